@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event.h - what the agent says and the collector hears: one shared memory per
+ * measured process, with one single-producer ring per thread in it. This is the
+ * only header that the agent (record/agent/) and the rest of the house share;
+ * it holds layouts and constants, no code that allocates or calls.
+ *
+ *   memory of one process (a sealed memfd, sparse):
+ *
+ *   0                     EVENT_MODULES_AT        EVENT_RINGS_AT
+ *   +--------------------+----------------------+--------+--------+-- ...
+ *   | event_process      | event_module[4096]   | ring 0 | ring 1 |
+ *   +--------------------+----------------------+--------+--------+-- ...
+ *                                                /        \
+ *                           +-------------------+----------+
+ *                           | event_ring (4 KiB)| data     |  EVENT_RING_STRIDE
+ *                           +-------------------+----------+
+ *
+ * Positions `head` and `tail` count bytes since the ring was claimed and never
+ * wrap; the byte at position p lies at data[p % EVENT_RING_DATA]. A record never
+ * straddles the end: the producer fills the rest with an EVENT_PAD record. A
+ * record and the EVENT_NODE records that it needs become visible by one release
+ * store of `head`: together or not at all.
+ */
+#ifndef STORE_EVENT_H
+#define STORE_EVENT_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_MAGIC 0x31545043u /* "CPT1" */
+#define EVENT_VERSION 1u
+
+#define EVENT_MODULE_MAX 4096u
+#define EVENT_RING_HEADER 4096u
+#define EVENT_RING_DATA (256u * 1024u) /* a power of two */
+#define EVENT_RING_STRIDE (EVENT_RING_HEADER + EVENT_RING_DATA)
+#define EVENT_MODULES_AT 65536u
+
+/* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
+
+/* First bytes of the memory; written by the agent before the handshake. */
+struct event_process {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t pid;
+	uint32_t parent_pid;
+	uint32_t generation; /* how often this pid has called exec since it was measured */
+	int32_t rank;	     /* guessed from the launcher's variables; -1: none */
+	uint32_t ring_count; /* rings that fit in the memory */
+	uint32_t _pad0;
+	uint64_t memory_bytes;
+	uint64_t rings_at;  /* byte offset of ring 0 */
+	uint64_t begin_ns;  /* when the agent was loaded */
+	uint64_t period_ns; /* of the time source; 0: no time source */
+	char metric[32];    /* its metric, "CPUTIME" */
+	/* -- changing fields -- */
+	_Atomic uint32_t module_count;	      /* slots handed out, some perhaps not yet live */
+	_Atomic uint32_t ring_claimed;	      /* high-water mark: rings below it were in use once */
+	_Atomic uint32_t thread_count;	      /* threads seen; gives each its index by creation */
+	_Atomic uint32_t threads_unmonitored; /* no ring was free, or no timer was to be had */
+	_Atomic uint32_t modules_unlisted;    /* module table full */
+	_Atomic uint32_t ended;		      /* 1: the agent closed in order (exit, exec, _exit) */
+	_Atomic uint64_t end_ns;
+	_Atomic int32_t rank_known; /* rank the program asked MPI for, plus 1; 0: never asked */
+	uint32_t _pad;
+	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
+	char executable[4096];
+};
+
+/* One loaded module. A slot is written once and never reused, so (slot, offset) names
+ * a place in a file for good, even if another library comes to the same address. */
+enum event_module_state { EVENT_MODULE_FREE, EVENT_MODULE_WRITING, EVENT_MODULE_LIVE, EVENT_MODULE_GONE };
+
+struct event_module {
+	_Atomic uint32_t state; /* enum event_module_state; LIVE is stored with release */
+	uint8_t build_id_bytes; /* 0: none found */
+	uint8_t is_vdso;
+	uint8_t is_anonymous; /* executable memory without a file (JIT): offset = address */
+	uint8_t _pad;
+	uint64_t bias;	/* runtime address - address in the file's program headers */
+	uint64_t begin; /* mapped range, runtime addresses */
+	uint64_t end;
+	uint64_t loaded_ns; /* when it was first met in a call path */
+	_Atomic uint64_t unloaded_ns;
+	uint8_t build_id[32];
+	char path[432]; /* as the loader knows it, "" = the executable; cut to fit */
+};
+
+/* Ring of one thread. */
+enum event_ring_state {
+	EVENT_RING_FREE,    /* may be claimed: tail == head, collector done with it */
+	EVENT_RING_CLAIMED, /* its thread writes */
+	EVENT_RING_ENDED    /* thread gone; collector drains, then sets FREE */
+};
+
+struct event_ring {
+	_Atomic uint32_t state; /* FREE -> CLAIMED by compare-exchange (thread), -> ENDED (thread), -> FREE
+				   (collector) */
+	uint32_t claim;		/* how often the ring was claimed; written before CLAIMED is seen ended */
+	uint32_t tid;
+	uint32_t thread;       /* index by order of creation in the process, 0 = main */
+	uint64_t begin_ns;     /* thread's start, or the agent's for the main thread */
+	uint64_t cpu_begin_ns; /* CLOCK_THREAD_CPUTIME_ID at begin_ns */
+	_Atomic uint64_t end_ns;
+	_Atomic uint64_t cpu_end_ns;
+	uint64_t start_routine; /* address; 0 for the main thread */
+	/* Counters, written by the thread alone, read by the collector at any time. */
+	_Atomic uint64_t signals;     /* sampling signals received */
+	_Atomic uint64_t overruns;    /* periods that had no signal of their own */
+	_Atomic uint64_t samples;     /* published */
+	_Atomic uint64_t partial;     /* of them with a partial stack */
+	_Atomic uint64_t lost_full;   /* dropped, ring full; weight in lost_weight */
+	_Atomic uint64_t lost_nested; /* dropped, the signal met its own thread publishing */
+	_Atomic uint64_t lost_memory; /* dropped, no room for new context nodes */
+	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
+	_Atomic uint64_t errant;      /* faults while unwinding, caught */
+	char name[16];		      /* thread's name as last set, NUL-terminated */
+	uint8_t _pad[72];
+	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
+	uint8_t _pad_head[56];
+	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */
+	uint8_t _pad_tail[56];
+};
+
+/* ---- records in a ring: 8-byte aligned, `words` 64-bit words long ---- */
+
+enum event_type {
+	EVENT_PAD,    /* skip `words`; only the header is there */
+	EVENT_NODE,   /* a context node that later records name */
+	EVENT_SAMPLE, /* one sample of a metric */
+	EVENT_SPAN,   /* a finished span */
+	EVENT_OPEN,   /* a span that has begun; EVENT_CLOSE with its id ends it */
+	EVENT_CLOSE,
+	EVENT_VALUE,  /* one value of a metric */
+	EVENT_LOST,   /* so many records were dropped between two times */
+	EVENT_NAME,   /* the thread's new name */
+	EVENT_FORK,   /* this thread made a child process */
+	EVENT_LAUNCH, /* a GPU operation was launched from this context */
+	EVENT_GPU,    /* a GPU operation that has finished */
+	EVENT_TEXT,   /* a string, named by id in later records of this ring */
+	EVENT_TYPE_COUNT
+};
+
+struct event_header {
+	uint8_t type;	/* enum event_type */
+	uint8_t flags;	/* EVENT_F_* */
+	uint16_t words; /* length of the whole record in 64-bit words, this one included */
+	uint32_t node;	/* the ring's own context node id; see enum event_node */
+};
+
+/* Node ids that need no EVENT_NODE record. Others count up from EVENT_NODE_FIRST, per claim. */
+enum event_node {
+	EVENT_NODE_PROGRAM_ROOT,
+	EVENT_NODE_THREAD_ROOT,
+	EVENT_NODE_PARTIAL_PROGRAM, /* <program root>;<partial> */
+	EVENT_NODE_PARTIAL_THREAD,  /* <thread root>;<partial> */
+	EVENT_NODE_FIRST = 16
+};
+
+#define EVENT_F_EXTENT 1u /* sample of the time source: it owns a stretch of the line */
+#define EVENT_F_FIRST 2u  /* the zero-weight record that opens a thread */
+#define EVENT_F_LAST 4u	  /* the record that carries the rest of the CPU clock */
+
+#define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
+
+struct event_node_record {
+	struct event_header h; /* h.node = the id that this record defines */
+	uint32_t parent;
+	uint32_t module; /* slot in the module table, or EVENT_MODULE_RESERVED */
+	uint64_t offset; /* callers: return address - 1; leaf and signal frames: the pc. Minus bias. */
+};
+
+struct event_sample {
+	struct event_header h;
+	uint64_t time_ns;
+	uint64_t weight; /* in the metric's unit (ns for CPUTIME), overruns included */
+	uint32_t metric; /* index of the event in HPCT_EVENTS, 0 = the time source */
+	uint32_t _pad;
+};
+
+struct event_span {
+	struct event_header h;
+	uint64_t begin_ns;
+	uint64_t end_ns; /* EVENT_OPEN: 0 */
+	uint64_t bytes;
+	uint64_t link; /* correlation with other records; 0: none. EVENT_OPEN, EVENT_CLOSE: the span's id */
+	uint32_t operation;  /* enum store_op, or a text id with EVENT_TEXT_BIT */
+	uint32_t attributes; /* text id, 0: none */
+};
+
+struct event_value {
+	struct event_header h;
+	uint64_t time_ns;
+	uint64_t value;
+	uint32_t metric;
+	uint32_t _pad;
+};
+
+struct event_lost {
+	struct event_header h;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t count;
+	uint64_t weight; /* of the dropped samples, in the time source's unit */
+};
+
+struct event_text {
+	struct event_header h; /* EVENT_NAME, EVENT_TEXT: h.node = byte count */
+	uint64_t id;	       /* EVENT_TEXT: id, counts from 1. EVENT_NAME: time_ns */
+	char bytes[];
+};
+
+struct event_fork {
+	struct event_header h;
+	uint64_t time_ns;
+	uint32_t child_pid;
+	uint32_t kind; /* 0 fork, 1 vfork or spawn, 2 exec follows in this process */
+};
+
+struct event_launch {
+	struct event_header h;
+	uint64_t correlation;
+	uint64_t time_ns;
+};
+
+struct event_gpu {
+	struct event_header h; /* node unused: joined by correlation */
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+	uint64_t correlation;
+	uint32_t operation; /* enum store_op */
+	uint32_t device;
+	uint32_t context;
+	uint32_t queue;
+	uint32_t name;	     /* text id of the kernel's name */
+	uint32_t attributes; /* text id */
+};
+
+#define EVENT_TEXT_BIT 0x80000000u
+
+static_assert(sizeof(struct event_module) == 512, "module slot");
+static_assert(EVENT_MODULES_AT >= sizeof(struct event_process), "process page");
+static_assert(sizeof(struct event_ring) <= EVENT_RING_HEADER, "ring header");
+static_assert(sizeof(struct event_header) == 8, "event header");
+static_assert(sizeof(struct event_node_record) == 24, "node");
+static_assert(sizeof(struct event_sample) == 32, "sample");
+static_assert(sizeof(struct event_span) == 48, "span");
+static_assert(sizeof(struct event_gpu) == 64, "gpu");
+static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "lock-free shared atomics");
+
+/* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
+
+enum event_hello_kind {
+	EVENT_HELLO_PROCESS, /* agent: descriptors memfd, pidfd follow */
+	EVENT_HELLO_LAUNCHER /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+};
+
+struct event_hello {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t kind;
+	uint32_t pid;
+};
+
+/* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
+#define EVENT_ENV_SOCKET "HPCT_SOCKET"	       /* path of the collector's socket */
+#define EVENT_ENV_EVENTS "HPCT_EVENTS"	       /* "CPUTIME@5000": one event each, separated by spaces; µs */
+#define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
+#define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
+
+#endif
