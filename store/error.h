@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error.h - how every fallible function of hpct says what went wrong: it returns 0 or
+ * the negative code and leaves one sentence a user understands (what, where, what to do).
+ * Only a `main` prints it and exits with the code.
+ */
+#ifndef STORE_ERROR_H
+#define STORE_ERROR_H
+
+/* The exit codes of the readers (design: exit codes). */
+enum error_code {
+	ERROR_NONE = 0,
+	ERROR_GATE = 1,	 /* a gate was hit */
+	ERROR_USAGE = 2, /* wrong usage */
+	ERROR_EMPTY = 3, /* no stream matched, or no monitored time in the window */
+	ERROR_RUN = 4,	 /* the run is missing, damaged or too new */
+	ERROR_IO = 5	 /* I/O or memory failure */
+};
+
+struct error {
+	int code;
+	char text[1024];
+};
+
+/* Fills `error` (which may be NULL) and returns -code. The text is cut to fit; control bytes
+ * in it are replaced, since names from traced programs may be quoted. */
+int error_set(struct error *error, enum error_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* error_set(ERROR_IO) for a failed allocation. */
+int error_memory(struct error *error);
+
+/* Prints "PROGRAM: TEXT" on stderr; returns the exit code. For `main` alone. */
+int error_report(const struct error *error, const char *program);
+
+#endif

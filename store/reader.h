@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader.h - one store seen at one moment (an LMDB snapshot). A reader never writes the file, and
+ * sees nothing newer until store_reader_renew(). Pointers stay valid until renew or close; ids are for good.
+ * One thread per reader. Every byte of the file is distrusted: damage is ERROR_RUN, never a crash.
+ */
+#ifndef STORE_READER_H
+#define STORE_READER_H
+
+#include "store/error.h"
+#include "store/store.h"
+
+struct store_reader;
+
+/* ERROR_RUN: missing, not a store, damaged, or of a newer version (the sentence says which). Opens a store
+ * that is being written, one whose writer was killed, and one on a read-only directory. */
+int store_reader_open(struct store_reader **reader, const char *path, struct error *error);
+void store_reader_close(struct store_reader *reader);
+/* Moves to the newest commit. Sets *changed when there was a newer one. */
+int store_reader_renew(struct store_reader *reader, bool *changed, struct error *error);
+
+const char *store_reader_meta(const struct store_reader *reader, const char *key); /* NULL: not there */
+uint64_t store_reader_meta_number(const struct store_reader *reader, const char *key, uint64_t otherwise);
+uint64_t store_reader_bytes(const struct store_reader *reader); /* of the file, used pages */
+
+/* Tables, loaded once per snapshot; arrays of `*count` entries indexed by id. */
+const struct store_context *store_reader_contexts(const struct store_reader *reader, uint32_t *count);
+const struct store_module *store_reader_modules(const struct store_reader *reader, uint32_t *count);
+const struct store_metric *store_reader_metrics(const struct store_reader *reader, uint32_t *count);
+const struct store_stream *store_reader_streams(const struct store_reader *reader, uint32_t *count);
+/* Bytes of a text (may hold any byte, NUL-terminated besides); "" for an id that is not there. */
+const char *store_reader_text(const struct store_reader *reader, uint32_t id, size_t *size_bytes);
+/* Name of an operation, fixed or text. */
+const char *store_reader_op(const struct store_reader *reader, uint32_t op, size_t *size_bytes);
+
+/* Scopes of a frame into `scopes` (STORE_SCOPE_MAX); their number, 0: not resolved, negative: error. */
+int store_reader_symbol(struct store_reader *reader, uint32_t module, uint64_t offset,
+	struct store_scope *scopes, struct error *error);
+
+/* ---- chunks ---- */
+
+/* Columns of decoded records; arrays of `count`, owned by the batch. Columns not asked for are NULL. */
+enum store_column {
+	STORE_BEGIN = 1,
+	STORE_END = 2,
+	STORE_AMOUNT = 4,
+	STORE_CONTEXT = 8,
+	STORE_WHAT = 16,
+	STORE_REST = 32, /* bytes, link, attributes, flags */
+	STORE_ALL = 63
+};
+
+struct store_batch {
+	size_t count;
+	uint64_t *begin_ns, *end_ns, *amount, *bytes, *link;
+	uint32_t *context, *what, *attributes, *flags;
+	/* -- the batch's own -- */
+	void *memory;
+	size_t memory_bytes;
+};
+
+void store_batch_init(struct store_batch *batch);
+void store_batch_fini(struct store_batch *batch);
+struct store_record store_batch_record(const struct store_batch *batch, size_t i); /* needs STORE_ALL */
+
+/* One chunk: the records of a stream and track that begin in one time bucket [bucket_ns, bucket_ns +
+ * 2^shift). */
+struct store_chunk {
+	uint64_t bucket_ns;
+	uint8_t shift;
+	uint16_t sequence;
+	uint32_t count;
+	uint64_t first_ns, last_ns; /* begin of the first and of the last record */
+	uint64_t end_ns;	    /* the latest end */
+	const uint8_t *bytes;	    /* in the map */
+	size_t size_bytes;
+};
+
+/* Walks the chunks that may hold records overlapping [begin, end), by bucket_ns, larger buckets first, then
+ * sequence. A span lies in the bucket where it begins, of the smallest size that is not below the track's own
+ * and not below the span's duration; so what is cut by `begin` is found one bucket back in each size. Sizes:
+ * store_stream.shifts. */
+struct store_cursor;
+int store_cursor_open(struct store_cursor **cursor, struct store_reader *reader, uint32_t stream,
+	enum store_track track, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+/* 1: *chunk is the next one; 0: no more; negative: error. */
+int store_cursor_next(struct store_cursor *cursor, struct store_chunk *chunk, struct error *error);
+void store_cursor_close(struct store_cursor *cursor);
+
+/* Decodes the columns asked for; records are in store_record_compare order. Checks checksum and bounds. */
+int store_chunk_decode(
+	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error);
+
+/* The last sample with STORE_RECORD_EXTENT before `time_ns`: 1 found, 0 none, negative error. Cost: some
+ * look-ups. */
+int store_reader_sample_before(struct store_reader *reader, uint32_t stream, uint64_t time_ns,
+	struct store_record *record, struct error *error);
+
+/* Spans of a stream that are open in this snapshot. */
+int store_reader_open_spans(struct store_reader *reader, uint32_t stream, const struct store_record **records,
+	size_t *count, struct error *error);
+
+/* Reads and checks everything (checksums, counts, order, ids); the first damage found is the error. */
+int store_reader_check(struct store_reader *reader, struct error *error);
+
+#endif

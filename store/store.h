@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - the words that writer and readers of a timeline store share: streams, tracks,
+ * records, contexts, modules, symbols. store/writer.h puts them in, store/reader.h takes them
+ * out; FORMAT.md says how they lie in the LMDB file.
+ *
+ *   run NAME.hpct/ -- one store per recording host: HOST-BOOT.mdb
+ *
+ *   store -- streams -- tracks (samples, spans, values) -- chunks -- records
+ *        \-- contexts (parent, frame), frame = (module, offset) -- symbols: names, lines
+ *
+ * Times are ns of CLOCK_MONOTONIC of the recording host; ranges are half-open.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STORE_SUFFIX ".mdb"
+#define STORE_RUN_SUFFIX ".hpct"
+#define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
+
+enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };
+const char *store_track_name(enum store_track track);
+
+/* Operations of spans. Ids from STORE_OP_TEXT on are STORE_OP_TEXT + text id. */
+#define STORE_OPS(X)                  \
+	X(NONE, "")                   \
+	X(MONITORED, "monitored")     \
+	X(UNMONITORED, "unmonitored") \
+	X(BLOCKED, "blocked")         \
+	X(RUNNABLE, "runnable")       \
+	X(LOST, "lost")               \
+	X(MARK, "mark")               \
+	X(KERNEL, "kernel")           \
+	X(COPY, "copy")               \
+	X(SET, "set")                 \
+	X(SYNC, "sync")               \
+	X(ALLOC, "alloc")             \
+	X(FREE, "free")               \
+	X(GRAPH, "graph")             \
+	X(COMPILE, "compile")         \
+	X(LAUNCH, "launch")           \
+	X(MPI, "mpi")                 \
+	X(IO, "io")                   \
+	X(RANGE, "range")             \
+	X(THINNED, "thinned")
+enum store_op {
+#define X(name, text) STORE_OP_##name,
+	STORE_OPS(X)
+#undef X
+		STORE_OP_COUNT,
+	STORE_OP_TEXT = 64
+};
+/* Name of a fixed operation, NULL from STORE_OP_COUNT on. */
+const char *store_op_name(uint32_t op);
+/* The fixed operation of that name, STORE_OP_COUNT when there is none. */
+uint32_t store_op_find(const char *name, size_t size_bytes);
+/* monitored, unmonitored, blocked, runnable, lost, mark, thinned: states and bookkeeping, not work. */
+bool store_op_is_state(uint32_t op);
+
+/* Reserved frames: module STORE_MODULE_RESERVED, the offset is one of these. */
+#define STORE_FRAMES(X)                   \
+	X(PROGRAM_ROOT, "<program root>") \
+	X(THREAD_ROOT, "<thread root>")   \
+	X(PARTIAL, "<partial>")           \
+	X(GPU_ROOT, "<gpu root>")         \
+	X(GPU_KERNEL, "<gpu kernel>")     \
+	X(GPU_COPY, "<gpu copy>")         \
+	X(GPU_SET, "<gpu set>")           \
+	X(GPU_SYNC, "<gpu sync>")         \
+	X(GPU_ALLOC, "<gpu alloc>")       \
+	X(GPU_FREE, "<gpu free>")         \
+	X(UNKNOWN, "<unknown>")
+enum store_frame {
+#define X(name, text) STORE_FRAME_##name,
+	STORE_FRAMES(X)
+#undef X
+		STORE_FRAME_COUNT
+};
+const char *store_frame_name(uint64_t frame);			/* NULL: not reserved */
+uint64_t store_frame_find(const char *name, size_t size_bytes); /* STORE_FRAME_COUNT: none */
+
+#define STORE_MODULE_RESERVED 0u /* module ids of files count from 1 */
+
+/* Context ids every store has. Others count up from STORE_CONTEXT_FIRST. */
+enum store_context_id {
+	STORE_CONTEXT_NONE, /* no context at all: path "" */
+	STORE_CONTEXT_PROGRAM_ROOT,
+	STORE_CONTEXT_THREAD_ROOT,
+	STORE_CONTEXT_FIRST
+};
+
+struct store_hash {
+	uint64_t high, low;
+};
+
+/* A node of the calling context tree. A parent's id is always smaller than its child's. */
+struct store_context {
+	uint32_t parent; /* STORE_CONTEXT_NONE for the roots */
+	uint32_t module;
+	uint64_t offset;
+	struct store_hash hash; /* of the whole path, from module identities (not ids) and offsets: equal
+				   across stores */
+};
+
+enum store_module_kind {
+	STORE_MODULE_ELF,  /* offset = address in the file's program headers */
+	STORE_MODULE_TEXT, /* string table (imports, Python): offset = text id of the frame's name */
+	STORE_MODULE_VDSO,
+	STORE_MODULE_KERNEL,
+	STORE_MODULE_JIT, /* memory without a file: offset = address */
+	STORE_MODULE_GPU
+};
+
+/* Identity: build id if there is one, else (kind, path). */
+struct store_module {
+	enum store_module_kind kind;
+	uint8_t build_id_bytes; /* 0..32 */
+	uint8_t build_id[32];
+	uint32_t path;		     /* text id */
+	uint64_t load_ns, unload_ns; /* first met; 0: still loaded or not known */
+};
+
+struct store_metric {
+	uint32_t name; /* text id, "CPUTIME" */
+	uint32_t unit; /* text id, "ns" */
+	bool is_real;  /* values of this metric are doubles, by their bits */
+};
+
+/* One line of an expanded frame; a symbol is 1.. of them, outermost function first. */
+enum store_scope_kind { STORE_SCOPE_FUNCTION, STORE_SCOPE_INLINE };
+#define STORE_SCOPE_MAX 64 /* deepest inline chain kept */
+struct store_scope {
+	uint32_t kind; /* enum store_scope_kind */
+	uint32_t
+		name; /* text id: demangled, with template arguments, without parameters; 0: module+0xSTART */
+	uint32_t file; /* text id of the position in this scope: where the next inner scope was inlined, or
+			  the line sampled */
+	uint32_t line; /* 0: not known */
+	uint32_t decl_file; /* text id: where the function is defined; 0: not known */
+	uint32_t decl_line;
+	uint64_t start; /* offset of the function's first byte (outermost), for inlines that of the outermost
+			 */
+};
+
+enum store_stream_kind { STORE_STREAM_CPU, STORE_STREAM_GPU };
+
+/* Identity of a stream (the first part never changes) and what may be learnt late. */
+struct store_stream {
+	enum store_stream_kind kind;
+	uint32_t host; /* text id */
+	int32_t rank;  /* -1: none */
+	uint32_t pid, generation;
+	uint32_t thread;		 /* CPU: 0 = main, by creation */
+	uint32_t device, context, queue; /* GPU */
+	/* properties */
+	uint32_t tid;			   /* CPU: the kernel's */
+	uint32_t name;			   /* text id: thread's or queue's name; 0: none */
+	uint32_t device_name;		   /* text id */
+	uint64_t begin_ns, end_ns;	   /* life of the stream; end STORE_OPEN_NS while it lives */
+	uint64_t lost;			   /* records lost */
+	uint64_t partial;		   /* samples with a partial stack */
+	uint64_t count[STORE_TRACK_COUNT]; /* records in each track: kept by the writer */
+	uint64_t
+		complete_ns[STORE_TRACK_COUNT]; /* watermark: records beginning before it are all committed */
+	uint64_t shifts[STORE_TRACK_COUNT];	/* bit k: buckets of 2^k ns exist: kept by the writer */
+};
+
+/* One record of any track; what a track has not is 0. */
+struct store_record {
+	uint64_t begin_ns; /* samples, values: the time */
+	uint64_t end_ns;   /* spans; STORE_OPEN_NS: still open. Samples, values: = begin_ns */
+	uint64_t amount; /* samples: weight. Values: the value (or a double's bits). Spans: weight (lost: how
+			    many) */
+	uint64_t bytes;	 /* spans */
+	uint64_t link;	 /* spans: id shared by a launch and its operation; 0: none. Text: attribute link=N */
+	uint32_t context;
+	uint32_t what;	     /* samples, values: metric id. Spans: operation */
+	uint32_t attributes; /* spans: text id of "key=value,..." without link; 0: none */
+	uint32_t flags;	     /* STORE_RECORD_* */
+};
+#define STORE_RECORD_EXTENT 1u /* sample of the time source: owns a stretch of the line */
+
+/* Order of records in a chunk and of equal times everywhere: begin, end, then the path hash is
+ * not at hand, so context id, what, amount, bytes, link, attributes. */
+int store_record_compare(const struct store_record *a, const struct store_record *b);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writer.h - puts a run's streams, contexts and records into one store. Used by the collector,
+ * hpct-import, hpct-simulate and hpct-slice -o. One writer per file, one thread per writer.
+ *
+ * Nothing touches the file between two commits: what is added is kept in memory, and
+ * store_writer_commit() puts all of it in one LMDB transaction; if that fails (full disk, map
+ * too small and not growable) nothing is lost from memory and the file still holds the last
+ * commit. An allocation that fails makes the writer sticky-bad: every later commit says so.
+ */
+#ifndef STORE_WRITER_H
+#define STORE_WRITER_H
+
+#include "store/error.h"
+#include "store/store.h"
+
+struct store_writer;
+
+/* Creates the file (mode 0600; refuses an existing one) with its first commit, so that readers can open it at
+ * once. */
+int store_writer_create(struct store_writer **writer, const char *path, struct error *error);
+/* Commits, marks the store as ended in order (meta "state" = "complete"), closes. The writer is gone,
+ * whatever is returned. */
+int store_writer_close(struct store_writer *writer, struct error *error);
+/* Closes without a commit. */
+void store_writer_abort(struct store_writer *writer);
+
+/* Makes all that was added since the last commit visible and (but for the disk's own cache) durable. */
+int store_writer_commit(struct store_writer *writer, struct error *error);
+
+/* Key-value facts about the run: command host boot origin_ns wall_ns launch schema state exit ... (text). */
+void store_writer_meta(struct store_writer *writer, const char *key, const char *value);
+void store_writer_meta_number(struct store_writer *writer, const char *key, uint64_t value);
+
+/* Each returns an id; the same thing added twice gives the same id. 0 (or CONTEXT_NONE) once memory failed.
+ */
+uint32_t store_writer_text(struct store_writer *writer, const char *bytes, size_t size_bytes); /* "" is 0 */
+uint32_t store_writer_metric(struct store_writer *writer, const char *name, const char *unit, bool is_real);
+uint32_t store_writer_module(struct store_writer *writer, const struct store_module *module);
+void store_writer_module_unloaded(struct store_writer *writer, uint32_t module, uint64_t unload_ns);
+uint32_t store_writer_context(struct store_writer *writer, uint32_t parent, uint32_t module, uint64_t offset);
+/* The one string-table module of a store whose frames are names. */
+uint32_t store_writer_text_module(struct store_writer *writer);
+uint32_t store_writer_op(struct store_writer *writer, const char *name, size_t size_bytes);
+
+/* Number of ids handed out so far: contexts are in [STORE_CONTEXT_FIRST, count). */
+uint32_t store_writer_context_count(const struct store_writer *writer);
+struct store_context store_writer_context_at(const struct store_writer *writer, uint32_t id);
+struct store_module store_writer_module_at(const struct store_writer *writer, uint32_t id);
+const char *store_writer_text_at(const struct store_writer *writer, uint32_t id, size_t *size_bytes);
+
+/* Names of a frame, outermost scope first (1..STORE_SCOPE_MAX). A second call replaces the first. */
+void store_writer_symbol(struct store_writer *writer, uint32_t module, uint64_t offset,
+	const struct store_scope *scopes, size_t count);
+
+/* A new stream; ids count from 0. `count`, `shifts` of the argument are ignored. UINT32_MAX once memory
+ * failed. */
+uint32_t store_writer_stream(struct store_writer *writer, const struct store_stream *stream);
+/* The stream's properties, to be changed in place; marks it for the next commit. Valid until the next
+ * store_writer_stream(). */
+struct store_stream *store_writer_stream_edit(struct store_writer *writer, uint32_t stream);
+
+/* Adds finished records of one track, in any order. */
+void store_writer_append(struct store_writer *writer, uint32_t stream, enum store_track track,
+	const struct store_record *records, size_t count);
+
+/* A span that has begun: readers see it open. `handle` is the caller's, unique within the stream. Put again
+ * to change it; close with the finished record (which is appended), or NULL to drop it. */
+void store_writer_span_open(
+	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *record);
+void store_writer_span_close(
+	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *finished);
+
+/* Bytes waiting for the next commit: the collector commits early above some MiB. */
+size_t store_writer_pending_bytes(const struct store_writer *writer);
+
+#endif
