@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * extent.h - a stream's line: its records turned into pieces that tile any window without gap or
+ * overlap, each in one state and, where somebody works or waits, in one context. Tiles,
+ * statistics, stacks and blame all read the line and never the records.
+ *
+ *   samples    s1      s2      s3               s4        blocked span, switch-out
+ *   line       |==s1===|==s2===|==s3===|''''''''|==s4==|--------|
+ *                                      two periods after s3: unknown
+ *
+ * A CPU stream's sample owns the line from its time to the next sample, to a state span, or for two
+ * periods; outside `monitored` the line is unmonitored. A GPU queue's line is the union of its spans; where
+ * spans overlap the piece belongs to the one that began last; between them it is idle.
+ */
+#ifndef TIMELINE_EXTENT_H
+#define TIMELINE_EXTENT_H
+
+#include "timeline/run.h"
+
+#define EXTENT_STATES(X)                                                                 \
+	X(ABSENT, "absent", ' ') /* the stream was not born yet, or has ended */         \
+	X(WORK, "work", '=')	 /* CPU code in a context */                             \
+	X(KERNEL, "kernel", '#')                                                         \
+	X(COPY_IN, "copy", '>')	 /* host to device */                                    \
+	X(COPY_OUT, "copy", '<') /* device to host */                                    \
+	X(SET, "set", '^')	 /* memory set, copy on the device, other device work */ \
+	X(SYNC, "sync", '~')	 /* waiting in a synchronization call */                 \
+	X(IDLE, "idle", '.')	 /* GPU queue without work */                            \
+	X(BLOCKED, "blocked", '-')                                                       \
+	X(RUNNABLE, "runnable", '/') /* waits for a core */                              \
+	X(UNMONITORED, "unmonitored", '?')                                               \
+	X(LOST, "lost", '!')                                                             \
+	X(UNKNOWN, "unknown", '\'')
+enum extent_state {
+#define X(name, text, glyph) EXTENT_##name,
+	EXTENT_STATES(X)
+#undef X
+		EXTENT_STATE_COUNT
+};
+const char *extent_state_name(enum extent_state state);
+char extent_state_glyph(enum extent_state state);
+/* WORK KERNEL COPY_IN COPY_OUT SET: somebody works. */
+bool extent_state_is_busy(enum extent_state state);
+
+struct extent {
+	uint64_t begin_ns, end_ns;
+	uint32_t context; /* run context; 0: none */
+	uint32_t op;	  /* of the span that owns it; STORE_OP_NONE for a sample's */
+	enum extent_state state;
+	bool is_record_begin; /* the record that owns it begins here (not cut by the window, not a
+				 continuation) */
+};
+
+struct extent_walk;
+
+/* Walks [begin, end) of one stream; pieces come in order and tile the window exactly (ABSENT outside its
+ * life). */
+int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error);
+/* Up to `capacity` pieces; their number, 0 at the end, negative: error. */
+long extent_next(struct extent_walk *walk, struct extent *extents, size_t capacity, struct error *error);
+void extent_close(struct extent_walk *walk);
+
+/* The piece that holds time_ns. */
+int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - all stores of one run, opened as one: streams of every host in one list, contexts
+ * unified by path hash, names expanded to scopes. Everything above (operators, views, exports)
+ * asks the run and never a store.
+ *
+ *   store contexts (per host, 32-bit ids)  --path hash-->  run contexts (one id space)
+ *   run context --names, inline chains-->  scope (a node of the expanded tree) + line sampled
+ *
+ * Times are absolute ns of the stores; origin_ns is what readers print as 0. One thread.
+ */
+#ifndef TIMELINE_RUN_H
+#define TIMELINE_RUN_H
+
+#include "store/reader.h"
+
+struct run;
+
+/* What to do besides opening. */
+struct run_options {
+	const char *const *debug_paths; /* where to look for binaries and debug information by build id */
+	size_t debug_path_count;
+	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS */
+	bool no_cache;	 /* neither read nor write cache.mdb */
+};
+
+/* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */
+int run_open(struct run **run, const char *path, const struct run_options *options, struct error *error);
+void run_close(struct run *run);
+/* Moves to the newest commits; ids stay, new ones are added. */
+int run_renew(struct run *run, bool *changed, struct error *error);
+
+const char *run_path(const struct run *run);
+const char *run_meta(const struct run *run, const char *key); /* of the first store; NULL: not there */
+uint64_t run_origin_ns(const struct run *run);
+uint64_t run_begin_ns(const struct run *run); /* of the first record, or of the recording */
+uint64_t run_end_ns(
+	const struct run *run);		 /* of the last record; of a live run: what is complete everywhere */
+bool run_is_live(const struct run *run); /* a collector still writes it */
+uint64_t run_wall_ns(const struct run *run); /* CLOCK_REALTIME at the origin, 0: not known */
+uint64_t run_bytes(const struct run *run);
+unsigned run_store_count(const struct run *run);
+struct store_reader *run_store(const struct run *run, unsigned store);
+
+/* ---- streams: in the order of their identity text, process by process, CPU before GPU ---- */
+
+struct run_stream {
+	struct store_stream s; /* text ids are the store's: use the strings below */
+	unsigned store;	       /* which store, and its id there */
+	uint32_t id_in_store;
+	const char *text; /* identity: cpu:HOST/RANK/PID.GENERATION/THREAD */
+	const char *host;
+	const char *name;	 /* "" when none */
+	const char *device_name; /* "" when none */
+	uint64_t period_ns;	 /* of the time source, from `monitored`; 0: extents are not limited */
+	const char *metric;	 /* of the time source, "" when none */
+};
+uint32_t run_stream_count(const struct run *run);
+const struct run_stream *run_stream(const struct run *run, uint32_t stream);
+
+/* ---- contexts and the expanded tree ---- */
+
+#define RUN_SCOPE_PROGRAM_ROOT 0u /* depth 0 */
+
+/* A function, inlined or not, or a placeholder; the same function with the same name and module is one id
+ * everywhere. */
+struct run_function {
+	const char *name;   /* escaped for no output yet: raw bytes, NUL-terminated */
+	const char *module; /* path of its module, "" when none */
+	const char *file;   /* where it is defined, "" when not known */
+	uint32_t line;
+	uint64_t hash;	     /* of its name as screens.md B says: picks its colour */
+	bool is_placeholder; /* <program root>, <partial>, ... */
+};
+const struct run_function *run_function(const struct run *run, uint32_t function);
+uint32_t run_function_count(const struct run *run);
+
+enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE };
+
+/* A node of the expanded calling context tree: an activation of a function from one call site. */
+struct run_scope {
+	uint32_t parent; /* UINT32_MAX for the two roots */
+	uint32_t depth;	 /* roots 0 */
+	uint32_t function;
+	enum run_scope_kind kind;
+	const char
+		*call_file; /* position in the parent from where it is called or inlined; "" when not known */
+	uint32_t call_line;
+};
+uint32_t run_scope_count(const struct run *run);
+const struct run_scope *run_scope(const struct run *run, uint32_t scope);
+/* Its ancestor (or itself) at that depth; the scope itself when it is not that deep. */
+uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth);
+
+/* Run contexts. 0 is "no context" (path ""). */
+struct run_context {
+	uint32_t scope;	  /* innermost; UINT32_MAX for no context */
+	const char *file; /* position sampled in that scope; "" when not known */
+	uint32_t line;
+	struct store_hash hash;
+	bool is_partial;
+};
+uint32_t run_context_count(const struct run *run);
+const struct run_context *run_context(const struct run *run, uint32_t context);
+/* Translates an id of a store. */
+uint32_t run_context_of(const struct run *run, unsigned store, uint32_t context_in_store);
+
+/* The path as the TSV column says it: frames from the root, joined by ';', '<program root>' left out, cut at
+ * `depth` (UINT32_MAX: whole), escaped. In `arena`; NULL when memory is out. */
+struct arena;
+char *run_context_path(const struct run *run, uint32_t context, uint32_t depth, struct arena *arena);
+
+/* Metrics and operations of all stores in one id space. */
+uint32_t run_metric_count(const struct run *run);
+const char *run_metric_name(const struct run *run, uint32_t metric);
+const char *run_metric_unit(const struct run *run, uint32_t metric);
+bool run_metric_is_real(const struct run *run, uint32_t metric);
+uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in_store);
+/* Fixed operations keep their enum store_op; others count up from STORE_OP_TEXT. */
+const char *run_op_name(const struct run *run, uint32_t op);
+uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select.h - the one selector that every reader and the view's `:` prompt share: which stretch
+ * of time, which streams, which contexts, operations and metrics, at which depth.
+ */
+#ifndef TIMELINE_SELECT_H
+#define TIMELINE_SELECT_H
+
+#include "timeline/run.h"
+
+struct select;
+
+/* New, empty: everything. */
+int select_new(struct select **select, struct error *error);
+void select_free(struct select *select);
+
+/* Takes one option by its name without dashes: time streams context op metric min depth by top.
+ * ERROR_USAGE with a sentence when the value is wrong. Returns 1 when the name is none of the selector's. */
+int select_option(struct select *select, const char *name, const char *value, struct error *error);
+/* Text of --help for the selector's options, the same in every program. */
+const char *select_help(void);
+
+/* Binds it to a run: times from the origin, wall clock, marks; stream expressions. ERROR_EMPTY: no stream
+ * matched. */
+int select_bind(struct select *select, struct run *run, struct error *error);
+
+/* ---- after binding ---- */
+uint64_t select_begin_ns(const struct select *select); /* absolute, half-open */
+uint64_t select_end_ns(const struct select *select);
+bool select_has_time(const struct select *select); /* --time was given */
+/* Indices of the chosen streams of the run, ascending. */
+const uint32_t *select_streams(const struct select *select, uint32_t *count);
+bool select_wants_context(const struct select *select, uint32_t context);
+bool select_wants_op(const struct select *select, uint32_t op);
+bool select_wants_metric(const struct select *select, uint32_t metric);
+bool select_has_record_filter(const struct select *select); /* any of context, op, metric, min */
+uint64_t select_min_ns(const struct select *select);	    /* 0: none */
+uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none */
+const char *select_by(const struct select *select);	    /* NULL: none */
+uint64_t select_top(const struct select *select);	    /* UINT64_MAX: none */
+/* The command line that says the same, in `arena`: "--time 1.2s..1.4s --depth 4". */
+struct arena;
+char *select_command(const struct select *select, struct arena *arena);
+
+#endif

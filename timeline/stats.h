@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stats.h - time of a window by key (S4 10.9, statistics view; exact, not by pixels): every piece of
+ * the shown streams' lines falls on one key, states are keys too, so all rows sum to streams x window.
+ */
+#ifndef TIMELINE_STATS_H
+#define TIMELINE_STATS_H
+
+#include "timeline/extent.h"
+
+enum stats_by {
+	STATS_FUNCTION,
+	STATS_PATH,
+	STATS_MODULE,
+	STATS_LINE,
+	STATS_STREAM,
+	STATS_OP,
+	STATS_BY_COUNT
+};
+const char *stats_by_name(enum stats_by by);
+int stats_by_find(const char *name); /* -1: none */
+
+struct stats_row {
+	const char *key; /* as the TSV prints it */
+	uint64_t time_ns;
+	uint64_t records;
+	enum extent_state state; /* WORK.. for contexts; the state for state rows */
+	uint32_t function;	 /* run function of the key, UINT32_MAX when it has none */
+	uint32_t context;	 /* one context with this key (the one with most time), 0: none */
+};
+
+struct stats {
+	struct stats_row *rows; /* by descending time, then key */
+	size_t count;
+	uint64_t total_ns;     /* streams x window: the sum of all rows' times */
+	uint64_t monitored_ns; /* of it, in which something is known (not absent, unmonitored) */
+	uint64_t lost_ns;
+};
+
+/* Over these streams and [begin, end); contexts cut at `depth` first (UINT32_MAX: not). ABSENT time is a row
+ * ("absent") only if a stream is shorter than the window. Rows in `arena`. */
+int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams, uint32_t stream_count,
+	uint64_t begin_ns, uint64_t end_ns, enum stats_by by, uint32_t depth, struct arena *arena,
+	struct error *error);
+
+#endif

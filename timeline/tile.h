@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile.h - what a screen needs: exact time by (context, state) in cells of 2^shift ns, aligned to
+ * multiples of 2^shift of the absolute clock (screens.md C), and the same folded into columns.
+ * Tiles are kept in memory; a pan or a change of depth reads nothing again. Leaf contexts are kept, so the
+ * projection to a depth is the caller's (run_scope_at).
+ */
+#ifndef TIMELINE_TILE_H
+#define TIMELINE_TILE_H
+
+#include "timeline/extent.h"
+
+struct tile_entry {
+	uint32_t context; /* run context; 0 for states without one */
+	uint32_t op;
+	enum extent_state state;
+	uint32_t records; /* records that begin in the cell */
+	uint64_t time_ns;
+};
+
+struct tile {
+	const struct tile_entry *entries; /* by descending time; their times sum to the tile's length */
+	uint32_t count;
+};
+
+struct tiles;
+
+int tiles_new(struct tiles **tiles, struct run *run, size_t memory_bytes, struct error *error);
+void tiles_free(struct tiles *tiles);
+/* After run_renew: drops what may have changed. */
+void tiles_renew(struct tiles *tiles);
+
+/* `count` tiles of a stream from index `first` on (tile i covers [i << shift, (i + 1) << shift)). The tiles
+ * stay valid until the next call. */
+int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
+	struct tile *out, struct error *error);
+
+/* A window laid on columns by the rule of screens.md C: every edge is a tile edge. */
+struct tile_columns {
+	unsigned shift;
+	uint32_t count;
+	uint64_t *edges; /* count + 1 tile indices; the caller's array of capacity + 1 */
+};
+/* The columns that show [begin, end) on `width` cells. */
+void tile_columns_fit(
+	struct tile_columns *columns, uint64_t begin_ns, uint64_t end_ns, uint32_t width, uint64_t origin_ns);
+
+/* The cells of a stream under these columns: out[i] sums the tiles of column i. Valid until the next call. */
+int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
+	struct error *error);
+
+#endif
