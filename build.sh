@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The one entry: ./build.sh [VERB], see `./build.sh help`. It installs what is missing from Debian's archive,
+# lets CMake and make build into build/, and runs what the verb asks for. It knows nothing about the code.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+
+# What each verb needs: verb group, then Debian packages.
+packages='
+build   gcc libc6-dev make cmake pkg-config
+build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev
+build   libcmocka-dev libunwind-dev
+test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux
+lint    clang-format-14 clang-tidy-14 cppcheck
+bench   python3 sqlite3 time
+'
+
+say() { printf '%s\n' "build.sh: $*" >&2; }
+
+# ensure GROUP... : installs the packages of these groups that are not there; silent when all are.
+ensure() {
+	command -v dpkg-query >/dev/null || return 0 # not a Debian: CMake will name what is missing
+	local group wanted=() have missing=() package
+	for group; do
+		mapfile -t -O "${#wanted[@]}" wanted < <(
+			awk -v g="$group" '$1 == g { for (i = 2; i <= NF; i++) print $i }' <<<"$packages")
+	done
+	have=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null |
+		awk '$1 == "installed" { print $2 }') || true
+	for package in "${wanted[@]}"; do
+		grep -qxF -- "$package" <<<"$have" || missing+=("$package")
+	done
+	[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+}
+
+install_packages() {
+	local as_root=()
+	if [ "$(id -u)" -ne 0 ]; then
+		if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
+			say "these packages are missing and neither root nor sudo is at hand; run this, then try again:"
+			printf 'apt-get update && apt-get install -y --no-install-recommends %s\n' "$*" >&2
+			exit 1
+		fi
+		as_root=(sudo)
+	fi
+	say "installing: $*"
+	"${as_root[@]}" apt-get -q update
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
+}
+
+# compile DIR [CMAKE OPTION...]
+compile() {
+	local dir=$1
+	shift
+	mkdir -p "$dir"
+	cmake -S . -B "$dir" "$@" >"$dir/cmake.log" 2>&1 || { cat "$dir/cmake.log" >&2; exit 1; }
+	make -C "$dir" --no-print-directory -j"$(nproc)"
+}
+
+# junit_count KEY : that count of the suite in $report, 0 without one
+junit_count() {
+	tr '\n\t' '  ' 2>/dev/null <"$report" | grep -o '<testsuite [^>]*>' | head -n 1 |
+		sed -n "s/.* $1=\"\([0-9]*\)\".*/\1/p" | grep . || echo 0
+}
+
+# run_tests DIR [CTEST OPTION...] : ctest, then one line with its own counts; fails if a test failed or none ran.
+run_tests() {
+	local dir=$1 status=0 report tests failed skipped
+	shift
+	report=$PWD/$dir/tests.xml
+	rm -f "$report"
+	ctest --test-dir "$dir" --output-on-failure --no-tests=error -j"$(nproc)" --output-junit "$report" "$@" ||
+		status=$?
+	tests=$(junit_count tests) failed=$(junit_count failures) skipped=$(junit_count skipped)
+	local passed=$((tests - failed - skipped)) tail=
+	[ "$skipped" -eq 0 ] || tail=", $skipped skipped"
+	printf '%d passed, %d failed%s\n' "$passed" "$failed" "$tail"
+	[ "$status" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+verb_build() {
+	ensure build
+	compile build
+	say "done; the programs are in build/bin, and \`build/bin/hpct\` lists what they answer"
+}
+
+verb_demo() {
+	ensure build
+	compile build
+	PATH=$PWD/build/bin:$PATH
+	local run=build/demo/phases.hpct
+	mkdir -p build/demo
+	show hpct-record -o "$run" --overwrite -- build/samples/phases
+	show hpct-info "$run"
+	show hpct-profile "$run" --view top-down --depth 8
+	show hpct-view "$run" --print 120x36
+	if [ -t 0 ] && [ -t 1 ]; then
+		show hpct-view "$run"
+	fi
+	say "the run is $run; look again with: build/bin/hpct-view $run"
+}
+
+# show COMMAND... : the command as one would type it, then what it prints.
+show() {
+	printf '\n$ %s\n' "$*"
+	"$@"
+}
+
+verb_test() {
+	ensure build test
+	compile build -DHPCT_WERROR=ON
+	tests/lint/layers
+	run_tests build
+}
+
+verb_install() {
+	ensure build
+	compile build ${PREFIX:+"-DCMAKE_INSTALL_PREFIX=$PREFIX"}
+	cmake --install build # DESTDIR is CMake's own
+}
+
+verb_bench() {
+	ensure build bench
+	compile build
+	python3 tests/bench/bench.py --build build "$@"
+}
+
+sources() { find record store timeline blame tui formats tests samples -name '*.[ch]' | sort; }
+checked() { sources | grep '\.c$' | grep -v '^samples/'; }
+
+verb_format() {
+	ensure lint
+	sources | xargs -r clang-format-14 -i
+}
+
+verb_lint() {
+	ensure build test lint
+	tests/lint/layers
+	sources | xargs -r clang-format-14 --dry-run -Werror
+	compile build -DHPCT_WERROR=ON
+	checked | cppcheck --quiet --error-exitcode=1 --inline-suppr --suppressions-list=tests/lint/cppcheck.txt \
+		--enable=warning,performance,portability --std=c11 -D_GNU_SOURCE -I . -j"$(nproc)" --file-list=-
+	checked | xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build --quiet --config-file=tests/lint/clang-tidy.yaml
+	say "lint found nothing"
+}
+
+# The agent is preloaded into programs that carry no sanitizer, so the tests that record stay out.
+sanitized() {
+	ensure build test
+	compile "build-$1" -DHPCT_WERROR=ON "-DHPCT_SANITIZE=$2"
+	run_tests "build-$1" -R '^(unit|golden)\.'
+}
+
+verb_asan() { ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined; }
+verb_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread; }
+
+verb_help() {
+	cat <<'END'
+usage: ./build.sh [VERB]
+
+  build    install what is missing, build everything into build/ (the default)
+  demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
+  test     build, then run every test; the last line counts them
+  install  install under PREFIX (default /usr/local), below DESTDIR if set
+  bench    measure overhead, start-up, bytes per sample and time to the first screen
+  lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
+  format   rewrite the sources with clang-format
+  asan     unit and golden tests under the address and undefined-behaviour sanitizers
+  tsan     unit and golden tests under the thread sanitizer
+END
+}
+
+verb=${1:-build}
+[ $# -eq 0 ] || shift
+case $verb in
+build | demo | test | install | bench | lint | format | asan | tsan | help) "verb_$verb" "$@" ;;
+-h | --help) verb_help ;;
+*)
+	say "there is no verb '$verb'; ./build.sh help lists them"
+	exit 2
+	;;
+esac
