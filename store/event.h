@@ -16,8 +16,10 @@
  *                           | event_ring (4 KiB)| data     |  EVENT_RING_STRIDE
  *                           +-------------------+----------+
  *
- * Positions `head` and `tail` count bytes since the ring was claimed and never
- * wrap; the byte at position p lies at data[p % EVENT_RING_DATA]. A record never
+ * Positions `head` and `tail` count bytes and never wrap; the byte at position p
+ * lies at data[p % EVENT_RING_DATA]. A claim goes on where the last one ended: no
+ * side may expect them to start at 0, and the fields of a claim (tid, begin_ns, ...)
+ * are complete once its first record is there (head != tail). A record never
  * straddles the end: the producer fills the rest with an EVENT_PAD record. A
  * record and the EVENT_NODE records that it needs become visible by one release
  * store of `head`: together or not at all.
@@ -217,7 +219,15 @@ struct event_fork {
 	struct event_header h;
 	uint64_t time_ns;
 	uint32_t child_pid;
-	uint32_t kind; /* 0 fork, 1 vfork or spawn, 2 exec follows in this process */
+	uint32_t kind; /* enum event_fork_kind */
+};
+
+enum event_fork_kind {
+	EVENT_FORK_CHILD,	      /* fork: child_pid registers by itself */
+	EVENT_FORK_SPAWN,	      /* posix_spawn: registers once it has called exec */
+	EVENT_FORK_EXEC,	      /* this process calls exec now; it may fail and the program go on */
+	EVENT_FORK_SPAWN_UNMONITORED, /* the same two, but no agent can be loaded into the target: */
+	EVENT_FORK_EXEC_UNMONITORED   /* static, 32-bit, musl, ... */
 };
 
 struct event_launch {
