@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * escape.c - the escapes of every field that a reader prints and hpct-import takes. The inverse is
+ * strict, so that a damaged file is said and not guessed at.
+ */
+#include "timeline/escape.h"
+
+/* The letter behind a control byte's backslash; 0: \xHH. */
+static char escape_letter(unsigned char c)
+{
+	switch (c) {
+	case '\t':
+		return 't';
+	case '\n':
+		return 'n';
+	case '\r':
+		return 'r';
+	default:
+		return 0;
+	}
+}
+
+static void put_control(struct store_bytes *out, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	char letter = escape_letter(c);
+
+	if (letter)
+		store_bytes_put(out, (char[2]){'\\', letter}, 2);
+	else
+		store_bytes_put(out, (char[4]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4);
+}
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 || c == 0x7f;
+}
+
+/* Stretches without anything special are copied at once. `special` holds two bytes, or the same one twice. */
+static void put_escaped(struct store_bytes *out, const char *bytes, size_t size, const char special[2])
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+		bool protect = c == '\\' || bytes[i] == special[0] || bytes[i] == special[1];
+
+		if (!protect && !is_control(c))
+			continue;
+		store_bytes_put(out, bytes + done, i - done);
+		done = i + 1;
+		if (protect)
+			store_bytes_put(out, (char[2]){'\\', bytes[i]}, 2);
+		else
+			put_control(out, c);
+	}
+	store_bytes_put(out, bytes + done, size - done);
+}
+
+void escape_field(struct store_bytes *out, const char *bytes, size_t size)
+{
+	put_escaped(out, bytes, size, "\\\\");
+}
+
+void escape_frame(struct store_bytes *out, const char *bytes, size_t size)
+{
+	put_escaped(out, bytes, size, ";;");
+}
+
+void escape_attribute(struct store_bytes *out, const char *bytes, size_t size)
+{
+	put_escaped(out, bytes, size, ",=");
+}
+
+void escape_composed(struct store_bytes *out, const char *bytes, size_t size)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (!is_control((unsigned char)bytes[i]))
+			continue;
+		store_bytes_put(out, bytes + done, i - done);
+		put_control(out, (unsigned char)bytes[i]);
+		done = i + 1;
+	}
+	store_bytes_put(out, bytes + done, size - done);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* Decodes the escape at `at` (behind its backslash); bytes taken, 0 when it is none. */
+static size_t undo_one(const char *at, size_t size, char *out)
+{
+	if (size == 0)
+		return 0;
+	switch (at[0]) {
+	case 't':
+		*out = '\t';
+		return 1;
+	case 'n':
+		*out = '\n';
+		return 1;
+	case 'r':
+		*out = '\r';
+		return 1;
+	case '\\':
+	case ';':
+	case ',':
+	case '=':
+		*out = at[0];
+		return 1;
+	case 'x':
+		if (size < 3 || hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
+			return 0;
+		*out = (char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
+		return 3;
+	default:
+		return 0;
+	}
+}
+
+bool escape_undo(struct store_bytes *out, const char *field, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size) {
+		const char *backslash = memchr(field + i, '\\', size - i);
+		size_t end = backslash ? (size_t)(backslash - field) : size, taken;
+		char c;
+
+		store_bytes_put(out, field + i, end - i);
+		if (end == size)
+			break;
+		taken = undo_one(field + end + 1, size - end - 1, &c);
+		if (taken == 0)
+			return false;
+		store_bytes_put(out, &c, 1);
+		i = end + 1 + taken;
+	}
+	return true;
+}
+
+size_t escape_find(const char *bytes, size_t size, char separator)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] == separator)
+			return i;
+		if (bytes[i] == '\\')
+			i++;
+	}
+	return size;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * escape.h - names from traced programs as fields of a table, and back (design, Output):
+ * backslash, tab, newline and return escape themselves, other control bytes are \xHH; inside a
+ * frame ';' is "\;", inside an attribute ',' and '=' are "\,", "\=". Bytes above 0x7f pass.
+ */
+#ifndef TIMELINE_ESCAPE_H
+#define TIMELINE_ESCAPE_H
+
+#include "store/bytes.h"
+
+/* Append to `out`, whose `failed` is set when memory is out. */
+void escape_field(struct store_bytes *out, const char *bytes, size_t size);
+void escape_frame(struct store_bytes *out, const char *bytes, size_t size);
+void escape_attribute(struct store_bytes *out, const char *bytes, size_t size);
+
+/* For a text that is escaped already (a path, attributes): only bytes that would break a line are escaped. */
+void escape_composed(struct store_bytes *out, const char *bytes, size_t size);
+
+/* Appends what was escaped; false when a backslash is followed by what no escape starts with. */
+bool escape_undo(struct store_bytes *out, const char *field, size_t size);
+
+/* Where the first `separator` stands that no backslash protects; `size` when there is none. */
+size_t escape_find(const char *bytes, size_t size, char separator);
+
+#endif
