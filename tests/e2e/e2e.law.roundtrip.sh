@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# slice | import | slice gives the same bytes: a recorded run, and rows with odd names, late records, open spans.
+. "$(dirname -- "$0")/expect.sh"
+again() { # RUN
+	hpct-slice "$1.hpct" --format tsv >"$1.1" || fail "$1: slice"
+	hpct-import --from tsv -o "$1.again.hpct" "$1.1" || fail "$1: import"
+	hpct-slice "$1.again.hpct" --format tsv >"$1.2" || fail "$1: slice of the import"
+	same_file "$1: slice | import | slice" "$1.1" "$1.2"
+	hpct-slice "$1.hpct" -o "$1.part.hpct" || fail "$1: slice -o"
+	hpct-slice "$1.part.hpct" --format tsv >"$1.3"
+	same_file "$1: slice -o of everything is the run" "$1.1" "$1.3"
+}
+record recorded -- "$samples/phases" 0.2 >/dev/null
+again recorded
+tab=$'\t'
+{
+	echo "stream${tab}track${tab}begin_ns${tab}end_ns${tab}path${tab}op${tab}bytes${tab}weight${tab}metric${tab}value${tab}attributes"
+	cpu='cpu:h\x01o/3/17.0/0' gpu='gpu:h/-/17.0/0/1/7'
+	row() { local IFS=$tab; echo "$*"; }
+	row "$cpu" spans 100 9000 '' monitored '' '' '' '' 'metric=CPUTIME,name=a\,b\=c,period_ns=1000'
+	row "$cpu" samples 100 '' 'main' '' '' 0 CPUTIME '' ''
+	row "$cpu" samples 900 '' 'main;odd\;name;tab\there;back\\slash' '' '' 1000 CPUTIME '' ''
+	row "$cpu" samples 900 '' 'main;newline\nhere;\x1b[31mred' '' '' 7 CPUTIME '' ''
+	row "$cpu" samples 400 '' 'main;<partial>' '' '' 3 CPUTIME '' ''
+	row "$cpu" samples 500 '' 'main;operator<<;a b;..;\xff\xfe' '' '' 18446744073709551615 CPUTIME '' ''
+	row "$cpu" values 300 '' 'main' '' '' '' 'power, W' 12.5 ''
+	row "$gpu" spans 200 '' 'main;launch;<gpu kernel>;k<a, b>' kernel '' '' '' '' 'link=5'
+	row "$gpu" spans 150 250 'main;<gpu copy>' copy 4096 '' '' '' 'k=v'
+	row "$gpu" spans 150 240 'main;<gpu copy>' copy 1 '' '' '' ''
+	row "$gpu" spans 10 20 '' 'lost' '' 12 '' '' ''
+} >odd.tsv
+hpct-import --from tsv -o odd.hpct odd.tsv || fail "import of odd rows"
+again odd
+same "odd rows: as many come out as went in" "$(wc -l <odd.tsv)" "$(wc -l <odd.1)"
+check "odd names come out as they went in" grep -qF 'main;newline\nhere;\x1b[31mred' odd.1

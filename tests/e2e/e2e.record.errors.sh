@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hpct-record's own failures: 125, 126, 127, one sentence each; a run that is there is never touched.
+. "$(dirname -- "$0")/expect.sh"
+code "not found" 127 record a -- ./no-such-program
+sentence "not found"
+code "not found on the PATH" 127 record a -- no-such-program-anywhere
+sentence "not found on the PATH"
+echo data >plain && chmod 644 plain
+code "not executable" 126 record b -- ./plain
+sentence "not executable"
+code "a directory" 126 record b -- /usr
+sentence "a directory"
+check "a program that never ran left a run: $(ls -d ./*.hpct 2>/dev/null)" [ -z "$(ls -d ./*.hpct 2>/dev/null)" ]
+code "no program" 125 hpct-record -o c.hpct
+sentence "no program"
+code "wrong option" 125 hpct-record --no-such-option -- true
+sentence "wrong option"
+code "wrong event" 125 hpct-record -e NOSUCH@5 -- true
+sentence "wrong event"
+code "wrong period" 125 hpct-record -e CPUTIME@0 -- true
+sentence "wrong period"
+code "wrong period text" 125 hpct-record -e CPUTIME@x -- true
+sentence "wrong period text"
+
+code "first run" 0 record d -- true
+hpct-slice d.hpct --format tsv >before
+code "a run of that name exists" 125 record d -- false
+sentence "a run of that name exists"
+hpct-slice d.hpct --format tsv >after
+same_file "a refused run changes nothing" before after
+code "--overwrite" 1 record d --overwrite -- false
+check "--overwrite: the new command is in the run" grep -q false <(info d command)
+mkdir e.hpct && echo mine >e.hpct/notes
+code "a directory that is not a run" 125 record e -- true
+sentence "a directory that is not a run"
+code "a directory that is not a run, --overwrite" 125 record e --overwrite -- true
+same "what was in it" mine "$(cat e.hpct/notes)"
+
+code "no such directory" 0 hpct-record -o /nowhere/at/all/f.hpct -- "$samples/exits" return 0
+sentence "no such directory: the program runs unmeasured"
+code "no such directory, --strict" 125 hpct-record --strict -o /nowhere/at/all/f.hpct -- true
+mkdir full && if mount -t tmpfs -o size=128k none full 2>/dev/null; then
+	code "full disk: the program's own exit code" 7 hpct-record -o full/g.hpct -- "$samples/exits" return 7
+	sentence "full disk"
+	umount full
+fi
+
+# Names by default and by pattern.
+code "default name" 0 hpct-record -- true
+check "default name true-PID.hpct: $(ls -d true-*)" [ -d "$(ls -d true-[0-9]*.hpct)" ]
+SLURM_JOB_ID=4711 SLURM_STEP_ID=2 hpct-record -o 'x-%j-%h.hpct' -- true
+check "%j and %h in the name: $(ls -d x-*)" [ -d "$(ls -d "x-4711"*"-$(hostname).hpct")" ]
+printf '#!/bin/sh\nexit 5\n' >script && chmod +x script
+code "a script" 5 record script -- ./script
+check "a script: its interpreter is recorded" [ "$(info script streams)" -ge 1 ]

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# However the program ends, hpct-record ends alike, and the time before the end is in the run.
+. "$(dirname -- "$0")/expect.sh"
+ends() { # CODE HOW NUMBER
+	local run="$2$3"
+	code "exits $2 $3" "$1" record "$run" -- "$samples/exits" "$2" "$3" 0.1
+	check "exits $2 $3: something on stdout or stderr: $(head -n 1 err)" [ ! -s out -a ! -s err ]
+	near "exits $2 $3: share of spend" 100 "$(share "$run" spend)" 12
+	near "exits $2 $3: weights" 0.1e9 "$(weight_sum "$run")" 12e6
+}
+ends 0 return 0
+ends 7 return 7
+ends 255 exit 255
+ends 8 _exit 8
+ends 9 quick 9
+ends 10 thread 10
+ends 11 last 11
+ends 143 signal 15
+ends 137 signal 9
+ends 129 signal 1
+ends 130 signal 2
+
+# Death by signal is death by signal, not an exit code that looks like it.
+if [ -x /usr/bin/python3 ]; then
+	ended=$(/usr/bin/python3 -c '
+import subprocess, sys
+print(subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL).returncode)' \
+		hpct-record -o died.hpct -- "$samples/exits" signal 15)
+	same "the wait status of a program that died by SIGTERM" -15 "$ended"
+fi
+(ulimit -c 0 && record abort -- "$samples/exits" abort) >out 2>err
+same "exits abort" 134 "$?"
+near "exits abort: weights" 0.05e9 "$(weight_sum abort)" 12e6
+
+# A signal sent to hpct-record's program by a terminal or a batch system reaches it.
+record term -- "$samples/exits" return 0 30 &
+launcher=$!
+sleep 0.5
+kill -TERM "$launcher"
+wait "$launcher"
+same "SIGTERM to hpct-record ends the program by it" 143 "$?"
+check "a stopped run is readable" hpct-info term.hpct >/dev/null

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# sort on a large file, two threads: installs handlers of its own, and merges through temporary files.
+. "$(dirname -- "$0")/expect.sh"
+awk 'BEGIN { x = 42; for (i = 0; i < 7000000; i++) { x = (x * 16807) % 2147483647; print x } }' >big
+both sort sort --parallel=2 -S 40M -T . -n big
+weights_agree sort
+pool sort

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs that cannot carry the agent run all the same, with their exit code, and the run says so.
+. "$(dirname -- "$0")/expect.sh"
+cat >small.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) { printf("%s %d\n", argc > 1 ? argv[1] : "-", geteuid() == getuid()); return 5; }
+END
+unmeasured() { # RUN WORD PROGRAM
+	code "$1" 5 record "$1" -- "$3" hello
+	same "$1: stdout" "$(cat out)" "$("$3" hello)"
+	check "$1: stderr does not say '$2': $(cat err)" grep -qi -- "$2" err
+	sentence "$1"
+	hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored" { n++ } END { exit !n }' ||
+		fail "$1: no 'unmonitored' span in the run"
+}
+gcc -static -o static small.c 2>/dev/null && unmeasured static static ./static
+command -v musl-gcc >/dev/null && musl-gcc -o musl small.c && unmeasured musl musl ./musl
+if [ "$(id -u)" -eq 0 ] && gcc -o setuid small.c && chown nobody setuid && chmod 4755 setuid; then
+	unmeasured setuid setuid "$work/setuid"
+fi
+if gcc -m32 -o narrow small.c 2>/dev/null; then
+	unmeasured narrow 32-bit ./narrow
+fi
+code "an unmeasured program and --strict" 125 hpct-record --strict -o strict.hpct -- ./static hello
+same "it does not run" "" "$(cat out)"
+code "an unmeasured child" 5 record child -- sh -c './static hello; exit $?'
+same "an unmeasured child: stdout" "hello 1" "$(cat out)"

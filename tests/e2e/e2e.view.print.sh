@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One screen as text: its size, its streams, the same bytes twice; too small gets a sentence.
+. "$(dirname -- "$0")/expect.sh"
+record view -- "$samples/phases" 0.3 >/dev/null
+for size in 120x36 80x24 200x50; do
+	hpct-view view.hpct --print "$size" >screen 2>err || fail "--print $size: $(cat err)"
+	same "$size: lines" "${size#*x}" "$(wc -l <screen)"
+	check "$size: a line is wider than ${size%x*}" \
+		[ "$(LC_ALL=C.UTF-8 awk -v w="${size%x*}" 'length($0) > w' screen | wc -l)" -eq 0 ]
+done
+export LC_ALL=C.UTF-8
+hpct-view view.hpct --print 120x36 >one && hpct-view view.hpct --print 120x36 >two
+same_file "the same screen twice" one two
+for word in 'worker 1' 'worker 4' view.hpct; do
+	check "the screen does not show $word" grep -q "$word" one
+done
+hpct-view view.hpct --print 120x36 --keys 'w' >zoomed
+check "a zoom changes the screen" [ "$(cmp -s one zoomed; echo $?)" -eq 1 ]
+check "help is shown" grep -qi quit <(hpct-view view.hpct --print 120x36 --keys '?')
+LC_ALL=C hpct-view view.hpct --print 120x36 >ascii
+check "ASCII only where the locale is not UTF-8" [ "$(LC_ALL=C tr -d '\000-\177' <ascii | wc -c)" -eq 0 ]
+code "too small" 0 hpct-view view.hpct --print 20x4
+check "too small: a sentence" grep -qiE 'small|at least|needs' out err
+for keys in 'wwwwwwwwwwwwwwwwwwwwwwwwwwwwww' 'sssss' 'llllllllllEEEEEEEeeeee' 'jjjjjjjjjjkkkk' 'DDDDAAAA' '??qq' ':nonsense\n'; do
+	hpct-view view.hpct --print 100x30 --keys "$keys" >out 2>err || fail "keys $keys: $(head -n 1 err)"
+done

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The view on a real terminal: opens, survives a resize, leaves the terminal as it was.
+. "$(dirname -- "$0")/expect.sh"
+need tmux
+record view -- "$samples/phases" 0.3 >/dev/null
+server="hpct-e2e-$$"
+tm() { tmux -L "$server" "$@"; }
+trap 'tm kill-server 2>/dev/null; finish' EXIT
+shows() { # TEXT : waits until the pane shows it
+	local _
+	for _ in $(seq 100); do
+		tm capture-pane -p -t v >pane 2>/dev/null
+		grep -qF -- "$1" pane && return
+		sleep 0.05
+	done
+	return 1
+}
+tm -f /dev/null new-session -d -s v -x 120 -y 36 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
+	skip "tmux does not start here"
+shows 'ready>' || skip "no shell in tmux"
+tm send-keys -t v "cd $work; clear; stty -a >before" Enter
+tm send-keys -t v "hpct-view view.hpct; echo code=\$?; stty -a >after" Enter
+check "the view opens: $(head -n 5 pane)" shows 'worker 4'
+tm send-keys -t v '?'
+check "? shows the help" shows quit
+tm send-keys -t v q
+tm send-keys -t v w
+tm resize-window -t v -x 90 -y 28
+check "after a resize" shows 'worker 1'
+tm resize-window -t v -x 20 -y 5
+sleep 0.3
+tm resize-window -t v -x 120 -y 36
+check "after it was too small" shows 'worker 4'
+tm send-keys -t v q
+tm send-keys -t v q
+check "q ends it with exit code 0" shows 'code=0'
+for _ in $(seq 40); do [ -s after ] && break; sleep 0.05; done
+same_file "terminal settings before and after" before after
+check "the shell's screen is back" grep -q 'ready>' pane

@@ -1,0 +1,174 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# expect.sh - sourced first by every e2e.*.sh: a directory of its own, the programs on the PATH, and words to say
+# what must hold. A check that does not hold is printed and the test goes on, so that one run tells all.
+# In: HPCT_BIN, HPCT_SAMPLES, HPCT_POOL (directories of the build) and HPCT_SOURCE. Exit: 0 held, 1 not, 77 skipped.
+set -uo pipefail
+: "${HPCT_BIN:?}" "${HPCT_SAMPLES:?}" "${HPCT_SOURCE:?}" "${HPCT_POOL:?}"
+export LC_ALL=C PATH=$HPCT_BIN:/usr/bin:/bin:/usr/sbin:/sbin
+unset DEBUGINFOD_URLS SLURM_JOB_ID PMIX_NAMESPACE PMI_JOBID HPCT_EVENTS
+samples=$HPCT_SAMPLES
+work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-e2e.XXXXXX") || exit 1
+cd "$work" || exit 1
+failed=0
+
+finish() {
+	local job
+	for job in $(jobs -p); do
+		kill -KILL "$job" 2>/dev/null
+	done
+	wait 2>/dev/null
+	if [ "$failed" -ne 0 ] && [ -n "${HPCT_KEEP-}" ]; then
+		echo "kept: $work"
+	else
+		cd / && rm -rf "$work"
+	fi
+	exit "$failed"
+}
+trap finish EXIT
+
+fail() {
+	printf 'FAILED: %s\n' "$*"
+	failed=1
+}
+
+skip() {
+	printf 'skipped: %s\n' "$*"
+	failed=77
+	exit
+}
+
+need() { # PROGRAM... : skips the test, saying why, where one is missing
+	local program
+	for program; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+}
+
+check() { # SENTENCE COMMAND... : the command must succeed
+	local sentence=$1
+	shift
+	"$@" || fail "$sentence"
+}
+
+same() { # SENTENCE WANT GOT
+	[ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
+}
+
+same_file() { # SENTENCE WANT GOT
+	cmp -s "$2" "$3" && return
+	fail "$1: $2 and $3 differ"
+	diff -a "$2" "$3" | head -n 10 | cut -c1-300
+}
+
+calc() { # EXPRESSION : exit code 0 if it is true; awk does the arithmetic
+	awk "BEGIN { exit !($1) }"
+}
+
+code() { # SENTENCE CODE COMMAND... : its exit code; output in ./out and ./err
+	local sentence=$1 want=$2 got=0
+	shift 2
+	"$@" >out 2>err || got=$?
+	same "$sentence: exit code of '${*##*/}'" "$want" "$got"
+	[ "$want" = "$got" ] || head -n 5 err
+}
+
+sentence() { # WHAT : ./err must be one sentence, for people
+	[ "$(wc -l <err)" -eq 1 ] || { fail "$1: not one line on stderr:" && head -n 5 err; }
+	! grep -qE 'Assertion|errno|mdb_|MDB_|\(null\)|core dumped|rror -?[0-9]+$' err ||
+		fail "$1: not a sentence for people: $(cat err)"
+}
+
+record() { # RUN [OPTION...] [--] PROGRAM... : records into RUN.hpct here
+	local run=$1
+	shift
+	hpct-record -o "$run.hpct" "$@"
+}
+
+# both RUN COMMAND... : the command bare, then recorded with ./in (if there) as stdin: same stdout, same exit code.
+both() {
+	local run=$1 bare=0 measured=0 input=/dev/null
+	shift
+	[ ! -f in ] || input=in
+	"$@" <"$input" >bare.out || bare=$?
+	record "$run" -- "$@" <"$input" >measured.out || measured=$?
+	same "$run: exit code" "$bare" "$measured"
+	same_file "$run: stdout" bare.out measured.out
+}
+
+# tsv AWK : an awk program over TSV on stdin, columns by name: $c["weight"]
+tsv() {
+	awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } '"$1"
+}
+
+info() { # RUN KEY
+	hpct-info "$1.hpct" --format tsv | tsv '$c["key"] == "'"$2"'" { print $c["value"] }'
+}
+
+sample_count() { # RUN
+	hpct-info "$1.hpct" --streams --format tsv | tsv '{ n += $c["samples"] } END { print n + 0 }'
+}
+
+# pool RUN : adds the run's sample and partial-stack counts to what e2e.record.pooled sums
+pool() {
+	local samples partial
+	samples=$(sample_count "$1") partial=$(info "$1" partial_stacks)
+	echo "$1: ${samples:-0} samples, ${partial:-no count of} partial stacks, $(info "$1" lost) lost"
+	mkdir -p "$HPCT_POOL"
+	printf '%s\t%s\t%s\n' "$1" "${samples:-0}" "${partial:-none}" >"$HPCT_POOL/$1.new" &&
+		mv "$HPCT_POOL/$1.new" "$HPCT_POOL/$1"
+}
+
+# clocks RUN : per stream: stream, weights (ns), CPU clock kept in `monitored` (ns or -), period (ns), name
+clocks() {
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		function attribute(text, key) {
+			return match("," text, "," key "=[^,]*") ? substr(text, RSTART + length(key) + 1,
+				RLENGTH - length(key) - 2) : "-"
+		}
+		$c["track"] == "samples" { weight[$c["stream"]] += $c["weight"] }
+		$c["op"] == "monitored" {
+			s = $c["stream"]; a = $c["attributes"]; seen[s] = 1
+			b = attribute(a, "cpu_begin_ns"); e = attribute(a, "cpu_end_ns")
+			clock[s] = b == "-" || e == "-" ? "-" : e - b
+			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name")
+		}
+		END {
+			for (s in seen)
+				printf "%s\t%.0f\t%s\t%s\t%s\n", s, weight[s], clock[s], period[s], name[s]
+		}' | sort
+}
+
+# weights_agree RUN : each thread's weights against its own clock, within 1 % or one period; at least one has both
+weights_agree() {
+	clocks "$1" >"$1.clocks"
+	check "$1: no thread has its CPU clock in 'monitored'" \
+		awk -F '\t' '$3 != "-" { n++ } END { exit !n }' "$1.clocks"
+	awk -F '\t' -v run="$1" '
+		$3 == "-" { next }
+		{ d = $2 - $3; if (d < 0) d = -d; limit = $3 / 100 > $4 ? $3 / 100 : $4 }
+		d > limit { printf "%s: %s (%s): weights %.0f, clock %.0f\n", run, $1, $5, $2, $3; bad = 1 }
+		END { exit bad }' "$1.clocks" || fail "$1: weights differ from the thread's CPU clock"
+}
+
+weight_sum() { # RUN
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		$c["track"] == "samples" { n += $c["weight"] } END { printf "%.0f\n", n }'
+}
+
+# near SENTENCE WANT GOT LIMIT : |GOT - WANT| <= LIMIT
+near() {
+	calc "($3) - ($2) <= ($4) && ($2) - ($3) <= ($4)" || fail "$1: expected $2 within $4, got $3"
+}
+
+# share RUN FUNCTION : its inclusive percentage of the run's weights, summed over outermost occurrences in paths
+share() {
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		$c["track"] == "samples" {
+			all += $c["weight"]
+			n = split($c["path"], frame, ";")
+			for (i = 1; i <= n; i++)
+				if (frame[i] == "'"$2"'") { in_it += $c["weight"]; break }
+		}
+		END { printf "%.3f\n", all ? 100 * in_it / all : -1 }'
+}
