@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what hpct costs, beside the bare program and, where it is installed, perf.
+
+Each round runs every variant of a program once, in a new random order, and ratios are taken within the
+round, so that what else the machine does hits all alike; the table shows their medians. CPU time is that
+of everything that was started, hpct's collector included (this process adopts it and waits for it).
+Prints the targets of the design beside; never fails because something is slow.
+"""
+import argparse
+import ctypes
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PR_SET_CHILD_SUBREAPER = 36
+SQL = """create table t(a integer primary key, b integer, c text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200000)
+insert into t select i, (i * 7919) % 104729, printf('%x', i * 2654435761 % 4294967296) from n;
+create index tb on t(b);
+select count(*), sum(x.b * y.b % 97) from t x join t y on x.a = y.b where x.c < y.c;
+"""
+
+
+def wait_all(process):
+    """Waits for the process and all that it left behind: (wall s of the process, CPU s of all)."""
+    cpu, wall, begin = 0.0, None, time.monotonic()
+    while True:
+        try:
+            pid, _, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            return wall, cpu
+        cpu += usage.ru_utime + usage.ru_stime
+        if pid == process.pid:
+            wall = time.monotonic() - begin
+            process.returncode = 0
+
+
+def drain():
+    """Waits for collectors that earlier commands left behind, so that nobody else is charged for them."""
+    while True:
+        try:
+            os.wait4(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def run(command, stdin=None):
+    """(wall s, CPU s, stdout, stderr) of a command and its descendants."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        source = open(stdin, "rb") if stdin else subprocess.DEVNULL
+        process = subprocess.Popen(command, stdin=source, stdout=out, stderr=err)
+        wall, cpu = wait_all(process)
+        if stdin:
+            source.close()
+        out.seek(0)
+        err.seek(0)
+        return wall, cpu, out.read().decode(errors="replace"), err.read().decode(errors="replace")
+
+
+def info(bench, path, *options):
+    """hpct-info as {key: value} or, with --streams, rows by column."""
+    text = subprocess.run([bench.bin + "/hpct-info", path, "--format", "tsv", *options], stdout=subprocess.PIPE,
+                          text=True, check=True).stdout.splitlines()
+    header = text[0].split("\t")
+    rows = [dict(zip(header, line.split("\t"))) for line in text[1:]]
+    return rows if options else {row["key"]: row["value"] for row in rows}
+
+
+def sample_count(bench, path):
+    return sum(int(row["samples"] or 0) for row in info(bench, path, "--streams"))
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.bin = os.path.abspath(os.path.join(arguments.build, "bin"))
+        self.load = os.path.abspath(os.path.join(arguments.build, "bench", "load"))
+        self.rounds = arguments.rounds
+        self.work = tempfile.mkdtemp(prefix="hpct-bench.")
+        self.perf = shutil.which("perf")
+        self.serial = 0
+
+    def path(self, suffix):
+        self.serial += 1
+        return os.path.join(self.work, f"{self.serial}{suffix}")
+
+    def record(self, *options):
+        def wrap(command):
+            path = self.path(".hpct")
+            return [self.bin + "/hpct-record", "-o", path, *options, "--", *command], path
+        return wrap
+
+    def perf_record(self, rate):
+        def wrap(command):
+            path = self.path(".perf")
+            return [self.perf, "record", "-q", "-F", str(rate), "-g", "-o", path, "--", *command], path
+        return wrap
+
+    def variants(self):
+        yield "bare", lambda command: (command, None)
+        yield "bare again", lambda command: (command, None)
+        yield "hpct, default rate", self.record()
+        if self.perf:
+            yield "perf record -F 200 -g", self.perf_record(200)
+
+
+def line(what, value, target="", beside=""):
+    print(f"{what:<50} {value:>22}   {target:<16} {beside}")
+
+
+def spread(values):
+    return (max(values) - min(values)) / 2 if len(values) > 1 else 0.0
+
+
+def overhead(bench, name, command, stdin=None):
+    variants = dict(bench.variants())
+    taken = {variant: [] for variant in variants}
+    samples = []
+    for _ in range(bench.rounds):
+        order = list(variants)
+        random.shuffle(order)
+        for variant in order:
+            wrapped, path = variants[variant](command)
+            wall, cpu, _, _ = run(wrapped, stdin)
+            taken[variant].append((wall, cpu))
+            if variant.startswith("hpct"):
+                samples.append(sample_count(bench, path))
+            if path:
+                shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.remove(path)
+    bare = taken.pop("bare")
+    for variant, values in taken.items():
+        wall = [a[0] / b[0] for a, b in zip(values, bare)]
+        cpu = [a[1] / b[1] for a, b in zip(values, bare)]
+        target = "<= 1.01" if variant.startswith("hpct") else ""
+        line(f"{name}: {variant}, CPU / wall", f"{statistics.median(cpu):.3f} / {statistics.median(wall):.3f}",
+             target, f"+-{spread(cpu):.3f} / {spread(wall):.3f}")
+    extra = [(a[1] - b[1]) / n * 1e6 for a, b, n in zip(taken["hpct, default rate"], bare, samples) if n]
+    if extra:
+        line(f"{name}: CPU per sample, all of it, us", f"{statistics.median(extra):.1f}", "<= 18",
+             f"+-{spread(extra):.1f}, {int(statistics.median(samples))} samples")
+
+
+def tree_bytes(path):
+    if not os.path.isdir(path):
+        return os.stat(path).st_size
+    return sum(os.stat(os.path.join(top, name)).st_blocks * 512
+               for top, _, names in os.walk(path) for name in names)
+
+
+def start_up(bench):
+    times = {"true": [], "hpct-record true": [], "perf record true": []}
+    true = shutil.which("true")
+    for _ in range(max(10, 4 * bench.rounds)):
+        path = bench.path(".hpct")
+        times["true"].append(run([true])[0])
+        times["hpct-record true"].append(run([bench.bin + "/hpct-record", "-o", path, "--", true])[0])
+        shutil.rmtree(path, ignore_errors=True)
+    if bench.perf:
+        times["perf record true"].append(run(bench.perf_record(200)([true])[0])[0])
+    for what, values in times.items():
+        if values:
+            line(f"start-up: {what}, ms", f"{statistics.median(values) * 1e3:.1f}",
+                 "<= 5" if what.startswith("hpct") else "", f"min {min(values) * 1e3:.1f}")
+
+
+def first_screen(bench):
+    """From the last act of the program to a screen drawn: the recorder's end, then hpct-view."""
+    ends, screens = [], []
+    for _ in range(bench.rounds):
+        path = bench.path(".hpct")
+        process = subprocess.Popen([bench.bin + "/hpct-record", "-o", path, "--", bench.load, "many", "2000"],
+                                   stdout=subprocess.PIPE, text=True)
+        end_ns = int(process.communicate()[0])
+        ends.append((time.monotonic_ns() - end_ns) / 1e9)
+        subprocess.run([bench.bin + "/hpct-view", path, "--print", "120x36"], stdout=subprocess.DEVNULL, check=False)
+        screens.append((time.monotonic_ns() - end_ns) / 1e9)
+        drain()
+        shutil.rmtree(path, ignore_errors=True)
+    line("end of the program -> hpct-record has ended, ms", f"{statistics.median(ends) * 1e3:.0f}", "")
+    line("end of the program -> first screen, ms", f"{statistics.median(screens) * 1e3:.0f}", "<= 200")
+
+
+def bytes_per_sample(bench):
+    """What a longer run of the same program adds, so that its fixed part (names, contexts) does not count."""
+    found = []
+    for turns in ("1000", "8000"):
+        path = bench.path(".hpct")
+        run([bench.bin + "/hpct-record", "-o", path, "--", bench.load, "many", turns])
+        facts = info(bench, path)
+        found.append((sample_count(bench, path), int(facts["bytes"])))
+    (few, small), (many, large) = found
+    if many > few:
+        line("bytes per sample that a longer run adds", f"{(large - small) / (many - few):.2f}", "<= 2.8",
+             f"{many - few} more samples; a run of {few} has {small} bytes")
+    if bench.perf:
+        path = bench.path(".perf")
+        _, _, _, err = run([bench.perf, "record", "-F", "200", "-g", "-o", path, "--", bench.load, "many", "4000"])
+        count = re.search(r"\((\d+) samples\)", err)
+        if count and int(count.group(1)):
+            line("bytes per sample, perf record -g", f"{tree_bytes(path) / int(count.group(1)):.0f}")
+
+
+def overheads(bench):
+    overhead(bench, "one thread", [bench.load, "one", "2500"])
+    overhead(bench, "eight threads", [bench.load, "many", "2500"])
+    if shutil.which("sqlite3"):
+        script = bench.path(".sql")
+        with open(script, "w", encoding="ascii") as file:
+            file.write(SQL)
+        overhead(bench, "sqlite3", [shutil.which("sqlite3"), ":memory:"], script)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="measure what hpct costs")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", help="overhead, start, screen or bytes")
+    arguments = parser.parse_args()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    bench = Bench(arguments)
+    parts = {
+        "start": lambda: start_up(bench),
+        "screen": lambda: first_screen(bench),
+        "bytes": lambda: bytes_per_sample(bench),
+        "overhead": lambda: overheads(bench),
+    }
+    print(f"{bench.rounds} rounds, medians; perf {'beside' if bench.perf else 'is not installed'}")
+    line("what", "measured", "target", "")
+    try:
+        for name, part in parts.items():
+            if arguments.only in (None, name):
+                part()
+    finally:
+        shutil.rmtree(bench.work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
