@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - the words between the collector and hpct-names (two pipes): requests go in, answers
+ * come out, in the order asked. The bytes of an answer come from a program that reads untrusted
+ * binaries, so every length is checked before it is believed.
+ *
+ *   frame    +----------+----------+---------------------------+
+ *            | u32 size | u32 type | payload, `size` bytes     |   little endian
+ *            +----------+----------+---------------------------+
+ *   REQUEST  module, kind, build id (size, bytes), text path, text real_path, count, count x offset
+ *   ANSWER   module, offset, source, scopes, scopes x { kind, start, line, decl_line, text name,
+ *              text linkage, text file, text decl_file }      outermost scope first
+ *   DONE     module, text message                              ends the answers to one request
+ *   text     size, bytes without NUL, NUL                      numbers are varints (store/bytes.h)
+ *
+ * A REQUEST is answered by one ANSWER for each offset, in their order, and one DONE.
+ */
+#ifndef STORE_NAMES_H
+#define STORE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "store/bytes.h"
+#include "store/error.h"
+
+#define NAMES_SCOPE_MAX 64	    /* = STORE_SCOPE_MAX */
+#define NAMES_TEXT_MAX 16384u	    /* longest text in a frame */
+#define NAMES_OFFSETS_MAX 65536u    /* offsets of one request */
+#define NAMES_FRAME_MAX (8u << 20)  /* longest payload */
+#define NAMES_FRAME_HEADER_BYTES 8u /* size, type */
+#define NAMES_BUILD_ID_MAX 32u
+
+enum names_frame_type { NAMES_REQUEST = 0x51434e48, NAMES_ANSWER = 0x41434e48, NAMES_DONE = 0x44434e48 };
+
+enum names_scope_kind { NAMES_FUNCTION, NAMES_INLINE }; /* = enum store_scope_kind */
+
+/* Where an answer comes from, best last. */
+enum names_source {
+	NAMES_FROM_NOTHING, /* one scope without a name; start = offset */
+	NAMES_FROM_FRAME,   /* one scope without a name; start = of the unwind entry that covers the offset */
+	NAMES_FROM_SYMBOL,  /* one scope: an ELF symbol or a PLT entry */
+	NAMES_FROM_DEBUG    /* debug information */
+};
+
+/* One level of an expanded frame. Strings are never NULL; "" = not known. */
+struct names_scope {
+	uint32_t kind;	       /* enum names_scope_kind */
+	uint32_t line;	       /* position in this scope: where the next inner one was inlined, or the line
+				  asked for; 0: not known */
+	uint32_t decl_line;    /* of decl_file */
+	uint64_t start;	       /* offset of the outermost function's first byte */
+	const char *name;      /* qualified, demangled, without parameters; "": module+0xSTART */
+	const char *linkage;   /* the symbol's own spelling where it differs from `name` */
+	const char *file;      /* of `line` */
+	const char *decl_file; /* where the function is defined */
+};
+
+struct names_answer {
+	uint32_t module; /* as in the request */
+	uint32_t source; /* enum names_source */
+	uint64_t offset;
+	uint32_t scope_count; /* 1..NAMES_SCOPE_MAX, outermost first */
+	struct names_scope scopes[NAMES_SCOPE_MAX];
+};
+
+/* What to name. `kind` is an enum store_module_kind. */
+struct names_request {
+	uint32_t module; /* the asker's own number for it, given back in the answers */
+	uint32_t kind;
+	uint8_t build_id_bytes; /* 0: take the file as it is */
+	uint8_t build_id[NAMES_BUILD_ID_MAX];
+	const char *path; /* to open: the real path, /proc/PID/root/..., /proc/PID/fd/N; "": by build id */
+	const char *real_path; /* as the program knew it: names the module, finds its debug file; "" = path */
+	const uint64_t *offsets; /* addresses in the file's program headers */
+	uint32_t offset_count;
+};
+
+struct names_done {
+	uint32_t module;
+	const char *message; /* one sentence for the user, "" when all went well */
+};
+
+/* Append one frame; 0 or negative (memory, or a request beyond the limits above). Texts longer than
+ * NAMES_TEXT_MAX are cut, scopes beyond NAMES_SCOPE_MAX left out. */
+int names_request_put(struct store_bytes *out, const struct names_request *request, struct error *error);
+int names_answer_put(struct store_bytes *out, const struct names_answer *answer, struct error *error);
+int names_done_put(struct store_bytes *out, const struct names_done *done, struct error *error);
+
+/* What the first bytes of `bytes` hold: bytes of the whole frame (header included) and its type; 0: more
+ * bytes are needed; negative: malformed, the stream cannot be followed any more. */
+ssize_t names_frame_peek(const uint8_t *bytes, size_t size, uint32_t *type, struct error *error);
+
+/* Parse one whole frame, as measured by names_frame_peek(); 0 or negative. Strings point into `bytes`.
+ * A request's offsets are copied to a malloc'ed array, the caller's to free. */
+int names_request_parse(const uint8_t *frame, size_t size, struct names_request *request, uint64_t **offsets,
+	struct error *error);
+int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error);
+int names_done_parse(const uint8_t *frame, size_t size, struct names_done *done, struct error *error);
+
+#endif

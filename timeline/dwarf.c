@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf.c - debug information of one file: finds the unit of an address, has it indexed once
+ * (dwarf_unit.c), and reads scopes and lines from it. libdw does the decoding; all that it returns
+ * may be wrong, for the file may be damaged.
+ */
+#include "timeline/dwarf.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "timeline/dwarf_name.h"
+
+#define STEPS_MAX 200000000u /* entries read, whatever the time: about a minute's work */
+
+int dwarf_module_open(struct dwarf_module **out, Elf *elf, Elf *alternate, const struct dwarf_code *code,
+	struct error *error)
+{
+	struct dwarf_module *module = calloc(1, sizeof *module);
+	Dwarf *shared;
+
+	*out = NULL;
+	if (!module)
+		return error_memory(error);
+	module->code = *code;
+	module->budget.steps_left = STEPS_MAX;
+	module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!module->dwarf) {
+		free(module);
+		return error_set(
+			error, ERROR_IO, "no debug information that can be read: %s", dwarf_errmsg(-1));
+	}
+	shared = alternate ? dwarf_begin_elf(alternate, DWARF_C_READ, NULL) : NULL;
+	module->alternate = shared;
+	if (shared)
+		dwarf_setalt(module->dwarf, shared);
+	*out = module;
+	return 0;
+}
+
+void dwarf_module_close(struct dwarf_module *module)
+{
+	if (!module)
+		return;
+	for (size_t i = 0; i < module->unit_capacity; i++) {
+		if (module->units[i])
+			dwarf_unit_fini(module->units[i]);
+		free(module->units[i]);
+	}
+	free(module->units);
+	free(module->covers);
+	arena_fini(&module->arena);
+	dwarf_end(module->dwarf);
+	dwarf_end(module->alternate);
+	free(module);
+}
+
+void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns)
+{
+	struct timespec now;
+
+	module->budget = (struct dwarf_budget){.steps_left = STEPS_MAX};
+	if (!cpu_ns)
+		return;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	module->budget.deadline_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + cpu_ns;
+}
+
+int dwarf_module_is_spent(const struct dwarf_module *module)
+{
+	return module->budget.spent;
+}
+
+/* ---- units by identity ---- */
+
+static size_t unit_slot(struct dwarf_unit *const *units, size_t capacity, const void *identity)
+{
+	size_t slot = ((uintptr_t)identity >> 4) * 0x9e3779b97f4a7c15u >> 20;
+
+	while (units[slot & (capacity - 1)] && units[slot & (capacity - 1)]->die.cu != identity)
+		slot++;
+	return slot & (capacity - 1);
+}
+
+static bool units_grow(struct dwarf_module *module)
+{
+	size_t capacity = module->unit_capacity ? 2 * module->unit_capacity : 64;
+	struct dwarf_unit **units;
+
+	if (2 * module->unit_count < module->unit_capacity)
+		return true;
+	units = calloc(capacity, sizeof *units);
+	if (!units)
+		return false;
+	for (size_t i = 0; i < module->unit_capacity; i++)
+		if (module->units[i])
+			units[unit_slot(units, capacity, module->units[i]->die.cu)] = module->units[i];
+	free(module->units);
+	module->units = units;
+	module->unit_capacity = capacity;
+	return true;
+}
+
+struct dwarf_unit *dwarf_module_unit(
+	struct dwarf_module *module, const Dwarf_Die *unit_die, const Dwarf_Die *skeleton)
+{
+	struct dwarf_unit *unit;
+	size_t slot;
+
+	if (!units_grow(module))
+		return NULL;
+	slot = unit_slot(module->units, module->unit_capacity, unit_die->cu);
+	if (module->units[slot])
+		return module->units[slot];
+	unit = calloc(1, sizeof *unit);
+	if (!unit)
+		return NULL;
+	unit->die = *unit_die;
+	unit->skeleton = skeleton ? *skeleton : *unit_die;
+	if (dwarf_unit_index(unit, &module->code, &module->budget)) {
+		dwarf_unit_fini(unit);
+		free(unit);
+		return NULL;
+	}
+	module->units[slot] = unit;
+	module->unit_count++;
+	return unit;
+}
+
+/* The unit of a unit's entry as the file lists it: where the code was split off, its other half. */
+static struct dwarf_unit *unit_of_listed(struct dwarf_module *module, const Dwarf_Die *listed)
+{
+	Dwarf_Die split;
+	uint8_t type;
+
+	memset(&split, 0, sizeof split);
+	if (!dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
+		type == DW_UT_skeleton && split.addr)
+		return dwarf_module_unit(module, &split, listed);
+	return dwarf_module_unit(module, listed, listed);
+}
+
+/* ---- units by address ---- */
+
+static int cover_compare(const void *left, const void *right)
+{
+	const struct dwarf_cover *a = left, *b = right;
+
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return a->high < b->high ? -1 : a->high > b->high;
+}
+
+static int covers_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && dwarf_budget_step(&module->budget)) {
+		if (low >= high || !dwarf_code_has(&module->code, low))
+			continue;
+		if (module->cover_count == *capacity) {
+			size_t wanted = *capacity ? 2 * *capacity : 256;
+			struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
+
+			if (!covers)
+				return -1;
+			module->covers = covers;
+			*capacity = wanted;
+		}
+		module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
+	}
+	return 0;
+}
+
+/* Reads the ranges of all units. */
+static int covers_build(struct dwarf_module *module)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	size_t capacity = 0;
+	uint64_t reach = 0;
+
+	module->has_covers = true;
+	memset(&die, 0, sizeof die);
+	while (!dwarf_get_units(module->dwarf, cu, &cu, NULL, NULL, &die, NULL) &&
+		dwarf_budget_step(&module->budget))
+		if (die.addr && covers_add(module, &die, &capacity))
+			return -1;
+	if (module->cover_count)
+		qsort(module->covers, module->cover_count, sizeof *module->covers, cover_compare);
+	for (size_t i = 0; i < module->cover_count; i++) {
+		if (module->covers[i].high > reach)
+			reach = module->covers[i].high;
+		module->covers[i].reach = reach;
+	}
+	return 0;
+}
+
+/* By the unit's own ranges: assembly has code without functions. */
+static bool listed_has(struct dwarf_module *module, Dwarf_Die *listed, uint64_t address)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && dwarf_budget_step(&module->budget))
+		if (address >= low && address < high && dwarf_code_has(&module->code, low))
+			return true;
+	return false;
+}
+
+/* A unit that has the address, by .debug_aranges, which some compilers leave out or short. */
+static bool listed_by_arange(struct dwarf_module *module, uint64_t address, Dwarf_Die *listed)
+{
+	Dwarf_Arange *arange;
+	Dwarf_Off offset;
+	size_t count;
+
+	if (!module->has_aranges && dwarf_getaranges(module->dwarf, &module->aranges, &count))
+		module->aranges = NULL;
+	module->has_aranges = true;
+	arange = module->aranges ? dwarf_getarange_addr(module->aranges, address) : NULL;
+	return arange && !dwarf_getarangeinfo(arange, NULL, NULL, &offset) &&
+	       dwarf_offdie(module->dwarf, offset, listed);
+}
+
+/* The unit of the address; of several the one that begins last and has a function there. *unit stays NULL
+ * when there is none. */
+static int unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit)
+{
+	size_t low = 0, high;
+	Dwarf_Die listed;
+
+	*unit = NULL;
+	if (!module->has_covers && listed_by_arange(module, address, &listed)) {
+		*unit = unit_of_listed(module, &listed);
+		if (!*unit)
+			return -1;
+		if (dwarf_unit_find(*unit, address) != DWARF_NONE || listed_has(module, &listed, address))
+			return 0;
+		*unit = NULL;
+	}
+	if (!module->has_covers && covers_build(module))
+		return -1;
+	high = module->cover_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (module->covers[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i > 0 && module->covers[i - 1].reach > address; i--) {
+		struct dwarf_cover *cover = &module->covers[i - 1];
+		struct dwarf_unit *found;
+
+		if (cover->high <= address)
+			continue;
+		found = unit_of_listed(module, &cover->die);
+		if (!found)
+			return -1;
+		*unit = *unit ? *unit : found;
+		if (dwarf_unit_find(found, address) != DWARF_NONE) {
+			*unit = found;
+			break;
+		}
+		if (!dwarf_budget_step(&module->budget))
+			break;
+	}
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static bool line_at(struct dwarf_unit *unit, size_t i, Dwarf_Line **line, Dwarf_Addr *address)
+{
+	*line = dwarf_onesrcline(unit->lines, i);
+	return *line && !dwarf_lineaddr(*line, address);
+}
+
+/* The last row at or before the address, unless it ends its sequence. */
+static void unit_line(struct dwarf_unit *unit, uint64_t address, const char **file, uint32_t *line_number)
+{
+	size_t low = 0, high;
+	Dwarf_Line *line;
+	Dwarf_Addr at;
+	bool is_end;
+	int number;
+
+	if (!unit->has_lines && dwarf_getsrclines(&unit->skeleton, &unit->lines, &unit->line_count))
+		unit->line_count = 0;
+	unit->has_lines = true;
+	high = unit->line_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (!line_at(unit, middle, &line, &at))
+			return;
+		if (at <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !line_at(unit, low - 1, &line, &at) || dwarf_lineendsequence(line, &is_end) || is_end ||
+		dwarf_lineno(line, &number) || number < 0)
+		return;
+	*line_number = (uint32_t)number;
+	*file = dwarf_linesrc(line, NULL, NULL);
+	*file = *file ? *file : "";
+}
+
+/* ---- the answer ---- */
+
+/* The chain from `innermost` up, outermost first; of one too deep the innermost and the outer ones. */
+static unsigned chain_collect(const struct dwarf_unit *unit, uint32_t innermost, uint32_t *chain)
+{
+	unsigned depth = 0, kept = 0;
+
+	for (uint32_t scope = innermost; scope != DWARF_NONE; scope = unit->scopes[scope].parent)
+		depth++;
+	for (uint32_t scope = innermost; scope != DWARF_NONE; scope = unit->scopes[scope].parent) {
+		unsigned from_outside = --depth;
+
+		if (from_outside < NAMES_SCOPE_MAX - 1 || scope == innermost) {
+			unsigned at = from_outside < NAMES_SCOPE_MAX - 1 ? from_outside : NAMES_SCOPE_MAX - 1;
+
+			chain[at] = scope;
+			kept = kept ? kept : at + 1;
+		}
+	}
+	return kept;
+}
+
+static void scope_fill(
+	struct names_scope *to, const struct dwarf_scope *from, uint64_t start, bool is_outermost)
+{
+	*to = (struct names_scope){
+		.kind = is_outermost ? NAMES_FUNCTION : NAMES_INLINE,
+		.start = start,
+		.name = from->name,
+		.linkage = from->linkage,
+		.decl_file = from->decl_file,
+		.decl_line = from->decl_line,
+		.file = "",
+	};
+}
+
+static uint64_t function_start(struct dwarf_scope *function)
+{
+	Dwarf_Addr entry;
+
+	return dwarf_entrypc(&function->die, &entry) ? function->low : entry;
+}
+
+int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
+	const char **file, uint32_t *line, struct error *error)
+{
+	uint32_t chain[NAMES_SCOPE_MAX], innermost;
+	struct dwarf_unit *unit;
+	uint64_t start = 0;
+	unsigned count;
+
+	*file = "";
+	*line = 0;
+	if (!dwarf_code_has(&module->code, address))
+		return 0;
+	if (unit_at(module, address, &unit))
+		return error_memory(error);
+	if (!unit)
+		return 0;
+	unit_line(unit, address, file, line);
+	innermost = dwarf_unit_find(unit, address);
+	if (innermost == DWARF_NONE)
+		return 0;
+	count = chain_collect(unit, innermost, chain);
+	for (unsigned i = 0; i < count; i++) {
+		struct dwarf_scope *scope = &unit->scopes[chain[i]];
+
+		if (dwarf_scope_resolve(module, scope))
+			return error_memory(error);
+		start = i ? start : function_start(scope);
+		scope_fill(&scopes[i], scope, start, i == 0);
+		if (i) {
+			scopes[i - 1].file = scope->call_file;
+			scopes[i - 1].line = scope->call_line;
+		}
+	}
+	scopes[count - 1].file = *file;
+	scopes[count - 1].line = *line;
+	return (int)count;
+}

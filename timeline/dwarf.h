@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf.h - the debug information of one ELF file: from an address to the function, the calls
+ * inlined into it and the line in each of them. What other files a module has is decided above, in
+ * timeline/names.h.
+ */
+#ifndef TIMELINE_DWARF_H
+#define TIMELINE_DWARF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/error.h"
+#include "store/names.h"
+#include "timeline/dwarf_unit.h"
+
+struct dwarf_module;
+
+/*
+ * `elf` holds the debug information and outlives the module; `alternate` (may be NULL) is the file that
+ * dwz moved shared parts to; `code` is copied. Nothing but the headers of the sections is read yet. ERROR_IO:
+ * no debug information that libdw can read. One thread per module.
+ */
+int dwarf_module_open(struct dwarf_module **module, Elf *elf, Elf *alternate, const struct dwarf_code *code,
+	struct error *error);
+void dwarf_module_close(struct dwarf_module *module);
+
+/* What the next look-ups may cost together: CPU time (0: any) and, against damaged files, entries read. A
+ * spent budget ends in answers without debug information. */
+void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns);
+int dwarf_module_is_spent(const struct dwarf_module *module);
+
+/*
+ * Scopes at `address` (as in the program headers), outermost first; at most NAMES_SCOPE_MAX (of a deeper
+ * chain the innermost and the outer 63). Returns their number; 0: no function there. *line and *file are the
+ * position all the same ("" and 0: none). Strings live as long as the module. Negative: memory.
+ */
+int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
+	const char **file, uint32_t *line, struct error *error);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_name.h - inside of timeline/dwarf: what dwarf.c (which unit, which line) and dwarf_name.c
+ * (what a scope is called) share.
+ */
+#ifndef TIMELINE_DWARF_NAME_H
+#define TIMELINE_DWARF_NAME_H
+
+#include "store/arena.h"
+#include "timeline/dwarf_unit.h"
+
+struct dwarf_module {
+	Dwarf *dwarf;
+	Dwarf *alternate; /* what dwz moved out; NULL: none, or libdw finds it */
+	struct dwarf_code code;
+	struct dwarf_budget budget;
+	struct arena arena; /* names */
+
+	/* Units met so far, a hash table by the identity of their entry's unit; capacity is a power of two.
+	 */
+	struct dwarf_unit **units;
+	size_t unit_count, unit_capacity;
+
+	/* Which unit covers an address: .debug_aranges first, else all units' own ranges, read once. */
+	Dwarf_Aranges *aranges;
+	struct dwarf_cover *covers; /* by low */
+	size_t cover_count;
+	bool has_aranges, has_covers;
+};
+
+/* Addresses [low, high) belong to the unit whose entry is at `die`. */
+struct dwarf_cover {
+	uint64_t low, high;
+	uint64_t reach; /* largest high of this and all before */
+	Dwarf_Die die;
+};
+
+/* The unit that `die` lies in, walked; NULL when memory is out. `skeleton` is kept with a new unit. */
+struct dwarf_unit *dwarf_module_unit(
+	struct dwarf_module *module, const Dwarf_Die *unit_die, const Dwarf_Die *skeleton);
+
+/* Fills in the scope's names and places. 0, or -1 when memory is out. */
+int dwarf_scope_resolve(struct dwarf_module *module, struct dwarf_scope *scope);
+
+#endif

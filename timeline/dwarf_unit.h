@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_unit.h - one compilation unit's functions and inlined calls, read in a single walk over its
+ * entries, as an interval index from address to innermost scope. dwarf_getscopes() walks the unit again
+ * for each address, 1 ms each; here that price is paid once.
+ */
+#ifndef TIMELINE_DWARF_UNIT_H
+#define TIMELINE_DWARF_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <elfutils/libdw.h>
+
+#define DWARF_NONE UINT32_MAX
+
+/* What a walk may cost. A spent budget makes every walk stop where it is. */
+struct dwarf_budget {
+	uint64_t deadline_ns; /* CLOCK_PROCESS_CPUTIME_ID; 0: none */
+	uint64_t steps_left;  /* entries and ranges */
+	bool spent;
+};
+/* Takes one step; false when the budget is spent. */
+bool dwarf_budget_step(struct dwarf_budget *budget);
+
+/* Addresses that hold code: what lies outside belongs to functions that the linker dropped. */
+struct dwarf_code {
+	struct {
+		uint64_t begin, end;
+	} range[16];
+	unsigned count;
+};
+bool dwarf_code_has(const struct dwarf_code *code, uint64_t address);
+
+/* A function with code, or one inlined call. */
+struct dwarf_scope {
+	Dwarf_Die die;
+	uint32_t parent; /* scope it is inlined in, always a smaller index; DWARF_NONE: a function */
+	uint64_t low;	 /* start of its first range */
+	/* -- filled in when first asked for -- */
+	const char *name, *linkage, *decl_file, *call_file;
+	uint32_t decl_line, call_line;
+	bool is_resolved;
+};
+
+struct dwarf_segment {
+	uint64_t low; /* up to the next segment's */
+	uint32_t scope;
+};
+
+/* An entry that qualifies the names below it, or a function. */
+struct dwarf_place {
+	Dwarf_Off offset;
+	uint32_t parent; /* place it lies in, DWARF_NONE: the unit itself */
+};
+
+struct dwarf_unit {
+	Dwarf_Die die;	    /* holds functions; the split unit where there is one */
+	Dwarf_Die skeleton; /* holds lines */
+	struct dwarf_scope *scopes;
+	struct dwarf_segment *segments; /* by low */
+	struct dwarf_place *places;	/* by offset; not kept for C and assembly */
+	size_t scope_count, segment_count, place_count;
+	bool is_indexed;
+	Dwarf_Lines *lines;
+	size_t line_count;
+	bool has_lines;
+};
+
+void dwarf_unit_fini(struct dwarf_unit *unit);
+/* Walks the unit, once. Returns 0, or -1 when memory is out; damage and a spent budget leave a shorter
+ * index. */
+int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct dwarf_budget *budget);
+/* Innermost scope at `address`, DWARF_NONE when no function of the unit has it. */
+uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address);
+/* The place of the entry at `offset` (of this unit's own section), DWARF_NONE when there is none. */
+uint32_t dwarf_unit_place(const struct dwarf_unit *unit, Dwarf_Off offset);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_names.c - hpct-names: addresses to functions, inlined calls and lines. Beside a recording it
+ * answers the collector's questions (store/names.h) on its standard streams; by hand it prints a table.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "store/store.h"
+#include "timeline/escape.h"
+#include "timeline/names_stream.h"
+#include "timeline/names_worker.h"
+
+#define NICE 10
+#define PIPE_CPU_NS 2000000000u /* of one request: the collector's user waits for it */
+#define DEBUG_PATHS_MAX 64
+#define OUT_BYTES 65536u
+
+static const char help[] =
+	"usage: hpct-names [options] FILE OFFSET...    names addresses of a program or library\n"
+	"       hpct-names [options] -e FILE           the same, hexadecimal addresses on stdin\n"
+	"       hpct-names [options] --pipe            answers the collector on stdin and stdout\n"
+	"\n"
+	"  -e, --exe FILE       read addresses from stdin, separated by white space\n"
+	"  --debug-path DIR     look for binaries and debug files there too, by build id (may be repeated)\n"
+	"  --debuginfod         ask the servers of DEBUGINFOD_URLS for what is not found here\n"
+	"  --help, --version\n"
+	"\n"
+	"An address is one of the file's program headers (a runtime address minus where the file was\n"
+	"loaded), hexadecimal, as addr2line takes it. Output is TSV, a row for each function and each call\n"
+	"inlined into it, from the outermost (depth 0) in: offset depth kind name file line source start\n"
+	"linkage decl_file decl_line. What has no symbol reads MODULE+0xSTART, the start of its unwind "
+	"entry.\n"
+	"source: debug, symbol, frame or nothing. Compilers record where a function was inlined: the line "
+	"of\n"
+	"an outer row is the place of the next inner one.\n"
+	"\n"
+	"Exit codes: 0 done, 2 wrong usage, 5 the file cannot be read.\n";
+
+enum mode { MODE_ARGUMENTS, MODE_STDIN, MODE_PIPE };
+
+struct invocation {
+	enum mode mode;
+	const char *file;
+	const char *debug_paths[DEBUG_PATHS_MAX];
+	size_t debug_path_count;
+	bool debuginfod;
+	char **offsets; /* rest of argv */
+	int offset_count;
+};
+
+enum { OPTION_DEBUG_PATH = 256, OPTION_DEBUGINFOD, OPTION_PIPE, OPTION_HELP, OPTION_VERSION };
+
+static const struct option options[] = {
+	{"exe", required_argument, NULL, 'e'},
+	{"debug-path", required_argument, NULL, OPTION_DEBUG_PATH},
+	{"debuginfod", no_argument, NULL, OPTION_DEBUGINFOD},
+	{"pipe", no_argument, NULL, OPTION_PIPE},
+	{"help", no_argument, NULL, OPTION_HELP},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{0},
+};
+
+/* 0: go on; 1: all is said; negative: wrong usage. */
+static int option_take(struct invocation *call, int option, struct error *error)
+{
+	switch (option) {
+	case 'e':
+		call->mode = MODE_STDIN;
+		call->file = optarg;
+		return 0;
+	case OPTION_DEBUG_PATH:
+		if (call->debug_path_count == DEBUG_PATHS_MAX)
+			return error_set(error, ERROR_USAGE, "at most %d --debug-path", DEBUG_PATHS_MAX);
+		call->debug_paths[call->debug_path_count++] = optarg;
+		return 0;
+	case OPTION_DEBUGINFOD:
+		call->debuginfod = true;
+		return 0;
+	case OPTION_PIPE:
+		call->mode = MODE_PIPE;
+		return 0;
+	case OPTION_HELP:
+		fputs(help, stdout);
+		return 1;
+	case OPTION_VERSION:
+		puts("hpct-names " HPCT_VERSION);
+		return 1;
+	default:
+		return error_set(error, ERROR_USAGE, "wrong option %s; hpct-names --help lists them", optarg);
+	}
+}
+
+static int invocation_read(struct invocation *call, int argc, char **argv, struct error *error)
+{
+	int option, rc;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "e:", options, NULL)) >= 0) {
+		if (option == '?')
+			optarg = argv[optind - 1];
+		rc = option_take(call, option, error);
+		if (rc)
+			return rc;
+	}
+	call->offsets = argv + optind;
+	call->offset_count = argc - optind;
+	if (call->mode == MODE_ARGUMENTS) {
+		if (call->offset_count < 2)
+			return error_set(error, ERROR_USAGE,
+				"a file and addresses are needed; hpct-names --help says more");
+		call->file = *call->offsets++;
+		call->offset_count--;
+	} else if (call->offset_count) {
+		return error_set(error, ERROR_USAGE, "%s is one argument too many", call->offsets[0]);
+	}
+	if (call->debuginfod && !getenv("DEBUGINFOD_URLS"))
+		fputs("hpct-names: --debuginfod asks no server, for DEBUGINFOD_URLS is not set\n", stderr);
+	return 0;
+}
+
+/* ---- by hand ---- */
+
+struct table {
+	struct store_bytes out;
+	const char *module; /* file name without directories */
+};
+
+static int table_flush(struct table *table)
+{
+	size_t written = fwrite(table->out.data, 1, table->out.size, stdout);
+	bool whole = written == table->out.size && !table->out.failed;
+
+	table->out.size = 0;
+	return whole && !fflush(stdout) ? 0 : -1;
+}
+
+static void put_field(struct store_bytes *out, const char *text)
+{
+	store_bytes_put(out, "\t", 1);
+	escape_field(out, text, strlen(text));
+}
+
+static void put_number(struct store_bytes *out, const char *format, uint64_t number)
+{
+	char text[32];
+	int size = snprintf(text, sizeof text, format, (unsigned long long)number);
+
+	store_bytes_put(out, text, (size_t)size);
+}
+
+/* A line that is not known is an empty field. */
+static void put_line(struct store_bytes *out, uint32_t line)
+{
+	store_bytes_put(out, "\t", 1);
+	if (line)
+		put_number(out, "%llu", line);
+}
+
+static void table_row(struct table *table, const struct names_answer *answer, uint32_t depth)
+{
+	static const char *const sources[] = {"nothing", "frame", "symbol", "debug"};
+	const struct names_scope *scope = &answer->scopes[depth];
+	struct store_bytes *out = &table->out;
+
+	put_number(out, "0x%llx", answer->offset);
+	put_number(out, "\t%llu", depth);
+	put_field(out, scope->kind == NAMES_INLINE ? "inline" : "function");
+	put_field(out, scope->name[0] ? scope->name : table->module);
+	if (!scope->name[0])
+		put_number(out, "+0x%llx", scope->start);
+	put_field(out, scope->file);
+	put_line(out, scope->line);
+	put_field(out, sources[answer->source]);
+	put_number(out, "\t0x%llx", scope->start);
+	put_field(out, scope->linkage);
+	put_field(out, scope->decl_file);
+	put_line(out, scope->decl_line);
+	store_bytes_put(out, "\n", 1);
+}
+
+static int table_take(void *context, const struct names_answer *answer)
+{
+	struct table *table = context;
+
+	for (uint32_t i = 0; i < answer->scope_count; i++)
+		table_row(table, answer, i);
+	return table->out.size < OUT_BYTES ? 0 : table_flush(table);
+}
+
+static int offset_parse(const char *text, uint64_t *offset, struct error *error)
+{
+	char *end;
+
+	errno = 0;
+	*offset = strtoull(text, &end, 16);
+	if (errno || end == text || *end || text[0] == '-')
+		return error_set(error, ERROR_USAGE, "%s is not a hexadecimal address", text);
+	return 0;
+}
+
+/* The next address of the arguments or of stdin: 1, 0 at the end, negative. */
+static int offset_next(struct invocation *call, uint64_t *offset, struct error *error)
+{
+	char text[64];
+
+	if (call->mode == MODE_STDIN) {
+		if (scanf("%63s", text) != 1)
+			return 0;
+		return offset_parse(text, offset, error) ? -ERROR_USAGE : 1;
+	}
+	if (!call->offset_count)
+		return 0;
+	call->offset_count--;
+	return offset_parse(*call->offsets++, offset, error) ? -ERROR_USAGE : 1;
+}
+
+static int ask_in_parts(
+	struct invocation *call, struct names_worker *worker, struct table *table, struct error *error)
+{
+	static uint64_t offsets[NAMES_OFFSETS_MAX];
+	struct names_request request = {
+		.kind = STORE_MODULE_ELF, .path = call->file, .real_path = "", .offsets = offsets};
+	char note[NAMES_NOTE_BYTES];
+	int rc = 1;
+
+	while (rc > 0) {
+		request.offset_count = 0;
+		while (request.offset_count < NAMES_OFFSETS_MAX &&
+			(rc = offset_next(call, &offsets[request.offset_count], error)) > 0)
+			request.offset_count++;
+		if (rc < 0)
+			return rc;
+		if (request.offset_count &&
+			names_worker_ask(worker, &request, table_take, table, note, error) < 0)
+			return error->code ? -error->code
+					   : error_set(error, ERROR_IO, "cannot write the table");
+		if (request.offset_count && note[0])
+			fprintf(stderr, "hpct-names: %s\n", note);
+	}
+	return table_flush(table) ? error_set(error, ERROR_IO, "cannot write the table") : 0;
+}
+
+static int run_by_hand(struct invocation *call, struct names_worker *worker, struct error *error)
+{
+	const char *slash = strrchr(call->file, '/');
+	struct table table = {.module = slash ? slash + 1 : call->file};
+	int rc;
+
+	if (access(call->file, R_OK))
+		return error_set(error, ERROR_IO, "cannot read %s: %s", call->file, strerror(errno));
+	fputs("offset\tdepth\tkind\tname\tfile\tline\tsource\tstart\tlinkage\tdecl_file\tdecl_line\n",
+		stdout);
+	rc = ask_in_parts(call, worker, &table, error);
+	store_bytes_fini(&table.out);
+	return rc;
+}
+
+/* ---- beside a recording ---- */
+
+static int pipe_take(void *context, const struct names_answer *answer)
+{
+	struct store_bytes *out = context;
+
+	if (names_answer_put(out, answer, NULL))
+		return -1;
+	return out->size < OUT_BYTES ? 0 : names_stream_write(STDOUT_FILENO, out, NULL);
+}
+
+static int pipe_answer(struct names_worker *worker, const struct names_frame *frame, struct error *error)
+{
+	struct store_bytes out = {0};
+	struct names_request request;
+	struct names_done done;
+	char note[NAMES_NOTE_BYTES];
+	uint64_t *offsets;
+	int rc = names_request_parse(frame->bytes, frame->size, &request, &offsets, error);
+
+	if (rc)
+		return rc;
+	rc = names_worker_ask(worker, &request, pipe_take, &out, note, error);
+	done = (struct names_done){request.module, note};
+	rc = rc ? rc : names_done_put(&out, &done, error);
+	rc = rc ? rc : names_stream_write(STDOUT_FILENO, &out, error);
+	store_bytes_fini(&out);
+	free(offsets);
+	return rc;
+}
+
+/* Ends in order when the asker closes its end; an asker that does not listen any more is an end too. */
+static int run_pipe(struct names_worker *worker, struct error *error)
+{
+	struct names_stream asker = {.fd = STDIN_FILENO};
+	struct names_frame frame;
+	int rc;
+
+	setpriority(PRIO_PROCESS, 0, NICE);
+	while ((rc = names_stream_next(&asker, &frame, error)) > 0) {
+		rc = pipe_answer(worker, &frame, error);
+		if (rc)
+			break;
+	}
+	store_bytes_fini(&asker.in);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct invocation call = {0};
+	struct names_options names = {0};
+	struct names_worker *worker = NULL;
+	struct error error = {0};
+	int rc = invocation_read(&call, argc, argv, &error);
+
+	if (rc > 0)
+		return 0;
+	names.search.debug_paths = call.debug_paths;
+	names.search.debug_path_count = call.debug_path_count;
+	names.search.debuginfod = call.debuginfod;
+	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
+	rc = rc ? rc : names_worker_open(&worker, &names, &error);
+	if (!rc)
+		rc = call.mode == MODE_PIPE ? run_pipe(worker, &error) : run_by_hand(&call, worker, &error);
+	names_worker_close(worker);
+	return rc ? error_report(&error, "hpct-names") : 0;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module_file.c - finds the files of a module: its path, then build-id directories, the binary's
+ * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file that was built
+ * anew since the recording is never used.
+ */
+#include "timeline/module_file.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "store/store.h"
+
+#define SYSTEM_DEBUG_PATH "/usr/lib/debug"
+#define VDSO_MAX_BYTES (1u << 20)
+
+/* What every file taken must match. */
+struct identity {
+	uint8_t bytes[NAMES_BUILD_ID_MAX];
+	size_t size; /* 0: nothing is known */
+};
+
+/* ---- one file ---- */
+
+static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struct error *error)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return error_set(error, ERROR_IO, "%s is not a regular file", path);
+	elf_version(EV_CURRENT);
+	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF) {
+		elf_end(file->elf);
+		file->elf = NULL;
+		return error_set(error, ERROR_IO, "%s is not an ELF file", path);
+	}
+	file->path = strdup(path);
+	file->fd = fd;
+	return file->path ? 0 : error_memory(error);
+}
+
+int module_elf_open(struct module_elf *file, const char *path, struct error *error)
+{
+	/* O_NONBLOCK: a path of a recorded program may lead to a pipe by now. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int rc;
+
+	memset(file, 0, sizeof *file);
+	file->fd = -1;
+	if (fd < 0)
+		return error_set(error, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
+	rc = elf_begin_fd(file, fd, path, error);
+	if (rc && file->elf)
+		module_elf_close(file);
+	else if (rc)
+		close(fd);
+	return rc;
+}
+
+void module_elf_close(struct module_elf *file)
+{
+	if (file->elf) {
+		elf_end(file->elf);
+		if (file->fd >= 0)
+			close(file->fd);
+	}
+	free(file->path);
+	memset(file, 0, sizeof *file);
+	file->fd = -1;
+}
+
+static Elf_Scn *section_find(Elf *elf, const char *name)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *found = NULL;
+
+		if (gelf_getshdr(section, &header))
+			found = elf_strptr(elf, names, header.sh_name);
+		if (found && !strcmp(found, name) && header.sh_type != SHT_NOBITS)
+			return section;
+	}
+	return NULL;
+}
+
+bool module_elf_has_debug(Elf *elf)
+{
+	return section_find(elf, ".debug_info") || section_find(elf, ".zdebug_info");
+}
+
+void module_elf_open_mini(struct module_elf *mini, Elf *elf)
+{
+	Elf_Scn *section = section_find(elf, ".gnu_debugdata");
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	int fd;
+
+	memset(mini, 0, sizeof *mini);
+	mini->fd = -1;
+	if (!data || !data->d_buf || !data->d_size)
+		return;
+	fd = memfd_create("hpct-debugdata", MFD_CLOEXEC);
+	if (fd < 0)
+		return;
+	/* libdwelf unpacks a compressed file into memory; the descriptor is not needed afterwards. */
+	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size) {
+		elf_version(EV_CURRENT);
+		mini->elf = dwelf_elf_begin(fd);
+	}
+	if (mini->elf && elf_kind(mini->elf) == ELF_K_ELF) {
+		mini->fd = fd;
+		return;
+	}
+	elf_end(mini->elf);
+	mini->elf = NULL;
+	close(fd);
+}
+
+static struct identity elf_identity(Elf *elf)
+{
+	struct identity identity = {.size = 0};
+	const void *bytes;
+	ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
+
+	if (size > 0 && size <= (ssize_t)sizeof identity.bytes) {
+		memcpy(identity.bytes, bytes, (size_t)size);
+		identity.size = (size_t)size;
+	}
+	return identity;
+}
+
+static bool identity_equal(const struct identity *a, const struct identity *b)
+{
+	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
+/* Opens `path` if it is an ELF file of that identity. */
+static bool elf_open_matching(struct module_elf *file, const char *path, const struct identity *wanted)
+{
+	struct identity found;
+
+	if (module_elf_open(file, path, NULL))
+		return false;
+	found = elf_identity(file->elf);
+	if (!wanted->size || identity_equal(&found, wanted))
+		return true;
+	module_elf_close(file);
+	return false;
+}
+
+/* ---- by build id ---- */
+
+static const char *search_root(const struct module_search *search, size_t i)
+{
+	if (i < search->debug_path_count)
+		return search->debug_paths[i];
+	return i == search->debug_path_count ? SYSTEM_DEBUG_PATH : NULL;
+}
+
+static void identity_path(
+	char *path, size_t path_bytes, const char *root, const struct identity *identity, const char *suffix)
+{
+	char hex[2 * NAMES_BUILD_ID_MAX + 1];
+
+	for (size_t i = 0; i < identity->size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", identity->bytes[i]);
+	snprintf(path, path_bytes, "%s/.build-id/%.2s/%s%s", root, hex, hex + 2, suffix);
+}
+
+/* ROOT/.build-id/xx/yyyy.debug holds debug information, ROOT/.build-id/xx/yyyy is the binary. */
+static bool find_by_identity(struct module_elf *file, const struct identity *identity,
+	const struct module_search *search, const char *suffix)
+{
+	const char *root;
+	char path[4096];
+
+	if (identity->size < 2)
+		return false;
+	for (size_t i = 0; (root = search_root(search, i)); i++) {
+		identity_path(path, sizeof path, root, identity, suffix);
+		if (elf_open_matching(file, path, identity))
+			return true;
+	}
+	return false;
+}
+
+/* --debug-path may also be a directory of plain copies, or another machine's file system. */
+static bool find_copy(struct module_elf *file, const struct identity *identity, const char *real_path,
+	const struct module_search *search)
+{
+	const char *slash = strrchr(real_path, '/');
+	char path[8192];
+
+	if (!identity->size || !real_path[0])
+		return false;
+	for (size_t i = 0; i < search->debug_path_count; i++) {
+		snprintf(path, sizeof path, "%s/%s", search->debug_paths[i], slash ? slash + 1 : real_path);
+		if (elf_open_matching(file, path, identity))
+			return true;
+		snprintf(path, sizeof path, "%s/%s", search->debug_paths[i], real_path);
+		if (elf_open_matching(file, path, identity))
+			return true;
+	}
+	return false;
+}
+
+/* ---- debuginfod: loaded only when asked for, since it brings an HTTP client with it ---- */
+
+struct debuginfod {
+	void *library;
+	void *(*begin)(void);
+	void (*end)(void *client);
+	int (*find_debuginfo)(void *client, const unsigned char *id, int id_bytes, char **path);
+	int (*find_executable)(void *client, const unsigned char *id, int id_bytes, char **path);
+};
+
+static bool debuginfod_load(struct debuginfod *api)
+{
+	api->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!api->library)
+		return false;
+	*(void **)&api->begin = dlsym(api->library, "debuginfod_begin");
+	*(void **)&api->end = dlsym(api->library, "debuginfod_end");
+	*(void **)&api->find_debuginfo = dlsym(api->library, "debuginfod_find_debuginfo");
+	*(void **)&api->find_executable = dlsym(api->library, "debuginfod_find_executable");
+	return api->begin && api->end && api->find_debuginfo && api->find_executable;
+}
+
+static bool find_on_server(struct module_elf *file, const struct identity *identity, bool debug)
+{
+	static struct debuginfod api;
+	char *path = NULL;
+	bool found = false;
+	void *client;
+	int fd;
+
+	if (!identity->size || (!api.library && !debuginfod_load(&api)) || !api.find_executable)
+		return false;
+	client = api.begin();
+	if (!client)
+		return false;
+	fd = (debug ? api.find_debuginfo : api.find_executable)(
+		client, identity->bytes, (int)identity->size, &path);
+	if (fd >= 0) {
+		close(fd);
+		found = path && elf_open_matching(file, path, identity);
+	}
+	free(path);
+	api.end(client);
+	return found;
+}
+
+/* ---- .gnu_debuglink ---- */
+
+/* The CRC of .gnu_debuglink (that of zlib), four bits at a time. */
+static uint32_t crc_update(uint32_t crc, const uint8_t *bytes, size_t size)
+{
+	static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190,
+		0x6b6b51f4, 0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+
+	for (size_t i = 0; i < size; i++) {
+		crc ^= bytes[i];
+		crc = (crc >> 4) ^ table[crc & 15];
+		crc = (crc >> 4) ^ table[crc & 15];
+	}
+	return crc;
+}
+
+static bool file_has_crc(int fd, uint32_t wanted)
+{
+	uint8_t bytes[65536];
+	uint32_t crc = ~0u;
+	off_t at = 0;
+	ssize_t size;
+
+	while ((size = pread(fd, bytes, sizeof bytes, at)) > 0) {
+		crc = crc_update(crc, bytes, (size_t)size);
+		at += size;
+	}
+	return size == 0 && ~crc == wanted;
+}
+
+/* A debug file answers for a binary if it has its build id or, where there are none, the CRC of the link. */
+static bool elf_open_linked(
+	struct module_elf *file, const char *path, const struct identity *wanted, uint32_t crc)
+{
+	if (!elf_open_matching(file, path, wanted))
+		return false;
+	if (wanted->size || file_has_crc(file->fd, crc))
+		return true;
+	module_elf_close(file);
+	return false;
+}
+
+static bool find_by_link(struct module_elf *file, const struct module_elf *binary, const char *real_path,
+	const struct module_search *search)
+{
+	struct identity identity = elf_identity(binary->elf);
+	const char *slash = strrchr(real_path, '/'), *root;
+	int directory_size = slash ? (int)(slash - real_path) : 1;
+	const char *directory = slash ? real_path : ".";
+	GElf_Word crc;
+	const char *link = dwelf_elf_gnu_debuglink(binary->elf, &crc);
+	char path[8192];
+
+	if (!link || !link[0] || strchr(link, '/'))
+		return false;
+	snprintf(path, sizeof path, "%.*s/%s", directory_size, directory, link);
+	if (strcmp(path, binary->path) && elf_open_linked(file, path, &identity, crc))
+		return true;
+	snprintf(path, sizeof path, "%.*s/.debug/%s", directory_size, directory, link);
+	if (elf_open_linked(file, path, &identity, crc))
+		return true;
+	for (size_t i = 0; (root = search_root(search, i)); i++) {
+		snprintf(path, sizeof path, "%s/%.*s/%s", root, directory_size, directory, link);
+		if (elf_open_linked(file, path, &identity, crc))
+			return true;
+		snprintf(path, sizeof path, "%s/%s", root, link);
+		if (elf_open_linked(file, path, &identity, crc))
+			return true;
+	}
+	return false;
+}
+
+/* ---- all files of a module ---- */
+
+/* The vdso has no file; the kernel gives every process the same image, so our own is as good. */
+static bool vdso_open(struct module_elf *file, const struct identity *wanted)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
+	struct identity found;
+	size_t size;
+
+	if (!image || header->e_ident[EI_CLASS] != ELFCLASS64)
+		return false;
+	size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	if (size < sizeof *header || size > VDSO_MAX_BYTES)
+		return false;
+	elf_version(EV_CURRENT);
+	file->elf = elf_memory((char *)image, size);
+	file->fd = -1;
+	file->path = strdup("[vdso]");
+	if (file->elf && file->path) {
+		found = elf_identity(file->elf);
+		if (!wanted->size || identity_equal(&found, wanted))
+			return true;
+	}
+	module_elf_close(file);
+	return false;
+}
+
+static bool binary_open(struct module_files *files, const struct names_request *request,
+	const struct module_search *search, const struct identity *wanted)
+{
+	struct error why = {0};
+	struct identity found;
+
+	if (request->kind == STORE_MODULE_VDSO && vdso_open(&files->binary, wanted))
+		return true;
+	if (request->path[0] && !module_elf_open(&files->binary, request->path, &why)) {
+		found = elf_identity(files->binary.elf);
+		if (!wanted->size || identity_equal(&found, wanted))
+			return true;
+		module_elf_close(&files->binary);
+		error_set(&why, ERROR_IO, "%s has changed since it was recorded", request->path);
+	}
+	if (find_by_identity(&files->binary, wanted, search, "") ||
+		find_copy(&files->binary, wanted, request->real_path, search) ||
+		(search->debuginfod && find_on_server(&files->binary, wanted, false)))
+		return true;
+	snprintf(files->note, sizeof files->note, "%s", why.text);
+	return false;
+}
+
+static bool debug_open(struct module_files *files, const char *real_path, const struct module_search *search,
+	const struct identity *wanted)
+{
+	struct module_elf *binary = &files->binary;
+
+	if (binary->elf && module_elf_has_debug(binary->elf))
+		return true;
+	if (find_by_identity(&files->debug, wanted, search, ".debug"))
+		return true;
+	if (binary->elf && binary->fd >= 0 && find_by_link(&files->debug, binary, real_path, search))
+		return true;
+	return search->debuginfod && find_on_server(&files->debug, wanted, true);
+}
+
+/* .gnu_debugaltlink: libdw looks in /usr/lib/debug by itself; --debug-path needs our help. */
+static void alternate_open(struct module_files *files, const struct module_search *search)
+{
+	Elf *elf = files->debug.elf ? files->debug.elf : files->binary.elf;
+	Elf_Scn *section = elf ? section_find(elf, ".gnu_debugaltlink") : NULL;
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	struct identity wanted = {.size = 0};
+	const uint8_t *end;
+
+	if (!data || !data->d_buf || !(end = memchr(data->d_buf, 0, data->d_size)))
+		return;
+	wanted.size = data->d_size - (size_t)(end + 1 - (const uint8_t *)data->d_buf);
+	if (!wanted.size || wanted.size > sizeof wanted.bytes)
+		return;
+	memcpy(wanted.bytes, end + 1, wanted.size);
+	if (find_by_identity(&files->alternate, &wanted, search, ".debug"))
+		return;
+	if (search->debuginfod)
+		find_on_server(&files->alternate, &wanted, true);
+}
+
+int module_files_open(struct module_files *files, const struct names_request *request,
+	const struct module_search *search, struct error *error)
+{
+	const char *real_path = request->real_path[0] ? request->real_path : request->path;
+	struct identity wanted = {.size = request->build_id_bytes};
+
+	memset(files, 0, sizeof *files);
+	files->binary.fd = files->debug.fd = files->alternate.fd = -1;
+	memcpy(wanted.bytes, request->build_id, wanted.size);
+	if (binary_open(files, request, search, &wanted))
+		wanted = elf_identity(files->binary.elf);
+	if (!debug_open(files, real_path, search, &wanted) && !files->binary.elf)
+		return error_set(error, ERROR_IO, "%s",
+			files->note[0] ? files->note : "no file has the module's build id");
+	alternate_open(files, search);
+	return 0;
+}
+
+void module_files_close(struct module_files *files)
+{
+	module_elf_close(&files->alternate);
+	module_elf_close(&files->debug);
+	module_elf_close(&files->binary);
+}

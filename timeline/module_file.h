@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module_file.h - from what a recording knows of a module (path, build id) to the files on this
+ * machine that say its names: the binary itself and the file with its debug information. Nothing
+ * is taken that does not carry the build id asked for.
+ */
+#ifndef TIMELINE_MODULE_FILE_H
+#define TIMELINE_MODULE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <elfutils/libdw.h>
+
+#include "store/error.h"
+#include "store/names.h"
+
+/* Where to look besides the module's own path and /usr/lib/debug. Owned by the caller. */
+struct module_search {
+	const char *const *debug_paths;
+	size_t debug_path_count;
+	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS; may take minutes */
+};
+
+/* One open ELF file. */
+struct module_elf {
+	int fd;	  /* -1: not a file */
+	Elf *elf; /* NULL: not open */
+	char *path;
+};
+
+/* The files of one module. At least one of the first two is open after module_files_open(). */
+struct module_files {
+	struct module_elf binary;
+	struct module_elf debug;     /* NULL elf: the binary holds it itself, or there is none */
+	struct module_elf alternate; /* what dwz moved out of several debug files */
+	char note[1024];		     /* one sentence about what was not found; "" when all was */
+};
+
+/* `request`: module, kind, build id and paths; its offsets are not looked at. Returns 0, or ERROR_IO with the
+ * reason when neither file is there. */
+int module_files_open(struct module_files *files, const struct names_request *request,
+	const struct module_search *search, struct error *error);
+void module_files_close(struct module_files *files);
+
+/* Opens any ELF file (a regular one, never a pipe or device). */
+int module_elf_open(struct module_elf *file, const char *path, struct error *error);
+void module_elf_close(struct module_elf *file);
+bool module_elf_has_debug(Elf *elf);
+
+/* Symbols in the compressed ELF file that some distributions put into .gnu_debugdata; all-zero when there is
+ * none. */
+void module_elf_open_mini(struct module_elf *mini, Elf *elf);
+
+#endif

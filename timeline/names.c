@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.c - puts together what the files of a module say about an offset: debug information first,
+ * then symbols, PLT entries, unwind entries. Modules stay open between requests, since a run asks for the
+ * same ones again as it goes on.
+ */
+#include "timeline/names.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/arena.h"
+#include "store/store.h"
+#include "timeline/demangle.h"
+#include "timeline/dwarf.h"
+#include "timeline/symbols.h"
+
+#define OPEN_MAX 64u /* modules kept open */
+
+struct names_module {
+	struct names_module *next; /* most recently used first */
+	char *path, *real_path;
+	uint32_t kind;
+	enum names_level level;
+	uint8_t build_id_bytes;
+	uint8_t build_id[NAMES_BUILD_ID_MAX];
+
+	struct module_files files;
+	struct module_elf mini; /* opened when symbols are first needed */
+	struct dwarf_code code;
+	struct dwarf_module *dwarf; /* NULL: no debug information */
+	struct symbol_table symbols;
+	bool has_symbols;
+	struct arena arena;
+	char note[1024];
+};
+
+struct names {
+	struct names_options options;
+	struct names_module *modules;
+	unsigned module_count;
+};
+
+int names_open(struct names **out, const struct names_options *options, struct error *error)
+{
+	struct names *names = calloc(1, sizeof *names);
+
+	*out = names;
+	if (!names)
+		return error_memory(error);
+	names->options = *options;
+	return 0;
+}
+
+/* ---- modules ---- */
+
+static void module_free(struct names_module *module)
+{
+	symbol_table_fini(&module->symbols);
+	dwarf_module_close(module->dwarf);
+	module_elf_close(&module->mini);
+	module_files_close(&module->files);
+	arena_fini(&module->arena);
+	free(module->path);
+	free(module->real_path);
+	free(module);
+}
+
+void names_close(struct names *names)
+{
+	struct names_module *module, *next;
+
+	if (!names)
+		return;
+	for (module = names->modules; module; module = next) {
+		next = module->next;
+		module_free(module);
+	}
+	free(names);
+}
+
+static void module_note(struct names_module *module, const char *text)
+{
+	if (!module->note[0])
+		snprintf(module->note, sizeof module->note, "%s", text);
+}
+
+static void code_read(struct dwarf_code *code, Elf *elf)
+{
+	size_t segments;
+
+	if (!elf || elf_getphdrnum(elf, &segments))
+		return;
+	for (size_t i = 0; i < segments && code->count < sizeof code->range / sizeof *code->range; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+			!(segment.p_flags & PF_X) || segment.p_memsz > UINT64_MAX - segment.p_vaddr)
+			continue;
+		code->range[code->count].begin = segment.p_vaddr;
+		code->range[code->count++].end = segment.p_vaddr + segment.p_memsz;
+	}
+}
+
+static void module_open_files(
+	struct names_module *module, const struct names_request *request, const struct module_search *search)
+{
+	struct error error = {0};
+	Elf *debug;
+
+	if (module->level == NAMES_NONE || request->kind == STORE_MODULE_JIT)
+		return;
+	if (module_files_open(&module->files, request, search, &error)) {
+		module_note(module, error.text);
+		return;
+	}
+	module_note(module, module->files.note);
+	code_read(&module->code, module->files.binary.elf);
+	if (!module->code.count)
+		code_read(&module->code, module->files.debug.elf);
+	debug = module->files.debug.elf ? module->files.debug.elf : module->files.binary.elf;
+	if (module->level != NAMES_ALL || !module_elf_has_debug(debug))
+		return;
+	if (dwarf_module_open(&module->dwarf, debug, module->files.alternate.elf, &module->code, &error))
+		module_note(module, error.text);
+}
+
+static bool module_is(
+	const struct names_module *module, const struct names_request *request, enum names_level level)
+{
+	return module->level == level && module->kind == request->kind &&
+	       module->build_id_bytes == request->build_id_bytes &&
+	       !memcmp(module->build_id, request->build_id, request->build_id_bytes) &&
+	       !strcmp(module->path, request->path) && !strcmp(module->real_path, request->real_path);
+}
+
+static struct names_module *module_new(const struct names_request *request, enum names_level level)
+{
+	struct names_module *module = calloc(1, sizeof *module);
+
+	if (!module)
+		return NULL;
+	module->path = strdup(request->path);
+	module->real_path = strdup(request->real_path);
+	module->kind = request->kind;
+	module->level = level;
+	module->build_id_bytes = request->build_id_bytes;
+	memcpy(module->build_id, request->build_id, request->build_id_bytes);
+	module->files.binary.fd = module->files.debug.fd = module->files.alternate.fd = module->mini.fd = -1;
+	if (module->path && module->real_path)
+		return module;
+	module_free(module);
+	return NULL;
+}
+
+static void names_drop_oldest(struct names *names)
+{
+	struct names_module **last = &names->modules;
+
+	while (*last && (*last)->next)
+		last = &(*last)->next;
+	if (*last)
+		module_free(*last);
+	*last = NULL;
+	names->module_count--;
+}
+
+int names_module(struct names *names, const struct names_request *request, enum names_level level,
+	struct names_module **out, struct error *error)
+{
+	struct names_module **link = &names->modules, *module;
+
+	while (*link && !module_is(*link, request, level))
+		link = &(*link)->next;
+	module = *link;
+	if (module) {
+		*link = module->next;
+	} else {
+		if (names->module_count == OPEN_MAX)
+			names_drop_oldest(names);
+		module = module_new(request, level);
+		if (!module)
+			return error_memory(error);
+		module_open_files(module, request, &names->options.search);
+		names->module_count++;
+	}
+	module->next = names->modules;
+	names->modules = module;
+	if (module->dwarf)
+		dwarf_module_allow(module->dwarf, names->options.cpu_ns);
+	*out = module;
+	return 0;
+}
+
+const char *names_module_note(const struct names_module *module)
+{
+	if (module->dwarf && dwarf_module_is_spent(module->dwarf))
+		return "reading the debug information took too long: the rest has names of symbols only";
+	return module->note;
+}
+
+/* ---- sources ---- */
+
+static void answer_scope(struct names_answer *answer, enum names_source source, const char *name,
+	const char *linkage, uint64_t start)
+{
+	answer->source = source;
+	answer->scope_count = 1;
+	answer->scopes[0] = (struct names_scope){
+		.kind = NAMES_FUNCTION,
+		.start = start,
+		.name = name,
+		.linkage = linkage,
+		.file = "",
+		.decl_file = "",
+	};
+}
+
+static int module_symbols(struct names_module *module, struct error *error)
+{
+	Elf *files[3] = {module->files.binary.elf, module->files.debug.elf, NULL};
+
+	if (module->has_symbols)
+		return 0;
+	module->has_symbols = true;
+	if (files[0] && !files[1])
+		module_elf_open_mini(&module->mini, files[0]);
+	files[2] = module->mini.elf;
+	for (unsigned i = 0; i < 3; i++)
+		if (files[i] && symbol_table_add(&module->symbols, files[i]))
+			return error_memory(error);
+	return 0;
+}
+
+/* The symbol's name as people know it, in the module's memory; NULL: memory. */
+static const char *symbol_name(struct names_module *module, const char *symbol)
+{
+	char name[DEMANGLE_MAX];
+
+	demangle_symbol(symbol, name, sizeof name);
+	return strcmp(name, symbol) ? arena_copy(&module->arena, name, strlen(name)) : symbol;
+}
+
+static int answer_symbol(struct names_module *module, struct names_answer *answer,
+	const struct symbol *symbol, struct error *error)
+{
+	const char *name = symbol_name(module, symbol->name);
+
+	if (!name)
+		return error_memory(error);
+	answer_scope(answer, NAMES_FROM_SYMBOL, name, strcmp(name, symbol->name) ? symbol->name : "",
+		symbol->start);
+	return 0;
+}
+
+static int find_plt(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	Elf *elf = module->files.binary.elf;
+	uint64_t begin;
+	const char *symbol = elf ? plt_entry_find(elf, offset, &begin) : NULL, *name;
+
+	if (!symbol)
+		return 0;
+	name = symbol_name(module, symbol);
+	name = name ? arena_printf(&module->arena, "%s@plt", name) : NULL;
+	if (!name)
+		return error_memory(error);
+	answer_scope(answer, NAMES_FROM_SYMBOL, name, "", begin);
+	return 0;
+}
+
+/* Hand-written code often has symbols without a size: they are believed where an unwind entry begins at the
+ * same place and covers the offset. */
+static int find_entry(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	Elf *elf = module->files.binary.elf;
+	const struct symbol *symbol;
+	uint64_t begin, end;
+
+	if (!elf || !unwind_entry_find(elf, offset, &begin, &end))
+		return 0;
+	symbol = symbol_table_at(&module->symbols, begin);
+	if (symbol && symbol->end == symbol->start)
+		return answer_symbol(module, answer, symbol, error);
+	answer_scope(answer, NAMES_FROM_FRAME, "", "", begin);
+	return 0;
+}
+
+/* Without debug information: each source is asked only if those before it had nothing. */
+static int find_without_debug(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	const struct symbol *symbol;
+	int rc = module_symbols(module, error);
+
+	if (rc)
+		return rc;
+	symbol = symbol_table_find(&module->symbols, offset);
+	if (symbol)
+		return answer_symbol(module, answer, symbol, error);
+	rc = find_plt(module, offset, answer, error);
+	if (!rc && answer->source == NAMES_FROM_NOTHING)
+		rc = find_entry(module, offset, answer, error);
+	return rc;
+}
+
+/* C libraries call a function __libc_malloc in their sources and export it as malloc: people know the second.
+ */
+static int prefer_known_alias(struct names_module *module, struct names_scope *outermost, struct error *error)
+{
+	const struct symbol *symbol;
+	int rc;
+
+	if (outermost->name[0] != '_')
+		return 0;
+	rc = module_symbols(module, error);
+	if (rc)
+		return rc;
+	symbol = symbol_table_at(&module->symbols, outermost->start);
+	if (symbol && symbol->rank < 32 && strspn(symbol->name, "_") < strspn(outermost->name, "_")) {
+		outermost->linkage = outermost->name;
+		outermost->name = symbol->name;
+	}
+	return 0;
+}
+
+int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	const char *file = "";
+	uint32_t line = 0;
+	int count = 0, rc;
+
+	answer->offset = offset;
+	answer_scope(answer, NAMES_FROM_NOTHING, "", "", offset);
+	if (!dwarf_code_has(&module->code, offset))
+		return 0;
+	if (module->dwarf)
+		count = dwarf_module_find(module->dwarf, offset, answer->scopes, &file, &line, error);
+	if (count < 0)
+		return count;
+	if (count > 0 && answer->scopes[0].name[0]) {
+		answer->scope_count = (uint32_t)count;
+		answer->source = NAMES_FROM_DEBUG;
+		return prefer_known_alias(module, &answer->scopes[0], error);
+	}
+	answer_scope(answer, NAMES_FROM_NOTHING, "", "", offset);
+	rc = find_without_debug(module, offset, answer, error);
+	answer->scopes[0].file = file;
+	answer->scopes[0].line = line;
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - addresses to names: opens the files of modules and asks, best first, their debug
+ * information, symbols, PLT and unwind entries. It reads untrusted files with big libraries, so it runs
+ * inside a process of its own (timeline/names_worker.h); nobody else calls it but tests.
+ */
+#ifndef TIMELINE_NAMES_H
+#define TIMELINE_NAMES_H
+
+#include "store/error.h"
+#include "store/names.h"
+#include "timeline/module_file.h"
+
+/* How much of a file is believed. A module whose reader failed is asked again one level lower. */
+enum names_level { NAMES_ALL, NAMES_SYMBOLS, NAMES_NONE };
+
+struct names_options {
+	struct module_search search;
+	uint64_t cpu_ns; /* of one request; what is left then is named by symbols. 0: no limit */
+};
+
+struct names;
+struct names_module;
+
+int names_open(struct names **names, const struct names_options *options, struct error *error);
+void names_close(struct names *names);
+
+/* The module that a request speaks of, opened or still open from before; valid until the next names_module().
+ * What cannot be opened is a module too: names_module_note() says why. Negative: memory. */
+int names_module(struct names *names, const struct names_request *request, enum names_level level,
+	struct names_module **module, struct error *error);
+/* One sentence about what is missing, "" when nothing is. */
+const char *names_module_note(const struct names_module *module);
+/* The answer for one offset; `module` in it stays as it was. Strings live as long as the module. */
+int names_find(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error);
+
+#endif

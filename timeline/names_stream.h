@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_stream.h - frames of store/names.h over a descriptor, blocking.
+ */
+#ifndef TIMELINE_NAMES_STREAM_H
+#define TIMELINE_NAMES_STREAM_H
+
+#include <stdbool.h>
+
+#include "store/names.h"
+
+/* All-zero but for `fd` is ready. store_bytes_fini(&in) ends it; `fd` is the owner's. */
+struct names_stream {
+	int fd;
+	struct store_bytes in;
+	size_t taken; /* bytes of `in` already handed out */
+	/* Called before each read(); false: give up. NULL: always wait. */
+	bool (*wait)(void *context);
+	void *context;
+};
+
+struct names_frame {
+	const uint8_t *bytes; /* valid until the next call */
+	size_t size;
+	uint32_t type;
+};
+
+/* 1: the next frame; 0: the other side has ended in order; negative: it stopped amid a frame, sent damage, or
+ * was given up. */
+int names_stream_next(struct names_stream *stream, struct names_frame *frame, struct error *error);
+
+/* Writes everything and empties the buffer; negative: the other side is gone (no signal is raised where `fd`
+ * is a socket). */
+int names_stream_write(int fd, struct store_bytes *out, struct error *error);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbols.h - what an ELF file says about its code without debug information: function symbols,
+ * PLT entries, unwind entries. Answers are exact or none: never the nearest neighbour.
+ */
+#ifndef TIMELINE_SYMBOLS_H
+#define TIMELINE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libelf.h>
+
+/* A function symbol. `name` lies in the file's mapping. */
+struct symbol {
+	uint64_t start, end; /* end == start: the symbol states no size */
+	const char *name;
+	uint8_t rank; /* of aliases the lowest is shown */
+};
+
+/* All-zero is an empty table. One thread. */
+struct symbol_table {
+	struct symbol *symbols; /* by start, then end, then rank and name */
+	uint64_t *reach;	/* largest end of symbols[0..i] */
+	size_t count, capacity;
+	bool sorted;
+};
+
+void symbol_table_fini(struct symbol_table *table);
+/* Adds the functions of .symtab and .dynsym; `elf` must outlive the table. Damage in the file costs the
+ * symbols it hits. Returns 0 or -1 (memory). */
+int symbol_table_add(struct symbol_table *table, Elf *elf);
+/* The innermost symbol whose [start, end) holds `offset`; of aliases the one people know: global before
+ * local, fewer leading underscores, shorter, then by name. NULL: none. */
+const struct symbol *symbol_table_find(struct symbol_table *table, uint64_t offset);
+/* The best alias that starts at `start` exactly, whatever its size; NULL: none. */
+const struct symbol *symbol_table_at(struct symbol_table *table, uint64_t start);
+
+/* The unwind entry (FDE) that covers `offset`, through the sorted table of .eh_frame_hdr. */
+bool unwind_entry_find(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *end);
+
+/* The name of the function that the PLT entry at `offset` jumps to; NULL: not a PLT entry (x86-64 only).
+ * *begin: where the entry starts. The name lies in the file's mapping. */
+const char *plt_entry_find(Elf *elf, uint64_t offset, uint64_t *begin);
+
+#endif
