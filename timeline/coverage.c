@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coverage.c - monitored time and losses of the chosen streams, read off their lines.
+ */
+#include "timeline/coverage.h"
+
+#include <stdio.h>
+
+#include "timeline/extent.h"
+#include "timeline/report.h"
+
+#define BATCH 256
+
+static bool is_monitored(enum extent_state state)
+{
+	return state != EXTENT_ABSENT && state != EXTENT_UNMONITORED;
+}
+
+/* Adds up monitored time of one stream until `enough_ns`. */
+static int stream_monitored(struct run *run, uint32_t stream, const struct select *select, uint64_t enough_ns,
+	uint64_t *monitored_ns, struct error *error)
+{
+	struct extent extents[BATCH];
+	struct extent_walk *walk;
+	long count = extent_open(&walk, run, stream, select_begin_ns(select), select_end_ns(select), error);
+
+	if (count < 0)
+		return (int)count;
+	while (*monitored_ns < enough_ns && (count = extent_next(walk, extents, BATCH, error)) > 0)
+		for (long i = 0; i < count; i++)
+			if (is_monitored(extents[i].state))
+				*monitored_ns += extents[i].end_ns - extents[i].begin_ns;
+	extent_close(walk);
+	return count < 0 ? (int)count : 0;
+}
+
+void coverage_count(struct coverage *coverage, struct run *run, const struct select *select)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
+
+	*coverage = (struct coverage){.streams = count};
+	coverage->window_ns = end_ns > begin_ns ? (end_ns - begin_ns) * count : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct store_stream *stream = &run_stream(run, streams[i])->s;
+
+		coverage->lost += stream->lost;
+		coverage->partial += stream->partial;
+		coverage->samples += stream->count[STORE_SAMPLES];
+	}
+}
+
+int coverage_compute(
+	struct coverage *coverage, struct run *run, const struct select *select, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	int rc = 0;
+
+	coverage_count(coverage, run, select);
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		rc = stream_monitored(run, streams[i], select, UINT64_MAX, &coverage->monitored_ns, error);
+	return rc;
+}
+
+int coverage_empty(struct run *run, const struct select *select, struct error *error)
+{
+	uint64_t origin_ns = run_origin_ns(run);
+
+	return error_set(error, ERROR_EMPTY,
+		"%s: nothing was monitored from %.9f s to %.9f s in the chosen streams; the run covers %.9f "
+		"s to "
+		"%.9f s",
+		run_path(run), ((double)select_begin_ns(select) - (double)origin_ns) / 1e9,
+		((double)select_end_ns(select) - (double)origin_ns) / 1e9,
+		((double)run_begin_ns(run) - (double)origin_ns) / 1e9,
+		((double)run_end_ns(run) - (double)origin_ns) / 1e9);
+}
+
+int coverage_require(struct run *run, const struct select *select, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	uint64_t monitored_ns = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < count && rc == 0 && monitored_ns == 0; i++)
+		rc = stream_monitored(run, streams[i], select, 1, &monitored_ns, error);
+	if (rc < 0)
+		return rc;
+	return monitored_ns == 0 ? coverage_empty(run, select, error) : 0;
+}
+
+void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX])
+{
+	char monitored[REPORT_HUMAN_MAX], window[REPORT_HUMAN_MAX];
+
+	report_human_duration(monitored, coverage->monitored_ns);
+	report_human_duration(window, coverage->window_ns);
+	snprintf(text, COVERAGE_TEXT_MAX,
+		"%u stream%s, %s of %s monitored (%.2f %%), %llu record%s lost, %llu of %llu stacks partial",
+		coverage->streams, coverage->streams == 1 ? "" : "s", monitored, window,
+		coverage->window_ns ? 100.0 * (double)coverage->monitored_ns / (double)coverage->window_ns
+				    : 0.0,
+		(unsigned long long)coverage->lost, coverage->lost == 1 ? "" : "s",
+		(unsigned long long)coverage->partial, (unsigned long long)coverage->samples);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.h - strings as JSON wants them: reports and the Chrome export write them this way.
+ */
+#ifndef TIMELINE_JSON_H
+#define TIMELINE_JSON_H
+
+#include "store/bytes.h"
+
+/* Appends the quoted string. Bytes that are not UTF-8 become the text \xHH, since JSON has no other way to
+ * say them. */
+void json_put_string(struct store_bytes *out, const char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.c - the shared half of every reader's main: the only place beside a main that prints an
+ * error and decides on an exit code.
+ */
+#include "timeline/program.h"
+
+#include <stdlib.h>
+
+#define HELP_COLUMN 26
+
+struct parse {
+	const struct program *program;
+	struct program_call *call;
+	char **argv;
+	int argc, at;
+	const char *run_path;
+	const char **debug_paths;
+	bool help, version;
+};
+
+/* ---- options that all readers have ---- */
+
+static int take_format(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+	int format = report_format_find(value);
+
+	if (format < 0)
+		return error_set(error, ERROR_USAGE, "--format %s: say table, tsv or json", value);
+	parse->call->format = (enum report_format)format;
+	return 0;
+}
+
+static int take_debug_path(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+
+	(void)error;
+	parse->debug_paths[parse->call->run_options.debug_path_count++] = value;
+	return 0;
+}
+
+static int take_debuginfod(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+
+	(void)value, (void)error;
+	parse->call->run_options.debuginfod = true;
+	return 0;
+}
+
+static int take_help(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+
+	(void)value, (void)error;
+	parse->help = true;
+	return 0;
+}
+
+static int take_version(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+
+	(void)value, (void)error;
+	parse->version = true;
+	return 0;
+}
+
+static const struct shared_option {
+	unsigned use; /* 0: every program */
+	struct program_option option;
+} shared_options[] = {
+	{PROGRAM_FORMAT, {0, "format", "FORMAT", "table (default), tsv or json", take_format}},
+	{PROGRAM_RUN,
+		{0, "debug-path", "DIR", "look here for binaries and debug information", take_debug_path}},
+	{PROGRAM_RUN, {0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
+	{0, {'h', "help", NULL, "this text", take_help}},
+	{0, {'V', "version", NULL, "the version", take_version}},
+};
+#define SHARED_COUNT (sizeof shared_options / sizeof *shared_options)
+
+static bool is_used(const struct program *program, const struct shared_option *shared)
+{
+	return shared->use == 0 || (program->uses & shared->use);
+}
+
+/* ---- help ---- */
+
+static void print_option(const struct program_option *option)
+{
+	char left[64];
+
+	snprintf(left, sizeof left, "  %s%.1s%s--%s%s%s", option->letter ? "-" : "",
+		option->letter ? &option->letter : "", option->letter ? ", " : "", option->name,
+		option->value ? " " : "", option->value ? option->value : "");
+	printf("%-*s%s\n", HELP_COLUMN - 1, left, option->help);
+}
+
+static void print_help(const struct program *program)
+{
+	printf("%s - %s\nusage: %s [options] %s\n", program->name, program->about, program->name,
+		program->operands);
+	for (size_t i = 0; i < program->option_count; i++)
+		print_option(&program->options[i]);
+	if (program->uses & PROGRAM_SELECT)
+		fputs(select_help(), stdout);
+	for (size_t i = 0; i < SHARED_COUNT; i++)
+		if (is_used(program, &shared_options[i]) && shared_options[i].option.take != take_version)
+			print_option(&shared_options[i].option);
+	if (program->notes)
+		fputs(program->notes, stdout);
+}
+
+/* ---- parsing ---- */
+
+static int unknown_option(const struct parse *parse, const char *text, struct error *error)
+{
+	return error_set(error, ERROR_USAGE, "%s is no option of %s; `%s --help` lists them", text,
+		parse->program->name, parse->program->name);
+}
+
+static bool is_word_of(const char *words, const char *name, size_t name_size)
+{
+	for (const char *at = words; at && *at;) {
+		size_t size = strcspn(at, " ");
+
+		if (size == name_size && memcmp(at, name, size) == 0)
+			return true;
+		at += size + (at[size] == ' ');
+	}
+	return false;
+}
+
+static const struct program_option *find_option(
+	const struct parse *parse, char letter, const char *name, size_t name_size, bool *is_shared)
+{
+	const struct program *program = parse->program;
+
+	for (size_t i = 0; i < program->option_count + SHARED_COUNT; i++) {
+		const struct program_option *option =
+			i < program->option_count ? &program->options[i]
+						  : &shared_options[i - program->option_count].option;
+
+		*is_shared = i >= program->option_count;
+		if (*is_shared && !is_used(program, &shared_options[i - program->option_count]))
+			continue;
+		if (letter ? option->letter == letter
+			   : strlen(option->name) == name_size && memcmp(option->name, name, name_size) == 0)
+			return option;
+	}
+	return NULL;
+}
+
+/* The word that follows, NULL when there is none. */
+static const char *next_word(struct parse *parse)
+{
+	return parse->at + 1 < parse->argc ? parse->argv[++parse->at] : NULL;
+}
+
+static int take_selector(struct parse *parse, const char *name, const char *value, struct error *error)
+{
+	int rc;
+
+	if (!(parse->program->uses & PROGRAM_SELECT) ||
+		is_word_of(parse->program->refused, name, strlen(name)))
+		return 1;
+	/* without a value only the name is judged */
+	rc = select_option(parse->call->select, name, value ? value : "", error);
+	if (rc <= 0 && !value)
+		return error_set(error, ERROR_USAGE, "--%s needs a value", name);
+	return rc;
+}
+
+static int take_long(struct parse *parse, const char *word, struct error *error)
+{
+	size_t size = strcspn(word, "=");
+	const char *value = word[size] ? word + size + 1 : NULL;
+	bool is_shared;
+	const struct program_option *option = find_option(parse, 0, word, size, &is_shared);
+	char *name;
+	int rc;
+
+	if (option) {
+		if (!option->value && value)
+			return error_set(error, ERROR_USAGE, "--%s takes no value", option->name);
+		if (option->value && !value && !(value = next_word(parse)))
+			return error_set(
+				error, ERROR_USAGE, "--%s needs a value: %s", option->name, option->value);
+		return option->take(is_shared ? parse : parse->call->own, value, error);
+	}
+	name = arena_copy(&parse->call->arena, word, size);
+	if (!name)
+		return error_memory(error);
+	if (!value)
+		value = next_word(parse);
+	rc = take_selector(parse, name, value, error);
+	return rc <= 0 ? rc : unknown_option(parse, word - 2, error);
+}
+
+/* -a, -ab for flags, -o VALUE, -oVALUE. */
+static int take_letters(struct parse *parse, const char *word, struct error *error)
+{
+	for (const char *at = word; *at; at++) {
+		bool is_shared;
+		const struct program_option *option = find_option(parse, *at, NULL, 0, &is_shared);
+		const char *value = NULL;
+		int rc;
+
+		if (!option)
+			return unknown_option(parse, word - 1, error);
+		if (option->value) {
+			value = at[1] ? at + 1 : next_word(parse);
+			if (!value)
+				return error_set(
+					error, ERROR_USAGE, "-%c needs a value: %s", *at, option->value);
+		}
+		rc = option->take(is_shared ? parse : parse->call->own, value, error);
+		if (rc < 0 || value)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_operand(struct parse *parse, const char *word, struct error *error)
+{
+	struct program_call *call = parse->call;
+
+	if ((parse->program->uses & PROGRAM_RUN) && !parse->run_path) {
+		parse->run_path = word;
+		return 0;
+	}
+	if (call->operand_count == parse->program->operands_max)
+		return error_set(error, ERROR_USAGE, "`%s` is one argument too many: usage: %s [options] %s",
+			word, parse->program->name, parse->program->operands);
+	call->operands[call->operand_count++] = word;
+	return 0;
+}
+
+static int parse_words(struct parse *parse, struct error *error)
+{
+	bool only_operands = false;
+
+	for (parse->at = 1; parse->at < parse->argc; parse->at++) {
+		const char *word = parse->argv[parse->at];
+		int rc;
+
+		if (only_operands || word[0] != '-' || !word[1])
+			rc = take_operand(parse, word, error);
+		else if (strcmp(word, "--") == 0)
+			rc = 0, only_operands = true;
+		else
+			rc = word[1] == '-' ? take_long(parse, word + 2, error)
+					    : take_letters(parse, word + 1, error);
+		if (rc < 0)
+			return rc;
+		if (parse->help || parse->version)
+			return 0;
+	}
+	if (parse->call->operand_count < parse->program->operands_min)
+		return error_set(error, ERROR_USAGE, "an argument is missing: usage: %s [options] %s",
+			parse->program->name, parse->program->operands);
+	return 0;
+}
+
+/* ---- the call ---- */
+
+static int open_run(struct parse *parse, struct error *error)
+{
+	struct program_call *call = parse->call;
+	int rc;
+
+	if (parse->program->uses & PROGRAM_RUN) {
+		rc = run_open(&call->run, parse->run_path, &call->run_options, error);
+		if (rc < 0)
+			return rc;
+		if (!parse->run_path)
+			fprintf(stderr, "%s: reading %s\n", parse->program->name, run_path(call->run));
+	}
+	return call->run && call->select ? select_bind(call->select, call->run, error) : 0;
+}
+
+static int parse_and_work(struct parse *parse, struct error *error)
+{
+	const struct program *program = parse->program;
+	struct program_call *call = parse->call;
+	size_t words = (size_t)parse->argc + 1;
+	int rc;
+
+	call->operands = arena_calloc(&call->arena, words, sizeof *call->operands);
+	parse->debug_paths = arena_calloc(&call->arena, words, sizeof *parse->debug_paths);
+	if (!call->operands || !parse->debug_paths)
+		return error_memory(error);
+	call->run_options.debug_paths = parse->debug_paths;
+	if (program->uses & PROGRAM_SELECT) {
+		rc = select_new(&call->select, error);
+		if (rc < 0)
+			return rc;
+	}
+	rc = parse_words(parse, error);
+	if (rc < 0)
+		return rc;
+	if (parse->help) {
+		print_help(program);
+		return 0;
+	}
+	if (parse->version) {
+		printf("%s %s\n", program->name, HPCT_VERSION);
+		return 0;
+	}
+	rc = open_run(parse, error);
+	return rc < 0 ? rc : program->work(call, error);
+}
+
+int program_main(const struct program *program, void *own, int argc, char **argv)
+{
+	struct program_call call = {.own = own};
+	struct parse parse = {.program = program, .call = &call, .argc = argc, .argv = argv};
+	struct error error = {0};
+	int rc = parse_and_work(&parse, &error);
+
+	if (call.select)
+		select_free(call.select);
+	if (call.run)
+		run_close(call.run);
+	arena_fini(&call.arena);
+	return rc < 0 ? error_report(&error, program->name) : 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.h - what the `main` of every reader has in common: options out of one table, the
+ * selector, the run, --help, the sentence of an error and its exit code. A program states what it
+ * takes and does its work in one function.
+ *
+ *   main -> program_main -> parse -> run_open -> select_bind -> work(call)
+ */
+#ifndef TIMELINE_PROGRAM_H
+#define TIMELINE_PROGRAM_H
+
+#include "store/arena.h"
+#include "timeline/report.h"
+#include "timeline/select.h"
+
+enum program_use {
+	PROGRAM_FORMAT = 1, /* --format */
+	PROGRAM_SELECT = 2, /* the selector's options; the run is bound to them */
+	PROGRAM_RUN = 4	    /* the operand is a run, left out: the newest here; --debug-path, --debuginfod */
+};
+
+struct program_option {
+	char letter; /* 0: none */
+	const char *name;
+	const char *value; /* what --help calls it; NULL: a flag */
+	const char *help;
+	/* `own` is the program's; `value` NULL for a flag, else it lives as long as argv. 0 or negative. */
+	int (*take)(void *own, const char *value, struct error *error);
+};
+
+struct program_call {
+	enum report_format format;
+	struct select *select; /* NULL without PROGRAM_SELECT */
+	struct run_options run_options;
+	struct run *run;       /* NULL without PROGRAM_RUN */
+	const char **operands; /* without the run */
+	size_t operand_count;
+	struct arena arena; /* of this call: freed at the end */
+	void *own;
+};
+
+struct program {
+	const char *name;
+	const char *about;    /* one line */
+	const char *operands; /* of the usage line: "[RUN]" */
+	size_t operands_min, operands_max;
+	unsigned uses;	     /* enum program_use */
+	const char *refused; /* options of the selector that say nothing here: "by top", NULL: none */
+	const struct program_option *options;
+	size_t option_count;
+	const char *notes; /* lines below the options, NULL: none */
+	int (*work)(struct program_call *call, struct error *error);
+};
+
+/* Returns the exit code. */
+int program_main(const struct program *program, void *own, int argc, char **argv);
+
+#endif

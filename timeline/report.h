@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.h - rows of named columns as a table for people, as TSV or as JSON for scripts (design,
+ * Output). The caller gives raw bytes; escapes are made here.
+ *
+ *   table  columns aligned, durations with units, a header line; widths from the first rows
+ *   tsv    one header line; ns and bytes as integers; no units, no locale
+ *   json   {"schema":"hpct-stats","version":1}, then one object per line; a string is what the
+ *          TSV field says, an empty field is null
+ */
+#ifndef TIMELINE_REPORT_H
+#define TIMELINE_REPORT_H
+
+#include <stdio.h>
+
+#include "store/bytes.h"
+#include "store/error.h"
+
+enum report_format { REPORT_TABLE, REPORT_TSV, REPORT_JSON };
+/* The format of that name, -1: none. */
+int report_format_find(const char *name);
+
+/* How a column's cells are given and, in a table, shown. */
+enum report_kind {
+	REPORT_TEXT,	 /* raw bytes */
+	REPORT_COMPOSED, /* escaped by the caller: paths, attributes, keys of statistics */
+	REPORT_NUMBER,
+	REPORT_DURATION, /* ns */
+	REPORT_SIZE,	 /* bytes */
+	REPORT_PERCENT
+};
+
+struct report_column {
+	const char *name; /* raw bytes: a metric's name may be part of it */
+	enum report_kind kind;
+};
+
+struct report;
+
+/* `schema`: the program's name; `columns` must outlive the report. Writes to `out` and never closes it. */
+int report_open(struct report **report, FILE *out, enum report_format format, const char *schema,
+	const struct report_column *columns, size_t count, struct error *error);
+/* Writes what is left. ERROR_IO when anything could not be written. The report is gone, whatever is
+ * returned. */
+int report_close(struct report *report, struct error *error);
+
+/* The cells of a row, from the first column to the last. */
+void report_text(struct report *report, const char *bytes, size_t size);
+void report_string(struct report *report, const char *text); /* NULL: none */
+void report_number(struct report *report, uint64_t value);
+void report_real(struct report *report, double value);
+void report_none(struct report *report);
+/* Ends a row whose every column got a cell. */
+void report_row(struct report *report);
+
+/* "1.234 ms": at most 4 digits and a unit. */
+#define REPORT_HUMAN_MAX 32
+void report_human_duration(char text[REPORT_HUMAN_MAX], uint64_t ns);
+void report_human_size(char text[REPORT_HUMAN_MAX], uint64_t bytes);
+
+#endif
