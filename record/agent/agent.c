@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent.c - load, fork and end of the agent inside a measured program. Whatever
+ * fails here leaves the program unmeasured and otherwise as it was: nothing is
+ * printed, waited for or ended.
+ */
+#include <errno.h>
+#include <sys/resource.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/sample.h"
+#include "record/agent/wrap.h"
+
+#define STACK_BYTES_MAX (UINT64_C(1) << 30)
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
+extern void *__dso_handle;
+
+static char **program_argv;
+static char **program_envp;
+static _Atomic int ended;
+
+/* The main thread's stack ends below argv and reaches down as far as its limit allows. */
+static void main_stack_set(char **argv)
+{
+	struct rlimit limit;
+	uint64_t bytes = STACK_BYTES_MAX;
+
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < bytes)
+		bytes = limit.rlim_cur;
+	thread_place.stack_high = (uintptr_t)argv;
+	thread_place.stack_low = (uintptr_t)argv - bytes;
+}
+
+/* Measures this process from here on, by the thread that calls: the only one there is. */
+static int start(void)
+{
+	struct thread *thread;
+
+	if (process_open(program_argv, program_envp))
+		return -1;
+	module_init(program_envp);
+	thread_init();
+	thread = thread_new();
+	if (!thread)
+		goto close_process;
+	atomic_store(&process.shared->thread_count, 1);
+	thread_begin(thread, 0);
+	wrap_thread_adopt();
+	if (thread_place.self && !process_send())
+		return 0;
+	if (thread_place.self)
+		thread_end(thread_place.self);
+close_process:
+	process_close();
+	return -1;
+}
+
+static void start_in_child(void)
+{
+	int error = errno;
+
+	thread_place.self = NULL;
+	atomic_store(&ended, 0);
+	start();
+	errno = error;
+}
+
+void agent_end(void)
+{
+	if (!process_is_own() || atomic_exchange(&ended, 1))
+		return;
+	if (thread_place.self)
+		thread_settle(thread_place.self);
+	process_end(process_now_ns());
+}
+
+void agent_resume(void)
+{
+	if (!process_is_own() || !atomic_exchange(&ended, 0))
+		return;
+	process_resume();
+	if (thread_place.self)
+		thread_resume(thread_place.self);
+}
+
+/* Registered ahead of all that the program registers, so it runs after that, destructors included. */
+static void at_exit(void *nothing)
+{
+	(void)nothing;
+	agent_end();
+}
+
+__attribute__((constructor)) static void load(int argc, char **argv, char **envp)
+{
+	int error = errno;
+
+	(void)argc;
+	real_init();
+	if (process_settings_read(envp))
+		return;
+	program_argv = argv;
+	program_envp = envp;
+	main_stack_set(argv);
+	if (!wrap_thread_open() && !wrap_signal_open() && !start()) {
+		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
+		__cxa_atexit(at_exit, NULL, NULL);
+	}
+	errno = error;
+}
+
+static int (*program_main)(int, char **, char **);
+
+FENCE static int run_main(int argc, char **argv, char **envp)
+{
+	int result = program_main(argc, argv, envp);
+
+	exit(result);
+}
+
+WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	program_main = main;
+	return REAL(__libc_start_main)(
+		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
+}

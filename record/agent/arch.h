@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arch.h - all that the unwinder knows of a processor: DWARF's register numbers,
+ * where the kernel puts the registers of an interrupted thread, what a call
+ * looks like. A new processor is a new block here.
+ */
+#ifndef RECORD_AGENT_ARCH_H
+#define RECORD_AGENT_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+
+#define ARCH_REGISTERS 17 /* rax rdx rcx rbx rsi rdi rbp rsp r8..r15, return address */
+#define ARCH_FP 6
+#define ARCH_SP 7
+#define ARCH_PC 16
+#define ARCH_RED_ZONE 128	      /* bytes below the stack pointer that a leaf may use */
+#define ARCH_CALL_BYTES_MAX 8	      /* longest call that arch_is_call recognizes */
+#define ARCH_ELF_MACHINE 62	      /* EM_X86_64 */
+#define ARCH_GLIBC_BASE "GLIBC_2.2.5" /* the first version of glibc there */
+
+static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])
+{
+	static const uint8_t order[ARCH_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+		REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+		REG_RIP};
+
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
+		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
+}
+
+/* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
+static inline bool arch_is_call(const uint8_t *end)
+{
+	if (end[-5] == 0xe8)
+		return true;
+	for (int length = 2; length <= 7; length++) {
+		uint8_t modrm = end[1 - length];
+		int tail = (modrm & 0xc0) == 0x40			      ? 1
+			   : (modrm & 0xc0) == 0x80 || (modrm & 0xc7) == 0x05 ? 4
+									      : 0;
+
+		tail += (modrm & 0xc0) != 0xc0 && (modrm & 7) == 4; /* a SIB byte */
+		if (end[-length] == 0xff && (modrm & 0x38) == 0x10 && length == 2 + tail)
+			return true;
+	}
+	return false;
+}
+
+#else
+#error "the unwinder does not know this processor yet: describe it in record/agent/arch.h"
+#endif
+
+/* Registers of one frame. A caller's scratch registers are not known. */
+struct arch_registers {
+	uint64_t value[ARCH_REGISTERS];
+	uint64_t known; /* bit i: value[i] holds */
+};
+
+#define ARCH_ALL_KNOWN ((UINT64_C(1) << ARCH_REGISTERS) - 1)
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cursor.h - bounded reading of DWARF's number formats, for cfi.c and
+ * expression.c. After the first read beyond the end all reads give 0 and `bad`
+ * stays set, so that callers check once.
+ */
+#ifndef RECORD_AGENT_CURSOR_H
+#define RECORD_AGENT_CURSOR_H
+
+#include "record/agent/cfi.h"
+
+struct cursor {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool bad;
+};
+
+static inline struct cursor cursor_at(const struct cfi_image *image, uint64_t address, uint64_t end)
+{
+	if (address < image->begin || end > image->end || address > end)
+		return (struct cursor){.bad = true};
+	return (struct cursor){
+		.at = image->bytes + (address - image->begin), .end = image->bytes + (end - image->begin)};
+}
+
+static inline uint64_t cursor_address(const struct cursor *c, const struct cfi_image *image)
+{
+	return image->begin + (uint64_t)(c->at - image->bytes);
+}
+
+static inline bool cursor_has(struct cursor *c, uint64_t bytes)
+{
+	if (c->bad || (uint64_t)(c->end - c->at) < bytes)
+		c->bad = true;
+	return !c->bad;
+}
+
+static inline void cursor_skip(struct cursor *c, uint64_t bytes)
+{
+	if (cursor_has(c, bytes))
+		c->at += bytes;
+}
+
+/* Little-endian number of 1, 2, 4 or 8 bytes. */
+static inline uint64_t cursor_fixed(struct cursor *c, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	if (!cursor_has(c, bytes))
+		return 0;
+	__builtin_memcpy(&value, c->at, bytes);
+	c->at += bytes;
+	return value;
+}
+
+static inline int64_t cursor_signed(struct cursor *c, unsigned bytes)
+{
+	unsigned unused = 64 - 8 * bytes;
+
+	return (int64_t)(cursor_fixed(c, bytes) << unused) >> unused;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; cursor_has(c, 1); shift += 7) {
+		uint8_t byte = *c->at++;
+
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	return 0;
+}
+
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; cursor_has(c, 1);) {
+		uint8_t byte = *c->at++;
+
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+		if (byte & 0x80)
+			continue;
+		if (shift < 64 && (byte & 0x40))
+			value |= ~UINT64_C(0) << shift;
+		return (int64_t)value;
+	}
+	return 0;
+}
+
+#endif

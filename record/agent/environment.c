@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * environment.c - see environment.h. What the program set for itself stays: other
+ * libraries in LD_PRELOAD are kept, in their order, behind the agent.
+ */
+#include "record/agent/environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/agent/process.h"
+
+static const char *value_of(const char *word, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+const char *environment_value(char *const *envp, const char *name)
+{
+	for (; envp && *envp; envp++) {
+		const char *value = value_of(*envp, name);
+
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+uint32_t environment_generation(char *const *envp, pid_t pid)
+{
+	const char *value = environment_value(envp, EVENT_ENV_GENERATION);
+	char *end = NULL;
+
+	if (!value || strtol(value, &end, 10) != pid || *end != ':')
+		return 0;
+	return (uint32_t)strtoul(end + 1, NULL, 10);
+}
+
+int32_t environment_rank(char *const *envp)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *value = environment_value(envp, names[i]);
+		char *end = NULL;
+		long rank = value ? strtol(value, &end, 10) : -1;
+
+		if (value && end != value && !*end && rank >= 0 && rank <= INT32_MAX)
+			return (int32_t)rank;
+	}
+	return -1;
+}
+
+size_t environment_count(char *const *envp)
+{
+	size_t count = 0;
+
+	while (envp && envp[count])
+		count++;
+	return count;
+}
+
+/* "NAME=" and value; false: too long, nothing usable written. */
+static bool word_write(char *to, size_t bytes, const char *name, const char *value)
+{
+	size_t name_length = strlen(name), value_length = strlen(value);
+
+	if (name_length + value_length + 2 > bytes)
+		return false;
+	memcpy(to, name, name_length);
+	to[name_length] = '=';
+	memcpy(to + name_length + 1, value, value_length + 1);
+	return true;
+}
+
+/* "LD_PRELOAD=agent:others", or without the agent. false: too long. */
+static bool preload_write(char *to, size_t bytes, const char *others, const char *agent, bool preload)
+{
+	size_t used = strlen("LD_PRELOAD="), length;
+
+	if (strlen(agent) + (others ? strlen(others) : 0) + used + 3 > bytes)
+		return false;
+	strcpy(to, "LD_PRELOAD=");
+	if (preload) {
+		strcpy(to + used, agent);
+		used += strlen(agent);
+	}
+	for (others = others ? others : ""; *others; others += length) {
+		others += strspn(others, ": ");
+		length = strcspn(others, ": ");
+		if (!length || (length == strlen(agent) && !memcmp(others, agent, length)))
+			continue;
+		if (to[used - 1] != '=')
+			to[used++] = ':';
+		memcpy(to + used, others, length);
+		used += length;
+	}
+	to[used] = '\0';
+	return to[used - 1] != '=';
+}
+
+static void decimal_write(char *to, unsigned long value)
+{
+	char digits[24];
+	unsigned count = 0;
+
+	do
+		digits[count++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (count)
+		*to++ = digits[--count];
+	*to = '\0';
+}
+
+/* "PID:N": the N-th program of this pid. Another pid's number says nothing there. */
+static bool generation_write(char *to, size_t bytes)
+{
+	char value[56];
+
+	decimal_write(value, (unsigned long)getpid());
+	strcat(value, ":");
+	decimal_write(
+		value + strlen(value), process_is_own() ? (unsigned long)process.shared->generation + 1 : 0);
+	return word_write(to, bytes, EVENT_ENV_GENERATION, value);
+}
+
+static bool is_ours(const char *word)
+{
+	return value_of(word, "LD_PRELOAD") || value_of(word, EVENT_ENV_SOCKET) ||
+	       value_of(word, EVENT_ENV_EVENTS) || value_of(word, EVENT_ENV_AGENT) ||
+	       value_of(word, EVENT_ENV_GENERATION);
+}
+
+void environment_build(char *const *envp, bool preload, char **to, struct environment_text *text)
+{
+	const struct process_settings *settings = &process.settings;
+	const char *others = environment_value(envp, "LD_PRELOAD");
+	bool replaced = preload_write(text->preload, sizeof(text->preload), others, settings->agent, preload);
+	bool keep_preload = !replaced && others && preload;
+	size_t count = 0;
+
+	for (; envp && *envp; envp++)
+		if (!is_ours(*envp) || (keep_preload && value_of(*envp, "LD_PRELOAD")))
+			to[count++] = *envp;
+	if (replaced)
+		to[count++] = text->preload;
+	if (word_write(text->socket, sizeof(text->socket), EVENT_ENV_SOCKET, settings->socket))
+		to[count++] = text->socket;
+	if (settings->events[0] &&
+		word_write(text->events, sizeof(text->events), EVENT_ENV_EVENTS, settings->events))
+		to[count++] = text->events;
+	if (word_write(text->agent, sizeof(text->agent), EVENT_ENV_AGENT, settings->agent))
+		to[count++] = text->agent;
+	if (generation_write(text->generation, sizeof(text->generation)))
+		to[count++] = text->generation;
+	to[count] = NULL;
+}

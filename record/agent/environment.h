@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * environment.h - reads the environment as it was handed to the program and
+ * builds the one that the next program gets. No allocation, no getenv: it runs
+ * before libc is ready and in vfork children.
+ */
+#ifndef RECORD_AGENT_ENVIRONMENT_H
+#define RECORD_AGENT_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Value of NAME in envp, or NULL. */
+const char *environment_value(char *const *envp, const char *name);
+
+/* N of HPCT_GENERATION "PID:N" when it speaks of `pid`, else 0. */
+uint32_t environment_generation(char *const *envp, pid_t pid);
+
+/* The rank that a launcher announced, or -1. */
+int32_t environment_rank(char *const *envp);
+
+/* Words that environment_build adds at most, the closing NULL included. */
+#define ENVIRONMENT_EXTRA 8
+#define ENVIRONMENT_TEXT 2048
+
+/* Place for what the new environment adds; lives as long as that is used. */
+struct environment_text {
+	char preload[ENVIRONMENT_TEXT];
+	char socket[160];
+	char events[320];
+	char agent[560];
+	char generation[64];
+};
+
+/* Number of words of envp, without the NULL. */
+size_t environment_count(char *const *envp);
+
+/* Writes to `to` (count + ENVIRONMENT_EXTRA words) what the next program gets: envp, with the
+ * agent's variables completed; `preload` false takes the agent out of LD_PRELOAD, which a program of another
+ * kind would trip over. */
+void environment_build(char *const *envp, bool preload, char **to, struct environment_text *text);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module.c - see module.h. glibc 2.35 and newer answer through _dl_find_object;
+ * older ones through an immutable list, replaced as a whole and never freed,
+ * since a handler may be reading it.
+ */
+#include "record/agent/module.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/unwind.h"
+
+/* What a lookup gives: where a module lies and where its tables are. */
+struct found {
+	uint64_t begin;
+	uint64_t end;
+	uint64_t bias;
+	uint64_t frame_header;
+	const char *name;
+};
+
+#ifndef DLFO_STRUCT_HAS_EH_DBASE
+struct dl_find_object {
+	unsigned long long dlfo_flags;
+	void *dlfo_map_start;
+	void *dlfo_map_end;
+	struct link_map *dlfo_link_map;
+	void *dlfo_eh_frame;
+	unsigned long long reserved[7];
+};
+#endif
+
+struct list {
+	unsigned long long changes; /* loads + unloads when it was made */
+	size_t bytes;
+	unsigned count;
+	struct found entry[];
+};
+
+static int (*find_object)(void *, struct dl_find_object *);
+static struct list *_Atomic list;
+static _Atomic uint32_t generation;
+static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
+static uint64_t vdso_begin;
+static uint64_t loader_begin;
+
+uint32_t module_generation(void)
+{
+	return atomic_load_explicit(&generation, memory_order_acquire);
+}
+
+uint64_t module_bias(uint32_t slot)
+{
+	return slot < EVENT_MODULE_MAX ? process.modules[slot].bias : 0;
+}
+
+static bool list_search(uint64_t pc, struct found *found)
+{
+	const struct list *now = atomic_load_explicit(&list, memory_order_acquire);
+
+	for (unsigned i = 0; now && i < now->count; i++)
+		if (pc >= now->entry[i].begin && pc < now->entry[i].end) {
+			*found = now->entry[i];
+			return true;
+		}
+	return false;
+}
+
+static bool lookup(uint64_t pc, struct found *found)
+{
+	struct dl_find_object object;
+
+	if (!find_object)
+		return list_search(pc, found);
+	if (find_object((void *)(uintptr_t)pc, &object))
+		return false;
+	*found = (struct found){.begin = (uintptr_t)object.dlfo_map_start,
+		.end = (uintptr_t)object.dlfo_map_end,
+		.bias = object.dlfo_link_map->l_addr,
+		.frame_header = (uintptr_t)object.dlfo_eh_frame,
+		.name = object.dlfo_link_map->l_name};
+	return true;
+}
+
+/* The module's ELF header, if its first page holds header and program headers. */
+static const ElfW(Ehdr) * elf_header(const struct found *found)
+{
+	const ElfW(Ehdr) *header = (const void *)(uintptr_t)found->begin;
+
+	if (found->end - found->begin < 4096 || memcmp(header->e_ident, ELFMAG, SELFMAG) ||
+		header->e_phentsize != sizeof(ElfW(Phdr)) ||
+		header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
+		return NULL;
+	return header;
+}
+
+static const ElfW(Phdr) * elf_segments(const ElfW(Ehdr) * header)
+{
+	return (const void *)((const char *)header + header->e_phoff);
+}
+
+static bool segment_holds(const ElfW(Phdr) * segment, uint64_t bias, uint64_t address)
+{
+	return segment->p_type == PT_LOAD && address >= bias + segment->p_vaddr &&
+	       address < bias + segment->p_vaddr + segment->p_filesz;
+}
+
+/* The tables may be read inside the segment that holds them, and nowhere else. */
+static void image_set(struct cfi_module *module, const struct found *found)
+{
+	const ElfW(Ehdr) *header = elf_header(found);
+	const ElfW(Phdr) *segment = header ? elf_segments(header) : NULL;
+
+	for (unsigned i = 0; header && i < header->e_phnum; i++) {
+		uint64_t begin = found->bias + segment[i].p_vaddr;
+
+		if (!segment_holds(&segment[i], found->bias, found->frame_header))
+			continue;
+		module->image = (struct cfi_image){
+			(const uint8_t *)(uintptr_t)begin, begin, begin + segment[i].p_filesz};
+		cfi_module_init(module, found->frame_header);
+		return;
+	}
+}
+
+static void build_id_read(struct event_module *slot, const ElfW(Phdr) * note, uint64_t bias)
+{
+	const unsigned char *at = (const unsigned char *)(uintptr_t)(bias + note->p_vaddr);
+	const unsigned char *end = at + note->p_memsz;
+
+	while ((size_t)(end - at) > sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *head = (const void *)at;
+		const unsigned char *name = at + sizeof(*head), *data = name + ((head->n_namesz + 3) & ~3u);
+
+		if (data > end || data < name || head->n_descsz > (size_t)(end - data))
+			return;
+		if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && !memcmp(name, "GNU", 4)) {
+			slot->build_id_bytes =
+				(uint8_t)(head->n_descsz < sizeof(slot->build_id) ? head->n_descsz
+										  : sizeof(slot->build_id));
+			memcpy(slot->build_id, data, slot->build_id_bytes);
+			return;
+		}
+		at = data + ((head->n_descsz + 3) & ~3u);
+	}
+}
+
+static void build_id_find(struct event_module *slot, const struct found *found)
+{
+	const ElfW(Ehdr) *header = elf_header(found);
+	const ElfW(Phdr) *segment = header ? elf_segments(header) : NULL;
+
+	for (unsigned i = 0; header && i < header->e_phnum && !slot->build_id_bytes; i++)
+		if (segment[i].p_type == PT_NOTE && segment[i].p_align <= 8)
+			build_id_read(slot, &segment[i], found->bias);
+}
+
+static uint32_t slots_used(void)
+{
+	uint32_t count = atomic_load_explicit(&process.shared->module_count, memory_order_acquire);
+
+	return count < EVENT_MODULE_MAX ? count : EVENT_MODULE_MAX;
+}
+
+/* A fresh slot in state WRITING; NULL: table full. */
+static struct event_module *slot_take(uint32_t *index)
+{
+	if (slots_used() == EVENT_MODULE_MAX) {
+		atomic_fetch_add(&process.shared->modules_unlisted, 1);
+		return NULL;
+	}
+	*index = atomic_fetch_add(&process.shared->module_count, 1);
+	if (*index >= EVENT_MODULE_MAX)
+		return NULL;
+	atomic_store(&process.modules[*index].state, EVENT_MODULE_WRITING);
+	return &process.modules[*index];
+}
+
+static void slot_live(struct event_module *slot)
+{
+	slot->loaded_ns = process_now_ns();
+	atomic_store_explicit(&slot->state, EVENT_MODULE_LIVE, memory_order_release);
+}
+
+/* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
+ * path, and waiting here is not possible. */
+static uint32_t slot_add(const struct found *found)
+{
+	uint32_t index;
+	struct event_module *slot = slot_take(&index);
+
+	if (!slot)
+		return UNWIND_NO_SLOT;
+	slot->bias = found->bias;
+	slot->begin = found->begin;
+	slot->end = found->end;
+	slot->is_vdso = found->begin == vdso_begin;
+	strncpy(slot->path, found->name ? found->name : "", sizeof(slot->path) - 1);
+	build_id_find(slot, found);
+	slot_live(slot);
+	return index;
+}
+
+static void slot_gone(struct event_module *slot)
+{
+	atomic_store(&slot->unloaded_ns, process_now_ns());
+	atomic_store_explicit(&slot->state, EVENT_MODULE_GONE, memory_order_release);
+}
+
+static bool slot_is(const struct event_module *slot, const struct found *found)
+{
+	return slot->bias == found->bias && slot->begin == found->begin && slot->end == found->end &&
+	       !strncmp(slot->path, found->name ? found->name : "", sizeof(slot->path) - 1);
+}
+
+static uint32_t slot_find(const struct found *found)
+{
+	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
+		struct event_module *slot = &process.modules[i];
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) != EVENT_MODULE_LIVE ||
+			slot->is_anonymous)
+			continue;
+		if (slot_is(slot, found))
+			return i;
+		/* Another module lies here now, and nobody told us: libc unloads its own plug-ins. */
+		if (slot->begin < found->end && found->begin < slot->end) {
+			slot_gone(slot);
+			atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+		}
+	}
+	return slot_add(found);
+}
+
+uint32_t module_anonymous_slot(void)
+{
+	uint32_t known = atomic_load(&anonymous_slot), index;
+	struct event_module *slot;
+
+	if (known)
+		return known - 1;
+	slot = slot_take(&index);
+	if (!slot)
+		return UNWIND_NO_SLOT;
+	slot->is_anonymous = 1;
+	slot->end = UINT64_MAX;
+	slot_live(slot);
+	atomic_store(&anonymous_slot, index + 1);
+	return index;
+}
+
+const struct cfi_module *module_find(void *context, uint64_t pc)
+{
+	struct module_cache *cache = context;
+	struct cfi_module *module;
+	struct found found;
+
+	for (unsigned i = 0; i < cache->count; i++)
+		if (pc >= cache->entry[i].begin && pc < cache->entry[i].end)
+			return &cache->entry[i];
+	if (!lookup(pc, &found))
+		return NULL;
+	module = &cache->entry[cache->next];
+	cache->next = (cache->next + 1) % MODULE_CACHE_ENTRIES;
+	if (cache->count < MODULE_CACHE_ENTRIES)
+		cache->count++;
+	*module = (struct cfi_module){.begin = found.begin, .end = found.end, .slot = slot_find(&found)};
+	if (found.frame_header)
+		image_set(module, &found);
+	return module;
+}
+
+void module_unloaded(void)
+{
+	module_list_refresh();
+	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
+		struct event_module *slot = &process.modules[i];
+		struct found found;
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) == EVENT_MODULE_LIVE &&
+			!slot->is_anonymous && (!lookup(slot->begin, &found) || !slot_is(slot, &found)))
+			slot_gone(slot);
+	}
+	atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+}
+
+int module_range(uint64_t address, uint64_t *begin, uint64_t *end)
+{
+	struct found found;
+
+	if (!lookup(address, &found))
+		return -1;
+	*begin = found.begin;
+	*end = found.end;
+	return 0;
+}
+
+int module_loader_range(uint64_t *begin, uint64_t *end)
+{
+	return loader_begin ? module_range(loader_begin, begin, end) : -1;
+}
+
+static void found_from_info(struct found *found, const struct dl_phdr_info *info)
+{
+	*found = (struct found){.begin = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_GNU_EH_FRAME)
+			found->frame_header = begin;
+		if (segment->p_type != PT_LOAD)
+			continue;
+		if ((begin & ~UINT64_C(4095)) < found->begin)
+			found->begin = begin & ~UINT64_C(4095);
+		if (begin + segment->p_memsz > found->end)
+			found->end = begin + segment->p_memsz;
+	}
+}
+
+struct listing {
+	struct list *list;
+	unsigned room;
+	unsigned count;
+	unsigned long long changes;
+};
+
+static int listing_add(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct listing *listing = context;
+
+	(void)size;
+	listing->changes = info->dlpi_adds + info->dlpi_subs;
+	if (listing->count < listing->room)
+		found_from_info(&listing->list->entry[listing->count], info);
+	listing->count++;
+	return 0;
+}
+
+void module_list_refresh(void)
+{
+	const struct list *old = atomic_load(&list);
+	struct listing listing = {0};
+	size_t bytes;
+
+	if (find_object)
+		return;
+	dl_iterate_phdr(listing_add, &listing);
+	if (old && old->changes == listing.changes)
+		return;
+	listing.room = listing.count + 8;
+	listing.count = 0;
+	bytes = sizeof(struct list) + listing.room * sizeof(struct found);
+	listing.list = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (listing.list == MAP_FAILED)
+		return;
+	dl_iterate_phdr(listing_add, &listing);
+	listing.list->changes = listing.changes;
+	listing.list->bytes = bytes;
+	listing.list->count = listing.count < listing.room ? listing.count : listing.room;
+	atomic_store_explicit(&list, listing.list, memory_order_release);
+}
+
+void module_init(char **envp)
+{
+	char **auxiliary = envp + environment_count(envp) + 1;
+
+	atomic_store(&anonymous_slot, 0);
+	find_object = (int (*)(void *, struct dl_find_object *))real_symbol("_dl_find_object");
+	for (const ElfW(auxv_t) *entry = (const void *)auxiliary; entry->a_type != AT_NULL; entry++) {
+		if (entry->a_type == AT_SYSINFO_EHDR)
+			vdso_begin = entry->a_un.a_val;
+		if (entry->a_type == AT_BASE)
+			loader_begin = entry->a_un.a_val;
+	}
+	module_list_refresh();
+}

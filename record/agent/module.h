@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module.h - which loaded module holds a pc, and its slot in the table that the
+ * collector reads. Everything here may run in the sampling handler: modules are
+ * found without a lock and entered in the table when a call path first meets them.
+ */
+#ifndef RECORD_AGENT_MODULE_H
+#define RECORD_AGENT_MODULE_H
+
+#include "record/agent/cfi.h"
+
+#define MODULE_CACHE_ENTRIES 16
+
+/* Modules that one thread met lately. */
+struct module_cache {
+	struct cfi_module entry[MODULE_CACHE_ENTRIES];
+	unsigned count;
+	unsigned next; /* entry to replace */
+};
+
+/* Once per process, before any lookup. */
+void module_init(char **envp);
+
+/* The module at pc with tables and slot, or NULL. `cache` is a struct module_cache of the calling thread;
+ * the answer is valid until the cache's next change. Signature of unwind_space.module_find. */
+const struct cfi_module *module_find(void *cache, uint64_t pc);
+
+/* Slot for code outside all modules; UNWIND_NO_SLOT when the table is full. */
+uint32_t module_anonymous_slot(void);
+
+/* Runtime address of a slot's file address 0. */
+uint64_t module_bias(uint32_t slot);
+
+/* Counts unloadings; a thread whose caches are older must drop them. */
+uint32_t module_generation(void);
+
+/* After a dlclose: marks what is gone. Not from a handler. */
+void module_unloaded(void);
+
+/* After a program has loaded libraries, for C libraries without _dl_find_object. Not from a handler. */
+void module_list_refresh(void);
+
+/* The mapped range of the dynamic loader. 0 or -1. */
+int module_loader_range(uint64_t *begin, uint64_t *end);
+
+/* The mapped range of the module that holds an address. 0 or -1. */
+int module_range(uint64_t address, uint64_t *begin, uint64_t *end);
+
+#endif

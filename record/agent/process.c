@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process.c - see process.h. All descriptors are closed before the program's own
+ * code runs again, and no step waits: what fails leaves the program unmeasured.
+ */
+#include "record/agent/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/agent/environment.h"
+
+#define RINGS_WANTED 4096u
+#define PERIOD_DEFAULT_NS UINT64_C(5000000)
+#define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
+
+struct process process;
+
+/* Alone on a page that the kernel clears in every child that got a copy of this memory. */
+struct live {
+	_Atomic uint32_t active;
+	pid_t pid;
+};
+
+static struct live *live;
+
+uint64_t process_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t process_thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool process_is_live(void)
+{
+	return live && atomic_load_explicit(&live->active, memory_order_relaxed);
+}
+
+pid_t process_pid(void)
+{
+	return live->pid;
+}
+
+bool process_is_own(void)
+{
+	return process_is_live() && live->pid == getpid();
+}
+
+/* "CPUTIME@5000": the time source's metric and its period in microseconds. */
+static void events_parse(struct process_settings *settings)
+{
+	const char *events = settings->events, *at = strchr(events, '@');
+	size_t length = strcspn(events, "@ ");
+	unsigned long long us = at ? strtoull(at + 1, NULL, 10) : 0;
+
+	settings->period_ns = us && us < 1000000000u ? us * 1000u : PERIOD_DEFAULT_NS;
+	if (length >= sizeof(settings->metric))
+		length = sizeof(settings->metric) - 1;
+	memcpy(settings->metric, events, length);
+	if (!length)
+		strcpy(settings->metric, "CPUTIME");
+}
+
+static int setting_copy(char **envp, const char *name, char *to, size_t bytes)
+{
+	const char *value = environment_value(envp, name);
+
+	if (!value || strlen(value) >= bytes)
+		return -1;
+	strcpy(to, value);
+	return 0;
+}
+
+int process_settings_read(char **envp)
+{
+	struct process_settings *settings = &process.settings;
+
+	if (setting_copy(envp, EVENT_ENV_SOCKET, settings->socket, sizeof(settings->socket)))
+		return -1;
+	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
+	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
+	events_parse(settings);
+	return settings->socket[0] ? 0 : -1;
+}
+
+/* As many rings as half of what the limits leave can hold: mapping must not fail the program later. */
+static uint32_t rings_affordable(void)
+{
+	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
+	uint64_t bytes = RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE;
+	struct rlimit limit;
+
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		if (getrlimit(limits[i], &limit) || limit.rlim_cur == RLIM_INFINITY)
+			continue;
+		if (limits[i] == RLIMIT_AS)
+			limit.rlim_cur /= 8;
+		if (limit.rlim_cur < bytes)
+			bytes = limit.rlim_cur;
+	}
+	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / EVENT_RING_STRIDE);
+}
+
+static int live_open(void)
+{
+	if (!live) {
+		void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page == MAP_FAILED)
+			return -1;
+		if (madvise(page, 4096, MADV_WIPEONFORK)) {
+			munmap(page, 4096);
+			return -1;
+		}
+		live = page;
+	}
+	live->pid = getpid();
+	atomic_store(&live->active, 1);
+	return 0;
+}
+
+static void command_fill(char *to, size_t bytes, char **argv)
+{
+	size_t used = 0;
+
+	for (; argv && *argv && used + 2 < bytes; argv++) {
+		size_t length = strnlen(*argv, bytes - used - 2);
+
+		memcpy(to + used, *argv, length);
+		used += length + 1;
+	}
+}
+
+static void shared_fill(struct event_process *shared, uint32_t ring_count, char **argv, char **envp)
+{
+	ssize_t length;
+
+	shared->magic = EVENT_MAGIC;
+	shared->version = EVENT_VERSION;
+	shared->pid = (uint32_t)getpid();
+	shared->parent_pid = (uint32_t)getppid();
+	shared->generation = environment_generation(envp, getpid());
+	shared->rank = environment_rank(envp);
+	shared->ring_count = ring_count;
+	shared->memory_bytes = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
+	shared->rings_at = RINGS_AT;
+	shared->begin_ns = process_now_ns();
+	shared->period_ns = process.settings.period_ns;
+	memcpy(shared->metric, process.settings.metric, sizeof(shared->metric));
+	command_fill(shared->command, sizeof(shared->command), argv);
+	length = readlink("/proc/self/exe", shared->executable, sizeof(shared->executable) - 1);
+	if (length < 0)
+		shared->executable[0] = '\0';
+}
+
+static int memory_fd = -1; /* between process_open and process_send */
+
+int process_open(char **argv, char **envp)
+{
+	uint32_t count = rings_affordable();
+	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE;
+	void *memory;
+
+	if (!count)
+		return -1;
+	memory_fd = (int)syscall(SYS_memfd_create, "hpct", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (memory_fd < 0)
+		return -1;
+	if (ftruncate(memory_fd, (off_t)bytes) ||
+		fcntl(memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto close_memory;
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_fd, 0);
+	if (memory == MAP_FAILED)
+		goto close_memory;
+	if (madvise(memory, bytes, MADV_DONTFORK))
+		goto unmap;
+	process.shared = memory;
+	process.modules = (struct event_module *)((char *)memory + EVENT_MODULES_AT);
+	process.rings = (unsigned char *)memory + RINGS_AT;
+	process.ring_count = count;
+	shared_fill(process.shared, count, argv, envp);
+	if (live_open())
+		goto unmap;
+	return 0;
+unmap:
+	munmap(memory, bytes);
+	process.shared = NULL;
+close_memory:
+	close(memory_fd);
+	memory_fd = -1;
+	return -1;
+}
+
+static int message_send(int connection, int pidfd)
+{
+	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_PROCESS, process.shared->pid};
+	struct iovec data = {&hello, sizeof(hello)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+	int descriptors[2] = {memory_fd, pidfd};
+
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(descriptors));
+	memcpy(CMSG_DATA(rights), descriptors, sizeof(descriptors));
+	return sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello) ? 0 : -1;
+}
+
+int process_send(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0), result = -1, connection;
+
+	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
+	connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (pidfd >= 0 && connection >= 0 &&
+		!connect(connection, (struct sockaddr *)&address, sizeof(address)))
+		result = message_send(connection, pidfd);
+	if (connection >= 0)
+		close(connection);
+	if (pidfd >= 0)
+		close(pidfd);
+	close(memory_fd);
+	memory_fd = -1;
+	return result;
+}
+
+void process_close(void)
+{
+	if (live)
+		atomic_store(&live->active, 0);
+	if (memory_fd >= 0)
+		close(memory_fd);
+	memory_fd = -1;
+	if (process.shared)
+		munmap(process.shared, process.shared->memory_bytes);
+	process.shared = NULL;
+}
+
+static struct event_ring *ring_at(uint32_t index)
+{
+	return (struct event_ring *)(process.rings + (size_t)index * EVENT_RING_STRIDE);
+}
+
+static void claimed_raise(uint32_t count)
+{
+	uint32_t now = atomic_load(&process.shared->ring_claimed);
+
+	while (now < count && !atomic_compare_exchange_weak(&process.shared->ring_claimed, &now, count))
+		;
+}
+
+struct event_ring *process_ring_claim(void)
+{
+	for (uint32_t i = 0; i < process.ring_count; i++) {
+		struct event_ring *ring = ring_at(i);
+		uint32_t free = EVENT_RING_FREE;
+
+		if (atomic_load_explicit(&ring->state, memory_order_relaxed) != EVENT_RING_FREE)
+			continue;
+		if (atomic_compare_exchange_strong(&ring->state, &free, EVENT_RING_CLAIMED)) {
+			claimed_raise(i + 1);
+			return ring;
+		}
+	}
+	return NULL;
+}
+
+/* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
+static uint64_t cpu_of_thread_ns(uint32_t tid)
+{
+	struct timespec now;
+	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
+
+	if (clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void process_end(uint64_t now_ns)
+{
+	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
+
+	for (uint32_t i = 0; i < claimed; i++) {
+		struct event_ring *ring = ring_at(i);
+		uint64_t cpu_ns;
+
+		if (atomic_load(&ring->state) != EVENT_RING_CLAIMED || atomic_load(&ring->end_ns))
+			continue;
+		cpu_ns = cpu_of_thread_ns(ring->tid);
+		if (cpu_ns)
+			atomic_store(&ring->cpu_end_ns, cpu_ns);
+	}
+	atomic_store(&process.shared->end_ns, now_ns);
+	atomic_store_explicit(&process.shared->ended, 1, memory_order_release);
+}
+
+void process_resume(void)
+{
+	atomic_store(&process.shared->ended, 0);
+	atomic_store(&process.shared->end_ns, 0);
+}

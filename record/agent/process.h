@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process.h - the memory that this process shares with the collector: made,
+ * filled, sent over the socket, and never looked at through a descriptor again.
+ * Also the live flag that tells the registered process from children that only
+ * look like it (vfork, raw fork and clone).
+ */
+#ifndef RECORD_AGENT_PROCESS_H
+#define RECORD_AGENT_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "store/event.h"
+
+/* What hpct-record asked for, from the environment; kept for processes to come. */
+struct process_settings {
+	char socket[108];
+	char agent[512];  /* as it stands in LD_PRELOAD */
+	char events[256]; /* HPCT_EVENTS as it came */
+	char metric[32];
+	uint64_t period_ns;
+};
+
+struct process {
+	struct event_process *shared;
+	struct event_module *modules;
+	unsigned char *rings;
+	uint32_t ring_count;
+	struct process_settings settings;
+};
+
+extern struct process process;
+
+/* Reads HPCT_* from envp. 0, or negative: nobody asked to measure this process. */
+int process_settings_read(char **envp);
+
+/* Makes and fills the memory for this process and sets the live flag. 0 or negative. */
+int process_open(char **argv, char **envp);
+
+/* Sends it to the collector. 0 or negative; never waits. */
+int process_send(void);
+
+/* Takes the memory away again: nobody will read it. */
+void process_close(void);
+
+/* true in the very process that called process_open, and in threads and vfork children of it. */
+bool process_is_live(void);
+
+/* true only in that process itself: a system call, not for the handler. */
+bool process_is_own(void);
+
+pid_t process_pid(void);
+
+/* A ring in state CLAIMED, or NULL. Lock-free. */
+struct event_ring *process_ring_claim(void);
+
+/* Marks the orderly end at now_ns and fills the CPU clocks of rings still in use; once. */
+void process_end(uint64_t now_ns);
+
+/* Takes process_end back: the exec has failed. */
+void process_resume(void);
+
+uint64_t process_now_ns(void);
+uint64_t process_thread_cpu_ns(void);
+
+#endif

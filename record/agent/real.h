@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * real.h - the functions that the agent stands in front of, as the rest of the
+ * program would have found them. All are looked up when the agent starts, so that
+ * handlers and vfork children need no loader; a wrapper that is called before that
+ * looks up its own.
+ */
+#ifndef RECORD_AGENT_REAL_H
+#define RECORD_AGENT_REAL_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <threads.h>
+#include <unistd.h>
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+	size_t set_bytes);
+int dlclose(void *handle);
+
+#define REAL_FUNCTIONS(X)            \
+	X(__libc_start_main)         \
+	X(__ppoll_chk)               \
+	X(_exit)                     \
+	X(dlclose)                   \
+	X(epoll_pwait)               \
+	X(epoll_pwait2)              \
+	X(execve)                    \
+	X(execveat)                  \
+	X(execvpe)                   \
+	X(fexecve)                   \
+	X(fork)                      \
+	X(posix_spawn)               \
+	X(posix_spawnp)              \
+	X(ppoll)                     \
+	X(prctl)                     \
+	X(pselect)                   \
+	X(pthread_create)            \
+	X(pthread_attr_getstacksize) \
+	X(pthread_attr_init)         \
+	X(pthread_key_create)        \
+	X(pthread_setname_np)        \
+	X(pthread_setspecific)       \
+	X(pthread_sigmask)           \
+	X(quick_exit)                \
+	X(sigaction)                 \
+	X(signal)                    \
+	X(signalfd)                  \
+	X(sigpending)                \
+	X(sigprocmask)               \
+	X(sigsuspend)                \
+	X(sigtimedwait)              \
+	X(sigwait)                   \
+	X(sigwaitinfo)               \
+	X(thrd_create)
+
+struct real {
+#define REAL_FIELD(name) __typeof__(&name) name;
+	REAL_FUNCTIONS(REAL_FIELD)
+#undef REAL_FIELD
+};
+
+extern struct real real;
+
+/* Looks up all of them. */
+void real_init(void);
+
+/* Address of `name` behind the agent in the lookup order, or NULL. */
+void *real_symbol(const char *name);
+
+/* Keeps the address of `name` in *place and gives it back. */
+void *real_resolve(const char *name, void *place);
+
+#define REAL(name) (real.name ? real.name : (__typeof__(&name))real_resolve(#name, &real.name))
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample.h - the sampling handler and the publication of samples.
+ */
+#ifndef RECORD_AGENT_SAMPLE_H
+#define RECORD_AGENT_SAMPLE_H
+
+#include <signal.h>
+
+#include "record/agent/thread.h"
+
+/* Handler of AGENT_SIGNAL. In the steady state: no system call, no lock, no allocation. */
+void sample_handle(int signal, siginfo_t *info, void *context);
+
+/* Publishes a sample at a known node. false: dropped and counted. The ring must be entered. */
+bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
+
+/* Publishes the record that opens a thread: its start routine, or the root. */
+void sample_publish_first(struct thread *thread, uint64_t start_routine, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target.c - looks at the first page of a program before it is executed. musl's
+ * loader would load the agent, miss glibc's symbols and end the program with 127;
+ * a 32-bit one prints an error per program: both start without the agent instead.
+ */
+#include "record/agent/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/agent/arch.h"
+#include "record/agent/environment.h"
+
+#define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
+#define HEAD_BYTES 1024
+#define PATH_BYTES 512
+#define PATH_DEFAULT "/bin:/usr/bin" /* libc's, when PATH is not set */
+
+struct head {
+	unsigned char bytes[HEAD_BYTES];
+	size_t count;
+	bool setuid;
+	char interpreter[PATH_BYTES]; /* of an ELF program; "": none */
+};
+
+static bool name_copy(char *to, const char *from, size_t length)
+{
+	if (length >= PATH_BYTES)
+		return false;
+	memcpy(to, from, length);
+	to[length] = '\0';
+	return true;
+}
+
+static bool is_elf(const struct head *head)
+{
+	return head->count >= sizeof(Elf64_Ehdr) && !memcmp(head->bytes, ELFMAG, SELFMAG);
+}
+
+static void interpreter_read(int fd, struct head *head)
+{
+	const Elf64_Ehdr *elf = (const void *)head->bytes;
+	Elf64_Phdr segment;
+
+	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_phentsize != sizeof(segment))
+		return;
+	for (unsigned i = 0; i < elf->e_phnum && i < 64; i++) {
+		off_t at = (off_t)(elf->e_phoff + i * sizeof(segment));
+
+		if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
+			return;
+		if (segment.p_type == PT_INTERP && segment.p_filesz < PATH_BYTES) {
+			ssize_t got = pread(fd, head->interpreter, segment.p_filesz, (off_t)segment.p_offset);
+
+			head->interpreter[got > 0 ? got : 0] = '\0';
+			return;
+		}
+	}
+}
+
+static bool head_read(int at, const char *path, struct head *head)
+{
+	int fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
+	struct stat status;
+	ssize_t got = -1;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		got = pread(fd, head->bytes, sizeof(head->bytes), 0);
+	head->count = got > 0 ? (size_t)got : 0;
+	head->interpreter[0] = '\0';
+	if (got > 0) {
+		head->setuid = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
+		if (is_elf(head))
+			interpreter_read(fd, head);
+	}
+	close(fd);
+	return got > 0;
+}
+
+/* "#! /bin/sh -e" names /bin/sh. */
+static bool script_interpreter(const struct head *head, char *path)
+{
+	const char *text = (const char *)head->bytes + 2;
+	const char *end = (const char *)head->bytes + head->count;
+	size_t length = 0;
+
+	if (head->count < 3 || memcmp(head->bytes, "#!", 2))
+		return false;
+	while (text < end && (*text == ' ' || *text == '\t'))
+		text++;
+	while (text + length < end && !strchr(" \t\n", text[length]))
+		length++;
+	return length && name_copy(path, text, length);
+}
+
+static enum target_kind elf_kind(const struct head *head, const char *agent)
+{
+	const Elf64_Ehdr *elf = (const void *)head->bytes;
+	const char *base = strrchr(head->interpreter, '/');
+
+	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
+		return TARGET_HARMED;
+	if (!head->interpreter[0] || head->setuid)
+		return TARGET_IGNORES;
+	if (strncmp(base ? base + 1 : head->interpreter, "ld-linux", 8))
+		return TARGET_HARMED;
+	return access(agent, R_OK) ? TARGET_HARMED : TARGET_TAKES;
+}
+
+enum target_kind target_kind(int at, const char *path, const char *agent)
+{
+	enum target_kind kind = TARGET_TAKES;
+	char script[PATH_BYTES];
+	struct head head;
+	int error = errno;
+
+	for (unsigned i = 0; path && i <= SCRIPTS_MAX && head_read(at, path, &head); i++) {
+		if (is_elf(&head)) {
+			kind = elf_kind(&head, agent);
+			break;
+		}
+		if (!script_interpreter(&head, script))
+			break;
+		path = script;
+		at = AT_FDCWD;
+	}
+	errno = error;
+	return kind;
+}
+
+const char *target_search(const char *file, char *place, size_t bytes)
+{
+	const char *path = environment_value(environ, "PATH");
+	size_t name = file ? strlen(file) : 0, length;
+	int error = errno;
+
+	if (!name || strchr(file, '/'))
+		return file;
+	for (path = path ? path : PATH_DEFAULT;; path += length + 1) {
+		length = strcspn(path, ":");
+		if (length + name + 2 <= bytes) {
+			memcpy(place, path, length);
+			place[length] = '/';
+			memcpy(place + length + !!length, file, name + 1);
+			if (!access(place, X_OK))
+				break;
+		}
+		if (!path[length]) {
+			place = NULL;
+			break;
+		}
+	}
+	errno = error;
+	return place;
+}

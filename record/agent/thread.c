@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.c - begin and end of a thread's measurement, and the pool of blocks.
+ * Nothing here runs in the sampling handler. Blocks are kept out of children
+ * (MADV_DONTFORK), as the rings are: a child starts with its own.
+ */
+#include "record/agent/thread.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "record/agent/process.h"
+#include "record/agent/sample.h"
+
+#define NODES_WANTED (1u << 20)
+#define NODES_LIMITED (1u << 16) /* where the address space is limited */
+#define NODES_LEAST (1u << 12)
+#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
+
+__thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
+
+static struct {
+	atomic_flag taken; /* never waited for: who finds it taken does without the pool */
+	struct thread *free;
+	uint32_t nodes;
+	struct unwind_space space; /* the same for all threads but for the stack */
+} pool = {.taken = ATOMIC_FLAG_INIT};
+
+extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden")));
+
+/* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
+static int self_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
+
+	(void)context;
+	return syscall(SYS_process_vm_readv, process_pid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes ? 0
+													: -1;
+}
+
+void thread_init(void)
+{
+	struct unwind_space *space = &pool.space;
+	struct rlimit limit;
+
+	pool.free = NULL;
+	atomic_flag_clear(&pool.taken);
+	pool.nodes = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY ? NODES_LIMITED
+										      : NODES_WANTED;
+	space->memory.read = self_read;
+	space->module_find = module_find;
+	space->fence_begin = (uintptr_t)__start_hpct_fence;
+	space->fence_end = (uintptr_t)__stop_hpct_fence;
+	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
+	module_loader_range(&space->loader_begin, &space->loader_end);
+}
+
+static size_t head_bytes(void)
+{
+	return (sizeof(struct thread) + 4095) & ~(size_t)4095;
+}
+
+static struct thread *block_map(uint32_t nodes)
+{
+	size_t bytes = head_bytes() + nodes * CONTEXT_NODE_BYTES;
+	struct thread *thread;
+
+	thread =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (thread == MAP_FAILED)
+		return NULL;
+	madvise(thread, bytes, MADV_NOHUGEPAGE);
+	madvise(thread, bytes, MADV_DONTFORK);
+	thread->block_bytes = bytes;
+	thread->path = thread->frames[0];
+	context_init(&thread->tree, (char *)thread + head_bytes(), nodes);
+	thread->unwinder.space = pool.space;
+	thread->unwinder.space.context = &thread->modules;
+	thread->generation = module_generation();
+	return thread;
+}
+
+struct thread *thread_new(void)
+{
+	struct thread *thread = NULL;
+
+	if (!atomic_flag_test_and_set(&pool.taken)) {
+		thread = pool.free;
+		if (thread)
+			pool.free = thread->next_free;
+		atomic_flag_clear(&pool.taken);
+	}
+	for (uint32_t nodes = pool.nodes; !thread && nodes >= NODES_LEAST; nodes /= 16)
+		thread = block_map(nodes);
+	return thread;
+}
+
+void thread_free(struct thread *thread)
+{
+	struct context_tree *tree = &thread->tree;
+
+	if (tree->count * sizeof(*tree->nodes) > ZERO_BYTES_MAX) {
+		madvise((char *)thread + head_bytes(), thread->block_bytes - head_bytes(), MADV_DONTNEED);
+		context_init(tree, tree->nodes, tree->capacity);
+	} else {
+		context_clear(tree);
+	}
+	thread->path_count = 0;
+	if (atomic_flag_test_and_set(&pool.taken)) {
+		munmap(thread, thread->block_bytes);
+		return;
+	}
+	thread->next_free = pool.free;
+	pool.free = thread;
+	atomic_flag_clear(&pool.taken);
+}
+
+static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns, uint64_t cpu_ns)
+{
+	static const uint64_t nothing;
+	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
+		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
+		&ring->end_ns, &ring->cpu_end_ns};
+
+	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
+		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
+	ring->claim++;
+	ring->tid = (uint32_t)syscall(SYS_gettid);
+	ring->thread = index;
+	ring->begin_ns = now_ns;
+	ring->cpu_begin_ns = cpu_ns;
+	ring->start_routine = thread_place.start_routine;
+	memset(ring->name, 0, sizeof(ring->name));
+	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
+}
+
+void thread_begin(struct thread *t, uint32_t index)
+{
+	struct event_ring *ring = process_ring_claim();
+	uint64_t now_ns = process_now_ns();
+
+	if (!ring) {
+		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+		thread_free(t);
+		return;
+	}
+	t->source = source_find(process.settings.metric);
+	header_fill(ring, index, now_ns, t->source->clock_ns());
+	ring_init(&t->ring, ring);
+	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
+	t->covered_ns = 0;
+	ring_enter(&t->ring);
+	sample_publish_first(t, thread_place.start_routine, now_ns);
+	ring_leave(&t->ring);
+	thread_place.self = t;
+	if (t->source->arm(&t->handle, process.settings.period_ns))
+		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+}
+
+void thread_settle(struct thread *t)
+{
+	struct event_ring *ring = t->ring.shared;
+	uint64_t now_ns = process_now_ns(), most = 2 * process.settings.period_ns, cpu_ns, rest;
+
+	t->source->disarm(&t->handle);
+	cpu_ns = t->source->clock_ns();
+	rest = cpu_ns - ring->cpu_begin_ns;
+	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;
+	if (ring_enter(&t->ring)) {
+		sample_publish(t, t->node, EVENT_F_LAST, rest < most ? rest : most, now_ns);
+		ring_leave(&t->ring);
+	}
+	t->covered_ns += rest;
+	atomic_store(&ring->cpu_end_ns, cpu_ns);
+	atomic_store(&ring->end_ns, now_ns);
+}
+
+void thread_resume(struct thread *t)
+{
+	atomic_store(&t->ring.shared->end_ns, 0);
+	t->source->arm(&t->handle, process.settings.period_ns);
+}
+
+void thread_end(struct thread *t)
+{
+	struct event_ring *ring = t->ring.shared;
+
+	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
+	thread_settle(t);
+	thread_place.self = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&ring->state, EVENT_RING_ENDED, memory_order_release);
+	thread_free(t);
+}
+
+void thread_name_set(struct thread *t, const char *name)
+{
+	size_t length = strnlen(name, sizeof(t->ring.shared->name) - 1);
+	uint64_t bytes = sizeof(struct event_text) + length, now_ns = process_now_ns();
+	struct event_text *text;
+
+	if (!ring_enter(&t->ring))
+		return;
+	memset(t->ring.shared->name, 0, sizeof(t->ring.shared->name));
+	memcpy(t->ring.shared->name, name, length);
+	if (ring_begin(&t->ring, bytes + 8, bytes + 8, now_ns)) {
+		text = ring_put(&t->ring, EVENT_NAME, 0, (uint32_t)length, bytes);
+		text->id = now_ns;
+		memcpy(text->bytes, name, length);
+		ring_commit(&t->ring);
+	}
+	ring_leave(&t->ring);
+}
+
+void thread_fork_note(struct thread *t, uint32_t kind, uint32_t child_pid)
+{
+	uint64_t now_ns = process_now_ns();
+	struct event_fork *fork_record;
+
+	if (!ring_enter(&t->ring))
+		return;
+	if (ring_begin(&t->ring, sizeof(*fork_record), sizeof(*fork_record), now_ns)) {
+		fork_record = ring_put(&t->ring, EVENT_FORK, 0, t->node, sizeof(*fork_record));
+		fork_record->time_ns = now_ns;
+		fork_record->child_pid = child_pid;
+		fork_record->kind = kind;
+		ring_commit(&t->ring);
+	}
+	ring_leave(&t->ring);
+}

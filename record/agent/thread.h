@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.h - what the agent keeps per measured thread: its ring, its unwinder, its
+ * calling context tree. One block of memory, reserved and touched as needed, taken
+ * from a pool of blocks that ended threads have left.
+ *
+ * Life: thread_new (by the creator) - thread_begin (on the thread itself) -
+ * samples - thread_end (on the thread, after its own destructors).
+ */
+#ifndef RECORD_AGENT_THREAD_H
+#define RECORD_AGENT_THREAD_H
+
+#include "record/agent/context.h"
+#include "record/agent/module.h"
+#include "record/agent/process.h"
+#include "record/agent/ring.h"
+#include "record/agent/source.h"
+#include "record/agent/unwind.h"
+
+struct thread {
+	struct ring ring;
+	const struct source *source;
+	struct source_handle handle;
+	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
+	uint32_t root;	     /* enum event_node */
+	uint32_t node;	     /* context of the last sample */
+	uint32_t generation; /* of the caches below, see module_generation */
+	/* The last path that was published, innermost first, and its nodes, root first. */
+	uint32_t path_root;
+	unsigned path_count;
+	struct unwind_frame *path;
+	struct context_tree tree;
+	struct module_cache modules;
+	struct unwinder unwinder;
+	/* For the trampoline of a new thread. */
+	void *(*routine)(void *);
+	void *argument;
+	uint32_t index;
+	bool program_masked; /* the creator's view of AGENT_SIGNAL, see wrap_signal.c */
+	uint64_t stack_bytes;
+	struct thread *next_free;
+	size_t block_bytes;
+	uint32_t path_nodes[UNWIND_FRAMES_MAX];
+	struct unwind_frame frames[2][UNWIND_FRAMES_MAX];
+};
+
+/* What outlives the block: a child of fork loses the block, but not its stack. */
+struct thread_place {
+	struct thread *self; /* NULL: this thread is not measured */
+	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
+	uint64_t stack_high;
+	uint64_t start_routine; /* 0: main */
+	bool program_masked;	/* the program believes AGENT_SIGNAL blocked */
+};
+
+extern __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
+
+/* Once per process, again in a fork child. */
+void thread_init(void);
+
+/* A block from the pool or fresh, NULL if there is no memory. Not from a handler. */
+struct thread *thread_new(void);
+void thread_free(struct thread *thread);
+
+/* Starts measuring the calling thread, thread_place filled; index counts by creation. On failure the
+ * block is freed and the thread counted as unmonitored. */
+void thread_begin(struct thread *thread, uint32_t index);
+
+/* Stops sampling and publishes what the CPU clock has beyond the samples, at most two periods. */
+void thread_settle(struct thread *thread);
+
+/* Goes on after thread_settle, when the exec that it was for has failed. */
+void thread_resume(struct thread *thread);
+
+/* Ends the calling thread's measurement and frees its block. */
+void thread_end(struct thread *thread);
+
+/* The thread has a new name. */
+void thread_name_set(struct thread *thread, const char *name);
+
+/* Publishes a record of a child process or an exec, child_pid 0 for the latter. */
+void thread_fork_note(struct thread *thread, uint32_t kind, uint32_t child_pid);
+
+/* The block of the calling thread, NULL: not measured. A vfork child gets its parent's: whoever may be one
+ * asks thread_own instead, at the price of a system call. */
+static inline struct thread *thread_self(void)
+{
+	return process_is_live() ? thread_place.self : NULL;
+}
+
+static inline struct thread *thread_own(void)
+{
+	return process_is_own() ? thread_place.self : NULL;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind.c - the walk itself and its cache of rules.
+ *
+ * Quick walk: only pc, stack and frame pointer are followed. When a row asks for
+ * another register, the walk starts again from the top and follows all of them:
+ * rare enough that nobody else has to pay for it.
+ */
+#include "record/agent/unwind.h"
+
+#include <string.h>
+
+enum rule_kind {
+	RULE_EMPTY,
+	RULE_SP,      /* CFA = stack pointer + cfa_offset */
+	RULE_FP,      /* CFA = frame pointer + cfa_offset */
+	RULE_COMPLEX, /* the row is interpreted each time */
+	RULE_MISSING, /* no CFI */
+	RULE_OUTERMOST,
+	RULE_FENCE
+};
+
+#define RULE_HIDDEN 1u
+#define RULE_LOADER 2u
+
+enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
+
+#define QUICK_KNOWN (UINT64_C(1) << ARCH_SP | UINT64_C(1) << ARCH_FP | UINT64_C(1) << ARCH_PC)
+
+void unwind_cache_clear(struct unwinder *u)
+{
+	memset(u->cache, 0, sizeof(u->cache));
+}
+
+static struct unwind_rule *cache_entry(struct unwinder *u, uint64_t pc)
+{
+	return &u->cache[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+static_assert(UNWIND_CACHE_ENTRIES == 1u << (64 - 54), "the hash keeps ten bits");
+
+static bool fits_words(int32_t offset)
+{
+	return offset % 8 == 0 && offset / 8 == (int16_t)(offset / 8) && offset;
+}
+
+static uint8_t row_compress(const struct cfi_row *row, struct unwind_rule *rule)
+{
+	const struct cfi_rule *ra = &row->reg[row->return_register], *fp = &row->reg[ARCH_FP];
+
+	if (ra->kind == CFI_UNDEFINED)
+		return RULE_OUTERMOST;
+	if (row->signal_frame || row->cfa.kind != CFI_REGISTER || ra->kind != CFI_OFFSET ||
+		!fits_words(ra->value) || row->reg[ARCH_SP].kind != CFI_SAME)
+		return RULE_COMPLEX;
+	if (fp->kind != CFI_SAME && (fp->kind != CFI_OFFSET || !fits_words(fp->value)))
+		return RULE_COMPLEX;
+	rule->cfa_offset = row->cfa.value;
+	rule->ra_words = (int16_t)(ra->value / 8);
+	rule->fp_words = fp->kind == CFI_OFFSET ? (int16_t)(fp->value / 8) : 0;
+	return row->cfa.reg == ARCH_SP ? RULE_SP : row->cfa.reg == ARCH_FP ? RULE_FP : RULE_COMPLEX;
+}
+
+static const struct unwind_rule *rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc)
+{
+	const struct unwind_space *space = &u->space;
+	const struct cfi_module *module = space->module_find(space->context, pc);
+
+	*rule = (struct unwind_rule){.pc = pc, .slot = UNWIND_NO_SLOT, .kind = RULE_MISSING};
+	if (pc >= space->loader_begin && pc < space->loader_end)
+		rule->flags |= RULE_LOADER;
+	if (pc >= space->hidden_begin && pc < space->hidden_end)
+		rule->flags |= RULE_HIDDEN;
+	if (module) {
+		rule->slot = (uint16_t)module->slot;
+		if (!cfi_row_find(module, pc, &u->scratch))
+			rule->kind = row_compress(&u->scratch.row, rule);
+	}
+	if (pc >= space->fence_begin && pc < space->fence_end)
+		rule->kind = RULE_FENCE;
+	return rule;
+}
+
+static const struct unwind_rule *rule_find(struct unwinder *u, uint64_t pc)
+{
+	struct unwind_rule *rule = cache_entry(u, pc);
+
+	return rule->pc == pc && rule->kind != RULE_EMPTY ? rule : rule_fill(u, rule, pc);
+}
+
+static enum step step_unreadable(struct unwinder *u)
+{
+	u->unreadable++;
+	return STEP_PARTIAL;
+}
+
+static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
+{
+	uint64_t *value = u->registers.value;
+	uint64_t cfa = value[rule->kind == RULE_SP ? ARCH_SP : ARCH_FP] + (uint64_t)(int64_t)rule->cfa_offset;
+
+	if (cfa <= value[ARCH_SP])
+		return STEP_PARTIAL;
+	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
+		return step_unreadable(u);
+	if (rule->fp_words &&
+		cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->fp_words * 8L), &value[ARCH_FP]))
+		return step_unreadable(u);
+	value[ARCH_SP] = cfa;
+	u->registers.known = QUICK_KNOWN;
+	return STEP_ON;
+}
+
+/* Interprets the row at pc; *interrupted: the caller's pc will be exact. */
+static enum step step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *interrupted)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, pc);
+	const struct cfi_row *row = &u->scratch.row;
+	uint64_t sp = u->registers.value[ARCH_SP];
+	int result;
+
+	if (!module || cfi_row_find(module, pc, &u->scratch))
+		return STEP_PARTIAL;
+	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);
+	if (result == CFI_UNKNOWN_REGISTER && !thorough)
+		return STEP_AGAIN;
+	if (result == CFI_UNREADABLE)
+		return step_unreadable(u);
+	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] <= sp))
+		return STEP_PARTIAL;
+	*interrupted = row->signal_frame;
+	if (!thorough)
+		u->registers.known &= QUICK_KNOWN;
+	return STEP_ON;
+}
+
+static bool is_return_address(struct unwinder *u, uint64_t address)
+{
+	uint8_t code[ARCH_CALL_BYTES_MAX];
+
+	if (!u->space.module_find(u->space.context, address - 1))
+		return false;
+	return !u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) &&
+	       arch_is_call(code + sizeof(code));
+}
+
+/* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
+ * right behind a call. */
+static enum step step_guess(struct unwinder *u, bool leaf)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
+
+	u->registers.known = QUICK_KNOWN;
+	if (leaf && !cfi_word_read(memory, sp, &pc) && is_return_address(u, pc)) {
+		value[ARCH_PC] = pc;
+		value[ARCH_SP] = sp + 8;
+		return STEP_ON;
+	}
+	if (fp < sp || fp % 8 || cfi_word_read(memory, fp, &caller_fp) ||
+		cfi_word_read(memory, fp + 8, &pc) || !is_return_address(u, pc))
+		return STEP_PARTIAL;
+	value[ARCH_PC] = pc;
+	value[ARCH_FP] = caller_fp;
+	value[ARCH_SP] = fp + 16;
+	return STEP_ON;
+}
+
+static enum step step_take(
+	struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool thorough, bool *exact)
+{
+	bool leaf = u->count <= 1 && *exact;
+
+	*exact = false;
+	switch (rule->kind) {
+	case RULE_SP:
+	case RULE_FP:
+		if (!thorough)
+			return step_simple(u, rule);
+		/* fall through */
+	case RULE_COMPLEX:
+		return step_row(u, pc, thorough, exact);
+	case RULE_OUTERMOST:
+		return STEP_FULL;
+	default:
+		if ((rule->flags & RULE_LOADER) && !u->registers.value[ARCH_FP])
+			return STEP_FULL;
+		return step_guess(u, leaf);
+	}
+}
+
+static enum step walk(struct unwinder *u, bool thorough)
+{
+	enum step step = STEP_ON;
+	bool exact = true;
+
+	u->count = 0;
+	u->unreadable = 0;
+	while (step == STEP_ON) {
+		uint64_t pc = u->registers.value[ARCH_PC] - !exact;
+		const struct unwind_rule *rule = rule_find(u, pc);
+
+		if (rule->kind == RULE_FENCE)
+			return STEP_FULL;
+		if (u->count == UNWIND_FRAMES_MAX)
+			return STEP_PARTIAL;
+		if (!(rule->flags & RULE_HIDDEN))
+			u->frames[u->count++] =
+				(struct unwind_frame){.address = pc, .slot = rule->slot, .exact = exact};
+		step = step_take(u, rule, pc, thorough, &exact);
+	}
+	return step;
+}
+
+enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *start)
+{
+	enum step step;
+
+	u->registers = *start;
+	step = walk(u, false);
+	if (step == STEP_AGAIN) {
+		u->registers = *start;
+		step = walk(u, true);
+	}
+	return step == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind.h - walks a call stack from the innermost frame outwards. The common
+ * step is one look into a cache of small rules and two loads from the stack; all
+ * else goes to cfi.c. Runs in the sampling handler on the own thread, or on
+ * another process through other callbacks.
+ */
+#ifndef RECORD_AGENT_UNWIND_H
+#define RECORD_AGENT_UNWIND_H
+
+#include "record/agent/cfi.h"
+
+#define UNWIND_FRAMES_MAX 2048 /* deeper stacks keep their innermost frames and are partial */
+#define UNWIND_CACHE_ENTRIES 1024
+#define UNWIND_NO_SLOT 0xffffu
+
+/* Where frames come from: modules and memory of the measured process. */
+struct unwind_space {
+	struct cfi_memory memory;
+	/* The module that holds pc, valid until the next call; NULL: none. */
+	const struct cfi_module *(*module_find)(void *context, uint64_t pc);
+	void *context;
+	uint64_t fence_begin; /* code at which stacks end, itself not a frame */
+	uint64_t fence_end;
+	uint64_t hidden_begin; /* code whose frames are passed over */
+	uint64_t hidden_end;
+	uint64_t loader_begin; /* the dynamic loader: its entry code has no CFI and ends a stack */
+	uint64_t loader_end;
+};
+
+/* Rule of one place: the caller's registers lie at fixed distances from the CFA. */
+struct unwind_rule {
+	uint64_t pc;
+	int32_t cfa_offset;
+	uint16_t slot;
+	int16_t fp_words; /* saved frame pointer, in words from the CFA; 0: not saved */
+	int16_t ra_words;
+	uint8_t kind; /* enum in unwind.c; 0: entry is empty */
+	uint8_t flags;
+	uint32_t _pad;
+};
+
+struct unwind_frame {
+	uint64_t address; /* exact pc of leaf and signal frames, else return address - 1 */
+	uint32_t slot;	  /* of its module; UNWIND_NO_SLOT: outside all modules */
+	uint32_t exact;	  /* 1: address is the exact pc */
+};
+
+struct unwinder {
+	struct unwind_space space;
+	unsigned count;		     /* frames of the last walk, innermost first */
+	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
+	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
+	struct arch_registers registers;
+	struct cfi_scratch scratch;
+	struct unwind_rule cache[UNWIND_CACHE_ENTRIES];
+};
+
+enum unwind_result { UNWIND_FULL, UNWIND_PARTIAL };
+
+/* Walks from `start`; frames[0..count) hold the stack, innermost first. */
+enum unwind_result unwind_walk(struct unwinder *unwinder, const struct arch_registers *start);
+
+/* Drops all cached rules: a module was unloaded. */
+void unwind_cache_clear(struct unwinder *unwinder);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap.h - what the wrappers of libc's functions and the rest of the agent need of
+ * each other. Wrappers are the library's only exported symbols (agent.map).
+ */
+#ifndef RECORD_AGENT_WRAP_H
+#define RECORD_AGENT_WRAP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define WRAPPER __attribute__((visibility("default")))
+
+/* Code at which stacks end: trampolines carry it. */
+#define FENCE __attribute__((section("hpct_fence"), noinline, used))
+
+/* Installs the sampling handler. 0 or negative. */
+int wrap_signal_open(void);
+
+/* AGENT_SIGNAL was sent by someone else: the program's handler gets it, if it has one. */
+void wrap_signal_forward(int signal, siginfo_t *info, void *context);
+
+/* Lets AGENT_SIGNAL through on the calling thread. */
+void wrap_signal_unblock(void);
+
+/* The key whose destructor ends a thread. 0 or negative. */
+int wrap_thread_open(void);
+
+/* The calling thread, new in its process, is measured from here on. */
+void wrap_thread_adopt(void);
+
+/* Last record of the calling thread and the process; agent_resume takes it back when an exec has failed. */
+void agent_end(void);
+void agent_resume(void);
+
+#endif

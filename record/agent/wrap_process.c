@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_process.c - children and successors of the program: forks are noted, every
+ * exec hands the agent on even when the program has cleared its environment, and
+ * the last record is written before the program is gone. What runs between vfork
+ * and exec writes nothing and allocates nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/target.h"
+#include "record/agent/thread.h"
+#include "record/agent/wrap.h"
+
+#define PLACE_BYTES 4096
+
+static void note(uint32_t kind, pid_t child)
+{
+	struct thread *thread = thread_own();
+
+	if (thread)
+		thread_fork_note(thread, kind, (uint32_t)child);
+}
+
+WRAPPER pid_t fork(void)
+{
+	pid_t child = REAL(fork)();
+
+	if (child > 0)
+		note(EVENT_FORK_CHILD, child);
+	return child;
+}
+
+/* What is handed to the next program. */
+struct handover {
+	char *const *envp;
+	enum target_kind kind;
+	struct environment_text text;
+};
+
+static size_t words_needed(char *const *envp)
+{
+	return environment_count(envp) + ENVIRONMENT_EXTRA;
+}
+
+static void handover_fill(struct handover *next, int at, const char *path, char *const *envp, char **words)
+{
+	next->envp = envp;
+	next->kind = TARGET_TAKES;
+	if (!process.settings.agent[0])
+		return; /* nobody measures this program */
+	next->kind = target_kind(at, path, process.settings.agent);
+	environment_build(envp, next->kind != TARGET_HARMED, words, &next->text);
+	next->envp = words;
+}
+
+static char *const *exec_begin(
+	struct handover *next, int at, const char *path, char *const *envp, char **words)
+{
+	handover_fill(next, at, path, envp, words);
+	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0);
+	agent_end();
+	return next->envp;
+}
+
+static int exec_failed(void)
+{
+	int error = errno;
+
+	agent_resume();
+	errno = error;
+	return -1;
+}
+
+WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
+{
+	char *words[words_needed(envp)];
+	struct handover next;
+
+	REAL(execve)(path, argv, exec_begin(&next, AT_FDCWD, path, envp, words));
+	return exec_failed();
+}
+
+WRAPPER int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	char *words[words_needed(envp)];
+	struct handover next;
+
+	if (!REAL(execveat)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	REAL(execveat)(at, path, argv, exec_begin(&next, at, path, envp, words), flags);
+	return exec_failed();
+}
+
+WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	char *words[words_needed(envp)];
+	struct handover next;
+
+	REAL(fexecve)(fd, argv, exec_begin(&next, fd, "", envp, words));
+	return exec_failed();
+}
+
+WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	char *words[words_needed(envp)], place[PLACE_BYTES];
+	struct handover next;
+	const char *path = target_search(file, place, sizeof(place));
+
+	REAL(execvpe)(file, argv, exec_begin(&next, AT_FDCWD, path, envp, words));
+	return exec_failed();
+}
+
+WRAPPER int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+WRAPPER int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+/* Arguments of an execl* call up to the NULL: counts them, or fills `argv` when it is not NULL. */
+static size_t arguments_read(const char *first, va_list list, const char **argv)
+{
+	size_t count = 0;
+
+	for (const char *word = first; word; word = va_arg(list, const char *)) {
+		if (argv)
+			argv[count] = word;
+		count++;
+	}
+	if (argv)
+		argv[count] = NULL;
+	return count;
+}
+
+static size_t arguments_count(const char *first, va_list list)
+{
+	va_list copy;
+	size_t count;
+
+	va_copy(copy, list);
+	count = arguments_read(first, copy, NULL);
+	va_end(copy);
+	return count;
+}
+
+WRAPPER int execl(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	va_start(list, first);
+	const char *argv[arguments_count(first, list) + 1];
+	arguments_read(first, list, argv);
+	va_end(list);
+	return execve(path, (char *const *)argv, environ);
+}
+
+WRAPPER int execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+
+	va_start(list, first);
+	const char *argv[arguments_count(first, list) + 1];
+	arguments_read(first, list, argv);
+	va_end(list);
+	return execvpe(file, (char *const *)argv, environ);
+}
+
+WRAPPER int execle(const char *path, const char *first, ...)
+{
+	char *const *envp;
+	va_list list;
+
+	va_start(list, first);
+	const char *argv[arguments_count(first, list) + 1];
+	arguments_read(first, list, argv);
+	envp = va_arg(list, char *const *);
+	va_end(list);
+	return execve(path, (char *const *)argv, envp);
+}
+
+static int spawned(int result, pid_t child, enum target_kind kind)
+{
+	if (!result)
+		note(kind == TARGET_TAKES ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child);
+	return result;
+}
+
+WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	char *words[words_needed(envp)];
+	struct handover next;
+	pid_t pid = 0;
+	int result;
+
+	handover_fill(&next, AT_FDCWD, path, envp, words);
+	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, next.envp);
+	if (child && !result)
+		*child = pid;
+	return spawned(result, pid, next.kind);
+}
+
+WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	char *words[words_needed(envp)], place[PLACE_BYTES];
+	struct handover next;
+	pid_t pid = 0;
+	int result;
+
+	handover_fill(&next, AT_FDCWD, target_search(file, place, sizeof(place)), envp, words);
+	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, next.envp);
+	if (child && !result)
+		*child = pid;
+	return spawned(result, pid, next.kind);
+}
+
+WRAPPER void _exit(int code)
+{
+	agent_end();
+	REAL(_exit)(code);
+	__builtin_unreachable();
+}
+
+WRAPPER void _Exit(int code)
+{
+	_exit(code);
+}
+
+WRAPPER void quick_exit(int code)
+{
+	agent_end();
+	REAL(quick_exit)(code);
+	__builtin_unreachable();
+}
