@@ -51,6 +51,7 @@ void dwarf_module_close(struct dwarf_module *module)
 	}
 	free(module->units);
 	free(module->covers);
+	free(module->paths);
 	arena_fini(&module->arena);
 	dwarf_end(module->dwarf);
 	dwarf_end(module->alternate);
@@ -273,6 +274,61 @@ static int unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_u
 	return 0;
 }
 
+/* ---- paths ---- */
+
+static struct dwarf_path *path_slot(struct dwarf_path *paths, size_t capacity, const char *relative)
+{
+	size_t slot = (uintptr_t)relative * 0x9e3779b97f4a7c15u >> 20;
+
+	while (paths[slot & (capacity - 1)].relative && paths[slot & (capacity - 1)].relative != relative)
+		slot++;
+	return &paths[slot & (capacity - 1)];
+}
+
+static bool paths_grow(struct dwarf_module *module)
+{
+	size_t capacity = module->path_capacity ? 2 * module->path_capacity : 64;
+	struct dwarf_path *paths;
+
+	if (2 * module->path_count < module->path_capacity)
+		return true;
+	paths = calloc(capacity, sizeof *paths);
+	if (!paths)
+		return false;
+	for (size_t i = 0; i < module->path_capacity; i++)
+		if (module->paths[i].relative)
+			*path_slot(paths, capacity, module->paths[i].relative) = module->paths[i];
+	free(module->paths);
+	module->paths = paths;
+	module->path_capacity = capacity;
+	return true;
+}
+
+const char *dwarf_module_path(struct dwarf_module *module, Dwarf_Die *unit_die, const char *path)
+{
+	struct dwarf_path *slot;
+	Dwarf_Attribute attribute;
+	const char *directory, *plain = path;
+
+	if (!path || !path[0] || path[0] == '/')
+		return path ? path : "";
+	if (!paths_grow(module))
+		return NULL;
+	slot = path_slot(module->paths, module->path_capacity, path);
+	if (slot->relative)
+		return slot->whole;
+	directory = dwarf_formstring(dwarf_attr(unit_die, DW_AT_comp_dir, &attribute));
+	while (!strncmp(plain, "./", 2))
+		plain += 2;
+	slot->whole =
+		directory && directory[0] ? arena_printf(&module->arena, "%s/%s", directory, plain) : path;
+	if (!slot->whole)
+		return NULL;
+	slot->relative = path;
+	module->path_count++;
+	return slot->whole;
+}
+
 /* ---- lines ---- */
 
 static bool line_at(struct dwarf_unit *unit, size_t i, Dwarf_Line **line, Dwarf_Addr *address)
@@ -281,8 +337,9 @@ static bool line_at(struct dwarf_unit *unit, size_t i, Dwarf_Line **line, Dwarf_
 	return *line && !dwarf_lineaddr(*line, address);
 }
 
-/* The last row at or before the address, unless it ends its sequence. */
-static void unit_line(struct dwarf_unit *unit, uint64_t address, const char **file, uint32_t *line_number)
+/* The last row at or before the address, unless it ends its sequence. -1: memory. */
+static int unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address,
+	const char **file, uint32_t *line_number)
 {
 	size_t low = 0, high;
 	Dwarf_Line *line;
@@ -298,7 +355,7 @@ static void unit_line(struct dwarf_unit *unit, uint64_t address, const char **fi
 		size_t middle = low + (high - low) / 2;
 
 		if (!line_at(unit, middle, &line, &at))
-			return;
+			return 0;
 		if (at <= address)
 			low = middle + 1;
 		else
@@ -306,10 +363,10 @@ static void unit_line(struct dwarf_unit *unit, uint64_t address, const char **fi
 	}
 	if (!low || !line_at(unit, low - 1, &line, &at) || dwarf_lineendsequence(line, &is_end) || is_end ||
 		dwarf_lineno(line, &number) || number < 0)
-		return;
+		return 0;
 	*line_number = (uint32_t)number;
-	*file = dwarf_linesrc(line, NULL, NULL);
-	*file = *file ? *file : "";
+	*file = dwarf_module_path(module, &unit->skeleton, dwarf_linesrc(line, NULL, NULL));
+	return *file ? 0 : -1;
 }
 
 /* ---- the answer ---- */
@@ -371,7 +428,8 @@ int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct name
 		return error_memory(error);
 	if (!unit)
 		return 0;
-	unit_line(unit, address, file, line);
+	if (unit_line(module, unit, address, file, line))
+		return error_memory(error);
 	innermost = dwarf_unit_find(unit, address);
 	if (innermost == DWARF_NONE)
 		return 0;

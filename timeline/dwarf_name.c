@@ -56,13 +56,21 @@ static struct origin origin_find(const Dwarf_Die *die)
 	return origin;
 }
 
-static const char *place_name(Dwarf_Die *die)
+/* The name of a type or namespace around `inner`; compilers leave that of a lambda's type out. */
+static const char *place_name(struct dwarf_module *module, Dwarf_Die *die, const char *inner)
 {
 	const char *name = attribute_text(die, DW_AT_name);
+	int line;
 
 	if (name && name[0])
 		return name;
-	return dwarf_tag(die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
+	if (dwarf_tag(die) == DW_TAG_namespace)
+		return "(anonymous namespace)";
+	if (strncmp(inner, "operator()", 10))
+		return "{unnamed}";
+	if (dwarf_decl_line(die, &line))
+		return "{lambda}";
+	return arena_printf(&module->arena, "{lambda:%d}", line);
 }
 
 static bool entry_at(Dwarf_Die *unit_die, Dwarf_Off offset, Dwarf_Die *die)
@@ -89,7 +97,7 @@ static const char *qualify(struct dwarf_module *module, Dwarf_Die *die, const ch
 	Dwarf_Die unit_die, outer;
 	struct dwarf_unit *unit;
 	uint32_t place;
-	const char *prefix;
+	const char *prefix, *around;
 
 	if (depth >= QUALIFY_MAX || !dwarf_diecu(die, &unit_die, NULL, NULL))
 		return name;
@@ -101,10 +109,12 @@ static const char *qualify(struct dwarf_module *module, Dwarf_Die *die, const ch
 		return name;
 	if (!entry_at(&unit->die, unit->places[unit->places[place].parent].offset, &outer))
 		return name;
-	if (dwarf_tag(&outer) == DW_TAG_subprogram)
+	if (dwarf_tag(&outer) == DW_TAG_subprogram) {
 		prefix = function_name(module, &outer, depth + 1);
-	else
-		prefix = qualify(module, &outer, place_name(&outer), depth + 1);
+	} else {
+		around = place_name(module, &outer, name);
+		prefix = around ? qualify(module, &outer, around, depth + 1) : NULL;
+	}
 	return prefix ? arena_printf(&module->arena, "%s::%s", prefix, name) : NULL;
 }
 
@@ -127,19 +137,20 @@ static const char *function_name(struct dwarf_module *module, const Dwarf_Die *d
 	return qualify(module, &origin.last, origin.name, depth);
 }
 
-static const char *call_file(Dwarf_Die *die)
+/* The file that an attribute names by its number in the unit's table; "" when it names none.
+ * (dwarf_decl_file() asserts that the table can be read.) NULL: memory. */
+static const char *attribute_file(struct dwarf_module *module, Dwarf_Attribute *attribute)
 {
-	Dwarf_Attribute attribute;
 	Dwarf_Die unit_die;
 	Dwarf_Files *files;
 	Dwarf_Word index;
 	size_t count;
 
-	if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &index) ||
-		!dwarf_diecu(die, &unit_die, NULL, NULL) || dwarf_getsrcfiles(&unit_die, &files, &count) ||
-		index >= count)
-		return NULL;
-	return dwarf_filesrc(files, index, NULL, NULL);
+	if (!attribute || dwarf_formudata(attribute, &index) ||
+		!dwarf_cu_die(attribute->cu, &unit_die, NULL, NULL, NULL, NULL, NULL, NULL) ||
+		dwarf_getsrcfiles(&unit_die, &files, &count) || index >= count)
+		return "";
+	return dwarf_module_path(module, &unit_die, dwarf_filesrc(files, index, NULL, NULL));
 }
 
 static uint32_t call_line(Dwarf_Die *die)
@@ -155,23 +166,24 @@ static uint32_t call_line(Dwarf_Die *die)
 
 int dwarf_scope_resolve(struct dwarf_module *module, struct dwarf_scope *scope)
 {
-	const char *text;
+	Dwarf_Attribute attribute;
+	const char *linkage;
 	int line = 0;
 
 	if (scope->is_resolved)
 		return 0;
+	linkage = origin_find(&scope->die).linkage;
+	scope->linkage = linkage ? linkage : "";
 	scope->name = function_name(module, &scope->die, 0);
-	if (!scope->name)
+	scope->decl_file =
+		attribute_file(module, dwarf_attr_integrate(&scope->die, DW_AT_decl_file, &attribute));
+	scope->call_file = attribute_file(module, dwarf_attr(&scope->die, DW_AT_call_file, &attribute));
+	if (!scope->name || !scope->decl_file || !scope->call_file)
 		return -1;
-	text = origin_find(&scope->die).linkage;
-	scope->linkage = text ? text : "";
-	text = dwarf_decl_file(&scope->die);
-	scope->decl_file = text ? text : "";
-	if (text && !dwarf_decl_line(&scope->die, &line) && line > 0)
+	if (scope->decl_file[0] && !dwarf_decl_line(&scope->die, &line) && line > 0)
 		scope->decl_line = (uint32_t)line;
-	text = call_file(&scope->die);
-	scope->call_file = text ? text : "";
-	scope->call_line = text ? call_line(&scope->die) : 0;
+	if (scope->call_file[0])
+		scope->call_line = call_line(&scope->die);
 	scope->is_resolved = true;
 	return 0;
 }

@@ -14,7 +14,11 @@ struct dwarf_module {
 	Dwarf *alternate; /* what dwz moved out; NULL: none, or libdw finds it */
 	struct dwarf_code code;
 	struct dwarf_budget budget;
-	struct arena arena; /* names */
+	struct arena arena; /* names, paths */
+
+	/* Relative paths met so far, a hash table by their place in libdw's memory. */
+	struct dwarf_path *paths;
+	size_t path_count, path_capacity;
 
 	/* Units met so far, a hash table by the identity of their entry's unit; capacity is a power of two.
 	 */
@@ -28,6 +32,10 @@ struct dwarf_module {
 	bool has_aranges, has_covers;
 };
 
+struct dwarf_path {
+	const char *relative, *whole;
+};
+
 /* Addresses [low, high) belong to the unit whose entry is at `die`. */
 struct dwarf_cover {
 	uint64_t low, high;
@@ -38,6 +46,10 @@ struct dwarf_cover {
 /* The unit that `die` lies in, walked; NULL when memory is out. `skeleton` is kept with a new unit. */
 struct dwarf_unit *dwarf_module_unit(
 	struct dwarf_module *module, const Dwarf_Die *unit_die, const Dwarf_Die *skeleton);
+
+/* A path of the unit's file table, which may be relative to where the compiler ran, made absolute; "" for
+ * NULL. NULL when memory is out. */
+const char *dwarf_module_path(struct dwarf_module *module, Dwarf_Die *unit_die, const char *path);
 
 /* Fills in the scope's names and places. 0, or -1 when memory is out. */
 int dwarf_scope_resolve(struct dwarf_module *module, struct dwarf_scope *scope);

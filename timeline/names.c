@@ -281,8 +281,10 @@ static int find_entry(
 	const struct symbol *symbol;
 	uint64_t begin, end;
 
-	if (!elf || !unwind_entry_find(elf, offset, &begin, &end))
-		return 0;
+	if (!elf || !unwind_entry_find(elf, offset, &begin, &end)) {
+		symbol = symbol_table_at(&module->symbols, offset);
+		return symbol ? answer_symbol(module, answer, symbol, error) : 0;
+	}
 	symbol = symbol_table_at(&module->symbols, begin);
 	if (symbol && symbol->end == symbol->start)
 		return answer_symbol(module, answer, symbol, error);

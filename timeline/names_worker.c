@@ -6,6 +6,7 @@
 #include "timeline/names_worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ static void worker_run(int fd, const struct names_options *options)
 static void worker_settle(int fd)
 {
 	struct rlimit memory = {WORKER_MEMORY_BYTES, WORKER_MEMORY_BYTES}, core = {0, 0};
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -102,6 +104,9 @@ static void worker_settle(int fd)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
+	/* Libraries assert; the asker says in its own words what failed. */
+	if (nothing >= 0)
+		dup2(nothing, STDERR_FILENO);
 	/* The asker's files (a store, a terminal) are none of the worker's business. */
 	if (fd != WORKER_FD)
 		dup2(fd, WORKER_FD);
