@@ -85,9 +85,11 @@ record() { # RUN [OPTION...] [--] PROGRAM... : records into RUN.hpct here
 	hpct-record -o "$run.hpct" "$@"
 }
 
-# both RUN COMMAND... : the command bare, then recorded with ./in (if there) as stdin: same stdout, same exit code.
+# both RUN COMMAND... : the command bare, then recorded with ./in (if there) as stdin: same stdout, same exit code,
+# which is left in $measured.
 both() {
-	local run=$1 bare=0 measured=0 input=/dev/null
+	local run=$1 bare=0 input=/dev/null
+	measured=0
 	shift
 	[ ! -f in ] || input=in
 	"$@" <"$input" >bare.out || bare=$?

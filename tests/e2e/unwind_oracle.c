@@ -5,7 +5,8 @@
  * memory reader, walks it again with libunwind-ptrace, and compares frame by frame.
  * libunwind appears here and nowhere else.
  *
- *   unwind_oracle [-n STOPS] [-s SEED] [-v] COMMAND ARGS...
+ *   unwind_oracle [-n STOPS] [-s SEED] [-i INSTRUCTIONS] [-v] COMMAND ARGS...
+ *   -i: instead of random moments, every so many instructions: prologues, PLT stubs, signal frames
  *   prints "stops N frames N equal N differ N partial N oracle_stopped N seed N"; 1 if any differ
  */
 #include <elf.h>
@@ -39,6 +40,7 @@ static struct {
 	unsigned long stops, frames, equal, differ, partial, oracle_stopped;
 } tally;
 static int verbose;
+static unsigned long instructions; /* between two stops; 0: random moments */
 
 static int remote_read(void *context, uint64_t address, void *to, size_t bytes)
 {
@@ -90,7 +92,8 @@ static void modules_take(const char *maps)
 	char path[4096], last[4096] = "";
 	uint64_t first = 0, end_of_last = 0, begin, end, offset;
 
-	for (const char *line = maps; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = maps; line && *line;
+		line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		path[0] = '\0';
 		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s%*[ ]%4095[^\n]", &begin, &end, &offset, path) < 3)
 			continue;
@@ -151,9 +154,9 @@ static void registers_read(struct arch_registers *to)
 	struct user_regs_struct from;
 
 	ptrace(PTRACE_GETREGS, remote.pid, NULL, &from);
-	*to = (struct arch_registers){{from.rax, from.rdx, from.rcx, from.rbx, from.rsi, from.rdi, from.rbp,
-					      from.rsp, from.r8, from.r9, from.r10, from.r11, from.r12,
-					      from.r13, from.r14, from.r15, from.rip},
+	*to = (struct arch_registers){
+		{from.rax, from.rdx, from.rcx, from.rbx, from.rsi, from.rdi, from.rbp, from.rsp, from.r8,
+			from.r9, from.r10, from.r11, from.r12, from.r13, from.r14, from.r15, from.rip},
 		ARCH_ALL_KNOWN};
 }
 
@@ -172,8 +175,8 @@ static unsigned oracle_walk(
 		if (!ip)
 			break;
 		to[count++] = (struct unwind_frame){.address = ip - !exact, .exact = (uint32_t)exact};
-		exact = unw_is_signal_frame(&cursor) > 0;
 		result = unw_step(&cursor);
+		exact = unw_is_signal_frame(&cursor) > 0; /* it says how the frame was reached */
 	} while (result > 0 && count < most);
 	*stopped = result < 0;
 	return count;
@@ -184,7 +187,8 @@ static void difference_print(const struct unwind_frame *theirs, unsigned count)
 	if (!verbose)
 		return;
 	for (unsigned i = 0; i < count || i < unwinder.count; i++) {
-		uint64_t ours = i < unwinder.count ? frames[i].address : 0, other = i < count ? theirs[i].address : 0;
+		uint64_t ours = i < unwinder.count ? frames[i].address : 0,
+			 other = i < count ? theirs[i].address : 0;
 
 		fprintf(stderr, "%c %3u %16lx %16lx\n", ours == other ? ' ' : '!', i, ours, other);
 	}
@@ -226,15 +230,38 @@ static void pause_randomly(void)
 	nanosleep(&wait, NULL);
 }
 
+/* 1: one instruction further. 0: the program has ended. */
+static int step(void)
+{
+	int status, passed_on = 0;
+
+	for (;;) {
+		ptrace(PTRACE_SINGLESTEP, remote.pid, NULL, (void *)(long)passed_on);
+		if (waitpid(remote.pid, &status, __WALL) != remote.pid || !WIFSTOPPED(status))
+			return 0;
+		if (status >> 16 == PTRACE_EVENT_STOP || WSTOPSIG(status) == SIGTRAP)
+			return 1;
+		passed_on = WSTOPSIG(status);
+	}
+}
+
 /* 1: stopped by us. 0: the program has ended. Its own signals are passed on. */
 static int stop(void)
 {
 	int status;
 
+	for (unsigned long i = 0; i < instructions && tally.stops; i++)
+		if (!step())
+			return 0;
+	if (instructions && tally.stops)
+		return 1;
+	if (tally.stops)
+		ptrace(PTRACE_CONT, remote.pid, NULL, NULL);
 	pause_randomly();
 	ptrace(PTRACE_INTERRUPT, remote.pid, NULL, NULL);
 	for (;;) {
-		if (waitpid(remote.pid, &status, __WALL) != remote.pid || WIFEXITED(status) || WIFSIGNALED(status))
+		if (waitpid(remote.pid, &status, __WALL) != remote.pid || WIFEXITED(status) ||
+			WIFSIGNALED(status))
 			return 0;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			return 1;
@@ -275,9 +302,11 @@ int main(int argc, char **argv)
 	void *upt;
 	int option;
 
-	while ((option = getopt(argc, argv, "+n:s:v")) != -1) {
+	while ((option = getopt(argc, argv, "+i:n:s:v")) != -1) {
 		if (option == 'n')
 			stops = strtoul(optarg, NULL, 10);
+		if (option == 'i')
+			instructions = strtoul(optarg, NULL, 10);
 		if (option == 's')
 			seed = (unsigned)strtoul(optarg, NULL, 10);
 		verbose |= option == 'v';
@@ -292,12 +321,11 @@ int main(int argc, char **argv)
 	remote.pid = program_start(argv + optind);
 	upt = _UPT_create(remote.pid);
 	usleep(20000); /* past the exec */
-	while (tally.stops < stops && stop()) {
+	while (tally.stops < stops && stop())
 		compare(space, upt);
-		ptrace(PTRACE_CONT, remote.pid, NULL, NULL);
-	}
 	kill(remote.pid, SIGKILL);
-	printf("stops %lu frames %lu equal %lu differ %lu partial %lu oracle_stopped %lu seed %u\n", tally.stops,
-		tally.frames, tally.equal, tally.differ, tally.partial, tally.oracle_stopped, seed);
+	printf("stops %lu frames %lu equal %lu differ %lu partial %lu oracle_stopped %lu seed %u\n",
+		tally.stops, tally.frames, tally.equal, tally.differ, tally.partial, tally.oracle_stopped,
+		seed);
 	return tally.differ != 0;
 }

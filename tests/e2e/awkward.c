@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * awkward.c - programs that profilers have broken, or been broken by, one per first argument. Each
+ * checks for itself that nothing was done to it, prints what it finds and ends with 0 if all is well.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define APART __attribute__((noinline, noclone, noipa))
+
+static uint64_t cpu_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+APART static void burn(double ms)
+{
+	uint64_t end_ns = cpu_now_ns() + (uint64_t)(ms * 1e6), x = 1;
+
+	while (cpu_now_ns() < end_ns)
+		for (int i = 0; i < 20000; i++) {
+			x = x * 6364136223846793005u + 1;
+			__asm__ volatile("" : "+r"(x));
+		}
+}
+
+static void *short_life(void *argument)
+{
+	burn(1);
+	return argument;
+}
+
+/* 600 threads, at most 20 at a time, half of them detached. */
+static int storm(void)
+{
+	for (int round = 0; round < 30; round++) {
+		pthread_t threads[20];
+
+		for (int i = 0; i < 20; i++)
+			if (pthread_create(&threads[i], NULL, short_life, NULL) != 0)
+				return 1;
+		for (int i = 0; i < 20; i++)
+			if (i % 2 == 0)
+				pthread_join(threads[i], NULL);
+			else
+				pthread_detach(threads[i]);
+	}
+	return 0;
+}
+
+APART static uint64_t recurse(int depth)
+{
+	uint64_t below = 0;
+
+	if (depth > 0)
+		below = recurse(depth - 1);
+	else
+		burn(600);
+	__asm__ volatile("" : "+r"(below));
+	return below + 1;
+}
+
+static int deep(void)
+{
+	return recurse(3000) != 3001;
+}
+
+/* Names with everything in them that a terminal or a table could choke on. */
+static int names(void)
+{
+	prctl(PR_SET_NAME, "a\tb\n\033[31m;,=\\\xff");
+	burn(100);
+	return 0;
+}
+
+static volatile sig_atomic_t profiles;
+
+static void on_profile(int number)
+{
+	(void)number;
+	profiles++;
+}
+
+/* Its own SIGPROF timer and handler on a small stack of its own keep their count. */
+static int own_profiler(void)
+{
+	static char stack[8192];
+	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction action = {.sa_handler = on_profile, .sa_flags = SA_ONSTACK | SA_RESTART};
+	struct itimerval every = {{0, 20000}, {0, 20000}};
+
+	sigaltstack(&alternate, NULL);
+	sigaction(SIGPROF, &action, NULL);
+	setitimer(ITIMER_PROF, &every, NULL);
+	burn(800);
+	printf("own signals: %s\n", profiles >= 30 && profiles <= 42 ? "as asked" : "wrong");
+	return profiles < 30 || profiles > 42;
+}
+
+/* Waits that a signal would cut short, in a thread that works in between. */
+static int waits(void)
+{
+	int interrupted = 0;
+	sem_t never;
+
+	sem_init(&never, 0, 0);
+	for (int i = 0; i < 40; i++) {
+		struct timespec pause = {0, 4000000}, until;
+
+		burn(4);
+		interrupted += nanosleep(&pause, NULL) != 0;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 4000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		interrupted += sem_timedwait(&never, &until) == 0 || errno != ETIMEDOUT;
+	}
+	printf("interrupted: %d\n", interrupted);
+	return interrupted != 0;
+}
+
+static void *load_and_unload(void *argument)
+{
+	for (int i = 0; i < 150; i++) {
+		void *library = dlopen("libz.so.1", RTLD_NOW);
+
+		if (!library)
+			library = dlopen("libm.so.6", RTLD_NOW);
+		if (library)
+			dlclose(library);
+	}
+	return argument;
+}
+
+static int unload(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, load_and_unload, NULL) != 0)
+		return 1;
+	burn(600);
+	return pthread_join(thread, NULL);
+}
+
+static int c11_work(void *argument)
+{
+	(void)argument;
+	burn(300);
+	return 11;
+}
+
+static int c11(void)
+{
+	thrd_t thread;
+	int result = 0;
+
+	if (thrd_create(&thread, c11_work, NULL) != thrd_success)
+		return 1;
+	thrd_join(thread, &result);
+	printf("c11: %d\n", result);
+	return result != 11;
+}
+
+static void *until_cancelled(void *argument)
+{
+	for (;;) {
+		burn(5);
+		pthread_testcancel();
+	}
+	return argument;
+}
+
+static int cancel(void)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pthread_create(&thread, NULL, until_cancelled, NULL) != 0)
+		return 1;
+	burn(200);
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	printf("cancelled: %d\n", result == PTHREAD_CANCELED);
+	return result != PTHREAD_CANCELED;
+}
+
+/* Closes all descriptors, leaves its session and its parent; what it does then is recorded all the same. */
+static int away(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		closefrom(0);
+		setsid();
+		burn(300);
+		_exit(0);
+	}
+	printf("left: %d\n", pid > 0);
+	return pid < 0;
+}
+
+/* fork in a thread while others work; the child works and ends by _exit. */
+static void *fork_there(void *argument)
+{
+	for (int i = 0; i < 10; i++) {
+		pid_t pid = fork();
+		int status = -1;
+
+		if (pid == 0) {
+			burn(20);
+			_exit(7);
+		}
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != 7)
+			return "lost a child";
+	}
+	return argument;
+}
+
+static int forks(void)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pthread_create(&thread, NULL, fork_there, NULL) != 0)
+		return 1;
+	burn(300);
+	pthread_join(thread, &result);
+	printf("children: %s\n", result ? (const char *)result : "all");
+	return result != NULL;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} ways[] = {{"storm", storm}, {"deep", deep}, {"names", names}, {"own_profiler", own_profiler},
+		{"waits", waits}, {"unload", unload}, {"c11", c11}, {"cancel", cancel}, {"away", away},
+		{"forks", forks}};
+
+	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (strcmp(argv[1], ways[i].name) == 0)
+			return ways[i].run();
+	return 2;
+}

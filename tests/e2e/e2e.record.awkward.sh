@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs that profilers have broken, or been broken by: each checks itself, then the run is read.
+. "$(dirname -- "$0")/expect.sh"
+awkward=$HPCT_BIN/../tests/awkward
+
+for way in storm deep names own_profiler waits unload c11 cancel forks; do
+	both "$way" "$awkward" "$way"
+	same "$way: exit code" 0 "$measured"
+	same "$way: lost" 0 "$(info "$way" lost)"
+	weights_agree "$way"
+done
+check "storm: 601 streams, got $(info storm streams)" [ "$(info storm streams)" -eq 601 ]
+near "storm: weights" "0.6e9" "$(weight_sum storm)" 0.15e9
+deepest=$(hpct-slice deep.hpct --format tsv | tsv '
+	$c["track"] == "samples" { n = gsub(/;recurse/, "", $c["path"]); if (n > most) most = n } END { print most + 0 }')
+same "deep: frames of recurse in the deepest path" 3001 "$deepest"
+same "deep: partial stacks" 0 "$(info deep partial_stacks)"
+check "names: raw control bytes in a table" [ "$(hpct-info names.hpct --streams --format tsv |
+	LC_ALL=C tr -d '\n\t\040-\176\200-\377' | wc -c)" -eq 0 ]
+for reader in 'hpct-info --streams' hpct-profile hpct-stats hpct-slice hpct-stacks 'hpct-view --print 120x36'; do
+	# shellcheck disable=SC2086
+	$reader names.hpct >out || fail "names: $reader"
+	check "names: a raw escape in the output of $reader" [ "$(LC_ALL=C tr -d '\n\040-\176\200-\377' <out | wc -c)" -eq 0 ]
+done
+near "c11: share of its work" 100 "$(share c11 c11_work)" 5
+check "cancel: work of the cancelled thread is there" [ "$(share cancel until_cancelled)" != 0.000 ]
+near "forks: weights of ten children and two threads" 0.5e9 "$(weight_sum forks)" 0.06e9
+
+# A daemon outlives its parent; the run is whole once it has ended.
+record away -- "$awkward" away >out
+same "away: exit code" 0 "$?"
+for _ in $(seq 60); do
+	sum=$(weight_sum away)
+	calc "$sum > 0.28e9" && break
+	sleep 0.1
+done
+near "away: weights of a daemon" 0.3e9 "$sum" 20e6
+
+# Odd places: spaces, colons and quotes in the paths of the program and of the run.
+mkdir "odd: a 'b'" && cp "$samples/exits" "odd: a 'b'/prog ram"
+code "odd paths" 7 hpct-record -o "odd: a 'b'/ru n.hpct" -- "odd: a 'b'/prog ram" return 7 0.1
+near "odd paths: names" 100 "$(share "odd: a 'b'/ru n" spend)" 12
