@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * unit.timeline.names - what a module is called by when debug information is elsewhere, partly there
+ * or gone, which files are believed, and that damaged files cost names, never an answer.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+#include "timeline/names_worker.h"
+
+static char directory[] = "/tmp/hpct-test-XXXXXX";
+
+static const char source[] =
+	"#include <stdlib.h>\n"
+	"#include <string.h>\n"
+	"static inline int twice(int x) { return 2 * x; }\n"
+	"__attribute__((noinline)) static int hidden(int x) { return abs(x) + twice(x) + getenv(\"A\"); }\n"
+	"__attribute__((noinline)) int _visible(int x) { return hidden(x) + atoi(\"1\"); }\n"
+	"extern int visible(int) __attribute__((alias(\"_visible\")));\n"
+	"int _weak_form(int) __attribute__((weak, alias(\"_visible\")));\n"
+	"__asm__(\".text\\n.globl "
+	"unsized\\nunsized:\\n.cfi_startproc\\nnop\\nnop\\nnop\\nret\\n.cfi_endproc\\n\"\n"
+	"	\".globl bare\\nbare:\\nnop\\nnop\\nret\\n\");\n"
+	"int unsized(void), bare(void);\n"
+	"int main(int c, char **v) { return _visible(c) + visible(c) + unsized() + bare() + "
+	"(int)strlen(v[0]); }\n";
+
+static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int shell(const char *format, ...)
+{
+	char command[4096];
+	va_list arguments;
+	int size = snprintf(command, sizeof command, "cd %s && ", directory);
+
+	va_start(arguments, format);
+	vsnprintf(command + size, sizeof command - (size_t)size, format, arguments);
+	va_end(arguments);
+	return system(command);
+}
+
+static char *path_of(const char *name)
+{
+	static char paths[4][256];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+	return path;
+}
+
+/* What `nm` says about a symbol of program.full. */
+static uint64_t address_of(const char *symbol)
+{
+	char command[512];
+	unsigned long address = 0;
+	FILE *file;
+
+	snprintf(command, sizeof command, "nm %s/program.full | awk '$3 == \"%s\" {print $1}'", directory,
+		symbol);
+	file = popen(command, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lx", &address), 1);
+	assert_int_equal(pclose(file), 0);
+	return address;
+}
+
+static uint8_t build_id[20];
+
+/* Everything about one question: a fresh resolver, so that nothing is remembered. */
+struct asked {
+	struct names *names;
+	struct names_module *module;
+	struct names_answer answer;
+};
+
+static struct asked asked;
+
+static const struct names_answer *ask(
+	const char *path, const uint8_t *id, const char *debug_path, enum names_level level, uint64_t offset)
+{
+	const char *debug_paths[] = {debug_path};
+	struct names_options options = {.search = {debug_paths, debug_path ? 1 : 0, false}};
+	struct names_request request = {
+		.kind = STORE_MODULE_ELF, .path = path, .real_path = path, .build_id_bytes = id ? 20 : 0};
+
+	names_close(asked.names);
+	if (id)
+		memcpy(request.build_id, id, 20);
+	assert_int_equal(names_open(&asked.names, &options, NULL), 0);
+	assert_int_equal(names_module(asked.names, &request, level, &asked.module, NULL), 0);
+	assert_int_equal(names_find(asked.module, offset, &asked.answer, NULL), 0);
+	return &asked.answer;
+}
+
+static void assert_function(
+	const struct names_answer *answer, enum names_source from, const char *name, uint64_t start)
+{
+	assert_string_equal(answer->scopes[0].name, name);
+	assert_int_equal(answer->source, from);
+	assert_int_equal(answer->scopes[0].start, start);
+}
+
+static void test_debug_information(void **state)
+{
+	uint64_t hidden = address_of("hidden");
+	const struct names_answer *answer = ask(path_of("program.full"), build_id, NULL, NAMES_ALL, hidden);
+
+	(void)state;
+	assert_function(answer, NAMES_FROM_DEBUG, "hidden", hidden);
+	assert_int_equal(answer->scopes[0].decl_line, 4);
+	assert_string_equal(names_module_note(asked.module), "");
+}
+
+/* Debug information says _visible; the exported name is what people know. */
+static void test_aliases(void **state)
+{
+	uint64_t visible = address_of("_visible");
+
+	(void)state;
+	assert_function(ask(path_of("program.full"), NULL, NULL, NAMES_ALL, visible), NAMES_FROM_DEBUG,
+		"visible", visible);
+	assert_string_equal(asked.answer.scopes[0].linkage, "_visible");
+	assert_function(ask(path_of("program.full"), NULL, NULL, NAMES_SYMBOLS, visible + 1),
+		NAMES_FROM_SYMBOL, "visible", visible);
+}
+
+static void test_stripped(void **state)
+{
+	uint64_t hidden = address_of("hidden");
+	const struct names_answer *answer =
+		ask(path_of("program.stripped"), build_id, NULL, NAMES_ALL, hidden + 3);
+
+	(void)state;
+	assert_function(answer, NAMES_FROM_FRAME, "", hidden);
+	assert_function(
+		ask(path_of("program.stripped"), build_id, NULL, NAMES_ALL, 3), NAMES_FROM_NOTHING, "", 3);
+	assert_function(ask(path_of("program.stripped"), build_id, NULL, NAMES_ALL, 1ull << 40),
+		NAMES_FROM_NOTHING, "", 1ull << 40);
+}
+
+/* A symbol without a size covers its unwind entry, else its first byte, and never what follows. */
+static void test_unsized(void **state)
+{
+	uint64_t unsized = address_of("unsized"), bare = address_of("bare");
+	const char *path = path_of("program.full");
+
+	(void)state;
+	assert_function(
+		ask(path, NULL, NULL, NAMES_SYMBOLS, unsized + 3), NAMES_FROM_SYMBOL, "unsized", unsized);
+	assert_function(ask(path, NULL, NULL, NAMES_SYMBOLS, bare), NAMES_FROM_SYMBOL, "bare", bare);
+	assert_function(ask(path, NULL, NULL, NAMES_SYMBOLS, bare + 1), NAMES_FROM_NOTHING, "", bare + 1);
+}
+
+/* Every entry of .plt.sec or .plt, found by objdump, is named after its function. */
+static void test_plt(void **state)
+{
+	char command[512], name[128], wanted[136];
+	unsigned long address;
+	unsigned count = 0;
+	FILE *file;
+
+	(void)state;
+#ifndef __x86_64__
+	skip();
+#endif
+	snprintf(command, sizeof command,
+		"objdump -d %s/program.stripped | sed -n 's/^\\([0-9a-f]*\\) <\\(.*\\)@plt>:$/\\1 \\2/p'",
+		directory);
+	file = popen(command, "r");
+	assert_non_null(file);
+	while (fscanf(file, "%lx %127s", &address, name) == 2) {
+		snprintf(wanted, sizeof wanted, "%s@plt", name);
+		assert_function(ask(path_of("program.stripped"), NULL, NULL, NAMES_ALL, address + 7),
+			NAMES_FROM_SYMBOL, wanted, address);
+		count++;
+	}
+	assert_int_equal(pclose(file), 0);
+	assert_true(count >= 3);
+}
+
+/* The stripped program's debug file: linked beside it, below .debug, by build id, by --debug-path. */
+static void test_separate_files(void **state)
+{
+	uint64_t hidden = address_of("hidden");
+	const char *linked = path_of("program.linked");
+	char id[64] = "";
+
+	(void)state;
+	assert_function(ask(linked, build_id, NULL, NAMES_ALL, hidden), NAMES_FROM_DEBUG, "hidden", hidden);
+	assert_int_equal(shell("mkdir .debug && mv program.debug .debug/"), 0);
+	assert_function(ask(linked, build_id, NULL, NAMES_ALL, hidden), NAMES_FROM_DEBUG, "hidden", hidden);
+	for (unsigned i = 0; i < sizeof build_id; i++)
+		sprintf(id + 2 * i, "%02x", build_id[i]);
+	assert_int_equal(shell("mkdir -p store/.build-id/%.2s && mv .debug/program.debug "
+			       "store/.build-id/%.2s/%s.debug",
+				 id, id, id + 2),
+		0);
+	assert_function(ask(linked, build_id, NULL, NAMES_ALL, hidden), NAMES_FROM_FRAME, "", hidden);
+	assert_function(ask(linked, build_id, path_of("store"), NAMES_ALL, hidden), NAMES_FROM_DEBUG,
+		"hidden", hidden);
+	/* The program itself deleted: the debug file alone still says it. */
+	assert_function(ask(path_of("gone"), build_id, path_of("store"), NAMES_ALL, hidden), NAMES_FROM_DEBUG,
+		"hidden", hidden);
+	/* A directory of plain copies. */
+	assert_int_equal(shell("mkdir copies && cp program.full copies/gone"), 0);
+	assert_function(ask(path_of("gone"), build_id, path_of("copies"), NAMES_ALL, hidden),
+		NAMES_FROM_DEBUG, "hidden", hidden);
+}
+
+/* A link without build ids is believed by its checksum only. */
+static void test_checksum(void **state)
+{
+	uint64_t hidden = address_of("hidden");
+
+	(void)state;
+	assert_int_equal(shell("objcopy -R .note.gnu.build-id program.full nb.full && "
+			       "objcopy --only-keep-debug nb.full nb.debug && strip -o nb nb.full && "
+			       "objcopy --add-gnu-debuglink=nb.debug nb"),
+		0);
+	assert_function(
+		ask(path_of("nb"), NULL, NULL, NAMES_ALL, hidden), NAMES_FROM_DEBUG, "hidden", hidden);
+	assert_int_equal(shell("printf x >>nb.debug"), 0);
+	assert_function(ask(path_of("nb"), NULL, NULL, NAMES_ALL, hidden), NAMES_FROM_FRAME, "", hidden);
+}
+
+static void test_changed_file(void **state)
+{
+	const uint8_t other[20] = {1, 2, 3};
+	uint64_t hidden = address_of("hidden");
+
+	(void)state;
+	assert_function(
+		ask(path_of("program.full"), other, NULL, NAMES_ALL, hidden), NAMES_FROM_NOTHING, "", hidden);
+	assert_non_null(strstr(names_module_note(asked.module), "has changed"));
+	assert_function(ask(path_of("missing"), NULL, NULL, NAMES_ALL, 16), NAMES_FROM_NOTHING, "", 16);
+	assert_non_null(strstr(names_module_note(asked.module), "missing"));
+}
+
+static void test_vdso(void **state)
+{
+	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	struct names_options options = {0};
+	struct names_request request = {.kind = STORE_MODULE_VDSO, .path = "", .real_path = "[vdso]"};
+	struct names_module *module;
+	struct names *names;
+	unsigned named = 0;
+
+	(void)state;
+	if (!image)
+		skip();
+	assert_int_equal(names_open(&names, &options, NULL), 0);
+	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
+	for (uint64_t offset = 0; offset < 8192; offset++) {
+		assert_int_equal(names_find(module, offset, &asked.answer, NULL), 0);
+		named += strstr(asked.answer.scopes[0].name, "clock_gettime") != NULL;
+	}
+	names_close(names);
+	assert_true(named > 10);
+}
+
+/* ---- damaged files, through the worker ---- */
+
+struct expected {
+	const uint64_t *offsets;
+	unsigned at;
+};
+
+static int take(void *context, const struct names_answer *answer)
+{
+	struct expected *expected = context;
+
+	assert_int_equal(answer->offset, expected->offsets[expected->at]);
+	expected->at++;
+	assert_int_equal(answer->scopes[0].kind, NAMES_FUNCTION);
+	return 0;
+}
+
+#define HOSTILE_OFFSETS 40
+
+static void ask_hostile(struct names_worker *worker, const char *path)
+{
+	uint64_t offsets[HOSTILE_OFFSETS];
+	struct expected expected = {offsets, 0};
+	struct names_request request = {
+		.kind = STORE_MODULE_ELF, .path = path, .real_path = "", .offsets = offsets};
+	char note[NAMES_NOTE_BYTES];
+
+	for (unsigned i = 0; i < HOSTILE_OFFSETS; i++)
+		offsets[i] = 0x1000 + (uint64_t)rand() % 0x400;
+	request.offset_count = HOSTILE_OFFSETS;
+	assert_int_equal(names_worker_ask(worker, &request, take, &expected, note, NULL), 0);
+	assert_int_equal(expected.at, HOSTILE_OFFSETS);
+}
+
+static uint8_t *file_read(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "r");
+	uint8_t *bytes;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	*size = (size_t)ftell(file);
+	rewind(file);
+	bytes = malloc(*size);
+	assert_int_equal(fread(bytes, 1, *size, file), *size);
+	fclose(file);
+	return bytes;
+}
+
+static void file_write(const char *path, const uint8_t *bytes, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_damage(void **state)
+{
+	const struct names_options options = {.cpu_ns = 1000000000};
+	struct names_worker *worker;
+	size_t size;
+	uint8_t *bytes = file_read(path_of("program.full"), &size);
+	char path[256];
+
+	(void)state;
+	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
+	srand(4);
+	for (unsigned i = 0; i < 400; i++) {
+		uint8_t *bad = malloc(size);
+		size_t length = i % 4 ? size : (size_t)rand() % size;
+
+		memcpy(bad, bytes, size);
+		for (unsigned flips = i % 4 ? 1u << rand() % 10 : 0; flips; flips--)
+			bad[(size_t)rand() % (i % 2 ? size : 4096)] = (uint8_t)rand();
+		/* Another name each time, for a module that failed is not tried again. */
+		snprintf(path, sizeof path, "%s/bad.%u", directory, i);
+		file_write(path, bad, length);
+		ask_hostile(worker, path);
+		unlink(path);
+		free(bad);
+	}
+	names_worker_close(worker);
+	free(bytes);
+}
+
+/* A pipe, a directory, nothing at all. */
+static void test_no_file(void **state)
+{
+	const struct names_options options = {0};
+	struct names_worker *worker;
+
+	(void)state;
+	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
+	assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+	ask_hostile(worker, path_of("pipe"));
+	ask_hostile(worker, directory);
+	ask_hostile(worker, "");
+	ask_hostile(worker, "/dev/zero");
+	names_worker_close(worker);
+}
+
+static int refuse(void *context, const struct names_answer *answer)
+{
+	(void)answer;
+	return ++*(int *)context == 3 ? -77 : 0;
+}
+
+/* A question given up midway leaves nothing behind for the next. */
+static void test_refusal(void **state)
+{
+	const struct names_options options = {0};
+	const uint64_t offsets[] = {0x1000, 0x1010, 0x1020, 0x1030};
+	struct names_worker *worker;
+	struct names_request request = {
+		.path = path_of("program.full"), .real_path = "", .offsets = offsets, .offset_count = 4};
+	char note[NAMES_NOTE_BYTES];
+	int seen = 0;
+
+	(void)state;
+	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
+	assert_int_equal(names_worker_ask(worker, &request, refuse, &seen, note, NULL), -77);
+	assert_int_equal(seen, 3);
+	ask_hostile(worker, request.path);
+	names_worker_close(worker);
+}
+
+static int setup(void **state)
+{
+	char command[256], hex[64] = "";
+	FILE *file;
+
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	file = fopen(path_of("program.c"), "w");
+	if (!file || fputs(source, file) < 0 || fclose(file))
+		return -1;
+	if (shell("cc -w -O2 -g -Wl,--build-id=sha1 program.c -o program.full && "
+		  "objcopy --only-keep-debug program.full program.debug && "
+		  "strip -o program.stripped program.full && "
+		  "objcopy --add-gnu-debuglink=program.debug program.stripped program.linked"))
+		return -1;
+	snprintf(command, sizeof command, "readelf -n %s | sed -n 's/.*Build ID: //p'",
+		path_of("program.full"));
+	file = popen(command, "r");
+	if (!file || fscanf(file, "%63s", hex) != 1 || pclose(file))
+		return -1;
+	for (unsigned i = 0; i < sizeof build_id; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &build_id[i]) != 1)
+			return -1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	names_close(asked.names);
+	return chdir("/") || shell("rm -rf %s", directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_debug_information),
+		cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_unsized),
+		cmocka_unit_test(test_plt),
+		cmocka_unit_test(test_separate_files),
+		cmocka_unit_test(test_checksum),
+		cmocka_unit_test(test_changed_file),
+		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_refusal),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
