@@ -546,7 +546,10 @@ int cfi_row_apply(const struct cfi_row *row, const struct cfi_image *image, cons
 		if (rule->kind == CFI_UNDEFINED)
 			continue;
 		result = rule_apply(rule, image, memory, registers, cfa, &caller.value[i]);
-		if (result && (i == row->return_register || i == ARCH_SP || i == ARCH_FP))
+		if (result && (i == row->return_register || i == ARCH_SP))
+			return result;
+		/* Epilogues that have restored the frame pointer often still name its old place. */
+		if (result == CFI_UNKNOWN_REGISTER && i == ARCH_FP)
 			return result;
 		if (!result)
 			caller.known |= UINT64_C(1) << i;

@@ -5,7 +5,6 @@
  */
 #include "record/agent/context.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "store/event.h"
@@ -91,7 +90,6 @@ uint32_t context_child_add(struct context_tree *tree, uint32_t parent, uint32_t 
 	uint32_t hash = hash_of(parent, slot, offset), id, bucket;
 	struct context_node *node;
 
-	assert(tree->count < tree->capacity);
 	if (tree->bucket_count < tree->capacity)
 		bucket_split(tree);
 	id = EVENT_NODE_FIRST + tree->count;

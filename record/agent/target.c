@@ -67,17 +67,17 @@ static void interpreter_read(int fd, struct head *head)
 static bool head_read(int at, const char *path, struct head *head)
 {
 	int fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
-	struct stat status;
+	struct statx status;
 	ssize_t got = -1;
 
 	if (fd < 0)
 		return false;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) && S_ISREG(status.stx_mode))
 		got = pread(fd, head->bytes, sizeof(head->bytes), 0);
 	head->count = got > 0 ? (size_t)got : 0;
 	head->interpreter[0] = '\0';
 	if (got > 0) {
-		head->setuid = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
+		head->setuid = (status.stx_mode & S_ISUID) && status.stx_uid != geteuid();
 		if (is_elf(head))
 			interpreter_read(fd, head);
 	}

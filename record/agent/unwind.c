@@ -25,7 +25,8 @@ enum rule_kind {
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
-#define QUICK_KNOWN (UINT64_C(1) << ARCH_SP | UINT64_C(1) << ARCH_FP | UINT64_C(1) << ARCH_PC)
+#define FP_KNOWN (UINT64_C(1) << ARCH_FP)
+#define QUICK_KNOWN (UINT64_C(1) << ARCH_SP | FP_KNOWN | UINT64_C(1) << ARCH_PC)
 
 void unwind_cache_clear(struct unwinder *u)
 {
@@ -99,7 +100,7 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
 	uint64_t *value = u->registers.value;
 	uint64_t cfa = value[rule->kind == RULE_SP ? ARCH_SP : ARCH_FP] + (uint64_t)(int64_t)rule->cfa_offset;
 
-	if (cfa <= value[ARCH_SP])
+	if (cfa <= value[ARCH_SP] || (rule->kind == RULE_FP && !(u->registers.known & FP_KNOWN)))
 		return STEP_PARTIAL;
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return step_unreadable(u);
@@ -107,7 +108,7 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
 		cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->fp_words * 8L), &value[ARCH_FP]))
 		return step_unreadable(u);
 	value[ARCH_SP] = cfa;
-	u->registers.known = QUICK_KNOWN;
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
 	return STEP_ON;
 }
 
