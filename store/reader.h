@@ -74,6 +74,8 @@ struct store_chunk {
 	uint64_t end_ns;	    /* the latest end */
 	const uint8_t *bytes;	    /* in the map */
 	size_t size_bytes;
+	/* -- the reader's own: ids in the records must lie below; 0: not checked -- */
+	uint32_t contexts, metrics, texts;
 };
 
 /* Walks the chunks that may hold records overlapping [begin, end), by bucket_ns, larger buckets first, then

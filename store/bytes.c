@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bytes.c - the growing buffer and the parts of reading that are not worth inlining.
+ */
+#include "store/bytes.h"
+
+#include <stdlib.h>
+
+#include "store/hash.h"
+
+#define BYTES_FIRST 256u
+#define VARINT_MAX_BYTES 10
+
+void store_bytes_fini(struct store_bytes *bytes)
+{
+	free(bytes->data);
+	*bytes = (struct store_bytes){0};
+}
+
+static bool bytes_grow(struct store_bytes *bytes, size_t more)
+{
+	size_t capacity = bytes->capacity ? bytes->capacity : BYTES_FIRST;
+	uint8_t *data;
+
+	if (bytes->failed || more > SIZE_MAX / 4 || bytes->size > SIZE_MAX / 4) {
+		bytes->failed = true;
+		return false;
+	}
+	while (capacity < bytes->size + more)
+		capacity *= 2;
+	data = realloc(bytes->data, capacity);
+	if (!data) {
+		bytes->failed = true;
+		return false;
+	}
+	bytes->data = data;
+	bytes->capacity = capacity;
+	return true;
+}
+
+uint8_t *store_bytes_reserve(struct store_bytes *bytes, size_t more)
+{
+	if ((bytes->failed || bytes->capacity - bytes->size < more || !bytes->data) &&
+		!bytes_grow(bytes, more))
+		return NULL;
+	return bytes->data + bytes->size;
+}
+
+void store_bytes_put(struct store_bytes *bytes, const void *from, size_t size)
+{
+	uint8_t *to = store_bytes_reserve(bytes, size);
+
+	if (!to || !size)
+		return;
+	memcpy(to, from, size);
+	bytes->size += size;
+}
+
+void store_bytes_put_varint(struct store_bytes *bytes, uint64_t value)
+{
+	uint8_t *to = store_bytes_reserve(bytes, VARINT_MAX_BYTES);
+
+	if (!to)
+		return;
+	for (; value >= 0x80; value >>= 7)
+		*to++ = (uint8_t)(value | 0x80);
+	*to++ = (uint8_t)value;
+	bytes->size = (size_t)(to - bytes->data);
+}
+
+void store_bytes_begin_sealed(struct store_bytes *bytes)
+{
+	bytes->size = 0;
+	if (store_bytes_reserve(bytes, STORE_SEAL_BYTES))
+		bytes->size = STORE_SEAL_BYTES;
+}
+
+/* The key seeds the seal, so that a value found under another's key is damage too. */
+static uint32_t seal_of(const uint8_t *payload, size_t size, const void *key, size_t key_size)
+{
+	return (uint32_t)store_hash64(payload, size, store_hash64(key, key_size, 0));
+}
+
+void store_bytes_seal(struct store_bytes *bytes, const void *key, size_t key_size)
+{
+	uint32_t seal;
+
+	if (bytes->failed)
+		return;
+	seal = seal_of(bytes->data + STORE_SEAL_BYTES, bytes->size - STORE_SEAL_BYTES, key, key_size);
+	memcpy(bytes->data, &seal, sizeof seal);
+}
+
+struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size)
+{
+	struct store_input input = {.at = value.bytes, .end = value.bytes + value.size};
+
+	if (value.size < STORE_SEAL_BYTES) {
+		input.bad = true;
+		return input;
+	}
+	input.at += STORE_SEAL_BYTES;
+	input.bad =
+		store_load32(value.bytes) != seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size);
+	return input;
+}
+
+uint64_t store_input_varint_long(struct store_input *input)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; !input->bad && input->at < input->end; shift += 7) {
+		uint8_t byte = *input->at++;
+
+		if (shift == 63 && byte > 1)
+			break;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	input->bad = true;
+	return 0;
+}

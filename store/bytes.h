@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bytes.h - little-endian bytes in and out: a buffer that grows, and a cursor that cannot leave its
+ * bytes. Both remember failure, so a caller checks once at the end. Every stored value is made here.
+ *
+ *   varint   7 bits a byte, lowest first, high bit = more follow; at most 10 bytes
+ *   zigzag   0 -1 1 -2 ... as 0 1 2 3 ...
+ *   sealed   u32 low half of XXH3-64(payload, seed = XXH3-64(key)), payload
+ */
+#ifndef STORE_BYTES_H
+#define STORE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the store's integers are read in place: little-endian machines only"
+#endif
+
+#define STORE_SEAL_BYTES 4u
+
+/* Bytes somewhere else: in the map, in a buffer. */
+struct store_slice {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* All-zero is an empty buffer. After `failed` every put does nothing. */
+struct store_bytes {
+	uint8_t *data;
+	size_t size, capacity;
+	bool failed;
+};
+
+void store_bytes_fini(struct store_bytes *bytes);
+/* Room for `more` bytes behind `size`; NULL (and failed) when memory is out. */
+uint8_t *store_bytes_reserve(struct store_bytes *bytes, size_t more);
+void store_bytes_put(struct store_bytes *bytes, const void *from, size_t size);
+void store_bytes_put_varint(struct store_bytes *bytes, uint64_t value);
+
+/* Empties the buffer and leaves room for the seal; store_bytes_seal() fills it in. */
+void store_bytes_begin_sealed(struct store_bytes *bytes);
+void store_bytes_seal(struct store_bytes *bytes, const void *key, size_t key_size);
+
+/* What is left to read. After `bad` every get gives 0. */
+struct store_input {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+/* The payload of a sealed value; bad when the seal does not fit. */
+struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size);
+/* A varint that takes more than one byte. */
+uint64_t store_input_varint_long(struct store_input *input);
+
+static inline void store_bytes_put_zigzag(struct store_bytes *bytes, uint64_t value)
+{
+	store_bytes_put_varint(bytes, value << 1 ^ (0 - (value >> 63)));
+}
+
+/* `size` bytes of the input, NULL when there are fewer. */
+static inline const uint8_t *store_input_take(struct store_input *input, size_t size)
+{
+	const uint8_t *at = input->at;
+
+	if (input->bad || size > (size_t)(input->end - at)) {
+		input->bad = true;
+		return NULL;
+	}
+	input->at += size;
+	return at;
+}
+
+static inline uint64_t store_input_varint(struct store_input *input)
+{
+	if (!input->bad && input->at < input->end && *input->at < 0x80)
+		return *input->at++;
+	return store_input_varint_long(input);
+}
+
+static inline uint64_t store_unzigzag(uint64_t value)
+{
+	return value >> 1 ^ (0 - (value & 1));
+}
+
+static inline uint64_t store_input_zigzag(struct store_input *input)
+{
+	return store_unzigzag(store_input_varint(input));
+}
+
+/* A varint that must fit 32 bits. */
+static inline uint32_t store_input_u32(struct store_input *input)
+{
+	uint64_t value = store_input_varint(input);
+
+	if (value > UINT32_MAX)
+		input->bad = true;
+	return (uint32_t)value;
+}
+
+static inline uint32_t store_load32(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+static inline uint64_t store_load64(const uint8_t *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk.h - the bytes of a chunk: records of one stream and track that begin in one time bucket, as
+ * columns in blocks of 256. chunk_write.c makes them, chunk_read.c takes them apart (its public half is
+ * store_chunk_decode() in reader.h); FORMAT.md draws them.
+ *
+ *   | header 64 | constants | dictionary | tables | directory 12 x blocks | block | block | ...
+ *   block: the columns that are not constant, in the order of enum chunk_column
+ *   column in a block: | transform u8 | its parameters | body (codec.h) |
+ */
+#ifndef STORE_CHUNK_H
+#define STORE_CHUNK_H
+
+#include "store/bytes.h"
+#include "store/codec.h"
+#include "store/key.h"
+#include "store/store.h"
+
+#define STORE_CHUNK_RECORDS_MAX 8192u
+#define STORE_CHUNK_CODEC 1u
+
+/* Contexts come first, since tables are looked up by them; durations next, since gaps need them. */
+enum chunk_column {
+	CHUNK_CONTEXT,
+	CHUNK_DURATION,
+	CHUNK_BEGIN,
+	CHUNK_AMOUNT,
+	CHUNK_BYTES,
+	CHUNK_LINK,
+	CHUNK_WHAT,
+	CHUNK_ATTRIBUTES,
+	CHUNK_FLAGS,
+	CHUNK_COLUMN_COUNT
+};
+
+/* How a block's values become small: what is left is the body. */
+enum chunk_transform {
+	CHUNK_PLAIN, /* base varint; v - base */
+	CHUNK_DELTA, /* first varint (not BEGIN: it is in the directory), centre zigzag; zigzag(v - previous -
+			centre), 0 for the first */
+	CHUNK_TABLE, /* zigzag(v - table[dictionary index of the record's context]) */
+	CHUNK_GAP    /* BEGIN: centre zigzag; zigzag(begin - previous end - centre), 0 for the first */
+};
+
+struct store_chunk_header {
+	uint64_t checksum; /* XXH3-64 of all that follows */
+	uint32_t stream;
+	uint8_t track;
+	uint8_t shift;
+	uint8_t codec;	    /* STORE_CHUNK_CODEC */
+	uint8_t flags_seen; /* the records' flags, or-ed, low 8 bits */
+	uint64_t bucket_ns;
+	uint64_t first_ns, last_ns; /* begin of the first and of the last record */
+	uint64_t end_ns;	    /* the latest end */
+	uint32_t count;
+	uint16_t constant; /* bit c: column c has one value, a varint among the constants (BEGIN: first_ns) */
+	uint16_t tables; /* bit c: column c has a table behind the dictionary. Bit BEGIN: some block is GAP */
+	uint32_t dictionary;   /* contexts in the dictionary; 0: contexts are ids */
+	uint32_t directory_at; /* bytes from the chunk's start */
+};
+_Static_assert(sizeof(struct store_chunk_header) == 64, "chunk header");
+
+struct store_chunk_entry {
+	uint8_t first_ns[8]; /* begin of the block's first record */
+	uint8_t at[4];	     /* bytes from the chunk's start */
+};
+_Static_assert(sizeof(struct store_chunk_entry) == 12, "block directory entry");
+
+/* Scratch memory of encoding, kept from chunk to chunk. All-zero is ready. */
+struct store_chunk_coder {
+	uint32_t *slots; /* hash table: 1 + number in `ids` */
+	size_t slot_count;
+	uint32_t *ids;	  /* contexts in order of appearance, then by descending frequency */
+	uint32_t *uses;	  /* of each */
+	uint32_t *index;  /* of each record, into the dictionary */
+	uint64_t *values; /* table under construction */
+	uint64_t *tables[CHUNK_COLUMN_COUNT];
+	void *memory;
+};
+bool store_chunk_coder_prepare(struct store_chunk_coder *coder); /* false: memory is out */
+void store_chunk_coder_fini(struct store_chunk_coder *coder);
+
+/* Appends the chunk's bytes to `out`. The records are in store_record_compare order, 1..RECORDS_MAX of
+ * them, all beginning in the bucket of the key (whose sequence is not part of the bytes). Failure is
+ * out->failed. */
+void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
+	const struct store_record *records, unsigned count, struct store_bytes *out);
+
+/* The header's facts without checking the checksum: false when they cannot be a chunk's. */
+struct store_chunk;
+bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes);
+/* Does it claim this key? */
+bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key);
+/* May it hold a record with STORE_RECORD_EXTENT? */
+bool store_chunk_has_extent(const struct store_chunk *chunk);
+
+#endif

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk_read.c - the bytes of a chunk to columns. The bytes may be anybody's: beyond the checksum every
+ * length, index and order is checked before it is used, so that what comes out keeps its promises.
+ */
+#include <stdlib.h>
+
+#include "store/chunk.h"
+#include "store/hash.h"
+#include "store/reader.h"
+
+#define PARTS_MAX 16u
+
+/* What one decoding is about. */
+struct job {
+	const struct store_chunk *chunk;
+	struct store_chunk_header header;
+	struct store_batch *batch;
+	unsigned wanted; /* bit per enum chunk_column */
+	uint32_t *dictionary;
+	uint64_t *tables[CHUNK_COLUMN_COUNT];
+	uint64_t constants[CHUNK_COLUMN_COUNT];
+	uint64_t *columns[CHUNK_COLUMN_COUNT]; /* of the block at hand */
+	uint64_t last_ns;		       /* begin of the last record decoded */
+	const char *damage;		       /* what is wrong */
+};
+
+bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes)
+{
+	struct store_chunk_header header;
+
+	if (bytes.size < sizeof header)
+		return false;
+	memcpy(&header, bytes.bytes, sizeof header);
+	*chunk = (struct store_chunk){.bucket_ns = header.bucket_ns,
+		.shift = header.shift,
+		.count = header.count,
+		.first_ns = header.first_ns,
+		.last_ns = header.last_ns,
+		.end_ns = header.end_ns,
+		.bytes = bytes.bytes,
+		.size_bytes = bytes.size};
+	if (header.shift > STORE_SHIFT_MAX || header.track >= STORE_TRACK_COUNT || !header.count ||
+		header.count > STORE_CHUNK_RECORDS_MAX)
+		return false;
+	return header.first_ns >= header.bucket_ns && header.first_ns <= header.last_ns &&
+	       header.last_ns - header.bucket_ns < (uint64_t)1 << header.shift &&
+	       header.last_ns <= header.end_ns;
+}
+
+bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key)
+{
+	struct store_chunk_header header;
+
+	memcpy(&header, chunk->bytes, sizeof header);
+	return header.stream == key->stream && header.track == key->track && header.shift == key->shift &&
+	       header.bucket_ns == key->bucket_ns;
+}
+
+bool store_chunk_has_extent(const struct store_chunk *chunk)
+{
+	return chunk->bytes[offsetof(struct store_chunk_header, flags_seen)] & STORE_RECORD_EXTENT;
+}
+
+/* ---- what the caller wants, and what that needs ---- */
+
+static bool is_constant(const struct job *job, unsigned column)
+{
+	return job->header.constant >> column & 1;
+}
+
+static bool has_table(const struct job *job, unsigned column)
+{
+	return job->header.tables >> column & 1;
+}
+
+static unsigned columns_wanted(const struct job *job, unsigned asked)
+{
+	unsigned wanted = 0;
+
+	if (asked & (STORE_BEGIN | STORE_END))
+		wanted |= 1u << CHUNK_BEGIN;
+	if (asked & STORE_END || (wanted && has_table(job, CHUNK_BEGIN)))
+		wanted |= 1u << CHUNK_DURATION;
+	if (asked & STORE_AMOUNT)
+		wanted |= 1u << CHUNK_AMOUNT;
+	if (asked & STORE_WHAT)
+		wanted |= 1u << CHUNK_WHAT;
+	if (asked & STORE_REST)
+		wanted |= 1u << CHUNK_BYTES | 1u << CHUNK_LINK | 1u << CHUNK_ATTRIBUTES | 1u << CHUNK_FLAGS;
+	if (asked & STORE_CONTEXT || wanted & job->header.tables & ~(1u << CHUNK_BEGIN))
+		wanted |= 1u << CHUNK_CONTEXT;
+	return wanted;
+}
+
+/* ---- memory of a batch: its columns, then the scratch of decoding ---- */
+
+void store_batch_init(struct store_batch *batch)
+{
+	*batch = (struct store_batch){0};
+}
+
+void store_batch_fini(struct store_batch *batch)
+{
+	free(batch->memory);
+	*batch = (struct store_batch){0};
+}
+
+struct store_record store_batch_record(const struct store_batch *batch, size_t i)
+{
+	return (struct store_record){.begin_ns = batch->begin_ns[i],
+		.end_ns = batch->end_ns[i],
+		.amount = batch->amount[i],
+		.bytes = batch->bytes[i],
+		.link = batch->link[i],
+		.context = batch->context[i],
+		.what = batch->what[i],
+		.attributes = batch->attributes[i],
+		.flags = batch->flags[i]};
+}
+
+static bool batch_reserve(struct store_batch *batch, size_t bytes)
+{
+	void *memory;
+
+	if (bytes <= batch->memory_bytes)
+		return true;
+	memory = malloc(bytes);
+	if (!memory)
+		return false;
+	free(batch->memory);
+	batch->memory = memory;
+	batch->memory_bytes = bytes;
+	return true;
+}
+
+/* Cuts the memory: 64-bit arrays first. Counts are bounded by STORE_CHUNK_RECORDS_MAX, nothing overflows. */
+static bool lay_out(struct job *job, unsigned asked)
+{
+	struct store_batch *batch = job->batch;
+	const size_t count = (job->header.count + 7) & ~(size_t)7, contexts = job->header.dictionary;
+	uint64_t **wide[] = {&batch->begin_ns, &batch->end_ns, &batch->amount, &batch->bytes, &batch->link};
+	const unsigned wide_of[] = {STORE_BEGIN, STORE_END, STORE_AMOUNT, STORE_REST, STORE_REST};
+	uint32_t **narrow[] = {&batch->context, &batch->what, &batch->attributes, &batch->flags};
+	const unsigned narrow_of[] = {STORE_CONTEXT, STORE_WHAT, STORE_REST, STORE_REST};
+	uint64_t *at;
+
+	if (!batch_reserve(batch,
+		    8 * (9 * count + (CHUNK_COLUMN_COUNT * (STORE_BLOCK_RECORDS + contexts)) + contexts)))
+		return false;
+	at = batch->memory;
+	for (unsigned i = 0; i < 5; i++, at += count)
+		*wide[i] = asked & wide_of[i] ? at : NULL;
+	for (unsigned i = 0; i < 4; i++, at += count)
+		*narrow[i] = asked & narrow_of[i] ? (uint32_t *)at : NULL;
+	for (unsigned c = 0; c < CHUNK_COLUMN_COUNT; c++, at += STORE_BLOCK_RECORDS)
+		job->columns[c] = at;
+	for (unsigned c = 0; c < CHUNK_COLUMN_COUNT; c++, at += contexts)
+		job->tables[c] = at;
+	job->dictionary = (uint32_t *)at;
+	batch->count = job->header.count;
+	return true;
+}
+
+/* ---- the part that belongs to the whole chunk ---- */
+
+static bool damaged(struct job *job, const char *what)
+{
+	job->damage = what;
+	return false;
+}
+
+static bool get_constants(struct job *job, struct store_input *input)
+{
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+		if (is_constant(job, column))
+			job->constants[column] =
+				column == CHUNK_BEGIN ? job->header.first_ns : store_input_varint(input);
+	return !input->bad;
+}
+
+static bool get_array(struct store_input *input, uint64_t *values, uint32_t count)
+{
+	uint64_t block[STORE_BLOCK_RECORDS];
+
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at;
+
+		if (left > STORE_BLOCK_RECORDS)
+			left = STORE_BLOCK_RECORDS;
+		if (!store_codec_get(input, block, left))
+			return false;
+		memcpy(values + at, block, left * sizeof *block);
+	}
+	return true;
+}
+
+static bool get_dictionary(struct job *job, struct store_input *input)
+{
+	const uint32_t contexts = job->header.dictionary;
+	uint64_t *ids = job->tables[CHUNK_CONTEXT];
+
+	if (!get_array(input, ids, contexts))
+		return false;
+	for (uint32_t i = 0; i < contexts; i++) {
+		if (ids[i] > UINT32_MAX || (job->chunk->contexts && ids[i] >= job->chunk->contexts))
+			return damaged(job, "a context that does not exist");
+		job->dictionary[i] = (uint32_t)ids[i];
+	}
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+		if (has_table(job, column) && column != CHUNK_BEGIN &&
+			!get_array(input, job->tables[column], contexts))
+			return false;
+	return true;
+}
+
+/* ---- one column of one block: residuals to values, in place ---- */
+
+static bool undo_delta(uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+{
+	values[0] = first;
+	for (unsigned i = 1; i < count; i++)
+		values[i] = values[i - 1] + centre + store_unzigzag(values[i]);
+	return true;
+}
+
+static bool undo_gap(struct job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+{
+	const uint64_t *duration = job->columns[CHUNK_DURATION];
+
+	if (!has_table(job, CHUNK_BEGIN))
+		return damaged(job, "gaps where none are announced");
+	values[0] = first;
+	for (unsigned i = 1; i < count; i++)
+		values[i] = values[i - 1] + duration[i - 1] + centre + store_unzigzag(values[i]);
+	return true;
+}
+
+static bool undo_table(struct job *job, unsigned column, uint64_t *values, unsigned count)
+{
+	const uint64_t *index = job->columns[CHUNK_CONTEXT], *table = job->tables[column];
+
+	if (column == CHUNK_CONTEXT || column == CHUNK_BEGIN || !has_table(job, column))
+		return damaged(job, "a table where none is announced");
+	for (unsigned i = 0; i < count; i++)
+		values[i] = table[index[i]] + store_unzigzag(values[i]);
+	return true;
+}
+
+static bool get_column(
+	struct job *job, struct store_input *input, unsigned column, unsigned count, uint64_t first)
+{
+	const uint8_t *how = store_input_take(input, 1);
+	uint64_t *values = job->columns[column], parameter = 0;
+	bool wanted = job->wanted >> column & 1;
+
+	if (!how || *how > CHUNK_GAP || (*how == CHUNK_GAP && column != CHUNK_BEGIN))
+		return damaged(job, "an unknown transform");
+	if (*how == CHUNK_DELTA && column != CHUNK_BEGIN)
+		first = store_input_varint(input);
+	if (*how == CHUNK_PLAIN)
+		parameter = store_input_varint(input);
+	else if (*how != CHUNK_TABLE)
+		parameter = store_input_zigzag(input);
+	if (!(wanted ? store_codec_get(input, values, count) : store_codec_skip(input, count)))
+		return damaged(job, "a column that is cut short");
+	if (!wanted)
+		return true;
+	if (*how == CHUNK_DELTA)
+		return undo_delta(values, count, first, parameter);
+	if (*how == CHUNK_GAP)
+		return undo_gap(job, values, count, first, parameter);
+	if (*how == CHUNK_TABLE)
+		return undo_table(job, column, values, count);
+	for (unsigned i = 0; parameter && i < count; i++)
+		values[i] += parameter;
+	return true;
+}
+
+/* Indices are checked before a table is looked up with them. */
+static bool check_index(struct job *job, unsigned count)
+{
+	const uint64_t *index = job->columns[CHUNK_CONTEXT];
+	uint64_t bad = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		bad |= index[i] >= job->header.dictionary;
+	return bad ? damaged(job, "an index beyond the dictionary") : true;
+}
+
+static bool get_columns(struct job *job, struct store_input *input, unsigned count, uint64_t first)
+{
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
+		if (is_constant(job, column))
+			continue;
+		if (!get_column(job, input, column, count, first))
+			return false;
+		if (column == CHUNK_CONTEXT && job->wanted >> column & 1 && job->header.dictionary &&
+			!check_index(job, count))
+			return false;
+	}
+	return true;
+}
+
+/* ---- values to the batch ---- */
+
+static bool check_begin(struct job *job, const uint64_t *begin, unsigned count)
+{
+	uint64_t last = job->last_ns, bad = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		bad |= begin[i] < last;
+		last = begin[i];
+	}
+	job->last_ns = last;
+	return bad || last > job->header.last_ns ? damaged(job, "records out of order") : true;
+}
+
+static bool put_end(struct job *job, unsigned at, unsigned count)
+{
+	const uint64_t *begin = job->columns[CHUNK_BEGIN], *duration = job->columns[CHUNK_DURATION];
+	uint64_t *end = job->batch->end_ns + at, bad = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		end[i] = begin[i] + duration[i];
+		bad |= (end[i] < begin[i]) | (end[i] > job->header.end_ns);
+	}
+	return bad ? damaged(job, "an end beyond the latest one") : true;
+}
+
+static bool put_narrow(struct job *job, uint32_t *to, const uint64_t *values, unsigned count, uint64_t limit)
+{
+	uint64_t bad = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		bad |= values[i] >= limit;
+		to[i] = (uint32_t)values[i];
+	}
+	return bad ? damaged(job, "an id that does not exist") : true;
+}
+
+static uint64_t limit_of(uint32_t limit)
+{
+	return limit ? limit : (uint64_t)UINT32_MAX + 1;
+}
+
+static uint64_t limit_of_what(const struct job *job)
+{
+	const struct store_chunk *chunk = job->chunk;
+
+	if (job->header.track != STORE_SPANS)
+		return limit_of(chunk->metrics);
+	return chunk->texts ? (uint64_t)STORE_OP_TEXT + chunk->texts : limit_of(0);
+}
+
+static bool put_context(struct job *job, unsigned at, unsigned count)
+{
+	const uint64_t *values = job->columns[CHUNK_CONTEXT];
+	uint32_t *to = job->batch->context + at;
+
+	if (!job->header.dictionary || is_constant(job, CHUNK_CONTEXT))
+		return put_narrow(job, to, values, count, limit_of(job->chunk->contexts));
+	for (unsigned i = 0; i < count; i++)
+		to[i] = job->dictionary[values[i]];
+	return true;
+}
+
+static bool put_batch(struct job *job, unsigned at, unsigned count)
+{
+	struct store_batch *batch = job->batch;
+	const size_t bytes = count * sizeof(uint64_t);
+
+	if (batch->begin_ns)
+		memcpy(batch->begin_ns + at, job->columns[CHUNK_BEGIN], bytes);
+	if (batch->amount)
+		memcpy(batch->amount + at, job->columns[CHUNK_AMOUNT], bytes);
+	if (batch->bytes) {
+		memcpy(batch->bytes + at, job->columns[CHUNK_BYTES], bytes);
+		memcpy(batch->link + at, job->columns[CHUNK_LINK], bytes);
+	}
+	if (batch->end_ns && !put_end(job, at, count))
+		return false;
+	if (batch->context && !put_context(job, at, count))
+		return false;
+	if (batch->what &&
+		!put_narrow(job, batch->what + at, job->columns[CHUNK_WHAT], count, limit_of_what(job)))
+		return false;
+	return !batch->flags ||
+	       (put_narrow(job, batch->attributes + at, job->columns[CHUNK_ATTRIBUTES], count,
+			limit_of(job->chunk->texts)) &&
+		       put_narrow(job, batch->flags + at, job->columns[CHUNK_FLAGS], count, limit_of(0)));
+}
+
+/* ---- the walk over the blocks ---- */
+
+/* Constant columns are the same in every block: they are filled once. */
+static void fill_constants(struct job *job)
+{
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+		for (unsigned i = 0; is_constant(job, column) && i < STORE_BLOCK_RECORDS; i++)
+			job->columns[column][i] = job->constants[column];
+}
+
+static bool get_block(struct job *job, unsigned block, uint32_t count)
+{
+	const struct store_chunk *chunk = job->chunk;
+	const uint8_t *entry =
+		chunk->bytes + job->header.directory_at + block * sizeof(struct store_chunk_entry);
+	uint64_t first = store_load64(entry);
+	uint32_t at = store_load32(entry + offsetof(struct store_chunk_entry, at));
+	struct store_input input = {.at = chunk->bytes + at, .end = chunk->bytes + chunk->size_bytes};
+
+	if (at > chunk->size_bytes)
+		return damaged(job, "a block beyond its end");
+	if (!get_columns(job, &input, count, first))
+		return false;
+	if (job->wanted >> CHUNK_BEGIN & 1 && !check_begin(job, job->columns[CHUNK_BEGIN], count))
+		return false;
+	return put_batch(job, block * STORE_BLOCK_RECORDS, count);
+}
+
+static bool get_blocks(struct job *job)
+{
+	const uint32_t count = job->header.count;
+	const size_t blocks = (count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS;
+
+	if (job->header.directory_at > job->chunk->size_bytes ||
+		job->chunk->size_bytes - job->header.directory_at < blocks * sizeof(struct store_chunk_entry))
+		return damaged(job, "a directory beyond its end");
+	fill_constants(job);
+	job->last_ns = job->header.first_ns;
+	for (unsigned block = 0; block < blocks; block++) {
+		uint32_t left = count - block * STORE_BLOCK_RECORDS;
+
+		if (!get_block(job, block, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS))
+			return false;
+	}
+	return true;
+}
+
+static bool check_header(struct job *job)
+{
+	const struct store_chunk *chunk = job->chunk;
+	const size_t skipped = sizeof job->header.checksum;
+	struct store_chunk peeked;
+
+	if (!store_chunk_peek(&peeked, (struct store_slice){chunk->bytes, chunk->size_bytes}))
+		return damaged(job, "no chunk's header");
+	memcpy(&job->header, chunk->bytes, sizeof job->header);
+	if (store_hash64(chunk->bytes + skipped, chunk->size_bytes - skipped, 0) != job->header.checksum)
+		return damaged(job, "a wrong checksum");
+	if (job->header.codec != STORE_CHUNK_CODEC)
+		return damaged(job, "an unknown codec; a newer hpct may read it");
+	if (job->header.dictionary > job->header.count)
+		return damaged(job, "a dictionary larger than itself");
+	if (job->header.dictionary && is_constant(job, CHUNK_CONTEXT))
+		return damaged(job, "a dictionary that nothing looks up");
+	if (job->header.tables && !job->header.dictionary && job->header.tables != 1u << CHUNK_BEGIN)
+		return damaged(job, "tables without a dictionary");
+	return true;
+}
+
+static bool decode(struct job *job, unsigned asked, struct error *error)
+{
+	struct store_input input;
+
+	if (!check_header(job))
+		return false;
+	if (!lay_out(job, asked)) {
+		error_memory(error);
+		return false;
+	}
+	job->wanted = columns_wanted(job, asked);
+	input = (struct store_input){.at = job->chunk->bytes + sizeof job->header,
+		.end = job->chunk->bytes + job->chunk->size_bytes};
+	if (!get_constants(job, &input) || !get_dictionary(job, &input))
+		return job->damage ? false : damaged(job, "a dictionary that is cut short");
+	return get_blocks(job);
+}
+
+int store_chunk_decode(
+	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error)
+{
+	struct job job = {.chunk = chunk, .batch = batch};
+
+	batch->count = 0;
+	if (decode(&job, columns, error))
+		return 0;
+	batch->count = 0;
+	if (!job.damage)
+		return -ERROR_IO;
+	return error_set(error, ERROR_RUN,
+		"the store is damaged: the chunk of stream %u at %llu ns has %s; hpct-info --check lists "
+		"what can "
+		"still be read",
+		job.header.stream, (unsigned long long)chunk->bucket_ns, job.damage);
+}

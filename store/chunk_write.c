@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk_write.c - sorted records to the bytes of a chunk. First what is the same for all records
+ * (constant columns, dictionary, tables), then block by block the smallest of each column's transforms.
+ */
+#include "store/chunk.h"
+#include "store/dictionary.h"
+#include "store/hash.h"
+
+#define CENTRE_SAMPLES 31u
+#define TABLE_PAYS 4u /* a table wants so many records per context */
+
+/* What one encoding is about. */
+struct job {
+	struct store_chunk_coder *coder;
+	const struct store_record *records;
+	unsigned count;
+	struct store_bytes *out;
+	size_t start; /* of the chunk in `out` */
+	struct store_chunk_header header;
+};
+
+/* Transforms worth trying for each column, the most promising first. */
+static const uint8_t candidates[CHUNK_COLUMN_COUNT][3] = {
+	[CHUNK_CONTEXT] = {CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_DURATION] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_BEGIN] = {CHUNK_DELTA, CHUNK_GAP, UINT8_MAX},
+	[CHUNK_AMOUNT] = {CHUNK_PLAIN, CHUNK_DELTA, UINT8_MAX},
+	[CHUNK_BYTES] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_LINK] = {CHUNK_DELTA, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_WHAT] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_ATTRIBUTES] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_FLAGS] = {CHUNK_PLAIN, UINT8_MAX},
+};
+
+#define TABLE_COLUMNS (1u << CHUNK_DURATION | 1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
+
+static void gather(uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
+{
+#define EACH(value)                          \
+	for (unsigned i = 0; i < count; i++) \
+		to[i] = from[i].value;       \
+	break
+	switch (column) {
+	case CHUNK_CONTEXT:
+		EACH(context);
+	case CHUNK_DURATION:
+		EACH(end_ns - from[i].begin_ns);
+	case CHUNK_BEGIN:
+		EACH(begin_ns);
+	case CHUNK_AMOUNT:
+		EACH(amount);
+	case CHUNK_BYTES:
+		EACH(bytes);
+	case CHUNK_LINK:
+		EACH(link);
+	case CHUNK_WHAT:
+		EACH(what);
+	case CHUNK_ATTRIBUTES:
+		EACH(attributes);
+	case CHUNK_FLAGS:
+		EACH(flags);
+	default:
+		break;
+	}
+#undef EACH
+}
+
+/* One pass over the records: which columns are constant, the latest end, the flags. */
+static void survey(struct job *job)
+{
+	struct store_chunk_header *header = &job->header;
+	const struct store_record *first = job->records;
+	struct store_record differs = {0};
+	uint64_t duration = first->end_ns - first->begin_ns, duration_differs = 0, end_ns = 0;
+	uint32_t flags = 0;
+
+	for (unsigned i = 0; i < job->count; i++) {
+		const struct store_record *record = &job->records[i];
+
+		differs.begin_ns |= record->begin_ns ^ first->begin_ns;
+		differs.amount |= record->amount ^ first->amount;
+		differs.bytes |= record->bytes ^ first->bytes;
+		differs.link |= record->link ^ first->link;
+		differs.context |= record->context ^ first->context;
+		differs.what |= record->what ^ first->what;
+		differs.attributes |= record->attributes ^ first->attributes;
+		differs.flags |= record->flags ^ first->flags;
+		duration_differs |= (record->end_ns - record->begin_ns) ^ duration;
+		flags |= record->flags;
+		end_ns = record->end_ns > end_ns ? record->end_ns : end_ns;
+	}
+	header->constant =
+		(uint16_t)(!differs.context << CHUNK_CONTEXT | !duration_differs << CHUNK_DURATION |
+			   !differs.begin_ns << CHUNK_BEGIN | !differs.amount << CHUNK_AMOUNT |
+			   !differs.bytes << CHUNK_BYTES | !differs.link << CHUNK_LINK |
+			   !differs.what << CHUNK_WHAT | !differs.attributes << CHUNK_ATTRIBUTES |
+			   !differs.flags << CHUNK_FLAGS);
+	header->flags_seen = (uint8_t)flags;
+	header->first_ns = first->begin_ns;
+	header->last_ns = first[job->count - 1].begin_ns;
+	header->end_ns = end_ns;
+}
+
+static bool is_constant(const struct job *job, enum chunk_column column)
+{
+	return job->header.constant >> column & 1;
+}
+
+static void put_constants(struct job *job)
+{
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
+		uint64_t value;
+
+		if (!is_constant(job, column) || column == CHUNK_BEGIN)
+			continue;
+		gather(&value, column, job->records, 1);
+		store_bytes_put_varint(job->out, value);
+	}
+}
+
+/* A long array as bodies of up to 256 values. */
+static void put_array(struct store_bytes *out, const uint64_t *values, unsigned count)
+{
+	for (unsigned at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		unsigned left = count - at;
+
+		store_codec_put(out, values + at, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS);
+	}
+}
+
+static void put_dictionary(struct job *job)
+{
+	struct store_chunk_coder *coder = job->coder;
+	unsigned contexts = job->header.dictionary;
+
+	for (unsigned i = 0; i < contexts; i++)
+		coder->values[i] = coder->ids[i];
+	put_array(job->out, coder->values, contexts);
+}
+
+/* Contexts have no table of their own: its memory holds the column that a table is made from. */
+static void put_tables(struct job *job)
+{
+	unsigned contexts = job->header.dictionary;
+
+	if (contexts * TABLE_PAYS > job->count)
+		return;
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
+		uint64_t *values = job->coder->tables[CHUNK_CONTEXT];
+
+		if (is_constant(job, column) || !(TABLE_COLUMNS >> column & 1))
+			continue;
+		gather(values, column, job->records, job->count);
+		store_dictionary_table(job->coder, column, values, job->count, contexts);
+		put_array(job->out, job->coder->tables[column], contexts);
+		job->header.tables |= (uint16_t)(1u << column);
+	}
+}
+
+/* ---- one column of one block ---- */
+
+/* A column's values in a block, on their way through a transform. */
+struct attempt {
+	enum chunk_transform transform;
+	uint64_t parameter; /* base or centre */
+	uint64_t residual[STORE_BLOCK_RECORDS];
+	size_t size;
+};
+
+static uint64_t zigzag(uint64_t value)
+{
+	return value << 1 ^ (0 - (value >> 63));
+}
+
+/* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
+static uint64_t centre_of(const uint64_t *steps, unsigned count)
+{
+	int64_t sample[CENTRE_SAMPLES];
+	unsigned taken = 0, stride = count / CENTRE_SAMPLES + 1;
+
+	for (unsigned i = 1; i < count && taken < CENTRE_SAMPLES; i += stride) {
+		int64_t value = (int64_t)steps[i];
+		unsigned at = taken++;
+
+		for (; at > 0 && sample[at - 1] > value; at--)
+			sample[at] = sample[at - 1];
+		sample[at] = value;
+	}
+	return taken ? (uint64_t)sample[taken / 2] : 0;
+}
+
+static void centre_steps(struct attempt *attempt, unsigned count)
+{
+	attempt->parameter = centre_of(attempt->residual, count);
+	attempt->residual[0] = 0;
+	for (unsigned i = 1; i < count; i++)
+		attempt->residual[i] = zigzag(attempt->residual[i] - attempt->parameter);
+}
+
+static void transform_plain(struct attempt *attempt, const uint64_t *values, unsigned count)
+{
+	uint64_t base = values[0];
+
+	for (unsigned i = 1; i < count; i++)
+		base = values[i] < base ? values[i] : base;
+	for (unsigned i = 0; i < count; i++)
+		attempt->residual[i] = values[i] - base;
+	attempt->parameter = base;
+}
+
+static void transform(struct attempt *attempt, const struct job *job, enum chunk_column column, unsigned at,
+	const uint64_t *values, unsigned count)
+{
+	const struct store_record *records = job->records + at;
+	const uint64_t *table = job->coder->tables[column];
+	const uint32_t *index = job->coder->index + at;
+
+	switch (attempt->transform) {
+	case CHUNK_PLAIN:
+		transform_plain(attempt, values, count);
+		break;
+	case CHUNK_DELTA:
+		for (unsigned i = 1; i < count; i++)
+			attempt->residual[i] = values[i] - values[i - 1];
+		centre_steps(attempt, count);
+		break;
+	case CHUNK_GAP:
+		for (unsigned i = 1; i < count; i++)
+			attempt->residual[i] = values[i] - records[i - 1].end_ns;
+		centre_steps(attempt, count);
+		break;
+	case CHUNK_TABLE:
+		for (unsigned i = 0; i < count; i++)
+			attempt->residual[i] = zigzag(values[i] - table[index[i]]);
+		break;
+	}
+}
+
+static bool is_possible(const struct job *job, enum chunk_column column, enum chunk_transform how)
+{
+	if (how == CHUNK_TABLE)
+		return job->header.tables >> column & 1;
+	return how != CHUNK_GAP || (job->header.track == STORE_SPANS && !is_constant(job, CHUNK_DURATION));
+}
+
+static void put_attempt(struct job *job, enum chunk_column column, const struct attempt *attempt,
+	uint64_t first, unsigned count)
+{
+	uint8_t how = (uint8_t)attempt->transform;
+
+	store_bytes_put(job->out, &how, 1);
+	if (how == CHUNK_DELTA && column != CHUNK_BEGIN)
+		store_bytes_put_varint(job->out, first);
+	if (how == CHUNK_PLAIN)
+		store_bytes_put_varint(job->out, attempt->parameter);
+	else if (how != CHUNK_TABLE)
+		store_bytes_put_zigzag(job->out, attempt->parameter);
+	if (how == CHUNK_GAP)
+		job->header.tables |= 1u << CHUNK_BEGIN;
+	store_codec_put(job->out, attempt->residual, count);
+}
+
+static void put_column(struct job *job, enum chunk_column column, unsigned at, unsigned count)
+{
+	struct attempt attempts[2], *best = NULL, *next = attempts;
+	uint64_t values[STORE_BLOCK_RECORDS];
+
+	if (column == CHUNK_CONTEXT && job->header.dictionary)
+		for (unsigned i = 0; i < count; i++)
+			values[i] = job->coder->index[at + i];
+	else
+		gather(values, column, job->records + at, count);
+	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
+		if (!is_possible(job, column, *how))
+			continue;
+		next->transform = *how;
+		transform(next, job, column, at, values, count);
+		next->size = store_codec_cost(next->residual, count);
+		if (!best || next->size < best->size)
+			best = next;
+		next = best == attempts ? attempts + 1 : attempts;
+		if (best->size <= 2)
+			break;
+	}
+	put_attempt(job, column, best, values[0], count);
+}
+
+static void put_blocks(struct job *job)
+{
+	unsigned blocks = (job->count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS;
+	size_t directory = job->out->size;
+	struct store_chunk_entry entry;
+
+	job->header.directory_at = (uint32_t)(directory - job->start);
+	if (!store_bytes_reserve(job->out, blocks * sizeof entry))
+		return;
+	job->out->size += blocks * sizeof entry;
+	for (unsigned at = 0; at < job->count; at += STORE_BLOCK_RECORDS, directory += sizeof entry) {
+		unsigned left = job->count - at;
+		uint32_t offset = (uint32_t)(job->out->size - job->start);
+
+		memcpy(entry.first_ns, &job->records[at].begin_ns, sizeof entry.first_ns);
+		memcpy(entry.at, &offset, sizeof entry.at);
+		memcpy(job->out->data + directory, &entry, sizeof entry);
+		for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+			if (!is_constant(job, column))
+				put_column(job, column, at,
+					left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS);
+	}
+}
+
+/* The header is written last, when all is known. */
+static void finish(struct job *job)
+{
+	uint8_t *chunk = job->out->data + job->start;
+	const size_t skipped = sizeof job->header.checksum;
+
+	if (job->out->failed)
+		return;
+	memcpy(chunk, &job->header, sizeof job->header);
+	job->header.checksum = store_hash64(chunk + skipped, job->out->size - job->start - skipped, 0);
+	memcpy(chunk, &job->header.checksum, sizeof job->header.checksum);
+}
+
+void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
+	const struct store_record *records, unsigned count, struct store_bytes *out)
+{
+	struct job job = {.coder = coder,
+		.records = records,
+		.count = count,
+		.out = out,
+		.start = out->size,
+		.header = {.stream = key->stream,
+			.track = key->track,
+			.shift = key->shift,
+			.codec = STORE_CHUNK_CODEC,
+			.bucket_ns = key->bucket_ns,
+			.count = count}};
+	unsigned contexts = 0;
+
+	if (!store_chunk_coder_prepare(coder))
+		out->failed = true;
+	if (!store_bytes_reserve(out, sizeof job.header))
+		return;
+	out->size += sizeof job.header;
+	survey(&job);
+	put_constants(&job);
+	if (!is_constant(&job, CHUNK_CONTEXT))
+		contexts = store_dictionary_build(coder, records, count);
+	job.header.dictionary = contexts;
+	if (contexts) {
+		put_dictionary(&job);
+		put_tables(&job);
+	}
+	put_blocks(&job);
+	finish(&job);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error.c - the sentence that a failed function leaves behind. Filled anywhere, printed only by a main.
+ */
+#include "store/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The sentence may quote a name from a traced program: no control byte may reach the terminal. */
+static void replace_controls(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+int error_set(struct error *error, enum error_code code, const char *format, ...)
+{
+	va_list args;
+
+	if (!error)
+		return -(int)code;
+	error->code = code;
+	va_start(args, format);
+	vsnprintf(error->text, sizeof error->text, format, args);
+	va_end(args);
+	replace_controls(error->text);
+	return -(int)code;
+}
+
+int error_memory(struct error *error)
+{
+	return error_set(error, ERROR_IO, "out of memory; close other programs or raise the limit");
+}
+
+int error_report(const struct error *error, const char *program)
+{
+	fprintf(stderr, "%s: %s\n", program, error->text);
+	return error->code;
+}

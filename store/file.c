@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.c - opens LMDB files and takes snapshots. A file is looked at before LMDB is, because LMDB
+ * believes what its first pages say.
+ */
+#include "store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAP_WRITER_BYTES ((size_t)1 << 40)
+#define MAP_LEAST_BYTES ((size_t)1 << 24)
+#define READERS_MAX 510u
+#define HEAD_BYTES (2u * 65536u)
+#define RENEW_TRIES 64
+
+struct store_file {
+	MDB_env *env;
+	char *path;
+	int fd; /* for mapping; LMDB has its own */
+	dev_t device;
+	ino_t inode;
+	unsigned users;
+	size_t map_bytes; /* of the writer */
+	struct store_file *next;
+};
+
+static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct store_file *files;
+
+static const char *const tree_names[] = {
+#define X(name, text) text,
+	STORE_TREES(X)
+#undef X
+};
+
+const char *store_tree_name(enum store_tree_id tree)
+{
+	return tree_names[tree];
+}
+
+MDB_env *store_file_env(const struct store_file *file)
+{
+	return file->env;
+}
+
+const char *store_file_path(const struct store_file *file)
+{
+	return file->path;
+}
+
+int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error)
+{
+	const char *advice = "";
+
+	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
+		advice = "; make room on the disk, what was committed before is safe";
+	else if (code == ENOLCK || code == ENOTSUP)
+		advice = "; put the run on a local disk";
+	return error_set(
+		error, ERROR_IO, "cannot %s '%s': %s%s", doing, file->path, mdb_strerror(code), advice);
+}
+
+static struct store_file *file_new(const char *path)
+{
+	struct store_file *file = calloc(1, sizeof *file);
+
+	if (!file)
+		return NULL;
+	file->fd = -1;
+	file->users = 1;
+	file->path = strdup(path);
+	if (file->path)
+		return file;
+	free(file);
+	return NULL;
+}
+
+static void file_free(struct store_file *file)
+{
+	if (file->env)
+		mdb_env_close(file->env);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file);
+}
+
+static bool file_identify(struct store_file *file)
+{
+	struct stat facts;
+
+	if (fstat(file->fd, &facts) != 0 || !S_ISREG(facts.st_mode))
+		return false;
+	file->device = facts.st_dev;
+	file->inode = facts.st_ino;
+	return true;
+}
+
+static void file_register(struct store_file *file)
+{
+	file->next = files;
+	files = file;
+}
+
+void store_file_close(struct store_file *file)
+{
+	struct store_file **link = &files;
+
+	pthread_mutex_lock(&files_lock);
+	if (--file->users == 0) {
+		while (*link != file)
+			link = &(*link)->next;
+		*link = file->next;
+		file_free(file);
+	}
+	pthread_mutex_unlock(&files_lock);
+}
+
+/* A new environment; LMDB wants a fresh one after each failed open. */
+static int env_open(struct store_file *file, size_t map_bytes, unsigned flags)
+{
+	int rc = mdb_env_create(&file->env);
+
+	if (rc) {
+		file->env = NULL;
+		return rc;
+	}
+	mdb_env_set_maxdbs(file->env, STORE_TREE_COUNT + 7);
+	mdb_env_set_maxreaders(file->env, READERS_MAX);
+	mdb_env_set_mapsize(file->env, map_bytes);
+	rc = mdb_env_open(file->env, file->path, MDB_NOSUBDIR | MDB_NOTLS | flags, 0600);
+	if (rc) {
+		mdb_env_close(file->env);
+		file->env = NULL;
+	}
+	return rc;
+}
+
+/* ---- the writer's side ---- */
+
+/* The map is address space, not memory; where `ulimit -v` forbids so much, a smaller one will grow. */
+static int env_open_writer(struct store_file *file)
+{
+	int rc = ENOMEM;
+
+	for (size_t bytes = MAP_WRITER_BYTES; rc == ENOMEM && bytes >= MAP_LEAST_BYTES; bytes /= 2) {
+		rc = env_open(file, bytes, MDB_NOMETASYNC);
+		file->map_bytes = bytes;
+	}
+	return rc;
+}
+
+static int create_error(const char *path, struct error *error)
+{
+	if (errno == EEXIST)
+		return error_set(
+			error, ERROR_IO, "'%s' is already there; give another name or remove it", path);
+	return error_set(error, ERROR_IO, "cannot create '%s': %s", path, strerror(errno));
+}
+
+int store_file_create(struct store_file **file_out, const char *path, struct error *error)
+{
+	struct store_file *file = file_new(path);
+	int rc;
+
+	if (!file)
+		return error_memory(error);
+	file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (file->fd < 0) {
+		rc = create_error(path, error);
+		file_free(file);
+		return rc;
+	}
+	rc = file_identify(file) ? env_open_writer(file) : EINVAL;
+	if (rc) {
+		rc = store_file_failed(file, "create", rc, error);
+		unlink(path);
+		file_free(file);
+		return rc;
+	}
+	pthread_mutex_lock(&files_lock);
+	file_register(file);
+	pthread_mutex_unlock(&files_lock);
+	*file_out = file;
+	return 0;
+}
+
+/* May that much more address space be had? LMDB gives its old map up before it asks for the new one. */
+static bool can_map(size_t more)
+{
+	void *probe = mmap(NULL, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (probe == MAP_FAILED)
+		return false;
+	munmap(probe, more);
+	return true;
+}
+
+int store_file_grow(struct store_file *file, struct error *error)
+{
+	size_t more = file->map_bytes;
+	int rc;
+
+	while (more >= MAP_LEAST_BYTES / 16 && !can_map(more))
+		more /= 2;
+	if (more < MAP_LEAST_BYTES / 16)
+		return error_set(error, ERROR_IO,
+			"'%s' cannot grow beyond %zu MiB: the address space is limited; raise `ulimit -v`",
+			file->path, file->map_bytes >> 20);
+	more = more >> 16 << 16;
+	rc = mdb_env_set_mapsize(file->env, file->map_bytes + more);
+	if (rc)
+		return store_file_failed(file, "enlarge the map of", rc, error);
+	file->map_bytes += more;
+	return 0;
+}
+
+/* ---- the readers' side ---- */
+
+static int look_at_head(struct store_file *file, struct error *error)
+{
+	uint8_t *head = malloc(HEAD_BYTES);
+	struct stat facts;
+	ssize_t size;
+	int rc;
+
+	if (!head)
+		return error_memory(error);
+	size = pread(file->fd, head, HEAD_BYTES, 0);
+	if (size < 0 || fstat(file->fd, &facts) != 0)
+		rc = error_set(error, ERROR_RUN, "cannot read '%s': %s", file->path, strerror(errno));
+	else
+		rc = store_pages_check(head, (size_t)size, (uint64_t)facts.st_size, file->path, error);
+	free(head);
+	return rc;
+}
+
+static size_t file_bytes(const struct store_file *file)
+{
+	struct stat facts;
+
+	return fstat(file->fd, &facts) == 0 ? (size_t)facts.st_size : 0;
+}
+
+/* Without the right to write the lock file, a store is read without locks: it is a finished one, or damage
+ * will be seen by the checksums. */
+static int env_open_reader(struct store_file *file, struct error *error)
+{
+	int rc = env_open(file, file_bytes(file), MDB_RDONLY);
+
+	if (rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT || rc == ENOLCK || rc == ENOTSUP)
+		rc = env_open(file, file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
+	if (rc)
+		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
+	return 0;
+}
+
+static struct store_file *find_shared(const struct store_file *same)
+{
+	for (struct store_file *file = files; file; file = file->next)
+		if (file->device == same->device && file->inode == same->inode)
+			return file;
+	return NULL;
+}
+
+static int open_or_share(struct store_file **file, struct error *error)
+{
+	struct store_file *shared;
+	int rc = 0;
+
+	pthread_mutex_lock(&files_lock);
+	shared = find_shared(*file);
+	if (shared) {
+		shared->users++;
+		file_free(*file);
+		*file = shared;
+	} else {
+		rc = env_open_reader(*file, error);
+		if (!rc)
+			file_register(*file);
+	}
+	pthread_mutex_unlock(&files_lock);
+	return rc;
+}
+
+int store_file_open(struct store_file **file_out, const char *path, struct error *error)
+{
+	struct store_file *file = file_new(path);
+	int rc;
+
+	if (!file)
+		return error_memory(error);
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (file->fd < 0) {
+		rc = error_set(error, ERROR_RUN, "cannot open '%s': %s", path, strerror(errno));
+		goto free_file;
+	}
+	if (!file_identify(file)) {
+		rc = error_set(error, ERROR_RUN, "'%s' is not a store of hpct (not a file)", path);
+		goto free_file;
+	}
+	rc = look_at_head(file, error);
+	rc = rc ? rc : open_or_share(&file, error);
+	if (rc)
+		goto free_file;
+	*file_out = file;
+	return 0;
+free_file:
+	file_free(file);
+	return rc;
+}
+
+/* ---- snapshots ---- */
+
+static int txn_renew(struct store_snapshot *snapshot)
+{
+	MDB_env *env = snapshot->file->env;
+	int rc;
+
+	if (snapshot->txn) {
+		mdb_txn_reset(snapshot->txn);
+		rc = mdb_txn_renew(snapshot->txn);
+	} else {
+		rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &snapshot->txn);
+	}
+	if (rc == MDB_MAP_RESIZED) {
+		/* The file has outgrown LMDB's map, which nobody reads through: only its limit matters. */
+		pthread_mutex_lock(&files_lock);
+		mdb_env_set_mapsize(env, 2 * file_bytes(snapshot->file));
+		pthread_mutex_unlock(&files_lock);
+		return EAGAIN;
+	}
+	return rc;
+}
+
+static int map_file(struct store_snapshot *snapshot, struct error *error)
+{
+	size_t bytes = file_bytes(snapshot->file);
+	void *map;
+
+	if (bytes <= snapshot->map_bytes)
+		return 0;
+	map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, snapshot->file->fd, 0);
+	if (map == MAP_FAILED)
+		return error_set(
+			error, ERROR_IO, "cannot map '%s': %s", snapshot->file->path, strerror(errno));
+	if (snapshot->map)
+		munmap(snapshot->map, snapshot->map_bytes);
+	snapshot->map = map;
+	snapshot->map_bytes = bytes;
+	return 0;
+}
+
+static int open_pages(struct store_snapshot *snapshot, struct error *error)
+{
+	int rc = map_file(snapshot, error);
+
+	if (rc)
+		return rc;
+	return store_pages_open(&snapshot->pages, snapshot->map, snapshot->map_bytes,
+		mdb_txn_id(snapshot->txn), snapshot->file->path, error);
+}
+
+/* The first word of the format is looked at before anything that another version may have changed. */
+static int check_version(struct store_snapshot *snapshot, struct error *error)
+{
+	const char *path = snapshot->file->path;
+	char text[32] = "";
+	struct store_slice value;
+	struct store_input input;
+	unsigned major;
+	int rc = store_tree_get(&snapshot->pages, &snapshot->trees[STORE_TREE_META], STORE_FORMAT_KEY,
+		strlen(STORE_FORMAT_KEY), &value, error);
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return error_set(
+			error, ERROR_RUN, "'%s' is not a store of hpct (it has no format version)", path);
+	input = store_input_sealed(value, STORE_FORMAT_KEY, strlen(STORE_FORMAT_KEY));
+	if (input.bad || input.end - input.at >= (ptrdiff_t)sizeof text)
+		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);
+	memcpy(text, input.at, (size_t)(input.end - input.at));
+	if (sscanf(text, "%u.", &major) != 1)
+		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);
+	if (major <= STORE_FORMAT_MAJOR)
+		return 0;
+	return error_set(error, ERROR_RUN,
+		"'%s' was written by a newer hpct (format %s, this one reads up to %u.x); install a newer "
+		"hpct",
+		path, text, STORE_FORMAT_MAJOR);
+}
+
+static int open_trees(struct store_snapshot *snapshot, struct error *error)
+{
+	int rc = store_tree_open(
+		&snapshot->trees[STORE_TREE_META], &snapshot->pages, tree_names[STORE_TREE_META], error);
+
+	rc = rc ? rc : check_version(snapshot, error);
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++)
+		rc = store_tree_open(&snapshot->trees[tree], &snapshot->pages, tree_names[tree], error);
+	return rc;
+}
+
+int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error)
+{
+	int rc = 1;
+
+	for (int i = 0; i < RENEW_TRIES && rc == 1; i++) {
+		rc = txn_renew(snapshot);
+		if (rc == EAGAIN)
+			rc = 1;
+		else if (rc)
+			return error_set(error, ERROR_IO, "cannot read '%s': %s", snapshot->file->path,
+				rc == MDB_READERS_FULL ? "too many readers at once; close some"
+						       : mdb_strerror(rc));
+		else
+			rc = open_pages(snapshot, error);
+	}
+	if (rc == 1)
+		return error_set(error, ERROR_RUN, "'%s' is damaged (its transactions do not fit its pages)",
+			snapshot->file->path);
+	return rc ? rc : open_trees(snapshot, error);
+}
+
+void store_snapshot_end(struct store_snapshot *snapshot)
+{
+	if (snapshot->txn)
+		mdb_txn_abort(snapshot->txn);
+	if (snapshot->map)
+		munmap(snapshot->map, snapshot->map_bytes);
+	*snapshot = (struct store_snapshot){0};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.h - the LMDB file of a store: opening it for the one writer or for readers, and the snapshot that
+ * a reader looks at. The only place besides writer.c and ingest.c that knows LMDB.
+ *
+ * LMDB must not open a file twice in one process (its record locks would vanish with the first close), so
+ * readers and the writer of one process share an environment, found by device and inode.
+ */
+#ifndef STORE_FILE_H
+#define STORE_FILE_H
+
+#include <lmdb.h>
+
+#include "store/error.h"
+#include "store/tree.h"
+
+#define STORE_FORMAT_MAJOR 1u /* a reader refuses a larger one */
+#define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
+#define STORE_FORMAT_KEY "format"
+
+/* The named databases. `roll` (rollups) will be one more. */
+#define STORE_TREES(X)        \
+	X(META, "meta")       \
+	X(TEXT, "text")       \
+	X(MODULE, "module")   \
+	X(METRIC, "metric")   \
+	X(CONTEXT, "context") \
+	X(SYMBOL, "symbol")   \
+	X(STREAM, "stream")   \
+	X(CHUNK, "chunk")     \
+	X(OPEN, "open")
+enum store_tree_id {
+#define X(name, text) STORE_TREE_##name,
+	STORE_TREES(X)
+#undef X
+		STORE_TREE_COUNT
+};
+const char *store_tree_name(enum store_tree_id tree);
+
+struct store_file;
+
+/* Creates the file, mode 0600; refuses an existing one. For the writer. */
+int store_file_create(struct store_file **file, const char *path, struct error *error);
+/* Opens for reading. */
+int store_file_open(struct store_file **file, const char *path, struct error *error);
+void store_file_close(struct store_file *file);
+
+MDB_env *store_file_env(const struct store_file *file);
+const char *store_file_path(const struct store_file *file);
+/* Makes the writer's map larger, outside of a transaction. */
+int store_file_grow(struct store_file *file, struct error *error);
+/* ERROR_IO: what the writer was doing failed with an LMDB code. */
+int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error);
+
+/* A moment of the file. Pages are read through `pages`; they stay until the next renew or end. */
+struct store_snapshot {
+	struct store_file *file;
+	MDB_txn *txn;
+	void *map;
+	size_t map_bytes;
+	struct store_pages pages;
+	struct store_tree trees[STORE_TREE_COUNT];
+};
+
+/* An all-zero snapshot with `file` set is ready for renew, which moves it to the newest commit. */
+int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error);
+void store_snapshot_end(struct store_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash.c - xxHash, compiled once, so that no other file pays for its header.
+ */
+#include "store/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t store_hash64(const void *bytes, size_t size, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+struct store_hash store_hash128(const void *bytes, size_t size)
+{
+	XXH128_hash_t hash = XXH3_128bits(bytes, size);
+
+	return (struct store_hash){.high = hash.high64, .low = hash.low64};
+}

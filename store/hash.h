@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash.h - the one place that pulls in xxHash: checksums, hash tables, path hashes. What it gives for
+ * store_hash128() is part of the format, since path hashes must be equal across stores.
+ */
+#ifndef STORE_HASH_H
+#define STORE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+/* XXH3, 64 bits. */
+uint64_t store_hash64(const void *bytes, size_t size, uint64_t seed);
+/* XXH3, 128 bits, seed 0. */
+struct store_hash store_hash128(const void *bytes, size_t size);
+
+#endif

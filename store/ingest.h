@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ingest.h - records on their way into chunks: the writer's half that never touches the file until a commit.
+ *
+ *   append -> builder of (stream, track, bucket, shift) --full or pushed out--> closed chunks, encoded
+ *                 |                                                                 |
+ *                 +---- commit: those with new records are encoded and put again ----+-> LMDB
+ *
+ * A track has few builders open. Its base shift (log2 of the bucket's ns) follows the rate of records, so
+ * that a bucket holds about 4K of them; a span longer than the base bucket goes to the smallest that is not
+ * shorter. A bucket's next chunk, after a full one or for late records, takes the next free sequence.
+ * Builders that rest are parked (the file has their records) and fetched back when a record comes.
+ */
+#ifndef STORE_INGEST_H
+#define STORE_INGEST_H
+
+#include <lmdb.h>
+
+#include "store/chunk.h"
+#include "store/file.h"
+
+struct store_track_state;
+
+/* A chunk that will not change any more, in ingest.closed_bytes. */
+struct store_closed_chunk {
+	struct store_key_chunk key;
+	bool is_stored; /* an earlier state is in the file under this key */
+	size_t at, size;
+};
+
+/* All-zero is ready. */
+struct store_ingest {
+	struct store_track_state **tracks; /* [stream * STORE_TRACK_COUNT + track], NULL: no records yet */
+	size_t track_count;
+	struct store_track_state **active; /* those with records in memory */
+	uint32_t active_count, active_capacity;
+	struct store_closed_chunk *closed;
+	uint32_t closed_count, closed_capacity;
+	struct store_bytes closed_bytes;
+	struct store_bytes scratch;
+	struct store_chunk_coder coder;
+	struct store_record *spare; /* a buffer of RECORDS_MAX */
+	size_t raw_bytes;	    /* of all builders in memory */
+	size_t fresh_bytes;	    /* of records in builders, not committed yet */
+	uint64_t tick;		    /* commits so far */
+	bool failed;		    /* memory was out: records are lost */
+	MDB_env *env;		    /* to fetch parked builders; may be NULL until the first commit */
+	MDB_dbi chunks;
+};
+
+void store_ingest_fini(struct store_ingest *ingest);
+/* Adds records; sets the bits of bucket sizes in *shifts. False: memory is out (and failed). */
+bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,
+	const struct store_record *records, size_t count, uint64_t *shifts);
+/* Puts all that is new; LMDB's code. After a commit that succeeded call committed(), else nothing. */
+int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn);
+void store_ingest_committed(struct store_ingest *ingest);
+size_t store_ingest_pending_bytes(const struct store_ingest *ingest);
+
+#endif

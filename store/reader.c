@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. Chunks are walked in
+ * cursor.c and decoded in chunk_read.c.
+ */
+#include "store/reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "store/pack.h"
+#include "store/reader_state.h"
+#include "store/stream.h"
+#include "store/table.h"
+
+int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error)
+{
+	return error_set(error, ERROR_RUN,
+		"'%s' is damaged (%s); hpct-info --check lists what can still be read",
+		store_file_path(reader->snapshot.file), what);
+}
+
+/* ---- loading the tables ---- */
+
+static int load_facts(struct store_reader *reader, struct error *error)
+{
+	struct store_tree_cursor cursor;
+	int rc;
+
+	reader->fact_count = 0;
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_META]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
+		struct store_input input =
+			store_input_sealed(cursor.value, cursor.key.bytes, cursor.key.size);
+		struct store_fact *fact;
+
+		if (input.bad)
+			return store_reader_damaged(reader, "a fact about the run", error);
+		fact = store_table_add(
+			(void **)&reader->facts, &reader->fact_count, &reader->fact_capacity, sizeof *fact);
+		if (!fact)
+			return error_memory(error);
+		fact->key = arena_copy(&reader->arena, (const char *)cursor.key.bytes, cursor.key.size);
+		fact->value =
+			arena_copy(&reader->arena, (const char *)input.at, (size_t)(input.end - input.at));
+		if (!fact->key || !fact->value)
+			return error_memory(error);
+	}
+	return rc;
+}
+
+static int load_pack(struct store_reader *reader, enum store_tree_id tree, void *table,
+	store_pack_get_entry *get_entry, struct error *error)
+{
+	return store_pack_get(&reader->snapshot, tree, &reader->tails[tree], &reader->stored[tree], table,
+		get_entry, error);
+}
+
+static int load_tables(struct store_reader *reader, struct error *error)
+{
+	int rc = load_pack(reader, STORE_TREE_TEXT, &reader->texts, store_texts_get, error);
+
+	/* An unload time may have come to any module, so they are read from the first. */
+	reader->tails[STORE_TREE_MODULE] = 0;
+	reader->stored[STORE_TREE_MODULE] = 0;
+	rc = rc ? rc : load_pack(reader, STORE_TREE_MODULE, &reader->modules, store_modules_get, error);
+	rc = rc ? rc : load_pack(reader, STORE_TREE_METRIC, &reader->metrics, store_metrics_get, error);
+	rc = rc ? rc : load_pack(reader, STORE_TREE_CONTEXT, &reader->contexts, store_contexts_get, error);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < reader->metrics.count; i++)
+		if (reader->metrics.metrics[i].name >= reader->texts.count ||
+			reader->metrics.metrics[i].unit >= reader->texts.count)
+			return store_reader_damaged(reader, "a metric's name", error);
+	return 0;
+}
+
+static int load_stream_block(
+	struct store_reader *reader, const struct store_tree_cursor *cursor, struct error *error)
+{
+	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
+	uint32_t first;
+
+	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != reader->stream_count)
+		input.bad = true;
+	for (unsigned i = 0; i < STORE_STREAM_BLOCK && !input.bad && input.at < input.end; i++) {
+		struct store_stream *stream = store_table_add((void **)&reader->streams,
+			&reader->stream_count, &reader->stream_capacity, sizeof *stream);
+
+		if (!stream)
+			return error_memory(error);
+		store_stream_get(stream, &input, reader->texts.count);
+	}
+	if (input.bad || input.at < input.end)
+		return store_reader_damaged(reader, "its table of streams", error);
+	return 0;
+}
+
+static int load_streams(struct store_reader *reader, struct error *error)
+{
+	struct store_tree_cursor cursor;
+	int rc;
+
+	reader->stream_count = 0;
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_STREAM]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	while (rc == 1) {
+		rc = load_stream_block(reader, &cursor, error);
+		if (rc)
+			return rc;
+		rc = store_tree_next(&cursor, error);
+	}
+	return rc;
+}
+
+static int load(struct store_reader *reader, struct error *error)
+{
+	int rc;
+
+	arena_fini(&reader->arena);
+	free(reader->spans);
+	reader->spans = NULL;
+	rc = load_facts(reader, error);
+	rc = rc ? rc : load_tables(reader, error);
+	return rc ? rc : load_streams(reader, error);
+}
+
+/* ---- opening ---- */
+
+int store_reader_open(struct store_reader **reader_out, const char *path, struct error *error)
+{
+	struct store_reader *reader = calloc(1, sizeof *reader);
+	int rc;
+
+	if (!reader)
+		return error_memory(error);
+	store_batch_init(&reader->batch);
+	if (store_texts_init(&reader->texts) || store_modules_init(&reader->modules, &reader->texts) ||
+		store_contexts_init(&reader->contexts, &reader->modules, &reader->texts))
+		rc = error_memory(error);
+	else
+		rc = store_file_open(&reader->snapshot.file, path, error);
+	rc = rc ? rc : store_snapshot_renew(&reader->snapshot, error);
+	rc = rc ? rc : load(reader, error);
+	if (rc) {
+		store_reader_close(reader);
+		return rc;
+	}
+	*reader_out = reader;
+	return 0;
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+	struct store_file *file = reader->snapshot.file;
+
+	store_snapshot_end(&reader->snapshot);
+	if (file)
+		store_file_close(file);
+	store_texts_fini(&reader->texts);
+	store_modules_fini(&reader->modules);
+	store_metrics_fini(&reader->metrics);
+	store_contexts_fini(&reader->contexts);
+	store_batch_fini(&reader->batch);
+	arena_fini(&reader->arena);
+	free(reader->streams);
+	free(reader->facts);
+	free(reader->spans);
+	free(reader);
+}
+
+int store_reader_renew(struct store_reader *reader, bool *changed, struct error *error)
+{
+	uint64_t before = reader->snapshot.pages.transaction;
+	int rc = store_snapshot_renew(&reader->snapshot, error);
+
+	if (rc)
+		return rc;
+	*changed = reader->snapshot.pages.transaction != before;
+	return *changed ? load(reader, error) : 0;
+}
+
+/* ---- what is in the tables ---- */
+
+const char *store_reader_meta(const struct store_reader *reader, const char *key)
+{
+	for (uint32_t i = 0; i < reader->fact_count; i++)
+		if (strcmp(reader->facts[i].key, key) == 0)
+			return reader->facts[i].value;
+	return NULL;
+}
+
+uint64_t store_reader_meta_number(const struct store_reader *reader, const char *key, uint64_t otherwise)
+{
+	const char *value = store_reader_meta(reader, key);
+	char *end;
+	uint64_t number;
+
+	if (!value || *value < '0' || *value > '9')
+		return otherwise;
+	number = strtoull(value, &end, 10);
+	return *end ? otherwise : number;
+}
+
+uint64_t store_reader_bytes(const struct store_reader *reader)
+{
+	return reader->snapshot.pages.page_count * reader->snapshot.pages.page_bytes;
+}
+
+const struct store_context *store_reader_contexts(const struct store_reader *reader, uint32_t *count)
+{
+	*count = reader->contexts.count;
+	return reader->contexts.nodes;
+}
+
+const struct store_module *store_reader_modules(const struct store_reader *reader, uint32_t *count)
+{
+	*count = reader->modules.count;
+	return reader->modules.modules;
+}
+
+const struct store_metric *store_reader_metrics(const struct store_reader *reader, uint32_t *count)
+{
+	*count = reader->metrics.count;
+	return reader->metrics.metrics;
+}
+
+const struct store_stream *store_reader_streams(const struct store_reader *reader, uint32_t *count)
+{
+	*count = reader->stream_count;
+	return reader->streams;
+}
+
+const char *store_reader_text(const struct store_reader *reader, uint32_t id, size_t *size_bytes)
+{
+	struct store_slice text = store_texts_at(&reader->texts, id);
+
+	if (size_bytes)
+		*size_bytes = text.size;
+	return (const char *)text.bytes;
+}
+
+const char *store_reader_op(const struct store_reader *reader, uint32_t op, size_t *size_bytes)
+{
+	const char *name = store_op_name(op);
+
+	if (!name)
+		return store_reader_text(reader, op >= STORE_OP_TEXT ? op - STORE_OP_TEXT : 0, size_bytes);
+	if (size_bytes)
+		*size_bytes = strlen(name);
+	return name;
+}
+
+int store_reader_symbol(struct store_reader *reader, uint32_t module, uint64_t offset,
+	struct store_scope *scopes, struct error *error)
+{
+	uint8_t key[STORE_KEY_SYMBOL_BYTES];
+	struct store_slice value;
+	struct store_input input;
+	int rc, count;
+
+	store_key_symbol_put(key, module, offset);
+	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_SYMBOL], key,
+		sizeof key, &value, error);
+	if (rc <= 0)
+		return rc;
+	input = store_input_sealed(value, key, sizeof key);
+	count = store_symbol_get(&input, scopes, reader->texts.count);
+	return input.bad ? store_reader_damaged(reader, "a symbol", error) : count;
+}
+
+/* ---- open spans ---- */
+
+static bool span_is_sound(const struct store_reader *reader, const struct store_record *record)
+{
+	return record->context < reader->contexts.count && record->attributes < reader->texts.count &&
+	       (record->what < STORE_OP_TEXT || record->what - STORE_OP_TEXT < reader->texts.count);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+/* At least nine bytes make a span, so the value's size bounds their number. */
+static int load_spans(
+	struct store_reader *reader, struct store_spans *spans, struct store_input input, struct error *error)
+{
+	struct store_record *records =
+		arena_calloc(&reader->arena, (size_t)(input.end - input.at) / 9 + 1, sizeof *records);
+	struct store_open_span span;
+
+	if (!records)
+		return error_memory(error);
+	spans->count = 0;
+	while (input.at < input.end && !input.bad) {
+		store_open_span_get(&span, &input);
+		if (!input.bad && span_is_sound(reader, &span.record))
+			records[spans->count++] = span.record;
+		else
+			input.bad = true;
+	}
+	if (input.bad)
+		return store_reader_damaged(reader, "open spans", error);
+	qsort(records, spans->count, sizeof *records, compare_records);
+	spans->records = records;
+	spans->is_loaded = true;
+	return 0;
+}
+
+static int find_spans(
+	struct store_reader *reader, uint32_t stream, struct store_spans *spans, struct error *error)
+{
+	uint8_t key[STORE_KEY_ID_BYTES];
+	struct store_slice value;
+	int rc;
+
+	store_key_id_put(key, stream);
+	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_OPEN], key,
+		sizeof key, &value, error);
+	if (rc == 1)
+		return load_spans(reader, spans, store_input_sealed(value, key, sizeof key), error);
+	spans->is_loaded = rc == 0;
+	return rc;
+}
+
+int store_reader_open_spans(struct store_reader *reader, uint32_t stream, const struct store_record **records,
+	size_t *count, struct error *error)
+{
+	int rc = 0;
+
+	*records = NULL;
+	*count = 0;
+	if (stream >= reader->stream_count)
+		return 0;
+	if (!reader->spans)
+		reader->spans = calloc(reader->stream_count, sizeof *reader->spans);
+	if (!reader->spans)
+		return error_memory(error);
+	if (!reader->spans[stream].is_loaded)
+		rc = find_spans(reader, stream, &reader->spans[stream], error);
+	if (rc)
+		return rc;
+	*records = reader->spans[stream].records;
+	*count = reader->spans[stream].count;
+	return 0;
+}

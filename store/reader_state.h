@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reader_state.h - what reader.c, cursor.c and check.c share: the open store at one snapshot.
+ */
+#ifndef STORE_READER_STATE_H
+#define STORE_READER_STATE_H
+
+#include "store/arena.h"
+#include "store/chunk.h"
+#include "store/context.h"
+#include "store/file.h"
+#include "store/reader.h"
+
+struct store_fact {
+	const char *key, *value;
+};
+
+struct store_spans {
+	const struct store_record *records;
+	size_t count;
+	bool is_loaded;
+};
+
+struct store_reader {
+	struct store_snapshot snapshot;
+	/* grow with each renew; ids and texts stay */
+	struct store_texts texts;
+	struct store_modules modules;
+	struct store_metrics metrics;
+	struct store_contexts contexts;
+	uint32_t tails[STORE_TREE_COUNT], stored[STORE_TREE_COUNT];
+	/* made anew by each renew that finds something newer */
+	struct store_stream *streams;
+	uint32_t stream_count, stream_capacity;
+	struct arena arena;
+	struct store_fact *facts;
+	uint32_t fact_count, fact_capacity;
+	struct store_spans *spans; /* [stream], NULL until asked for */
+	struct store_batch batch;  /* for looking up single samples */
+};
+
+/* Fills `chunk` from where the cursor stands; its key in *key. ERROR_RUN when the two do not fit. */
+int store_reader_chunk(const struct store_reader *reader, const struct store_tree_cursor *cursor,
+	struct store_key_chunk *key, struct store_chunk *chunk, struct error *error);
+/* ERROR_RUN: "the store is damaged (WHAT)". */
+int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.h - streams and their open spans, to bytes and back.
+ *
+ *   stream | size | kind host rank+1 pid generation thread device context queue tid name device-name
+ *          | begin_ns end_ns+1 lost partial | tracks x | count | complete_ns | shifts | |
+ *   open   | spans x | handle begin_ns amount bytes link context what attributes flags | |
+ *
+ * All are varints. STORE_STREAM_BLOCK streams lie in one value: one look-up brings many rows of a list,
+ * and a commit rewrites a page, not the table.
+ */
+#ifndef STORE_STREAM_H
+#define STORE_STREAM_H
+
+#include "store/bytes.h"
+#include "store/store.h"
+
+#define STORE_STREAM_BLOCK 32u
+
+void store_stream_put(const struct store_stream *stream, struct store_bytes *out);
+/* Text ids must lie below `texts`. */
+void store_stream_get(struct store_stream *stream, struct store_input *input, uint32_t texts);
+
+/* An open span of the writer: the caller's handle and the record as it is known so far. */
+struct store_open_span {
+	uint64_t handle;
+	struct store_record record;
+};
+void store_open_span_put(const struct store_open_span *span, struct store_bytes *out);
+void store_open_span_get(struct store_open_span *span, struct store_input *input);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.c - growing arrays and hash tables of ids.
+ */
+#include "store/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_FIRST 16u
+#define SLOTS_FIRST 64u
+
+void *store_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
+{
+	char *element;
+
+	if (*count == *capacity) {
+		uint32_t wanted = *capacity ? *capacity * 2 : TABLE_FIRST;
+		void *grown = *capacity > UINT32_MAX / 4 ? NULL : realloc(*array, wanted * element_bytes);
+
+		if (!grown)
+			return NULL;
+		*array = grown;
+		*capacity = wanted;
+	}
+	element = (char *)*array + (size_t)(*count)++ * element_bytes;
+	return memset(element, 0, element_bytes);
+}
+
+bool store_slots_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
+	uint64_t (*hash)(const void *table, uint32_t id), const void *table)
+{
+	size_t wanted = *slot_count ? *slot_count : SLOTS_FIRST;
+	uint32_t *grown;
+
+	while (wanted / 2 <= count)
+		wanted *= 2;
+	if (wanted == *slot_count)
+		return true;
+	grown = calloc(wanted, sizeof *grown);
+	if (!grown)
+		return false;
+	for (uint32_t id = 1; id < count; id++) {
+		size_t at = hash(table, id) & (wanted - 1);
+
+		while (grown[at])
+			at = (at + 1) & (wanted - 1);
+		grown[at] = id + 1;
+	}
+	free(*slots);
+	*slots = grown;
+	*slot_count = wanted;
+	return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.h - arrays that grow by doubling and the hash tables of ids beside them; what texts, contexts,
+ * modules and streams are kept in.
+ */
+#ifndef STORE_TABLE_H
+#define STORE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A cleared element behind the last of *array, counted; NULL when memory or 32-bit ids are out. */
+void *store_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes);
+
+/* Keeps a table of 1 + id (0: free) at most half full for `count` ids and one more; grown, it is filled
+ * anew with `hash` of each id. Id 0 is never in it. False when memory is out. */
+bool store_slots_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
+	uint64_t (*hash)(const void *table, uint32_t id), const void *table);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c - strings by id. The writer finds them again by hash; the reader only appends.
+ */
+#include "store/text.h"
+
+#include <stdlib.h>
+
+#include "store/hash.h"
+#include "store/table.h"
+
+int store_texts_init(struct store_texts *texts)
+{
+	static const uint8_t empty[1];
+	struct store_slice *first;
+
+	*texts = (struct store_texts){0};
+	first = store_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *first);
+	if (!first)
+		return -1;
+	*first = (struct store_slice){.bytes = empty};
+	return 0;
+}
+
+void store_texts_fini(struct store_texts *texts)
+{
+	free(texts->texts);
+	free(texts->slots);
+	arena_fini(&texts->arena);
+	*texts = (struct store_texts){0};
+}
+
+static uint32_t texts_append(struct store_texts *texts, const void *bytes, size_t size)
+{
+	const char *copy = arena_copy(&texts->arena, bytes, size);
+	struct store_slice *text;
+
+	if (!copy)
+		return STORE_ID_FAILED;
+	text = store_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *text);
+	if (!text)
+		return STORE_ID_FAILED;
+	*text = (struct store_slice){.bytes = (const uint8_t *)copy, .size = size};
+	return texts->count - 1;
+}
+
+static uint64_t text_hash(const void *texts, uint32_t id)
+{
+	const struct store_texts *of = texts;
+
+	return store_hash64(of->texts[id].bytes, of->texts[id].size, 0);
+}
+
+uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t size)
+{
+	uint64_t hash = store_hash64(bytes, size, 0);
+	size_t at;
+
+	if (!size)
+		return 0;
+	if (!store_slots_grow(&texts->slots, &texts->slot_count, texts->count, text_hash, texts))
+		return STORE_ID_FAILED;
+	for (at = hash & (texts->slot_count - 1); texts->slots[at]; at = (at + 1) & (texts->slot_count - 1)) {
+		const struct store_slice *text = &texts->texts[texts->slots[at] - 1];
+
+		if (text->size == size && memcmp(text->bytes, bytes, size) == 0)
+			return texts->slots[at] - 1;
+	}
+	if (texts_append(texts, bytes, size) == STORE_ID_FAILED)
+		return STORE_ID_FAILED;
+	texts->slots[at] = texts->count;
+	return texts->count - 1;
+}
+
+struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id)
+{
+	return texts->texts[id < texts->count ? id : 0];
+}
+
+void store_texts_put(const void *texts, uint32_t id, struct store_bytes *out)
+{
+	struct store_slice text = store_texts_at(texts, id);
+
+	store_bytes_put_varint(out, text.size);
+	store_bytes_put(out, text.bytes, text.size);
+}
+
+int store_texts_get(void *texts, uint32_t id, struct store_input *input)
+{
+	struct store_texts *of = texts;
+	uint64_t size = store_input_varint(input);
+	const uint8_t *bytes = store_input_take(input, size);
+
+	if (!bytes || id < of->count)
+		return 0;
+	return texts_append(of, bytes, size) == STORE_ID_FAILED ? -1 : 0;
+}

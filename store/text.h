@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.h - the strings of one store, each once, by id. Names from traced programs: any byte may be in
+ * them. Id 0 is "". In the file: | size varint | bytes | ... in append blocks (pack.h).
+ */
+#ifndef STORE_TEXT_H
+#define STORE_TEXT_H
+
+#include "store/arena.h"
+#include "store/bytes.h"
+
+#define STORE_ID_FAILED UINT32_MAX /* memory is out, or ids are */
+
+struct store_texts {
+	struct store_slice *texts; /* NUL-terminated besides */
+	uint32_t count, capacity;
+	uint32_t *slots; /* hash table: 1 + id; the writer's alone */
+	size_t slot_count;
+	struct arena arena;
+};
+
+int store_texts_init(struct store_texts *texts); /* negative: memory is out */
+void store_texts_fini(struct store_texts *texts);
+/* Id of the bytes, new or known; STORE_ID_FAILED. */
+uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t size);
+/* "" for an id that is not there. */
+struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id);
+
+void store_texts_put(const void *texts, uint32_t id, struct store_bytes *out);
+/* Adds the next text without looking whether it is known: the reader's way. */
+int store_texts_get(void *texts, uint32_t id, struct store_input *input);
+
+#endif

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c), and the commit
+ * that puts all that is new into one LMDB transaction. A failed commit changes nothing in memory, so the next
+ * one simply tries again with more.
+ */
+#include "store/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/context.h"
+#include "store/ingest.h"
+#include "store/pack.h"
+#include "store/stream.h"
+#include "store/table.h"
+
+#define READER_CHECK_COMMITS 16u /* how often stale readers are looked for */
+#define META_KEY_BYTES_MAX 511u	 /* LMDB's longest key */
+
+/* Spans that have begun, of one stream. */
+struct open_spans {
+	uint32_t stream;
+	uint32_t count, capacity;
+	struct store_open_span *spans;
+	bool is_dirty;
+	bool is_stored; /* the file has a value for the stream */
+};
+
+struct store_writer {
+	struct store_file *file;
+	MDB_dbi dbi[STORE_TREE_COUNT];
+	struct store_texts texts;
+	struct store_modules modules;
+	struct store_metrics metrics;
+	struct store_contexts contexts;
+	struct store_pack packs[STORE_TREE_COUNT];
+	bool modules_changed;
+	struct store_stream *streams;
+	uint32_t stream_count, stream_capacity;
+	uint8_t *dirty_streams; /* [block] */
+	uint32_t dirty_capacity, dirty_count;
+	struct open_spans *open;
+	uint32_t open_count, open_capacity;
+	uint32_t *open_of; /* [stream] 1 + index into `open` */
+	uint32_t open_of_count, open_of_capacity;
+	struct store_ingest ingest;
+	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
+				     | key | sealed value | */
+	struct store_bytes scratch;
+	unsigned commits;
+	bool failed;
+};
+
+/* ---- creating and ending ---- */
+
+static void writer_free(struct store_writer *writer)
+{
+	if (writer->file)
+		store_file_close(writer->file);
+	store_texts_fini(&writer->texts);
+	store_modules_fini(&writer->modules);
+	store_metrics_fini(&writer->metrics);
+	store_contexts_fini(&writer->contexts);
+	for (uint32_t i = 0; i < writer->open_count; i++)
+		free(writer->open[i].spans);
+	free(writer->open);
+	free(writer->open_of);
+	free(writer->streams);
+	free(writer->dirty_streams);
+	store_ingest_fini(&writer->ingest);
+	store_bytes_fini(&writer->facts);
+	store_bytes_fini(&writer->scratch);
+	free(writer);
+}
+
+static int open_databases(struct store_writer *writer, MDB_txn *txn)
+{
+	int rc = 0;
+
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++)
+		rc = mdb_dbi_open(txn, store_tree_name(tree), MDB_CREATE, &writer->dbi[tree]);
+	return rc;
+}
+
+static int create_databases(struct store_writer *writer, struct error *error)
+{
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(store_file_env(writer->file), NULL, 0, &txn);
+
+	if (rc)
+		return store_file_failed(writer->file, "create", rc, error);
+	rc = open_databases(writer, txn);
+	if (rc)
+		mdb_txn_abort(txn);
+	else
+		rc = mdb_txn_commit(txn);
+	return rc ? store_file_failed(writer->file, "create", rc, error) : 0;
+}
+
+static int init_tables(struct store_writer *writer, struct error *error)
+{
+	if (store_texts_init(&writer->texts) || store_modules_init(&writer->modules, &writer->texts) ||
+		store_contexts_init(&writer->contexts, &writer->modules, &writer->texts))
+		return error_memory(error);
+	writer->ingest.env = store_file_env(writer->file);
+	writer->ingest.chunks = writer->dbi[STORE_TREE_CHUNK];
+	return 0;
+}
+
+int store_writer_create(struct store_writer **writer_out, const char *path, struct error *error)
+{
+	struct store_writer *writer = calloc(1, sizeof *writer);
+	char version[32];
+	int rc;
+
+	if (!writer)
+		return error_memory(error);
+	rc = store_file_create(&writer->file, path, error);
+	if (rc) {
+		writer_free(writer);
+		return rc;
+	}
+	rc = create_databases(writer, error);
+	rc = rc ? rc : init_tables(writer, error);
+	snprintf(version, sizeof version, "%u.%u", STORE_FORMAT_MAJOR, STORE_FORMAT_MINOR);
+	if (!rc) {
+		store_writer_meta(writer, STORE_FORMAT_KEY, version);
+		store_writer_meta(writer, "state", "recording");
+		rc = store_writer_commit(writer, error);
+	}
+	if (rc) {
+		remove(path);
+		writer_free(writer);
+		return rc;
+	}
+	*writer_out = writer;
+	return 0;
+}
+
+int store_writer_close(struct store_writer *writer, struct error *error)
+{
+	int rc;
+
+	store_writer_meta(writer, "state", "complete");
+	rc = store_writer_commit(writer, error);
+	if (!rc && mdb_env_sync(store_file_env(writer->file), 1) != 0)
+		rc = store_file_failed(writer->file, "write", errno, error);
+	writer_free(writer);
+	return rc;
+}
+
+void store_writer_abort(struct store_writer *writer)
+{
+	writer_free(writer);
+}
+
+/* ---- facts: meta and symbols wait as the bytes they will be ---- */
+
+static void fact_add(struct store_writer *writer, enum store_tree_id tree, const void *key, size_t key_size)
+{
+	uint32_t sizes[2] = {(uint32_t)key_size, (uint32_t)writer->scratch.size};
+	uint8_t which = (uint8_t)tree;
+
+	store_bytes_seal(&writer->scratch, key, key_size);
+	writer->facts.failed |= writer->scratch.failed;
+	store_bytes_put(&writer->facts, &which, sizeof which);
+	store_bytes_put(&writer->facts, sizes, sizeof sizes);
+	store_bytes_put(&writer->facts, key, key_size);
+	store_bytes_put(&writer->facts, writer->scratch.data, writer->scratch.size);
+	writer->failed |= writer->facts.failed;
+}
+
+void store_writer_meta(struct store_writer *writer, const char *key, const char *value)
+{
+	size_t key_size = strlen(key);
+
+	if (!key_size || key_size > META_KEY_BYTES_MAX)
+		return;
+	store_bytes_begin_sealed(&writer->scratch);
+	store_bytes_put(&writer->scratch, value, strlen(value));
+	fact_add(writer, STORE_TREE_META, key, key_size);
+}
+
+void store_writer_meta_number(struct store_writer *writer, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	store_writer_meta(writer, key, text);
+}
+
+void store_writer_symbol(struct store_writer *writer, uint32_t module, uint64_t offset,
+	const struct store_scope *scopes, size_t count)
+{
+	uint8_t key[STORE_KEY_SYMBOL_BYTES];
+
+	store_key_symbol_put(key, module, offset);
+	store_bytes_begin_sealed(&writer->scratch);
+	store_symbol_put(&writer->scratch, scopes, count < STORE_SCOPE_MAX ? count : STORE_SCOPE_MAX);
+	fact_add(writer, STORE_TREE_SYMBOL, key, sizeof key);
+}
+
+/* ---- tables ---- */
+
+/* The id, or 0 and a writer gone bad. */
+static uint32_t id_or_failed(struct store_writer *writer, uint32_t id)
+{
+	if (id != STORE_ID_FAILED)
+		return id;
+	writer->failed = true;
+	return 0;
+}
+
+uint32_t store_writer_text(struct store_writer *writer, const char *bytes, size_t size_bytes)
+{
+	return id_or_failed(writer, store_texts_intern(&writer->texts, bytes, size_bytes));
+}
+
+uint32_t store_writer_metric(struct store_writer *writer, const char *name, const char *unit, bool is_real)
+{
+	struct store_metric metric = {.name = store_writer_text(writer, name, strlen(name)),
+		.unit = store_writer_text(writer, unit, strlen(unit)),
+		.is_real = is_real};
+
+	return id_or_failed(writer, store_metrics_intern(&writer->metrics, &metric));
+}
+
+uint32_t store_writer_module(struct store_writer *writer, const struct store_module *module)
+{
+	uint32_t known = writer->modules.count;
+	uint32_t id = id_or_failed(writer, store_modules_intern(&writer->modules, module));
+
+	/* Loaded again: it is there once more. */
+	if (id && id < known && writer->modules.modules[id].unload_ns && !module->unload_ns) {
+		writer->modules.modules[id].unload_ns = 0;
+		writer->modules_changed = true;
+	}
+	return id;
+}
+
+void store_writer_module_unloaded(struct store_writer *writer, uint32_t module, uint64_t unload_ns)
+{
+	if (module == STORE_MODULE_RESERVED || module >= writer->modules.count)
+		return;
+	writer->modules.modules[module].unload_ns = unload_ns;
+	writer->modules_changed = true;
+}
+
+uint32_t store_writer_context(struct store_writer *writer, uint32_t parent, uint32_t module, uint64_t offset)
+{
+	if (parent >= writer->contexts.count || module >= writer->modules.count)
+		return STORE_CONTEXT_NONE;
+	return id_or_failed(writer, store_contexts_intern(&writer->contexts, parent, module, offset));
+}
+
+uint32_t store_writer_text_module(struct store_writer *writer)
+{
+	return store_writer_module(writer, &(struct store_module){.kind = STORE_MODULE_TEXT});
+}
+
+uint32_t store_writer_op(struct store_writer *writer, const char *name, size_t size_bytes)
+{
+	uint32_t op = store_op_find(name, size_bytes);
+
+	return op < STORE_OP_COUNT ? op : STORE_OP_TEXT + store_writer_text(writer, name, size_bytes);
+}
+
+uint32_t store_writer_context_count(const struct store_writer *writer)
+{
+	return writer->contexts.count;
+}
+
+struct store_context store_writer_context_at(const struct store_writer *writer, uint32_t id)
+{
+	return writer->contexts.nodes[id < writer->contexts.count ? id : 0];
+}
+
+struct store_module store_writer_module_at(const struct store_writer *writer, uint32_t id)
+{
+	return writer->modules.modules[id < writer->modules.count ? id : 0];
+}
+
+const char *store_writer_text_at(const struct store_writer *writer, uint32_t id, size_t *size_bytes)
+{
+	struct store_slice text = store_texts_at(&writer->texts, id);
+
+	if (size_bytes)
+		*size_bytes = text.size;
+	return (const char *)text.bytes;
+}
+
+/* ---- streams ---- */
+
+static bool mark_stream(struct store_writer *writer, uint32_t stream)
+{
+	while (writer->dirty_count <= stream / STORE_STREAM_BLOCK) {
+		if (!store_table_add((void **)&writer->dirty_streams, &writer->dirty_count,
+			    &writer->dirty_capacity, 1)) {
+			writer->failed = true;
+			return false;
+		}
+	}
+	writer->dirty_streams[stream / STORE_STREAM_BLOCK] = 1;
+	return true;
+}
+
+uint32_t store_writer_stream(struct store_writer *writer, const struct store_stream *stream)
+{
+	struct store_stream *to;
+
+	if (!mark_stream(writer, writer->stream_count))
+		return UINT32_MAX;
+	to = store_table_add(
+		(void **)&writer->streams, &writer->stream_count, &writer->stream_capacity, sizeof *to);
+	if (!to) {
+		writer->failed = true;
+		return UINT32_MAX;
+	}
+	*to = *stream;
+	memset(to->count, 0, sizeof to->count);
+	memset(to->shifts, 0, sizeof to->shifts);
+	return writer->stream_count - 1;
+}
+
+struct store_stream *store_writer_stream_edit(struct store_writer *writer, uint32_t stream)
+{
+	if (stream >= writer->stream_count)
+		return NULL;
+	mark_stream(writer, stream);
+	return &writer->streams[stream];
+}
+
+/* ---- records ---- */
+
+void store_writer_append(struct store_writer *writer, uint32_t stream, enum store_track track,
+	const struct store_record *records, size_t count)
+{
+	struct store_stream *to = store_writer_stream_edit(writer, stream);
+
+	if (!to || !count || track >= STORE_TRACK_COUNT)
+		return;
+	if (store_ingest_append(&writer->ingest, stream, track, records, count, &to->shifts[track]))
+		to->count[track] += count;
+	else
+		writer->failed = true;
+}
+
+static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t stream)
+{
+	struct open_spans *open;
+
+	while (writer->open_of_count <= stream)
+		if (!store_table_add((void **)&writer->open_of, &writer->open_of_count,
+			    &writer->open_of_capacity, sizeof *writer->open_of))
+			return NULL;
+	if (writer->open_of[stream])
+		return &writer->open[writer->open_of[stream] - 1];
+	open = store_table_add(
+		(void **)&writer->open, &writer->open_count, &writer->open_capacity, sizeof *open);
+	if (!open)
+		return NULL;
+	open->stream = stream;
+	writer->open_of[stream] = writer->open_count;
+	return open;
+}
+
+/* The newest are the likeliest to be asked for. */
+static struct store_open_span *span_find(const struct open_spans *open, uint64_t handle)
+{
+	for (uint32_t i = open->count; i-- > 0;)
+		if (open->spans[i].handle == handle)
+			return &open->spans[i];
+	return NULL;
+}
+
+void store_writer_span_open(
+	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *record)
+{
+	struct open_spans *open;
+	struct store_open_span *span;
+
+	if (stream >= writer->stream_count)
+		return;
+	open = open_spans_of(writer, stream);
+	span = open ? span_find(open, handle) : NULL;
+	if (open && !span)
+		span = store_table_add((void **)&open->spans, &open->count, &open->capacity, sizeof *span);
+	if (!span) {
+		writer->failed = true;
+		return;
+	}
+	span->handle = handle;
+	span->record = *record;
+	span->record.end_ns = STORE_OPEN_NS;
+	open->is_dirty = true;
+}
+
+void store_writer_span_close(
+	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *finished)
+{
+	struct open_spans *open = stream < writer->open_of_count && writer->open_of[stream]
+					  ? &writer->open[writer->open_of[stream] - 1]
+					  : NULL;
+	struct store_open_span *span = open ? span_find(open, handle) : NULL;
+
+	if (span) {
+		*span = open->spans[--open->count];
+		open->is_dirty = true;
+	}
+	if (finished)
+		store_writer_append(writer, stream, STORE_SPANS, finished, 1);
+}
+
+size_t store_writer_pending_bytes(const struct store_writer *writer)
+{
+	return store_ingest_pending_bytes(&writer->ingest) + writer->facts.size;
+}
+
+/* ---- the commit ---- */
+
+static int put_facts(struct store_writer *writer, MDB_txn *txn)
+{
+	struct store_input input = {.at = writer->facts.data, .end = writer->facts.data + writer->facts.size};
+	int rc = 0;
+
+	while (!rc && input.at < input.end) {
+		uint8_t tree = *store_input_take(&input, 1);
+		const uint8_t *sizes = store_input_take(&input, 8);
+		MDB_val key = {.mv_size = store_load32(sizes)}, value = {.mv_size = store_load32(sizes + 4)};
+
+		key.mv_data = (void *)store_input_take(&input, key.mv_size);
+		value.mv_data = (void *)store_input_take(&input, value.mv_size);
+		rc = mdb_put(txn, writer->dbi[tree], &key, &value, 0);
+	}
+	return rc;
+}
+
+static int put_pack(struct store_writer *writer, MDB_txn *txn, enum store_tree_id tree, const void *table,
+	uint32_t count, store_pack_put_entry *put_entry)
+{
+	bool rewrite = tree == STORE_TREE_MODULE && writer->modules_changed;
+
+	return store_pack_put(&writer->packs[tree], txn, writer->dbi[tree], table, count, rewrite, put_entry,
+		&writer->scratch);
+}
+
+static int put_tables(struct store_writer *writer, MDB_txn *txn)
+{
+	int rc;
+
+	rc = put_pack(writer, txn, STORE_TREE_TEXT, &writer->texts, writer->texts.count, store_texts_put);
+	rc = rc ? rc
+		: put_pack(writer, txn, STORE_TREE_MODULE, &writer->modules, writer->modules.count,
+			  store_modules_put);
+	rc = rc ? rc
+		: put_pack(writer, txn, STORE_TREE_METRIC, &writer->metrics, writer->metrics.count,
+			  store_metrics_put);
+	return rc ? rc
+		  : put_pack(writer, txn, STORE_TREE_CONTEXT, &writer->contexts, writer->contexts.count,
+			    store_contexts_put);
+}
+
+static int put_value(struct store_writer *writer, MDB_txn *txn, enum store_tree_id tree, uint32_t id)
+{
+	uint8_t key_bytes[STORE_KEY_ID_BYTES];
+	MDB_val key = {sizeof key_bytes, key_bytes}, value;
+
+	store_key_id_put(key_bytes, id);
+	store_bytes_seal(&writer->scratch, key_bytes, sizeof key_bytes);
+	if (writer->scratch.failed)
+		return ENOMEM;
+	value = (MDB_val){writer->scratch.size, writer->scratch.data};
+	return mdb_put(txn, writer->dbi[tree], &key, &value, 0);
+}
+
+static int put_streams(struct store_writer *writer, MDB_txn *txn)
+{
+	int rc = 0;
+
+	for (uint32_t block = 0; block < writer->dirty_count && !rc; block++) {
+		uint32_t first = block * STORE_STREAM_BLOCK;
+
+		if (!writer->dirty_streams[block] || first >= writer->stream_count)
+			continue;
+		store_bytes_begin_sealed(&writer->scratch);
+		for (uint32_t id = first; id < writer->stream_count && id < first + STORE_STREAM_BLOCK; id++)
+			store_stream_put(&writer->streams[id], &writer->scratch);
+		rc = put_value(writer, txn, STORE_TREE_STREAM, first);
+	}
+	return rc;
+}
+
+static int delete_open(struct store_writer *writer, MDB_txn *txn, uint32_t stream)
+{
+	uint8_t key_bytes[STORE_KEY_ID_BYTES];
+	MDB_val key = {sizeof key_bytes, key_bytes};
+	int rc;
+
+	store_key_id_put(key_bytes, stream);
+	rc = mdb_del(txn, writer->dbi[STORE_TREE_OPEN], &key, NULL);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+static int put_open(struct store_writer *writer, MDB_txn *txn)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < writer->open_count && !rc; i++) {
+		struct open_spans *open = &writer->open[i];
+
+		if (!open->is_dirty)
+			continue;
+		if (!open->count) {
+			rc = delete_open(writer, txn, open->stream);
+			continue;
+		}
+		store_bytes_begin_sealed(&writer->scratch);
+		for (uint32_t s = 0; s < open->count; s++)
+			store_open_span_put(&open->spans[s], &writer->scratch);
+		rc = put_value(writer, txn, STORE_TREE_OPEN, open->stream);
+	}
+	return rc;
+}
+
+static int put_all(struct store_writer *writer, MDB_txn *txn)
+{
+	int rc = store_ingest_put(&writer->ingest, txn);
+
+	rc = rc ? rc : put_tables(writer, txn);
+	rc = rc ? rc : put_facts(writer, txn);
+	rc = rc ? rc : put_streams(writer, txn);
+	return rc ? rc : put_open(writer, txn);
+}
+
+/* What was put is in the file: forget that it was new. */
+static void committed(struct store_writer *writer)
+{
+	int dead;
+
+	store_ingest_committed(&writer->ingest);
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
+		store_pack_committed(&writer->packs[tree]);
+	writer->modules_changed = false;
+	writer->facts.size = 0;
+	if (writer->dirty_count)
+		memset(writer->dirty_streams, 0, writer->dirty_count);
+	for (uint32_t i = 0; i < writer->open_count; i++)
+		writer->open[i].is_dirty = false;
+	if (++writer->commits % READER_CHECK_COMMITS == 0)
+		mdb_reader_check(store_file_env(writer->file), &dead);
+}
+
+static int try_commit(struct store_writer *writer)
+{
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(store_file_env(writer->file), NULL, 0, &txn);
+
+	if (rc)
+		return rc;
+	rc = put_all(writer, txn);
+	if (!rc)
+		return mdb_txn_commit(txn);
+	mdb_txn_abort(txn);
+	return rc;
+}
+
+int store_writer_commit(struct store_writer *writer, struct error *error)
+{
+	int rc;
+
+	if (writer->failed || writer->ingest.failed)
+		return error_set(error, ERROR_IO,
+			"memory ran out while '%s' was written; what was committed before is safe",
+			store_file_path(writer->file));
+	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
+	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
+		rc = store_file_grow(writer->file, error);
+		if (rc)
+			return rc;
+	}
+	if (rc == EOVERFLOW)
+		return error_set(error, ERROR_IO,
+			"'%s' cannot take more records of one time: all sequences of a bucket are in use",
+			store_file_path(writer->file));
+	if (rc)
+		return store_file_failed(writer->file, "commit to", rc, error);
+	committed(writer);
+	return 0;
+}

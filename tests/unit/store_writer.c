@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_writer.c - records through writer, file and reader against a plain array: any order, any times,
+ * any commits between. Seeds are printed; HPCT_SEED repeats one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/reader.h"
+#include "store/writer.h"
+
+#define ROUNDS 40
+#define RECORDS_MAX 30000
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t below(uint64_t limit)
+{
+	return draw() % limit;
+}
+
+/* The truth: what was appended, in order of comparison. */
+struct model {
+	struct store_record *records;
+	size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+/* Ways in which times come. */
+enum shape { SHAPE_STEADY, SHAPE_RANDOM, SHAPE_NEAR, SHAPE_EQUAL, SHAPE_BACKWARD, SHAPE_BURSTS, SHAPE_COUNT };
+
+static uint64_t next_time(enum shape shape, uint64_t i)
+{
+	switch (shape) {
+	case SHAPE_STEADY:
+		return 1000000000ull + i * 1000000 + below(20000);
+	case SHAPE_RANDOM:
+		return below(3) ? draw() : (draw() & 1 ? UINT64_MAX - 1 : 0);
+	case SHAPE_NEAR:
+		return 5000000000ull + i * 1000 - below(400000);
+	case SHAPE_EQUAL:
+		return 77;
+	case SHAPE_BACKWARD:
+		return 900000000000ull - i * 3000;
+	default:
+		return (i / 1000) * 50000000000ull + i % 1000;
+	}
+}
+
+static uint64_t next_duration(uint64_t begin)
+{
+	uint64_t most = UINT64_MAX - 1 - begin, duration;
+
+	switch (below(4)) {
+	case 0:
+		duration = 0;
+		break;
+	case 1:
+		duration = below(50000);
+		break;
+	case 2:
+		duration = draw() >> below(64);
+		break;
+	default:
+		duration = 20000 + below(300);
+	}
+	return duration < most ? duration : most;
+}
+
+static struct store_record next_record(
+	enum store_track track, enum shape shape, uint64_t i, uint32_t contexts)
+{
+	struct store_record record = {.begin_ns = next_time(shape, i)};
+
+	if (record.begin_ns == UINT64_MAX)
+		record.begin_ns--;
+	record.end_ns = record.begin_ns;
+	record.context = (uint32_t)(below(4) ? below(contexts < 20 ? contexts : 20) : below(contexts));
+	if (track == STORE_SPANS) {
+		record.end_ns += next_duration(record.begin_ns);
+		record.what = (uint32_t)below(STORE_OP_COUNT);
+		record.bytes = below(3) ? 0 : draw();
+		record.link = below(2) ? i : 0;
+		record.attributes = (uint32_t)below(4);
+	}
+	record.amount = below(5) ? 1000000 : below(2) ? draw() : 1ull << 63;
+	record.flags = track == STORE_SAMPLES && below(3) ? STORE_RECORD_EXTENT : 0;
+	return record;
+}
+
+struct world {
+	char path[64];
+	struct store_writer *writer;
+	struct model models[STORE_TRACK_COUNT];
+	enum shape shapes[STORE_TRACK_COUNT];
+	uint32_t contexts;
+};
+
+static void world_write(struct world *world)
+{
+	struct store_stream stream = {.rank = -1, .end_ns = STORE_OPEN_NS};
+	struct error error;
+
+	snprintf(world->path, sizeof world->path, "/tmp/hpct-store-%d.mdb", (int)getpid());
+	unlink(world->path);
+	assert_int_equal(store_writer_create(&world->writer, world->path, &error), 0);
+	assert_int_equal(store_writer_stream(world->writer, &stream), 0);
+	assert_int_equal(store_writer_stream(world->writer, &stream), 1);
+	store_writer_metric(world->writer, "CPUTIME", "ns", false);
+	for (unsigned i = 0; i < 4; i++)
+		store_writer_text(world->writer, (char[2]){(char)('a' + i)}, 1);
+	for (uint32_t i = 0; i < 3000; i++)
+		store_writer_context(world->writer,
+			(uint32_t)below(store_writer_context_count(world->writer)), 0, below(1000));
+	world->contexts = store_writer_context_count(world->writer);
+}
+
+static void world_fill(struct world *world, enum store_track track)
+{
+	struct model *model = &world->models[track];
+	size_t count = 1 + below(RECORDS_MAX), done = 0;
+
+	model->records = malloc(count * sizeof *model->records);
+	world->shapes[track] = (enum shape)below(SHAPE_COUNT);
+	for (size_t i = 0; i < count; i++)
+		model->records[i] = next_record(track, world->shapes[track], i, world->contexts);
+	model->count = count;
+	while (done < count) {
+		size_t part = 1 + below(3000);
+
+		part = part < count - done ? part : count - done;
+		store_writer_append(world->writer, 1, track, model->records + done, part);
+		done += part;
+		if (below(3) == 0)
+			assert_int_equal(store_writer_commit(world->writer, NULL), 0);
+	}
+	qsort(model->records, count, sizeof *model->records, compare);
+}
+
+static bool in_window(const struct store_record *record, uint64_t begin, uint64_t end)
+{
+	return record->begin_ns < end && (record->end_ns > begin || record->begin_ns >= begin);
+}
+
+/* Everything the cursor gives for a window, sorted. */
+static struct model collect(struct store_reader *reader, enum store_track track, uint64_t begin, uint64_t end)
+{
+	struct model got = {0};
+	struct store_cursor *cursor;
+	struct store_batch batch;
+	struct store_chunk chunk;
+	struct error error = {0};
+	uint64_t last_bucket = 0;
+	int rc;
+
+	store_batch_init(&batch);
+	assert_int_equal(store_cursor_open(&cursor, reader, 1, track, begin, end, &error), 0);
+	while ((rc = store_cursor_next(cursor, &chunk, &error)) == 1) {
+		assert_true(chunk.bucket_ns >= last_bucket);
+		last_bucket = chunk.bucket_ns;
+		if (store_chunk_decode(&chunk, STORE_ALL, &batch, &error))
+			fail_msg("%s", error.text);
+		got.records = realloc(got.records, (got.count + batch.count + 1) * sizeof *got.records);
+		for (size_t i = 0; i < batch.count; i++) {
+			struct store_record record = store_batch_record(&batch, i), before;
+
+			before = store_batch_record(&batch, i ? i - 1 : 0);
+			assert_true(store_record_compare(&before, &record) <= 0);
+			got.records[got.count] = record;
+			got.count += in_window(&record, begin, end);
+		}
+	}
+	if (rc)
+		fail_msg("%s", error.text);
+	store_cursor_close(cursor);
+	store_batch_fini(&batch);
+	if (got.count)
+		qsort(got.records, got.count, sizeof *got.records, compare);
+	return got;
+}
+
+static void check_window(struct world *world, struct store_reader *reader, enum store_track track,
+	uint64_t begin, uint64_t end)
+{
+	const struct model *model = &world->models[track];
+	struct model got = collect(reader, track, begin, end);
+	size_t at = 0;
+
+	for (size_t i = 0; i < model->count; i++) {
+		if (!in_window(&model->records[i], begin, end))
+			continue;
+		assert_true(at < got.count);
+		assert_memory_equal(&got.records[at], &model->records[i], sizeof *got.records);
+		at++;
+	}
+	assert_int_equal(at, got.count);
+	free(got.records);
+}
+
+static void check_before(struct world *world, struct store_reader *reader, uint64_t time)
+{
+	const struct model *model = &world->models[STORE_SAMPLES];
+	const struct store_record *wanted = NULL;
+	struct store_record got;
+	struct error error;
+	int rc;
+
+	for (size_t i = 0; i < model->count; i++)
+		if (model->records[i].begin_ns < time && model->records[i].flags & STORE_RECORD_EXTENT)
+			wanted = &model->records[i];
+	rc = store_reader_sample_before(reader, 1, time, &got, &error);
+	assert_int_equal(rc, wanted != NULL);
+	if (wanted)
+		assert_memory_equal(&got, wanted, sizeof got);
+}
+
+static uint64_t some_time(const struct model *model)
+{
+	if (below(4) == 0)
+		return draw() >> below(64);
+	return model->records[below(model->count)].begin_ns + below(3) - 1;
+}
+
+static void check_world(struct world *world, struct store_reader *reader)
+{
+	uint32_t count;
+	const struct store_stream *streams = store_reader_streams(reader, &count);
+
+	assert_int_equal(count, 2);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
+		assert_int_equal(streams[1].count[track], world->models[track].count);
+		check_window(world, reader, track, 0, UINT64_MAX);
+		for (int i = 0; i < 12; i++) {
+			uint64_t a = some_time(&world->models[track]), b = some_time(&world->models[track]);
+
+			check_window(world, reader, track, a < b ? a : b, a < b ? b : a);
+			check_before(world, reader, a);
+		}
+	}
+	check_before(world, reader, 0);
+	check_before(world, reader, UINT64_MAX);
+}
+
+static void one_round(uint64_t seed)
+{
+	struct world world = {0};
+	struct store_reader *reader;
+	struct error error = {0};
+
+	state = seed;
+	world_write(&world);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		world_fill(&world, track);
+	print_message("seed %" PRIu64 ": shapes %d %d %d, records %zu %zu %zu\n", seed, world.shapes[0],
+		world.shapes[1], world.shapes[2], world.models[0].count, world.models[1].count,
+		world.models[2].count);
+	assert_int_equal(store_writer_close(world.writer, &error), 0);
+	if (store_reader_open(&reader, world.path, &error))
+		fail_msg("%s", error.text);
+	check_world(&world, reader);
+	store_reader_close(reader);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		free(world.models[track].records);
+	unlink(world.path);
+}
+
+static void test_random_records(void **unused)
+{
+	const char *seed = getenv("HPCT_SEED");
+
+	(void)unused;
+	if (seed) {
+		one_round(strtoull(seed, NULL, 10));
+		return;
+	}
+	for (uint64_t round = 1; round <= ROUNDS; round++)
+		one_round(round * 7919);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_records),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
