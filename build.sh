@@ -109,8 +109,7 @@ show() {
 verb_test() {
 	ensure build test
 	compile build -DHPCT_WERROR=ON
-	tests/lint/layers
-	run_tests build
+	run_tests build # the layer check is one of them
 }
 
 verb_install() {
