@@ -66,7 +66,8 @@ void thread_free(struct thread *thread);
  * block is freed and the thread counted as unmonitored. */
 void thread_begin(struct thread *thread, uint32_t index);
 
-/* Stops sampling and publishes what the CPU clock has beyond the samples, at most two periods. */
+/* Stops sampling and publishes what the CPU clock has beyond the samples: at most two periods and some
+ * ticks. */
 void thread_settle(struct thread *thread);
 
 /* Goes on after thread_settle, when the exec that it was for has failed. */

@@ -7,7 +7,8 @@
  *
  *   unwind_oracle [-n STOPS] [-s SEED] [-i INSTRUCTIONS] [-v] COMMAND ARGS...
  *   -i: instead of random moments, every so many instructions: prologues, PLT stubs, signal frames
- *   prints "stops N frames N equal N differ N partial N oracle_stopped N seed N"; 1 if any differ
+ *   prints "stops N frames N equal N differ N partial N oracle_stopped N vdso N seed N"; 1 if any differ
+ *   (vdso: libunwind cannot read the vdso of another process and guesses)
  */
 #include <elf.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ struct remote {
 	pid_t pid;
 	struct cfi_module modules[MODULES_MAX];
 	unsigned count;
+	unsigned vdso; /* its index in modules */
 	char *maps;
 };
 
@@ -37,7 +39,7 @@ static struct remote remote;
 static struct unwinder unwinder;
 static struct unwind_frame frames[UNWIND_FRAMES_MAX];
 static struct {
-	unsigned long stops, frames, equal, differ, partial, oracle_stopped;
+	unsigned long stops, frames, equal, differ, partial, oracle_stopped, vdso;
 } tally;
 static int verbose;
 static unsigned long instructions; /* between two stops; 0: random moments */
@@ -98,6 +100,8 @@ static void modules_take(const char *maps)
 		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s%*[ ]%4095[^\n]", &begin, &end, &offset, path) < 3)
 			continue;
 		if (strcmp(path, last) || !path[0]) {
+			if (first && !strcmp(last, "[vdso]"))
+				remote.vdso = remote.count;
 			if (first)
 				module_take(first, end_of_last);
 			first = path[0] == '/' || !strcmp(path, "[vdso]") ? begin : 0;
@@ -167,7 +171,7 @@ static unsigned oracle_walk(
 	unsigned count = 0;
 	unw_cursor_t cursor;
 	unw_word_t ip, exact = 1;
-	int result;
+	int result = 0;
 
 	unw_init_remote(&cursor, space, upt);
 	do {
@@ -217,6 +221,8 @@ static void compare(unw_addr_space_t space, void *upt)
 		tally.equal++;
 	else if (stopped && same == count)
 		tally.oracle_stopped++; /* it gave up, we went on */
+	else if (frames[0].slot == remote.vdso)
+		tally.vdso++;
 	else
 		tally.differ++;
 	if (result == UNWIND_PARTIAL || same != count || same != unwinder.count)
@@ -324,8 +330,8 @@ int main(int argc, char **argv)
 	while (tally.stops < stops && stop())
 		compare(space, upt);
 	kill(remote.pid, SIGKILL);
-	printf("stops %lu frames %lu equal %lu differ %lu partial %lu oracle_stopped %lu seed %u\n",
+	printf("stops %lu frames %lu equal %lu differ %lu partial %lu oracle_stopped %lu vdso %lu seed %u\n",
 		tally.stops, tally.frames, tally.equal, tally.differ, tally.partial, tally.oracle_stopped,
-		seed);
+		tally.vdso, seed);
 	return tally.differ != 0;
 }
