@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/store.h"
 #include "timeline/escape.h"
+#include "timeline/names_cache.h"
 #include "timeline/names_stream.h"
 #include "timeline/names_worker.h"
+#include "timeline/run_find.h"
 
 #define NICE 10
 #define PIPE_CPU_NS 2000000000u /* of one request: the collector's user waits for it */
@@ -23,7 +26,8 @@
 #define OUT_BYTES 65536u
 
 static const char help[] =
-	"usage: hpct-names [options] FILE OFFSET...    names addresses of a program or library\n"
+	"usage: hpct-names [options] RUN               names what a recording could not name itself\n"
+	"       hpct-names [options] FILE OFFSET...    names addresses of a program or library\n"
 	"       hpct-names [options] -e FILE           the same, hexadecimal addresses on stdin\n"
 	"       hpct-names [options] --pipe            answers the collector on stdin and stdout\n"
 	"\n"
@@ -41,9 +45,11 @@ static const char help[] =
 	"of\n"
 	"an outer row is the place of the next inner one.\n"
 	"\n"
-	"Exit codes: 0 done, 2 wrong usage, 5 the file cannot be read.\n";
+	"Names found for a RUN go to its cache.mdb, or to the user's cache directory if it is read-only.\n"
+	"\n"
+	"Exit codes: 0 done, 2 wrong usage, 4 no such run, 5 the file cannot be read.\n";
 
-enum mode { MODE_ARGUMENTS, MODE_STDIN, MODE_PIPE };
+enum mode { MODE_ARGUMENTS, MODE_STDIN, MODE_PIPE, MODE_RUN };
 
 struct invocation {
 	enum mode mode;
@@ -112,9 +118,11 @@ static int invocation_read(struct invocation *call, int argc, char **argv, struc
 	call->offsets = argv + optind;
 	call->offset_count = argc - optind;
 	if (call->mode == MODE_ARGUMENTS) {
-		if (call->offset_count < 2)
+		if (call->offset_count < 1)
 			return error_set(error, ERROR_USAGE,
-				"a file and addresses are needed; hpct-names --help says more");
+				"a run, or a file and addresses are needed; hpct-names --help says more");
+		if (call->offset_count == 1)
+			call->mode = MODE_RUN;
 		call->file = *call->offsets++;
 		call->offset_count--;
 	} else if (call->offset_count) {
@@ -310,11 +318,52 @@ static int run_pipe(struct names_worker *worker, struct error *error)
 	return rc;
 }
 
+/* ---- a run ---- */
+
+static void note_print(const char *sentence)
+{
+	fprintf(stderr, "hpct-names: %s\n", sentence);
+}
+
+static int run_fill(const struct invocation *call, const struct names_options *names, struct error *error)
+{
+	struct names_fill result;
+	struct stat status;
+	char *path;
+	int rc;
+
+	if (!stat(call->file, &status) && !S_ISDIR(status.st_mode))
+		return error_set(error, ERROR_USAGE, "%s is a file: which addresses of it?", call->file);
+	rc = run_find(call->file, &path, error);
+	if (rc)
+		return rc;
+	rc = names_fill(path, names, &result, note_print, error);
+	if (!rc)
+		printf("%llu of %llu frames without a name or a line have more now (%llu modules)\n",
+			(unsigned long long)result.found, (unsigned long long)result.missing,
+			(unsigned long long)result.modules);
+	free(path);
+	return rc;
+}
+
+static int invocation_run(struct invocation *call, const struct names_options *names, struct error *error)
+{
+	struct names_worker *worker;
+	int rc;
+
+	if (call->mode == MODE_RUN)
+		return run_fill(call, names, error);
+	rc = names_worker_open(&worker, names, error);
+	if (!rc)
+		rc = call->mode == MODE_PIPE ? run_pipe(worker, error) : run_by_hand(call, worker, error);
+	names_worker_close(worker);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct invocation call = {0};
 	struct names_options names = {0};
-	struct names_worker *worker = NULL;
 	struct error error = {0};
 	int rc = invocation_read(&call, argc, argv, &error);
 
@@ -324,9 +373,6 @@ int main(int argc, char **argv)
 	names.search.debug_path_count = call.debug_path_count;
 	names.search.debuginfod = call.debuginfod;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
-	rc = rc ? rc : names_worker_open(&worker, &names, &error);
-	if (!rc)
-		rc = call.mode == MODE_PIPE ? run_pipe(worker, &error) : run_by_hand(&call, worker, &error);
-	names_worker_close(worker);
+	rc = rc ? rc : invocation_run(&call, &names, &error);
 	return rc ? error_report(&error, "hpct-names") : 0;
 }

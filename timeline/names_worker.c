@@ -22,6 +22,11 @@
 #include "timeline/names_stream.h"
 
 #define WORKER_MEMORY_BYTES (8ull << 30)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WORKER_SANITIZED 1 /* sanitizers reserve terabytes */
+#else
+#define WORKER_SANITIZED 0
+#endif
 #define WORKER_CPU_S 30	  /* without a frame: it hangs */
 #define WORKER_WALL_S 300 /* the same, asleep (a server, a network file system) */
 #define WORKER_FD 3
@@ -98,7 +103,8 @@ static void worker_settle(int fd)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "hpct-names");
-	setrlimit(RLIMIT_DATA, &memory);
+	if (!WORKER_SANITIZED)
+		setrlimit(RLIMIT_DATA, &memory);
 	setrlimit(RLIMIT_CORE, &core);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

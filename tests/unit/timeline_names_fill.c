@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * unit.timeline.names_fill - a run is named after its recording: what is missing is found and cached, what
+ * was found stays when the binary is gone, and what the run knew itself is not asked again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/writer.h"
+#include "timeline/names_cache.h"
+
+static char directory[] = "/tmp/hpct-test-XXXXXX";
+
+static const char source[] = "__attribute__((noinline)) int inner(int x) { return x * 3; }\n"
+			     "int outer(int x) { return inner(x) + 1; }\n"
+			     "int main(int c, char **v) { (void)v; return outer(c); }\n";
+
+static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int shell(const char *format, ...)
+{
+	char command[2048];
+	va_list arguments;
+	int size = snprintf(command, sizeof command, "cd %s && ", directory);
+
+	va_start(arguments, format);
+	vsnprintf(command + size, sizeof command - (size_t)size, format, arguments);
+	va_end(arguments);
+	return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+	static char paths[4][256];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+	return path;
+}
+
+static uint64_t address_of(const char *symbol)
+{
+	unsigned long address = 0;
+	FILE *file;
+	char command[512];
+
+	snprintf(command, sizeof command, "nm %s/program | awk '$3 == \"%s\" {print $1}'", directory, symbol);
+	file = popen(command, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lx", &address), 1);
+	assert_int_equal(pclose(file), 0);
+	return address;
+}
+
+static struct store_module module;
+
+/* A run whose store has three frames, of which it could name `main` only. */
+static void make_run(const char *name)
+{
+	struct store_writer *writer;
+	struct store_scope scope = {.kind = STORE_SCOPE_FUNCTION, .line = 3};
+	char path[512];
+	uint32_t id, at;
+
+	assert_int_equal(shell("mkdir %s", name), 0);
+	snprintf(path, sizeof path, "%s/host.mdb", path_of(name));
+	assert_int_equal(store_writer_create(&writer, path, NULL), 0);
+	module.kind = STORE_MODULE_ELF;
+	module.path = store_writer_text(writer, path_of("program"), strlen(path_of("program")));
+	id = store_writer_module(writer, &module);
+	at = store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, id, address_of("main"));
+	at = store_writer_context(writer, at, id, address_of("outer"));
+	store_writer_context(writer, at, id, address_of("inner"));
+	scope.name = store_writer_text(writer, "main", 4);
+	scope.file = store_writer_text(writer, "program.c", 9);
+	store_writer_symbol(writer, id, address_of("main"), &scope, 1);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+}
+
+static void assert_cached(const char *run, const char *symbol, unsigned line)
+{
+	struct store_scope scopes[STORE_SCOPE_MAX];
+	struct names_cache *cache;
+	int count;
+
+	assert_int_equal(names_cache_open(&cache, path_of(run), NULL), 0);
+	assert_non_null(cache);
+	count = names_cache_find(cache, &module, path_of("program"), address_of(symbol), scopes);
+	assert_int_equal(count, line ? 1 : 0);
+	if (line) {
+		assert_string_equal(names_cache_text(cache, scopes[0].name, NULL), symbol);
+		assert_int_equal(scopes[0].line, line);
+	}
+	names_cache_close(cache);
+}
+
+static struct names_fill fill(const char *run)
+{
+	const struct names_options options = {0};
+	struct names_fill result;
+	struct error error;
+
+	assert_int_equal(names_fill(path_of(run), &options, &result, NULL, &error), 0);
+	return result;
+}
+
+static void test_fill(void **state)
+{
+	struct names_cache *cache;
+	struct names_fill result;
+
+	(void)state;
+	make_run("a.hpct");
+	assert_int_equal(names_cache_open(&cache, path_of("a.hpct"), NULL), 0);
+	assert_null(cache);
+	assert_int_equal(names_cache_find(cache, &module, "", 0, NULL), 0);
+	result = fill("a.hpct");
+	assert_int_equal(result.missing, 2);
+	assert_int_equal(result.found, 2);
+	assert_int_equal(result.modules, 1);
+	assert_cached("a.hpct", "inner", 1);
+	assert_cached("a.hpct", "outer", 2);
+	assert_cached("a.hpct", "main", 0);
+	result = fill("a.hpct");
+	assert_int_equal(result.missing, 0);
+	assert_cached("a.hpct", "inner", 1);
+	assert_int_equal(shell("test $(ls a.hpct | grep -vc -e -lock$) = 2"), 0);
+}
+
+/* The binary is deleted, one name is asked for again: nothing is found and nothing is lost. */
+static void test_without_binary(void **state)
+{
+	struct names_fill result;
+
+	(void)state;
+	make_run("b.hpct");
+	assert_int_equal(fill("b.hpct").found, 2);
+	make_run("c.hpct");
+	assert_int_equal(shell("cp program program.copy && strip program && mv program program.moved && "
+			       "cp b.hpct/cache.mdb c.hpct/cache.mdb && mv program.copy program.kept"),
+		0);
+	result = fill("c.hpct");
+	assert_int_equal(result.found, 0);
+	assert_int_equal(shell("cp program.kept program"), 0);
+	assert_cached("c.hpct", "inner", 1);
+}
+
+static void test_nothing_found(void **state)
+{
+	struct names_cache *cache;
+	struct names_fill result;
+
+	(void)state;
+	make_run("d.hpct");
+	assert_int_equal(shell("mv program program.away"), 0);
+	result = fill("d.hpct");
+	assert_int_equal(shell("mv program.away program"), 0);
+	assert_int_equal(result.missing, 2);
+	assert_int_equal(result.found, 0);
+	assert_int_equal(names_cache_open(&cache, path_of("d.hpct"), NULL), 0);
+	assert_null(cache);
+	assert_int_equal(shell("test $(ls d.hpct | grep -vc -e -lock$) = 1"), 0);
+}
+
+static void test_no_run(void **state)
+{
+	const struct names_options options = {0};
+	struct names_fill result;
+	struct error error = {0};
+
+	(void)state;
+	assert_int_equal(names_fill(path_of("none.hpct"), &options, &result, NULL, &error), -(int)ERROR_RUN);
+	assert_int_equal(error.code, ERROR_RUN);
+	assert_int_equal(shell("test ! -e none.hpct"), 0);
+}
+
+/* A cache that is no store is replaced. */
+static void test_damaged_cache(void **state)
+{
+	(void)state;
+	make_run("e.hpct");
+	assert_int_equal(shell("head -c 9000 /dev/zero >e.hpct/cache.mdb"), 0);
+	assert_int_equal(fill("e.hpct").found, 2);
+	assert_cached("e.hpct", "inner", 1);
+}
+
+static int setup(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	setenv("XDG_CACHE_HOME", path_of("user"), 1);
+	file = fopen(path_of("program.c"), "w");
+	if (!file || fputs(source, file) < 0 || fclose(file))
+		return -1;
+	return shell("cc -O1 -g program.c -o program");
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return chdir("/") || shell("rm -rf %s", directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_without_binary),
+		cmocka_unit_test(test_nothing_found),
+		cmocka_unit_test(test_no_run),
+		cmocka_unit_test(test_damaged_cache),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

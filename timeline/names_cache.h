@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_cache.h - names that were found after the recording: a store that holds modules and symbols
+ * and nothing else, RUN/cache.mdb, or in the user's cache directory when the run is read-only. It is
+ * replaced as a whole, never written in place, and deleting it loses nothing that cannot be found again.
+ */
+#ifndef TIMELINE_NAMES_CACHE_H
+#define TIMELINE_NAMES_CACHE_H
+
+#include "store/error.h"
+#include "store/store.h"
+#include "timeline/names.h"
+
+struct names_cache;
+
+/* NULL in *cache and 0 when there is none; a damaged one counts as none. Negative: memory. One thread. */
+int names_cache_open(struct names_cache **cache, const char *run_path, struct error *error);
+void names_cache_close(struct names_cache *cache);
+/* Scopes of a frame into `scopes` (STORE_SCOPE_MAX), as store_reader_symbol() gives them but for text ids of
+ * the cache; their number, 0: not there. What is there is better than what the run's own stores say. `path`
+ * is the module's. A NULL cache has nothing. */
+int names_cache_find(struct names_cache *cache, const struct store_module *module, const char *path,
+	uint64_t offset, struct store_scope *scopes);
+const char *names_cache_text(const struct names_cache *cache, uint32_t text, size_t *size_bytes);
+
+struct names_fill {
+	uint64_t missing; /* frames without a name or without a line */
+	uint64_t found;	  /* of them, that now have one or more of both */
+	uint64_t modules; /* they lie in */
+};
+
+/* Looks for names of all frames of the run that have none, or no line, and writes what is found to the cache;
+ * what an older cache held stays. ERROR_RUN: no run; ERROR_IO: the cache cannot be written. `note` is called
+ * with a sentence about each module of which something is missing; may be NULL. */
+int names_fill(const char *run_path, const struct names_options *options, struct names_fill *result,
+	void (*note)(const char *sentence), struct error *error);
+
+#endif

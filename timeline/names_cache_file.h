@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_cache_file.h - where the cache of a run lies; for names_cache.c and names_fill.c.
+ */
+#ifndef TIMELINE_NAMES_CACHE_FILE_H
+#define TIMELINE_NAMES_CACHE_FILE_H
+
+#include <stdbool.h>
+
+/* The caller's to free; NULL: no memory, or a read-only run and no directory of the user's. */
+char *names_cache_path(const char *run_path, bool for_writing);
+
+#endif

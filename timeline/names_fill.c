@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_fill.c - names a run after its recording: collects the frames of all its stores that have no
+ * name or no line, asks the worker module by module, and writes a new cache with what it found and what the
+ * old cache held.
+ *
+ *   stores --wants--> (module, offsets) --names_worker--> answers --> cache.mdb.PID --rename--> cache.mdb
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/reader.h"
+#include "store/writer.h"
+#include "timeline/names_cache.h"
+#include "timeline/names_cache_file.h"
+#include "timeline/names_worker.h"
+#include "timeline/run_find.h"
+
+/* One frame to ask about. */
+struct want {
+	uint32_t module; /* of the store at hand */
+	uint64_t offset;
+};
+
+struct fill {
+	const struct names_options *options;
+	struct names_fill *result;
+	void (*note)(const char *sentence);
+	struct names_cache *old;
+	struct store_writer *writer;
+	struct names_worker *worker;
+	/* -- the store at hand -- */
+	struct store_reader *reader;
+	struct want *wants;
+	size_t want_count;
+	/* -- the module at hand -- */
+	uint32_t module_out; /* in the cache */
+};
+
+/* ---- what is missing ---- */
+
+static bool scopes_are_whole(const struct store_scope *scopes, int count)
+{
+	return count > 0 && scopes[0].name && scopes[count - 1].line;
+}
+
+static bool module_has_file(const struct store_module *module)
+{
+	return module->kind == STORE_MODULE_ELF || module->kind == STORE_MODULE_VDSO;
+}
+
+static uint32_t module_put(struct fill *fill, const struct store_module *module, const char *path)
+{
+	struct store_module copy = *module;
+
+	copy.path = store_writer_text(fill->writer, path, strlen(path));
+	copy.load_ns = copy.unload_ns = 0;
+	return store_writer_module(fill->writer, &copy);
+}
+
+static uint32_t text_copy(struct fill *fill, uint32_t text)
+{
+	size_t size = 0;
+	const char *bytes = names_cache_text(fill->old, text, &size);
+
+	return store_writer_text(fill->writer, bytes, size);
+}
+
+/* What the old cache knows goes to the new one. True when that is all one can wish for. */
+static bool keep_old(struct fill *fill, const struct store_module *module, const char *path, uint64_t offset)
+{
+	struct store_scope scopes[STORE_SCOPE_MAX];
+	int count = names_cache_find(fill->old, module, path, offset, scopes);
+
+	for (int i = 0; i < count; i++) {
+		scopes[i].name = text_copy(fill, scopes[i].name);
+		scopes[i].file = text_copy(fill, scopes[i].file);
+		scopes[i].decl_file = text_copy(fill, scopes[i].decl_file);
+	}
+	if (count)
+		store_writer_symbol(
+			fill->writer, module_put(fill, module, path), offset, scopes, (size_t)count);
+	return scopes_are_whole(scopes, count);
+}
+
+static int want_compare(const void *left, const void *right)
+{
+	const struct want *a = left, *b = right;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Frames of all contexts, each once. */
+static int wants_collect(struct fill *fill, struct error *error)
+{
+	uint32_t context_count, module_count;
+	const struct store_context *contexts = store_reader_contexts(fill->reader, &context_count);
+	const struct store_module *modules = store_reader_modules(fill->reader, &module_count);
+	size_t kept = 0;
+
+	free(fill->wants);
+	fill->want_count = 0;
+	fill->wants = malloc((context_count + 1) * sizeof *fill->wants);
+	if (!fill->wants)
+		return error_memory(error);
+	for (uint32_t i = STORE_CONTEXT_FIRST; i < context_count; i++)
+		if (contexts[i].module != STORE_MODULE_RESERVED && contexts[i].module < module_count &&
+			module_has_file(&modules[contexts[i].module]))
+			fill->wants[fill->want_count++] =
+				(struct want){contexts[i].module, contexts[i].offset};
+	qsort(fill->wants, fill->want_count, sizeof *fill->wants, want_compare);
+	for (size_t i = 0; i < fill->want_count; i++)
+		if (!kept || want_compare(&fill->wants[kept - 1], &fill->wants[i]))
+			fill->wants[kept++] = fill->wants[i];
+	fill->want_count = kept;
+	return 0;
+}
+
+/* Leaves the frames that neither the store nor the old cache knows all about. */
+static void wants_reduce(struct fill *fill)
+{
+	uint32_t module_count;
+	const struct store_module *modules = store_reader_modules(fill->reader, &module_count);
+	struct store_scope scopes[STORE_SCOPE_MAX];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fill->want_count; i++) {
+		struct want want = fill->wants[i];
+		const struct store_module *module = &modules[want.module];
+		int count = store_reader_symbol(fill->reader, want.module, want.offset, scopes, NULL);
+
+		if (scopes_are_whole(scopes, count) ||
+			keep_old(fill, module, store_reader_text(fill->reader, module->path, NULL),
+				want.offset))
+			continue;
+		fill->wants[kept++] = want;
+	}
+	fill->want_count = kept;
+	fill->result->missing += kept;
+}
+
+/* ---- what is found ---- */
+
+static uint32_t text_put(struct fill *fill, const char *text)
+{
+	return store_writer_text(fill->writer, text, strlen(text));
+}
+
+/* Kept if it says more than the store does: a name, or a line for a name. */
+static int take(void *context, const struct names_answer *answer)
+{
+	struct fill *fill = context;
+	struct store_scope scopes[STORE_SCOPE_MAX];
+	int before = store_reader_symbol(fill->reader, answer->module, answer->offset, scopes, NULL);
+	bool had_name = before > 0 && scopes[0].name;
+
+	if (!answer->scopes[0].name[0] || (had_name && !answer->scopes[answer->scope_count - 1].line))
+		return 0;
+	for (uint32_t i = 0; i < answer->scope_count; i++) {
+		const struct names_scope *from = &answer->scopes[i];
+
+		scopes[i] = (struct store_scope){.kind = from->kind,
+			.name = text_put(fill, from->name),
+			.file = text_put(fill, from->file),
+			.line = from->line,
+			.decl_file = text_put(fill, from->decl_file),
+			.decl_line = from->decl_line,
+			.start = from->start};
+	}
+	store_writer_symbol(fill->writer, fill->module_out, answer->offset, scopes, answer->scope_count);
+	fill->result->found++;
+	return 0;
+}
+
+static int ask(struct fill *fill, struct names_request *request, const struct want *wants, size_t count,
+	struct error *error)
+{
+	static uint64_t offsets[NAMES_OFFSETS_MAX];
+	char note[NAMES_NOTE_BYTES] = "";
+	int rc = 0;
+
+	request->offsets = offsets;
+	for (size_t done = 0; done < count && !rc; done += request->offset_count) {
+		size_t part = count - done < NAMES_OFFSETS_MAX ? count - done : NAMES_OFFSETS_MAX;
+
+		for (size_t i = 0; i < part; i++)
+			offsets[i] = wants[done + i].offset;
+		request->offset_count = (uint32_t)part;
+		rc = names_worker_ask(fill->worker, request, take, fill, note, error);
+	}
+	if (!rc && note[0] && fill->note)
+		fill->note(note);
+	return rc;
+}
+
+static int ask_module(struct fill *fill, const struct want *wants, size_t count, struct error *error)
+{
+	uint32_t module_count;
+	const struct store_module *module =
+		&store_reader_modules(fill->reader, &module_count)[wants[0].module];
+	const char *path = store_reader_text(fill->reader, module->path, NULL);
+	struct names_request request = {.module = wants[0].module,
+		.kind = module->kind,
+		.build_id_bytes = module->build_id_bytes,
+		.path = path,
+		.real_path = path};
+
+	memcpy(request.build_id, module->build_id, sizeof module->build_id);
+	fill->module_out = module_put(fill, module, path);
+	fill->result->modules++;
+	return ask(fill, &request, wants, count, error);
+}
+
+static int fill_store(struct fill *fill, struct error *error)
+{
+	int rc = wants_collect(fill, error);
+	size_t begin = 0;
+
+	if (rc)
+		return rc;
+	wants_reduce(fill);
+	for (size_t i = 1; i <= fill->want_count && !rc; i++) {
+		if (i < fill->want_count && fill->wants[i].module == fill->wants[begin].module)
+			continue;
+		rc = ask_module(fill, fill->wants + begin, i - begin, error);
+		begin = i;
+	}
+	return rc;
+}
+
+static int fill_stores(struct fill *fill, const char *run_path, struct error *error)
+{
+	char **names, *path;
+	size_t count;
+	int rc = run_find_stores(run_path, &names, &count, error);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count && !rc; i++) {
+		if (asprintf(&path, "%s/%s", run_path, names[i]) < 0) {
+			rc = error_memory(error);
+			break;
+		}
+		rc = store_reader_open(&fill->reader, path, error);
+		rc = rc ? rc : fill_store(fill, error);
+		if (fill->reader)
+			store_reader_close(fill->reader);
+		fill->reader = NULL;
+		free(path);
+	}
+	run_find_free(names, count);
+	return rc;
+}
+
+/* ---- the new cache ---- */
+
+/* The directory of the user's caches may not be there yet. */
+static void directory_make(const char *path)
+{
+	char *directory = strdup(path), *slash = directory ? strrchr(directory, '/') : NULL;
+
+	if (slash) {
+		*slash = '\0';
+		mkdir(directory, 0700);
+	}
+	free(directory);
+}
+
+static void file_remove(const char *path)
+{
+	char *lock;
+
+	unlink(path);
+	if (asprintf(&lock, "%s-lock", path) < 0)
+		return;
+	unlink(lock);
+	free(lock);
+}
+
+/* Fills a new file and puts it in the old one's place: readers see the one or the other. */
+static int fill_into(struct fill *fill, const char *run_path, const char *cache_path, const char *new_path,
+	struct error *error)
+{
+	int rc = store_writer_create(&fill->writer, new_path, error);
+	bool is_worth;
+
+	if (rc)
+		return rc;
+	rc = fill_stores(fill, run_path, error);
+	is_worth = !rc && (fill->old || fill->result->found);
+	if (is_worth)
+		rc = store_writer_close(fill->writer, error);
+	else
+		store_writer_abort(fill->writer);
+	if (!rc && is_worth && rename(new_path, cache_path))
+		rc = error_set(error, ERROR_IO, "cannot put %s in place: %s", cache_path, strerror(errno));
+	file_remove(new_path);
+	return rc;
+}
+
+static int run_check(const char *run_path, struct error *error)
+{
+	char **names;
+	size_t count;
+	int rc = run_find_stores(run_path, &names, &count, error);
+
+	if (!rc)
+		run_find_free(names, count);
+	return rc;
+}
+
+int names_fill(const char *run_path, const struct names_options *options, struct names_fill *result,
+	void (*note)(const char *sentence), struct error *error)
+{
+	struct fill fill = {.options = options, .result = result, .note = note};
+	char *cache_path, *new_path = NULL;
+	int rc = run_check(run_path, error);
+
+	memset(result, 0, sizeof *result);
+	if (rc)
+		return rc;
+	cache_path = names_cache_path(run_path, true);
+	if (!cache_path)
+		return error_set(
+			error, ERROR_IO, "%s is read-only, and there is no cache directory", run_path);
+	directory_make(cache_path);
+	if (asprintf(&new_path, "%s.%d", cache_path, (int)getpid()) < 0) {
+		free(cache_path);
+		return error_memory(error);
+	}
+	rc = names_cache_open(&fill.old, run_path, error);
+	rc = rc ? rc : names_worker_open(&fill.worker, options, error);
+	rc = rc ? rc : fill_into(&fill, run_path, cache_path, new_path, error);
+	names_worker_close(fill.worker);
+	names_cache_close(fill.old);
+	free(fill.wants);
+	free(new_path);
+	free(cache_path);
+	return rc;
+}
