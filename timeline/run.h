@@ -71,6 +71,7 @@ struct run_function {
 	uint32_t line;
 	uint64_t hash;	     /* of its name as screens.md B says: picks its colour */
 	bool is_placeholder; /* <program root>, <partial>, ... */
+	uint32_t name_bytes; /* length of the name, which may hold any byte */
 };
 const struct run_function *run_function(const struct run *run, uint32_t function);
 uint32_t run_function_count(const struct run *run);

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - opens a run directory: finds its stores, puts their clocks on one line, and lets each table
+ * (streams, contexts, scopes) catch up, now and at every renewal. Nothing here costs by records.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/hash.h"
+#include "timeline/run_find.h"
+#include "timeline/run_parts.h"
+
+/* A store whose writer cannot be asked after counts as written while it was changed this recently. */
+#define LIVE_SECONDS 10
+
+/* ---- strings ---- */
+
+static bool text_equal(const void *element, const void *key)
+{
+	const struct run_text *a = element, *b = key;
+
+	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
+const char *run_intern(struct run *run, const char *bytes, size_t size_bytes)
+{
+	struct run_text text = {bytes, (uint32_t)size_bytes};
+	uint64_t hash = store_hash64(bytes, size_bytes, 0);
+	struct run_text *element;
+	uint32_t id;
+
+	if (!size_bytes || size_bytes >= UINT32_MAX)
+		return "";
+	id = table_find(&run->texts, hash, text_equal, &text);
+	if (id != TABLE_NONE)
+		return ((struct run_text *)table_at(&run->texts, id))->bytes;
+	text.bytes = arena_copy(&run->arena, bytes, size_bytes);
+	element = text.bytes ? table_add(&run->texts, &id) : NULL;
+	if (!element)
+		return "";
+	*element = text;
+	/* Not indexed when memory is out: the next one like it gets a copy of its own. */
+	(void)table_index(&run->texts, id, hash);
+	return text.bytes;
+}
+
+const char *run_intern_text(struct run *run, unsigned part, uint32_t text)
+{
+	size_t size = 0;
+	const char *bytes = store_reader_text(run->parts[part].reader, text, &size);
+
+	return run_intern(run, bytes, size);
+}
+
+/* ---- clocks ---- */
+
+static uint64_t time_shift(uint64_t time_ns, int64_t shift_ns)
+{
+	uint64_t back = 0 - (uint64_t)shift_ns;
+
+	if (time_ns == STORE_OPEN_NS)
+		return time_ns;
+	if (shift_ns < 0)
+		return time_ns > back ? time_ns - back : 0;
+	return time_ns < STORE_OPEN_NS - 1 - (uint64_t)shift_ns ? time_ns + (uint64_t)shift_ns
+								: STORE_OPEN_NS - 1;
+}
+
+uint64_t run_part_time(const struct run_part *part, uint64_t store_ns)
+{
+	return part->shift_ns ? time_shift(store_ns, part->shift_ns) : store_ns;
+}
+
+uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns)
+{
+	return part->shift_ns ? time_shift(run_ns, -part->shift_ns) : run_ns;
+}
+
+static const char *part_meta(const struct run_part *part, const char *key)
+{
+	const char *value = store_reader_meta(part->reader, key);
+
+	return value ? value : "";
+}
+
+/* Hosts have clocks of their own; each store says where its origin lay on the wall clock. */
+static int64_t part_shift(const struct run_part *first, const struct run_part *part)
+{
+	uint64_t origin = store_reader_meta_number(part->reader, "origin_ns", 0);
+	uint64_t wall = store_reader_meta_number(part->reader, "wall_ns", 0);
+	uint64_t first_origin = store_reader_meta_number(first->reader, "origin_ns", 0);
+	uint64_t first_wall = store_reader_meta_number(first->reader, "wall_ns", 0);
+	const char *boot = part_meta(part, "boot");
+	int64_t shift;
+
+	if (part == first || !wall || !first_wall || (*boot && !strcmp(boot, part_meta(first, "boot"))))
+		return 0;
+	shift = (int64_t)((wall - origin) - (first_wall - first_origin));
+	return shift == INT64_MIN ? 0 : shift;
+}
+
+/* ---- stores ---- */
+
+static int part_open(struct run *run, const char *name, struct error *error)
+{
+	struct run_part *parts = realloc(run->parts, (run->part_count + 1) * sizeof *parts);
+	struct run_part *part;
+
+	if (!parts)
+		return error_memory(error);
+	run->parts = parts;
+	part = &parts[run->part_count];
+	*part = (struct run_part){0};
+	if (asprintf(&part->path, "%s/%s", run->path, name) < 0)
+		return error_memory(error);
+	part->name = part->path + strlen(run->path) + 1;
+	if (store_reader_open(&part->reader, part->path, error)) {
+		free(part->path);
+		return -(int)ERROR_RUN;
+	}
+	run->part_count++;
+	part->shift_ns = part_shift(&parts[0], part);
+	return 0;
+}
+
+static bool has_part(const struct run *run, const char *name)
+{
+	for (unsigned i = 0; i < run->part_count; i++)
+		if (!strcmp(run->parts[i].name, name))
+			return true;
+	return false;
+}
+
+/* Opens the stores that are not open yet. */
+static int parts_open(struct run *run, bool *changed, struct error *error)
+{
+	char **names;
+	size_t count;
+	int code = run_find_stores(run->path, &names, &count, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < count && !code; i++) {
+		if (has_part(run, names[i]))
+			continue;
+		code = part_open(run, names[i], error);
+		*changed = true;
+	}
+	run_find_free(names, count);
+	return code;
+}
+
+/* ---- the whole ---- */
+
+static bool part_is_live(const struct run_part *part)
+{
+	uint64_t pid = store_reader_meta_number(part->reader, "collector", 0);
+	char host[256] = "";
+	struct stat status;
+
+	if (!strcmp(part_meta(part, "state"), "complete"))
+		return false;
+	gethostname(host, sizeof host - 1);
+	if (pid && pid <= INT32_MAX && !strcmp(host, part_meta(part, "host")))
+		return !kill((pid_t)pid, 0) || errno == EPERM;
+	return !stat(part->path, &status) && status.st_mtime > time(NULL) - LIVE_SECONDS;
+}
+
+static uint64_t part_origin(const struct run_part *part)
+{
+	return run_part_time(part, store_reader_meta_number(part->reader, "origin_ns", 0));
+}
+
+/* End of a stream's records; of one that still grows: until where they are complete. */
+static uint64_t stream_known_until(const struct store_stream *stream, bool *grows)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	*grows = stream->end_ns == STORE_OPEN_NS;
+	if (!*grows)
+		return stream->end_ns;
+	for (int track = 0; track < STORE_TRACK_COUNT; track++) {
+		uint64_t complete = stream->complete_ns[track];
+
+		if (complete && complete < least)
+			least = complete;
+		if (complete > most && complete != STORE_OPEN_NS)
+			most = complete;
+	}
+	return least == UINT64_MAX ? most : least;
+}
+
+static void run_times(struct run *run)
+{
+	uint64_t begin = UINT64_MAX, end = 0, live_end = UINT64_MAX;
+
+	for (uint32_t i = 0; i < run->streams.count; i++) {
+		const struct store_stream *s = &((struct run_line_state *)table_at(&run->streams, i))->r.s;
+		bool grows;
+		uint64_t until = stream_known_until(s, &grows);
+
+		if (s->begin_ns < begin)
+			begin = s->begin_ns;
+		if (until > end)
+			end = until;
+		if (grows && until && until < live_end)
+			live_end = until;
+	}
+	run->origin_ns = UINT64_MAX;
+	run->is_live = false;
+	for (unsigned i = 0; i < run->part_count; i++) {
+		uint64_t origin = part_origin(&run->parts[i]);
+
+		if (origin < run->origin_ns)
+			run->origin_ns = origin;
+		run->is_live |= part_is_live(&run->parts[i]);
+	}
+	if (run->is_live && live_end != UINT64_MAX)
+		end = live_end;
+	run->begin_ns = begin == UINT64_MAX ? run->origin_ns : begin;
+	run->end_ns = end > run->begin_ns ? end : run->begin_ns;
+	run->wall_ns = store_reader_meta_number(run->parts[0].reader, "wall_ns", 0);
+	if (run->wall_ns)
+		run->wall_ns -= part_origin(&run->parts[0]) - run->origin_ns;
+}
+
+static int catch_up(struct run *run, struct error *error)
+{
+	int code = run_contexts_renew(run, error);
+
+	if (!code)
+		code = run_ids_renew(run, error);
+	if (!code)
+		code = run_streams_renew(run, error);
+	if (!code)
+		run_times(run);
+	return code;
+}
+
+static int copy_options(struct run *run, const struct run_options *options, struct error *error)
+{
+	if (!options)
+		return 0;
+	run->options = *options;
+	run->debug_paths = calloc(options->debug_path_count + 1, sizeof *run->debug_paths);
+	if (!run->debug_paths)
+		return error_memory(error);
+	for (size_t i = 0; i < options->debug_path_count; i++) {
+		run->debug_paths[i] = strdup(options->debug_paths[i]);
+		if (!run->debug_paths[i])
+			return error_memory(error);
+	}
+	run->options.debug_paths = (const char *const *)run->debug_paths;
+	return 0;
+}
+
+static void init_tables(struct run *run)
+{
+	table_init(&run->texts, sizeof(struct run_text));
+	table_init(&run->streams, sizeof(struct run_line_state));
+	table_init(&run->contexts, sizeof(struct run_node));
+	table_init(&run->modules, sizeof(struct run_module));
+	table_init(&run->metrics, sizeof(struct run_metric));
+	table_init(&run->ops, sizeof(struct run_text));
+}
+
+int run_open(struct run **run, const char *path, const struct run_options *options, struct error *error)
+{
+	struct run *r = calloc(1, sizeof *r);
+	bool changed;
+	int code;
+
+	*run = NULL;
+	if (!r)
+		return error_memory(error);
+	init_tables(r);
+	code = run_scopes_init(r, error);
+	if (!code)
+		code = copy_options(r, options, error);
+	if (!code)
+		code = run_find(path, &r->path, error);
+	if (!code)
+		code = parts_open(r, &changed, error);
+	if (!code)
+		code = catch_up(r, error);
+	if (code) {
+		run_close(r);
+		return code;
+	}
+	*run = r;
+	return 0;
+}
+
+static void part_close(struct run_part *part)
+{
+	store_reader_close(part->reader);
+	free(part->contexts);
+	free(part->modules);
+	free(part->metrics);
+	free(part->streams);
+	free(part->path);
+}
+
+void run_close(struct run *run)
+{
+	if (!run)
+		return;
+	for (unsigned i = 0; i < run->part_count; i++)
+		part_close(&run->parts[i]);
+	for (size_t i = 0; run->debug_paths && i < run->options.debug_path_count; i++)
+		free(run->debug_paths[i]);
+	table_fini(&run->texts);
+	table_fini(&run->streams);
+	table_fini(&run->contexts);
+	table_fini(&run->modules);
+	table_fini(&run->functions);
+	table_fini(&run->scopes);
+	table_fini(&run->frames);
+	table_fini(&run->frame_lines);
+	table_fini(&run->metrics);
+	table_fini(&run->ops);
+	arena_fini(&run->arena);
+	free(run->symbol);
+	free(run->debug_paths);
+	free(run->parts);
+	free(run->path);
+	free(run);
+}
+
+int run_renew(struct run *run, bool *changed, struct error *error)
+{
+	bool any = false;
+	int code = 0;
+
+	for (unsigned i = 0; i < run->part_count && !code; i++) {
+		bool one = false;
+
+		code = store_reader_renew(run->parts[i].reader, &one, error);
+		any |= one;
+	}
+	if (!code)
+		code = parts_open(run, &any, error);
+	if (!code && any) {
+		run_scopes_renew(run);
+		code = catch_up(run, error);
+	} else if (!code) {
+		run_times(run);
+	}
+	if (changed)
+		*changed = any;
+	return code;
+}
+
+/* ---- what it says ---- */
+
+const char *run_path(const struct run *run)
+{
+	return run->path;
+}
+
+const char *run_meta(const struct run *run, const char *key)
+{
+	return store_reader_meta(run->parts[0].reader, key);
+}
+
+uint64_t run_origin_ns(const struct run *run)
+{
+	return run->origin_ns;
+}
+
+uint64_t run_begin_ns(const struct run *run)
+{
+	return run->begin_ns;
+}
+
+uint64_t run_end_ns(const struct run *run)
+{
+	return run->end_ns;
+}
+
+bool run_is_live(const struct run *run)
+{
+	return run->is_live;
+}
+
+uint64_t run_wall_ns(const struct run *run)
+{
+	return run->wall_ns;
+}
+
+uint64_t run_bytes(const struct run *run)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < run->part_count; i++)
+		bytes += store_reader_bytes(run->parts[i].reader);
+	return bytes;
+}
+
+unsigned run_store_count(const struct run *run)
+{
+	return run->part_count;
+}
+
+struct store_reader *run_store(const struct run *run, unsigned store)
+{
+	return store < run->part_count ? run->parts[store].reader : NULL;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_ids.c - modules, metrics and operations of all stores in one id space each: what has the same identity
+ * has the same number.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/run_parts.h"
+
+/* ---- modules ---- */
+
+static bool module_equal(const void *element, const void *key)
+{
+	const struct run_module *a = element, *b = key;
+
+	if (a->m.kind != b->m.kind || a->m.build_id_bytes != b->m.build_id_bytes)
+		return false;
+	if (a->m.build_id_bytes)
+		return !memcmp(a->m.build_id, b->m.build_id, a->m.build_id_bytes);
+	return a->path == b->path; /* interned */
+}
+
+static uint64_t module_hash(const struct run_module *module)
+{
+	uint64_t hash = table_hash(module->m.kind, module->m.build_id_bytes);
+
+	if (!module->m.build_id_bytes)
+		return table_hash(hash, (uintptr_t)module->path);
+	for (int i = 0; i < module->m.build_id_bytes; i++)
+		hash = table_hash(hash, module->m.build_id[i]);
+	return hash;
+}
+
+static uint32_t module_unify(struct run *run, unsigned p, const struct store_module *m)
+{
+	struct run_module module = {.m = *m}, *element;
+	const char *slash;
+	uint64_t hash;
+	uint32_t id;
+
+	if (module.m.build_id_bytes > sizeof module.m.build_id)
+		module.m.build_id_bytes = sizeof module.m.build_id;
+	module.path = run_intern_text(run, p, m->path);
+	slash = strrchr(module.path, '/');
+	module.base = slash && slash[1] ? slash + 1 : module.path;
+	hash = module_hash(&module);
+	id = table_find(&run->modules, hash, module_equal, &module);
+	if (id != TABLE_NONE)
+		return id;
+	element = table_add(&run->modules, &id);
+	if (!element || !table_index(&run->modules, id, hash))
+		return TABLE_NONE;
+	*element = module;
+	return id;
+}
+
+static int modules_renew(struct run *run, unsigned p, struct error *error)
+{
+	struct run_part *part = &run->parts[p];
+	uint32_t count, *map;
+	const struct store_module *modules = store_reader_modules(part->reader, &count);
+
+	map = realloc(part->modules, ((size_t)count + 1) * sizeof *map);
+	if (!map)
+		return error_memory(error);
+	part->modules = map;
+	for (uint32_t id = part->module_count; id < count; id++) {
+		/* STORE_MODULE_RESERVED is no file. */
+		map[id] = id ? module_unify(run, p, &modules[id]) : TABLE_NONE;
+		if (id && map[id] == TABLE_NONE)
+			return error_memory(error);
+	}
+	part->module_count = count;
+	return 0;
+}
+
+/* ---- metrics ---- */
+
+static bool metric_equal(const void *element, const void *key)
+{
+	const struct run_metric *a = element, *b = key;
+
+	return a->name == b->name && a->is_real == b->is_real;
+}
+
+static uint32_t metric_unify(struct run *run, unsigned p, const struct store_metric *m)
+{
+	struct run_metric metric = {
+		run_intern_text(run, p, m->name), run_intern_text(run, p, m->unit), m->is_real};
+	uint64_t hash = table_hash((uintptr_t)metric.name, metric.is_real);
+	uint32_t id = table_find(&run->metrics, hash, metric_equal, &metric);
+	struct run_metric *element;
+
+	if (id != TABLE_NONE)
+		return id;
+	element = table_add(&run->metrics, &id);
+	if (!element || !table_index(&run->metrics, id, hash))
+		return TABLE_NONE;
+	*element = metric;
+	return id;
+}
+
+static int metrics_renew(struct run *run, unsigned p, struct error *error)
+{
+	struct run_part *part = &run->parts[p];
+	uint32_t count, *map;
+	const struct store_metric *metrics = store_reader_metrics(part->reader, &count);
+
+	map = realloc(part->metrics, ((size_t)count + 1) * sizeof *map);
+	if (!map)
+		return error_memory(error);
+	part->metrics = map;
+	for (uint32_t id = part->metric_count; id < count; id++) {
+		map[id] = metric_unify(run, p, &metrics[id]);
+		if (map[id] == TABLE_NONE)
+			return error_memory(error);
+	}
+	part->metric_count = count;
+	return 0;
+}
+
+uint32_t run_metric_count(const struct run *run)
+{
+	return run->metrics.count;
+}
+
+static const struct run_metric *metric_at(const struct run *run, uint32_t metric)
+{
+	static const struct run_metric none = {"", "", false};
+
+	return metric < run->metrics.count ? table_at(&run->metrics, metric) : &none;
+}
+
+const char *run_metric_name(const struct run *run, uint32_t metric)
+{
+	return metric_at(run, metric)->name;
+}
+
+const char *run_metric_unit(const struct run *run, uint32_t metric)
+{
+	return metric_at(run, metric)->unit;
+}
+
+bool run_metric_is_real(const struct run *run, uint32_t metric)
+{
+	return metric_at(run, metric)->is_real;
+}
+
+uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in_store)
+{
+	const struct run_part *part = store < run->part_count ? &run->parts[store] : NULL;
+
+	return part && metric_in_store < part->metric_count ? part->metrics[metric_in_store] : TABLE_NONE;
+}
+
+/* ---- operations ---- */
+
+static bool op_equal(const void *element, const void *key)
+{
+	return ((const struct run_text *)element)->bytes == key;
+}
+
+const char *run_op_name(const struct run *run, uint32_t op)
+{
+	const char *name = store_op_name(op);
+
+	if (name)
+		return name;
+	if (op < STORE_OP_TEXT || op - STORE_OP_TEXT >= run->ops.count)
+		return "";
+	return ((struct run_text *)table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
+}
+
+uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store)
+{
+	struct run *r = (struct run *)run; /* numbers are given out when first asked for */
+	size_t size = 0;
+	const char *name;
+	struct run_text *op;
+	uint32_t id;
+
+	if (op_in_store < STORE_OP_COUNT || store >= run->part_count)
+		return op_in_store < STORE_OP_COUNT ? op_in_store : STORE_OP_NONE;
+	name = store_reader_op(run->parts[store].reader, op_in_store, &size);
+	if (!name || !size)
+		return STORE_OP_NONE;
+	id = store_op_find(name, size);
+	if (id != STORE_OP_COUNT)
+		return id;
+	name = run_intern(r, name, size);
+	id = table_find(&r->ops, table_hash(0, (uintptr_t)name), op_equal, name);
+	if (id != TABLE_NONE)
+		return STORE_OP_TEXT + id;
+	op = table_add(&r->ops, &id);
+	if (!op)
+		return STORE_OP_NONE;
+	*op = (struct run_text){name, (uint32_t)size};
+	(void)table_index(&r->ops, id, table_hash(0, (uintptr_t)name));
+	return STORE_OP_TEXT + id;
+}
+
+int run_ids_renew(struct run *run, struct error *error)
+{
+	int code = 0;
+
+	for (unsigned p = 0; p < run->part_count && !code; p++) {
+		code = modules_renew(run, p, error);
+		if (!code)
+			code = metrics_renew(run, p, error);
+	}
+	return code;
+}

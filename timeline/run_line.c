@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_line.c - what the line of a stream must know of the whole stream: its life, whether anything says when
+ * it was monitored and when it was switched out, and how far it is complete. Found out once; chunks are
+ * looked into for their operations only.
+ */
+#include <string.h>
+
+#include "timeline/attribute.h"
+#include "timeline/run_parts.h"
+
+/* ---- which operations the spans track holds ---- */
+
+static void note_monitored(struct run *run, struct run_line_state *stream, uint32_t attributes)
+{
+	char metric[256];
+	size_t size = 0;
+	const char *text = store_reader_text(run->parts[stream->r.store].reader, attributes, &size);
+
+	if (!stream->line.period_ns)
+		stream->line.period_ns = attribute_number(text, size, "period_ns", 0);
+	if (!*stream->line.metric && attribute_get(text, size, "metric", metric, sizeof metric))
+		stream->line.metric = run_intern(run, metric, strlen(metric));
+	stream->line.has_monitored = true;
+}
+
+static void note(struct run *run, struct run_line_state *stream, uint32_t op, uint32_t attributes)
+{
+	if (op == STORE_OP_MONITORED)
+		note_monitored(run, stream, attributes);
+	if (op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE)
+		stream->line.has_switches = true;
+}
+
+static bool knows_enough(const struct run_line_state *stream)
+{
+	const struct run_line *line = &stream->line;
+
+	/* Nothing switches a queue out. */
+	return line->has_monitored && (line->has_switches || stream->r.s.kind == STORE_STREAM_GPU);
+}
+
+static int look_into(struct run *run, struct run_line_state *stream, const struct store_chunk *chunk,
+	struct store_batch *batch, struct error *error)
+{
+	int code = store_chunk_decode(chunk, STORE_WHAT, batch, error);
+	bool has_monitored = false;
+
+	for (size_t i = 0; !code && i < batch->count; i++) {
+		has_monitored |= batch->what[i] == STORE_OP_MONITORED;
+		if (batch->what[i] != STORE_OP_MONITORED)
+			note(run, stream, batch->what[i], 0);
+	}
+	if (code || !has_monitored)
+		return code;
+	code = store_chunk_decode(chunk, STORE_WHAT | STORE_REST, batch, error);
+	for (size_t i = 0; !code && i < batch->count; i++)
+		note(run, stream, batch->what[i], batch->attributes[i]);
+	return code;
+}
+
+static int look_between(struct run *run, struct run_line_state *stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	struct store_reader *reader = run->parts[stream->r.store].reader;
+	struct store_cursor *cursor;
+	struct store_chunk chunk;
+	struct store_batch batch;
+	int code = store_cursor_open(
+		&cursor, reader, stream->r.id_in_store, STORE_SPANS, begin_ns, end_ns, error);
+
+	if (code)
+		return code;
+	store_batch_init(&batch);
+	while (!knows_enough(stream) && (code = store_cursor_next(cursor, &chunk, error)) > 0) {
+		code = look_into(run, stream, &chunk, &batch, error);
+		if (code)
+			break;
+	}
+	store_batch_fini(&batch);
+	store_cursor_close(cursor);
+	return code < 0 ? code : 0;
+}
+
+static int look(struct run *run, struct run_line_state *stream, struct error *error)
+{
+	const struct run_part *part = &run->parts[stream->r.store];
+	const struct store_record *records;
+	uint64_t birth_ns = run_part_store_time(part, stream->r.s.begin_ns);
+	uint64_t spans = stream->r.s.count[STORE_SPANS];
+	size_t count;
+	int code = store_reader_open_spans(part->reader, stream->r.id_in_store, &records, &count, error);
+
+	for (size_t i = 0; !code && i < count; i++)
+		note(run, stream, records[i].what, records[i].attributes);
+	if (code || spans == stream->spans_seen)
+		return code;
+	/* A stream is monitored from its birth as a rule: look there before reading all. */
+	if (birth_ns < STORE_OPEN_NS)
+		code = look_between(run, stream, birth_ns, birth_ns + 1, error);
+	if (!code)
+		code = look_between(run, stream, 0, STORE_OPEN_NS, error);
+	if (!code)
+		stream->spans_seen = spans;
+	return code;
+}
+
+/* ---- from the first to the last record ---- */
+
+static int track_reach(struct run *run, const struct run_stream *r, enum store_track track,
+	uint64_t *first_ns, uint64_t *last_ns, struct error *error)
+{
+	struct store_cursor *cursor;
+	struct store_chunk chunk;
+	int code = store_cursor_open(
+		&cursor, run->parts[r->store].reader, r->id_in_store, track, 0, STORE_OPEN_NS, error);
+
+	if (code)
+		return code;
+	while ((code = store_cursor_next(cursor, &chunk, error)) > 0) {
+		if (chunk.first_ns < *first_ns)
+			*first_ns = chunk.first_ns;
+		if (chunk.last_ns > *last_ns)
+			*last_ns = chunk.last_ns;
+		if (chunk.end_ns > *last_ns && chunk.end_ns != STORE_OPEN_NS)
+			*last_ns = chunk.end_ns;
+	}
+	store_cursor_close(cursor);
+	return code;
+}
+
+static int reach(struct run *run, struct run_line_state *stream, struct error *error)
+{
+	const struct run_part *part = &run->parts[stream->r.store];
+	uint64_t first = UINT64_MAX, last = 0;
+	const struct store_record *records;
+	size_t count;
+	int code = store_reader_open_spans(part->reader, stream->r.id_in_store, &records, &count, error);
+
+	for (size_t i = 0; !code && i < count; i++) {
+		first = records[i].begin_ns < first ? records[i].begin_ns : first;
+		last = records[i].begin_ns > last ? records[i].begin_ns : last;
+	}
+	for (int track = 0; track < STORE_TRACK_COUNT && !code; track++)
+		code = track_reach(run, &stream->r, (enum store_track)track, &first, &last, error);
+	stream->line.first_ns = first < last ? run_part_time(part, first) : 0;
+	stream->line.last_ns = first < last ? run_part_time(part, last) : 0;
+	return code;
+}
+
+/* ---- all of it ---- */
+
+/* The tracks behind whose watermarks the line cannot change any more. */
+static uint64_t complete_until(const struct store_stream *s)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int track = 0; track <= STORE_SPANS; track++) {
+		uint64_t complete = s->complete_ns[track];
+
+		if (track == STORE_SAMPLES && s->kind == STORE_STREAM_GPU)
+			continue;
+		if (complete && complete < least)
+			least = complete;
+	}
+	return least == UINT64_MAX ? 0 : least;
+}
+
+static int learn(struct run *run, struct run_line_state *stream, struct error *error)
+{
+	const struct store_stream *s = &stream->r.s;
+	struct run_line *line = &stream->line;
+	bool has_life = s->end_ns > s->begin_ns;
+	int code;
+
+	if (!line->metric)
+		line->metric = "";
+	code = look(run, stream, error);
+	line->complete_ns = complete_until(s);
+	if (!code && (!line->has_monitored || !has_life || !line->complete_ns))
+		code = reach(run, stream, error);
+	if (code)
+		return code;
+	line->begin_ns = has_life ? s->begin_ns : line->first_ns;
+	line->end_ns = has_life ? s->end_ns : line->last_ns;
+	if (line->end_ns != STORE_OPEN_NS)
+		line->complete_ns = line->end_ns;
+	else if (!line->complete_ns)
+		line->complete_ns = line->last_ns;
+	stream->is_line_known = true;
+	return 0;
+}
+
+int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error)
+{
+	struct run_line_state *state = table_at(&run->streams, stream);
+	int code = state->is_line_known ? 0 : learn(run, state, error);
+
+	*line = &state->line;
+	return code;
+}

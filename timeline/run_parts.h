@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_parts.h - what an open run consists of; for run*.c, scan.c and extent.c, nobody else. run.c opens and
+ * renews, run_streams.c, run_contexts.c, run_scopes.c each keep their tables, run_line.c what is known of a
+ * whole stream.
+ */
+#ifndef TIMELINE_RUN_PARTS_H
+#define TIMELINE_RUN_PARTS_H
+
+#include "store/arena.h"
+#include "timeline/run.h"
+#include "timeline/table.h"
+
+/* One store of the run. Its ids are translated by the arrays; a NULL `contexts` means: the same number. */
+struct run_part {
+	char *path;
+	const char *name; /* its last component */
+	struct store_reader *reader;
+	int64_t shift_ns; /* added to its times, so that all hosts share the clock of the first store */
+	uint32_t *contexts, *modules, *metrics, *streams;
+	uint32_t context_count, module_count, metric_count, stream_count;
+};
+
+struct run_text {
+	const char *bytes;
+	uint32_t size;
+};
+
+struct run_module {
+	struct store_module m;
+	const char *path, *base;
+};
+
+/* A run context and where it was first met. */
+struct run_node {
+	struct run_context c;
+	uint32_t part, id; /* store and its id there */
+	bool is_expanded;
+	bool is_unresolved; /* a frame on its path had no symbol when it was expanded */
+};
+
+struct run_metric {
+	const char *name, *unit;
+	bool is_real;
+};
+
+/* What the line of a stream must know of the whole stream, whatever the window. */
+struct run_line {
+	uint64_t begin_ns, end_ns;  /* life: ABSENT outside */
+	uint64_t first_ns, last_ns; /* monitored from here to here when it has no `monitored` span */
+	uint64_t complete_ns;	    /* where a span that is still open is cut */
+	uint64_t period_ns;
+	const char *metric;
+	bool has_monitored;
+	bool has_switches; /* blocked or runnable spans anywhere */
+};
+
+struct run_line_state {
+	struct run_stream r;
+	struct run_line line;
+	bool is_line_known;
+	uint64_t spans_seen; /* records in the spans track when the two flags of the line were found out */
+};
+
+struct run {
+	char *path;
+	char **debug_paths;
+	struct run_options options;
+	struct run_part *parts;
+	unsigned part_count;
+	struct arena arena;				     /* strings, for the life of the run */
+	struct table texts;				     /* struct run_text */
+	struct table streams;				     /* struct run_line_state */
+	struct table contexts;				     /* struct run_node */
+	struct table modules;				     /* struct run_module */
+	struct table functions, scopes, frames, frame_lines; /* run_scopes.c */
+	struct table metrics;				     /* struct run_metric */
+	struct table ops;	    /* struct run_text; run operation = STORE_OP_TEXT + its number */
+	struct store_scope *symbol; /* STORE_SCOPE_MAX of them */
+	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
+	bool is_live;
+};
+
+/* ---- strings: one pointer per different text, for the life of the run; "" when memory is out ---- */
+const char *run_intern(struct run *run, const char *bytes, size_t size_bytes);
+const char *run_intern_text(struct run *run, unsigned part, uint32_t text);
+
+/* ---- each table catches up with what the stores hold now ---- */
+int run_streams_renew(struct run *run, struct error *error);
+int run_contexts_renew(struct run *run, struct error *error);
+int run_ids_renew(struct run *run, struct error *error);
+int run_scopes_init(struct run *run, struct error *error);
+/* Contexts with frames that had no symbol are expanded again when next asked for. */
+void run_scopes_renew(struct run *run);
+
+/* ---- times ---- */
+uint64_t run_part_time(const struct run_part *part, uint64_t store_ns); /* STORE_OPEN_NS stays */
+uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns);
+
+/* Facts of a stream, found out at the first call: reads the operations of its spans track once. */
+int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error);
+
+/* The scopes of a context are not expanded for these. */
+const struct run_node *run_node(const struct run *run, uint32_t context);
+struct store_hash run_context_hash(const struct run *run, uint32_t context);
+uint32_t run_node_parent(const struct run *run, uint32_t context);
+
+#endif

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.c - merges the chunks of a stream and track. Chunks come by the time where their bucket begins, so
+ * those that a record has to be compared with are known once the next bucket begins behind it:
+ *
+ *   cursor ->  [bucket 2^30, late]   heap of sources by next record  ->  rows until the second source's
+ *              [bucket 2^20, #0]     (decoded when their turn comes)     next record, or the next bucket
+ */
+#include "timeline/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/run_parts.h"
+
+/* One chunk, or the open spans. */
+struct source {
+	struct store_chunk chunk;
+	struct store_batch batch;
+	size_t at;	  /* next row */
+	uint64_t head_ns; /* its begin; of the chunk's first record before it is decoded */
+	uint32_t order;	  /* of arrival */
+	bool is_decoded;
+	void *own; /* columns of open spans */
+};
+
+struct scan {
+	struct run *run;
+	const struct run_part *part;
+	struct store_cursor *cursor;
+	struct batch batch;
+	uint64_t begin_ns, end_ns; /* window in the store's time */
+	uint64_t run_begin_ns, run_end_ns;
+	unsigned flags, decode;	    /* columns to decode */
+	struct store_chunk pending; /* taken from the cursor, not in the heap yet */
+	bool has_pending;
+	struct source **heap; /* least next record first */
+	size_t heap_count, heap_room;
+	struct source **spare; /* for reuse: room for as many as were ever in the heap */
+	size_t spare_count;
+	uint32_t arrivals;
+	struct store_record carry;
+	bool has_carry;
+	uint32_t op_store, op_run; /* the last text operation and its translation */
+};
+
+/* ---- order ---- */
+
+static int compare_column64(const uint64_t *a, size_t i, const uint64_t *b, size_t j)
+{
+	return a && b ? (a[i] > b[j]) - (a[i] < b[j]) : 0;
+}
+
+static int compare_column32(const uint32_t *a, size_t i, const uint32_t *b, size_t j)
+{
+	return a && b ? (a[i] > b[j]) - (a[i] < b[j]) : 0;
+}
+
+/* As store_record_compare(), begins being equal. */
+static int compare_rows(const struct source *x, const struct source *y)
+{
+	const struct store_batch *a = &x->batch, *b = &y->batch;
+	int order = compare_column64(a->end_ns, x->at, b->end_ns, y->at);
+
+	if (!order)
+		order = compare_column32(a->context, x->at, b->context, y->at);
+	if (!order)
+		order = compare_column32(a->what, x->at, b->what, y->at);
+	if (!order)
+		order = compare_column64(a->amount, x->at, b->amount, y->at);
+	if (!order)
+		order = compare_column64(a->bytes, x->at, b->bytes, y->at);
+	if (!order)
+		order = compare_column64(a->link, x->at, b->link, y->at);
+	if (!order)
+		order = compare_column32(a->attributes, x->at, b->attributes, y->at);
+	return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+static bool is_less(const struct source *a, const struct source *b)
+{
+	if (a->head_ns != b->head_ns)
+		return a->head_ns < b->head_ns;
+	/* What is not decoded cannot be compared yet: let it come up. */
+	if (!a->is_decoded || !b->is_decoded)
+		return !a->is_decoded;
+	return compare_rows(a, b) < 0;
+}
+
+static void sift_down(struct scan *scan)
+{
+	struct source **heap = scan->heap;
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+		struct source *source = heap[i];
+
+		if (child >= scan->heap_count)
+			return;
+		if (child + 1 < scan->heap_count && is_less(heap[child + 1], heap[child]))
+			child++;
+		if (!is_less(heap[child], source))
+			return;
+		heap[i] = heap[child];
+		heap[child] = source;
+		i = child;
+	}
+}
+
+static void sift_up(struct scan *scan, size_t i)
+{
+	struct source **heap = scan->heap;
+
+	while (i && is_less(heap[i], heap[(i - 1) / 2])) {
+		struct source *source = heap[i];
+
+		heap[i] = heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+		heap[i] = source;
+	}
+}
+
+/* ---- sources ---- */
+
+static void source_free(struct source *source)
+{
+	if (!source)
+		return;
+	if (source->own)
+		free(source->own);
+	else
+		store_batch_fini(&source->batch);
+	free(source);
+}
+
+static bool heap_widen(struct scan *scan)
+{
+	size_t room = scan->heap_room ? scan->heap_room * 2 : 8;
+	struct source **heap = realloc(scan->heap, room * sizeof *heap);
+	struct source **spare;
+
+	if (!heap)
+		return false;
+	scan->heap = heap;
+	spare = realloc(scan->spare, room * sizeof *spare);
+	if (!spare)
+		return false;
+	scan->spare = spare;
+	scan->heap_room = room;
+	return true;
+}
+
+/* An empty source; NULL when memory is out. */
+static struct source *source_new(struct scan *scan)
+{
+	struct source *source;
+
+	if (scan->spare_count) {
+		source = scan->spare[--scan->spare_count];
+	} else {
+		source = calloc(1, sizeof *source);
+		if (source)
+			store_batch_init(&source->batch);
+	}
+	if (!source)
+		return NULL;
+	source->at = 0;
+	source->is_decoded = false;
+	source->order = scan->arrivals++;
+	return source;
+}
+
+static int heap_push(struct scan *scan, struct source *source, struct error *error)
+{
+	if (scan->heap_count + scan->spare_count >= scan->heap_room && !heap_widen(scan)) {
+		source_free(source);
+		return error_memory(error);
+	}
+	scan->heap[scan->heap_count] = source;
+	sift_up(scan, scan->heap_count++);
+	return 0;
+}
+
+/* The top source has nothing more for the window. */
+static void heap_pop(struct scan *scan)
+{
+	struct source *source = scan->heap[0];
+
+	scan->heap[0] = scan->heap[--scan->heap_count];
+	sift_down(scan);
+	if (source->own)
+		source_free(source);
+	else
+		scan->spare[scan->spare_count++] = source;
+}
+
+static int push_chunk(struct scan *scan, const struct store_chunk *chunk, struct error *error)
+{
+	struct source *source = source_new(scan);
+
+	if (!source)
+		return error_memory(error);
+	source->chunk = *chunk;
+	/* A bucket is entered at its begin: nothing of it can lie before. */
+	source->head_ns = chunk->first_ns > chunk->bucket_ns ? chunk->first_ns : chunk->bucket_ns;
+	return heap_push(scan, source, error);
+}
+
+/* Chunks whose bucket begins at or before the least next record take part in the comparison. */
+static int pull(struct scan *scan, struct error *error)
+{
+	while (scan->has_pending &&
+		(!scan->heap_count || scan->pending.bucket_ns <= scan->heap[0]->head_ns)) {
+		int code = push_chunk(scan, &scan->pending, error);
+
+		if (code)
+			return code;
+		code = store_cursor_next(scan->cursor, &scan->pending, error);
+		if (code < 0)
+			return code;
+		scan->has_pending = code > 0;
+	}
+	return 0;
+}
+
+/* First row at or behind time_ns. */
+static size_t lower_bound(const uint64_t *begins, size_t from, size_t to, uint64_t time_ns)
+{
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (begins[middle] < time_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* Rows of the source that the window does not want are passed over; false: none is left. */
+static bool skip(const struct scan *scan, struct source *source)
+{
+	const struct store_batch *b = &source->batch;
+
+	if (scan->batch.track != STORE_SPANS && source->at < b->count &&
+		b->begin_ns[source->at] < scan->begin_ns)
+		source->at = lower_bound(b->begin_ns, source->at, b->count, scan->begin_ns);
+	while (source->at < b->count && b->begin_ns[source->at] < scan->begin_ns &&
+		b->end_ns[source->at] <= scan->begin_ns)
+		source->at++;
+	if (source->at >= b->count || b->begin_ns[source->at] >= scan->end_ns)
+		return false;
+	source->head_ns = b->begin_ns[source->at];
+	return true;
+}
+
+static int decode_top(struct scan *scan, struct error *error)
+{
+	struct source *source = scan->heap[0];
+	int code = store_chunk_decode(&source->chunk, scan->decode, &source->batch, error);
+
+	if (code)
+		return code;
+	source->is_decoded = true;
+	source->at = 0;
+	if (skip(scan, source))
+		sift_down(scan);
+	else
+		heap_pop(scan);
+	return 0;
+}
+
+/* ---- open spans ---- */
+
+static int compare_records(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+/* Columns like those of a chunk, for `count` records. */
+static int columns_of(struct source *source, const struct store_record *records, size_t count)
+{
+	size_t room = count ? count : 1;
+	uint64_t *wide = malloc(room * (5 * sizeof(uint64_t) + 4 * sizeof(uint32_t)));
+	uint32_t *narrow = (uint32_t *)(wide + 5 * room);
+	struct store_batch *b = &source->batch;
+
+	if (!wide)
+		return -1;
+	store_batch_fini(b);
+	source->own = wide;
+	*b = (struct store_batch){.count = count,
+		.begin_ns = wide,
+		.end_ns = wide + room,
+		.amount = wide + 2 * room,
+		.bytes = wide + 3 * room,
+		.link = wide + 4 * room,
+		.context = narrow,
+		.what = narrow + room,
+		.attributes = narrow + 2 * room,
+		.flags = narrow + 3 * room};
+	for (size_t i = 0; i < count; i++) {
+		b->begin_ns[i] = records[i].begin_ns;
+		b->end_ns[i] = STORE_OPEN_NS;
+		b->amount[i] = records[i].amount;
+		b->bytes[i] = records[i].bytes;
+		b->link[i] = records[i].link;
+		b->context[i] = records[i].context;
+		b->what[i] = records[i].what;
+		b->attributes[i] = records[i].attributes;
+		b->flags[i] = records[i].flags;
+	}
+	return 0;
+}
+
+static int push_open_spans(struct scan *scan, uint32_t id_in_store, struct error *error)
+{
+	const struct store_record *records;
+	struct store_record *sorted;
+	struct source *source;
+	size_t count;
+	int code = store_reader_open_spans(scan->part->reader, id_in_store, &records, &count, error);
+
+	if (code || !count)
+		return code;
+	sorted = malloc(count * sizeof *sorted);
+	source = sorted ? source_new(scan) : NULL;
+	if (!source) {
+		free(sorted);
+		return error_memory(error);
+	}
+	memcpy(sorted, records, count * sizeof *sorted);
+	qsort(sorted, count, sizeof *sorted, compare_records);
+	code = columns_of(source, sorted, count);
+	free(sorted);
+	source->is_decoded = true;
+	if (code) {
+		source_free(source);
+		return error_memory(error);
+	}
+	if (!skip(scan, source)) {
+		source_free(source);
+		return 0;
+	}
+	return heap_push(scan, source, error);
+}
+
+/* ---- rows out ---- */
+
+static int damaged(const struct scan *scan, const char *what, uint32_t id, struct error *error)
+{
+	return error_set(error, ERROR_RUN,
+		"%s is damaged: a record names %s %u, which is not there; record again, or use a copy",
+		scan->part->path, what, id);
+}
+
+static int put_contexts(struct scan *scan, const uint32_t *from, size_t count, struct error *error)
+{
+	const struct run_part *part = scan->part;
+	uint32_t *to = scan->batch.context + scan->batch.count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (from[i] >= part->context_count)
+			return damaged(scan, "context", from[i], error);
+		to[i] = part->contexts ? part->contexts[from[i]] : from[i];
+	}
+	return 0;
+}
+
+static uint32_t put_op(struct scan *scan, uint32_t op)
+{
+	if (op < STORE_OP_COUNT)
+		return op;
+	if (op != scan->op_store) {
+		scan->op_run = run_op_of(scan->run, (unsigned)(scan->part - scan->run->parts), op);
+		scan->op_store = op;
+	}
+	return scan->op_run;
+}
+
+static int put_whats(struct scan *scan, const uint32_t *from, size_t count, struct error *error)
+{
+	uint32_t *to = scan->batch.what + scan->batch.count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (scan->batch.track == STORE_SPANS) {
+			to[i] = put_op(scan, from[i]);
+			continue;
+		}
+		if (from[i] >= scan->part->metric_count)
+			return damaged(scan, "metric", from[i], error);
+		to[i] = scan->part->metrics[from[i]];
+	}
+	return 0;
+}
+
+static void put_times(const struct scan *scan, uint64_t *to, const uint64_t *from, size_t count)
+{
+	memcpy(to, from, count * sizeof *to);
+	for (size_t i = 0; scan->part->shift_ns && i < count; i++)
+		to[i] = run_part_time(scan->part, from[i]);
+}
+
+static void clip(const struct scan *scan, size_t row)
+{
+	const struct batch *b = &scan->batch;
+
+	if (b->begin_ns[row] < scan->run_begin_ns)
+		b->begin_ns[row] = scan->run_begin_ns;
+	if (b->end_ns && b->end_ns[row] > scan->run_end_ns)
+		b->end_ns[row] = scan->run_end_ns;
+}
+
+/* Appends rows [at, at + count) of a source. */
+static int put_rows(
+	struct scan *scan, const struct store_batch *s, size_t at, size_t count, struct error *error)
+{
+	struct batch *b = &scan->batch;
+	size_t to = b->count;
+	int code = 0;
+
+	put_times(scan, b->begin_ns + to, s->begin_ns + at, count);
+	if (b->end_ns)
+		put_times(scan, b->end_ns + to, s->end_ns + at, count);
+	if (b->amount)
+		memcpy(b->amount + to, s->amount + at, count * sizeof *b->amount);
+	if (b->context)
+		code = put_contexts(scan, s->context + at, count, error);
+	if (b->what && !code)
+		code = put_whats(scan, s->what + at, count, error);
+	if (b->flags) {
+		memcpy(b->bytes + to, s->bytes + at, count * sizeof *b->bytes);
+		memcpy(b->link + to, s->link + at, count * sizeof *b->link);
+		memcpy(b->attributes + to, s->attributes + at, count * sizeof *b->attributes);
+		memcpy(b->flags + to, s->flags + at, count * sizeof *b->flags);
+	}
+	b->count += count;
+	for (size_t row = to; scan->flags & SCAN_CLIP && row < b->count; row++)
+		clip(scan, row);
+	return code;
+}
+
+/* Time before which the top source has nobody to compare with. */
+static uint64_t alone_until(const struct scan *scan)
+{
+	uint64_t until = scan->end_ns;
+
+	for (size_t i = 1; i <= 2 && i < scan->heap_count; i++)
+		if (scan->heap[i]->head_ns < until)
+			until = scan->heap[i]->head_ns;
+	if (scan->has_pending && scan->pending.bucket_ns < until)
+		until = scan->pending.bucket_ns;
+	return until;
+}
+
+/* Hands out rows of the top source: all up to where another may come in between, at least one. */
+static int put_top(struct scan *scan, struct error *error)
+{
+	struct source *source = scan->heap[0];
+	size_t room = BATCH_ROWS - scan->batch.count;
+	size_t last = source->batch.count - source->at > room ? source->at + room : source->batch.count;
+	size_t to;
+	int code;
+
+	/* Behind the window's begin every row counts; before it, each is looked at. */
+	if (source->head_ns < scan->begin_ns)
+		to = source->at + 1;
+	else
+		to = lower_bound(source->batch.begin_ns, source->at, last, alone_until(scan));
+	if (to == source->at)
+		to++;
+	code = put_rows(scan, &source->batch, source->at, to - source->at, error);
+	source->at = to;
+	if (skip(scan, source))
+		sift_down(scan);
+	else
+		heap_pop(scan);
+	return code;
+}
+
+static int put_carry(struct scan *scan, struct error *error)
+{
+	struct store_record *r = &scan->carry;
+	struct store_batch one = {.count = 1,
+		.begin_ns = &r->begin_ns,
+		.end_ns = &r->end_ns,
+		.amount = &r->amount,
+		.bytes = &r->bytes,
+		.link = &r->link,
+		.context = &r->context,
+		.what = &r->what,
+		.attributes = &r->attributes,
+		.flags = &r->flags};
+
+	scan->has_carry = false;
+	if (scan->flags & SCAN_CLIP) {
+		r->begin_ns = r->end_ns = scan->begin_ns;
+		r->amount = 0;
+	}
+	return put_rows(scan, &one, 0, 1, error);
+}
+
+long scan_next(struct scan *scan, const struct batch **batch, struct error *error)
+{
+	int code = 0;
+
+	*batch = &scan->batch;
+	scan->batch.count = 0;
+	if (scan->has_carry)
+		code = put_carry(scan, error);
+	while (!code && scan->batch.count < BATCH_ROWS) {
+		code = pull(scan, error);
+		if (code || !scan->heap_count)
+			break;
+		code = scan->heap[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
+	}
+	return code ? code : (long)scan->batch.count;
+}
+
+/* ---- begin and end ---- */
+
+static int open_sources(struct scan *scan, const struct run_stream *r, struct error *error)
+{
+	struct store_record *carry = &scan->carry;
+	int code = store_cursor_open(&scan->cursor, scan->part->reader, r->id_in_store, scan->batch.track,
+		scan->begin_ns, scan->end_ns, error);
+
+	if (!code)
+		code = store_cursor_next(scan->cursor, &scan->pending, error);
+	if (code < 0)
+		return code;
+	scan->has_pending = code > 0;
+	if (scan->batch.track == STORE_SPANS)
+		return push_open_spans(scan, r->id_in_store, error);
+	if (!(scan->flags & SCAN_CARRY) || scan->batch.track != STORE_SAMPLES || scan->begin_ns == UINT64_MAX)
+		return 0;
+	code = store_reader_sample_before(
+		scan->part->reader, r->id_in_store, scan->begin_ns + 1, carry, error);
+	if (code < 0)
+		return code;
+	scan->has_carry = code > 0 && carry->begin_ns < scan->begin_ns;
+	return 0;
+}
+
+int scan_open(struct scan **scan, struct run *run, uint32_t stream, enum store_track track, uint64_t begin_ns,
+	uint64_t end_ns, unsigned columns, unsigned flags, struct error *error)
+{
+	const struct run_stream *r = &((struct run_line_state *)table_at(&run->streams, stream))->r;
+	struct scan *s = calloc(1, sizeof *s);
+	int code;
+
+	*scan = NULL;
+	if (!s)
+		return error_memory(error);
+	code = batch_init(&s->batch, columns, error);
+	s->run = run;
+	s->part = &run->parts[r->store];
+	s->batch.stream = stream;
+	s->batch.track = track;
+	s->run_begin_ns = begin_ns;
+	s->run_end_ns = end_ns;
+	s->begin_ns = run_part_store_time(s->part, begin_ns);
+	s->end_ns = run_part_store_time(s->part, end_ns);
+	s->flags = flags;
+	s->decode = s->batch.columns | (track == STORE_SPANS ? STORE_END : 0);
+	if (!code && begin_ns < end_ns)
+		code = open_sources(s, r, error);
+	if (code) {
+		scan_close(s);
+		return code;
+	}
+	*scan = s;
+	return 0;
+}
+
+void scan_close(struct scan *scan)
+{
+	if (!scan)
+		return;
+	for (size_t i = 0; i < scan->heap_count; i++)
+		source_free(scan->heap[i]);
+	for (size_t i = 0; i < scan->spare_count; i++)
+		source_free(scan->spare[i]);
+	free(scan->heap);
+	free(scan->spare);
+	if (scan->cursor)
+		store_cursor_close(scan->cursor);
+	batch_fini(&scan->batch);
+	free(scan);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.h - things that get a number when they are first met, and keep it: elements stay where they are
+ * in memory while the table grows, and an index finds them again by what they are.
+ */
+#ifndef TIMELINE_TABLE_H
+#define TIMELINE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TABLE_NONE UINT32_MAX
+#define TABLE_BLOCK_SHIFT 12 /* elements of one block: memory is touched only where elements are used */
+
+struct table_slot {
+	uint64_t hash;
+	uint32_t id_plus_1; /* 0: free */
+};
+
+struct table {
+	size_t element_bytes;
+	uint32_t count;
+	uint32_t block_count;
+	uint8_t **blocks;
+	struct table_slot *slots;
+	uint32_t slot_count; /* power of two, or 0 */
+	uint32_t slots_used;
+};
+
+void table_init(struct table *table, size_t element_bytes);
+void table_fini(struct table *table);
+/* Forgets the elements, keeps nothing. */
+void table_clear(struct table *table);
+
+/* Grows to `count` elements, new ones all-zero; false when memory is out. */
+bool table_grow(struct table *table, uint32_t count);
+/* A new element, all-zero, not in the index; NULL when memory is out. */
+void *table_add(struct table *table, uint32_t *id);
+/* Puts an element into the index; false when memory is out. */
+bool table_index(struct table *table, uint32_t id, uint64_t hash);
+
+/* The element with this hash for which equal(element, key) holds; TABLE_NONE. */
+uint32_t table_find(const struct table *table, uint64_t hash,
+	bool (*equal)(const void *element, const void *key), const void *key);
+
+/* Element `id`, which must be below count. */
+static inline void *table_at(const struct table *table, uint32_t id)
+{
+	return table->blocks[id >> TABLE_BLOCK_SHIFT] +
+	       (size_t)(id & ((1u << TABLE_BLOCK_SHIFT) - 1)) * table->element_bytes;
+}
+
+/* Folds one more value into a hash. */
+static inline uint64_t table_hash(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+	return hash ^ hash >> 29;
+}
+
+#endif

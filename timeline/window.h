@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window.h - exact totals of a window: time by leaf context, operation and state (extents), and weight by
+ * leaf context and metric (samples). The two are never mixed: extents look forward, weights look back.
+ * Totals add up: over any partition of the window, and over streams. Chunks are scanned; rollups will
+ * serve the same interface.
+ */
+#ifndef TIMELINE_WINDOW_H
+#define TIMELINE_WINDOW_H
+
+#include "timeline/extent.h"
+
+struct window_time {
+	uint32_t context; /* run context; 0: none */
+	uint32_t op;	  /* STORE_OP_NONE for samples' extents */
+	enum extent_state state;
+	uint64_t records; /* that begin in the window and own the line there */
+	uint64_t time_ns;
+};
+
+struct window_weight {
+	uint32_t context;
+	uint32_t metric; /* of the run */
+	uint64_t samples;
+	uint64_t weight; /* in the metric's unit */
+	double real;	 /* the weight of a metric of doubles (run_metric_is_real) */
+};
+
+struct window;
+
+int window_new(struct window **window, struct run *run, struct error *error);
+void window_free(struct window *window);
+
+/* Adds what a stream did in [begin, end). */
+int window_add_time(
+	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+int window_add_weight(
+	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+
+/* What was added so far, in the order in which it was first met; valid until the next add. */
+const struct window_time *window_times(const struct window *window, size_t *count);
+const struct window_weight *window_weights(const struct window *window, size_t *count);
+
+#endif
