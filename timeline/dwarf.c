@@ -412,6 +412,18 @@ static uint64_t function_start(struct dwarf_scope *function)
 	return dwarf_entrypc(&function->die, &entry) ? function->low : entry;
 }
 
+/* An inlined call whose function is described in a file that is not here says nothing; its caller stands
+ * where it was inlined all the same. */
+static unsigned drop_nameless(struct names_scope *scopes, unsigned count)
+{
+	unsigned kept = 1;
+
+	for (unsigned i = 1; i < count; i++)
+		if (scopes[i].name[0])
+			scopes[kept++] = scopes[i];
+	return kept;
+}
+
 int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
 	const char **file, uint32_t *line, struct error *error)
 {
@@ -448,5 +460,5 @@ int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct name
 	}
 	scopes[count - 1].file = *file;
 	scopes[count - 1].line = *line;
-	return (int)count;
+	return (int)drop_nameless(scopes, count);
 }

@@ -236,6 +236,23 @@ static void test_checksum(void **state)
 	assert_function(ask(path_of("nb"), NULL, NULL, NAMES_ALL, hidden), NAMES_FROM_FRAME, "", hidden);
 }
 
+/* Symbols that the distribution packed into the stripped program. */
+static void test_mini_debug_information(void **state)
+{
+	uint64_t hidden = address_of("hidden");
+
+	(void)state;
+	if (shell("xz --version >/dev/null 2>&1")) {
+		print_message("skipped: no xz\n");
+		skip();
+	}
+	assert_int_equal(shell("objcopy --only-keep-debug program.full mini && strip -g mini && xz mini && "
+			       "objcopy --add-section .gnu_debugdata=mini.xz program.stripped program.mini"),
+		0);
+	assert_function(ask(path_of("program.mini"), build_id, NULL, NAMES_ALL, hidden + 1),
+		NAMES_FROM_SYMBOL, "hidden", hidden);
+}
+
 static void test_changed_file(void **state)
 {
 	const uint8_t other[20] = {1, 2, 3};
@@ -443,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_separate_files),
 		cmocka_unit_test(test_checksum),
+		cmocka_unit_test(test_mini_debug_information),
 		cmocka_unit_test(test_changed_file),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_damage),
