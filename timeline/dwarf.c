@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <elfutils/libdwelf.h>
+
 #include "timeline/dwarf_name.h"
 
 #define STEPS_MAX 200000000u /* entries read, whatever the time: about a minute's work */
@@ -69,9 +71,17 @@ void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns)
 	module->budget.deadline_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + cpu_ns;
 }
 
-int dwarf_module_is_spent(const struct dwarf_module *module)
+bool dwarf_module_is_spent(const struct dwarf_module *module)
 {
 	return module->budget.spent;
+}
+
+bool dwarf_module_lacks_shared(struct dwarf_module *module)
+{
+	const char *name;
+	const void *id;
+
+	return dwelf_dwarf_gnu_debugaltlink(module->dwarf, &name, &id) > 0 && !dwarf_getalt(module->dwarf);
 }
 
 /* ---- units by identity ---- */

@@ -7,6 +7,7 @@
 #ifndef TIMELINE_DWARF_H
 #define TIMELINE_DWARF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +29,10 @@ void dwarf_module_close(struct dwarf_module *module);
 /* What the next look-ups may cost together: CPU time (0: any) and, against damaged files, entries read. A
  * spent budget ends in answers without debug information. */
 void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns);
-int dwarf_module_is_spent(const struct dwarf_module *module);
+bool dwarf_module_is_spent(const struct dwarf_module *module);
+
+/* dwz moved parts to a file that was not found: names of what is described there are missing. */
+bool dwarf_module_lacks_shared(struct dwarf_module *module);
 
 /*
  * Scopes at `address` (as in the program headers), outermost first; at most NAMES_SCOPE_MAX (of a deeper

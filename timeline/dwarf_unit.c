@@ -305,7 +305,8 @@ static int segments_build(struct dwarf_unit *unit, struct interval *intervals, s
 		free(heap.items);
 		return -1;
 	}
-	qsort(intervals, count, sizeof *intervals, interval_compare);
+	if (count)
+		qsort(intervals, count, sizeof *intervals, interval_compare);
 	segments_sweep(unit, intervals, count, &heap);
 	free(heap.items);
 	return 0;

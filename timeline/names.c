@@ -125,6 +125,9 @@ static void module_open_files(
 		return;
 	if (dwarf_module_open(&module->dwarf, debug, module->files.alternate.elf, &module->code, &error))
 		module_note(module, error.text);
+	else if (dwarf_module_lacks_shared(module->dwarf))
+		module_note(module,
+			"the file that shares debug information between binaries (dwz) was not found");
 }
 
 static bool module_is(

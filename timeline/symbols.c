@@ -159,7 +159,8 @@ static bool table_sort(struct symbol_table *table)
 	table->sorted = true;
 	if (!table->reach)
 		return false;
-	qsort(table->symbols, table->count, sizeof *table->symbols, symbol_compare);
+	if (table->count)
+		qsort(table->symbols, table->count, sizeof *table->symbols, symbol_compare);
 	for (size_t i = 0; i < table->count; i++) {
 		if (table->symbols[i].end > reach)
 			reach = table->symbols[i].end;
