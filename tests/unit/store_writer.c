@@ -279,6 +279,8 @@ static void one_round(uint64_t seed)
 	assert_int_equal(store_writer_close(world.writer, &error), 0);
 	if (store_reader_open(&reader, world.path, &error))
 		fail_msg("%s", error.text);
+	if (store_reader_check(reader, &error))
+		fail_msg("%s", error.text);
 	check_world(&world, reader);
 	store_reader_close(reader);
 	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
