@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * act.c - what each action does to the session. Small moves of the cursor are not kept for undo; whatever
+ * changes the picture is.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/arena.h"
+#include "timeline/stats.h"
+#include "tui/label.h"
+#include "tui/session.h"
+
+/* ---- cursor ---- */
+
+/* By so many columns; at the window's edge the view jumps by a quarter. */
+static void move_columns(struct session *session, int by)
+{
+	struct state *state = &session->state;
+	struct state_limits limits = session_limits(session);
+	int64_t column = session_column(session), count = session->frame.columns.count;
+	int64_t column_ns =
+		count ? (int64_t)((session->frame.end_ns - session->frame.begin_ns) / (uint64_t)count) : 1;
+	int64_t target = column + by;
+
+	if (target >= 0 && target < count) {
+		state->cursor_ns = frame_column_ns(&session->frame, (uint32_t)target);
+		if (state->cursor_ns <
+			state->begin_ns) /* the first column begins a little before the window */
+			state->cursor_ns = state->begin_ns;
+		return;
+	}
+	if (by < 0 && state->begin_ns <= limits.begin_ns) {
+		state->cursor_ns = state->begin_ns;
+		return;
+	}
+	if (by > 0 && state->end_ns >= limits.end_ns) {
+		state->cursor_ns = state->end_ns - 1;
+		return;
+	}
+	if (by < 0)
+		state->is_following = false;
+	session_keep(session);
+	state_go(state, limits, state->cursor_ns + (uint64_t)(by * column_ns));
+	state_set_window(state, limits,
+		by < 0 && (uint64_t)(count / 4 * column_ns) > state->begin_ns
+			? 0
+			: state->begin_ns + (uint64_t)((by < 0 ? -1 : 1) * (count / 4) * column_ns),
+		state->end_ns - state->begin_ns);
+}
+
+static void move_rows(struct session *session, int by)
+{
+	uint32_t row = session_row(session);
+
+	if (row == UINT32_MAX)
+		return;
+	if (by < 0 && row < (uint32_t)-by)
+		row = 0;
+	else
+		row += (uint32_t)by;
+	session_set_row(session, row);
+}
+
+/* To the next process's row, or back to this one's. */
+static void move_group(struct session *session, bool is_back)
+{
+	uint32_t row = session_row(session);
+
+	if (row == UINT32_MAX)
+		return;
+	do {
+		if (is_back ? row == 0 : row + 1 >= session->rows.shown_count)
+			return;
+		row += is_back ? (uint32_t)-1 : 1u;
+	} while (session->rows.nodes[session->rows.shown[row]].level != 0);
+	session_set_row(session, row);
+}
+
+/* ---- window ---- */
+
+static void pan(struct session *session, int quarters)
+{
+	const struct frame *frame = &session->frame;
+	uint32_t count = frame->columns.count;
+	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
+
+	if (quarters < 0)
+		session->state.is_following = false;
+	session_keep(session);
+	if (quarters == 4 || quarters == -4)
+		columns = quarters / 4 * (int64_t)count;
+	state_pan(&session->state, session_limits(session),
+		columns * (int64_t)(frame->end_ns - frame->begin_ns) / (int64_t)(count ? count : 1));
+}
+
+static void zoom(struct session *session, double factor)
+{
+	session_keep(session);
+	state_zoom(&session->state, session_limits(session), factor);
+}
+
+static void zoom_range(struct session *session)
+{
+	struct state *state = &session->state;
+	uint64_t from, until;
+	uint32_t column;
+
+	if (!state->has_range) {
+		session_say(session, "no range: v starts one at the cursor, then move and press z");
+		return;
+	}
+	session_keep(session);
+	column = session_column(session);
+	from = state->range_ns < frame_column_ns(&session->frame, column)
+		       ? state->range_ns
+		       : frame_column_ns(&session->frame, column);
+	until = frame_column_ns(&session->frame, column + 1);
+	if (state->range_ns > from)
+		until = frame_column_ns(
+			&session->frame, frame_column_at(&session->frame, state->range_ns) + 1);
+	state->has_range = false;
+	state_set_window(state, session_limits(session), from, until - from);
+}
+
+static void toggle_range(struct session *session)
+{
+	struct state *state = &session->state;
+
+	if (state->has_range) {
+		state->has_range = false;
+		return;
+	}
+	state->has_range = true;
+	state->range_ns = frame_column_ns(&session->frame, session_column(session));
+	session_say(session, "range begins here: move, then z zooms to it, v or Esc drops it");
+}
+
+static void follow(struct session *session)
+{
+	struct state *state = &session->state;
+	struct state_limits limits = session_limits(session);
+	uint64_t span_ns = state->end_ns - state->begin_ns;
+
+	if (!session->is_live) {
+		session_say(session, "the run is not being recorded any more");
+		return;
+	}
+	state->is_following = !state->is_following;
+	if (state->is_following)
+		state_set_window(
+			state, limits, limits.end_ns > span_ns ? limits.end_ns - span_ns : 0, span_ns);
+}
+
+/* ---- depth ---- */
+
+static void set_depth(struct session *session, int by)
+{
+	struct state *state = &session->state;
+	uint32_t deepest = frame_deepest(&session->frame);
+
+	state->is_auto = state->is_auto_wanted = false;
+	if (by < 0)
+		state->depth -= state->depth > 1;
+	else if (state->depth < deepest)
+		state->depth++;
+	else
+		session_say(session, "no path on the screen is deeper than %u", deepest);
+}
+
+/* ---- rows ---- */
+
+static struct rows_node *cursor_node(struct session *session)
+{
+	return session_row(session) == UINT32_MAX ? NULL : &session->rows.nodes[session->state.node];
+}
+
+static void fold(struct session *session)
+{
+	struct rows_node *node = cursor_node(session);
+
+	if (!node)
+		return;
+	session_keep(session);
+	if (!rows_is_group(node)) {
+		if (node->parent == UINT32_MAX)
+			return;
+		session->state.node = node->parent;
+		node = &session->rows.nodes[node->parent];
+	}
+	node->is_folded = !node->is_folded;
+	rows_update(&session->rows);
+}
+
+/* Folds all processes, or opens all when all are folded. */
+static void fold_all(struct session *session)
+{
+	struct rows *rows = &session->rows;
+	bool is_any_open = false;
+
+	session_keep(session);
+	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
+		is_any_open = is_any_open || (rows_is_group(&rows->nodes[i]) && !rows->nodes[i].is_folded);
+	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
+		rows->nodes[i].is_folded = rows_is_group(&rows->nodes[i]) && is_any_open;
+	rows_update(rows);
+}
+
+static void hide(struct session *session)
+{
+	struct rows_node *node = cursor_node(session);
+	uint32_t row = session_row(session);
+
+	if (!node)
+		return;
+	session_keep(session);
+	node->is_hidden = true;
+	rows_update(&session->rows);
+	session_set_row(session, row);
+	session_say(session, "hidden: %s   X shows all again", node->long_label);
+}
+
+static void show_all(struct session *session)
+{
+	session_keep(session);
+	for (uint32_t i = 0; i < session->rows.node_count; i++)
+		session->rows.nodes[i].is_hidden = false;
+	session->filter[0] = '\0';
+	rows_filter(&session->rows, NULL, 0, NULL);
+}
+
+static void pin(struct session *session)
+{
+	struct rows_node *node = cursor_node(session);
+
+	if (!node || rows_is_group(node)) {
+		session_say(session, "a group cannot be pinned, its streams can");
+		return;
+	}
+	session_keep(session);
+	node->is_pinned = !node->is_pinned;
+	rows_update(&session->rows);
+}
+
+/* ---- looks ---- */
+
+static void light(struct session *session)
+{
+	const struct frame_line *line;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell) || cell.function == UINT32_MAX)
+		return;
+	session->lit = session->lit == cell.function ? UINT32_MAX : cell.function;
+}
+
+static void group_by(struct session *session)
+{
+	session->stats.by = (session->stats.by + 1) % STATS_BY_COUNT;
+	session->stats.line = session->stats.first = 0;
+	session_say(session, "statistics by %s", stats_by_name((enum stats_by)session->stats.by));
+}
+
+/* Run begin, the mark set last, wall clock. */
+static void next_zero(struct session *session)
+{
+	static const char *const names[] = {"the run's begin", "the mark", "the wall clock"};
+	uint64_t mark_ns = UINT64_MAX;
+
+	for (int i = 0; i < SESSION_MARKS; i++)
+		if (session->marks[i] != UINT64_MAX)
+			mark_ns = session->marks[i];
+	session->zero_kind = (session->zero_kind + 1) % 3;
+	if (session->zero_kind == 1 && mark_ns == UINT64_MAX)
+		session->zero_kind = 2;
+	if (session->zero_kind == 2 && run_wall_ns(session->run) == 0)
+		session->zero_kind = 0;
+	session->zero =
+		(struct ruler_zero){.at_ns = session->zero_kind == 1 ? mark_ns : run_origin_ns(session->run)};
+	if (session->zero_kind == 2)
+		session->zero.wall_ns = run_wall_ns(session->run);
+	session_say(session, "times count from %s", names[session->zero_kind]);
+}
+
+static void next_pane(struct session *session)
+{
+	const struct view *order[3] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
+		session->layout.pane.rows ? session->pane : NULL};
+	int at = 0;
+
+	if (session->full)
+		return;
+	for (int i = 0; i < 3; i++)
+		if (order[i] == session->focus)
+			at = i;
+	do
+		at = (at + 1) % 3;
+	while (!order[at]);
+	session->focus = order[at];
+}
+
+static void toggle_stack(struct session *session)
+{
+	if (session->layout.columns >= 100) {
+		session->has_stack = !session->has_stack;
+		if (session->focus == &view_stack)
+			session->focus = &view_timeline;
+		return;
+	}
+	session_open_pane(
+		session, session->pane == &view_stack && !session->full ? &view_stats : &view_stack);
+}
+
+static void toggle_full(struct session *session)
+{
+	if (session->full) {
+		session->full = NULL;
+		session->focus = &view_timeline;
+		return;
+	}
+	session->full = session->focus == &view_timeline || !session->focus ? session->pane : session->focus;
+	session->focus = session->full;
+}
+
+static void open_help(struct session *session)
+{
+	session->before_help = session->full;
+	session->full = session->focus = &view_help;
+	session->help_top = 0;
+}
+
+static void go_back(struct session *session)
+{
+	if (session->full || session->focus != &view_timeline) {
+		session->full = NULL;
+		session->focus = &view_timeline;
+	} else {
+		session->is_done = true;
+	}
+}
+
+static void cancel(struct session *session)
+{
+	session->state.has_range = false;
+	session->lit = UINT32_MAX;
+	if (session->full || session->focus != &view_timeline)
+		go_back(session);
+}
+
+/* The numbers of the statistics pane, from the command line: exactly the window on the screen. */
+static void show_command(struct session *session)
+{
+	const struct frame *frame = &session->frame;
+	uint64_t origin_ns = run_origin_ns(session->run);
+	const char *filter = session->filter[0] == '-' ? "" : session->filter;
+
+	session_say(session, "hpct stats %s --time %lldns..%lldns%s%s%s --depth %u --by %s",
+		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
+		(long long)(frame->end_ns - origin_ns), filter[0] ? " --streams '" : "", filter,
+		filter[0] ? "'" : "", session->state.depth, stats_by_name((enum stats_by)session->stats.by));
+}
+
+static void undo(struct session *session, bool is_redo)
+{
+	if (!(is_redo ? history_redo : history_undo)(session->history, &session->state, &session->rows))
+		session_say(session, is_redo ? "nothing to do again" : "nothing to undo");
+}
+
+/* ---- the table of actions, by what they are about ---- */
+
+static bool act_cursor(struct session *session, enum keys_action action)
+{
+	uint32_t top, rows = session_rows_on_screen(session, &top);
+
+	switch (action) {
+	case KEYS_DO_LEFT:
+		move_columns(session, -1);
+		return true;
+	case KEYS_DO_RIGHT:
+		move_columns(session, 1);
+		return true;
+	case KEYS_DO_LEFT_TEN:
+		move_columns(session, -10);
+		return true;
+	case KEYS_DO_RIGHT_TEN:
+		move_columns(session, 10);
+		return true;
+	case KEYS_DO_UP:
+		move_rows(session, -1);
+		return true;
+	case KEYS_DO_DOWN:
+		move_rows(session, 1);
+		return true;
+	case KEYS_DO_GROUP_UP:
+		move_group(session, true);
+		return true;
+	case KEYS_DO_GROUP_DOWN:
+		move_group(session, false);
+		return true;
+	case KEYS_DO_SCROLL_UP:
+		move_rows(session, -(int)(rows ? rows : 1));
+		return true;
+	case KEYS_DO_SCROLL_DOWN:
+		move_rows(session, (int)rows);
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		session->state.cursor_ns = session->state.begin_ns;
+		return true;
+	case KEYS_DO_WINDOW_END:
+		session->state.cursor_ns = session->state.end_ns - 1;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_window(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_PAN_LEFT:
+		pan(session, -1);
+		return true;
+	case KEYS_DO_PAN_RIGHT:
+		pan(session, 1);
+		return true;
+	case KEYS_DO_PAGE_LEFT:
+		pan(session, -4);
+		return true;
+	case KEYS_DO_PAGE_RIGHT:
+		pan(session, 4);
+		return true;
+	case KEYS_DO_ZOOM_IN:
+		zoom(session, 0.5);
+		return true;
+	case KEYS_DO_ZOOM_OUT:
+		zoom(session, 2);
+		return true;
+	case KEYS_DO_ZOOM_IN_BIT:
+		zoom(session, 0.8);
+		return true;
+	case KEYS_DO_ZOOM_OUT_BIT:
+		zoom(session, 1.25);
+		return true;
+	case KEYS_DO_WHOLE_RUN:
+		session_keep(session);
+		state_whole(&session->state, session_limits(session));
+		return true;
+	case KEYS_DO_RANGE:
+		toggle_range(session);
+		return true;
+	case KEYS_DO_ZOOM_RANGE:
+		zoom_range(session);
+		return true;
+	case KEYS_DO_FOLLOW:
+		follow(session);
+		return true;
+	case KEYS_DO_UNDO:
+	case KEYS_DO_REDO:
+		undo(session, action == KEYS_DO_REDO);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_seek(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_SPAN_BACK:
+	case KEYS_DO_SPAN_NEXT:
+		seek_span(session, action == KEYS_DO_SPAN_BACK);
+		return true;
+	case KEYS_DO_GAP_BACK:
+	case KEYS_DO_GAP_NEXT:
+		seek_gap(session, action == KEYS_DO_GAP_BACK);
+		return true;
+	case KEYS_DO_GAP_LARGER:
+	case KEYS_DO_GAP_SMALLER:
+		seek_gap_by_size(session, action == KEYS_DO_GAP_SMALLER);
+		return true;
+	case KEYS_DO_BLIND_BACK:
+	case KEYS_DO_BLIND_NEXT:
+		seek_blind(session, action == KEYS_DO_BLIND_BACK);
+		return true;
+	case KEYS_DO_FIT:
+		seek_fit(session);
+		return true;
+	case KEYS_DO_FIND_NEXT:
+	case KEYS_DO_FIND_BACK:
+		seek_find(session, action == KEYS_DO_FIND_BACK);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_rows(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_ENTER:
+		if (cursor_node(session) && rows_is_group(cursor_node(session)))
+			fold(session);
+		return true;
+	case KEYS_DO_FOLD:
+		fold(session);
+		return true;
+	case KEYS_DO_FOLD_ALL:
+		fold_all(session);
+		return true;
+	case KEYS_DO_HIDE:
+		hide(session);
+		return true;
+	case KEYS_DO_SHOW_ALL:
+		show_all(session);
+		return true;
+	case KEYS_DO_PIN:
+		pin(session);
+		return true;
+	case KEYS_DO_DEEPER:
+		set_depth(session, 1);
+		return true;
+	case KEYS_DO_HIGHER:
+		set_depth(session, -1);
+		return true;
+	case KEYS_DO_AUTO:
+		session->state.is_auto = session->state.is_auto_wanted = true;
+		return true;
+	case KEYS_DO_LIGHT:
+		light(session);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_view(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_STATISTICS:
+		session_open_pane(session, &view_stats);
+		return true;
+	case KEYS_DO_STACK:
+		toggle_stack(session);
+		return true;
+	case KEYS_DO_FULL:
+		toggle_full(session);
+		return true;
+	case KEYS_DO_TIMELINE:
+		session->full = NULL;
+		session->focus = &view_timeline;
+		return true;
+	case KEYS_DO_NEXT_PANE:
+		next_pane(session);
+		return true;
+	case KEYS_DO_GROUP_BY:
+		group_by(session);
+		return true;
+	case KEYS_DO_SORT_LEFT:
+	case KEYS_DO_SORT_RIGHT:
+		session->stats.sort = (session->stats.sort + (action == KEYS_DO_SORT_RIGHT ? 1 : 2)) % 3;
+		return true;
+	case KEYS_DO_ZERO:
+		next_zero(session);
+		return true;
+	case KEYS_DO_HELP:
+		open_help(session);
+		return true;
+	case KEYS_DO_CANCEL:
+		cancel(session);
+		return true;
+	case KEYS_DO_QUIT:
+		go_back(session);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void act_prompt(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_COMMAND:
+		prompt_open(session, PROMPT_COMMAND);
+		break;
+	case KEYS_DO_FIND:
+		prompt_open(session, PROMPT_FIND);
+		break;
+	case KEYS_DO_GOTO:
+		prompt_open(session, PROMPT_GOTO);
+		break;
+	case KEYS_DO_FILTER:
+		prompt_open(session, PROMPT_FILTER);
+		break;
+	case KEYS_DO_MARK:
+		prompt_open(session, PROMPT_MARK);
+		break;
+	case KEYS_DO_GO_MARK:
+		prompt_open(session, PROMPT_GO_MARK);
+		break;
+	case KEYS_DO_COMMAND_LINE:
+		show_command(session);
+		break;
+	case KEYS_DO_REDRAW:
+		session->is_redraw = true;
+		break;
+	default:
+		break;
+	}
+}
+
+void act(struct session *session, enum keys_action action)
+{
+	if (act_cursor(session, action) || act_window(session, action) || act_seek(session, action) ||
+		act_rows(session, action) || act_view(session, action))
+		return;
+	act_prompt(session, action);
+}

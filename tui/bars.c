@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bars.c - the lines around the views: title, overview, pane title, path, status and keys. The last two
+ * stand in every picture and always tell where the cursor is and how far the numbers can be trusted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/label.h"
+#include "tui/quantity.h"
+#include "tui/session.h"
+#include "tui/text.h"
+
+#define BARS_PATH_FRAMES 1024
+
+/* ---- title ---- */
+
+static void put_parts(const struct rows *rows, char *out, size_t size)
+{
+	int used = 0;
+
+	out[0] = '\0';
+	if (rows->host_count > 1)
+		used = snprintf(out, size, "%u hosts ", rows->host_count);
+	if (rows->rank_count)
+		used += snprintf(out + used, size - (size_t)used, "%u rank%s", rows->rank_count,
+			rows->rank_count == 1 ? "" : "s");
+	else
+		used += snprintf(out + used, size - (size_t)used, "%u process%s", rows->process_count,
+			rows->process_count == 1 ? "" : "es");
+	if (rows->device_count)
+		snprintf(out + used, size - (size_t)used, " %u GPU%s", rows->device_count,
+			rows->device_count == 1 ? "" : "s");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	while (slash && !slash[1]) { /* RUN.hpct/ */
+		while (slash > path && slash[-1] != '/')
+			slash--;
+		return slash;
+	}
+	return slash ? slash + 1 : path;
+}
+
+static void put_length(const struct session *session, char *out, size_t size)
+{
+	struct state_limits limits = session_limits(session);
+	uint64_t ns = limits.end_ns - limits.begin_ns;
+	char text[QUANTITY_BYTES];
+
+	if (session->is_live) {
+		uint64_t seconds = ns / 1000000000;
+		snprintf(out, size, "LIVE %02llu:%02llu:%02llu", (unsigned long long)(seconds / 3600),
+			(unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60));
+		return;
+	}
+	quantity_duration(text, ns, ns >= 10000000000 ? 1 : 3);
+	snprintf(out, size, "run %s", text);
+}
+
+/* Time and records lost on the screen. */
+struct coverage {
+	uint64_t there_ns, known_ns, lost_ns;
+	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+};
+
+static struct coverage take_coverage(struct session *session)
+{
+	struct coverage coverage = {.lost_stream = UINT32_MAX};
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame_line *line = frame_line(&session->frame, streams[i]);
+		uint64_t lost_ns = coverage.lost_ns;
+		for (uint32_t e = 0; line && e < line->first[session->frame.columns.count]; e++) {
+			const struct tile_entry *entry = &line->entries[e];
+			if (entry->state == EXTENT_ABSENT)
+				continue;
+			coverage.there_ns += entry->time_ns;
+			if (entry->state == EXTENT_LOST)
+				coverage.lost_ns += entry->time_ns;
+			else if (entry->state != EXTENT_UNMONITORED)
+				coverage.known_ns += entry->time_ns;
+		}
+		if (coverage.lost_ns > lost_ns)
+			coverage.lost_stream =
+				coverage.lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;
+	}
+	free(streams);
+	return coverage;
+}
+
+void bars_draw_title(struct session *session, struct grid *grid)
+{
+	bool is_wide = grid->columns >= 100;
+	char name[LABEL_BYTES], parts[64], length[64], window[QUANTITY_BYTES], text[LABEL_BYTES + 768];
+	int used, end;
+
+	label_stream(name, base_name(run_path(session->run)), is_wide ? 32 : 20, grid->is_ascii);
+	put_parts(&session->rows, parts, sizeof(parts));
+	put_length(session, length, sizeof(length));
+	quantity_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
+	used = snprintf(text, sizeof(text), "%s%s  ", is_wide ? "hpct-view  " : "", name);
+	if (is_wide)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s  ", parts);
+	used += snprintf(text + used, sizeof(text) - (size_t)used, "%s  window %s  depth %u%s  streams %u/%u",
+		length, window, session->state.depth, session->state.is_auto ? " auto" : "",
+		session->rows.shown_streams, session->rows.stream_count);
+	if (session->state.is_following)
+		snprintf(text + used, sizeof(text) - (size_t)used, "  FOLLOW");
+	else if (session->filter[0])
+		snprintf(text + used, sizeof(text) - (size_t)used, is_wide ? "  filter %s" : "   & %s",
+			session->filter);
+	else if (is_wide)
+		snprintf(text + used, sizeof(text) - (size_t)used, "  filter none");
+	text_clean(name, sizeof(name), text, grid->is_ascii);
+	end = grid_text(grid, 0, 0, grid->columns, name, GRID_TEXT);
+	if (!is_wide && end + 9 <= grid->columns)
+		grid_text(grid, 0, grid->columns - 6, 6, "? help", GRID_GREY);
+}
+
+/* ---- overview: where in the run the window is ---- */
+
+void bars_draw_overview(const struct session *session, struct grid *grid)
+{
+	const struct layout *layout = &session->layout;
+	struct state_limits limits = session_limits(session);
+	uint64_t length = limits.end_ns - limits.begin_ns;
+	int row = layout->overview, width = layout->cells, from, until;
+
+	if (row < 0 || length == 0)
+		return;
+	grid_text(grid, row, 0, layout->label - 1, layout->label >= 12 ? "window, run" : "window", GRID_GREY);
+	from = (int)((double)(session->frame.begin_ns - limits.begin_ns) / (double)length * width);
+	until = (int)((double)(session->frame.end_ns - limits.begin_ns) / (double)length * width + 0.999) - 1;
+	if (session->frame.begin_ns < limits.begin_ns)
+		from = 0;
+	until = until >= width ? width - 1 : until;
+	from = from > until - 1 ? until - 1 : from;
+	from = from < 0 ? 0 : from;
+	until = until <= from ? from + 1 : until; /* both brackets are always seen */
+	for (int i = 0; i < width; i++)
+		grid_put(grid, row, layout->label + i, 0x2500, GRID_GREY);
+	for (int i = 0; i < SESSION_MARKS; i++) {
+		uint64_t mark_ns = session->marks[i];
+		if (mark_ns >= limits.begin_ns && mark_ns < limits.end_ns)
+			grid_put(grid, row,
+				layout->label +
+					(int)((double)(mark_ns - limits.begin_ns) / (double)length * width),
+				'\'', GRID_HEADING);
+	}
+	grid_put(grid, row, layout->label + from, '[', GRID_HEADING);
+	grid_put(grid, row, layout->label + until, ']', GRID_HEADING);
+}
+
+/* ---- pane title ---- */
+
+void bars_draw_pane_title(const struct session *session, struct grid *grid)
+{
+	static const struct view *const panes[] = {&view_stats, &view_stack};
+	int row = session->layout.pane.row - 1, at = 2;
+	char text[64];
+
+	for (int i = 0; i < grid->columns; i++)
+		grid_put(grid, row, i, 0x2500, GRID_GREY);
+	for (size_t i = 0; i < sizeof(panes) / sizeof(panes[0]); i++) {
+		bool is_open = session->pane == panes[i];
+		if (panes[i] == &view_stack &&
+			(session->layout.stack.columns || (!is_open && grid->columns >= 100)))
+			continue; /* it stands at the right */
+		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
+		at = grid_text(grid, row, at, grid->columns - at, text,
+			is_open && session->focus == session->pane ? GRID_HEADING : GRID_TEXT);
+		if (is_open)
+			grid_mark(grid, row, at - (int)strlen(text), (int)strlen(text), GRID_BOLD);
+		at += 2;
+	}
+}
+
+/* ---- path line ---- */
+
+void bars_draw_path(struct session *session, struct grid *grid)
+{
+	const char *frames[BARS_PATH_FRAMES];
+	const struct frame_line *line;
+	uint32_t scope = UINT32_MAX, column = session_column(session), count = 0, depth;
+	char text[LABEL_BYTES];
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell))
+		return;
+	for (uint32_t e = line->first[column]; e < line->first[column + 1] && scope == UINT32_MAX; e++) {
+		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
+		if (share.state == cell.state && share.function == cell.function && line->entries[e].context)
+			scope = run_context(session->run, line->entries[e].context)->scope;
+	}
+	if (scope == UINT32_MAX)
+		return;
+	while (run_scope(session->run, scope)->depth >= BARS_PATH_FRAMES)
+		scope = run_scope(session->run, scope)->parent;
+	depth = run_scope(session->run, scope)->depth;
+	for (uint32_t at = scope; at != UINT32_MAX; at = run_scope(session->run, at)->parent) {
+		const struct run_scope *s = run_scope(session->run, at);
+		frames[s->depth] = run_function(session->run, s->function)->name;
+		count++;
+	}
+	if (count != depth + 1)
+		return;
+	/* the program's root says nothing; a thread's does */
+	depth = session->state.depth < depth ? session->state.depth : depth;
+	if (strcmp(frames[0], "<program root>") == 0 && count > 1)
+		label_path(text, frames + 1, count - 1, depth ? depth - 1 : 0, grid->columns, grid->is_ascii);
+	else
+		label_path(text, frames, count, depth, grid->columns, grid->is_ascii);
+	grid_text(grid, session->layout.path, 0, grid->columns, text, GRID_TEXT);
+}
+
+/* ---- status ---- */
+
+static void put_cursor(struct session *session, char *out, size_t size, bool is_wide)
+{
+	uint32_t column = session_column(session);
+	char time[QUANTITY_BYTES], length[QUANTITY_BYTES], share[QUANTITY_BYTES] = "", name[LABEL_BYTES] = "";
+	char label[LABEL_BYTES];
+	const char *gap = is_wide ? "  " : " ";
+	const struct frame_line *line;
+	struct cell cell;
+
+	ruler_time(time, frame_column_ns(&session->frame, column),
+		frame_column_length(&session->frame, column), session->zero);
+	quantity_short(length, frame_column_length(&session->frame, column));
+	if (session_cell(session, &line, &cell)) {
+		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};
+		session_share_name(session, name, &known, is_wide ? 32 : 20);
+		quantity_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
+	}
+	label_stream(label, session->rows.nodes[session->state.node].long_label, is_wide ? 24 : 16,
+		session->looks.is_ascii);
+	snprintf(out, size, "%s%s%s +%s%s%s %s", label, gap, time, length, gap, name, share);
+}
+
+static void put_columns(const struct session *session, char *out, size_t size)
+{
+	const struct tile_columns *columns = &session->frame.columns;
+	uint64_t least = UINT64_MAX, most = 0;
+	char tile[QUANTITY_BYTES];
+
+	for (uint32_t i = 0; i < columns->count; i++) {
+		uint64_t tiles = columns->edges[i + 1] - columns->edges[i];
+		least = tiles < least ? tiles : least;
+		most = tiles > most ? tiles : most;
+	}
+	quantity_duration(tile, (uint64_t)1 << columns->shift, 3);
+	if (least == most)
+		snprintf(out, size, "%llu x %s", (unsigned long long)least, tile);
+	else
+		snprintf(out, size, "%llu-%llu x %s", (unsigned long long)least, (unsigned long long)most,
+			tile);
+}
+
+static void put_coverage(struct session *session, char *out, size_t size, bool is_wide)
+{
+	struct coverage coverage = take_coverage(session);
+	char share[QUANTITY_BYTES], lost[QUANTITY_BYTES];
+	int used;
+
+	quantity_share(share, coverage.known_ns, coverage.there_ns, 1);
+	if (coverage.known_ns == coverage.there_ns && coverage.there_ns)
+		strcpy(share, "100 %");
+	used = snprintf(out, size, is_wide ? "coverage %s" : "cov %s", share);
+	if (coverage.lost_ns == 0) {
+		snprintf(out + used, size - (size_t)used, "  lost 0");
+		return;
+	}
+	quantity_short(lost, coverage.lost_ns);
+	used += snprintf(out + used, size - (size_t)used, "  lost %s", lost);
+	if (is_wide && coverage.lost_stream < UINT32_MAX - 1)
+		snprintf(out + used, size - (size_t)used, " (%s)",
+			session->rows.nodes[rows_node_of(&session->rows, coverage.lost_stream)].long_label);
+}
+
+void bars_draw_status(struct session *session, struct grid *grid)
+{
+	bool is_wide = grid->columns >= 100;
+	char cursor[LABEL_BYTES * 2], columns[64], trust[256], text[LABEL_BYTES * 3];
+	int row = session->layout.status, room;
+
+	if (session->message[0]) {
+		text_clean(text, sizeof(text), session->message, grid->is_ascii);
+		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+		return;
+	}
+	if (session->is_unread) {
+		grid_text(grid, row, 0, grid->columns, "reading ...   keys work", GRID_TEXT);
+		return;
+	}
+	if (session_row(session) == UINT32_MAX)
+		return;
+	put_cursor(session, cursor, sizeof(cursor), is_wide);
+	put_columns(session, columns, sizeof(columns));
+	put_coverage(session, trust, sizeof(trust), is_wide);
+	if (is_wide)
+		snprintf(text, sizeof(text), "%s  | column %s | %s", cursor, columns, trust);
+	else
+		snprintf(text, sizeof(text), "%s  %s", cursor, trust);
+	/* how far numbers can be trusted is never cut */
+	room = grid->columns - (int)strlen(trust) - 2;
+	if (text_cells(text) <= grid->columns) {
+		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+		return;
+	}
+	grid_text(grid, row, 0, room, cursor, GRID_TEXT);
+	grid_text(grid, row, room + 2, grid->columns - room - 2, trust, GRID_TEXT);
+}
+
+/* ---- keys ---- */
+
+void bars_draw_keys(const struct session *session, struct grid *grid)
+{
+	char text[512];
+
+	if (session->prompt != PROMPT_NONE) {
+		prompt_draw(session, grid, session->layout.keys);
+		return;
+	}
+	if (session->focus && session->focus->hints)
+		snprintf(text, sizeof(text), "%s%s", session->focus->hints,
+			session->focus == &view_help ? "" : "  ? help  q back");
+	else
+		keys_hint(text, sizeof(text), grid->columns);
+	grid_text(grid, session->layout.keys, 0, grid->columns, text, GRID_GREY);
+}

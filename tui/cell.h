@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cell.h - what one cell of the timeline shows (screens.md C), from the exact shares of its column. Pure:
+ * shares in, decision out; the thresholds are all in one table here.
+ */
+#ifndef TUI_CELL_H
+#define TUI_CELL_H
+
+#include "timeline/extent.h"
+
+/* Shares are fractions of the column, in eighths. */
+#define CELL_LOST_EIGHTHS 1	/* so much lost makes the cell lost */
+#define CELL_DOMINANT_EIGHTHS 4 /* so much of one context makes it the cell's */
+#define CELL_NICK_EIGHTHS 1	/* so much of a state shows inside a block */
+#define CELL_BUSY_EIGHTHS 4	/* so much work without a dominant context is `mixed` */
+#define CELL_BLIND_EIGHTHS 4	/* unmonitored must be at least so much, else the known state shows */
+/* depth auto: the deepest at which so many quarters of the busy cells have a dominant context */
+#define CELL_AUTO_QUARTERS 3
+
+/* Time of one function, or of one state, in a column. Copies and sets have no function of their own. */
+struct cell_share {
+	enum extent_state state;
+	uint32_t function; /* run function, UINT32_MAX: none */
+	uint64_t hash;	   /* of the function: decides ties the same way on every machine */
+	uint64_t time_ns;
+	uint64_t records;
+	bool is_shorter; /* the path ends above the depth asked for */
+};
+
+enum cell_kind {
+	CELL_UNREAD, /* not read yet, or not committed yet */
+	CELL_BLOCK,  /* share `lead` dominates and works */
+	CELL_MIXED,
+	CELL_SOME, /* mostly idle, some work of `lead` */
+	CELL_STATE /* nobody works, or records were lost */
+};
+
+struct cell {
+	uint8_t kind;	 /* enum cell_kind */
+	uint8_t state;	 /* enum extent_state of the block or of the glyph */
+	uint8_t nick;	 /* state inside a block; EXTENT_ABSENT: none */
+	uint8_t eighths; /* CELL_SOME: height 1..4 */
+	bool is_shorter;
+	uint32_t function; /* of the lead or of the state's context; UINT32_MAX: none */
+	uint64_t hash;
+	uint64_t time_ns; /* of the lead or state */
+};
+
+/* `column_ns` is the length of the column; the shares' times add up to it. */
+struct cell cell_decide(const struct cell_share *shares, size_t count, uint64_t column_ns);
+
+/* Neighbours that belong to one run: it carries one name. A nick does not end a run, a state does. */
+bool cell_is_same_run(const struct cell *a, const struct cell *b);
+
+#endif

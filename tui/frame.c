@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.c - copies the tiles' cells of each stream into the frame's arena, since tiles are only lent, and
+ * projects their leaf contexts to a depth through one table per depth.
+ */
+#include "tui/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAME_SHARES 64
+#define FRAME_ARENA_BYTES (256u << 20) /* beyond it the lines that are not on the screen are dropped */
+#define NOT_LOOKED_UP (UINT32_MAX - 1)
+
+int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error)
+{
+	*frame = (struct frame){.run = run, .tiles = tiles, .depth = 1};
+	return frame_renew(frame, error);
+}
+
+void frame_fini(struct frame *frame)
+{
+	arena_fini(&frame->arena);
+	free(frame->lines);
+	free(frame->columns.edges);
+	free(frame->function);
+	free(frame->is_shorter);
+	*frame = (struct frame){0};
+}
+
+static void drop_lines(struct frame *frame)
+{
+	arena_fini(&frame->arena);
+	if (frame->lines)
+		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));
+}
+
+int frame_renew(struct frame *frame, struct error *error)
+{
+	uint32_t streams = run_stream_count(frame->run), contexts = run_context_count(frame->run);
+	struct frame_line **lines =
+		realloc(frame->lines, ((size_t)streams + 1) * sizeof(struct frame_line *));
+	uint32_t *function;
+	uint8_t *is_shorter;
+
+	if (!lines)
+		return error_memory(error);
+	frame->lines = lines;
+	frame->stream_count = streams;
+	drop_lines(frame);
+	function = realloc(frame->function, ((size_t)contexts + 1) * sizeof(*function));
+	if (!function)
+		return error_memory(error);
+	frame->function = function;
+	is_shorter = realloc(frame->is_shorter, (size_t)contexts + 1);
+	if (!is_shorter)
+		return error_memory(error);
+	frame->is_shorter = is_shorter;
+	frame->context_count = contexts;
+	frame_set_depth(frame, frame->depth);
+	return 0;
+}
+
+static int make_room(struct frame *frame, uint32_t width, struct error *error)
+{
+	uint64_t *edges;
+
+	if (width <= frame->capacity)
+		return 0;
+	edges = realloc(frame->columns.edges, ((size_t)width + 1) * sizeof(*edges));
+	if (!edges)
+		return error_memory(error);
+	frame->columns.edges = edges;
+	frame->capacity = width;
+	return 0;
+}
+
+int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t width, struct error *error)
+{
+	if (begin_ns == frame->want_begin_ns && end_ns == frame->want_end_ns && width == frame->want_width &&
+		frame->arena.total_bytes < FRAME_ARENA_BYTES)
+		return 0;
+	if (make_room(frame, width, error))
+		return -ERROR_IO;
+	drop_lines(frame);
+	frame->want_begin_ns = begin_ns;
+	frame->want_end_ns = end_ns;
+	frame->want_width = width;
+	tile_columns_fit(&frame->columns, begin_ns, end_ns, width, run_origin_ns(frame->run));
+	frame->begin_ns = frame_column_ns(frame, 0);
+	frame->end_ns = frame_column_ns(frame, frame->columns.count);
+	return 0;
+}
+
+static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const struct tile *cells)
+{
+	uint32_t count = frame->columns.count;
+	struct frame_line *line = arena_calloc(&frame->arena, 1, sizeof(*line));
+	size_t entries = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		entries += cells[i].count;
+	if (!line || entries > UINT32_MAX)
+		return NULL;
+	line->stream = stream;
+	line->first = arena_calloc(&frame->arena, (size_t)count + 1, sizeof(*line->first));
+	line->entries = arena_calloc(&frame->arena, entries + 1, sizeof(*line->entries));
+	if (!line->first || !line->entries)
+		return NULL;
+	entries = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		line->first[i] = (uint32_t)entries;
+		if (cells[i].count)
+			memcpy(&line->entries[entries], cells[i].entries,
+				cells[i].count * sizeof(struct tile_entry));
+		entries += cells[i].count;
+	}
+	line->first[count] = (uint32_t)entries;
+	return line;
+}
+
+int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error)
+{
+	struct tile *cells;
+	int result;
+
+	*line = frame_line(frame, stream);
+	if (*line)
+		return 0;
+	cells = calloc((size_t)frame->columns.count + 1, sizeof(*cells));
+	if (!cells)
+		return error_memory(error);
+	result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
+	if (!result) {
+		frame->lines[stream] = copy_line(frame, stream, cells);
+		*line = frame->lines[stream];
+		if (!*line)
+			result = error_memory(error);
+	}
+	free(cells);
+	return result;
+}
+
+const struct frame_line *frame_line(const struct frame *frame, uint32_t stream)
+{
+	return stream < frame->stream_count ? frame->lines[stream] : NULL;
+}
+
+uint64_t frame_column_ns(const struct frame *frame, uint32_t column)
+{
+	return frame->columns.edges[column] << frame->columns.shift;
+}
+
+uint64_t frame_column_length(const struct frame *frame, uint32_t column)
+{
+	return frame_column_ns(frame, column + 1) - frame_column_ns(frame, column);
+}
+
+uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns)
+{
+	uint32_t low = 0, high = frame->columns.count;
+
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (frame_column_ns(frame, middle) <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void frame_set_depth(struct frame *frame, uint32_t depth)
+{
+	frame->depth = depth;
+	for (uint32_t i = 0; i < frame->context_count; i++)
+		frame->function[i] = NOT_LOOKED_UP;
+}
+
+uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
+{
+	const struct run_context *c;
+
+	*is_shorter = false;
+	if (context >= frame->context_count)
+		return UINT32_MAX;
+	if (frame->function[context] == NOT_LOOKED_UP) {
+		c = run_context(frame->run, context);
+		frame->function[context] = UINT32_MAX;
+		frame->is_shorter[context] = 0;
+		if (c->scope != UINT32_MAX) {
+			uint32_t scope = run_scope_at(frame->run, c->scope, frame->depth);
+			frame->function[context] = run_scope(frame->run, scope)->function;
+			frame->is_shorter[context] = run_scope(frame->run, scope)->depth < frame->depth;
+		}
+	}
+	*is_shorter = frame->is_shorter[context];
+	return frame->function[context];
+}
+
+struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry)
+{
+	struct cell_share share = {.state = entry->state,
+		.function = UINT32_MAX,
+		.time_ns = entry->time_ns,
+		.records = entry->records};
+
+	switch (entry->state) {
+	case EXTENT_WORK:
+	case EXTENT_KERNEL:
+	case EXTENT_SYNC:
+	case EXTENT_BLOCKED:
+		share.function = frame_function(frame, entry->context, &share.is_shorter);
+		break;
+	default:
+		break;
+	}
+	if (share.function != UINT32_MAX)
+		share.hash = run_function(frame->run, share.function)->hash;
+	return share;
+}
+
+size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
+	struct cell_share *shares, size_t capacity)
+{
+	size_t count = 0, i;
+
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+		struct cell_share share = frame_share(frame, &line->entries[e]);
+
+		for (i = 0; i < count; i++)
+			if (shares[i].state == share.state && shares[i].function == share.function)
+				break;
+		if (i == count && count == capacity)
+			continue; /* entries come by descending time: only crumbs are left */
+		if (i == count)
+			shares[count++] = share;
+		else
+			shares[i].time_ns += share.time_ns, shares[i].records += share.records;
+	}
+	return count;
+}
+
+struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column)
+{
+	struct cell_share shares[FRAME_SHARES];
+	size_t count = frame_shares(frame, line, column, shares, FRAME_SHARES);
+
+	return cell_decide(shares, count, frame_column_length(frame, column));
+}
+
+uint64_t frame_busy_ns(
+	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns)
+{
+	uint64_t busy_ns = 0, there = frame_column_length(frame, column);
+
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+		if (extent_state_is_busy(line->entries[e].state))
+			busy_ns += line->entries[e].time_ns;
+		else if (line->entries[e].state == EXTENT_ABSENT)
+			there -= line->entries[e].time_ns;
+	}
+	*there_ns = there;
+	return busy_ns;
+}
+
+/* Busy cells of all lines, and those that have a dominant context at the frame's depth. */
+static void count_dominant(struct frame *frame, uint64_t *busy, uint64_t *dominant)
+{
+	*busy = *dominant = 0;
+	for (uint32_t s = 0; s < frame->stream_count; s++) {
+		if (!frame->lines[s])
+			continue;
+		for (uint32_t column = 0; column < frame->columns.count; column++) {
+			struct cell cell = frame_cell(frame, frame->lines[s], column);
+			*busy += cell.kind == CELL_BLOCK || cell.kind == CELL_MIXED;
+			*dominant += cell.kind == CELL_BLOCK;
+		}
+	}
+}
+
+uint32_t frame_deepest(const struct frame *frame)
+{
+	uint32_t deepest = 1;
+
+	for (uint32_t s = 0; s < frame->stream_count; s++) {
+		const struct frame_line *line = frame->lines[s];
+		for (uint32_t e = 0; line && e < line->first[frame->columns.count]; e++) {
+			const struct run_context *c;
+			if (line->entries[e].context >= frame->context_count)
+				continue;
+			c = run_context(frame->run, line->entries[e].context);
+			if (c->scope != UINT32_MAX && run_scope(frame->run, c->scope)->depth > deepest)
+				deepest = run_scope(frame->run, c->scope)->depth;
+		}
+	}
+	return deepest;
+}
+
+uint32_t frame_auto_depth(struct frame *frame)
+{
+	uint32_t depth = frame_deepest(frame), was = frame->depth;
+	uint64_t busy, dominant;
+
+	for (; depth > 1; depth--) {
+		frame_set_depth(frame, depth);
+		count_dominant(frame, &busy, &dominant);
+		if (busy && dominant * 4 >= busy * CELL_AUTO_QUARTERS)
+			break;
+		if (!busy)
+			depth = 2;
+	}
+	frame_set_depth(frame, was);
+	return depth;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.h - the numbers behind one screen: the window laid on columns, and for each stream that was
+ * looked at the exact time by context and state of every column. Views of the frame (cells, statistics, call
+ * stack) project its leaf contexts to a depth; that and moving the cursor read nothing from the store.
+ */
+#ifndef TUI_FRAME_H
+#define TUI_FRAME_H
+
+#include "store/arena.h"
+#include "timeline/tile.h"
+#include "tui/cell.h"
+
+/* One stream under the frame's columns. Column i has entries [first[i], first[i + 1]). */
+struct frame_line {
+	uint32_t stream;
+	uint32_t *first; /* column count + 1 */
+	struct tile_entry *entries;
+};
+
+struct frame {
+	struct run *run;
+	struct tiles *tiles;
+	struct tile_columns columns;
+	uint32_t capacity; /* of the edges */
+	uint64_t want_begin_ns, want_end_ns;
+	uint32_t want_width;
+	uint64_t begin_ns, end_ns; /* of the columns: exactly what is on the screen */
+	struct arena arena;
+	struct frame_line **lines; /* by stream; NULL: not read */
+	uint32_t stream_count;
+	/* projection of contexts to a depth */
+	uint32_t depth;
+	uint32_t *function; /* by context; UINT32_MAX - 1: not looked up yet */
+	uint8_t *is_shorter;
+	uint32_t context_count;
+};
+
+int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
+void frame_fini(struct frame *frame);
+/* Lays [begin, end) on `width` columns. Lines stay when nothing changed. */
+int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t width, struct error *error);
+/* Forgets all lines: the run was renewed. */
+int frame_renew(struct frame *frame, struct error *error);
+/* The line of a stream, read now if it is not there. Valid until frame_lay changes the window. */
+int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error);
+/* The same without reading: NULL when it is not there. */
+const struct frame_line *frame_line(const struct frame *frame, uint32_t stream);
+
+uint64_t frame_column_ns(const struct frame *frame, uint32_t column); /* begin; column == count: the end */
+uint64_t frame_column_length(const struct frame *frame, uint32_t column);
+uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns); /* clamped to the window */
+
+/* Depth of the projection from now on. */
+void frame_set_depth(struct frame *frame, uint32_t depth);
+/* Function of a context at the depth, UINT32_MAX for none. */
+uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
+/* The share that an entry counts for: copies and sets by their state, the others by function. */
+struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry);
+/* Shares of a column added up, the largest `capacity` kinds of them; their number. */
+size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
+	struct cell_share *shares, size_t capacity);
+struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column);
+/* Work in a column, and the part of it in which the stream was there at all. */
+uint64_t frame_busy_ns(
+	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns);
+
+/* The deepest depth at which most busy cells of the lines read so far have a dominant context. */
+uint32_t frame_auto_depth(struct frame *frame);
+/* The deepest path among the contexts of the lines read. */
+uint32_t frame_deepest(const struct frame *frame);
+
+#endif

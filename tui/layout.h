@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layout.h - where everything stands, from the size of the screen alone (screens.md A2, A7).
+ *
+ *   title
+ *   overview line                                  | call stack
+ *   ruler                                          | (from 100 columns on)
+ *   rows:  labels  cells                           |
+ *   pane title
+ *   pane
+ *   (path line, below 100 columns)
+ *   status
+ *   keys
+ */
+#ifndef TUI_LAYOUT_H
+#define TUI_LAYOUT_H
+
+#include "tui/grid.h"
+
+#define LAYOUT_MIN_COLUMNS 60
+#define LAYOUT_MIN_ROWS 12
+
+struct layout {
+	int rows, columns;
+	bool is_too_small;
+	int label;		   /* cells of the row labels */
+	int cells;		   /* columns of the timeline */
+	int overview, ruler;	   /* row of the line; overview -1: none */
+	struct grid_area timeline; /* labels and cells */
+	struct grid_area stack;	   /* columns 0: none; a bar stands left of it */
+	struct grid_area pane;	   /* without its title line; rows 0: none */
+	struct grid_area full;	   /* of a view that has the whole screen */
+	int path;		   /* row of the path line, -1: none */
+	int status, keys;
+};
+
+/* `has_stack`: the user wants the call stack at the right, where there is room. */
+void layout_compute(struct layout *layout, int rows, int columns, bool has_stack);
+
+#endif

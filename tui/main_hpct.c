@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_hpct.c - hpct: runs hpct-VERB, found beside itself or on PATH, as git does. Alone it lists the
+ * questions that hpct answers, each with its command.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/error.h"
+#include "tui/verbs.h"
+
+#define PREFIX "hpct-"
+
+static const struct {
+	const char *question, *command, *verb;
+} questions[] = {
+	{"What does my program do, over time?", "hpct record PROG ARGS", "record"},
+	{"", "hpct view", "view"},
+	{"Where did the time go, by call path?", "hpct profile", "profile"},
+	{"... by function, line, module or stream?", "hpct stats --by KEY", "stats"},
+	{"What was every thread doing when it died?", "hpct stacks", "stacks"},
+	{"What was recorded, and what is missing?", "hpct info", "info"},
+	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},
+	{"Who is to blame for idle GPUs and CPUs?", "hpct blame", "blame"},
+	{"What should I change to be faster?", "hpct advise", "advise"},
+	{"What differs between two runs?", "hpct diff A B", "diff"},
+	{"How do other tools read it?", "hpct export --to chrome", "export"},
+	{"How do I read what other tools wrote?", "hpct import --from tsv", "import"},
+	{"May I ask in SQL?", "hpct sql", "sql"},
+	{"What can be measured on this machine?", "hpct doctor", "doctor"},
+};
+
+/* The directory of this program, with a slash; "" when it cannot be told. */
+static void own_directory(char *out, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", out, size - 1);
+	char *slash;
+
+	out[length > 0 ? length : 0] = '\0';
+	slash = strrchr(out, '/');
+	if (slash)
+		slash[1] = '\0';
+	else
+		out[0] = '\0';
+}
+
+static bool is_there(const char *directory, const char *verb)
+{
+	char path[PATH_MAX * 2];
+
+	snprintf(path, sizeof(path), "%s" PREFIX "%s", directory, verb);
+	return access(path, X_OK) == 0;
+}
+
+/* The verbs beside this program. */
+static void list_verbs(struct verbs *verbs, const char *directory)
+{
+	DIR *dir = opendir(directory[0] ? directory : ".");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
+			is_there(directory, entry->d_name + strlen(PREFIX)))
+			verbs_add(verbs, entry->d_name + strlen(PREFIX));
+	if (dir)
+		closedir(dir);
+}
+
+static int print_questions(const char *directory, FILE *out)
+{
+	struct verbs verbs = {0};
+
+	fprintf(out, "hpct - call-path traces of CPU threads and GPU streams\n\n");
+	list_verbs(&verbs, directory);
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		if (is_there(directory, questions[i].verb))
+			fprintf(out, "  %-43s%s\n", questions[i].question, questions[i].command);
+	fprintf(out, "\nA run is the newest *.hpct here, or is named: hpct view RUN. `hpct help VERB` says "
+		     "more.\nverbs:");
+	verbs_sort(&verbs);
+	for (size_t i = 0; i < verbs.count; i++)
+		fprintf(out, " %s", verbs.names[i]);
+	fprintf(out, "\n");
+	verbs_fini(&verbs);
+	return fflush(out) == 0 ? 0 : ERROR_IO;
+}
+
+static int unknown_verb(const char *directory, const char *verb)
+{
+	struct verbs verbs = {0};
+	struct error error;
+	char near[512];
+
+	list_verbs(&verbs, directory);
+	verbs_near(&verbs, verb, near, sizeof(near));
+	verbs_fini(&verbs);
+	if (near[0])
+		error_set(&error, ERROR_USAGE, "'%.64s' is no verb; did you mean %s? `hpct` alone lists all",
+			verb, near);
+	else
+		error_set(&error, ERROR_USAGE, "'%.64s' is no verb; `hpct` alone lists them", verb);
+	return error_report(&error, "hpct");
+}
+
+static int run_verb(const char *directory, const char *verb, char **argv)
+{
+	char path[PATH_MAX * 2], name[256];
+	struct error error;
+
+	snprintf(name, sizeof(name), PREFIX "%s", verb);
+	snprintf(path, sizeof(path), "%s%s", directory, name);
+	argv[0] = name;
+	execv(path, argv);
+	if (errno == ENOENT)
+		execvp(name, argv);
+	if (errno == ENOENT)
+		return unknown_verb(directory, verb);
+	error_set(&error, ERROR_IO, "cannot run %.512s: %s", path, strerror(errno));
+	return error_report(&error, "hpct");
+}
+
+/* A verb is a word: it must not lead out of the directory. */
+static bool is_verb(const char *word)
+{
+	return word[0] && !strchr(word, '/') && word[0] != '-' && strlen(word) < 64;
+}
+
+int main(int argc, char **argv)
+{
+	char directory[PATH_MAX];
+	char help[] = "--help";
+	char *help_argv[] = {NULL, help, NULL};
+
+	own_directory(directory, sizeof(directory));
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		(argc == 2 && strcmp(argv[1], "help") == 0))
+		return print_questions(directory, stdout);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return printf("hpct %s\n", HPCT_VERSION) < 0 ? ERROR_IO : 0;
+	if (strcmp(argv[1], "help") == 0)
+		return is_verb(argv[2]) ? run_verb(directory, argv[2], help_argv)
+					: unknown_verb(directory, argv[2]);
+	if (!is_verb(argv[1]))
+		return unknown_verb(directory, argv[1]);
+	return run_verb(directory, argv[1], argv + 1);
+}

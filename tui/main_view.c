@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_view.c - hpct-view: one session on one run, either in the terminal or, with --print, one picture of it
+ * as text after the keys of --keys.
+ */
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "timeline/program.h"
+#include "tui/keys.h"
+#include "tui/screen.h"
+#include "tui/session.h"
+
+#define VIEW_LIVE_MS 500    /* a live run is looked at twice a second */
+#define VIEW_READ_MS 50	    /* then what is there is drawn, and keys are heard */
+#define VIEW_PRINT_MAX 2000 /* columns or rows of --print */
+
+struct options {
+	int print_columns, print_rows; /* 0: in the terminal */
+	const char *keys;
+	int colours; /* -1: what the terminal has */
+	bool is_ascii;
+};
+
+static int take_print(void *own, const char *value, struct error *error)
+{
+	struct options *options = own;
+	char rest;
+
+	if (sscanf(value, "%dx%d%c", &options->print_columns, &options->print_rows, &rest) != 2 ||
+		options->print_columns < 1 || options->print_rows < 1 ||
+		options->print_columns > VIEW_PRINT_MAX || options->print_rows > VIEW_PRINT_MAX)
+		return error_set(error, ERROR_USAGE, "--print %s: say COLSxROWS, such as 120x36", value);
+	return 0;
+}
+
+static int take_keys(void *own, const char *value, struct error *error)
+{
+	(void)error;
+	((struct options *)own)->keys = value;
+	return 0;
+}
+
+static int take_colours(void *own, const char *value, struct error *error)
+{
+	struct options *options = own;
+	char rest;
+
+	if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
+		return error_set(error, ERROR_USAGE, "--colors %s: say 256, 16, 8 or 0", value);
+	return 0;
+}
+
+static int take_ascii(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct options *)own)->is_ascii = true;
+	return 0;
+}
+
+static bool is_ascii_locale(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+}
+
+static void play(struct session *session, struct grid *grid, const char *keys)
+{
+	struct error error;
+	uint32_t key;
+	size_t size;
+
+	for (; (size = keys_parse(keys, &key)) > 0 && !session->is_done; keys += size) {
+		session_key(session, key);
+		/* the next key may ask for what is on the screen then */
+		if (session_draw(session, grid, 0, &error))
+			session_say(session, "%s", error.text);
+	}
+}
+
+static int print(struct session *session, const struct options *options, struct error *error)
+{
+	struct grid grid;
+	int result;
+
+	if (grid_init(&grid, options->print_rows, options->print_columns, session->looks.is_ascii))
+		return error_memory(error);
+	result = session_draw(session, &grid, 0, error);
+	if (!result && options->keys) {
+		play(session, &grid, options->keys);
+		grid.is_ascii = session->looks.is_ascii;
+		result = session_draw(session, &grid, 0, error);
+	}
+	if (!result)
+		grid_print(&grid, stdout);
+	grid_fini(&grid);
+	if (!result && fflush(stdout) != 0)
+		result = error_set(error, ERROR_IO, "cannot write to standard output");
+	return result;
+}
+
+/* Takes all keys that are waiting, so that a held key costs one picture and not one each. */
+static bool take_keys_waiting(struct session *session, int timeout_ms)
+{
+	uint32_t key = screen_key(timeout_ms);
+	bool has_any = false;
+
+	for (; key != KEYS_NONE; key = screen_key(0)) {
+		has_any = true;
+		if (key == SCREEN_SIGNAL) {
+			screen_close();
+			screen_die();
+		}
+		if (key != KEYS_RESIZE)
+			session_key(session, key);
+		else
+			session->is_redraw = true;
+		if (session->is_done || session->is_unread)
+			break;
+	}
+	return has_any;
+}
+
+static int draw(struct session *session, struct grid *grid, struct error *error)
+{
+	int rows, columns, result;
+	struct error trouble;
+
+	screen_size(&rows, &columns);
+	if (rows != grid->rows || columns != grid->columns || grid->is_ascii != session->looks.is_ascii) {
+		grid_fini(grid);
+		if (grid_init(grid, rows, columns, session->looks.is_ascii))
+			return error_memory(error);
+	}
+	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
+	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
+		session->is_unread = false;
+		session_say(session, "%s", trouble.text);
+		grid_text(grid, rows - 2, 0, columns, session->message, GRID_ERROR);
+	}
+	screen_show(grid, session->is_redraw);
+	session->is_redraw = false;
+	return 0;
+}
+
+static int interact(struct session *session, const char *keys, struct error *error)
+{
+	struct grid grid = {0};
+	int result = draw(session, &grid, error);
+	bool is_changed = false;
+
+	if (!result && keys)
+		play(session, &grid, keys);
+	if (keys && !result)
+		result = draw(session, &grid, error);
+	while (!result && !session->is_done) {
+		int timeout_ms = session->is_unread ? 0 : session->is_live ? VIEW_LIVE_MS : -1;
+		is_changed = take_keys_waiting(session, timeout_ms);
+		if (session->is_live && !is_changed && !session->is_unread)
+			is_changed = session_renew(session);
+		if ((is_changed || session->is_unread) && !session->is_done)
+			result = draw(session, &grid, error);
+	}
+	grid_fini(&grid);
+	return result;
+}
+
+static int view(struct program_call *call, struct error *error)
+{
+	struct options *options = call->own;
+	struct session_looks looks = {.is_ascii = options->is_ascii || is_ascii_locale()};
+	struct session *session;
+	int result;
+
+	result = session_open(&session, call->run, call->select, looks, error);
+	if (result)
+		return result;
+	if (options->print_columns) {
+		result = print(session, options, error);
+	} else {
+		result = screen_open(options->colours, error);
+		if (!result) {
+			session->looks.colours = screen_colours();
+			result = interact(session, options->keys, error);
+			screen_close();
+		}
+	}
+	session_close(session);
+	return result;
+}
+
+static const struct program_option view_options[] = {
+	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
+	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
+	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0)", take_colours},
+	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
+};
+
+static const struct program program = {
+	.name = "hpct-view",
+	.about = "browse the timeline of a run in the terminal",
+	.operands = "[RUN]",
+	.uses = PROGRAM_SELECT | PROGRAM_RUN,
+	.refused = "op metric min top",
+	.options = view_options,
+	.option_count = sizeof(view_options) / sizeof(view_options[0]),
+	.notes = "Keys: ? lists them. In --keys: <Enter> <Tab> <Esc> <Space> <BS> <Del> <Left> <Right> <Up>\n"
+		 "<Down> <Home> <End> <PageUp> <PageDown> <lt> <C-x>; anything else is itself.\n",
+	.work = view,
+};
+
+int main(int argc, char **argv)
+{
+	const char *no_color = getenv("NO_COLOR");
+	struct options options = {.colours = no_color && no_color[0] ? 0 : -1};
+
+	setlocale(LC_CTYPE, "");
+	return program_main(&program, &options, argc, argv);
+}

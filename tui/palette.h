@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * palette.h - how each style of a cell looks on a terminal of 256, 16, 8 or no colours (screens.md B).
+ * Backgrounds are the terminal's own; blocks are the only painted ones, and text on them is black or white.
+ */
+#ifndef TUI_PALETTE_H
+#define TUI_PALETTE_H
+
+#include <stdint.h>
+
+#include "tui/grid.h"
+
+#define PALETTE_DEFAULT (-1) /* the terminal's own colour */
+
+struct palette_look {
+	int16_t ink, ground; /* colour index or PALETTE_DEFAULT */
+	uint8_t attributes;  /* GRID_REVERSE where blocks have no colour */
+	uint8_t _pad[3];
+};
+
+struct palette {
+	int colours; /* 256, 16, 8 or 0: mono */
+	struct palette_look looks[GRID_STYLE_COUNT];
+};
+
+/* The richest tier that `colours` allows. */
+void palette_init(struct palette *palette, int colours);
+
+/* Context colour of a function: the same in every view, window, depth, rank and run. */
+unsigned palette_slot(uint64_t hash);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prompt.c - the line that takes the place of the keys: `:` commands with the shared selector, `/` find, `g`
+ * go to a time, `&` filter, and the letter of a mark.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/stats.h"
+#include "tui/label.h"
+#include "tui/quantity.h"
+#include "tui/session.h"
+#include "tui/text.h"
+
+void prompt_open(struct session *session, enum session_prompt prompt)
+{
+	session->prompt = prompt;
+	session->input[0] = '\0';
+	session->input_bytes = 0;
+	if (prompt == PROMPT_FILTER && session->filter[0] != '-') {
+		strcpy(session->input, session->filter);
+		session->input_bytes = strlen(session->input);
+	}
+}
+
+void prompt_draw(const struct session *session, struct grid *grid, int row)
+{
+	static const char *const heads[] = {"", ":", "/", "go to (1.2s, 50%, -1s, 14:32:05): ",
+		"streams (kind=gpu & rank=0-3): ", "mark a..z: ", "to mark a..z: "};
+	char text[SESSION_TEXT + 64];
+	int end;
+
+	text_clean(text, sizeof(text), session->input, grid->is_ascii);
+	end = grid_text(grid, row, 0, grid->columns, heads[session->prompt], GRID_HEADING);
+	end = grid_text(grid, row, end, grid->columns - end - 1,
+		text + strlen(text) - text_tail(text, grid->columns - end - 1), GRID_TEXT);
+	grid_put(grid, row, end, ' ', GRID_TEXT);
+	grid_mark(grid, row, end, 1, GRID_REVERSE);
+}
+
+/* ---- the selector ---- */
+
+/* One option of the selector, bound to the run; NULL after saying what is wrong. */
+static struct select *bind_option(struct session *session, const char *name, const char *value)
+{
+	struct select *select;
+	struct error error;
+	int result = select_new(&select, &error);
+
+	if (result) {
+		session_say(session, "%s", error.text);
+		return NULL;
+	}
+	result = select_option(select, name, value, &error);
+	if (result > 0)
+		error_set(&error, ERROR_USAGE, "'%s' is no command; :help lists them", name);
+	if (!result)
+		result = select_bind(select, session->run, &error);
+	if (result) {
+		session_say(session, "%s", error.text);
+		select_free(select);
+		return NULL;
+	}
+	return select;
+}
+
+static void set_time(struct session *session, const char *value)
+{
+	struct select *select = bind_option(session, "time", value);
+
+	if (!select)
+		return;
+	session_keep(session);
+	session->state.is_following = false;
+	state_set_window(&session->state, session_limits(session), select_begin_ns(select),
+		select_end_ns(select) - select_begin_ns(select));
+	select_free(select);
+}
+
+static void set_streams(struct session *session, const char *value)
+{
+	struct select *select = NULL;
+	const uint32_t *streams = NULL;
+	struct error error;
+	uint32_t count = 0;
+
+	if (value[0]) {
+		select = bind_option(session, "streams", value);
+		if (!select)
+			return;
+		streams = select_streams(select, &count);
+	}
+	session_keep(session);
+	if (rows_filter(&session->rows, streams, count, &error))
+		session_say(session, "%s", error.text);
+	else
+		snprintf(session->filter, sizeof(session->filter), "%s", value);
+	if (select)
+		select_free(select);
+}
+
+static void set_depth(struct session *session, const char *value)
+{
+	char *end;
+	unsigned long depth = strtoul(value, &end, 10);
+
+	if (strcmp(value, "auto") == 0) {
+		act(session, KEYS_DO_AUTO);
+		return;
+	}
+	if (end == value || *end || depth == 0 || depth > 100000) {
+		session_say(session, ":depth needs a number from 1 on, or auto");
+		return;
+	}
+	session_keep(session);
+	session->state.depth = (uint32_t)depth;
+	session->state.is_auto = session->state.is_auto_wanted = false;
+}
+
+static void set_by(struct session *session, const char *value)
+{
+	int by = stats_by_find(value);
+
+	if (by < 0) {
+		session_say(session, ":by function, path, module, line, stream or op");
+		return;
+	}
+	session->stats.by = by;
+}
+
+/* ---- commands ---- */
+
+static void set_look(struct session *session, const char *value)
+{
+	bool is_on = !strstr(value, " off");
+
+	if (strncmp(value, "fill", 4) == 0)
+		session->looks.is_fill = is_on;
+	else if (strncmp(value, "ascii", 5) == 0)
+		session->looks.is_ascii = is_on;
+	else
+		session_say(session, ":set fill [off], ascii [off]");
+}
+
+/* The whole name of what is under the cursor, which a cell or a table may have shortened. */
+static void say_name(struct session *session)
+{
+	const struct frame_line *line;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell))
+		return;
+	if (cell.function == UINT32_MAX)
+		session_say(session, "%s", extent_state_name((enum extent_state)cell.state));
+	else
+		session_say(session, "%s", run_function(session->run, cell.function)->name);
+}
+
+static void quit(struct session *session)
+{
+	session->is_done = true;
+}
+
+static void help(struct session *session)
+{
+	session_say(session,
+		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :set fill|ascii [off]  :name  :q");
+}
+
+static const struct command {
+	const char *name;
+	void (*with_value)(struct session *session, const char *value);
+	void (*without)(struct session *session);
+} commands[] = {{"time", set_time, NULL}, {"streams", set_streams, NULL}, {"depth", set_depth, NULL},
+	{"by", set_by, NULL}, {"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit},
+	{"quit", NULL, quit}, {"help", NULL, help}};
+
+static void do_command(struct session *session, char *line)
+{
+	char *value;
+
+	line += strspn(line, " -:");
+	if (!*line)
+		return;
+	value = line + strcspn(line, " =");
+	if (*value)
+		*value++ = '\0';
+	value += strspn(value, " ");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, line) != 0)
+			continue;
+		if (commands[i].with_value)
+			commands[i].with_value(session, value);
+		else
+			commands[i].without(session);
+		return;
+	}
+	session_say(session, "'%.40s' is no command; :help lists them", line);
+}
+
+/* ---- go to ---- */
+
+static void go_to(struct session *session, const char *text)
+{
+	struct state_limits limits = session_limits(session);
+	char range[SESSION_TEXT + 8], *end;
+	struct select *select;
+	double percent;
+
+	if (!*text)
+		return;
+	percent = strtod(text, &end);
+	if (end != text && strcmp(end, "%") == 0 && percent >= 0 && percent <= 100) {
+		session_keep(session);
+		state_go(&session->state, limits,
+			limits.begin_ns +
+				(uint64_t)((double)(limits.end_ns - limits.begin_ns) * percent / 100));
+		return;
+	}
+	snprintf(range, sizeof(range), "%s%s..", text, end != text && !*end ? "s" : "");
+	select = bind_option(session, "time", range);
+	if (!select)
+		return;
+	session_keep(session);
+	state_go(&session->state, limits, select_begin_ns(select));
+	select_free(select);
+}
+
+static void take_mark(struct session *session, uint32_t key, bool is_go)
+{
+	uint64_t *mark;
+
+	if (key < 'a' || key > 'z') {
+		session_say(session, "marks are the letters a to z");
+		return;
+	}
+	mark = &session->marks[key - 'a'];
+	if (!is_go) {
+		*mark = frame_column_ns(&session->frame, session_column(session));
+		session_say(session, "mark %c is here; '%c comes back", (char)key, (char)key);
+	} else if (*mark == UINT64_MAX) {
+		session_say(session, "mark %c is not set", (char)key);
+	} else {
+		session_keep(session);
+		state_go(&session->state, session_limits(session), *mark);
+	}
+}
+
+/* ---- keys ---- */
+
+static void finish(struct session *session)
+{
+	enum session_prompt prompt = session->prompt;
+
+	session->prompt = PROMPT_NONE;
+	switch (prompt) {
+	case PROMPT_COMMAND:
+		do_command(session, session->input);
+		break;
+	case PROMPT_FIND:
+		if (session->input[0])
+			strcpy(session->find, session->input);
+		seek_find(session, false);
+		break;
+	case PROMPT_GOTO:
+		go_to(session, session->input);
+		break;
+	case PROMPT_FILTER:
+		set_streams(session, session->input);
+		break;
+	default:
+		break;
+	}
+}
+
+static void erase(struct session *session)
+{
+	size_t size = session->input_bytes;
+
+	if (size == 0) {
+		session->prompt = PROMPT_NONE;
+		return;
+	}
+	do
+		size--;
+	while (size && (session->input[size] & 0xc0) == 0x80);
+	session->input_bytes = size;
+	session->input[size] = '\0';
+}
+
+static void type(struct session *session, uint32_t key)
+{
+	char bytes[8];
+	size_t size;
+
+	if (key < 0x20 || key >= KEYS_LEFT)
+		return;
+	size = text_encode(bytes, key);
+	if (session->input_bytes + size >= sizeof(session->input))
+		return;
+	memcpy(session->input + session->input_bytes, bytes, size);
+	session->input_bytes += size;
+	session->input[session->input_bytes] = '\0';
+}
+
+void prompt_key(struct session *session, uint32_t key)
+{
+	bool is_mark = session->prompt == PROMPT_MARK || session->prompt == PROMPT_GO_MARK;
+
+	if (key == KEYS_RESIZE)
+		return;
+	if (key == KEYS_ESC) {
+		session->prompt = PROMPT_NONE;
+	} else if (is_mark) {
+		bool is_go = session->prompt == PROMPT_GO_MARK;
+		session->prompt = PROMPT_NONE;
+		take_mark(session, key, is_go);
+	} else if (key == KEYS_ENTER) {
+		finish(session);
+	} else if (key == KEYS_BACKSPACE || key == KEYS_DELETE) {
+		erase(session);
+	} else if (key == ('U' & 31)) {
+		session->input_bytes = 0;
+		session->input[0] = '\0';
+	} else {
+		type(session, key);
+	}
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.c - sorts the streams of a run into a tree of rows and keeps the list of those shown.
+ */
+#include "tui/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_OPEN_MAX 400u /* more rows than this start folded */
+
+/* The same process: streams of one rank, host, pid and generation. */
+static int compare_process(const struct run_stream *a, const struct run_stream *b)
+{
+	uint32_t rank_a = (uint32_t)a->s.rank, rank_b = (uint32_t)b->s.rank; /* none comes last */
+	int hosts;
+
+	if (rank_a != rank_b)
+		return rank_a < rank_b ? -1 : 1;
+	hosts = strcmp(a->host, b->host);
+	if (hosts)
+		return hosts;
+	if (a->s.pid != b->s.pid)
+		return a->s.pid < b->s.pid ? -1 : 1;
+	if (a->s.generation != b->s.generation)
+		return a->s.generation < b->s.generation ? -1 : 1;
+	return 0;
+}
+
+static int compare_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_streams(const void *a, const void *b, void *data)
+{
+	const struct run *run = data;
+	uint32_t id_a = *(const uint32_t *)a, id_b = *(const uint32_t *)b;
+	const struct run_stream *x = run_stream(run, id_a), *y = run_stream(run, id_b);
+	int order = compare_process(x, y);
+
+	if (order)
+		return order;
+	if (x->s.kind != y->s.kind)
+		return x->s.kind < y->s.kind ? -1 : 1;
+	if (x->s.kind == STORE_STREAM_CPU)
+		order = compare_u32(x->s.thread, y->s.thread);
+	else if ((order = compare_u32(x->s.device, y->s.device)) == 0 &&
+		 (order = compare_u32(x->s.context, y->s.context)) == 0)
+		order = compare_u32(x->s.queue, y->s.queue);
+	return order ? order : compare_u32(id_a, id_b);
+}
+
+/* What the labels are made of. */
+struct builder {
+	struct rows *rows;
+	const struct run *run;
+	const uint32_t *order;
+	uint32_t count;
+	bool has_memory;
+};
+
+/* Labels are copies: the run's own strings may move when it is renewed. */
+static const char *made(struct builder *b, const char *text)
+{
+	if (!text)
+		b->has_memory = false;
+	return text ? text : "";
+}
+
+static const char *process_label(struct builder *b, const struct run_stream *first, bool is_long)
+{
+	const char *name = first->name[0] ? first->name : "process";
+
+	if (first->s.rank >= 0 && is_long)
+		return made(b, arena_printf(&b->rows->arena, "rank %d", first->s.rank));
+	if (first->s.rank >= 0)
+		return made(b, arena_printf(&b->rows->arena, "rank %d %s", first->s.rank, first->host));
+	if (first->s.generation)
+		return made(b,
+			arena_printf(&b->rows->arena, "%s %u.%u", name, first->s.pid, first->s.generation));
+	return made(b, arena_printf(&b->rows->arena, "%s %u", name, first->s.pid));
+}
+
+/* Threads that share a name get their number behind it. */
+static bool is_shared_name(struct builder *b, uint32_t at, uint32_t begin, uint32_t end)
+{
+	const char *name = run_stream(b->run, b->order[at])->name;
+
+	for (uint32_t i = begin; i < end && end - begin < 1000; i++)
+		if (i != at && strcmp(run_stream(b->run, b->order[i])->name, name) == 0)
+			return true;
+	return end - begin >= 1000;
+}
+
+static const char *thread_label(struct builder *b, uint32_t at, uint32_t begin, uint32_t end)
+{
+	const struct run_stream *s = run_stream(b->run, b->order[at]);
+
+	if (s->s.thread == 0)
+		return "main";
+	if (!s->name[0])
+		return made(b, arena_printf(&b->rows->arena, "thread %u", s->s.thread));
+	if (is_shared_name(b, at, begin, end))
+		return made(b, arena_printf(&b->rows->arena, "%s %u", s->name, s->s.thread));
+	return made(b, arena_printf(&b->rows->arena, "%s", s->name));
+}
+
+static const char *queue_label(struct builder *b, const struct run_stream *s)
+{
+	if (!s->name[0])
+		return made(b, arena_printf(&b->rows->arena, "q%u", s->s.queue));
+	return made(b, arena_printf(&b->rows->arena, "q%u %s", s->s.queue, s->name));
+}
+
+static const char *join(struct builder *b, const char *group, const char *label)
+{
+	return made(b, arena_printf(&b->rows->arena, "%s %s", group, label));
+}
+
+static uint32_t add_node(struct builder *b, enum rows_kind kind, uint32_t stream, uint32_t parent, int level)
+{
+	uint32_t node = b->rows->node_count++;
+
+	b->rows->nodes[node] = (struct rows_node){
+		.kind = kind, .stream = stream, .parent = parent, .level = (uint8_t)level, .next = node + 1};
+	return node;
+}
+
+static void add_thread(
+	struct builder *b, uint32_t at, uint32_t begin, uint32_t end, uint32_t process, const char *group)
+{
+	uint32_t node = add_node(b, ROWS_THREAD, b->order[at], process, 1);
+	struct rows_node *n = &b->rows->nodes[node];
+
+	n->label = n->short_label = thread_label(b, at, begin, end);
+	n->long_label = join(b, group, n->label);
+}
+
+static uint32_t add_device(struct builder *b, uint32_t at, uint32_t end, uint32_t process)
+{
+	const struct run_stream *first = run_stream(b->run, b->order[at]);
+	uint32_t device = add_node(b, ROWS_DEVICE, b->order[at], process, 1);
+	const char *name = made(b, arena_printf(&b->rows->arena, "gpu%u", first->s.device));
+
+	b->rows->nodes[device].long_label = b->rows->nodes[device].short_label = name;
+	b->rows->nodes[device].label = first->device_name[0] ? join(b, name, first->device_name) : name;
+	b->rows->device_count++;
+	for (; at < end; at++) {
+		const struct run_stream *s = run_stream(b->run, b->order[at]);
+		uint32_t node;
+		if (s->s.kind != STORE_STREAM_GPU || s->s.device != first->s.device)
+			break;
+		node = add_node(b, ROWS_QUEUE, b->order[at], device, 2);
+		b->rows->nodes[node].label = queue_label(b, s);
+		b->rows->nodes[node].short_label = made(b, arena_printf(&b->rows->arena, "q%u", s->s.queue));
+		b->rows->nodes[node].long_label =
+			made(b, arena_printf(&b->rows->arena, "%s q%u", name, s->s.queue));
+	}
+	b->rows->nodes[device].next = b->rows->node_count;
+	return at;
+}
+
+static void add_process(struct builder *b, uint32_t begin, uint32_t end)
+{
+	const struct run_stream *first = run_stream(b->run, b->order[begin]);
+	const char *group = process_label(b, first, true);
+	uint32_t process, at = begin;
+
+	b->rows->process_count++;
+	if (end - begin == 1 && first->s.kind == STORE_STREAM_CPU) {
+		process = add_node(b, ROWS_THREAD, b->order[begin], UINT32_MAX, 0);
+		b->rows->nodes[process].label = process_label(b, first, false);
+		b->rows->nodes[process].long_label = b->rows->nodes[process].short_label = group;
+		return;
+	}
+	process = add_node(b, ROWS_PROCESS, b->order[begin], UINT32_MAX, 0);
+	b->rows->nodes[process].label = process_label(b, first, false);
+	b->rows->nodes[process].long_label = b->rows->nodes[process].short_label = group;
+	while (at < end) {
+		if (run_stream(b->run, b->order[at])->s.kind == STORE_STREAM_CPU)
+			add_thread(b, at, begin, end, process, group), at++;
+		else
+			at = add_device(b, at, end, process);
+	}
+	b->rows->nodes[process].next = b->rows->node_count;
+}
+
+static void count_hosts(struct rows *rows, const struct run *run)
+{
+	const char *last = NULL;
+
+	rows->host_count = rows->rank_count = 0;
+	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next) {
+		const struct run_stream *s = run_stream(run, rows->nodes[i].stream);
+		rows->rank_count += s->s.rank >= 0;
+		if (!last || strcmp(last, s->host) != 0)
+			rows->host_count++;
+		last = s->host;
+	}
+	if (rows->host_count > run_store_count(run)) /* hosts come in turn when sorted by rank */
+		rows->host_count = run_store_count(run);
+}
+
+static int build(struct rows *rows, const struct run *run, struct error *error)
+{
+	uint32_t count = run_stream_count(run);
+	struct builder b = {.rows = rows, .run = run, .count = count, .has_memory = true};
+	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order));
+
+	rows->nodes = calloc((size_t)count * 3 + 1, sizeof(*rows->nodes));
+	rows->shown = malloc(((size_t)count * 3 + 1) * sizeof(*rows->shown));
+	if (!order || !rows->nodes || !rows->shown) {
+		free(order);
+		return error_memory(error);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
+	b.order = order;
+	rows->stream_count = count;
+	for (uint32_t begin = 0, end; begin < count; begin = end) {
+		for (end = begin + 1; end < count; end++)
+			if (compare_process(run_stream(run, order[begin]), run_stream(run, order[end])) != 0)
+				break;
+		add_process(&b, begin, end);
+	}
+	free(order);
+	count_hosts(rows, run);
+	return b.has_memory ? 0 : error_memory(error);
+}
+
+int rows_init(struct rows *rows, const struct run *run, struct error *error)
+{
+	int result;
+
+	memset(rows, 0, sizeof(*rows));
+	result = build(rows, run, error);
+	if (result)
+		return result;
+	for (uint32_t i = 0; rows->node_count > ROWS_OPEN_MAX && i < rows->node_count;
+		i = rows->nodes[i].next)
+		rows->nodes[i].is_folded = i > 0 && rows_is_group(&rows->nodes[i]);
+	rows_update(rows);
+	return 0;
+}
+
+void rows_fini(struct rows *rows)
+{
+	free(rows->nodes);
+	free(rows->shown);
+	free(rows->is_filtered);
+	arena_fini(&rows->arena);
+	memset(rows, 0, sizeof(*rows));
+}
+
+/* Streams keep their ids, so a node is known by its stream and kind. */
+static int take_flags(struct rows *rows, const struct rows *old, struct error *error)
+{
+	const struct rows_node **by_stream = calloc((size_t)rows->stream_count * 4 + 1, sizeof(*by_stream));
+
+	if (!by_stream)
+		return error_memory(error);
+	for (uint32_t i = 0; i < old->node_count; i++)
+		if (old->nodes[i].stream < rows->stream_count)
+			by_stream[old->nodes[i].stream * 4 + old->nodes[i].kind] = &old->nodes[i];
+	for (uint32_t i = 0; i < rows->node_count; i++) {
+		struct rows_node *node = &rows->nodes[i];
+		const struct rows_node *from = by_stream[node->stream * 4 + node->kind];
+		if (!from)
+			continue;
+		node->is_folded = from->is_folded;
+		node->is_hidden = from->is_hidden;
+		node->is_pinned = from->is_pinned;
+		node->is_match = from->is_match;
+	}
+	free(by_stream);
+	return 0;
+}
+
+int rows_renew(struct rows *rows, const struct run *run, struct error *error)
+{
+	struct rows old = *rows;
+	int result;
+
+	memset(rows, 0, sizeof(*rows));
+	result = build(rows, run, error);
+	if (!result)
+		result = take_flags(rows, &old, error);
+	if (result) {
+		rows_fini(rows);
+		*rows = old;
+		return result;
+	}
+	rows_fini(&old);
+	rows_update(rows);
+	return 0;
+}
+
+int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, struct error *error)
+{
+	bool *is_filtered = NULL;
+
+	if (streams) {
+		is_filtered = calloc((size_t)rows->stream_count + 1, sizeof(*is_filtered));
+		if (!is_filtered)
+			return error_memory(error);
+		for (uint32_t i = 0; i < count; i++)
+			if (streams[i] < rows->stream_count)
+				is_filtered[streams[i]] = true;
+	}
+	free(rows->is_filtered);
+	rows->is_filtered = is_filtered;
+	rows_update(rows);
+	return 0;
+}
+
+bool rows_is_group(const struct rows_node *node)
+{
+	return node->kind == ROWS_PROCESS || node->kind == ROWS_DEVICE;
+}
+
+static bool is_taken(const struct rows *rows, uint32_t node)
+{
+	const struct rows_node *n = &rows->nodes[node];
+
+	if (n->is_hidden)
+		return false;
+	if (!rows_is_group(n))
+		return !rows->is_filtered || rows->is_filtered[n->stream];
+	for (uint32_t i = node + 1; i < n->next; i++)
+		if (!rows_is_group(&rows->nodes[i]) && is_taken(rows, i))
+			return true;
+	return false;
+}
+
+/* Adds the rows of a subtree, either those that are pinned or the others. */
+static void show(struct rows *rows, uint32_t node, bool is_pinned)
+{
+	struct rows_node *n = &rows->nodes[node];
+
+	if (n->is_hidden || (is_pinned != n->is_pinned && !rows_is_group(n)) || !is_taken(rows, node))
+		return;
+	if (is_pinned == n->is_pinned) {
+		rows->shown[rows->shown_count++] = node;
+		rows->shown_streams += !rows_is_group(n);
+	}
+	if (!rows_is_group(n) || n->is_folded)
+		return;
+	for (uint32_t i = node + 1; i < n->next; i = rows->nodes[i].next)
+		show(rows, i, is_pinned);
+}
+
+void rows_update(struct rows *rows)
+{
+	rows->shown_count = rows->shown_streams = 0;
+	for (int pinned = 1; pinned >= 0; pinned--)
+		for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
+			show(rows, i, pinned);
+}
+
+uint32_t rows_find(const struct rows *rows, uint32_t node)
+{
+	while (node != UINT32_MAX && node < rows->node_count) {
+		for (uint32_t row = 0; row < rows->shown_count; row++)
+			if (rows->shown[row] == node)
+				return row;
+		node = rows->nodes[node].parent;
+	}
+	return UINT32_MAX;
+}
+
+uint32_t rows_node_of(const struct rows *rows, uint32_t stream)
+{
+	for (uint32_t i = 0; i < rows->node_count; i++)
+		if (!rows_is_group(&rows->nodes[i]) && rows->nodes[i].stream == stream)
+			return i;
+	return UINT32_MAX;
+}
+
+uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum rows_kind kind)
+{
+	uint32_t end = rows->nodes[node].next;
+
+	for (uint32_t i = from == UINT32_MAX ? node : from + 1; i < end; i++)
+		if (rows->nodes[i].kind == kind && !rows->nodes[i].is_hidden)
+			return i;
+	return UINT32_MAX;
+}

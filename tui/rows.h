@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.h - the rows of the timeline: process > CPU threads, device > queues, each group open or folded.
+ * Made from the run's stream table alone; no records are read for a row before it is on the screen.
+ *
+ *   nodes    process, its threads, its devices, their queues, next process ... (a pre-order tree)
+ *   shown    the nodes that are rows now: nothing folded away, hidden or filtered out; pinned ones first
+ *
+ * A process that is a single stream is that one row, without a group row above it.
+ */
+#ifndef TUI_ROWS_H
+#define TUI_ROWS_H
+
+#include "store/arena.h"
+#include "timeline/run.h"
+
+enum rows_kind { ROWS_PROCESS, ROWS_THREAD, ROWS_DEVICE, ROWS_QUEUE };
+
+struct rows_node {
+	enum rows_kind kind;
+	uint32_t stream; /* the stream, or a group's first one */
+	uint32_t next;	 /* node behind its subtree */
+	uint32_t parent; /* node, UINT32_MAX: none */
+	uint8_t level;	 /* indentation: 0, 1, 2 */
+	bool is_folded, is_hidden, is_pinned, is_match;
+	const char *label;	 /* raw: "rank 0 node07", "main", "q7 compute" */
+	const char *short_label; /* where that has no room: "rank 0", "q7" */
+	const char *long_label;	 /* for the status line: "rank 1 main" */
+};
+
+struct rows {
+	struct rows_node *nodes;
+	uint32_t node_count;
+	uint32_t *shown; /* node of each row */
+	uint32_t shown_count;
+	uint32_t shown_streams; /* rows that are streams */
+	uint32_t stream_count;	/* of the run */
+	uint32_t process_count, device_count, host_count, rank_count;
+	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
+	struct arena arena;
+};
+
+/* All of the run's streams. Groups beyond the first are folded where there are very many rows. */
+int rows_init(struct rows *rows, const struct run *run, struct error *error);
+void rows_fini(struct rows *rows);
+/* After run_renew: takes new streams in; what was folded, hidden or pinned stays so. */
+int rows_renew(struct rows *rows, const struct run *run, struct error *error);
+
+/* Only these streams from now on; NULL takes the filter away. */
+int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, struct error *error);
+/* Call after changing a flag of a node. */
+void rows_update(struct rows *rows);
+
+bool rows_is_group(const struct rows_node *node);
+/* Row of a node, or of the group it is folded into; UINT32_MAX: it is not shown. */
+uint32_t rows_find(const struct rows *rows, uint32_t node);
+/* Node of a stream. */
+uint32_t rows_node_of(const struct rows *rows, uint32_t stream);
+/* The streams below a node (itself, if it is one) of a kind: next node after `from`, UINT32_MAX at the end.
+ */
+uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum rows_kind kind);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * screen.c - ncurses behind screen.h. Nothing but this file knows it, so that views draw the same on a
+ * terminal and into a file.
+ */
+#define NCURSES_WIDECHAR 1
+#include "tui/screen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "tui/palette.h"
+#include "tui/text.h"
+
+static struct {
+	SCREEN *terminal;
+	bool is_open;
+	struct palette palette;
+	struct grid_cell *shown; /* what ncurses was told last */
+	int rows, columns;
+	int pipe[2]; /* signals wake the wait for keys through it */
+	struct sigaction old[4];
+} screen = {.pipe = {-1, -1}};
+
+static const int ending_signals[4] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static volatile sig_atomic_t ended_by;
+
+static void on_signal(int number)
+{
+	int saved = errno;
+
+	ended_by = number;
+	if (write(screen.pipe[1], "", 1) < 0) /* full: a wake-up is already there */
+		errno = 0;
+	errno = saved;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < 4; i++) {
+		sigaction(ending_signals[i], NULL, &screen.old[i]);
+		if (screen.old[i].sa_handler != SIG_IGN) /* nohup and the like */
+			sigaction(ending_signals[i], &action, NULL);
+	}
+}
+
+/* Pair numbers are style + 1; styles that look alike still have a pair of their own. */
+static void init_colours(int wanted)
+{
+	int colours = has_colors() ? COLORS : 0;
+
+	if (wanted >= 0 && wanted < colours)
+		colours = wanted;
+	if (colours && start_color() != OK)
+		colours = 0;
+	if (colours && (use_default_colors() != OK || COLOR_PAIRS <= GRID_STYLE_COUNT))
+		colours = 0;
+	palette_init(&screen.palette, colours);
+	if (!screen.palette.colours)
+		return;
+	for (int style = 0; style < GRID_STYLE_COUNT; style++)
+		init_pair((short)(style + 1), screen.palette.looks[style].ink,
+			screen.palette.looks[style].ground);
+}
+
+int screen_open(int colours, struct error *error)
+{
+	const char *name = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return error_set(error, ERROR_USAGE,
+			"standard input and output must be a terminal; --print COLSxROWS draws one screen as "
+			"text");
+	if (pipe2(screen.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+		return error_set(error, ERROR_IO, "cannot make a pipe: %s", strerror(errno));
+	screen.terminal = newterm(NULL, stdout, stdin);
+	if (!screen.terminal)
+		return error_set(error, ERROR_USAGE,
+			"the terminal type '%s' is not known here; set TERM, or use --print COLSxROWS",
+			name ? name : "");
+	screen.is_open = true;
+	set_term(screen.terminal);
+	catch_signals();
+	cbreak();
+	noecho();
+	nonl();
+	intrflush(stdscr, FALSE);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	leaveok(stdscr, TRUE);
+	init_colours(colours);
+	getmaxyx(stdscr, screen.rows, screen.columns);
+	return 0;
+}
+
+void screen_close(void)
+{
+	if (!screen.is_open)
+		return;
+	screen.is_open = false;
+	endwin();
+	delscreen(screen.terminal);
+	free(screen.shown);
+	screen.shown = NULL;
+	for (int i = 0; i < 4; i++)
+		sigaction(ending_signals[i], &screen.old[i], NULL);
+	close(screen.pipe[0]);
+	close(screen.pipe[1]);
+}
+
+void screen_die(void)
+{
+	int number = ended_by;
+
+	signal(number, SIG_DFL);
+	raise(number);
+	_exit(128 + number);
+}
+
+int screen_colours(void)
+{
+	return screen.palette.colours;
+}
+
+void screen_size(int *rows, int *columns)
+{
+	getmaxyx(stdscr, *rows, *columns);
+}
+
+static attr_t attributes_of(const struct grid_cell *cell)
+{
+	unsigned bits = cell->attributes ^ screen.palette.looks[cell->style].attributes;
+	attr_t attributes = A_NORMAL;
+
+	if (bits & GRID_REVERSE)
+		attributes |= A_REVERSE;
+	if (bits & GRID_BOLD)
+		attributes |= A_BOLD;
+	if (bits & GRID_UNDERLINE)
+		attributes |= A_UNDERLINE;
+	return attributes;
+}
+
+static void show_cell(int row, int column, const struct grid_cell *cell)
+{
+	short pair = screen.palette.colours ? (short)(cell->style + 1) : 0;
+	wchar_t text[2] = {(wchar_t)cell->rune, L'\0'};
+	cchar_t wide;
+
+	if (cell->style == GRID_TEXT)
+		pair = 0;
+	if (setcchar(&wide, text, attributes_of(cell), pair, NULL) == OK)
+		mvadd_wch(row, column, &wide);
+}
+
+void screen_show(const struct grid *grid, bool is_anew)
+{
+	size_t count = (size_t)grid->rows * (size_t)grid->columns;
+	bool is_same_size = screen.shown && screen.rows == grid->rows && screen.columns == grid->columns;
+
+	if (!is_same_size) {
+		free(screen.shown);
+		screen.shown = calloc(count + 1, sizeof(*screen.shown));
+		screen.rows = grid->rows;
+		screen.columns = grid->columns;
+		erase();
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct grid_cell *cell = &grid->cells[i];
+		if (cell->rune == 0 || (is_same_size && memcmp(cell, &screen.shown[i], sizeof(*cell)) == 0))
+			continue;
+		show_cell((int)i / grid->columns, (int)i % grid->columns, cell);
+	}
+	if (screen.shown)
+		memcpy(screen.shown, grid->cells, count * sizeof(*screen.shown));
+	if (is_anew)
+		clearok(curscr, TRUE);
+	refresh();
+}
+
+static uint32_t translate(wint_t key)
+{
+	switch (key) {
+	case KEY_LEFT:
+		return KEYS_LEFT;
+	case KEY_RIGHT:
+		return KEYS_RIGHT;
+	case KEY_UP:
+		return KEYS_UP;
+	case KEY_DOWN:
+		return KEYS_DOWN;
+	case KEY_HOME:
+		return KEYS_HOME;
+	case KEY_END:
+		return KEYS_END;
+	case KEY_PPAGE:
+		return KEYS_PAGE_UP;
+	case KEY_NPAGE:
+		return KEYS_PAGE_DOWN;
+	case KEY_DC:
+		return KEYS_DELETE;
+	case KEY_BACKSPACE:
+		return KEYS_BACKSPACE;
+	case KEY_ENTER:
+		return KEYS_ENTER;
+	case KEY_RESIZE:
+		return KEYS_RESIZE;
+	}
+	return KEYS_NONE;
+}
+
+/* A key that ncurses has already, or KEYS_NONE. */
+static uint32_t pending_key(void)
+{
+	wint_t key = 0;
+	int result = get_wch(&key);
+
+	if (result == ERR)
+		return KEYS_NONE;
+	if (result == KEY_CODE_YES)
+		return translate(key);
+	if (key == '\n')
+		return KEYS_ENTER;
+	if (key == '\b')
+		return KEYS_BACKSPACE;
+	return (uint32_t)key;
+}
+
+uint32_t screen_key(int timeout_ms)
+{
+	struct pollfd wait[2] = {
+		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = screen.pipe[0], .events = POLLIN}};
+	uint32_t key = pending_key();
+
+	if (ended_by)
+		return SCREEN_SIGNAL;
+	if (key != KEYS_NONE || timeout_ms == 0)
+		return key;
+	if (poll(wait, 2, timeout_ms) > 0 && (wait[0].revents & (POLLHUP | POLLERR))) {
+		ended_by = SIGHUP;
+		return SCREEN_SIGNAL;
+	}
+	if (ended_by)
+		return SCREEN_SIGNAL;
+	return pending_key(); /* a resize interrupts the wait and is there now */
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * screen.h - the terminal: shows grids, hands out keys, and leaves everything as it was. The sole user of
+ * ncurses, which sends only what differs from what the terminal shows already.
+ *
+ * One terminal per process, one thread. Signals that end the program (INT, TERM, HUP, QUIT) are seen as
+ * SCREEN_SIGNAL, so that the terminal is restored before the program dies by them.
+ */
+#ifndef TUI_SCREEN_H
+#define TUI_SCREEN_H
+
+#include "store/error.h"
+#include "tui/grid.h"
+#include "tui/keys.h"
+
+#define SCREEN_SIGNAL 0x120000u /* from screen_key: a signal asks the program to end */
+
+/* Takes the terminal over. `colours`: at most so many, -1: what it has. */
+int screen_open(int colours, struct error *error);
+/* Gives it back. May be called when it is not open. */
+void screen_close(void);
+/* The signal behind SCREEN_SIGNAL: after screen_close, dies by it. */
+void screen_die(void);
+
+int screen_colours(void); /* 256, 16, 8 or 0 */
+void screen_size(int *rows, int *columns);
+
+/* Shows the grid; with `is_anew` the terminal is cleared first. */
+void screen_show(const struct grid *grid, bool is_anew);
+/* The next key, KEYS_NONE after `timeout_ms` (-1: waits for ever, 0: what is there). */
+uint32_t screen_key(int timeout_ms);
+
+#endif

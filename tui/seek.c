@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seek.c - the cursor to the next span, gap, unmonitored stretch or match. Walks the cursor's stream from
+ * the cursor on, in windows that double, so that what is near is found soon and nothing beyond it is read.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "timeline/extent.h"
+#include "tui/label.h"
+#include "tui/quantity.h"
+#include "tui/session.h"
+
+#define SEEK_BATCH 512
+#define SEEK_FIRST_NS 100000000u /* of the first window looked at */
+
+/* Neighbouring extents that are one thing to the question asked. */
+struct stretch {
+	uint64_t begin_ns, end_ns;
+	uint64_t key; /* 0: not what is looked for */
+};
+
+/* What an extent is to the question; equal keys join into one stretch. */
+typedef uint64_t seek_key(struct session *session, const struct extent *extent, const void *data);
+
+static uint64_t key_span(struct session *session, const struct extent *extent, const void *data)
+{
+	bool is_shorter;
+
+	(void)data;
+	if (extent->state == EXTENT_ABSENT)
+		return 0;
+	return ((uint64_t)extent->state + 1) << 32 |
+	       (frame_function(&session->frame, extent->context, &is_shorter) + 1u);
+}
+
+static uint64_t key_gap(struct session *session, const struct extent *extent, const void *data)
+{
+	(void)session;
+	(void)data;
+	switch (extent->state) {
+	case EXTENT_IDLE:
+	case EXTENT_BLOCKED:
+	case EXTENT_SYNC:
+	case EXTENT_UNKNOWN:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t key_blind(struct session *session, const struct extent *extent, const void *data)
+{
+	(void)session;
+	(void)data;
+	return extent->state == EXTENT_LOST || extent->state == EXTENT_UNMONITORED;
+}
+
+/* `data`: a byte per context, set where its path holds a match. */
+static uint64_t key_match(struct session *session, const struct extent *extent, const void *data)
+{
+	const uint8_t *is_match = data;
+
+	return extent->context < run_context_count(session->run) && is_match[extent->context];
+}
+
+/* Stretches of a window, in order: grows the array. */
+struct stretches {
+	struct stretch *items;
+	size_t count, capacity;
+};
+
+static int add(struct stretches *list, const struct extent *extent, uint64_t key, struct error *error)
+{
+	struct stretch *last = list->count ? &list->items[list->count - 1] : NULL;
+
+	if (last && last->key == key && last->end_ns == extent->begin_ns) {
+		last->end_ns = extent->end_ns;
+		return 0;
+	}
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? list->capacity * 2 : 256;
+		struct stretch *items = realloc(list->items, capacity * sizeof(*items));
+		if (!items)
+			return error_memory(error);
+		list->items = items;
+		list->capacity = capacity;
+	}
+	list->items[list->count++] = (struct stretch){extent->begin_ns, extent->end_ns, key};
+	return 0;
+}
+
+static int list_stretches(struct session *session, struct stretches *list, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, seek_key *key, const void *data, struct error *error)
+{
+	struct extent extents[SEEK_BATCH];
+	struct extent_walk *walk;
+	long count;
+	int result = extent_open(&walk, session->run, stream, begin_ns, end_ns, error);
+
+	list->count = 0;
+	if (result)
+		return result;
+	while ((count = extent_next(walk, extents, SEEK_BATCH, error)) > 0)
+		for (long i = 0; i < count && !result; i++)
+			result = add(list, &extents[i], key(session, &extents[i], data), error);
+	extent_close(walk);
+	return count < 0 ? (int)count : result;
+}
+
+/* The next stretch with a key that begins behind from_ns, or the last one that begins before it. */
+static bool next_stretch(struct session *session, uint32_t stream, uint64_t from_ns, bool is_back,
+	seek_key *key, const void *data, struct stretch *found)
+{
+	struct state_limits limits = session_limits(session);
+	struct stretches list = {0};
+	struct error error;
+	bool is_found = false;
+
+	for (uint64_t span_ns = SEEK_FIRST_NS; !is_found; span_ns *= 2) {
+		uint64_t begin_ns = from_ns, end_ns = from_ns;
+		if (is_back)
+			begin_ns = from_ns - limits.begin_ns > span_ns ? from_ns - span_ns : limits.begin_ns;
+		else
+			end_ns = limits.end_ns - from_ns > span_ns ? from_ns + span_ns : limits.end_ns;
+		if (begin_ns >= end_ns ||
+			list_stretches(session, &list, stream, begin_ns, end_ns, key, data, &error))
+			break;
+		for (size_t i = 0; i < list.count; i++) {
+			const struct stretch *s = &list.items[is_back ? list.count - 1 - i : i];
+			/* one cut at the window's far end is longer than seen */
+			bool is_cut = is_back ? s->begin_ns == begin_ns && begin_ns > limits.begin_ns
+					      : s->begin_ns == begin_ns;
+			if (!s->key || is_cut)
+				continue;
+			*found = *s;
+			is_found = true;
+			break;
+		}
+		if (begin_ns == limits.begin_ns && is_back)
+			break;
+		if (end_ns == limits.end_ns && !is_back)
+			break;
+	}
+	free(list.items);
+	return is_found;
+}
+
+static void go(struct session *session, uint64_t time_ns)
+{
+	session_keep(session);
+	state_go(&session->state, session_limits(session), time_ns);
+}
+
+/* Where a search from the cursor begins: its column's end, or begin when it goes back. */
+static uint64_t from_cursor(struct session *session, bool is_back)
+{
+	uint64_t at_ns = session->state.cursor_ns;
+
+	(void)is_back;
+	return at_ns;
+}
+
+static void seek(struct session *session, bool is_back, seek_key *key, const char *what)
+{
+	struct stretch found;
+	char length[QUANTITY_BYTES];
+	uint32_t stream;
+
+	if (!session_stream(session, &stream)) {
+		session_say(session, "choose a stream's row first, this is a group");
+		return;
+	}
+	if (!next_stretch(session, stream, from_cursor(session, is_back), is_back, key, NULL, &found)) {
+		session_say(session, "no %s %s on this stream", is_back ? "earlier" : "later", what);
+		return;
+	}
+	go(session, found.begin_ns);
+	session->gap_ns = key == key_gap ? found.end_ns - found.begin_ns : 0;
+	if (key == key_span)
+		return;
+	quantity_short(length, found.end_ns - found.begin_ns);
+	session_say(session, "%s: %s", what, length);
+}
+
+void seek_span(struct session *session, bool is_back)
+{
+	seek(session, is_back, key_span, "span");
+}
+
+void seek_gap(struct session *session, bool is_back)
+{
+	seek(session, is_back, key_gap, "gap");
+}
+
+void seek_blind(struct session *session, bool is_back)
+{
+	seek(session, is_back, key_blind, "lost or unmonitored stretch");
+}
+
+void seek_gap_by_size(struct session *session, bool is_smaller)
+{
+	const struct frame *frame = &session->frame;
+	struct stretches list = {0};
+	const struct stretch *best = NULL;
+	char length[QUANTITY_BYTES];
+	struct error error;
+	uint32_t stream;
+
+	if (!session_stream(session, &stream) || list_stretches(session, &list, stream, frame->begin_ns,
+							 frame->end_ns, key_gap, NULL, &error)) {
+		free(list.items);
+		return;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		const struct stretch *s = &list.items[i];
+		uint64_t size_ns = s->end_ns - s->begin_ns;
+		if (!s->key || (is_smaller && session->gap_ns && size_ns >= session->gap_ns))
+			continue;
+		if (!best || size_ns > best->end_ns - best->begin_ns)
+			best = s;
+	}
+	if (best) {
+		go(session, best->begin_ns);
+		session->gap_ns = best->end_ns - best->begin_ns;
+		quantity_short(length, session->gap_ns);
+		session_say(session, "gap: %s, %s in the window", length,
+			is_smaller ? "next smaller" : "the largest");
+	} else {
+		session_say(session, "no %sgap in the window on this stream", is_smaller ? "smaller " : "");
+	}
+	free(list.items);
+}
+
+/* The window around the span under the cursor, with a tenth on both sides. */
+void seek_fit(struct session *session)
+{
+	struct state *state = &session->state;
+	struct state_limits limits = session_limits(session);
+	uint64_t from_ns = state->cursor_ns, margin_ns;
+	struct stretch before, after;
+	uint64_t begin_ns = limits.begin_ns, end_ns = limits.end_ns;
+	uint32_t stream;
+
+	if (!session_stream(session, &stream))
+		return;
+	if (next_stretch(session, stream, from_ns + 1, true, key_span, NULL, &before))
+		begin_ns = before.begin_ns;
+	if (next_stretch(session, stream, from_ns, false, key_span, NULL, &after))
+		end_ns = after.begin_ns;
+	session_keep(session);
+	margin_ns = (end_ns - begin_ns) / 10;
+	state_set_window(state, limits, begin_ns > margin_ns ? begin_ns - margin_ns : 0,
+		end_ns - begin_ns + 2 * margin_ns);
+}
+
+/* ---- find ---- */
+
+static bool is_in(const char *text, const char *pattern)
+{
+	return strcasestr(text, pattern) != NULL;
+}
+
+/* A byte per function whose name holds the pattern, then per context whose path holds such a function. */
+static uint8_t *match_contexts(const struct run *run, const char *pattern)
+{
+	uint32_t functions = run_function_count(run), contexts = run_context_count(run),
+		 scopes = run_scope_count(run);
+	uint8_t *function = calloc((size_t)functions + 1, 1), *scope = calloc((size_t)scopes + 1, 1);
+	uint8_t *context = calloc((size_t)contexts + 1, 1);
+
+	if (!function || !scope || !context) {
+		free(context);
+		context = NULL;
+		goto out;
+	}
+	for (uint32_t i = 0; i < functions; i++)
+		function[i] = is_in(run_function(run, i)->name, pattern);
+	for (uint32_t i = 0; i < scopes; i++) { /* parents come before their children */
+		const struct run_scope *s = run_scope(run, i);
+		scope[i] = function[s->function] || (s->parent < i && scope[s->parent]);
+	}
+	for (uint32_t i = 0; i < contexts; i++)
+		context[i] = run_context(run, i)->scope != UINT32_MAX && scope[run_context(run, i)->scope];
+out:
+	free(function);
+	free(scope);
+	return context;
+}
+
+/* Marks the rows whose name matches; the next one after the cursor's row, UINT32_MAX: none. */
+static uint32_t match_rows(struct session *session, bool is_back)
+{
+	struct rows *rows = &session->rows;
+	uint32_t row = session_row(session), count = rows->shown_count, at;
+
+	for (uint32_t i = 0; i < rows->node_count; i++)
+		rows->nodes[i].is_match =
+			is_in(rows->nodes[i].label, session->find) ||
+			(rows->nodes[i].level > 0 && is_in(rows->nodes[i].long_label, session->find));
+	for (uint32_t step = 1; step <= count && row != UINT32_MAX; step++) {
+		at = is_back ? (row + count - step) % count : (row + step) % count;
+		if (rows->nodes[rows->shown[at]].is_match)
+			return at;
+	}
+	return UINT32_MAX;
+}
+
+/* The same stream's next match in time, else the first one on another row of the screen. */
+static bool find_in_time(struct session *session, const uint8_t *is_match, bool is_back)
+{
+	uint32_t stream, top, rows = session_rows_on_screen(session, &top), row = session_row(session);
+	struct stretch found;
+
+	if (session_stream(session, &stream) && next_stretch(session, stream, session->state.cursor_ns,
+							is_back, key_match, is_match, &found)) {
+		go(session, found.begin_ns);
+		return true;
+	}
+	for (uint32_t step = 1; step < rows; step++) {
+		uint32_t at = top + ((row - top) + (is_back ? rows - step : step)) % rows;
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[at]];
+		uint64_t from_ns = is_back ? session->frame.end_ns : session->frame.begin_ns;
+		if (rows_is_group(node) ||
+			!next_stretch(session, node->stream, from_ns, is_back, key_match, is_match, &found))
+			continue;
+		session_keep(session);
+		session->state.node = session->rows.shown[at];
+		state_go(&session->state, session_limits(session), found.begin_ns);
+		return true;
+	}
+	return false;
+}
+
+void seek_find(struct session *session, bool is_back)
+{
+	uint8_t *is_match;
+	uint32_t row;
+
+	if (!session->find[0]) {
+		session_say(session, "nothing to find yet: / asks for a name");
+		return;
+	}
+	row = match_rows(session, is_back);
+	is_match = match_contexts(session->run, session->find);
+	if (is_match && find_in_time(session, is_match, is_back))
+		session_say(session, "/%s", session->find);
+	else if (row != UINT32_MAX)
+		session_set_row(session, row);
+	else
+		session_say(session, "'%s' is in no function's and no stream's name here", session->find);
+	free(is_match);
+}

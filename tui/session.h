@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.h - one user looking at one run: what is shown, and everything that views, keys and prompts share.
+ * It knows no terminal: keys come in as codes, the picture goes out as a grid, so that a session in a
+ * terminal and one that is replayed from a string are the same.
+ *
+ *   key --session_key--> actions, prompts --> state, rows --session_draw--> frame --views--> grid
+ */
+#ifndef TUI_SESSION_H
+#define TUI_SESSION_H
+
+#include "timeline/select.h"
+#include "tui/frame.h"
+#include "tui/grid.h"
+#include "tui/layout.h"
+#include "tui/palette.h"
+#include "tui/ruler.h"
+#include "tui/state.h"
+#include "tui/view.h"
+
+#define SESSION_TEXT 512
+#define SESSION_MARKS 26
+
+enum session_prompt {
+	PROMPT_NONE,
+	PROMPT_COMMAND,
+	PROMPT_FIND,
+	PROMPT_GOTO,
+	PROMPT_FILTER,
+	PROMPT_MARK,
+	PROMPT_GO_MARK
+};
+
+/* What the statistics are grouped and sorted by, and their line with the cursor. */
+struct session_stats {
+	int by;	  /* enum stats_by */
+	int sort; /* 0 time, 1 records, 2 name */
+	uint32_t line, first;
+};
+
+/* How the terminal shows things. */
+struct session_looks {
+	int colours;   /* 256, 16, 8, 0; mono marks blocks by letters */
+	bool is_ascii; /* nothing above 0x7f */
+	bool is_fill;  /* '=' and '#' in blocks in colour too */
+};
+
+struct session {
+	struct run *run;
+	struct tiles *tiles;
+	struct rows rows;
+	struct frame frame;
+	struct state state;
+	struct history *history;
+	struct layout layout;
+	struct session_looks looks;
+	const struct view *pane; /* below the timeline */
+	const struct view *full; /* has the screen for itself; NULL: none */
+	const struct view *before_help;
+	const struct view *focus;
+	bool has_stack; /* the call stack at the right, where there is room */
+	struct session_stats stats;
+	uint32_t lit; /* function lit up, UINT32_MAX: none */
+	struct ruler_zero zero;
+	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
+	uint64_t marks[SESSION_MARKS]; /* 'a'..'z'; UINT64_MAX: not set */
+	enum session_prompt prompt;
+	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
+	size_t input_bytes;
+	char find[SESSION_TEXT];	 /* last pattern */
+	char filter[SESSION_TEXT];	 /* stream expression; "": none */
+	char message[SESSION_TEXT + 64]; /* takes the status line until the next key */
+	uint64_t gap_ns;		 /* length of the gap that { and } stand on, 0: none */
+	bool is_live;
+	bool has_ended; /* it was live when the session began */
+	bool is_unread; /* rows on the screen are not read yet: draw again */
+	bool is_redraw; /* the terminal must be cleared */
+	bool is_done;
+	int help_top;
+};
+
+/* `select` is bound to the run: window, streams, depth and context to begin with. */
+int session_open(struct session **session, struct run *run, const struct select *select,
+	struct session_looks looks, struct error *error);
+void session_close(struct session *session);
+
+/* Takes one key. Trouble (a damaged chunk, a wrong pattern) becomes the message, never an end. */
+void session_key(struct session *session, uint32_t key);
+/* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
+ * leaves is_unread set. */
+int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
+/* Looks whether the run has grown; true: draw again. */
+bool session_renew(struct session *session);
+
+/* ---- for views, actions and prompts ---- */
+
+struct state_limits session_limits(const struct session *session);
+void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps the state for undo. */
+void session_keep(struct session *session);
+/* Node and row of the cursor; UINT32_MAX where nothing is shown. */
+uint32_t session_row(const struct session *session);
+void session_set_row(struct session *session, uint32_t row);
+/* Stream of the cursor's row; false on a group. */
+bool session_stream(const struct session *session, uint32_t *stream);
+/* Rows on the screen: [*top, *top + count). */
+uint32_t session_rows_on_screen(const struct session *session, uint32_t *top);
+/* The cursor's column, and the cell there: false when it has not been read. */
+uint32_t session_column(const struct session *session);
+bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell);
+/* Text of what a cell or share shows: "build_matrix", "blocked (poll)". LABEL_BYTES. */
+void session_share_name(const struct session *session, char *out, const struct cell_share *share, int cells);
+/* Style of a working state's block or ink. */
+enum grid_style session_style(
+	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
+/* Streams drawn as cells on the screen; the caller's array of rows_on_screen. */
+uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
+void session_open_pane(struct session *session, const struct view *view);
+
+/* act.c: does what a key means. */
+void act(struct session *session, enum keys_action action);
+/* seek.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
+void seek_span(struct session *session, bool is_back);
+void seek_gap(struct session *session, bool is_back);
+void seek_gap_by_size(struct session *session, bool is_smaller);
+void seek_blind(struct session *session, bool is_back);
+void seek_fit(struct session *session);
+void seek_find(struct session *session, bool is_back);
+/* prompt.c */
+void prompt_open(struct session *session, enum session_prompt prompt);
+void prompt_key(struct session *session, uint32_t key);
+void prompt_draw(const struct session *session, struct grid *grid, int row);
+/* bars.c: the lines around the views. */
+void bars_draw_title(struct session *session, struct grid *grid);
+void bars_draw_overview(const struct session *session, struct grid *grid);
+void bars_draw_pane_title(const struct session *session, struct grid *grid);
+void bars_draw_path(struct session *session, struct grid *grid);
+void bars_draw_status(struct session *session, struct grid *grid);
+void bars_draw_keys(const struct session *session, struct grid *grid);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.h - what the screen is made of: views that draw themselves into an area of the grid. All of them show
+ * the session's one cursor or the window around it. A new view is a file with one of these tables, a line in
+ * session.c's list, and a key.
+ */
+#ifndef TUI_VIEW_H
+#define TUI_VIEW_H
+
+#include "tui/grid.h"
+#include "tui/keys.h"
+
+struct session;
+
+struct view {
+	const char *name; /* as the pane title says it */
+	char key;	  /* that opens it in the pane; 0: none */
+	void (*draw)(struct session *session, struct grid *grid, struct grid_area area);
+	/* An action while the view has the focus; false: it is not the view's own, and the session does it.
+	 * NULL: it has none of its own. */
+	bool (*act)(struct session *session, enum keys_action action);
+	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
+};
+
+extern const struct view view_timeline;
+extern const struct view view_stats;
+extern const struct view view_stack;
+extern const struct view view_help;
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_stack.c - the call path at the cursor: of all that happened in the cursor's cell the context that
+ * the cell shows, frame by frame, and what else was in it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/label.h"
+#include "tui/quantity.h"
+#include "tui/session.h"
+#include "tui/text.h"
+
+#define STACK_FRAMES 4096u /* deeper paths lose their leaves here */
+#define STACK_SHARES 64
+#define STACK_ALSO 3 /* lines of what else is in the cell */
+
+/* What the pane shows, all of the cursor's cell. */
+struct stack {
+	struct cell cell;
+	struct cell_share shares[STACK_SHARES]; /* the cell's own first, then by time */
+	size_t share_count;
+	uint64_t column_ns;
+	uint32_t context; /* leaf shown; 0: none */
+	uint32_t *scopes; /* from the root to the leaf */
+	uint32_t scope_count;
+};
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct cell_share *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static bool is_of_cell(const struct cell *cell, const struct cell_share *share)
+{
+	return share->state == cell->state && share->function == cell->function;
+}
+
+/* The leaf with most time among those that the cell's function and state stand for. */
+static uint32_t leaf_context(struct session *session, const struct frame_line *line, const struct cell *cell)
+{
+	uint32_t column = session_column(session);
+
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
+		if (is_of_cell(cell, &share) && line->entries[e].context)
+			return line->entries[e].context; /* entries come by descending time */
+	}
+	return 0;
+}
+
+static void list_scopes(const struct run *run, struct stack *stack)
+{
+	const struct run_context *context = run_context(run, stack->context);
+	uint32_t scope = context->scope, count;
+
+	if (stack->context == 0 || scope == UINT32_MAX)
+		return;
+	count = run_scope(run, scope)->depth + 1;
+	while (count > STACK_FRAMES) {
+		scope = run_scope(run, scope)->parent;
+		count--;
+	}
+	stack->scopes = malloc(count * sizeof(*stack->scopes));
+	if (!stack->scopes)
+		return;
+	stack->scope_count = count;
+	while (count-- && scope != UINT32_MAX) {
+		stack->scopes[count] = scope;
+		scope = run_scope(run, scope)->parent;
+	}
+}
+
+/* False when nothing is known of the cell yet. */
+static bool stack_take(struct session *session, struct stack *stack)
+{
+	const struct frame_line *line;
+	size_t own = 0;
+
+	*stack = (struct stack){0};
+	if (!session_cell(session, &line, &stack->cell))
+		return false;
+	stack->column_ns = frame_column_length(&session->frame, session_column(session));
+	stack->share_count =
+		frame_shares(&session->frame, line, session_column(session), stack->shares, STACK_SHARES);
+	qsort(stack->shares, stack->share_count, sizeof(stack->shares[0]), compare_shares);
+	while (own < stack->share_count && !is_of_cell(&stack->cell, &stack->shares[own]))
+		own++;
+	if (own < stack->share_count) {
+		struct cell_share share = stack->shares[own];
+		memmove(&stack->shares[1], &stack->shares[0], own * sizeof(share));
+		stack->shares[0] = share;
+	}
+	stack->context = leaf_context(session, line, &stack->cell);
+	list_scopes(session->run, stack);
+	return true;
+}
+
+/* Where in the frame the next one is called, or where the leaf was; else the module. */
+static void frame_position(
+	const struct session *session, const struct stack *stack, uint32_t at, char *out, bool is_ascii)
+{
+	const struct run_function *function;
+	const char *file, *module;
+	uint32_t line;
+
+	out[0] = '\0';
+	function = run_function(session->run, run_scope(session->run, stack->scopes[at])->function);
+	if (at + 1 < stack->scope_count) {
+		const struct run_scope *inner = run_scope(session->run, stack->scopes[at + 1]);
+		file = inner->call_file, line = inner->call_line;
+	} else {
+		const struct run_context *context = run_context(session->run, stack->context);
+		file = context->file, line = context->line;
+	}
+	if (function->is_placeholder)
+		return;
+	module = strrchr(function->module, '/');
+	if (file && file[0])
+		label_file(out, strrchr(file, '/') ? strrchr(file, '/') + 1 : file, (int)line, 40, is_ascii);
+	else if (!strchr(function->name, '+')) /* module+0xstart says it already */
+		label_file(out, module ? module + 1 : function->module, 0, 40, is_ascii);
+}
+
+static void draw_frame(struct session *session, struct grid *grid, int row, const struct grid_area *area,
+	const struct stack *stack, uint32_t at)
+{
+	const struct run_scope *scope = run_scope(session->run, stack->scopes[at]);
+	char name[LABEL_BYTES], position[LABEL_BYTES], number[16];
+	int room = area->columns - 5, cells;
+
+	snprintf(number, sizeof(number), "%2u", at);
+	grid_text_right(grid, row, area->column + 1, 2, number, GRID_GREY);
+	label_fit(name, run_function(session->run, scope->function)->name, room, LABEL_STACK, grid->is_ascii);
+	frame_position(session, stack, at, position, grid->is_ascii);
+	cells = text_cells(position);
+	grid_text(grid, row, area->column + 5, room, name, GRID_TEXT);
+	if (cells && text_cells(name) + 2 + cells <= room)
+		grid_text_right(grid, row, area->column + 5, room, position, GRID_GREY);
+	if (at == session->state.depth || (at + 1 == stack->scope_count && at < session->state.depth)) {
+		grid_put(grid, row, area->column, '>', GRID_HEADING);
+		grid_mark(grid, row, area->column + 5, text_cells(name), GRID_BOLD);
+	}
+}
+
+/* The frames that have room, around the depth; the lines that count those cut. */
+static int draw_frames(struct session *session, struct grid *grid, const struct grid_area *area, int row,
+	int room, const struct stack *stack)
+{
+	uint32_t count = stack->scope_count, first = 0, shown = count, depth = session->state.depth;
+	char text[48];
+
+	if (room < 3)
+		return row;
+	if ((int)count > room) {
+		shown = (uint32_t)room - 1;
+		first = depth > shown / 2 ? depth - shown / 2 : 0;
+		if (first > count - shown)
+			first = count - shown;
+		if (first > 0 && first + shown < count)
+			shown--;
+	}
+	if (first > 0) {
+		snprintf(text, sizeof(text), "%u more above", first);
+		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_GREY);
+	}
+	for (uint32_t i = first; i < first + shown; i++)
+		draw_frame(session, grid, row++, area, stack, i);
+	if (first + shown < count) {
+		snprintf(text, sizeof(text), "%u more below", count - first - shown);
+		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_GREY);
+	}
+	return row;
+}
+
+static int draw_also(struct session *session, struct grid *grid, const struct grid_area *area, int row,
+	int end, const struct stack *stack)
+{
+	char share[QUANTITY_BYTES], name[LABEL_BYTES];
+
+	if (stack->share_count < 2 || row + 1 >= end)
+		return row;
+	grid_text(grid, row++, area->column, area->columns, "also in this cell:", GRID_GREY);
+	for (size_t i = 1; i < stack->share_count && i <= STACK_ALSO && row < end; i++) {
+		quantity_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
+		grid_text_right(grid, row, area->column, 6, share, GRID_TEXT);
+		session_share_name(session, name, &stack->shares[i], area->columns - 8);
+		grid_text(grid, row++, area->column + 8, area->columns - 8, name, GRID_TEXT);
+	}
+	return row;
+}
+
+static void draw_stream(struct session *session, struct grid *grid, const struct grid_area *area, int row)
+{
+	char raw[LABEL_BYTES], text[LABEL_BYTES];
+	const struct run_stream *s;
+	uint32_t stream;
+
+	if (!session_stream(session, &stream))
+		return;
+	s = run_stream(session->run, stream);
+	if (s->s.kind == STORE_STREAM_CPU)
+		snprintf(raw, sizeof(raw), "thread %u, process %u, %s", s->s.tid ? s->s.tid : s->s.thread,
+			s->s.pid, s->host);
+	else
+		snprintf(raw, sizeof(raw), "gpu%u %s, queue %u, %s", s->s.device, s->device_name, s->s.queue,
+			s->host);
+	label_stream(text, raw, area->columns, grid->is_ascii);
+	grid_text(grid, row, area->column, area->columns, text, GRID_GREY);
+}
+
+static void draw_head(
+	struct session *session, struct grid *grid, const struct grid_area *area, const struct stack *stack)
+{
+	char label[LABEL_BYTES], time[QUANTITY_BYTES], share[QUANTITY_BYTES], text[LABEL_BYTES + 128];
+	uint32_t column = session_column(session);
+
+	grid_text(grid, area->row, area->column, area->columns, "Call stack", GRID_HEADING);
+	if (session_row(session) == UINT32_MAX)
+		return;
+	label_stream(label, session->rows.nodes[session->state.node].long_label, area->columns - 13,
+		grid->is_ascii);
+	grid_text(grid, area->row, area->column + 13, area->columns - 13, label, GRID_TEXT);
+	ruler_time(time, frame_column_ns(&session->frame, column), stack->column_ns, session->zero);
+	quantity_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
+	snprintf(text, sizeof(text), stack->share_count ? "at %s  %s of this cell" : "at %s", time, share);
+	grid_text(grid, area->row + 1, area->column, area->columns, text, GRID_TEXT);
+}
+
+/* A group has no path of its own: what each of its streams does at the cursor. */
+static void draw_group(
+	struct session *session, struct grid *grid, const struct grid_area *area, int row, int end)
+{
+	uint32_t node = session->state.node, column = session_column(session);
+	const struct rows_node *group = &session->rows.nodes[node];
+
+	for (uint32_t i = node + 1; i < group->next && row < end; i++) {
+		const struct rows_node *n = &session->rows.nodes[i];
+		const struct frame_line *line =
+			rows_is_group(n) ? NULL : frame_line(&session->frame, n->stream);
+		char label[LABEL_BYTES], name[LABEL_BYTES];
+		struct cell cell;
+		struct cell_share share;
+
+		if (!line)
+			continue;
+		cell = frame_cell(&session->frame, line, column);
+		share = (struct cell_share){
+			.state = (enum extent_state)cell.state, .function = cell.function};
+		label_stream(label, n->short_label, 10, grid->is_ascii);
+		grid_text(grid, row, area->column + 1, 10, label, GRID_GREY);
+		if (cell.kind == CELL_MIXED)
+			strcpy(name, "mixed");
+		else
+			session_share_name(session, name, &share, area->columns - 12);
+		grid_text(grid, row++, area->column + 12, area->columns - 12, name, GRID_TEXT);
+	}
+}
+
+static void draw_body(struct session *session, struct grid *grid, const struct grid_area *area, int row,
+	const struct stack *stack)
+{
+	int end = area->row + area->rows, also = (int)stack->share_count - 1;
+	char text[80];
+	bool is_group = session_row(session) != UINT32_MAX &&
+			rows_is_group(&session->rows.nodes[session->state.node]);
+
+	if (is_group) {
+		draw_group(session, grid, area, row, end);
+		return;
+	}
+	also = also < 0 ? 0 : (also > STACK_ALSO ? STACK_ALSO : also) + 1;
+	if (end - row < 12)
+		also = 0;
+	if (stack->scope_count) {
+		row = draw_frames(session, grid, area, row, end - row - also - 2, stack);
+		snprintf(text, sizeof(text), "depth %u of %-4u  e/E deeper/higher", session->state.depth,
+			stack->scope_count - 1);
+		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
+	} else if (stack->share_count) {
+		session_share_name(session, text, &stack->shares[0], 60);
+		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_TEXT);
+	}
+	if (also)
+		row = draw_also(session, grid, area, row, end - 1, stack);
+	if (row < end)
+		draw_stream(session, grid, area, end - 1);
+}
+
+static void stack_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	struct stack stack;
+	bool is_known = stack_take(session, &stack);
+
+	if (area.rows < 3)
+		return;
+	draw_head(session, grid, &area, &stack);
+	if (is_known || session_row(session) != UINT32_MAX)
+		draw_body(session, grid, &area, area.row + (area.rows >= 12 ? 3 : 2), &stack);
+	free(stack.scopes);
+}
+
+/* With the focus, up and down choose a frame and thereby the depth. */
+static bool stack_act(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_DOWN:
+		act(session, KEYS_DO_DEEPER);
+		return true;
+	case KEYS_DO_UP:
+		act(session, KEYS_DO_HIGHER);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view view_stack = {.name = "Call stack",
+	.key = 'p',
+	.draw = stack_draw,
+	.act = stack_act,
+	.hints = "j/k frame and depth  Tab next pane"};

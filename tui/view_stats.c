@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_stats.c - where the time on screen went, exactly: the frame's times by leaf context and state, of the
+ * rows drawn as cells, added up by function, path, module, line, stream or operation. All lines
+ * sum to streams x window.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/stats.h"
+#include "tui/label.h"
+#include "tui/quantity.h"
+#include "tui/session.h"
+#include "tui/sums.h"
+#include "tui/text.h"
+
+/* ---- order and names ---- */
+
+static const char *raw_key(
+	struct session *session, const struct sums_line *sum, char *scratch, struct arena *arena)
+{
+	const struct run_function *function =
+		sum->function == UINT32_MAX ? NULL : run_function(session->run, sum->function);
+	uint32_t line;
+
+	if (sum->id == UINT64_MAX)
+		return extent_state_is_busy(sum->state) ? "<unknown>" : extent_state_name(sum->state);
+	switch ((enum stats_by)session->stats.by) {
+	case STATS_PATH:
+		return run_context_path(session->run, sum->context, session->frame.depth, arena);
+	case STATS_MODULE:
+		return function && function->module[0] ? function->module : "<unknown module>";
+	case STATS_LINE:
+		snprintf(scratch, LABEL_BYTES, "%s", sums_position(&session->frame, sum->context, &line));
+		if (!scratch[0])
+			return "<unknown line>";
+		snprintf(scratch + strlen(scratch), LABEL_BYTES - strlen(scratch), ":%u", line);
+		return scratch;
+	case STATS_STREAM:
+		return session->rows.nodes[rows_node_of(&session->rows, sum->stream)].long_label;
+	case STATS_OP:
+		return sum->op ? run_op_name(session->run, sum->op) : extent_state_name(sum->state);
+	default:
+		return function ? function->name : "<unknown>";
+	}
+}
+
+/* The key in so many cells; what waits says so. */
+static void put_key(struct session *session, char *out, const struct sums_line *sum, int cells, bool is_ascii)
+{
+	static const char waiting[] = "  (waiting)";
+	char scratch[LABEL_BYTES];
+	struct arena arena = {0};
+	const char *raw = raw_key(session, sum, scratch, &arena);
+	int room = cells - (sum->state == EXTENT_SYNC && sum->id != UINT64_MAX ? (int)strlen(waiting) : 0);
+
+	if (!raw)
+		raw = "";
+	if (session->stats.by == STATS_PATH || session->stats.by == STATS_MODULE ||
+		session->stats.by == STATS_LINE || session->stats.by == STATS_STREAM)
+		label_stream(out, raw, room, is_ascii);
+	else
+		label_fit(out, raw, room, LABEL_TABLE, is_ascii);
+	if (room < cells)
+		strcat(out, waiting);
+	arena_fini(&arena);
+}
+
+static int compare_time(const struct sums_line *x, const struct sums_line *y)
+{
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	if (x->state != y->state)
+		return x->state < y->state ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_lines(const void *a, const void *b, void *data)
+{
+	struct session *session = data;
+	const struct sums_line *x = a, *y = b;
+	char scratch_x[LABEL_BYTES], scratch_y[LABEL_BYTES];
+	struct arena arena = {0};
+	const char *key_x, *key_y;
+	int order;
+
+	if (session->stats.sort == 1 && x->records != y->records)
+		return x->records > y->records ? -1 : 1;
+	if (session->stats.sort != 2 && x->time_ns != y->time_ns)
+		return compare_time(x, y);
+	key_x = raw_key(session, x, scratch_x, &arena);
+	key_y = raw_key(session, y, scratch_y, &arena);
+	order = key_x && key_y ? strcmp(key_x, key_y) : 0;
+	arena_fini(&arena);
+	return order ? order : compare_time(x, y);
+}
+
+/* ---- drawing ---- */
+
+/* Columns of the table, by the width there is (mocks 1 and 2). */
+struct table {
+	int glyph, key, key_cells, time_end, share_end, records_end, bar, bar_cells;
+};
+
+static struct table lay_table(int columns)
+{
+	if (columns >= 100)
+		return (struct table){
+			2, 4, columns - 80, columns - 65, columns - 56, columns - 47, columns - 45, 38};
+	return (struct table){0, 2, columns - 46, columns - 33, columns - 26, columns - 16, columns - 15, 15};
+}
+
+static void put_bar(struct grid *grid, int row, const struct table *table, uint64_t part, uint64_t whole)
+{
+	int eighths = whole ? (int)((double)part / (double)whole * table->bar_cells * 8 + 0.5) : 0;
+	int at = table->bar;
+
+	for (; eighths >= 8; eighths -= 8)
+		grid_put(grid, row, at++, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);
+	if (eighths)
+		grid_put(grid, row, at,
+			grid->is_ascii ? (eighths >= 4 ? '*' : ' ') : (uint32_t)(0x2590 - eighths),
+			GRID_HEADING);
+}
+
+static void draw_numbers(struct grid *grid, int row, const struct table *table, const struct sums_line *sum,
+	uint64_t total_ns, struct quantity_unit unit)
+{
+	char text[QUANTITY_BYTES];
+
+	quantity_in(text, sum->time_ns, unit);
+	grid_text_right(grid, row, table->key + table->key_cells,
+		table->time_end - table->key - table->key_cells, text, GRID_TEXT);
+	quantity_share(text, sum->time_ns, total_ns, 1);
+	grid_text_right(grid, row, table->time_end, table->share_end - table->time_end, text, GRID_TEXT);
+}
+
+static void draw_line(struct session *session, struct grid *grid, int row, const struct table *table,
+	const struct sums_line *sum, uint64_t total_ns, struct quantity_unit unit)
+{
+	char text[LABEL_BYTES];
+	uint64_t hash = sum->function == UINT32_MAX ? 0 : run_function(session->run, sum->function)->hash;
+	uint32_t glyph = (uint32_t)extent_state_glyph(sum->state);
+	enum grid_style style = extent_state_is_busy(sum->state)
+					? session_style(session, sum->state, hash, false)
+				: sum->state == EXTENT_SYNC ? GRID_WARNING
+				: sum->state == EXTENT_LOST ? GRID_ERROR
+							    : GRID_GREY;
+
+	grid_put(grid, row, table->glyph, glyph, style);
+	put_key(session, text, sum, table->key_cells, grid->is_ascii);
+	grid_text(grid, row, table->key, table->key_cells, text, GRID_TEXT);
+	draw_numbers(grid, row, table, sum, total_ns, unit);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)sum->records);
+	grid_text_right(grid, row, table->share_end, table->records_end - table->share_end, text, GRID_TEXT);
+	put_bar(grid, row, table, sum->time_ns, total_ns);
+}
+
+static void draw_heading(struct session *session, struct grid *grid, int row, const struct table *table)
+{
+	static const char *const marks[3][3] = {{" v", "", ""}, {"", " v", ""}, {"", "", " v"}};
+	bool is_wide = table->bar_cells > 20;
+	const char *const *mark = marks[session->stats.sort];
+	char text[96];
+
+	if (session->stats.by == STATS_FUNCTION)
+		snprintf(text, sizeof(text), "context at depth %u%s", session->state.depth,
+			is_wide ? " (or a state)" : "");
+	else
+		snprintf(text, sizeof(text), "%s%s", stats_by_name((enum stats_by)session->stats.by),
+			is_wide ? " (or a state)" : "");
+	strcat(text, mark[2]);
+	grid_text(grid, row, table->key, table->key_cells, text, GRID_HEADING);
+	grid_text_right(grid, row, table->time_end - 7 - 2 * is_wide, 7, "time", GRID_HEADING);
+	grid_text_right(grid, row, table->share_end - 8, 8 - 1 + !is_wide - !is_wide, "share", GRID_HEADING);
+	snprintf(text, sizeof(text), "records%s", mark[1]);
+	grid_text_right(grid, row, table->records_end - 9, 9, text, GRID_HEADING);
+	if (is_wide)
+		grid_text(grid, row, table->bar, 44, "share of the streams x time on screen", GRID_HEADING);
+}
+
+/* The rest in one line, and what all lines come to. */
+static void draw_rest(struct session *session, struct grid *grid, int row, const struct table *table,
+	const struct sums_line *rest, size_t rest_count, uint64_t total_ns, uint32_t streams,
+	struct quantity_unit unit)
+{
+	char all[QUANTITY_BYTES], window[QUANTITY_BYTES], text[160];
+
+	if (rest_count) {
+		snprintf(text, sizeof(text), "%zu more", rest_count);
+		grid_text(grid, row, table->key, table->key_cells, text, GRID_GREY);
+		draw_numbers(grid, row, table, rest, total_ns, unit);
+	}
+	quantity_in(all, total_ns, unit);
+	quantity_in(window, session->frame.end_ns - session->frame.begin_ns, unit);
+	snprintf(text, sizeof(text), "all lines: %s = %u stream%s x %s", all, streams,
+		streams == 1 ? "" : "s", window);
+	grid_text(grid, row, table->bar, grid->columns - table->bar, text, GRID_GREY);
+}
+
+/* Lines [first, first + room) so that the line with the cursor is among them. */
+static size_t scroll(struct session *session, size_t count, size_t room)
+{
+	struct session_stats *stats = &session->stats;
+
+	if (stats->line >= count)
+		stats->line = count ? (uint32_t)count - 1 : 0;
+	if (stats->line < stats->first)
+		stats->first = stats->line;
+	if (room && stats->line >= stats->first + room)
+		stats->first = stats->line - (uint32_t)room + 1;
+	if (stats->first + room > count)
+		stats->first = count > room ? (uint32_t)(count - room) : 0;
+	return stats->first;
+}
+
+static void draw_table(struct session *session, struct grid *grid, struct grid_area area,
+	const struct sums_line *lines, size_t count, uint32_t streams)
+{
+	struct table table = lay_table(area.columns);
+	bool has_rest = area.rows >= 10;
+	size_t room = (size_t)(area.rows - 1 - has_rest), first = scroll(session, count, room), shown = 0;
+	struct sums_line rest = {0};
+	struct quantity_unit unit;
+	uint64_t total_ns = 0, most_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		total_ns += lines[i].time_ns;
+		most_ns = lines[i].time_ns > most_ns ? lines[i].time_ns : most_ns;
+	}
+	unit = quantity_unit_for(most_ns);
+	draw_heading(session, grid, area.row, &table);
+	for (size_t i = first; i < count && i < first + room; i++, shown++) {
+		int row = area.row + 1 + (int)(i - first);
+		draw_line(session, grid, row, &table, &lines[i], total_ns, unit);
+		if (session->focus == &view_stats && i == session->stats.line) {
+			grid_put(grid, row, table.glyph ? 0 : table.glyph + 1, '>', GRID_HEADING);
+			grid_mark(grid, row, table.key, table.key_cells, GRID_BOLD);
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		rest.time_ns += i < first || i >= first + shown ? lines[i].time_ns : 0;
+	if (has_rest)
+		draw_rest(session, grid, area.row + area.rows - 1, &table, &rest, count - shown, total_ns,
+			streams, unit);
+}
+
+/* Lines of the table as drawn; -1: nothing could be summed. */
+static int take_lines(struct session *session, struct sums_line **lines, size_t *count, uint32_t *streams)
+{
+	uint32_t *ids = calloc((size_t)session->rows.shown_count + 1, sizeof(*ids));
+	int result = -1;
+
+	if (!ids)
+		return -1;
+	*streams = session_streams_on_screen(session, ids);
+	result = sums_add_up(lines, count, &session->frame, ids, *streams, (enum stats_by)session->stats.by);
+	free(ids);
+	if (!result)
+		qsort_r(*lines, *count, sizeof(**lines), compare_lines, session);
+	return result;
+}
+
+static void stats_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	struct sums_line *lines;
+	uint32_t streams;
+	size_t count;
+
+	if (area.rows < 2)
+		return;
+	if (session->is_unread) {
+		grid_text(grid, area.row, area.column + 2, area.columns - 2, "reading ...", GRID_GREY);
+		return;
+	}
+	if (take_lines(session, &lines, &count, &streams))
+		return;
+	draw_table(session, grid, area, lines, count, streams);
+	free(lines);
+}
+
+/* ---- keys ---- */
+
+/* The cursor to the longest place of the line's key on the screen. */
+static void go_to_line(struct session *session)
+{
+	struct sums_line *lines, *sum;
+	uint64_t longest_ns = 0, at_ns = 0;
+	uint32_t streams, node = UINT32_MAX, top, rows = session_rows_on_screen(session, &top);
+	size_t count;
+
+	if (take_lines(session, &lines, &count, &streams))
+		return;
+	sum = session->stats.line < count ? &lines[session->stats.line] : NULL;
+	for (uint32_t r = top; sum && r < top + rows; r++) {
+		uint32_t stream = session->rows.nodes[session->rows.shown[r]].stream;
+		const struct frame_line *line = frame_line(&session->frame, stream);
+		if (rows_is_group(&session->rows.nodes[session->rows.shown[r]]))
+			continue;
+		for (uint32_t c = 0; line && c < session->frame.columns.count; c++) {
+			for (uint32_t e = line->first[c]; e < line->first[c + 1]; e++) {
+				const struct tile_entry *entry = &line->entries[e];
+				uint64_t id = sums_has_key(entry) ? sums_key(&session->frame, entry, stream,
+									    (enum stats_by)session->stats.by)
+								  : UINT64_MAX;
+				if (id != sum->id || entry->state != sum->class ||
+					entry->time_ns <= longest_ns)
+					continue;
+				longest_ns = entry->time_ns;
+				at_ns = frame_column_ns(&session->frame, c);
+				node = session->rows.shown[r];
+			}
+		}
+	}
+	free(lines);
+	if (node == UINT32_MAX)
+		return;
+	session_keep(session);
+	session->state.node = node;
+	session->state.cursor_ns = at_ns;
+	session->focus = &view_timeline;
+}
+
+static bool stats_act(struct session *session, enum keys_action action)
+{
+	struct session_stats *stats = &session->stats;
+
+	switch (action) {
+	case KEYS_DO_UP:
+		stats->line -= stats->line > 0;
+		return true;
+	case KEYS_DO_DOWN:
+		stats->line++; /* kept in the table when it is drawn */
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		stats->line = 0;
+		return true;
+	case KEYS_DO_SCROLL_DOWN:
+		stats->line += 10;
+		return true;
+	case KEYS_DO_SCROLL_UP:
+		stats->line -= stats->line < 10 ? stats->line : 10;
+		return true;
+	case KEYS_DO_ENTER:
+		go_to_line(session);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view view_stats = {.name = "Statistics",
+	.key = '1',
+	.draw = stats_draw,
+	.act = stats_act,
+	.hints = "j/k line  Enter its place  b group by  < > sort  Tab next pane"};

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_timeline.c - streams down, time across: ruler, row labels and cells. What a cell shows is decided in
+ * cell.c; here cells become runs, glyphs and names.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/label.h"
+#include "tui/session.h"
+#include "tui/text.h"
+
+#define NAME_AT 2	  /* a state's name stands this far inside its run */
+#define NAME_MIN_COLOUR 4 /* shorter runs have no name where colour tells them apart */
+
+/* Where cells of one row go. */
+struct row_place {
+	struct session *session;
+	struct grid *grid;
+	int row, column;
+	bool has_cursor;
+};
+
+static bool is_live_tail(const struct session *session, uint32_t column)
+{
+	return session->is_live && frame_column_ns(&session->frame, column) >= run_end_ns(session->run);
+}
+
+/* ---- one run of cells ---- */
+
+static enum grid_style block_style(const struct session *session, const struct cell *cell, bool is_ink)
+{
+	if (session->lit != UINT32_MAX && cell->function != session->lit && !is_ink)
+		return GRID_MIXED;
+	return session_style(session, (enum extent_state)cell->state, cell->hash, is_ink);
+}
+
+static enum grid_style state_style(enum extent_state state)
+{
+	switch (state) {
+	case EXTENT_SYNC:
+		return GRID_WARNING;
+	case EXTENT_LOST:
+		return GRID_ERROR;
+	case EXTENT_ABSENT:
+		return GRID_TEXT;
+	default:
+		return GRID_GREY;
+	}
+}
+
+static uint32_t block_fill(const struct session *session, const struct cell *cell)
+{
+	bool is_code = cell->state == EXTENT_WORK || cell->state == EXTENT_KERNEL;
+
+	if (is_code && session->looks.colours && !session->looks.is_fill)
+		return ' ';
+	return (uint32_t)extent_state_glyph((enum extent_state)cell->state);
+}
+
+static uint32_t some_rune(const struct session *session, const struct cell *cell)
+{
+	if (session->looks.is_ascii)
+		return cell->eighths <= 1 ? ',' : ';';
+	return 0x2580u + cell->eighths;
+}
+
+static void draw_cell(const struct row_place *place, uint32_t column, const struct cell *cell)
+{
+	int at = place->column + (int)column;
+
+	switch (cell->kind) {
+	case CELL_UNREAD:
+		grid_put(place->grid, place->row, at, ':', GRID_GREY);
+		break;
+	case CELL_BLOCK:
+		grid_put(place->grid, place->row, at,
+			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
+				   : block_fill(place->session, cell),
+			block_style(place->session, cell, false));
+		break;
+	case CELL_MIXED:
+		grid_put(place->grid, place->row, at, '%', GRID_MIXED);
+		break;
+	case CELL_SOME:
+		grid_put(place->grid, place->row, at, some_rune(place->session, cell),
+			block_style(place->session, cell, true));
+		break;
+	default:
+		grid_put(place->grid, place->row, at,
+			(uint32_t)extent_state_glyph((enum extent_state)cell->state),
+			state_style((enum extent_state)cell->state));
+	}
+}
+
+/* Name of a run of blocks: from its first cell, and its last one stays fill so that neighbours part. */
+static void name_block(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+{
+	char name[LABEL_BYTES], short_name[LABEL_BYTES + 2];
+	const struct run_function *function;
+	bool is_bracketed = cell->is_shorter && cell->state == EXTENT_WORK && cells >= NAME_MIN_COLOUR;
+	int room = (int)cells - 1;
+
+	if (cell->function == UINT32_MAX || room < 1 ||
+		(place->session->looks.colours && cells < NAME_MIN_COLOUR))
+		return;
+	function = run_function(place->session->run, cell->function);
+	label_fit(name, function->name, is_bracketed ? room - 2 : room, LABEL_CELL, place->grid->is_ascii);
+	if (is_bracketed)
+		snprintf(short_name, sizeof(short_name), "(%s)", name);
+	else
+		snprintf(short_name, sizeof(short_name), "%s", name);
+	grid_text(place->grid, place->row, place->column + (int)from, room, short_name,
+		block_style(place->session, cell, false));
+}
+
+/* Name of a run of a state, if there is one and all of it has room between its glyphs. */
+static void name_state(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+{
+	const struct run_function *function;
+	char name[LABEL_BYTES] = "";
+
+	if (cell->state == EXTENT_UNMONITORED)
+		strcpy(name, "not monitored");
+	if (cell->function != UINT32_MAX) {
+		function = run_function(place->session->run, cell->function);
+		if (!function->is_placeholder)
+			label_fit(name, function->name, (int)cells, LABEL_CELL, place->grid->is_ascii);
+	}
+	if (!name[0] || text_cells(name) + 2 * NAME_AT > (int)cells || strstr(name, "\xe2\x80\xa6"))
+		return;
+	grid_text(place->grid, place->row, place->column + (int)from + NAME_AT, (int)cells, name,
+		state_style((enum extent_state)cell->state));
+}
+
+static void draw_run(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *row)
+{
+	for (uint32_t i = 0; i < cells; i++)
+		draw_cell(place, from + i, &row[from + i]);
+	if (row[from].kind == CELL_BLOCK &&
+		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL))
+		name_block(place, from, cells, &row[from]);
+	else if (row[from].kind == CELL_STATE)
+		name_state(place, from, cells, &row[from]);
+}
+
+/* ---- one row ---- */
+
+static void draw_stream(const struct row_place *place, uint32_t stream, struct cell *row)
+{
+	struct session *session = place->session;
+	const struct frame_line *line = frame_line(&session->frame, stream);
+	uint32_t count = session->frame.columns.count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		row[i] = (struct cell){.kind = CELL_UNREAD, .function = UINT32_MAX};
+		if (line && !is_live_tail(session, i))
+			row[i] = frame_cell(&session->frame, line, i);
+	}
+	for (uint32_t from = 0, i; from < count; from = i) {
+		for (i = from + 1; i < count && cell_is_same_run(&row[from], &row[i]); i++)
+			;
+		draw_run(place, from, i - from, row);
+	}
+}
+
+/* Work of the streams of a kind below a node, in 0..1 of a column: threads share it, queues are united. */
+static double share_below(
+	const struct session *session, uint32_t node, enum rows_kind kind, uint32_t column, bool *is_there)
+{
+	const struct frame *frame = &session->frame;
+	uint64_t busy = 0, there = 0;
+
+	for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, kind); i != UINT32_MAX;
+		i = rows_below(&session->rows, node, i, kind)) {
+		const struct frame_line *line = frame_line(frame, session->rows.nodes[i].stream);
+		uint64_t one;
+		if (!line)
+			continue;
+		busy += frame_busy_ns(frame, line, column, &one);
+		there += one;
+	}
+	*is_there = there > 0;
+	if (kind == ROWS_QUEUE)
+		there = frame_column_length(frame, column);
+	return there ? busy < there ? (double)busy / (double)there : 1.0 : 0.0;
+}
+
+/* A folded group shows its devices if it has any: that is what a GPU program is about. */
+static enum rows_kind lane_kind(const struct session *session, uint32_t node)
+{
+	const struct rows_node *n = &session->rows.nodes[node];
+
+	if (n->kind == ROWS_DEVICE)
+		return ROWS_QUEUE;
+	if (n->is_folded && rows_below(&session->rows, node, UINT32_MAX, ROWS_QUEUE) != UINT32_MAX)
+		return ROWS_QUEUE;
+	return ROWS_THREAD;
+}
+
+static bool is_read_below(const struct session *session, uint32_t node, enum rows_kind kind)
+{
+	for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, kind); i != UINT32_MAX;
+		i = rows_below(&session->rows, node, i, kind))
+		if (!frame_line(&session->frame, session->rows.nodes[i].stream))
+			return false;
+	return true;
+}
+
+static void draw_lanes(const struct row_place *place, uint32_t node)
+{
+	struct session *session = place->session;
+	enum rows_kind kind = lane_kind(session, node);
+	bool is_read = is_read_below(session, node, kind);
+
+	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
+		bool is_there;
+		double share;
+		int eighths;
+
+		if (!is_read || is_live_tail(session, i)) {
+			grid_put(place->grid, place->row, place->column + (int)i, ':', GRID_GREY);
+			continue;
+		}
+		share = share_below(session, node, kind, i, &is_there);
+		eighths = (int)(share * 8 + 0.5);
+		if (share > 0 && eighths == 0)
+			eighths = 1;
+		if (eighths)
+			grid_put(place->grid, place->row, place->column + (int)i, 0x2580u + (uint32_t)eighths,
+				GRID_TEXT);
+	}
+}
+
+/* ---- labels ---- */
+
+/* Any loss in the window, or a cell that reads unmonitored. */
+static char line_mark(struct session *session, const struct frame_line *line)
+{
+	char mark = ' ';
+
+	if (!line)
+		return ' ';
+	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
+		uint64_t blind_ns = 0, length_ns = frame_column_length(&session->frame, i);
+		for (uint32_t e = line->first[i]; e < line->first[i + 1]; e++) {
+			if (line->entries[e].state == EXTENT_LOST)
+				return '!';
+			if (line->entries[e].state == EXTENT_UNMONITORED)
+				blind_ns += line->entries[e].time_ns;
+		}
+		if (blind_ns * 2 >= length_ns)
+			mark = '?';
+	}
+	return mark;
+}
+
+static char row_mark(struct session *session, uint32_t node)
+{
+	const struct rows_node *n = &session->rows.nodes[node];
+	char mark = ' ';
+
+	if (n->kind == ROWS_DEVICE || n->is_folded) {
+		for (uint32_t i = node + 1; i < n->next && mark != '!'; i++)
+			if (!rows_is_group(&session->rows.nodes[i]) &&
+				line_mark(session,
+					frame_line(&session->frame, session->rows.nodes[i].stream)) == '!')
+				mark = '!';
+	} else if (!rows_is_group(n)) {
+		mark = line_mark(session, frame_line(&session->frame, n->stream));
+	}
+	if (mark != ' ')
+		return mark;
+	return n->is_pinned ? '+' : n->is_match ? '*' : ' ';
+}
+
+static void draw_marks(const struct row_place *place, int column, char mark)
+{
+	enum grid_style style = mark == '!' ? GRID_ERROR : mark == '?' ? GRID_GREY : GRID_HEADING;
+
+	if (mark != ' ' && !(place->has_cursor && mark != '!'))
+		grid_put(place->grid, place->row, column, (uint32_t)mark, style);
+	if (place->has_cursor)
+		grid_put(place->grid, place->row, column + (mark == '!' && column == 0), '>', GRID_HEADING);
+}
+
+static void draw_label(const struct row_place *place, uint32_t node, int width)
+{
+	const struct rows_node *n = &place->session->rows.nodes[node];
+	int at = n->level == 2 || n->kind == ROWS_DEVICE ? 4 : 2, room = width - at - 1;
+	char label[LABEL_BYTES], mark = row_mark(place->session, node);
+	bool is_bold = n->is_pinned || n->is_match;
+
+	if (rows_is_group(n))
+		grid_put(place->grid, place->row, at - 2, n->is_folded ? 0x25b8 : 0x25be, GRID_TEXT);
+	draw_marks(place, rows_is_group(n) && n->level == 0, mark);
+	text_clean(label, sizeof(label), n->label, place->grid->is_ascii);
+	label_stream(
+		label, text_cells(label) <= room ? n->label : n->short_label, room, place->grid->is_ascii);
+	grid_text(place->grid, place->row, at, room, label, GRID_TEXT);
+	if (is_bold)
+		grid_mark(place->grid, place->row, at, room, GRID_BOLD);
+}
+
+static void draw_more(struct session *session, struct grid *grid, int row, uint32_t top, uint32_t count)
+{
+	uint32_t above = 0, below = 0;
+	char text[64];
+
+	for (uint32_t i = 0; i < session->rows.shown_count; i++) {
+		if (rows_is_group(&session->rows.nodes[session->rows.shown[i]]))
+			continue;
+		above += i < top;
+		below += i >= top + count;
+	}
+	if (above + below == 0)
+		return;
+	if (above && below)
+		snprintf(text, sizeof(text), "%u more streams, %u above", above + below, above);
+	else
+		snprintf(text, sizeof(text), "%u more stream%s%s", above + below,
+			above + below == 1 ? "" : "s", above ? " above" : "");
+	grid_text(grid, row, 2, session->layout.timeline.columns - 2, text, GRID_GREY);
+}
+
+/* The range between v and the cursor is underlined in the cursor's row. */
+static void mark_cursor(const struct row_place *place)
+{
+	const struct session *session = place->session;
+	uint32_t cursor = session_column(session), other;
+
+	if (session->state.has_range) {
+		uint32_t from, until;
+		other = frame_column_at(&session->frame, session->state.range_ns);
+		from = other < cursor ? other : cursor;
+		until = other < cursor ? cursor : other;
+		grid_mark(place->grid, place->row, place->column + (int)from, (int)(until - from) + 1,
+			GRID_UNDERLINE);
+	}
+	grid_mark(place->grid, place->row, place->column + (int)cursor, 1, GRID_REVERSE);
+}
+
+static void draw_ruler(struct session *session, struct grid *grid)
+{
+	int row = session->layout.ruler, label = session->layout.label;
+
+	ruler_draw(grid, row, label, &session->frame, session->zero, (int)session_column(session));
+	if (session->state.has_range)
+		grid_put(grid, row, label + (int)frame_column_at(&session->frame, session->state.range_ns),
+			'[', GRID_HEADING);
+}
+
+static void timeline_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
+	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
+
+	draw_ruler(session, grid);
+	for (uint32_t i = 0; row && i < count; i++) {
+		uint32_t node = session->rows.shown[top + i];
+		struct row_place place = {
+			session, grid, area.row + (int)i, session->layout.label, top + i == cursor};
+
+		draw_label(&place, node, session->layout.label);
+		if (rows_is_group(&session->rows.nodes[node]))
+			draw_lanes(&place, node);
+		else
+			draw_stream(&place, session->rows.nodes[node].stream, row);
+		if (place.has_cursor)
+			mark_cursor(&place);
+	}
+	free(row);
+	if ((int)count < area.rows)
+		draw_more(session, grid, area.row + area.rows - 1, top, count);
+	if (session->rows.shown_count == 0)
+		grid_text(grid, area.row + 1, session->layout.label, session->layout.cells,
+			"No stream is shown here. X shows all again, & changes the filter.", GRID_TEXT);
+}
+
+const struct view view_timeline = {.name = "Timeline", .key = 't', .draw = timeline_draw};
