@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_simulate.c - hpct-simulate: writes a deterministic run for tests, benchmarks and screenshots.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/simulate.h"
+
+static const struct option options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"streams", required_argument, NULL, 's'},
+	{"records", required_argument, NULL, 'r'},
+	{"seed", required_argument, NULL, 'e'},
+	{"shape", required_argument, NULL, 'p'},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static void help(void)
+{
+	puts("usage: hpct-simulate -o RUN.hpct [--shape NAME] [--streams N] [--records N] [--seed S]\n"
+	     "\n"
+	     "Writes a run of made-up records; the same options give the same records everywhere.\n"
+	     "\n"
+	     "  -o, --output RUN   the run to create\n"
+	     "      --shape NAME   cpu    threads sampled at 1 kHz, in phases over 5000 call paths "
+	     "(default)\n"
+	     "                     gpu    queues with kernels and copies, and the threads that feed them\n"
+	     "                     mixed  ranks with both, waiting, losses and marks\n"
+	     "                     odd    every odd name, time and value that is allowed\n"
+	     "      --streams N    default 4\n"
+	     "      --records N    in all, about; default 10000\n"
+	     "      --seed S       default 1");
+}
+
+/* A whole number in decimal; false when it is none or out of bounds. */
+static int parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	*number = strtoull(text, &end, 10);
+	return *end == '\0' && *number >= least && *number <= most;
+}
+
+static int parse(int argc, char **argv, struct simulate_options *chosen, struct error *error)
+{
+	uint64_t number = 0;
+	int option, is_good = 1;
+
+	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'o':
+			chosen->run = optarg;
+			break;
+		case 'p':
+			chosen->shape = optarg;
+			break;
+		case 's':
+			is_good = parse_number(optarg, 1, 1u << 24, &number);
+			chosen->streams = (uint32_t)number;
+			break;
+		case 'r':
+			is_good = parse_number(optarg, 1, UINT64_MAX / 4, &chosen->records);
+			break;
+		case 'e':
+			is_good = parse_number(optarg, 0, UINT64_MAX, &chosen->seed);
+			break;
+		case 'h':
+			help();
+			exit(0);
+		default:
+			return error_set(error, ERROR_USAGE, "wrong usage; --help shows how");
+		}
+		if (!is_good)
+			return error_set(error, ERROR_USAGE,
+				"'%s' is not a number that fits; --help shows how", optarg);
+	}
+	if (optind != argc || !chosen->run)
+		return error_set(error, ERROR_USAGE, "say where with -o RUN.hpct; --help shows how");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct simulate_options chosen = {.shape = "cpu", .streams = 4, .records = 10000, .seed = 1};
+	struct error error = {0};
+
+	if (parse(argc, argv, &chosen, &error) || simulate_run(&chosen, &error))
+		return error_report(&error, "hpct-simulate");
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simulate.h - deterministic runs for tests and benchmarks, straight into a store: the same options give
+ * the same records, names and times on every machine.
+ */
+#ifndef TESTS_SIMULATE_H
+#define TESTS_SIMULATE_H
+
+#include <stdint.h>
+
+#include "store/error.h"
+
+struct simulate_options {
+	const char *run;   /* directory to create */
+	const char *shape; /* cpu, gpu, mixed, odd */
+	uint32_t streams;  /* at least one; some shapes need a few more and take them */
+	uint64_t records;  /* in all, about */
+	uint64_t seed;
+};
+
+/* Creates the run. ERROR_USAGE: no such shape; ERROR_IO: the run exists or cannot be written. */
+int simulate_run(const struct simulate_options *options, struct error *error);
+/* The shapes by name, NULL behind the last. */
+const char *simulate_shape_name(unsigned index);
+
+#endif
