@@ -265,6 +265,8 @@ int cfi_expression_value(const struct cfi_image *image, uint32_t place,
 		if (!literal(&m, op) && !binary(&m, op))
 			unary_or_stack(&m, op);
 	}
+	if (m.code.bad || m.error)
+		return m.code.bad ? CFI_DAMAGED : m.error;
 	*value = pop(&m);
-	return m.code.bad ? CFI_DAMAGED : m.error;
+	return m.error;
 }

@@ -21,7 +21,7 @@
 #define NODES_WANTED (1u << 20)
 #define NODES_LIMITED (1u << 16) /* where the address space is limited */
 #define NODES_LEAST (1u << 12)
-#define TICKS_LATE 4		      /* a virtual machine's host may take some */
+#define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
 #define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
 
 __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
@@ -165,8 +165,8 @@ void thread_begin(struct thread *t, uint32_t index)
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 }
 
-/* The kernel looks at timers from its tick: what came due since the last one is still to be counted. More
- * than that is not made up: a sum that is short shows that samples did not arrive. */
+/* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
+ * the next signal. More than that is not made up: a sum that is short shows that samples did not arrive. */
 static uint64_t rest_most_ns(void)
 {
 	struct timespec tick = {0};

@@ -87,7 +87,7 @@ static int short_threads(unsigned count, unsigned unused)
 
 	(void)unused;
 	for (unsigned i = 0; i < count; i++) {
-		expect(!pthread_create(&thread, NULL, nothing, &thread), "no thread");
+		expect(!pthread_create(&thread, NULL, nothing, NULL), "no thread");
 		pthread_join(thread, NULL);
 	}
 	expect(thrd_create(&c11, (thrd_start_t)(void (*)(void))nothing, NULL) == thrd_success,
@@ -404,17 +404,17 @@ static void *descriptors_open(void *argument)
 	return (void *)(intptr_t)open("/dev/null", O_RDONLY);
 }
 
-/* The agent leaves no descriptor behind. */
-static int descriptors(unsigned lowest, unsigned unused)
+/* The agent leaves no descriptor behind: the numbers that come next are those of a bare run. */
+static int descriptors(unsigned unused, unsigned unused_too)
 {
 	pthread_t thread;
 	void *fd;
 
-	(void)unused;
-	expect(open("/dev/null", O_RDONLY) == (int)lowest, "a descriptor is taken");
+	(void)unused, (void)unused_too;
+	printf("main gets %d\n", open("/dev/null", O_RDONLY));
 	pthread_create(&thread, NULL, descriptors_open, NULL);
 	pthread_join(thread, &fd);
-	expect((intptr_t)fd == lowest + 1, "a thread takes a descriptor");
+	printf("a thread gets %ld\n", (long)(intptr_t)fd);
 	return 0;
 }
 

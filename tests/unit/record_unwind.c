@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_unwind.c - the walk on this very process, against the compiler's own
+ * unwinder; then what that one cannot show: fences, hidden code, code without
+ * tables, unreadable stacks, depth, other registers. tests/e2e/unwind_oracle.c
+ * compares on real programs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <execinfo.h>
+#include <link.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "record/agent/unwind.h"
+
+#define DEEP 60
+
+static struct unwinder unwinder;
+static struct unwind_frame frames[UNWIND_FRAMES_MAX];
+static struct cfi_module found;
+static bool without_tables;
+
+static int safe_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	struct iovec local = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
+
+	(void)context;
+	return process_vm_readv(getpid(), &local, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *context)
+{
+	uint64_t pc = *(uint64_t *)context, header = 0;
+	bool here = false;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_GNU_EH_FRAME)
+			header = begin;
+		here |= segment->p_type == PT_LOAD && pc >= begin && pc < begin + segment->p_memsz;
+	}
+	for (unsigned i = 0; here && header && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + segment->p_vaddr, end = begin + segment->p_filesz;
+
+		if (segment->p_type == PT_LOAD && header >= begin && header < end) {
+			found = (struct cfi_module){.begin = pc,
+				.end = pc + 1,
+				.slot = 5,
+				.image = {(const uint8_t *)begin, begin, end}};
+			cfi_module_init(&found, header);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static const struct cfi_module *module_at(void *context, uint64_t pc)
+{
+	(void)context;
+	if (!dl_iterate_phdr(look, &pc))
+		return NULL;
+	if (without_tables)
+		found.image = (struct cfi_image){0};
+	return &found;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&unwinder, 0, sizeof(unwinder));
+	without_tables = false;
+	unwinder.frames = frames;
+	unwinder.space.memory.read = safe_read;
+	unwinder.space.module_find = module_at;
+	return 0;
+}
+
+/* Walks from the caller's caller on, and leaves backtrace's answer in `theirs`. */
+static int theirs_count;
+static void *theirs[UNWIND_FRAMES_MAX];
+static enum unwind_result result;
+
+__attribute__((noinline)) static void walk_here(void)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	ucontext_t context;
+
+	theirs_count = backtrace(theirs, UNWIND_FRAMES_MAX);
+	getcontext(&context);
+	arch_registers_read(&context, start.value);
+	result = unwind_walk(&unwinder, &start);
+}
+
+__attribute__((noinline)) static int down(int depth, void (*at_the_end)(void))
+{
+	char *room = __builtin_alloca((size_t)(depth * 16 % 200 + 8));
+	int below = 0;
+
+	room[0] = (char)depth;
+	if (depth)
+		below = down(depth - 1, at_the_end);
+	else
+		at_the_end();
+	__asm__ volatile("" : : "r"(room) : "memory");
+	return below + room[0];
+}
+
+static void assert_same_as_theirs(void)
+{
+	assert_int_equal(result, UNWIND_FULL);
+	assert_int_equal(unwinder.count, theirs_count);
+	for (unsigned i = 1; i < unwinder.count; i++)
+		assert_int_equal(frames[i].address + 1, (uintptr_t)theirs[i]);
+}
+
+static void test_walk_equals_the_compilers(void **state)
+{
+	(void)state;
+	down(DEEP, walk_here);
+	assert_same_as_theirs();
+	assert_true(unwinder.count > DEEP);
+	assert_int_equal(frames[0].exact, 1);
+	assert_int_equal(frames[3].slot, 5);
+	down(DEEP, walk_here); /* by the cache now */
+	assert_same_as_theirs();
+	unwind_cache_clear(&unwinder);
+	down(DEEP, walk_here);
+	assert_same_as_theirs();
+}
+
+__attribute__((noinline)) static int realigned(int n)
+{
+	volatile double room[8] __attribute__((aligned(64)));
+	char *more = __builtin_alloca((size_t)n);
+
+	room[0] = n;
+	more[0] = 1;
+	down(3, walk_here);
+	__asm__ volatile("" : : "r"(more) : "memory");
+	return (int)room[0];
+}
+
+static void test_realigned_stack(void **state)
+{
+	(void)state;
+	assert_int_equal(realigned(50), 50);
+	assert_same_as_theirs();
+}
+
+static int compare_and_walk(const void *a, const void *b)
+{
+	walk_here();
+	return *(const int *)a - *(const int *)b;
+}
+
+static void test_through_libc(void **state)
+{
+	int numbers[] = {3, 1, 2};
+
+	(void)state;
+	qsort(numbers, 3, sizeof(int), compare_and_walk);
+	assert_same_as_theirs();
+}
+
+static void test_fence_and_hidden_code(void **state)
+{
+	unsigned whole, shown = 0;
+
+	(void)state;
+	down(DEEP, walk_here);
+	whole = unwinder.count;
+	unwind_cache_clear(&unwinder);
+	unwinder.space.hidden_begin = frames[5].address; /* one call site of down() */
+	unwinder.space.hidden_end = frames[5].address + 1;
+	for (unsigned i = 0; i < whole; i++)
+		shown += frames[i].address != frames[5].address;
+	down(DEEP, walk_here);
+	assert_int_equal(result, UNWIND_FULL);
+	assert_int_equal(unwinder.count, shown);
+	unwinder.space.hidden_end = unwinder.space.hidden_begin;
+	unwind_cache_clear(&unwinder);
+	unwinder.space.fence_begin = (uintptr_t)test_fence_and_hidden_code;
+	unwinder.space.fence_end = unwinder.space.fence_begin + 4096;
+	down(DEEP, walk_here);
+	assert_int_equal(result, UNWIND_FULL);
+	assert_int_equal(unwinder.count, 1 + DEEP + 1);
+}
+
+static void test_unreadable_stack_is_partial(void **state)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+
+	(void)state;
+	start.value[ARCH_PC] = (uintptr_t)down;
+	start.value[ARCH_SP] = 0x1000;
+	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_PARTIAL);
+	assert_int_equal(unwinder.count, 1);
+	assert_int_equal(unwinder.unreadable, 1);
+	start.value[ARCH_PC] = 0x10;
+	start.value[ARCH_SP] = UINT64_MAX - 3;
+	start.value[ARCH_FP] = UINT64_MAX - 7;
+	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_PARTIAL);
+	assert_int_equal(unwinder.count, 1);
+	assert_int_equal(frames[0].slot, UNWIND_NO_SLOT);
+}
+
+static void test_random_registers_do_no_harm(void **state)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t stack = (uintptr_t)&start;
+
+	(void)state;
+	srand(25);
+	for (unsigned i = 0; i < 20000; i++) {
+		for (unsigned r = 0; r < ARCH_REGISTERS; r++)
+			start.value[r] = stack + (uint64_t)(rand() % 4000) - 2000;
+		start.value[ARCH_PC] =
+			(uintptr_t)(i % 2 ? (void *)qsort : (void *)down) + (uint64_t)(rand() % 500);
+		unwind_walk(&unwinder, &start);
+		assert_true(unwinder.count <= UNWIND_FRAMES_MAX);
+	}
+}
+
+static void test_too_deep_keeps_the_innermost(void **state)
+{
+	(void)state;
+	down(UNWIND_FRAMES_MAX + 10, walk_here);
+	assert_int_equal(result, UNWIND_PARTIAL);
+	assert_int_equal(unwinder.count, UNWIND_FRAMES_MAX);
+	assert_int_equal(frames[1].address + 1, (uintptr_t)theirs[1]);
+}
+
+/* Without tables only a frame pointer, or the word at the stack pointer, can lead on; and only to a call. */
+static void test_guessing_wants_a_call(void **state)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t after_call, words[4];
+
+	(void)state;
+	down(1, walk_here);
+	after_call = (uintptr_t)theirs[1];
+	unwind_cache_clear(&unwinder);
+	without_tables = true;
+	words[0] = after_call;
+	words[1] = words[2] = words[3] = 0;
+	start.value[ARCH_PC] = (uintptr_t)down;
+	start.value[ARCH_SP] = (uintptr_t)words;
+	unwind_walk(&unwinder, &start);
+	assert_int_equal(unwinder.count, 2);
+	assert_int_equal(frames[1].address, after_call - 1);
+	words[0] = (uintptr_t)down; /* no call ends there */
+	unwind_walk(&unwinder, &start);
+	assert_int_equal(unwinder.count, 1);
+	words[2] = 0;
+	words[3] = after_call;
+	start.value[ARCH_FP] = (uintptr_t)&words[2];
+	unwind_walk(&unwinder, &start);
+	assert_int_equal(unwinder.count, 2);
+}
+
+static void test_calls_are_recognized(void **state)
+{
+	static const struct {
+		uint8_t length, code[8];
+		bool call;
+	} cases[] = {
+		{5, {0xe8, 1, 2, 3, 4}, true},
+		{2, {0xff, 0xd0}, true},
+		{3, {0xff, 0x50, 8}, true},
+		{6, {0xff, 0x15, 1, 2, 3, 4}, true},
+		{6, {0xff, 0x90, 1, 2, 3, 4}, true},
+		{3, {0xff, 0x14, 0xc3}, true},
+		{7, {0xff, 0x94, 0xc3, 1, 2, 3, 4}, true},
+		{2, {0xff, 0xe0}, false},
+		{5, {0xe9, 1, 2, 3, 4}, false},
+		{1, {0xc3}, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint8_t code[ARCH_CALL_BYTES_MAX];
+
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + sizeof(code) - cases[i].length, cases[i].code, cases[i].length);
+		assert_int_equal(arch_is_call(code + sizeof(code)), cases[i].call);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_walk_equals_the_compilers, set_up),
+		cmocka_unit_test_setup(test_realigned_stack, set_up),
+		cmocka_unit_test_setup(test_through_libc, set_up),
+		cmocka_unit_test_setup(test_fence_and_hidden_code, set_up),
+		cmocka_unit_test_setup(test_unreadable_stack_is_partial, set_up),
+		cmocka_unit_test_setup(test_random_registers_do_no_harm, set_up),
+		cmocka_unit_test_setup(test_too_deep_keeps_the_innermost, set_up),
+		cmocka_unit_test_setup(test_guessing_wants_a_call, set_up),
+		cmocka_unit_test(test_calls_are_recognized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
