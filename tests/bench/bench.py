@@ -198,6 +198,12 @@ def bytes_per_sample(bench):
     if many > few:
         line("bytes per sample that a longer run adds", f"{(large - small) / (many - few):.2f}", "<= 2.8",
              f"{many - few} more samples; a run of {few} has {small} bytes")
+    for shape, what, target in (("cpu", "sample", "<= 2.8"), ("gpu", "GPU span", "<= 4.2")):
+        path = bench.path(".hpct")
+        run([bench.bin + "/hpct-simulate", "-o", path, "--shape", shape, "--records", "1000000", "--streams", "8"])
+        facts = info(bench, path)
+        line(f"bytes per {what}, simulated, a million", f"{int(facts['bytes']) / int(facts['records']):.2f}", target)
+        shutil.rmtree(path, ignore_errors=True)
     if bench.perf:
         path = bench.path(".perf")
         _, _, _, err = run([bench.perf, "record", "-F", "200", "-g", "-o", path, "--", bench.load, "many", "4000"])
