@@ -95,32 +95,61 @@ static struct coverage take_coverage(struct session *session)
 	return coverage;
 }
 
+/* Pieces of the title, from the left; those that have no room are left out whole. */
+struct title {
+	struct grid *grid;
+	int at, end;
+};
+
+static void put_piece(struct title *title, const char *text, enum grid_style style)
+{
+	char clean[LABEL_BYTES];
+
+	text_clean(clean, sizeof(clean), text, title->grid->is_ascii);
+	if (title->at + text_cells(clean) > title->end)
+		return;
+	title->at = grid_text(title->grid, 0, title->at, title->end - title->at, clean, style) + 2;
+}
+
+static void put_view(struct session *session, struct title *title)
+{
+	char text[SESSION_TEXT + 16], window[QUANTITY_BYTES];
+
+	quantity_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
+	snprintf(text, sizeof(text), "window %s", window);
+	put_piece(title, text, GRID_TEXT);
+	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
+		session->state.is_auto ? " auto" : "");
+	put_piece(title, text, GRID_TEXT);
+	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
+		session->rows.stream_count);
+	put_piece(title, text, GRID_TEXT);
+	if (session->state.is_following)
+		put_piece(title, "FOLLOW", GRID_HEADING);
+	snprintf(text, sizeof(text), title->grid->columns >= 100 ? "filter %s" : "& %s", session->filter);
+	if (session->filter[0])
+		put_piece(title, text, GRID_HEADING);
+	else if (title->grid->columns >= 100)
+		put_piece(title, "filter none", GRID_TEXT);
+}
+
 void bars_draw_title(struct session *session, struct grid *grid)
 {
-	bool is_wide = grid->columns >= 100;
-	char name[LABEL_BYTES], parts[64], length[64], window[QUANTITY_BYTES], text[LABEL_BYTES + 768];
-	int used, end;
+	struct title title = {grid, 0, grid->columns};
+	char text[LABEL_BYTES];
 
-	label_stream(name, base_name(run_path(session->run)), is_wide ? 32 : 20, grid->is_ascii);
-	put_parts(&session->rows, parts, sizeof(parts));
-	put_length(session, length, sizeof(length));
-	quantity_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
-	used = snprintf(text, sizeof(text), "%s%s  ", is_wide ? "hpct-view  " : "", name);
-	if (is_wide)
-		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s  ", parts);
-	used += snprintf(text + used, sizeof(text) - (size_t)used, "%s  window %s  depth %u%s  streams %u/%u",
-		length, window, session->state.depth, session->state.is_auto ? " auto" : "",
-		session->rows.shown_streams, session->rows.stream_count);
-	if (session->state.is_following)
-		snprintf(text + used, sizeof(text) - (size_t)used, "  FOLLOW");
-	else if (session->filter[0])
-		snprintf(text + used, sizeof(text) - (size_t)used, is_wide ? "  filter %s" : "   & %s",
-			session->filter);
-	else if (is_wide)
-		snprintf(text + used, sizeof(text) - (size_t)used, "  filter none");
-	text_clean(name, sizeof(name), text, grid->is_ascii);
-	end = grid_text(grid, 0, 0, grid->columns, name, GRID_TEXT);
-	if (!is_wide && end + 9 <= grid->columns)
+	if (grid->columns >= 100)
+		put_piece(&title, "hpct-view", GRID_HEADING);
+	label_stream(text, base_name(run_path(session->run)), grid->columns >= 100 ? 32 : 20, grid->is_ascii);
+	put_piece(&title, text, GRID_TEXT);
+	if (grid->columns >= 100) {
+		put_parts(&session->rows, text, sizeof(text));
+		put_piece(&title, text, GRID_TEXT);
+	}
+	put_length(session, text, sizeof(text));
+	put_piece(&title, text, session->is_live ? GRID_HEADING : GRID_TEXT);
+	put_view(session, &title);
+	if (grid->columns < 100 && title.at + 6 <= grid->columns)
 		grid_text(grid, 0, grid->columns - 6, 6, "? help", GRID_GREY);
 }
 

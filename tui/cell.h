@@ -16,6 +16,8 @@
 #define CELL_BLIND_EIGHTHS 4	/* unmonitored must be at least so much, else the known state shows */
 /* depth auto: the deepest at which so many quarters of the busy cells have a dominant context */
 #define CELL_AUTO_QUARTERS 3
+/* ... and so much of the blocks of CPU code has a path that deep */
+#define CELL_AUTO_DEEP_EIGHTHS 4
 
 /* Time of one function, or of one state, in a column. Copies and sets have no function of their own. */
 struct cell_share {

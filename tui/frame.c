@@ -10,6 +10,7 @@
 
 #define FRAME_SHARES 64
 #define FRAME_ARENA_BYTES (256u << 20) /* beyond it the lines that are not on the screen are dropped */
+#define FRAME_AUTO_MAX 200u	       /* depth auto looks no deeper: recursion says nothing there */
 #define NOT_LOOKED_UP (UINT32_MAX - 1)
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error)
@@ -264,19 +265,33 @@ uint64_t frame_busy_ns(
 	return busy_ns;
 }
 
-/* Busy cells of all lines, and those that have a dominant context at the frame's depth. */
-static void count_dominant(struct frame *frame, uint64_t *busy, uint64_t *dominant)
+/* What the cells of all lines say about the frame's depth. */
+struct verdict {
+	uint64_t busy, dominant; /* cells in which somebody works; those with a dominant context */
+	uint64_t code, deep;	 /* blocks of CPU code; those whose path reaches the depth */
+};
+
+static struct verdict judge_depth(struct frame *frame)
 {
-	*busy = *dominant = 0;
+	struct verdict verdict = {0};
+
 	for (uint32_t s = 0; s < frame->stream_count; s++) {
-		if (!frame->lines[s])
-			continue;
-		for (uint32_t column = 0; column < frame->columns.count; column++) {
+		for (uint32_t column = 0; frame->lines[s] && column < frame->columns.count; column++) {
 			struct cell cell = frame_cell(frame, frame->lines[s], column);
-			*busy += cell.kind == CELL_BLOCK || cell.kind == CELL_MIXED;
-			*dominant += cell.kind == CELL_BLOCK;
+			bool is_code = cell.kind == CELL_BLOCK && cell.state == EXTENT_WORK;
+			verdict.busy += cell.kind == CELL_BLOCK || cell.kind == CELL_MIXED;
+			verdict.dominant += cell.kind == CELL_BLOCK;
+			verdict.code += is_code;
+			verdict.deep += is_code && !cell.is_shorter;
 		}
 	}
+	return verdict;
+}
+
+static bool is_telling(const struct verdict *verdict)
+{
+	return verdict->busy && verdict->dominant * 4 >= verdict->busy * CELL_AUTO_QUARTERS &&
+	       verdict->deep * 8 >= verdict->code * CELL_AUTO_DEEP_EIGHTHS;
 }
 
 uint32_t frame_deepest(const struct frame *frame)
@@ -300,16 +315,16 @@ uint32_t frame_deepest(const struct frame *frame)
 uint32_t frame_auto_depth(struct frame *frame)
 {
 	uint32_t depth = frame_deepest(frame), was = frame->depth;
-	uint64_t busy, dominant;
+	struct verdict verdict = {0};
 
+	if (depth > FRAME_AUTO_MAX)
+		depth = FRAME_AUTO_MAX;
 	for (; depth > 1; depth--) {
 		frame_set_depth(frame, depth);
-		count_dominant(frame, &busy, &dominant);
-		if (busy && dominant * 4 >= busy * CELL_AUTO_QUARTERS)
+		verdict = judge_depth(frame);
+		if (is_telling(&verdict) || !verdict.busy)
 			break;
-		if (!busy)
-			depth = 2;
 	}
 	frame_set_depth(frame, was);
-	return depth;
+	return verdict.busy || depth <= 1 ? depth : 1;
 }

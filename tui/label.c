@@ -102,6 +102,8 @@ static const char *scan(struct parts *parts, struct part **part, const char *at)
 		*part = new_part(parts, at + 2);
 		return at + 2;
 	}
+	if (*at == ' ' && at[1] == '<' && is_operator((*part)->text)) /* operator<< <char> */
+		return at + 1;
 	if (*at == ' ') { /* a return type, or the const of a method, stood before it */
 		parts->count = 0;
 		*part = new_part(parts, at + 1);

@@ -47,7 +47,7 @@ static void put_rounded(char *out, uint64_t ns, uint64_t unit_ns, int decimals, 
 		decimals--;
 	scale = power_of_ten(decimals);
 	step = unit_ns / scale;
-	ns = (ns / step + (ns % step >= step - step / 2 && step > 1)) * step;
+	ns = (ns / step + (ns % step >= step - step / 2 && step > 1 && ns < UINT64_MAX - step)) * step;
 	if (decimals)
 		snprintf(out, QUANTITY_BYTES, "%llu.%0*llu %s", (unsigned long long)(ns / unit_ns), decimals,
 			(unsigned long long)(ns % unit_ns / step), unit);

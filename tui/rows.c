@@ -343,7 +343,6 @@ static void show(struct rows *rows, uint32_t node, bool is_pinned)
 		return;
 	if (is_pinned == n->is_pinned) {
 		rows->shown[rows->shown_count++] = node;
-		rows->shown_streams += !rows_is_group(n);
 	}
 	if (!rows_is_group(n) || n->is_folded)
 		return;
@@ -353,7 +352,7 @@ static void show(struct rows *rows, uint32_t node, bool is_pinned)
 
 void rows_update(struct rows *rows)
 {
-	rows->shown_count = rows->shown_streams = 0;
+	rows->shown_count = 0;
 	for (int pinned = 1; pinned >= 0; pinned--)
 		for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
 			show(rows, i, pinned);

@@ -33,8 +33,7 @@ struct rows {
 	uint32_t node_count;
 	uint32_t *shown; /* node of each row */
 	uint32_t shown_count;
-	uint32_t shown_streams; /* rows that are streams */
-	uint32_t stream_count;	/* of the run */
+	uint32_t stream_count; /* of the run */
 	uint32_t process_count, device_count, host_count, rank_count;
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	struct arena arena;

@@ -153,15 +153,6 @@ static void go(struct session *session, uint64_t time_ns)
 	state_go(&session->state, session_limits(session), time_ns);
 }
 
-/* Where a search from the cursor begins: its column's end, or begin when it goes back. */
-static uint64_t from_cursor(struct session *session, bool is_back)
-{
-	uint64_t at_ns = session->state.cursor_ns;
-
-	(void)is_back;
-	return at_ns;
-}
-
 static void seek(struct session *session, bool is_back, seek_key *key, const char *what)
 {
 	struct stretch found;
@@ -172,7 +163,7 @@ static void seek(struct session *session, bool is_back, seek_key *key, const cha
 		session_say(session, "choose a stream's row first, this is a group");
 		return;
 	}
-	if (!next_stretch(session, stream, from_cursor(session, is_back), is_back, key, NULL, &found)) {
+	if (!next_stretch(session, stream, session->state.cursor_ns, is_back, key, NULL, &found)) {
 		session_say(session, "no %s %s on this stream", is_back ? "earlier" : "later", what);
 		return;
 	}

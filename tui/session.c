@@ -107,8 +107,11 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 
 	for (uint32_t i = top; i < top + rows; i++) {
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[i]];
-		if (!rows_is_group(node))
-			streams[count++] = node->stream;
+		if (!rows_is_group(node)) {
+			if (streams)
+				streams[count] = node->stream;
+			count++;
+		}
 	}
 	return count;
 }
@@ -371,13 +374,34 @@ static void choose_depth(struct session *session)
 		frame_set_depth(&session->frame, state->depth);
 }
 
+/* Columns are whole tiles, so that the last one may end before the window does: asks for a little more until
+ * it does not. Panning keeps what was found, and by that the width of the columns. */
+static int lay(struct session *session, struct error *error)
+{
+	struct state *state = &session->state;
+	struct frame *frame = &session->frame;
+	uint32_t width = (uint32_t)session->layout.cells;
+	int result;
+
+	if (state->is_pad_wanted || width != frame->want_width)
+		state->pad_ns = 0;
+	else
+		return frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+	state->is_pad_wanted = false;
+	result = frame_lay(frame, state->begin_ns, state->end_ns, width, error);
+	for (int tries = 0; !result && frame->end_ns < state->end_ns && tries < 8; tries++) {
+		state->pad_ns += state->end_ns - frame->end_ns;
+		result = frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+	}
+	return result;
+}
+
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
 {
 	int result;
 
 	keep_cursor_on_screen(session);
-	result = frame_lay(&session->frame, session->state.begin_ns, session->state.end_ns,
-		(uint32_t)session->layout.cells, error);
+	result = lay(session, error);
 	if (!result)
 		result = read_rows(session, limit_ms, error);
 	if (!result)

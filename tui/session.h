@@ -113,7 +113,7 @@ void session_share_name(const struct session *session, char *out, const struct c
 /* Style of a working state's block or ink. */
 enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
-/* Streams drawn as cells on the screen; the caller's array of rows_on_screen. */
+/* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
 void session_open_pane(struct session *session, const struct view *view);
 

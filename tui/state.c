@@ -24,8 +24,10 @@ void state_set_window(struct state *state, struct state_limits limits, uint64_t 
 		begin_ns = limits.begin_ns;
 	if (begin_ns > limits.begin_ns + (length - span_ns))
 		begin_ns = limits.begin_ns + (length - span_ns);
-	if (state->is_auto && span_ns != state->end_ns - state->begin_ns)
-		state->is_auto_wanted = true;
+	if (span_ns != state->end_ns - state->begin_ns) {
+		state->is_auto_wanted = state->is_auto;
+		state->is_pad_wanted = true;
+	}
 	state->begin_ns = begin_ns;
 	state->end_ns = begin_ns + span_ns;
 	state->is_whole = span_ns == length;

@@ -12,12 +12,14 @@
 
 struct state {
 	uint64_t begin_ns, end_ns; /* the window */
+	uint64_t pad_ns;	   /* asked for beyond the end, so that whole columns cover the window */
 	uint64_t cursor_ns;
 	uint32_t node; /* of the cursor's row */
 	uint32_t top;  /* first row on the screen */
 	uint32_t depth;
 	bool is_auto;	     /* depth is chosen anew when the window's length changes */
 	bool is_auto_wanted; /* ... and has to be chosen now */
+	bool is_pad_wanted;  /* pad_ns must be found anew: the length has changed */
 	bool is_whole;	     /* the window is the whole run, and grows with it */
 	bool is_following;   /* the window's end is the run's end */
 	bool has_range;

@@ -107,7 +107,7 @@ static struct table lay_table(int columns)
 	if (columns >= 100)
 		return (struct table){
 			2, 4, columns - 80, columns - 65, columns - 56, columns - 47, columns - 45, 38};
-	return (struct table){0, 2, columns - 46, columns - 33, columns - 26, columns - 16, columns - 15, 15};
+	return (struct table){0, 2, columns - 46, columns - 33, columns - 25, columns - 16, columns - 15, 15};
 }
 
 static void put_bar(struct grid *grid, int row, const struct table *table, uint64_t part, uint64_t whole)
@@ -171,8 +171,8 @@ static void draw_heading(struct session *session, struct grid *grid, int row, co
 			is_wide ? " (or a state)" : "");
 	strcat(text, mark[2]);
 	grid_text(grid, row, table->key, table->key_cells, text, GRID_HEADING);
-	grid_text_right(grid, row, table->time_end - 7 - 2 * is_wide, 7, "time", GRID_HEADING);
-	grid_text_right(grid, row, table->share_end - 8, 8 - 1 + !is_wide - !is_wide, "share", GRID_HEADING);
+	grid_text_right(grid, row, table->time_end - 10, 7, "time", GRID_HEADING);
+	grid_text_right(grid, row, table->share_end - 8, 7, "share", GRID_HEADING);
 	snprintf(text, sizeof(text), "records%s", mark[1]);
 	grid_text_right(grid, row, table->records_end - 9, 9, text, GRID_HEADING);
 	if (is_wide)

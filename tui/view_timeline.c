@@ -287,12 +287,14 @@ static void draw_marks(const struct row_place *place, int column, char mark)
 static void draw_label(const struct row_place *place, uint32_t node, int width)
 {
 	const struct rows_node *n = &place->session->rows.nodes[node];
-	int at = n->level == 2 || n->kind == ROWS_DEVICE ? 4 : 2, room = width - at - 1;
+	int step = width < 12 ? 1 : 2, at = n->level == 2 || n->kind == ROWS_DEVICE ? 2 + step : 2;
+	int room = width - at - 1;
 	char label[LABEL_BYTES], mark = row_mark(place->session, node);
 	bool is_bold = n->is_pinned || n->is_match;
 
 	if (rows_is_group(n))
-		grid_put(place->grid, place->row, at - 2, n->is_folded ? 0x25b8 : 0x25be, GRID_TEXT);
+		grid_put(place->grid, place->row, n->level ? at - 2 : 0, n->is_folded ? 0x25b8 : 0x25be,
+			GRID_TEXT);
 	draw_marks(place, rows_is_group(n) && n->level == 0, mark);
 	text_clean(label, sizeof(label), n->label, place->grid->is_ascii);
 	label_stream(
