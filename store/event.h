@@ -22,7 +22,8 @@
  * are complete once its first record is there (head != tail). A record never
  * straddles the end: the producer fills the rest with an EVENT_PAD record. A
  * record and the EVENT_NODE records that it needs become visible by one release
- * store of `head`: together or not at all.
+ * store of `head`: together or not at all. (The nodes of a very deep path may come
+ * ahead, the record never does.)
  */
 #ifndef STORE_EVENT_H
 #define STORE_EVENT_H
@@ -64,7 +65,8 @@ struct event_process {
 	_Atomic uint32_t thread_count;	      /* threads seen; gives each its index by creation */
 	_Atomic uint32_t threads_unmonitored; /* no ring was free, or no timer was to be had */
 	_Atomic uint32_t modules_unlisted;    /* module table full */
-	_Atomic uint32_t ended;		      /* 1: the agent closed in order (exit, exec, _exit) */
+	_Atomic uint32_t
+		ended; /* 1: the agent closed in order (exit, exec, _exit); 0 again if an exec failed */
 	_Atomic uint64_t end_ns;
 	_Atomic int32_t rank_known; /* rank the program asked MPI for, plus 1; 0: never asked */
 	uint32_t _pad;
@@ -107,8 +109,8 @@ struct event_ring {
 	uint64_t begin_ns;     /* thread's start, or the agent's for the main thread */
 	uint64_t cpu_begin_ns; /* CLOCK_THREAD_CPUTIME_ID at begin_ns */
 	_Atomic uint64_t end_ns;
-	_Atomic uint64_t cpu_end_ns;
-	uint64_t start_routine; /* address; 0 for the main thread */
+	_Atomic uint64_t cpu_end_ns; /* at end_ns, or, for threads that lived on, at the process's end_ns */
+	uint64_t start_routine;	     /* address; 0 for the main thread */
 	/* Counters, written by the thread alone, read by the collector at any time. */
 	_Atomic uint64_t signals;     /* sampling signals received */
 	_Atomic uint64_t overruns;    /* periods that had no signal of their own */

@@ -12,6 +12,10 @@
 #include "record/agent/process.h"
 #include "record/agent/wrap.h"
 
+/* A path with more new nodes than this sends them ahead in batches: a whole ring might not hold them. What is
+ * then known stays known, even when the sample itself has to be dropped. */
+#define NODES_AT_ONCE 2048
+
 static void sample_put(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
 {
 	struct event_sample *sample =
@@ -82,37 +86,63 @@ static void node_put(struct thread *t, uint32_t parent, const struct unwind_fram
 	node->offset = offset;
 }
 
-/* Publishes a sample on the path frames[0..count), innermost first, which is t's other frame buffer. */
-static void path_publish(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
-	uint8_t flags, uint64_t weight, uint64_t now_ns)
+/* Nodes of frames depth .. end - 1; their ids go to path_nodes. */
+static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root,
+	unsigned depth, unsigned end)
 {
-	unsigned depth = path_shared(t, frames, count, root), missing;
+	for (; depth < end; depth++)
+		node_put(t, depth ? t->path_nodes[depth - 1] : root, &frames[count - 1 - depth],
+			&t->path_nodes[depth]);
+}
+
+static bool batch_begin(struct thread *t, unsigned nodes, uint64_t now_ns)
+{
+	return ring_begin(&t->ring, nodes * sizeof(struct event_node_record) + sizeof(struct event_sample),
+		sizeof(struct event_sample), now_ns);
+}
+
+/* The first frame, from the root, whose node is not in the tree yet; path_nodes holds those before it. */
+static unsigned path_find(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
+{
+	unsigned depth = path_shared(t, frames, count, root);
 	uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
 
 	for (; depth < count; depth++) {
 		const struct unwind_frame *frame = &frames[count - 1 - depth];
-		uint32_t id = context_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
 
-		if (!id)
+		parent = context_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
+		if (!parent)
 			break;
-		t->path_nodes[depth] = parent = id;
+		t->path_nodes[depth] = parent;
 	}
+	return depth;
+}
+
+/* Publishes a sample on the path frames[0..count), innermost first, which is t's other frame buffer. */
+static void path_publish(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
+	uint8_t flags, uint64_t weight, uint64_t now_ns)
+{
+	unsigned depth = path_find(t, frames, count, root);
+
 	t->path_count = 0; /* path_nodes no longer tell of it */
-	missing = count - depth;
-	if (missing > context_room(&t->tree)) {
+	if (count - depth > context_room(&t->tree)) {
 		ring_lose(&t->ring, RING_LOST_MEMORY, weight, now_ns);
 		return;
 	}
-	if (!ring_begin(&t->ring, missing * sizeof(struct event_node_record) + sizeof(struct event_sample),
-		    sizeof(struct event_sample), now_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, weight, now_ns);
-		return;
+	for (;;) {
+		unsigned end = count - depth > NODES_AT_ONCE ? depth + NODES_AT_ONCE : count;
+
+		if (!batch_begin(t, end - depth, now_ns)) {
+			ring_lose(&t->ring, RING_LOST_FULL, weight, now_ns);
+			return;
+		}
+		nodes_put(t, frames, count, root, depth, end);
+		depth = end;
+		if (depth == count)
+			break;
+		ring_commit(&t->ring);
 	}
-	for (; depth < count; depth++) {
-		node_put(t, parent, &frames[count - 1 - depth], &t->path_nodes[depth]);
-		parent = t->path_nodes[depth];
-	}
-	sample_put(t, parent, flags, weight, now_ns);
+	sample_put(t, count ? t->path_nodes[count - 1] : root, flags, weight, now_ns);
 	ring_commit(&t->ring);
 	t->path = frames;
 	t->path_count = count;

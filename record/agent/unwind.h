@@ -10,7 +10,7 @@
 
 #include "record/agent/cfi.h"
 
-#define UNWIND_FRAMES_MAX 2048 /* deeper stacks keep their innermost frames and are partial */
+#define UNWIND_FRAMES_MAX 16384 /* deeper stacks keep their innermost frames and are partial */
 #define UNWIND_CACHE_ENTRIES 1024
 #define UNWIND_NO_SLOT 0xffffu
 

@@ -49,7 +49,12 @@ check "thread's name" grep -q '^thread .*/1 destructor ' dump
 
 probe recursion 100 0
 same "no partial stack at depth 100" 0 "$(awk '/^total/ { print $4 }' dump | cut -d= -f2)"
-probe recursion 5000 0
+probe recursion 8000 0
+same "no partial stack at depth 8000, nor a loss" "0 0" \
+	"$(awk '/^thread/ { lost += $8 } /^total/ { split($4, p, "="); print p[2], lost }' dump)"
+probe recursion 15000 0 # more nodes than the ring holds at once: the first sample may be lost, no more
+check "depth 15000" awk '/^thread/ { lost += $8 } /^total/ { split($4, p, "="); exit p[2] > 0 || lost > 3 }' dump
+probe recursion 20000 0
 check "too deep is partial" awk '/^total/ { split($4, p, "="); exit p[2] == 0 }' dump
 
 probe chain 13 0
