@@ -27,6 +27,10 @@ int select_bind(struct select *select, struct run *run, struct error *error);
 /* ---- after binding ---- */
 uint64_t select_begin_ns(const struct select *select); /* absolute, half-open */
 uint64_t select_end_ns(const struct select *select);
+/* The same for records: an end that was left out lets through every record there is, the last one included,
+ * which lies at the run's end and so outside the half-open window: 0, STORE_OPEN_NS. */
+uint64_t select_records_begin_ns(const struct select *select);
+uint64_t select_records_end_ns(const struct select *select);
 bool select_has_time(const struct select *select); /* --time was given */
 /* Indices of the chosen streams of the run, ascending. */
 const uint32_t *select_streams(const struct select *select, uint32_t *count);

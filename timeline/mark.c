@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mark.c - collects the marks of a run for `--time @MARK` and for the views.
+ */
+#include "timeline/mark.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/attribute.h"
+#include "timeline/escape.h"
+#include "timeline/scan.h"
+
+#define NAME_BYTES 1024
+
+struct collector {
+	struct run *run;
+	struct arena *arena;
+	struct mark *marks; /* malloc'ed while it grows */
+	size_t count, room;
+};
+
+static int add(struct collector *c, const struct mark *mark, size_t name_bytes, struct error *error)
+{
+	if (c->count == c->room) {
+		size_t room = c->room ? c->room * 2 : 16;
+		struct mark *marks = realloc(c->marks, room * sizeof *marks);
+
+		if (!marks)
+			return error_memory(error);
+		c->marks = marks;
+		c->room = room;
+	}
+	c->marks[c->count] = *mark;
+	c->marks[c->count].name = arena_copy(c->arena, mark->name, name_bytes);
+	return c->marks[c->count++].name ? 0 : error_memory(error);
+}
+
+/* ---- spans ---- */
+
+static int add_row(struct collector *c, const struct batch *batch, size_t row, struct error *error)
+{
+	char name[NAME_BYTES] = "";
+	size_t size = 0;
+	const char *attributes = batch_attributes(c->run, batch, row, &size);
+	struct mark mark = {.name = name,
+		.begin_ns = batch->begin_ns[row],
+		.end_ns = batch->end_ns[row],
+		.stream = batch->stream};
+
+	attribute_get(attributes, size, "name", name, sizeof name);
+	if (mark.end_ns == STORE_OPEN_NS)
+		mark.end_ns = run_end_ns(c->run) > mark.begin_ns ? run_end_ns(c->run) : mark.begin_ns;
+	return add(c, &mark, strlen(name), error);
+}
+
+static int add_batch(struct collector *c, const struct batch *batch, struct error *error)
+{
+	int code = 0;
+
+	for (size_t row = 0; row < batch->count && !code; row++)
+		if (batch->what[row] == STORE_OP_MARK)
+			code = add_row(c, batch, row, error);
+	return code;
+}
+
+static int note_batch(bool *has_marks, const struct batch *batch)
+{
+	for (size_t row = 0; row < batch->count; row++)
+		*has_marks |= batch->what[row] == STORE_OP_MARK;
+	return 0;
+}
+
+/* With `c` NULL only finds out whether there are any: most streams have none, and names are dear. */
+static int look(struct run *run, uint32_t stream, struct collector *c, bool *has_marks, struct error *error)
+{
+	unsigned columns = c ? STORE_END | STORE_WHAT | STORE_REST : STORE_WHAT;
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int code = scan_open(&scan, run, stream, STORE_SPANS, 0, STORE_OPEN_NS, columns, 0, error);
+
+	if (code)
+		return code;
+	while (!code && (count = scan_next(scan, &batch, error)) != 0) {
+		if (count < 0)
+			code = (int)count;
+		else
+			code = c ? add_batch(c, batch, error) : note_batch(has_marks, batch);
+		if (!c && *has_marks)
+			break;
+	}
+	scan_close(scan);
+	return code;
+}
+
+static int add_spans(struct collector *c, struct error *error)
+{
+	int code = 0;
+
+	for (uint32_t stream = 0; stream < run_stream_count(c->run) && !code; stream++) {
+		bool has_marks = false;
+
+		code = look(c->run, stream, NULL, &has_marks, error);
+		if (!code && has_marks)
+			code = look(c->run, stream, c, &has_marks, error);
+	}
+	return code;
+}
+
+/* ---- bookmarks ---- */
+
+enum column { NAME, BEGIN, END, COLUMNS };
+
+static const char *const column_names[COLUMNS] = {"name", "begin_ns", "end_ns"};
+
+static int bad_file(const struct collector *c, size_t line, const char *why, struct error *error)
+{
+	return error_set(error, ERROR_RUN, "%s/" MARK_FILE " line %zu %s: mend or delete the line",
+		run_path(c->run), line, why);
+}
+
+/* Finds the fields of a line; those that are not there stay NULL. */
+static void split(char *line, const int places[COLUMNS], char *fields[COLUMNS])
+{
+	int place = 0;
+
+	for (int i = 0; i < COLUMNS; i++)
+		fields[i] = NULL;
+	for (char *field; (field = strsep(&line, "\t")); place++)
+		for (int i = 0; i < COLUMNS; i++)
+			if (places[i] == place)
+				fields[i] = field;
+}
+
+static void find_places(char *header, int places[COLUMNS])
+{
+	int place = 0;
+
+	for (int i = 0; i < COLUMNS; i++)
+		places[i] = -1;
+	for (char *field; (field = strsep(&header, "\t")); place++)
+		for (int i = 0; i < COLUMNS; i++)
+			if (!strcmp(field, column_names[i]))
+				places[i] = place;
+}
+
+static bool parse_time(const char *field, uint64_t *time_ns)
+{
+	char *end;
+
+	if (!field || *field < '0' || *field > '9')
+		return false;
+	errno = 0;
+	*time_ns = strtoull(field, &end, 10);
+	return !*end && !errno;
+}
+
+static int add_line(struct collector *c, char *fields[COLUMNS], size_t line, struct error *error)
+{
+	uint64_t origin = run_origin_ns(c->run), begin, end;
+	struct store_bytes name = {0};
+	struct mark mark = {.stream = UINT32_MAX};
+	int code;
+
+	if (!fields[NAME] || !parse_time(fields[BEGIN], &begin))
+		return bad_file(c, line, "has no name or no begin_ns", error);
+	end = begin;
+	if (fields[END] && *fields[END] && !parse_time(fields[END], &end))
+		return bad_file(c, line, "has an end_ns that is no number", error);
+	if (end < begin || end >= STORE_OPEN_NS - origin)
+		return bad_file(c, line, "has times out of order or range", error);
+	mark.begin_ns = origin + begin;
+	mark.end_ns = origin + end;
+	if (!escape_undo(&name, fields[NAME], strlen(fields[NAME]))) {
+		store_bytes_fini(&name);
+		return bad_file(c, line, "has an escape that is none", error);
+	}
+	mark.name = name.size ? (const char *)name.data : "";
+	code = name.failed ? error_memory(error) : add(c, &mark, name.size, error);
+	store_bytes_fini(&name);
+	return code;
+}
+
+static int add_bookmarks(struct collector *c, struct error *error)
+{
+	char *line = NULL, *fields[COLUMNS];
+	int places[COLUMNS], code = 0;
+	size_t room = 0, number = 0;
+	ssize_t size;
+	char *path;
+	FILE *file;
+
+	if (asprintf(&path, "%s/" MARK_FILE, run_path(c->run)) < 0)
+		return error_memory(error);
+	file = fopen(path, "re");
+	free(path);
+	if (!file)
+		return 0; /* nobody has set one, or they are not ours to read */
+	while (!code && (size = getline(&line, &room, file)) >= 0) {
+		if (size && line[size - 1] == '\n')
+			line[size - 1] = '\0';
+		if (!number++) {
+			find_places(line, places);
+			continue;
+		}
+		if (!*line)
+			continue;
+		split(line, places, fields);
+		code = add_line(c, fields, number, error);
+	}
+	free(line);
+	fclose(file);
+	return code;
+}
+
+/* ---- both ---- */
+
+static int compare_marks(const void *x, const void *y)
+{
+	const struct mark *a = x, *b = y;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+int mark_list(
+	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error)
+{
+	struct collector c = {.run = run, .arena = arena};
+	struct mark *kept = NULL;
+	int code = add_spans(&c, error);
+
+	if (!code)
+		code = add_bookmarks(&c, error);
+	if (!code && c.count) {
+		qsort(c.marks, c.count, sizeof *c.marks, compare_marks);
+		kept = arena_alloc(arena, c.count * sizeof *kept);
+		if (kept)
+			memcpy(kept, c.marks, c.count * sizeof *kept);
+		else
+			code = error_memory(error);
+	}
+	free(c.marks);
+	*marks = kept;
+	*count = code ? 0 : c.count;
+	return code;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mark.h - named moments and stretches of a run: `mark` spans that the program or a recorder left, and the
+ * bookmarks that a user set while reading (marks.tsv in the run).
+ *
+ *   marks.tsv   name <tab> begin_ns <tab> end_ns     one header line; columns are found by name, others are
+ *                                                    passed over; times from the run's origin; an empty
+ *                                                    end_ns is a moment; names are escaped as in every table
+ */
+#ifndef TIMELINE_MARK_H
+#define TIMELINE_MARK_H
+
+#include "store/arena.h"
+#include "timeline/run.h"
+
+#define MARK_FILE "marks.tsv"
+
+struct mark {
+	const char *name;
+	uint64_t begin_ns, end_ns; /* absolute; equal: a moment; an open mark ends at the run's end */
+	uint32_t stream;	   /* UINT32_MAX: a bookmark */
+};
+
+/* All marks by begin, then name, in `arena`. Reads the operations of all spans once. ERROR_RUN when marks.tsv
+ * cannot be understood. */
+int mark_list(
+	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error);
+
+#endif

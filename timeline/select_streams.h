@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_streams.h - the expression of --streams.
+ *
+ *   EXPR    EXPR | EXPR    EXPR & EXPR    ! EXPR    ( EXPR )    TERM      & binds tighter than |
+ *   TERM    FIELD=VALUES   FIELD!=VALUES  or a pattern for the stream's identity
+ *   FIELD   kind host rank pid generation thread tid device context queue name stream
+ *   VALUES  one or more, joined by ',': a pattern with * and ?; for numbers N, N-M, N- or '-' (has none)
+ *
+ * A value with spaces or one of | & ! ( ) , stands in double quotes. Fields that a stream has not (a queue's
+ * thread) match '-' alone. device takes a name's pattern, too. Letter case counts.
+ */
+#ifndef TIMELINE_SELECT_STREAMS_H
+#define TIMELINE_SELECT_STREAMS_H
+
+#include "timeline/run.h"
+
+struct select_streams;
+
+int select_streams_parse(struct select_streams **streams, const char *text, struct error *error);
+void select_streams_free(struct select_streams *streams);
+bool select_streams_match(const struct select_streams *streams, const struct run_stream *stream);
+
+#endif
