@@ -24,7 +24,7 @@ enum label_place {
 /* `out` has LABEL_BYTES. */
 void label_fit(char *out, const char *name, int cells, enum label_place place, bool is_ascii);
 
-/* Names of streams: they keep their end. Files too: whole directories go first. */
+/* Names of streams: they keep their end, a number before all. Files too: whole directories go first. */
 void label_stream(char *out, const char *name, int cells, bool is_ascii);
 void label_file(char *out, const char *path, int line, int cells, bool is_ascii);
 

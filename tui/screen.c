@@ -58,12 +58,10 @@ static void catch_signals(void)
 /* Pair numbers are style + 1; styles that look alike still have a pair of their own. */
 static void init_colours(int wanted)
 {
-	int colours = has_colors() ? COLORS : 0;
+	int colours = has_colors() && start_color() == OK ? COLORS : 0; /* COLORS is set by start_color */
 
 	if (wanted >= 0 && wanted < colours)
 		colours = wanted;
-	if (colours && start_color() != OK)
-		colours = 0;
 	if (colours && (use_default_colors() != OK || COLOR_PAIRS <= GRID_STYLE_COUNT))
 		colours = 0;
 	palette_init(&screen.palette, colours);

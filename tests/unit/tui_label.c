@@ -141,6 +141,10 @@ static void test_ends(void **state)
 	label_stream(out, "node07/rank 17 worker 3", 17, false);
 	assert_int_equal(text_cells(out), 17);
 	assert_non_null(strstr(out, "17 worker 3"));
+	label_stream(out, "worker 12", 7, false);
+	assert_string_equal(out, "work 12");
+	label_stream(out, "rank 0", 5, false);
+	assert_string_equal(out, "ran 0");
 	label_file(out, "/home/u/src/csr/matrix.cc", 203, 20, false);
 	assert_string_equal(out, "csr/matrix.cc:203");
 	label_file(out, "/home/u/src/csr/matrix.cc", 203, 40, false);
