@@ -108,6 +108,11 @@ int names_cache_find(struct names_cache *cache, const struct store_module *modul
 	return count > 0 ? count : 0;
 }
 
+const struct store_reader *names_cache_reader(const struct names_cache *cache)
+{
+	return cache->reader;
+}
+
 const char *names_cache_text(const struct names_cache *cache, uint32_t text, size_t *size_bytes)
 {
 	return store_reader_text(cache->reader, text, size_bytes);

@@ -21,6 +21,9 @@ void names_cache_close(struct names_cache *cache);
  * is the module's. A NULL cache has nothing. */
 int names_cache_find(struct names_cache *cache, const struct store_module *module, const char *path,
 	uint64_t offset, struct store_scope *scopes);
+/* Where the text ids are from. */
+struct store_reader;
+const struct store_reader *names_cache_reader(const struct names_cache *cache);
 const char *names_cache_text(const struct names_cache *cache, uint32_t text, size_t *size_bytes);
 
 struct names_fill {

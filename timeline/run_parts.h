@@ -8,6 +8,7 @@
 #define TIMELINE_RUN_PARTS_H
 
 #include "store/arena.h"
+#include "timeline/names_cache.h"
 #include "timeline/run.h"
 #include "timeline/table.h"
 
@@ -76,6 +77,7 @@ struct run {
 	struct table functions, scopes, frames, frame_lines; /* run_scopes.c */
 	struct table metrics;				     /* struct run_metric */
 	struct table ops;	    /* struct run_text; run operation = STORE_OP_TEXT + its number */
+	struct names_cache *names;  /* found after the recording; NULL: none */
 	struct store_scope *symbol; /* STORE_SCOPE_MAX of them */
 	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
 	bool is_live;

@@ -148,15 +148,23 @@ static bool resolve_text(struct run *run, struct frame *frame, unsigned part, co
 	return add_plain(run, frame, &function);
 }
 
-static bool add_scopes(struct run *run, struct frame *frame, unsigned part, const struct run_module *module,
-	const struct store_scope *scopes, int count)
+static const char *intern_from(struct run *run, const struct store_reader *reader, uint32_t text)
 {
-	struct store_reader *reader = run->parts[part].reader;
+	size_t size = 0;
+	const char *bytes = store_reader_text(reader, text, &size);
+
+	return run_intern(run, bytes, size);
+}
+
+/* The scopes' text ids are of `reader`. */
+static bool add_scopes(struct run *run, struct frame *frame, const struct store_reader *reader,
+	const struct run_module *module, const struct store_scope *scopes, int count)
+{
 	bool ok = true;
 
 	for (int i = 0; i < count && ok; i++) {
 		const struct store_scope *s = &scopes[i];
-		struct frame_line line = {.file = run_intern_text(run, part, s->file), .line = s->line};
+		struct frame_line line = {.file = intern_from(run, reader, s->file), .line = s->line};
 		struct run_function function;
 		size_t size = 0;
 		const char *name = store_reader_text(reader, s->name, &size);
@@ -164,7 +172,7 @@ static bool add_scopes(struct run *run, struct frame *frame, unsigned part, cons
 		line.kind = i && s->kind == STORE_SCOPE_INLINE ? RUN_SCOPE_INLINE : RUN_SCOPE_FUNCTION;
 		function = size ? function_named(run, name, size, module->path)
 				: function_at(run, module, s->start);
-		function.file = run_intern_text(run, part, s->decl_file);
+		function.file = intern_from(run, reader, s->decl_file);
 		function.line = s->decl_line;
 		ok = add_line(run, frame, &function, &line);
 	}
@@ -180,12 +188,18 @@ static uint32_t module_in(const struct run_part *part, uint32_t module)
 	return 0;
 }
 
-/* Asks the store that has the context, then the others: any may have been named. */
+/* Asks the cache of what was found later, then the store that has the context, then the others: any may
+ * have been named. */
 static bool resolve_native(struct run *run, struct frame *frame, unsigned part, uint32_t in_store,
 	const struct run_module *module)
 {
 	struct run_function function;
+	int later = names_cache_find(run->names, &module->m, module->path, frame->offset, run->symbol);
 
+	frame->is_resolved = later > 0;
+	if (later > 0)
+		return add_scopes(
+			run, frame, names_cache_reader(run->names), module, run->symbol, later);
 	for (unsigned i = 0; i < run->part_count; i++) {
 		unsigned p = i ? (i <= part ? i - 1 : i) : part;
 		uint32_t id = p == part ? in_store : module_in(&run->parts[p], frame->module);
@@ -196,7 +210,7 @@ static bool resolve_native(struct run *run, struct frame *frame, unsigned part, 
 		if (count <= 0)
 			continue;
 		frame->is_resolved = true;
-		return add_scopes(run, frame, p, module, run->symbol,
+		return add_scopes(run, frame, run->parts[p].reader, module, run->symbol,
 			count > STORE_SCOPE_MAX ? STORE_SCOPE_MAX : count);
 	}
 	frame->is_resolved = false;

@@ -174,6 +174,11 @@ static void test_hostile(void **state)
 		assert_true(names_answer_parse(cut, size, answer, &error) < 0);
 		free(cut);
 	}
+	store_bytes_put(&out, "", 1);
+	out.data[0]++; /* one byte more than the answer needs */
+	assert_true(names_answer_parse(out.data, out.size, answer, &error) < 0);
+	out.data[0]--;
+	out.size--;
 	srand(1);
 	for (unsigned i = 0; i < 200000; i++) {
 		uint8_t *bad = malloc(out.size);

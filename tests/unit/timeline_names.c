@@ -412,7 +412,10 @@ static void test_refusal(void **state)
 	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
 	assert_int_equal(names_worker_ask(worker, &request, refuse, &seen, note, NULL), -77);
 	assert_int_equal(seen, 3);
-	ask_hostile(worker, request.path);
+	seen = 10;
+	assert_int_equal(names_worker_ask(worker, &request, refuse, &seen, note, NULL), 0);
+	assert_int_equal(seen, 14);
+	assert_string_equal(note, "");
 	names_worker_close(worker);
 }
 

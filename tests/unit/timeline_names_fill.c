@@ -13,8 +13,10 @@
 
 #include <cmocka.h>
 
+#include "store/arena.h"
 #include "store/writer.h"
 #include "timeline/names_cache.h"
+#include "timeline/run.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
 
@@ -134,6 +136,31 @@ static void test_fill(void **state)
 	assert_int_equal(shell("test $(ls a.hpct | grep -vc -e -lock$) = 2"), 0);
 }
 
+/* Who opens the run reads the names found later; without the cache it reads what the recording knew. */
+static void test_run_reads_cache(void **state)
+{
+	struct run_options options = {.no_cache = true};
+	uint64_t inner = address_of("inner"), outer = address_of("outer");
+	struct arena arena = {0};
+	struct run *run;
+	char wanted[256];
+
+	(void)state;
+	make_run("r.hpct");
+	assert_int_equal(fill("r.hpct").found, 2);
+	assert_int_equal(run_open(&run, path_of("r.hpct"), &options, NULL), 0);
+	snprintf(wanted, sizeof wanted, "main;program+0x%llx;program+0x%llx", (unsigned long long)outer,
+		(unsigned long long)inner);
+	assert_string_equal(run_context_path(run, run_context_count(run) - 1, UINT32_MAX, &arena), wanted);
+	run_close(run);
+	options.no_cache = false;
+	assert_int_equal(run_open(&run, path_of("r.hpct"), &options, NULL), 0);
+	assert_string_equal(
+		run_context_path(run, run_context_count(run) - 1, UINT32_MAX, &arena), "main;outer;inner");
+	run_close(run);
+	arena_fini(&arena);
+}
+
 /* The binary is deleted, one name is asked for again: nothing is found and nothing is lost. */
 static void test_without_binary(void **state)
 {
@@ -215,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_run_reads_cache),
 		cmocka_unit_test(test_without_binary),
 		cmocka_unit_test(test_nothing_found),
 		cmocka_unit_test(test_no_run),
