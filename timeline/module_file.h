@@ -34,7 +34,7 @@ struct module_files {
 	struct module_elf binary;
 	struct module_elf debug;     /* NULL elf: the binary holds it itself, or there is none */
 	struct module_elf alternate; /* what dwz moved out of several debug files */
-	char note[1024];		     /* one sentence about what was not found; "" when all was */
+	char note[1024];	     /* one sentence about what was not found; "" when all was */
 };
 
 /* `request`: module, kind, build id and paths; its offsets are not looked at. Returns 0, or ERROR_IO with the
