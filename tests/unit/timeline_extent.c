@@ -90,7 +90,7 @@ static bool is_runnable(uint32_t op)
 static bool is_work(uint32_t op)
 {
 	return op == STORE_OP_KERNEL || op == STORE_OP_COPY || op == STORE_OP_SET || op == STORE_OP_MPI ||
-		op == STORE_OP_GRAPH;
+	       op == STORE_OP_GRAPH;
 }
 
 static void reach(const struct trace *t, uint64_t *first, uint64_t *last)
@@ -162,7 +162,8 @@ static const struct store_record *in_force(const struct trace *t, uint64_t at, u
 	for (uint64_t u = sample->begin_ns; u < at; u++)
 		if (dead_state(t, u, &owner) != EXTENT_STATE_COUNT)
 			return NULL;
-	if (t->period && has(t, STORE_OP_MONITORED) && !has_switches && at >= sample->begin_ns + 2 * t->period)
+	if (t->period && has(t, STORE_OP_MONITORED) && !has_switches &&
+		at >= sample->begin_ns + 2 * t->period)
 		return NULL;
 	*context = sample->context;
 	for (size_t i = 0; i < t->span_count; i++) {
@@ -227,9 +228,9 @@ static void draw_samples(struct trace *t)
 
 static void draw_spans(struct trace *t)
 {
-	static const uint32_t ops[] = {STORE_OP_KERNEL, STORE_OP_COPY, STORE_OP_SET, STORE_OP_SYNC, STORE_OP_MPI,
-		STORE_OP_RANGE, STORE_OP_MARK, STORE_OP_LOST, STORE_OP_UNMONITORED, STORE_OP_MONITORED,
-		STORE_OP_GRAPH, STORE_OP_BLOCKED, STORE_OP_RUNNABLE};
+	static const uint32_t ops[] = {STORE_OP_KERNEL, STORE_OP_COPY, STORE_OP_SET, STORE_OP_SYNC,
+		STORE_OP_MPI, STORE_OP_RANGE, STORE_OP_MARK, STORE_OP_LOST, STORE_OP_UNMONITORED,
+		STORE_OP_MONITORED, STORE_OP_GRAPH, STORE_OP_BLOCKED, STORE_OP_RUNNABLE};
 	/* Without switches half of the time. */
 	size_t choices = sizeof ops / sizeof *ops - (small_below(2) ? 2 : 0);
 	size_t count = small_below(16);
@@ -247,8 +248,8 @@ static void draw_spans(struct trace *t)
 			.end_ns = small_below(10) ? begin + small_below(40) : STORE_OPEN_NS,
 			.context = t->contexts[small_below(6)],
 			.what = op,
-			.attributes = op == STORE_OP_MONITORED ? t->attributes[4] :
-								 t->attributes[small_below(4)]};
+			.attributes =
+				op == STORE_OP_MONITORED ? t->attributes[4] : t->attributes[small_below(4)]};
 	}
 	qsort(t->spans, t->span_count, sizeof *t->spans, compare);
 }
@@ -269,7 +270,8 @@ static void draw_trace(struct trace *t, struct store_writer *writer)
 		t->contexts[i + 1] = small_path(writer, paths[i]);
 	for (int i = 0; i < 4; i++)
 		t->attributes[i] = small_text(writer, attributes[i]);
-	snprintf(period, sizeof period, t->period ? "metric=CPUTIME,period_ns=%" PRIu64 : "name=x", t->period);
+	snprintf(
+		period, sizeof period, t->period ? "metric=CPUTIME,period_ns=%" PRIu64 : "name=x", t->period);
 	t->attributes[4] = small_text(writer, period);
 	draw_samples(t);
 	draw_spans(t);
@@ -278,8 +280,8 @@ static void draw_trace(struct trace *t, struct store_writer *writer)
 static uint32_t write_trace(const struct trace *t, struct store_writer *writer)
 {
 	uint64_t end = t->is_open ? STORE_OPEN_NS : t->base_ns + t->end;
-	uint32_t stream = t->is_gpu ? small_gpu(writer, 1, t->base_ns + t->begin, end) :
-				      small_cpu(writer, 0, t->base_ns + t->begin, end);
+	uint32_t stream = t->is_gpu ? small_gpu(writer, 1, t->base_ns + t->begin, end)
+				    : small_cpu(writer, 0, t->base_ns + t->begin, end);
 	struct store_stream *s = store_writer_stream_edit(writer, stream);
 
 	for (int track = 0; track < STORE_TRACK_COUNT; track++)
@@ -352,7 +354,8 @@ static void check_at(const struct trace *t, struct run *run, uint64_t at)
 	/* Whole: what lies before it is something else. */
 	if (piece.begin_ns) {
 		before = twin(t, piece.begin_ns - 1);
-		assert_true(before.state != m.state || before.context != m.context || before.owner != m.owner);
+		assert_true(
+			before.state != m.state || before.context != m.context || before.owner != m.owner);
 	}
 }
 
@@ -394,8 +397,9 @@ static void expect(struct run *run, uint32_t stream, uint64_t begin, uint64_t en
 	while (extent_next(w, &e, 1, &error) > 0) {
 		struct arena arena = {0};
 
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64 "%c%s", used ? " " : "",
-			e.begin_ns, extent_state_glyph(e.state), run_context_path(run, e.context, UINT32_MAX, &arena));
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64 "%c%s",
+			used ? " " : "", e.begin_ns, extent_state_glyph(e.state),
+			run_context_path(run, e.context, UINT32_MAX, &arena));
 		arena_fini(&arena);
 	}
 	extent_close(w);

@@ -54,8 +54,8 @@ static inline void small_seed(const char *test)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	small_state = given ? strtoull(given, NULL, 0) :
-			      (uint64_t)now.tv_nsec * 2654435761u ^ (uint64_t)now.tv_sec;
+	small_state =
+		given ? strtoull(given, NULL, 0) : (uint64_t)now.tv_nsec * 2654435761u ^ (uint64_t)now.tv_sec;
 	small_state |= 1;
 	printf("%s: HPCT_SEED=%" PRIu64 "\n", test, small_state);
 }
@@ -148,14 +148,15 @@ static inline uint32_t small_path(struct store_writer *writer, const char *path)
 	while (*path) {
 		size_t size = strcspn(path, ";");
 
-		context = store_writer_context(
-			writer, context, module, store_writer_text(writer, path, size));
+		context =
+			store_writer_context(writer, context, module, store_writer_text(writer, path, size));
 		path += size + (path[size] == ';');
 	}
 	return context;
 }
 
-static inline uint32_t small_cpu(struct store_writer *writer, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
+static inline uint32_t small_cpu(
+	struct store_writer *writer, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct store_stream stream = {.kind = STORE_STREAM_CPU,
 		.host = small_text(writer, "node"),
@@ -169,7 +170,8 @@ static inline uint32_t small_cpu(struct store_writer *writer, uint32_t thread, u
 	return store_writer_stream(writer, &stream);
 }
 
-static inline uint32_t small_gpu(struct store_writer *writer, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
+static inline uint32_t small_gpu(
+	struct store_writer *writer, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct store_stream stream = {.kind = STORE_STREAM_GPU,
 		.host = small_text(writer, "node"),
@@ -182,8 +184,8 @@ static inline uint32_t small_gpu(struct store_writer *writer, uint32_t queue, ui
 	return store_writer_stream(writer, &stream);
 }
 
-static inline void small_sample(struct store_writer *writer, uint32_t stream, uint64_t time_ns, uint32_t context,
-	uint32_t metric, uint64_t weight)
+static inline void small_sample(struct store_writer *writer, uint32_t stream, uint64_t time_ns,
+	uint32_t context, uint32_t metric, uint64_t weight)
 {
 	struct store_record record = {.begin_ns = time_ns,
 		.end_ns = time_ns,
@@ -195,8 +197,8 @@ static inline void small_sample(struct store_writer *writer, uint32_t stream, ui
 	store_writer_append(writer, stream, STORE_SAMPLES, &record, 1);
 }
 
-static inline void small_span(struct store_writer *writer, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
-	uint32_t op, uint32_t context, const char *attributes)
+static inline void small_span(struct store_writer *writer, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, uint32_t op, uint32_t context, const char *attributes)
 {
 	struct store_record record = {.begin_ns = begin_ns,
 		.end_ns = end_ns,
