@@ -174,7 +174,7 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 			memory_order_relaxed);
 }
 
-static void sample_take(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
+static void path_take(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
 {
 	struct unwinder *u = &t->unwinder;
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
@@ -207,7 +207,7 @@ static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE
 		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
 	"a partial root lies one constant above its root");
 
-static void handle(struct thread *t, const ucontext_t *context, uint64_t periods)
+void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns, now_ns = process_now_ns();
 
@@ -218,7 +218,7 @@ static void handle(struct thread *t, const ucontext_t *context, uint64_t periods
 		ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
 		return;
 	}
-	sample_take(t, context, weight, now_ns);
+	path_take(t, context, weight, now_ns);
 	ring_leave(&t->ring);
 }
 
@@ -231,6 +231,6 @@ void sample_handle(int signal, siginfo_t *info, void *context)
 	if (!source_timer.periods(info, &periods))
 		wrap_signal_forward(signal, info, context);
 	else if (t)
-		handle(t, context, periods);
+		sample_take(t, context, periods);
 	errno = error;
 }

@@ -6,11 +6,15 @@
 #define RECORD_AGENT_SAMPLE_H
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include "record/agent/thread.h"
 
 /* Handler of AGENT_SIGNAL. In the steady state: no system call, no lock, no allocation. */
 void sample_handle(int signal, siginfo_t *info, void *context);
+
+/* Takes one sample of the calling thread, interrupted at `context`, that stands for so many periods. */
+void sample_take(struct thread *thread, const ucontext_t *context, uint64_t periods);
 
 /* Publishes a sample at a known node. false: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);

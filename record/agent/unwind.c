@@ -190,6 +190,44 @@ static enum step step_take(
 	}
 }
 
+/* Takes simple steps for as long as their rules are cached and their words lie in the readable stack, with
+ * everything in registers of our own: nearly all frames of nearly all stacks. */
+static void walk_simple(struct unwinder *u, bool *exact)
+{
+	uint64_t *value = u->registers.value, low = u->space.memory.low, span = u->space.memory.high - low;
+	uint64_t pc = value[ARCH_PC], sp = value[ARCH_SP], fp = value[ARCH_FP], shift = u->space.memory.shift;
+	uint64_t known = u->registers.known;
+	unsigned count = u->count;
+
+	for (; span >= 16 && count < UNWIND_FRAMES_MAX; count++) {
+		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
+		const struct unwind_rule *rule = cache_entry(u, at);
+
+		if (rule->pc != at || rule->flags || (rule->kind != RULE_SP && rule->kind != RULE_FP) ||
+			(rule->kind == RULE_FP && !(known & FP_KNOWN)))
+			break;
+		cfa = (rule->kind == RULE_SP ? sp : fp) + (uint64_t)(int64_t)rule->cfa_offset;
+		ra_place = cfa + (uint64_t)(rule->ra_words * 8L);
+		fp_place = cfa + (uint64_t)(rule->fp_words * 8L);
+		if (cfa <= sp || ra_place - low > span - 8 || (rule->fp_words && fp_place - low > span - 8))
+			break;
+		u->frames[count] = (struct unwind_frame){.address = at, .slot = rule->slot, .exact = *exact};
+		pc = *(const uint64_t *)(uintptr_t)(ra_place + shift);
+		if (rule->fp_words) {
+			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
+			known |= FP_KNOWN;
+		}
+		sp = cfa;
+		known &= QUICK_KNOWN;
+		*exact = false;
+	}
+	value[ARCH_PC] = pc;
+	value[ARCH_SP] = sp;
+	value[ARCH_FP] = fp;
+	u->registers.known = known;
+	u->count = count;
+}
+
 static enum step walk(struct unwinder *u, bool thorough)
 {
 	enum step step = STEP_ON;
@@ -198,9 +236,13 @@ static enum step walk(struct unwinder *u, bool thorough)
 	u->count = 0;
 	u->unreadable = 0;
 	while (step == STEP_ON) {
-		uint64_t pc = u->registers.value[ARCH_PC] - !exact;
-		const struct unwind_rule *rule = rule_find(u, pc);
+		const struct unwind_rule *rule;
+		uint64_t pc;
 
+		if (!thorough)
+			walk_simple(u, &exact);
+		pc = u->registers.value[ARCH_PC] - !exact;
+		rule = rule_find(u, pc);
 		if (rule->kind == RULE_FENCE)
 			return STEP_FULL;
 		if (u->count == UNWIND_FRAMES_MAX)

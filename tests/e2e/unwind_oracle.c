@@ -7,8 +7,9 @@
  *
  *   unwind_oracle [-n STOPS] [-s SEED] [-i INSTRUCTIONS] [-v] COMMAND ARGS...
  *   -i: instead of random moments, every so many instructions: prologues, PLT stubs, signal frames
- *   prints "stops N frames N equal N differ N partial N oracle_stopped N vdso N seed N"; 1 if any differ
- *   (vdso: libunwind cannot read the vdso of another process and guesses)
+ *   prints "stops N frames N equal N differ N partial N oracle_stopped N vdso N guessed N seed N"; 1 if any
+ *   differ (guessed: they part at code without tables, as some assembly is, where both can but guess;
+ *   vdso: libunwind cannot read the vdso of another process and guesses)
  */
 #include <elf.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ static struct remote remote;
 static struct unwinder unwinder;
 static struct unwind_frame frames[UNWIND_FRAMES_MAX];
 static struct {
-	unsigned long stops, frames, equal, differ, partial, oracle_stopped, vdso;
+	unsigned long stops, frames, equal, differ, partial, oracle_stopped, vdso, guessed;
 } tally;
 static int verbose;
 static unsigned long instructions; /* between two stops; 0: random moments */
@@ -164,6 +165,25 @@ static void registers_read(struct arch_registers *to)
 		ARCH_ALL_KNOWN};
 }
 
+/* What lies above the stack pointer, as far as it is mapped: the walk reads most words directly, as it does
+ * in the agent. */
+static void stack_copy(uint64_t sp)
+{
+	static uint8_t copy[1 << 17];
+	struct iovec local = {copy, sizeof(copy)}, there[1 << 5];
+	ssize_t got;
+
+	for (unsigned i = 0; i < 1 << 5; i++) {
+		uint64_t page = (sp & ~UINT64_C(4095)) + i * UINT64_C(4096);
+
+		there[i] = (struct iovec){(void *)(uintptr_t)page, 4096};
+	}
+	got = process_vm_readv(remote.pid, &local, 1, there, 1 << 5, 0);
+	unwinder.space.memory.low = sp & ~UINT64_C(4095);
+	unwinder.space.memory.high = unwinder.space.memory.low + (uint64_t)(got > 0 ? got : 0);
+	unwinder.space.memory.shift = (uintptr_t)copy - unwinder.space.memory.low;
+}
+
 /* libunwind's walk, as our frames would have it. *stopped: it ended in an error. */
 static unsigned oracle_walk(
 	unw_addr_space_t space, void *upt, struct unwind_frame *to, unsigned most, int *stopped)
@@ -199,6 +219,14 @@ static void difference_print(const struct unwind_frame *theirs, unsigned count)
 	fprintf(stderr, "--\n");
 }
 
+static int has_tables(uint64_t pc)
+{
+	static struct cfi_scratch scratch;
+	const struct cfi_module *module = remote_module(NULL, pc);
+
+	return module && !cfi_row_find(module, pc, &scratch);
+}
+
 static void compare(unw_addr_space_t space, void *upt)
 {
 	static struct unwind_frame theirs[UNWIND_FRAMES_MAX];
@@ -210,6 +238,7 @@ static void compare(unw_addr_space_t space, void *upt)
 	if (modules_refresh())
 		unw_flush_cache(space, 0, 0);
 	registers_read(&start);
+	stack_copy(start.value[ARCH_SP]);
 	result = unwind_walk(&unwinder, &start);
 	count = oracle_walk(space, upt, theirs, UNWIND_FRAMES_MAX, &stopped);
 	while (same < count && same < unwinder.count && theirs[same].address == frames[same].address)
@@ -223,6 +252,8 @@ static void compare(unw_addr_space_t space, void *upt)
 		tally.oracle_stopped++; /* it gave up, we went on */
 	else if (frames[0].slot == remote.vdso)
 		tally.vdso++;
+	else if (same && !has_tables(frames[same - 1].address))
+		tally.guessed++;
 	else
 		tally.differ++;
 	if (result == UNWIND_PARTIAL || same != count || same != unwinder.count)
@@ -330,8 +361,9 @@ int main(int argc, char **argv)
 	while (tally.stops < stops && stop())
 		compare(space, upt);
 	kill(remote.pid, SIGKILL);
-	printf("stops %lu frames %lu equal %lu differ %lu partial %lu oracle_stopped %lu vdso %lu seed %u\n",
+	printf("stops %lu frames %lu equal %lu differ %lu partial %lu oracle_stopped %lu vdso %lu guessed "
+	       "%lu seed %u\n",
 		tally.stops, tally.frames, tally.equal, tally.differ, tally.partial, tally.oracle_stopped,
-		tally.vdso, seed);
+		tally.vdso, tally.guessed, seed);
 	return tally.differ != 0;
 }
