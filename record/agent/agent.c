@@ -108,6 +108,8 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	if (!wrap_thread_open() && !wrap_signal_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);
+	} else {
+		wrap_signal_close();
 	}
 	errno = error;
 }

@@ -102,7 +102,7 @@ static bool preload_write(char *to, size_t bytes, const char *others, const char
 	return to[used - 1] != '=';
 }
 
-static void decimal_write(char *to, unsigned long value)
+void environment_decimal(char *to, unsigned long value)
 {
 	char digits[24];
 	unsigned count = 0;
@@ -120,9 +120,9 @@ static bool generation_write(char *to, size_t bytes)
 {
 	char value[56];
 
-	decimal_write(value, (unsigned long)getpid());
+	environment_decimal(value, (unsigned long)getpid());
 	strcat(value, ":");
-	decimal_write(
+	environment_decimal(
 		value + strlen(value), process_is_own() ? (unsigned long)process.shared->generation + 1 : 0);
 	return word_write(to, bytes, EVENT_ENV_GENERATION, value);
 }

@@ -18,6 +18,9 @@ const char *environment_value(char *const *envp, const char *name);
 /* N of HPCT_GENERATION "PID:N" when it speaks of `pid`, else 0. */
 uint32_t environment_generation(char *const *envp, pid_t pid);
 
+/* Writes a number and its NUL, at most 21 bytes: stdio is not for this place. */
+void environment_decimal(char *to, unsigned long value);
+
 /* The rank that a launcher announced, or -1. */
 int32_t environment_rank(char *const *envp);
 

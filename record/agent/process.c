@@ -302,6 +302,25 @@ static uint64_t cpu_of_thread_ns(uint32_t tid)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Threads that live on to the end may have been named by others. */
+static void name_refresh(struct event_ring *ring)
+{
+	char path[64] = "/proc/self/task/", name[sizeof(ring->name)] = "";
+	ssize_t got;
+	int fd;
+
+	environment_decimal(path + strlen(path), ring->tid);
+	strcat(path, "/comm");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	got = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	name[got > 0 ? strcspn(name, "\n") : 0] = '\0';
+	if (name[0])
+		memcpy(ring->name, name, sizeof(name));
+}
+
 void process_end(uint64_t now_ns)
 {
 	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
@@ -312,6 +331,7 @@ void process_end(uint64_t now_ns)
 
 		if (atomic_load(&ring->state) != EVENT_RING_CLAIMED || atomic_load(&ring->end_ns))
 			continue;
+		name_refresh(ring);
 		cpu_ns = cpu_of_thread_ns(ring->tid);
 		if (cpu_ns)
 			atomic_store(&ring->cpu_end_ns, cpu_ns);

@@ -18,6 +18,9 @@
 /* Installs the sampling handler. 0 or negative. */
 int wrap_signal_open(void);
 
+/* Gives the signal back to the program. */
+void wrap_signal_close(void);
+
 /* AGENT_SIGNAL was sent by someone else: the program's handler gets it, if it has one. */
 void wrap_signal_forward(int signal, siginfo_t *info, void *context);
 

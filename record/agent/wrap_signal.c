@@ -31,6 +31,13 @@ int wrap_signal_open(void)
 	return 0;
 }
 
+void wrap_signal_close(void)
+{
+	if (guarded)
+		REAL(sigaction)(AGENT_SIGNAL, &program_action, NULL);
+	guarded = false;
+}
+
 void wrap_signal_unblock(void)
 {
 	uint64_t set = UINT64_C(1) << (AGENT_SIGNAL - 1);

@@ -357,6 +357,28 @@ static void *with_destructor(void *argument)
 	return NULL;
 }
 
+static pthread_barrier_t barrier;
+
+static void *wait_for_name(void *argument)
+{
+	pthread_barrier_wait(&barrier);
+	pause();
+	return argument;
+}
+
+/* A thread that another one names, and that never ends by itself. */
+static int named(unsigned unused, unsigned unused_too)
+{
+	pthread_t thread;
+
+	(void)unused, (void)unused_too;
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, wait_for_name, NULL);
+	pthread_barrier_wait(&barrier);
+	expect(!pthread_setname_np(thread, "by-another"), "name");
+	return 0;
+}
+
 static int destructors(unsigned ms, unsigned unused)
 {
 	pthread_t thread;
@@ -459,6 +481,7 @@ static const struct {
 	{"chain", exec_chain},
 	{"destructors", destructors},
 	{"ends", ends},
+	{"named", named},
 	{"burn", burn},
 	{"descriptors", descriptors},
 	{"loading", loading},

@@ -47,6 +47,9 @@ same "threads are numbered by creation" 401 "$(awk '$1 == "thread" { sub(".*/", 
 probe destructors 60 0
 check "thread's name" grep -q '^thread .*/1 destructor ' dump
 
+probe named 0 0
+check "name given by another thread" grep -q '^thread .*/1 by-another ' dump
+
 probe recursion 100 0
 same "no partial stack at depth 100" 0 "$(awk '/^total/ { print $4 }' dump | cut -d= -f2)"
 probe recursion 8000 0
@@ -71,3 +74,23 @@ probe ends 4 20
 same "killed: not ended in order" 0 "$(field ended)"
 probe ends 1 20
 same "_exit: ended in order" 1 "$(field ended)"
+
+# Programs that cannot take the agent start without it, with nothing on stderr; their shell is measured.
+if command -v musl-gcc >/dev/null; then
+	printf '#include <stdio.h>\nint main(void) { puts("foreign"); return 3; }\n' >foreign.c
+	musl-gcc foreign.c -o foreign
+	for how in './foreign' 'exec ./foreign' 'env ./foreign' './script'; do
+		printf '#!%s/foreign\n' "$PWD" >script && chmod +x script
+		got=0
+		"$tests/ring_dump" "$agent" sh -c "$how" 3>dump >out 2>err || got=$?
+		same "musl by '$how': exit code" 3 "$got"
+		same "musl by '$how': stdout" foreign "$(cat out)"
+		same "musl by '$how': stderr" "" "$(cat err)"
+		check "musl by '$how': the shell is measured" grep -q '^process' dump
+	done
+fi
+
+# No collector: the program runs all the same.
+got=0
+HPCT_SOCKET=$PWD/none HPCT_AGENT=$agent LD_PRELOAD=$agent "$tests/agent_probe" signals 5 0 >out 2>err || got=$?
+same "without a collector" "0 " "$got $(cat err)"
