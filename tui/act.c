@@ -14,15 +14,23 @@
 
 /* ---- cursor ---- */
 
+/* Time of so many columns, kept within what a signed number holds: a window may be as long as all time. */
+static int64_t columns_ns(const struct session *session, int64_t columns)
+{
+	const struct frame *frame = &session->frame;
+	__int128 count = frame->columns.count ? frame->columns.count : 1;
+	__int128 ns = (__int128)columns * (frame->end_ns - frame->begin_ns) / count;
+
+	return ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : (int64_t)ns;
+}
+
 /* By so many columns; at the window's edge the view jumps by a quarter. */
 static void move_columns(struct session *session, int by)
 {
 	struct state *state = &session->state;
 	struct state_limits limits = session_limits(session);
-	int64_t column = session_column(session), count = session->frame.columns.count;
-	int64_t column_ns =
-		count ? (int64_t)((session->frame.end_ns - session->frame.begin_ns) / (uint64_t)count) : 1;
-	int64_t target = column + by;
+	int64_t count = session->frame.columns.count, target = (int64_t)session_column(session) + by;
+	uint64_t cursor_ns = state->cursor_ns;
 
 	if (target >= 0 && target < count) {
 		state->cursor_ns = frame_column_ns(&session->frame, (uint32_t)target);
@@ -31,23 +39,15 @@ static void move_columns(struct session *session, int by)
 			state->cursor_ns = state->begin_ns;
 		return;
 	}
-	if (by < 0 && state->begin_ns <= limits.begin_ns) {
-		state->cursor_ns = state->begin_ns;
-		return;
-	}
-	if (by > 0 && state->end_ns >= limits.end_ns) {
-		state->cursor_ns = state->end_ns - 1;
+	if (by < 0 ? state->begin_ns <= limits.begin_ns : state->end_ns >= limits.end_ns) {
+		state->cursor_ns = by < 0 ? state->begin_ns : state->end_ns - 1;
 		return;
 	}
 	if (by < 0)
 		state->is_following = false;
 	session_keep(session);
-	state_go(state, limits, state->cursor_ns + (uint64_t)(by * column_ns));
-	state_set_window(state, limits,
-		by < 0 && (uint64_t)(count / 4 * column_ns) > state->begin_ns
-			? 0
-			: state->begin_ns + (uint64_t)((by < 0 ? -1 : 1) * (count / 4) * column_ns),
-		state->end_ns - state->begin_ns);
+	state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
+	state_go(state, limits, cursor_ns + (uint64_t)columns_ns(session, by));
 }
 
 static void move_rows(struct session *session, int by)
@@ -82,8 +82,7 @@ static void move_group(struct session *session, bool is_back)
 
 static void pan(struct session *session, int quarters)
 {
-	const struct frame *frame = &session->frame;
-	uint32_t count = frame->columns.count;
+	uint32_t count = session->frame.columns.count;
 	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
 
 	if (quarters < 0)
@@ -91,8 +90,7 @@ static void pan(struct session *session, int quarters)
 	session_keep(session);
 	if (quarters == 4 || quarters == -4)
 		columns = quarters / 4 * (int64_t)count;
-	state_pan(&session->state, session_limits(session),
-		columns * (int64_t)(frame->end_ns - frame->begin_ns) / (int64_t)(count ? count : 1));
+	state_pan(&session->state, session_limits(session), columns_ns(session, columns));
 }
 
 static void zoom(struct session *session, double factor)

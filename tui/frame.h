@@ -18,6 +18,8 @@ struct frame_line {
 	struct tile_entry *entries;
 };
 
+struct frame_lanes;
+
 struct frame {
 	struct run *run;
 	struct tiles *tiles;
@@ -28,6 +30,7 @@ struct frame {
 	uint64_t begin_ns, end_ns; /* of the columns: exactly what is on the screen */
 	struct arena arena;
 	struct frame_line **lines; /* by stream; NULL: not read */
+	struct frame_lanes *lanes; /* of groups, lanes.c */
 	uint32_t stream_count;
 	/* projection of contexts to a depth */
 	uint32_t depth;

@@ -349,7 +349,8 @@ void label_stream(char *out, const char *name, int cells, bool is_ascii)
 	text_clean(out, LABEL_BYTES, name, is_ascii);
 	number = strrchr(out, ' ');
 	room = number ? cells - text_cells(number) : 0;
-	if (text_cells(out) > cells && room > 1 && strchr(out, ' ') == number && strspn(number, " 0123456789.") == strlen(number)) {
+	if (text_cells(out) > cells && room > 1 && strchr(out, ' ') == number &&
+		strspn(number, " 0123456789.") == strlen(number)) {
 		size_t head = text_head(out, room); /* "work 12": the number tells streams apart */
 		memmove(out + head, number, strlen(number) + 1);
 		return;

@@ -87,17 +87,18 @@ void quantity_share(char *out, uint64_t part, uint64_t whole, int decimals)
 {
 	uint64_t scale = power_of_ten(decimals), share;
 	bool is_rest = whole && part;
+	const char *less = "";
 
 	share = whole ? (uint64_t)((double)part / (double)whole * 100.0 * (double)scale + 0.5) : 0;
 	if (share == 0 && is_rest)
-		share = 1;
+		share = 1, less = "<";
 	if (share >= 100 * scale && part < whole)
 		share = 100 * scale - 1;
 	if (decimals)
-		snprintf(out, QUANTITY_BYTES, "%llu.%0*llu %%", (unsigned long long)(share / scale), decimals,
-			(unsigned long long)(share % scale));
+		snprintf(out, QUANTITY_BYTES, "%s%llu.%0*llu %%", less, (unsigned long long)(share / scale),
+			decimals, (unsigned long long)(share % scale));
 	else
-		snprintf(out, QUANTITY_BYTES, "%llu %%", (unsigned long long)share);
+		snprintf(out, QUANTITY_BYTES, "%s%llu %%", less, (unsigned long long)share);
 }
 
 struct quantity_unit quantity_unit_for(uint64_t largest_ns)

@@ -18,7 +18,7 @@ void quantity_time(char *out, int64_t time_ns, uint64_t step_ns);
 void quantity_duration(char *out, uint64_t duration_ns, int decimals);
 /* Three digits or so: "2.10 ms", "12.6 ms". */
 void quantity_short(char *out, uint64_t duration_ns);
-/* "92 %", "30.6 %"; a share that is not 0 never reads 0, one that is not whole never 100. */
+/* "92 %", "30.6 %"; a share that is not 0 never reads 0 ("<1 %"), one that is not whole never 100. */
 void quantity_share(char *out, uint64_t part, uint64_t whole, int decimals);
 
 /* One unit for a whole table, so that its lines can be compared by eye. */

@@ -139,10 +139,13 @@ void ruler_draw(
 		return;
 	step = (int64_t)choose_step(frame, zero, &scale);
 	tick = begin / step * step;
-	if (tick < begin)
-		tick += step;
-	for (; tick < end; tick += step)
+	if (tick < begin && __builtin_add_overflow(tick, step, &tick))
+		return;
+	while (tick < end) {
 		draw_tick(grid, row, column, frame, tick, &scale, cursor);
+		if (__builtin_add_overflow(tick, step, &tick))
+			break;
+	}
 	if (cursor >= 0)
 		grid_put(grid, row, column + cursor, 0x25bc, GRID_HEADING);
 }

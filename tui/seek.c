@@ -256,11 +256,15 @@ static bool is_in(const char *text, const char *pattern)
 /* A byte per function whose name holds the pattern, then per context whose path holds such a function. */
 static uint8_t *match_contexts(const struct run *run, const char *pattern)
 {
-	uint32_t functions = run_function_count(run), contexts = run_context_count(run),
-		 scopes = run_scope_count(run);
-	uint8_t *function = calloc((size_t)functions + 1, 1), *scope = calloc((size_t)scopes + 1, 1);
-	uint8_t *context = calloc((size_t)contexts + 1, 1);
+	uint32_t functions, contexts = run_context_count(run), scopes;
+	uint8_t *function, *scope, *context = calloc((size_t)contexts + 1, 1);
 
+	for (uint32_t i = 0; i < contexts; i++) /* scopes and functions are made as contexts are asked for */
+		run_context(run, i);
+	functions = run_function_count(run);
+	scopes = run_scope_count(run);
+	function = calloc((size_t)functions + 1, 1);
+	scope = calloc((size_t)scopes + 1, 1);
 	if (!function || !scope || !context) {
 		free(context);
 		context = NULL;
@@ -270,10 +274,11 @@ static uint8_t *match_contexts(const struct run *run, const char *pattern)
 		function[i] = is_in(run_function(run, i)->name, pattern);
 	for (uint32_t i = 0; i < scopes; i++) { /* parents come before their children */
 		const struct run_scope *s = run_scope(run, i);
-		scope[i] = function[s->function] || (s->parent < i && scope[s->parent]);
+		scope[i] = (s->function < functions && function[s->function]) ||
+			   (s->parent < i && scope[s->parent]);
 	}
 	for (uint32_t i = 0; i < contexts; i++)
-		context[i] = run_context(run, i)->scope != UINT32_MAX && scope[run_context(run, i)->scope];
+		context[i] = run_context(run, i)->scope < scopes && scope[run_context(run, i)->scope];
 out:
 	free(function);
 	free(scope);

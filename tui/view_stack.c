@@ -278,8 +278,10 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 		also = 0;
 	if (stack->scope_count) {
 		row = draw_frames(session, grid, area, row, end - row - also - 2, stack);
-		snprintf(text, sizeof(text), "depth %u of %-4u  e/E deeper/higher", session->state.depth,
-			stack->scope_count - 1);
+		snprintf(text, sizeof(text),
+			session->state.depth < stack->scope_count ? "depth %u of %-4u  e/E deeper/higher"
+								  : "depth %u, this path has %u",
+			session->state.depth, stack->scope_count - 1);
 		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
 	} else if (stack->share_count) {
 		session_share_name(session, text, &stack->shares[0], 60);

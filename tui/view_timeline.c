@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tui/label.h"
+#include "tui/lanes.h"
 #include "tui/session.h"
 #include "tui/text.h"
 
@@ -164,69 +165,19 @@ static void draw_stream(const struct row_place *place, uint32_t stream, struct c
 	}
 }
 
-/* Work of the streams of a kind below a node, in 0..1 of a column: threads share it, queues are united. */
-static double share_below(
-	const struct session *session, uint32_t node, enum rows_kind kind, uint32_t column, bool *is_there)
-{
-	const struct frame *frame = &session->frame;
-	uint64_t busy = 0, there = 0;
-
-	for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, kind); i != UINT32_MAX;
-		i = rows_below(&session->rows, node, i, kind)) {
-		const struct frame_line *line = frame_line(frame, session->rows.nodes[i].stream);
-		uint64_t one;
-		if (!line)
-			continue;
-		busy += frame_busy_ns(frame, line, column, &one);
-		there += one;
-	}
-	*is_there = there > 0;
-	if (kind == ROWS_QUEUE)
-		there = frame_column_length(frame, column);
-	return there ? busy < there ? (double)busy / (double)there : 1.0 : 0.0;
-}
-
-/* A folded group shows its devices if it has any: that is what a GPU program is about. */
-static enum rows_kind lane_kind(const struct session *session, uint32_t node)
-{
-	const struct rows_node *n = &session->rows.nodes[node];
-
-	if (n->kind == ROWS_DEVICE)
-		return ROWS_QUEUE;
-	if (n->is_folded && rows_below(&session->rows, node, UINT32_MAX, ROWS_QUEUE) != UINT32_MAX)
-		return ROWS_QUEUE;
-	return ROWS_THREAD;
-}
-
-static bool is_read_below(const struct session *session, uint32_t node, enum rows_kind kind)
-{
-	for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, kind); i != UINT32_MAX;
-		i = rows_below(&session->rows, node, i, kind))
-		if (!frame_line(&session->frame, session->rows.nodes[i].stream))
-			return false;
-	return true;
-}
-
 static void draw_lanes(const struct row_place *place, uint32_t node)
 {
 	struct session *session = place->session;
-	enum rows_kind kind = lane_kind(session, node);
-	bool is_read = is_read_below(session, node, kind);
+	const float *shares = lanes_of(&session->frame, &session->rows, node);
 
 	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
-		bool is_there;
-		double share;
-		int eighths;
+		int eighths = shares && shares[i] > 0 ? (int)(shares[i] * 8 + 0.5f) : 0;
 
-		if (!is_read || is_live_tail(session, i)) {
-			grid_put(place->grid, place->row, place->column + (int)i, ':', GRID_GREY);
-			continue;
-		}
-		share = share_below(session, node, kind, i, &is_there);
-		eighths = (int)(share * 8 + 0.5);
-		if (share > 0 && eighths == 0)
+		if (shares && shares[i] > 0 && eighths == 0)
 			eighths = 1;
-		if (eighths)
+		if (!shares || is_live_tail(session, i))
+			grid_put(place->grid, place->row, place->column + (int)i, ':', GRID_GREY);
+		else if (eighths)
 			grid_put(place->grid, place->row, place->column + (int)i, 0x2580u + (uint32_t)eighths,
 				GRID_TEXT);
 	}
