@@ -11,6 +11,7 @@ build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev
 build   libcmocka-dev libunwind-dev
 test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux
+fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time
 '
@@ -48,13 +49,18 @@ install_packages() {
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
 }
 
-# compile DIR [CMAKE OPTION...]
-compile() {
+# configure DIR [CMAKE OPTION...]
+configure() {
 	local dir=$1
 	shift
 	mkdir -p "$dir"
 	cmake -S . -B "$dir" "$@" >"$dir/cmake.log" 2>&1 || { cat "$dir/cmake.log" >&2; exit 1; }
-	make -C "$dir" --no-print-directory -j"$(nproc)"
+}
+
+# compile DIR [CMAKE OPTION...]
+compile() {
+	configure "$@"
+	make -C "$1" --no-print-directory -j"$(nproc)"
 }
 
 # junit_count KEY : that count of the suite in $report, 0 without one
@@ -153,6 +159,21 @@ sanitized() {
 verb_asan() { ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined; }
 verb_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread; }
 
+# verb_fuzz [SECONDS] : each target that long; what it found interesting stays in build-fuzz/corpus
+verb_fuzz() {
+	local seconds=${1:-30} target name
+	ensure build fuzz
+	configure build-fuzz -DHPCT_FUZZ=ON -DCMAKE_C_COMPILER=clang-14 -DHPCT_SANITIZE=address,undefined,fuzzer-no-link
+	make -C build-fuzz --no-print-directory -j"$(nproc)" fuzz
+	for target in build-fuzz/fuzz/fuzz_*; do
+		name=${target##*/fuzz_}
+		mkdir -p "build-fuzz/corpus/$name"
+		"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -artifact_prefix=build-fuzz/ \
+			"build-fuzz/corpus/$name"
+	done
+	say "fuzzing found nothing"
+}
+
 verb_help() {
 	cat <<'END'
 usage: ./build.sh [VERB]
@@ -166,13 +187,14 @@ usage: ./build.sh [VERB]
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit and golden tests under the thread sanitizer
+  fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }
 
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | lint | format | asan | tsan | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | lint | format | asan | tsan | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"
