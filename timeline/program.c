@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define HELP_COLUMN 26
+#define HELP_COLUMN 20 /* as in select_help() */
 
 struct parse {
 	const struct program *program;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.c - where the time of a window went. Two steps, so that keys are made once per context and
- * not once per extent:
- *
- *   extents --sum by (context, op, state)--> cells --key text--> rows
+ * stats.c - where the time of a window went: the window's sums by (context, op, state) fall on keys, so
+ * that the text of a key is made once per context and not once per extent.
  */
 #include "timeline/stats.h"
 
@@ -15,16 +13,7 @@
 #include "store/hash.h"
 #include "timeline/escape.h"
 #include "timeline/numbering.h"
-
-#define BATCH 512
-
-struct cell_key {
-	uint32_t context, op, state;
-};
-
-struct cell {
-	uint64_t time_ns, records;
-};
+#include "timeline/window.h"
 
 /* Rows are numbered by their text; a state's row never meets a function of the same name. */
 struct row_key {
@@ -37,11 +26,10 @@ struct stats_work {
 	struct arena *arena;
 	enum stats_by by;
 	uint32_t depth;
-	struct numbering cell_keys, row_keys;
-	struct cell *cells;
+	struct numbering row_keys;
 	struct stats_row *rows;
 	uint64_t *row_best_ns; /* time of the row's `context` */
-	size_t cell_capacity, row_capacity;
+	size_t row_capacity;
 	struct store_bytes key; /* scratch */
 };
 
@@ -67,77 +55,7 @@ int stats_by_find(const char *name)
 	return -1;
 }
 
-/* Room for one more; NULL when memory is out. */
-static void *grown(void *array, size_t *capacity, size_t count, size_t size)
-{
-	size_t wanted = *capacity ? *capacity * 2 : 64;
-
-	if (count < *capacity)
-		return array;
-	array = realloc(array, wanted * size);
-	if (array)
-		*capacity = wanted;
-	return array;
-}
-
-/* ---- extents to cells ---- */
-
-static struct cell *cell_of(struct stats_work *work, const struct extent *extent)
-{
-	struct cell_key key = {extent->context, extent->op, extent->state};
-	bool is_new;
-	uint32_t number = numbering_put(&work->cell_keys, &key, &is_new);
-	void *cells;
-
-	if (number == NUMBERING_NONE)
-		return NULL;
-	cells = grown(work->cells, &work->cell_capacity, number, sizeof *work->cells);
-	if (!cells)
-		return NULL;
-	work->cells = cells;
-	if (is_new)
-		work->cells[number] = (struct cell){0};
-	return &work->cells[number];
-}
-
-static int add_extents(struct stats_work *work, struct stats *stats, const struct extent *extents, long count,
-	struct error *error)
-{
-	for (long i = 0; i < count; i++) {
-		const struct extent *extent = &extents[i];
-		uint64_t time_ns = extent->end_ns - extent->begin_ns;
-		struct cell *cell = cell_of(work, extent);
-
-		if (!cell)
-			return error_memory(error);
-		cell->time_ns += time_ns;
-		cell->records += extent->is_record_begin;
-		stats->total_ns += time_ns;
-		if (extent->state != EXTENT_ABSENT && extent->state != EXTENT_UNMONITORED)
-			stats->monitored_ns += time_ns;
-		if (extent->state == EXTENT_LOST)
-			stats->lost_ns += time_ns;
-	}
-	return 0;
-}
-
-static int add_stream(struct stats_work *work, struct stats *stats, uint32_t stream, uint64_t begin_ns,
-	uint64_t end_ns, struct error *error)
-{
-	struct extent extents[BATCH];
-	struct extent_walk *walk;
-	long count = extent_open(&walk, work->run, stream, begin_ns, end_ns, error);
-	int rc = 0;
-
-	if (count < 0)
-		return (int)count;
-	while (rc == 0 && (count = extent_next(walk, extents, BATCH, error)) > 0)
-		rc = add_extents(work, stats, extents, count, error);
-	extent_close(walk);
-	return count < 0 ? (int)count : rc;
-}
-
-/* ---- cells to rows ---- */
+/* ---- keys ---- */
 
 /* The function at the depth asked for, and the position in it. */
 struct place {
@@ -197,14 +115,17 @@ static bool put_path(struct stats_work *work, uint32_t context)
 
 /* Text of the row that the cell falls on, into work->key. False when memory is out. */
 static bool put_key(
-	struct stats_work *work, const struct cell_key *cell, const struct place *place, uint32_t stream)
+	struct stats_work *work, const struct window_time *cell, const struct place *place, uint32_t stream)
 {
 	const struct run_function *function =
 		place->function == UINT32_MAX ? NULL : run_function(work->run, place->function);
 
 	switch (work->by) {
 	case STATS_FUNCTION:
-		put_text(work, function ? function->name : "<unknown>");
+		if (function)
+			escape_field(&work->key, function->name, function->name_bytes);
+		else
+			put_text(work, "<unknown>");
 		break;
 	case STATS_PATH:
 		return put_path(work, cell->context);
@@ -218,37 +139,46 @@ static bool put_key(
 		put_text(work, run_stream(work->run, stream)->text);
 		break;
 	default:
-		put_text(work, cell->op == STORE_OP_NONE ? extent_state_name((enum extent_state)cell->state)
+		put_text(work, cell->op == STORE_OP_NONE ? extent_state_name(cell->state)
 							 : run_op_name(work->run, cell->op));
 	}
 	return true;
 }
 
 /* Somebody works, in a context that is known: by stream and by operation the context need not be. */
-static bool has_key(const struct stats_work *work, const struct cell_key *cell)
+static bool has_key(const struct stats_work *work, const struct window_time *cell)
 {
-	return extent_state_is_busy((enum extent_state)cell->state) &&
+	return extent_state_is_busy(cell->state) &&
 	       (cell->context != 0 || work->by == STATS_STREAM || work->by == STATS_OP);
 }
 
-static struct stats_row *row_of(struct stats_work *work, bool is_state, bool *is_new)
+/* ---- rows ---- */
+
+static bool rows_widen(struct stats_work *work)
+{
+	size_t capacity = work->row_capacity ? work->row_capacity * 2 : 64;
+	void *rows = realloc(work->rows, capacity * sizeof *work->rows), *best;
+
+	if (!rows)
+		return false;
+	work->rows = rows;
+	best = realloc(work->row_best_ns, capacity * sizeof *work->row_best_ns);
+	if (!best)
+		return false;
+	work->row_best_ns = best;
+	work->row_capacity = capacity;
+	return true;
+}
+
+static struct stats_row *row_of(struct stats_work *work, bool is_state)
 {
 	struct row_key key = {.text = store_hash128(work->key.data, work->key.size), .is_state = is_state};
-	uint32_t number = numbering_put(&work->row_keys, &key, is_new);
-	size_t capacity = work->row_capacity;
-	void *rows;
+	bool is_new;
+	uint32_t number = numbering_put(&work->row_keys, &key, &is_new);
 
-	if (number == NUMBERING_NONE)
+	if (number == NUMBERING_NONE || (number == work->row_capacity && !rows_widen(work)))
 		return NULL;
-	rows = grown(work->rows, &capacity, number, sizeof *work->rows);
-	if (!rows)
-		return NULL;
-	work->rows = rows;
-	rows = grown(work->row_best_ns, &work->row_capacity, number, sizeof *work->row_best_ns);
-	if (!rows)
-		return NULL;
-	work->row_best_ns = rows;
-	if (*is_new) {
+	if (is_new) {
 		work->rows[number] = (struct stats_row){
 			.key = arena_copy(work->arena, (const char *)work->key.data, work->key.size)};
 		work->row_best_ns[number] = 0;
@@ -256,29 +186,28 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state, bool *is
 	return work->rows[number].key ? &work->rows[number] : NULL;
 }
 
-static bool add_cell(
-	struct stats_work *work, const struct cell_key *key, const struct cell *cell, uint32_t stream)
+static bool add_cell(struct stats_work *work, const struct window_time *cell, uint32_t stream)
 {
-	bool is_keyed = has_key(work, key), is_new;
+	bool is_keyed = has_key(work, cell);
 	struct place place = {.function = UINT32_MAX};
 	struct stats_row *row;
 	uint64_t *best_ns;
 
 	work->key.size = 0;
-	if (is_keyed && key->context != 0)
-		place = place_of(work, key->context);
+	if (is_keyed && cell->context != 0)
+		place = place_of(work, cell->context);
 	if (!is_keyed)
-		put_text(work, extent_state_name((enum extent_state)key->state));
-	else if (!put_key(work, key, &place, stream))
+		put_text(work, extent_state_name(cell->state));
+	else if (!put_key(work, cell, &place, stream))
 		return false;
-	row = work->key.failed ? NULL : row_of(work, !is_keyed, &is_new);
+	row = work->key.failed ? NULL : row_of(work, !is_keyed);
 	if (!row)
 		return false;
 	best_ns = &work->row_best_ns[row - work->rows];
-	if (is_new || cell->time_ns > *best_ns) {
-		row->state = (enum extent_state)key->state;
+	if (cell->time_ns >= *best_ns) {
+		row->state = cell->state;
 		row->function = place.function;
-		row->context = key->context;
+		row->context = cell->context;
 		*best_ns = cell->time_ns;
 	}
 	row->time_ns += cell->time_ns;
@@ -286,13 +215,27 @@ static bool add_cell(
 	return true;
 }
 
-/* Moves all cells to their rows. `stream`: whose they are, where rows are streams. */
-static int fold_cells(struct stats_work *work, uint32_t stream, struct error *error)
+static void add_totals(struct stats *stats, const struct window_time *cell)
 {
-	for (uint32_t i = 0; i < work->cell_keys.count; i++)
-		if (!add_cell(work, numbering_key(&work->cell_keys, i), &work->cells[i], stream))
+	stats->total_ns += cell->time_ns;
+	if (cell->state != EXTENT_ABSENT && cell->state != EXTENT_UNMONITORED)
+		stats->monitored_ns += cell->time_ns;
+	if (cell->state == EXTENT_LOST)
+		stats->lost_ns += cell->time_ns;
+}
+
+/* What the window holds falls on rows. `stream`: whose it is, where rows are streams. */
+static int fold(struct stats_work *work, struct stats *stats, const struct window *window, uint32_t stream,
+	struct error *error)
+{
+	size_t count;
+	const struct window_time *cells = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		add_totals(stats, &cells[i]);
+		if (!add_cell(work, &cells[i], stream))
 			return error_memory(error);
-	numbering_clear(&work->cell_keys);
+	}
 	return 0;
 }
 
@@ -322,29 +265,39 @@ static int give_rows(struct stats_work *work, struct stats *stats, struct error 
 	return 0;
 }
 
+/* All of these streams as one. */
+static int add_streams(struct stats_work *work, struct stats *stats, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	struct window *window;
+	int rc = window_new(&window, work->run, error);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		rc = window_add_time(window, streams[i], begin_ns, end_ns, error);
+	if (rc == 0)
+		rc = fold(work, stats, window, streams[0], error);
+	window_free(window);
+	return rc;
+}
+
 int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams, uint32_t stream_count,
 	uint64_t begin_ns, uint64_t end_ns, enum stats_by by, uint32_t depth, struct arena *arena,
 	struct error *error)
 {
 	struct stats_work work = {.run = run, .arena = arena, .by = by, .depth = depth};
+	uint32_t step = by == STATS_STREAM ? 1 : stream_count;
 	int rc = 0;
 
 	*stats = (struct stats){0};
-	numbering_init(&work.cell_keys, sizeof(struct cell_key));
 	numbering_init(&work.row_keys, sizeof(struct row_key));
-	for (uint32_t i = 0; i < stream_count && rc == 0; i++) {
-		rc = add_stream(&work, stats, streams[i], begin_ns, end_ns, error);
-		if (rc == 0 && by == STATS_STREAM)
-			rc = fold_cells(&work, streams[i], error);
-	}
-	if (rc == 0)
-		rc = fold_cells(&work, 0, error);
+	for (uint32_t i = 0; i < stream_count && rc == 0; i += step)
+		rc = add_streams(&work, stats, streams + i, step, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = give_rows(&work, stats, error);
-	numbering_fini(&work.cell_keys);
 	numbering_fini(&work.row_keys);
 	store_bytes_fini(&work.key);
-	free(work.cells);
 	free(work.rows);
 	free(work.row_best_ns);
 	return rc;

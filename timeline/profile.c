@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile.c - from the samples of a window to scopes with sums; the views do the rest.
+ */
+#include "timeline/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/arena.h"
+#include "timeline/profile_tree.h"
+#include "timeline/window.h"
+
+static const char *const view_names[PROFILE_VIEW_COUNT] = {
+	[PROFILE_TOP_DOWN] = "top-down", [PROFILE_BOTTOM_UP] = "bottom-up", [PROFILE_FLAT] = "flat"};
+static const char *const kind_names[] = {[PROFILE_ROOT] = "root",
+	[PROFILE_FUNCTION] = "function",
+	[PROFILE_INLINE] = "inline",
+	[PROFILE_LOOP] = "loop",
+	[PROFILE_LINE] = "line",
+	[PROFILE_FILE] = "file",
+	[PROFILE_MODULE] = "module"};
+
+const char *profile_view_name(enum profile_view view)
+{
+	return view_names[view];
+}
+
+int profile_view_find(const char *name)
+{
+	for (int i = 0; i < PROFILE_VIEW_COUNT; i++)
+		if (strcmp(view_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+const char *profile_kind_name(enum profile_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* ---- samples ---- */
+
+static int sum_samples(
+	struct window **window, struct run *run, const struct select *select, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	int rc = window_new(window, run, error);
+
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		rc = window_add_weight(*window, streams[i], select_records_begin_ns(select),
+			select_records_end_ns(select), error);
+	return rc;
+}
+
+/* ---- metrics ---- */
+
+/* Marks the metric of that name, where a stream says what its time source is. */
+static void mark_named(const struct run *run, const char *name, uint8_t *marks, uint32_t count)
+{
+	for (uint32_t m = 0; m < count && name[0]; m++)
+		if (strcmp(run_metric_name(run, m), name) == 0)
+			marks[m] = 2;
+}
+
+static void put_metrics(struct profile *profile, const struct run *run, const struct select *select,
+	const uint8_t *marks, uint32_t count, uint8_t mark)
+{
+	for (uint32_t m = 0; m < count; m++)
+		if (marks[m] == mark && select_wants_metric(select, m))
+			profile->metrics[profile->metric_count++] = (struct profile_metric){.metric = m,
+				.name = run_metric_name(run, m),
+				.unit = run_metric_unit(run, m),
+				.is_real = run_metric_is_real(run, m)};
+}
+
+/* Metrics of the streams' time sources, and those that were sampled besides. */
+static int find_metrics(struct profile *profile, const struct run *run, const struct select *select,
+	const struct window *window, struct arena *arena, struct error *error)
+{
+	uint32_t count = run_metric_count(run), stream_count;
+	const uint32_t *streams = select_streams(select, &stream_count);
+	uint8_t *marks = arena_calloc(arena, count + 1, 1);
+	size_t weight_count;
+	const struct window_weight *weights = window_weights(window, &weight_count);
+
+	profile->metrics = arena_calloc(arena, count + 1, sizeof *profile->metrics);
+	if (!marks || !profile->metrics)
+		return error_memory(error);
+	for (size_t i = 0; i < weight_count; i++)
+		marks[weights[i].metric] = 1;
+	for (uint32_t i = 0; i < stream_count; i++)
+		mark_named(run, run_stream(run, streams[i])->metric, marks, count);
+	put_metrics(profile, run, select, marks, count, 2);
+	put_metrics(profile, run, select, marks, count, 1);
+	return 0;
+}
+
+/* ---- scopes ---- */
+
+static size_t metric_index(const struct profile *profile, uint32_t metric)
+{
+	size_t i = 0;
+
+	while (i < profile->metric_count && profile->metrics[i].metric != metric)
+		i++;
+	return i;
+}
+
+static bool add_line(struct scope_sums *sums, const struct run_context *context,
+	const struct profile *profile, size_t metric, union profile_value value)
+{
+	struct line_key key = {
+		.file = (uint64_t)(uintptr_t)context->file, .scope = context->scope, .line = context->line};
+	bool is_new;
+	uint32_t line;
+	size_t row = profile->metric_count;
+
+	if (context->scope == UINT32_MAX || !context->file[0] || context->line == 0)
+		return true;
+	line = numbering_put(&sums->lines, &key, &is_new);
+	if (line == NUMBERING_NONE)
+		return false;
+	if (is_new && (line & (line - 1)) == 0) { /* room doubles at each power of two */
+		size_t room = line == 0 ? 1 : (size_t)line * 2;
+		void *values = reallocarray(sums->line_values, room, row * sizeof *sums->line_values);
+
+		if (!values)
+			return false;
+		sums->line_values = values;
+	}
+	if (is_new)
+		memset(sums->line_values + line * row, 0, row * sizeof *sums->line_values);
+	value_add(&profile->metrics[metric], &sums->line_values[line * row + metric], value);
+	return true;
+}
+
+static int add_weights(struct scope_sums *sums, const struct profile *profile, const struct select *select,
+	const struct window *window, struct error *error)
+{
+	size_t count;
+	const struct window_weight *weights = window_weights(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct window_weight *weight = &weights[i];
+		const struct run_context *context = run_context(sums->run, weight->context);
+		size_t metric = metric_index(profile, weight->metric);
+		uint32_t scope = context->scope == UINT32_MAX ? RUN_SCOPE_PROGRAM_ROOT : context->scope;
+		union profile_value value = {.number = weight->weight};
+
+		if (metric == profile->metric_count || !select_wants_context(select, weight->context))
+			continue;
+		if (profile->metrics[metric].is_real)
+			value.real = weight->real;
+		value_add(&profile->metrics[metric], &sums->exclusive[scope * profile->metric_count + metric],
+			value);
+		if (!add_line(sums, context, profile, metric, value))
+			return error_memory(error);
+	}
+	return 0;
+}
+
+/* A scope's number is larger than its caller's. */
+static void sum_subtrees(struct scope_sums *sums, const struct profile *profile)
+{
+	size_t row = profile->metric_count;
+
+	for (uint32_t scope = sums->scope_count; scope-- > 0;) {
+		uint32_t parent = run_scope(sums->run, scope)->parent;
+
+		for (size_t m = 0; m < row; m++) {
+			union profile_value *own = &sums->inclusive[scope * row + m];
+
+			value_add(&profile->metrics[m], own, sums->exclusive[scope * row + m]);
+			if (parent != TREE_NONE)
+				value_add(&profile->metrics[m], &sums->inclusive[parent * row + m], *own);
+		}
+	}
+}
+
+/* Names every context of the window, so that the number of scopes stands. */
+static void expand_contexts(const struct run *run, const struct window *window)
+{
+	size_t count;
+	const struct window_weight *weights = window_weights(window, &count);
+
+	for (size_t i = 0; i < count; i++)
+		run_context(run, weights[i].context);
+}
+
+static int sum_scopes(struct scope_sums *sums, const struct profile *profile, const struct select *select,
+	const struct window *window, struct error *error)
+{
+	size_t values;
+
+	expand_contexts(sums->run, window);
+	sums->scope_count = run_scope_count(sums->run);
+	values = (size_t)sums->scope_count * profile->metric_count + 1;
+	sums->inclusive = calloc(values, sizeof *sums->inclusive);
+	sums->exclusive = calloc(values, sizeof *sums->exclusive);
+	if (!sums->inclusive || !sums->exclusive)
+		return error_memory(error);
+	if (add_weights(sums, profile, select, window, error) < 0)
+		return -ERROR_IO;
+	sum_subtrees(sums, profile);
+	return 0;
+}
+
+static void scope_sums_fini(struct scope_sums *sums)
+{
+	numbering_fini(&sums->lines);
+	free(sums->line_values);
+	free(sums->inclusive);
+	free(sums->exclusive);
+}
+
+/* ---- the whole ---- */
+
+static int build_view(
+	struct tree *tree, const struct scope_sums *sums, enum profile_view view, uint32_t depth)
+{
+	switch (view) {
+	case PROFILE_BOTTOM_UP:
+		return profile_bottom_up(
+			tree, sums, depth < PROFILE_CALLERS_MAX ? depth : PROFILE_CALLERS_MAX);
+	case PROFILE_FLAT:
+		return profile_flat(tree, sums);
+	default:
+		return profile_top_down(tree, sums);
+	}
+}
+
+static int make_rows(struct profile *profile, const struct scope_sums *sums, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	struct tree tree;
+	int rc = tree_init(&tree, profile->metrics, profile->metric_count);
+
+	if (rc == 0)
+		rc = build_view(&tree, sums, view, select_depth(select));
+	rc = rc < 0 ? error_memory(error)
+		    : tree_rows(&tree, sums->run, select_depth(select), profile, arena, error);
+	tree_fini(&tree);
+	return rc;
+}
+
+int profile_compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	struct scope_sums sums = {.run = run};
+	struct window *window = NULL;
+	int rc = sum_samples(&window, run, select, error);
+
+	*profile = (struct profile){0};
+	numbering_init(&sums.lines, sizeof(struct line_key));
+	if (rc == 0)
+		rc = find_metrics(profile, run, select, window, arena, error);
+	if (rc == 0)
+		rc = sum_scopes(&sums, profile, select, window, error);
+	if (rc == 0)
+		rc = make_rows(profile, &sums, select, view, arena, error);
+	scope_sums_fini(&sums);
+	if (window)
+		window_free(window);
+	return rc;
+}

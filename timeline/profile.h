@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile.h - weights of a window by calling context (S4 10.2-10.4): top-down, bottom-up, flat. Computed
+ * from the samples of the window, never stored; samples are in a window when their time is.
+ *
+ *   samples --sum by context--> scopes (inclusive, exclusive) --view--> tree of rows
+ *
+ * Exclusive: of a function or inlined function, what was spent in it without its callees, those inlined
+ * into it being scopes of their own; of files and modules, the sum of their functions'; of a line, its
+ * own. Inclusive: the subtree in the top-down view; a row of the other views sums the outermost of its
+ * scopes on every path, so that recursion counts once (S4 10.4.2).
+ */
+#ifndef TIMELINE_PROFILE_H
+#define TIMELINE_PROFILE_H
+
+#include "timeline/select.h"
+
+enum profile_view { PROFILE_TOP_DOWN, PROFILE_BOTTOM_UP, PROFILE_FLAT, PROFILE_VIEW_COUNT };
+const char *profile_view_name(enum profile_view view);
+int profile_view_find(const char *name); /* -1: none */
+
+enum profile_kind {
+	PROFILE_ROOT,
+	PROFILE_FUNCTION,
+	PROFILE_INLINE,
+	PROFILE_LOOP,
+	PROFILE_LINE,
+	PROFILE_FILE,
+	PROFILE_MODULE
+};
+const char *profile_kind_name(enum profile_kind kind);
+
+union profile_value {
+	uint64_t number;
+	double real; /* of a metric with is_real */
+};
+
+struct profile_metric {
+	uint32_t metric; /* of the run */
+	const char *name, *unit;
+	bool is_real;
+};
+
+struct profile_row {
+	uint32_t depth, parent; /* parent: index of its row; UINT32_MAX for the root */
+	enum profile_kind kind;
+	const char *name; /* raw bytes */
+	size_t name_bytes;
+	const char *module, *file; /* "" when not known */
+	uint32_t line; /* 0: not known. Call site of callers and callees, definition of what is on top,
+			  line sampled of a line */
+	const union profile_value *inclusive, *exclusive; /* one for each metric */
+};
+
+/* All in the arena given, or of the run. */
+struct profile {
+	struct profile_metric *metrics; /* of time sources first */
+	size_t metric_count;
+	struct profile_row *rows; /* a parent before its children, siblings by the first metric's inclusive
+				     value, descending, then name; row 0 is the root */
+	size_t count;
+};
+
+/* Callers shown in the bottom-up view unless a depth is asked for: a recursion 1e5 deep has 5e9. */
+#define PROFILE_CALLERS_MAX 128u
+
+/* Of the streams, window, contexts and metrics of the selector; rows below its depth are left out. */
+int profile_compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_tree.h - inside the profile: what views build (nodes with sums) and what they build it from
+ * (scopes with sums). Only profile*.c include it.
+ */
+#ifndef TIMELINE_PROFILE_TREE_H
+#define TIMELINE_PROFILE_TREE_H
+
+#include "timeline/numbering.h"
+#include "timeline/profile.h"
+
+#define TREE_ROOT 0u
+#define TREE_NONE UINT32_MAX
+
+/* Where a node hangs and what it is: the same key is the same node. Strings are interned by the run. */
+struct tree_key {
+	uint64_t what; /* function: its id; line: 0; file, module: the string */
+	uint64_t file; /* the string: position of the row */
+	uint32_t parent, kind, line, is_definition;
+};
+
+struct tree {
+	const struct profile_metric *metrics;
+	size_t metric_count;
+	struct numbering nodes;	     /* of tree_key */
+	union profile_value *values; /* [node][inclusive, exclusive][metric] */
+	size_t capacity;
+	bool failed;
+};
+
+int tree_init(struct tree *tree, const struct profile_metric *metrics, size_t metric_count);
+void tree_fini(struct tree *tree);
+/* The node, made if need be; TREE_NONE (and tree->failed) when memory is out. */
+uint32_t tree_node(struct tree *tree, const struct tree_key *key);
+void tree_add_inclusive(struct tree *tree, uint32_t node, const union profile_value *values);
+void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_value *values);
+
+/* Sorted rows down to `depth`, in the arena. */
+int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct profile *profile,
+	struct arena *arena, struct error *error);
+
+void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value);
+bool values_are_zero(const union profile_value *values, size_t count);
+
+/* Samples at one line of one scope. */
+struct line_key {
+	uint64_t file;
+	uint32_t scope, line;
+};
+
+/* Sums by scope: arrays [scope][metric]. */
+struct scope_sums {
+	struct run *run;
+	uint32_t scope_count;
+	union profile_value *inclusive, *exclusive;
+	struct numbering lines;		  /* of line_key */
+	union profile_value *line_values; /* [line][metric] */
+};
+
+static inline const union profile_value *scope_inclusive(
+	const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
+{
+	return sums->inclusive + scope * tree->metric_count;
+}
+
+static inline const union profile_value *scope_exclusive(
+	const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
+{
+	return sums->exclusive + scope * tree->metric_count;
+}
+
+/* The views: fill the tree, whose root is there. Negative: memory is out. */
+int profile_top_down(struct tree *tree, const struct scope_sums *sums);
+int profile_flat(struct tree *tree, const struct scope_sums *sums);
+int profile_bottom_up(struct tree *tree, const struct scope_sums *sums, uint32_t depth);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_views.c - three ways to hang the same scopes (S4 10.2):
+ *
+ *   top-down   root - caller - callee ...          a scope is a node
+ *   bottom-up  root - function - its callers ...   a scope is in as many nodes as it has ancestors
+ *   flat       root - module - file - function - inlined, line
+ */
+#include "timeline/profile_tree.h"
+
+#include <stdlib.h>
+
+static uint64_t text_key(const char *text)
+{
+	return (uint64_t)(uintptr_t)text;
+}
+
+static bool is_root(const struct run_scope *scope)
+{
+	return scope->parent == TREE_NONE;
+}
+
+static enum profile_kind kind_of(const struct run_scope *scope)
+{
+	if (scope->kind == RUN_SCOPE_INLINE)
+		return PROFILE_INLINE;
+	return is_root(scope) ? PROFILE_ROOT : PROFILE_FUNCTION;
+}
+
+/* A root is a row of its own only where something was sampled right in it. */
+static bool has_row(const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
+{
+	const union profile_value *values = is_root(run_scope(sums->run, scope))
+						    ? scope_exclusive(tree, sums, scope)
+						    : scope_inclusive(tree, sums, scope);
+
+	return scope != RUN_SCOPE_PROGRAM_ROOT && !values_are_zero(values, tree->metric_count);
+}
+
+static void add_root(struct tree *tree, const struct scope_sums *sums)
+{
+	for (uint32_t scope = 0; scope < sums->scope_count; scope++)
+		if (is_root(run_scope(sums->run, scope)))
+			tree_add_inclusive(tree, TREE_ROOT, scope_inclusive(tree, sums, scope));
+	tree_add_exclusive(tree, TREE_ROOT, scope_exclusive(tree, sums, RUN_SCOPE_PROGRAM_ROOT));
+}
+
+/* Sampled lines below the nodes of their scopes. */
+static void add_lines(struct tree *tree, const struct scope_sums *sums, const uint32_t *nodes)
+{
+	for (uint32_t i = 0; i < sums->lines.count; i++) {
+		const struct line_key *line = numbering_key(&sums->lines, i);
+		const union profile_value *values = sums->line_values + i * tree->metric_count;
+		struct tree_key key = {.file = line->file, .kind = PROFILE_LINE, .line = line->line};
+		uint32_t node;
+
+		key.parent = nodes[line->scope];
+		if (key.parent == TREE_NONE || values_are_zero(values, tree->metric_count))
+			continue;
+		node = tree_node(tree, &key);
+		tree_add_inclusive(tree, node, values);
+		tree_add_exclusive(tree, node, values);
+	}
+}
+
+/* Nodes of scopes, TREE_NONE at first. */
+static uint32_t *nodes_new(const struct scope_sums *sums)
+{
+	uint32_t *nodes = malloc(((size_t)sums->scope_count + 1) * sizeof *nodes);
+
+	for (uint32_t i = 0; nodes && i < sums->scope_count; i++)
+		nodes[i] = TREE_NONE;
+	return nodes;
+}
+
+static void set_definition(struct tree_key *key, const struct run *run, uint32_t function)
+{
+	key->file = text_key(run_function(run, function)->file);
+	key->line = run_function(run, function)->line;
+	key->is_definition = 1;
+}
+
+/* ---- top-down ---- */
+
+int profile_top_down(struct tree *tree, const struct scope_sums *sums)
+{
+	uint32_t *nodes = nodes_new(sums);
+	int rc;
+
+	if (!nodes)
+		return -1;
+	add_root(tree, sums);
+	nodes[RUN_SCOPE_PROGRAM_ROOT] = TREE_ROOT;
+	for (uint32_t i = 1; i < sums->scope_count; i++) {
+		const struct run_scope *scope = run_scope(sums->run, i);
+		struct tree_key key = {
+			.what = scope->function, .kind = kind_of(scope), .line = scope->call_line};
+
+		if (values_are_zero(scope_inclusive(tree, sums, i), tree->metric_count))
+			continue;
+		key.parent = is_root(scope) ? TREE_ROOT : nodes[scope->parent];
+		key.file = text_key(scope->call_file);
+		if (!is_root(scope) && is_root(run_scope(sums->run, scope->parent)))
+			set_definition(&key, sums->run, scope->function);
+		nodes[i] = tree_node(tree, &key);
+		tree_add_inclusive(tree, nodes[i], scope_inclusive(tree, sums, i));
+		tree_add_exclusive(tree, nodes[i], scope_exclusive(tree, sums, i));
+	}
+	add_lines(tree, sums, nodes);
+	rc = tree->failed ? -1 : 0;
+	free(nodes);
+	return rc;
+}
+
+/* ---- flat ---- */
+
+/* Nodes of a scope: its function or inlined function, file, module. */
+struct home {
+	uint32_t node, file, module;
+};
+
+static struct home home_of(
+	struct tree *tree, const struct scope_sums *sums, const struct home *homes, uint32_t i)
+{
+	const struct run_scope *scope = run_scope(sums->run, i);
+	const struct run_function *function = run_function(sums->run, scope->function);
+	struct tree_key key = {
+		.what = text_key(function->module), .kind = PROFILE_MODULE, .parent = TREE_ROOT};
+	struct home home;
+
+	if (scope->kind == RUN_SCOPE_INLINE && homes[scope->parent].node != TREE_NONE) {
+		home = homes[scope->parent];
+		key = (struct tree_key){.what = scope->function,
+			.file = text_key(scope->call_file),
+			.parent = home.node,
+			.kind = PROFILE_INLINE,
+			.line = scope->call_line};
+		home.node = tree_node(tree, &key);
+		return home;
+	}
+	home.module = tree_node(tree, &key);
+	key = (struct tree_key){
+		.what = text_key(function->file), .kind = PROFILE_FILE, .parent = home.module};
+	home.file = tree_node(tree, &key);
+	key = (struct tree_key){.what = scope->function, .kind = PROFILE_FUNCTION, .parent = home.file};
+	set_definition(&key, sums->run, scope->function);
+	home.node = tree_node(tree, &key);
+	return home;
+}
+
+/* Adds the scope to those of its nodes that no caller of it is in: there it is the outermost. */
+static void add_outermost(
+	struct tree *tree, const struct scope_sums *sums, const struct home *homes, uint32_t i)
+{
+	const union profile_value *values = scope_inclusive(tree, sums, i);
+	struct home home = homes[i];
+	uint32_t above = run_scope(sums->run, i)->parent;
+
+	/* a node found above has its file and module there too */
+	for (; above != TREE_NONE && home.node != TREE_NONE; above = run_scope(sums->run, above)->parent) {
+		if (homes[above].module == home.module)
+			home.module = TREE_NONE;
+		if (homes[above].file == home.file)
+			home.file = TREE_NONE;
+		if (homes[above].node == home.node)
+			home.node = TREE_NONE;
+	}
+	tree_add_inclusive(tree, home.node, values);
+	tree_add_inclusive(tree, home.file, values);
+	tree_add_inclusive(tree, home.module, values);
+}
+
+int profile_flat(struct tree *tree, const struct scope_sums *sums)
+{
+	struct home *homes = calloc((size_t)sums->scope_count + 1, sizeof *homes);
+	uint32_t *nodes = nodes_new(sums);
+	int rc = homes && nodes ? 0 : -1;
+
+	add_root(tree, sums);
+	for (uint32_t i = 0; i < sums->scope_count && rc == 0; i++) {
+		homes[i] = (struct home){TREE_NONE, TREE_NONE, TREE_NONE};
+		if (!has_row(tree, sums, i))
+			continue;
+		homes[i] = home_of(tree, sums, homes, i);
+		nodes[i] = homes[i].node;
+		add_outermost(tree, sums, homes, i);
+		tree_add_exclusive(tree, homes[i].node, scope_exclusive(tree, sums, i));
+		tree_add_exclusive(tree, homes[i].file, scope_exclusive(tree, sums, i));
+		tree_add_exclusive(tree, homes[i].module, scope_exclusive(tree, sums, i));
+	}
+	if (rc == 0)
+		add_lines(tree, sums, nodes);
+	free(homes);
+	free(nodes);
+	return tree->failed ? -1 : rc;
+}
+
+/* ---- bottom-up ---- */
+
+struct bottom_up {
+	struct tree *tree;
+	const struct scope_sums *sums;
+	uint32_t depth;
+	uint32_t *active; /* [node] scopes on the path from the root that are in it */
+	size_t active_count;
+};
+
+static bool active_widen(struct bottom_up *work)
+{
+	size_t count = work->tree->capacity;
+	uint32_t *active = reallocarray(work->active, count, sizeof *active);
+
+	if (!active)
+		return false;
+	for (size_t i = work->active_count; i < count; i++)
+		active[i] = 0;
+	work->active = active;
+	work->active_count = count;
+	return true;
+}
+
+static bool enter_node(struct bottom_up *work, uint32_t node, uint32_t scope)
+{
+	if (node == TREE_NONE || (node >= work->active_count && !active_widen(work)))
+		return false;
+	if (work->active[node]++ == 0)
+		tree_add_inclusive(work->tree, node, scope_inclusive(work->tree, work->sums, scope));
+	tree_add_exclusive(work->tree, node, scope_exclusive(work->tree, work->sums, scope));
+	return true;
+}
+
+/* Walks from a scope to its callers: the nodes it is in. Each is entered, or left. */
+static bool visit(struct bottom_up *work, uint32_t scope_id, bool is_entering)
+{
+	const struct run *run = work->sums->run;
+	const struct run_scope *scope = run_scope(run, scope_id);
+	struct tree_key key = {.what = scope->function, .kind = PROFILE_FUNCTION, .parent = TREE_ROOT};
+
+	set_definition(&key, run, scope->function);
+	if (!has_row(work->tree, work->sums, scope_id))
+		return true;
+	for (uint32_t depth = 1; depth <= work->depth; depth++) {
+		uint32_t node = tree_node(work->tree, &key);
+
+		if (is_entering && !enter_node(work, node, scope_id))
+			return false;
+		if (!is_entering)
+			work->active[node]--;
+		if (scope->parent == TREE_NONE || scope->parent == RUN_SCOPE_PROGRAM_ROOT)
+			break;
+		key = (struct tree_key){
+			.parent = node, .file = text_key(scope->call_file), .line = scope->call_line};
+		scope = run_scope(run, scope->parent);
+		key.what = scope->function;
+		key.kind = kind_of(scope);
+	}
+	return true;
+}
+
+/* Scopes below each scope, as lists. */
+static bool link_children(const struct scope_sums *sums, uint32_t *first, uint32_t *next)
+{
+	for (uint32_t i = 0; i < sums->scope_count; i++)
+		first[i] = next[i] = TREE_NONE;
+	for (uint32_t i = sums->scope_count; i-- > 0;) {
+		uint32_t parent = run_scope(sums->run, i)->parent;
+
+		if (parent == TREE_NONE)
+			continue;
+		next[i] = first[parent];
+		first[parent] = i;
+	}
+	return true;
+}
+
+/* Depth first without recursion: a path may be very deep. */
+static bool walk_root(struct bottom_up *work, uint32_t root, const uint32_t *first, const uint32_t *next)
+{
+	uint32_t at = root;
+	bool ok = visit(work, at, true);
+
+	while (ok) {
+		if (first[at] != TREE_NONE) {
+			at = first[at];
+			ok = visit(work, at, true);
+			continue;
+		}
+		while (ok && at != root && next[at] == TREE_NONE) {
+			ok = visit(work, at, false);
+			at = run_scope(work->sums->run, at)->parent;
+		}
+		ok = ok && visit(work, at, false);
+		if (at == root)
+			break;
+		at = next[at];
+		ok = ok && visit(work, at, true);
+	}
+	return ok;
+}
+
+int profile_bottom_up(struct tree *tree, const struct scope_sums *sums, uint32_t depth)
+{
+	struct bottom_up work = {.tree = tree, .sums = sums, .depth = depth};
+	uint32_t *lists = calloc((size_t)sums->scope_count * 2 + 1, sizeof *lists);
+	uint32_t *first = lists, *next = lists ? lists + sums->scope_count : NULL;
+	bool ok = lists && link_children(sums, first, next);
+
+	add_root(tree, sums);
+	for (uint32_t i = 0; i < sums->scope_count && ok; i++)
+		if (is_root(run_scope(sums->run, i)))
+			ok = walk_root(&work, i, first, next);
+	free(lists);
+	free(work.active);
+	return ok && !tree->failed ? 0 : -1;
+}
