@@ -16,7 +16,7 @@
 #include "store/key.h"
 #include "store/store.h"
 
-#define STORE_CHUNK_RECORDS_MAX 8192u
+#define STORE_CHUNK_RECORDS_MAX 12288u
 #define STORE_CHUNK_CODEC 1u
 
 /* Contexts come first, since tables are looked up by them; durations next, since gaps need them. */

@@ -8,7 +8,8 @@
 #include "store/hash.h"
 
 #define CENTRE_SAMPLES 31u
-#define TABLE_PAYS 4u /* a table wants so many records per context */
+#define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */
+#define TABLE_PAYS 4u			     /* a table wants so many records per context */
 
 /* What one encoding is about. */
 struct job {
@@ -16,7 +17,8 @@ struct job {
 	const struct store_record *records;
 	unsigned count;
 	struct store_bytes *out;
-	size_t start; /* of the chunk in `out` */
+	size_t start;			    /* of the chunk in `out` */
+	uint8_t chosen[CHUNK_COLUMN_COUNT]; /* transforms of the block before */
 	struct store_chunk_header header;
 };
 
@@ -165,7 +167,7 @@ struct attempt {
 	enum chunk_transform transform;
 	uint64_t parameter; /* base or centre */
 	uint64_t residual[STORE_BLOCK_RECORDS];
-	size_t size;
+	struct store_codec_plan plan;
 };
 
 static uint64_t zigzag(uint64_t value)
@@ -258,7 +260,7 @@ static void put_attempt(struct job *job, enum chunk_column column, const struct 
 		store_bytes_put_zigzag(job->out, attempt->parameter);
 	if (how == CHUNK_GAP)
 		job->header.tables |= 1u << CHUNK_BEGIN;
-	store_codec_put(job->out, attempt->residual, count);
+	store_codec_put_planned(job->out, attempt->residual, count, &attempt->plan);
 }
 
 static void put_column(struct job *job, enum chunk_column column, unsigned at, unsigned count)
@@ -272,17 +274,18 @@ static void put_column(struct job *job, enum chunk_column column, unsigned at, u
 	else
 		gather(values, column, job->records + at, count);
 	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
-		if (!is_possible(job, column, *how))
+		if (!is_possible(job, column, *how) || (at % RECONSIDER && *how != job->chosen[column]))
 			continue;
 		next->transform = *how;
 		transform(next, job, column, at, values, count);
-		next->size = store_codec_cost(next->residual, count);
-		if (!best || next->size < best->size)
+		next->plan = store_codec_plan(next->residual, count);
+		if (!best || next->plan.size < best->plan.size)
 			best = next;
 		next = best == attempts ? attempts + 1 : attempts;
-		if (best->size <= 2)
+		if (best->plan.size <= 2)
 			break;
 	}
+	job->chosen[column] = (uint8_t)best->transform;
 	put_attempt(job, column, best, values[0], count);
 }
 

@@ -10,6 +10,8 @@
 
 enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_COUNT };
 
+#define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
+
 /* How a set of values would be PACKED best. */
 struct plan {
 	unsigned width;
@@ -19,7 +21,7 @@ struct plan {
 
 static unsigned bits_of(uint64_t value)
 {
-	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
+	return 64 - (unsigned)__builtin_clzll(value | 1) - !value;
 }
 
 /* Bytes that the low `width` bits of `count` values take. */
@@ -114,57 +116,81 @@ static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)
 
 static void string_pack(uint8_t *to, const uint64_t *values, unsigned count, unsigned width)
 {
-	size_t bit = 0;
+	uint64_t word = 0, mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+	unsigned used = 0;
 
-	memset(to, 0, packed_bytes(width, count));
-	for (unsigned i = 0; i < count; i++) {
-		for (unsigned done = 0; done < width;) {
-			unsigned room = 8 - bit % 8, take = width - done < room ? width - done : room;
+	for (unsigned i = 0; i < count && width; i++) {
+		uint64_t value = values[i] & mask;
 
-			to[bit / 8] |= (uint8_t)((values[i] >> done & ((1u << take) - 1)) << bit % 8);
-			done += take;
-			bit += take;
-		}
+		word |= value << used;
+		used += width;
+		if (used < 64)
+			continue;
+		memcpy(to, &word, sizeof word);
+		to += sizeof word;
+		used -= 64;
+		word = used ? value >> (width - used) : 0;
 	}
+	memcpy(to, &word, (used + 7) / 8);
 }
 
-static void string_unpack(const uint8_t *from, uint64_t *values, unsigned count, unsigned width)
+/* `size` bytes hold the string; the last values are read byte by byte, so that nothing behind it is touched.
+ */
+static void string_unpack(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
 {
-	size_t bit = 0;
+	const uint64_t mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
 
 	for (unsigned i = 0; i < count; i++) {
-		uint64_t value = 0;
+		size_t bit = (size_t)i * width, at = bit / 8;
+		uint8_t window[16] = {0};
+		uint64_t low, high;
 
-		for (unsigned done = 0; done < width;) {
-			unsigned room = 8 - bit % 8, take = width - done < room ? width - done : room;
-
-			value |= (uint64_t)(from[bit / 8] >> bit % 8 & ((1u << take) - 1)) << done;
-			done += take;
-			bit += take;
-		}
-		values[i] = value;
+		if (size - at >= 9)
+			memcpy(window, from + at, 9);
+		else
+			memcpy(window, from + at, size - at);
+		low = store_load64(window);
+		high = window[8];
+		values[i] = (low >> bit % 8 | (bit % 8 ? high << (64 - bit % 8) : 0)) & mask;
 	}
 }
 
 /* ---- PACKED ---- */
 
+/* Counts bit widths into bins[0..widest]; gives the widest. */
+static unsigned count_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+{
+	uint16_t partial[HISTOGRAMS][65];
+	uint64_t all = 0;
+	unsigned widest, i = 0;
+
+	for (unsigned v = 0; v < count; v++)
+		all |= values[v];
+	widest = bits_of(all);
+	for (unsigned h = 0; h < HISTOGRAMS; h++)
+		memset(partial[h], 0, (widest + 1) * sizeof **partial);
+	for (; i + HISTOGRAMS <= count; i += HISTOGRAMS)
+		for (unsigned h = 0; h < HISTOGRAMS; h++)
+			partial[h][bits_of(values[i + h])]++;
+	for (; i < count; i++)
+		partial[0][bits_of(values[i])]++;
+	for (unsigned b = 0; b <= widest; b++)
+		bins[b] = (uint16_t)(partial[0][b] + partial[1][b] + partial[2][b] + partial[3][b]);
+	return widest;
+}
+
 /* The width for which bits and exceptions together are smallest. */
 static struct plan plan_packed(const uint64_t *values, unsigned count)
 {
-	unsigned histogram[65] = {0}, widest = 0, above = 0;
-	struct plan best;
+	uint16_t bins[65];
+	unsigned widest = count_widths(values, count, bins), above = 0;
+	struct plan best = {.width = widest, .size = 2 + packed_bytes(widest, count)};
 
-	for (unsigned i = 0; i < count; i++)
-		histogram[bits_of(values[i])]++;
-	for (unsigned b = 0; b <= 64; b++)
-		if (histogram[b])
-			widest = b;
-	best = (struct plan){.width = widest, .size = 2 + packed_bytes(widest, count)};
 	for (unsigned width = widest; width-- > 0;) {
 		size_t size;
 
-		above += histogram[width + 1];
-		if (above > UINT8_MAX)
+		above += bins[width + 1];
+		if (above > UINT8_MAX || above >= best.size)
 			break;
 		size = 2 + packed_bytes(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
 		if (size < best.size)
@@ -235,7 +261,7 @@ static bool get_packed(struct store_input *input, uint64_t *values, unsigned cou
 	if (values && count == STORE_BLOCK_RECORDS)
 		block_unpack(bits, values, width);
 	else if (values)
-		string_unpack(bits, values, count, width);
+		string_unpack(bits, packed_bytes(width, count), values, count, width);
 	return !head[1] || get_exceptions(input, values, count, width, head[1]);
 }
 
@@ -289,80 +315,83 @@ static bool get_runs(struct store_input *input, uint64_t *values, unsigned count
 
 /* ---- the choice ---- */
 
-struct choice {
-	enum packing packing;
-	unsigned runs;
-	struct plan plan, lengths;
-	size_t size;
-};
-
-static void consider_runs(struct choice *choice, const uint64_t *values, unsigned count)
+static void consider_runs(struct store_codec_plan *plan, const uint64_t *values, unsigned count)
 {
 	uint64_t at[STORE_BLOCK_RECORDS], lengths[STORE_BLOCK_RECORDS];
 	struct plan plan_at, plan_lengths;
 
 	split_runs(values, count, at, lengths);
-	plan_at = plan_packed(at, choice->runs);
-	plan_lengths = plan_packed(lengths, choice->runs);
-	if (2 + plan_at.size + plan_lengths.size >= choice->size)
+	plan_at = plan_packed(at, plan->runs);
+	plan_lengths = plan_packed(lengths, plan->runs);
+	if (2 + plan_at.size + plan_lengths.size >= plan->size)
 		return;
-	choice->packing = PACKING_RUNS;
-	choice->plan = plan_at;
-	choice->lengths = plan_lengths;
-	choice->size = 2 + plan_at.size + plan_lengths.size;
+	plan->packing = PACKING_RUNS;
+	plan->width = (uint8_t)plan_at.width;
+	plan->exceptions = (uint8_t)plan_at.exceptions;
+	plan->lengths_width = (uint8_t)plan_lengths.width;
+	plan->lengths_exceptions = (uint8_t)plan_lengths.exceptions;
+	plan->size = (uint32_t)(2 + plan_at.size + plan_lengths.size);
 }
 
-static struct choice choose(const uint64_t *values, unsigned count)
+struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
 {
-	struct choice choice = {.packing = PACKING_CONST, .size = 2, .runs = count_runs(values, count)};
+	struct store_codec_plan plan = {.packing = PACKING_CONST, .size = 2};
+	struct plan packed;
 
-	if (choice.runs == 1)
-		return choice;
-	choice.plan = plan_packed(values, count);
-	choice.packing = PACKING_PACKED;
-	choice.size = 1 + choice.plan.size;
-	if (choice.size > 1 + 8 * (size_t)count) {
-		choice.packing = PACKING_RAW;
-		choice.size = 1 + 8 * (size_t)count;
+	plan.runs = (uint16_t)count_runs(values, count);
+	if (plan.runs == 1)
+		return plan;
+	packed = plan_packed(values, count);
+	plan.packing = PACKING_PACKED;
+	plan.width = (uint8_t)packed.width;
+	plan.exceptions = (uint8_t)packed.exceptions;
+	plan.size = (uint32_t)(1 + packed.size);
+	if (plan.size > 1 + 8 * count) {
+		plan.packing = PACKING_RAW;
+		plan.size = 1 + 8 * count;
 	}
-	if (choice.runs < count / 2)
-		consider_runs(&choice, values, count);
-	return choice;
+	if (plan.runs < count / 2)
+		consider_runs(&plan, values, count);
+	return plan;
 }
 
-size_t store_codec_cost(const uint64_t *values, unsigned count)
-{
-	return choose(values, count).size;
-}
-
-static void put_runs(struct store_bytes *out, const uint64_t *values, unsigned count, struct choice choice)
+static void put_runs(
+	struct store_bytes *out, const uint64_t *values, unsigned count, const struct store_codec_plan *plan)
 {
 	uint64_t at[STORE_BLOCK_RECORDS], lengths[STORE_BLOCK_RECORDS];
 
 	split_runs(values, count, at, lengths);
-	store_bytes_put(out, &(uint8_t){(uint8_t)(choice.runs - 1)}, 1);
-	put_packed(out, at, choice.runs, choice.plan);
-	put_packed(out, lengths, choice.runs, choice.lengths);
+	store_bytes_put(out, &(uint8_t){(uint8_t)(plan->runs - 1)}, 1);
+	put_packed(out, at, plan->runs, (struct plan){.width = plan->width, .exceptions = plan->exceptions});
+	put_packed(out, lengths, plan->runs,
+		(struct plan){.width = plan->lengths_width, .exceptions = plan->lengths_exceptions});
 }
 
-void store_codec_put(struct store_bytes *out, const uint64_t *values, unsigned count)
+void store_codec_put_planned(
+	struct store_bytes *out, const uint64_t *values, unsigned count, const struct store_codec_plan *plan)
 {
-	struct choice choice = choose(values, count);
-
-	store_bytes_put(out, &(uint8_t){(uint8_t)choice.packing}, 1);
-	switch (choice.packing) {
+	store_bytes_put(out, &plan->packing, 1);
+	switch (plan->packing) {
 	case PACKING_CONST:
 		store_bytes_put_varint(out, values[0]);
 		break;
 	case PACKING_RUNS:
-		put_runs(out, values, count, choice);
+		put_runs(out, values, count, plan);
 		break;
 	case PACKING_RAW:
 		store_bytes_put(out, values, 8 * (size_t)count);
 		break;
 	default:
-		put_packed(out, values, count, choice.plan);
+		put_packed(out, values, count,
+			(struct plan){.width = plan->width, .exceptions = plan->exceptions});
 	}
+}
+
+void store_codec_put(struct store_bytes *out, const uint64_t *values, unsigned count)
+{
+	struct store_codec_plan plan = store_codec_plan(values, count);
+
+	store_codec_put_planned(out, values, count, &plan);
 }
 
 static void get_const(struct store_input *input, uint64_t *values, unsigned count)

@@ -22,10 +22,21 @@
 
 #define STORE_BLOCK_RECORDS 256u
 
-/* Puts the smallest body for values[count], 1 <= count <= 256. */
+/* How a set of values would be packed best, and the bytes that takes: exact but for exceptions of mixed
+ * sizes, for which it is an upper bound. */
+struct store_codec_plan {
+	uint8_t packing;
+	uint8_t width, exceptions;
+	uint8_t lengths_width, lengths_exceptions; /* RUNS */
+	uint16_t runs;
+	uint32_t size;
+};
+/* 1 <= count <= 256. */
+struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count);
+/* Puts the body that was planned for these values. */
+void store_codec_put_planned(
+	struct store_bytes *out, const uint64_t *values, unsigned count, const struct store_codec_plan *plan);
 void store_codec_put(struct store_bytes *out, const uint64_t *values, unsigned count);
-/* An estimate of its size, exact but for exceptions of mixed sizes. */
-size_t store_codec_cost(const uint64_t *values, unsigned count);
 /* Reads a body of `count` values; false and input->bad when its bytes are not one. */
 bool store_codec_get(struct store_input *input, uint64_t *values, unsigned count);
 /* Passes over it. */

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-#define SLOTS_MAX (2 * STORE_CHUNK_RECORDS_MAX)
+#define SLOTS_MAX 32768u /* a power of two, twice the records */
+_Static_assert(SLOTS_MAX >= 2 * STORE_CHUNK_RECORDS_MAX, "slots for all records");
 #define TABLE_SAMPLES 7u
 #define USES_KEPT 1024u /* frequencies above are all the same to the order */
 

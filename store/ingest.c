@@ -13,8 +13,8 @@
 
 #define SHIFT_FIRST 30u
 #define SHIFT_MIN 10u
-#define SHIFT_MAX 62u /* of the base; a span as long as time itself takes 63 */
-#define TARGET_RECORDS 6144u
+#define SHIFT_MAX 62u	     /* of the base; a span as long as time itself takes 63 */
+#define TARGET_RECORDS 9216u /* at most, as the rate foretells: so half of it at least */
 #define BUILDERS_MAX 16u
 #define BUILDERS_PER_SHIFT 2u
 #define BUILDER_FIRST 16u
@@ -71,6 +71,8 @@ static bool records_reserve(struct store_ingest *ingest, struct builder *builder
 		return true;
 	while (capacity < count)
 		capacity *= 2;
+	if (capacity > STORE_CHUNK_RECORDS_MAX)
+		capacity = STORE_CHUNK_RECORDS_MAX;
 	if (capacity == STORE_CHUNK_RECORDS_MAX && ingest->spare) {
 		grown = ingest->spare;
 		ingest->spare = NULL;

@@ -7,8 +7,8 @@
  *                 +---- commit: those with new records are encoded and put again ----+-> LMDB
  *
  * A track has few builders open. Its base shift (log2 of the bucket's ns) follows the rate of records, so
- * that a bucket holds about 4K of them; a span longer than the base bucket goes to the smallest that is not
- * shorter. A bucket's next chunk, after a full one or for late records, takes the next free sequence.
+ * that a bucket holds 4.6K to 9.2K of them; a span longer than the base bucket goes to the smallest that is
+ * not shorter. A bucket's next chunk, after a full one or for late records, takes the next free sequence.
  * Builders that rest are parked (the file has their records) and fetched back when a record comes.
  */
 #ifndef STORE_INGEST_H

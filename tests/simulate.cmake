@@ -5,3 +5,8 @@ target_link_libraries(hpct_simulate PUBLIC hpct_store)
 add_executable(hpct-simulate main_simulate.c)
 target_link_libraries(hpct-simulate PRIVATE hpct_simulate)
 target_link_libraries(test_store_simulate PRIVATE hpct_simulate)
+
+# Prints bytes and ns per record; ./build.sh bench runs it.
+add_executable(store_bench bench/store_bench.c)
+target_link_libraries(store_bench PRIVATE hpct_store)
+set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_chunk.c - libFuzzer: a chunk is whatever bytes somebody put there. The checksum is made to fit,
+ * or nothing behind it would ever be reached.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/chunk.h"
+#include "store/hash.h"
+#include "store/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct store_batch batch;
+	struct store_chunk chunk;
+	uint64_t checksum;
+	uint8_t *copy;
+
+	if (size < sizeof(struct store_chunk_header) + 1)
+		return 0;
+	copy = malloc(--size);
+	if (!copy)
+		return 0;
+	memcpy(copy, data + 1, size);
+	checksum = store_hash64(copy + sizeof checksum, size - sizeof checksum, 0);
+	memcpy(copy, &checksum, sizeof checksum);
+	if (store_chunk_peek(&chunk, (struct store_slice){copy, size})) {
+		chunk.contexts = 1000;
+		chunk.texts = 1000;
+		if (store_chunk_decode(&chunk, data[0] & STORE_ALL, &batch, NULL) == 0)
+			for (size_t i = 0; batch.context && i < batch.count; i++)
+				if (batch.context[i] >= chunk.contexts)
+					abort();
+	}
+	free(copy);
+	return 0;
+}

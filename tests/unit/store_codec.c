@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_codec.c - integers through the codec and records through a chunk: what goes in comes out, and bytes
+ * that somebody has changed give an error or sound records, never more. HPCT_SEED repeats one round.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/chunk.h"
+#include "store/hash.h"
+#include "store/reader.h"
+
+#define CODEC_ROUNDS 20000
+#define CHUNK_ROUNDS 300
+#define MUTATIONS 100
+
+static uint64_t chance;
+
+static uint64_t draw(void)
+{
+	uint64_t z = chance += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static uint64_t first_seed(void)
+{
+	const char *seed = getenv("HPCT_SEED");
+
+	return seed ? strtoull(seed, NULL, 10) : 0;
+}
+
+/* Values of one width, with outliers, in runs, or all equal. */
+static void fill(uint64_t *values, unsigned count)
+{
+	unsigned width = draw() % 65, outlier = draw() % 65, kind = draw() % 4;
+
+	for (unsigned i = 0; i < count; i++) {
+		values[i] = width ? draw() >> (64 - width) : 0;
+		if (kind == 1 && draw() % 20 == 0)
+			values[i] = outlier ? draw() >> (64 - outlier) : 0;
+		if (kind == 2 && i && draw() % 8)
+			values[i] = values[i - 1];
+		if (kind == 3 && i)
+			values[i] = values[0];
+	}
+}
+
+static void one_codec_round(uint64_t seed)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], back[STORE_BLOCK_RECORDS];
+	struct store_bytes out = {0};
+	struct store_codec_plan plan;
+	struct store_input input;
+	unsigned count;
+
+	chance = seed;
+	count = draw() % 2 ? STORE_BLOCK_RECORDS : 1 + draw() % STORE_BLOCK_RECORDS;
+	fill(values, count);
+	plan = store_codec_plan(values, count);
+	store_codec_put(&out, values, count);
+	if (plan.packing) /* a constant is a varint of up to ten bytes */
+		assert_true(out.size <= plan.size);
+	input = (struct store_input){.at = out.data, .end = out.data + out.size};
+	if (!store_codec_get(&input, back, count) || input.at != input.end ||
+		memcmp(values, back, count * sizeof *values) != 0)
+		fail_msg("seed %" PRIu64, seed);
+	input = (struct store_input){.at = out.data, .end = out.data + out.size};
+	assert_true(store_codec_skip(&input, count) && input.at == input.end);
+	for (size_t cut = 0; cut < out.size; cut += 1 + out.size / 16) {
+		input = (struct store_input){.at = out.data, .end = out.data + cut};
+		assert_false(store_codec_get(&input, back, count));
+	}
+	store_bytes_fini(&out);
+}
+
+static void test_codec(void **unused)
+{
+	(void)unused;
+	if (first_seed())
+		one_codec_round(first_seed());
+	for (uint64_t seed = 1; seed <= CODEC_ROUNDS && !first_seed(); seed++)
+		one_codec_round(seed);
+}
+
+static void test_varint(void **unused)
+{
+	const uint64_t values[] = {0, 1, 127, 128, 16383, 16384, UINT32_MAX, (uint64_t)1 << 63, UINT64_MAX};
+	const uint8_t too_long[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
+	struct store_bytes out = {0};
+	struct store_input input;
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		store_bytes_put_varint(&out, values[i]);
+		store_bytes_put_zigzag(&out, values[i]);
+	}
+	input = (struct store_input){.at = out.data, .end = out.data + out.size};
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		assert_true(store_input_varint(&input) == values[i]);
+		assert_true(store_input_zigzag(&input) == values[i]);
+	}
+	assert_true(!input.bad && input.at == input.end);
+	input = (struct store_input){.at = too_long, .end = too_long + sizeof too_long};
+	store_input_varint(&input);
+	assert_true(input.bad);
+	store_bytes_fini(&out);
+}
+
+/* ---- chunks ---- */
+
+static int compare(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+static unsigned make_records(struct store_record *records, enum store_track track)
+{
+	unsigned count = 1 + draw() % 2000, contexts = 1 + draw() % (draw() % 2 ? 8 : 5000);
+	uint64_t now = draw() >> 2, step = draw() >> (30 + draw() % 30), rest = draw() % 2;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct store_record *record = &records[i];
+
+		now += draw() % (step + 1);
+		*record = (struct store_record){.begin_ns = now & INT64_MAX, .context = draw() % contexts};
+		record->end_ns = record->begin_ns;
+		if (track == STORE_SPANS)
+			record->end_ns += record->context * 100 + draw() % 50;
+		record->amount = draw() % 10 ? 1000 : draw();
+		record->what = record->context % 7;
+		record->bytes = rest && record->context % 3 == 0 ? draw() : 0;
+		record->link = rest ? i : 0;
+		record->attributes = rest ? record->context % 11 : 0;
+		record->flags = draw() % 2;
+	}
+	qsort(records, count, sizeof *records, compare);
+	return count;
+}
+
+/* Any columns asked for must be those of all columns. */
+static void check_columns(const struct store_chunk *chunk, const struct store_record *records, unsigned count)
+{
+	struct store_batch batch;
+	unsigned asked = draw() % STORE_ALL + 1;
+
+	store_batch_init(&batch);
+	assert_int_equal(store_chunk_decode(chunk, asked, &batch, NULL), 0);
+	assert_int_equal(batch.count, count);
+	assert_true(!(asked & STORE_BEGIN) == !batch.begin_ns && !(asked & STORE_END) == !batch.end_ns);
+	for (unsigned i = 0; i < count; i++) {
+		assert_true(!batch.begin_ns || batch.begin_ns[i] == records[i].begin_ns);
+		assert_true(!batch.end_ns || batch.end_ns[i] == records[i].end_ns);
+		assert_true(!batch.amount || batch.amount[i] == records[i].amount);
+		assert_true(!batch.context || batch.context[i] == records[i].context);
+		assert_true(!batch.what || batch.what[i] == records[i].what);
+		assert_true(!batch.link ||
+			    (batch.link[i] == records[i].link && batch.bytes[i] == records[i].bytes &&
+				    batch.attributes[i] == records[i].attributes &&
+				    batch.flags[i] == records[i].flags));
+	}
+	store_batch_fini(&batch);
+}
+
+/* Hostile bytes under a checksum that fits: memory must stay sound, and so must what comes out. */
+static void mutate(const struct store_bytes *bytes)
+{
+	uint8_t *copy = malloc(bytes->size);
+	struct store_chunk chunk;
+	struct store_batch batch;
+
+	assert_non_null(copy);
+	store_batch_init(&batch);
+	for (int m = 0; m < MUTATIONS; m++) {
+		size_t size = draw() % 8 ? bytes->size : draw() % bytes->size;
+		uint64_t checksum;
+
+		memcpy(copy, bytes->data, bytes->size);
+		for (uint64_t flips = 1 + draw() % 4; flips--;)
+			copy[8 + draw() % (bytes->size - 8)] = (uint8_t)draw();
+		if (size > 8) {
+			checksum = store_hash64(copy + 8, size - 8, 0);
+			memcpy(copy, &checksum, sizeof checksum);
+		}
+		if (!store_chunk_peek(&chunk, (struct store_slice){copy, size}))
+			continue;
+		chunk.contexts = 5000;
+		chunk.texts = 11;
+		if (store_chunk_decode(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
+			continue;
+		for (size_t i = 0; batch.context && i < batch.count; i++)
+			assert_true(batch.context[i] < 5000);
+		for (size_t i = 1; batch.begin_ns && i < batch.count; i++)
+			assert_true(batch.begin_ns[i] >= batch.begin_ns[i - 1]);
+	}
+	store_batch_fini(&batch);
+	free(copy);
+}
+
+static void one_chunk_round(uint64_t seed)
+{
+	static struct store_record records[2000];
+	static struct store_chunk_coder coder;
+	struct store_key_chunk key = {.stream = 3, .shift = STORE_SHIFT_MAX};
+	struct store_bytes bytes = {0};
+	struct store_chunk chunk;
+	unsigned count;
+
+	chance = seed;
+	key.track = draw() % STORE_TRACK_COUNT;
+	count = make_records(records, key.track);
+	store_chunk_encode(&coder, &key, records, count, &bytes);
+	assert_false(bytes.failed);
+	assert_true(store_chunk_peek(&chunk, (struct store_slice){bytes.data, bytes.size}));
+	assert_true(store_chunk_matches(&chunk, &key));
+	for (int i = 0; i < 4; i++)
+		check_columns(&chunk, records, count);
+	bytes.data[8 + draw() % (bytes.size - 8)] ^= 1 << draw() % 8;
+	assert_int_not_equal(store_chunk_decode(&chunk, STORE_ALL, &(struct store_batch){0}, NULL), 0);
+	mutate(&bytes);
+	store_bytes_fini(&bytes);
+	if (seed == CHUNK_ROUNDS || first_seed())
+		store_chunk_coder_fini(&coder);
+}
+
+static void test_chunk(void **unused)
+{
+	(void)unused;
+	if (first_seed())
+		one_chunk_round(first_seed());
+	for (uint64_t seed = 1; seed <= CHUNK_ROUNDS && !first_seed(); seed++) {
+		if (seed % 100 == 0)
+			print_message("chunk seeds up to %" PRIu64 "\n", seed);
+		one_chunk_round(seed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_codec),
+		cmocka_unit_test(test_varint),
+		cmocka_unit_test(test_chunk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
