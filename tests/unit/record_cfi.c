@@ -159,6 +159,18 @@ static void test_prologue_and_epilogue(void **state)
 	assert_rule(row(&m, 99), 6, CFI_OFFSET, -16);
 }
 
+static void test_restore_means_the_initial_rule(void **state)
+{
+	struct cfi_module m = FUNCTION(DW_CFA_undefined, 16, DW_CFA_offset | 3, 9, DW_CFA_advance_loc | 1,
+		DW_CFA_restore | 16, DW_CFA_restore | 3);
+
+	(void)state;
+	assert_rule(row(&m, 0), 16, CFI_UNDEFINED, 0);
+	assert_rule(row(&m, 0), 3, CFI_OFFSET, -72);
+	assert_rule(row(&m, 1), 16, CFI_OFFSET, -8);
+	assert_rule(row(&m, 1), 3, CFI_SAME, 0);
+}
+
 static void test_all_rules(void **state)
 {
 	struct cfi_module m =
@@ -373,6 +385,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prologue_and_epilogue),
+		cmocka_unit_test(test_restore_means_the_initial_rule),
 		cmocka_unit_test(test_all_rules),
 		cmocka_unit_test(test_set_loc),
 		cmocka_unit_test(test_expressions),

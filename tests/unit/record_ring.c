@@ -140,6 +140,27 @@ static void test_full_ring_refuses_and_tells(void **state)
 	assert_int_equal(next(f->shared)->type, EVENT_TEXT);
 }
 
+/* What is lost while the ring is full is told only where that record has room too. */
+static void test_the_loss_needs_room_itself(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t unread = 0;
+
+	while (publish(&f->ring, 1, 16, 0))
+		unread = f->shared->head - f->shared->tail;
+	ring_lose(&f->ring, RING_LOST_FULL, 1, 1);
+	assert_int_equal(next(f->shared)->type, EVENT_TEXT);
+	assert_int_equal(next(f->shared)->type, EVENT_TEXT);
+	assert_false(publish(&f->ring, 1, 16, 0));
+	assert_true(unread <= EVENT_RING_DATA);
+	for (unsigned taken = 2; !publish(&f->ring, 1, 16, 0); taken++) {
+		assert_true(taken < 20);
+		assert_non_null(next(f->shared));
+		assert_true(f->shared->head - f->shared->tail <= EVENT_RING_DATA);
+	}
+	assert_true(f->shared->head - f->shared->tail <= EVENT_RING_DATA);
+}
+
 static void test_nested_publication_is_kept_out(void **state)
 {
 	struct fixture *f = *state;
@@ -171,6 +192,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_records_arrive_whole_and_in_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing_is_seen_before_commit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full_ring_refuses_and_tells, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_loss_needs_room_itself, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nested_publication_is_kept_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_claim_goes_on_where_the_last_ended, set_up, tear_down),
 	};

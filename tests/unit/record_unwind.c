@@ -25,6 +25,8 @@ static struct unwinder unwinder;
 static struct unwind_frame frames[UNWIND_FRAMES_MAX];
 static struct cfi_module found;
 static bool without_tables;
+static uint64_t stack_high; /* 0: every word goes through safe_read */
+static uint64_t stack_top;
 
 static int safe_read(void *context, uint64_t address, void *to, size_t bytes)
 {
@@ -79,6 +81,7 @@ static int set_up(void **state)
 	(void)state;
 	memset(&unwinder, 0, sizeof(unwinder));
 	without_tables = false;
+	stack_high = 0;
 	unwinder.frames = frames;
 	unwinder.space.memory.read = safe_read;
 	unwinder.space.module_find = module_at;
@@ -98,6 +101,8 @@ __attribute__((noinline)) static void walk_here(void)
 	theirs_count = backtrace(theirs, UNWIND_FRAMES_MAX);
 	getcontext(&context);
 	arch_registers_read(&context, start.value);
+	unwinder.space.memory.low = stack_high ? start.value[ARCH_SP] : 0;
+	unwinder.space.memory.high = stack_high;
 	result = unwind_walk(&unwinder, &start);
 }
 
@@ -170,6 +175,25 @@ static void test_through_libc(void **state)
 	(void)state;
 	qsort(numbers, 3, sizeof(int), compare_and_walk);
 	assert_same_as_theirs();
+}
+
+/* The quick way, which the handler takes: words straight from the stack. */
+static void test_direct_reads_equal_the_compilers(void **state)
+{
+	int numbers[] = {3, 1, 2};
+
+	(void)state;
+	stack_high = stack_top;
+	for (unsigned round = 0; round < 2; round++) {
+		down(DEEP, walk_here);
+		assert_same_as_theirs();
+		assert_int_equal(realigned(50), 50);
+		assert_same_as_theirs();
+		qsort(numbers, 3, sizeof(int), compare_and_walk);
+		assert_same_as_theirs();
+	}
+	assert_int_equal(frames[0].exact, 1);
+	assert_int_equal(frames[1].exact, 0);
 }
 
 static void test_fence_and_hidden_code(void **state)
@@ -296,12 +320,13 @@ static void test_calls_are_recognized(void **state)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_walk_equals_the_compilers, set_up),
 		cmocka_unit_test_setup(test_realigned_stack, set_up),
 		cmocka_unit_test_setup(test_through_libc, set_up),
+		cmocka_unit_test_setup(test_direct_reads_equal_the_compilers, set_up),
 		cmocka_unit_test_setup(test_fence_and_hidden_code, set_up),
 		cmocka_unit_test_setup(test_unreadable_stack_is_partial, set_up),
 		cmocka_unit_test_setup(test_random_registers_do_no_harm, set_up),
@@ -310,5 +335,7 @@ int main(void)
 		cmocka_unit_test(test_calls_are_recognized),
 	};
 
+	(void)argc;
+	stack_top = (uintptr_t)argv;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
