@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attributes.c - see attributes.h. */
+#include "record/attributes.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+static void byte_escape(struct store_bytes *out, unsigned char byte)
+{
+	static const char letters[] = "\t\n\r\\,=", names[] = "tnr\\,=";
+	const char *at = byte ? strchr(letters, byte) : NULL;
+	char text[8];
+	int length;
+
+	if (at)
+		length = snprintf(text, sizeof(text), "\\%c", names[at - letters]);
+	else if (byte < 0x20 || byte == 0x7f)
+		length = snprintf(text, sizeof(text), "\\x%02X", byte);
+	else
+		length = snprintf(text, sizeof(text), "%c", byte);
+	store_bytes_put(out, text, (size_t)length);
+}
+
+void attribute_put(struct store_bytes *out, const char *key, const char *value)
+{
+	if (out->size)
+		store_bytes_put(out, ",", 1);
+	store_bytes_put(out, key, strlen(key));
+	store_bytes_put(out, "=", 1);
+	for (; *value; value++)
+		byte_escape(out, (unsigned char)*value);
+}
+
+void attribute_put_number(struct store_bytes *out, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lu", (unsigned long)value);
+	attribute_put(out, key, text);
+}
+
+static bool word_is_plain(const char *word, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)word[i]) && !strchr("_@%+=:,./-", word[i]))
+			return false;
+	return length > 0;
+}
+
+static void word_quote(struct store_bytes *out, const char *word, size_t length)
+{
+	if (word_is_plain(word, length)) {
+		store_bytes_put(out, word, length);
+		return;
+	}
+	store_bytes_put(out, "'", 1);
+	for (size_t i = 0; i < length; i++)
+		if (word[i] == '\'')
+			store_bytes_put(out, "'\\''", 4);
+		else
+			store_bytes_put(out, &word[i], 1);
+	store_bytes_put(out, "'", 1);
+}
+
+void command_quote(struct store_bytes *out, const char *words, size_t size_bytes)
+{
+	size_t at = 0;
+
+	while (at < size_bytes && words[at]) {
+		size_t length = strnlen(words + at, size_bytes - at);
+
+		if (at)
+			store_bytes_put(out, " ", 1);
+		word_quote(out, words + at, length);
+		at += length + 1;
+	}
+	store_bytes_put(out, "", 1);
+}

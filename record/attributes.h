@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attributes.h - "key=value,..." as spans carry it (design, Output): inside a value `,` `=` and
+ * the backslash are escaped by a backslash, tab, newline and return by their letters, other control bytes by
+ * \xHH.
+ */
+#ifndef RECORD_ATTRIBUTES_H
+#define RECORD_ATTRIBUTES_H
+
+#include "store/bytes.h"
+
+/* Appends `,key=value` (without the comma at the beginning). */
+void attribute_put(struct store_bytes *out, const char *key, const char *value);
+void attribute_put_number(struct store_bytes *out, const char *key, uint64_t value);
+
+/* `words` as event_process.command holds them, as a shell would need them typed. In `out`, NUL-terminated. */
+void command_quote(struct store_bytes *out, const char *words, size_t size_bytes);
+
+#endif

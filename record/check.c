@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check.c - see check.h. */
+#include "record/check.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
+
+static int refuse(struct error *error, int code, const char *program, const char *why)
+{
+	error_set(error, ERROR_USAGE, "%s: %s", program, why);
+	return code;
+}
+
+static int executable_check(const char *path, const char *program, struct error *error)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return refuse(error,
+			errno == ENOENT || errno == ENOTDIR ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE,
+			program, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return refuse(error, TARGET_NOT_EXECUTABLE, program, "is a directory");
+	if (access(path, X_OK))
+		return refuse(error, TARGET_NOT_EXECUTABLE, program, strerror(errno));
+	return 0;
+}
+
+/* As execvp looks, but with an answer. */
+static int path_search(struct check_target *target, const char *program, struct error *error)
+{
+	const char *path = getenv("PATH");
+	bool is_refused = false;
+
+	for (path = path ? path : "/bin:/usr/bin";; path++) {
+		size_t length = strcspn(path, ":");
+		struct stat status;
+
+		snprintf(target->path, sizeof(target->path), "%.*s%s%s", (int)length, path, length ? "/" : "",
+			program);
+		if (!stat(target->path, &status) && S_ISREG(status.st_mode)) {
+			if (!access(target->path, X_OK))
+				return 0;
+			is_refused = true;
+		}
+		path += length;
+		if (!*path)
+			break;
+	}
+	if (is_refused)
+		return refuse(error, TARGET_NOT_EXECUTABLE, program, "found in PATH, but not executable");
+	return refuse(
+		error, TARGET_NOT_FOUND, program, "not found in PATH; give its path, or correct its name");
+}
+
+struct head {
+	unsigned char bytes[4096];
+	size_t size;
+	bool is_privileged;
+};
+
+static bool head_read(struct head *head, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	ssize_t got = -1;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		got = pread(fd, head->bytes, sizeof(head->bytes), 0);
+	head->size = got > 0 ? (size_t)got : 0;
+	head->is_privileged = ((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
+			      ((status.st_mode & S_ISGID) && status.st_gid != getegid()) ||
+			      (geteuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0);
+	close(fd);
+	return got > 0;
+}
+
+/* The interpreter that a dynamically linked program names; "" when it is static. */
+static void interpreter_find(const struct head *head, char *name, size_t room)
+{
+	const Elf64_Ehdr *elf = (const void *)head->bytes;
+
+	name[0] = '\0';
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		uint64_t at = elf->e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
+		Elf64_Phdr segment;
+
+		if (at + sizeof(segment) > head->size || at < elf->e_phoff)
+			return;
+		memcpy(&segment, head->bytes + at, sizeof(segment));
+		if (segment.p_type != PT_INTERP || segment.p_offset > head->size ||
+			segment.p_filesz > head->size - segment.p_offset)
+			continue;
+		snprintf(name, room, "%.*s", (int)segment.p_filesz,
+			(const char *)head->bytes + segment.p_offset);
+		return;
+	}
+}
+
+static const char *elf_judge(const struct head *head, bool *breaks_preload)
+{
+	const Elf64_Ehdr *elf = (const void *)head->bytes;
+	char interpreter[256];
+	const char *base;
+
+	*breaks_preload = true;
+	if (elf->e_ident[EI_CLASS] == ELFCLASS32)
+		return "it is a 32-bit program";
+#ifdef __x86_64__
+	if (elf->e_machine != EM_X86_64)
+#else
+	if (elf->e_machine != EM_AARCH64)
+#endif
+		return "it is for another processor";
+	interpreter_find(head, interpreter, sizeof(interpreter));
+	base = strrchr(interpreter, '/');
+	base = base ? base + 1 : interpreter;
+	if (*base && strncmp(base, "ld-linux", 8))
+		return strncmp(base, "ld-musl", 7) ? "its loader is not glibc's"
+						   : "it is linked with musl instead of glibc";
+	*breaks_preload = false;
+	if (!*base)
+		return "it is statically linked";
+	if (head->is_privileged)
+		return "it gains privileges when it starts (setuid, setgid or capabilities)";
+	return NULL;
+}
+
+static bool script_interpreter(const struct head *head, char *path, size_t room)
+{
+	const char *text = (const char *)head->bytes + 2, *end = (const char *)head->bytes + head->size;
+	size_t length = 0;
+
+	if (head->size < 3 || memcmp(head->bytes, "#!", 2))
+		return false;
+	while (text < end && (*text == ' ' || *text == '\t'))
+		text++;
+	while (text + length < end && !strchr(" \t\n", text[length]))
+		length++;
+	snprintf(path, room, "%.*s", (int)length, text);
+	return length > 0;
+}
+
+static void judge(struct check_target *target)
+{
+	static struct head head;
+
+	snprintf(target->binary, sizeof(target->binary), "%s", target->path);
+	for (int i = 0; i <= SCRIPTS_MAX && head_read(&head, target->binary); i++) {
+		if (head.size >= sizeof(Elf64_Ehdr) && !memcmp(head.bytes, ELFMAG, SELFMAG)) {
+			target->unmeasurable = elf_judge(&head, &target->breaks_preload);
+			return;
+		}
+		if (!script_interpreter(&head, target->binary, sizeof(target->binary)))
+			return;
+	}
+}
+
+int check_target(struct check_target *target, const char *program, struct error *error)
+{
+	int result;
+
+	memset(target, 0, sizeof(*target));
+	if (strchr(program, '/')) {
+		snprintf(target->path, sizeof(target->path), "%s", program);
+		result = executable_check(target->path, program, error);
+	} else {
+		result = *program ? path_search(target, program, error)
+				  : refuse(error, TARGET_NOT_FOUND, "\"\"", "the program's name is empty");
+	}
+	if (!result)
+		judge(target);
+	return result;
+}

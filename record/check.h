@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.h - what the program is before it is started: where it lies, whether it can be executed, and
+ * whether an agent can be preloaded into it.
+ */
+#ifndef RECORD_CHECK_H
+#define RECORD_CHECK_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "store/error.h"
+
+/* Exit codes that shells use for the same. */
+#define TARGET_NOT_EXECUTABLE 126
+#define TARGET_NOT_FOUND 127
+
+struct check_target {
+	char path[PATH_MAX];	  /* as execv gets it */
+	char binary[PATH_MAX];	  /* what runs in the end: the interpreter of a script */
+	const char *unmeasurable; /* NULL, or why no agent can be loaded: "it is statically linked" */
+	bool breaks_preload;	  /* LD_PRELOAD must not be set for it: musl, 32-bit */
+};
+
+/* 0, or TARGET_NOT_EXECUTABLE, TARGET_NOT_FOUND with a sentence. */
+int check_target(struct check_target *target, const char *program, struct error *error);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain.c - see drain.h. */
+#include "record/drain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/attributes.h"
+
+#define BATCH 256
+#define NODES_MAX (1u << 24) /* of one thread */
+
+struct event_ring *ring_at(const struct measured *process, uint32_t index)
+{
+	return (struct event_ring *)((char *)process->shared + process->rings_at +
+				     (uint64_t)index * EVENT_RING_STRIDE);
+}
+
+/* Samples on their way to the writer. */
+struct batch {
+	struct store_record record[BATCH];
+	size_t count;
+};
+
+struct drain {
+	struct measured *process;
+	struct ring *ring;
+	struct store_writer *writer;
+	uint32_t host;
+	struct batch samples;
+	size_t records;
+};
+
+static void batch_flush(struct drain *drain)
+{
+	store_writer_append(drain->writer, drain->ring->stream, STORE_SAMPLES, drain->samples.record,
+		drain->samples.count);
+	drain->samples.count = 0;
+}
+
+static void span_put(struct drain *drain, const struct store_record *record)
+{
+	store_writer_append(drain->writer, drain->ring->stream, STORE_SPANS, record, 1);
+}
+
+static uint32_t context_partial(struct store_writer *writer, uint32_t root)
+{
+	return store_writer_context(writer, root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
+}
+
+/* Store context of a node; CONTEXT_NONE for an id the ring never defined. */
+static uint32_t context_of(const struct drain *drain, uint32_t node)
+{
+	switch (node) {
+	case EVENT_NODE_PROGRAM_ROOT:
+		return STORE_CONTEXT_PROGRAM_ROOT;
+	case EVENT_NODE_THREAD_ROOT:
+		return STORE_CONTEXT_THREAD_ROOT;
+	case EVENT_NODE_PARTIAL_PROGRAM:
+		return context_partial(drain->writer, STORE_CONTEXT_PROGRAM_ROOT);
+	case EVENT_NODE_PARTIAL_THREAD:
+		return context_partial(drain->writer, STORE_CONTEXT_THREAD_ROOT);
+	default:
+		if (node < EVENT_NODE_FIRST || node - EVENT_NODE_FIRST >= drain->ring->context_count)
+			return STORE_CONTEXT_NONE;
+		return drain->ring->contexts[node - EVENT_NODE_FIRST];
+	}
+}
+
+static bool contexts_grow(struct ring *ring)
+{
+	uint32_t room = ring->context_room ? 2 * ring->context_room : 256;
+	uint32_t *grown;
+
+	if (ring->context_count < ring->context_room)
+		return true;
+	grown = room <= NODES_MAX ? realloc(ring->contexts, room * sizeof(*grown)) : NULL;
+	if (!grown)
+		return false;
+	ring->contexts = grown;
+	ring->context_room = room;
+	return true;
+}
+
+/* Nodes come with ids that count up; anything else is damage. */
+static bool node_take(struct drain *drain, const struct event_node_record *node)
+{
+	struct ring *ring = drain->ring;
+	uint32_t parent = context_of(drain, node->parent), module, context;
+	uint64_t offset = node->offset;
+
+	if (node->h.node != EVENT_NODE_FIRST + ring->context_count || !parent || !contexts_grow(ring))
+		return false;
+	if (node->module == EVENT_MODULE_RESERVED) {
+		module = STORE_MODULE_RESERVED;
+		offset = offset < STORE_FRAME_COUNT ? offset : STORE_FRAME_UNKNOWN;
+	} else {
+		module = modules_find(&drain->process->modules, drain->writer,
+			(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT),
+			node->module, drain->process->pid, drain->process->executable);
+		if (module == MODULES_NONE) {
+			module = STORE_MODULE_RESERVED;
+			offset = STORE_FRAME_UNKNOWN;
+		}
+	}
+	context = store_writer_context(drain->writer, parent, module, offset);
+	ring->contexts[ring->context_count++] = context;
+	return true;
+}
+
+static bool sample_take(struct drain *drain, const struct event_sample *sample)
+{
+	struct store_record *record;
+
+	if (drain->samples.count == BATCH)
+		batch_flush(drain);
+	record = &drain->samples.record[drain->samples.count++];
+	*record = (struct store_record){.begin_ns = sample->time_ns,
+		.end_ns = sample->time_ns,
+		.amount = sample->weight,
+		.context = context_of(drain, sample->h.node),
+		.what = drain->process->metric,
+		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
+	if (sample->time_ns > drain->ring->last_ns)
+		drain->ring->last_ns = sample->time_ns;
+	return true;
+}
+
+static bool span_take(struct drain *drain, const struct event_span *span)
+{
+	if (span->end_ns < span->begin_ns || span->operation >= STORE_OP_COUNT)
+		return true;
+	span_put(drain, &(struct store_record){.begin_ns = span->begin_ns,
+				.end_ns = span->end_ns,
+				.bytes = span->bytes,
+				.link = span->link,
+				.context = context_of(drain, span->h.node),
+				.what = span->operation});
+	return true;
+}
+
+static void lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count)
+{
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
+
+	drain->ring->lost += count;
+	drain->process->lost += count;
+	if (stream)
+		stream->lost += count;
+	span_put(drain, &(struct store_record){.begin_ns = begin_ns,
+				.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+				.amount = count,
+				.what = STORE_OP_LOST});
+}
+
+static bool lost_take(struct drain *drain, const struct event_lost *lost)
+{
+	lost_put(drain, lost->begin_ns, lost->end_ns, lost->count);
+	return true;
+}
+
+static bool name_take(struct drain *drain, const struct event_text *text)
+{
+	size_t room = text->h.words * 8u - sizeof(*text);
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
+
+	if (text->h.node > room)
+		return false;
+	if (stream)
+		stream->name =
+			store_writer_text(drain->writer, text->bytes, strnlen(text->bytes, text->h.node));
+	return true;
+}
+
+static bool fork_take(struct drain *drain, const struct event_fork *fork)
+{
+	struct measured *process = drain->process;
+
+	if (fork->kind == EVENT_FORK_EXEC)
+		return true;
+	if (fork->kind == EVENT_FORK_EXEC_UNMONITORED) {
+		process->unmonitored_ns = fork->time_ns;
+		return true;
+	}
+	if (process->child_count == process->child_room) {
+		uint32_t room = process->child_room ? 2 * process->child_room : 16;
+		struct measured_child *grown = realloc(process->children, room * sizeof(*grown));
+
+		if (!grown)
+			return true;
+		process->children = grown;
+		process->child_room = room;
+	}
+	process->children[process->child_count++] =
+		(struct measured_child){fork->child_pid, fork->kind, fork->time_ns};
+	return true;
+}
+
+/* One record; false: it makes no sense. `words` was checked against the ring; here against the type. */
+static bool record_take(struct drain *drain, const struct event_header *h)
+{
+	static const uint8_t least[EVENT_TYPE_COUNT] = {
+		[EVENT_PAD] = sizeof(struct event_header),
+		[EVENT_NODE] = sizeof(struct event_node_record),
+		[EVENT_SAMPLE] = sizeof(struct event_sample),
+		[EVENT_SPAN] = sizeof(struct event_span),
+		[EVENT_OPEN] = sizeof(struct event_span),
+		[EVENT_CLOSE] = sizeof(struct event_span),
+		[EVENT_VALUE] = sizeof(struct event_value),
+		[EVENT_LOST] = sizeof(struct event_lost),
+		[EVENT_NAME] = sizeof(struct event_text),
+		[EVENT_FORK] = sizeof(struct event_fork),
+		[EVENT_LAUNCH] = sizeof(struct event_launch),
+		[EVENT_GPU] = sizeof(struct event_gpu),
+		[EVENT_TEXT] = sizeof(struct event_text),
+	};
+
+	if (h->type >= EVENT_TYPE_COUNT || h->words * 8u < least[h->type])
+		return false;
+	drain->records++;
+	switch (h->type) {
+	case EVENT_NODE:
+		return node_take(drain, (const void *)h);
+	case EVENT_SAMPLE:
+		return sample_take(drain, (const void *)h);
+	case EVENT_SPAN:
+		return span_take(drain, (const void *)h);
+	case EVENT_LOST:
+		return lost_take(drain, (const void *)h);
+	case EVENT_NAME:
+		return name_take(drain, (const void *)h);
+	case EVENT_FORK:
+		return fork_take(drain, (const void *)h);
+	default:
+		return true;
+	}
+}
+
+/* The longest record that a producer may write. */
+#define RECORD_WORDS_MAX (4096u / 8u)
+
+/* Copies each record before it looks at it: the program can write to the ring at any time. */
+static uint64_t records_take(struct drain *drain, const uint8_t *data, uint64_t tail, uint64_t head)
+{
+	uint64_t copy[RECORD_WORDS_MAX];
+
+	while (tail < head) {
+		uint64_t at = tail % EVENT_RING_DATA;
+		struct event_header h;
+		uint32_t bytes;
+
+		memcpy(&h, data + at, sizeof(h));
+		bytes = h.words * 8u;
+		if (!bytes || bytes > head - tail || at + bytes > EVENT_RING_DATA) {
+			drain->ring->is_broken = true;
+			return head;
+		}
+		if (h.type != EVENT_PAD) {
+			if (h.words > RECORD_WORDS_MAX) {
+				drain->ring->is_broken = true;
+				return head;
+			}
+			memcpy(copy, data + at, bytes);
+			memcpy(copy, &h, sizeof(h));
+			if (!record_take(drain, (const struct event_header *)copy)) {
+				drain->ring->is_broken = true;
+				return head;
+			}
+		}
+		tail += bytes;
+	}
+	return tail;
+}
+
+/* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
+static uint32_t monitored_attributes(const struct measured *process, const struct ring *ring,
+	struct store_writer *writer, const char *name, uint64_t cpu_end_ns)
+{
+	struct store_bytes text = {0};
+	uint32_t id = 0;
+
+	if (*name)
+		attribute_put(&text, "name", name);
+	attribute_put(&text, "command", process->command);
+	attribute_put(&text, "metric", process->metric_name);
+	attribute_put_number(&text, "period_ns", process->period_ns);
+	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
+	if (cpu_end_ns)
+		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
+	if (!text.failed)
+		id = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return id;
+}
+
+static struct store_record monitored_span(const struct ring *ring, uint64_t end_ns, uint32_t attributes)
+{
+	return (struct store_record){.begin_ns = ring->begin_ns,
+		.end_ns = end_ns,
+		.what = STORE_OP_MONITORED,
+		.attributes = attributes};
+}
+
+static void stream_open(struct drain *drain, struct event_ring *shared)
+{
+	struct measured *process = drain->process;
+	struct ring *ring = drain->ring;
+	char name[sizeof(shared->name)];
+	struct store_record span;
+	struct store_stream stream = {.kind = STORE_STREAM_CPU,
+		.host = drain->host,
+		.rank = process->rank,
+		.pid = process->pid,
+		.generation = process->generation,
+		.thread = shared->thread,
+		.tid = shared->tid,
+		.begin_ns = shared->begin_ns,
+		.end_ns = STORE_OPEN_NS};
+
+	memcpy(name, shared->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	stream.name = store_writer_text(drain->writer, name, strlen(name));
+	*ring = (struct ring){.claim = ring->claim,
+		.contexts = ring->contexts,
+		.context_room = ring->context_room,
+		.begin_ns = stream.begin_ns,
+		.last_ns = stream.begin_ns,
+		.cpu_begin_ns = shared->cpu_begin_ns};
+	ring->stream = store_writer_stream(drain->writer, &stream);
+	if (ring->stream == UINT32_MAX)
+		return;
+	if (stream.thread == 0)
+		process->first_stream = ring->stream;
+	span = monitored_span(
+		ring, STORE_OPEN_NS, monitored_attributes(process, ring, drain->writer, name, 0));
+	store_writer_span_open(drain->writer, ring->stream, 0, &span);
+}
+
+/* Counters of the thread: into the process's totals and, what readers show, into the stream. */
+static void counters_take(struct drain *drain, struct event_ring *shared)
+{
+	struct measured *process = drain->process;
+	struct ring *ring = drain->ring;
+	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
+		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant)};
+	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant};
+	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
+		&process->errant};
+
+	if (now[3] != ring->partial) {
+		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
+
+		if (stream)
+			stream->partial = now[3];
+	}
+	for (unsigned i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
+		*total[i] += now[i] - *last[i];
+		*last[i] = now[i];
+	}
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	struct ring *ring = drain->ring;
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
+	uint64_t lost = atomic_load(&shared->lost_full) + atomic_load(&shared->lost_nested) +
+			atomic_load(&shared->lost_memory);
+	struct store_record span;
+	size_t size = 0;
+	const char *name;
+
+	end_ns = later(end_ns, ring->last_ns);
+	if (lost > ring->lost)
+		lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
+	if (!stream)
+		return;
+	stream = store_writer_stream_edit(drain->writer, ring->stream);
+	stream->end_ns = end_ns;
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		stream->complete_ns[track] = STORE_OPEN_NS;
+	name = store_writer_text_at(drain->writer, stream->name, &size);
+	span = monitored_span(ring, end_ns,
+		monitored_attributes(drain->process, ring, drain->writer, name ? name : "",
+			atomic_load(&shared->cpu_end_ns)));
+	store_writer_span_close(drain->writer, ring->stream, 0, &span);
+	ring->stream = UINT32_MAX;
+	ring->context_count = 0;
+}
+
+size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
+{
+	struct event_ring *shared = ring_at(process, index);
+	struct drain drain = {
+		.process = process, .ring = &process->rings[index], .writer = writer, .host = host};
+	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
+
+	if (state == EVENT_RING_FREE || (head == tail && state != EVENT_RING_ENDED))
+		return 0;
+	if (head - tail > EVENT_RING_DATA)
+		drain.ring->is_broken = true;
+	if (drain.ring->stream == UINT32_MAX && head != tail) {
+		drain.ring->claim = shared->claim;
+		stream_open(&drain, shared);
+	}
+	if (drain.ring->stream == UINT32_MAX || drain.ring->is_broken)
+		tail = head;
+	else
+		tail = records_take(&drain, (const uint8_t *)shared + EVENT_RING_HEADER, tail, head);
+	if (drain.ring->stream != UINT32_MAX) {
+		batch_flush(&drain);
+		counters_take(&drain, shared);
+	}
+	atomic_store_explicit(&shared->tail, tail, memory_order_release);
+	if (state == EVENT_RING_ENDED && tail == atomic_load_explicit(&shared->head, memory_order_acquire)) {
+		if (drain.ring->stream != UINT32_MAX)
+			stream_close(&drain, shared, atomic_load(&shared->end_ns));
+		atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
+	}
+	return drain.records;
+}
+
+void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)
+{
+	struct drain drain = {.process = process, .ring = &process->rings[index], .writer = writer};
+
+	if (drain.ring->stream != UINT32_MAX)
+		stream_close(&drain, ring_at(process, index), end_ns);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain.h - one ring to one stream: takes the records of a thread's claim, in order, and hands
+ * them to the store's writer. A claim is a stream; the next claim of the same ring is another.
+ */
+#ifndef RECORD_DRAIN_H
+#define RECORD_DRAIN_H
+
+#include "record/measured.h"
+
+struct ring {
+	uint32_t claim;
+	uint32_t stream;    /* UINT32_MAX: no claim is being read */
+	uint32_t *contexts; /* store context by node id - EVENT_NODE_FIRST */
+	uint32_t context_count, context_room;
+	uint64_t begin_ns, last_ns;
+	uint64_t cpu_begin_ns;
+	uint64_t lost;					      /* told by records so far */
+	uint64_t signals, overruns, samples, partial, errant; /* as last read */
+	bool is_broken; /* its bytes made no sense: skipped from there on */
+};
+
+struct event_ring *ring_at(const struct measured *process, uint32_t index);
+
+/* Takes what is there; opens the stream of a new claim, closes that of an ended one. Returns records taken.
+ */
+size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host);
+/* Closes the stream of a thread that has ended, or died with its process at `end_ns`. */
+void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.c - see host.h. */
+#include "record/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "store/event.h"
+#include "store/hash.h"
+
+#define BACKLOG 4096
+
+static int base_check(const char *path, struct error *error)
+{
+	struct stat status;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return error_set(
+			error, ERROR_IO, "cannot make the private directory %s: %s", path, strerror(errno));
+	if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+		(status.st_mode & 077))
+		return error_set(error, ERROR_IO,
+			"%s is not a directory that is yours alone; remove it, or set XDG_RUNTIME_DIR", path);
+	return 0;
+}
+
+static int base_find(struct host *host, struct error *error)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (runtime && runtime[0] == '/' && strlen(runtime) < 60 && !strpbrk(runtime, " :") &&
+		!access(runtime, W_OK | X_OK)) {
+		snprintf(host->base, sizeof(host->base), "%s/hpct", runtime);
+		if (!base_check(host->base, error))
+			return 0;
+	}
+	snprintf(host->base, sizeof(host->base), "/tmp/hpct-%u", (unsigned)geteuid());
+	return base_check(host->base, error);
+}
+
+static uint64_t hash_texts(const char *a, const char *b)
+{
+	struct store_hash hash = store_hash128(a, strlen(a) + 1);
+
+	return hash.low ^ store_hash128(b, strlen(b) + 1).high;
+}
+
+/* The link stays: a program that outlives the collector must still find the agent it was told to load. */
+static int agent_link(struct host *host, const char *agent, struct error *error)
+{
+	char now[4096];
+	ssize_t length;
+
+	snprintf(host->agent, sizeof(host->agent), "%.60s/agent-%016lx.so", host->base,
+		(unsigned long)hash_texts(agent, "agent"));
+	length = readlink(host->agent, now, sizeof(now) - 1);
+	if (length > 0 && (size_t)length == strlen(agent) && !memcmp(now, agent, (size_t)length))
+		return 0;
+	if (length >= 0)
+		unlink(host->agent);
+	if (symlink(agent, host->agent) && errno != EEXIST)
+		return error_set(
+			error, ERROR_IO, "cannot make the link %s: %s", host->agent, strerror(errno));
+	return 0;
+}
+
+static int place_lock(struct host *host, struct error *error)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		struct stat held, there;
+
+		if (mkdir(host->place, 0700) && errno != EEXIST)
+			break;
+		host->lock = open(host->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (host->lock < 0)
+			continue;
+		if (flock(host->lock, LOCK_EX))
+			break;
+		/* The collector of before may have removed it while we waited. */
+		if (!fstat(host->lock, &held) && !stat(host->place, &there) && held.st_ino == there.st_ino)
+			return 0;
+		close(host->lock);
+		host->lock = -1;
+	}
+	return error_set(
+		error, ERROR_IO, "cannot make the private directory %s: %s", host->place, strerror(errno));
+}
+
+static void address_set(struct sockaddr_un *address, const char *path)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	strncpy(address->sun_path, path, sizeof(address->sun_path) - 1);
+}
+
+static int socket_connect(const char *path)
+{
+	struct sockaddr_un address;
+	int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	address_set(&address, path);
+	if (connection >= 0 && connect(connection, (struct sockaddr *)&address, sizeof(address))) {
+		close(connection);
+		return -1;
+	}
+	return connection;
+}
+
+static int listener_bind(struct host *host, struct error *error)
+{
+	struct sockaddr_un address;
+
+	unlink(host->socket);
+	address_set(&address, host->socket);
+	host->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (host->listener < 0 || bind(host->listener, (struct sockaddr *)&address, sizeof(address)) ||
+		chmod(host->socket, 0600) || listen(host->listener, BACKLOG))
+		return error_set(error, ERROR_IO, "cannot listen at %s: %s", host->socket, strerror(errno));
+	return 0;
+}
+
+int host_meet(struct host *host, const char *launch, const char *run, const char *agent, struct error *error)
+{
+	int result;
+
+	*host = (struct host){.lock = -1, .listener = -1, .connection = -1};
+	result = base_find(host, error);
+	if (!result)
+		result = agent_link(host, agent, error);
+	if (result)
+		return result;
+	snprintf(host->place, sizeof(host->place), "%.60s/%016lx", host->base,
+		(unsigned long)hash_texts(launch, run));
+	snprintf(host->socket, sizeof(host->socket), "%.90s/s", host->place);
+	result = place_lock(host, error);
+	if (result)
+		return result;
+	host->connection = socket_connect(host->socket);
+	return host->connection >= 0 ? 0 : listener_bind(host, error);
+}
+
+static int hello_send(int connection)
+{
+	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_LAUNCHER, (uint32_t)getpid()};
+
+	return send(connection, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) ? 0 : -1;
+}
+
+int host_connect(struct host *host, struct error *error)
+{
+	if (host->connection < 0)
+		host->connection = socket_connect(host->socket);
+	if (host->connection < 0 || hello_send(host->connection))
+		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s", host->socket,
+			strerror(errno));
+	if (host->listener >= 0)
+		close(host->listener);
+	host->listener = -1;
+	close(host->lock);
+	host->lock = -1;
+	return 0;
+}
+
+void host_leave(struct host *host)
+{
+	int *descriptors[] = {&host->lock, &host->listener, &host->connection};
+
+	for (unsigned i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
+		if (*descriptors[i] >= 0)
+			close(*descriptors[i]);
+		*descriptors[i] = -1;
+	}
+}
+
+bool host_close(const char *place, const char *socket, int listener)
+{
+	struct pollfd waiting = {listener, POLLIN, 0};
+	int lock = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB)) {
+		close(lock);
+		return false;
+	}
+	if (poll(&waiting, 1, 0) > 0) {
+		if (lock >= 0)
+			close(lock);
+		return false;
+	}
+	unlink(socket);
+	rmdir(place);
+	if (lock >= 0)
+		close(lock);
+	return true;
+}
+
+int host_send(int connection, const struct host_message *message)
+{
+	return send(connection, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*message)
+		       ? 0
+		       : -1;
+}

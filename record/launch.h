@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch.h - starts the program with the agent preloaded, passes signals on, waits for it. */
+#ifndef RECORD_LAUNCH_H
+#define RECORD_LAUNCH_H
+
+#include <sys/resource.h>
+
+#include "record/host.h"
+#include "record/check.h"
+
+struct launch {
+	const struct check_target *target;
+	char **argv;
+	const struct host *host; /* NULL: unmeasured */
+	const char *events;
+};
+
+/* Runs it to its end: wait status in *status, its CPU time and its children's in *usage. Negative: it could
+ * not be started (the sentence says why; *status is then an exit code). */
+int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error);
+/* Ends hpct-record the way the program ended. */
+_Noreturn void launch_exit(int status);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - hpct-record: finds the program, makes the run, meets or starts the collector, runs the
+ * program with the agent preloaded, and ends as the program ended. What keeps hpct from
+ * measuring costs a sentence, not the job.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/attributes.h"
+#include "record/collect.h"
+#include "record/launch.h"
+#include "record/options.h"
+#include "store/store.h"
+
+#define OWN_FAILURE 125
+#define DONE_WAIT_NS UINT64_C(30000000000)
+#define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
+
+struct record {
+	struct options options;
+	struct check_target target;
+	struct launch_name name;
+	char run[PATH_MAX + 64]; /* absolute */
+	char agent[PATH_MAX + 64], names[PATH_MAX + 64];
+	struct host host;
+	bool is_measured;
+	bool made_run;
+};
+
+static void say(const char *text)
+{
+	fprintf(stderr, "hpct-record: %s\n", text);
+}
+
+/* ---- the run's directory ---- */
+
+static bool is_ours(const char *name)
+{
+	static const char *const suffixes[] = {".mdb", ".mdb-lock"};
+	size_t length = strlen(name);
+
+	if (!strcmp(name, "marks.tsv"))
+		return true;
+	for (unsigned i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t tail = strlen(suffixes[i]);
+
+		if (length > tail && !strcmp(name + length - tail, suffixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Visits the entries of a run; negative as soon as `visit` is. */
+static int run_visit(const char *run, int (*visit)(int directory, const char *name))
+{
+	DIR *directory = opendir(run);
+	struct dirent *entry;
+	int result = 0;
+
+	if (!directory)
+		return -1;
+	while (!result && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			result = visit(dirfd(directory), entry->d_name);
+	closedir(directory);
+	return result;
+}
+
+static int entry_check(int directory, const char *name)
+{
+	(void)directory;
+	return is_ours(name) ? 0 : -1;
+}
+
+static int entry_remove(int directory, const char *name)
+{
+	return unlinkat(directory, name, 0);
+}
+
+/* Only what holds nothing but our files is removed. */
+static int run_remove(const char *run, struct error *error)
+{
+	if (run_visit(run, entry_check))
+		return error_set(error, ERROR_USAGE,
+			"%s holds files that hpct did not make; move it away, or choose another name with -o",
+			run);
+	if (run_visit(run, entry_remove) || rmdir(run))
+		return error_set(error, ERROR_IO, "cannot remove %s: %s", run, strerror(errno));
+	return 0;
+}
+
+static int run_make(struct record *record, struct error *error)
+{
+	int result = 0;
+
+	if (!mkdir(record->run, 0700)) {
+		record->made_run = true;
+		return 0;
+	}
+	if (errno != EEXIST)
+		return error_set(error, ERROR_IO, "cannot make the run %s: %s", record->run, strerror(errno));
+	if (!record->options.overwrite)
+		return error_set(error, ERROR_USAGE,
+			"the run %s exists; choose another name with -o, or give --overwrite", record->run);
+	result = run_remove(record->run, error);
+	if (!result && mkdir(record->run, 0700))
+		result = error_set(
+			error, ERROR_IO, "cannot make the run %s: %s", record->run, strerror(errno));
+	record->made_run = !result;
+	return result;
+}
+
+static int run_name(struct record *record, struct error *error)
+{
+	char path[PATH_MAX], here[PATH_MAX];
+	int result = run_path_make(
+		path, sizeof(path), record->options.run, record->options.program[0], &record->name, error);
+
+	if (result)
+		return result;
+	if (path[0] == '/')
+		snprintf(record->run, sizeof(record->run), "%s", path);
+	else if (!getcwd(here, sizeof(here)) || strlen(here) + strlen(path) + 2 > sizeof(record->run))
+		return error_set(
+			error, ERROR_IO, "cannot tell where %s would lie: %s", path, strerror(errno));
+	else
+		snprintf(record->run, sizeof(record->run), "%.*s/%s", (int)strlen(here), here, path);
+	return 0;
+}
+
+/* ---- our own files: beside the program, in the build tree and installed alike ---- */
+
+static int parts_find(struct record *record, struct error *error)
+{
+	static const char *const places[] = {"../lib/hpct", HPCT_AGENT_DIRECTORY, "../lib"};
+	char own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (length < 0)
+		return error_set(error, ERROR_IO, "cannot tell where hpct-record lies: %s", strerror(errno));
+	own[length] = '\0';
+	*strrchr(own, '/') = '\0';
+	snprintf(record->names, sizeof(record->names), "%s/hpct-names", own);
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char place[2 * PATH_MAX];
+
+		if (places[i][0] == '/')
+			snprintf(place, sizeof(place), "%s/hpct-agent.so", places[i]);
+		else
+			snprintf(place, sizeof(place), "%s/%s/hpct-agent.so", own, places[i]);
+		if (realpath(place, record->agent) && !access(record->agent, R_OK))
+			return 0;
+	}
+	return error_set(error, ERROR_IO, "hpct-agent.so is not at %s/../lib/hpct; install hpct again", own);
+}
+
+/* ---- the collector ---- */
+
+static char *command_text(char **program)
+{
+	struct store_bytes words = {0}, text = {0};
+
+	for (; *program; program++)
+		store_bytes_put(&words, *program, strlen(*program) + 1);
+	store_bytes_put(&words, "", 1);
+	if (!words.failed)
+		command_quote(&text, (const char *)words.data, words.size);
+	store_bytes_fini(&words);
+	return text.failed ? NULL : (char *)text.data;
+}
+
+static int collector_start(struct record *record, struct error *error)
+{
+	struct collect_plan plan = {.run = record->run,
+		.launch = record->name.id,
+		.events = record->options.events,
+		.names = record->names,
+		.unmonitored = record->target.unmeasurable};
+	char *command;
+	int result = run_make(record, error);
+
+	if (result)
+		return result;
+	command = command_text(record->options.program);
+	plan.command = command ? command : "";
+	result = collect_start(&plan, &record->host, error);
+	free(command);
+	return result;
+}
+
+/* Negative with ERROR_USAGE: not to be run at all; with ERROR_IO: to be run unmeasured. */
+static int measuring_prepare(struct record *record, struct error *error)
+{
+	int result = parts_find(record, error);
+
+	if (!result)
+		result = host_meet(&record->host, record->name.id, record->run, record->agent, error);
+	if (!result && record->host.listener >= 0)
+		result = collector_start(record, error);
+	if (!result)
+		result = host_connect(&record->host, error);
+	if (result) {
+		if (record->host.listener >= 0)
+			unlink(record->host.socket);
+		host_leave(&record->host);
+		if (record->made_run)
+			rmdir(record->run);
+	}
+	record->is_measured = !result;
+	return result;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t timeval_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+static void progress_show(uint64_t left, bool *shown)
+{
+	fprintf(stderr, "\rhpct-record: naming, %lu frames left ", (unsigned long)left);
+	*shown = true;
+}
+
+/* The collector's word that all is committed, or the reason why it does not come. */
+static int done_wait(struct record *record, struct host_message *done)
+{
+	uint64_t begin_ns = now_ns();
+	bool shown = false;
+	int result = -1;
+
+	while (now_ns() - begin_ns < DONE_WAIT_NS) {
+		struct pollfd word = {record->host.connection, POLLIN, 0};
+		ssize_t got;
+
+		if (poll(&word, 1, 1000) <= 0)
+			continue;
+		got = recv(record->host.connection, done, sizeof(*done), 0);
+		if (got != sizeof(*done))
+			break;
+		if (done->type == HOST_DONE) {
+			done->text[sizeof(done->text) - 1] = '\0';
+			result = 0;
+			break;
+		}
+		if (now_ns() - begin_ns > QUIET_NS && isatty(STDERR_FILENO))
+			progress_show(done->number, &shown);
+	}
+	if (shown)
+		fprintf(stderr, "\r\033[K");
+	return result;
+}
+
+static void summary_write(const struct record *record, const char *text)
+{
+	FILE *file;
+
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "hpct-record: %s\n%s", record->run, text);
+	if (!record->options.summary)
+		return;
+	file = fopen(record->options.summary, "we");
+	if (!file || fprintf(file, "run %s\n%s", record->run, text) < 0 || fclose(file))
+		fprintf(stderr, "hpct-record: cannot write the summary %s: %s\n", record->options.summary,
+			strerror(errno));
+}
+
+static void measuring_finish(struct record *record, int status, const struct rusage *usage)
+{
+	struct host_message ended = {.type = HOST_ENDED,
+		.status = status,
+		.user_ns = timeval_ns(&usage->ru_utime),
+		.system_ns = timeval_ns(&usage->ru_stime)};
+	struct host_message done;
+
+	if (host_send(record->host.connection, &ended) || done_wait(record, &done))
+		fprintf(stderr,
+			"hpct-record: the collector has ended before its time; %s holds what was committed\n",
+			record->run);
+	else
+		summary_write(record, done.text);
+	host_leave(&record->host);
+}
+
+/* What is wrong before the program starts: 0 to go on. */
+static int prepare(struct record *record, struct error *error)
+{
+	char reason[256];
+
+	if (record->target.unmeasurable) {
+		snprintf(reason, sizeof(reason), "%.100s runs unmeasured: %s", record->target.binary,
+			record->target.unmeasurable);
+		if (record->options.strict)
+			return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
+		say(reason);
+	}
+	if (!measuring_prepare(record, error))
+		return 0;
+	if (error->code == ERROR_USAGE || record->options.strict)
+		return -error->code;
+	fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);
+	return 0;
+}
+
+static int program_run(struct record *record)
+{
+	struct launch launch = {&record->target, record->options.program,
+		record->is_measured ? &record->host : NULL, record->options.events};
+	struct rusage usage = {0};
+	struct error error;
+	int status = 0;
+
+	if (launch_run(&launch, &status, &usage, &error)) {
+		int code = status;
+
+		say(error.text);
+		if (record->is_measured)
+			measuring_finish(record, code << 8, &usage);
+		return code;
+	}
+	if (record->is_measured)
+		measuring_finish(record, status, &usage);
+	launch_exit(status);
+}
+
+static int events_list(void)
+{
+	printf("CPUTIME   CPU time of each thread, by a POSIX timer; CPUTIME@N: a sample each N\n"
+	       "          microseconds (default 5000), CPUTIME@fN: N samples a second\n");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct record record;
+	struct error error = {0};
+	int code;
+
+	if (options_parse(&record.options, argc, argv, &error)) {
+		say(error.text);
+		return OWN_FAILURE;
+	}
+	if (record.options.is_help)
+		return fputs(options_help, stdout) < 0;
+	if (record.options.is_version)
+		return puts("hpct-record " HPCT_VERSION) < 0;
+	if (record.options.is_list)
+		return events_list();
+	launch_name_find(&record.name);
+	code = check_target(&record.target, record.options.program[0], &error);
+	if (code) {
+		say(error.text);
+		return code;
+	}
+	if (run_name(&record, &error) || prepare(&record, &error)) {
+		say(error.text);
+		return OWN_FAILURE;
+	}
+	return program_run(&record);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measured.c - see measured.h. */
+#include "record/measured.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/attributes.h"
+#include "record/drain.h"
+
+/* The header's fixed fields, copied out of reach and checked. */
+static int header_check(struct measured *process, struct error *error)
+{
+	const struct event_process *shared = process->shared;
+
+	process->pid = shared->pid;
+	process->parent_pid = shared->parent_pid;
+	process->generation = shared->generation;
+	process->rank = shared->rank;
+	process->ring_count = shared->ring_count;
+	process->rings_at = shared->rings_at;
+	process->begin_ns = shared->begin_ns;
+	process->period_ns = shared->period_ns;
+	memcpy(process->metric_name, shared->metric, sizeof(process->metric_name));
+	process->metric_name[sizeof(process->metric_name) - 1] = '\0';
+	memcpy(process->executable, shared->executable, sizeof(process->executable));
+	process->executable[sizeof(process->executable) - 1] = '\0';
+	if (shared->magic != EVENT_MAGIC || shared->version != EVENT_VERSION)
+		return error_set(error, ERROR_IO, "a process offered memory that is not this version's");
+	if (process->rings_at % 4096 || process->rings_at > process->shared_bytes ||
+		process->rings_at < EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module) ||
+		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
+		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
+	return 0;
+}
+
+/* Shrinking it would make our reads fault, so the seal against it is a condition. */
+static int memory_map(struct measured *process, int memory, struct error *error)
+{
+	struct stat status;
+	int seals = fcntl(memory, F_GET_SEALS);
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(memory, &status) ||
+		status.st_size < (off_t)EVENT_MODULES_AT)
+		return error_set(error, ERROR_IO, "a process offered memory that is not sealed");
+	process->shared_bytes = (size_t)status.st_size;
+	process->shared = mmap(
+		NULL, process->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+	if (process->shared == MAP_FAILED) {
+		process->shared = NULL;
+		return error_set(error, ERROR_IO, "the memory of a process cannot be mapped");
+	}
+	return 0;
+}
+
+static int command_copy(struct measured *process, struct error *error)
+{
+	struct store_bytes text = {0};
+	char words[sizeof(process->shared->command)];
+
+	memcpy(words, process->shared->command, sizeof(words));
+	command_quote(&text, words, sizeof(words));
+	if (text.failed)
+		return error_memory(error);
+	process->command = (char *)text.data;
+	return 0;
+}
+
+int measured_open(struct measured **out, struct store_writer *writer, uint32_t host, int memory, int pidfd,
+	struct error *error)
+{
+	struct measured *process = calloc(1, sizeof(*process));
+	int result;
+
+	(void)host;
+	if (!process) {
+		close(memory);
+		close(pidfd);
+		return error_memory(error);
+	}
+	process->pidfd = pidfd;
+	process->first_stream = UINT32_MAX;
+	result = memory_map(process, memory, error);
+	close(memory);
+	if (!result)
+		result = header_check(process, error);
+	if (!result)
+		result = command_copy(process, error);
+	if (result) {
+		measured_free(process);
+		return result;
+	}
+	process->metric = store_writer_metric(writer, process->metric_name, "ns", false);
+	*out = process;
+	return 0;
+}
+
+/* Rings that were claimed since the last look. */
+static bool rings_grow(struct measured *process)
+{
+	uint32_t claimed = atomic_load_explicit(&process->shared->ring_claimed, memory_order_acquire);
+	struct ring *grown;
+
+	if (claimed > process->ring_count)
+		claimed = process->ring_count;
+	if (claimed <= process->ring_seen)
+		return true;
+	grown = realloc(process->rings, claimed * sizeof(*grown));
+	if (!grown)
+		return false;
+	memset(grown + process->ring_seen, 0, (claimed - process->ring_seen) * sizeof(*grown));
+	for (uint32_t i = process->ring_seen; i < claimed; i++)
+		grown[i].stream = UINT32_MAX;
+	process->rings = grown;
+	process->ring_seen = claimed;
+	return true;
+}
+
+/* MPI told the program its rank: all its streams get it. */
+static void rank_learn(struct measured *process, struct store_writer *writer)
+{
+	int32_t known = atomic_load(&process->shared->rank_known);
+
+	if (!known || process->rank == known - 1)
+		return;
+	process->rank = known - 1;
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct store_stream *stream =
+			process->rings[i].stream == UINT32_MAX
+				? NULL
+				: store_writer_stream_edit(writer, process->rings[i].stream);
+		if (stream)
+			stream->rank = process->rank;
+	}
+}
+
+size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host)
+{
+	size_t records = 0;
+
+	if (!rings_grow(process))
+		return 0;
+	rank_learn(process, writer);
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		records += ring_drain(process, i, writer, host);
+	if (records)
+		modules_unloaded(&process->modules, writer,
+			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT));
+	return records;
+}
+
+void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns)
+{
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct store_stream *stream;
+
+		if (process->rings[i].stream == UINT32_MAX)
+			continue;
+		stream = store_writer_stream_edit(writer, process->rings[i].stream);
+		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++)
+			if (stream->complete_ns[track] < complete_ns)
+				stream->complete_ns[track] = complete_ns;
+	}
+}
+
+static void unmonitored_put(struct measured *process, struct store_writer *writer, uint64_t end_ns)
+{
+	struct store_bytes text = {0};
+	struct store_record span = {.begin_ns = process->unmonitored_ns,
+		.end_ns = end_ns > process->unmonitored_ns ? end_ns : process->unmonitored_ns,
+		.what = STORE_OP_UNMONITORED};
+	struct store_stream *stream = store_writer_stream_edit(writer, process->first_stream);
+
+	attribute_put(&text, "reason", "exec of a program that takes no agent");
+	if (!text.failed)
+		span.attributes = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	store_writer_append(writer, process->first_stream, STORE_SPANS, &span, 1);
+	if (stream && stream->end_ns < span.end_ns)
+		stream->end_ns = span.end_ns;
+}
+
+void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
+{
+	uint64_t end_ns = now_ns;
+
+	measured_drain(process, writer, host);
+	if (atomic_load(&process->shared->ended)) {
+		uint64_t said_ns = atomic_load(&process->shared->end_ns);
+
+		if (said_ns >= process->begin_ns && said_ns < now_ns)
+			end_ns = said_ns;
+	}
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		ring_close(process, i, writer, end_ns);
+	if (process->unmonitored_ns && process->first_stream != UINT32_MAX)
+		unmonitored_put(process, writer, now_ns);
+}
+
+void measured_free(struct measured *process)
+{
+	if (!process)
+		return;
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		free(process->rings[i].contexts);
+	free(process->rings);
+	free(process->children);
+	free(process->command);
+	if (process->shared)
+		munmap(process->shared, process->shared_bytes);
+	close(process->pidfd);
+	free(process);
+}

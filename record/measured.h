@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measured.h - one measured process as the collector sees it: the shared memory that its agent
+ * writes, its rings drained into streams, its modules known to the store.
+ *
+ *   memfd --measured_open--> measured --measured_drain (again and again)--> store_writer
+ *   pidfd readable, or the next generation registered --measured_finish--> streams closed
+ *
+ * The memory belongs to a program nobody trusts: it is mapped, sealed against shrinking, every number in it
+ * is copied once and checked before use. Belongs to the collector's one thread.
+ */
+#ifndef RECORD_MEASURED_H
+#define RECORD_MEASURED_H
+
+#include "record/modules.h"
+#include "store/event.h"
+#include "store/writer.h"
+
+struct ring; /* what is known of one ring's present claim */
+
+/* A child made by fork or spawn, until its own agent registers. */
+struct measured_child {
+	uint32_t pid;
+	uint32_t kind; /* enum event_fork_kind */
+	uint64_t time_ns;
+};
+
+struct measured {
+	struct measured *next;
+	struct event_process *shared;
+	size_t shared_bytes;
+	int pidfd;
+	uint32_t pid, parent_pid, generation;
+	int32_t rank;
+	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
+	uint64_t rings_at, begin_ns, period_ns;
+	uint32_t metric; /* store id of the time source's metric */
+	char metric_name[32];
+	char *command; /* shell-quoted; ours */
+	char executable[4096];
+	struct ring *rings;
+	struct modules modules;
+	struct measured_child *children;
+	uint32_t child_count, child_room;
+	uint64_t unmonitored_ns;  /* this process runs on as a program without an agent since then; 0: no */
+	uint32_t first_stream;	  /* of the main thread; UINT32_MAX: none yet */
+	bool is_registered_child; /* its parent told of it */
+	/* totals of all its threads */
+	uint64_t signals, overruns, samples, partial, lost, errant;
+};
+
+/* Maps and checks the memory. The descriptors become the process's, also on failure. */
+int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory, int pidfd,
+	struct error *error);
+
+/* Takes what the rings hold. Returns the number of records. */
+size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host);
+/* Sets the watermark of its streams: everything before `complete_ns` is in. */
+void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
+/* Drains a last time and closes all streams; `now_ns` = when its end was seen. */
+void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+void measured_free(struct measured *process);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * modules.h - the modules of one measured process: from slots of the shared table to modules of the
+ * store. Their files are opened when they are first met, so that a binary that is deleted or
+ * replaced later can still be named.
+ */
+#ifndef RECORD_MODULES_H
+#define RECORD_MODULES_H
+
+#include "store/event.h"
+#include "store/writer.h"
+
+#define MODULES_NONE UINT32_MAX
+
+struct modules {
+	uint32_t ids[EVENT_MODULE_MAX]; /* store module + 1; 0: not met yet */
+	uint8_t gone[EVENT_MODULE_MAX]; /* its unload time is in the store */
+};
+
+/* Store module of a slot; MODULES_NONE when the slot says nothing credible. `table` is in shared memory. */
+uint32_t modules_find(struct modules *modules, struct store_writer *writer, struct event_module *table,
+	uint32_t slot, uint32_t pid, const char *executable);
+/* Notes the unload times that have come up. */
+void modules_unloaded(struct modules *modules, struct store_writer *writer, struct event_module *table);
+
+/* Descriptor of a store module's file, -1: none was kept. Stays the table's. */
+int modules_file(uint32_t module);
+/* Closes all files; for the collector's end. */
+void modules_close(void);
+
+#endif

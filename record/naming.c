@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* naming.c - see naming.h. */
+#include "record/naming.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/modules.h"
+#include "store/names.h"
+
+#define OFFSETS 512  /* of one request: small, so that answers come steadily */
+#define STARTS_MAX 3 /* a hpct-names that dies is started again so often */
+#define READ_BYTES 65536
+
+struct frame {
+	uint64_t offset;
+	uint32_t module; /* 0: free place of the table */
+};
+
+struct naming {
+	char *program;
+	pid_t pid; /* 0: not running */
+	int to, from;
+	unsigned starts;
+	bool failed;
+	uint32_t context_seen; /* contexts looked at */
+	struct frame *known;   /* open addressing: frames asked for */
+	uint32_t known_count, known_room;
+	struct frame *waiting; /* not yet in a request */
+	uint32_t waiting_count, waiting_room;
+	struct frame *asked; /* in requests since the last start: asked again after a death */
+	uint32_t asked_count, asked_room, answered;
+	struct store_bytes out;
+	size_t out_sent;
+	struct store_bytes in;
+};
+
+int naming_new(struct naming **out, const char *program, struct error *error)
+{
+	struct naming *naming = calloc(1, sizeof(*naming));
+
+	if (naming)
+		naming->program = strdup(program);
+	if (!naming || !naming->program) {
+		free(naming);
+		return error_memory(error);
+	}
+	naming->to = naming->from = -1;
+	naming->context_seen = STORE_CONTEXT_FIRST;
+	*out = naming;
+	return 0;
+}
+
+static void child_stop(struct naming *naming)
+{
+	if (naming->to >= 0)
+		close(naming->to);
+	if (naming->from >= 0)
+		close(naming->from);
+	naming->to = naming->from = -1;
+	if (naming->pid) {
+		kill(naming->pid, SIGKILL);
+		waitpid(naming->pid, NULL, 0);
+	}
+	naming->pid = 0;
+}
+
+void naming_free(struct naming *naming)
+{
+	if (!naming)
+		return;
+	child_stop(naming);
+	free(naming->program);
+	free(naming->known);
+	free(naming->waiting);
+	free(naming->asked);
+	store_bytes_fini(&naming->out);
+	store_bytes_fini(&naming->in);
+	free(naming);
+}
+
+int naming_descriptor(const struct naming *naming)
+{
+	return naming->from;
+}
+
+bool naming_failed(const struct naming *naming)
+{
+	return naming->failed;
+}
+
+uint32_t naming_outstanding(const struct naming *naming)
+{
+	return naming->failed ? 0 : naming->waiting_count + naming->asked_count - naming->answered;
+}
+
+static bool frames_add(struct frame **frames, uint32_t *count, uint32_t *room, struct frame frame)
+{
+	if (*count == *room) {
+		uint32_t wanted = *room ? 2 * *room : 256;
+		struct frame *grown = realloc(*frames, wanted * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		*frames = grown;
+		*room = wanted;
+	}
+	(*frames)[(*count)++] = frame;
+	return true;
+}
+
+static uint32_t frame_place(const struct naming *naming, struct frame frame)
+{
+	uint64_t hash = (frame.offset ^ (uint64_t)frame.module << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t place = (uint32_t)(hash >> 32) & (naming->known_room - 1);
+
+	while (naming->known[place].module &&
+		(naming->known[place].module != frame.module || naming->known[place].offset != frame.offset))
+		place = (place + 1) & (naming->known_room - 1);
+	return place;
+}
+
+static bool known_grow(struct naming *naming)
+{
+	struct frame *old = naming->known;
+	uint32_t room = naming->known_room;
+
+	if (naming->known_count * 2 < room)
+		return true;
+	naming->known_room = room ? 2 * room : 1024;
+	naming->known = calloc(naming->known_room, sizeof(*naming->known));
+	if (!naming->known) {
+		naming->known = old;
+		naming->known_room = room;
+		return false;
+	}
+	for (uint32_t i = 0; i < room; i++)
+		if (old[i].module)
+			naming->known[frame_place(naming, old[i])] = old[i];
+	free(old);
+	return true;
+}
+
+/* Whether the frame is asked for the first time. */
+static bool known_add(struct naming *naming, struct frame frame)
+{
+	uint32_t place;
+
+	if (!known_grow(naming))
+		return false;
+	place = frame_place(naming, frame);
+	if (naming->known[place].module)
+		return false;
+	naming->known[place] = frame;
+	naming->known_count++;
+	return true;
+}
+
+static int frame_compare(const void *left, const void *right)
+{
+	const struct frame *a = left, *b = right;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void request_put(
+	struct naming *naming, struct store_writer *writer, const struct frame *frames, uint32_t count)
+{
+	struct store_module module = store_writer_module_at(writer, frames[0].module);
+	const char *path = store_writer_text_at(writer, module.path, NULL);
+	int file = modules_file(frames[0].module);
+	uint64_t offsets[OFFSETS];
+	struct names_request request = {.module = frames[0].module,
+		.kind = module.kind,
+		.build_id_bytes = module.build_id_bytes,
+		.real_path = path ? path : "",
+		.path = "",
+		.offsets = offsets,
+		.offset_count = count};
+	char place[64];
+	struct error error;
+
+	memcpy(request.build_id, module.build_id, sizeof(request.build_id));
+	snprintf(place, sizeof(place), "/proc/%d/fd/%d", getpid(), file);
+	if (file >= 0)
+		request.path = place;
+	for (uint32_t i = 0; i < count; i++)
+		offsets[i] = frames[i].offset;
+	if (names_request_put(&naming->out, &request, &error))
+		naming->failed = true;
+}
+
+/* Sorted by module, so that each request speaks of one. */
+static void requests_put(struct naming *naming, struct store_writer *writer)
+{
+	struct frame *frames = naming->waiting;
+	uint32_t count = naming->waiting_count, begin = 0;
+
+	qsort(frames, count, sizeof(*frames), frame_compare);
+	for (uint32_t i = 1; i <= count; i++)
+		if (i == count || frames[i].module != frames[begin].module || i - begin == OFFSETS) {
+			request_put(naming, writer, frames + begin, i - begin);
+			begin = i;
+		}
+	for (uint32_t i = 0; i < count; i++)
+		if (!frames_add(&naming->asked, &naming->asked_count, &naming->asked_room, frames[i]))
+			naming->failed = true;
+	naming->waiting_count = 0;
+}
+
+void naming_ask(struct naming *naming, struct store_writer *writer)
+{
+	uint32_t count = store_writer_context_count(writer);
+
+	for (; naming->context_seen < count; naming->context_seen++) {
+		struct store_context context = store_writer_context_at(writer, naming->context_seen);
+		struct frame frame = {context.offset, context.module};
+		enum store_module_kind kind;
+
+		if (context.module == STORE_MODULE_RESERVED)
+			continue;
+		kind = store_writer_module_at(writer, context.module).kind;
+		if ((kind != STORE_MODULE_ELF && kind != STORE_MODULE_VDSO) || !known_add(naming, frame))
+			continue;
+		if (!frames_add(&naming->waiting, &naming->waiting_count, &naming->waiting_room, frame))
+			naming->failed = true;
+	}
+}
+
+static void child_run(const char *program, int from, int to)
+{
+	if (dup2(from, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0)
+		_exit(126);
+	execl(program, "hpct-names", "--pipe", (char *)NULL);
+	_exit(127);
+}
+
+/* Close-on-exec, and out of the way of 0, 1 and 2. */
+static int pipe_open(int ends[2])
+{
+	return pipe2(ends, O_CLOEXEC);
+}
+
+static bool child_start(struct naming *naming)
+{
+	int requests[2], answers[2];
+
+	if (naming->starts++ == STARTS_MAX || pipe_open(requests))
+		return false;
+	if (pipe_open(answers)) {
+		close(requests[0]);
+		close(requests[1]);
+		return false;
+	}
+	naming->pid = fork();
+	if (!naming->pid)
+		child_run(naming->program, requests[0], answers[1]);
+	close(requests[0]);
+	close(answers[1]);
+	naming->to = requests[1];
+	naming->from = answers[0];
+	fcntl(naming->to, F_SETFL, O_NONBLOCK);
+	fcntl(naming->from, F_SETFL, O_NONBLOCK);
+	naming->out.size = naming->out_sent = naming->in.size = 0;
+	if (naming->pid < 0) {
+		naming->pid = 0;
+		child_stop(naming);
+		return false;
+	}
+	return true;
+}
+
+/* It died: what was asked and not answered is asked again, but for the frame that it died on. */
+static void child_lost(struct naming *naming)
+{
+	uint32_t from = naming->answered + 1;
+
+	child_stop(naming);
+	for (uint32_t i = from; i < naming->asked_count; i++)
+		if (!frames_add(&naming->waiting, &naming->waiting_count, &naming->waiting_room,
+			    naming->asked[i]))
+			naming->failed = true;
+	naming->asked_count = naming->answered = 0;
+	if (naming->starts >= STARTS_MAX)
+		naming->failed = true;
+}
+
+static uint32_t text_add(struct store_writer *writer, const char *text)
+{
+	return store_writer_text(writer, text, strlen(text));
+}
+
+static void answer_store(struct store_writer *writer, const struct names_answer *answer)
+{
+	struct store_scope scopes[STORE_SCOPE_MAX];
+
+	for (uint32_t i = 0; i < answer->scope_count; i++) {
+		const struct names_scope *from = &answer->scopes[i];
+
+		scopes[i] = (struct store_scope){
+			.kind = from->kind == NAMES_INLINE ? STORE_SCOPE_INLINE : STORE_SCOPE_FUNCTION,
+			.name = text_add(writer, from->name),
+			.file = text_add(writer, from->file),
+			.line = from->line,
+			.decl_file = text_add(writer, from->decl_file),
+			.decl_line = from->decl_line,
+			.start = from->start};
+	}
+	store_writer_symbol(writer, answer->module, answer->offset, scopes, answer->scope_count);
+}
+
+/* Only what was asked for is believed. */
+static bool answer_take(struct naming *naming, struct store_writer *writer, const uint8_t *frame, size_t size)
+{
+	static struct names_answer answer;
+	struct error error;
+	struct frame key;
+
+	if (names_answer_parse(frame, size, &answer, &error))
+		return false;
+	key = (struct frame){answer.offset, answer.module};
+	if (!key.module || !naming->known_room || !naming->known[frame_place(naming, key)].module ||
+		naming->answered >= naming->asked_count)
+		return false;
+	answer_store(writer, &answer);
+	naming->answered++;
+	return true;
+}
+
+static bool answers_take(struct naming *naming, struct store_writer *writer)
+{
+	size_t at = 0;
+	struct error error;
+
+	for (;;) {
+		uint32_t type;
+		ssize_t size = names_frame_peek(naming->in.data + at, naming->in.size - at, &type, &error);
+
+		if (size < 0)
+			return false;
+		if (!size || (size_t)size > naming->in.size - at)
+			break;
+		if (type == NAMES_ANSWER && !answer_take(naming, writer, naming->in.data + at, (size_t)size))
+			return false;
+		at += (size_t)size;
+	}
+	if (at)
+		memmove(naming->in.data, naming->in.data + at, naming->in.size - at);
+	naming->in.size -= at;
+	return true;
+}
+
+/* 1: more may come, 0: nothing now, -1: the child is gone. */
+static int answers_read(struct naming *naming)
+{
+	uint8_t *room = store_bytes_reserve(&naming->in, READ_BYTES);
+	ssize_t got = room ? read(naming->from, room, READ_BYTES) : -1;
+
+	if (got > 0) {
+		naming->in.size += (size_t)got;
+		return 1;
+	}
+	return got < 0 && room && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+static bool requests_write(struct naming *naming)
+{
+	while (naming->out_sent < naming->out.size) {
+		ssize_t put = write(
+			naming->to, naming->out.data + naming->out_sent, naming->out.size - naming->out_sent);
+
+		if (put < 0)
+			return errno == EAGAIN || errno == EINTR;
+		naming->out_sent += (size_t)put;
+	}
+	naming->out.size = naming->out_sent = 0;
+	return true;
+}
+
+void naming_pump(struct naming *naming, struct store_writer *writer)
+{
+	int more = 1;
+
+	if (naming->failed)
+		return;
+	if (!naming->pid && naming->waiting_count && !child_start(naming)) {
+		naming->failed = true;
+		return;
+	}
+	if (!naming->pid)
+		return;
+	if (naming->waiting_count)
+		requests_put(naming, writer);
+	if (!requests_write(naming)) {
+		child_lost(naming);
+		return;
+	}
+	while (more > 0) {
+		more = answers_read(naming);
+		if (more >= 0 && !answers_take(naming, writer))
+			more = -1;
+	}
+	if (more < 0)
+		child_lost(naming);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * naming.h - the collector's side of hpct-names: asks for the names of frames that are new in the
+ * store, puts the answers in. hpct-names reads untrusted binaries in a niced process of its own; if it dies
+ * or hangs, recording goes on and the names stay open for readers to find.
+ *
+ *   new contexts -> frames not asked yet -> REQUEST pipe -> hpct-names -> ANSWER pipe -> symbols
+ */
+#ifndef RECORD_NAMING_H
+#define RECORD_NAMING_H
+
+#include "store/writer.h"
+
+struct naming;
+
+/* `program`: path of hpct-names. Nothing is started until there is something to name. */
+int naming_new(struct naming **naming, const char *program, struct error *error);
+void naming_free(struct naming *naming);
+
+/* Queues the frames of contexts added since the last call. */
+void naming_ask(struct naming *naming, struct store_writer *writer);
+/* Moves what the pipes take and give without waiting. */
+void naming_pump(struct naming *naming, struct store_writer *writer);
+/* Descriptor that becomes readable with answers, -1: none. */
+int naming_descriptor(const struct naming *naming);
+/* Frames asked for and not answered yet. */
+uint32_t naming_outstanding(const struct naming *naming);
+/* Whether hpct-names has failed for good. */
+bool naming_failed(const struct naming *naming);
+
+#endif

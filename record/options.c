@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#include "record/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/store.h"
+
+const char options_help[] =
+	"usage: hpct-record [options] [--] PROGRAM [ARGUMENTS]\n"
+	"\n"
+	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
+	"\n"
+	"  -o, --output RUN         the run to make (%j job, %s step, %h host, %p pid are\n"
+	"                           replaced); default PROGRAM-JOB.hpct or PROGRAM-PID.hpct\n"
+	"      --overwrite          remove a run of that name first\n"
+	"  -e, --event EVENT[@N]    CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
+	"                           time (the default); CPUTIME@f200: 200 samples a second\n"
+	"  -t, --trace              accepted: hpct always traces\n"
+	"      --summary FILE       write the summary there (it is in the run anyway, and on\n"
+	"                           stderr if that is a terminal)\n"
+	"      --strict             exit 125 instead of running PROGRAM unmeasured\n"
+	"  -L, --list               list the events\n"
+	"  -h, --help   -V, --version\n"
+	"\n"
+	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 hpct-record's\n"
+	"own failure, 126 PROGRAM cannot be executed, 127 it is not found.\n"
+	"Next: hpct-view RUN, hpct-profile RUN, hpct-info RUN.\n";
+
+static const struct option long_options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"overwrite", no_argument, NULL, 'O'},
+	{"event", required_argument, NULL, 'e'},
+	{"trace", no_argument, NULL, 't'},
+	{"summary", required_argument, NULL, 'S'},
+	{"strict", no_argument, NULL, 'X'},
+	{"list", no_argument, NULL, 'L'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+int options_event(char *events, unsigned room, const char *text, struct error *error)
+{
+	const char *at = strchr(text, '@');
+	size_t length = at ? (size_t)(at - text) : strlen(text);
+	bool is_frequency = at && (at[1] == 'f' || at[1] == 'F');
+	unsigned long long number = 5000;
+	char *end = NULL;
+
+	if (length != strlen("CPUTIME") || strncasecmp(text, "CPUTIME", length))
+		return error_set(error, ERROR_USAGE,
+			"event %s is not available; the events are: CPUTIME (hpct-record -L tells more)",
+			text);
+	if (at)
+		number = strtoull(at + 1 + is_frequency, &end, 10);
+	if (at && (end == at + 1 + is_frequency || *end || !number || number > 1000000000ull))
+		return error_set(error, ERROR_USAGE,
+			"event %s: after @ comes a period in microseconds, or f and samples a second", text);
+	if (is_frequency)
+		number = number > 1000000 ? 1 : 1000000 / number;
+	snprintf(events, room, "CPUTIME@%llu", number);
+	return 0;
+}
+
+static int option_take(struct options *options, int letter, struct error *error)
+{
+	switch (letter) {
+	case 'o':
+		options->run = optarg;
+		return 0;
+	case 'O':
+		options->overwrite = true;
+		return 0;
+	case 'e':
+		return options_event(options->events, sizeof(options->events), optarg, error);
+	case 't':
+		return 0;
+	case 'S':
+		options->summary = optarg;
+		return 0;
+	case 'X':
+		options->strict = true;
+		return 0;
+	case 'L':
+		options->is_list = true;
+		return 0;
+	case 'h':
+		options->is_help = true;
+		return 0;
+	case 'V':
+		options->is_version = true;
+		return 0;
+	default:
+		return -ERROR_USAGE;
+	}
+}
+
+/* The sentence that getopt would have printed in its own words. */
+static int option_refuse(int letter, char **argv, struct error *error)
+{
+	const char *word = optind > 0 && argv[optind - 1] ? argv[optind - 1] : "";
+
+	if (letter == ':')
+		return error_set(error, ERROR_USAGE, "option %s wants a value; try hpct-record --help", word);
+	if (optopt && optopt < 128)
+		return error_set(error, ERROR_USAGE, "unknown option -%c; try hpct-record --help", optopt);
+	return error_set(error, ERROR_USAGE, "unknown option %s; try hpct-record --help", word);
+}
+
+int options_parse(struct options *options, int argc, char **argv, struct error *error)
+{
+	const char *events = getenv("HPCRUN_EVENT_LIST");
+	int letter, result;
+
+	memset(options, 0, sizeof(*options));
+	result = options_event(
+		options->events, sizeof(options->events), events && *events ? events : "CPUTIME", error);
+	if (result)
+		return result;
+	optind = 1;
+	while ((letter = getopt_long(argc, argv, "+:o:e:thVL", long_options, NULL)) != -1) {
+		if (letter == '?' || letter == ':')
+			return option_refuse(letter, argv, error);
+		result = option_take(options, letter, error);
+		if (result)
+			return result;
+	}
+	options->program = argv + optind;
+	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
+		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");
+	return 0;
+}
+
+static const char *environment_first(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && *value)
+			return value;
+	}
+	return "";
+}
+
+/* Names from the environment become part of a file name. */
+static void label_copy(char *to, size_t room, const char *from)
+{
+	size_t used = 0;
+
+	for (; *from && used + 1 < room; from++)
+		to[used++] = *from == '/' || (unsigned char)*from <= ' ' || *from == 0x7f ? '_' : *from;
+	to[used] = '\0';
+}
+
+void launch_name_find(struct launch_name *name)
+{
+	static const char *const jobs[] = {"SLURM_JOB_ID", "COBALT_JOBID", "LSB_JOBID", "PBS_JOBID", NULL};
+	static const char *const steps[] = {"SLURM_STEP_ID", "JSM_NAMESPACE_LOCAL_RANK_STEP", NULL};
+	static const char *const launches[] = {
+		"PMIX_NAMESPACE", "PMI_JOBID", "OMPI_MCA_ess_base_jobid", "HYDRA_LAUNCHER_ID", NULL};
+	const char *launch = environment_first(launches);
+
+	memset(name, 0, sizeof(*name));
+	label_copy(name->job, sizeof(name->job), environment_first(jobs));
+	label_copy(name->step, sizeof(name->step), environment_first(steps));
+	if (name->job[0] && name->step[0])
+		snprintf(name->label, sizeof(name->label), "%.30s.%.30s", name->job, name->step);
+	else if (name->job[0])
+		label_copy(name->label, sizeof(name->label), name->job);
+	else if (*launch)
+		label_copy(name->label, sizeof(name->label), launch);
+	else
+		snprintf(name->label, sizeof(name->label), "%d", (int)getpid());
+	if (*launch || (name->job[0] && name->step[0]))
+		snprintf(name->id, sizeof(name->id), "%.60s/%.60s/%.100s", name->job, name->step, launch);
+	else
+		snprintf(name->id, sizeof(name->id), "pid/%d", (int)getpid());
+}
+
+static int replacement_put(char *path, unsigned room, size_t *used, char letter,
+	const struct launch_name *name, struct error *error)
+{
+	char host[256] = "", number[16];
+	const char *text;
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(number, sizeof(number), "%d", (int)getpid());
+	switch (letter) {
+	case 'j':
+		text = name->job[0] ? name->job : name->label;
+		break;
+	case 's':
+		text = name->step[0] ? name->step : "0";
+		break;
+	case 'h':
+		text = host;
+		break;
+	case 'p':
+		text = number;
+		break;
+	case '%':
+		text = "%";
+		break;
+	default:
+		return error_set(
+			error, ERROR_USAGE, "-o: %%%c means nothing; %%j %%s %%h %%p %%%% do", letter);
+	}
+	*used += (size_t)snprintf(path + *used, room - *used, "%s", text);
+	return 0;
+}
+
+static int pattern_expand(
+	char *path, unsigned room, const char *pattern, const struct launch_name *name, struct error *error)
+{
+	size_t used = 0;
+
+	for (; *pattern; pattern++) {
+		int result = 0;
+
+		if (*pattern == '%' && pattern[1])
+			result = replacement_put(path, room, &used, *++pattern, name, error);
+		else if (used + 1 < room)
+			path[used++] = *pattern;
+		else
+			used++;
+		if (result)
+			return result;
+		if (used + 8 >= room)
+			return error_set(error, ERROR_USAGE, "-o: the run's name is too long");
+	}
+	path[used] = '\0';
+	return 0;
+}
+
+int run_path_make(char *path, unsigned room, const char *pattern, const char *program,
+	const struct launch_name *name, struct error *error)
+{
+	const char *base = strrchr(program, '/');
+	size_t length;
+	int result = 0;
+
+	base = base ? base + 1 : program;
+	if (pattern)
+		result = pattern_expand(path, room, pattern, name, error);
+	else
+		snprintf(path, room, "%.200s-%s", base, name->label);
+	if (result)
+		return result;
+	length = strlen(path);
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+	if (!length)
+		return error_set(error, ERROR_USAGE, "-o: the run needs a name");
+	if (length < 5 || strcmp(path + length - 5, STORE_RUN_SUFFIX))
+		strcat(path, STORE_RUN_SUFFIX);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the command line of hpct-record, and the name of the run it makes. */
+#ifndef RECORD_OPTIONS_H
+#define RECORD_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "store/error.h"
+
+struct options {
+	const char *run;     /* -o as given; NULL: by default */
+	char events[128];    /* as EVENT_ENV_EVENTS wants them */
+	const char *summary; /* --summary FILE; NULL: none */
+	bool overwrite, strict, is_help, is_version, is_list;
+	char **program; /* argv of the program */
+};
+
+/* ERROR_USAGE with a sentence. `program` points into argv. */
+int options_parse(struct options *options, int argc, char **argv, struct error *error);
+/* One event, "CPUTIME", "CPUTIME@5000" (microseconds) or "CPUTIME@f200" (a second); `events` as the agent
+ * reads it. */
+int options_event(char *events, unsigned room, const char *text, struct error *error);
+extern const char options_help[];
+
+/* Names of a launch: job and step under a scheduler, else the launcher's own pid. */
+struct launch_name {
+	char id[256];		/* same for all processes of one launch; what makes a run one run */
+	char label[64];		/* of the default run name */
+	char job[64], step[64]; /* "" when there is none */
+};
+void launch_name_find(struct launch_name *name);
+
+/* Path of the run: `pattern` with %j %s %h %p %% replaced, or PROG-LABEL.hpct; ".hpct" is added where it is
+ * missing. */
+int run_path_make(char *path, unsigned room, const char *pattern, const char *program,
+	const struct launch_name *name, struct error *error);
+
+#endif

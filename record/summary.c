@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.c - see summary.h. */
+#include "record/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/attributes.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void summary_init(struct summary *summary, const char *events)
+{
+	memset(summary, 0, sizeof(*summary));
+	summary->begin_ns = now_ns();
+	summary->unmonitored_stream = UINT32_MAX;
+	snprintf(summary->events, sizeof(summary->events), "%s", events);
+}
+
+void summary_fini(struct summary *summary)
+{
+	free(summary->registered);
+}
+
+static uint32_t reason_text(struct store_writer *writer, const char *why, const char *command)
+{
+	struct store_bytes text = {0};
+	uint32_t id = 0;
+
+	attribute_put(&text, "reason", why);
+	if (command)
+		attribute_put(&text, "command", command);
+	if (!text.failed)
+		id = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return id;
+}
+
+void summary_unmonitored(struct summary *summary, const char *why, const char *command,
+	struct store_writer *writer, uint32_t host)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_CPU, .host = host, .rank = -1};
+	struct store_record span = {.end_ns = STORE_OPEN_NS, .what = STORE_OP_UNMONITORED};
+
+	if (!why)
+		return;
+	summary->writer = writer;
+	summary->unmonitored_ns = span.begin_ns = stream.begin_ns = now_ns();
+	stream.end_ns = STORE_OPEN_NS;
+	summary->unmonitored_attributes = span.attributes = reason_text(writer, why, command);
+	summary->unmonitored_stream = store_writer_stream(writer, &stream);
+	store_writer_span_open(writer, summary->unmonitored_stream, 0, &span);
+}
+
+void summary_registered(struct summary *summary, uint32_t pid)
+{
+	if (summary->registered_count == summary->registered_room) {
+		uint32_t room = summary->registered_room ? 2 * summary->registered_room : 64;
+		uint32_t *grown = realloc(summary->registered, room * sizeof(*grown));
+
+		if (!grown)
+			return;
+		summary->registered = grown;
+		summary->registered_room = room;
+	}
+	summary->registered[summary->registered_count++] = pid;
+}
+
+void summary_add(struct summary *summary, const struct measured *process)
+{
+	summary->processes++;
+	summary->threads += atomic_load(&process->shared->thread_count);
+	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
+	summary->signals += process->signals;
+	summary->overruns += process->overruns;
+	summary->samples += process->samples;
+	summary->partial += process->partial;
+	summary->lost += process->lost;
+	summary->errant += process->errant;
+}
+
+static bool is_registered(const struct summary *summary, uint32_t pid)
+{
+	for (uint32_t i = summary->registered_count; i-- > 0;)
+		if (summary->registered[i] == pid)
+			return true;
+	return false;
+}
+
+void summary_children(struct summary *summary, const struct measured *process, struct store_writer *writer,
+	uint32_t host, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < process->child_count; i++) {
+		const struct measured_child *child = &process->children[i];
+		struct store_stream stream = {.kind = STORE_STREAM_CPU,
+			.host = host,
+			.rank = process->rank,
+			.pid = child->pid,
+			.begin_ns = child->time_ns,
+			.end_ns = end_ns};
+		struct store_record span = {
+			.begin_ns = child->time_ns, .end_ns = end_ns, .what = STORE_OP_UNMONITORED};
+		uint32_t id;
+
+		if (is_registered(summary, child->pid) || child->time_ns > end_ns)
+			continue;
+		summary_registered(summary, child->pid);
+		span.attributes = reason_text(writer,
+			child->kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
+								    : "the child never loaded the agent",
+			NULL);
+		id = store_writer_stream(writer, &stream);
+		if (id != UINT32_MAX)
+			store_writer_append(writer, id, STORE_SPANS, &span, 1);
+		summary->threads_unmonitored++;
+	}
+}
+
+static void unmonitored_close(struct summary *summary)
+{
+	struct store_record span = {.begin_ns = summary->unmonitored_ns,
+		.end_ns = now_ns(),
+		.what = STORE_OP_UNMONITORED,
+		.attributes = summary->unmonitored_attributes};
+	struct store_stream *stream;
+
+	if (summary->unmonitored_stream == UINT32_MAX)
+		return;
+	stream = store_writer_stream_edit(summary->writer, summary->unmonitored_stream);
+	if (stream)
+		stream->end_ns = span.end_ns;
+	store_writer_span_close(summary->writer, summary->unmonitored_stream, 0, &span);
+	summary->unmonitored_stream = UINT32_MAX;
+}
+
+void summary_ended(struct summary *summary, int32_t status, uint64_t cpu_ns)
+{
+	summary->has_ended = true;
+	summary->status = status;
+	summary->program_cpu_ns += cpu_ns;
+	unmonitored_close(summary);
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
+}
+
+void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} number[] = {
+		{"processes", summary->processes},
+		{"threads", summary->threads},
+		{"signals", summary->signals},
+		{"overruns", summary->overruns},
+		{"samples", summary->samples},
+		{"samples_lost", summary->lost},
+		{"samples_partial", summary->partial},
+		{"faults_caught", summary->errant},
+		{"threads_unmonitored", summary->threads_unmonitored},
+		{"processes_refused", summary->refused},
+		{"program_cpu_ns", summary->program_cpu_ns},
+		{"collector_cpu_ns", own_cpu_ns()},
+		{"frames_unnamed", unnamed},
+	};
+
+	summary->unnamed = unnamed;
+	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		store_writer_meta_number(writer, number[i].key, number[i].value);
+	if (summary->has_ended)
+		store_writer_meta_number(writer, WIFSIGNALED(summary->status) ? "signal" : "exit",
+			(uint64_t)(WIFSIGNALED(summary->status) ? WTERMSIG(summary->status)
+								: WEXITSTATUS(summary->status)));
+	if (problem) {
+		snprintf(summary->problem, sizeof(summary->problem), "%s", problem);
+		store_writer_meta(writer, "problem", problem);
+	}
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+void summary_text(const struct summary *summary, char *text, size_t room)
+{
+	int used = snprintf(text, room,
+		"processes %lu  threads %lu  samples %lu  lost %lu  partial %lu (%.2f %%)\n"
+		"events %s  signals %lu  overruns %lu  program %.3f s CPU  collector %.3f s CPU\n",
+		(unsigned long)summary->processes, (unsigned long)summary->threads,
+		(unsigned long)summary->samples, (unsigned long)summary->lost,
+		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
+		(unsigned long)summary->signals, (unsigned long)summary->overruns,
+		(double)summary->program_cpu_ns / 1e9, (double)own_cpu_ns() / 1e9);
+
+	if (summary->threads_unmonitored && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads or processes\n",
+			(unsigned long)summary->threads_unmonitored);
+	if (summary->unnamed && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);
+	if (summary->problem[0] && (size_t)used < room)
+		snprintf(text + used, room - (size_t)used, "recording stopped early: %s\n", summary->problem);
+}
