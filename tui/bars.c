@@ -62,15 +62,9 @@ static void put_length(const struct session *session, char *out, size_t size)
 	snprintf(out, size, "run %s", text);
 }
 
-/* Time and records lost on the screen. */
-struct coverage {
-	uint64_t there_ns, known_ns, lost_ns;
-	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
-};
-
-static struct coverage take_coverage(struct session *session)
+struct bars_coverage bars_take_coverage(struct session *session)
 {
-	struct coverage coverage = {.lost_stream = UINT32_MAX};
+	struct bars_coverage coverage = {.lost_stream = UINT32_MAX};
 	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
 	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
 
@@ -121,6 +115,10 @@ static void put_view(struct session *session, struct title *title)
 	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
 		session->state.is_auto ? " auto" : "");
 	put_piece(title, text, GRID_TEXT);
+	quantity_short(window, bars_take_coverage(session).lost_ns);
+	snprintf(text, sizeof(text), "LOST %s", window);
+	if (bars_take_coverage(session).lost_ns)
+		put_piece(title, text, GRID_ERROR);
 	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
 		session->rows.stream_count);
 	put_piece(title, text, GRID_TEXT);
@@ -294,7 +292,7 @@ static void put_columns(const struct session *session, char *out, size_t size)
 
 static void put_coverage(struct session *session, char *out, size_t size, bool is_wide)
 {
-	struct coverage coverage = take_coverage(session);
+	struct bars_coverage coverage = bars_take_coverage(session);
 	char share[QUANTITY_BYTES], lost[QUANTITY_BYTES];
 	int used;
 
@@ -316,7 +314,7 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 void bars_draw_status(struct session *session, struct grid *grid)
 {
 	bool is_wide = grid->columns >= 100;
-	char cursor[LABEL_BYTES * 2], columns[64], trust[256], text[LABEL_BYTES * 3];
+	char cursor[LABEL_BYTES * 3], columns[64], trust[256], text[LABEL_BYTES * 4];
 	int row = session->layout.status, room;
 
 	if (session->message[0]) {

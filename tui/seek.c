@@ -57,6 +57,11 @@ static uint64_t key_blind(struct session *session, const struct extent *extent, 
 	return extent->state == EXTENT_LOST || extent->state == EXTENT_UNMONITORED;
 }
 
+static uint64_t key_known(struct session *session, const struct extent *extent, const void *data)
+{
+	return extent->state != EXTENT_ABSENT && !key_blind(session, extent, data);
+}
+
 /* `data`: a byte per context, set where its path holds a match. */
 static uint64_t key_match(struct session *session, const struct extent *extent, const void *data)
 {
@@ -185,9 +190,30 @@ void seek_gap(struct session *session, bool is_back)
 	seek(session, is_back, key_gap, "gap");
 }
 
+/* Where nothing is known, the way is to what is. */
 void seek_blind(struct session *session, bool is_back)
 {
-	seek(session, is_back, key_blind, "lost or unmonitored stretch");
+	struct extent extent;
+	struct error error;
+	uint32_t stream;
+
+	if (session_stream(session, &stream) &&
+		extent_at(session->run, stream, session->state.cursor_ns, &extent, &error) == 0 &&
+		!key_known(session, &extent, NULL))
+		seek(session, is_back, key_known, "records");
+	else
+		seek(session, is_back, key_blind, "lost or unmonitored stretch");
+}
+
+bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns)
+{
+	uint64_t from_ns = is_back ? session->frame.begin_ns : session->frame.end_ns - 1;
+	struct stretch found;
+
+	if (!next_stretch(session, stream, from_ns, is_back, key_known, NULL, &found))
+		return false;
+	*time_ns = is_back ? found.end_ns : found.begin_ns;
+	return true;
 }
 
 void seek_gap_by_size(struct session *session, bool is_smaller)

@@ -125,12 +125,20 @@ void seek_gap(struct session *session, bool is_back);
 void seek_gap_by_size(struct session *session, bool is_smaller);
 void seek_blind(struct session *session, bool is_back);
 void seek_fit(struct session *session);
+/* Where the nearest records of a stream outside the window are. */
+bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns);
 void seek_find(struct session *session, bool is_back);
 /* prompt.c */
 void prompt_open(struct session *session, enum session_prompt prompt);
 void prompt_key(struct session *session, uint32_t key);
 void prompt_draw(const struct session *session, struct grid *grid, int row);
 /* bars.c: the lines around the views. */
+/* How much of the streams x time on the screen is known. */
+struct bars_coverage {
+	uint64_t there_ns, known_ns, lost_ns;
+	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+};
+struct bars_coverage bars_take_coverage(struct session *session);
 void bars_draw_title(struct session *session, struct grid *grid);
 void bars_draw_overview(const struct session *session, struct grid *grid);
 void bars_draw_pane_title(const struct session *session, struct grid *grid);

@@ -8,6 +8,7 @@
 
 #include "tui/label.h"
 #include "tui/lanes.h"
+#include "tui/quantity.h"
 #include "tui/session.h"
 #include "tui/text.h"
 
@@ -303,6 +304,33 @@ static void draw_ruler(struct session *session, struct grid *grid)
 			'[', GRID_HEADING);
 }
 
+/* Blank is never an answer: why there is nothing, and where the nearest records are. */
+static void draw_nothing(struct session *session, struct grid *grid, int row, int end)
+{
+	char distance[QUANTITY_BYTES], text[160];
+	uint64_t time_ns;
+	uint32_t stream;
+	int at = session->layout.label;
+
+	if (end - row < 4)
+		return;
+	grid_text(grid, row++, at, grid->columns - at, "Nothing was recorded here.", GRID_TEXT);
+	if (session_stream(session, &stream)) {
+		for (int is_back = 1; is_back >= 0; is_back--) {
+			if (!seek_records(session, stream, is_back, &time_ns))
+				continue;
+			quantity_short(distance, is_back ? session->frame.begin_ns - time_ns
+							 : time_ns - session->frame.end_ns);
+			snprintf(text, sizeof(text), "nearest records of this stream: %s to the %s", distance,
+				is_back ? "left" : "right");
+			grid_text(grid, row++, at, grid->columns - at, text, GRID_TEXT);
+		}
+	}
+	if (row < end)
+		grid_text(grid, row, at, grid->columns - at,
+			") next data    u back to the last view    0 whole run    X show all", GRID_GREY);
+}
+
 static void timeline_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
@@ -325,6 +353,9 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 	free(row);
 	if ((int)count < area.rows)
 		draw_more(session, grid, area.row + area.rows - 1, top, count);
+	if (count && !session->is_unread && session_streams_on_screen(session, NULL) &&
+		bars_take_coverage(session).known_ns + bars_take_coverage(session).lost_ns == 0)
+		draw_nothing(session, grid, area.row + (int)count + 1, area.row + area.rows);
 	if (session->rows.shown_count == 0)
 		grid_text(grid, area.row + 1, session->layout.label, session->layout.cells,
 			"No stream is shown here. X shows all again, & changes the filter.", GRID_TEXT);

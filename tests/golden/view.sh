@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# view.sh NAME: draws one screen of view_cases and compares it with view_NAME.screen.
+# In: HPCT_BIN. HPCT_GOLDEN_UPDATE=1 writes the screen anew: look at the difference before it is committed.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "$0")" && pwd)
+name=$1
+export PATH=$HPCT_BIN:$PATH TZ=UTC
+unset NO_COLOR
+work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-golden.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+IFS='|' read -r _ run size locale options keys < <(grep "^$name|" "$here/view_cases")
+if [ -f "$here/view_$run.awk" ]; then
+	awk -f "$here/view_$run.awk" >"$run.tsv"
+	hpct-import --from tsv "$run.tsv" -o "$run.hpct"
+else
+	hpct-simulate -o "$run.hpct" --shape "$run" --streams 12 --records 20000 --seed 7
+fi
+read -ra words <<<"$options"
+LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen
+if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then
+	cp screen "$here/view_$name.screen"
+fi
+diff -u "$here/view_$name.screen" screen

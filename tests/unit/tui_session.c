@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tui_session.c - a whole session without a terminal, on a simulated run: the statistics pane against
+ * stats_compute(), the law that lines sum to streams x window, undo back to the first picture, what a step of
+ * the cursor may touch, and a monkey at the keys.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/arena.h"
+#include "tests/simulate.h"
+#include "tui/session.h"
+#include "tui/sums.h"
+
+#define ROWS 36
+#define COLUMNS 120
+
+struct fixture {
+	struct run *run;
+	struct session *session;
+	struct grid grid;
+};
+
+static char directory[] = "/tmp/hpct-session.XXXXXX";
+static char run_name[64];
+
+static int make_run(void **state)
+{
+	struct simulate_options options = {
+		.run = run_name, .shape = "mixed", .streams = 12, .records = 20000, .seed = 7};
+	struct error error;
+
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
+	return simulate_run(&options, &error);
+}
+
+static int remove_run(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	return system(command);
+}
+
+static void open_session(struct fixture *f)
+{
+	struct run_options options = {.no_cache = true};
+	struct session_looks looks = {.colours = 256};
+	struct error error;
+
+	assert_int_equal(run_open(&f->run, run_name, &options, &error), 0);
+	assert_int_equal(session_open(&f->session, f->run, NULL, looks, &error), 0);
+	assert_int_equal(grid_init(&f->grid, ROWS, COLUMNS, false), 0);
+	assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
+}
+
+static void close_session(struct fixture *f)
+{
+	session_close(f->session);
+	run_close(f->run);
+	grid_fini(&f->grid);
+}
+
+static void press(struct fixture *f, const char *keys)
+{
+	struct error error;
+	uint32_t key;
+	size_t size;
+
+	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
+		session_key(f->session, key);
+		assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
+	}
+}
+
+/* ---- statistics against their twin ---- */
+
+static bool is_twin_state(enum extent_state state)
+{
+	return !extent_state_is_busy(state);
+}
+
+/* Time and records of all lines of ours that are the twin's row: its states are one row each. */
+static void add_ours(struct fixture *f, const struct sums_line *lines, size_t count,
+	const struct stats_row *row, uint64_t *time_ns, uint64_t *records)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool is_same;
+		if (is_twin_state(row->state))
+			is_same = lines[i].state == row->state;
+		else
+			is_same = extent_state_is_busy(lines[i].state) && lines[i].function != UINT32_MAX &&
+				  row->function != UINT32_MAX &&
+				  strcmp(run_function(f->run, lines[i].function)->name,
+					  run_function(f->run, row->function)->name) == 0;
+		if (!is_same)
+			continue;
+		*time_ns += lines[i].time_ns;
+		*records += lines[i].records;
+	}
+}
+
+static void compare_with_twin(struct fixture *f)
+{
+	uint32_t *streams = calloc(f->session->rows.shown_count + 1, sizeof(*streams));
+	uint32_t stream_count = session_streams_on_screen(f->session, streams);
+	const struct frame *frame = &f->session->frame;
+	uint64_t sum_ns = 0;
+	struct sums_line *lines;
+	struct arena arena = {0};
+	struct stats stats;
+	struct error error;
+	size_t count;
+
+	assert_int_equal(
+		sums_add_up(&lines, &count, &f->session->frame, streams, stream_count, STATS_FUNCTION), 0);
+	for (size_t i = 0; i < count; i++)
+		sum_ns += lines[i].time_ns;
+	assert_int_equal(sum_ns, stream_count * (frame->end_ns - frame->begin_ns));
+	assert_int_equal(stats_compute(&stats, f->run, streams, stream_count, frame->begin_ns, frame->end_ns,
+				 STATS_FUNCTION, frame->depth, &arena, &error),
+		0);
+	assert_true((stats.count > 0) == (stream_count > 0));
+	for (size_t i = 0; i < stats.count; i++) {
+		uint64_t time_ns = 0, records = 0;
+		add_ours(f, lines, count, &stats.rows[i], &time_ns, &records);
+		assert_int_equal(time_ns, stats.rows[i].time_ns);
+		assert_int_equal(records, stats.rows[i].records);
+	}
+	arena_fini(&arena);
+	free(lines);
+	free(streams);
+}
+
+static void test_statistics(void **state)
+{
+	static const char *const keys[] = {
+		"", "www", "eee", "dd", "EEEEEE", "C", "C", "jjjjjx", "ssss", "0e", "+++++LL"};
+	struct fixture f;
+
+	(void)state;
+	open_session(&f);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		press(&f, keys[i]);
+		compare_with_twin(&f);
+	}
+	close_session(&f);
+}
+
+/* Every grouping has the same total. */
+static void test_groupings(void **state)
+{
+	struct fixture f;
+	uint32_t streams[64], count;
+
+	(void)state;
+	open_session(&f);
+	press(&f, "ww");
+	count = session_streams_on_screen(f.session, streams);
+	for (int by = 0; by < STATS_BY_COUNT; by++) {
+		struct sums_line *lines;
+		uint64_t sum_ns = 0;
+		size_t line_count;
+
+		assert_int_equal(sums_add_up(&lines, &line_count, &f.session->frame, streams, count,
+					 (enum stats_by)by),
+			0);
+		for (size_t i = 0; i < line_count; i++)
+			sum_ns += lines[i].time_ns;
+		assert_int_equal(sum_ns, count * (f.session->frame.end_ns - f.session->frame.begin_ns));
+		free(lines);
+	}
+	close_session(&f);
+}
+
+/* ---- history ---- */
+
+static void test_undo(void **state)
+{
+	static const char keys[] = "wdsaDA0+-cCxX wz";
+	struct grid first, last;
+	unsigned seed = 99;
+	struct fixture f;
+	struct error error;
+
+	(void)state;
+	open_session(&f);
+	assert_int_equal(grid_init(&first, ROWS, COLUMNS, false), 0);
+	assert_int_equal(grid_init(&last, ROWS, COLUMNS, false), 0);
+	press(&f, "w");
+	assert_int_equal(session_draw(f.session, &first, 0, &error), 0);
+	for (int i = 0; i < 60; i++) {
+		char key[2] = {keys[(size_t)rand_r(&seed) % (sizeof(keys) - 1)], '\0'};
+		press(&f, key);
+	}
+	f.session->message[0] = '\0';
+	assert_int_equal(session_draw(f.session, &last, 0, &error), 0);
+	for (int i = 0; i < 61; i++)
+		press(&f, "u");
+	press(&f, "<C-r>"); /* the first step was the zoom before the picture was taken */
+	f.session->message[0] = '\0';
+	assert_int_equal(session_draw(f.session, &f.grid, 0, &error), 0);
+	assert_memory_equal(f.grid.cells, first.cells, ROWS * COLUMNS * sizeof(*first.cells));
+	for (int i = 0; i < 61; i++)
+		press(&f, "<C-r>");
+	f.session->message[0] = '\0';
+	assert_int_equal(session_draw(f.session, &f.grid, 0, &error), 0);
+	assert_memory_equal(f.grid.cells, last.cells, ROWS * COLUMNS * sizeof(*last.cells));
+	grid_fini(&first);
+	grid_fini(&last);
+	close_session(&f);
+}
+
+/* ---- what a step of the cursor touches ---- */
+
+static void test_cursor_step(void **state)
+{
+	struct grid before;
+	struct fixture f;
+	int label, cells;
+
+	(void)state;
+	open_session(&f);
+	press(&f, "jjlllll");
+	assert_int_equal(grid_init(&before, ROWS, COLUMNS, false), 0);
+	memcpy(before.cells, f.grid.cells, ROWS * COLUMNS * sizeof(*before.cells));
+	press(&f, "l");
+	label = f.session->layout.label;
+	cells = f.session->layout.cells;
+	for (int row = 0; row < ROWS - 2; row++) { /* all but status and keys */
+		int changed = 0;
+		for (int column = 0; column < label + cells; column++)
+			changed += memcmp(&before.cells[row * COLUMNS + column],
+					   &f.grid.cells[row * COLUMNS + column], sizeof(*before.cells)) != 0;
+		if (row == f.session->layout.ruler)
+			assert_true(changed <= 16); /* the mark, and labels that give way to it */
+		else if (changed)
+			assert_int_equal(changed, 2); /* the old and the new cell */
+	}
+	grid_fini(&before);
+	close_session(&f);
+}
+
+/* ---- the monkey ---- */
+
+static void check_grid(const struct grid *grid)
+{
+	for (int i = 0; i < grid->rows * grid->columns; i++) {
+		uint32_t rune = grid->cells[i].rune;
+		assert_true(rune == 0 || (rune >= 0x20 && rune != 0x7f));
+		assert_true(!grid->is_ascii || rune < 0x7f);
+		assert_true(grid->cells[i].style < GRID_STYLE_COUNT);
+	}
+}
+
+static void resize(struct fixture *f, unsigned *seed)
+{
+	int rows = 1 + rand_r(seed) % 60, columns = 1 + rand_r(seed) % 220;
+
+	grid_fini(&f->grid);
+	assert_int_equal(grid_init(&f->grid, rows, columns, f->session->looks.is_ascii), 0);
+}
+
+static void test_monkey(void **state)
+{
+	static const uint32_t special[] = {KEYS_LEFT, KEYS_RIGHT, KEYS_UP, KEYS_DOWN, KEYS_HOME, KEYS_END,
+		KEYS_PAGE_UP, KEYS_PAGE_DOWN, KEYS_ENTER, KEYS_TAB, KEYS_ESC, KEYS_BACKSPACE, 'R' & 31,
+		'L' & 31, 0xe9, 0x1f600, KEYS_RESIZE};
+	static const char *const typed[] = {":time 0.1s..0.2s<Enter>", ":depth 3<Enter>",
+		":streams kind=gpu<Enter>", ":streams <Enter>", "g50%<Enter>", "g0.3<Enter>", "/solve<Enter>",
+		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":set fill<Enter>"};
+	unsigned seed = (unsigned)getpid();
+	struct error error;
+	struct fixture f;
+
+	(void)state;
+	print_message("seed %u\n", seed);
+	open_session(&f);
+	for (int i = 0; i < 4000; i++) {
+		int dice = rand_r(&seed) % 100;
+		if (dice < 3)
+			resize(&f, &seed);
+		else if (dice < 8)
+			press(&f, typed[(size_t)rand_r(&seed) % (sizeof(typed) / sizeof(typed[0]))]);
+		else if (dice < 30)
+			session_key(f.session,
+				special[(size_t)rand_r(&seed) % (sizeof(special) / sizeof(special[0]))]);
+		else
+			session_key(f.session, 33 + (uint32_t)rand_r(&seed) % 94);
+		f.session->is_done = false;
+		assert_int_equal(session_draw(f.session, &f.grid, 0, &error), 0);
+		if (f.grid.is_ascii == f.session->looks.is_ascii)
+			check_grid(&f.grid);
+	}
+	close_session(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_groupings),
+		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_cursor_step),
+		cmocka_unit_test(test_monkey),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, make_run, remove_run);
+}
