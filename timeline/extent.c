@@ -50,7 +50,11 @@ struct extent_walk {
 	struct feed samples, spans;
 	struct extent_stack stacks[EXTENT_KIND_COUNT];
 	struct force force;
-	uint64_t serial; /* of records: tells owners apart */
+	struct extent base;  /* what the line is but for samples, until steady_ns */
+	uint64_t base_owner; /* its record's serial, 0: none */
+	uint64_t steady_ns;  /* no later than now_ns: to be found out anew */
+	bool is_base_open;   /* a sample in force shows */
+	uint64_t serial;     /* of records: tells owners apart */
 	uint64_t force_serial;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
@@ -159,6 +163,7 @@ static int take_span(struct extent_walk *walk, struct error *error)
 		span.end_ns = walk->line->complete_ns;
 	if (span.end_ns <= walk->now_ns || span.end_ns <= span.begin_ns)
 		return 0;
+	walk->steady_ns = 0;
 	if ((kind == EXTENT_KIND_BLOCKED || kind == EXTENT_KIND_RUNNABLE) && span.context)
 		walk->force.context = span.context;
 	return extent_stack_push(&walk->stacks[kind], &span) ? 0 : error_memory(error);
@@ -208,42 +213,37 @@ static const struct extent_span *owner_span(struct extent_walk *walk)
 	return span;
 }
 
-/* What the line is now, but for its end; *owner tells its record from others, 0: none. */
-static struct extent piece_now(struct extent_walk *walk, uint64_t *owner)
+/* What the line is now but for samples. */
+static void find_base(struct extent_walk *walk)
 {
 	const struct run_line *line = walk->line;
-	struct extent piece = {.begin_ns = walk->now_ns, .state = EXTENT_UNKNOWN};
+	struct extent *base = &walk->base;
 	const struct extent_span *span = NULL;
 
-	*owner = 0;
-	if (walk->now_ns < line->begin_ns || walk->now_ns >= line->end_ns) {
-		piece.state = EXTENT_ABSENT;
-		return piece;
-	}
+	*base = (struct extent){.begin_ns = walk->now_ns, .state = EXTENT_ABSENT};
+	walk->base_owner = 0;
+	walk->is_base_open = false;
+	if (walk->now_ns < line->begin_ns || walk->now_ns >= line->end_ns)
+		return;
 	span = extent_stack_top(&walk->stacks[EXTENT_KIND_LOST], walk->now_ns);
 	if (!span)
 		span = extent_stack_top(&walk->stacks[EXTENT_KIND_UNMONITORED], walk->now_ns);
 	if (!span && !is_monitored(walk)) {
-		piece.state = EXTENT_UNMONITORED;
-		return piece;
+		base->state = EXTENT_UNMONITORED;
+		return;
 	}
 	if (!span)
 		span = owner_span(walk);
-	if (span) {
-		piece.state = span->state;
-		piece.context = span->context;
-		piece.op = span->op;
-		piece.is_record_begin = span->begin_ns == walk->now_ns;
-		*owner = span->serial;
-	} else if (walk->force.holds && walk->now_ns < walk->force.end_ns) {
-		piece.state = EXTENT_WORK;
-		piece.context = walk->force.context;
-		piece.is_record_begin = walk->force.begin_ns == walk->now_ns;
-		*owner = walk->force_serial;
-	} else if (walk->is_gpu) {
-		piece.state = EXTENT_IDLE;
+	if (!span) {
+		base->state = walk->is_gpu ? EXTENT_IDLE : EXTENT_UNKNOWN;
+		walk->is_base_open = true;
+		return;
 	}
-	return piece;
+	base->state = span->state;
+	base->context = span->context;
+	base->op = span->op;
+	base->is_record_begin = span->begin_ns == walk->now_ns;
+	walk->base_owner = span->serial;
 }
 
 /* The nearer of two moments that are still to come. */
@@ -252,22 +252,18 @@ static uint64_t nearer(const struct extent_walk *walk, uint64_t a_ns, uint64_t b
 	return b_ns > walk->now_ns && b_ns < a_ns ? b_ns : a_ns;
 }
 
-/* Until when nothing changes. */
+/* Until when nothing but samples changes the line. */
 static uint64_t steady_until(struct extent_walk *walk)
 {
 	const struct run_line *line = walk->line;
-	uint64_t until = walk->end_ns;
+	uint64_t until = nearer(walk, walk->end_ns, walk->spans.next_ns);
 
-	until = nearer(walk, until, walk->samples.next_ns);
-	until = nearer(walk, until, walk->spans.next_ns);
 	until = nearer(walk, until, line->begin_ns);
 	until = nearer(walk, until, line->end_ns);
 	if (!line->has_monitored) {
 		until = nearer(walk, until, line->first_ns);
 		until = nearer(walk, until, line->last_ns);
 	}
-	if (walk->force.holds)
-		until = nearer(walk, until, walk->force.end_ns);
 	for (int kind = 0; kind < EXTENT_KIND_COUNT; kind++) {
 		const struct extent_span *span = extent_stack_top(&walk->stacks[kind], walk->now_ns);
 
@@ -282,17 +278,32 @@ static bool is_dead(enum extent_state state)
 	return state == EXTENT_ABSENT || state == EXTENT_LOST || state == EXTENT_UNMONITORED;
 }
 
-/* The next elementary piece. */
+/* The next elementary piece; *owner tells its record from others, 0: none. */
 static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner, struct error *error)
 {
 	int code = take_all(walk, error);
 
 	if (code)
 		return code;
-	*piece = piece_now(walk, owner);
-	piece->end_ns = walk->now_ns = steady_until(walk);
+	if (walk->now_ns >= walk->steady_ns) {
+		find_base(walk);
+		walk->steady_ns = steady_until(walk);
+	}
+	*piece = walk->base;
+	piece->begin_ns = walk->now_ns;
+	piece->end_ns = nearer(walk, walk->steady_ns, walk->samples.next_ns);
+	*owner = walk->base_owner;
+	walk->base.is_record_begin = false;
+	if (walk->is_base_open && walk->force.holds && walk->now_ns < walk->force.end_ns) {
+		piece->state = EXTENT_WORK;
+		piece->context = walk->force.context;
+		piece->is_record_begin = walk->force.begin_ns == walk->now_ns;
+		piece->end_ns = nearer(walk, piece->end_ns, walk->force.end_ns);
+		*owner = walk->force_serial;
+	}
 	if (is_dead(piece->state))
 		walk->force.holds = false;
+	walk->now_ns = piece->end_ns;
 	return 0;
 }
 
@@ -420,7 +431,7 @@ void extent_close(struct extent_walk *walk)
 	free(walk);
 }
 
-/* The piece that holds time_ns in a walk from begin_ns on. */
+/* The piece that holds time_ns in a walk from *begin_ns on, or from the sample that is in force there. */
 static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t time_ns,
 	struct extent *extent, struct error *error)
 {
@@ -430,6 +441,8 @@ static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64
 
 	if (code)
 		return code;
+	/* What the sweep knows from before the window may be shown, too. */
+	walk->begin_ns = walk->now_ns;
 	do
 		count = extent_next(walk, extent, 1, error);
 	while (count > 0 && extent->end_ns <= time_ns);
@@ -439,16 +452,16 @@ static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64
 
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error)
 {
-	uint64_t back_ns = 1;
+	uint64_t back_ns = 0;
 
 	*extent = (struct extent){.begin_ns = time_ns, .end_ns = time_ns, .state = EXTENT_ABSENT};
-	/* Farther and farther back, until the piece begins behind the walk's begin: it is whole then. */
+	/* Farther and farther back, until the piece is seen to begin. */
 	for (;;) {
 		uint64_t begin_ns = back_ns < time_ns ? time_ns - back_ns : 0;
 		int code = find_from(run, stream, begin_ns, time_ns, extent, error);
 
-		if (code || extent->begin_ns > begin_ns || !begin_ns)
+		if (code || extent->is_record_begin || extent->begin_ns > begin_ns || !begin_ns)
 			return code;
-		back_ns = back_ns > UINT64_MAX / 16 ? UINT64_MAX : back_ns * 16;
+		back_ns = back_ns > UINT64_MAX / 64 ? UINT64_MAX : back_ns ? back_ns * 64 : 4096;
 	}
 }
