@@ -21,8 +21,9 @@ struct cached {
 	struct tile tile;
 	struct cached *newer, *older; /* by use */
 	struct cached *next;	      /* in its slot */
-	uint64_t index;
-	uint64_t stable_ns; /* tiles that end behind it may change with the next commit */
+	uint64_t index;		      /* of the first tile in it */
+	uint64_t stable_ns;	      /* tiles that end behind it may change with the next commit */
+	uint32_t span;		      /* tiles in it: 1, or a cell's */
 	uint32_t stream;
 	uint32_t use; /* call of tiles_row() that used it last */
 	uint8_t shift;
@@ -46,10 +47,6 @@ struct tiles {
 	struct cached *newest, *oldest;
 	uint32_t use;
 	struct filler filler;
-	/* of the last tiles_cells() */
-	struct tile *row;
-	size_t row_room;
-	struct arena cells;
 };
 
 /* ---- filling one tile ---- */
@@ -157,18 +154,31 @@ static size_t cached_bytes(const struct cached *cached)
 	return sizeof *cached + cached->tile.count * sizeof *cached->entries;
 }
 
-static struct cached **slot_of(const struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t index)
-{
-	uint64_t hash = table_hash(table_hash(stream, shift), index);
+/* What a cached sum is of. */
+struct place {
+	uint32_t stream, span;
+	unsigned shift;
+	uint64_t index;
+};
 
-	return &tiles->slots[hash & (tiles->slot_count - 1)];
+static struct cached **slot_of(const struct tiles *tiles, const struct place *place)
+{
+	uint64_t hash = table_hash(table_hash(place->stream, place->shift), place->index);
+
+	return &tiles->slots[table_hash(hash, place->span) & (tiles->slot_count - 1)];
 }
 
-static struct cached *find(const struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t index)
+static struct place place_of(const struct cached *c)
 {
-	struct cached *c = tiles->slot_count ? *slot_of(tiles, stream, shift, index) : NULL;
+	return (struct place){c->stream, c->span, c->shift, c->index};
+}
 
-	while (c && !(c->index == index && c->stream == stream && c->shift == shift))
+static struct cached *find(const struct tiles *tiles, const struct place *p)
+{
+	struct cached *c = tiles->slot_count ? *slot_of(tiles, p) : NULL;
+
+	while (c && !(c->index == p->index && c->stream == p->stream && c->shift == p->shift &&
+			    c->span == p->span))
 		c = c->next;
 	return c;
 }
@@ -198,7 +208,8 @@ static void touch(struct tiles *tiles, struct cached *c)
 
 static void drop(struct tiles *tiles, struct cached *c)
 {
-	struct cached **at = slot_of(tiles, c->stream, c->shift, c->index);
+	struct place place = place_of(c);
+	struct cached **at = slot_of(tiles, &place);
 
 	while (*at != c)
 		at = &(*at)->next;
@@ -227,7 +238,8 @@ static bool slots_widen(struct tiles *tiles)
 	tiles->slot_count = count;
 	for (size_t i = 0; i < old; i++)
 		for (struct cached *c = before[i], *next; c; c = next) {
-			struct cached **at = slot_of(tiles, c->stream, c->shift, c->index);
+			struct place place = place_of(c);
+			struct cached **at = slot_of(tiles, &place);
 
 			next = c->next;
 			c->next = *at;
@@ -246,34 +258,36 @@ static uint64_t tile_begin(unsigned shift, uint64_t index)
 
 struct fill {
 	struct tiles *tiles;
-	uint32_t stream;
-	unsigned shift;
-	uint64_t index; /* of the tile that is being filled */
+	struct place place; /* of the sum that is being filled */
 	uint64_t stable_ns;
 	uint8_t rules;
 };
 
-/* Keeps what the filler holds as a tile. */
+/* Keeps what the filler holds, which is empty then. */
 static int keep(const struct fill *fill, struct error *error)
 {
 	struct tiles *tiles = fill->tiles;
 	struct filler *filler = &tiles->filler;
 	struct cached *c, **at;
 
+	filler_forget(filler);
+	sort_entries(filler->entries, filler->count, tiles->run);
 	if (tiles->cached_count >= tiles->slot_count && !slots_widen(tiles))
 		return error_memory(error);
 	c = malloc(sizeof *c + filler->count * sizeof *c->entries);
 	if (!c)
 		return error_memory(error);
 	*c = (struct cached){.tile = {c->entries, (uint32_t)filler->count},
-		.index = fill->index,
+		.index = fill->place.index,
 		.stable_ns = fill->stable_ns,
-		.stream = fill->stream,
+		.span = fill->place.span,
+		.stream = fill->place.stream,
 		.use = tiles->use,
-		.shift = (uint8_t)fill->shift,
+		.shift = (uint8_t)fill->place.shift,
 		.rules = fill->rules};
 	memcpy(c->entries, filler->entries, filler->count * sizeof *c->entries);
-	at = slot_of(tiles, c->stream, c->shift, c->index);
+	filler->count = 0;
+	at = slot_of(tiles, &fill->place);
 	c->next = *at;
 	*at = c;
 	link_newest(tiles, c);
@@ -284,16 +298,13 @@ static int keep(const struct fill *fill, struct error *error)
 
 static int finish_tile(struct fill *fill, struct error *error)
 {
-	struct filler *filler = &fill->tiles->filler;
 	int code = 0;
 
-	filler_forget(filler);
-	if (!find(fill->tiles, fill->stream, fill->shift, fill->index)) {
-		sort_entries(filler->entries, filler->count, fill->tiles->run);
+	if (find(fill->tiles, &fill->place))
+		filler_reset(&fill->tiles->filler);
+	else
 		code = keep(fill, error);
-	}
-	filler->count = 0;
-	fill->index++;
+	fill->place.index++;
 	return code;
 }
 
@@ -305,7 +316,7 @@ static int fill_extent(struct fill *fill, const struct extent *extent, struct er
 	int code = 0;
 
 	while (at < extent->end_ns && !code) {
-		uint64_t tile_end = tile_begin(fill->shift, fill->index + 1);
+		uint64_t tile_end = tile_begin(fill->place.shift, fill->place.index + 1);
 		uint64_t end = extent->end_ns < tile_end ? extent->end_ns : tile_end;
 
 		entry.time_ns = end - at;
@@ -331,62 +342,91 @@ static uint64_t line_stable_ns(const struct run_line *line)
 	return line->has_monitored || line->complete_ns < line->last_ns ? line->complete_ns : line->last_ns;
 }
 
-/* Makes the tiles [first, last). */
-static int fill_tiles(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, uint64_t last,
-	struct error *error)
+static int fill_begin(struct fill *fill, struct tiles *tiles, const struct place *place, struct error *error)
 {
-	struct fill fill = {.tiles = tiles, .stream = stream, .shift = shift, .index = first};
-	struct extent extents[EXTENTS];
 	const struct run_line *line;
-	struct extent_walk *walk;
-	long count = 0;
-	int code = run_line(tiles->run, stream, &line, error);
+	int code = run_line(tiles->run, place->stream, &line, error);
 
-	if (!code)
-		code = extent_open(
-			&walk, tiles->run, stream, tile_begin(shift, first), tile_begin(shift, last), error);
 	if (code)
 		return code;
-	fill.stable_ns = line_stable_ns(line);
-	fill.rules = line_rules(line);
+	*fill = (struct fill){tiles, *place, line_stable_ns(line), line_rules(line)};
 	filler_reset(&tiles->filler);
-	while (!code && (count = extent_next(walk, extents, EXTENTS, error)) > 0)
-		for (long i = 0; i < count && !code; i++)
-			code = fill_extent(&fill, &extents[i], error);
-	extent_close(walk);
-	return code ? code : (int)count;
+	return 0;
 }
 
-int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
-	struct tile *out, struct error *error)
+/* Makes `count` tiles from this place on. */
+static int fill_tiles(struct tiles *tiles, struct place place, uint64_t count, struct error *error)
 {
+	struct extent extents[EXTENTS];
+	struct extent_walk *walk;
+	struct fill fill;
+	long pieces = 0;
+	int code = fill_begin(&fill, tiles, &place, error);
+
+	if (!code)
+		code = extent_open(&walk, tiles->run, place.stream, tile_begin(place.shift, place.index),
+			tile_begin(place.shift, place.index + count), error);
+	if (code)
+		return code;
+	while (!code && (pieces = extent_next(walk, extents, EXTENTS, error)) > 0)
+		for (long i = 0; i < pieces && !code; i++)
+			code = fill_extent(&fill, &extents[i], error);
+	extent_close(walk);
+	return code ? code : (int)pieces;
+}
+
+/* Makes those of `count` tiles from this place on that are missing. */
+static int need_tiles(struct tiles *tiles, struct place place, size_t count, struct error *error)
+{
+	uint64_t first = place.index;
 	size_t from = 0, to = 0;
 	int code = 0;
 
-	if (shift > 63 || first > UINT64_MAX - count || stream >= run_stream_count(tiles->run))
-		return error_set(error, ERROR_USAGE, "no such tiles: stream %u, shift %u", stream, shift);
-	tiles->use++;
 	for (size_t i = 0; i < count && !code; i++) {
-		struct cached *c = find(tiles, stream, shift, first + i);
+		struct cached *c;
 
+		place.index = first + i;
+		c = find(tiles, &place);
 		if (c) {
 			touch(tiles, c);
 			continue;
 		}
 		/* Missing ones near each other share a walk. */
 		if (to > from && i - to > NEAR) {
-			code = fill_tiles(tiles, stream, shift, first + from, first + to, error);
+			place.index = first + from;
+			code = fill_tiles(tiles, place, to - from, error);
 			from = to = i;
 		}
 		from = to > from ? from : i;
 		to = i + 1;
 	}
-	if (!code && to > from)
-		code = fill_tiles(tiles, stream, shift, first + from, first + to, error);
+	place.index = first + from;
+	return code || to == from ? code : fill_tiles(tiles, place, to - from, error);
+}
+
+static int check_place(
+	const struct tiles *tiles, const struct place *place, uint64_t count, struct error *error)
+{
+	if (place->shift <= 63 && place->index <= UINT64_MAX - count &&
+		place->stream < run_stream_count(tiles->run))
+		return 0;
+	return error_set(
+		error, ERROR_USAGE, "no such tiles: stream %u, shift %u", place->stream, place->shift);
+}
+
+int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
+	struct tile *out, struct error *error)
+{
+	struct place place = {stream, 1, shift, first};
+	int code = check_place(tiles, &place, count, error);
+
+	tiles->use++;
+	if (!code)
+		code = need_tiles(tiles, place, count, error);
 	if (code)
 		return code;
-	for (size_t i = 0; i < count; i++) {
-		struct cached *c = find(tiles, stream, shift, first + i);
+	for (size_t i = 0; i < count; i++, place.index++) {
+		struct cached *c = find(tiles, &place);
 
 		/* Behind the end of time there is nothing to sum. */
 		out[i] = c ? c->tile : (struct tile){NULL, 0};
@@ -395,53 +435,78 @@ int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t fir
 	return 0;
 }
 
-/* ---- cells ---- */
+/* ---- cells: sums of some tiles, kept like tiles, since a pan shows most of them again ---- */
 
-static int cell(
-	struct tiles *tiles, const struct tile *row, size_t count, struct tile *out, struct error *error)
+/* Sums the tiles of a cell, which are all there. */
+static int fill_cell(struct tiles *tiles, const struct place *cell, struct error *error)
 {
-	struct filler *filler = &tiles->filler;
-	struct tile_entry *entries;
+	struct place place = *cell;
+	struct fill fill;
+	int code = fill_begin(&fill, tiles, cell, error);
 
-	if (count == 1) {
-		*out = row[0];
-		return 0;
+	place.span = 1;
+	for (uint32_t i = 0; i < cell->span && !code; i++, place.index++) {
+		const struct cached *c = find(tiles, &place);
+
+		for (uint32_t k = 0; c && k < c->tile.count && !code; k++)
+			if (!filler_add(&tiles->filler, &c->entries[k]))
+				code = error_memory(error);
 	}
-	for (size_t i = 0; i < count; i++)
-		for (uint32_t k = 0; k < row[i].count; k++)
-			if (!filler_add(filler, &row[i].entries[k]))
-				return error_memory(error);
-	entries = arena_alloc(&tiles->cells, filler->count * sizeof *entries);
-	if (!entries)
-		return error_memory(error);
-	memcpy(entries, filler->entries, filler->count * sizeof *entries);
-	*out = (struct tile){entries, (uint32_t)filler->count};
-	filler_reset(filler);
-	sort_entries(entries, out->count, tiles->run);
-	return 0;
+	return code ? code : keep(&fill, error);
+}
+
+/* Makes the cells [from, to) of these columns. */
+static int fill_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t from,
+	uint32_t to, struct error *error)
+{
+	const uint64_t *edges = columns->edges;
+	struct place place = {stream, 1, columns->shift, edges[from]};
+	int code = need_tiles(tiles, place, edges[to] - edges[from], error);
+
+	for (uint32_t i = from; i < to && !code; i++) {
+		place.index = edges[i];
+		place.span = (uint32_t)(edges[i + 1] - edges[i]);
+		if (!find(tiles, &place))
+			code = fill_cell(tiles, &place, error);
+	}
+	return code;
+}
+
+static struct cached *cell_find(
+	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t i)
+{
+	const uint64_t *edges = columns->edges;
+	struct place place = {stream, (uint32_t)(edges[i + 1] - edges[i]), columns->shift, edges[i]};
+
+	return find(tiles, &place);
 }
 
 int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
 	struct error *error)
 {
-	uint64_t first = columns->edges[0];
-	size_t count = columns->edges[columns->count] - first;
-	int code;
+	struct place place = {stream, 1, columns->shift, columns->edges[0]};
+	int code = check_place(tiles, &place, columns->edges[columns->count] - place.index, error);
+	uint32_t from = 0;
 
-	arena_fini(&tiles->cells);
-	if (count > tiles->row_room) {
-		struct tile *row = realloc(tiles->row, count * sizeof *row);
+	tiles->use++;
+	/* What is missing from `from` on is made at once when a cell that is there, or the end, comes. */
+	for (uint32_t i = 0; i <= columns->count && !code; i++) {
+		struct cached *c = i < columns->count ? cell_find(tiles, stream, columns, i) : NULL;
 
-		if (!row)
-			return error_memory(error);
-		tiles->row = row;
-		tiles->row_room = count;
+		if (!c && i < columns->count)
+			continue;
+		if (from < i)
+			code = fill_cells(tiles, stream, columns, from, i, error);
+		from = i + 1;
+		if (c)
+			touch(tiles, c);
 	}
-	code = tiles_row(tiles, stream, columns->shift, first, count, tiles->row, error);
-	filler_reset(&tiles->filler);
-	for (uint32_t i = 0; i < columns->count && !code; i++)
-		code = cell(tiles, tiles->row + (columns->edges[i] - first),
-			columns->edges[i + 1] - columns->edges[i], &out[i], error);
+	for (uint32_t i = 0; i < columns->count && !code; i++) {
+		struct cached *c = cell_find(tiles, stream, columns, i);
+
+		out[i] = c ? c->tile : (struct tile){NULL, 0};
+	}
+	shrink(tiles);
 	return code;
 }
 
@@ -463,11 +528,9 @@ void tiles_free(struct tiles *tiles)
 		return;
 	while (tiles->oldest)
 		drop(tiles, tiles->oldest);
-	arena_fini(&tiles->cells);
 	free(tiles->filler.entries);
 	free(tiles->filler.slots);
 	free(tiles->slots);
-	free(tiles->row);
 	free(tiles);
 }
 
@@ -479,7 +542,7 @@ void tiles_renew(struct tiles *tiles)
 			!run_line(tiles->run, c->stream, &line, NULL) && c->rules == line_rules(line);
 
 		newer = c->newer;
-		if (!reads_same || tile_begin(c->shift, c->index + 1) > c->stable_ns)
+		if (!reads_same || tile_begin(c->shift, c->index + c->span) > c->stable_ns)
 			drop(tiles, c);
 	}
 }
