@@ -61,6 +61,8 @@ int store_file_failed(const struct store_file *file, const char *doing, int code
 
 	if (code == ENOSPC || code == EDQUOT || code == EFBIG)
 		advice = "; make room on the disk, what was committed before is safe";
+	else if (code == EIO) /* LMDB's word for a write that was cut short, too */
+		advice = "; the disk is full or fails: make room, what was committed before is safe";
 	else if (code == ENOLCK || code == ENOTSUP)
 		advice = "; put the run on a local disk";
 	return error_set(

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_memory.c - the n-th allocation fails, for every n: the writer says so at its next commit, a reader at
+ * once, and the file holds what was committed before. This program brings its own malloc in front of libc's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/reader.h"
+#include "store/writer.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+int main(void)
+{
+	puts("skipped: the sanitizer has a malloc of its own");
+	return 0;
+}
+#else
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+static long allocations_left = -1; /* negative: all succeed */
+static unsigned long failures;
+
+static int must_fail(void)
+{
+	if (allocations_left < 0)
+		return 0;
+	if (allocations_left-- > 0)
+		return 0;
+	allocations_left = 0; /* from here on all fail: memory is out */
+	failures++;
+	errno = ENOMEM;
+	return 1;
+}
+
+void *malloc(size_t size)
+{
+	return must_fail() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return must_fail() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return must_fail() ? NULL : __libc_realloc(old, size);
+}
+
+static char path[64], lock_path[72];
+
+static void append(struct store_writer *writer, unsigned round)
+{
+	struct store_record records[300];
+	uint32_t module = store_writer_text_module(writer);
+
+	for (unsigned i = 0; i < 300; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "f%u", round * 300 + i);
+		records[i] = (struct store_record){.begin_ns = (uint64_t)(round * 300 + i) << 24};
+		records[i].end_ns = records[i].begin_ns + i * 1000;
+		records[i].context = store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, module,
+			store_writer_text(writer, name, strlen(name)));
+	}
+	store_writer_append(writer, 0, STORE_SPANS, records, 300);
+	store_writer_span_open(writer, 0, round, &records[0]);
+}
+
+/* 0 when every step succeeded, else the code of the first that failed. The rounds committed in *rounds. */
+static int write_run(unsigned *rounds)
+{
+	struct store_writer *writer;
+	struct error error = {0};
+	int rc = store_writer_create(&writer, path, &error);
+
+	*rounds = 0;
+	if (rc)
+		return rc;
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	store_writer_stream(writer, &(struct store_stream){.rank = -1});
+	for (unsigned round = 0; round < 4; round++) {
+		append(writer, round);
+		rc = store_writer_commit(writer, &error);
+		if (rc) {
+			store_writer_abort(writer);
+			return rc;
+		}
+		*rounds = round + 1;
+	}
+	rc = store_writer_close(writer, &error);
+	return rc;
+}
+
+static uint64_t read_run(void)
+{
+	struct store_reader *reader;
+	struct error error;
+	uint32_t count;
+	uint64_t records;
+
+	if (store_reader_open(&reader, path, &error) || store_reader_check(reader, &error))
+		fail_msg("%s", error.text);
+	store_reader_streams(reader, &count);
+	records = count ? store_reader_streams(reader, &count)[0].count[STORE_SPANS] : 0;
+	store_reader_close(reader);
+	return records;
+}
+
+static void test_writer(void **unused)
+{
+	unsigned rounds;
+	int rc = -1;
+
+	(void)unused;
+	for (long n = 0; rc; n++) {
+		unlink(path);
+		unlink(lock_path);
+		allocations_left = n;
+		rc = write_run(&rounds);
+		allocations_left = -1;
+		assert_true(rc == 0 || rc == -ERROR_IO);
+		if (access(path, F_OK) == 0)
+			assert_true(read_run() >= rounds * 300);
+		else
+			assert_int_equal(rounds, 0);
+	}
+	assert_true(failures > 20);
+}
+
+static void test_reader(void **unused)
+{
+	struct store_reader *reader;
+	struct error error;
+	unsigned rounds;
+	int rc = -1;
+
+	(void)unused;
+	unlink(path);
+	assert_int_equal(write_run(&rounds), 0);
+	for (long n = 0; rc; n++) {
+		allocations_left = n;
+		rc = store_reader_open(&reader, path, &error);
+		if (!rc) {
+			rc = store_reader_check(reader, &error);
+			store_reader_close(reader);
+		}
+		allocations_left = -1;
+		assert_true(rc == 0 || rc == -ERROR_IO || rc == -ERROR_RUN);
+	}
+	unlink(path);
+	unlink(lock_path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_reader),
+	};
+
+	snprintf(path, sizeof path, "/tmp/hpct-memory-%d.mdb", (int)getpid());
+	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
