@@ -190,13 +190,42 @@ static void slot_live(struct event_module *slot)
 	atomic_store_explicit(&slot->state, EVENT_MODULE_LIVE, memory_order_release);
 }
 
+static bool slot_is(const struct event_module *slot, const struct found *found)
+{
+	return slot->bias == found->bias && slot->begin == found->begin && slot->end == found->end &&
+	       !strncmp(slot->path, found->name ? found->name : "", sizeof(slot->path) - 1);
+}
+
+/* A program that loads and unloads for ever would fill the table: beyond half of it, a file that comes back
+ * to the place that it had takes up its old slot again. */
+static bool slot_revive(const struct found *found, uint32_t *index)
+{
+	uint32_t used = slots_used();
+
+	for (uint32_t i = 0; used > EVENT_MODULE_MAX / 2 && i < used; i++) {
+		struct event_module *slot = &process.modules[i];
+		uint32_t gone = EVENT_MODULE_GONE;
+
+		if (atomic_load(&slot->state) != EVENT_MODULE_GONE || !slot_is(slot, found))
+			continue;
+		atomic_store(&slot->unloaded_ns, 0);
+		atomic_compare_exchange_strong(&slot->state, &gone, EVENT_MODULE_LIVE);
+		*index = i;
+		return true;
+	}
+	return false;
+}
+
 /* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
  * path, and waiting here is not possible. */
 static uint32_t slot_add(const struct found *found)
 {
+	struct event_module *slot;
 	uint32_t index;
-	struct event_module *slot = slot_take(&index);
 
+	if (slot_revive(found, &index))
+		return index;
+	slot = slot_take(&index);
 	if (!slot)
 		return UNWIND_NO_SLOT;
 	slot->bias = found->bias;
@@ -213,12 +242,6 @@ static void slot_gone(struct event_module *slot)
 {
 	atomic_store(&slot->unloaded_ns, process_now_ns());
 	atomic_store_explicit(&slot->state, EVENT_MODULE_GONE, memory_order_release);
-}
-
-static bool slot_is(const struct event_module *slot, const struct found *found)
-{
-	return slot->bias == found->bias && slot->begin == found->begin && slot->end == found->end &&
-	       !strncmp(slot->path, found->name ? found->name : "", sizeof(slot->path) - 1);
 }
 
 static uint32_t slot_find(const struct found *found)

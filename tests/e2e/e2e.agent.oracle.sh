@@ -49,5 +49,5 @@ compare sort 50 -n 500 -- sort -S 10M big -o sorted
 compare "sort by instruction" 4000 -i 3 -n 4000 -- sort big -o sorted
 compare python3 100 -n 1000 -- python3 -c 'import json
 print(len([json.loads(json.dumps(list(range(20000)))) for i in range(60)]))'
-compare "python3 by instruction" 4000 -i 3 -n 4000 -- python3 -c 'print(sorted(str(i) for i in range(20000))[7])'
+compare "python3 by instruction" 4000 -i 3 -n 4000 -- python3 -c 'print(sorted(str(i) for i in range(2000000))[7])'
 compare "signals and alternate stacks" 4000 -i 1 -n 4000 -- "$HPCT_BIN/../tests/agent_probe" signals 1 0

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entry.c - reads .eh_frame_hdr and the records of .eh_frame, and finds the entry
+ * (FDE) that covers a pc by the search table, or by a scan where there is none.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "record/agent/entry.h"
+
+/* A pointer as .eh_frame writes it. Indirect ones occur only for personality routines. */
+uint64_t entry_pointer_read(
+	struct cursor *c, const struct cfi_image *image, uint8_t encoding, uint64_t data_base)
+{
+	uint64_t here = cursor_address(c, image), value;
+
+	if (encoding == DW_EH_PE_omit)
+		return 0;
+	switch (encoding & 0x0f) {
+	case DW_EH_PE_absptr:
+		value = cursor_fixed(c, 8);
+		break;
+	case DW_EH_PE_uleb128:
+		value = cursor_uleb(c);
+		break;
+	case DW_EH_PE_udata2:
+		value = cursor_fixed(c, 2);
+		break;
+	case DW_EH_PE_udata4:
+		value = cursor_fixed(c, 4);
+		break;
+	case DW_EH_PE_udata8:
+		value = cursor_fixed(c, 8);
+		break;
+	case DW_EH_PE_sleb128:
+		value = (uint64_t)cursor_sleb(c);
+		break;
+	case DW_EH_PE_sdata2:
+		value = (uint64_t)cursor_signed(c, 2);
+		break;
+	case DW_EH_PE_sdata4:
+		value = (uint64_t)cursor_signed(c, 4);
+		break;
+	case DW_EH_PE_sdata8:
+		value = cursor_fixed(c, 8);
+		break;
+	default:
+		c->bad = true;
+		return 0;
+	}
+	switch (encoding & 0x70) {
+	case DW_EH_PE_absptr:
+		return value;
+	case DW_EH_PE_pcrel:
+		return value + here;
+	case DW_EH_PE_datarel:
+		return value + data_base;
+	default:
+		c->bad = true;
+		return 0;
+	}
+}
+
+int cfi_module_init(struct cfi_module *module, uint64_t header)
+{
+	const struct cfi_image *image = &module->image;
+	struct cursor c = cursor_at(image, header, image->end);
+	uint64_t version = cursor_fixed(&c, 1), count;
+	uint8_t frame_encoding = (uint8_t)cursor_fixed(&c, 1), count_encoding = (uint8_t)cursor_fixed(&c, 1);
+	uint8_t table_encoding = (uint8_t)cursor_fixed(&c, 1);
+
+	module->header = header;
+	module->table = 0;
+	module->table_count = 0;
+	module->eh_frame = entry_pointer_read(&c, image, frame_encoding, header);
+	if (c.bad || version != 1 || module->eh_frame < image->begin || module->eh_frame >= image->end) {
+		module->image = (struct cfi_image){0};
+		return CFI_DAMAGED;
+	}
+	count = entry_pointer_read(&c, image, count_encoding, header);
+	if (table_encoding == (DW_EH_PE_datarel | DW_EH_PE_sdata4) && count <= UINT32_MAX &&
+		cursor_has(&c, count * 8)) {
+		module->table = cursor_address(&c, image);
+		module->table_count = (uint32_t)count;
+	}
+	return 0;
+}
+
+/* The last table entry at or before pc: where its FDE lies; 0: none. */
+static uint64_t table_search(const struct cfi_module *module, uint64_t pc)
+{
+	const uint8_t *table = module->image.bytes + (module->table - module->image.begin);
+	int64_t wanted = (int64_t)(pc - module->header);
+	uint32_t low = 0, high = module->table_count;
+	int32_t pair[2];
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		memcpy(pair, table + (size_t)middle * 8, sizeof(pair));
+		if (pair[0] <= wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	memcpy(pair, table + (size_t)(low - 1) * 8, sizeof(pair));
+	return module->header + (uint64_t)(int64_t)pair[1];
+}
+
+/* Opens a length-prefixed record; *end_address: the next one. */
+static struct cursor record_open(const struct cfi_image *image, uint64_t address, uint64_t *end_address)
+{
+	struct cursor c = cursor_at(image, address, image->end);
+	uint64_t length = cursor_fixed(&c, 4);
+
+	if (length == UINT32_MAX)
+		length = cursor_fixed(&c, 8);
+	if (!cursor_has(&c, length))
+		return c;
+	c.end = c.at + length;
+	*end_address = cursor_address(&c, image) + length;
+	return c;
+}
+
+static int cie_augmentation_read(
+	struct cursor *c, const struct cfi_image *image, const char *letters, struct entry *entry)
+{
+	uint64_t length = cursor_uleb(c);
+	struct cursor data = *c;
+
+	cursor_skip(c, length);
+	if (c->bad)
+		return CFI_DAMAGED;
+	data.end = c->at;
+	entry->augmented = true;
+	for (letters++; *letters; letters++) {
+		if (*letters == 'L')
+			cursor_skip(&data, 1);
+		else if (*letters == 'R')
+			entry->pointer_encoding = (uint8_t)cursor_fixed(&data, 1);
+		else if (*letters == 'P') {
+			uint8_t encoding = (uint8_t)cursor_fixed(&data, 1);
+
+			entry_pointer_read(&data, image, encoding & 0x0f, 0);
+		} else if (*letters == 'S')
+			entry->signal_frame = true;
+		else if (*letters != 'B')
+			return CFI_DAMAGED;
+	}
+	return data.bad ? CFI_DAMAGED : 0;
+}
+
+static int cie_read(const struct cfi_image *image, uint64_t address, struct entry *entry)
+{
+	uint64_t end;
+	struct cursor c = record_open(image, address, &end);
+	uint64_t id = cursor_fixed(&c, 4), version = cursor_fixed(&c, 1);
+	const char *letters = (const char *)c.at;
+
+	while (cursor_fixed(&c, 1))
+		;
+	if (c.bad || id || (version != 1 && version != 3))
+		return CFI_DAMAGED;
+	entry->code_align = cursor_uleb(&c);
+	entry->data_align = cursor_sleb(&c);
+	entry->return_register = (uint8_t)(version == 1 ? cursor_fixed(&c, 1) : cursor_uleb(&c));
+	entry->pointer_encoding = DW_EH_PE_absptr;
+	if (entry->return_register >= ARCH_REGISTERS)
+		return CFI_DAMAGED;
+	if (letters[0] == 'z' && cie_augmentation_read(&c, image, letters, entry))
+		return CFI_DAMAGED;
+	if (letters[0] && letters[0] != 'z')
+		return CFI_DAMAGED;
+	entry->initial = c;
+	return c.bad ? CFI_DAMAGED : 0;
+}
+
+/* Reads the record at `address`. 0, CFI_NONE for a CIE or the terminator, CFI_DAMAGED; *next: behind it. */
+static int entry_read(const struct cfi_image *image, uint64_t address, struct entry *entry, uint64_t *next)
+{
+	struct cursor c = record_open(image, address, next);
+	uint64_t id_address = cursor_address(&c, image), id = 0;
+
+	if (c.bad)
+		return CFI_DAMAGED;
+	if (c.at == c.end)
+		return CFI_NONE;
+	id = cursor_fixed(&c, 4);
+	if (!id)
+		return CFI_NONE;
+	*entry = (struct entry){0};
+	if (c.bad || cie_read(image, id_address - id, entry))
+		return CFI_DAMAGED;
+	entry->pc_begin = entry_pointer_read(&c, image, entry->pointer_encoding, 0);
+	entry->pc_end = entry->pc_begin + entry_pointer_read(&c, image, entry->pointer_encoding & 0x0f, 0);
+	if (entry->augmented)
+		cursor_skip(&c, cursor_uleb(&c));
+	entry->instructions = c;
+	return c.bad ? CFI_DAMAGED : 0;
+}
+
+static int entry_scan(const struct cfi_module *module, uint64_t pc, struct entry *entry)
+{
+	uint64_t at = module->eh_frame, next = 0;
+
+	for (;; at = next) {
+		int result = entry_read(&module->image, at, entry, &next);
+
+		if (result == CFI_DAMAGED || next <= at)
+			return result;
+		if (!result && pc >= entry->pc_begin && pc < entry->pc_end)
+			return 0;
+		if (next - at == 4)
+			return CFI_NONE;
+	}
+}
+
+int entry_find(const struct cfi_module *module, uint64_t pc, struct entry *entry)
+{
+	uint64_t at, next;
+	int result;
+
+	if (module->image.begin == module->image.end)
+		return CFI_NONE;
+	if (!module->table)
+		return entry_scan(module, pc, entry);
+	at = table_search(module, pc);
+	if (!at)
+		return CFI_NONE;
+	result = entry_read(&module->image, at, entry, &next);
+	if (result)
+		return result;
+	return pc >= entry->pc_begin && pc < entry->pc_end ? 0 : CFI_NONE;
+}

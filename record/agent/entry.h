@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entry.h - one entry (FDE) of .eh_frame: entry.c finds it, cfi.c runs its
+ * instructions. For these two alone.
+ */
+#ifndef RECORD_AGENT_ENTRY_H
+#define RECORD_AGENT_ENTRY_H
+
+#include "record/agent/cursor.h"
+
+/* One FDE with its CIE. */
+struct entry {
+	uint64_t pc_begin;
+	uint64_t pc_end;
+	uint64_t code_align;
+	int64_t data_align;
+	struct cursor initial; /* the CIE's instructions */
+	struct cursor instructions;
+	uint8_t pointer_encoding;
+	bool augmented;
+	bool signal_frame;
+	uint8_t return_register;
+};
+
+/* The entry that covers pc. 0, CFI_NONE or CFI_DAMAGED. */
+int entry_find(const struct cfi_module *module, uint64_t pc, struct entry *entry);
+
+/* A pointer as .eh_frame writes it; data_base for those relative to .eh_frame_hdr. */
+uint64_t entry_pointer_read(
+	struct cursor *c, const struct cfi_image *image, uint8_t encoding, uint64_t data_base);
+
+#endif
