@@ -8,246 +8,12 @@
 #include "timeline/tile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "timeline/run_parts.h"
-#include "timeline/table.h"
+#include "timeline/tile_cache.h"
 
 #define EXTENTS 512
-#define SLOTS_MIN 1024u
 #define NEAR 16u /* tiles: walking them again is cheaper than opening another walk */
-
-struct cached {
-	struct tile tile;
-	struct cached *newer, *older; /* by use */
-	struct cached *next;	      /* in its slot */
-	uint64_t index;		      /* of the first tile in it */
-	uint64_t stable_ns;	      /* tiles that end behind it may change with the next commit */
-	uint32_t span;		      /* tiles in it: 1, or a cell's */
-	uint32_t stream;
-	uint32_t use; /* call of tiles_row() that used it last */
-	uint8_t shift;
-	uint8_t rules; /* of the line, see line_rules() */
-	struct tile_entry entries[];
-};
-
-/* Sums of the tile that is being filled: entries by key. */
-struct filler {
-	struct tile_entry *entries;
-	size_t count, room;
-	uint32_t *slots; /* place + 1 */
-	size_t slot_count;
-};
-
-struct tiles {
-	struct run *run;
-	size_t memory_bytes, used_bytes;
-	struct cached **slots;
-	size_t slot_count, cached_count;
-	struct cached *newest, *oldest;
-	uint32_t use;
-	struct filler filler;
-};
-
-/* ---- filling one tile ---- */
-
-static uint64_t entry_hash(const struct tile_entry *entry)
-{
-	return table_hash(table_hash(entry->context, entry->op), entry->state);
-}
-
-static bool entry_same(const struct tile_entry *a, const struct tile_entry *b)
-{
-	return a->context == b->context && a->op == b->op && a->state == b->state;
-}
-
-static size_t filler_slot(const struct filler *filler, const struct tile_entry *key)
-{
-	size_t i = entry_hash(key) & (filler->slot_count - 1);
-
-	while (filler->slots[i] && !entry_same(&filler->entries[filler->slots[i] - 1], key))
-		i = (i + 1) & (filler->slot_count - 1);
-	return i;
-}
-
-static bool filler_widen(struct filler *filler)
-{
-	size_t room = filler->room ? filler->room * 2 : 64;
-	struct tile_entry *entries = realloc(filler->entries, room * sizeof *entries);
-	uint32_t *slots;
-
-	if (!entries)
-		return false;
-	filler->entries = entries;
-	slots = calloc(room * 2, sizeof *slots);
-	if (!slots)
-		return false;
-	free(filler->slots);
-	filler->slots = slots;
-	filler->slot_count = room * 2;
-	filler->room = room;
-	for (size_t i = 0; i < filler->count; i++)
-		slots[filler_slot(filler, &entries[i])] = (uint32_t)i + 1;
-	return true;
-}
-
-/* Adds time to its key; false when memory is out. */
-static bool filler_add(struct filler *filler, const struct tile_entry *entry)
-{
-	size_t slot;
-
-	if (filler->count == filler->room && !filler_widen(filler))
-		return false;
-	slot = filler_slot(filler, entry);
-	if (!filler->slots[slot]) {
-		filler->entries[filler->count++] = *entry;
-		filler->slots[slot] = (uint32_t)filler->count;
-		return true;
-	}
-	filler->entries[filler->slots[slot] - 1].time_ns += entry->time_ns;
-	filler->entries[filler->slots[slot] - 1].records += entry->records;
-	return true;
-}
-
-/* Frees the slots, not the entries: in the reverse order of coming, so that every search still ends. */
-static void filler_forget(struct filler *filler)
-{
-	for (size_t i = filler->count; i-- > 0;)
-		filler->slots[filler_slot(filler, &filler->entries[i])] = 0;
-}
-
-static void filler_reset(struct filler *filler)
-{
-	filler_forget(filler);
-	filler->count = 0;
-}
-
-/* Descending time; ties by path hash, so that a frame is the same on every machine (screens: C). */
-static int compare_entries(const void *x, const void *y, void *run)
-{
-	const struct tile_entry *a = x, *b = y;
-	struct store_hash ha, hb;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? -1 : 1;
-	ha = run_context_hash(run, a->context);
-	hb = run_context_hash(run, b->context);
-	if (ha.high != hb.high)
-		return ha.high < hb.high ? -1 : 1;
-	if (ha.low != hb.low)
-		return ha.low < hb.low ? -1 : 1;
-	if (a->state != b->state)
-		return a->state < b->state ? -1 : 1;
-	return (a->op > b->op) - (a->op < b->op);
-}
-
-static void sort_entries(struct tile_entry *entries, size_t count, struct run *run)
-{
-	if (count > 1)
-		qsort_r(entries, count, sizeof *entries, compare_entries, run);
-}
-
-/* ---- the cache ---- */
-
-static size_t cached_bytes(const struct cached *cached)
-{
-	return sizeof *cached + cached->tile.count * sizeof *cached->entries;
-}
-
-/* What a cached sum is of. */
-struct place {
-	uint32_t stream, span;
-	unsigned shift;
-	uint64_t index;
-};
-
-static struct cached **slot_of(const struct tiles *tiles, const struct place *place)
-{
-	uint64_t hash = table_hash(table_hash(place->stream, place->shift), place->index);
-
-	return &tiles->slots[table_hash(hash, place->span) & (tiles->slot_count - 1)];
-}
-
-static struct place place_of(const struct cached *c)
-{
-	return (struct place){c->stream, c->span, c->shift, c->index};
-}
-
-static struct cached *find(const struct tiles *tiles, const struct place *p)
-{
-	struct cached *c = tiles->slot_count ? *slot_of(tiles, p) : NULL;
-
-	while (c && !(c->index == p->index && c->stream == p->stream && c->shift == p->shift &&
-			    c->span == p->span))
-		c = c->next;
-	return c;
-}
-
-static void unlink_use(struct tiles *tiles, struct cached *c)
-{
-	*(c->newer ? &c->newer->older : &tiles->newest) = c->older;
-	*(c->older ? &c->older->newer : &tiles->oldest) = c->newer;
-}
-
-static void link_newest(struct tiles *tiles, struct cached *c)
-{
-	c->newer = NULL;
-	c->older = tiles->newest;
-	*(tiles->newest ? &tiles->newest->newer : &tiles->oldest) = c;
-	tiles->newest = c;
-}
-
-static void touch(struct tiles *tiles, struct cached *c)
-{
-	c->use = tiles->use;
-	if (tiles->newest == c)
-		return;
-	unlink_use(tiles, c);
-	link_newest(tiles, c);
-}
-
-static void drop(struct tiles *tiles, struct cached *c)
-{
-	struct place place = place_of(c);
-	struct cached **at = slot_of(tiles, &place);
-
-	while (*at != c)
-		at = &(*at)->next;
-	*at = c->next;
-	unlink_use(tiles, c);
-	tiles->used_bytes -= cached_bytes(c);
-	tiles->cached_count--;
-	free(c);
-}
-
-/* Down to the memory given; what the current call uses stays. */
-static void shrink(struct tiles *tiles)
-{
-	while (tiles->used_bytes > tiles->memory_bytes && tiles->oldest && tiles->oldest->use != tiles->use)
-		drop(tiles, tiles->oldest);
-}
-
-static bool slots_widen(struct tiles *tiles)
-{
-	size_t old = tiles->slot_count, count = old ? old * 2 : SLOTS_MIN;
-	struct cached **slots = calloc(count, sizeof(struct cached *)), **before = tiles->slots;
-
-	if (!slots)
-		return false;
-	tiles->slots = slots;
-	tiles->slot_count = count;
-	for (size_t i = 0; i < old; i++)
-		for (struct cached *c = before[i], *next; c; c = next) {
-			struct place place = place_of(c);
-			struct cached **at = slot_of(tiles, &place);
-
-			next = c->next;
-			c->next = *at;
-			*at = c;
-		}
-	free(before);
-	return true;
-}
 
 /* ---- walking what is missing ---- */
 
@@ -258,50 +24,29 @@ static uint64_t tile_begin(unsigned shift, uint64_t index)
 
 struct fill {
 	struct tiles *tiles;
-	struct place place; /* of the sum that is being filled */
+	struct tile_place place; /* of the sum that is being filled */
 	uint64_t stable_ns;
 	uint8_t rules;
 };
 
-/* Keeps what the filler holds, which is empty then. */
 static int keep(const struct fill *fill, struct error *error)
 {
-	struct tiles *tiles = fill->tiles;
-	struct filler *filler = &tiles->filler;
-	struct cached *c, **at;
-
-	filler_forget(filler);
-	sort_entries(filler->entries, filler->count, tiles->run);
-	if (tiles->cached_count >= tiles->slot_count && !slots_widen(tiles))
-		return error_memory(error);
-	c = malloc(sizeof *c + filler->count * sizeof *c->entries);
-	if (!c)
-		return error_memory(error);
-	*c = (struct cached){.tile = {c->entries, (uint32_t)filler->count},
-		.index = fill->place.index,
+	struct tile_cached what = {.index = fill->place.index,
 		.stable_ns = fill->stable_ns,
 		.span = fill->place.span,
 		.stream = fill->place.stream,
-		.use = tiles->use,
 		.shift = (uint8_t)fill->place.shift,
 		.rules = fill->rules};
-	memcpy(c->entries, filler->entries, filler->count * sizeof *c->entries);
-	filler->count = 0;
-	at = slot_of(tiles, &fill->place);
-	c->next = *at;
-	*at = c;
-	link_newest(tiles, c);
-	tiles->cached_count++;
-	tiles->used_bytes += cached_bytes(c);
-	return 0;
+
+	return tile_cache_keep(fill->tiles, &what, error);
 }
 
 static int finish_tile(struct fill *fill, struct error *error)
 {
 	int code = 0;
 
-	if (find(fill->tiles, &fill->place))
-		filler_reset(&fill->tiles->filler);
+	if (tile_cache_find(fill->tiles, &fill->place))
+		tile_sum_reset(&fill->tiles->sum);
 	else
 		code = keep(fill, error);
 	fill->place.index++;
@@ -320,7 +65,7 @@ static int fill_extent(struct fill *fill, const struct extent *extent, struct er
 		uint64_t end = extent->end_ns < tile_end ? extent->end_ns : tile_end;
 
 		entry.time_ns = end - at;
-		if (!filler_add(&fill->tiles->filler, &entry))
+		if (!tile_sum_add(&fill->tiles->sum, &entry))
 			return error_memory(error);
 		entry.records = 0;
 		if (end == tile_end)
@@ -342,7 +87,8 @@ static uint64_t line_stable_ns(const struct run_line *line)
 	return line->has_monitored || line->complete_ns < line->last_ns ? line->complete_ns : line->last_ns;
 }
 
-static int fill_begin(struct fill *fill, struct tiles *tiles, const struct place *place, struct error *error)
+static int fill_begin(
+	struct fill *fill, struct tiles *tiles, const struct tile_place *place, struct error *error)
 {
 	const struct run_line *line;
 	int code = run_line(tiles->run, place->stream, &line, error);
@@ -350,12 +96,12 @@ static int fill_begin(struct fill *fill, struct tiles *tiles, const struct place
 	if (code)
 		return code;
 	*fill = (struct fill){tiles, *place, line_stable_ns(line), line_rules(line)};
-	filler_reset(&tiles->filler);
+	tile_sum_reset(&tiles->sum);
 	return 0;
 }
 
 /* Makes `count` tiles from this place on. */
-static int fill_tiles(struct tiles *tiles, struct place place, uint64_t count, struct error *error)
+static int fill_tiles(struct tiles *tiles, struct tile_place place, uint64_t count, struct error *error)
 {
 	struct extent extents[EXTENTS];
 	struct extent_walk *walk;
@@ -376,19 +122,19 @@ static int fill_tiles(struct tiles *tiles, struct place place, uint64_t count, s
 }
 
 /* Makes those of `count` tiles from this place on that are missing. */
-static int need_tiles(struct tiles *tiles, struct place place, size_t count, struct error *error)
+static int need_tiles(struct tiles *tiles, struct tile_place place, size_t count, struct error *error)
 {
 	uint64_t first = place.index;
 	size_t from = 0, to = 0;
 	int code = 0;
 
 	for (size_t i = 0; i < count && !code; i++) {
-		struct cached *c;
+		struct tile_cached *c;
 
 		place.index = first + i;
-		c = find(tiles, &place);
+		c = tile_cache_find(tiles, &place);
 		if (c) {
-			touch(tiles, c);
+			tile_cache_touch(tiles, c);
 			continue;
 		}
 		/* Missing ones near each other share a walk. */
@@ -405,7 +151,7 @@ static int need_tiles(struct tiles *tiles, struct place place, size_t count, str
 }
 
 static int check_place(
-	const struct tiles *tiles, const struct place *place, uint64_t count, struct error *error)
+	const struct tiles *tiles, const struct tile_place *place, uint64_t count, struct error *error)
 {
 	if (place->shift <= 63 && place->index <= UINT64_MAX - count &&
 		place->stream < run_stream_count(tiles->run))
@@ -417,7 +163,7 @@ static int check_place(
 int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
 	struct tile *out, struct error *error)
 {
-	struct place place = {stream, 1, shift, first};
+	struct tile_place place = {stream, 1, shift, first};
 	int code = check_place(tiles, &place, count, error);
 
 	tiles->use++;
@@ -426,30 +172,30 @@ int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t fir
 	if (code)
 		return code;
 	for (size_t i = 0; i < count; i++, place.index++) {
-		struct cached *c = find(tiles, &place);
+		struct tile_cached *c = tile_cache_find(tiles, &place);
 
 		/* Behind the end of time there is nothing to sum. */
 		out[i] = c ? c->tile : (struct tile){NULL, 0};
 	}
-	shrink(tiles);
+	tile_cache_shrink(tiles);
 	return 0;
 }
 
 /* ---- cells: sums of some tiles, kept like tiles, since a pan shows most of them again ---- */
 
 /* Sums the tiles of a cell, which are all there. */
-static int fill_cell(struct tiles *tiles, const struct place *cell, struct error *error)
+static int fill_cell(struct tiles *tiles, const struct tile_place *cell, struct error *error)
 {
-	struct place place = *cell;
+	struct tile_place place = *cell;
 	struct fill fill;
 	int code = fill_begin(&fill, tiles, cell, error);
 
 	place.span = 1;
 	for (uint32_t i = 0; i < cell->span && !code; i++, place.index++) {
-		const struct cached *c = find(tiles, &place);
+		const struct tile_cached *c = tile_cache_find(tiles, &place);
 
 		for (uint32_t k = 0; c && k < c->tile.count && !code; k++)
-			if (!filler_add(&tiles->filler, &c->entries[k]))
+			if (!tile_sum_add(&tiles->sum, &c->entries[k]))
 				code = error_memory(error);
 	}
 	return code ? code : keep(&fill, error);
@@ -460,38 +206,38 @@ static int fill_cells(struct tiles *tiles, uint32_t stream, const struct tile_co
 	uint32_t to, struct error *error)
 {
 	const uint64_t *edges = columns->edges;
-	struct place place = {stream, 1, columns->shift, edges[from]};
+	struct tile_place place = {stream, 1, columns->shift, edges[from]};
 	int code = need_tiles(tiles, place, edges[to] - edges[from], error);
 
 	for (uint32_t i = from; i < to && !code; i++) {
 		place.index = edges[i];
 		place.span = (uint32_t)(edges[i + 1] - edges[i]);
-		if (!find(tiles, &place))
+		if (!tile_cache_find(tiles, &place))
 			code = fill_cell(tiles, &place, error);
 	}
 	return code;
 }
 
-static struct cached *cell_find(
+static struct tile_cached *cell_find(
 	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t i)
 {
 	const uint64_t *edges = columns->edges;
-	struct place place = {stream, (uint32_t)(edges[i + 1] - edges[i]), columns->shift, edges[i]};
+	struct tile_place place = {stream, (uint32_t)(edges[i + 1] - edges[i]), columns->shift, edges[i]};
 
-	return find(tiles, &place);
+	return tile_cache_find(tiles, &place);
 }
 
 int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
 	struct error *error)
 {
-	struct place place = {stream, 1, columns->shift, columns->edges[0]};
+	struct tile_place place = {stream, 1, columns->shift, columns->edges[0]};
 	int code = check_place(tiles, &place, columns->edges[columns->count] - place.index, error);
 	uint32_t from = 0;
 
 	tiles->use++;
 	/* What is missing from `from` on is made at once when a cell that is there, or the end, comes. */
 	for (uint32_t i = 0; i <= columns->count && !code; i++) {
-		struct cached *c = i < columns->count ? cell_find(tiles, stream, columns, i) : NULL;
+		struct tile_cached *c = i < columns->count ? cell_find(tiles, stream, columns, i) : NULL;
 
 		if (!c && i < columns->count)
 			continue;
@@ -499,14 +245,14 @@ int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns 
 			code = fill_cells(tiles, stream, columns, from, i, error);
 		from = i + 1;
 		if (c)
-			touch(tiles, c);
+			tile_cache_touch(tiles, c);
 	}
 	for (uint32_t i = 0; i < columns->count && !code; i++) {
-		struct cached *c = cell_find(tiles, stream, columns, i);
+		struct tile_cached *c = cell_find(tiles, stream, columns, i);
 
 		out[i] = c ? c->tile : (struct tile){NULL, 0};
 	}
-	shrink(tiles);
+	tile_cache_shrink(tiles);
 	return code;
 }
 
@@ -526,23 +272,19 @@ void tiles_free(struct tiles *tiles)
 {
 	if (!tiles)
 		return;
-	while (tiles->oldest)
-		drop(tiles, tiles->oldest);
-	free(tiles->filler.entries);
-	free(tiles->filler.slots);
-	free(tiles->slots);
+	tile_cache_fini(tiles);
 	free(tiles);
 }
 
 void tiles_renew(struct tiles *tiles)
 {
-	for (struct cached *c = tiles->oldest, *newer; c; c = newer) {
+	for (struct tile_cached *c = tiles->oldest, *newer; c; c = newer) {
 		const struct run_line *line;
 		bool reads_same =
 			!run_line(tiles->run, c->stream, &line, NULL) && c->rules == line_rules(line);
 
 		newer = c->newer;
 		if (!reads_same || tile_begin(c->shift, c->index + c->span) > c->stable_ns)
-			drop(tiles, c);
+			tile_cache_drop(tiles, c);
 	}
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tile_cache.h - for tile.c alone: the sum that is being made, and the ones that are kept.
+ */
+#ifndef TIMELINE_TILE_CACHE_H
+#define TIMELINE_TILE_CACHE_H
+
+#include "timeline/tile.h"
+
+/* What a kept sum is of: some tiles of a stream. */
+struct tile_place {
+	uint32_t stream;
+	uint32_t span; /* tiles in it: 1, or a cell's */
+	unsigned shift;
+	uint64_t index; /* of the first */
+};
+
+struct tile_cached {
+	struct tile tile;
+	struct tile_cached *newer, *older; /* by use */
+	struct tile_cached *next;	   /* in its slot */
+	uint64_t index;
+	uint64_t stable_ns; /* what ends behind it may change with the next commit */
+	uint32_t span, stream;
+	uint32_t use; /* call that used it last */
+	uint8_t shift;
+	uint8_t rules; /* by which its line was read */
+	struct tile_entry entries[];
+};
+
+/* Time by key. */
+struct tile_sum {
+	struct tile_entry *entries;
+	size_t count, room;
+	uint32_t *slots; /* place + 1 */
+	size_t slot_count;
+};
+
+struct tiles {
+	struct run *run;
+	size_t memory_bytes, used_bytes;
+	struct tile_cached **slots;
+	size_t slot_count, cached_count;
+	struct tile_cached *newest, *oldest;
+	uint32_t use; /* counts calls: what the current one uses is not dropped */
+	struct tile_sum sum;
+};
+
+/* Adds to its key; false when memory is out. */
+bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry);
+void tile_sum_reset(struct tile_sum *sum);
+
+/* NULL: not there. */
+struct tile_cached *tile_cache_find(const struct tiles *tiles, const struct tile_place *place);
+void tile_cache_touch(struct tiles *tiles, struct tile_cached *cached);
+void tile_cache_drop(struct tiles *tiles, struct tile_cached *cached);
+/* Keeps the sum, which is empty then, as `what` says: its place, stable_ns and rules. */
+int tile_cache_keep(struct tiles *tiles, const struct tile_cached *what, struct error *error);
+/* Down to the memory given. */
+void tile_cache_shrink(struct tiles *tiles);
+void tile_cache_fini(struct tiles *tiles);
+
+#endif
