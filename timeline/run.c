@@ -274,8 +274,8 @@ static void init_tables(struct run *run)
 /* Names found later lie in a cache; being told where to look is reason to look at once. */
 static int names_open_cache(struct run *run, struct error *error)
 {
-	const struct names_options options = {.search = {run->options.debug_paths,
-						      run->options.debug_path_count, run->options.debuginfod}};
+	const struct names_options options = {
+		.search = {run->options.debug_paths, run->options.debug_path_count, run->options.debuginfod}};
 	struct names_fill found;
 	int code = 0;
 

@@ -7,260 +7,14 @@
  *   frames             step              build, inlined: insert        symbols of the store
  *   scopes     root -- step ------------ build ------- insert          keyed by parent, call site, function
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "timeline/run_function.h"
-#include "timeline/run_parts.h"
-
-#define SHARED UINT32_MAX /* struct frame: the same in all stores */
-
-struct frame {
-	uint32_t part;	 /* SHARED, or the store whose text ids these are */
-	uint32_t module; /* of the run; of the store when it is one store's; TABLE_NONE: reserved */
-	uint64_t offset;
-	uint32_t line, lines; /* in frame_lines, outermost first */
-	bool is_resolved;     /* nothing better will come */
-	bool is_known;
-};
-
-struct frame_line {
-	const char *file;
-	uint32_t line;
-	uint32_t function;
-	enum run_scope_kind kind;
-};
+#include "timeline/run_frames.h"
 
 struct scope {
 	struct run_scope s;
 	uint32_t jump; /* an ancestor far up: any depth is some jumps away */
 };
-
-/* ---- functions ---- */
-
-static bool function_equal(const void *element, const void *key)
-{
-	const struct run_function *a = element, *b = key;
-
-	return a->name == b->name && a->module == b->module; /* interned */
-}
-
-/* UINT32_MAX when memory is out. */
-static uint32_t function_find(struct run *run, const struct run_function *function)
-{
-	uint64_t hash = table_hash(table_hash(0, (uintptr_t)function->name), (uintptr_t)function->module);
-	uint32_t id = table_find(&run->functions, hash, function_equal, function);
-	struct run_function *element;
-
-	if (id != TABLE_NONE) {
-		element = table_at(&run->functions, id);
-		if (!*element->file) {
-			element->file = function->file;
-			element->line = function->line;
-		}
-		return id;
-	}
-	element = table_add(&run->functions, &id);
-	if (!element || !table_index(&run->functions, id, hash))
-		return TABLE_NONE;
-	*element = *function;
-	element->hash = run_function_hash(function->name, function->name_bytes);
-	return id;
-}
-
-static struct run_function function_named(
-	struct run *run, const char *name, size_t name_bytes, const char *module)
-{
-	return (struct run_function){.name = run_intern(run, name, name_bytes),
-		.module = module,
-		.file = "",
-		.name_bytes = (uint32_t)name_bytes};
-}
-
-/* A function known by its place alone. */
-static struct run_function function_at(struct run *run, const struct run_module *module, uint64_t offset)
-{
-	char *name = NULL;
-	int size = asprintf(&name, "%s+0x%llx", module->base, (unsigned long long)offset);
-	struct run_function function =
-		function_named(run, size < 0 ? "" : name, size < 0 ? 0 : (size_t)size, module->path);
-
-	if (size >= 0)
-		free(name);
-	return function;
-}
-
-/* ---- frames ---- */
-
-static bool frame_equal(const void *element, const void *key)
-{
-	const struct frame *a = element, *b = key;
-
-	return a->offset == b->offset && a->module == b->module && a->part == b->part;
-}
-
-static bool add_line(struct run *run, struct frame *frame, const struct run_function *function,
-	const struct frame_line *line)
-{
-	uint32_t id;
-	struct frame_line *element = table_add(&run->frame_lines, &id);
-
-	if (!element)
-		return false;
-	*element = *line;
-	element->function = function_find(run, function);
-	if (element->function == TABLE_NONE)
-		return false;
-	if (!frame->lines++)
-		frame->line = id;
-	return true;
-}
-
-static bool add_plain(struct run *run, struct frame *frame, const struct run_function *function)
-{
-	return add_line(run, frame, function, &(struct frame_line){.file = "", .kind = RUN_SCOPE_FUNCTION});
-}
-
-static bool resolve_reserved(struct run *run, struct frame *frame)
-{
-	const char *name = store_frame_name(frame->offset);
-	struct run_function function;
-
-	if (!name)
-		name = store_frame_name(STORE_FRAME_UNKNOWN);
-	function = function_named(run, name, strlen(name), "");
-	function.is_placeholder = true;
-	frame->is_resolved = true;
-	return add_plain(run, frame, &function);
-}
-
-static bool resolve_text(struct run *run, struct frame *frame, unsigned part, const struct run_module *module)
-{
-	struct run_function function;
-	size_t size = 0;
-	const char *name = "";
-
-	if (frame->offset <= UINT32_MAX)
-		name = store_reader_text(run->parts[part].reader, (uint32_t)frame->offset, &size);
-	function = function_named(run, name, size, module->path);
-	frame->is_resolved = true;
-	return add_plain(run, frame, &function);
-}
-
-static const char *intern_from(struct run *run, const struct store_reader *reader, uint32_t text)
-{
-	size_t size = 0;
-	const char *bytes = store_reader_text(reader, text, &size);
-
-	return run_intern(run, bytes, size);
-}
-
-/* The scopes' text ids are of `reader`. */
-static bool add_scopes(struct run *run, struct frame *frame, const struct store_reader *reader,
-	const struct run_module *module, const struct store_scope *scopes, int count)
-{
-	bool ok = true;
-
-	for (int i = 0; i < count && ok; i++) {
-		const struct store_scope *s = &scopes[i];
-		struct frame_line line = {.file = intern_from(run, reader, s->file), .line = s->line};
-		struct run_function function;
-		size_t size = 0;
-		const char *name = store_reader_text(reader, s->name, &size);
-
-		line.kind = i && s->kind == STORE_SCOPE_INLINE ? RUN_SCOPE_INLINE : RUN_SCOPE_FUNCTION;
-		function = size ? function_named(run, name, size, module->path)
-				: function_at(run, module, s->start);
-		function.file = intern_from(run, reader, s->decl_file);
-		function.line = s->decl_line;
-		ok = add_line(run, frame, &function, &line);
-	}
-	return ok;
-}
-
-/* The store's id of a module of the run; 0: the store does not have it. */
-static uint32_t module_in(const struct run_part *part, uint32_t module)
-{
-	for (uint32_t id = 1; id < part->module_count; id++)
-		if (part->modules[id] == module)
-			return id;
-	return 0;
-}
-
-/* Asks the cache of what was found later, then the store that has the context, then the others: any may
- * have been named. */
-static bool resolve_native(struct run *run, struct frame *frame, unsigned part, uint32_t in_store,
-	const struct run_module *module)
-{
-	struct run_function function;
-	int later = names_cache_find(run->names, &module->m, module->path, frame->offset, run->symbol);
-
-	frame->is_resolved = later > 0;
-	if (later > 0)
-		return add_scopes(
-			run, frame, names_cache_reader(run->names), module, run->symbol, later);
-	for (unsigned i = 0; i < run->part_count; i++) {
-		unsigned p = i ? (i <= part ? i - 1 : i) : part;
-		uint32_t id = p == part ? in_store : module_in(&run->parts[p], frame->module);
-		int count =
-			id ? store_reader_symbol(run->parts[p].reader, id, frame->offset, run->symbol, NULL)
-			   : 0;
-
-		if (count <= 0)
-			continue;
-		frame->is_resolved = true;
-		return add_scopes(run, frame, run->parts[p].reader, module, run->symbol,
-			count > STORE_SCOPE_MAX ? STORE_SCOPE_MAX : count);
-	}
-	frame->is_resolved = false;
-	function = function_at(run, module, frame->offset);
-	return add_plain(run, frame, &function);
-}
-
-static const struct run_module *module_of(const struct run *run, unsigned part, uint32_t in_store)
-{
-	if (in_store == STORE_MODULE_RESERVED || in_store >= run->parts[part].module_count)
-		return NULL;
-	return table_at(&run->modules, run->parts[part].modules[in_store]);
-}
-
-/* The frame of a store's context; NULL when memory is out. */
-static struct frame *frame_get(struct run *run, unsigned part, const struct store_context *context)
-{
-	const struct run_module *module = module_of(run, part, context->module);
-	struct frame key = {SHARED, TABLE_NONE, context->offset}, *frame;
-	uint64_t hash;
-	uint32_t id;
-	bool ok;
-
-	if (module && module->m.kind == STORE_MODULE_TEXT)
-		key.part = part;
-	if (module)
-		key.module = key.part == SHARED ? run->parts[part].modules[context->module] : context->module;
-	else if (context->module != STORE_MODULE_RESERVED)
-		key.offset = STORE_FRAME_UNKNOWN;
-	hash = table_hash(table_hash(key.part, key.module), key.offset);
-	id = table_find(&run->frames, hash, frame_equal, &key);
-	if (id == TABLE_NONE) {
-		frame = table_add(&run->frames, &id);
-		if (!frame || !table_index(&run->frames, id, hash))
-			return NULL;
-		*frame = key;
-	}
-	frame = table_at(&run->frames, id);
-	if (frame->is_known)
-		return frame;
-	frame->lines = 0;
-	if (!module)
-		ok = resolve_reserved(run, frame);
-	else if (key.part != SHARED)
-		ok = resolve_text(run, frame, part, module);
-	else
-		ok = resolve_native(run, frame, part, context->module, module);
-	frame->is_known = ok;
-	return ok ? frame : NULL;
-}
 
 /* ---- scopes ---- */
 
@@ -303,10 +57,10 @@ static uint32_t scope_get(struct run *run, const struct run_scope *key)
 
 /* Hangs the lines of a frame below the parent context. False when memory is out. */
 static bool hang(
-	struct run *run, struct run_node *node, const struct run_context *parent, struct frame *frame)
+	struct run *run, struct run_node *node, const struct run_context *parent, struct run_frame *frame)
 {
 	struct run_scope key = {.parent = TABLE_NONE, .call_file = ""};
-	const struct frame_line *line = NULL;
+	const struct run_frame_line *line = NULL;
 
 	if (parent->scope != TABLE_NONE) {
 		key.parent = parent->scope;
@@ -349,7 +103,7 @@ static void expand_one(struct run *run, uint32_t context)
 	uint32_t parent_id = run_node_parent(run, context);
 	const struct run_node *parent = run_node(run, parent_id);
 	const struct store_context *source = source_of(run, node);
-	struct frame *frame = source ? frame_get(run, node->part, source) : NULL;
+	struct run_frame *frame = source ? run_frame_get(run, node->part, source) : NULL;
 
 	node->is_expanded = true;
 	node->c.scope = parent->c.scope;
@@ -403,8 +157,8 @@ int run_scopes_init(struct run *run, struct error *error)
 
 	table_init(&run->functions, sizeof(struct run_function));
 	table_init(&run->scopes, sizeof(struct scope));
-	table_init(&run->frames, sizeof(struct frame));
-	table_init(&run->frame_lines, sizeof(struct frame_line));
+	table_init(&run->frames, sizeof(struct run_frame));
+	table_init(&run->frame_lines, sizeof(struct run_frame_line));
 	run->symbol = calloc(STORE_SCOPE_MAX, sizeof *run->symbol);
 	if (!run->symbol)
 		return error_memory(error);
@@ -412,7 +166,7 @@ int run_scopes_init(struct run *run, struct error *error)
 		struct store_context root = {.module = STORE_MODULE_RESERVED, .offset = roots[i]};
 		struct run_context none = {.scope = TABLE_NONE, .file = ""};
 		struct run_node node = {0};
-		struct frame *frame = frame_get(run, 0, &root);
+		struct run_frame *frame = run_frame_get(run, 0, &root);
 
 		if (!frame || !hang(run, &node, &none, frame))
 			return error_memory(error);
@@ -423,7 +177,7 @@ int run_scopes_init(struct run *run, struct error *error)
 void run_scopes_renew(struct run *run)
 {
 	for (uint32_t i = 0; i < run->frames.count; i++) {
-		struct frame *frame = table_at(&run->frames, i);
+		struct run_frame *frame = table_at(&run->frames, i);
 
 		frame->is_known &= frame->is_resolved;
 	}
