@@ -263,7 +263,7 @@ static void put_cursor(struct session *session, char *out, size_t size, bool is_
 	quantity_short(length, frame_column_length(&session->frame, column));
 	if (session_cell(session, &line, &cell)) {
 		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};
-		session_share_name(session, name, &known, is_wide ? 32 : 20);
+		session_share_name(session, name, &known, LABEL_CELL, is_wide ? 32 : 20);
 		quantity_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
 	}
 	label_stream(label, session->rows.nodes[session->state.node].long_label, is_wide ? 24 : 16,

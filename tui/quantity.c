@@ -27,8 +27,13 @@ static uint64_t power_of_ten(int exponent)
 void quantity_time(char *out, int64_t time_ns, uint64_t step_ns)
 {
 	uint64_t ns = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
-	uint64_t fraction = ns % 1000000000;
-	int used = snprintf(out, QUANTITY_BYTES, "%s%llu.%03llu %03llu", time_ns < 0 ? "-" : "",
+	uint64_t fraction;
+	int used;
+
+	if (step_ns >= 10000 && ns < UINT64_MAX - 500)
+		ns = (ns + 500) / 1000 * 1000;
+	fraction = ns % 1000000000;
+	used = snprintf(out, QUANTITY_BYTES, "%s%llu.%03llu %03llu", time_ns < 0 ? "-" : "",
 		(unsigned long long)(ns / 1000000000), (unsigned long long)(fraction / 1000000),
 		(unsigned long long)(fraction / 1000 % 1000));
 

@@ -186,20 +186,22 @@ static void add_process(struct builder *b, uint32_t begin, uint32_t end)
 	b->rows->nodes[process].next = b->rows->node_count;
 }
 
+#define HOSTS_MAX 256u /* more are not told apart */
+
 static void count_hosts(struct rows *rows, const struct run *run)
 {
-	const char *last = NULL;
+	const char *hosts[HOSTS_MAX];
 
 	rows->host_count = rows->rank_count = 0;
-	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next) {
+	for (uint32_t i = 0, h; i < rows->node_count; i = rows->nodes[i].next) {
 		const struct run_stream *s = run_stream(run, rows->nodes[i].stream);
 		rows->rank_count += s->s.rank >= 0;
-		if (!last || strcmp(last, s->host) != 0)
-			rows->host_count++;
-		last = s->host;
+		for (h = 0; h < rows->host_count; h++)
+			if (strcmp(hosts[h], s->host) == 0)
+				break;
+		if (h == rows->host_count && h < HOSTS_MAX)
+			hosts[rows->host_count++] = s->host;
 	}
-	if (rows->host_count > run_store_count(run)) /* hosts come in turn when sorted by rank */
-		rows->host_count = run_store_count(run);
 }
 
 static int build(struct rows *rows, const struct run *run, struct error *error)

@@ -136,7 +136,8 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 	return true;
 }
 
-void session_share_name(const struct session *session, char *out, const struct cell_share *share, int cells)
+void session_share_name(const struct session *session, char *out, const struct cell_share *share,
+	enum label_place place, int cells)
 {
 	const struct run_function *function =
 		share->function == UINT32_MAX ? NULL : run_function(session->run, share->function);
@@ -144,7 +145,7 @@ void session_share_name(const struct session *session, char *out, const struct c
 	char name[LABEL_BYTES];
 
 	if (extent_state_is_busy(share->state) && function) {
-		label_fit(out, function->name, cells, LABEL_STACK, session->looks.is_ascii);
+		label_fit(out, function->name, cells, place, session->looks.is_ascii);
 		return;
 	}
 	if (share->state == EXTENT_COPY_IN)
@@ -154,8 +155,8 @@ void session_share_name(const struct session *session, char *out, const struct c
 	else if (share->state == EXTENT_ABSENT)
 		state = "not there";
 	if (function && cells > (int)strlen(state) + 6) {
-		label_fit(name, function->name, cells - (int)strlen(state) - 3, LABEL_STACK,
-			session->looks.is_ascii);
+		label_fit(
+			name, function->name, cells - (int)strlen(state) - 3, place, session->looks.is_ascii);
 		snprintf(out, LABEL_BYTES, "%s (%.*s)", state, LABEL_BYTES - 64, name);
 		return;
 	}

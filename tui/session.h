@@ -12,6 +12,7 @@
 #include "timeline/select.h"
 #include "tui/frame.h"
 #include "tui/grid.h"
+#include "tui/label.h"
 #include "tui/layout.h"
 #include "tui/palette.h"
 #include "tui/ruler.h"
@@ -109,7 +110,8 @@ uint32_t session_rows_on_screen(const struct session *session, uint32_t *top);
 uint32_t session_column(const struct session *session);
 bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell);
 /* Text of what a cell or share shows: "build_matrix", "blocked (poll)". LABEL_BYTES. */
-void session_share_name(const struct session *session, char *out, const struct cell_share *share, int cells);
+void session_share_name(const struct session *session, char *out, const struct cell_share *share,
+	enum label_place place, int cells);
 /* Style of a working state's block or ink. */
 enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);

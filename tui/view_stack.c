@@ -126,20 +126,33 @@ static void frame_position(
 		label_file(out, module ? module + 1 : function->module, 0, 40, is_ascii);
 }
 
+/* Template arguments may have gone, but nothing of the name's own words. */
+static bool is_whole_enough(const char *name, const char *raw)
+{
+	char own[LABEL_BYTES];
+
+	label_fit(own, raw, LABEL_BYTES / 4, LABEL_CELL, false);
+	return strlen(name) >= strlen(own) && strncmp(name, own, strcspn(own, ":<(")) == 0;
+}
+
 static void draw_frame(struct session *session, struct grid *grid, int row, const struct grid_area *area,
 	const struct stack *stack, uint32_t at)
 {
 	const struct run_scope *scope = run_scope(session->run, stack->scopes[at]);
 	char name[LABEL_BYTES], position[LABEL_BYTES], number[16];
 	int room = area->columns - 5, cells;
+	const char *raw;
 
 	snprintf(number, sizeof(number), "%2u", at);
 	grid_text_right(grid, row, area->column + 1, 2, number, GRID_GREY);
-	label_fit(name, run_function(session->run, scope->function)->name, room, LABEL_STACK, grid->is_ascii);
 	frame_position(session, stack, at, position, grid->is_ascii);
 	cells = text_cells(position);
+	raw = run_function(session->run, scope->function)->name;
+	label_fit(name, raw, cells ? room - cells - 2 : room, LABEL_TABLE, grid->is_ascii);
+	if (!is_whole_enough(name, raw)) /* the position goes before the name is shortened */
+		label_fit(name, raw, room, LABEL_TABLE, grid->is_ascii), cells = 0;
 	grid_text(grid, row, area->column + 5, room, name, GRID_TEXT);
-	if (cells && text_cells(name) + 2 + cells <= room)
+	if (cells)
 		grid_text_right(grid, row, area->column + 5, room, position, GRID_GREY);
 	if (at == session->state.depth || (at + 1 == stack->scope_count && at < session->state.depth)) {
 		grid_put(grid, row, area->column, '>', GRID_HEADING);
@@ -188,7 +201,7 @@ static int draw_also(struct session *session, struct grid *grid, const struct gr
 	for (size_t i = 1; i < stack->share_count && i <= STACK_ALSO && row < end; i++) {
 		quantity_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
 		grid_text_right(grid, row, area->column, 6, share, GRID_TEXT);
-		session_share_name(session, name, &stack->shares[i], area->columns - 8);
+		session_share_name(session, name, &stack->shares[i], LABEL_STACK, area->columns - 8);
 		grid_text(grid, row++, area->column + 8, area->columns - 8, name, GRID_TEXT);
 	}
 	return row;
@@ -256,7 +269,7 @@ static void draw_group(
 		if (cell.kind == CELL_MIXED)
 			strcpy(name, "mixed");
 		else
-			session_share_name(session, name, &share, area->columns - 12);
+			session_share_name(session, name, &share, LABEL_STACK, area->columns - 12);
 		grid_text(grid, row++, area->column + 12, area->columns - 12, name, GRID_TEXT);
 	}
 }
@@ -284,7 +297,7 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 			session->state.depth, stack->scope_count - 1);
 		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
 	} else if (stack->share_count) {
-		session_share_name(session, text, &stack->shares[0], 60);
+		session_share_name(session, text, &stack->shares[0], LABEL_STACK, 60);
 		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_TEXT);
 	}
 	if (also)

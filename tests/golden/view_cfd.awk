@@ -87,23 +87,23 @@ BEGIN {
 	PATH["upload"] = STEP ";upload;cudaMemcpyAsync"
 	PATH["launch"] = STEP ";launch_step;cudaLaunchKernel"
 	PATH["halo"] = STEP ";write_halo;MPI_Isend;memcpy"
-	PATH["assemble"] = THREAD ";Pool::work;Assembler::run;assemble_rows"
-	PATH["vtk"] = THREAD ";Writer::loop;Writer::step;write_vtk;fwrite"
-	PATH["flush"] = THREAD ";Writer::loop;Writer::step;flush_buffers"
-	PATH["pack"] = THREAD ";Writer::loop;Writer::step;pack_fields"
+	PATH["assemble"] = THREAD ";Pool::work;Assembler::run;Assembler::block;assemble_rows"
+	PATH["vtk"] = THREAD ";Writer::loop;Writer::step;Writer::output;write_vtk;fwrite"
+	PATH["flush"] = THREAD ";Writer::loop;Writer::step;Writer::output;flush_buffers"
+	PATH["pack"] = THREAD ";Writer::loop;Writer::step;Writer::output;pack_fields"
 	HOST[0] = HOST[1] = "node07"
 	HOST[2] = HOST[3] = "node08"
 	print "stream\ttrack\tbegin_ns\tend_ns\tpath\top\tbytes\tweight\tmetric\tvalue\tattributes"
 
 	step0 = "build:10 upload:2 launch:2 ~:10 -:6 halo:4 "
 	step1 = "build:16 upload:2 launch:2 ~:10 halo:4 "
-	work0 = "assemble:9.5 cond:24.5 "
-	work1 = "assemble:12.5 cond:21.5 "
+	work0 = "assemble:9.4 cond:24.6 "
+	work1 = "assemble:12.2 cond:21.8 "
 	for (rank = 0; rank < 4; rank++) {
 		thread(rank, 0, "cfd", rank == 1 ? step1 step1 : step0 step0)
 		thread(rank, 1, "worker 1", rank == 1 ? work1 work1 : work0 work0)
 		kind_of_rest[rank, 2] = rank == 1 ? "?" : ""
-		thread(rank, 2, "writer", rank == 1 ? "?:38 -:30" : "-:9.5 flush:0.5 -:24 vtk:24 flush:1 pack:1 flush:1 pack:1 vtk:0.5 -:5.5")
+		thread(rank, 2, "writer", rank == 1 ? "?:38 -:30" : "-:9.9 flush:0.1 -:24 vtk:24 flush:.4 pack:.4 vtk:.4 flush:.4 pack:.4 vtk:.4 flush:.4 pack:.4 vtk:.4 flush:.4 vtk:.3 -:5.7")
 		shift = rank == 1 ? 6 : rank
 		queue(rank, 7, "compute", ".:" 14 + shift " spmv:8 dot:2 .:24 " \
 			(rank == 1 ? "spmv:4 !:6 .:4" : "spmv:8 dot:2 .:" 10 - shift))
