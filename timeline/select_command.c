@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_command.c - the selector as words of a command line, for `Y` and for provenance.
+ */
+#include "timeline/select_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/arena.h"
+
+static bool is_plain(const char *value)
+{
+	return *value && !value[strspn(value,
+				 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-")];
+}
+
+/* A word that a shell takes as it is. */
+static const char *quoted(const char *value, struct arena *arena)
+{
+	size_t size = 3;
+	char *word, *at;
+
+	if (is_plain(value))
+		return value;
+	for (const char *c = value; *c; c++)
+		size += *c == '\'' ? 4 : 1;
+	word = at = arena_alloc(arena, size);
+	if (!word)
+		return NULL;
+	*at++ = '\'';
+	for (const char *c = value; *c; c++)
+		at = *c == '\'' ? stpcpy(at, "'\\''") : (*at = *c, at + 1);
+	strcpy(at, "'");
+	return word;
+}
+
+/* Exact, without trailing zeros: "1.335886s". */
+static const char *seconds(uint64_t ns, uint64_t origin_ns, char text[40])
+{
+	uint64_t from_origin = ns > origin_ns ? ns - origin_ns : 0;
+	int size = snprintf(text, 32, "%llu.%09llu", (unsigned long long)(from_origin / 1000000000),
+		(unsigned long long)(from_origin % 1000000000));
+
+	while (text[size - 1] == '0')
+		size--;
+	if (text[size - 1] == '.')
+		size--;
+	strcpy(text + size, "s");
+	return text;
+}
+
+static const char *value_text(const struct select *select, int option, struct arena *arena)
+{
+	char begin[40], end[40];
+
+	if (option != SELECT_OPTION_TIME || !select->run)
+		return quoted(select->values[option], arena);
+	return arena_printf(arena, "%s..%s", seconds(select->begin_ns, run_origin_ns(select->run), begin),
+		seconds(select->end_ns, run_origin_ns(select->run), end));
+}
+
+char *select_command(const struct select *select, struct arena *arena)
+{
+	char *command = arena_copy(arena, "", 0);
+
+	for (int i = 0; i < SELECT_OPTION_COUNT && command; i++) {
+		const char *value = select->values[i] ? value_text(select, i, arena) : NULL;
+
+		if (value)
+			command = arena_printf(arena, "%s%s--%s %s", command, *command ? " " : "",
+				select_option_names[i], value);
+	}
+	return command;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_parts.h - what a selector consists of; for select*.c alone. select_options.c takes the options,
+ * select.c binds them to a run and answers, select_command.c says them again.
+ */
+#ifndef TIMELINE_SELECT_PARTS_H
+#define TIMELINE_SELECT_PARTS_H
+
+#include "timeline/select.h"
+#include "timeline/select_context.h"
+#include "timeline/select_streams.h"
+#include "timeline/select_time.h"
+
+enum select_option_id {
+	SELECT_OPTION_TIME,
+	SELECT_OPTION_STREAMS,
+	SELECT_OPTION_CONTEXT,
+	SELECT_OPTION_OP,
+	SELECT_OPTION_METRIC,
+	SELECT_OPTION_MIN,
+	SELECT_OPTION_DEPTH,
+	SELECT_OPTION_BY,
+	SELECT_OPTION_TOP,
+	SELECT_OPTION_COUNT
+};
+
+struct select {
+	char *values[SELECT_OPTION_COUNT]; /* as given; NULL: not */
+	struct select_window window;
+	struct select_streams *expression;
+	struct select_context *context;
+	char **ops, **metrics; /* patterns, ended by NULL */
+	uint64_t min_ns, top;
+	uint32_t depth;
+	/* -- after binding -- */
+	struct run *run;
+	uint64_t begin_ns, end_ns;
+	uint32_t *streams, stream_count;
+};
+
+/* Names of the options, by enum select_option_id. */
+extern const char *const select_option_names[SELECT_OPTION_COUNT];
+
+#endif
