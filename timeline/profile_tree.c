@@ -46,7 +46,8 @@ void tree_fini(struct tree *tree)
 static bool tree_widen(struct tree *tree)
 {
 	size_t capacity = tree->capacity ? tree->capacity * 2 : 256;
-	void *values = reallocarray(tree->values, capacity, (2 * tree->metric_count + 1) * sizeof *tree->values);
+	void *values =
+		reallocarray(tree->values, capacity, (2 * tree->metric_count + 1) * sizeof *tree->values);
 
 	if (!values)
 		return false;

@@ -208,6 +208,17 @@ static void put_cell(struct report *report, const char *bytes, size_t size, bool
 	report->column++;
 }
 
+/* JSON has no word for what is not a finite number. */
+static bool is_quoted(const struct report *report, const char *bytes, size_t size)
+{
+	if (report->columns[report->column].kind != REPORT_FIGURES)
+		return true;
+	for (size_t i = 0; i < size; i++)
+		if (!strchr("+-.0123456789e", bytes[i]) || bytes[i] == 0)
+			return true;
+	return false;
+}
+
 void report_text(struct report *report, const char *bytes, size_t size)
 {
 	report->field.size = 0;
@@ -216,7 +227,8 @@ void report_text(struct report *report, const char *bytes, size_t size)
 	else
 		escape_field(&report->field, bytes, size);
 	report->failed |= report->field.failed;
-	put_cell(report, (const char *)report->field.data, report->field.size, true);
+	put_cell(
+		report, (const char *)report->field.data, report->field.size, is_quoted(report, bytes, size));
 }
 
 void report_string(struct report *report, const char *text)

@@ -25,6 +25,7 @@ enum report_kind {
 	REPORT_TEXT,	 /* raw bytes */
 	REPORT_COMPOSED, /* escaped by the caller: paths, attributes, keys of statistics */
 	REPORT_NUMBER,
+	REPORT_FIGURES,	 /* a number given as text */
 	REPORT_DURATION, /* ns */
 	REPORT_SIZE,	 /* bytes */
 	REPORT_PERCENT

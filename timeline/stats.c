@@ -13,6 +13,7 @@
 #include "store/hash.h"
 #include "timeline/escape.h"
 #include "timeline/numbering.h"
+#include "timeline/select.h"
 #include "timeline/window.h"
 
 /* Rows are numbered by their text; a state's row never meets a function of the same name. */
@@ -24,6 +25,7 @@ struct row_key {
 struct stats_work {
 	struct run *run;
 	struct arena *arena;
+	const struct select *select; /* NULL: everything matches */
 	enum stats_by by;
 	uint32_t depth;
 	struct numbering row_keys;
@@ -215,6 +217,12 @@ static bool add_cell(struct stats_work *work, const struct window_time *cell, ui
 	return true;
 }
 
+static bool is_wanted(const struct stats_work *work, const struct window_time *cell)
+{
+	return !work->select ||
+	       (select_wants_context(work->select, cell->context) && select_wants_op(work->select, cell->op));
+}
+
 static void add_totals(struct stats *stats, const struct window_time *cell)
 {
 	stats->total_ns += cell->time_ns;
@@ -233,7 +241,7 @@ static int fold(struct stats_work *work, struct stats *stats, const struct windo
 
 	for (size_t i = 0; i < count; i++) {
 		add_totals(stats, &cells[i]);
-		if (!add_cell(work, &cells[i], stream))
+		if (is_wanted(work, &cells[i]) && !add_cell(work, &cells[i], stream))
 			return error_memory(error);
 	}
 	return 0;
@@ -282,23 +290,41 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 	return rc;
 }
 
+static int compute(struct stats_work *work, struct stats *stats, const uint32_t *streams,
+	uint32_t stream_count, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	uint32_t step = work->by == STATS_STREAM ? 1 : stream_count;
+	int rc = 0;
+
+	*stats = (struct stats){0};
+	numbering_init(&work->row_keys, sizeof(struct row_key));
+	for (uint32_t i = 0; i < stream_count && rc == 0; i += step)
+		rc = add_streams(work, stats, streams + i, step, begin_ns, end_ns, error);
+	if (rc == 0)
+		rc = give_rows(work, stats, error);
+	numbering_fini(&work->row_keys);
+	store_bytes_fini(&work->key);
+	free(work->rows);
+	free(work->row_best_ns);
+	return rc;
+}
+
 int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams, uint32_t stream_count,
 	uint64_t begin_ns, uint64_t end_ns, enum stats_by by, uint32_t depth, struct arena *arena,
 	struct error *error)
 {
 	struct stats_work work = {.run = run, .arena = arena, .by = by, .depth = depth};
-	uint32_t step = by == STATS_STREAM ? 1 : stream_count;
-	int rc = 0;
 
-	*stats = (struct stats){0};
-	numbering_init(&work.row_keys, sizeof(struct row_key));
-	for (uint32_t i = 0; i < stream_count && rc == 0; i += step)
-		rc = add_streams(&work, stats, streams + i, step, begin_ns, end_ns, error);
-	if (rc == 0)
-		rc = give_rows(&work, stats, error);
-	numbering_fini(&work.row_keys);
-	store_bytes_fini(&work.key);
-	free(work.rows);
-	free(work.row_best_ns);
-	return rc;
+	return compute(&work, stats, streams, stream_count, begin_ns, end_ns, error);
+}
+
+int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
+	struct arena *arena, struct error *error)
+{
+	struct stats_work work = {
+		.run = run, .arena = arena, .select = select, .by = by, .depth = select_depth(select)};
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+
+	return compute(&work, stats, streams, count, select_begin_ns(select), select_end_ns(select), error);
 }

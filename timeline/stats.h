@@ -43,4 +43,10 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 	uint64_t begin_ns, uint64_t end_ns, enum stats_by by, uint32_t depth, struct arena *arena,
 	struct error *error);
 
+/* The same of a selector's streams, window, depth, contexts and operations: rows hold only the matching
+ * part, total_ns and monitored_ns stay those of the whole. */
+struct select;
+int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
+	struct arena *arena, struct error *error);
+
 #endif

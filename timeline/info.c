@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * info.c - a run's own words, as rows.
+ */
+#include "timeline/info.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "timeline/coverage.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct report_column pair_columns[] = {{"key", REPORT_TEXT}, {"value", REPORT_TEXT}};
+
+/* ---- the run ---- */
+
+static void put_pair(struct report *report, const char *key, const char *value)
+{
+	report_string(report, key);
+	report_string(report, value ? value : "");
+	report_row(report);
+}
+
+static void put_number(struct report *report, const char *key, uint64_t value)
+{
+	report_string(report, key);
+	report_number(report, value);
+	report_row(report);
+}
+
+static uint64_t from_origin(const struct run *run, uint64_t time_ns)
+{
+	uint64_t origin_ns = run_origin_ns(run);
+
+	return time_ns > origin_ns ? time_ns - origin_ns : 0;
+}
+
+static void put_wall(struct report *report, const struct run *run)
+{
+	uint64_t wall_ns = run_wall_ns(run);
+	time_t seconds = (time_t)(wall_ns / 1000000000);
+	char text[64], day[32];
+	struct tm utc;
+
+	if (wall_ns == 0 || !gmtime_r(&seconds, &utc))
+		return;
+	strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(text, sizeof text, "%s.%09lluZ", day, (unsigned long long)(wall_ns % 1000000000));
+	put_pair(report, "origin_time", text);
+}
+
+static void put_provenance(struct report *report, const struct run *run)
+{
+	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary"};
+	const char *state = run_meta(run, "state");
+
+	put_number(report, "schema", 1);
+	put_pair(report, "format", run_meta(run, "format"));
+	put_pair(report, "run", run_path(run));
+	put_pair(report, "command", run_meta(run, "command"));
+	put_pair(report, "host", run_meta(run, "host"));
+	for (size_t i = 0; i < COUNT(optional); i++)
+		if (run_meta(run, optional[i]))
+			put_pair(report, optional[i], run_meta(run, optional[i]));
+	put_pair(report, "state",
+		run_is_live(run)			  ? "recording"
+		: state && strcmp(state, "complete") == 0 ? "complete"
+							  : "cut short");
+	put_wall(report, run);
+	put_number(report, "stores", run_store_count(run));
+}
+
+struct totals {
+	uint64_t records[STORE_TRACK_COUNT], lost, partial, open_streams, known_until_ns, newest_ns;
+};
+
+static struct totals sum_streams(const struct run *run)
+{
+	struct totals totals = {0};
+
+	for (uint32_t i = 0; i < run_stream_count(run); i++) {
+		const struct store_stream *s = &run_stream(run, i)->s;
+
+		for (int track = 0; track < STORE_TRACK_COUNT; track++) {
+			totals.records[track] += s->count[track];
+			if (s->complete_ns[track] != STORE_OPEN_NS &&
+				s->complete_ns[track] > totals.newest_ns)
+				totals.newest_ns = s->complete_ns[track];
+		}
+		totals.lost += s->lost;
+		totals.partial += s->partial;
+		totals.open_streams += s->end_ns == STORE_OPEN_NS;
+	}
+	return totals;
+}
+
+static uint64_t count_modules(const struct run *run)
+{
+	uint64_t modules = 0;
+
+	for (unsigned i = 0; i < run_store_count(run); i++) {
+		uint32_t count;
+
+		store_reader_modules(run_store(run, i), &count);
+		modules += count > 0 ? count - 1 : 0; /* the reserved one */
+	}
+	return modules;
+}
+
+/* How far what is complete everywhere lies behind the newest that is. */
+static void put_live(struct report *report, const struct run *run, const struct totals *totals)
+{
+	if (!run_is_live(run))
+		return;
+	put_number(report, "streams_open", totals->open_streams);
+	put_number(report, "behind_ns",
+		totals->newest_ns > run_end_ns(run) ? totals->newest_ns - run_end_ns(run) : 0);
+}
+
+static void put_counts(struct report *report, const struct run *run, const struct coverage *coverage)
+{
+	struct totals totals = sum_streams(run);
+	char percent[32];
+
+	put_number(report, "begin_ns", from_origin(run, run_begin_ns(run)));
+	put_number(report, "end_ns", from_origin(run, run_end_ns(run)));
+	put_live(report, run, &totals);
+	put_number(report, "streams", run_stream_count(run));
+	put_number(report, "contexts", run_context_count(run) - STORE_CONTEXT_FIRST);
+	put_number(report, "modules", count_modules(run));
+	put_number(report, "records",
+		totals.records[STORE_SAMPLES] + totals.records[STORE_SPANS] + totals.records[STORE_VALUES]);
+	put_number(report, "samples", totals.records[STORE_SAMPLES]);
+	put_number(report, "spans", totals.records[STORE_SPANS]);
+	put_number(report, "values", totals.records[STORE_VALUES]);
+	put_number(report, "lost", totals.lost);
+	put_number(report, "partial_stacks", totals.partial);
+	put_number(report, "bytes", run_bytes(run));
+	put_number(report, "monitored_ns", coverage->monitored_ns);
+	snprintf(percent, sizeof percent, "%.2f",
+		coverage->window_ns ? 100.0 * (double)coverage->monitored_ns / (double)coverage->window_ns
+				    : 0.0);
+	put_pair(report, "coverage_percent", percent);
+}
+
+int info_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	struct error *error)
+{
+	struct coverage coverage;
+	struct report *report;
+	int rc = coverage_compute(&coverage, run, select, error);
+
+	if (rc == 0)
+		rc = report_open(&report, out, format, "hpct-info", pair_columns, COUNT(pair_columns), error);
+	if (rc < 0)
+		return rc;
+	put_provenance(report, run);
+	put_counts(report, run, &coverage);
+	return report_close(report, error);
+}
+
+/* ---- streams ---- */
+
+static void put_optional(struct report *report, uint64_t value, bool is_there)
+{
+	if (is_there)
+		report_number(report, value);
+	else
+		report_none(report);
+}
+
+static void put_stream(struct report *report, const struct run *run, const struct run_stream *stream)
+{
+	const struct store_stream *s = &stream->s;
+	bool is_gpu = s->kind == STORE_STREAM_GPU;
+
+	report_string(report, stream->text);
+	report_string(report, is_gpu ? "gpu" : "cpu");
+	report_string(report, stream->host);
+	put_optional(report, (uint32_t)s->rank, s->rank >= 0);
+	put_optional(report, s->pid, s->pid != UINT32_MAX);
+	put_optional(report, s->tid, !is_gpu && s->tid != 0);
+	put_optional(report, s->device, is_gpu && s->device != UINT32_MAX);
+	put_optional(report, s->queue, is_gpu && s->queue != UINT32_MAX);
+	report_string(report, stream->name);
+	report_number(report, from_origin(run, s->begin_ns));
+	put_optional(report, from_origin(run, s->end_ns), s->end_ns != STORE_OPEN_NS);
+	report_number(report, s->count[STORE_SAMPLES]);
+	report_number(report, s->count[STORE_SPANS]);
+	report_number(report, s->count[STORE_VALUES]);
+	report_number(report, s->lost);
+	report_row(report);
+}
+
+int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	struct error *error)
+{
+	static const struct report_column columns[] = {{"stream", REPORT_TEXT}, {"kind", REPORT_TEXT},
+		{"host", REPORT_TEXT}, {"rank", REPORT_NUMBER}, {"pid", REPORT_NUMBER},
+		{"tid", REPORT_NUMBER}, {"device", REPORT_NUMBER}, {"queue", REPORT_NUMBER},
+		{"name", REPORT_TEXT}, {"begin_ns", REPORT_DURATION}, {"end_ns", REPORT_DURATION},
+		{"samples", REPORT_NUMBER}, {"spans", REPORT_NUMBER}, {"values", REPORT_NUMBER},
+		{"lost", REPORT_NUMBER}};
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	struct report *report;
+	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < count && i < select_top(select); i++)
+		put_stream(report, run, run_stream(run, streams[i]));
+	return report_close(report, error);
+}
+
+/* ---- modules ---- */
+
+static const char *module_kind(enum store_module_kind kind)
+{
+	static const char *const names[] = {[STORE_MODULE_ELF] = "elf",
+		[STORE_MODULE_TEXT] = "text",
+		[STORE_MODULE_VDSO] = "vdso",
+		[STORE_MODULE_KERNEL] = "kernel",
+		[STORE_MODULE_JIT] = "jit",
+		[STORE_MODULE_GPU] = "gpu"};
+
+	return (unsigned)kind < COUNT(names) ? names[kind] : "unknown";
+}
+
+static void put_module(struct report *report, const struct run *run, struct store_reader *reader,
+	const struct store_module *module)
+{
+	char build_id[2 * sizeof module->build_id + 1] = "";
+	const char *path;
+	size_t size;
+
+	for (unsigned i = 0; i < module->build_id_bytes && i < sizeof module->build_id; i++)
+		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
+	path = store_reader_text(reader, module->path, &size);
+	report_string(report, module_kind(module->kind));
+	report_text(report, path, size);
+	report_string(report, build_id);
+	put_optional(report, from_origin(run, module->load_ns), module->load_ns != 0);
+	put_optional(report, from_origin(run, module->unload_ns), module->unload_ns != 0);
+	report_row(report);
+}
+
+int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error)
+{
+	static const struct report_column columns[] = {{"kind", REPORT_TEXT}, {"path", REPORT_TEXT},
+		{"build_id", REPORT_TEXT}, {"load_ns", REPORT_DURATION}, {"unload_ns", REPORT_DURATION}};
+	struct report *report;
+	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned store = 0; store < run_store_count(run); store++) {
+		struct store_reader *reader = run_store(run, store);
+		uint32_t count;
+		const struct store_module *modules = store_reader_modules(reader, &count);
+
+		for (uint32_t i = STORE_MODULE_RESERVED + 1; i < count; i++)
+			put_module(report, run, reader, &modules[i]);
+	}
+	return report_close(report, error);
+}
+
+/* ---- check ---- */
+
+int info_check(struct run *run, enum report_format format, FILE *out, struct error *error)
+{
+	struct report *report;
+	int rc = 0;
+
+	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
+		rc = store_reader_check(run_store(run, store), error);
+	if (rc == 0)
+		rc = report_open(&report, out, format, "hpct-info", pair_columns, COUNT(pair_columns), error);
+	if (rc < 0)
+		return rc;
+	put_pair(report, "check", "sound");
+	put_number(report, "stores", run_store_count(run));
+	return report_close(report, error);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * info.h - what a run says about itself: where it comes from, its streams and modules, how much it
+ * knows and what it lost.
+ */
+#ifndef TIMELINE_INFO_H
+#define TIMELINE_INFO_H
+
+#include "timeline/report.h"
+#include "timeline/select.h"
+
+/* Keys and values of the whole run. */
+int info_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	struct error *error);
+int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	struct error *error);
+int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error);
+/* Reads everything; ERROR_RUN with the first damage found. */
+int info_check(struct run *run, enum report_format format, FILE *out, struct error *error);
+
+#endif

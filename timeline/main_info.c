@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_info.c - hpct-info: provenance, streams, coverage, losses, sizes.
+ */
+#include "timeline/info.h"
+#include "timeline/program.h"
+
+enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_DAMAGE };
+
+struct choice {
+	enum question question;
+};
+
+static int take_streams(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)value, (void)error;
+	choice->question = ABOUT_STREAMS;
+	return 0;
+}
+
+static int take_modules(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)value, (void)error;
+	choice->question = ABOUT_MODULES;
+	return 0;
+}
+
+static int take_check(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)value, (void)error;
+	choice->question = ABOUT_DAMAGE;
+	return 0;
+}
+
+/* Everything. A run without streams is none of the selector's, but has something to say. */
+static int select_all(struct program_call *call, struct error *error)
+{
+	int rc = select_new(&call->select, error);
+
+	if (rc == 0)
+		rc = select_bind(call->select, call->run, error);
+	return rc == -ERROR_EMPTY ? 0 : rc;
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+	int rc = select_all(call, error);
+
+	if (rc < 0)
+		return rc;
+	switch (choice->question) {
+	case ABOUT_STREAMS:
+		return info_print_streams(call->run, call->select, call->format, stdout, error);
+	case ABOUT_MODULES:
+		return info_print_modules(call->run, call->format, stdout, error);
+	case ABOUT_DAMAGE:
+		return info_check(call->run, call->format, stdout, error);
+	default:
+		return info_print(call->run, call->select, call->format, stdout, error);
+	}
+}
+
+static const struct program_option options[] = {{0, "streams", NULL, "one row for each stream", take_streams},
+	{0, "modules", NULL, "one row for each module", take_modules},
+	{0, "check", NULL, "read and verify everything; exit code 4 says what is damaged", take_check}};
+
+static const struct program program = {
+	.name = "hpct-info",
+	.about = "what a run is: provenance, streams, coverage, losses, sizes",
+	.operands = "[RUN]",
+	.uses = PROGRAM_FORMAT | PROGRAM_RUN,
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {0};
+
+	return program_main(&program, &choice, argc, argv);
+}

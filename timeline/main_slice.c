@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_slice.c - hpct-slice: the records of a selection, as rows or as a smaller run.
+ */
+#include "timeline/program.h"
+#include "timeline/slice.h"
+
+struct choice {
+	const char *output;
+};
+
+static int take_output(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)error;
+	choice->output = value;
+	return 0;
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+
+	if (!choice->output)
+		return slice_print(call->run, call->select, call->format, stdout, error);
+	if (select_depth(call->select) != UINT32_MAX || select_top(call->select) != UINT64_MAX)
+		return error_set(
+			error, ERROR_USAGE, "-o copies whole records: --depth and --top do not go with it");
+	return slice_copy(call->run, call->select, choice->output, error);
+}
+
+static const struct program_option options[] = {
+	{'o', "output", "OUT.hpct", "write a smaller run instead of rows", take_output}};
+
+static const struct program program = {
+	.name = "hpct-slice",
+	.about = "the records themselves, as rows or as a smaller run",
+	.operands = "[RUN]",
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.refused = "by",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.notes = "With --time spans are cut at the window, and each stream opens with a zero-weight sample "
+		 "of\n"
+		 "the context in force. hpct-import --from tsv reads what --format tsv writes.\n",
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {0};
+
+	return program_main(&program, &choice, argc, argv);
+}

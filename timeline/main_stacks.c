@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_stacks.c - hpct-stacks: each stream's state and call path at one moment.
+ */
+#include "timeline/program.h"
+#include "timeline/stacks.h"
+
+struct choice {
+	const char *at;
+};
+
+static int take_at(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)error;
+	choice->at = value;
+	return 0;
+}
+
+/* The moment is a window that begins there: one syntax of time for all. */
+static int find_moment(struct program_call *call, const char *at, uint64_t *time_ns, struct error *error)
+{
+	char *window;
+	int rc;
+
+	if (!at) {
+		*time_ns = run_end_ns(call->run) - (run_end_ns(call->run) > run_begin_ns(call->run));
+		return 0;
+	}
+	window = arena_printf(&call->arena, "%s..", at);
+	if (!window)
+		return error_memory(error);
+	rc = select_option(call->select, "time", window, error);
+	if (rc == 0)
+		rc = select_bind(call->select, call->run, error);
+	*time_ns = select_begin_ns(call->select);
+	return rc;
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+	uint64_t time_ns = 0;
+	int rc = find_moment(call, choice->at, &time_ns, error);
+
+	return rc < 0 ? rc : stacks_print(call->run, call->select, time_ns, call->format, stdout, error);
+}
+
+static const struct program_option options[] = {
+	{0, "at", "T", "the moment, as --time of other readers has it; default the last", take_at}};
+
+static const struct program program = {
+	.name = "hpct-stacks",
+	.about = "each stream's state and call path at one moment",
+	.operands = "[RUN]",
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.refused = "time context op metric min by top",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {0};
+
+	return program_main(&program, &choice, argc, argv);
+}

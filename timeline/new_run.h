@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * new_run.h - makes a run that is there as a whole or not at all: built in a hidden directory beside
+ * its place, and renamed once all of its stores are closed.
+ */
+#ifndef TIMELINE_NEW_RUN_H
+#define TIMELINE_NEW_RUN_H
+
+#include "store/error.h"
+#include "store/writer.h"
+
+struct new_run {
+	char *path, *hidden;
+};
+
+/* ERROR_USAGE: something of that name is there. */
+int new_run_begin(struct new_run *new_run, const char *path, struct error *error);
+/* One more store of it, to be closed before the commit; `name` without suffix. */
+int new_run_store(
+	const struct new_run *new_run, const char *name, struct store_writer **writer, struct error *error);
+/* Exactly one of these ends it. */
+int new_run_commit(struct new_run *new_run, struct error *error);
+void new_run_abort(struct new_run *new_run);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slice_record.c - one record of a slice: what the window leaves of it, and its fields as text.
+ */
+#include "timeline/slice.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "timeline/escape.h"
+
+struct slice_cut slice_cut_of(const struct select *select)
+{
+	bool all_metrics = select_wants_metric(select, UINT32_MAX); /* no metric was asked for */
+	bool all_ops = select_wants_op(select, STORE_OP_NONE);
+	bool all_lengths = select_min_ns(select) == 0;
+
+	return (struct slice_cut){.begin_ns = select_records_begin_ns(select),
+		.end_ns = select_records_end_ns(select),
+		.min_ns = select_min_ns(select),
+		.samples = all_ops && all_lengths,
+		.values = all_ops && all_lengths,
+		.spans = all_metrics};
+}
+
+static bool cut_span(const struct slice_cut *cut, struct store_record *record)
+{
+	if (record->begin_ns >= cut->end_ns)
+		return false;
+	if (record->begin_ns < cut->begin_ns) {
+		if (record->end_ns <= cut->begin_ns)
+			return false;
+		record->begin_ns = cut->begin_ns;
+	}
+	if (record->end_ns > cut->end_ns)
+		record->end_ns = cut->end_ns;
+	return record->end_ns == STORE_OPEN_NS || record->end_ns - record->begin_ns >= cut->min_ns;
+}
+
+bool slice_cut_record(const struct slice_cut *cut, enum store_track track, struct store_record *record)
+{
+	if (track == STORE_SPANS)
+		return cut->spans && cut_span(cut, record);
+	return (track == STORE_SAMPLES ? cut->samples : cut->values) && record->begin_ns >= cut->begin_ns &&
+	       record->begin_ns < cut->end_ns;
+}
+
+void slice_value_text(char text[SLICE_VALUE_MAX], uint64_t amount, bool is_real)
+{
+	double value;
+
+	if (!is_real) {
+		snprintf(text, SLICE_VALUE_MAX, "%llu", (unsigned long long)amount);
+		return;
+	}
+	memcpy(&value, &amount, sizeof value);
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, SLICE_VALUE_MAX, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	if (isfinite(value) && !text[strcspn(text, ".e")])
+		strcat(text, ".0");
+}
+
+/* The number behind "link=", 0 when it is not written as a link is: digits, no zero in front. */
+static uint64_t link_number(const char *digits, size_t size)
+{
+	uint64_t link = 0;
+
+	if (size == 0 || digits[0] == '0')
+		return 0;
+	for (size_t i = 0; i < size; i++) {
+		uint64_t digit = (uint64_t)(digits[i] - '0');
+
+		if (digits[i] < '0' || digits[i] > '9' || link > (UINT64_MAX - digit) / 10)
+			return 0;
+		link = link * 10 + digit;
+	}
+	return link;
+}
+
+uint64_t slice_find_link(const char *attributes, size_t size, size_t *begin, size_t *end)
+{
+	for (size_t at = 0; at < size;) {
+		size_t length = escape_find(attributes + at, size - at, ',');
+		uint64_t link = 0;
+
+		if (length > 5 && memcmp(attributes + at, "link=", 5) == 0)
+			link = link_number(attributes + at + 5, length - 5);
+		*begin = at;
+		*end = at + length;
+		if (link != 0)
+			return link;
+		at += length + 1;
+	}
+	*begin = *end = size;
+	return 0;
+}
+
+static void put_behind(struct store_bytes *out, size_t begin, const char *attributes, size_t size)
+{
+	if (size == 0)
+		return;
+	if (out->size > begin)
+		store_bytes_put(out, ",", 1);
+	escape_composed(out, attributes, size);
+}
+
+void slice_put_attributes(struct store_bytes *out, const char *attributes, size_t size, uint64_t link)
+{
+	size_t start = out->size, begin = 0, end = 0;
+	char text[32];
+
+	if (link == 0) /* one that stands in the text comes to the front, as import leaves it */
+		link = slice_find_link(attributes, size, &begin, &end);
+	if (link != 0) {
+		snprintf(text, sizeof text, "link=%llu", (unsigned long long)link);
+		store_bytes_put(out, text, strlen(text));
+	}
+	put_behind(out, start, attributes, begin > 0 && end > begin ? begin - 1 : begin);
+	end += end > begin && end < size;
+	put_behind(out, start, attributes + end, size - end);
+}

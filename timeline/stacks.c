@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stacks.c - one look-up per stream, and its frames.
+ */
+#include "timeline/stacks.h"
+
+#include "store/arena.h"
+#include "timeline/coverage.h"
+#include "timeline/escape.h"
+#include "timeline/extent.h"
+
+static void put_text(struct store_bytes *line, const char *text)
+{
+	escape_field(line, text, strlen(text));
+}
+
+static void write_line(struct store_bytes *line, FILE *out)
+{
+	store_bytes_put(line, "\n", 1);
+	if (!line->failed)
+		fwrite(line->data, 1, line->size, out);
+	line->size = 0;
+}
+
+/* "  #2 solve  solver.c:81" for each frame. */
+static void write_frames(
+	struct run *run, uint32_t context, uint32_t depth, struct store_bytes *line, FILE *out)
+{
+	const struct run_context *leaf = run_context(run, context);
+	uint32_t scope = leaf->scope, shown = scope == UINT32_MAX ? scope : run_scope_at(run, scope, depth);
+	const char *file = leaf->file;
+	uint32_t at_line = leaf->line;
+	unsigned number = 0;
+	char text[32];
+
+	while (scope != UINT32_MAX && scope != RUN_SCOPE_PROGRAM_ROOT) {
+		const struct run_scope *s = run_scope(run, scope);
+		const struct run_function *function = run_function(run, s->function);
+
+		if (s->depth <= run_scope(run, shown)->depth) {
+			snprintf(text, sizeof text, "  #%-3u", number++);
+			store_bytes_put(line, text, strlen(text));
+			escape_field(line, function->name, function->name_bytes);
+			if (file[0]) {
+				put_text(line, "  ");
+				put_text(line, file);
+				snprintf(text, sizeof text, ":%u", at_line);
+				put_text(line, text);
+			}
+			write_line(line, out);
+		}
+		file = s->call_file;
+		at_line = s->call_line;
+		scope = s->parent;
+	}
+}
+
+static void write_stream(struct run *run, const struct run_stream *stream, const struct extent *extent,
+	struct store_bytes *line, FILE *out)
+{
+	char since[REPORT_HUMAN_MAX];
+
+	report_human_duration(since, extent->begin_ns - run_origin_ns(run));
+	put_text(line, stream->text);
+	if (stream->name[0]) {
+		put_text(line, "  ");
+		put_text(line, stream->name);
+	}
+	put_text(line, "  ");
+	put_text(line, extent_state_name(extent->state));
+	if (extent->state != EXTENT_ABSENT && extent->begin_ns >= run_origin_ns(run)) {
+		put_text(line, " since ");
+		put_text(line, since);
+	}
+	write_line(line, out);
+}
+
+static int report_stream(struct report *report, struct run *run, const struct run_stream *stream,
+	const struct extent *extent, uint32_t depth, struct error *error)
+{
+	struct arena arena = {0};
+	const char *path = run_context_path(run, extent->context, depth, &arena);
+	uint64_t origin_ns = run_origin_ns(run);
+
+	if (path) {
+		report_string(report, stream->text);
+		report_string(report, stream->name);
+		report_string(report, extent_state_name(extent->state));
+		report_number(report, extent->begin_ns > origin_ns ? extent->begin_ns - origin_ns : 0);
+		report_string(report, path);
+		report_row(report);
+	}
+	arena_fini(&arena);
+	return path ? 0 : error_memory(error);
+}
+
+/* All streams as rows, or (report NULL) as text. */
+static int print_streams(struct run *run, const struct select *select, uint64_t time_ns,
+	struct report *report, FILE *out, struct error *error)
+{
+	uint32_t count, depth = select_depth(select);
+	const uint32_t *streams = select_streams(select, &count);
+	struct store_bytes line = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < count && rc == 0; i++) {
+		const struct run_stream *stream = run_stream(run, streams[i]);
+		struct extent extent;
+
+		rc = extent_at(run, streams[i], time_ns, &extent, error);
+		if (rc < 0)
+			break;
+		if (report) {
+			rc = report_stream(report, run, stream, &extent, depth, error);
+			continue;
+		}
+		write_stream(run, stream, &extent, &line, out);
+		write_frames(run, extent.context, depth, &line, out);
+	}
+	if (rc == 0 && line.failed)
+		rc = error_memory(error);
+	store_bytes_fini(&line);
+	return rc;
+}
+
+static int require_monitored(
+	struct run *run, const struct select *select, uint64_t time_ns, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct extent extent;
+		int rc = extent_at(run, streams[i], time_ns, &extent, error);
+
+		if (rc < 0)
+			return rc;
+		if (extent.state != EXTENT_ABSENT && extent.state != EXTENT_UNMONITORED)
+			return 0;
+	}
+	return coverage_empty(run, select, error);
+}
+
+int stacks_print(struct run *run, const struct select *select, uint64_t time_ns, enum report_format format,
+	FILE *out, struct error *error)
+{
+	static const struct report_column columns[] = {{"stream", REPORT_TEXT}, {"name", REPORT_TEXT},
+		{"state", REPORT_TEXT}, {"since_ns", REPORT_NUMBER}, {"path", REPORT_COMPOSED}};
+	struct report *report = NULL;
+	int rc = require_monitored(run, select, time_ns, error), closed;
+
+	if (rc == 0 && format != REPORT_TABLE)
+		rc = report_open(&report, out, format, "hpct-stacks", columns,
+			sizeof columns / sizeof *columns, error);
+	if (rc == 0)
+		rc = print_streams(run, select, time_ns, report, out, error);
+	if (report) {
+		closed = report_close(report, rc == 0 ? error : NULL);
+		return rc == 0 ? closed : rc;
+	}
+	if (rc == 0 && fflush(out) != 0)
+		rc = error_set(error, ERROR_IO, "the stacks could not be written in full");
+	return rc;
+}
