@@ -8,9 +8,15 @@
  *   line       |==s1===|==s2===|==s3===|''''''''|==s4==|--------|
  *                                      two periods after s3: unknown
  *
- * A CPU stream's sample owns the line from its time to the next sample, to a state span, or for two
- * periods; outside `monitored` the line is unmonitored. A GPU queue's line is the union of its spans; where
- * spans overlap the piece belongs to the one that began last; between them it is idle.
+ * CPU thread: the last extent sample is in force from its time to the next one, or for two periods where the
+ * stream has no switch records (blocked, runnable). States cover it, in this order: absent, lost,
+ * unmonitored, sync, blocked, runnable. Lost and unmonitored time ends its force, unknown follows; after a
+ * blocked or runnable span the thread is back where it was: in the span's context, if it names one, else the
+ * sample's. A thread without any sample works where its spans say so. GPU queue: absent, lost, unmonitored,
+ * then the union of its spans, of which those that work hide waits; between them it is idle. Of overlapping
+ * spans of one kind the one that began last owns the piece. A stream without `monitored` is monitored from
+ * its first to its last record, and its extents have no limit. An open `monitored` span lasts to the tracks'
+ * watermark (store_stream.complete_ns).
  */
 #ifndef TIMELINE_EXTENT_H
 #define TIMELINE_EXTENT_H
@@ -61,7 +67,7 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
 long extent_next(struct extent_walk *walk, struct extent *extents, size_t capacity, struct error *error);
 void extent_close(struct extent_walk *walk);
 
-/* The piece that holds time_ns. */
+/* The whole piece that holds time_ns, however far it reaches. */
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);
 
 #endif

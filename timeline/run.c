@@ -3,22 +3,13 @@
  * run.c - opens a run directory: finds its stores, puts their clocks on one line, and lets each table
  * (streams, contexts, scopes) catch up, now and at every renewal. Nothing here costs by records.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "store/hash.h"
 #include "timeline/run_find.h"
 #include "timeline/run_parts.h"
-
-/* A store whose writer cannot be asked after counts as written while it was changed this recently. */
-#define LIVE_SECONDS 10
 
 /* ---- strings ---- */
 
@@ -59,53 +50,6 @@ const char *run_intern_text(struct run *run, unsigned part, uint32_t text)
 	return run_intern(run, bytes, size);
 }
 
-/* ---- clocks ---- */
-
-static uint64_t time_shift(uint64_t time_ns, int64_t shift_ns)
-{
-	uint64_t back = 0 - (uint64_t)shift_ns;
-
-	if (time_ns == STORE_OPEN_NS)
-		return time_ns;
-	if (shift_ns < 0)
-		return time_ns > back ? time_ns - back : 0;
-	return time_ns < STORE_OPEN_NS - 1 - (uint64_t)shift_ns ? time_ns + (uint64_t)shift_ns
-								: STORE_OPEN_NS - 1;
-}
-
-uint64_t run_part_time(const struct run_part *part, uint64_t store_ns)
-{
-	return part->shift_ns ? time_shift(store_ns, part->shift_ns) : store_ns;
-}
-
-uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns)
-{
-	return part->shift_ns ? time_shift(run_ns, -part->shift_ns) : run_ns;
-}
-
-static const char *part_meta(const struct run_part *part, const char *key)
-{
-	const char *value = store_reader_meta(part->reader, key);
-
-	return value ? value : "";
-}
-
-/* Hosts have clocks of their own; each store says where its origin lay on the wall clock. */
-static int64_t part_shift(const struct run_part *first, const struct run_part *part)
-{
-	uint64_t origin = store_reader_meta_number(part->reader, "origin_ns", 0);
-	uint64_t wall = store_reader_meta_number(part->reader, "wall_ns", 0);
-	uint64_t first_origin = store_reader_meta_number(first->reader, "origin_ns", 0);
-	uint64_t first_wall = store_reader_meta_number(first->reader, "wall_ns", 0);
-	const char *boot = part_meta(part, "boot");
-	int64_t shift;
-
-	if (part == first || !wall || !first_wall || (*boot && !strcmp(boot, part_meta(first, "boot"))))
-		return 0;
-	shift = (int64_t)((wall - origin) - (first_wall - first_origin));
-	return shift == INT64_MIN ? 0 : shift;
-}
-
 /* ---- stores ---- */
 
 static int part_open(struct run *run, const char *name, struct error *error)
@@ -126,7 +70,7 @@ static int part_open(struct run *run, const char *name, struct error *error)
 		return -(int)ERROR_RUN;
 	}
 	run->part_count++;
-	part->shift_ns = part_shift(&parts[0], part);
+	part->shift_ns = run_part_shift(&parts[0], part);
 	return 0;
 }
 
@@ -158,78 +102,6 @@ static int parts_open(struct run *run, bool *changed, struct error *error)
 }
 
 /* ---- the whole ---- */
-
-static bool part_is_live(const struct run_part *part)
-{
-	uint64_t pid = store_reader_meta_number(part->reader, "collector", 0);
-	char host[256] = "";
-	struct stat status;
-
-	if (!strcmp(part_meta(part, "state"), "complete"))
-		return false;
-	gethostname(host, sizeof host - 1);
-	if (pid && pid <= INT32_MAX && !strcmp(host, part_meta(part, "host")))
-		return !kill((pid_t)pid, 0) || errno == EPERM;
-	return !stat(part->path, &status) && status.st_mtime > time(NULL) - LIVE_SECONDS;
-}
-
-static uint64_t part_origin(const struct run_part *part)
-{
-	return run_part_time(part, store_reader_meta_number(part->reader, "origin_ns", 0));
-}
-
-/* End of a stream's records; of one that still grows: until where they are complete. */
-static uint64_t stream_known_until(const struct store_stream *stream, bool *grows)
-{
-	uint64_t least = UINT64_MAX, most = 0;
-
-	*grows = stream->end_ns == STORE_OPEN_NS;
-	if (!*grows)
-		return stream->end_ns;
-	for (int track = 0; track < STORE_TRACK_COUNT; track++) {
-		uint64_t complete = stream->complete_ns[track];
-
-		if (complete && complete < least)
-			least = complete;
-		if (complete > most && complete != STORE_OPEN_NS)
-			most = complete;
-	}
-	return least == UINT64_MAX ? most : least;
-}
-
-static void run_times(struct run *run)
-{
-	uint64_t begin = UINT64_MAX, end = 0, live_end = UINT64_MAX;
-
-	for (uint32_t i = 0; i < run->streams.count; i++) {
-		const struct store_stream *s = &((struct run_line_state *)table_at(&run->streams, i))->r.s;
-		bool grows;
-		uint64_t until = stream_known_until(s, &grows);
-
-		if (s->begin_ns < begin)
-			begin = s->begin_ns;
-		if (until > end)
-			end = until;
-		if (grows && until && until < live_end)
-			live_end = until;
-	}
-	run->origin_ns = UINT64_MAX;
-	run->is_live = false;
-	for (unsigned i = 0; i < run->part_count; i++) {
-		uint64_t origin = part_origin(&run->parts[i]);
-
-		if (origin < run->origin_ns)
-			run->origin_ns = origin;
-		run->is_live |= part_is_live(&run->parts[i]);
-	}
-	if (run->is_live && live_end != UINT64_MAX)
-		end = live_end;
-	run->begin_ns = begin == UINT64_MAX ? run->origin_ns : begin;
-	run->end_ns = end > run->begin_ns ? end : run->begin_ns;
-	run->wall_ns = store_reader_meta_number(run->parts[0].reader, "wall_ns", 0);
-	if (run->wall_ns)
-		run->wall_ns -= part_origin(&run->parts[0]) - run->origin_ns;
-}
 
 static int catch_up(struct run *run, struct error *error)
 {

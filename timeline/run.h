@@ -27,7 +27,8 @@ struct run_options {
 /* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */
 int run_open(struct run **run, const char *path, const struct run_options *options, struct error *error);
 void run_close(struct run *run);
-/* Moves to the newest commits; ids stay, new ones are added. */
+/* Moves to the newest commits; ids stay, new ones are added. A context whose frames had no name may come to
+ * another scope. Ends what run_meta() and batch_attributes() gave, and no scan or walk may be open. */
 int run_renew(struct run *run, bool *changed, struct error *error);
 
 const char *run_path(const struct run *run);
@@ -42,7 +43,8 @@ uint64_t run_bytes(const struct run *run);
 unsigned run_store_count(const struct run *run);
 struct store_reader *run_store(const struct run *run, unsigned store);
 
-/* ---- streams: in the order of their identity text, process by process, CPU before GPU ---- */
+/* ---- streams: by host, rank, process, CPU before GPU, then number; those that a renewal finds follow ----
+ */
 
 struct run_stream {
 	struct store_stream s; /* text ids are the store's: use the strings below */
@@ -88,6 +90,8 @@ struct run_scope {
 		*call_file; /* position in the parent from where it is called or inlined; "" when not known */
 	uint32_t call_line;
 };
+/* Scopes and functions are made when run_context() first asks for a path through them: these are the numbers
+ * so far. What was made stays where it is until the run is closed. */
 uint32_t run_scope_count(const struct run *run);
 const struct run_scope *run_scope(const struct run *run, uint32_t scope);
 /* Its ancestor (or itself) at that depth; the scope itself when it is not that deep. */

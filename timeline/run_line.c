@@ -163,7 +163,7 @@ static uint64_t complete_until(const struct store_stream *s)
 		if (complete && complete < least)
 			least = complete;
 	}
-	return least == UINT64_MAX ? 0 : least;
+	return least == STORE_OPEN_NS ? 0 : least;
 }
 
 static int learn(struct run *run, struct run_line_state *stream, struct error *error)

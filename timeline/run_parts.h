@@ -98,6 +98,10 @@ void run_scopes_renew(struct run *run);
 /* ---- times ---- */
 uint64_t run_part_time(const struct run_part *part, uint64_t store_ns); /* STORE_OPEN_NS stays */
 uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns);
+/* Hosts have clocks of their own; each store says where its origin lay on the wall clock. */
+int64_t run_part_shift(const struct run_part *first, const struct run_part *part);
+/* Origin, begin, end, wall clock and life of the run, from its stores and streams. */
+void run_times(struct run *run);
 
 /* Facts of a stream, found out at the first call: reads the operations of its spans track once. */
 int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error);

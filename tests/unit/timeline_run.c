@@ -180,6 +180,47 @@ static void test_renew_keeps_numbers(void **unused)
 	small_end(&small);
 }
 
+/* ---- times ---- */
+
+static void test_times(void **unused)
+{
+	struct small_run small;
+	struct error error = {0};
+	uint32_t stream, context;
+	bool changed;
+
+	(void)unused;
+	small_begin(&small);
+	store_writer_meta_number(small.writer, "origin_ns", 50);
+	small_cpu(small.writer, 0, 100, 700);
+	stream = small_cpu(small.writer, 1, 200, STORE_OPEN_NS);
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		store_writer_stream_edit(small.writer, stream)->complete_ns[track] = 600 + (uint64_t)track;
+	small_commit(&small);
+	small_open(&small);
+	/* It was written a moment ago: what is complete everywhere counts. */
+	assert_true(run_is_live(small.run));
+	assert_int_equal(run_origin_ns(small.run), 50);
+	assert_int_equal(run_begin_ns(small.run), 100);
+	assert_int_equal(run_end_ns(small.run), 600);
+	/* Its collector is gone: what there is counts. */
+	store_writer_meta_number(small.writer, "collector_pid", 0x7ffffff0);
+	store_writer_meta(small.writer, "boot", "");
+	store_writer_meta(small.writer, "state", "complete");
+	/* A stream that says nothing of its life: its records do. */
+	context = small_path(small.writer, "main");
+	store_writer_metric(small.writer, "CPUTIME", "ns", false);
+	stream = small_cpu(small.writer, 2, 0, 0);
+	small_sample(small.writer, stream, 80, context, 0, 1);
+	small_sample(small.writer, stream, 900, context, 0, 1);
+	small_commit(&small);
+	assert_int_equal(run_renew(small.run, &changed, &error), 0);
+	assert_false(run_is_live(small.run));
+	assert_int_equal(run_begin_ns(small.run), 80);
+	assert_int_equal(run_end_ns(small.run), 900);
+	small_end(&small);
+}
+
 /* ---- contexts ---- */
 
 static void expect_path(struct run *run, uint32_t context, uint32_t depth, const char *wanted)
@@ -478,10 +519,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_run), cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_streams), cmocka_unit_test(test_renew_keeps_numbers),
-		cmocka_unit_test(test_scopes), cmocka_unit_test(test_names_come_late),
-		cmocka_unit_test(test_odd_frames), cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_two_stores), cmocka_unit_test(test_store_joins),
-		cmocka_unit_test(test_ops), cmocka_unit_test(test_function_key)};
+		cmocka_unit_test(test_times), cmocka_unit_test(test_scopes),
+		cmocka_unit_test(test_names_come_late), cmocka_unit_test(test_odd_frames),
+		cmocka_unit_test(test_deep), cmocka_unit_test(test_two_stores),
+		cmocka_unit_test(test_store_joins), cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_function_key)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

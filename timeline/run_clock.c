@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_clock.c - the times of a run: one clock for all its hosts, its origin, begin and end, and whether
+ * somebody still writes it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "timeline/run_parts.h"
+
+/* A store whose writer cannot be asked after counts as written while it was changed this recently. */
+#define LIVE_SECONDS 10
+
+static uint64_t time_shift(uint64_t time_ns, int64_t shift_ns)
+{
+	uint64_t back = 0 - (uint64_t)shift_ns;
+
+	if (time_ns == STORE_OPEN_NS)
+		return time_ns;
+	if (shift_ns < 0)
+		return time_ns > back ? time_ns - back : 0;
+	return time_ns < STORE_OPEN_NS - 1 - (uint64_t)shift_ns ? time_ns + (uint64_t)shift_ns
+								: STORE_OPEN_NS - 1;
+}
+
+uint64_t run_part_time(const struct run_part *part, uint64_t store_ns)
+{
+	return part->shift_ns ? time_shift(store_ns, part->shift_ns) : store_ns;
+}
+
+uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns)
+{
+	return part->shift_ns ? time_shift(run_ns, -part->shift_ns) : run_ns;
+}
+
+static const char *part_meta(const struct run_part *part, const char *key)
+{
+	const char *value = store_reader_meta(part->reader, key);
+
+	return value ? value : "";
+}
+
+int64_t run_part_shift(const struct run_part *first, const struct run_part *part)
+{
+	uint64_t origin = store_reader_meta_number(part->reader, "origin_ns", 0);
+	uint64_t wall = store_reader_meta_number(part->reader, "wall_ns", 0);
+	uint64_t first_origin = store_reader_meta_number(first->reader, "origin_ns", 0);
+	uint64_t first_wall = store_reader_meta_number(first->reader, "wall_ns", 0);
+	const char *boot = part_meta(part, "boot");
+	int64_t shift;
+
+	if (part == first || !wall || !first_wall || (*boot && !strcmp(boot, part_meta(first, "boot"))))
+		return 0;
+	shift = (int64_t)((wall - origin) - (first_wall - first_origin));
+	return shift == INT64_MIN ? 0 : shift;
+}
+
+/* Is this still the process that wrote the store, and not another that got its number? */
+static bool collector_lives(uint64_t pid)
+{
+	char path[64], name[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%llu/comm", (unsigned long long)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof name, file))
+		name[0] = '\0';
+	fclose(file);
+	return !strncmp(name, "hpct", 4);
+}
+
+static bool is_this_boot(const char *boot)
+{
+	char here[64] = "";
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!file)
+		return false;
+	if (!fgets(here, sizeof here, file))
+		here[0] = '\0';
+	fclose(file);
+	here[strcspn(here, "\n")] = '\0';
+	return *boot && !strcmp(boot, here);
+}
+
+static bool part_is_live(const struct run_part *part)
+{
+	uint64_t pid = store_reader_meta_number(part->reader, "collector_pid", 0);
+	struct stat status;
+
+	if (!strcmp(part_meta(part, "state"), "complete"))
+		return false;
+	if (pid && is_this_boot(part_meta(part, "boot")))
+		return collector_lives(pid);
+	return !stat(part->path, &status) && status.st_mtime > time(NULL) - LIVE_SECONDS;
+}
+
+static uint64_t part_origin(const struct run_part *part)
+{
+	return run_part_time(part, store_reader_meta_number(part->reader, "origin_ns", 0));
+}
+
+/* End of a stream's records; of one that still grows: until where they are complete. */
+static uint64_t stream_known_until(const struct store_stream *stream, bool *grows)
+{
+	uint64_t least = UINT64_MAX; /* = STORE_OPEN_NS: says nothing, either */
+
+	*grows = stream->end_ns == STORE_OPEN_NS;
+	if (!*grows)
+		return stream->end_ns;
+	for (int track = 0; track < STORE_TRACK_COUNT; track++) {
+		uint64_t complete = stream->complete_ns[track];
+
+		if (complete && complete < least)
+			least = complete;
+	}
+	return least == UINT64_MAX ? 0 : least;
+}
+
+/* Of a stream that does not say: from its records. */
+static void stream_reach(struct run *run, uint32_t stream, uint64_t *begin_ns, uint64_t *until_ns)
+{
+	const struct store_stream *s = &((struct run_line_state *)table_at(&run->streams, stream))->r.s;
+	const struct run_line *line;
+
+	*begin_ns = s->begin_ns;
+	if ((*until_ns && s->end_ns > s->begin_ns) || run_line(run, stream, &line, NULL))
+		return;
+	*begin_ns = line->begin_ns;
+	*until_ns = line->last_ns;
+}
+
+void run_times(struct run *run)
+{
+	uint64_t begin = UINT64_MAX, end = 0, live_end = UINT64_MAX;
+
+	for (uint32_t i = 0; i < run->streams.count; i++) {
+		const struct store_stream *s = &((struct run_line_state *)table_at(&run->streams, i))->r.s;
+		uint64_t born, until;
+		bool grows;
+
+		until = stream_known_until(s, &grows);
+		if (grows && until && until < live_end)
+			live_end = until;
+		stream_reach(run, i, &born, &until);
+		if (born < begin)
+			begin = born;
+		if (until > end)
+			end = until;
+	}
+	run->origin_ns = UINT64_MAX;
+	run->is_live = false;
+	for (unsigned i = 0; i < run->part_count; i++) {
+		uint64_t origin = part_origin(&run->parts[i]);
+
+		if (origin < run->origin_ns)
+			run->origin_ns = origin;
+		run->is_live |= part_is_live(&run->parts[i]);
+	}
+	if (run->is_live && live_end != UINT64_MAX)
+		end = live_end;
+	run->begin_ns = begin == UINT64_MAX ? run->origin_ns : begin;
+	run->end_ns = end > run->begin_ns ? end : run->begin_ns;
+	run->wall_ns = store_reader_meta_number(run->parts[0].reader, "wall_ns", 0);
+	if (run->wall_ns)
+		run->wall_ns -= part_origin(&run->parts[0]) - run->origin_ns;
+}
