@@ -346,17 +346,36 @@ static void cancel(struct session *session)
 		go_back(session);
 }
 
-/* The numbers of the statistics pane, from the command line: exactly the window on the screen. */
+/* Where only some of the run's streams are on the screen, the command names them. */
+static void put_streams(struct session *session, char *out, size_t size)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
+	size_t used = 0;
+
+	out[0] = '\0';
+	if (count < session->rows.stream_count && count)
+		used = (size_t)snprintf(out, size, " --streams 'stream=");
+	for (uint32_t i = 0; used && i < count && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "",
+			run_stream(session->run, streams[i])->text);
+	if (used && used < size)
+		snprintf(out + used, size - used, "'");
+	free(streams);
+}
+
+/* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
 static void show_command(struct session *session)
 {
 	const struct frame *frame = &session->frame;
 	uint64_t origin_ns = run_origin_ns(session->run);
-	const char *filter = session->filter[0] == '-' ? "" : session->filter;
+	char streams[SESSION_MESSAGE];
 
-	session_say(session, "hpct stats %s --time %lldns..%lldns%s%s%s --depth %u --by %s",
+	put_streams(session, streams, sizeof(streams));
+	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s",
 		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
-		(long long)(frame->end_ns - origin_ns), filter[0] ? " --streams '" : "", filter,
-		filter[0] ? "'" : "", session->state.depth, stats_by_name((enum stats_by)session->stats.by));
+		(long long)(frame->end_ns - origin_ns), session->state.depth,
+		stats_by_name((enum stats_by)session->stats.by), streams);
 }
 
 static void undo(struct session *session, bool is_redo)

@@ -311,6 +311,23 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 			session->rows.nodes[rows_node_of(&session->rows, coverage.lost_stream)].long_label);
 }
 
+/* What is longer than the line covers the lines above it. */
+static void draw_message(const struct session *session, struct grid *grid, int row)
+{
+	char text[SESSION_MESSAGE];
+	const char *at = text;
+	int lines;
+
+	text_clean(text, sizeof(text), session->message, grid->is_ascii);
+	lines = (text_cells(text) + grid->columns - 1) / grid->columns;
+	lines = lines > row ? row : lines;
+	grid_fill(grid, (struct grid_area){row - lines + 1, 0, lines, grid->columns}, ' ', GRID_TEXT);
+	for (int line = row - lines + 1; line <= row; line++) {
+		grid_text(grid, line, 0, grid->columns, at, GRID_TEXT);
+		at += text_head(at, grid->columns);
+	}
+}
+
 void bars_draw_status(struct session *session, struct grid *grid)
 {
 	bool is_wide = grid->columns >= 100;
@@ -318,8 +335,7 @@ void bars_draw_status(struct session *session, struct grid *grid)
 	int row = session->layout.status, room;
 
 	if (session->message[0]) {
-		text_clean(text, sizeof(text), session->message, grid->is_ascii);
-		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+		draw_message(session, grid, row);
 		return;
 	}
 	if (session->is_unread) {

@@ -161,7 +161,8 @@ static bool unite_device(
 	for (uint32_t c = 0; c < columns; c++) {
 		uint64_t sum_ns = 0, one_ns, there;
 		busy_queues = 0;
-		for (uint32_t i = device + 1; i < rows->nodes[device].next; i++) {
+		for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
+			i = rows_below(rows, device, i, ROWS_QUEUE)) {
 			one_ns = frame_busy_ns(frame, frame_line(frame, rows->nodes[i].stream), c, &there);
 			busy_queues += one_ns > 0;
 			sum_ns += one_ns;
@@ -173,7 +174,8 @@ static bool unite_device(
 	if (is_clear)
 		return true;
 	memset(busy_ns, 0, columns * sizeof(*busy_ns));
-	for (uint32_t i = device + 1; i < rows->nodes[device].next; i++)
+	for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
+		i = rows_below(rows, device, i, ROWS_QUEUE))
 		list_busy(frame, rows->nodes[i].stream, &list);
 	sweep(frame, &list, busy_ns);
 	free(list.items);

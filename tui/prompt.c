@@ -18,7 +18,7 @@ void prompt_open(struct session *session, enum session_prompt prompt)
 	session->prompt = prompt;
 	session->input[0] = '\0';
 	session->input_bytes = 0;
-	if (prompt == PROMPT_FILTER && session->filter[0] != '-') {
+	if (prompt == PROMPT_FILTER) {
 		strcpy(session->input, session->filter);
 		session->input_bytes = strlen(session->input);
 	}

@@ -384,7 +384,7 @@ uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum 
 	uint32_t end = rows->nodes[node].next;
 
 	for (uint32_t i = from == UINT32_MAX ? node : from + 1; i < end; i++)
-		if (rows->nodes[i].kind == kind && !rows->nodes[i].is_hidden)
+		if (rows->nodes[i].kind == kind && is_taken(rows, i))
 			return i;
 	return UINT32_MAX;
 }

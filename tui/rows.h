@@ -55,7 +55,8 @@ bool rows_is_group(const struct rows_node *node);
 uint32_t rows_find(const struct rows *rows, uint32_t node);
 /* Node of a stream. */
 uint32_t rows_node_of(const struct rows *rows, uint32_t stream);
-/* The streams below a node (itself, if it is one) of a kind: next node after `from`, UINT32_MAX at the end.
+/* Nodes of a kind below a node (itself, if it is one) that are neither hidden nor filtered out: the next node
+ * after `from`, UINT32_MAX at the end.
  */
 uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum rows_kind kind);
 

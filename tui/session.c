@@ -232,6 +232,24 @@ static void first_row(struct session *session)
 	session_set_row(session, 0);
 }
 
+/* The stream expression as it was given, out of the command line that says the same. */
+static void name_filter(struct session *session, const struct select *select)
+{
+	static const char option[] = "--streams ";
+	struct arena arena = {0};
+	const char *command = select_command(select, &arena), *at = command ? strstr(command, option) : NULL;
+	size_t used = 0;
+	bool is_quoted;
+
+	at = at ? at + strlen(option) : "selected";
+	is_quoted = *at == '\'';
+	for (at += is_quoted; *at && *at != (is_quoted ? '\'' : ' ') && used + 1 < sizeof(session->filter);
+		at++)
+		session->filter[used++] = *at;
+	session->filter[used] = '\0';
+	arena_fini(&arena);
+}
+
 static int take_selection(struct session *session, const struct select *select, struct error *error)
 {
 	uint32_t count;
@@ -247,7 +265,7 @@ static int take_selection(struct session *session, const struct select *select, 
 	streams = select_streams(select, &count);
 	if (count == session->rows.stream_count)
 		return 0;
-	strcpy(session->filter, "--streams");
+	name_filter(session, select);
 	return rows_filter(&session->rows, streams, count, error);
 }
 
@@ -338,8 +356,10 @@ static int read_row(struct session *session, uint32_t row, struct deadline *dead
 
 	if (!rows_is_group(n))
 		return read_stream(session, n->stream, deadline, error);
-	for (uint32_t i = node + 1; i < n->next && !result && !deadline->is_over; i++)
-		if (!rows_is_group(&session->rows.nodes[i]))
+	for (int kind = ROWS_THREAD; kind <= ROWS_QUEUE; kind += ROWS_QUEUE - ROWS_THREAD)
+		for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, (enum rows_kind)kind);
+			i != UINT32_MAX && !result && !deadline->is_over;
+			i = rows_below(&session->rows, node, i, (enum rows_kind)kind))
 			result = read_stream(session, session->rows.nodes[i].stream, deadline, error);
 	return result;
 }

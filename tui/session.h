@@ -20,6 +20,7 @@
 #include "tui/view.h"
 
 #define SESSION_TEXT 512
+#define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 
 enum session_prompt {
@@ -68,10 +69,10 @@ struct session {
 	enum session_prompt prompt;
 	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
 	size_t input_bytes;
-	char find[SESSION_TEXT];	 /* last pattern */
-	char filter[SESSION_TEXT];	 /* stream expression; "": none */
-	char message[SESSION_TEXT + 64]; /* takes the status line until the next key */
-	uint64_t gap_ns;		 /* length of the gap that { and } stand on, 0: none */
+	char find[SESSION_TEXT];       /* last pattern */
+	char filter[SESSION_TEXT];     /* stream expression; "": none */
+	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
+	uint64_t gap_ns;	       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended; /* it was live when the session began */
 	bool is_unread; /* rows on the screen are not read yet: draw again */

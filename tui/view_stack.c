@@ -226,22 +226,34 @@ static void draw_stream(struct session *session, struct grid *grid, const struct
 	grid_text(grid, row, area->column, area->columns, text, GRID_GREY);
 }
 
+/* Few rows: the head is one line, and frames take all others. */
+static bool is_small(const struct grid_area *area)
+{
+	return area->rows < 12;
+}
+
 static void draw_head(
 	struct session *session, struct grid *grid, const struct grid_area *area, const struct stack *stack)
 {
 	char label[LABEL_BYTES], time[QUANTITY_BYTES], share[QUANTITY_BYTES], text[LABEL_BYTES + 128];
 	uint32_t column = session_column(session);
 
+	int at = area->column + 13;
+
 	grid_text(grid, area->row, area->column, area->columns, "Call stack", GRID_HEADING);
 	if (session_row(session) == UINT32_MAX)
 		return;
 	label_stream(label, session->rows.nodes[session->state.node].long_label, area->columns - 13,
 		grid->is_ascii);
-	grid_text(grid, area->row, area->column + 13, area->columns - 13, label, GRID_TEXT);
-	ruler_time(time, frame_column_ns(&session->frame, column), stack->column_ns, session->zero);
+	at = grid_text(grid, area->row, at, area->columns - 13, label, GRID_TEXT);
+	ruler_time(time, frame_column_ns(&session->frame, column),
+		frame_column_length(&session->frame, column), session->zero);
 	quantity_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
 	snprintf(text, sizeof(text), stack->share_count ? "at %s  %s of this cell" : "at %s", time, share);
-	grid_text(grid, area->row + 1, area->column, area->columns, text, GRID_TEXT);
+	if (is_small(area))
+		grid_text(grid, area->row, at + 2, area->column + area->columns - at - 2, text, GRID_TEXT);
+	else
+		grid_text(grid, area->row + 1, area->column, area->columns, text, GRID_TEXT);
 }
 
 /* A group has no path of its own: what each of its streams does at the cursor. */
@@ -278,7 +290,7 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 	const struct stack *stack)
 {
 	int end = area->row + area->rows, also = (int)stack->share_count - 1;
-	char text[80];
+	char text[LABEL_BYTES];
 	bool is_group = session_row(session) != UINT32_MAX &&
 			rows_is_group(&session->rows.nodes[session->state.node]);
 
@@ -286,23 +298,22 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 		draw_group(session, grid, area, row, end);
 		return;
 	}
-	also = also < 0 ? 0 : (also > STACK_ALSO ? STACK_ALSO : also) + 1;
-	if (end - row < 12)
-		also = 0;
-	if (stack->scope_count) {
-		row = draw_frames(session, grid, area, row, end - row - also - 2, stack);
+	also = also <= 0 || is_small(area) ? 0 : (also > STACK_ALSO ? STACK_ALSO : also) + 1;
+	if (stack->scope_count)
+		row = draw_frames(session, grid, area, row, end - row - also - 2 * !is_small(area), stack);
+	if (stack->scope_count && !is_small(area)) {
 		snprintf(text, sizeof(text),
 			session->state.depth < stack->scope_count ? "depth %u of %-4u  e/E deeper/higher"
 								  : "depth %u, this path has %u",
 			session->state.depth, stack->scope_count - 1);
 		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
-	} else if (stack->share_count) {
-		session_share_name(session, text, &stack->shares[0], LABEL_STACK, 60);
+	} else if (!stack->scope_count && stack->share_count) {
+		session_share_name(session, text, &stack->shares[0], LABEL_STACK, area->columns - 5);
 		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_TEXT);
 	}
 	if (also)
 		row = draw_also(session, grid, area, row, end - 1, stack);
-	if (row < end)
+	if (row < end && !is_small(area))
 		draw_stream(session, grid, area, end - 1);
 }
 
@@ -315,7 +326,7 @@ static void stack_draw(struct session *session, struct grid *grid, struct grid_a
 		return;
 	draw_head(session, grid, &area, &stack);
 	if (is_known || session_row(session) != UINT32_MAX)
-		draw_body(session, grid, &area, area.row + (area.rows >= 12 ? 3 : 2), &stack);
+		draw_body(session, grid, &area, area.row + (is_small(&area) ? 1 : 3), &stack);
 	free(stack.scopes);
 }
 

@@ -104,6 +104,12 @@ struct table {
 
 static struct table lay_table(int columns)
 {
+	int key = columns >= 160 ? 64 : 40,
+	    rest = columns - key - 80; /* beyond mock 1's width: longer bars */
+
+	if (columns >= 120)
+		return (struct table){
+			2, 4, key, key + 15, key + 24, key + 33, key + 35, 38 + (rest > 0 ? rest : 0)};
 	if (columns >= 100)
 		return (struct table){
 			2, 4, columns - 80, columns - 65, columns - 56, columns - 47, columns - 45, 38};
@@ -184,18 +190,25 @@ static void draw_rest(struct session *session, struct grid *grid, int row, const
 	const struct sums_line *rest, size_t rest_count, uint64_t total_ns, uint32_t streams,
 	struct quantity_unit unit)
 {
-	char all[QUANTITY_BYTES], window[QUANTITY_BYTES], text[160];
+	char all[QUANTITY_BYTES], window[QUANTITY_BYTES], text[160], more[256];
 
-	if (rest_count) {
-		snprintf(text, sizeof(text), "%zu more", rest_count);
-		grid_text(grid, row, table->key, table->key_cells, text, GRID_GREY);
-		draw_numbers(grid, row, table, rest, total_ns, unit);
-	}
 	quantity_in(all, total_ns, unit);
 	quantity_in(window, session->frame.end_ns - session->frame.begin_ns, unit);
 	snprintf(text, sizeof(text), "all lines: %s = %u stream%s x %s", all, streams,
 		streams == 1 ? "" : "s", window);
+	if (table->bar + text_cells(text) > grid->columns) { /* no room beside the numbers */
+		quantity_in(all, rest->time_ns, unit);
+		snprintf(more, sizeof(more), "%zu more: %s; %s", rest_count, all, text);
+		grid_text(grid, row, table->key, grid->columns - table->key, rest_count ? more : text,
+			GRID_GREY);
+		return;
+	}
 	grid_text(grid, row, table->bar, grid->columns - table->bar, text, GRID_GREY);
+	if (!rest_count)
+		return;
+	snprintf(more, sizeof(more), "%zu more", rest_count);
+	grid_text(grid, row, table->key, table->key_cells, more, GRID_GREY);
+	draw_numbers(grid, row, table, rest, total_ns, unit);
 }
 
 /* Lines [first, first + room) so that the line with the cursor is among them. */
