@@ -37,8 +37,10 @@ int store_reader_chunk(const struct store_reader *reader, const struct store_tre
 	struct store_key_chunk *key, struct store_chunk *chunk, struct error *error)
 {
 	if (!store_key_chunk_get(key, cursor->key.bytes, cursor->key.size) ||
-		!store_chunk_peek(chunk, cursor->value) || !store_chunk_matches(chunk, key))
-		return store_reader_damaged(reader, "a chunk that does not fit its key", error);
+		!store_chunk_peek(chunk, cursor->value) || !store_chunk_matches(chunk, key)) {
+		store_reader_damaged(reader, "a chunk that does not fit its key", error);
+		return -ERROR_RUN;
+	}
 	chunk->sequence = key->sequence;
 	chunk->contexts = reader->contexts.count;
 	/* No metrics or texts at all would mean "not checked". */
@@ -81,12 +83,16 @@ int store_cursor_open(struct store_cursor **cursor_out, struct store_reader *rea
 {
 	struct store_cursor *cursor;
 
-	if (stream >= reader->stream_count || (unsigned)track >= STORE_TRACK_COUNT)
-		return error_set(error, ERROR_USAGE, "there is no stream %u in '%s'", stream,
+	if (stream >= reader->stream_count || (unsigned)track >= STORE_TRACK_COUNT) {
+		error_set(error, ERROR_USAGE, "there is no stream %u in '%s'", stream,
 			store_file_path(reader->snapshot.file));
+		return -ERROR_USAGE;
+	}
 	cursor = calloc(1, sizeof *cursor);
-	if (!cursor)
-		return error_memory(error);
+	if (!cursor) {
+		error_memory(error);
+		return -ERROR_IO;
+	}
 	cursor->reader = reader;
 	cursor->stream = stream;
 	cursor->track = track;
@@ -149,8 +155,10 @@ static int next_here(struct store_cursor *cursor, struct store_chunk *chunk, str
 
 	if (rc <= 0)
 		return rc;
-	if (!store_key_chunk_get(&key, cursor->tree.key.bytes, cursor->tree.key.size))
-		return store_reader_damaged(cursor->reader, "a chunk's key", error);
+	if (!store_key_chunk_get(&key, cursor->tree.key.bytes, cursor->tree.key.size)) {
+		store_reader_damaged(cursor->reader, "a chunk's key", error);
+		return -ERROR_RUN;
+	}
 	if (!belongs(cursor, &key))
 		return 0;
 	rc = store_reader_chunk(cursor->reader, &cursor->tree, &key, chunk, error);
@@ -164,7 +172,7 @@ int store_cursor_next(struct store_cursor *cursor, struct store_chunk *chunk, st
 
 		if (rc < 0)
 			return rc;
-		if (rc == 0) {
+		if (rc != 1) {
 			cursor->is_inside = false;
 			cursor->place++;
 			continue;

@@ -15,8 +15,8 @@
 #define SHIFT_MIN 10u
 #define SHIFT_MAX 62u	     /* of the base; a span as long as time itself takes 63 */
 #define TARGET_RECORDS 9216u /* at most, as the rate foretells: so half of it at least */
-#define BUILDERS_MAX 16u
-#define BUILDERS_PER_SHIFT 2u
+#define BUILDERS_MAX 128u
+#define BUILDERS_PER_SHIFT 4u /* random times soon have a base of 2^62: these are all its buckets */
 #define BUILDER_FIRST 16u
 #define RATE_RECORDS 64u    /* fewer say little about the rate */
 #define STEP_BLIND 3	    /* how far the shift may go on so little */

@@ -35,6 +35,7 @@ void store_writer_meta_number(struct store_writer *writer, const char *key, uint
 /* Each returns an id; the same thing added twice gives the same id. 0 (or CONTEXT_NONE) once memory failed.
  */
 uint32_t store_writer_text(struct store_writer *writer, const char *bytes, size_t size_bytes); /* "" is 0 */
+/* Metrics count from 0, so the first one added is 0 (and so is what a failed call gives). */
 uint32_t store_writer_metric(struct store_writer *writer, const char *name, const char *unit, bool is_real);
 uint32_t store_writer_module(struct store_writer *writer, const struct store_module *module);
 void store_writer_module_unloaded(struct store_writer *writer, uint32_t module, uint64_t unload_ns);

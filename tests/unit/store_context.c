@@ -175,7 +175,7 @@ static void test_hashes(void **unused)
 static void test_modules(void **unused)
 {
 	struct store_writer *writer = create(0);
-	struct store_module module = {.kind = STORE_MODULE_ELF, .load_ns = 5};
+	struct store_module module = {.kind = STORE_MODULE_ELF, .build_id_bytes = 32, .load_ns = 5};
 	struct store_reader *reader;
 	const struct store_module *modules;
 	uint32_t ids[300], count;
@@ -183,9 +183,10 @@ static void test_modules(void **unused)
 
 	(void)unused;
 	for (uint32_t i = 0; i < 300; i++) {
-		char name[64];
+		char name[32];
 
-		snprintf(name, sizeof name, "/usr/lib/a quite long path to see several blocks/lib%u.so", i);
+		snprintf(name, sizeof name, "/usr/lib/lib%u.so", i);
+		memcpy(module.build_id, &i, sizeof i);
 		module.path = store_writer_text(writer, name, strlen(name));
 		ids[i] = store_writer_module(writer, &module);
 		assert_int_equal(store_writer_module(writer, &module), ids[i]);
