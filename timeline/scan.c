@@ -12,17 +12,7 @@
 #include <string.h>
 
 #include "timeline/run_parts.h"
-
-/* One chunk, or the open spans. */
-struct source {
-	struct store_chunk chunk;
-	struct store_batch batch;
-	size_t at;	  /* next row */
-	uint64_t head_ns; /* its begin; of the chunk's first record before it is decoded */
-	uint32_t order;	  /* of arrival */
-	bool is_decoded;
-	void *own; /* columns of open spans */
-};
+#include "timeline/scan_heap.h"
 
 struct scan {
 	struct run *run;
@@ -34,184 +24,29 @@ struct scan {
 	unsigned flags, decode;	    /* columns to decode */
 	struct store_chunk pending; /* taken from the cursor, not in the heap yet */
 	bool has_pending;
-	struct source **heap; /* least next record first */
-	size_t heap_count, heap_room;
-	struct source **spare; /* for reuse: room for as many as were ever in the heap */
-	size_t spare_count;
-	uint32_t arrivals;
+	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
 	uint32_t op_store, op_run; /* the last text operation and its translation */
 };
 
-/* ---- order ---- */
-
-static int compare_column64(const uint64_t *a, size_t i, const uint64_t *b, size_t j)
-{
-	return a && b ? (a[i] > b[j]) - (a[i] < b[j]) : 0;
-}
-
-static int compare_column32(const uint32_t *a, size_t i, const uint32_t *b, size_t j)
-{
-	return a && b ? (a[i] > b[j]) - (a[i] < b[j]) : 0;
-}
-
-/* As store_record_compare(), begins being equal. */
-static int compare_rows(const struct source *x, const struct source *y)
-{
-	const struct store_batch *a = &x->batch, *b = &y->batch;
-	int order = compare_column64(a->end_ns, x->at, b->end_ns, y->at);
-
-	if (!order)
-		order = compare_column32(a->context, x->at, b->context, y->at);
-	if (!order)
-		order = compare_column32(a->what, x->at, b->what, y->at);
-	if (!order)
-		order = compare_column64(a->amount, x->at, b->amount, y->at);
-	if (!order)
-		order = compare_column64(a->bytes, x->at, b->bytes, y->at);
-	if (!order)
-		order = compare_column64(a->link, x->at, b->link, y->at);
-	if (!order)
-		order = compare_column32(a->attributes, x->at, b->attributes, y->at);
-	return order ? order : (x->order > y->order) - (x->order < y->order);
-}
-
-static bool is_less(const struct source *a, const struct source *b)
-{
-	if (a->head_ns != b->head_ns)
-		return a->head_ns < b->head_ns;
-	/* What is not decoded cannot be compared yet: let it come up. */
-	if (!a->is_decoded || !b->is_decoded)
-		return !a->is_decoded;
-	return compare_rows(a, b) < 0;
-}
-
-static void sift_down(struct scan *scan)
-{
-	struct source **heap = scan->heap;
-	size_t i = 0;
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-		struct source *source = heap[i];
-
-		if (child >= scan->heap_count)
-			return;
-		if (child + 1 < scan->heap_count && is_less(heap[child + 1], heap[child]))
-			child++;
-		if (!is_less(heap[child], source))
-			return;
-		heap[i] = heap[child];
-		heap[child] = source;
-		i = child;
-	}
-}
-
-static void sift_up(struct scan *scan, size_t i)
-{
-	struct source **heap = scan->heap;
-
-	while (i && is_less(heap[i], heap[(i - 1) / 2])) {
-		struct source *source = heap[i];
-
-		heap[i] = heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-		heap[i] = source;
-	}
-}
-
-/* ---- sources ---- */
-
-static void source_free(struct source *source)
-{
-	if (!source)
-		return;
-	if (source->own)
-		free(source->own);
-	else
-		store_batch_fini(&source->batch);
-	free(source);
-}
-
-static bool heap_widen(struct scan *scan)
-{
-	size_t room = scan->heap_room ? scan->heap_room * 2 : 8;
-	struct source **heap = realloc(scan->heap, room * sizeof *heap);
-	struct source **spare;
-
-	if (!heap)
-		return false;
-	scan->heap = heap;
-	spare = realloc(scan->spare, room * sizeof *spare);
-	if (!spare)
-		return false;
-	scan->spare = spare;
-	scan->heap_room = room;
-	return true;
-}
-
-/* An empty source; NULL when memory is out. */
-static struct source *source_new(struct scan *scan)
-{
-	struct source *source;
-
-	if (scan->spare_count) {
-		source = scan->spare[--scan->spare_count];
-	} else {
-		source = calloc(1, sizeof *source);
-		if (source)
-			store_batch_init(&source->batch);
-	}
-	if (!source)
-		return NULL;
-	source->at = 0;
-	source->is_decoded = false;
-	source->order = scan->arrivals++;
-	return source;
-}
-
-static int heap_push(struct scan *scan, struct source *source, struct error *error)
-{
-	if (scan->heap_count + scan->spare_count >= scan->heap_room && !heap_widen(scan)) {
-		source_free(source);
-		return error_memory(error);
-	}
-	scan->heap[scan->heap_count] = source;
-	sift_up(scan, scan->heap_count++);
-	return 0;
-}
-
-/* The top source has nothing more for the window. */
-static void heap_pop(struct scan *scan)
-{
-	struct source *source = scan->heap[0];
-
-	scan->heap[0] = scan->heap[--scan->heap_count];
-	sift_down(scan);
-	if (source->own)
-		source_free(source);
-	else
-		scan->spare[scan->spare_count++] = source;
-}
-
 static int push_chunk(struct scan *scan, const struct store_chunk *chunk, struct error *error)
 {
-	struct source *source = source_new(scan);
+	struct scan_source *source = scan_source_new(&scan->heap);
 
 	if (!source)
 		return error_memory(error);
 	source->chunk = *chunk;
 	/* A bucket is entered at its begin: nothing of it can lie before. */
 	source->head_ns = chunk->first_ns > chunk->bucket_ns ? chunk->first_ns : chunk->bucket_ns;
-	return heap_push(scan, source, error);
+	return scan_heap_push(&scan->heap, source, error);
 }
 
 /* Chunks whose bucket begins at or before the least next record take part in the comparison. */
 static int pull(struct scan *scan, struct error *error)
 {
 	while (scan->has_pending &&
-		(!scan->heap_count || scan->pending.bucket_ns <= scan->heap[0]->head_ns)) {
+		(!scan->heap.count || scan->pending.bucket_ns <= scan->heap.sources[0]->head_ns)) {
 		int code = push_chunk(scan, &scan->pending, error);
 
 		if (code)
@@ -239,7 +74,7 @@ static size_t lower_bound(const uint64_t *begins, size_t from, size_t to, uint64
 }
 
 /* Rows of the source that the window does not want are passed over; false: none is left. */
-static bool skip(const struct scan *scan, struct source *source)
+static bool skip(const struct scan *scan, struct scan_source *source)
 {
 	const struct store_batch *b = &source->batch;
 
@@ -257,7 +92,7 @@ static bool skip(const struct scan *scan, struct source *source)
 
 static int decode_top(struct scan *scan, struct error *error)
 {
-	struct source *source = scan->heap[0];
+	struct scan_source *source = scan->heap.sources[0];
 	int code = store_chunk_decode(&source->chunk, scan->decode, &source->batch, error);
 
 	if (code)
@@ -265,85 +100,30 @@ static int decode_top(struct scan *scan, struct error *error)
 	source->is_decoded = true;
 	source->at = 0;
 	if (skip(scan, source))
-		sift_down(scan);
+		scan_heap_settle(&scan->heap);
 	else
-		heap_pop(scan);
-	return 0;
-}
-
-/* ---- open spans ---- */
-
-static int compare_records(const void *a, const void *b)
-{
-	return store_record_compare(a, b);
-}
-
-/* Columns like those of a chunk, for `count` records. */
-static int columns_of(struct source *source, const struct store_record *records, size_t count)
-{
-	size_t room = count ? count : 1;
-	uint64_t *wide = malloc(room * (5 * sizeof(uint64_t) + 4 * sizeof(uint32_t)));
-	uint32_t *narrow = (uint32_t *)(wide + 5 * room);
-	struct store_batch *b = &source->batch;
-
-	if (!wide)
-		return -1;
-	store_batch_fini(b);
-	source->own = wide;
-	*b = (struct store_batch){.count = count,
-		.begin_ns = wide,
-		.end_ns = wide + room,
-		.amount = wide + 2 * room,
-		.bytes = wide + 3 * room,
-		.link = wide + 4 * room,
-		.context = narrow,
-		.what = narrow + room,
-		.attributes = narrow + 2 * room,
-		.flags = narrow + 3 * room};
-	for (size_t i = 0; i < count; i++) {
-		b->begin_ns[i] = records[i].begin_ns;
-		b->end_ns[i] = STORE_OPEN_NS;
-		b->amount[i] = records[i].amount;
-		b->bytes[i] = records[i].bytes;
-		b->link[i] = records[i].link;
-		b->context[i] = records[i].context;
-		b->what[i] = records[i].what;
-		b->attributes[i] = records[i].attributes;
-		b->flags[i] = records[i].flags;
-	}
+		scan_heap_pop(&scan->heap);
 	return 0;
 }
 
 static int push_open_spans(struct scan *scan, uint32_t id_in_store, struct error *error)
 {
 	const struct store_record *records;
-	struct store_record *sorted;
-	struct source *source;
+	struct scan_source *source;
 	size_t count;
 	int code = store_reader_open_spans(scan->part->reader, id_in_store, &records, &count, error);
 
 	if (code || !count)
 		return code;
-	sorted = malloc(count * sizeof *sorted);
-	source = sorted ? source_new(scan) : NULL;
-	if (!source) {
-		free(sorted);
+	source = scan_source_new(&scan->heap);
+	if (!source || scan_source_fill(source, records, count)) {
+		scan_source_free(source);
 		return error_memory(error);
 	}
-	memcpy(sorted, records, count * sizeof *sorted);
-	qsort(sorted, count, sizeof *sorted, compare_records);
-	code = columns_of(source, sorted, count);
-	free(sorted);
-	source->is_decoded = true;
-	if (code) {
-		source_free(source);
-		return error_memory(error);
-	}
-	if (!skip(scan, source)) {
-		source_free(source);
-		return 0;
-	}
-	return heap_push(scan, source, error);
+	if (skip(scan, source))
+		return scan_heap_push(&scan->heap, source, error);
+	scan_source_free(source);
+	return 0;
 }
 
 /* ---- rows out ---- */
@@ -446,9 +226,9 @@ static uint64_t alone_until(const struct scan *scan)
 {
 	uint64_t until = scan->end_ns;
 
-	for (size_t i = 1; i <= 2 && i < scan->heap_count; i++)
-		if (scan->heap[i]->head_ns < until)
-			until = scan->heap[i]->head_ns;
+	for (size_t i = 1; i <= 2 && i < scan->heap.count; i++)
+		if (scan->heap.sources[i]->head_ns < until)
+			until = scan->heap.sources[i]->head_ns;
 	if (scan->has_pending && scan->pending.bucket_ns < until)
 		until = scan->pending.bucket_ns;
 	return until;
@@ -457,7 +237,7 @@ static uint64_t alone_until(const struct scan *scan)
 /* Hands out rows of the top source: all up to where another may come in between, at least one. */
 static int put_top(struct scan *scan, struct error *error)
 {
-	struct source *source = scan->heap[0];
+	struct scan_source *source = scan->heap.sources[0];
 	size_t room = BATCH_ROWS - scan->batch.count;
 	size_t last = source->batch.count - source->at > room ? source->at + room : source->batch.count;
 	size_t to;
@@ -473,9 +253,9 @@ static int put_top(struct scan *scan, struct error *error)
 	code = put_rows(scan, &source->batch, source->at, to - source->at, error);
 	source->at = to;
 	if (skip(scan, source))
-		sift_down(scan);
+		scan_heap_settle(&scan->heap);
 	else
-		heap_pop(scan);
+		scan_heap_pop(&scan->heap);
 	return code;
 }
 
@@ -511,9 +291,9 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 		code = put_carry(scan, error);
 	while (!code && scan->batch.count < BATCH_ROWS) {
 		code = pull(scan, error);
-		if (code || !scan->heap_count)
+		if (code || !scan->heap.count)
 			break;
-		code = scan->heap[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
+		code = scan->heap.sources[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
 	}
 	return code ? code : (long)scan->batch.count;
 }
@@ -578,12 +358,7 @@ void scan_close(struct scan *scan)
 {
 	if (!scan)
 		return;
-	for (size_t i = 0; i < scan->heap_count; i++)
-		source_free(scan->heap[i]);
-	for (size_t i = 0; i < scan->spare_count; i++)
-		source_free(scan->spare[i]);
-	free(scan->heap);
-	free(scan->spare);
+	scan_heap_fini(&scan->heap);
 	if (scan->cursor)
 		store_cursor_close(scan->cursor);
 	batch_fini(&scan->batch);
