@@ -26,6 +26,7 @@ struct store_file {
 	int fd; /* for mapping; LMDB has its own */
 	dev_t device;
 	ino_t inode;
+	pid_t owner; /* LMDB's environments do not survive a fork: a child opens its own */
 	unsigned users;
 	size_t map_bytes; /* of the writer */
 	struct store_file *next;
@@ -77,6 +78,7 @@ static struct store_file *file_new(const char *path)
 		return NULL;
 	file->fd = -1;
 	file->users = 1;
+	file->owner = getpid();
 	file->path = strdup(path);
 	if (file->path)
 		return file;
@@ -267,7 +269,7 @@ static int env_open_reader(struct store_file *file, struct error *error)
 static struct store_file *find_shared(const struct store_file *same)
 {
 	for (struct store_file *file = files; file; file = file->next)
-		if (file->device == same->device && file->inode == same->inode)
+		if (file->device == same->device && file->inode == same->inode && file->owner == same->owner)
 			return file;
 	return NULL;
 }

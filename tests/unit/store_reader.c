@@ -429,20 +429,6 @@ static void test_existing(void **unused)
 	assert_non_null(strstr(error.text, "already there"));
 }
 
-static void test_newer_version(void **unused)
-{
-	struct store_writer *writer = create();
-	struct error error;
-
-	(void)unused;
-	store_writer_meta(writer, STORE_FORMAT_KEY, "1.9");
-	assert_int_equal(store_writer_commit(writer, &error), 0);
-	store_reader_close(open_sound());
-	store_writer_meta(writer, STORE_FORMAT_KEY, "2.0");
-	assert_int_equal(store_writer_close(writer, &error), 0);
-	expect_refusal("newer hpct");
-}
-
 /* Opens and reads all; the answer may be anything but a crash or nonsense. */
 static void read_all(void)
 {
@@ -460,6 +446,43 @@ static void read_all(void)
 	for (uint64_t time = 0; time < 3000; time += 500)
 		NEED(store_reader_sample_before(reader, 0, time * PERIOD_NS, &record, &error) >= -ERROR_IO);
 	store_reader_close(reader);
+}
+
+/* A child of a process that has the store open opens it for itself. */
+static void test_fork(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader = open_sound(), *second = open_sound();
+	bool changed;
+
+	(void)unused;
+	for (unsigned i = 0; i < 5; i++) {
+		append(writer, i * 1000, i * 1000 + 1000);
+		assert_int_equal(store_writer_commit(writer, NULL), 0);
+		in_child(read_all);
+		assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+		assert_int_equal(count_samples(reader), i * 1000 + 1000);
+	}
+	assert_int_equal(count_samples(second), 0); /* its snapshot has stood still */
+	store_reader_close(reader);
+	assert_int_equal(store_reader_renew(second, &changed, NULL), 0);
+	assert_int_equal(count_samples(second), 5000);
+	store_reader_close(second);
+	store_writer_abort(writer);
+}
+
+static void test_newer_version(void **unused)
+{
+	struct store_writer *writer = create();
+	struct error error;
+
+	(void)unused;
+	store_writer_meta(writer, STORE_FORMAT_KEY, "1.9");
+	assert_int_equal(store_writer_commit(writer, &error), 0);
+	store_reader_close(open_sound());
+	store_writer_meta(writer, STORE_FORMAT_KEY, "2.0");
+	assert_int_equal(store_writer_close(writer, &error), 0);
+	expect_refusal("newer hpct");
 }
 
 static void make_victim(void)
@@ -575,6 +598,7 @@ int main(void)
 		TEST(test_small_address_space),
 		TEST(test_not_a_store),
 		TEST(test_existing),
+		TEST(test_fork),
 		TEST(test_newer_version),
 		TEST(test_truncated),
 		TEST(test_mutated),
