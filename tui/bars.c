@@ -258,8 +258,8 @@ static void put_cursor(struct session *session, char *out, size_t size, bool is_
 	const struct frame_line *line;
 	struct cell cell;
 
-	ruler_time(time, frame_column_ns(&session->frame, column),
-		frame_column_length(&session->frame, column), session->zero);
+	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
+		session->zero);
 	quantity_short(length, frame_column_length(&session->frame, column));
 	if (session_cell(session, &line, &cell)) {
 		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};

@@ -123,6 +123,16 @@ uint32_t session_column(const struct session *session)
 	return session->frame.columns.count ? frame_column_at(&session->frame, session->state.cursor_ns) : 0;
 }
 
+uint64_t session_cursor_ns(const struct session *session)
+{
+	uint64_t begin_ns = run_begin_ns(session->run), column_ns;
+
+	if (session->frame.columns.count == 0)
+		return begin_ns;
+	column_ns = frame_column_ns(&session->frame, session_column(session));
+	return column_ns < begin_ns ? begin_ns : column_ns;
+}
+
 bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell)
 {
 	uint32_t stream, column = session_column(session);
@@ -205,6 +215,7 @@ static void first_window(struct session *session, const struct select *select)
 	state->cursor_ns = limits.begin_ns;
 	if (session->is_live && !(select && select_has_time(select))) {
 		state->is_following = true;
+		state->cursor_ns = limits.end_ns - 1;
 		if (limits.end_ns - limits.begin_ns > SESSION_LIVE_NS)
 			state_set_window(state, limits, limits.end_ns - SESSION_LIVE_NS, SESSION_LIVE_NS);
 	}
@@ -390,6 +401,7 @@ static void choose_depth(struct session *session)
 	if (state->is_auto && state->is_auto_wanted && !session->is_unread) {
 		state->depth = frame_auto_depth(&session->frame);
 		state->is_auto_wanted = false;
+		session->auto_span_ns = state->end_ns - state->begin_ns;
 	}
 	if (session->frame.depth != state->depth)
 		frame_set_depth(&session->frame, state->depth);
@@ -509,27 +521,41 @@ void session_key(struct session *session, uint32_t key)
 
 /* ---- live runs ---- */
 
-/* The window's end jumps by an eighth, so that columns keep their edges and most cells do not change. */
+/* The cursor keeps its place on the screen while the window moves below it. */
+static void move_window(struct session *session, uint64_t begin_ns, uint64_t span_ns)
+{
+	struct state *state = &session->state;
+	double place =
+		(double)(state->cursor_ns - state->begin_ns) / (double)(state->end_ns - state->begin_ns);
+
+	state_set_window(state, session_limits(session), begin_ns, span_ns);
+	state->cursor_ns = state->begin_ns + (uint64_t)(place * (double)(state->end_ns - state->begin_ns));
+	if (state->cursor_ns >= state->end_ns)
+		state->cursor_ns = state->end_ns - 1;
+}
+
 static void follow(struct session *session)
 {
 	struct state_limits limits = session_limits(session);
 	struct state *state = &session->state;
-	uint64_t span_ns = state->end_ns - state->begin_ns, at_ns = state->end_ns - state->cursor_ns;
+	uint64_t length_ns = limits.end_ns - limits.begin_ns, span_ns = state->end_ns - state->begin_ns;
+	uint64_t jump_ns = span_ns / 8, cursor_ns = state->cursor_ns;
 
-	if (state->is_whole && !state->is_following) {
-		uint64_t cursor_ns = state->cursor_ns;
+	if (state->is_whole && (!state->is_following || length_ns <= SESSION_LIVE_NS)) {
 		state_whole(state, limits);
-		state->cursor_ns = cursor_ns;
+		if (!state->is_following)
+			state->cursor_ns = cursor_ns;
+		else
+			state->cursor_ns = state->end_ns - 1;
 		return;
 	}
 	if (!state->is_following || limits.end_ns <= state->end_ns)
 		return;
-	if (state->is_whole && limits.end_ns - limits.begin_ns < SESSION_LIVE_NS)
-		span_ns = limits.end_ns - limits.begin_ns;
-	else if (span_ns > SESSION_LIVE_NS && state->is_whole)
+	if (state->is_whole)
 		span_ns = SESSION_LIVE_NS;
-	state_set_window(state, limits, limits.end_ns > span_ns ? limits.end_ns - span_ns : 0, span_ns);
-	state->cursor_ns = at_ns < span_ns ? state->end_ns - at_ns : state->begin_ns;
+	else if (limits.end_ns - state->end_ns < jump_ns && session->is_live)
+		return; /* jumps of an eighth leave most columns where they are */
+	move_window(session, limits.end_ns > span_ns ? limits.end_ns - span_ns : 0, span_ns);
 }
 
 bool session_renew(struct session *session)
@@ -546,9 +572,8 @@ bool session_renew(struct session *session)
 	}
 	session->is_live = run_is_live(session->run);
 	if (!session->is_live) {
-		const char *code = run_meta(session->run, "exit_code");
+		const char *code = run_meta(session->run, "exit");
 		session_say(session, "the run has ended%s%s", code ? ", exit " : "", code ? code : "");
-		session->state.is_following = false;
 		has_changed = true;
 	}
 	if (!has_changed)
@@ -564,5 +589,8 @@ bool session_renew(struct session *session)
 	if (frame_renew(&session->frame, &error))
 		session_say(session, "%s", error.text);
 	follow(session);
+	if ((session->state.end_ns - session->state.begin_ns) / 2 < session->auto_span_ns)
+		session->state.is_auto_wanted = false; /* colours must not flicker while the run grows */
+	session->state.is_following = session->state.is_following && session->is_live;
 	return true;
 }

@@ -72,6 +72,7 @@ struct session {
 	char find[SESSION_TEXT];       /* last pattern */
 	char filter[SESSION_TEXT];     /* stream expression; "": none */
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
+	uint64_t auto_span_ns;	       /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;	       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended; /* it was live when the session began */
@@ -109,6 +110,8 @@ bool session_stream(const struct session *session, uint32_t *stream);
 uint32_t session_rows_on_screen(const struct session *session, uint32_t *top);
 /* The cursor's column, and the cell there: false when it has not been read. */
 uint32_t session_column(const struct session *session);
+/* Begin of the cursor's column; not before the run's, though tiles may be. */
+uint64_t session_cursor_ns(const struct session *session);
 bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell);
 /* Text of what a cell or share shows: "build_matrix", "blocked (poll)". LABEL_BYTES. */
 void session_share_name(const struct session *session, char *out, const struct cell_share *share,

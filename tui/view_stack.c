@@ -246,8 +246,8 @@ static void draw_head(
 	label_stream(label, session->rows.nodes[session->state.node].long_label, area->columns - 13,
 		grid->is_ascii);
 	at = grid_text(grid, area->row, at, area->columns - 13, label, GRID_TEXT);
-	ruler_time(time, frame_column_ns(&session->frame, column),
-		frame_column_length(&session->frame, column), session->zero);
+	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
+		session->zero);
 	quantity_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
 	snprintf(text, sizeof(text), stack->share_count ? "at %s  %s of this cell" : "at %s", time, share);
 	if (is_small(area))
