@@ -65,47 +65,45 @@ static int path_search(struct check_target *target, const char *program, struct 
 struct head {
 	unsigned char bytes[4096];
 	size_t size;
+	int fd;
 	bool is_privileged;
 };
 
-static bool head_read(struct head *head, const char *path)
+static bool head_open(struct head *head, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
+	struct stat status = {0};
 	ssize_t got = -1;
 
-	if (fd < 0)
+	head->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (head->fd < 0)
 		return false;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
-		got = pread(fd, head->bytes, sizeof(head->bytes), 0);
+	if (!fstat(head->fd, &status) && S_ISREG(status.st_mode))
+		got = pread(head->fd, head->bytes, sizeof(head->bytes), 0);
 	head->size = got > 0 ? (size_t)got : 0;
 	head->is_privileged = ((status.st_mode & S_ISUID) && status.st_uid != geteuid()) ||
 			      ((status.st_mode & S_ISGID) && status.st_gid != getegid()) ||
-			      (geteuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0);
-	close(fd);
-	return got > 0;
+			      (geteuid() && fgetxattr(head->fd, "security.capability", NULL, 0) > 0);
+	return true;
 }
 
-/* The interpreter that a dynamically linked program names; "" when it is static. */
+/* The interpreter that a dynamically linked program names; "" when it is static. Tools that patch binaries
+ * put the headers and the name far behind, so they are read where they are said to be. */
 static void interpreter_find(const struct head *head, char *name, size_t room)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
+	ssize_t got = 0;
 
-	name[0] = '\0';
-	for (unsigned i = 0; i < elf->e_phnum; i++) {
+	for (unsigned i = 0; i < elf->e_phnum && !got; i++) {
 		uint64_t at = elf->e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
 		Elf64_Phdr segment;
 
-		if (at + sizeof(segment) > head->size || at < elf->e_phoff)
-			return;
-		memcpy(&segment, head->bytes + at, sizeof(segment));
-		if (segment.p_type != PT_INTERP || segment.p_offset > head->size ||
-			segment.p_filesz > head->size - segment.p_offset)
-			continue;
-		snprintf(name, room, "%.*s", (int)segment.p_filesz,
-			(const char *)head->bytes + segment.p_offset);
-		return;
+		if (pread(head->fd, &segment, sizeof(segment), (off_t)at) != sizeof(segment))
+			break;
+		if (segment.p_type == PT_INTERP)
+			got = pread(head->fd, name, segment.p_filesz < room ? segment.p_filesz : room - 1,
+				(off_t)segment.p_offset);
 	}
+	name[got > 0 ? got : 0] = '\0';
 }
 
 static const char *elf_judge(const struct head *head, bool *breaks_preload)
@@ -152,18 +150,25 @@ static bool script_interpreter(const struct head *head, char *path, size_t room)
 	return length > 0;
 }
 
+/* True: all is known. A script is what its interpreter is. */
+static bool head_judge(struct check_target *target, const struct head *head)
+{
+	if (head->size >= sizeof(Elf64_Ehdr) && !memcmp(head->bytes, ELFMAG, SELFMAG)) {
+		target->unmeasurable = elf_judge(head, &target->breaks_preload);
+		return true;
+	}
+	return !script_interpreter(head, target->binary, sizeof(target->binary));
+}
+
 static void judge(struct check_target *target)
 {
 	static struct head head;
+	bool is_known = false;
 
 	snprintf(target->binary, sizeof(target->binary), "%s", target->path);
-	for (int i = 0; i <= SCRIPTS_MAX && head_read(&head, target->binary); i++) {
-		if (head.size >= sizeof(Elf64_Ehdr) && !memcmp(head.bytes, ELFMAG, SELFMAG)) {
-			target->unmeasurable = elf_judge(&head, &target->breaks_preload);
-			return;
-		}
-		if (!script_interpreter(&head, target->binary, sizeof(target->binary)))
-			return;
+	for (int i = 0; i <= SCRIPTS_MAX && !is_known && head_open(&head, target->binary); i++) {
+		is_known = head_judge(target, &head);
+		close(head.fd);
 	}
 }
 
