@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * file.h - the LMDB file of a store: opening it for the one writer or for readers, and the snapshot that
- * a reader looks at. The only place besides writer.c and ingest.c that knows LMDB.
+ * a reader looks at. Besides it only the writer's files know LMDB.
  *
  * LMDB must not open a file twice in one process (its record locks would vanish with the first close), so
  * readers and the writer of one process share an environment, found by device and inode.

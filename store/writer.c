@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c), and the commit
- * that puts all that is new into one LMDB transaction. A failed commit changes nothing in memory, so the next
- * one simply tries again with more.
+ * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c). Nothing here
+ * touches the file between creating and closing it; commit.c does.
  */
 #include "store/writer.h"
 
@@ -11,48 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/context.h"
-#include "store/ingest.h"
-#include "store/pack.h"
-#include "store/stream.h"
 #include "store/table.h"
+#include "store/writer_state.h"
 
-#define READER_CHECK_COMMITS 16u /* how often stale readers are looked for */
-#define META_KEY_BYTES_MAX 511u	 /* LMDB's longest key */
-
-/* Spans that have begun, of one stream. */
-struct open_spans {
-	uint32_t stream;
-	uint32_t count, capacity;
-	struct store_open_span *spans;
-	bool is_dirty;
-	bool is_stored; /* the file has a value for the stream */
-};
-
-struct store_writer {
-	struct store_file *file;
-	MDB_dbi dbi[STORE_TREE_COUNT];
-	struct store_texts texts;
-	struct store_modules modules;
-	struct store_metrics metrics;
-	struct store_contexts contexts;
-	struct store_pack packs[STORE_TREE_COUNT];
-	bool modules_changed;
-	struct store_stream *streams;
-	uint32_t stream_count, stream_capacity;
-	uint8_t *dirty_streams; /* [block] */
-	uint32_t dirty_capacity, dirty_count;
-	struct open_spans *open;
-	uint32_t open_count, open_capacity;
-	uint32_t *open_of; /* [stream] 1 + index into `open` */
-	uint32_t open_of_count, open_of_capacity;
-	struct store_ingest ingest;
-	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
-				     | key | sealed value | */
-	struct store_bytes scratch;
-	unsigned commits;
-	bool failed;
-};
+#define META_KEY_BYTES_MAX 511u /* LMDB's longest key */
 
 /* ---- creating and ending ---- */
 
@@ -417,176 +378,4 @@ void store_writer_span_close(
 size_t store_writer_pending_bytes(const struct store_writer *writer)
 {
 	return store_ingest_pending_bytes(&writer->ingest) + writer->facts.size;
-}
-
-/* ---- the commit ---- */
-
-static int put_facts(struct store_writer *writer, MDB_txn *txn)
-{
-	struct store_input input = {.at = writer->facts.data, .end = writer->facts.data + writer->facts.size};
-	int rc = 0;
-
-	while (!rc && input.at < input.end) {
-		uint8_t tree = *store_input_take(&input, 1);
-		const uint8_t *sizes = store_input_take(&input, 8);
-		MDB_val key = {.mv_size = store_load32(sizes)}, value = {.mv_size = store_load32(sizes + 4)};
-
-		key.mv_data = (void *)store_input_take(&input, key.mv_size);
-		value.mv_data = (void *)store_input_take(&input, value.mv_size);
-		rc = mdb_put(txn, writer->dbi[tree], &key, &value, 0);
-	}
-	return rc;
-}
-
-static int put_pack(struct store_writer *writer, MDB_txn *txn, enum store_tree_id tree, const void *table,
-	uint32_t count, store_pack_put_entry *put_entry)
-{
-	bool rewrite = tree == STORE_TREE_MODULE && writer->modules_changed;
-
-	return store_pack_put(&writer->packs[tree], txn, writer->dbi[tree], table, count, rewrite, put_entry,
-		&writer->scratch);
-}
-
-static int put_tables(struct store_writer *writer, MDB_txn *txn)
-{
-	int rc;
-
-	rc = put_pack(writer, txn, STORE_TREE_TEXT, &writer->texts, writer->texts.count, store_texts_put);
-	rc = rc ? rc
-		: put_pack(writer, txn, STORE_TREE_MODULE, &writer->modules, writer->modules.count,
-			  store_modules_put);
-	rc = rc ? rc
-		: put_pack(writer, txn, STORE_TREE_METRIC, &writer->metrics, writer->metrics.count,
-			  store_metrics_put);
-	return rc ? rc
-		  : put_pack(writer, txn, STORE_TREE_CONTEXT, &writer->contexts, writer->contexts.count,
-			    store_contexts_put);
-}
-
-static int put_value(struct store_writer *writer, MDB_txn *txn, enum store_tree_id tree, uint32_t id)
-{
-	uint8_t key_bytes[STORE_KEY_ID_BYTES];
-	MDB_val key = {sizeof key_bytes, key_bytes}, value;
-
-	store_key_id_put(key_bytes, id);
-	store_bytes_seal(&writer->scratch, key_bytes, sizeof key_bytes);
-	if (writer->scratch.failed)
-		return ENOMEM;
-	value = (MDB_val){writer->scratch.size, writer->scratch.data};
-	return mdb_put(txn, writer->dbi[tree], &key, &value, 0);
-}
-
-static int put_streams(struct store_writer *writer, MDB_txn *txn)
-{
-	int rc = 0;
-
-	for (uint32_t block = 0; block < writer->dirty_count && !rc; block++) {
-		uint32_t first = block * STORE_STREAM_BLOCK;
-
-		if (!writer->dirty_streams[block] || first >= writer->stream_count)
-			continue;
-		store_bytes_begin_sealed(&writer->scratch);
-		for (uint32_t id = first; id < writer->stream_count && id < first + STORE_STREAM_BLOCK; id++)
-			store_stream_put(&writer->streams[id], &writer->scratch);
-		rc = put_value(writer, txn, STORE_TREE_STREAM, first);
-	}
-	return rc;
-}
-
-static int delete_open(struct store_writer *writer, MDB_txn *txn, uint32_t stream)
-{
-	uint8_t key_bytes[STORE_KEY_ID_BYTES];
-	MDB_val key = {sizeof key_bytes, key_bytes};
-	int rc;
-
-	store_key_id_put(key_bytes, stream);
-	rc = mdb_del(txn, writer->dbi[STORE_TREE_OPEN], &key, NULL);
-	return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-static int put_open(struct store_writer *writer, MDB_txn *txn)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < writer->open_count && !rc; i++) {
-		struct open_spans *open = &writer->open[i];
-
-		if (!open->is_dirty)
-			continue;
-		if (!open->count) {
-			rc = delete_open(writer, txn, open->stream);
-			continue;
-		}
-		store_bytes_begin_sealed(&writer->scratch);
-		for (uint32_t s = 0; s < open->count; s++)
-			store_open_span_put(&open->spans[s], &writer->scratch);
-		rc = put_value(writer, txn, STORE_TREE_OPEN, open->stream);
-	}
-	return rc;
-}
-
-static int put_all(struct store_writer *writer, MDB_txn *txn)
-{
-	int rc = store_ingest_put(&writer->ingest, txn);
-
-	rc = rc ? rc : put_tables(writer, txn);
-	rc = rc ? rc : put_facts(writer, txn);
-	rc = rc ? rc : put_streams(writer, txn);
-	return rc ? rc : put_open(writer, txn);
-}
-
-/* What was put is in the file: forget that it was new. */
-static void committed(struct store_writer *writer)
-{
-	int dead;
-
-	store_ingest_committed(&writer->ingest);
-	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
-		store_pack_committed(&writer->packs[tree]);
-	writer->modules_changed = false;
-	writer->facts.size = 0;
-	if (writer->dirty_count)
-		memset(writer->dirty_streams, 0, writer->dirty_count);
-	for (uint32_t i = 0; i < writer->open_count; i++)
-		writer->open[i].is_dirty = false;
-	if (++writer->commits % READER_CHECK_COMMITS == 0)
-		mdb_reader_check(store_file_env(writer->file), &dead);
-}
-
-static int try_commit(struct store_writer *writer)
-{
-	MDB_txn *txn;
-	int rc = mdb_txn_begin(store_file_env(writer->file), NULL, 0, &txn);
-
-	if (rc)
-		return rc;
-	rc = put_all(writer, txn);
-	if (!rc)
-		return mdb_txn_commit(txn);
-	mdb_txn_abort(txn);
-	return rc;
-}
-
-int store_writer_commit(struct store_writer *writer, struct error *error)
-{
-	int rc;
-
-	if (writer->failed || writer->ingest.failed)
-		return error_set(error, ERROR_IO,
-			"memory ran out while '%s' was written; what was committed before is safe",
-			store_file_path(writer->file));
-	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
-	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
-		rc = store_file_grow(writer->file, error);
-		if (rc)
-			return rc;
-	}
-	if (rc == EOVERFLOW)
-		return error_set(error, ERROR_IO,
-			"'%s' cannot take more records of one time: all sequences of a bucket are in use",
-			store_file_path(writer->file));
-	if (rc)
-		return store_file_failed(writer->file, "commit to", rc, error);
-	committed(writer);
-	return 0;
 }

@@ -3,8 +3,8 @@
  * store_chunk.c - libFuzzer: a chunk is whatever bytes somebody put there. The checksum is made to fit,
  * or nothing behind it would ever be reached.
  *
- *   clang-14 -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -fsanitize=fuzzer,address,undefined tests/fuzz/store_chunk.c \
- *     store/chunk_read.c store/codec.c store/bytes.c store/hash.c store/error.c store/key.c -o store_chunk
+ *   clang-14 -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -fsanitize=fuzzer,address,undefined -o fuzz
+ *     tests/fuzz/store_chunk.c store/{chunk_read,codec,bytes,hash,error,key}.c
  */
 #include <stdlib.h>
 #include <string.h>

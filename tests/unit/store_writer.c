@@ -286,6 +286,8 @@ static void one_round(uint64_t seed)
 	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
 		free(world.models[track].records);
 	unlink(world.path);
+	strcat(world.path, "-lock");
+	unlink(world.path);
 }
 
 static void test_random_records(void **unused)

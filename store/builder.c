@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder.c - memory, order, closing and parking of the chunks that still take records.
+ */
+#include "store/builder.h"
+
+#include <stdlib.h>
+
+#include "store/reader.h"
+#include "store/table.h"
+
+#define BUILDER_FIRST 16u
+#define PARK_RECORDS 2048u /* fuller ones are closed instead of parked */
+
+/* ---- memory ---- */
+
+static void records_free(struct store_ingest *ingest, struct store_builder *builder)
+{
+	if (!builder->records)
+		return;
+	ingest->raw_bytes -= builder->capacity * sizeof *builder->records;
+	if (builder->capacity == STORE_CHUNK_RECORDS_MAX && !ingest->spare)
+		ingest->spare = builder->records;
+	else
+		free(builder->records);
+	builder->records = NULL;
+	builder->capacity = 0;
+}
+
+bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)
+{
+	uint32_t capacity = builder->capacity ? builder->capacity : BUILDER_FIRST;
+	struct store_record *grown;
+
+	if (count <= builder->capacity)
+		return true;
+	while (capacity < count)
+		capacity *= 2;
+	if (capacity > STORE_CHUNK_RECORDS_MAX)
+		capacity = STORE_CHUNK_RECORDS_MAX;
+	if (capacity == STORE_CHUNK_RECORDS_MAX && ingest->spare) {
+		grown = ingest->spare;
+		ingest->spare = NULL;
+		if (builder->records)
+			memcpy(grown, builder->records, builder->count * sizeof *grown);
+		free(builder->records);
+	} else {
+		grown = realloc(builder->records, capacity * sizeof *grown);
+	}
+	if (!grown) {
+		ingest->failed = true;
+		return false;
+	}
+	ingest->raw_bytes += (capacity - builder->capacity) * sizeof *grown;
+	builder->records = grown;
+	builder->capacity = capacity;
+	return true;
+}
+
+/* ---- order within a chunk ---- */
+
+static int compare_records(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+/* Spans come in the order of their ends, so most are a few places off: insertion, until that gets dear. */
+static void sort_records(struct store_builder *builder)
+{
+	struct store_record *records = builder->records;
+	uint64_t moves = 0;
+
+	for (uint32_t i = 1; i < builder->count && moves < 16u * (uint64_t)builder->count; i++) {
+		struct store_record record = records[i];
+		uint32_t at = i;
+
+		while (at > 0 && store_record_compare(&records[at - 1], &record) > 0 &&
+			moves < 16u * (uint64_t)builder->count) {
+			records[at] = records[at - 1];
+			at--;
+			moves++;
+		}
+		records[at] = record;
+	}
+	if (moves >= 16u * (uint64_t)builder->count)
+		qsort(records, builder->count, sizeof *records, compare_records);
+	builder->is_unsorted = false;
+}
+
+void store_builder_encode(struct store_ingest *ingest, struct store_builder *builder, struct store_bytes *out)
+{
+	if (builder->is_unsorted)
+		sort_records(builder);
+	store_chunk_encode(&ingest->coder, &builder->key, builder->records, builder->count, out);
+	ingest->failed |= out->failed;
+}
+
+/* ---- closing ---- */
+
+void store_builder_remove(
+	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder)
+{
+	records_free(ingest, builder);
+	*builder = track->builders[--track->count];
+}
+
+void store_builder_close(
+	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder)
+{
+	struct store_closed_chunk *closed;
+
+	if (builder->fresh) {
+		closed = store_table_add((void **)&ingest->closed, &ingest->closed_count,
+			&ingest->closed_capacity, sizeof *closed);
+		if (closed) {
+			*closed = (struct store_closed_chunk){.key = builder->key,
+				.is_stored = builder->is_stored,
+				.at = ingest->closed_bytes.size};
+			store_builder_encode(ingest, builder, &ingest->closed_bytes);
+			closed->size = ingest->closed_bytes.size - closed->at;
+		}
+		ingest->failed |= !closed;
+		ingest->fresh_bytes -= builder->fresh * sizeof *builder->records;
+	}
+	store_builder_remove(ingest, track, builder);
+}
+
+/* ---- parked builders ---- */
+
+static bool take_batch(
+	struct store_ingest *ingest, struct store_builder *builder, const struct store_batch *batch)
+{
+	uint32_t count = builder->count;
+
+	if (batch->count != count)
+		return false;
+	builder->count = 0;
+	if (!store_builder_reserve(ingest, builder, count))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		builder->records[i] = store_batch_record(batch, i);
+	builder->count = count;
+	return true;
+}
+
+static bool fetch_chunk(struct store_ingest *ingest, struct store_builder *builder, MDB_txn *txn)
+{
+	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
+	MDB_val key = {sizeof bytes, bytes}, value;
+	struct store_chunk chunk;
+	struct store_batch batch;
+	bool is_there;
+
+	store_key_chunk_put(bytes, &builder->key);
+	store_batch_init(&batch);
+	is_there = mdb_get(txn, ingest->chunks, &key, &value) == 0 &&
+		   store_chunk_peek(&chunk, (struct store_slice){value.mv_data, value.mv_size}) &&
+		   store_chunk_decode(&chunk, STORE_ALL, &batch, NULL) == 0 &&
+		   take_batch(ingest, builder, &batch);
+	store_batch_fini(&batch);
+	return is_there;
+}
+
+void store_builder_unpark(struct store_ingest *ingest, struct store_builder *builder)
+{
+	MDB_txn *txn;
+	bool is_there = false;
+
+	if (mdb_txn_begin(ingest->env, NULL, MDB_RDONLY, &txn) == 0) {
+		is_there = fetch_chunk(ingest, builder, txn);
+		mdb_txn_abort(txn);
+	}
+	if (is_there)
+		return;
+	builder->is_stored = false;
+	builder->count = 0;
+}
+
+void store_builder_park(
+	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder)
+{
+	if (builder->count >= PARK_RECORDS)
+		store_builder_remove(ingest, track, builder);
+	else
+		records_free(ingest, builder);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder.h - a chunk while records still come: its records as they were given, sorted and encoded when it is
+ * put. Shared by ingest.c, which chooses the builder, and ingest_put.c, which commits.
+ */
+#ifndef STORE_BUILDER_H
+#define STORE_BUILDER_H
+
+#include "store/ingest.h"
+
+struct store_builder {
+	struct store_key_chunk key;
+	bool is_stored; /* the file has an earlier state under the key */
+	bool is_unsorted;
+	uint32_t count, capacity;
+	uint32_t fresh; /* records since the last commit */
+	uint64_t min_ns, max_ns;
+	uint64_t used;		      /* tick of the last record */
+	uint64_t order;		      /* of opening and use, for choosing whom to push out */
+	struct store_record *records; /* NULL: parked */
+};
+
+struct store_track_state {
+	uint32_t stream;
+	uint8_t track;
+	uint8_t base_shift;
+	uint8_t count, capacity;
+	bool is_active;
+	uint64_t order;
+	struct store_builder *builders;
+};
+
+/* Room for `count` records in all; false (and ingest->failed) when memory is out. */
+bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count);
+/* Appends the bytes of its chunk. */
+void store_builder_encode(
+	struct store_ingest *ingest, struct store_builder *builder, struct store_bytes *out);
+/* Forgets it: the file has all. The last builder of the track takes its place in the array. */
+void store_builder_remove(
+	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder);
+/* Its chunk takes no more records: what the file does not have yet waits, encoded, for the next commit. */
+void store_builder_close(
+	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder);
+/* Gives the records of a committed builder back to memory: a full one is forgotten, another can be fetched.
+ */
+void store_builder_park(
+	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder);
+/* Brings a parked builder's records back; if that fails, it goes on as a new chunk beside the stored one. */
+void store_builder_unpark(struct store_ingest *ingest, struct store_builder *builder);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writer_state.h - what writer.c (adding) and commit.c (putting into the file) share.
+ */
+#ifndef STORE_WRITER_STATE_H
+#define STORE_WRITER_STATE_H
+
+#include "store/context.h"
+#include "store/ingest.h"
+#include "store/pack.h"
+#include "store/stream.h"
+#include "store/writer.h"
+
+/* Spans that have begun, of one stream. */
+struct open_spans {
+	uint32_t stream;
+	uint32_t count, capacity;
+	struct store_open_span *spans;
+	bool is_dirty;
+	bool is_stored; /* the file has a value for the stream */
+};
+
+struct store_writer {
+	struct store_file *file;
+	MDB_dbi dbi[STORE_TREE_COUNT];
+	struct store_texts texts;
+	struct store_modules modules;
+	struct store_metrics metrics;
+	struct store_contexts contexts;
+	struct store_pack packs[STORE_TREE_COUNT];
+	bool modules_changed;
+	struct store_stream *streams;
+	uint32_t stream_count, stream_capacity;
+	uint8_t *dirty_streams; /* [block] */
+	uint32_t dirty_capacity, dirty_count;
+	struct open_spans *open;
+	uint32_t open_count, open_capacity;
+	uint32_t *open_of; /* [stream] 1 + index into `open` */
+	uint32_t open_of_count, open_of_capacity;
+	struct store_ingest ingest;
+	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
+				     | key | sealed value | */
+	struct store_bytes scratch;
+	unsigned commits;
+	bool failed;
+};
+
+#endif
