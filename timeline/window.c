@@ -13,12 +13,19 @@
 
 #define EXTENTS 512
 
-/* Sums of one kind: an array and where each key stands in it. */
+/* What rows of a kind are told apart by. */
+struct kind {
+	size_t row_bytes;
+	uint64_t (*hash)(const void *row);
+	bool (*same)(const void *a, const void *b);
+};
+
+/* Rows of one kind in an array, and where each key stands in it. */
 struct sums {
-	void *rows;
+	const struct kind *kind;
+	uint8_t *rows;
 	size_t count, room;
-	uint32_t *slots; /* place + 1, 0: free */
-	size_t slot_count;
+	uint32_t *slots; /* place + 1, 0: free; twice as many as room */
 };
 
 struct window {
@@ -26,21 +33,52 @@ struct window {
 	struct sums times, weights;
 };
 
-static uint64_t time_hash(const struct window_time *row)
+static uint64_t time_hash(const void *row)
 {
-	return table_hash(table_hash(row->context, row->op), row->state);
+	const struct window_time *time = row;
+
+	return table_hash(table_hash(time->context, time->op), time->state);
 }
 
-static uint64_t weight_hash(const struct window_weight *row)
+static bool time_same(const void *x, const void *y)
 {
-	return table_hash(row->context, row->metric);
+	const struct window_time *a = x, *b = y;
+
+	return a->context == b->context && a->op == b->op && a->state == b->state;
 }
 
-/* Slots for twice the rows there will be; false when memory is out. */
-static bool sums_widen(struct sums *sums, size_t row_bytes)
+static uint64_t weight_hash(const void *row)
+{
+	const struct window_weight *weight = row;
+
+	return table_hash(weight->context, weight->metric);
+}
+
+static bool weight_same(const void *x, const void *y)
+{
+	const struct window_weight *a = x, *b = y;
+
+	return a->context == b->context && a->metric == b->metric;
+}
+
+static const struct kind time_kind = {sizeof(struct window_time), time_hash, time_same};
+static const struct kind weight_kind = {sizeof(struct window_weight), weight_hash, weight_same};
+
+/* The slot of a key, or the free one where it belongs. */
+static uint32_t *slot_of(const struct sums *sums, const void *key)
+{
+	size_t mask = sums->room * 2 - 1, i = sums->kind->hash(key) & mask;
+
+	while (sums->slots[i] &&
+		!sums->kind->same(sums->rows + (sums->slots[i] - 1) * sums->kind->row_bytes, key))
+		i = (i + 1) & mask;
+	return &sums->slots[i];
+}
+
+static bool widen(struct sums *sums)
 {
 	size_t room = sums->room ? sums->room * 2 : 64;
-	void *rows = room < UINT32_MAX ? realloc(sums->rows, room * row_bytes) : NULL;
+	uint8_t *rows = room < UINT32_MAX ? realloc(sums->rows, room * sums->kind->row_bytes) : NULL;
 	uint32_t *slots;
 
 	if (!rows)
@@ -51,66 +89,25 @@ static bool sums_widen(struct sums *sums, size_t row_bytes)
 		return false;
 	free(sums->slots);
 	sums->slots = slots;
-	sums->slot_count = room * 2;
 	sums->room = room;
+	for (size_t i = 0; i < sums->count; i++)
+		*slot_of(sums, rows + i * sums->kind->row_bytes) = (uint32_t)i + 1;
 	return true;
 }
 
-static void slot_put(struct sums *sums, uint64_t hash, size_t place)
+/* The row of a key, made from it when it is new; NULL when memory is out. */
+static void *row_of(struct sums *sums, const void *key)
 {
-	size_t i = hash & (sums->slot_count - 1);
+	uint32_t *slot;
 
-	while (sums->slots[i])
-		i = (i + 1) & (sums->slot_count - 1);
-	sums->slots[i] = (uint32_t)place + 1;
-}
-
-static struct window_time *time_row(struct sums *sums, const struct window_time *key)
-{
-	struct window_time *rows = sums->rows;
-	uint64_t hash = time_hash(key);
-
-	for (size_t i = hash & (sums->slot_count - 1); sums->slot_count && sums->slots[i];
-		i = (i + 1) & (sums->slot_count - 1)) {
-		struct window_time *row = &rows[sums->slots[i] - 1];
-
-		if (row->context == key->context && row->op == key->op && row->state == key->state)
-			return row;
+	if (sums->count == sums->room && !widen(sums))
+		return NULL;
+	slot = slot_of(sums, key);
+	if (!*slot) {
+		memcpy(sums->rows + sums->count * sums->kind->row_bytes, key, sums->kind->row_bytes);
+		*slot = (uint32_t)++sums->count;
 	}
-	if (sums->count == sums->room) {
-		if (!sums_widen(sums, sizeof *rows))
-			return NULL;
-		rows = sums->rows;
-		for (size_t i = 0; i < sums->count; i++)
-			slot_put(sums, time_hash(&rows[i]), i);
-	}
-	slot_put(sums, hash, sums->count);
-	rows[sums->count] = *key;
-	return &rows[sums->count++];
-}
-
-static struct window_weight *weight_row(struct sums *sums, const struct window_weight *key)
-{
-	struct window_weight *rows = sums->rows;
-	uint64_t hash = weight_hash(key);
-
-	for (size_t i = hash & (sums->slot_count - 1); sums->slot_count && sums->slots[i];
-		i = (i + 1) & (sums->slot_count - 1)) {
-		struct window_weight *row = &rows[sums->slots[i] - 1];
-
-		if (row->context == key->context && row->metric == key->metric)
-			return row;
-	}
-	if (sums->count == sums->room) {
-		if (!sums_widen(sums, sizeof *rows))
-			return NULL;
-		rows = sums->rows;
-		for (size_t i = 0; i < sums->count; i++)
-			slot_put(sums, weight_hash(&rows[i]), i);
-	}
-	slot_put(sums, hash, sums->count);
-	rows[sums->count] = *key;
-	return &rows[sums->count++];
+	return sums->rows + (*slot - 1) * sums->kind->row_bytes;
 }
 
 int window_new(struct window **window, struct run *run, struct error *error)
@@ -119,6 +116,8 @@ int window_new(struct window **window, struct run *run, struct error *error)
 	if (!*window)
 		return error_memory(error);
 	(*window)->run = run;
+	(*window)->times.kind = &time_kind;
+	(*window)->weights.kind = &weight_kind;
 	return 0;
 }
 
@@ -136,7 +135,7 @@ void window_free(struct window *window)
 static int add_extent(struct window *window, const struct extent *extent, struct error *error)
 {
 	struct window_time key = {.context = extent->context, .op = extent->op, .state = extent->state};
-	struct window_time *row = time_row(&window->times, &key);
+	struct window_time *row = row_of(&window->times, &key);
 
 	if (!row)
 		return error_memory(error);
@@ -169,7 +168,7 @@ static int add_batch(struct window *window, const struct batch *batch, struct er
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		struct window_weight key = {.context = batch->context[i], .metric = batch->what[i]};
-		struct window_weight *row = weight_row(&window->weights, &key);
+		struct window_weight *row = row_of(&window->weights, &key);
 
 		if (!row)
 			return error_memory(error);
@@ -207,11 +206,11 @@ int window_add_weight(
 const struct window_time *window_times(const struct window *window, size_t *count)
 {
 	*count = window->times.count;
-	return window->times.rows;
+	return (const struct window_time *)window->times.rows;
 }
 
 const struct window_weight *window_weights(const struct window *window, size_t *count)
 {
 	*count = window->weights.count;
-	return window->weights.rows;
+	return (const struct window_weight *)window->weights.rows;
 }
