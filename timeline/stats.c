@@ -5,7 +5,6 @@
  */
 #include "timeline/stats.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "store/hash.h"
 #include "timeline/escape.h"
 #include "timeline/numbering.h"
+#include "timeline/place.h"
 #include "timeline/select.h"
 #include "timeline/window.h"
 
@@ -59,91 +59,28 @@ int stats_by_find(const char *name)
 
 /* ---- keys ---- */
 
-/* The function at the depth asked for, and the position in it. */
-struct place {
-	uint32_t function;
-	const char *file;
-	uint32_t line;
-};
-
-static struct place place_of(const struct stats_work *work, uint32_t context_id)
-{
-	const struct run_context *context = run_context(work->run, context_id);
-	struct place place = {UINT32_MAX, context->file, context->line};
-	uint32_t scope = context->scope, target;
-
-	if (scope == UINT32_MAX)
-		return place;
-	target = run_scope_at(work->run, scope, work->depth);
-	while (scope != target) {
-		const struct run_scope *inner = run_scope(work->run, scope);
-
-		place.file = inner->call_file;
-		place.line = inner->call_line;
-		scope = inner->parent;
-	}
-	place.function = run_scope(work->run, scope)->function;
-	return place;
-}
-
 static void put_text(struct stats_work *work, const char *text)
 {
 	escape_field(&work->key, text, strlen(text));
 }
 
-static void put_line(struct stats_work *work, const struct place *place)
-{
-	char number[16];
-
-	if (!place->file || !place->file[0]) {
-		put_text(work, "<unknown line>");
-		return;
-	}
-	put_text(work, place->file);
-	snprintf(number, sizeof number, ":%u", place->line);
-	put_text(work, number);
-}
-
-static bool put_path(struct stats_work *work, uint32_t context)
-{
-	struct arena arena = {0};
-	const char *path = run_context_path(work->run, context, work->depth, &arena);
-
-	if (path)
-		store_bytes_put(&work->key, path, strlen(path));
-	arena_fini(&arena);
-	return path != NULL;
-}
+static const enum place_by place_keys[] = {
+	[STATS_FUNCTION] = PLACE_FUNCTION,
+	[STATS_PATH] = PLACE_PATH,
+	[STATS_MODULE] = PLACE_MODULE,
+	[STATS_LINE] = PLACE_LINE,
+};
 
 /* Text of the row that the cell falls on, into work->key. False when memory is out. */
-static bool put_key(
-	struct stats_work *work, const struct window_time *cell, const struct place *place, uint32_t stream)
+static bool put_key(struct stats_work *work, const struct window_time *cell, uint32_t stream)
 {
-	const struct run_function *function =
-		place->function == UINT32_MAX ? NULL : run_function(work->run, place->function);
-
-	switch (work->by) {
-	case STATS_FUNCTION:
-		if (function)
-			escape_field(&work->key, function->name, function->name_bytes);
-		else
-			put_text(work, "<unknown>");
-		break;
-	case STATS_PATH:
-		return put_path(work, cell->context);
-	case STATS_MODULE:
-		put_text(work, function && function->module[0] ? function->module : "<unknown module>");
-		break;
-	case STATS_LINE:
-		put_line(work, place);
-		break;
-	case STATS_STREAM:
+	if (work->by == STATS_STREAM)
 		put_text(work, run_stream(work->run, stream)->text);
-		break;
-	default:
+	else if (work->by == STATS_OP)
 		put_text(work, cell->op == STORE_OP_NONE ? extent_state_name(cell->state)
 							 : run_op_name(work->run, cell->op));
-	}
+	else
+		return place_put_key(&work->key, work->run, cell->context, place_keys[work->by], work->depth);
 	return true;
 }
 
@@ -191,16 +128,13 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state)
 static bool add_cell(struct stats_work *work, const struct window_time *cell, uint32_t stream)
 {
 	bool is_keyed = has_key(work, cell);
-	struct place place = {.function = UINT32_MAX};
 	struct stats_row *row;
 	uint64_t *best_ns;
 
 	work->key.size = 0;
-	if (is_keyed && cell->context != 0)
-		place = place_of(work, cell->context);
 	if (!is_keyed)
 		put_text(work, extent_state_name(cell->state));
-	else if (!put_key(work, cell, &place, stream))
+	else if (!put_key(work, cell, stream))
 		return false;
 	row = work->key.failed ? NULL : row_of(work, !is_keyed);
 	if (!row)
@@ -208,7 +142,9 @@ static bool add_cell(struct stats_work *work, const struct window_time *cell, ui
 	best_ns = &work->row_best_ns[row - work->rows];
 	if (cell->time_ns >= *best_ns) {
 		row->state = cell->state;
-		row->function = place.function;
+		row->function = is_keyed && cell->context != 0
+					? place_of(work->run, cell->context, work->depth).function
+					: UINT32_MAX;
 		row->context = cell->context;
 		*best_ns = cell->time_ns;
 	}
