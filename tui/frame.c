@@ -315,17 +315,22 @@ uint32_t frame_deepest(const struct frame *frame)
 
 uint32_t frame_auto_depth(struct frame *frame)
 {
-	uint32_t depth = frame_deepest(frame), was = frame->depth;
-	struct verdict verdict = {0};
+	uint32_t low = 1, high = frame_deepest(frame), was = frame->depth;
 
-	if (depth > FRAME_AUTO_MAX)
-		depth = FRAME_AUTO_MAX;
-	for (; depth > 1; depth--) {
-		frame_set_depth(frame, depth);
+	if (high > FRAME_AUTO_MAX)
+		high = FRAME_AUTO_MAX;
+	/* the deeper, the more functions share a cell: what holds at a depth holds above it, but for recursion */
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+		struct verdict verdict;
+
+		frame_set_depth(frame, middle);
 		verdict = judge_depth(frame);
-		if (is_telling(&verdict) || !verdict.busy)
-			break;
+		if (is_telling(&verdict))
+			low = middle;
+		else
+			high = middle - 1;
 	}
 	frame_set_depth(frame, was);
-	return verdict.busy || depth <= 1 ? depth : 1;
+	return low;
 }
