@@ -128,6 +128,25 @@ static size_t undo_one(const char *at, size_t size, char *out)
 	}
 }
 
+void escape_composed_undo(struct store_bytes *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		size_t taken = text[i] == '\\' ? undo_one(text + i + 1, size - i - 1, &(char){0}) : 0;
+		char c = text[i];
+
+		if (taken > 0)
+			undo_one(text + i + 1, size - i - 1, &c);
+		if (taken > 0 && is_control((unsigned char)c)) {
+			store_bytes_put(out, &c, 1);
+			i += taken;
+			continue;
+		}
+		/* another escape is kept with what it protects */
+		store_bytes_put(out, text + i, 1 + (text[i] == '\\' && i + 1 < size));
+		i += text[i] == '\\' && i + 1 < size;
+	}
+}
+
 bool escape_undo(struct store_bytes *out, const char *field, size_t size)
 {
 	size_t i = 0;

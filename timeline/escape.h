@@ -17,6 +17,10 @@ void escape_attribute(struct store_bytes *out, const char *bytes, size_t size);
 /* For a text that is escaped already (a path, attributes): only bytes that would break a line are escaped. */
 void escape_composed(struct store_bytes *out, const char *bytes, size_t size);
 
+/* The inverse of escape_composed(): only escapes of control bytes are undone, all others are left as they
+ * are. */
+void escape_composed_undo(struct store_bytes *out, const char *text, size_t size);
+
 /* Appends what was escaped; false when a backslash is followed by what no escape starts with. */
 bool escape_undo(struct store_bytes *out, const char *field, size_t size);
 

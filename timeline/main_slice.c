@@ -31,7 +31,7 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {
-	{'o', "output", "OUT.hpct", "write a smaller run instead of rows", take_output}};
+	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows", take_output}};
 
 static const struct program program = {
 	.name = "hpct-slice",

@@ -56,7 +56,7 @@ static int work(struct program_call *call, struct error *error)
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report;
 	struct stats stats;
-	enum stats_by by;
+	enum stats_by by = STATS_FUNCTION;
 	int rc = find_by(call->select, &by, error);
 
 	if (rc == 0)

@@ -95,7 +95,36 @@ static void print_option(const struct program_option *option)
 	snprintf(left, sizeof left, "  %s%.1s%s--%s%s%s", option->letter ? "-" : "",
 		option->letter ? &option->letter : "", option->letter ? ", " : "", option->name,
 		option->value ? " " : "", option->value ? option->value : "");
-	printf("%-*s%s\n", HELP_COLUMN - 1, left, option->help);
+	printf("%-*s %s\n", HELP_COLUMN - 1, left, option->help);
+}
+
+static bool is_word_of(const char *words, const char *name, size_t name_size)
+{
+	for (const char *at = words; at && *at;) {
+		size_t size = strcspn(at, " ");
+
+		if (size == name_size && memcmp(at, name, size) == 0)
+			return true;
+		at += size + (at[size] == ' ');
+	}
+	return false;
+}
+
+/* The selector's lines "  --NAME ..." with the lines that belong to them, but for what says nothing here. */
+static void print_selector(const struct program *program)
+{
+	bool is_refused = false;
+
+	for (const char *line = select_help(); *line;) {
+		size_t size = strcspn(line, "\n");
+
+		size += line[size] == '\n';
+		if (strncmp(line, "  --", 4) == 0)
+			is_refused = is_word_of(program->refused, line + 4, strcspn(line + 4, " \n"));
+		if (!is_refused)
+			fwrite(line, 1, size, stdout);
+		line += size;
+	}
 }
 
 static void print_help(const struct program *program)
@@ -105,7 +134,7 @@ static void print_help(const struct program *program)
 	for (size_t i = 0; i < program->option_count; i++)
 		print_option(&program->options[i]);
 	if (program->uses & PROGRAM_SELECT)
-		fputs(select_help(), stdout);
+		print_selector(program);
 	for (size_t i = 0; i < SHARED_COUNT; i++)
 		if (is_used(program, &shared_options[i]) && shared_options[i].option.take != take_version)
 			print_option(&shared_options[i].option);
@@ -119,18 +148,6 @@ static int unknown_option(const struct parse *parse, const char *text, struct er
 {
 	return error_set(error, ERROR_USAGE, "%s is no option of %s; `%s --help` lists them", text,
 		parse->program->name, parse->program->name);
-}
-
-static bool is_word_of(const char *words, const char *name, size_t name_size)
-{
-	for (const char *at = words; at && *at;) {
-		size_t size = strcspn(at, " ");
-
-		if (size == name_size && memcmp(at, name, size) == 0)
-			return true;
-		at += size + (at[size] == ' ');
-	}
-	return false;
 }
 
 static const struct program_option *find_option(

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format.h - other tools' files, one file of code per format behind one operations table. A new format
+ * is a new file and a line of the table in format.c.
+ */
+#ifndef FORMATS_FORMAT_H
+#define FORMATS_FORMAT_H
+
+#include <stdio.h>
+
+#include "timeline/select.h"
+
+struct format {
+	const char *name;
+	const char *about; /* one line of --help */
+	/* Writes the selection to `out`; NULL: cannot be exported. */
+	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
+	/* Makes the run `path` of what `in` holds, or nothing at all; `name` is what errors call the input.
+	 * ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged. NULL: cannot be imported. */
+	int (*take)(FILE *in, const char *name, const char *path, struct error *error);
+};
+
+extern const struct format format_tsv, format_folded, format_chrome;
+
+/* NULL: none of that name. */
+const struct format *format_find(const char *name);
+/* The i-th, NULL behind the last. */
+const struct format *format_at(size_t i);
+
+#endif

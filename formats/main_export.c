@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_export.c - hpct-export: a run, or a selection of it, as another tool's file.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "formats/format.h"
+#include "timeline/program.h"
+
+struct choice {
+	const struct format *format;
+	const char *output;
+};
+
+static int take_to(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	choice->format = format_find(value);
+	if (!choice->format || !choice->format->put)
+		return error_set(error, ERROR_USAGE, "--to %s: say tsv, folded or chrome", value);
+	return 0;
+}
+
+static int take_output(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)error;
+	choice->output = value;
+	return 0;
+}
+
+static int put_file(const struct program_call *call, const struct choice *choice, struct error *error)
+{
+	FILE *out = fopen(choice->output, "wx");
+	int rc;
+
+	if (!out && errno == EEXIST)
+		return error_set(error, ERROR_USAGE, "%s exists and is not overwritten", choice->output);
+	if (!out)
+		return error_set(error, ERROR_IO, "cannot write %s: %s", choice->output, strerror(errno));
+	rc = choice->format->put(call->run, call->select, out, error);
+	if (fclose(out) != 0 && rc == 0)
+		rc = error_set(
+			error, ERROR_IO, "cannot write all of %s: %s", choice->output, strerror(errno));
+	if (rc < 0)
+		unlink(choice->output);
+	return rc;
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+	int rc;
+
+	if (!choice->format)
+		return error_set(error, ERROR_USAGE, "say what to export to: --to tsv, folded or chrome");
+	if (choice->output)
+		return put_file(call, choice, error);
+	rc = choice->format->put(call->run, call->select, stdout, error);
+	if (rc == 0 && (ferror(stdout) || fflush(stdout) != 0))
+		rc = error_set(
+			error, ERROR_IO, "the export could not be written in full: %s", strerror(errno));
+	return rc;
+}
+
+static const struct program_option options[] = {
+	{0, "to", "NAME", "tsv (rows, as hpct-slice), folded (flame graphs), chrome (Perfetto)", take_to},
+	{'o', "output", "FILE", "write there instead of stdout", take_output}};
+
+static const struct program program = {
+	.name = "hpct-export",
+	.about = "a run, or a selection of it, as another tool's file",
+	.operands = "--to NAME [RUN]",
+	.uses = PROGRAM_SELECT | PROGRAM_RUN,
+	.refused = "by top",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {0};
+
+	return program_main(&program, &choice, argc, argv);
+}

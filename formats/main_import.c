@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_import.c - hpct-import: another tool's file as a run.
+ */
+#include <errno.h>
+
+#include "formats/format.h"
+#include "timeline/program.h"
+
+struct choice {
+	const struct format *format;
+	const char *output;
+};
+
+static int take_from(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	choice->format = format_find(value);
+	if (!choice->format || !choice->format->take)
+		return error_set(error, ERROR_USAGE, "--from %s: say tsv", value);
+	return 0;
+}
+
+static int take_output(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)error;
+	choice->output = value;
+	return 0;
+}
+
+/* rows.tsv becomes rows.hpct here; standard input import.hpct. */
+static const char *run_name(const char *input, struct arena *arena)
+{
+	const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input;
+	const char *dot = strrchr(base, '.');
+	size_t size = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+
+	if (strcmp(input, "-") == 0)
+		return "import" STORE_RUN_SUFFIX;
+	return arena_printf(arena, "%.*s" STORE_RUN_SUFFIX, (int)size, base);
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	const struct choice *choice = call->own;
+	const char *input = call->operands[0];
+	const char *output = choice->output ? choice->output : run_name(input, &call->arena);
+	bool is_stdin = strcmp(input, "-") == 0;
+	FILE *in;
+	int rc;
+
+	if (!choice->format)
+		return error_set(error, ERROR_USAGE, "say what to import from: --from tsv");
+	if (!output)
+		return error_memory(error);
+	in = is_stdin ? stdin : fopen(input, "r");
+	if (!in)
+		return error_set(error, ERROR_RUN, "cannot read %s: %s", input, strerror(errno));
+	rc = choice->format->take(in, is_stdin ? "standard input" : input, output, error);
+	if (!is_stdin)
+		fclose(in);
+	return rc;
+}
+
+static const struct program_option options[] = {
+	{0, "from", "NAME", "tsv: rows as hpct-slice writes them", take_from},
+	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct", take_output}};
+
+static const struct program program = {
+	.name = "hpct-import",
+	.about = "another tool's file as a run",
+	.operands = "--from NAME FILE|-",
+	.operands_min = 1,
+	.operands_max = 1,
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.notes = "tsv: one header line, columns by name in any order: stream and begin_ns must be there; "
+		 "track\n"
+		 "end_ns path op bytes weight metric value attributes may be left out or empty. A row "
+		 "without\n"
+		 "track is a value if it has one, a span if it has end_ns or op, else a sample.\n"
+		 "stream: cpu:HOST/RANK/PID.GENERATION/THREAD or "
+		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE,\n"
+		 "- for what it has not. Times are ns.\n",
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {0};
+
+	return program_main(&program, &choice, argc, argv);
+}
