@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const struct format *const formats[] = {&format_tsv, &format_folded, NULL};
+static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome, NULL};
 
 const struct format *format_at(size_t i)
 {

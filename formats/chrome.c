@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chrome.c - a run for Perfetto and chrome://tracing:
+ *
+ *   process           a process of the run
+ *   thread            a CPU thread: its line as nested calls, samples of one call merged, waits as leaves
+ *   thread "... spans"    operations the thread logged; where they overlap, one lane more
+ *   thread (queue)    operations of a GPU queue
+ *   flow              from a launch to its operation
+ *   counter           values
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "formats/chrome_file.h"
+#include "formats/format.h"
+#include "store/arena.h"
+#include "store/hash.h"
+#include "timeline/coverage.h"
+#include "timeline/extent.h"
+#include "timeline/numbering.h"
+#include "timeline/scan.h"
+#include "timeline/slice.h"
+
+#define BATCH 512
+#define STATE_BASE 0xffffff00u /* frames from here on are states, not scopes */
+
+struct process_key {
+	struct store_hash host;
+	uint32_t rank, pid, generation, zero;
+};
+
+/* A call that was merged from extents. */
+struct call {
+	uint64_t begin_ns, end_ns;
+	uint32_t frame; /* scope of the run, or STATE_BASE + state */
+	uint32_t depth;
+};
+
+/* Threads of the file beside a stream's own, so that spans which overlap lie side by side. */
+struct lanes {
+	uint64_t *end_ns;
+	uint32_t *tid;
+	size_t count;
+};
+
+struct chrome {
+	struct run *run;
+	const struct select *select;
+	struct chrome_file file;
+	struct numbering processes;
+	uint32_t threads; /* handed out */
+	uint64_t begin_ns, end_ns;
+	/* of the stream at hand */
+	const struct run_stream *stream;
+	uint32_t stream_id, pid;
+	struct lanes lanes;
+	struct call *calls;
+	size_t call_count, call_capacity;
+	uint32_t *open; /* calls that are open: indices into `calls`, outermost first */
+	size_t open_count, open_capacity;
+	uint32_t *path; /* scratch: frames of an extent */
+	size_t path_capacity;
+};
+
+/* ---- processes and threads ---- */
+
+static const char *stream_title(const struct chrome *chrome)
+{
+	return chrome->stream->name[0] ? chrome->stream->name : chrome->stream->text;
+}
+
+static bool find_process(struct chrome *chrome)
+{
+	const struct store_stream *s = &chrome->stream->s;
+	struct process_key key = {.host = store_hash128(chrome->stream->host, strlen(chrome->stream->host)),
+		.rank = (uint32_t)s->rank,
+		.pid = s->pid,
+		.generation = s->generation};
+	bool is_new;
+	uint32_t number = numbering_put(&chrome->processes, &key, &is_new);
+	char *name;
+
+	if (number == NUMBERING_NONE)
+		return false;
+	chrome->pid = number + 1;
+	if (!is_new)
+		return true;
+	if (asprintf(&name, s->rank >= 0 ? "%s pid %u.%u rank %d" : "%s pid %u.%u", chrome->stream->host,
+		    s->pid, s->generation, (int)s->rank) < 0)
+		return false;
+	chrome_file_process(&chrome->file, chrome->pid, name);
+	free(name);
+	return true;
+}
+
+/* The lane that is free at `begin_ns`, made if need be; its tid, 0: memory is out. */
+static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct lanes *lanes = &chrome->lanes;
+	bool is_gpu = chrome->stream->s.kind == STORE_STREAM_GPU;
+	size_t i = 0;
+	char *name;
+
+	while (i < lanes->count && lanes->end_ns[i] > begin_ns)
+		i++;
+	if (i == lanes->count) {
+		uint64_t *ends = reallocarray(lanes->end_ns, i + 1, sizeof *ends);
+		uint32_t *tids = ends ? reallocarray(lanes->tid, i + 1, sizeof *tids) : NULL;
+
+		lanes->end_ns = ends ? ends : lanes->end_ns;
+		if (!tids)
+			return 0;
+		lanes->tid = tids;
+		if (asprintf(&name, i == 0 ? "%s%s" : "%s%s %zu", stream_title(chrome),
+			    is_gpu ? "" : " spans", i + 1) < 0)
+			return 0;
+		tids[i] = ++chrome->threads;
+		lanes->count++;
+		chrome_file_thread(&chrome->file, chrome->pid, tids[i], name);
+		free(name);
+	}
+	lanes->end_ns[i] = end_ns;
+	return lanes->tid[i];
+}
+
+/* ---- calls ---- */
+
+static bool room_for(void **array, size_t *capacity, size_t count, size_t size)
+{
+	size_t wanted = *capacity ? *capacity * 2 : 256;
+	void *grown;
+
+	while (wanted < count)
+		wanted *= 2;
+	if (count <= *capacity)
+		return true;
+	grown = reallocarray(*array, wanted, size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*capacity = wanted;
+	return true;
+}
+
+/* What an extent shows besides its calls: nothing for work and for what is not known. */
+static bool is_shown_state(enum extent_state state)
+{
+	return state != EXTENT_WORK && state != EXTENT_ABSENT && state != EXTENT_UNKNOWN &&
+	       state != EXTENT_IDLE;
+}
+
+/* Frames from the root into chrome->path; their number, -1: memory is out. */
+static long find_path(struct chrome *chrome, const struct extent *extent)
+{
+	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
+	uint32_t scope = has_calls ? run_context(chrome->run, extent->context)->scope : UINT32_MAX;
+	size_t count = 0, at;
+
+	if (scope != UINT32_MAX)
+		scope = run_scope_at(chrome->run, scope, select_depth(chrome->select));
+	for (uint32_t up = scope; up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
+		up = run_scope(chrome->run, up)->parent)
+		count++;
+	if (!room_for((void **)&chrome->path, &chrome->path_capacity, count + 1, sizeof *chrome->path))
+		return -1;
+	at = count;
+	for (uint32_t up = scope; at > 0; up = run_scope(chrome->run, up)->parent)
+		chrome->path[--at] = up;
+	if (is_shown_state(extent->state))
+		chrome->path[count++] = STATE_BASE + extent->state;
+	return (long)count;
+}
+
+static bool open_call(struct chrome *chrome, uint32_t frame, uint64_t begin_ns)
+{
+	if (!room_for((void **)&chrome->calls, &chrome->call_capacity, chrome->call_count + 1,
+		    sizeof *chrome->calls) ||
+		!room_for((void **)&chrome->open, &chrome->open_capacity, chrome->open_count + 1,
+			sizeof *chrome->open))
+		return false;
+	chrome->calls[chrome->call_count] = (struct call){.begin_ns = begin_ns,
+		.end_ns = begin_ns,
+		.frame = frame,
+		.depth = (uint32_t)chrome->open_count};
+	chrome->open[chrome->open_count++] = (uint32_t)chrome->call_count++;
+	return true;
+}
+
+/* Calls that the extent is in go on, others end, new ones begin. */
+static bool add_extent(struct chrome *chrome, const struct extent *extent)
+{
+	long count = find_path(chrome, extent);
+	size_t common = 0;
+
+	while (count >= 0 && common < chrome->open_count && common < (size_t)count &&
+		chrome->calls[chrome->open[common]].frame == chrome->path[common] &&
+		chrome->calls[chrome->open[common]].end_ns == extent->begin_ns)
+		common++;
+	chrome->open_count = common;
+	for (long i = (long)common; i < count; i++)
+		if (!open_call(chrome, chrome->path[i], extent->begin_ns))
+			return false;
+	for (size_t i = 0; i < chrome->open_count; i++)
+		chrome->calls[chrome->open[i]].end_ns = extent->end_ns;
+	return count >= 0;
+}
+
+static void write_calls(struct chrome *chrome, uint32_t tid)
+{
+	/* a call opens before those in it: this is the order of time, outermost first */
+	for (size_t i = 0; i < chrome->call_count; i++) {
+		const struct call *call = &chrome->calls[i];
+		struct chrome_place place = {chrome->pid, tid, call->begin_ns};
+		const struct run_function *function;
+		const char *state;
+
+		if (call->frame >= STATE_BASE) {
+			state = extent_state_name((enum extent_state)(call->frame - STATE_BASE));
+			chrome_event_begin(&chrome->file, 'X', &place, state, strlen(state));
+			chrome_event_text(&chrome->file, "cat", "state", 5);
+		} else {
+			function = run_function(chrome->run, run_scope(chrome->run, call->frame)->function);
+			chrome_event_begin(&chrome->file, 'X', &place, function->name, function->name_bytes);
+			chrome_event_text(&chrome->file, "cat", "call", 4);
+		}
+		chrome_event_duration(&chrome->file, call->end_ns - call->begin_ns);
+		chrome_event_end(&chrome->file);
+	}
+}
+
+static int put_line(struct chrome *chrome, struct error *error)
+{
+	uint32_t tid = ++chrome->threads;
+	struct extent extents[BATCH];
+	struct extent_walk *walk;
+	bool ok = true;
+	long count =
+		extent_open(&walk, chrome->run, chrome->stream_id, chrome->begin_ns, chrome->end_ns, error);
+
+	if (count < 0)
+		return (int)count;
+	chrome_file_thread(&chrome->file, chrome->pid, tid, stream_title(chrome));
+	chrome->call_count = chrome->open_count = 0;
+	while (ok && (count = extent_next(walk, extents, BATCH, error)) > 0)
+		for (long i = 0; i < count && ok; i++)
+			ok = add_extent(chrome, &extents[i]);
+	extent_close(walk);
+	if (!ok)
+		return error_memory(error);
+	if (count == 0)
+		write_calls(chrome, tid);
+	return (int)count;
+}
+
+/* ---- spans ---- */
+
+static void put_flow(struct chrome *chrome, const struct chrome_place *place, uint64_t link)
+{
+	bool is_gpu = chrome->stream->s.kind == STORE_STREAM_GPU;
+	char id[48];
+
+	snprintf(id, sizeof id, "%u-%" PRIu64, chrome->stream->store, link);
+	chrome_event_begin(&chrome->file, is_gpu ? 'f' : 's', place, "launch", 6);
+	chrome_event_text(&chrome->file, "cat", "link", 4);
+	chrome_event_text(&chrome->file, "id", id, strlen(id));
+	if (is_gpu)
+		chrome_event_text(&chrome->file, "bp", "e", 1);
+	chrome_event_end(&chrome->file);
+}
+
+static void put_span_args(struct chrome *chrome, const struct batch *batch, size_t i, const char *path)
+{
+	struct chrome_file *file = &chrome->file;
+	struct store_bytes attributes = {0};
+	char number[32];
+	size_t size;
+	const char *text = batch_attributes(chrome->run, batch, i, &size);
+
+	chrome_event_args(file);
+	chrome_event_text(file, "path", path, strlen(path));
+	if (batch->bytes[i] != 0) {
+		snprintf(number, sizeof number, "%" PRIu64, batch->bytes[i]);
+		chrome_event_raw(file, "bytes", number);
+	}
+	slice_put_attributes(&attributes, text, size, batch->link[i]);
+	if (attributes.size > 0)
+		chrome_event_text(file, "attributes", (const char *)attributes.data, attributes.size);
+	file->failed |= attributes.failed;
+	store_bytes_fini(&attributes);
+}
+
+/* A kernel is called by its name, anything else by its operation. */
+static void begin_span(
+	struct chrome *chrome, char phase, const struct chrome_place *place, uint32_t op, uint32_t context)
+{
+	uint32_t scope = run_context(chrome->run, context)->scope;
+	const char *name = run_op_name(chrome->run, op);
+
+	if (op == STORE_OP_KERNEL && scope != UINT32_MAX) {
+		const struct run_function *function =
+			run_function(chrome->run, run_scope(chrome->run, scope)->function);
+
+		chrome_event_begin(&chrome->file, phase, place, function->name, function->name_bytes);
+	} else {
+		chrome_event_begin(&chrome->file, phase, place, name, strlen(name));
+	}
+	chrome_event_text(&chrome->file, "cat", name, strlen(name));
+}
+
+static bool put_span(struct chrome *chrome, const struct batch *batch, size_t i)
+{
+	uint32_t op = batch->what[i], context = batch->context[i];
+	struct chrome_place place = {.pid = chrome->pid, .time_ns = batch->begin_ns[i]};
+	struct arena arena = {0};
+	const char *path = run_context_path(chrome->run, context, select_depth(chrome->select), &arena);
+	bool is_mark = op == STORE_OP_MARK;
+
+	place.tid = find_lane(chrome, batch->begin_ns[i], batch->end_ns[i]);
+	if (!path || place.tid == 0) {
+		arena_fini(&arena);
+		return false;
+	}
+	begin_span(chrome, is_mark ? 'i' : 'X', &place, op, context);
+	if (is_mark)
+		chrome_event_text(&chrome->file, "s", "t", 1);
+	else
+		chrome_event_duration(&chrome->file, batch->end_ns[i] - batch->begin_ns[i]);
+	put_span_args(chrome, batch, i, path);
+	chrome_event_end(&chrome->file);
+	if (batch->link[i] != 0)
+		put_flow(chrome, &place, batch->link[i]);
+	arena_fini(&arena);
+	return true;
+}
+
+static bool is_wanted(const struct chrome *chrome, uint32_t op, uint32_t context)
+{
+	return (op == STORE_OP_MARK || !store_op_is_state(op)) && select_wants_op(chrome->select, op) &&
+	       select_wants_context(chrome->select, context);
+}
+
+static int put_spans(struct chrome *chrome, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	bool ok = true;
+	long count = scan_open(&scan, chrome->run, chrome->stream_id, STORE_SPANS, chrome->begin_ns,
+		chrome->end_ns, STORE_ALL, SCAN_CLIP, error);
+
+	if (count < 0)
+		return (int)count;
+	chrome->lanes.count = 0;
+	while (ok && (count = scan_next(scan, &batch, error)) > 0)
+		for (size_t i = 0; i < batch->count && ok; i++)
+			if (is_wanted(chrome, batch->what[i], batch->context[i]))
+				ok = put_span(chrome, batch, i);
+	scan_close(scan);
+	return ok ? (int)count : error_memory(error);
+}
+
+/* ---- values ---- */
+
+static bool put_value(struct chrome *chrome, const struct batch *batch, size_t i)
+{
+	uint32_t metric = batch->what[i];
+	struct chrome_place place = {.pid = chrome->pid, .time_ns = batch->begin_ns[i]};
+	char number[SLICE_VALUE_MAX], *name;
+
+	slice_value_text(number, batch->amount[i], run_metric_is_real(chrome->run, metric));
+	if (number[strspn(number, "0123456789+-.e")] != '\0')
+		return true; /* not a number: JSON has no word for it */
+	if (asprintf(&name, "%s %s", run_metric_name(chrome->run, metric), stream_title(chrome)) < 0)
+		return false;
+	chrome_event_begin(&chrome->file, 'C', &place, name, strlen(name));
+	chrome_event_args(&chrome->file);
+	chrome_event_raw(&chrome->file, "value", number);
+	chrome_event_end(&chrome->file);
+	free(name);
+	return true;
+}
+
+static int put_values(struct chrome *chrome, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	bool ok = true;
+	long count = scan_open(&scan, chrome->run, chrome->stream_id, STORE_VALUES, chrome->begin_ns,
+		chrome->end_ns, STORE_AMOUNT | STORE_WHAT, 0, error);
+
+	if (count < 0)
+		return (int)count;
+	while (ok && (count = scan_next(scan, &batch, error)) > 0)
+		for (size_t i = 0; i < batch->count && ok; i++)
+			if (select_wants_metric(chrome->select, batch->what[i]))
+				ok = put_value(chrome, batch, i);
+	scan_close(scan);
+	return ok ? (int)count : error_memory(error);
+}
+
+/* ---- the whole ---- */
+
+static int put_stream(struct chrome *chrome, uint32_t stream, struct error *error)
+{
+	int rc = 0;
+
+	chrome->stream_id = stream;
+	chrome->stream = run_stream(chrome->run, stream);
+	if (!find_process(chrome))
+		return error_memory(error);
+	if (chrome->stream->s.kind == STORE_STREAM_CPU)
+		rc = put_line(chrome, error);
+	if (rc == 0)
+		rc = put_spans(chrome, error);
+	return rc < 0 ? rc : put_values(chrome, error);
+}
+
+static void chrome_fini(struct chrome *chrome)
+{
+	numbering_fini(&chrome->processes);
+	free(chrome->lanes.end_ns);
+	free(chrome->lanes.tid);
+	free(chrome->calls);
+	free(chrome->open);
+	free(chrome->path);
+}
+
+static int chrome_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+{
+	struct chrome chrome = {.run = run,
+		.select = select,
+		.begin_ns = select_begin_ns(select),
+		.end_ns = select_end_ns(select)};
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	int rc = coverage_require(run, select, error), ended;
+
+	if (rc < 0)
+		return rc;
+	numbering_init(&chrome.processes, sizeof(struct process_key));
+	chrome_file_begin(&chrome.file, out, run_origin_ns(run));
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		rc = put_stream(&chrome, streams[i], error);
+	ended = chrome_file_end(&chrome.file, rc == 0 ? error : NULL);
+	chrome_fini(&chrome);
+	return rc < 0 ? rc : ended;
+}
+
+const struct format format_chrome = {
+	.name = "chrome", .about = "Trace Event JSON, for Perfetto", .put = chrome_put};

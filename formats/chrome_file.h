@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chrome_file.h - one Chrome Trace Event file (JSON) being written: processes, threads and events. Only
+ * knows the file format; chrome.c decides what becomes what.
+ */
+#ifndef FORMATS_CHROME_FILE_H
+#define FORMATS_CHROME_FILE_H
+
+#include <stdio.h>
+
+#include "store/bytes.h"
+#include "store/error.h"
+
+struct chrome_file {
+	FILE *out;
+	uint64_t origin_ns;
+	bool has_event, has_args, failed;
+	struct store_bytes line; /* the event being written */
+};
+
+/* Where an event stands. */
+struct chrome_place {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+void chrome_file_begin(struct chrome_file *file, FILE *out, uint64_t origin_ns);
+int chrome_file_end(struct chrome_file *file, struct error *error);
+
+/* An event: begin, then args if any, then end. `phase`: X complete, C counter, i instant, s f flow, M
+ * metadata. */
+void chrome_event_begin(struct chrome_file *file, char phase, const struct chrome_place *place,
+	const char *name, size_t name_size);
+void chrome_event_text(struct chrome_file *file, const char *key, const char *text, size_t size);
+void chrome_event_raw(struct chrome_file *file, const char *key, const char *json);
+void chrome_event_duration(struct chrome_file *file, uint64_t ns);
+/* Opens "args":{ ; what follows is part of it until the event ends. */
+void chrome_event_args(struct chrome_file *file);
+void chrome_event_end(struct chrome_file *file);
+
+/* Names of lanes, in the order in which they are to be shown. */
+void chrome_file_process(struct chrome_file *file, uint32_t pid, const char *name);
+void chrome_file_thread(struct chrome_file *file, uint32_t pid, uint32_t tid, const char *name);
+
+#endif
