@@ -403,7 +403,7 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 
 	if (state == EVENT_RING_FREE || (head == tail && state != EVENT_RING_ENDED))
 		return 0;
-	if (head - tail > EVENT_RING_DATA)
+	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
 		drain.ring->is_broken = true;
 	if (drain.ring->stream == UINT32_MAX && head != tail) {
 		drain.ring->claim = shared->claim;

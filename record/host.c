@@ -181,6 +181,15 @@ void host_leave(struct host *host)
 	}
 }
 
+void host_give_up(struct host *host)
+{
+	if (host->listener >= 0) {
+		unlink(host->socket);
+		rmdir(host->place);
+	}
+	host_leave(host);
+}
+
 bool host_close(const char *place, const char *socket, int listener)
 {
 	struct pollfd waiting = {listener, POLLIN, 0};

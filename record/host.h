@@ -51,6 +51,8 @@ int host_meet(struct host *host, const char *launch, const char *run, const char
 /* Connects to the listener that was bound, and gives up the lock. */
 int host_connect(struct host *host, struct error *error);
 void host_leave(struct host *host);
+/* The same, when no collector was started: the meeting place goes, too. */
+void host_give_up(struct host *host);
 
 /* For the collector's end: true when nobody waits at the socket and the meeting place is gone. */
 bool host_close(const char *place, const char *socket, int listener);

@@ -5,44 +5,84 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/event.h"
 
-static volatile sig_atomic_t child;
+#define SIGNAL_COUNT 65
+
+static volatile sig_atomic_t child, is_interrupted;
+
+/* What hpct-record had when it was started, which is what the program gets. */
+struct signals {
+	struct sigaction action[SIGNAL_COUNT];
+	sigset_t mask;
+};
+
+/* Timers set before an exec run on in hpct-record: what they send is meant for the program. */
+static bool is_timer(int number)
+{
+	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
+}
 
 /* Signals sent to hpct-record alone. Those of the terminal reach the program by themselves: its process group
  * is ours. */
-static void pass_on(int signal, siginfo_t *info, void *context)
+static void pass_on(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 
 	(void)context;
-	if (child > 0 && info->si_code <= 0)
-		kill((pid_t)child, signal);
+	if (child > 0 && info->si_code == SI_QUEUE)
+		sigqueue((pid_t)child, number, info->si_value);
+	else if (child > 0 && (is_timer(number) || (info->si_code <= 0 && info->si_pid != getpid())))
+		kill((pid_t)child, number);
+	else if (number == SIGINT || number == SIGQUIT)
+		is_interrupted = child == 0;
 	errno = error;
 }
 
-static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
-#define PASSED (sizeof(passed) / sizeof(passed[0]))
-
-static void signals_take(struct sigaction old[PASSED])
+/* Not ours to pass: faults, and what stops a process group. */
+static bool is_passed(int number)
 {
-	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	static const int kept[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGSTOP,
+		SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD};
 
-	for (unsigned i = 0; i < PASSED; i++)
-		sigaction(passed[i], &action, &old[i]);
+	for (unsigned i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (number == kept[i])
+			return false;
+	return true;
 }
 
-static void signals_restore(const struct sigaction old[PASSED])
+/* All signals wait until the program is there to get them. */
+static void signals_take(struct signals *signals)
 {
-	for (unsigned i = 0; i < PASSED; i++)
-		sigaction(passed[i], &old[i], NULL);
+	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &signals->mask);
+	for (int i = 1; i < SIGNAL_COUNT; i++)
+		if (is_passed(i))
+			sigaction(i, &pass, &signals->action[i]);
+	/* Who ignores it has no children to wait for. */
+	sigaction(SIGCHLD, &plain, &signals->action[SIGCHLD]);
+}
+
+static void signals_restore(const struct signals *signals)
+{
+	for (int i = 1; i < SIGNAL_COUNT; i++)
+		if (is_passed(i) || i == SIGCHLD)
+			sigaction(i, &signals->action[i], NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
 static int environment_set(const struct launch *launch)
@@ -60,55 +100,93 @@ static int environment_set(const struct launch *launch)
 	       setenv(EVENT_ENV_EVENTS, launch->events, 1) || setenv(EVENT_ENV_SOCKET, host->socket, 1);
 }
 
-_Noreturn static void program_start(const struct launch *launch, const struct sigaction *old, int failure)
+/* Without a magic number it is a script for the shell, as execvp has it. */
+static void shell_exec(const struct launch *launch)
+{
+	size_t count = 0;
+	char **argv;
+
+	while (launch->argv[count])
+		count++;
+	argv = calloc(count + 2, sizeof(*argv));
+	if (!argv)
+		return;
+	argv[0] = (char *)"/bin/sh";
+	argv[1] = (char *)launch->target->path;
+	memcpy(argv + 2, launch->argv + 1, count * sizeof(*argv));
+	execv(argv[0], argv);
+}
+
+_Noreturn static void program_start(const struct launch *launch, const struct signals *signals, int failure)
 {
 	int reason;
 
-	signals_restore(old);
+	signals_restore(signals);
 	if (launch->host && environment_set(launch))
 		errno = ENOMEM;
 	else
 		execv(launch->target->path, launch->argv);
-	/* Without a magic number it is a script for the shell, as execvp has it. */
-	if (errno == ENOEXEC) {
-		size_t count = 0;
-		char **argv;
-
-		while (launch->argv[count])
-			count++;
-		argv = calloc(count + 2, sizeof(*argv));
-		if (argv) {
-			argv[0] = (char *)"/bin/sh";
-			argv[1] = (char *)launch->target->path;
-			memcpy(argv + 2, launch->argv + 1, count * sizeof(*argv));
-			execv(argv[0], argv);
-		}
-	}
+	if (errno == ENOEXEC)
+		shell_exec(launch);
 	reason = errno;
 	if (write(failure, &reason, sizeof(reason)) != sizeof(reason))
 		_exit(TARGET_NOT_EXECUTABLE);
 	_exit(TARGET_NOT_EXECUTABLE);
 }
 
+/* A program that stops itself in the foreground stops the job: the shell waits for hpct-record to do the
+ * same. Whoever stops the program alone, in the background, also continues it alone. */
+static void stop_with(pid_t pid)
+{
+	const struct timespec moment = {0, 20000000};
+	int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	siginfo_t info = {0};
+
+	nanosleep(&moment, NULL);
+	if (!waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) && info.si_pid == pid && terminal >= 0 &&
+		tcgetpgrp(terminal) == getpgrp())
+		raise(SIGSTOP);
+	if (terminal >= 0)
+		close(terminal);
+}
+
+static void program_await(pid_t pid, int *status, struct rusage *usage)
+{
+	siginfo_t info = {0};
+
+	for (;;) {
+		int result = waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT);
+
+		if (!result && info.si_code == CLD_STOPPED)
+			stop_with(pid);
+		else if (!result || errno != EINTR)
+			break;
+	}
+	while (wait4(pid, status, 0, usage) < 0 && errno == EINTR)
+		;
+	child = 0;
+}
+
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
 {
-	struct sigaction old[PASSED];
+	static struct signals signals;
 	int failure[2], reason;
 	ssize_t got;
 	pid_t pid;
 
+	*status = LAUNCH_FAILED;
 	if (pipe2(failure, O_CLOEXEC))
 		return error_set(
 			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
-	signals_take(old);
+	signals_take(&signals);
 	pid = fork();
 	if (!pid)
-		program_start(launch, old, failure[1]);
+		program_start(launch, &signals, failure[1]);
 	child = pid;
+	sigprocmask(SIG_SETMASK, &signals.mask, NULL);
 	close(failure[1]);
 	if (pid < 0) {
 		close(failure[0]);
-		*status = 125;
 		return error_set(
 			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
 	}
@@ -116,15 +194,17 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 		got = read(failure[0], &reason, sizeof(reason));
 	while (got < 0 && errno == EINTR);
 	close(failure[0]);
-	while (wait4(pid, status, 0, usage) < 0 && errno == EINTR)
-		;
-	child = 0;
-	if (got == sizeof(reason)) {
-		*status = reason == ENOENT ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE;
-		return error_set(error, ERROR_USAGE, "%s: cannot be executed: %s", launch->target->path,
-			reason == ENOENT ? "its interpreter is missing" : strerror(reason));
-	}
-	return 0;
+	program_await(pid, status, usage);
+	if (got != sizeof(reason))
+		return 0;
+	*status = reason == ENOENT ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE;
+	return error_set(error, ERROR_USAGE, "%s: cannot be executed: %s", launch->target->path,
+		reason == ENOENT ? "its interpreter is missing" : strerror(reason));
+}
+
+bool launch_is_interrupted(void)
+{
+	return is_interrupted;
 }
 
 _Noreturn void launch_exit(int status)
@@ -135,6 +215,7 @@ _Noreturn void launch_exit(int status)
 	if (!WIFSIGNALED(status))
 		exit(WEXITSTATUS(status));
 	/* The program left the core, if any; ours would say nothing. */
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(WTERMSIG(status), SIG_DFL);
 	sigemptyset(&set);

@@ -5,8 +5,10 @@
 
 #include <sys/resource.h>
 
-#include "record/host.h"
 #include "record/check.h"
+#include "record/host.h"
+
+#define LAUNCH_FAILED 125 /* exit code of hpct-record's own failures */
 
 struct launch {
 	const struct check_target *target;
@@ -18,6 +20,8 @@ struct launch {
 /* Runs it to its end: wait status in *status, its CPU time and its children's in *usage. Negative: it could
  * not be started (the sentence says why; *status is then an exit code). */
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error);
+/* The program has ended, and someone asked hpct-record to end, too. */
+bool launch_is_interrupted(void);
 /* Ends hpct-record the way the program ended. */
 _Noreturn void launch_exit(int status);
 

@@ -20,10 +20,10 @@
 #include "record/attributes.h"
 #include "record/collect.h"
 #include "record/launch.h"
+#include "record/nested.h"
 #include "record/options.h"
 #include "store/store.h"
 
-#define OWN_FAILURE 125
 #define DONE_WAIT_NS UINT64_C(30000000000)
 #define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
 
@@ -37,6 +37,18 @@ struct record {
 	bool is_measured;
 	bool made_run;
 };
+
+/* Where stdin, stdout or stderr is closed, no descriptor of ours may take its place; the program still finds
+ * it closed. */
+static void standard_reserve(void)
+{
+	int null;
+
+	do
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (null >= 0 && null <= STDERR_FILENO);
+	close(null);
+}
 
 static void say(const char *text)
 {
@@ -211,9 +223,7 @@ static int measuring_prepare(struct record *record, struct error *error)
 	if (!result)
 		result = host_connect(&record->host, error);
 	if (result) {
-		if (record->host.listener >= 0)
-			unlink(record->host.socket);
-		host_leave(&record->host);
+		host_give_up(&record->host);
 		if (record->made_run)
 			rmdir(record->run);
 	}
@@ -251,6 +261,8 @@ static int done_wait(struct record *record, struct host_message *done)
 		struct pollfd word = {record->host.connection, POLLIN, 0};
 		ssize_t got;
 
+		if (launch_is_interrupted())
+			break;
 		if (poll(&word, 1, 1000) <= 0)
 			continue;
 		got = recv(record->host.connection, done, sizeof(*done), 0);
@@ -291,11 +303,12 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		.system_ns = timeval_ns(&usage->ru_stime)};
 	struct host_message done;
 
-	if (host_send(record->host.connection, &ended) || done_wait(record, &done))
+	if (host_send(record->host.connection, &ended) ||
+		(done_wait(record, &done) && !launch_is_interrupted()))
 		fprintf(stderr,
 			"hpct-record: the collector has ended before its time; %s holds what was committed\n",
 			record->run);
-	else
+	else if (!launch_is_interrupted())
 		summary_write(record, done.text);
 	host_leave(&record->host);
 }
@@ -354,9 +367,11 @@ int main(int argc, char **argv)
 	struct error error = {0};
 	int code;
 
+	nested_leave(argv);
+	standard_reserve();
 	if (options_parse(&record.options, argc, argv, &error)) {
 		say(error.text);
-		return OWN_FAILURE;
+		return LAUNCH_FAILED;
 	}
 	if (record.options.is_help)
 		return fputs(options_help, stdout) < 0;
@@ -372,7 +387,7 @@ int main(int argc, char **argv)
 	}
 	if (run_name(&record, &error) || prepare(&record, &error)) {
 		say(error.text);
-		return OWN_FAILURE;
+		return LAUNCH_FAILED;
 	}
 	return program_run(&record);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nested.c - see nested.h. The outer agent sits in this process and would put itself back into every
+ * environment that goes through its wrappers, so the exec goes past them.
+ */
+#include "record/nested.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "store/event.h"
+
+/* LD_PRELOAD without the agent; separated by colons or spaces, as ld.so has it. True: it was there. */
+static bool preload_without(const char *preload, const char *agent, char *kept)
+{
+	bool found = false;
+	size_t used = 0, length;
+
+	for (; *preload; preload += length) {
+		preload += strspn(preload, ": ");
+		length = strcspn(preload, ": ");
+		if (length && length == strlen(agent) && !memcmp(preload, agent, length)) {
+			found = true;
+		} else if (length) {
+			if (used)
+				kept[used++] = ':';
+			memcpy(kept + used, preload, length);
+			used += length;
+		}
+	}
+	kept[used] = '\0';
+	return found;
+}
+
+void nested_leave(char **argv)
+{
+	static const char *const ours[] = {
+		EVENT_ENV_SOCKET, EVENT_ENV_EVENTS, EVENT_ENV_GENERATION, EVENT_ENV_AGENT};
+	const char *preload = getenv("LD_PRELOAD"), *agent = getenv(EVENT_ENV_AGENT);
+	char *kept = preload ? malloc(strlen(preload) + 1) : NULL;
+
+	if (kept && agent && preload_without(preload, agent, kept)) {
+		if (*kept)
+			setenv("LD_PRELOAD", kept, 1);
+		else
+			unsetenv("LD_PRELOAD");
+		for (unsigned i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+			unsetenv(ours[i]);
+		syscall(SYS_execve, "/proc/self/exe", argv, environ);
+	}
+	free(kept);
+}
