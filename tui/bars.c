@@ -347,6 +347,9 @@ void bars_draw_status(struct session *session, struct grid *grid)
 	put_cursor(session, cursor, sizeof(cursor), is_wide);
 	put_columns(session, columns, sizeof(columns));
 	put_coverage(session, trust, sizeof(trust), is_wide);
+	if (session->cells_wide > 1)
+		snprintf(columns + strlen(columns), sizeof(columns) - strlen(columns), "  cells x%d",
+			session->cells_wide);
 	if (is_wide)
 		snprintf(text, sizeof(text), "%s  | column %s | %s", cursor, columns, trust);
 	else

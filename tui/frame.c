@@ -319,7 +319,8 @@ uint32_t frame_auto_depth(struct frame *frame)
 
 	if (high > FRAME_AUTO_MAX)
 		high = FRAME_AUTO_MAX;
-	/* the deeper, the more functions share a cell: what holds at a depth holds above it, but for recursion */
+	/* the deeper, the more functions share a cell: what holds at a depth holds above it, but for
+	 * recursion */
 	while (low < high) {
 		uint32_t middle = low + (high - low + 1) / 2;
 		struct verdict verdict;

@@ -10,6 +10,8 @@
 
 #include "tui/text.h"
 
+#define GRID_CHANGE_BYTES 17 /* measured with ncurses: 16 to 19 */
+
 int grid_init(struct grid *grid, int rows, int columns, bool is_ascii)
 {
 	*grid = (struct grid){.rows = rows, .columns = columns, .is_ascii = is_ascii};
@@ -109,6 +111,26 @@ void grid_fill(struct grid *grid, struct grid_area area, uint32_t rune, enum gri
 	for (int row = 0; row < area.rows; row++)
 		for (int column = 0; column < area.columns; column++)
 			set_cell(grid, area.row + row, area.column + column, rune, style);
+}
+
+size_t grid_bytes(const struct grid *grid, struct grid_area area)
+{
+	const struct grid_cell *last = NULL;
+	size_t bytes = 0;
+
+	for (int row = 0; row < area.rows; row++) {
+		for (int column = 0; column < area.columns; column++) {
+			const struct grid_cell *cell =
+				cell_at((struct grid *)(uintptr_t)grid, area.row + row, area.column + column);
+			if (!cell)
+				continue;
+			if (!last || last->style != cell->style || last->attributes != cell->attributes)
+				bytes += GRID_CHANGE_BYTES;
+			bytes += cell->rune < 0x80 ? 1 : 3;
+			last = cell;
+		}
+	}
+	return bytes;
 }
 
 void grid_print(const struct grid *grid, FILE *out)

@@ -9,6 +9,7 @@
 #define TUI_GRID_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -66,6 +67,10 @@ void grid_text_right(
 /* Adds attributes to the cells that are there. */
 void grid_mark(struct grid *grid, int row, int column, int width, unsigned attributes);
 void grid_fill(struct grid *grid, struct grid_area area, uint32_t rune, enum grid_style style);
+
+/* About how many bytes a terminal of 256 colours gets when the area is drawn anew: changes of style cost
+ * most. */
+size_t grid_bytes(const struct grid *grid, struct grid_area area);
 
 /* The grid as lines of text without attributes, trailing blanks cut. */
 void grid_print(const struct grid *grid, FILE *out);

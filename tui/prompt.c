@@ -139,8 +139,10 @@ static void set_look(struct session *session, const char *value)
 		session->looks.is_fill = is_on;
 	else if (strncmp(value, "ascii", 5) == 0)
 		session->looks.is_ascii = is_on;
+	else if (strncmp(value, "cells", 5) == 0)
+		session->looks.is_single = strstr(value, "1") != NULL;
 	else
-		session_say(session, ":set fill [off], ascii [off]");
+		session_say(session, ":set fill [off], ascii [off], cells 1|auto");
 }
 
 /* The whole name of what is under the cursor, which a cell or a table may have shortened. */
@@ -165,7 +167,7 @@ static void quit(struct session *session)
 static void help(struct session *session)
 {
 	session_say(session,
-		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :set fill|ascii [off]  :name  :q");
+		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :set fill|ascii|cells  :name  :q");
 }
 
 static const struct command {

@@ -13,6 +13,7 @@
 #include "tui/text.h"
 
 struct scale {
+	int wide; /* screen columns of a cell */
 	const char *unit;
 	uint64_t unit_ns;
 	int decimals;
@@ -89,7 +90,7 @@ static int64_t from_zero(uint64_t time_ns, struct ruler_zero zero)
 }
 
 /* The smallest step of 1, 2, 5 x 10^n whose labels keep two cells between them. */
-static uint64_t choose_step(const struct frame *frame, struct ruler_zero zero, struct scale *scale)
+static uint64_t choose_step(const struct frame *frame, int wide, struct ruler_zero zero, struct scale *scale)
 {
 	int64_t begin = from_zero(frame->begin_ns, zero), end = from_zero(frame->end_ns, zero);
 	uint64_t farthest = magnitude(begin) > magnitude(end) ? magnitude(begin) : magnitude(end);
@@ -100,10 +101,11 @@ static uint64_t choose_step(const struct frame *frame, struct ruler_zero zero, s
 	for (uint64_t power = 1;; power *= 10) {
 		for (int i = 0; i < 3; i++) {
 			uint64_t step = factors[i] * power;
-			double cells = (double)step / (double)span * frame->columns.count;
+			double cells = (double)step / (double)span * frame->columns.count * wide;
 			if (cells < 4)
 				continue;
 			*scale = choose_scale(farthest, step, zero);
+			scale->wide = wide;
 			put_label(label, (int64_t)(farthest / step * step), scale);
 			if (cells >= text_cells(label) + 2 || power > UINT64_MAX / 100)
 				return step;
@@ -120,34 +122,34 @@ static void draw_tick(struct grid *grid, int row, int column, const struct frame
 
 	if (time_ns < frame->begin_ns || time_ns >= frame->end_ns)
 		return;
-	at = (int)frame_column_at(frame, time_ns);
+	at = (int)frame_column_at(frame, time_ns) * scale->wide;
 	put_label(label, tick_ns, scale);
 	cells = text_cells(label);
 	grid_put(grid, row, column + at, '|', GRID_GREY);
-	if (at + 1 + cells > (int)frame->columns.count || (cursor > at && cursor <= at + cells))
+	if (at + 1 + cells > (int)frame->columns.count * scale->wide || (cursor > at && cursor <= at + cells))
 		return;
 	grid_text(grid, row, column + at + 1, cells, label, GRID_TEXT);
 }
 
-void ruler_draw(
-	struct grid *grid, int row, int column, const struct frame *frame, struct ruler_zero zero, int cursor)
+void ruler_draw(struct grid *grid, int row, int column, const struct frame *frame, int wide,
+	struct ruler_zero zero, int cursor)
 {
 	struct scale scale;
 	int64_t step, tick, begin = from_zero(frame->begin_ns, zero), end = from_zero(frame->end_ns, zero);
 
 	if (frame->columns.count == 0 || frame->end_ns <= frame->begin_ns)
 		return;
-	step = (int64_t)choose_step(frame, zero, &scale);
+	step = (int64_t)choose_step(frame, wide, zero, &scale);
 	tick = begin / step * step;
 	if (tick < begin && __builtin_add_overflow(tick, step, &tick))
 		return;
 	while (tick < end) {
-		draw_tick(grid, row, column, frame, tick, &scale, cursor);
+		draw_tick(grid, row, column, frame, tick, &scale, cursor * wide);
 		if (__builtin_add_overflow(tick, step, &tick))
 			break;
 	}
 	if (cursor >= 0)
-		grid_put(grid, row, column + cursor, 0x25bc, GRID_HEADING);
+		grid_put(grid, row, column + cursor * wide, 0x25bc, GRID_HEADING);
 }
 
 void ruler_time(char *out, uint64_t time_ns, uint64_t step_ns, struct ruler_zero zero)

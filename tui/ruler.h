@@ -15,9 +15,10 @@ struct ruler_zero {
 	uint64_t wall_ns; /* CLOCK_REALTIME at at_ns; 0: times are written as seconds */
 };
 
-/* Draws ticks and labels from `column` on, and the mark of the cursor's cell (-1: none). */
-void ruler_draw(struct grid *grid, int row, int column, const struct frame *frame, struct ruler_zero zero,
-	int cursor);
+/* Draws ticks and labels from `column` on, each cell `wide` columns, and the mark of the cursor's cell (-1:
+ * none). */
+void ruler_draw(struct grid *grid, int row, int column, const struct frame *frame, int wide,
+	struct ruler_zero zero, int cursor);
 
 /* Absolute time as the status line prints it, precise enough for columns of step_ns. QUANTITY_BYTES. */
 void ruler_time(char *out, uint64_t time_ns, uint64_t step_ns, struct ruler_zero zero);

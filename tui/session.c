@@ -14,6 +14,7 @@
 #include "tui/label.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
+#define SESSION_BUDGET_BYTES 15000u  /* of the timeline; the rest of a full picture takes 5 KB */
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
 
 struct state_limits session_limits(const struct session *session)
@@ -293,6 +294,7 @@ int session_open(struct session **session, struct run *run, const struct select 
 	s->pane = &view_stats;
 	s->focus = &view_timeline;
 	s->has_stack = true;
+	s->cells_wide = 1;
 	s->lit = UINT32_MAX;
 	s->is_live = run_is_live(run);
 	s->zero.at_ns = run_origin_ns(run);
@@ -413,7 +415,7 @@ static int lay(struct session *session, struct error *error)
 {
 	struct state *state = &session->state;
 	struct frame *frame = &session->frame;
-	uint32_t width = (uint32_t)session->layout.cells;
+	uint32_t width = (uint32_t)(session->layout.cells / session->cells_wide);
 	int result;
 
 	if (state->is_pad_wanted || width != frame->want_width)
@@ -474,20 +476,13 @@ static void draw_split(struct session *session, struct grid *grid)
 		bars_draw_path(session, grid);
 }
 
-int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
+static int draw_once(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
 {
-	bool has_stack = session->has_stack && grid->columns >= 100;
-	int result;
+	int result = prepare(session, limit_ms, error);
 
-	grid_clear(grid);
-	layout_compute(&session->layout, grid->rows, grid->columns, has_stack);
-	if (session->layout.is_too_small) {
-		draw_too_small(grid);
-		return 0;
-	}
-	result = prepare(session, limit_ms, error);
 	if (result)
 		return result;
+	grid_clear(grid);
 	bars_draw_title(session, grid);
 	if (session->full)
 		session->full->draw(session, grid, session->layout.full);
@@ -496,6 +491,44 @@ int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, 
 	bars_draw_status(session, grid);
 	bars_draw_keys(session, grid);
 	return 0;
+}
+
+/* A new picture begins with single cells; moving the cursor keeps what was chosen. */
+static void start_cells(struct session *session)
+{
+	const struct state *a = &session->state, *b = &session->drawn;
+
+	if (a->begin_ns != b->begin_ns || a->end_ns != b->end_ns || a->depth != b->depth ||
+		a->top != b->top || session->looks.is_single)
+		session->cells_wide = 1;
+}
+
+/* Above the run budget cells are drawn two, then four columns wide (screens.md A10). */
+static bool is_over_budget(const struct session *session, const struct grid *grid)
+{
+	return session->looks.colours && !session->looks.is_single && !session->full && !session->is_unread &&
+	       session->cells_wide < 4 && grid_bytes(grid, session->layout.timeline) > SESSION_BUDGET_BYTES;
+}
+
+int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
+{
+	bool has_stack = session->has_stack && grid->columns >= 100;
+	int result;
+
+	layout_compute(&session->layout, grid->rows, grid->columns, has_stack);
+	if (session->layout.is_too_small) {
+		grid_clear(grid);
+		draw_too_small(grid);
+		return 0;
+	}
+	start_cells(session);
+	result = draw_once(session, grid, limit_ms, error);
+	while (!result && is_over_budget(session, grid)) {
+		session->cells_wide *= 2;
+		result = draw_once(session, grid, limit_ms, error);
+	}
+	session->drawn = session->state;
+	return result;
 }
 
 /* ---- keys ---- */

@@ -42,9 +42,10 @@ struct session_stats {
 
 /* How the terminal shows things. */
 struct session_looks {
-	int colours;   /* 256, 16, 8, 0; mono marks blocks by letters */
-	bool is_ascii; /* nothing above 0x7f */
-	bool is_fill;  /* '=' and '#' in blocks in colour too */
+	int colours;	/* 256, 16, 8, 0; mono marks blocks by letters */
+	bool is_ascii;	/* nothing above 0x7f */
+	bool is_single; /* cells are never made wider */
+	bool is_fill;	/* '=' and '#' in blocks in colour too */
 };
 
 struct session {
@@ -72,6 +73,8 @@ struct session {
 	char find[SESSION_TEXT];       /* last pattern */
 	char filter[SESSION_TEXT];     /* stream expression; "": none */
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
+	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
+	struct state drawn;	       /* state for which cells_wide was chosen */
 	uint64_t auto_span_ns;	       /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;	       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;

@@ -144,7 +144,7 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 	const char *raw;
 
 	snprintf(number, sizeof(number), "%2u", at);
-	grid_text_right(grid, row, area->column + 1, 2, number, GRID_GREY);
+	grid_text_right(grid, row, area->column + 1, 2, number, GRID_TEXT);
 	frame_position(session, stack, at, position, grid->is_ascii);
 	cells = text_cells(position);
 	raw = run_function(session->run, scope->function)->name;

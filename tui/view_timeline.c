@@ -21,6 +21,7 @@ struct row_place {
 	struct grid *grid;
 	int row, column;
 	bool has_cursor;
+	int wide; /* screen columns of a cell */
 };
 
 static bool is_live_tail(const struct session *session, uint32_t column)
@@ -67,31 +68,36 @@ static uint32_t some_rune(const struct session *session, const struct cell *cell
 	return 0x2580u + cell->eighths;
 }
 
+/* One character in all columns of a cell. */
+static void put_cell(const struct row_place *place, uint32_t column, uint32_t rune, enum grid_style style)
+{
+	for (int i = 0; i < place->wide; i++)
+		grid_put(place->grid, place->row, place->column + (int)column * place->wide + i, rune, style);
+}
+
 static void draw_cell(const struct row_place *place, uint32_t column, const struct cell *cell)
 {
-	int at = place->column + (int)column;
+	enum extent_state state = (enum extent_state)cell->state;
 
 	switch (cell->kind) {
 	case CELL_UNREAD:
-		grid_put(place->grid, place->row, at, ':', GRID_GREY);
+		put_cell(place, column, ':', GRID_GREY);
 		break;
 	case CELL_BLOCK:
-		grid_put(place->grid, place->row, at,
+		put_cell(place, column,
 			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
 				   : block_fill(place->session, cell),
 			block_style(place->session, cell, false));
 		break;
 	case CELL_MIXED:
-		grid_put(place->grid, place->row, at, '%', GRID_MIXED);
+		put_cell(place, column, '%', GRID_MIXED);
 		break;
 	case CELL_SOME:
-		grid_put(place->grid, place->row, at, some_rune(place->session, cell),
+		put_cell(place, column, some_rune(place->session, cell),
 			block_style(place->session, cell, true));
 		break;
 	default:
-		grid_put(place->grid, place->row, at,
-			(uint32_t)extent_state_glyph((enum extent_state)cell->state),
-			state_style((enum extent_state)cell->state));
+		put_cell(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
 	}
 }
 
@@ -112,7 +118,7 @@ static void name_block(const struct row_place *place, uint32_t from, uint32_t ce
 		snprintf(short_name, sizeof(short_name), "(%s)", name);
 	else
 		snprintf(short_name, sizeof(short_name), "%s", name);
-	grid_text(place->grid, place->row, place->column + (int)from, room, short_name,
+	grid_text(place->grid, place->row, place->column + (int)from * place->wide, room, short_name,
 		block_style(place->session, cell, false));
 }
 
@@ -131,8 +137,8 @@ static void name_state(const struct row_place *place, uint32_t from, uint32_t ce
 	}
 	if (!name[0] || text_cells(name) + 2 * NAME_AT > (int)cells || strstr(name, "\xe2\x80\xa6"))
 		return;
-	grid_text(place->grid, place->row, place->column + (int)from + NAME_AT, (int)cells, name,
-		state_style((enum extent_state)cell->state));
+	grid_text(place->grid, place->row, place->column + (int)from * place->wide + NAME_AT, (int)cells,
+		name, state_style((enum extent_state)cell->state));
 }
 
 static void draw_run(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *row)
@@ -141,9 +147,9 @@ static void draw_run(const struct row_place *place, uint32_t from, uint32_t cell
 		draw_cell(place, from + i, &row[from + i]);
 	if (row[from].kind == CELL_BLOCK &&
 		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL))
-		name_block(place, from, cells, &row[from]);
+		name_block(place, from, cells * (uint32_t)place->wide, &row[from]);
 	else if (row[from].kind == CELL_STATE)
-		name_state(place, from, cells, &row[from]);
+		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
 }
 
 /* ---- one row ---- */
@@ -177,10 +183,9 @@ static void draw_lanes(const struct row_place *place, uint32_t node)
 		if (shares && shares[i] > 0 && eighths == 0)
 			eighths = 1;
 		if (!shares || is_live_tail(session, i))
-			grid_put(place->grid, place->row, place->column + (int)i, ':', GRID_GREY);
+			put_cell(place, i, ':', GRID_GREY);
 		else if (eighths)
-			grid_put(place->grid, place->row, place->column + (int)i, 0x2580u + (uint32_t)eighths,
-				GRID_TEXT);
+			put_cell(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
 	}
 }
 
@@ -288,17 +293,19 @@ static void mark_cursor(const struct row_place *place)
 		other = frame_column_at(&session->frame, session->state.range_ns);
 		from = other < cursor ? other : cursor;
 		until = other < cursor ? cursor : other;
-		grid_mark(place->grid, place->row, place->column + (int)from, (int)(until - from) + 1,
-			GRID_UNDERLINE);
+		grid_mark(place->grid, place->row, place->column + (int)from * place->wide,
+			((int)(until - from) + 1) * place->wide, GRID_UNDERLINE);
 	}
-	grid_mark(place->grid, place->row, place->column + (int)cursor, 1, GRID_REVERSE);
+	grid_mark(place->grid, place->row, place->column + (int)cursor * place->wide, place->wide,
+		GRID_REVERSE);
 }
 
 static void draw_ruler(struct session *session, struct grid *grid)
 {
 	int row = session->layout.ruler, label = session->layout.label;
 
-	ruler_draw(grid, row, label, &session->frame, session->zero, (int)session_column(session));
+	ruler_draw(grid, row, label, &session->frame, session->cells_wide, session->zero,
+		(int)session_column(session));
 	if (session->state.has_range)
 		grid_put(grid, row, label + (int)frame_column_at(&session->frame, session->state.range_ns),
 			'[', GRID_HEADING);
@@ -339,8 +346,8 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 	draw_ruler(session, grid);
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];
-		struct row_place place = {
-			session, grid, area.row + (int)i, session->layout.label, top + i == cursor};
+		struct row_place place = {session, grid, area.row + (int)i, session->layout.label,
+			top + i == cursor, session->cells_wide};
 
 		draw_label(&place, node, session->layout.label);
 		if (rows_is_group(&session->rows.nodes[node]))

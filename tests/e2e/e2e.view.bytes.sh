@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Bytes that the view sends to a terminal of 200x50 with 256 colours: nothing when idle, at most 2 KB for a step of the
+# cursor, at most 20 KB for a whole picture; and a terminal in order after each way to end it.
+. "$(dirname -- "$0")/expect.sh"
+need python3
+hpct-simulate -o view.hpct --shape mixed --streams 60 --records 60000 --seed 7 || fail "no run to look at"
+cat >count.py <<'P'
+import fcntl, os, pty, select, signal, struct, sys, termios, time
+
+def start():
+    pid, fd = pty.fork()
+    if pid == 0:
+        time.sleep(0.1)
+        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
+        os.environ.pop("NO_COLOR", None)
+        os.execvp("hpct-view", ["hpct-view", "view.hpct"])
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+    return pid, fd
+
+def read(fd, quiet=0.4, at_least=0):
+    data, until = b"", time.time() + 20
+    while time.time() < until:
+        ready, _, _ = select.select([fd], [], [], quiet)
+        if not ready and len(data) >= at_least:
+            break
+        try:
+            more = os.read(fd, 65536) if ready else b""
+        except OSError:
+            break
+        if ready and not more:
+            break
+        data += more
+    return data
+
+pid, fd = start()
+failed = 0
+def count(name, keys, most, least=0):
+    global failed
+    os.write(fd, keys.encode())
+    got = len(read(fd, at_least=least))
+    print(f"{name} {got}")
+    if not least <= got <= most:
+        print(f"FAILED: {name}: {got} bytes, not {least} to {most}")
+        failed = 1
+
+first = len(read(fd, at_least=1000))
+print("first picture", first)
+failed |= first > 20480
+count("idle", "", 0)
+for step in "llljjlkh":
+    count(f"cursor {step}", step, 2048, 1)
+count("zoom", "w", 20480, 100)
+count("pan", "d", 20480, 100)
+count("depth", "e", 20480, 20)
+count("ten held keys", "l" * 10, 2048, 1)
+os.write(fd, b"q")
+tail = read(fd)
+status = os.waitpid(pid, 0)[1]
+if status or b"\x1b[?1049l" not in tail:
+    print("FAILED: q leaves", status, tail[-60:])
+    failed = 1
+
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    pid, fd = start()
+    read(fd, at_least=1000)
+    os.kill(pid, number)
+    tail = read(fd)
+    status = os.waitpid(pid, 0)[1]
+    if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == number) or b"\x1b[?1049l" not in tail:
+        print("FAILED: signal", number, "leaves", status, tail[-60:])
+        failed = 1
+sys.exit(failed)
+P
+python3 count.py || fail "bytes or terminal, see above"
