@@ -43,11 +43,6 @@ struct slice {
 
 /* ---- fields ---- */
 
-static uint64_t from_origin(const struct slice *slice, uint64_t time_ns)
-{
-	return time_ns > slice->origin_ns ? time_ns - slice->origin_ns : 0;
-}
-
 static const char *path_of(struct slice *slice, uint32_t context)
 {
 	if (context >= slice->path_count) {
@@ -226,6 +221,11 @@ static struct store_record record_of(const struct batch *batch, size_t i)
 		.flags = batch->flags[i]};
 }
 
+static uint64_t no_earlier(uint64_t time_ns, uint64_t than_ns)
+{
+	return time_ns < than_ns ? than_ns : time_ns;
+}
+
 /* Rows of a batch that begin in the stretch once they are cut. */
 static int keep_batch(struct slice *slice, const struct batch *batch, uint64_t begin_ns, struct error *error)
 {
@@ -243,6 +243,10 @@ static int keep_batch(struct slice *slice, const struct batch *batch, uint64_t b
 		if (!slice_cut_record(&slice->cut, row.track, &row.record) ||
 			row.record.begin_ns < begin_ns || !is_wanted(slice, &row))
 			continue;
+		/* what readers call 0 may lie behind a stream's first record: the order is that of what is
+		 * shown */
+		row.record.begin_ns = no_earlier(row.record.begin_ns, slice->origin_ns);
+		row.record.end_ns = no_earlier(row.record.end_ns, slice->origin_ns);
 		if (!keep(slice, &row))
 			return error_memory(error);
 	}
@@ -304,9 +308,9 @@ static void report_record(struct slice *slice, const struct row *row)
 
 	report_string(report, run_stream(slice->run, row->stream)->text);
 	report_string(report, store_track_name(row->track));
-	report_number(report, from_origin(slice, record->begin_ns));
+	report_number(report, record->begin_ns - slice->origin_ns);
 	if (row->track == STORE_SPANS && record->end_ns != STORE_OPEN_NS)
-		report_number(report, from_origin(slice, record->end_ns));
+		report_number(report, record->end_ns - slice->origin_ns);
 	else
 		report_none(report);
 	put_rest(slice, &slice->left, row);
@@ -373,7 +377,8 @@ static uint64_t count_records(const struct slice *slice)
 static int print_stretches(struct slice *slice, struct error *error)
 {
 	uint64_t stretches = count_records(slice) / ROWS_WANTED + 1;
-	uint64_t first_ns = run_begin_ns(slice->run), last_ns = run_end_ns(slice->run);
+	uint64_t first_ns = no_earlier(run_begin_ns(slice->run), slice->origin_ns);
+	uint64_t last_ns = no_earlier(run_end_ns(slice->run), first_ns);
 	uint64_t begin_ns = slice->cut.begin_ns, step_ns = (last_ns - first_ns) / stretches + 1;
 	int rc = 0;
 
