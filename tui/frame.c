@@ -317,6 +317,8 @@ uint32_t frame_auto_depth(struct frame *frame)
 {
 	uint32_t low = 1, high = frame_deepest(frame), was = frame->depth;
 
+	if (judge_depth(frame).busy == 0) /* nobody works here: nothing to choose by */
+		return was;
 	if (high > FRAME_AUTO_MAX)
 		high = FRAME_AUTO_MAX;
 	/* the deeper, the more functions share a cell: what holds at a depth holds above it, but for
