@@ -6,6 +6,7 @@
  */
 #include "timeline/module_file.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -24,6 +25,7 @@
 
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)
+#define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory that are asked for their build id */
 
 /* What every file taken must match. */
 struct identity {
@@ -220,6 +222,39 @@ static bool find_copy(struct module_elf *file, const struct identity *identity, 
 	return false;
 }
 
+/* A --debug-path directory may hold debug files under any name: each is asked for its build id. */
+static bool find_in_directory(
+	struct module_elf *file, const struct identity *identity, const char *directory, bool debug)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *entry;
+	bool found = false;
+	char path[4096];
+
+	for (int i = 0; entries && !found && i < DIRECTORY_FILES_MAX && (entry = readdir(entries)); i++) {
+		if (entry->d_type != DT_REG && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+		found = elf_open_matching(file, path, identity);
+		if (found && debug && !module_elf_has_debug(file->elf)) {
+			module_elf_close(file);
+			found = false;
+		}
+	}
+	if (entries)
+		closedir(entries);
+	return found;
+}
+
+static bool find_by_any_name(struct module_elf *file, const struct identity *identity,
+	const struct module_search *search, bool debug)
+{
+	for (size_t i = 0; identity->size && i < search->debug_path_count; i++)
+		if (find_in_directory(file, identity, search->debug_paths[i], debug))
+			return true;
+	return false;
+}
+
 /* ---- debuginfod: loaded only when asked for, since it brings an HTTP client with it ---- */
 
 struct debuginfod {
@@ -384,6 +419,7 @@ static bool binary_open(struct module_files *files, const struct names_request *
 	}
 	if (find_by_identity(&files->binary, wanted, search, "") ||
 		find_copy(&files->binary, wanted, request->real_path, search) ||
+		find_by_any_name(&files->binary, wanted, search, false) ||
 		(search->debuginfod && find_on_server(&files->binary, wanted, false)))
 		return true;
 	snprintf(files->note, sizeof files->note, "%s", why.text);
@@ -400,6 +436,8 @@ static bool debug_open(struct module_files *files, const char *real_path, const 
 	if (find_by_identity(&files->debug, wanted, search, ".debug"))
 		return true;
 	if (binary->elf && binary->fd >= 0 && find_by_link(&files->debug, binary, real_path, search))
+		return true;
+	if (find_by_any_name(&files->debug, wanted, search, true))
 		return true;
 	return search->debuginfod && find_on_server(&files->debug, wanted, true);
 }
