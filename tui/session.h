@@ -20,6 +20,7 @@
 #include "tui/view.h"
 
 #define SESSION_TEXT 512
+#define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 
@@ -107,6 +108,8 @@ void session_keep(struct session *session);
 /* Node and row of the cursor; UINT32_MAX where nothing is shown. */
 uint32_t session_row(const struct session *session);
 void session_set_row(struct session *session, uint32_t row);
+/* Puts the cursor on the first stream. */
+void session_first_row(struct session *session);
 /* Stream of the cursor's row; false on a group. */
 bool session_stream(const struct session *session, uint32_t *stream);
 /* Rows on the screen: [*top, *top + count). */

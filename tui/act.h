@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * act.h - actions by what they are about: each does the ones it knows and says whether it was one of them.
+ */
+#ifndef TUI_ACT_H
+#define TUI_ACT_H
+
+#include "tui/session.h"
+
+bool act_cursor(struct session *session, enum keys_action action);
+bool act_window(struct session *session, enum keys_action action);
+
+#endif

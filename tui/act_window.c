@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * act_window.c - actions that move the cursor or the window. Small moves of the cursor are not kept for undo;
+ * whatever changes the picture is.
+ */
+#include "tui/act.h"
+
+/* ---- cursor ---- */
+
+/* Time of so many columns, kept within what a signed number holds: a window may be as long as all time. */
+static int64_t columns_ns(const struct session *session, int64_t columns)
+{
+	const struct frame *frame = &session->frame;
+	__int128 count = frame->columns.count ? frame->columns.count : 1;
+	__int128 ns = (__int128)columns * (frame->end_ns - frame->begin_ns) / count;
+
+	return ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : (int64_t)ns;
+}
+
+/* By so many columns; at the window's edge the view jumps by a quarter. */
+static void move_columns(struct session *session, int by)
+{
+	struct state *state = &session->state;
+	struct state_limits limits = session_limits(session);
+	int64_t count = session->frame.columns.count, target = (int64_t)session_column(session) + by;
+	uint64_t cursor_ns = state->cursor_ns;
+
+	if (target >= 0 && target < count) {
+		state->cursor_ns = frame_column_ns(&session->frame, (uint32_t)target);
+		if (state->cursor_ns <
+			state->begin_ns) /* the first column begins a little before the window */
+			state->cursor_ns = state->begin_ns;
+		return;
+	}
+	if (by < 0 ? state->begin_ns <= limits.begin_ns : state->end_ns >= limits.end_ns) {
+		state->cursor_ns = by < 0 ? state->begin_ns : state->end_ns - 1;
+		return;
+	}
+	if (by < 0)
+		state->is_following = false;
+	session_keep(session);
+	state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
+	state_go(state, limits, cursor_ns + (uint64_t)columns_ns(session, by));
+}
+
+static void move_rows(struct session *session, int by)
+{
+	uint32_t row = session_row(session);
+
+	if (row == UINT32_MAX)
+		return;
+	if (by < 0 && row < (uint32_t)-by)
+		row = 0;
+	else
+		row += (uint32_t)by;
+	session_set_row(session, row);
+}
+
+/* To the next process's row, or back to this one's. */
+static void move_group(struct session *session, bool is_back)
+{
+	uint32_t row = session_row(session);
+
+	if (row == UINT32_MAX)
+		return;
+	do {
+		if (is_back ? row == 0 : row + 1 >= session->rows.shown_count)
+			return;
+		row += is_back ? (uint32_t)-1 : 1u;
+	} while (session->rows.nodes[session->rows.shown[row]].level != 0);
+	session_set_row(session, row);
+}
+
+/* ---- window ---- */
+
+static void pan(struct session *session, int quarters)
+{
+	uint32_t count = session->frame.columns.count;
+	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
+
+	if (quarters < 0)
+		session->state.is_following = false;
+	session_keep(session);
+	if (quarters == 4 || quarters == -4)
+		columns = quarters / 4 * (int64_t)count;
+	state_pan(&session->state, session_limits(session), columns_ns(session, columns));
+}
+
+static void zoom(struct session *session, double factor)
+{
+	session_keep(session);
+	state_zoom(&session->state, session_limits(session), factor);
+}
+
+static void zoom_range(struct session *session)
+{
+	struct state *state = &session->state;
+	uint64_t from, until;
+	uint32_t column;
+
+	if (!state->has_range) {
+		session_say(session, "no range: v starts one at the cursor, then move and press z");
+		return;
+	}
+	session_keep(session);
+	column = session_column(session);
+	from = state->range_ns < frame_column_ns(&session->frame, column)
+		       ? state->range_ns
+		       : frame_column_ns(&session->frame, column);
+	until = frame_column_ns(&session->frame, column + 1);
+	if (state->range_ns > from)
+		until = frame_column_ns(
+			&session->frame, frame_column_at(&session->frame, state->range_ns) + 1);
+	state->has_range = false;
+	state_set_window(state, session_limits(session), from, until - from);
+}
+
+static void toggle_range(struct session *session)
+{
+	struct state *state = &session->state;
+
+	if (state->has_range) {
+		state->has_range = false;
+		return;
+	}
+	state->has_range = true;
+	state->range_ns = frame_column_ns(&session->frame, session_column(session));
+	session_say(session, "range begins here: move, then z zooms to it, v or Esc drops it");
+}
+
+static void follow(struct session *session)
+{
+	struct state *state = &session->state;
+	struct state_limits limits = session_limits(session);
+	uint64_t span_ns = state->end_ns - state->begin_ns;
+
+	if (!session->is_live) {
+		session_say(session, "the run is not being recorded any more");
+		return;
+	}
+	state->is_following = !state->is_following;
+	if (state->is_following)
+		state_set_window(
+			state, limits, limits.end_ns > span_ns ? limits.end_ns - span_ns : 0, span_ns);
+}
+
+static void undo(struct session *session, bool is_redo)
+{
+	if (!(is_redo ? history_redo : history_undo)(session->history, &session->state, &session->rows))
+		session_say(session, is_redo ? "nothing to do again" : "nothing to undo");
+}
+
+bool act_cursor(struct session *session, enum keys_action action)
+{
+	uint32_t top, rows = session_rows_on_screen(session, &top);
+
+	switch (action) {
+	case KEYS_DO_LEFT:
+		move_columns(session, -1);
+		return true;
+	case KEYS_DO_RIGHT:
+		move_columns(session, 1);
+		return true;
+	case KEYS_DO_LEFT_TEN:
+		move_columns(session, -10);
+		return true;
+	case KEYS_DO_RIGHT_TEN:
+		move_columns(session, 10);
+		return true;
+	case KEYS_DO_UP:
+		move_rows(session, -1);
+		return true;
+	case KEYS_DO_DOWN:
+		move_rows(session, 1);
+		return true;
+	case KEYS_DO_GROUP_UP:
+		move_group(session, true);
+		return true;
+	case KEYS_DO_GROUP_DOWN:
+		move_group(session, false);
+		return true;
+	case KEYS_DO_SCROLL_UP:
+		move_rows(session, -(int)(rows ? rows : 1));
+		return true;
+	case KEYS_DO_SCROLL_DOWN:
+		move_rows(session, (int)rows);
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		session->state.cursor_ns = session->state.begin_ns;
+		return true;
+	case KEYS_DO_WINDOW_END:
+		session->state.cursor_ns = session->state.end_ns - 1;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool act_window(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_PAN_LEFT:
+		pan(session, -1);
+		return true;
+	case KEYS_DO_PAN_RIGHT:
+		pan(session, 1);
+		return true;
+	case KEYS_DO_PAGE_LEFT:
+		pan(session, -4);
+		return true;
+	case KEYS_DO_PAGE_RIGHT:
+		pan(session, 4);
+		return true;
+	case KEYS_DO_ZOOM_IN:
+		zoom(session, 0.5);
+		return true;
+	case KEYS_DO_ZOOM_OUT:
+		zoom(session, 2);
+		return true;
+	case KEYS_DO_ZOOM_IN_BIT:
+		zoom(session, 0.8);
+		return true;
+	case KEYS_DO_ZOOM_OUT_BIT:
+		zoom(session, 1.25);
+		return true;
+	case KEYS_DO_WHOLE_RUN:
+		session_keep(session);
+		state_whole(&session->state, session_limits(session));
+		return true;
+	case KEYS_DO_RANGE:
+		toggle_range(session);
+		return true;
+	case KEYS_DO_ZOOM_RANGE:
+		zoom_range(session);
+		return true;
+	case KEYS_DO_FOLLOW:
+		follow(session);
+		return true;
+	case KEYS_DO_UNDO:
+	case KEYS_DO_REDO:
+		undo(session, action == KEYS_DO_REDO);
+		return true;
+	default:
+		return false;
+	}
+}

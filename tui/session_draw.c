@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_draw.c - reads what the screen needs and has the views draw it. Reading goes from the cursor's row
+ * outward and can be cut short, so that a key never waits for a long row.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tui/session.h"
+
+#define SESSION_BUDGET_BYTES 15000u /* of the timeline; the rest of a full picture takes 5 KB */
+
+/* The view jumps by half a screen when the cursor leaves it; a cursor on a row that went goes on. */
+static void keep_cursor_on_screen(struct session *session)
+{
+	uint32_t row = session_row(session), top, count;
+
+	if (row == UINT32_MAX) {
+		session_set_row(session, session->state.top);
+		row = session_row(session);
+	} else if (session->rows.shown[row] != session->state.node) {
+		session->state.node = session->rows.shown[row];
+	}
+	count = session_rows_on_screen(session, &top);
+	session->state.top = top;
+	if (row == UINT32_MAX || (row >= top && row < top + count))
+		return;
+	if (row < top)
+		session->state.top = row > count / 2 ? row - count / 2 : 0;
+	else
+		session->state.top = row - count / 2;
+	session_rows_on_screen(session, &session->state.top);
+}
+
+/* ---- reading ---- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+struct deadline {
+	uint64_t at_ms; /* 0: none */
+	bool is_over;
+};
+
+static int read_stream(
+	struct session *session, uint32_t stream, struct deadline *deadline, struct error *error)
+{
+	const struct frame_line *line;
+
+	if (frame_line(&session->frame, stream))
+		return 0;
+	if (deadline->at_ms && now_ms() >= deadline->at_ms) {
+		deadline->is_over = true;
+		return 0;
+	}
+	return frame_read(&session->frame, stream, &line, error);
+}
+
+/* A group's lanes need all of its streams. */
+static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
+{
+	uint32_t node = session->rows.shown[row];
+	const struct rows_node *n = &session->rows.nodes[node];
+	int result = 0;
+
+	if (!rows_is_group(n))
+		return read_stream(session, n->stream, deadline, error);
+	for (int kind = ROWS_THREAD; kind <= ROWS_QUEUE; kind += ROWS_QUEUE - ROWS_THREAD)
+		for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, (enum rows_kind)kind);
+			i != UINT32_MAX && !result && !deadline->is_over;
+			i = rows_below(&session->rows, node, i, (enum rows_kind)kind))
+			result = read_stream(session, session->rows.nodes[i].stream, deadline, error);
+	return result;
+}
+
+/* The rows on the screen, the cursor's first, then its neighbours to both sides. */
+static int read_rows(struct session *session, unsigned limit_ms, struct error *error)
+{
+	struct deadline deadline = {.at_ms = limit_ms ? now_ms() + limit_ms : 0};
+	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
+	int result = 0;
+
+	if (cursor == UINT32_MAX || cursor < top || cursor >= top + count)
+		cursor = top;
+	for (uint32_t step = 0; step < count && !result && !deadline.is_over; step++) {
+		if (cursor + step < top + count)
+			result = read_row(session, cursor + step, &deadline, error);
+		if (step && !result && cursor >= top + step)
+			result = read_row(session, cursor - step, &deadline, error);
+	}
+	session->is_unread = deadline.is_over;
+	return result;
+}
+
+static void choose_depth(struct session *session)
+{
+	struct state *state = &session->state;
+
+	if (state->is_auto && state->is_auto_wanted && !session->is_unread) {
+		state->depth = frame_auto_depth(&session->frame);
+		state->is_auto_wanted = false;
+		session->auto_span_ns = state->end_ns - state->begin_ns;
+	}
+	if (session->frame.depth != state->depth)
+		frame_set_depth(&session->frame, state->depth);
+}
+
+/* Columns are whole tiles, so that the last one may end before the window does: asks for a little more until
+ * it does not. Panning keeps what was found, and by that the width of the columns. */
+static int lay(struct session *session, struct error *error)
+{
+	struct state *state = &session->state;
+	struct frame *frame = &session->frame;
+	uint32_t width = (uint32_t)(session->layout.cells / session->cells_wide);
+	int result;
+
+	if (state->is_pad_wanted || width != frame->want_width)
+		state->pad_ns = 0;
+	else
+		return frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+	state->is_pad_wanted = false;
+	result = frame_lay(frame, state->begin_ns, state->end_ns, width, error);
+	for (int tries = 0; !result && frame->end_ns < state->end_ns && tries < 8; tries++) {
+		state->pad_ns += state->end_ns - frame->end_ns;
+		result = frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+	}
+	return result;
+}
+
+static int prepare(struct session *session, unsigned limit_ms, struct error *error)
+{
+	int result;
+
+	keep_cursor_on_screen(session);
+	result = lay(session, error);
+	if (!result)
+		result = read_rows(session, limit_ms, error);
+	if (!result)
+		choose_depth(session);
+	return result;
+}
+
+/* ---- drawing ---- */
+
+static void draw_too_small(struct grid *grid)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "This terminal is %dx%d. Make it larger,", grid->columns, grid->rows);
+	grid_text(grid, 0, 0, grid->columns, "hpct-view needs 60x12.", GRID_TEXT);
+	grid_text(grid, 1, 0, grid->columns, text, GRID_TEXT);
+	grid_text(grid, 2, 0, grid->columns, "or: hpct-view RUN --print 80x24", GRID_TEXT);
+	grid_text(grid, 4, 0, grid->columns, "q quit", GRID_TEXT);
+}
+
+static void draw_split(struct session *session, struct grid *grid)
+{
+	struct layout *layout = &session->layout;
+
+	bars_draw_overview(session, grid);
+	view_timeline.draw(session, grid, layout->timeline);
+	if (layout->stack.columns) {
+		for (int i = 0; i < layout->stack.rows; i++)
+			grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
+		view_stack.draw(session, grid, layout->stack);
+	}
+	if (layout->pane.rows) {
+		bars_draw_pane_title(session, grid);
+		session->pane->draw(session, grid, layout->pane);
+	}
+	if (layout->path >= 0)
+		bars_draw_path(session, grid);
+}
+
+static int draw_once(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
+{
+	int result = prepare(session, limit_ms, error);
+
+	if (result)
+		return result;
+	grid_clear(grid);
+	bars_draw_title(session, grid);
+	if (session->full)
+		session->full->draw(session, grid, session->layout.full);
+	else
+		draw_split(session, grid);
+	bars_draw_status(session, grid);
+	bars_draw_keys(session, grid);
+	return 0;
+}
+
+/* A new picture begins with single cells; moving the cursor keeps what was chosen. */
+static void start_cells(struct session *session)
+{
+	const struct state *a = &session->state, *b = &session->drawn;
+
+	if (a->begin_ns != b->begin_ns || a->end_ns != b->end_ns || a->depth != b->depth ||
+		a->top != b->top || session->looks.is_single)
+		session->cells_wide = 1;
+}
+
+/* Above the run budget cells are drawn two, then four columns wide (screens.md A10). */
+static bool is_over_budget(const struct session *session, const struct grid *grid)
+{
+	return session->looks.colours && !session->looks.is_single && !session->full && !session->is_unread &&
+	       session->cells_wide < 4 && grid_bytes(grid, session->layout.timeline) > SESSION_BUDGET_BYTES;
+}
+
+int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
+{
+	bool has_stack = session->has_stack && grid->columns >= 100;
+	int result;
+
+	layout_compute(&session->layout, grid->rows, grid->columns, has_stack);
+	if (session->layout.is_too_small) {
+		grid_clear(grid);
+		draw_too_small(grid);
+		return 0;
+	}
+	start_cells(session);
+	result = draw_once(session, grid, limit_ms, error);
+	while (!result && is_over_budget(session, grid)) {
+		session->cells_wide *= 2;
+		result = draw_once(session, grid, limit_ms, error);
+	}
+	session->drawn = session->state;
+	return result;
+}
