@@ -260,6 +260,8 @@ int profile_compute(struct profile *profile, struct run *run, const struct selec
 		rc = sum_scopes(&sums, profile, select, window, error);
 	if (rc == 0)
 		rc = make_rows(profile, &sums, select, view, arena, error);
+	if (rc == 0 && values_are_zero(profile->rows[0].inclusive, profile->metric_count))
+		profile->count = 0;
 	scope_sums_fini(&sums);
 	if (window)
 		window_free(window);

@@ -56,8 +56,9 @@ struct profile_row {
 struct profile {
 	struct profile_metric *metrics; /* of time sources first */
 	size_t metric_count;
-	struct profile_row *rows; /* a parent before its children, siblings by the first metric's inclusive
-				     value, descending, then name; row 0 is the root */
+	struct profile_row
+		*rows; /* a parent before its children, siblings by the first metric's inclusive
+			  value, descending, then name; row 0 is the root; none when nothing was sampled */
 	size_t count;
 };
 
