@@ -13,24 +13,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "record/attributes.h"
-#include "record/naming.h"
+#include "record/children.h"
+#include "record/detach.h"
+#include "record/hello.h"
 #include "record/measured.h"
+#include "record/naming.h"
 #include "record/summary.h"
-#include "store/event.h"
 
 #define DRAIN_MS 50
 #define DRAIN_IDLE_MS 250
@@ -38,13 +33,23 @@
 #define COMMIT_BYTES (8u << 20)
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
-#define HELLO_BYTES_MAX 256
+#define NAMES_TELL_NS UINT64_C(250000000)
+#define NAMES_POLL_MS 20
+#define FIRST_COMMIT_NS UINT64_C(20000000) /* shorter programs do not wait for two commits */
+#define HELLO_NS UINT64_C(5000000000)
+#define REFUSE_MS 5000
 
 struct launcher {
 	struct launcher *next;
 	int connection;
-	int32_t status;
 	bool has_ended;
+};
+
+/* A connection that has not said yet who it is. */
+struct caller {
+	struct caller *next;
+	int connection;
+	uint64_t since_ns;
 };
 
 struct collector {
@@ -55,12 +60,16 @@ struct collector {
 	struct naming *naming;
 	struct measured *processes;
 	struct launcher *launchers;
+	struct caller *callers;
+	struct children children;
 	uint32_t host_text;
 	uint64_t committed_ns, drained_ns;
-	uint64_t first_end_ns;
+	uint64_t ending_ns; /* since when a launcher waits for our last word; 0: none does */
+	uint64_t told_ns;
 	struct summary summary;
 	bool is_dirty;
 	bool has_failed; /* the store takes no more: drain and count on */
+	bool is_closing;
 	struct error failure;
 };
 
@@ -124,27 +133,40 @@ static int store_make(struct collector *collector, struct error *error)
 		return result;
 	collector->host_text = store_writer_text(collector->writer, host, strlen(host));
 	metas_put(collector, host, boot);
-	return store_writer_commit(collector->writer, error);
+	return 0;
 }
 
 /* A store that cannot be written any more keeps what it has; the rings are drained all the same, so that
- * the program never meets a full one. */
+ * the program never meets a full one, and what they held counts as lost. */
+static void failed(struct collector *collector, const struct error *error)
+{
+	collector->has_failed = true;
+	collector->failure = *error;
+	for (struct measured *at = collector->processes; at; at = at->next)
+		at->is_discarded = true;
+}
+
 static void commit(struct collector *collector)
 {
 	struct error error;
 
-	if (collector->has_failed || !collector->is_dirty)
-		return;
 	for (struct measured *at = collector->processes; at; at = at->next)
 		measured_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
-	naming_ask(collector->naming, collector->writer);
-	naming_pump(collector->naming, collector->writer);
-	if (store_writer_commit(collector->writer, &error)) {
-		collector->has_failed = true;
-		collector->failure = error;
-	}
+	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
+		failed(collector, &error);
 	collector->committed_ns = now_ns();
 	collector->is_dirty = false;
+}
+
+static void commit_if_due(struct collector *collector)
+{
+	if (collector->has_failed || !collector->is_dirty ||
+		(now_ns() - collector->committed_ns < COMMIT_NS &&
+			store_writer_pending_bytes(collector->writer) <= COMMIT_BYTES))
+		return;
+	naming_ask(collector->naming, collector->writer);
+	naming_pump(collector->naming, collector->writer);
+	commit(collector);
 }
 
 /* ---- who is there ---- */
@@ -156,7 +178,7 @@ static void process_end(struct collector *collector, struct measured **link)
 	*link = process->next;
 	measured_finish(process, collector->writer, collector->host_text, now_ns());
 	summary_add(&collector->summary, process);
-	summary_children(&collector->summary, process, collector->writer, collector->host_text, now_ns());
+	children_announce(&collector->children, process, collector->writer, collector->host_text);
 	measured_free(process);
 	collector->is_dirty = true;
 }
@@ -188,9 +210,10 @@ static void process_take(struct collector *collector, int memory, int pidfd)
 		return;
 	}
 	process->next = collector->processes;
+	process->is_discarded = collector->has_failed;
 	collector->processes = process;
 	generations_end(collector, process);
-	summary_registered(&collector->summary, process->pid);
+	children_registered(&collector->children, process->pid, process->begin_ns);
 	collector->is_dirty = true;
 }
 
@@ -205,87 +228,77 @@ static void launcher_take(struct collector *collector, int connection)
 	launcher->connection = connection;
 	launcher->next = collector->launchers;
 	collector->launchers = launcher;
-	fcntl(connection, F_SETFL, O_NONBLOCK);
+	host_send(connection, &(struct host_message){.type = HOST_READY});
 }
 
-static bool peer_is_us(int connection)
+/* False: it has said all it has to say here, or never will. */
+static bool caller_serve(struct collector *collector, const struct caller *caller)
 {
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
+	int memory, pidfd;
 
-	return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
-	       (peer.uid == geteuid() || !peer.uid);
+	switch (hello_read(caller->connection, &memory, &pidfd)) {
+	case HELLO_LATER:
+		if (now_ns() - caller->since_ns < HELLO_NS)
+			return true;
+		break;
+	case HELLO_LAUNCHER:
+		launcher_take(collector, caller->connection);
+		return false;
+	case HELLO_PROCESS:
+		process_take(collector, memory, pidfd);
+		break;
+	case HELLO_BAD:
+		break;
+	}
+	close(caller->connection);
+	return false;
 }
 
-/* Descriptors of a message, at most two; more are closed. */
-static unsigned rights_take(struct msghdr *message, int fds[2])
+static void callers_serve(struct collector *collector)
 {
-	unsigned count = 0;
+	struct caller **link = &collector->callers;
 
-	for (struct cmsghdr *at = CMSG_FIRSTHDR(message); at; at = CMSG_NXTHDR(message, at)) {
-		size_t given = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	while (*link) {
+		struct caller *at = *link;
 
-		if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS)
+		if (caller_serve(collector, at)) {
+			link = &at->next;
 			continue;
-		for (size_t i = 0; i < given; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof(int));
-			if (count < 2)
-				fds[count++] = fd;
-			else
-				close(fd);
 		}
+		*link = at->next;
+		free(at);
 	}
-	return count;
-}
-
-/* The hello is sent right after the connection: what has none yet is a launcher slow to speak or a stranger.
- */
-static void hello_take(struct collector *collector, int connection)
-{
-	struct event_hello hello = {0};
-	_Alignas(struct cmsghdr) char control[HELLO_BYTES_MAX];
-	struct iovec data = {&hello, sizeof(hello)};
-	struct msghdr message = {
-		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-	struct pollfd ready = {connection, POLLIN, 0};
-	int fds[2] = {-1, -1};
-	unsigned count = 0;
-
-	if (peer_is_us(connection) && poll(&ready, 1, 100) > 0 &&
-		recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) == sizeof(hello))
-		count = rights_take(&message, fds);
-	if (hello.magic == EVENT_MAGIC && hello.version == EVENT_VERSION &&
-		hello.kind == EVENT_HELLO_LAUNCHER && !count) {
-		launcher_take(collector, connection);
-		return;
-	}
-	close(connection);
-	if (hello.magic == EVENT_MAGIC && hello.kind == EVENT_HELLO_PROCESS && count == 2) {
-		process_take(collector, fds[0], fds[1]);
-		return;
-	}
-	for (unsigned i = 0; i < count; i++)
-		close(fds[i]);
 }
 
 static void listener_serve(struct collector *collector)
 {
+	struct caller **last = &collector->callers;
+
+	/* First come, first served: the generations of a process follow each other. */
+	while (*last)
+		last = &(*last)->next;
 	for (;;) {
-		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC);
+		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct caller *caller;
 
 		if (connection < 0)
-			return;
-		hello_take(collector, connection);
+			break;
+		caller = hello_peer_is_us(connection) ? malloc(sizeof(*caller)) : NULL;
+		if (!caller) {
+			close(connection);
+			continue;
+		}
+		*caller = (struct caller){NULL, connection, now_ns()};
+		*last = caller;
+		last = &caller->next;
 	}
+	callers_serve(collector);
 }
 
 static void launcher_ended(
 	struct collector *collector, struct launcher *launcher, const struct host_message *said)
 {
 	launcher->has_ended = true;
-	launcher->status = said->status;
 	summary_ended(&collector->summary, said->status, said->user_ns + said->system_ns);
 	collector->is_dirty = true;
 }
@@ -298,6 +311,8 @@ static bool launcher_serve(struct collector *collector, struct launcher *launche
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR;
+	if (got == sizeof(message) && message.type == HOST_STARTED)
+		summary_started(&collector->summary, (uint32_t)message.number);
 	if (got == sizeof(message) && message.type == HOST_ENDED)
 		launcher_ended(collector, launcher, &message);
 	return got != 0;
@@ -344,18 +359,11 @@ static size_t rings_drain(struct collector *collector)
 			continue;
 		}
 		records += measured_drain(at, collector->writer, collector->host_text);
+		children_announce(&collector->children, at, collector->writer, collector->host_text);
 		link = &at->next;
 	}
 	collector->is_dirty |= records > 0;
 	return records;
-}
-
-static bool launchers_wait(const struct collector *collector)
-{
-	for (const struct launcher *at = collector->launchers; at; at = at->next)
-		if (!at->has_ended)
-			return true;
-	return false;
 }
 
 /* Waits for news or the time to drain. Only the listener, the launchers and the names wake it at once, and,
@@ -367,6 +375,8 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	int names = naming_descriptor(collector->naming);
 
 	polled[count++] = (struct pollfd){collector->listener, POLLIN, 0};
+	for (struct caller *at = collector->callers; at && count < 16; at = at->next)
+		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	if (names >= 0)
 		polled[count++] = (struct pollfd){names, POLLIN, 0};
 	for (struct launcher *at = collector->launchers; at && count < 32; at = at->next)
@@ -374,20 +384,6 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	for (struct measured *at = collector->processes; at && count < 64; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
 	poll(polled, count, timeout_ms);
-}
-
-static void step(struct collector *collector)
-{
-	static size_t records = 1;
-
-	wait_for_news(collector, records ? DRAIN_MS : DRAIN_IDLE_MS);
-	listener_serve(collector);
-	launchers_serve(collector);
-	records = rings_drain(collector);
-	naming_pump(collector->naming, collector->writer);
-	if (now_ns() - collector->committed_ns >= COMMIT_NS ||
-		store_writer_pending_bytes(collector->writer) > COMMIT_BYTES)
-		commit(collector);
 }
 
 static void launchers_tell(struct collector *collector, enum host_message_type type, uint64_t number)
@@ -401,23 +397,15 @@ static void launchers_tell(struct collector *collector, enum host_message_type t
 			host_send(at->connection, &message);
 }
 
-/* Names of what was seen last; the launchers wait, so they are told how much is left. */
-static void names_finish(struct collector *collector)
+/* A process may have died after its last child said hello: that is heard first. */
+static void children_judge(struct collector *collector)
 {
-	uint64_t begin_ns = now_ns(), told_ns = begin_ns;
+	bool is_over = !collector->processes && !collector->callers;
 
-	naming_ask(collector->naming, collector->writer);
-	naming_pump(collector->naming, collector->writer);
-	while (naming_outstanding(collector->naming) && now_ns() - begin_ns < NAMES_WAIT_NS) {
-		struct pollfd answers = {naming_descriptor(collector->naming), POLLIN, 0};
-
-		poll(&answers, 1, 20);
-		naming_pump(collector->naming, collector->writer);
-		if (now_ns() - told_ns > COMMIT_NS / 4) {
-			told_ns = now_ns();
-			launchers_tell(collector, HOST_PROGRESS, naming_outstanding(collector->naming));
-		}
-	}
+	for (const struct launcher *at = collector->launchers; at; at = at->next)
+		is_over &= at->has_ended;
+	children_sweep(&collector->children, collector->writer, collector->host_text, is_over);
+	collector->is_closing = is_over;
 }
 
 /* All that was recorded so far is committed and named; whoever waits for that is told. */
@@ -425,13 +413,13 @@ static void settle(struct collector *collector)
 {
 	struct launcher **link = &collector->launchers;
 
-	collector->is_dirty = true;
-	if (!collector->has_failed)
-		names_finish(collector);
+	collector->summary.unmonitored_children = collector->children.unmonitored;
 	summary_put(&collector->summary, collector->writer, naming_outstanding(collector->naming),
 		collector->has_failed ? collector->failure.text : NULL);
+	if (collector->is_closing)
+		store_writer_meta(collector->writer, "state", "complete");
 	commit(collector);
-	if (collector->has_failed)
+	if (collector->has_failed) /* perhaps only now */
 		summary_put(&collector->summary, collector->writer, 0, collector->failure.text);
 	launchers_tell(collector, HOST_DONE, 0);
 	while (*link) {
@@ -445,6 +433,7 @@ static void settle(struct collector *collector)
 		close(at->connection);
 		free(at);
 	}
+	collector->ending_ns = 0;
 }
 
 static bool someone_has_ended(const struct collector *collector)
@@ -455,67 +444,55 @@ static bool someone_has_ended(const struct collector *collector)
 	return false;
 }
 
-/* Programs that outlive the one that was started (daemons) are recorded on; hpct-record does not wait
- * for them. */
+/* A launcher whose program has ended waits for the names of what was seen last. Meanwhile others are recorded
+ * on: programs that outlive the one that was started (daemons), other ranks. */
+static void launchers_answer(struct collector *collector)
+{
+	if (!someone_has_ended(collector))
+		return;
+	if (!collector->ending_ns) {
+		collector->ending_ns = collector->told_ns = now_ns();
+		listener_serve(collector);
+		rings_drain(collector);
+		children_judge(collector);
+		naming_ask(collector->naming, collector->writer);
+		naming_pump(collector->naming, collector->writer);
+	}
+	if (!collector->has_failed && naming_outstanding(collector->naming) &&
+		now_ns() - collector->ending_ns < NAMES_WAIT_NS) {
+		if (now_ns() - collector->told_ns > NAMES_TELL_NS) {
+			collector->told_ns = now_ns();
+			launchers_tell(collector, HOST_PROGRESS, naming_outstanding(collector->naming));
+		}
+		return;
+	}
+	settle(collector);
+}
+
+static void step(struct collector *collector)
+{
+	static size_t records = 1;
+	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : records ? DRAIN_MS : DRAIN_IDLE_MS;
+
+	wait_for_news(collector, timeout_ms);
+	listener_serve(collector);
+	launchers_serve(collector);
+	records = rings_drain(collector);
+	children_judge(collector);
+	naming_pump(collector->naming, collector->writer);
+	launchers_answer(collector);
+	commit_if_due(collector);
+}
+
 static void collect(struct collector *collector)
 {
-	for (;;) {
+	do
 		step(collector);
-		if (someone_has_ended(collector) && !launchers_wait(collector)) {
-			listener_serve(collector);
-			rings_drain(collector);
-			settle(collector);
-		}
-		if (!collector->processes && !collector->launchers &&
-			host_close(collector->host.place, collector->host.socket, collector->listener))
-			return;
-	}
+	while (collector->processes || collector->launchers || collector->callers ||
+		!host_close(collector->host.place, collector->host.socket, collector->listener));
 }
 
-/* ---- becoming a process of its own ---- */
-
-/* The program's CPUs are the program's: ours are the others, if there are others. */
-static void cpus_leave(void)
-{
-	cpu_set_t ours, all;
-
-	if (sched_getaffinity(0, sizeof(ours), &ours))
-		return;
-	memset(&all, 0xff, sizeof(all));
-	if (sched_setaffinity(0, sizeof(all), &all) || sched_getaffinity(0, sizeof(all), &all))
-		return;
-	CPU_XOR(&all, &all, &ours);
-	if (!CPU_COUNT(&all) || sched_setaffinity(0, sizeof(all), &all))
-		sched_setaffinity(0, sizeof(ours), &ours);
-}
-
-static void become_collector(int listener)
-{
-	int null = open("/dev/null", O_RDWR);
-	struct sigaction plain = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
-	setsid();
-	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &plain, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int i = 0; i < 3; i++)
-		dup2(null, i);
-	if (listener != 3)
-		dup3(listener, 3, O_CLOEXEC);
-	syscall(SYS_close_range, 4u, ~0u, 0u);
-	umask(077);
-	if (chdir("/"))
-		_exit(1);
-	prctl(PR_SET_NAME, "hpct-collector");
-	prctl(PR_SET_TIMERSLACK, 1000000ul);
-	setpriority(PRIO_PROCESS, 0, 5);
-	cpus_leave();
-}
+/* ---- begin and end ---- */
 
 static void collector_fini(struct collector *collector)
 {
@@ -523,29 +500,57 @@ static void collector_fini(struct collector *collector)
 
 	naming_free(collector->naming);
 	modules_close();
-	summary_fini(&collector->summary);
-	if (collector->has_failed)
-		store_writer_abort(collector->writer);
-	else
-		store_writer_close(collector->writer, &error);
+	children_fini(&collector->children);
+	store_writer_close(collector->writer, &error);
+}
+
+/* No store, no recording: who started the program is told why, and agents find nobody to talk to. */
+static void refuse(const struct collector *collector, const struct error *why)
+{
+	struct host_message message = {.type = HOST_FAILED};
+	struct pollfd caller = {collector->listener, POLLIN, 0};
+
+	snprintf(message.text, sizeof(message.text), "%s", why->text);
+	for (bool is_told = false; !is_told && poll(&caller, 1, REFUSE_MS) > 0;) {
+		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC);
+		struct pollfd hello = {connection, POLLIN, 0};
+		int memory, pidfd;
+
+		if (connection < 0)
+			break;
+		if (poll(&hello, 1, 1000) > 0) {
+			switch (hello_read(connection, &memory, &pidfd)) {
+			case HELLO_LAUNCHER:
+				is_told = !host_send(connection, &message);
+				break;
+			case HELLO_PROCESS:
+				close(memory);
+				close(pidfd);
+				break;
+			default:
+				break;
+			}
+		}
+		close(connection);
+	}
+	unlink(collector->host.socket);
+	rmdir(collector->host.place);
 }
 
 _Noreturn static void collector_run(const struct collect_plan *plan, const struct host *host)
 {
-	struct collector collector = {.plan = plan, .host = *host, .listener = 3};
+	struct collector collector = {.plan = plan, .host = *host, .listener = DETACH_LISTENER};
 	struct error error;
 
-	become_collector(host->listener);
+	detach(host->listener);
 	if (store_make(&collector, &error) || naming_new(&collector.naming, plan->names, &error)) {
-		/* hpct-record sees its connection close and says so. */
-		unlink(host->socket);
-		rmdir(host->place);
+		refuse(&collector, &error);
 		_exit(1);
 	}
 	summary_init(&collector.summary, plan->events);
 	summary_unmonitored(
 		&collector.summary, plan->unmonitored, plan->command, collector.writer, collector.host_text);
-	collector.committed_ns = now_ns();
+	collector.committed_ns = now_ns() + FIRST_COMMIT_NS - COMMIT_NS;
 	collector.is_dirty = true;
 	collect(&collector);
 	collector_fini(&collector);

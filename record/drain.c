@@ -31,16 +31,30 @@ struct drain {
 	size_t records;
 };
 
+/* Counts what the store does not get. */
+static void discard(struct drain *drain, uint64_t count)
+{
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
+
+	drain->process->lost += count;
+	if (stream)
+		stream->lost += count;
+}
+
 static void batch_flush(struct drain *drain)
 {
-	store_writer_append(drain->writer, drain->ring->stream, STORE_SAMPLES, drain->samples.record,
-		drain->samples.count);
+	if (drain->process->is_discarded)
+		discard(drain, drain->samples.count);
+	else
+		store_writer_append(drain->writer, drain->ring->stream, STORE_SAMPLES, drain->samples.record,
+			drain->samples.count);
 	drain->samples.count = 0;
 }
 
 static void span_put(struct drain *drain, const struct store_record *record)
 {
-	store_writer_append(drain->writer, drain->ring->stream, STORE_SPANS, record, 1);
+	if (!drain->process->is_discarded)
+		store_writer_append(drain->writer, drain->ring->stream, STORE_SPANS, record, 1);
 }
 
 static uint32_t context_partial(struct store_writer *writer, uint32_t root)

@@ -33,6 +33,9 @@ struct host {
 
 /* Between hpct-record and the collector, both ways, after the event_hello. */
 enum host_message_type {
+	HOST_READY,    /* collector: the store is there */
+	HOST_FAILED,   /* collector: nothing is recorded; `text` says why */
+	HOST_STARTED,  /* launcher: `number` is the program's pid */
 	HOST_ENDED,    /* launcher: its program has ended with `status` (as wait gives it) */
 	HOST_PROGRESS, /* collector: so many frames still to name */
 	HOST_DONE      /* collector: all is committed; `text` is the summary */

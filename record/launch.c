@@ -190,6 +190,9 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 		return error_set(
 			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
 	}
+	if (launch->host)
+		host_send(launch->host->connection,
+			&(struct host_message){.type = HOST_STARTED, .number = (uint64_t)pid});
 	do
 		got = read(failure[0], &reason, sizeof(reason));
 	while (got < 0 && errno == EINTR);

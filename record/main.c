@@ -25,6 +25,7 @@
 #include "store/store.h"
 
 #define DONE_WAIT_NS UINT64_C(30000000000)
+#define READY_WAIT_MS 5000
 #define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
 
 struct record {
@@ -250,31 +251,52 @@ static void progress_show(uint64_t left, bool *shown)
 	*shown = true;
 }
 
-/* The collector's word that all is committed, or the reason why it does not come. */
-static int done_wait(struct record *record, struct host_message *done)
+/* The next word of the collector. 1: *word is it, 0: none came in time, -1: it is gone. */
+static int word_await(const struct record *record, struct host_message *word, int timeout_ms)
+{
+	struct pollfd ready = {record->host.connection, POLLIN, 0};
+
+	if (poll(&ready, 1, timeout_ms) <= 0)
+		return 0;
+	if (recv(record->host.connection, word, sizeof(*word), 0) != sizeof(*word))
+		return -1;
+	word->text[sizeof(word->text) - 1] = '\0';
+	return 1;
+}
+
+/* Only --strict waits for the store: the others start the program meanwhile. */
+static int ready_wait(struct record *record, struct error *error)
+{
+	struct host_message word = {0};
+
+	if (word_await(record, &word, READY_WAIT_MS) == 1 && word.type == HOST_READY)
+		return 0;
+	record->is_measured = false;
+	host_leave(&record->host);
+	rmdir(record->run);
+	return error_set(error, ERROR_IO, "%s",
+		word.type == HOST_FAILED ? word.text : "the collector has not come up");
+}
+
+/* The collector's last word: that all is committed, or why nothing was. Negative: it does not come. */
+static int done_wait(struct record *record, struct host_message *word)
 {
 	uint64_t begin_ns = now_ns();
 	bool shown = false;
 	int result = -1;
 
-	while (now_ns() - begin_ns < DONE_WAIT_NS) {
-		struct pollfd word = {record->host.connection, POLLIN, 0};
-		ssize_t got;
+	while (now_ns() - begin_ns < DONE_WAIT_NS && !launch_is_interrupted()) {
+		int came = word_await(record, word, 1000);
 
-		if (launch_is_interrupted())
+		if (came < 0)
 			break;
-		if (poll(&word, 1, 1000) <= 0)
-			continue;
-		got = recv(record->host.connection, done, sizeof(*done), 0);
-		if (got != sizeof(*done))
-			break;
-		if (done->type == HOST_DONE) {
-			done->text[sizeof(done->text) - 1] = '\0';
+		if (came && (word->type == HOST_DONE || word->type == HOST_FAILED)) {
 			result = 0;
 			break;
 		}
-		if (now_ns() - begin_ns > QUIET_NS && isatty(STDERR_FILENO))
-			progress_show(done->number, &shown);
+		if (came && word->type == HOST_PROGRESS && now_ns() - begin_ns > QUIET_NS &&
+			isatty(STDERR_FILENO))
+			progress_show(word->number, &shown);
 	}
 	if (shown)
 		fprintf(stderr, "\r\033[K");
@@ -301,15 +323,22 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		.status = status,
 		.user_ns = timeval_ns(&usage->ru_utime),
 		.system_ns = timeval_ns(&usage->ru_stime)};
-	struct host_message done;
+	struct host_message word;
 
-	if (host_send(record->host.connection, &ended) ||
-		(done_wait(record, &done) && !launch_is_interrupted()))
+	host_send(record->host.connection, &ended);
+	if (!done_wait(record, &word)) {
+		if (word.type == HOST_FAILED) {
+			fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
+				word.text);
+			rmdir(record->run);
+		} else {
+			summary_write(record, word.text);
+		}
+	} else if (!launch_is_interrupted()) {
 		fprintf(stderr,
 			"hpct-record: the collector has ended before its time; %s holds what was committed\n",
 			record->run);
-	else if (!launch_is_interrupted())
-		summary_write(record, done.text);
+	}
 	host_leave(&record->host);
 }
 
@@ -326,7 +355,7 @@ static int prepare(struct record *record, struct error *error)
 		say(reason);
 	}
 	if (!measuring_prepare(record, error))
-		return 0;
+		return record->options.strict ? ready_wait(record, error) : 0;
 	if (error->code == ERROR_USAGE || record->options.strict)
 		return -error->code;
 	fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);

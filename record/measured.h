@@ -42,16 +42,16 @@ struct measured {
 	struct modules modules;
 	struct measured_child *children;
 	uint32_t child_count, child_room;
-	uint64_t unmonitored_ns;  /* this process runs on as a program without an agent since then; 0: no */
-	uint32_t first_stream;	  /* of the main thread; UINT32_MAX: none yet */
-	bool is_registered_child; /* its parent told of it */
+	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
+	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
+	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant;
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
-int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory, int pidfd,
-	struct error *error);
+int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory,
+	int pidfd, struct error *error);
 
 /* Takes what the rings hold. Returns the number of records. */
 size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host);

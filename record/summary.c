@@ -28,11 +28,6 @@ void summary_init(struct summary *summary, const char *events)
 	snprintf(summary->events, sizeof(summary->events), "%s", events);
 }
 
-void summary_fini(struct summary *summary)
-{
-	free(summary->registered);
-}
-
 static uint32_t reason_text(struct store_writer *writer, const char *why, const char *command)
 {
 	struct store_bytes text = {0};
@@ -63,20 +58,6 @@ void summary_unmonitored(struct summary *summary, const char *why, const char *c
 	store_writer_span_open(writer, summary->unmonitored_stream, 0, &span);
 }
 
-void summary_registered(struct summary *summary, uint32_t pid)
-{
-	if (summary->registered_count == summary->registered_room) {
-		uint32_t room = summary->registered_room ? 2 * summary->registered_room : 64;
-		uint32_t *grown = realloc(summary->registered, room * sizeof(*grown));
-
-		if (!grown)
-			return;
-		summary->registered = grown;
-		summary->registered_room = room;
-	}
-	summary->registered[summary->registered_count++] = pid;
-}
-
 void summary_add(struct summary *summary, const struct measured *process)
 {
 	summary->processes++;
@@ -88,43 +69,6 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
-}
-
-static bool is_registered(const struct summary *summary, uint32_t pid)
-{
-	for (uint32_t i = summary->registered_count; i-- > 0;)
-		if (summary->registered[i] == pid)
-			return true;
-	return false;
-}
-
-void summary_children(struct summary *summary, const struct measured *process, struct store_writer *writer,
-	uint32_t host, uint64_t end_ns)
-{
-	for (uint32_t i = 0; i < process->child_count; i++) {
-		const struct measured_child *child = &process->children[i];
-		struct store_stream stream = {.kind = STORE_STREAM_CPU,
-			.host = host,
-			.rank = process->rank,
-			.pid = child->pid,
-			.begin_ns = child->time_ns,
-			.end_ns = end_ns};
-		struct store_record span = {
-			.begin_ns = child->time_ns, .end_ns = end_ns, .what = STORE_OP_UNMONITORED};
-		uint32_t id;
-
-		if (is_registered(summary, child->pid) || child->time_ns > end_ns)
-			continue;
-		summary_registered(summary, child->pid);
-		span.attributes = reason_text(writer,
-			child->kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
-								    : "the child never loaded the agent",
-			NULL);
-		id = store_writer_stream(writer, &stream);
-		if (id != UINT32_MAX)
-			store_writer_append(writer, id, STORE_SPANS, &span, 1);
-		summary->threads_unmonitored++;
-	}
 }
 
 static void unmonitored_close(struct summary *summary)
@@ -142,6 +86,17 @@ static void unmonitored_close(struct summary *summary)
 		stream->end_ns = span.end_ns;
 	store_writer_span_close(summary->writer, summary->unmonitored_stream, 0, &span);
 	summary->unmonitored_stream = UINT32_MAX;
+}
+
+void summary_started(struct summary *summary, uint32_t pid)
+{
+	struct store_stream *stream =
+		summary->unmonitored_stream == UINT32_MAX
+			? NULL
+			: store_writer_stream_edit(summary->writer, summary->unmonitored_stream);
+
+	if (stream)
+		stream->pid = stream->tid = pid;
 }
 
 void summary_ended(struct summary *summary, int32_t status, uint64_t cpu_ns)
@@ -176,6 +131,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"samples_partial", summary->partial},
 		{"faults_caught", summary->errant},
 		{"threads_unmonitored", summary->threads_unmonitored},
+		{"children_unmonitored", summary->unmonitored_children},
 		{"processes_refused", summary->refused},
 		{"program_cpu_ns", summary->program_cpu_ns},
 		{"collector_cpu_ns", own_cpu_ns()},
@@ -211,9 +167,10 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
 		(double)summary->program_cpu_ns / 1e9, (double)own_cpu_ns() / 1e9);
 
-	if (summary->threads_unmonitored && (size_t)used < room)
-		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads or processes\n",
-			(unsigned long)summary->threads_unmonitored);
+	if (summary->threads_unmonitored + summary->unmonitored_children && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads, %lu children\n",
+			(unsigned long)summary->threads_unmonitored,
+			(unsigned long)summary->unmonitored_children);
 	if (summary->unnamed && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used,
 			"%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);

@@ -17,8 +17,7 @@ struct summary {
 	uint64_t unnamed;
 	char events[64];
 	char problem[512];
-	uint32_t *registered; /* pids that had an agent */
-	uint32_t registered_count, registered_room;
+	uint64_t unmonitored_children;
 	uint32_t unmonitored_stream; /* of a first program that takes no agent; UINT32_MAX: none */
 	uint64_t unmonitored_ns;
 	uint32_t unmonitored_attributes;
@@ -28,16 +27,13 @@ struct summary {
 };
 
 void summary_init(struct summary *summary, const char *events);
-void summary_fini(struct summary *summary);
 /* The first program takes no agent: it becomes a stream that is unmonitored from now to its end. `why` NULL:
  * nothing. */
 void summary_unmonitored(struct summary *summary, const char *why, const char *command,
 	struct store_writer *writer, uint32_t host);
-void summary_registered(struct summary *summary, uint32_t pid);
 void summary_add(struct summary *summary, const struct measured *process);
-/* Children that were announced and never registered become unmonitored streams up to `now_ns`. */
-void summary_children(struct summary *summary, const struct measured *process, struct store_writer *writer,
-	uint32_t host, uint64_t now_ns);
+/* The program's pid, for the stream of one that takes no agent. */
+void summary_started(struct summary *summary, uint32_t pid);
 void summary_ended(struct summary *summary, int32_t status, uint64_t cpu_ns);
 /* Into the store's meta. `problem` NULL: none. */
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem);

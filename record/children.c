@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* children.c - see children.h. */
+#include "record/children.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/attributes.h"
+
+#define PIDFDS_MAX 512 /* beyond, a child's end is seen when its parent has waited for it */
+#define EARLY_NS \
+	1000000 /* the parent notes its child's birth when fork returns: perhaps after the child ran */
+#define NO_STREAM UINT32_MAX
+
+struct child {
+	struct measured_child born;
+	int32_t rank;
+	int pidfd;	 /* -1: none */
+	uint32_t stream; /* NO_STREAM: not yet, its agent may still come */
+};
+
+struct registration {
+	uint32_t pid; /* 0: free place */
+	uint64_t begin_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void children_fini(struct children *children)
+{
+	for (uint32_t i = 0; i < children->waiting_count; i++)
+		if (children->waiting[i].pidfd >= 0)
+			close(children->waiting[i].pidfd);
+	free(children->waiting);
+	free(children->registered);
+}
+
+/* ---- who has registered ---- */
+
+static struct registration *place_of(const struct children *children, uint32_t pid)
+{
+	uint32_t place = pid * 2654435761u & (children->registered_room - 1);
+
+	while (children->registered[place].pid && children->registered[place].pid != pid)
+		place = (place + 1) & (children->registered_room - 1);
+	return &children->registered[place];
+}
+
+static bool registered_grow(struct children *children)
+{
+	struct registration *old = children->registered;
+	uint32_t room = children->registered_room;
+
+	if (children->registered_count * 2 < room)
+		return true;
+	children->registered = calloc(room ? 2 * room : 256, sizeof(*old));
+	if (!children->registered) {
+		children->registered = old;
+		return false;
+	}
+	children->registered_room = room ? 2 * room : 256;
+	for (uint32_t i = 0; i < room; i++)
+		if (old[i].pid)
+			*place_of(children, old[i].pid) = old[i];
+	free(old);
+	return true;
+}
+
+static bool is_registered(const struct children *children, const struct measured_child *born)
+{
+	const struct registration *known = children->registered_room ? place_of(children, born->pid) : NULL;
+
+	return known && known->pid && known->begin_ns + EARLY_NS >= born->time_ns;
+}
+
+/* ---- streams of those that have not ---- */
+
+static uint32_t reason_text(struct store_writer *writer, uint32_t kind)
+{
+	struct store_bytes text = {0};
+	uint32_t id = 0;
+
+	attribute_put(&text, "reason",
+		kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
+						     : "the child never loaded the agent");
+	if (!text.failed)
+		id = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return id;
+}
+
+static struct store_record span_of(const struct child *child, struct store_writer *writer, uint64_t end_ns)
+{
+	return (struct store_record){.begin_ns = child->born.time_ns,
+		.end_ns = end_ns,
+		.what = STORE_OP_UNMONITORED,
+		.attributes = reason_text(writer, child->born.kind)};
+}
+
+static void stream_open(struct child *child, struct store_writer *writer, uint32_t host)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_CPU,
+		.host = host,
+		.rank = child->rank,
+		.pid = child->born.pid,
+		.tid = child->born.pid,
+		.begin_ns = child->born.time_ns,
+		.end_ns = STORE_OPEN_NS};
+	struct store_record span = span_of(child, writer, STORE_OPEN_NS);
+
+	child->stream = store_writer_stream(writer, &stream);
+	if (child->stream != NO_STREAM)
+		store_writer_span_open(writer, child->stream, 0, &span);
+}
+
+static void stream_close(
+	struct children *children, struct child *child, struct store_writer *writer, uint32_t host)
+{
+	uint64_t end_ns = now_ns();
+	struct store_record span;
+	struct store_stream *stream;
+
+	children->unmonitored++;
+	if (child->stream == NO_STREAM)
+		stream_open(child, writer, host);
+	if (end_ns < child->born.time_ns)
+		end_ns = child->born.time_ns;
+	span = span_of(child, writer, end_ns);
+	stream = child->stream == NO_STREAM ? NULL : store_writer_stream_edit(writer, child->stream);
+	if (!stream)
+		return;
+	stream->end_ns = end_ns;
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		stream->complete_ns[track] = STORE_OPEN_NS;
+	store_writer_span_close(writer, child->stream, 0, &span);
+}
+
+/* ---- from birth to end ---- */
+
+static void child_add(struct children *children, const struct child *child)
+{
+	if (children->waiting_count == children->waiting_room) {
+		uint32_t room = children->waiting_room ? 2 * children->waiting_room : 16;
+		struct child *grown = realloc(children->waiting, room * sizeof(*grown));
+
+		if (!grown) {
+			if (child->pidfd >= 0)
+				close(child->pidfd);
+			return;
+		}
+		children->waiting = grown;
+		children->waiting_room = room;
+	}
+	children->waiting[children->waiting_count++] = *child;
+}
+
+static void child_remove(struct children *children, uint32_t index)
+{
+	if (children->waiting[index].pidfd >= 0)
+		close(children->waiting[index].pidfd);
+	children->waiting[index] = children->waiting[--children->waiting_count];
+}
+
+void children_announce(
+	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host)
+{
+	for (uint32_t i = 0; i < process->child_count; i++) {
+		struct child child = {process->children[i], process->rank, -1, NO_STREAM};
+
+		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born))
+			continue;
+		if (children->waiting_count < PIDFDS_MAX)
+			child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)child.born.pid, 0);
+		if (child.born.kind == EVENT_FORK_SPAWN_UNMONITORED)
+			stream_open(&child, writer, host);
+		child_add(children, &child);
+	}
+	process->child_count = 0;
+}
+
+void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns)
+{
+	if (!pid || !registered_grow(children))
+		return;
+	children->registered_count += !place_of(children, pid)->pid;
+	*place_of(children, pid) = (struct registration){pid, begin_ns};
+	for (uint32_t i = children->waiting_count; i-- > 0;)
+		if (children->waiting[i].born.pid == pid && children->waiting[i].stream == NO_STREAM)
+			child_remove(children, i);
+}
+
+static bool has_ended(const struct child *child)
+{
+	struct pollfd end = {child->pidfd, POLLIN, 0};
+
+	if (child->pidfd >= 0)
+		return poll(&end, 1, 0) > 0;
+	return kill((pid_t)child->born.pid, 0) && errno == ESRCH;
+}
+
+void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end)
+{
+	for (uint32_t i = children->waiting_count; i-- > 0;) {
+		if (!is_end && !has_ended(&children->waiting[i]))
+			continue;
+		stream_close(children, &children->waiting[i], writer, host);
+		child_remove(children, i);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * children.h - processes that a measured parent told of: until their own agent registers nobody knows
+ * whether it will. One that ends without becomes a stream that is unmonitored from its birth to its end.
+ *
+ *   fork record --children_announce--> waiting --children_registered--> measured
+ *                                          \---its end, or the recording's--> unmonitored stream
+ */
+#ifndef RECORD_CHILDREN_H
+#define RECORD_CHILDREN_H
+
+#include "record/measured.h"
+
+struct children {
+	struct child *waiting;
+	uint32_t waiting_count, waiting_room;
+	struct registration *registered; /* open addressing by pid */
+	uint32_t registered_count, registered_room;
+	uint64_t unmonitored; /* that ended so */
+};
+
+void children_fini(struct children *children);
+/* Takes what the process's drained records told. */
+void children_announce(
+	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host);
+void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
+/* Those that have ended by now, all of them if `is_end`. Every hello that is waiting must have been heard
+ * before. */
+void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* detach.c - see detach.h. */
+#include "record/detach.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NICE 5
+#define TIMER_SLACK_NS 1000000ul
+
+/* The program's CPUs are the program's: ours are the others, if there are others. */
+static void cpus_leave(void)
+{
+	cpu_set_t ours, all;
+
+	if (sched_getaffinity(0, sizeof(ours), &ours))
+		return;
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), &all) || sched_getaffinity(0, sizeof(all), &all))
+		return;
+	CPU_XOR(&all, &all, &ours);
+	if (!CPU_COUNT(&all) || sched_setaffinity(0, sizeof(all), &all))
+		sched_setaffinity(0, sizeof(ours), &ours);
+}
+
+/* A real-time hpct-record has a collector that is not. */
+static void priority_lower(void)
+{
+	struct sched_param none = {0};
+
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	setpriority(PRIO_PROCESS, 0, NICE);
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+}
+
+/* What limits the program (`ulimit`) is not meant for the store's map, its file and the pidfds. */
+static void limits_widen(void)
+{
+	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
+	struct rlimit limit = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &limit);
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (getrlimit(limits[i], &limit))
+			continue;
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(limits[i], &limit);
+	}
+}
+
+static void signals_reset(void)
+{
+	static const int ignored[] = {SIGPIPE, SIGHUP, SIGXFSZ};
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &plain, NULL);
+	for (unsigned i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void descriptors_close(int listener)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int i = 0; i < DETACH_LISTENER; i++)
+		dup2(null, i);
+	if (listener != DETACH_LISTENER)
+		dup3(listener, DETACH_LISTENER, O_CLOEXEC);
+	syscall(SYS_close_range, DETACH_LISTENER + 1u, ~0u, 0u);
+}
+
+void detach(int listener)
+{
+	setsid();
+	signals_reset();
+	descriptors_close(listener);
+	umask(077);
+	if (chdir("/"))
+		_exit(1);
+	prctl(PR_SET_NAME, "hpct-collector");
+	limits_widen();
+	priority_lower();
+	cpus_leave();
+}
