@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer.c - see answer.h: what all answers share. */
+#include "blame/answer.h"
+
+#include <stdio.h>
+
+#include "timeline/stats.h"
+
+static const struct report_column script_columns[] = {
+	{"key", REPORT_COMPOSED}, {"blame_ns", REPORT_DURATION}, {"percent", REPORT_PERCENT}};
+/* Keys may be long: in a table they come last. */
+static const struct report_column table_columns[] = {
+	{"percent", REPORT_PERCENT}, {"blame", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
+
+struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask)
+{
+	struct idle_question question = {.begin_ns = select_begin_ns(call->select),
+		.end_ns = select_end_ns(call->select),
+		.busy = ask->busy,
+		.group = ask->group,
+		.waits = ask->waits};
+
+	question.streams = select_streams(call->select, &question.stream_count);
+	return question;
+}
+
+int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error)
+{
+	static const enum place_by keys[] = {[STATS_FUNCTION] = PLACE_FUNCTION,
+		[STATS_PATH] = PLACE_PATH,
+		[STATS_MODULE] = PLACE_MODULE,
+		[STATS_LINE] = PLACE_LINE};
+	const char *name = select_by(call->select);
+	int found = name ? stats_by_find(name) : STATS_FUNCTION;
+
+	if (found < 0 || found > STATS_LINE)
+		return error_set(error, ERROR_USAGE, "--by %s: say function, path, line or module", name);
+	*by = keys[found];
+	return 0;
+}
+
+static void print_row(
+	struct report *report, const char *key, uint64_t time_ns, uint64_t whole_ns, bool is_table)
+{
+	double percent = whole_ns ? 100.0 * (double)time_ns / (double)whole_ns : 0;
+
+	if (is_table)
+		report_real(report, percent);
+	else
+		report_string(report, key);
+	report_number(report, time_ns);
+	if (is_table)
+		report_string(report, key);
+	else
+		report_real(report, percent);
+	report_row(report);
+}
+
+int answer_print_rows(const struct program_call *call, const struct share_rows *rows,
+	const struct answer_bucket *bucket, struct error *error)
+{
+	bool is_table = call->format == REPORT_TABLE;
+	uint64_t whole_ns = rows->total_ns + bucket->time_ns;
+	struct report *report;
+	int result = report_open(&report, stdout, call->format, "hpct-blame",
+		is_table ? table_columns : script_columns, 3, error);
+
+	if (result)
+		return result;
+	for (size_t i = 0; i < rows->count && i < select_top(call->select); i++)
+		print_row(report, rows->rows[i].key, rows->rows[i].time_ns, whole_ns, is_table);
+	if (bucket->time_ns)
+		print_row(report, bucket->key, bucket->time_ns, whole_ns, is_table);
+	return report_close(report, error);
+}
+
+int answer_print_facts(
+	const struct program_call *call, const struct answer_fact *facts, size_t count, struct error *error)
+{
+	static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"value", REPORT_NUMBER}};
+	struct report *report;
+	int result = report_open(&report, stdout, call->format, "hpct-blame", columns, 2, error);
+
+	if (result)
+		return result;
+	for (size_t i = 0; i < count; i++) {
+		report_string(report, facts[i].key);
+		report_number(report, facts[i].value);
+		report_row(report);
+	}
+	return report_close(report, error);
+}

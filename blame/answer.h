@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * answer.h - what hpct-blame was asked, and who prints which answer: one file per answer, on standard output
+ * in the format of the call. main_blame.c reads the question and chooses.
+ */
+#ifndef BLAME_ANSWER_H
+#define BLAME_ANSWER_H
+
+#include "blame/idle.h"
+#include "timeline/program.h"
+
+enum ask_of { ASK_GPU_IDLE, ASK_ALL_IDLE, ASK_CPU_IDLE, ASK_CPU_IDLE_CAUSE, ASK_OF_COUNT };
+enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_SHAPE_COUNT };
+
+struct ask {
+	enum ask_of of;
+	bool has_of;
+	enum ask_shape shape;
+	enum idle_busy busy;
+	enum idle_group group;
+	const char *waits_path; /* NULL: the built-in table alone */
+	struct waits *waits;
+};
+
+/* The question about idle GPUs that the selector and the options state. */
+struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
+/* The key asked for. ERROR_USAGE: no such key. */
+int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error);
+
+/* Rows "key blame_ns percent"; a bucket comes last, whatever its size. */
+struct answer_bucket {
+	const char *key;
+	uint64_t time_ns;
+};
+int answer_print_rows(const struct program_call *call, const struct share_rows *rows,
+	const struct answer_bucket *bucket, struct error *error);
+/* Rows "key value". */
+struct answer_fact {
+	const char *key;
+	uint64_t value;
+};
+int answer_print_facts(
+	const struct program_call *call, const struct answer_fact *facts, size_t count, struct error *error);
+
+/* Each prints one answer, in the shape asked for. */
+int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_idle.c - who is to blame for idle GPUs, as rows, as sums. */
+#include <stdio.h>
+
+#include "blame/answer.h"
+#include "timeline/coverage.h"
+
+#define NOBODY "<nobody active>"
+#define UNKNOWN "<unknown>"
+
+static int print_summary(const struct program_call *call, const struct idle *idle, struct error *error)
+{
+	const struct answer_fact facts[] = {{"gpu_idle_ns", idle->idle_ns}, {"blamed_ns", idle->blamed_ns},
+		{"all_idle_ns", idle->all_idle_ns}, {"window_ns", idle->window_ns},
+		{"busy_ns", idle->busy_ns}, {"unknown_ns", idle->unknown_ns}, {"lost_ns", idle->lost_ns},
+		{"kernel_ns", idle->kernel_ns}, {"communicating_ns", idle->comm_ns},
+		{"copy_ns", idle->copy_ns}, {"unexplained_ns", idle->unexplained_ns},
+		{"groups", idle->groups}};
+
+	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
+}
+
+static void print_head(const struct program_call *call, const struct ask *ask, const struct idle *idle)
+{
+	char idle_text[REPORT_HUMAN_MAX], known_text[REPORT_HUMAN_MAX];
+	uint64_t known_ns = idle->busy_ns + idle->idle_ns;
+
+	if (call->format != REPORT_TABLE)
+		return;
+	report_human_duration(idle_text, idle->idle_ns);
+	report_human_duration(known_text, known_ns);
+	printf("GPUs idle for %s of %s known (%.2f %%), in %u group%s: no queue runs %s\n", idle_text,
+		known_text, 100.0 * (double)idle->idle_ns / (double)known_ns, idle->groups,
+		idle->groups == 1 ? "" : "s", ask->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
+	if (ask->of == ASK_GPU_IDLE)
+		printf("Threads at work meanwhile share it equally\n");
+	else
+		printf("What threads waited in while none was at work\n");
+}
+
+int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	struct answer_bucket bucket;
+	struct share_rows rows;
+	enum place_by by;
+	struct idle idle;
+	bool is_all = ask->of == ASK_ALL_IDLE;
+	int result = answer_find_by(call, &by, error);
+
+	if (!result)
+		result = idle_sweep(&idle, call->run, &question, &call->arena, error);
+	if (result || ask->shape == ASK_SUMMARY)
+		return result ? result : print_summary(call, &idle, error);
+	result = share_rows_make(&rows, call->run, is_all ? idle.waited : idle.blamed,
+		is_all ? idle.waited_count : idle.blamed_count, call->select, by, select_depth(call->select),
+		&call->arena, error);
+	if (result)
+		return result;
+	bucket = is_all ? (struct answer_bucket){UNKNOWN, idle.unexplained_ns}
+			: (struct answer_bucket){NOBODY, idle.all_idle_ns};
+	print_head(call, ask, &idle);
+	return answer_print_rows(call, &rows, &bucket, error);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle.h - who is to blame for idle GPUs (S0 7.2, S4 10.9): a sweep over the lines of a group's
+ * GPU queues and CPU threads.
+ *
+ *   queue 0   |###|......|##|........     busy: some queue of the group works
+ *   queue 1   |.....##|..........#|..
+ *   idle          ^      ^^       ^^      the window minus the union of their spans, none lost or unmonitored
+ *   threads   k = threads at work in an idle interval dt: each gets dt / k for its context;
+ *             k = 0: nobody active; the dt goes to the contexts that the threads waited in
+ *
+ * At work is a thread that runs, in no function that only waits (waits.h), and one in a synchronization call
+ * while its own process has no work queued or running (queued.h). A blocked or runnable thread, and one of
+ * which nothing is known, is not. A queue that was not born yet, or has ended, is idle while a stream of its
+ * group lives. A group is a process with its devices, or all of them.
+ *
+ * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown.
+ */
+#ifndef BLAME_IDLE_H
+#define BLAME_IDLE_H
+
+#include "blame/share.h"
+#include "blame/waits.h"
+#include "timeline/extent.h"
+
+enum idle_busy { IDLE_BUSY_ANY, IDLE_BUSY_KERNEL };	/* what makes a GPU busy */
+enum idle_group { IDLE_GROUP_PROCESS, IDLE_GROUP_ALL }; /* whose threads may be blamed */
+
+struct idle_question {
+	const uint32_t *streams; /* of the run; GPU queues and CPU threads in any order */
+	uint32_t stream_count;
+	uint64_t begin_ns, end_ns; /* absolute, half-open */
+	enum idle_busy busy;
+	enum idle_group group;
+	struct waits *waits;
+};
+
+/* Sums over the groups that have a GPU queue. */
+struct idle {
+	uint32_t groups;
+	uint64_t window_ns;	 /* groups x window */
+	uint64_t kernel_ns;	 /* some queue runs a kernel that computes */
+	uint64_t comm_ns;	 /* only kernels that communicate (waits.h), with or without copies */
+	uint64_t copy_ns;	 /* only copies and other operations that are no kernels */
+	uint64_t busy_ns;	 /* of these, what the question calls busy */
+	uint64_t lost_ns;	 /* not busy as far as is known, but a queue lost records there */
+	uint64_t unknown_ns;	 /* the same, or unmonitored, or no stream of the group lives */
+	uint64_t idle_ns;	 /* the rest = blamed + all_idle */
+	uint64_t blamed_ns;	 /* at least one thread at work */
+	uint64_t all_idle_ns;	 /* nobody active */
+	uint64_t unexplained_ns; /* of it, no thread waited in a known context */
+	struct share *blamed;	 /* sum to blamed */
+	size_t blamed_count;
+	struct share *waited; /* sum to all_idle - unexplained */
+	size_t waited_count;
+};
+
+/* ERROR_EMPTY when no GPU queue is among the streams, or nothing is known of any in the window. Shares in
+ * `arena`. */
+int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *question, struct arena *arena,
+	struct error *error);
+
+#endif

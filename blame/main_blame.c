@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_blame.c - hpct-blame: who is to blame for idle GPUs and waiting CPUs.
+ */
+#include <string.h>
+
+#include "blame/answer.h"
+
+/* The place of `value` among `count` words; negative: none. */
+static int find_word(const char *const *words, int count, const char *value)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(words[i], value) == 0)
+			return i;
+	return -1;
+}
+
+static int take_of(void *own, const char *value, struct error *error)
+{
+	static const char *const words[ASK_OF_COUNT] = {"gpu-idle", "all-idle", "cpu-idle", "cpu-idle-cause"};
+	struct ask *ask = own;
+	int of = find_word(words, ASK_OF_COUNT, value);
+
+	if (of < 0)
+		return error_set(error, ERROR_USAGE,
+			"--of %s: say gpu-idle, all-idle, cpu-idle or cpu-idle-cause", value);
+	ask->of = (enum ask_of)of;
+	ask->has_of = true;
+	return 0;
+}
+
+static int take_busy(void *own, const char *value, struct error *error)
+{
+	static const char *const words[] = {[IDLE_BUSY_ANY] = "any", [IDLE_BUSY_KERNEL] = "kernel"};
+	int busy = find_word(words, 2, value);
+
+	if (busy < 0)
+		return error_set(error, ERROR_USAGE, "--busy %s: say any or kernel", value);
+	((struct ask *)own)->busy = (enum idle_busy)busy;
+	return 0;
+}
+
+static int take_group(void *own, const char *value, struct error *error)
+{
+	static const char *const words[] = {[IDLE_GROUP_PROCESS] = "process", [IDLE_GROUP_ALL] = "all"};
+	int group = find_word(words, 2, value);
+
+	if (group < 0)
+		return error_set(error, ERROR_USAGE, "--group %s: say process or all", value);
+	((struct ask *)own)->group = (enum idle_group)group;
+	return 0;
+}
+
+static int take_waits(void *own, const char *value, struct error *error)
+{
+	(void)error;
+	((struct ask *)own)->waits_path = value;
+	return 0;
+}
+
+static int take_summary(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->shape = ASK_SUMMARY;
+	return 0;
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	struct ask *ask = call->own;
+	int result = waits_new(&ask->waits, call->run, ask->waits_path, error);
+
+	if (!result)
+		result = answer_gpu_idle(call, ask, error);
+	waits_free(ask->waits);
+	return result;
+}
+
+static const struct program_option options[] = {
+	{0, "of", "WHAT", "gpu-idle (default), all-idle, cpu-idle, cpu-idle-cause", take_of},
+	{0, "busy", "WHAT", "a GPU works in any operation (default) or in a kernel", take_busy},
+	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
+	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work", take_waits},
+	{0, "summary", NULL, "the sums alone, as key and value", take_summary}};
+
+static const struct program program = {
+	.name = "hpct-blame",
+	.about = "who is to blame for idle GPUs and waiting CPUs",
+	.operands = "[RUN]",
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.refused = "metric op",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.notes = "KEY is function (default), path, line or module. In every interval in which no queue of a\n"
+		 "process works, the threads at work share it equally; <nobody active> is the rest.\n",
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct ask ask = {0};
+
+	return program_main(&program, &ask, argc, argv);
+}

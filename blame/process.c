@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* process.c - see process.h: numbers the processes, then sorts the streams by number. */
+#include "blame/process.h"
+
+#include <string.h>
+
+#include "store/hash.h"
+#include "timeline/numbering.h"
+
+struct identity {
+	struct store_hash host;
+	uint32_t pid, generation;
+	int64_t rank;
+};
+
+static struct identity identity_of(const struct run *run, uint32_t stream)
+{
+	const struct run_stream *r = run_stream(run, stream);
+
+	return (struct identity){
+		store_hash128(r->host, strlen(r->host)), r->s.pid, r->s.generation, r->s.rank};
+}
+
+/* The process of each stream; their number, NUMBERING_NONE: memory is out. */
+static uint32_t number_streams(
+	const struct run *run, const uint32_t *streams, uint32_t stream_count, uint32_t *process_of)
+{
+	struct numbering identities;
+	uint32_t count;
+
+	numbering_init(&identities, sizeof(struct identity));
+	for (uint32_t i = 0; i < stream_count; i++) {
+		struct identity identity = identity_of(run, streams[i]);
+
+		process_of[i] = numbering_put(&identities, &identity, NULL);
+		if (process_of[i] == NUMBERING_NONE)
+			break;
+	}
+	count = stream_count && process_of[stream_count - 1] == NUMBERING_NONE ? NUMBERING_NONE
+									       : identities.count;
+	numbering_fini(&identities);
+	return count;
+}
+
+int process_list(struct process **processes, uint32_t *count, const struct run *run, const uint32_t *streams,
+	uint32_t stream_count, struct arena *arena, struct error *error)
+{
+	uint32_t *process_of = arena_calloc(arena, stream_count + 1, sizeof(*process_of));
+	uint32_t *sorted = arena_calloc(arena, stream_count + 1, sizeof(*sorted));
+	uint32_t at = 0;
+
+	if (!process_of || !sorted)
+		return error_memory(error);
+	memset(process_of, 0xff, stream_count * sizeof(*process_of));
+	*count = number_streams(run, streams, stream_count, process_of);
+	*processes = *count == NUMBERING_NONE ? NULL : arena_calloc(arena, *count + 1, sizeof(**processes));
+	if (!*processes)
+		return error_memory(error);
+	for (uint32_t i = 0; i < stream_count; i++) {
+		struct process *process = &(*processes)[process_of[i]];
+
+		process->stream_count++;
+		process->gpu_count += run_stream(run, streams[i])->s.kind == STORE_STREAM_GPU;
+	}
+	for (uint32_t p = 0; p < *count; p++) {
+		(*processes)[p].streams = sorted + at;
+		at += (*processes)[p].stream_count;
+		(*processes)[p].stream_count = 0;
+	}
+	for (uint32_t i = 0; i < stream_count; i++) {
+		struct process *process = &(*processes)[process_of[i]];
+
+		sorted[process->streams - sorted + process->stream_count++] = streams[i];
+	}
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process.h - the chosen streams by process: whose threads may be blamed for whose devices. The same host,
+ * rank, process id and generation are the same process.
+ */
+#ifndef BLAME_PROCESS_H
+#define BLAME_PROCESS_H
+
+#include "store/arena.h"
+#include "timeline/run.h"
+
+struct process {
+	const uint32_t *streams; /* of the run, in the order given */
+	uint32_t stream_count;
+	uint32_t gpu_count; /* queues among them */
+};
+
+/* In the order of their first streams; in `arena`. */
+int process_list(struct process **processes, uint32_t *count, const struct run *run, const uint32_t *streams,
+	uint32_t stream_count, struct arena *arena, struct error *error);
+
+#endif

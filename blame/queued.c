@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queued.c - see queued.h: joins the queues' operations with their launches by link, and unites them. */
+#include "blame/queued.h"
+
+#include <stdlib.h>
+
+#include "timeline/scan.h"
+
+#define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT)
+
+struct launch {
+	uint64_t link, end_ns;
+};
+
+struct search {
+	struct run *run;
+	uint64_t begin_ns, end_ns; /* window */
+	struct launch *launches;
+	size_t launch_count, launch_room;
+	struct sweep_span *spans;
+	size_t span_count, span_room;
+	bool has_sync;
+};
+
+static uint64_t before(uint64_t time_ns)
+{
+	return time_ns > QUEUED_REACH_NS ? time_ns - QUEUED_REACH_NS : 0;
+}
+
+static uint64_t after(uint64_t time_ns)
+{
+	return time_ns < UINT64_MAX - QUEUED_REACH_NS ? time_ns + QUEUED_REACH_NS : UINT64_MAX;
+}
+
+/* Room for one more of `size` bytes each. */
+static bool widen(void **items, size_t *room, size_t count, size_t size)
+{
+	size_t wider = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (count < *room)
+		return true;
+	grown = realloc(*items, wider * size);
+	if (!grown)
+		return false;
+	*items = grown;
+	*room = wider;
+	return true;
+}
+
+/* ---- launches ---- */
+
+static bool take_thread(struct search *search, const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		search->has_sync |= batch->what[i] == STORE_OP_SYNC && batch->end_ns[i] > search->begin_ns &&
+				    batch->begin_ns[i] < search->end_ns;
+		if (!batch->link[i])
+			continue;
+		if (!widen((void **)&search->launches, &search->launch_room, search->launch_count,
+			    sizeof(*search->launches)))
+			return false;
+		search->launches[search->launch_count++] = (struct launch){batch->link[i], batch->end_ns[i]};
+	}
+	return true;
+}
+
+static int launch_compare(const void *left, const void *right)
+{
+	const struct launch *a = left, *b = right;
+
+	if (a->link != b->link)
+		return a->link < b->link ? -1 : 1;
+	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+static void launches_sort(struct search *search)
+{
+	for (size_t i = 1; i < search->launch_count; i++)
+		if (launch_compare(&search->launches[i - 1], &search->launches[i]) > 0) {
+			qsort(search->launches, search->launch_count, sizeof(*search->launches),
+				launch_compare);
+			return;
+		}
+}
+
+/* The end of the call that launched it, UINT64_MAX when that is not known. */
+static uint64_t launch_end(const struct search *search, uint64_t link)
+{
+	size_t low = 0, high = search->launch_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->launches[middle].link < link)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return link && low < search->launch_count && search->launches[low].link == link
+		       ? search->launches[low].end_ns
+		       : UINT64_MAX;
+}
+
+/* ---- operations ---- */
+
+static bool is_work(uint32_t op)
+{
+	return !store_op_is_state(op) && op != STORE_OP_NONE && op != STORE_OP_SYNC && op != STORE_OP_RANGE;
+}
+
+/* Spans of a queue come in order of begin: what overlaps its predecessor is united with it at once. */
+static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct sweep_span *last = search->span_count ? &search->spans[search->span_count - 1] : NULL;
+
+	if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
+		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+		return true;
+	}
+	if (!widen((void **)&search->spans, &search->span_room, search->span_count, sizeof(*search->spans)))
+		return false;
+	search->spans[search->span_count++] = (struct sweep_span){begin_ns, end_ns};
+	return true;
+}
+
+static bool take_queue(struct search *search, const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t begin_ns = batch->begin_ns[i], queued_ns = launch_end(search, batch->link[i]);
+
+		if (!is_work(batch->what[i]))
+			continue;
+		if (queued_ns < before(begin_ns))
+			queued_ns = before(begin_ns);
+		if (!put_span(search, queued_ns < begin_ns ? queued_ns : begin_ns, batch->end_ns[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Hands the spans of a stream to `take`, batch by batch. */
+static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	bool (*take)(struct search *search, const struct batch *batch), struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
+		SPAN_COLUMNS | STORE_REST, 0, error);
+
+	if (result)
+		return result;
+	while (!result && (count = scan_next(scan, &batch, error)) != 0)
+		result = count < 0 ? (int)count : take(search, batch) ? 0 : error_memory(error);
+	scan_close(scan);
+	return result;
+}
+
+static int span_compare(const void *left, const void *right)
+{
+	const struct sweep_span *a = left, *b = right;
+
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+/* Unites what overlaps, of all queues. */
+static void spans_unite(struct search *search)
+{
+	size_t count = 0;
+
+	if (search->span_count)
+		qsort(search->spans, search->span_count, sizeof(*search->spans), span_compare);
+	for (size_t i = 0; i < search->span_count; i++) {
+		const struct sweep_span span = search->spans[i];
+		struct sweep_span *last = count ? &search->spans[count - 1] : NULL;
+
+		if (!last || span.begin_ns > last->end_ns)
+			search->spans[count++] = span;
+		else if (span.end_ns > last->end_ns)
+			last->end_ns = span.end_ns;
+	}
+	search->span_count = count;
+}
+
+static int search_all(struct search *search, const struct process *process, struct error *error)
+{
+	int result = 0;
+
+	for (int kind = STORE_STREAM_CPU; kind <= STORE_STREAM_GPU && !result; kind++) {
+		for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+			uint32_t stream = process->streams[i];
+
+			if (run_stream(search->run, stream)->s.kind != (enum store_stream_kind)kind)
+				continue;
+			if (kind == STORE_STREAM_CPU)
+				result = each_span(search, stream, before(search->begin_ns), search->end_ns,
+					take_thread, error);
+			else
+				result = each_span(search, stream, search->begin_ns, after(search->end_ns),
+					take_queue, error);
+		}
+		if (!search->has_sync)
+			break;
+		launches_sort(search);
+	}
+	return result;
+}
+
+int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	struct search search = {.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
+	int result = search_all(&search, process, error);
+
+	free(search.launches);
+	if (result) {
+		free(search.spans);
+		return result;
+	}
+	spans_unite(&search);
+	*spans = search.spans;
+	*count = search.span_count;
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queued.h - when a process had work on its GPUs, queued or running: only then does a thread of its in a
+ * synchronization call wait for something (S0 8.5: a synchronization of an idle GPU is work to be saved).
+ *
+ *   thread   |launch 7|        |sync~~~~~~~~~~~~~~~~|
+ *   queue               .......|##### 7 ####|
+ *   queued            |---------------------|       from the end of the call, by the same link
+ */
+#ifndef BLAME_QUEUED_H
+#define BLAME_QUEUED_H
+
+#include "blame/process.h"
+#include "blame/sweep.h"
+
+/* Work counts as queued for so long at most before it begins; so far beyond the window launches are sought.
+ */
+#define QUEUED_REACH_NS 10000000000ull
+
+/* Spans in order, without overlap, on the heap (free()); none, without reading the queues, when no thread is
+ * in a synchronization call in the window. */
+int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share.c - see share.h. */
+#include "blame/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+#include "timeline/numbering.h"
+
+/* ---- sums ---- */
+
+bool share_sums_add(struct share_sums *sums, uint32_t context, share_fixed amount)
+{
+	if (context >= sums->count) {
+		uint32_t count = context < 1024 ? 1024 : context + context / 2;
+		share_fixed *grown = realloc(sums->amount, count * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		memset(grown + sums->count, 0, (count - sums->count) * sizeof(*grown));
+		sums->amount = grown;
+		sums->count = count;
+	}
+	sums->amount[context] += amount;
+	return true;
+}
+
+int share_sums_list(const struct share_sums *sums, struct share **shares, size_t *count, struct arena *arena,
+	struct error *error)
+{
+	size_t used = 0;
+
+	for (uint32_t context = 0; context < sums->count; context++)
+		used += sums->amount[context] != 0;
+	*shares = arena_calloc(arena, used + 1, sizeof(**shares));
+	if (!*shares)
+		return error_memory(error);
+	*count = 0;
+	for (uint32_t context = 0; context < sums->count; context++)
+		if (sums->amount[context])
+			(*shares)[(*count)++] = (struct share){context, sums->amount[context]};
+	return 0;
+}
+
+void share_sums_fini(struct share_sums *sums)
+{
+	free(sums->amount);
+	*sums = (struct share_sums){0};
+}
+
+/* ---- rounding ---- */
+
+static int order_compare(const void *left, const void *right, void *amounts)
+{
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	uint64_t part_a = (uint64_t)((const share_fixed *)amounts)[a],
+		 part_b = (uint64_t)((const share_fixed *)amounts)[b];
+
+	if (part_a != part_b)
+		return part_a > part_b ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *order, size_t count)
+{
+	share_fixed sum = 0;
+	uint64_t total_ns, whole_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		sum += amounts[i];
+		times_ns[i] = (uint64_t)(amounts[i] >> 64);
+		whole_ns += times_ns[i];
+		order[i] = i;
+	}
+	total_ns = (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64);
+	qsort_r(order, count, sizeof(*order), order_compare, (void *)amounts);
+	for (size_t i = 0; i < count && whole_ns < total_ns; i++, whole_ns++)
+		times_ns[order[i]]++;
+	return total_ns;
+}
+
+/* ---- rows ---- */
+
+struct rows_work {
+	struct numbering keys; /* of texts, by hash */
+	struct share_row *rows;
+	share_fixed *amounts, *best; /* of each row; of its context */
+	struct store_bytes key;	     /* scratch */
+};
+
+/* The row's number, made if need be; NUMBERING_NONE: memory is out. */
+static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum place_by by,
+	uint32_t depth, struct arena *arena)
+{
+	struct store_hash hash;
+	uint32_t row;
+	bool is_new;
+
+	work->key.size = 0;
+	if (!place_put_key(&work->key, run, context, by, depth))
+		return NUMBERING_NONE;
+	if (!work->key.size)
+		store_bytes_put(&work->key, "<unknown>", strlen("<unknown>"));
+	if (work->key.failed)
+		return NUMBERING_NONE;
+	hash = store_hash128(work->key.data, work->key.size);
+	row = numbering_put(&work->keys, &hash, &is_new);
+	if (row == NUMBERING_NONE || !is_new)
+		return row;
+	work->rows[row].key = arena_copy(arena, (const char *)work->key.data, work->key.size);
+	return work->rows[row].key ? row : NUMBERING_NONE;
+}
+
+static bool rows_fill(struct rows_work *work, const struct run *run, const struct share *shares, size_t count,
+	const struct select *select, enum place_by by, uint32_t depth, struct arena *arena)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t row;
+
+		if (select && !select_wants_context(select, shares[i].context))
+			continue;
+		row = row_of(work, run, shares[i].context, by, depth, arena);
+		if (row == NUMBERING_NONE)
+			return false;
+		work->amounts[row] += shares[i].amount;
+		if (shares[i].amount > work->best[row]) {
+			work->best[row] = shares[i].amount;
+			work->rows[row].context = shares[i].context;
+		}
+	}
+	return true;
+}
+
+static int row_compare(const void *left, const void *right)
+{
+	const struct share_row *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return strcmp(a->key, b->key);
+}
+
+/* Rounds, sorts, leaves out what is nothing. */
+static bool rows_finish(struct rows_work *work, struct share_rows *rows, struct arena *arena)
+{
+	size_t count = work->keys.count;
+	uint64_t *times_ns = arena_calloc(arena, count + 1, sizeof(*times_ns));
+	size_t *order = arena_calloc(arena, count + 1, sizeof(*order));
+
+	if (!times_ns || !order)
+		return false;
+	rows->rows = work->rows;
+	rows->total_ns = share_round(work->amounts, times_ns, order, count);
+	for (size_t i = 0; i < count; i++) {
+		rows->rows[i].time_ns = times_ns[i];
+		rows->count += times_ns[i] != 0;
+	}
+	qsort(rows->rows, count, sizeof(*rows->rows), row_compare);
+	return true;
+}
+
+int share_rows_make(struct share_rows *rows, const struct run *run, const struct share *shares, size_t count,
+	const struct select *select, enum place_by by, uint32_t depth, struct arena *arena,
+	struct error *error)
+{
+	struct rows_work work = {.rows = arena_calloc(arena, count + 1, sizeof(*work.rows)),
+		.amounts = arena_calloc(arena, count + 1, sizeof(*work.amounts)),
+		.best = arena_calloc(arena, count + 1, sizeof(*work.best))};
+	bool is_done;
+
+	*rows = (struct share_rows){0};
+	numbering_init(&work.keys, sizeof(struct store_hash));
+	is_done = work.rows && work.amounts && work.best &&
+		  rows_fill(&work, run, shares, count, select, by, depth, arena) &&
+		  rows_finish(&work, rows, arena);
+	numbering_fini(&work.keys);
+	store_bytes_fini(&work.key);
+	return is_done ? 0 : error_memory(error);
+}

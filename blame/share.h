@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * share.h - parts of time that sum to the whole: kept in 2^-64 ns by context, rounded to ns by largest
+ * remainder only when rows are made of them.
+ */
+#ifndef BLAME_SHARE_H
+#define BLAME_SHARE_H
+
+#include "store/arena.h"
+#include "timeline/place.h"
+#include "timeline/select.h"
+
+/* ns with 64 fractional bits: 128-bit integers have no name in C11. */
+typedef unsigned __int128 share_fixed;
+
+static inline share_fixed share_of(uint64_t time_ns, uint64_t sharers)
+{
+	return ((share_fixed)time_ns << 64) / sharers;
+}
+
+/* What a context was charged. */
+struct share {
+	uint32_t context; /* of the run */
+	share_fixed amount;
+};
+
+/* Sums by context, grown as contexts come. All-zero is ready. */
+struct share_sums {
+	share_fixed *amount;
+	uint32_t count;
+};
+bool share_sums_add(struct share_sums *sums, uint32_t context, share_fixed amount); /* false: memory */
+/* Those that are not zero, by context; in `arena`. */
+int share_sums_list(const struct share_sums *sums, struct share **shares, size_t *count, struct arena *arena,
+	struct error *error);
+void share_sums_fini(struct share_sums *sums);
+
+/* Writes whole ns that sum to the amounts' sum, itself rounded to the nearest ns: what is missing after
+ * rounding down goes to the largest remainders, the first of equal ones. Returns the sum. `order` is scratch
+ * of `count`.
+ */
+uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *order, size_t count);
+
+struct share_row {
+	const char *key; /* escaped, as the TSV prints it */
+	uint64_t time_ns;
+	uint32_t context; /* the one of this key with the largest share */
+};
+
+struct share_rows {
+	struct share_row *rows; /* by descending time, then key; none of 0 ns */
+	size_t count;
+	uint64_t total_ns; /* their sum */
+};
+
+/* Shares whose contexts the selector wants (NULL: all), by key. In `arena`. */
+int share_rows_make(struct share_rows *rows, const struct run *run, const struct share *shares, size_t count,
+	const struct select *select, enum place_by by, uint32_t depth, struct arena *arena,
+	struct error *error);
+
+#endif

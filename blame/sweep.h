@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweep.h - the lines of many streams as one series of changes in order of time: every question of
+ * blame keeps a state per line and adds up what passes between two changes.
+ *
+ *   line 0   |==a==|---|==b=====|        changes   0:a  1:c  0:-  1:d  0:b  0:end 1:end
+ *   line 1   |==c====|==d=======|
+ *
+ * A blocked or runnable thread whose piece names no context is where its last sample was.
+ */
+#ifndef BLAME_SWEEP_H
+#define BLAME_SWEEP_H
+
+#include "timeline/extent.h"
+
+/* A stretch of time, for lines that are no stream's. */
+struct sweep_span {
+	uint64_t begin_ns, end_ns;
+};
+
+struct sweep_change {
+	uint64_t time_ns;
+	uint32_t line;		    /* in the order in which lines were added */
+	const struct extent *piece; /* that begins now; NULL: the window ends. Valid until the next call */
+};
+
+struct sweep;
+
+int sweep_new(struct sweep **sweep, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+void sweep_free(struct sweep *sweep);
+/* Each adds a line. Of spans, which are in order, do not overlap and stay the caller's: pieces are busy
+ * (EXTENT_KERNEL) within and idle between them. */
+int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error);
+int sweep_add_spans(struct sweep *sweep, const struct sweep_span *spans, size_t count, struct error *error);
+
+/* 1: a change, by time, then line; the first of each line is at the window's begin. 0: no more. */
+int sweep_next(struct sweep *sweep, struct sweep_change *change, struct error *error);
+
+#endif

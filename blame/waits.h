@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waits.h - waiting that burns cycles is waiting: which functions only wait, by name. A context whose
+ * path holds a frame that matches is `waiting` (CPU) or `communicating` (a kernel), never work. The built-in
+ * table knows MPI, OpenMP runtimes and NCCL; a file adds or takes away.
+ */
+#ifndef BLAME_WAITS_H
+#define BLAME_WAITS_H
+
+#include "timeline/run.h"
+
+struct waits;
+
+/* The built-in table; `path` NULL or a file of lines "GLOB" (waits) and "!GLOB" (works after all; the last
+ * match wins), '#' begins a comment. ERROR_USAGE when it cannot be read. */
+int waits_new(struct waits **waits, struct run *run, const char *path, struct error *error);
+void waits_free(struct waits *waits);
+
+/* Whether the context's path holds a waiting function; remembered per context. */
+bool waits_context(struct waits *waits, uint32_t context);
+/* Whether that function is a collective or a barrier, where the last to come holds up the others. */
+bool waits_is_collective(struct waits *waits, uint32_t context);
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_idle.c - blame for idle GPUs in closed form: traces of a few records whose answer is known to the
+ * nanosecond.
+ */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/idle.h"
+
+struct asked {
+	struct small_run small;
+	struct idle_question question;
+	struct idle idle;
+	struct arena arena;
+	struct error error;
+	int result;
+	uint32_t streams[16];
+};
+
+static void begin(struct asked *asked)
+{
+	*asked = (struct asked){.question.end_ns = 100};
+	small_begin(&asked->small);
+}
+
+/* All streams, a window of 100 ns unless the case said otherwise. */
+static void ask(struct asked *asked)
+{
+	struct idle_question *question = &asked->question;
+
+	if (!asked->small.run)
+		small_ready(&asked->small);
+	question->stream_count = run_stream_count(asked->small.run);
+	for (uint32_t i = 0; i < question->stream_count; i++)
+		asked->streams[i] = i;
+	question->streams = asked->streams;
+	if (!question->waits)
+		assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
+	asked->result = idle_sweep(&asked->idle, asked->small.run, question, &asked->arena, &asked->error);
+	if (!asked->result) {
+		assert_int_equal(asked->idle.busy_ns + asked->idle.idle_ns + asked->idle.unknown_ns,
+			asked->idle.window_ns);
+		assert_int_equal(asked->idle.blamed_ns + asked->idle.all_idle_ns, asked->idle.idle_ns);
+	}
+}
+
+static void end(struct asked *asked)
+{
+	waits_free(asked->question.waits);
+	arena_fini(&asked->arena);
+	small_end(&asked->small);
+}
+
+static uint64_t row_of(struct asked *asked, const struct share *shares, size_t count, const char *path)
+{
+	struct share_rows rows;
+
+	assert_int_equal(share_rows_make(&rows, asked->small.run, shares, count, NULL, PLACE_PATH, UINT32_MAX,
+				 &asked->arena, &asked->error),
+		0);
+	for (size_t i = 0; i < rows.count; i++)
+		if (strcmp(rows.rows[i].key, path) == 0)
+			return rows.rows[i].time_ns;
+	return 0;
+}
+
+static uint64_t blamed(struct asked *asked, const char *path)
+{
+	return row_of(asked, asked->idle.blamed, asked->idle.blamed_count, path);
+}
+
+static uint64_t waited(struct asked *asked, const char *path)
+{
+	return row_of(asked, asked->idle.waited, asked->idle.waited_count, path);
+}
+
+/* Kernels at [0, 20) and [70, 100): 50 ns idle. */
+static void put_queue(struct store_writer *writer, uint32_t pid)
+{
+	uint32_t queue = trace_queue(writer, pid, 1, 100);
+
+	trace_kernel(writer, queue, 0, 20);
+	trace_kernel(writer, queue, 70, 100);
+}
+
+static void test_one_thread(void **unused)
+{
+	struct asked asked;
+	uint32_t thread;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_run(asked.small.writer, thread, 50, "main;b");
+	ask(&asked);
+	assert_int_equal(asked.result, 0);
+	assert_int_equal(asked.idle.idle_ns, 50);
+	assert_int_equal(asked.idle.blamed_ns, 50);
+	assert_int_equal(blamed(&asked, "main;a"), 30);
+	assert_int_equal(blamed(&asked, "main;b"), 20);
+	end(&asked);
+}
+
+/* Threads b and c wait until 30 and 40: k = 1 in [20, 30), 2 in [30, 40), 3 in [40, 70). */
+static void test_three_threads(void **unused)
+{
+	static const char *const paths[] = {"main;a", "main;b", "main;c"};
+	struct asked asked;
+
+	(void)unused;
+	begin(&asked);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t thread = trace_thread(asked.small.writer, 1, i, 100);
+
+		trace_run(asked.small.writer, thread, 0, paths[i]);
+		if (i)
+			trace_span(asked.small.writer, thread, 5, 20 + 10 * i, STORE_OP_BLOCKED, "", 0);
+	}
+	put_queue(asked.small.writer, 1);
+	ask(&asked);
+	assert_int_equal(asked.idle.blamed_ns, 50);
+	assert_int_equal(blamed(&asked, "main;a"), 10 + 5 + 10);
+	assert_int_equal(blamed(&asked, "main;b"), 5 + 10);
+	assert_int_equal(blamed(&asked, "main;c"), 10);
+	end(&asked);
+}
+
+/* 50 ns among three: 16 2/3 each; the two missing ns go to the first two, and the sum is exact. */
+static void test_rounding(void **unused)
+{
+	static const char *const paths[] = {"main;a", "main;b", "main;c"};
+	struct asked asked;
+	uint64_t sum = 0;
+
+	(void)unused;
+	begin(&asked);
+	for (uint32_t i = 0; i < 3; i++)
+		trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, i, 100), 0, paths[i]);
+	put_queue(asked.small.writer, 1);
+	ask(&asked);
+	for (int i = 0; i < 3; i++) {
+		assert_in_range(blamed(&asked, paths[i]), 16, 17);
+		sum += blamed(&asked, paths[i]);
+	}
+	assert_int_equal(sum, 50);
+	end(&asked);
+}
+
+static void test_overlapping_queues(void **unused)
+{
+	struct asked asked;
+	uint32_t first, second;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	first = trace_queue(asked.small.writer, 1, 1, 100);
+	second = trace_queue(asked.small.writer, 1, 2, 100);
+	trace_kernel(asked.small.writer, first, 10, 40);
+	trace_span(asked.small.writer, second, 30, 60, STORE_OP_COPY, "main;<gpu copy>", 0);
+	trace_kernel(asked.small.writer, first, 50, 55);
+	ask(&asked);
+	assert_int_equal(asked.idle.busy_ns, 50);
+	assert_int_equal(asked.idle.kernel_ns, 35);
+	assert_int_equal(asked.idle.copy_ns, 15);
+	assert_int_equal(blamed(&asked, "main;a"), 50);
+	asked.question.busy = IDLE_BUSY_KERNEL;
+	ask(&asked);
+	assert_int_equal(asked.idle.busy_ns, 35);
+	assert_int_equal(blamed(&asked, "main;a"), 65);
+	end(&asked);
+}
+
+/* Each process is blamed for its own device; together the devices idle only while both do. */
+static void test_two_processes(void **unused)
+{
+	struct asked asked;
+	uint32_t queue;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 2, 0, 100), 0, "main;b");
+	queue = trace_queue(asked.small.writer, 2, 1, 100);
+	trace_kernel(asked.small.writer, queue, 0, 90);
+	ask(&asked);
+	assert_int_equal(asked.idle.groups, 2);
+	assert_int_equal(asked.idle.window_ns, 200);
+	assert_int_equal(blamed(&asked, "main;a"), 50);
+	assert_int_equal(blamed(&asked, "main;b"), 10);
+	asked.question.group = IDLE_GROUP_ALL;
+	ask(&asked);
+	assert_int_equal(asked.idle.idle_ns, 0);
+	assert_int_equal(asked.idle.window_ns, 100);
+	end(&asked);
+}
+
+static void test_window_cuts(void **unused)
+{
+	struct asked asked;
+	uint32_t thread;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_run(asked.small.writer, thread, 50, "main;b");
+	asked.question.begin_ns = 10;
+	asked.question.end_ns = 60;
+	ask(&asked);
+	assert_int_equal(asked.idle.busy_ns, 10);
+	assert_int_equal(blamed(&asked, "main;a"), 30);
+	assert_int_equal(blamed(&asked, "main;b"), 10);
+	end(&asked);
+}
+
+/* Blocked in [20, 40), in a function that only waits after. */
+static void test_nobody_active(void **unused)
+{
+	struct asked asked;
+	uint32_t thread;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, thread, 0, "main;read");
+	trace_span(asked.small.writer, thread, 20, 40, STORE_OP_BLOCKED, "", 0);
+	trace_run(asked.small.writer, thread, 40, "main;PMPI_Waitall;progress");
+	ask(&asked);
+	assert_int_equal(asked.idle.blamed_ns, 0);
+	assert_int_equal(asked.idle.all_idle_ns, 50);
+	assert_int_equal(asked.idle.unexplained_ns, 0);
+	assert_int_equal(waited(&asked, "main;read"), 20);
+	assert_int_equal(waited(&asked, "main;PMPI_Waitall;progress"), 30);
+	end(&asked);
+}
+
+/* A thread of which nothing is known is not at work. */
+static void test_lost_thread(void **unused)
+{
+	struct asked asked;
+	uint32_t thread;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_span(asked.small.writer, thread, 30, 100, STORE_OP_LOST, "", 0);
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;a"), 10);
+	assert_int_equal(asked.idle.unexplained_ns, 40);
+	end(&asked);
+}
+
+/* Lost in [30, 40), unmonitored in [50, 60): neither idle nor busy. */
+static void test_unknown_gpu(void **unused)
+{
+	struct asked asked;
+	uint32_t queue;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	queue = trace_queue(asked.small.writer, 1, 1, 100);
+	trace_kernel(asked.small.writer, queue, 0, 20);
+	trace_span(asked.small.writer, queue, 30, 40, STORE_OP_LOST, "", 0);
+	trace_span(asked.small.writer, queue, 50, 60, STORE_OP_UNMONITORED, "", 0);
+	ask(&asked);
+	assert_int_equal(asked.idle.unknown_ns, 20);
+	assert_int_equal(asked.idle.lost_ns, 10);
+	assert_int_equal(blamed(&asked, "main;a"), 60);
+	asked.question.begin_ns = 30;
+	asked.question.end_ns = 40;
+	ask(&asked);
+	assert_int_equal(asked.result, -ERROR_EMPTY);
+	end(&asked);
+}
+
+static void test_empty(void **unused)
+{
+	struct asked asked;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	ask(&asked);
+	assert_int_equal(asked.result, -ERROR_EMPTY);
+	end(&asked);
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	put_queue(asked.small.writer, 1);
+	asked.question.begin_ns = 200;
+	asked.question.end_ns = 300;
+	ask(&asked);
+	assert_int_equal(asked.result, -ERROR_EMPTY);
+	end(&asked);
+}
+
+/* A queue that is born at 50: before, its device was idle. */
+static void test_late_queue(void **unused)
+{
+	struct asked asked;
+	uint32_t queue;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 80), 0, "main;a");
+	queue = trace_stream(asked.small.writer, STORE_STREAM_GPU, 1, 1, 50, 80);
+	trace_kernel(asked.small.writer, queue, 50, 80);
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;a"), 50);
+	assert_int_equal(asked.idle.busy_ns, 30);
+	assert_int_equal(asked.idle.unknown_ns, 20);
+	end(&asked);
+}
+
+/*
+ *   thread  |a    |launch|sync~~~~~~~~~~~~~~~~~~~~~~~~|b
+ *   queue   |.........................|kernel|........
+ *           0     10     20           50     60       80
+ *
+ * From 20 to 50 the thread waits for its work, from 60 to 80 for nothing: that is its own fault.
+ */
+static void test_synchronization(void **unused)
+{
+	struct asked asked;
+	uint32_t thread, queue;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	queue = trace_queue(asked.small.writer, 1, 1, 100);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_span(asked.small.writer, thread, 10, 20, STORE_OP_LAUNCH, "main;launch", 7);
+	trace_span(asked.small.writer, thread, 20, 80, STORE_OP_SYNC, "main;sync", 0);
+	trace_run(asked.small.writer, thread, 80, "main;b");
+	trace_span(asked.small.writer, queue, 50, 60, STORE_OP_KERNEL, "main;kernel", 7);
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;a"), 20);
+	assert_int_equal(blamed(&asked, "main;sync"), 20);
+	assert_int_equal(blamed(&asked, "main;b"), 20);
+	assert_int_equal(waited(&asked, "main;sync"), 30);
+	/* The launch lies before the window, its kernel behind it. */
+	asked.question.begin_ns = 30;
+	asked.question.end_ns = 40;
+	ask(&asked);
+	assert_int_equal(waited(&asked, "main;sync"), 10);
+	end(&asked);
+}
+
+/* A copy is work to wait for, though no kernel. */
+static void test_synchronization_of_a_copy(void **unused)
+{
+	struct asked asked;
+	uint32_t thread, queue;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	queue = trace_queue(asked.small.writer, 1, 1, 100);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_span(asked.small.writer, thread, 0, 100, STORE_OP_SYNC, "main;sync", 0);
+	trace_span(asked.small.writer, queue, 50, 60, STORE_OP_COPY, "main;<gpu copy>", 0);
+	asked.question.busy = IDLE_BUSY_KERNEL;
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;sync"), 90);
+	assert_int_equal(waited(&asked, "main;sync"), 10);
+	end(&asked);
+}
+
+static void test_waits_file(void **unused)
+{
+	struct asked asked;
+	char path[128];
+	FILE *file;
+	uint32_t thread;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, thread, 0, "main;spin_*;x");
+	trace_run(asked.small.writer, thread, 50, "main;MPI_Barrier");
+	small_ready(&asked.small);
+	snprintf(path, sizeof path, "%s/waits", asked.small.path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("# ours\nspin_[*] \n!MPI_Barrier\n", file);
+	fclose(file);
+	assert_int_equal(waits_new(&asked.question.waits, asked.small.run, path, &asked.error), 0);
+	ask(&asked);
+	assert_int_equal(waited(&asked, "main;spin_*;x"), 30);
+	assert_int_equal(blamed(&asked, "main;MPI_Barrier"), 20);
+	assert_int_equal(asked.idle.blamed_ns, 20);
+	waits_free(asked.question.waits);
+	asked.question.waits = NULL;
+	assert_int_equal(
+		waits_new(&asked.question.waits, asked.small.run, "/none/such", &asked.error), -ERROR_USAGE);
+	end(&asked);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_thread),
+		cmocka_unit_test(test_three_threads),
+		cmocka_unit_test(test_rounding),
+		cmocka_unit_test(test_overlapping_queues),
+		cmocka_unit_test(test_two_processes),
+		cmocka_unit_test(test_window_cuts),
+		cmocka_unit_test(test_nobody_active),
+		cmocka_unit_test(test_lost_thread),
+		cmocka_unit_test(test_unknown_gpu),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_late_queue),
+		cmocka_unit_test(test_synchronization),
+		cmocka_unit_test(test_synchronization_of_a_copy),
+		cmocka_unit_test(test_waits_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
