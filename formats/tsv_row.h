@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tsv_row.h - inside the import of TSV: what is known so far, and the fields of the line at hand as a
+ * record. Only tsv_import.c and tsv_row.c include it.
+ */
+#ifndef FORMATS_TSV_ROW_H
+#define FORMATS_TSV_ROW_H
+
+#include "formats/tsv_reader.h"
+#include "store/writer.h"
+#include "timeline/numbering.h"
+
+struct import_stream {
+	struct store_stream s; /* host, name, device_name: text ids of the writer */
+	uint32_t id;	       /* in the store */
+	uint64_t opened;       /* spans that are open */
+	bool has_source;       /* a `monitored` row names a metric */
+	bool is_open;	       /* a `monitored` row has no end */
+	bool is_known;	       /* begin_ns and end_ns say something */
+};
+
+/* A metric that is the time source of a stream. */
+struct source_key {
+	struct store_hash metric;
+	uint64_t stream;
+};
+
+struct import {
+	struct tsv_reader reader;
+	struct store_writer *writer;
+	struct numbering texts;	     /* hash of a stream's text -> text_streams */
+	uint32_t *text_streams;	     /* [text] its stream: two texts may say the same */
+	struct numbering identities; /* struct identity -> streams */
+	struct import_stream *streams;
+	struct numbering sources; /* struct source_key */
+	struct numbering paths;	  /* hash of a path -> contexts */
+	struct import_path {
+		uint32_t context;
+		bool is_partial;
+	} * contexts;
+	uint32_t text_module;
+	struct store_bytes text; /* scratch: a field without its escapes */
+};
+
+/* The field without its escapes, into import->text. */
+int tsv_row_text(struct import *import, enum tsv_column column, struct error *error);
+bool tsv_row_is(const struct import *import, enum tsv_column column, const char *text);
+bool tsv_row_is_empty(const struct import *import, enum tsv_column column);
+int tsv_row_track(const struct import *import, enum store_track *track, struct error *error);
+int tsv_row_path(struct import *import, struct import_path *path, struct error *error);
+/* All of the record but its context. */
+int tsv_row_record(struct import *import, const struct import_stream *stream, enum store_track track,
+	struct store_record *record, struct error *error);
+
+/* Room in an array that a numbering indexes, for a new number: it doubles at powers of two. */
+bool tsv_row_room(void **array, uint32_t number, size_t size);
+
+#endif
