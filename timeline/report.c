@@ -43,16 +43,16 @@ int report_format_find(const char *name)
 
 static void human(char text[REPORT_HUMAN_MAX], double value, double step, const char *const *units)
 {
+	int digits;
+
 	while (value >= step * 0.99995 && units[1]) {
 		value /= step;
 		units++;
 	}
-	snprintf(text, REPORT_HUMAN_MAX, "%.*f %s",
-		value >= 1000 || value == (uint64_t)value ? 0
-		: value >= 100				  ? 1
-		: value >= 10				  ? 2
-							  : 3,
-		value, *units);
+	digits = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
+	if (value < 1e15 && value == (double)(uint64_t)value)
+		digits = 0;
+	snprintf(text, REPORT_HUMAN_MAX, "%.*f %s", digits, value, *units);
 }
 
 void report_human_duration(char text[REPORT_HUMAN_MAX], uint64_t ns)
