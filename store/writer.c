@@ -84,6 +84,8 @@ int store_writer_create(struct store_writer **writer_out, const char *path, stru
 		writer_free(writer);
 		return rc;
 	}
+	/* An empty store is not worth waiting for the disk: the first commit of records syncs it, too. */
+	mdb_env_set_flags(store_file_env(writer->file), MDB_NOSYNC, 1);
 	rc = create_databases(writer, error);
 	rc = rc ? rc : init_tables(writer, error);
 	snprintf(version, sizeof version, "%u.%u", STORE_FORMAT_MAJOR, STORE_FORMAT_MINOR);
@@ -97,6 +99,7 @@ int store_writer_create(struct store_writer **writer_out, const char *path, stru
 		writer_free(writer);
 		return rc;
 	}
+	mdb_env_set_flags(store_file_env(writer->file), MDB_NOSYNC, 0);
 	*writer_out = writer;
 	return 0;
 }
