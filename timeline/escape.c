@@ -128,22 +128,37 @@ static size_t undo_one(const char *at, size_t size, char *out)
 	}
 }
 
+/* The control byte whose one right escape stands behind the backslash; its length, 0: none does. */
+static size_t undo_control(const char *at, size_t size, char *out)
+{
+	struct store_bytes escape = {0};
+	size_t taken = undo_one(at, size, out);
+	bool is_right;
+
+	if (taken == 0 || !is_control((unsigned char)*out))
+		return 0;
+	put_control(&escape, (unsigned char)*out);
+	is_right = !escape.failed && escape.size == taken + 1 && memcmp(escape.data + 1, at, taken) == 0;
+	store_bytes_fini(&escape);
+	return is_right ? taken : 0;
+}
+
 void escape_composed_undo(struct store_bytes *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
-		size_t taken = text[i] == '\\' ? undo_one(text + i + 1, size - i - 1, &(char){0}) : 0;
-		char c = text[i];
+		bool is_escape = text[i] == '\\' && i + 1 < size;
+		size_t taken;
+		char c;
 
-		if (taken > 0)
-			undo_one(text + i + 1, size - i - 1, &c);
-		if (taken > 0 && is_control((unsigned char)c)) {
+		taken = is_escape ? undo_control(text + i + 1, size - i - 1, &c) : 0;
+		if (taken > 0) {
 			store_bytes_put(out, &c, 1);
 			i += taken;
 			continue;
 		}
 		/* another escape is kept with what it protects */
-		store_bytes_put(out, text + i, 1 + (text[i] == '\\' && i + 1 < size));
-		i += text[i] == '\\' && i + 1 < size;
+		store_bytes_put(out, text + i, 1 + is_escape);
+		i += is_escape;
 	}
 }
 
