@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_twin.c - blame for idle GPUs on random traces against a twin that looks at every single nanosecond;
+ * and the laws: the parts of the window sum to it, and halves of a window to the whole.
+ */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/idle.h"
+#include "timeline/attribute.h"
+
+#define ROUNDS 300
+#define LENGTH 240u /* ns */
+#define STREAMS 12u
+#define RECORDS 80u
+#define CONTEXTS 16u
+#define UNIT 27720u /* of a ns: what 1 to 12 threads share without a rest */
+
+enum { WAITED, BLAMED };
+
+struct trace {
+	struct small_run small;
+	struct run *run;
+	uint32_t stream_count;
+	uint32_t streams[STREAMS];
+	struct waits *waits;
+};
+
+struct span {
+	uint64_t begin_ns, end_ns, link;
+	uint32_t op, stream;
+};
+
+struct answer {
+	uint64_t busy_ns, unknown_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
+	uint64_t kernel_ns, comm_ns, copy_ns;
+	uint64_t share[2][CONTEXTS]; /* in UNITs, by run context */
+};
+
+static struct span spans[STREAMS * RECORDS];
+static size_t span_count;
+
+/* ---- a random trace ---- */
+
+static const char *const paths[] = {"main;a", "main;b", "main;b;c", "main;MPI_Wait;poll", "main;d"};
+
+static void put_span(struct store_writer *writer, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	uint32_t op, const char *path, uint64_t link)
+{
+	trace_span(writer, stream, begin_ns, end_ns, op, path, link);
+	spans[span_count++] = (struct span){begin_ns, end_ns, link, op, stream};
+}
+
+/* Pieces of a thread's life one after the other, so that no sample falls into a blocked stretch. */
+static void put_thread(struct store_writer *writer, uint32_t stream)
+{
+	uint64_t now_ns = small_below(30);
+
+	while (now_ns < LENGTH) {
+		uint64_t end_ns = now_ns + 1 + small_below(30), what = small_below(12);
+		const char *path = paths[small_below(5)];
+
+		if (what < 5)
+			trace_run(writer, stream, now_ns, path);
+		else if (what < 7)
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_BLOCKED, small_below(2) ? path : "",
+				0);
+		else if (what == 7)
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_RUNNABLE, path, 0);
+		else if (what == 8)
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_LOST, "", 0);
+		else if (what == 9)
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_LAUNCH, path, 1 + small_below(40));
+		else
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_SYNC, path, 0);
+		now_ns = end_ns + small_below(3);
+	}
+}
+
+static void put_queue(struct store_writer *writer, uint32_t stream)
+{
+	uint64_t now_ns = small_below(60);
+
+	while (now_ns < LENGTH) {
+		uint64_t end_ns = now_ns + 1 + small_below(25), what = small_below(20);
+		uint32_t op = what < 12	   ? STORE_OP_KERNEL
+			      : what < 17  ? STORE_OP_COPY
+			      : what == 17 ? STORE_OP_LOST
+			      : what == 18 ? STORE_OP_UNMONITORED
+					   : STORE_OP_SYNC;
+
+		put_span(writer, stream, now_ns, end_ns, op, small_below(4) ? "main;kernel" : "ncclKernel",
+			op == STORE_OP_KERNEL || op == STORE_OP_COPY ? small_below(41) : 0);
+		now_ns += small_below(60);
+	}
+}
+
+static void trace_begin(struct trace *trace)
+{
+	uint32_t processes = 1 + (uint32_t)small_below(2), in_store = 0;
+	struct error error = {0};
+
+	*trace = (struct trace){0};
+	span_count = 0;
+	small_begin(&trace->small);
+	for (uint32_t pid = 1; pid <= processes; pid++) {
+		uint32_t threads = 1 + (uint32_t)small_below(4), queues = 1 + (uint32_t)small_below(2);
+
+		for (uint32_t i = 0; i < threads; i++, in_store++)
+			put_thread(
+				trace->small.writer, trace_stream(trace->small.writer, STORE_STREAM_CPU, pid,
+							     i, small_below(40), LENGTH - small_below(40)));
+		for (uint32_t i = 0; i < queues; i++, in_store++)
+			put_queue(trace->small.writer,
+				trace_stream(trace->small.writer, STORE_STREAM_GPU, pid, i + 1,
+					small_below(40), LENGTH - small_below(40)));
+	}
+	small_ready(&trace->small);
+	trace->run = trace->small.run;
+	trace->stream_count = run_stream_count(trace->run);
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		trace->streams[i] = i;
+	assert_int_equal(waits_new(&trace->waits, trace->run, NULL, &error), 0);
+}
+
+static void trace_end(struct trace *trace)
+{
+	waits_free(trace->waits);
+	small_end(&trace->small);
+}
+
+/* ---- the twin ---- */
+
+static uint32_t process_of(const struct trace *trace, uint32_t stream)
+{
+	return run_stream(trace->run, stream)->s.pid;
+}
+
+static uint32_t span_process(const struct trace *trace, const struct span *span)
+{
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		if (run_stream(trace->run, i)->id_in_store == span->stream)
+			return process_of(trace, i);
+	fail();
+	return 0;
+}
+
+static bool span_is_gpu(const struct trace *trace, const struct span *span)
+{
+	for (uint32_t i = 0; i < trace->stream_count; i++)
+		if (run_stream(trace->run, i)->id_in_store == span->stream)
+			return run_stream(trace->run, i)->s.kind == STORE_STREAM_GPU;
+	return false;
+}
+
+/* Whether the process has work on its queues, queued or running. */
+static bool has_work(const struct trace *trace, uint32_t process, uint64_t time_ns)
+{
+	for (size_t i = 0; i < span_count; i++) {
+		uint64_t from_ns = spans[i].begin_ns, launched_ns = UINT64_MAX;
+
+		if ((spans[i].op != STORE_OP_KERNEL && spans[i].op != STORE_OP_COPY) ||
+			!span_is_gpu(trace, &spans[i]) || span_process(trace, &spans[i]) != process)
+			continue;
+		for (size_t j = 0; j < span_count; j++)
+			if (spans[i].link && spans[j].link == spans[i].link &&
+				!span_is_gpu(trace, &spans[j]) && span_process(trace, &spans[j]) == process &&
+				spans[j].end_ns < launched_ns)
+				launched_ns = spans[j].end_ns;
+		if (launched_ns < from_ns)
+			from_ns = launched_ns;
+		if (from_ns <= time_ns && time_ns < spans[i].end_ns)
+			return true;
+	}
+	return false;
+}
+
+/* Where a thread was before it was switched out: found with an extent that is sample's. */
+static uint32_t last_sample(const struct trace *trace, uint32_t stream, uint64_t time_ns)
+{
+	const struct run_stream *r = run_stream(trace->run, stream);
+	struct store_record sample;
+	struct error error = {0};
+	int found = store_reader_sample_before(
+		run_store(trace->run, r->store), r->id_in_store, time_ns + 1, &sample, &error);
+
+	assert_true(found >= 0);
+	return found ? run_context_of(trace->run, r->store, sample.context) : 0;
+}
+
+struct moment {
+	uint32_t active[STREAMS], active_count, waiting[STREAMS], waiting_count;
+	bool kernel, comm, copy, lost, unmonitored, alive;
+};
+
+static void look_at_queue(const struct trace *trace, struct moment *m, const struct extent *extent)
+{
+	if (extent->state == EXTENT_KERNEL && waits_context(trace->waits, extent->context))
+		m->comm = true;
+	else if (extent->state == EXTENT_KERNEL)
+		m->kernel = true;
+	else if (extent_state_is_busy(extent->state))
+		m->copy = true;
+	m->lost |= extent->state == EXTENT_LOST;
+	m->unmonitored |= extent->state == EXTENT_UNMONITORED;
+}
+
+static void look_at_thread(const struct trace *trace, struct moment *m, uint32_t stream, uint64_t time_ns,
+	const struct extent *extent)
+{
+	uint32_t context = extent->context;
+	bool is_out = extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE;
+
+	if (is_out && !context)
+		context = last_sample(trace, stream, time_ns);
+	if (is_out ? context != 0
+		   : (extent->state == EXTENT_WORK || extent->state == EXTENT_SYNC) &&
+				waits_context(trace->waits, context))
+		m->waiting[m->waiting_count++] = context;
+	else if (extent->state == EXTENT_SYNC && has_work(trace, process_of(trace, stream), time_ns))
+		m->waiting[m->waiting_count++] = context;
+	else if (extent->state == EXTENT_SYNC || extent->state == EXTENT_WORK)
+		m->active[m->active_count++] = context;
+}
+
+static void look(const struct trace *trace, struct moment *m, uint32_t process, uint64_t time_ns)
+{
+	*m = (struct moment){0};
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		struct extent extent;
+		struct error error = {0};
+
+		if (process && process_of(trace, i) != process)
+			continue;
+		assert_int_equal(extent_at(trace->run, i, time_ns, &extent, &error), 0);
+		m->alive |= extent.state != EXTENT_ABSENT && extent.state != EXTENT_UNMONITORED;
+		if (run_stream(trace->run, i)->s.kind == STORE_STREAM_GPU)
+			look_at_queue(trace, m, &extent);
+		else
+			look_at_thread(trace, m, i, time_ns, &extent);
+	}
+}
+
+static void charge(struct answer *answer, const struct moment *m, const struct idle_question *question)
+{
+	bool is_kernel = m->kernel || m->comm;
+
+	answer->kernel_ns += m->kernel;
+	answer->comm_ns += !m->kernel && m->comm;
+	answer->copy_ns += !is_kernel && m->copy;
+	if (is_kernel || (m->copy && question->busy == IDLE_BUSY_ANY)) {
+		answer->busy_ns++;
+	} else if (m->lost || m->unmonitored || !m->alive) {
+		answer->unknown_ns++;
+		answer->lost_ns += m->lost;
+	} else if (m->active_count) {
+		answer->blamed_ns++;
+		for (uint32_t i = 0; i < m->active_count; i++)
+			answer->share[BLAMED][m->active[i]] += UNIT / m->active_count;
+	} else {
+		answer->all_idle_ns++;
+		answer->unexplained_ns += !m->waiting_count;
+		for (uint32_t i = 0; i < m->waiting_count; i++)
+			answer->share[WAITED][m->waiting[i]] += UNIT / m->waiting_count;
+	}
+}
+
+static void twin(const struct trace *trace, struct answer *answer, const struct idle_question *question)
+{
+	uint32_t last = 0;
+	struct moment m;
+
+	*answer = (struct answer){0};
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		uint32_t process = question->group == IDLE_GROUP_ALL ? 0 : process_of(trace, i);
+
+		if ((process == last && i) || (!process && i))
+			continue;
+		last = process;
+		for (uint64_t t = question->begin_ns; t < question->end_ns; t++) {
+			look(trace, &m, process, t);
+			charge(answer, &m, question);
+		}
+	}
+}
+
+/* ---- against each other ---- */
+
+static void units(const struct share *shares, size_t count, uint64_t sums[CONTEXTS])
+{
+	memset(sums, 0, CONTEXTS * sizeof(*sums));
+	for (size_t i = 0; i < count; i++) {
+		assert_true(shares[i].context < CONTEXTS);
+		/* Whole ns apart, so that the product fits. */
+		sums[shares[i].context] = (uint64_t)(shares[i].amount >> 64) * UNIT +
+					  (uint64_t)(((share_fixed)(uint64_t)shares[i].amount * UNIT +
+							     ((share_fixed)1 << 63)) >>
+						     64);
+	}
+}
+
+static bool sweep(const struct trace *trace, const struct idle_question *question, struct answer *answer)
+{
+	struct arena arena = {0};
+	struct error error = {0};
+	struct idle idle;
+	int result = idle_sweep(&idle, trace->run, question, &arena, &error);
+
+	*answer = (struct answer){.busy_ns = idle.busy_ns,
+		.unknown_ns = idle.unknown_ns,
+		.lost_ns = idle.lost_ns,
+		.blamed_ns = idle.blamed_ns,
+		.all_idle_ns = idle.all_idle_ns,
+		.unexplained_ns = idle.unexplained_ns,
+		.kernel_ns = idle.kernel_ns,
+		.comm_ns = idle.comm_ns,
+		.copy_ns = idle.copy_ns};
+	assert_true(!result || result == -ERROR_EMPTY);
+	assert_true(!result || !(idle.busy_ns + idle.idle_ns));
+	if (!result) {
+		units(idle.blamed, idle.blamed_count, answer->share[BLAMED]);
+		units(idle.waited, idle.waited_count, answer->share[WAITED]);
+		assert_int_equal(idle.busy_ns + idle.unknown_ns + idle.blamed_ns + idle.all_idle_ns,
+			idle.groups * (question->end_ns - question->begin_ns));
+	}
+	arena_fini(&arena);
+	return !result;
+}
+
+static struct idle_question random_question(const struct trace *trace)
+{
+	uint64_t a = small_below(LENGTH), b = small_below(LENGTH + 20);
+
+	if (a == b)
+		b++;
+	return (struct idle_question){.streams = trace->streams,
+		.stream_count = trace->stream_count,
+		.begin_ns = a < b ? a : b,
+		.end_ns = a < b ? b : a,
+		.busy = (enum idle_busy)small_below(2),
+		.group = (enum idle_group)small_below(2),
+		.waits = trace->waits};
+}
+
+static void test_twin(void **unused)
+{
+	(void)unused;
+	small_seed("blame.twin");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct answer fast, slow;
+		struct idle_question question;
+		struct trace trace;
+
+		trace_begin(&trace);
+		question = random_question(&trace);
+		sweep(&trace, &question, &fast);
+		twin(&trace, &slow, &question);
+		assert_memory_equal(&fast, &slow, sizeof fast);
+		trace_end(&trace);
+	}
+}
+
+/* Halves of a window sum to the whole, to the last fraction of a ns. */
+static void test_partition(void **unused)
+{
+	(void)unused;
+	small_seed("blame.partition");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct idle_question question, left, right;
+		struct answer whole, parts[2];
+		struct trace trace;
+
+		trace_begin(&trace);
+		question = left = right = random_question(&trace);
+		left.end_ns = right.begin_ns =
+			question.begin_ns + small_below(question.end_ns - question.begin_ns);
+		if (left.end_ns > left.begin_ns) {
+			uint64_t *sums[3] = {
+				(uint64_t *)&whole, (uint64_t *)&parts[0], (uint64_t *)&parts[1]};
+
+			sweep(&trace, &question, &whole);
+			sweep(&trace, &left, &parts[0]);
+			sweep(&trace, &right, &parts[1]);
+			for (size_t i = 0; i < sizeof(whole) / sizeof(uint64_t); i++)
+				assert_int_equal(sums[0][i], sums[1][i] + sums[2][i]);
+		}
+		trace_end(&trace);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_partition)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
