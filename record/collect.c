@@ -129,8 +129,12 @@ static int store_make(struct collector *collector, struct error *error)
 	snprintf(path, sizeof(path), "%s/%s-%.8s%s", collector->plan->run, *host ? host : "host", boot,
 		STORE_SUFFIX);
 	result = store_writer_create(&collector->writer, path, error);
-	if (result)
+	if (result) {
+		/* LMDB's own, which no reader is without; the run is to be empty then. */
+		strcat(path, "-lock");
+		unlink(path);
 		return result;
+	}
 	collector->host_text = store_writer_text(collector->writer, host, strlen(host));
 	metas_put(collector, host, boot);
 	return 0;
@@ -307,15 +311,15 @@ static void launcher_ended(
 static bool launcher_serve(struct collector *collector, struct launcher *launcher)
 {
 	struct host_message message;
-	ssize_t got = recv(launcher->connection, &message, sizeof(message), MSG_DONTWAIT);
+	ssize_t got;
 
-	if (got < 0)
-		return errno == EAGAIN || errno == EINTR;
-	if (got == sizeof(message) && message.type == HOST_STARTED)
-		summary_started(&collector->summary, (uint32_t)message.number);
-	if (got == sizeof(message) && message.type == HOST_ENDED)
-		launcher_ended(collector, launcher, &message);
-	return got != 0;
+	while ((got = recv(launcher->connection, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
+		if (got == sizeof(message) && message.type == HOST_STARTED)
+			summary_started(&collector->summary, (uint32_t)message.number);
+		if (got == sizeof(message) && message.type == HOST_ENDED)
+			launcher_ended(collector, launcher, &message);
+	}
+	return got < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 static void launchers_serve(struct collector *collector)
@@ -390,8 +394,10 @@ static void launchers_tell(struct collector *collector, enum host_message_type t
 {
 	struct host_message message = {.type = type, .number = number};
 
-	if (type == HOST_DONE)
+	if (type == HOST_DONE) {
 		summary_text(&collector->summary, message.text, sizeof(message.text));
+		snprintf(message.problem, sizeof(message.problem), "%s", collector->summary.problem);
+	}
 	for (struct launcher *at = collector->launchers; at; at = at->next)
 		if (at->has_ended)
 			host_send(at->connection, &message);

@@ -47,6 +47,7 @@ struct host_message {
 	uint64_t number;
 	uint64_t user_ns, system_ns; /* HOST_ENDED: CPU time of the program and its children */
 	char text[1024];
+	char problem[512]; /* HOST_DONE: why not all is recorded, "": it is */
 };
 
 /* Makes the private directory and the agent's link, takes the lock of this launch, connects or binds. */

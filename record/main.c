@@ -332,6 +332,10 @@ static void measuring_finish(struct record *record, int status, const struct rus
 				word.text);
 			rmdir(record->run);
 		} else {
+			word.problem[sizeof(word.problem) - 1] = '\0';
+			if (word.problem[0])
+				fprintf(stderr, "hpct-record: the recording stopped early: %s\n",
+					word.problem);
 			summary_write(record, word.text);
 		}
 	} else if (!launch_is_interrupted()) {

@@ -40,7 +40,7 @@ same "what was in it" mine "$(cat e.hpct/notes)"
 code "no such directory" 0 hpct-record -o /nowhere/at/all/f.hpct -- "$samples/exits" return 0
 sentence "no such directory: the program runs unmeasured"
 code "no such directory, --strict" 125 hpct-record --strict -o /nowhere/at/all/f.hpct -- true
-mkdir full && if mount -t tmpfs -o size=128k none full 2>/dev/null; then
+mkdir full && if mount -t tmpfs -o size=64k none full 2>/dev/null; then
 	code "full disk: the program's own exit code" 7 hpct-record -o full/g.hpct -- "$samples/exits" return 7
 	sentence "full disk"
 	umount full
