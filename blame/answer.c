@@ -24,7 +24,7 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 	return question;
 }
 
-int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error)
+static int find_by(const struct program_call *call, enum place_by *by, struct error *error)
 {
 	static const enum place_by keys[] = {[STATS_FUNCTION] = PLACE_FUNCTION,
 		[STATS_PATH] = PLACE_PATH,
@@ -56,7 +56,7 @@ static void print_row(
 	report_row(report);
 }
 
-int answer_print_rows(const struct program_call *call, const struct share_rows *rows,
+static int print_rows(const struct program_call *call, const struct share_rows *rows,
 	const struct answer_bucket *bucket, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
@@ -72,6 +72,22 @@ int answer_print_rows(const struct program_call *call, const struct share_rows *
 	if (bucket->time_ns)
 		print_row(report, bucket->key, bucket->time_ns, whole_ns, is_table);
 	return report_close(report, error);
+}
+
+int answer_print_shares(struct program_call *call, const struct ask *ask, const struct share *shares,
+	size_t count, const struct answer_bucket *bucket, struct error *error)
+{
+	struct share_rows rows;
+	enum place_by by = PLACE_FUNCTION;
+	int result;
+
+	if (ask->shape == ASK_TREE)
+		return answer_print_tree(call, shares, count, bucket, error);
+	result = find_by(call, &by, error);
+	if (!result)
+		result = share_rows_make(&rows, call->run, shares, count, call->select, by,
+			select_depth(call->select), &call->arena, error);
+	return result ? result : print_rows(call, &rows, bucket, error);
 }
 
 int answer_print_facts(

@@ -24,15 +24,16 @@ struct ask {
 
 /* The question about idle GPUs that the selector and the options state. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
-/* The key asked for. ERROR_USAGE: no such key. */
-int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error);
-
-/* Rows "key blame_ns percent"; a bucket comes last, whatever its size. */
+/* A part of the whole that is nobody's: always the last row. */
 struct answer_bucket {
 	const char *key;
 	uint64_t time_ns;
 };
-int answer_print_rows(const struct program_call *call, const struct share_rows *rows,
+/* Shares as the question wants them: rows "key blame_ns percent", or a tree. */
+int answer_print_shares(struct program_call *call, const struct ask *ask, const struct share *shares,
+	size_t count, const struct answer_bucket *bucket, struct error *error);
+/* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
+int answer_print_tree(struct program_call *call, const struct share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error);
 /* Rows "key value". */
 struct answer_fact {
@@ -44,5 +45,6 @@ int answer_print_facts(
 
 /* Each prints one answer, in the shape asked for. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 
 #endif

@@ -42,23 +42,15 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct answer_bucket bucket;
-	struct share_rows rows;
-	enum place_by by;
 	struct idle idle;
 	bool is_all = ask->of == ASK_ALL_IDLE;
-	int result = answer_find_by(call, &by, error);
+	int result = idle_sweep(&idle, call->run, &question, &call->arena, error);
 
-	if (!result)
-		result = idle_sweep(&idle, call->run, &question, &call->arena, error);
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
-	result = share_rows_make(&rows, call->run, is_all ? idle.waited : idle.blamed,
-		is_all ? idle.waited_count : idle.blamed_count, call->select, by, select_depth(call->select),
-		&call->arena, error);
-	if (result)
-		return result;
 	bucket = is_all ? (struct answer_bucket){UNKNOWN, idle.unexplained_ns}
 			: (struct answer_bucket){NOBODY, idle.all_idle_ns};
 	print_head(call, ask, &idle);
-	return answer_print_rows(call, &rows, &bucket, error);
+	return answer_print_shares(call, ask, is_all ? idle.waited : idle.blamed,
+		is_all ? idle.waited_count : idle.blamed_count, &bucket, error);
 }

@@ -65,13 +65,21 @@ static int take_summary(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_tree(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->shape = ASK_TREE;
+	return 0;
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	struct ask *ask = call->own;
 	int result = waits_new(&ask->waits, call->run, ask->waits_path, error);
 
 	if (!result)
-		result = answer_gpu_idle(call, ask, error);
+		result = ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)
+						 : answer_gpu_idle(call, ask, error);
 	waits_free(ask->waits);
 	return result;
 }
@@ -81,6 +89,7 @@ static const struct program_option options[] = {
 	{0, "busy", "WHAT", "a GPU works in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work", take_waits},
+	{0, "tree", NULL, "top-down by call path", take_tree},
 	{0, "summary", NULL, "the sums alone, as key and value", take_summary}};
 
 static const struct program program = {

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_wait.c - where threads wait in synchronization calls, and for which kernels. */
+#include <stdio.h>
+
+#include "blame/answer.h"
+#include "blame/wait.h"
+
+static int print_summary(const struct program_call *call, const struct wait *wait, struct error *error)
+{
+	const struct answer_fact facts[] = {{"cpu_idle_ns", wait->sync_ns}, {"covered_ns", wait->covered_ns},
+		{"uncovered_ns", wait->uncovered_ns}, {"window_ns", wait->window_ns},
+		{"monitored_ns", wait->monitored_ns}, {"threads", wait->threads}};
+
+	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
+}
+
+static void print_head(const struct program_call *call, const struct ask *ask, const struct wait *wait)
+{
+	char sync_text[REPORT_HUMAN_MAX], monitored_text[REPORT_HUMAN_MAX];
+
+	if (call->format != REPORT_TABLE)
+		return;
+	report_human_duration(sync_text, wait->sync_ns);
+	report_human_duration(monitored_text, wait->monitored_ns);
+	printf("%u threads in synchronization calls for %s of %s monitored (%.2f %%)\n", wait->threads,
+		sync_text, monitored_text, 100.0 * (double)wait->sync_ns / (double)wait->monitored_ns);
+	if (ask->of == ASK_CPU_IDLE_CAUSE)
+		printf("Kernels that ran meanwhile share it by overlap, concurrent ones equally\n");
+}
+
+int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	bool is_cause = ask->of == ASK_CPU_IDLE_CAUSE;
+	struct answer_bucket bucket = {"<no kernel>", 0};
+	struct wait wait;
+	int result = wait_sweep(&wait, call->run, &question, &call->arena, error);
+
+	if (result || ask->shape == ASK_SUMMARY)
+		return result ? result : print_summary(call, &wait, error);
+	if (is_cause)
+		bucket.time_ns = wait.uncovered_ns;
+	print_head(call, ask, &wait);
+	return answer_print_shares(call, ask, is_cause ? wait.causes : wait.sync,
+		is_cause ? wait.cause_count : wait.sync_count, &bucket, error);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* running.c - see running.h: spans by begin from each queue, running ones in a heap by end. */
+#include "blame/running.h"
+
+#include <stdlib.h>
+
+#include "timeline/scan.h"
+
+struct queue {
+	struct scan *scan;
+	const struct batch *batch;
+	size_t row;
+	uint64_t next_ns; /* UINT64_MAX: no more */
+};
+
+struct kernel {
+	uint64_t end_ns;
+	uint32_t context;
+	share_fixed entered;
+};
+
+struct running {
+	struct run *run;
+	uint64_t begin_ns, end_ns;
+	struct queue *queues;
+	uint32_t queue_count;
+	struct kernel *heap;
+	uint32_t count, room;
+};
+
+int running_new(
+	struct running **running, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	*running = calloc(1, sizeof(**running));
+	if (!*running)
+		return error_memory(error);
+	(*running)->run = run;
+	(*running)->begin_ns = begin_ns;
+	(*running)->end_ns = end_ns;
+	return 0;
+}
+
+void running_free(struct running *running)
+{
+	if (!running)
+		return;
+	for (uint32_t i = 0; i < running->queue_count; i++)
+		scan_close(running->queues[i].scan);
+	free(running->queues);
+	free(running->heap);
+	free(running);
+}
+
+/* ---- queues ---- */
+
+static bool is_kernel(const struct batch *batch, size_t row)
+{
+	return (batch->what[row] == STORE_OP_KERNEL || batch->what[row] == STORE_OP_GRAPH) &&
+	       batch->end_ns[row] > batch->begin_ns[row];
+}
+
+/* To the queue's next kernel. */
+static int queue_advance(struct queue *queue, struct error *error)
+{
+	for (;;) {
+		queue->row++;
+		if (!queue->batch || queue->row >= queue->batch->count) {
+			long count = scan_next(queue->scan, &queue->batch, error);
+
+			queue->row = 0;
+			queue->next_ns = UINT64_MAX;
+			if (count <= 0)
+				return (int)count;
+		}
+		if (!is_kernel(queue->batch, queue->row))
+			continue;
+		queue->next_ns = queue->batch->begin_ns[queue->row];
+		return 0;
+	}
+}
+
+int running_add_queue(struct running *running, uint32_t stream, struct error *error)
+{
+	struct queue *queues = realloc(running->queues, (running->queue_count + 1) * sizeof(*queues));
+	struct queue *queue;
+	int result;
+
+	if (!queues)
+		return error_memory(error);
+	running->queues = queues;
+	queue = &queues[running->queue_count];
+	*queue = (struct queue){.next_ns = UINT64_MAX};
+	result = scan_open(&queue->scan, running->run, stream, STORE_SPANS, running->begin_ns,
+		running->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT, SCAN_CLIP, error);
+	if (result)
+		return result;
+	running->queue_count++;
+	return queue_advance(queue, error);
+}
+
+/* ---- the heap ---- */
+
+static bool heap_push(struct running *running, struct kernel kernel)
+{
+	uint32_t at = running->count;
+
+	if (at == running->room) {
+		uint32_t room = running->room ? 2 * running->room : 64;
+		struct kernel *heap = realloc(running->heap, room * sizeof(*heap));
+
+		if (!heap)
+			return false;
+		running->heap = heap;
+		running->room = room;
+	}
+	running->count++;
+	for (; at && running->heap[(at - 1) / 2].end_ns > kernel.end_ns; at = (at - 1) / 2)
+		running->heap[at] = running->heap[(at - 1) / 2];
+	running->heap[at] = kernel;
+	return true;
+}
+
+static struct kernel heap_pop(struct running *running)
+{
+	struct kernel *heap = running->heap, first = heap[0], last = heap[--running->count];
+	uint32_t at = 0;
+
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= running->count)
+			break;
+		if (child + 1 < running->count && heap[child + 1].end_ns < heap[child].end_ns)
+			child++;
+		if (heap[child].end_ns >= last.end_ns)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = last;
+	return first;
+}
+
+/* ---- changes ---- */
+
+uint64_t running_next_ns(const struct running *running)
+{
+	uint64_t next_ns = running->count ? running->heap[0].end_ns : UINT64_MAX;
+
+	for (uint32_t i = 0; i < running->queue_count; i++)
+		if (running->queues[i].next_ns < next_ns)
+			next_ns = running->queues[i].next_ns;
+	return next_ns;
+}
+
+int running_take(struct running *running, share_fixed clock, struct share_sums *sums, struct error *error)
+{
+	uint64_t now_ns = running_next_ns(running);
+
+	while (running->count && running->heap[0].end_ns == now_ns) {
+		struct kernel kernel = heap_pop(running);
+
+		if (clock != kernel.entered && !share_sums_add(sums, kernel.context, clock - kernel.entered))
+			return error_memory(error);
+	}
+	for (uint32_t i = 0; i < running->queue_count; i++) {
+		struct queue *queue = &running->queues[i];
+
+		while (queue->next_ns == now_ns) {
+			int result;
+
+			if (!heap_push(running, (struct kernel){queue->batch->end_ns[queue->row],
+							queue->batch->context[queue->row], clock}))
+				return error_memory(error);
+			result = queue_advance(queue, error);
+			if (result)
+				return result;
+		}
+	}
+	return 0;
+}
+
+uint32_t running_count(const struct running *running)
+{
+	return running->count;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * running.h - the kernels that run at a moment, all of them: those of a queue that overlap, too, of which its
+ * line shows only the last.
+ */
+#ifndef BLAME_RUNNING_H
+#define BLAME_RUNNING_H
+
+#include "blame/share.h"
+
+struct running;
+
+int running_new(
+	struct running **running, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+void running_free(struct running *running);
+int running_add_queue(struct running *running, uint32_t stream, struct error *error);
+
+/* When the next kernel begins or ends; UINT64_MAX: none does any more. Kernels are cut at the window. */
+uint64_t running_next_ns(const struct running *running);
+/* Takes what ends or begins then. What runs is charged what `clock` gains: kernels that end are given their
+ * share in `sums`. */
+int running_take(struct running *running, share_fixed clock, struct share_sums *sums, struct error *error);
+uint32_t running_count(const struct running *running);
+
+#endif

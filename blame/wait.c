@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.c - see wait.h. As in idle.c a clock runs instead of a hand-out: while s threads wait and n kernels
+ * run it gains s dt / n, and each kernel is charged what it gained from the kernel's begin to its end.
+ */
+#include "blame/wait.h"
+
+#include <stdlib.h>
+
+#include "blame/process.h"
+#include "blame/running.h"
+#include "blame/sweep.h"
+
+struct line {
+	struct extent piece;
+	bool is_sync;
+};
+
+struct group {
+	struct run *run;
+	const struct idle_question *question;
+	struct wait *wait;
+	struct sweep *sweep;
+	struct running *running;
+	struct line *lines;
+	uint64_t now_ns;
+	uint32_t waiting; /* threads */
+	share_fixed clock;
+	struct share_sums *sync, *causes;
+};
+
+static void pass(struct group *group, uint64_t to_ns)
+{
+	uint64_t wait_ns = (to_ns - group->now_ns) * group->waiting;
+	uint32_t kernels = running_count(group->running);
+
+	group->now_ns = to_ns;
+	group->wait->sync_ns += wait_ns;
+	if (!kernels) {
+		group->wait->uncovered_ns += wait_ns;
+		return;
+	}
+	group->wait->covered_ns += wait_ns;
+	group->clock += share_of(wait_ns, kernels);
+}
+
+static bool line_change(struct group *group, const struct sweep_change *change)
+{
+	struct line *line = &group->lines[change->line];
+
+	if (line->is_sync) {
+		group->waiting--;
+		if (!share_sums_add(group->sync, line->piece.context,
+			    share_of(change->time_ns - line->piece.begin_ns, 1)))
+			return false;
+	}
+	line->is_sync = change->piece && change->piece->state == EXTENT_SYNC;
+	group->waiting += line->is_sync;
+	if (!change->piece)
+		return true;
+	line->piece = *change->piece;
+	if (line->piece.state != EXTENT_ABSENT && line->piece.state != EXTENT_UNMONITORED)
+		group->wait->monitored_ns += line->piece.end_ns - line->piece.begin_ns;
+	return true;
+}
+
+static int take_kernels(struct group *group, uint64_t until_ns, struct error *error)
+{
+	int result = 0;
+
+	uint64_t next_ns;
+
+	while (!result && (next_ns = running_next_ns(group->running)) <= until_ns && next_ns != UINT64_MAX) {
+		pass(group, next_ns);
+		result = running_take(group->running, group->clock, group->causes, error);
+	}
+	return result;
+}
+
+static int group_run(struct group *group, struct error *error)
+{
+	struct sweep_change change;
+	int more;
+
+	while ((more = sweep_next(group->sweep, &change, error)) > 0) {
+		int result = take_kernels(group, change.time_ns, error);
+
+		if (result)
+			return result;
+		pass(group, change.time_ns);
+		if (!line_change(group, &change))
+			return error_memory(error);
+	}
+	return more;
+}
+
+/* The threads of these processes, and the kernels of their queues. */
+static int group_add(
+	struct group *group, const struct process *processes, uint32_t count, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t p = 0; p < count; p++) {
+		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++) {
+			uint32_t stream = processes[p].streams[i];
+
+			if (run_stream(group->run, stream)->s.kind == STORE_STREAM_GPU) {
+				result = running_add_queue(group->running, stream, error);
+			} else {
+				result = sweep_add_stream(group->sweep, stream, error);
+				group->wait->threads++;
+			}
+		}
+	}
+	return result;
+}
+
+static int group_sweep(
+	struct group *group, const struct process *processes, uint32_t count, struct error *error)
+{
+	const struct idle_question *question = group->question;
+	size_t lines = 1;
+	int result = sweep_new(&group->sweep, group->run, question->begin_ns, question->end_ns, error);
+
+	for (uint32_t p = 0; p < count; p++)
+		lines += processes[p].stream_count;
+	group->lines = calloc(lines, sizeof(*group->lines));
+	group->now_ns = question->begin_ns;
+	if (!result)
+		result =
+			running_new(&group->running, group->run, question->begin_ns, question->end_ns, error);
+	if (!result && !group->lines)
+		result = error_memory(error);
+	if (!result)
+		result = group_add(group, processes, count, error);
+	if (!result)
+		result = group_run(group, error);
+	sweep_free(group->sweep);
+	running_free(group->running);
+	free(group->lines);
+	return result;
+}
+
+static int groups_sweep(struct group *start, struct arena *arena, struct error *error)
+{
+	const struct idle_question *question = start->question;
+	struct process *processes;
+	uint32_t count, step;
+	int result = process_list(
+		&processes, &count, start->run, question->streams, question->stream_count, arena, error);
+
+	if (result)
+		return result;
+	step = question->group == IDLE_GROUP_ALL ? count : 1;
+	for (uint32_t p = 0; p < count && !result; p += step) {
+		struct group group = *start;
+
+		result = group_sweep(&group, &processes[p], step, error);
+	}
+	return result;
+}
+
+int wait_sweep(struct wait *wait, struct run *run, const struct idle_question *question, struct arena *arena,
+	struct error *error)
+{
+	struct share_sums sync = {0}, causes = {0};
+	struct group start = {
+		.run = run, .question = question, .wait = wait, .sync = &sync, .causes = &causes};
+	int result;
+
+	*wait = (struct wait){0};
+	result = groups_sweep(&start, arena, error);
+	wait->window_ns = wait->threads * (question->end_ns - question->begin_ns);
+	if (!result && !wait->threads)
+		result = error_set(error, ERROR_EMPTY,
+			"no CPU thread is among the chosen streams; hpct-info --streams lists them");
+	if (!result && !wait->monitored_ns)
+		result = error_set(error, ERROR_EMPTY, "no CPU thread was monitored in this window");
+	if (!result)
+		result = share_sums_list(&sync, &wait->sync, &wait->sync_count, arena, error);
+	if (!result)
+		result = share_sums_list(&causes, &wait->causes, &wait->cause_count, arena, error);
+	share_sums_fini(&sync);
+	share_sums_fini(&causes);
+	return result;
+}
