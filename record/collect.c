@@ -25,6 +25,7 @@
 #include "record/hello.h"
 #include "record/measured.h"
 #include "record/naming.h"
+#include "record/rundir.h"
 #include "record/summary.h"
 
 #define DRAIN_MS 50
@@ -126,8 +127,8 @@ static int store_make(struct collector *collector, struct error *error)
 		if (*at == '/' || (unsigned char)*at <= ' ')
 			*at = '_';
 	boot_read(boot, sizeof(boot));
-	snprintf(path, sizeof(path), "%s/%s-%.8s%s", collector->plan->run, *host ? host : "host", boot,
-		STORE_SUFFIX);
+	if (rundir_store_path(path, sizeof(path), collector->plan->run, *host ? host : "host", boot))
+		return error_set(error, ERROR_USAGE, "the run's path %s is too long", collector->plan->run);
 	result = store_writer_create(&collector->writer, path, error);
 	if (result) {
 		/* LMDB's own, which no reader is without; the run is to be empty then. */

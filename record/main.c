@@ -4,7 +4,6 @@
  * program with the agent preloaded, and ends as the program ended. What keeps hpct from
  * measuring costs a sentence, not the job.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,9 +20,11 @@
 #include "record/launch.h"
 #include "record/nested.h"
 #include "record/options.h"
+#include "record/rundir.h"
 #include "store/store.h"
 
 #define DONE_WAIT_NS UINT64_C(30000000000)
+#define NAMES_MAX 10000
 #define READY_WAIT_MS 5000
 #define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
 
@@ -56,82 +56,15 @@ static void say(const char *text)
 	fprintf(stderr, "hpct-record: %s\n", text);
 }
 
-/* ---- the run's directory ---- */
+/* ---- the run ---- */
 
-static bool is_ours(const char *name)
+/* A name that nobody chose must not keep the program from running: it gets a number. */
+static void name_make_free(struct record *record)
 {
-	static const char *const suffixes[] = {".mdb", ".mdb-lock"};
-	size_t length = strlen(name);
+	size_t length = strlen(record->run) - strlen(STORE_RUN_SUFFIX);
 
-	if (!strcmp(name, "marks.tsv"))
-		return true;
-	for (unsigned i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		size_t tail = strlen(suffixes[i]);
-
-		if (length > tail && !strcmp(name + length - tail, suffixes[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Visits the entries of a run; negative as soon as `visit` is. */
-static int run_visit(const char *run, int (*visit)(int directory, const char *name))
-{
-	DIR *directory = opendir(run);
-	struct dirent *entry;
-	int result = 0;
-
-	if (!directory)
-		return -1;
-	while (!result && (entry = readdir(directory)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			result = visit(dirfd(directory), entry->d_name);
-	closedir(directory);
-	return result;
-}
-
-static int entry_check(int directory, const char *name)
-{
-	(void)directory;
-	return is_ours(name) ? 0 : -1;
-}
-
-static int entry_remove(int directory, const char *name)
-{
-	return unlinkat(directory, name, 0);
-}
-
-/* Only what holds nothing but our files is removed. */
-static int run_remove(const char *run, struct error *error)
-{
-	if (run_visit(run, entry_check))
-		return error_set(error, ERROR_USAGE,
-			"%s holds files that hpct did not make; move it away, or choose another name with -o",
-			run);
-	if (run_visit(run, entry_remove) || rmdir(run))
-		return error_set(error, ERROR_IO, "cannot remove %s: %s", run, strerror(errno));
-	return 0;
-}
-
-static int run_make(struct record *record, struct error *error)
-{
-	int result = 0;
-
-	if (!mkdir(record->run, 0700)) {
-		record->made_run = true;
-		return 0;
-	}
-	if (errno != EEXIST)
-		return error_set(error, ERROR_IO, "cannot make the run %s: %s", record->run, strerror(errno));
-	if (!record->options.overwrite)
-		return error_set(error, ERROR_USAGE,
-			"the run %s exists; choose another name with -o, or give --overwrite", record->run);
-	result = run_remove(record->run, error);
-	if (!result && mkdir(record->run, 0700))
-		result = error_set(
-			error, ERROR_IO, "cannot make the run %s: %s", record->run, strerror(errno));
-	record->made_run = !result;
-	return result;
+	for (int i = 2; i < NAMES_MAX && !access(record->run, F_OK); i++)
+		snprintf(record->run + length, sizeof(record->run) - length, "-%d%s", i, STORE_RUN_SUFFIX);
 }
 
 static int run_name(struct record *record, struct error *error)
@@ -149,6 +82,8 @@ static int run_name(struct record *record, struct error *error)
 			error, ERROR_IO, "cannot tell where %s would lie: %s", path, strerror(errno));
 	else
 		snprintf(record->run, sizeof(record->run), "%.*s/%s", (int)strlen(here), here, path);
+	if (!record->options.run && !record->name.is_shared)
+		name_make_free(record);
 	return 0;
 }
 
@@ -201,7 +136,8 @@ static int collector_start(struct record *record, struct error *error)
 		.names = record->names,
 		.unmonitored = record->target.unmeasurable};
 	char *command;
-	int result = run_make(record, error);
+	int result = rundir_make(record->run, record->name.is_shared ? record->name.id : NULL,
+		record->options.overwrite, &record->made_run, error);
 
 	if (result)
 		return result;
@@ -226,7 +162,7 @@ static int measuring_prepare(struct record *record, struct error *error)
 	if (result) {
 		host_give_up(&record->host);
 		if (record->made_run)
-			rmdir(record->run);
+			rundir_unmake(record->run);
 	}
 	record->is_measured = !result;
 	return result;
@@ -273,7 +209,7 @@ static int ready_wait(struct record *record, struct error *error)
 		return 0;
 	record->is_measured = false;
 	host_leave(&record->host);
-	rmdir(record->run);
+	rundir_unmake(record->run);
 	return error_set(error, ERROR_IO, "%s",
 		word.type == HOST_FAILED ? word.text : "the collector has not come up");
 }
@@ -330,7 +266,7 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		if (word.type == HOST_FAILED) {
 			fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
 				word.text);
-			rmdir(record->run);
+			rundir_unmake(record->run);
 		} else {
 			word.problem[sizeof(word.problem) - 1] = '\0';
 			if (word.problem[0])

@@ -16,20 +16,20 @@ const char options_help[] =
 	"\n"
 	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
 	"\n"
-	"  -o, --output RUN         the run to make (%j job, %s step, %h host, %p pid are\n"
-	"                           replaced); default PROGRAM-JOB.hpct or PROGRAM-PID.hpct\n"
-	"      --overwrite          remove a run of that name first\n"
-	"  -e, --event EVENT[@N]    CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
-	"                           time (the default); CPUTIME@f200: 200 samples a second\n"
-	"  -t, --trace              accepted: hpct always traces\n"
-	"      --summary FILE       write the summary there (it is in the run anyway, and on\n"
-	"                           stderr if that is a terminal)\n"
-	"      --strict             exit 125 instead of running PROGRAM unmeasured\n"
-	"  -L, --list               list the events\n"
+	"  -o, --output RUN       the run to make (%j job, %s step, %h host, %p pid are\n"
+	"                         replaced); default PROGRAM-JOB.hpct, PROGRAM-PID.hpct\n"
+	"      --overwrite        remove a run of that name first\n"
+	"  -e, --event EVENT[@N]  CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
+	"                         time (the default); CPUTIME@f200: 200 samples a second\n"
+	"  -t, --trace            accepted: hpct always traces\n"
+	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
+	"                         on stderr if that is a terminal)\n"
+	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
+	"  -L, --list             list the events\n"
 	"  -h, --help   -V, --version\n"
 	"\n"
-	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 hpct-record's\n"
-	"own failure, 126 PROGRAM cannot be executed, 127 it is not found.\n"
+	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
+	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
 	"Next: hpct-view RUN, hpct-profile RUN, hpct-info RUN.\n";
 
 static const struct option long_options[] = {
@@ -177,7 +177,8 @@ void launch_name_find(struct launch_name *name)
 		label_copy(name->label, sizeof(name->label), launch);
 	else
 		snprintf(name->label, sizeof(name->label), "%d", (int)getpid());
-	if (*launch || (name->job[0] && name->step[0]))
+	name->is_shared = *launch || (name->job[0] && name->step[0]);
+	if (name->is_shared)
 		snprintf(name->id, sizeof(name->id), "%.60s/%.60s/%.100s", name->job, name->step, launch);
 	else
 		snprintf(name->id, sizeof(name->id), "pid/%d", (int)getpid());

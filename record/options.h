@@ -26,6 +26,7 @@ extern const char options_help[];
 struct launch_name {
 	char id[256];		/* same for all processes of one launch; what makes a run one run */
 	char label[64];		/* of the default run name */
+	bool is_shared;		/* by all processes of a job step or of mpirun */
 	char job[64], step[64]; /* "" when there is none */
 };
 void launch_name_find(struct launch_name *name);

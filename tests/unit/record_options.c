@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_options.c - the command line of hpct-record, the names of launches and runs, and the run's
+ * directory: what is joined, replaced and refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/options.h"
+#include "record/rundir.h"
+
+static char directory[64];
+
+static int set_up(void **state)
+{
+	static const char *const launchers[] = {"PMIX_NAMESPACE", "PMI_JOBID", "OMPI_MCA_ess_base_jobid",
+		"HYDRA_LAUNCHER_ID", "SLURM_JOB_ID", "SLURM_STEP_ID", "COBALT_JOBID", "LSB_JOBID",
+		"PBS_JOBID", "HPCRUN_EVENT_LIST"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		unsetenv(launchers[i]);
+	strcpy(directory, "/tmp/hpct-options.XXXXXX");
+	return mkdtemp(directory) && !chdir(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	char command[96];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	return chdir("/") || system(command);
+}
+
+/* NULL: refused. */
+static const char *event(const char *text)
+{
+	static char events[128];
+	struct error error = {0};
+
+	if (!options_event(events, sizeof(events), text, &error))
+		return events;
+	assert_string_not_equal(error.text, "");
+	return NULL;
+}
+
+static void test_events(void **state)
+{
+	(void)state;
+	assert_string_equal(event("CPUTIME"), "CPUTIME@5000");
+	assert_string_equal(event("CPUTIME@1000"), "CPUTIME@1000");
+	assert_string_equal(event("cputime@1000"), "CPUTIME@1000");
+	assert_string_equal(event("CPUTIME@f1000"), "CPUTIME@1000");
+	assert_string_equal(event("CPUTIME@f200"), "CPUTIME@5000");
+	assert_null(event("CPUTIME@"));
+	assert_null(event("CPUTIME@0"));
+	assert_null(event("CPUTIME@f0"));
+	assert_null(event("CPUTIME@12x"));
+	assert_null(event("CPUTIME@99999999999999999999"));
+	assert_null(event("CPUTIMES"));
+	assert_null(event("REALTIME"));
+	assert_null(event(""));
+}
+
+/* `words` are separated by spaces. */
+static int parse(struct options *options, const char *words)
+{
+	static char text[256];
+	static char *argv[32];
+	struct error error = {0};
+	int argc = 0, rc;
+
+	snprintf(text, sizeof(text), "hpct-record %s", words);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	rc = options_parse(options, argc, argv, &error);
+	assert_true(!rc || error.text[0]);
+	return rc;
+}
+
+static void test_the_command_line(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(
+		parse(&options, "-t -o run -e CPUTIME@100 --overwrite --strict prog -o other -- x"), 0);
+	assert_string_equal(options.run, "run");
+	assert_string_equal(options.events, "CPUTIME@100");
+	assert_true(options.overwrite && options.strict);
+	assert_string_equal(options.program[0], "prog");
+	assert_string_equal(options.program[1], "-o");
+	assert_string_equal(options.program[3], "--");
+	assert_int_equal(parse(&options, "-- -prog"), 0);
+	assert_string_equal(options.program[0], "-prog");
+	assert_string_equal(options.events, "CPUTIME@5000");
+	assert_int_equal(parse(&options, "--summary file prog"), 0);
+	assert_string_equal(options.summary, "file");
+	assert_int_not_equal(parse(&options, ""), 0);
+	assert_int_not_equal(parse(&options, "-o"), 0);
+	assert_int_not_equal(parse(&options, "--nonsense prog"), 0);
+	assert_int_not_equal(parse(&options, "-x prog"), 0);
+	assert_int_not_equal(parse(&options, "-e NONSENSE prog"), 0);
+	assert_int_equal(parse(&options, "--help"), 0);
+	assert_true(options.is_help);
+	setenv("HPCRUN_EVENT_LIST", "CPUTIME@777", 1);
+	assert_int_equal(parse(&options, "prog"), 0);
+	assert_string_equal(options.events, "CPUTIME@777");
+}
+
+static void test_help_is_one_screen(void **state)
+{
+	size_t lines = 0, width = 0;
+
+	(void)state;
+	for (const char *at = options_help; *at; at++) {
+		width = *at == '\n' ? 0 : width + 1;
+		lines += *at == '\n';
+		assert_true(width <= 80);
+	}
+	assert_true(lines <= 24);
+}
+
+static const char *run_path(const char *pattern, const char *program)
+{
+	static char path[PATH_MAX];
+	struct launch_name name;
+	struct error error = {0};
+
+	launch_name_find(&name);
+	if (!run_path_make(path, sizeof(path), pattern, program, &name, &error))
+		return path;
+	assert_string_not_equal(error.text, "");
+	return NULL;
+}
+
+static void test_names_of_runs(void **state)
+{
+	static char name[2 * PATH_MAX];
+	char expected[512], host[256] = "";
+
+	(void)state;
+	gethostname(host, sizeof(host) - 1);
+	snprintf(expected, sizeof(expected), "prog-%d.hpct", (int)getpid());
+	assert_string_equal(run_path(NULL, "/usr/bin/prog"), expected);
+	assert_string_equal(run_path("a", "prog"), "a.hpct");
+	assert_string_equal(run_path("a.hpct", "prog"), "a.hpct");
+	assert_string_equal(run_path("a.hpct//", "prog"), "a.hpct");
+	assert_string_equal(run_path("50%%", "prog"), "50%.hpct");
+	snprintf(expected, sizeof(expected), "%s-%d.hpct", host, (int)getpid());
+	assert_string_equal(run_path("%h-%p", "prog"), expected);
+	assert_null(run_path("%x", "prog"));
+	assert_null(run_path("", "prog"));
+	memset(name, 'n', sizeof(name) - 1);
+	assert_null(run_path(name, "prog"));
+	setenv("SLURM_JOB_ID", "47", 1);
+	assert_string_equal(run_path(NULL, "prog"), "prog-47.hpct");
+	setenv("SLURM_STEP_ID", "2", 1);
+	assert_string_equal(run_path(NULL, "prog"), "prog-47.2.hpct");
+	assert_string_equal(run_path("%j_%s", "prog"), "47_2.hpct");
+	/* What comes from outside makes no path. */
+	setenv("SLURM_JOB_ID", "../../a b\n", 1);
+	assert_null(strchr(run_path(NULL, "prog"), '/'));
+}
+
+static void test_names_of_launches(void **state)
+{
+	struct launch_name alone, step, mpi;
+
+	(void)state;
+	launch_name_find(&alone);
+	assert_false(alone.is_shared);
+	setenv("PBS_JOBID", "7.host", 1);
+	launch_name_find(&alone);
+	assert_false(alone.is_shared); /* two programs of one job are two launches */
+	setenv("SLURM_JOB_ID", "47", 1);
+	setenv("SLURM_STEP_ID", "2", 1);
+	launch_name_find(&step);
+	assert_true(step.is_shared);
+	setenv("PMIX_NAMESPACE", "prterun-host-1@1", 1);
+	launch_name_find(&mpi);
+	assert_true(mpi.is_shared);
+	assert_string_not_equal(step.id, mpi.id);
+}
+
+static void file_write(const char *path)
+{
+	int fd = open(path, O_CREAT | O_WRONLY, 0600);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void test_a_run_is_refused_or_replaced(void **state)
+{
+	struct error error = {0};
+	struct stat status;
+	bool made;
+
+	(void)state;
+	assert_int_equal(rundir_make("r.hpct", NULL, false, &made, &error), 0);
+	assert_true(made);
+	assert_int_equal(stat("r.hpct", &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+	assert_int_equal(rundir_make("r.hpct", NULL, false, &made, &error), -ERROR_USAGE);
+	assert_false(made);
+	file_write("r.hpct/host-boot.mdb");
+	file_write("r.hpct/host-boot.mdb-lock");
+	file_write("r.hpct/marks.tsv");
+	assert_int_equal(rundir_make("r.hpct", NULL, true, &made, &error), 0);
+	assert_int_equal(access("r.hpct/host-boot.mdb", F_OK), -1);
+	file_write("r.hpct/host-boot.mdb");
+	file_write("r.hpct/thesis.tex");
+	assert_int_equal(rundir_make("r.hpct", NULL, true, &made, &error), -ERROR_USAGE);
+	assert_int_equal(access("r.hpct/host-boot.mdb", F_OK), 0);
+	assert_int_equal(access("r.hpct/thesis.tex", F_OK), 0);
+	file_write("f.hpct");
+	assert_int_not_equal(rundir_make("f.hpct", NULL, true, &made, &error), 0);
+	assert_int_equal(access("f.hpct", F_OK), 0);
+	assert_int_equal(symlink("r.hpct", "l.hpct"), 0);
+	assert_int_not_equal(rundir_make("l.hpct", NULL, true, &made, &error), 0);
+	assert_int_equal(access("r.hpct/thesis.tex", F_OK), 0);
+	assert_int_equal(rundir_make("no/r.hpct", NULL, false, &made, &error), -ERROR_IO);
+}
+
+static void test_the_same_launch_joins(void **state)
+{
+	struct error error = {0};
+	char path[256];
+	bool made;
+
+	(void)state;
+	assert_int_equal(rundir_make("r.hpct", "step/1", false, &made, &error), 0);
+	assert_true(made);
+	assert_int_equal(rundir_store_path(path, sizeof(path), "r.hpct", "host", "0123456789"), 0);
+	assert_string_equal(path, "r.hpct/host-01234567.mdb");
+	file_write(path);
+	assert_int_equal(rundir_make("r.hpct", "step/1", true, &made, &error), 0);
+	assert_false(made);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(rundir_store_path(path, sizeof(path), "r.hpct", "host", "0123456789"), 0);
+	assert_string_equal(path, "r.hpct/host-01234567-2.mdb");
+	assert_int_equal(rundir_make("r.hpct", "step/12", false, &made, &error), -ERROR_USAGE);
+	assert_int_equal(rundir_make("r.hpct", NULL, false, &made, &error), -ERROR_USAGE);
+	rundir_unmake("r.hpct");
+	assert_int_equal(access("r.hpct/host-01234567.mdb", F_OK), 0); /* what holds records stays */
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_events),
+		TEST(test_the_command_line),
+		TEST(test_help_is_one_screen),
+		TEST(test_names_of_runs),
+		TEST(test_names_of_launches),
+		TEST(test_a_run_is_refused_or_replaced),
+		TEST(test_the_same_launch_joins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
