@@ -19,8 +19,9 @@ mv gone.hpct moved.hpct
 hpct-slice moved.hpct --format tsv >moved
 hpct-slice moved.hpct --format tsv | head -n 3 | cmp -s - <(head -n 3 moved) || fail "a run that was moved"
 
-mkdir debug && cp "$samples/phases" stripped && objcopy --only-keep-debug "$samples/phases" debug/phases.debug &&
-	strip stripped || exit
+id=$(readelf -n "$samples/phases" | sed -n 's/.*Build ID: //p')
+mkdir -p "debug/.build-id/${id:0:2}" && cp "$samples/phases" stripped && strip stripped &&
+	objcopy --only-keep-debug "$samples/phases" "debug/.build-id/${id:0:2}/${id:2}.debug" || fail "cannot strip"
 record stripped -- ./stripped 0.2 >/dev/null
 hpct-profile stripped.hpct --view flat --format tsv >nameless
 check "what has no symbol reads stripped+0x..." grep -q 'stripped+0x' nameless

@@ -38,7 +38,7 @@ for reader in hpct-profile hpct-stats hpct-slice; do
 	code "$reader, window that ends before it begins" 2 $reader good.hpct --time 2s..1s
 	code "$reader, wrong time" 2 $reader good.hpct --time 1parsec..
 	sentence "$reader, wrong time"
-	code "$reader, wrong stream expression" 2 $reader good.hpct --streams 'name=='
+	code "$reader, wrong stream expression" 2 $reader good.hpct --streams 'name=a &'
 	code "$reader, wrong format" 2 $reader good.hpct --format xml
 	code "$reader, no match in monitored time" 0 $reader good.hpct --context 'nothing;like;this'
 done

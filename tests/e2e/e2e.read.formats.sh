@@ -48,11 +48,11 @@ assert any(e["ph"] in "XB" and e["name"] == "smooth" for e in events)' || fail "
 # `hpct VERB` dispatches, alone it lists commands; every --help is one screen.
 same "hpct info" "$(hpct-info formats.hpct)" "$(hpct info formats.hpct)"
 code "hpct alone" 0 hpct
-check "hpct alone lists commands" grep -q hpct-record out
+check "hpct alone lists commands" grep -q "hpct record" out
 code "hpct and no such verb" 2 hpct nosuchverb
 sentence "hpct and no such verb"
 for program in record info profile stats slice stacks import export simulate view names; do
-	code "hpct-$program --help" 0 "hpct-$program" --help
+	code "help of $program" 0 "hpct-$program" --help
 	check "hpct-$program --help is not one screen: $(wc -l <out) lines" [ "$(wc -l <out)" -le 50 ]
 	check "hpct-$program --help: lines wider than 120" [ "$(awk 'length > 120' out | wc -l)" -eq 0 ]
 	check "man page of hpct-$program" [ -f "$HPCT_SOURCE/man/hpct-$program.1" ]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The C++ compiler with its children: driver, cc1plus, assembler, linker.
 . "$(dirname -- "$0")/expect.sh"
+event=CPUTIME@2000 # as often as the kernel's tick lets it
 need g++
 cat >a.cc <<'END'
 #include <algorithm>

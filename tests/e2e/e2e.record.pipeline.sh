@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A shell pipeline: every process of it is recorded, and the shell's exit code comes through.
 . "$(dirname -- "$0")/expect.sh"
+event=CPUTIME@2000 # as often as the kernel's tick lets it
 cat >in <<'END'
 awk 'BEGIN { x = 7; for (i = 0; i < 3000000; i++) { x = (x * 16807) % 2147483647; print x % 9973 } }' |
 	sort -n | uniq -c | sort -k1,1nr -k2n | head -n 400 | md5sum

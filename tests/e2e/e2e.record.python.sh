@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # python3 with two threads: an interpreter's deep and uneven stacks.
 . "$(dirname -- "$0")/expect.sh"
+event=CPUTIME@2000 # as often as the kernel's tick lets it
 [ -x /usr/bin/python3 ] || skip "/usr/bin/python3 is not installed"
 cat >work.py <<'END'
 import hashlib, json, re, threading, zlib

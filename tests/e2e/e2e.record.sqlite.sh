@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # sqlite3: one thread, a virtual machine's deep stacks, a script on stdin.
 . "$(dirname -- "$0")/expect.sh"
+event=CPUTIME@2000 # as often as the kernel's tick lets it
 need sqlite3
 cat >in <<'END'
 create table t(a integer primary key, b integer, c text);

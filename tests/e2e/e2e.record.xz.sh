@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # xz -T2: blocks all signals in its threads.
 . "$(dirname -- "$0")/expect.sh"
+event=CPUTIME@2000 # as often as the kernel's tick lets it
 need xz
 seq 1 6000000 >in
 both xz xz -T2 --block-size=8MiB -6 -c

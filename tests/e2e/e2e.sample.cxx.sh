@@ -12,9 +12,10 @@ hpct-slice cxx.hpct --format tsv | tsv '
 		else if (p ~ /(^|;)main;catcher/) e += w }
 	END { printf "%.1f %.1f %.1f %.1f\n", 100 * a / all, 100 * b / all, 100 * l / all, 100 * e / all }' >shares
 read -r doubles integers lambda exceptions <shares
-near "share of grid<double>" 25 "$doubles" 2
-near "share of grid<int>" 25 "$integers" 2
-near "share of the lambda" 25 "$lambda" 2
-near "share of catcher and the exceptions below it" 25 "$exceptions" 2
+limit=$(share_limit cxx)
+near "share of grid<double>" 25 "$doubles" "$limit"
+near "share of grid<int>" 25 "$integers" "$limit"
+near "share of the lambda" 25 "$lambda" "$limit"
+near "share of catcher and the exceptions below it" 25 "$exceptions" "$limit"
 check "the thrower's frames are in paths" [ "$(share cxx 'shop::thrower::leap')" != 0.000 ]
 weights_agree cxx

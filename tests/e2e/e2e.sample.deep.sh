@@ -12,6 +12,6 @@ hpct-slice deep.hpct --format tsv | tsv '
 		else
 			print "not the chain: " $c["path"]
 	}
-	END { print whole + 0 " of " all + 0 " paths hold the chain"; exit !(all >= 150 && all - whole <= 2) }' ||
+	END { print whole + 0 " of " all + 0 " paths hold the chain"; exit !(all >= 50 && all - whole <= 2) }' ||
 	fail "paths without the whole chain"
 same "partial stacks" 0 "$(info deep partial_stacks)"

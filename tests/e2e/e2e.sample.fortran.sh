@@ -9,9 +9,10 @@ hpct-slice fortran.hpct --format tsv | tsv '
 		if (p !~ /(^|;)main;(MAIN__|heat)(;|$)/) next
 		if (p ~ /;(__grid_MOD_smooth|grid::smooth|smooth)(;|$)/) s += w
 		else if (p ~ /;(__grid_MOD_norm|grid::norm|norm)(;|$)/) n += w
-		else if (p ~ /;save_grid(\.[0-9]+)?(;|$)/) v += w }
+		else if (p ~ /;(heat::)?save_grid(\.[0-9]+)?(;|$)/) v += w }
 	END { printf "%.1f %.1f %.1f\n", 100 * s / all, 100 * n / all, 100 * v / all }' >shares
 read -r smooth norm save <shares
-near "share of smooth" 50 "$smooth" 2
-near "share of norm" 25 "$norm" 2
-near "share of save_grid" 25 "$save" 2
+limit=$(share_limit fortran)
+near "share of smooth" 50 "$smooth" "$limit"
+near "share of norm" 25 "$norm" "$limit"
+near "share of save_grid" 25 "$save" "$limit"

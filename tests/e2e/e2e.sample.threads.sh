@@ -8,6 +8,6 @@ while IFS=$'\t' read -r name ns; do
 	[ "$name" != main ] || name=threads8
 	weight=$(awk -F '\t' -v n="$name" '$5 == n { print $2 }' threads.clocks)
 	near "weights of '$name' against its own reading" "$ns" "${weight:-0}" \
-		"$(awk -v ns="$ns" 'BEGIN { l = ns / 100; print l > 5e6 ? l : 5e6 }')"
+		"$(awk -v ns="$ns" 'BEGIN { l = ns / 100; print (l > 5e6 ? l : 5e6) }')"
 done <reading
 same "streams" 9 "$(info threads streams)"

@@ -86,14 +86,14 @@ record() { # RUN [OPTION...] [--] PROGRAM... : records into RUN.hpct here
 }
 
 # both RUN COMMAND... : the command bare, then recorded with ./in (if there) as stdin: same stdout, same exit code,
-# which is left in $measured.
+# which is left in $measured. $event, if set, is what to sample.
 both() {
 	local run=$1 bare=0 input=/dev/null
 	measured=0
 	shift
 	[ ! -f in ] || input=in
 	"$@" <"$input" >bare.out || bare=$?
-	record "$run" -- "$@" <"$input" >measured.out || measured=$?
+	record "$run" ${event:+-e "$event"} -- "$@" <"$input" >measured.out || measured=$?
 	same "$run: exit code" "$bare" "$measured"
 	same_file "$run: stdout" bare.out measured.out
 }
@@ -156,6 +156,23 @@ weights_agree() {
 weight_sum() { # RUN
 	hpct-slice "$1.hpct" --format tsv | tsv '
 		$c["track"] == "samples" { n += $c["weight"] } END { printf "%.0f\n", n }'
+}
+
+# share_limit RUN : how far (in points) a share may be off: 2 where the samples came as often as asked; on a machine
+# so busy that most are late, 3.5 standard errors of as many independent samples as there were
+share_limit() {
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		function attribute(text, key) {
+			return match("," text, "," key "=[^,]*") ? substr(text, RSTART + length(key) + 1,
+				RLENGTH - length(key) - 2) : "-"
+		}
+		$c["op"] == "monitored" { period = attribute($c["attributes"], "period_ns") }
+		$c["track"] == "samples" { w += $c["weight"]; w2 += $c["weight"] ^ 2 }
+		END {
+			n = w2 ? w * w / w2 : 1
+			limit = 175 / sqrt(n)
+			print(period > 0 && n > 0.7 * w / period || limit < 2 ? 2 : limit)
+		}'
 }
 
 # near SENTENCE WANT GOT LIMIT : |GOT - WANT| <= LIMIT
