@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_share.c - shares of time: rounding keeps the sum and moves no row by a nanosecond or more, rows and
+ * trees of random shares sum to the same whole.
+ */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/tree.h"
+
+#define ROUNDS 300
+#define SHARES 24u
+
+static share_fixed random_amount(void)
+{
+	return (share_fixed)small_below(1000) << 64 | (share_fixed)small_draw();
+}
+
+static void test_rounding(void **unused)
+{
+	(void)unused;
+	small_seed("blame.rounding");
+	for (int round = 0; round < ROUNDS; round++) {
+		share_fixed amounts[SHARES], sum = 0;
+		uint64_t times[SHARES], total, whole = 0;
+		size_t order[SHARES], count = small_below(SHARES);
+
+		for (size_t i = 0; i < count; i++)
+			sum += amounts[i] = random_amount();
+		total = share_round(amounts, times, order, count);
+		assert_int_equal(total, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64));
+		for (size_t i = 0; i < count; i++) {
+			uint64_t down = (uint64_t)(amounts[i] >> 64);
+
+			whole += times[i];
+			assert_in_range(times[i], down, down + 1);
+		}
+		assert_int_equal(whole, total);
+	}
+}
+
+/* Two thirds rounded down are one ns short: the larger remainder gets it. */
+static void test_largest_remainder(void **unused)
+{
+	share_fixed amounts[2] = {share_of(4, 3), share_of(5, 3)};
+	uint64_t times[2];
+	size_t order[2];
+
+	(void)unused;
+	assert_int_equal(share_round(amounts, times, order, 2), 3);
+	assert_int_equal(times[0], 1);
+	assert_int_equal(times[1], 2);
+}
+
+static void check_tree(const struct tree *tree, uint64_t total)
+{
+	uint64_t children[64] = {0}, own = 0;
+
+	assert_in_range(tree->count, 1, 64);
+	for (size_t i = tree->count; i-- > 0;) {
+		const struct tree_row *row = &tree->rows[i];
+
+		assert_int_equal(row->inclusive_ns, row->exclusive_ns + children[i]);
+		own += row->exclusive_ns;
+		if (!i)
+			break;
+		assert_true(row->parent < i);
+		assert_int_equal(row->depth, tree->rows[row->parent].depth + 1);
+		assert_true(row->inclusive_ns > 0);
+		children[row->parent] += row->inclusive_ns;
+	}
+	assert_int_equal(own, total);
+	assert_int_equal(tree->rows[0].inclusive_ns, total);
+	for (size_t i = 2; i < tree->count; i++)
+		for (size_t j = 1; j < i; j++)
+			if (tree->rows[j].parent == tree->rows[i].parent)
+				assert_true(tree->rows[j].inclusive_ns >= tree->rows[i].inclusive_ns);
+}
+
+static void test_rows_and_tree(void **unused)
+{
+	static const char *const paths[] = {
+		"main", "main;a", "main;a;b", "main;c", "main;c;a", "main;c;a;a;d", "other"};
+	struct small_run small;
+	struct error error = {0};
+	uint32_t thread;
+
+	(void)unused;
+	small_seed("blame.tree");
+	small_begin(&small);
+	thread = trace_thread(small.writer, 1, 0, 100);
+	for (uint32_t i = 0; i < 7; i++)
+		trace_run(small.writer, thread, i, paths[i]);
+	small_ready(&small);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct arena arena = {0};
+		struct share shares[SHARES];
+		share_fixed sum = 0;
+		uint32_t depth = (uint32_t)small_below(6);
+
+		for (uint32_t i = 0; i < SHARES; i++)
+			sum += (shares[i] =
+					(struct share){(uint32_t)small_below(run_context_count(small.run)),
+						random_amount()})
+				       .amount;
+		for (int by = PLACE_FUNCTION; by <= PLACE_LINE; by++) {
+			struct share_rows rows;
+			uint64_t whole = 0;
+
+			assert_int_equal(share_rows_make(&rows, small.run, shares, SHARES, NULL,
+						 (enum place_by)by, depth, &arena, &error),
+				0);
+			for (size_t i = 0; i < rows.count; i++)
+				whole += rows.rows[i].time_ns;
+			assert_int_equal(whole, rows.total_ns);
+			assert_int_equal(whole, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64));
+		}
+		struct tree tree;
+
+		assert_int_equal(tree_make(&tree, small.run, shares, SHARES, NULL, depth, &arena, &error), 0);
+		check_tree(&tree, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64));
+		arena_fini(&arena);
+	}
+	small_end(&small);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rounding),
+		cmocka_unit_test(test_largest_remainder),
+		cmocka_unit_test(test_rows_and_tree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
