@@ -99,7 +99,7 @@ verb_demo() {
 	show hpct-record -o "$run" --overwrite -- build/samples/phases
 	show hpct-info "$run"
 	show hpct-profile "$run" --view top-down --depth 8
-	show hpct-view "$run" --print 120x36
+	show hpct-view "$run" --print 120x36 --depth 4
 	if [ -t 0 ] && [ -t 1 ]; then
 		show hpct-view "$run"
 	fi
