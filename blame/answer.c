@@ -24,7 +24,7 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 	return question;
 }
 
-static int find_by(const struct program_call *call, enum place_by *by, struct error *error)
+int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error)
 {
 	static const enum place_by keys[] = {[STATS_FUNCTION] = PLACE_FUNCTION,
 		[STATS_PATH] = PLACE_PATH,
@@ -83,7 +83,7 @@ int answer_print_shares(struct program_call *call, const struct ask *ask, const 
 
 	if (ask->shape == ASK_TREE)
 		return answer_print_tree(call, shares, count, bucket, error);
-	result = find_by(call, &by, error);
+	result = answer_find_by(call, &by, error);
 	if (!result)
 		result = share_rows_make(&rows, call->run, shares, count, call->select, by,
 			select_depth(call->select), &call->arena, error);

@@ -10,7 +10,7 @@
 #include "timeline/program.h"
 
 enum ask_of { ASK_GPU_IDLE, ASK_ALL_IDLE, ASK_CPU_IDLE, ASK_CPU_IDLE_CAUSE, ASK_OF_COUNT };
-enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_SHAPE_COUNT };
+enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_GAPS, ASK_SHAPE_COUNT };
 
 struct ask {
 	enum ask_of of;
@@ -24,6 +24,9 @@ struct ask {
 
 /* The question about idle GPUs that the selector and the options state. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
+/* The key asked for. ERROR_USAGE: no such key. */
+int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error);
+
 /* A part of the whole that is nobody's: always the last row. */
 struct answer_bucket {
 	const char *key;
@@ -45,6 +48,7 @@ int answer_print_facts(
 
 /* Each prints one answer, in the shape asked for. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 
 #endif

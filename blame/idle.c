@@ -10,74 +10,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/idle_group.h"
 #include "blame/queued.h"
-
-/* Gains of the two clocks. */
-struct clocks {
-	share_fixed active, waiting;
-};
-
-enum role { ROLE_NONE, ROLE_ACTIVE, ROLE_WAITING, ROLE_SYNC };
-
-struct line {
-	enum { LINE_THREAD, LINE_QUEUE, LINE_OWN_WORK } kind;
-	uint32_t owner; /* process in the group */
-	enum role role;
-	enum extent_state state;
-	bool is_comm; /* a queue: its kernel communicates */
-	uint32_t context;
-	struct clocks entered; /* threads: when the piece began; in ROLE_SYNC by the owner's clocks */
-};
-
-/* A process: its threads in synchronization calls change roles together when its work begins and ends. */
-struct owner {
-	struct sweep_span *spans; /* of its work */
-	bool is_working;
-	uint32_t sync_count;
-	struct clocks gained; /* by its threads in synchronization calls */
-	struct clocks settled;
-};
-
-struct group {
-	struct run *run;
-	const struct idle_question *question;
-	struct idle *idle;
-	struct sweep *sweep;
-	struct line *lines;
-	uint32_t line_count;
-	struct owner *owners;
-	uint32_t owner_count;
-	uint64_t now_ns;
-	uint32_t active, waiting;	 /* threads, in synchronization calls included */
-	uint32_t kernels, comms, copies; /* queues in such a piece */
-	uint32_t lost, unmonitored, alive;
-	struct clocks clocks;
-	struct share_sums *blamed, *waited;
-};
 
 /* ---- time passes ---- */
 
-static void pass_idle(struct group *group, uint64_t dt_ns)
+static bool pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns)
 {
 	struct idle *idle = group->idle;
+	bool is_kept =
+		!group->question->gaps || gaps_pass(group->question->gaps, group, begin_ns, begin_ns + dt_ns);
 
 	idle->idle_ns += dt_ns;
 	if (group->active) {
 		idle->blamed_ns += dt_ns;
 		group->clocks.active += share_of(dt_ns, group->active);
-		return;
+		return is_kept;
 	}
 	idle->all_idle_ns += dt_ns;
 	if (group->waiting)
 		group->clocks.waiting += share_of(dt_ns, group->waiting);
 	else
 		idle->unexplained_ns += dt_ns;
+	return is_kept;
 }
 
-static void pass(struct group *group, uint64_t to_ns)
+static bool pass_busy(struct group *group, uint64_t dt_ns)
+{
+	group->idle->busy_ns += dt_ns;
+	return !group->question->gaps || gaps_close(group->question->gaps, group);
+}
+
+static bool pass_unknown(struct group *group, uint64_t dt_ns)
+{
+	group->idle->unknown_ns += dt_ns;
+	if (group->lost)
+		group->idle->lost_ns += dt_ns;
+	return !group->question->gaps || gaps_close(group->question->gaps, group);
+}
+
+/* False when memory is out. */
+static bool pass(struct group *group, uint64_t to_ns)
 {
 	struct idle *idle = group->idle;
-	uint64_t dt_ns = to_ns - group->now_ns;
+	uint64_t begin_ns = group->now_ns, dt_ns = to_ns - begin_ns;
 	bool is_kernel = group->kernels || group->comms;
 
 	group->now_ns = to_ns;
@@ -87,15 +63,11 @@ static void pass(struct group *group, uint64_t to_ns)
 		idle->comm_ns += dt_ns;
 	else if (group->copies)
 		idle->copy_ns += dt_ns;
-	if (is_kernel || (group->copies && group->question->busy == IDLE_BUSY_ANY)) {
-		idle->busy_ns += dt_ns;
-	} else if (group->lost || group->unmonitored || !group->alive) {
-		idle->unknown_ns += dt_ns;
-		if (group->lost)
-			idle->lost_ns += dt_ns;
-	} else {
-		pass_idle(group, dt_ns);
-	}
+	if (is_kernel || (group->copies && group->question->busy == IDLE_BUSY_ANY))
+		return pass_busy(group, dt_ns);
+	if (group->lost || group->unmonitored || !group->alive)
+		return pass_unknown(group, dt_ns);
+	return pass_idle(group, begin_ns, dt_ns);
 }
 
 /* ---- threads ---- */
@@ -237,14 +209,15 @@ static int group_run(struct group *group, struct error *error)
 	while ((more = sweep_next(group->sweep, &change, error)) > 0) {
 		struct line *line = &group->lines[change.line];
 
-		if (change.time_ns != group->now_ns)
-			pass(group, change.time_ns);
-		if (!line_leave(group, line))
+		if ((change.time_ns != group->now_ns && !pass(group, change.time_ns)) ||
+			!line_leave(group, line))
 			return error_memory(error);
 		line->state = EXTENT_STATE_COUNT;
 		if (change.piece)
 			line_enter(group, line, change.piece);
 	}
+	if (!more && group->question->gaps && !gaps_close(group->question->gaps, group))
+		return error_memory(error);
 	return more;
 }
 
@@ -256,8 +229,8 @@ static int owner_add_lines(
 	const struct idle_question *question = group->question;
 	struct owner *owner = &group->owners[number];
 	size_t span_count;
-	int result = queued_find(
-		&owner->spans, &span_count, group->run, process, question->begin_ns, question->end_ns, error);
+	int result = queued_find(&owner->spans, &span_count, group->run, process, question->begin_ns,
+		question->end_ns, question->gaps != NULL, error);
 
 	if (!result && span_count) {
 		group->lines[group->line_count++] =
@@ -270,6 +243,7 @@ static int owner_add_lines(
 		group->lines[group->line_count++] =
 			(struct line){.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,
 				.owner = number,
+				.stream = process->streams[i],
 				.state = EXTENT_STATE_COUNT};
 		result = sweep_add_stream(group->sweep, process->streams[i], error);
 	}

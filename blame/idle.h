@@ -26,6 +26,8 @@
 enum idle_busy { IDLE_BUSY_ANY, IDLE_BUSY_KERNEL };	/* what makes a GPU busy */
 enum idle_group { IDLE_GROUP_PROCESS, IDLE_GROUP_ALL }; /* whose threads may be blamed */
 
+struct gaps;
+
 struct idle_question {
 	const uint32_t *streams; /* of the run; GPU queues and CPU threads in any order */
 	uint32_t stream_count;
@@ -33,6 +35,7 @@ struct idle_question {
 	enum idle_busy busy;
 	enum idle_group group;
 	struct waits *waits;
+	struct gaps *gaps; /* gets every stretch of idle time (gaps.h); NULL: not wanted */
 };
 
 /* Sums over the groups that have a GPU queue. */

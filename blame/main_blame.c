@@ -72,14 +72,31 @@ static int take_tree(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_gaps(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->shape = ASK_GAPS;
+	return 0;
+}
+
+static int answer(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	if (select_min_ns(call->select) && ask->shape != ASK_GAPS)
+		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
+	if (ask->shape == ASK_GAPS)
+		return answer_gaps(call, ask, error);
+	if (ask->of == ASK_CPU_IDLE || ask->of == ASK_CPU_IDLE_CAUSE)
+		return answer_cpu_idle(call, ask, error);
+	return answer_gpu_idle(call, ask, error);
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	struct ask *ask = call->own;
 	int result = waits_new(&ask->waits, call->run, ask->waits_path, error);
 
 	if (!result)
-		result = ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)
-						 : answer_gpu_idle(call, ask, error);
+		result = answer(call, ask, error);
 	waits_free(ask->waits);
 	return result;
 }
@@ -90,6 +107,7 @@ static const struct program_option options[] = {
 	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work", take_waits},
 	{0, "tree", NULL, "top-down by call path", take_tree},
+	{0, "gaps", NULL, "the stretches of idle GPUs, largest first; --min", take_gaps},
 	{0, "summary", NULL, "the sums alone, as key and value", take_summary}};
 
 static const struct program program = {

@@ -19,7 +19,7 @@ struct search {
 	size_t launch_count, launch_room;
 	struct sweep_span *spans;
 	size_t span_count, span_room;
-	bool has_sync;
+	bool is_wanted; /* a thread is in a synchronization call */
 };
 
 static uint64_t before(uint64_t time_ns)
@@ -53,8 +53,8 @@ static bool widen(void **items, size_t *room, size_t count, size_t size)
 static bool take_thread(struct search *search, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		search->has_sync |= batch->what[i] == STORE_OP_SYNC && batch->end_ns[i] > search->begin_ns &&
-				    batch->begin_ns[i] < search->end_ns;
+		search->is_wanted |= batch->what[i] == STORE_OP_SYNC && batch->end_ns[i] > search->begin_ns &&
+				     batch->begin_ns[i] < search->end_ns;
 		if (!batch->link[i])
 			continue;
 		if (!widen((void **)&search->launches, &search->launch_room, search->launch_count,
@@ -200,7 +200,7 @@ static int search_all(struct search *search, const struct process *process, stru
 				result = each_span(search, stream, search->begin_ns, after(search->end_ns),
 					take_queue, error);
 		}
-		if (!search->has_sync)
+		if (!search->is_wanted)
 			break;
 		launches_sort(search);
 	}
@@ -208,9 +208,10 @@ static int search_all(struct search *search, const struct process *process, stru
 }
 
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
 {
-	struct search search = {.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
+	struct search search = {
+		.run = run, .begin_ns = begin_ns, .end_ns = end_ns, .is_wanted = is_wanted_anyway};
 	int result = search_all(&search, process, error);
 
 	free(search.launches);

@@ -17,9 +17,9 @@
  */
 #define QUEUED_REACH_NS 10000000000ull
 
-/* Spans in order, without overlap, on the heap (free()); none, without reading the queues, when no thread is
- * in a synchronization call in the window. */
+/* Spans in order, without overlap, on the heap (free()). Unless they are wanted anyway: none, without reading
+ * the queues, when no thread is in a synchronization call in the window. */
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error);
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error);
 
 #endif

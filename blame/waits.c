@@ -13,71 +13,70 @@
 
 struct pattern {
 	char *glob;
-	bool is_wait;
-	bool is_collective;
+	enum waits_for waits_for;
 };
 
-enum verdict { VERDICT_NEW, VERDICT_WORK, VERDICT_WAIT, VERDICT_COLLECTIVE };
+#define NOT_JUDGED 0xff
 
 struct waits {
 	struct run *run;
 	struct pattern *pattern;
 	size_t pattern_count;
-	uint8_t *function; /* enum verdict, by run function */
+	uint8_t *function; /* enum waits_for or NOT_JUDGED, by run function */
 	uint32_t function_room;
-	uint8_t *context; /* enum verdict, by run context */
+	uint8_t *context; /* the same by run context */
 	uint32_t context_room;
 };
 
 static const struct {
 	const char *glob;
-	bool is_collective;
+	enum waits_for waits_for;
 } builtin[] = {
 	/* MPI, under the names of its profiling layer and of its Fortran binding, too. */
-	{"MPI_Wait*", false},
-	{"MPI_Probe", false},
-	{"MPI_Mprobe", false},
-	{"MPI_Recv", false},
-	{"MPI_Sendrecv*", false},
-	{"MPI_Barrier", true},
-	{"MPI_Allreduce", true},
-	{"MPI_Reduce*", true},
-	{"MPI_Bcast", true},
-	{"MPI_Allgather*", true},
-	{"MPI_Gather*", true},
-	{"MPI_Scatter*", true},
-	{"MPI_Alltoall*", true},
-	{"MPI_Scan", true},
-	{"MPI_Exscan", true},
-	{"MPI_Neighbor_*", true},
-	{"MPI_Win_fence", true},
-	{"MPI_Finalize", true},
+	{"MPI_Wait*", WAITS_FOR_RANK},
+	{"MPI_Probe", WAITS_FOR_RANK},
+	{"MPI_Mprobe", WAITS_FOR_RANK},
+	{"MPI_Recv", WAITS_FOR_RANK},
+	{"MPI_Sendrecv*", WAITS_FOR_RANK},
+	{"MPI_Barrier", WAITS_FOR_RANKS},
+	{"MPI_Allreduce", WAITS_FOR_RANKS},
+	{"MPI_Reduce*", WAITS_FOR_RANKS},
+	{"MPI_Bcast", WAITS_FOR_RANKS},
+	{"MPI_Allgather*", WAITS_FOR_RANKS},
+	{"MPI_Gather*", WAITS_FOR_RANKS},
+	{"MPI_Scatter*", WAITS_FOR_RANKS},
+	{"MPI_Alltoall*", WAITS_FOR_RANKS},
+	{"MPI_Scan", WAITS_FOR_RANKS},
+	{"MPI_Exscan", WAITS_FOR_RANKS},
+	{"MPI_Neighbor_*", WAITS_FOR_RANKS},
+	{"MPI_Win_fence", WAITS_FOR_RANKS},
+	{"MPI_Finalize", WAITS_FOR_RANKS},
 	/* OpenMP runtimes: GNU, LLVM and Intel, and what hpcrun calls a thread without work. */
-	{"gomp_*barrier*", true},
-	{"gomp_*wait*", true},
-	{"__kmp_*wait*", true},
-	{"__kmp_*barrier*", true},
-	{"<omp idle>", false},
+	{"gomp_*barrier*", WAITS_FOR_THREADS},
+	{"gomp_*wait*", WAITS_FOR_THREADS},
+	{"__kmp_*wait*", WAITS_FOR_THREADS},
+	{"__kmp_*barrier*", WAITS_FOR_THREADS},
+	{"<omp idle>", WAITS_FOR_THREAD},
 	/* NCCL's kernels, and what calls them. */
-	{"nccl*", true},
+	{"nccl*", WAITS_FOR_RANKS},
 	/* The C library, for traces whose samples go on while a thread sleeps. */
-	{"*futex_*wait*", false},
-	{"*lll_lock_wait*", false},
-	{"*pthread_cond_*wait*", false},
-	{"*pthread_*join*", false},
-	{"*sem_*wait*", false},
-	{"*nanosleep*", false},
-	{"*epoll_*wait*", false},
-	{"poll", false},
-	{"ppoll", false},
-	{"__poll", false},
-	{"select", false},
-	{"pselect*", false},
-	{"wait4", false},
-	{"waitpid", false},
+	{"*futex_*wait*", WAITS_FOR_THREAD},
+	{"*lll_lock_wait*", WAITS_FOR_THREAD},
+	{"*pthread_cond_*wait*", WAITS_FOR_THREAD},
+	{"*pthread_*join*", WAITS_FOR_THREAD},
+	{"*sem_*wait*", WAITS_FOR_THREAD},
+	{"*nanosleep*", WAITS_FOR_THREAD},
+	{"*epoll_*wait*", WAITS_FOR_THREAD},
+	{"poll", WAITS_FOR_THREAD},
+	{"ppoll", WAITS_FOR_THREAD},
+	{"__poll", WAITS_FOR_THREAD},
+	{"select", WAITS_FOR_THREAD},
+	{"pselect*", WAITS_FOR_THREAD},
+	{"wait4", WAITS_FOR_THREAD},
+	{"waitpid", WAITS_FOR_THREAD},
 };
 
-static int pattern_add(struct waits *waits, const char *glob, bool is_wait, bool is_collective)
+static int pattern_add(struct waits *waits, const char *glob, enum waits_for waits_for)
 {
 	struct pattern *grown = realloc(waits->pattern, (waits->pattern_count + 1) * sizeof(*waits->pattern));
 	char *copy = strdup(glob);
@@ -88,13 +87,13 @@ static int pattern_add(struct waits *waits, const char *glob, bool is_wait, bool
 		free(copy);
 		return -1;
 	}
-	grown[waits->pattern_count++] = (struct pattern){copy, is_wait, is_collective};
+	grown[waits->pattern_count++] = (struct pattern){copy, waits_for};
 	return 0;
 }
 
 static int file_line(struct waits *waits, char *line)
 {
-	bool is_wait = true;
+	enum waits_for waits_for = WAITS_FOR_THREAD;
 	size_t length;
 
 	line[strcspn(line, "#\n")] = '\0';
@@ -103,10 +102,10 @@ static int file_line(struct waits *waits, char *line)
 	while (length && strchr(" \t\r", line[length - 1]))
 		line[--length] = '\0';
 	if (*line == '!') {
-		is_wait = false;
+		waits_for = WAITS_FOR_NOTHING;
 		line++;
 	}
-	return *line ? pattern_add(waits, line, is_wait, false) : 0;
+	return *line ? pattern_add(waits, line, waits_for) : 0;
 }
 
 static int file_read(struct waits *waits, const char *path, struct error *error)
@@ -134,7 +133,7 @@ int waits_new(struct waits **out, struct run *run, const char *path, struct erro
 		return error_memory(error);
 	waits->run = run;
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++)
-		if (pattern_add(waits, builtin[i].glob, true, builtin[i].is_collective)) {
+		if (pattern_add(waits, builtin[i].glob, builtin[i].waits_for)) {
 			waits_free(waits);
 			return error_memory(error);
 		}
@@ -158,7 +157,7 @@ void waits_free(struct waits *waits)
 	free(waits);
 }
 
-/* Room for `count` verdicts; new ones are VERDICT_NEW. */
+/* Room for `count` verdicts; new ones are NOT_JUDGED. */
 static bool verdicts_grow(uint8_t **verdicts, uint32_t *room, uint32_t count)
 {
 	uint8_t *grown;
@@ -168,7 +167,7 @@ static bool verdicts_grow(uint8_t **verdicts, uint32_t *room, uint32_t count)
 	grown = realloc(*verdicts, count);
 	if (!grown)
 		return false;
-	memset(grown + *room, VERDICT_NEW, count - *room);
+	memset(grown + *room, NOT_JUDGED, count - *room);
 	*verdicts = grown;
 	*room = count;
 	return true;
@@ -190,7 +189,7 @@ static const char *plain_name(const char *name, char *plain)
 	return plain;
 }
 
-static enum verdict name_judge(const struct waits *waits, const char *given_name)
+static enum waits_for name_judge(const struct waits *waits, const char *given_name)
 {
 	char plain[NAME_MAX_BYTES];
 	const char *name = plain_name(given_name, plain);
@@ -200,20 +199,18 @@ static enum verdict name_judge(const struct waits *waits, const char *given_name
 
 		if (fnmatch(pattern->glob, name, 0) && fnmatch(pattern->glob, given_name, 0))
 			continue;
-		return !pattern->is_wait	? VERDICT_WORK
-		       : pattern->is_collective ? VERDICT_COLLECTIVE
-						: VERDICT_WAIT;
+		return pattern->waits_for;
 	}
-	return VERDICT_WORK;
+	return WAITS_FOR_NOTHING;
 }
 
-static enum verdict function_judge(struct waits *waits, uint32_t function)
+static enum waits_for function_judge(struct waits *waits, uint32_t function)
 {
-	enum verdict verdict;
+	enum waits_for verdict;
 
 	if (verdicts_grow(&waits->function, &waits->function_room, run_function_count(waits->run)) &&
-		waits->function[function] != VERDICT_NEW)
-		return waits->function[function];
+		waits->function[function] != NOT_JUDGED)
+		return (enum waits_for)waits->function[function];
 	verdict = name_judge(waits, run_function(waits->run, function)->name);
 	if (function < waits->function_room)
 		waits->function[function] = (uint8_t)verdict;
@@ -221,41 +218,36 @@ static enum verdict function_judge(struct waits *waits, uint32_t function)
 }
 
 /* The outermost waiting frame decides: what runs below a wait is part of it. */
-static enum verdict context_walk(struct waits *waits, uint32_t context)
+static enum waits_for context_walk(struct waits *waits, uint32_t context)
 {
 	uint32_t scope = run_context(waits->run, context)->scope;
-	enum verdict verdict = VERDICT_WORK;
+	enum waits_for verdict = WAITS_FOR_NOTHING;
 
 	while (scope != UINT32_MAX) {
 		const struct run_scope *at = run_scope(waits->run, scope);
-		enum verdict here = function_judge(waits, at->function);
+		enum waits_for here = function_judge(waits, at->function);
 
-		if (here != VERDICT_WORK)
+		if (here != WAITS_FOR_NOTHING)
 			verdict = here;
 		scope = at->parent;
 	}
 	return verdict;
 }
 
-static enum verdict context_judge(struct waits *waits, uint32_t context)
+static enum waits_for context_judge(struct waits *waits, uint32_t context)
 {
-	enum verdict verdict;
+	enum waits_for verdict;
 
 	if (verdicts_grow(&waits->context, &waits->context_room, run_context_count(waits->run)) &&
-		waits->context[context] != VERDICT_NEW)
-		return waits->context[context];
+		waits->context[context] != NOT_JUDGED)
+		return (enum waits_for)waits->context[context];
 	verdict = context_walk(waits, context);
 	if (context < waits->context_room)
 		waits->context[context] = (uint8_t)verdict;
 	return verdict;
 }
 
-bool waits_context(struct waits *waits, uint32_t context)
+enum waits_for waits_for(struct waits *waits, uint32_t context)
 {
-	return context && context_judge(waits, context) >= VERDICT_WAIT;
-}
-
-bool waits_is_collective(struct waits *waits, uint32_t context)
-{
-	return context && context_judge(waits, context) == VERDICT_COLLECTIVE;
+	return context ? context_judge(waits, context) : WAITS_FOR_NOTHING;
 }

@@ -16,9 +16,18 @@ struct waits;
 int waits_new(struct waits **waits, struct run *run, const char *path, struct error *error);
 void waits_free(struct waits *waits);
 
-/* Whether the context's path holds a waiting function; remembered per context. */
-bool waits_context(struct waits *waits, uint32_t context);
-/* Whether that function is a collective or a barrier, where the last to come holds up the others. */
-bool waits_is_collective(struct waits *waits, uint32_t context);
+enum waits_for {
+	WAITS_FOR_NOTHING, /* it works */
+	WAITS_FOR_THREAD,  /* or for the system */
+	WAITS_FOR_THREADS, /* at a barrier: the last to come holds up the others */
+	WAITS_FOR_RANK,
+	WAITS_FOR_RANKS /* in a collective call, the same */
+};
+/* What the context's path waits for, by its outermost waiting function; remembered per context. */
+enum waits_for waits_for(struct waits *waits, uint32_t context);
+static inline bool waits_context(struct waits *waits, uint32_t context)
+{
+	return waits_for(waits, context) != WAITS_FOR_NOTHING;
+}
 
 #endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_gaps.c - the stretches of idle GPUs, largest first, and how many there are of which size. */
+#include <stdio.h>
+
+#include "blame/answer.h"
+#include "blame/gaps.h"
+
+#define TABLE_ROWS 20 /* unless --top says otherwise */
+#define BAR 40
+
+static const struct report_column script_columns[] = {{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER},
+	{"gap_ns", REPORT_NUMBER}, {"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED},
+	{"path", REPORT_COMPOSED}};
+static const struct report_column table_columns[] = {{"gap", REPORT_DURATION}, {"begin", REPORT_DURATION},
+	{"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED}};
+
+static int key_of(const struct program_call *call, uint32_t context, enum place_by by,
+	struct store_bytes *key, struct error *error)
+{
+	key->size = 0;
+	if (context && !place_put_key(key, call->run, context, by, select_depth(call->select)))
+		return error_memory(error);
+	store_bytes_put(key, "", 1);
+	return key->failed ? error_memory(error) : 0;
+}
+
+static void print_gap(const struct program_call *call, struct report *report, const struct gap *gap,
+	const char *key, const char *path)
+{
+	uint64_t origin_ns = run_origin_ns(call->run);
+	bool is_table = call->format == REPORT_TABLE;
+
+	if (is_table)
+		report_number(report, gap->end_ns - gap->begin_ns);
+	report_number(report, gap->begin_ns - origin_ns);
+	if (!is_table) {
+		report_number(report, gap->end_ns - origin_ns);
+		report_number(report, gap->end_ns - gap->begin_ns);
+	}
+	report_string(report, run_stream(call->run, gap->stream)->text);
+	report_string(report, is_table ? gap_cause_text(gap->cause) : gap_cause_name(gap->cause));
+	report_string(report, *key ? key : NULL);
+	if (!is_table)
+		report_string(report, path && *path ? path : NULL);
+	report_row(report);
+}
+
+static int print_list(
+	const struct program_call *call, struct gaps *gaps, struct report *report, struct error *error)
+{
+	struct store_bytes key = {0};
+	enum place_by by = PLACE_FUNCTION;
+	size_t count, shown = 0;
+	const struct gap *list = gaps_list(gaps, &count);
+	uint64_t top = select_top(call->select);
+	int result = answer_find_by(call, &by, error);
+
+	if (top == UINT64_MAX && call->format == REPORT_TABLE)
+		top = TABLE_ROWS;
+	for (size_t i = 0; i < count && shown < top && !result; i++) {
+		struct arena arena = {0};
+
+		if (!select_wants_context(call->select, list[i].context))
+			continue;
+		shown++;
+		result = key_of(call, list[i].context, by, &key, error);
+		if (!result)
+			print_gap(call, report, &list[i], (const char *)key.data,
+				run_context_path(call->run, list[i].context, UINT32_MAX, &arena));
+		arena_fini(&arena);
+	}
+	store_bytes_fini(&key);
+	return result;
+}
+
+static void print_bar(uint64_t part, uint64_t whole)
+{
+	int width = whole ? (int)((double)part * BAR / (double)whole + 0.5) : 0;
+
+	while (width-- > 0)
+		putchar('#');
+	putchar('\n');
+}
+
+/* How many gaps of which size, and the share of the idle time they are. */
+static void print_histogram(const struct gaps *gaps)
+{
+	const struct gap_class *classes = gaps_classes(gaps);
+	uint64_t largest_ns = 0;
+
+	for (int i = 0; i < GAP_CLASSES; i++)
+		largest_ns = classes[i].time_ns > largest_ns ? classes[i].time_ns : largest_ns;
+	printf("\n     size from        gaps     together\n");
+	for (int i = 0; i < GAP_CLASSES; i++) {
+		char from[REPORT_HUMAN_MAX], together[REPORT_HUMAN_MAX];
+
+		if (!classes[i].count)
+			continue;
+		report_human_duration(from, 1ull << i);
+		report_human_duration(together, classes[i].time_ns);
+		printf("%14s %11llu %12s  ", from, (unsigned long long)classes[i].count, together);
+		print_bar(classes[i].time_ns, largest_ns);
+	}
+}
+
+static int print_gaps(const struct program_call *call, struct gaps *gaps, struct error *error)
+{
+	bool is_table = call->format == REPORT_TABLE;
+	struct report *report;
+	int closed, result = report_open(&report, stdout, call->format, "hpct-blame",
+			    is_table ? table_columns : script_columns, is_table ? 5 : 7, error);
+
+	if (result)
+		return result;
+	result = print_list(call, gaps, report, error);
+	closed = report_close(report, result ? NULL : error);
+	if (!result)
+		result = closed;
+	if (!result && is_table)
+		print_histogram(gaps);
+	return result;
+}
+
+int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	struct idle idle;
+	int result = gaps_new(&question.gaps, select_min_ns(call->select), error);
+
+	if (!result)
+		result = idle_sweep(&idle, call->run, &question, &call->arena, error);
+	if (!result)
+		result = print_gaps(call, question.gaps, error);
+	gaps_free(question.gaps);
+	return result;
+}

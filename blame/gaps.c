@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gaps.c - see gaps.h: sums per gap what its moments are, and who had most of each. */
+#include "blame/gaps.h"
+
+#include <stdlib.h>
+
+#include "blame/idle_group.h"
+#include "timeline/numbering.h"
+
+/* Whose time it is within a gap. */
+struct charge_key {
+	uint32_t cause, context;
+};
+
+struct gaps {
+	uint64_t min_ns;
+	struct gap *list;
+	size_t count, room;
+	bool is_open, is_sorted;
+	uint64_t begin_ns, end_ns; /* of the open one */
+	uint64_t cause_ns[GAP_CAUSE_COUNT];
+	struct numbering keys; /* of the open one: charge_key */
+	share_fixed *charges;  /* by number */
+	uint32_t charge_room;
+	struct gap_class classes[GAP_CLASSES];
+};
+
+static const struct {
+	const char *name, *text;
+} causes[] = {
+#define X(name, word, text) {word, text},
+	GAP_CAUSES(X)
+#undef X
+};
+
+const char *gap_cause_name(enum gap_cause cause)
+{
+	return causes[cause].name;
+}
+
+const char *gap_cause_text(enum gap_cause cause)
+{
+	return causes[cause].text;
+}
+
+int gaps_new(struct gaps **gaps, uint64_t min_ns, struct error *error)
+{
+	*gaps = calloc(1, sizeof(**gaps));
+	if (!*gaps)
+		return error_memory(error);
+	(*gaps)->min_ns = min_ns;
+	numbering_init(&(*gaps)->keys, sizeof(struct charge_key));
+	return 0;
+}
+
+void gaps_free(struct gaps *gaps)
+{
+	if (!gaps)
+		return;
+	numbering_fini(&gaps->keys);
+	free(gaps->charges);
+	free(gaps->list);
+	free(gaps);
+}
+
+/* ---- moments ---- */
+
+static bool charge(struct gaps *gaps, enum gap_cause cause, uint32_t context, share_fixed amount)
+{
+	struct charge_key key = {cause, context};
+	bool is_new;
+	uint32_t number = numbering_put(&gaps->keys, &key, &is_new);
+
+	if (number == NUMBERING_NONE)
+		return false;
+	if (number >= gaps->charge_room) {
+		uint32_t room = gaps->charge_room ? 2 * gaps->charge_room : 64;
+		share_fixed *charges = realloc(gaps->charges, room * sizeof(*charges));
+
+		if (!charges)
+			return false;
+		gaps->charges = charges;
+		gaps->charge_room = room;
+	}
+	gaps->charges[number] = amount + (is_new ? 0 : gaps->charges[number]);
+	return true;
+}
+
+static bool has_queued(const struct group *group)
+{
+	for (uint32_t i = 0; i < group->owner_count; i++)
+		if (group->owners[i].is_working)
+			return true;
+	return false;
+}
+
+static bool is_active(const struct group *group, const struct line *line)
+{
+	return line->kind == LINE_THREAD &&
+	       (line->role == ROLE_ACTIVE ||
+		       (line->role == ROLE_SYNC && !group->owners[line->owner].is_working));
+}
+
+static enum gap_cause waiting_cause(const struct group *group, const struct line *line)
+{
+	return waits_for(group->question->waits, line->context) >= WAITS_FOR_RANK ? GAP_RANK : GAP_THREAD;
+}
+
+static enum gap_cause cause_now(const struct group *group)
+{
+	enum gap_cause cause = GAP_NOBODY;
+
+	if (group->copies)
+		return GAP_COPY;
+	if (has_queued(group))
+		return GAP_LAUNCH;
+	if (group->active)
+		return GAP_CPU;
+	for (uint32_t i = 0; i < group->line_count; i++) {
+		const struct line *line = &group->lines[i];
+
+		if (line->kind != LINE_THREAD || line->role != ROLE_WAITING)
+			continue;
+		cause = waiting_cause(group, line);
+		if (cause == GAP_RANK)
+			break;
+	}
+	return cause;
+}
+
+static bool is_party(const struct group *group, const struct line *line, enum gap_cause cause)
+{
+	switch (cause) {
+	case GAP_COPY:
+		return line->kind == LINE_QUEUE && extent_state_is_busy(line->state);
+	case GAP_CPU:
+		return is_active(group, line);
+	case GAP_RANK:
+	case GAP_THREAD:
+		return line->kind == LINE_THREAD && line->role == ROLE_WAITING &&
+		       waiting_cause(group, line) == cause;
+	default:
+		return false;
+	}
+}
+
+bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, uint64_t end_ns)
+{
+	enum gap_cause cause = cause_now(group);
+	uint32_t parties = 0;
+
+	if (!gaps->is_open) {
+		gaps->is_open = true;
+		gaps->begin_ns = begin_ns;
+	}
+	gaps->end_ns = end_ns;
+	gaps->cause_ns[cause] += end_ns - begin_ns;
+	for (uint32_t i = 0; i < group->line_count; i++)
+		parties += is_party(group, &group->lines[i], cause);
+	for (uint32_t i = 0; i < group->line_count && parties; i++)
+		if (is_party(group, &group->lines[i], cause) &&
+			!charge(gaps, cause, group->lines[i].context, share_of(end_ns - begin_ns, parties)))
+			return false;
+	return true;
+}
+
+/* ---- whole gaps ---- */
+
+static enum gap_cause largest_cause(const struct gaps *gaps)
+{
+	int largest = 0;
+
+	for (int cause = 1; cause < GAP_CAUSE_COUNT; cause++)
+		if (gaps->cause_ns[cause] > gaps->cause_ns[largest])
+			largest = cause;
+	return (enum gap_cause)largest;
+}
+
+static uint32_t largest_context(const struct gaps *gaps, enum gap_cause cause)
+{
+	uint32_t context = 0;
+	share_fixed most = 0;
+
+	for (uint32_t i = 0; i < gaps->keys.count; i++) {
+		const struct charge_key *key = numbering_key(&gaps->keys, i);
+
+		if (key->cause != (uint32_t)cause || gaps->charges[i] < most)
+			continue;
+		if (gaps->charges[i] == most && key->context > context)
+			continue;
+		most = gaps->charges[i];
+		context = key->context;
+	}
+	return context;
+}
+
+/* The line that works now, or else the first queue. */
+static const struct line *next_queue(const struct group *group)
+{
+	const struct line *first = NULL;
+
+	for (uint32_t i = 0; i < group->line_count; i++) {
+		const struct line *line = &group->lines[i];
+
+		if (line->kind != LINE_QUEUE)
+			continue;
+		if (extent_state_is_busy(line->state) &&
+			(group->question->busy == IDLE_BUSY_ANY || line->state == EXTENT_KERNEL))
+			return line;
+		first = first ? first : line;
+	}
+	return first;
+}
+
+static struct gap gap_of(const struct gaps *gaps, const struct group *group)
+{
+	const struct line *queue = next_queue(group);
+	struct gap gap = {gaps->begin_ns, gaps->end_ns, queue->stream, largest_cause(gaps), 0};
+
+	if (gap.cause != GAP_LAUNCH)
+		gap.context = largest_context(gaps, gap.cause);
+	else if (extent_state_is_busy(queue->state))
+		gap.context = queue->context;
+	return gap;
+}
+
+static bool keep(struct gaps *gaps, const struct group *group)
+{
+	if (gaps->count == gaps->room) {
+		size_t room = gaps->room ? 2 * gaps->room : 256;
+		struct gap *list = realloc(gaps->list, room * sizeof(*list));
+
+		if (!list)
+			return false;
+		gaps->list = list;
+		gaps->room = room;
+	}
+	gaps->list[gaps->count++] = gap_of(gaps, group);
+	return true;
+}
+
+bool gaps_close(struct gaps *gaps, const struct group *group)
+{
+	uint64_t size_ns = gaps->end_ns - gaps->begin_ns;
+	struct gap_class *class;
+	bool is_kept;
+
+	if (!gaps->is_open)
+		return true;
+	class = &gaps->classes[63 - __builtin_clzll(size_ns)];
+	class->count++;
+	class->time_ns += size_ns;
+	is_kept = size_ns < gaps->min_ns || keep(gaps, group);
+	gaps->is_open = false;
+	numbering_clear(&gaps->keys);
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
+		gaps->cause_ns[cause] = 0;
+	return is_kept;
+}
+
+static int gap_compare(const void *left, const void *right)
+{
+	const struct gap *a = left, *b = right;
+	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
+
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+const struct gap *gaps_list(struct gaps *gaps, size_t *count)
+{
+	if (!gaps->is_sorted && gaps->count)
+		qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
+	gaps->is_sorted = true;
+	*count = gaps->count;
+	return gaps->list;
+}
+
+const struct gap_class *gaps_classes(const struct gaps *gaps)
+{
+	return gaps->classes;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gaps.h - the stretches in which the GPUs of a group are idle, each with what took most of it. Handed to
+ * idle_sweep(), which fills it.
+ *
+ * At every moment of a gap the first of these holds: a copy runs (GPUs being busy in kernels only); work of
+ * the group is queued but has not begun; a thread is at work; threads wait for other ranks or threads;
+ * nobody is known to do anything.
+ */
+#ifndef BLAME_GAPS_H
+#define BLAME_GAPS_H
+
+#include "blame/idle.h"
+
+#define GAP_CAUSES(X)                                          \
+	X(COPY, "copy", "a copy runs")                         \
+	X(LAUNCH, "launch", "launched, but not begun")         \
+	X(CPU, "cpu", "CPU code runs")                         \
+	X(RANK, "rank", "threads wait for another rank")       \
+	X(THREAD, "thread", "threads wait for another thread") \
+	X(NOBODY, "nobody", "nobody is known to do anything")
+enum gap_cause {
+#define X(name, word, text) GAP_##name,
+	GAP_CAUSES(X)
+#undef X
+		GAP_CAUSE_COUNT
+};
+const char *gap_cause_name(enum gap_cause cause);
+const char *gap_cause_text(enum gap_cause cause);
+
+struct gap {
+	uint64_t begin_ns, end_ns;
+	uint32_t stream; /* the queue that works next; at the window's end, the group's first */
+	enum gap_cause cause;
+	uint32_t context; /* CPU, rank, thread: the one with the largest share; copy, launch: of the operation
+			     that runs, that begins then; 0: none */
+};
+
+struct gaps;
+
+/* Gaps shorter than `min_ns` are counted, but not kept. */
+int gaps_new(struct gaps **gaps, uint64_t min_ns, struct error *error);
+void gaps_free(struct gaps *gaps);
+
+/* Largest first, then by begin, then by stream. */
+const struct gap *gaps_list(struct gaps *gaps, size_t *count);
+
+/* How many gaps of [2^i, 2^(i+1)) ns there are, and what they sum to, kept or not. */
+#define GAP_CLASSES 64
+struct gap_class {
+	uint64_t count, time_ns;
+};
+const struct gap_class *gaps_classes(const struct gaps *gaps);
+
+#endif

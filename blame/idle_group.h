@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle_group.h - inside the sweep over idle GPUs: what it knows of a group's lines at a moment. Only idle.c,
+ * which keeps it, and gaps.c, which looks at it, include it.
+ */
+#ifndef BLAME_IDLE_GROUP_H
+#define BLAME_IDLE_GROUP_H
+
+#include "blame/idle.h"
+#include "blame/sweep.h"
+
+/* Gains of the two clocks. */
+struct clocks {
+	share_fixed active, waiting;
+};
+
+enum role { ROLE_NONE, ROLE_ACTIVE, ROLE_WAITING, ROLE_SYNC };
+
+struct line {
+	enum { LINE_THREAD, LINE_QUEUE, LINE_OWN_WORK } kind;
+	uint32_t owner;	 /* process in the group */
+	uint32_t stream; /* of the run; not of own work */
+	enum role role;
+	enum extent_state state;
+	bool is_comm; /* a queue: its kernel communicates */
+	uint32_t context;
+	struct clocks entered; /* threads: when the piece began; in ROLE_SYNC by the owner's clocks */
+};
+
+/* A process: its threads in synchronization calls change roles together when its work begins and ends. */
+struct owner {
+	struct sweep_span *spans; /* of its work */
+	bool is_working;
+	uint32_t sync_count;
+	struct clocks gained; /* by its threads in synchronization calls */
+	struct clocks settled;
+};
+
+struct group {
+	struct run *run;
+	const struct idle_question *question;
+	struct idle *idle;
+	struct sweep *sweep;
+	struct line *lines;
+	uint32_t line_count;
+	struct owner *owners;
+	uint32_t owner_count;
+	uint64_t now_ns;
+	uint32_t active, waiting;	 /* threads, in synchronization calls included */
+	uint32_t kernels, comms, copies; /* queues in such a piece */
+	uint32_t lost, unmonitored, alive;
+	struct clocks clocks;
+	struct share_sums *blamed, *waited;
+};
+
+/* For gaps.c: nothing changes from `begin_ns` to `end_ns`, the GPUs being idle; or they are idle no longer.
+ */
+bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, uint64_t end_ns);
+bool gaps_close(struct gaps *gaps, const struct group *group);
+
+#endif

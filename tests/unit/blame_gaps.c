@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_gaps.c - gaps of idle GPUs with one cause each, in closed form; and on random traces: gaps sum to the
+ * idle time, classes count them all, --min leaves out the shorter ones only.
+ */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/gaps.h"
+
+#define ROUNDS 100
+#define LENGTH 2000u
+
+struct asked {
+	struct small_run small;
+	struct idle_question question;
+	struct idle idle;
+	struct arena arena;
+	struct error error;
+	uint32_t streams[16];
+	const struct gap *list;
+	size_t count;
+};
+
+static void ask(struct asked *asked, uint64_t min_ns)
+{
+	struct idle_question *question = &asked->question;
+
+	if (!asked->small.run) {
+		small_ready(&asked->small);
+		assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
+	}
+	gaps_free(question->gaps);
+	assert_int_equal(gaps_new(&question->gaps, min_ns, &asked->error), 0);
+	question->stream_count = run_stream_count(asked->small.run);
+	for (uint32_t i = 0; i < question->stream_count; i++)
+		asked->streams[i] = i;
+	question->streams = asked->streams;
+	assert_int_equal(
+		idle_sweep(&asked->idle, asked->small.run, question, &asked->arena, &asked->error), 0);
+	asked->list = gaps_list(question->gaps, &asked->count);
+}
+
+static void end(struct asked *asked)
+{
+	gaps_free(asked->question.gaps);
+	waits_free(asked->question.waits);
+	arena_fini(&asked->arena);
+	small_end(&asked->small);
+}
+
+/* The gap that begins there. */
+static void check_gap(
+	struct asked *asked, uint64_t begin_ns, uint64_t end_ns, enum gap_cause cause, const char *path)
+{
+	for (size_t i = 0; i < asked->count; i++) {
+		const struct gap *gap = &asked->list[i];
+
+		if (gap->begin_ns != begin_ns)
+			continue;
+		assert_int_equal(gap->end_ns, end_ns);
+		assert_string_equal(gap_cause_name(gap->cause), gap_cause_name(cause));
+		assert_string_equal(
+			run_context_path(asked->small.run, gap->context, UINT32_MAX, &asked->arena), path);
+		return;
+	}
+	fail_msg("no gap begins at %d", (int)begin_ns);
+}
+
+/*
+ *   thread  |a          |launch|b                 |blocked in c  |MPI_Wait |lost
+ *   queue   |...........................|#k######|...............|#|.......|##|......
+ *           0           40     50       80       100   120       150      200       230
+ */
+static void test_causes(void **unused)
+{
+	struct asked asked = {.question.end_ns = 300};
+	struct store_writer *writer;
+	uint32_t thread, queue;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	thread = trace_thread(writer, 1, 0, 300);
+	queue = trace_queue(writer, 1, 1, 300);
+	trace_run(writer, thread, 0, "main;a");
+	trace_span(writer, queue, 40, 41, STORE_OP_COPY, "main;copy", 0);
+	trace_span(writer, thread, 41, 50, STORE_OP_LAUNCH, "main;launch", 7);
+	trace_run(writer, thread, 50, "main;b");
+	trace_span(writer, queue, 80, 100, STORE_OP_KERNEL, "main;k", 7);
+	trace_span(writer, thread, 100, 120, STORE_OP_BLOCKED, "main;c", 0);
+	trace_span(writer, queue, 120, 150, STORE_OP_COPY, "main;copy", 0);
+	trace_run(writer, thread, 150, "main;MPI_Wait");
+	trace_span(writer, queue, 200, 210, STORE_OP_KERNEL, "main;k", 0);
+	trace_span(writer, thread, 210, 300, STORE_OP_LOST, "", 0);
+	ask(&asked, 0);
+	assert_int_equal(asked.count, 5);
+	check_gap(&asked, 0, 40, GAP_CPU, "main;a");
+	check_gap(&asked, 41, 80, GAP_LAUNCH, "main;k");
+	check_gap(&asked, 100, 120, GAP_THREAD, "main;c");
+	check_gap(&asked, 150, 200, GAP_RANK, "main;MPI_Wait");
+	check_gap(&asked, 210, 300, GAP_NOBODY, "");
+	assert_int_equal(asked.list[0].begin_ns, 210);
+	assert_int_equal(run_stream(asked.small.run, asked.list[1].stream)->s.kind, STORE_STREAM_GPU);
+	asked.question.busy = IDLE_BUSY_KERNEL;
+	ask(&asked, 0);
+	assert_int_equal(asked.count, 3);
+	check_gap(&asked, 100, 200, GAP_RANK, "main;MPI_Wait");
+	asked.question.end_ns = 140;
+	asked.question.begin_ns = 110;
+	ask(&asked, 0);
+	check_gap(&asked, 110, 140, GAP_COPY, "main;copy");
+	end(&asked);
+}
+
+static void check_laws(struct asked *asked)
+{
+	const struct gap_class *classes = gaps_classes(asked->question.gaps);
+	uint64_t sum = 0, counted = 0, summed = 0;
+
+	for (size_t i = 0; i < asked->count; i++) {
+		uint64_t size = asked->list[i].end_ns - asked->list[i].begin_ns;
+
+		sum += size;
+		if (i)
+			assert_true(asked->list[i - 1].end_ns - asked->list[i - 1].begin_ns >= size);
+	}
+	for (int i = 0; i < GAP_CLASSES; i++) {
+		counted += classes[i].count;
+		summed += classes[i].time_ns;
+	}
+	assert_int_equal(sum, asked->idle.idle_ns);
+	assert_int_equal(summed, sum);
+	assert_int_equal(counted, asked->count);
+}
+
+static void test_random(void **unused)
+{
+	(void)unused;
+	small_seed("blame.gaps");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct asked asked = {.question.end_ns = LENGTH};
+		uint64_t min_ns = small_below(40);
+		size_t longer = 0;
+
+		small_begin(&asked.small);
+		for (uint32_t pid = 1; pid < 3; pid++) {
+			uint32_t queue = trace_queue(asked.small.writer, pid, 1, LENGTH);
+
+			trace_run(asked.small.writer, trace_thread(asked.small.writer, pid, 0, LENGTH),
+				small_below(LENGTH), "main;a");
+			for (uint64_t now = small_below(100); now < LENGTH; now += small_below(100))
+				trace_span(asked.small.writer, queue, now, now + small_below(60),
+					small_below(9) ? STORE_OP_KERNEL : STORE_OP_LOST, "main;k", 0);
+		}
+		ask(&asked, 0);
+		check_laws(&asked);
+		for (size_t i = 0; i < asked.count; i++)
+			longer += asked.list[i].end_ns - asked.list[i].begin_ns >= min_ns;
+		ask(&asked, min_ns);
+		assert_int_equal(asked.count, longer);
+		end(&asked);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_causes), cmocka_unit_test(test_random)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
