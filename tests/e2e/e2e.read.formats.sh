@@ -51,7 +51,7 @@ code "hpct alone" 0 hpct
 check "hpct alone lists commands" grep -q "hpct record" out
 code "hpct and no such verb" 2 hpct nosuchverb
 sentence "hpct and no such verb"
-for program in record info profile stats slice stacks import export simulate view names; do
+for program in record info profile stats slice stacks import export simulate view names blame; do
 	code "help of $program" 0 "hpct-$program" --help
 	check "hpct-$program --help is not one screen: $(wc -l <out) lines" [ "$(wc -l <out)" -le 50 ]
 	check "hpct-$program --help: lines wider than 120" [ "$(awk 'length > 120' out | wc -l)" -eq 0 ]
