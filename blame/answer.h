@@ -48,6 +48,7 @@ int answer_print_facts(
 
 /* Each prints one answer, in the shape asked for. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 

@@ -85,6 +85,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
 	if (ask->shape == ASK_GAPS)
 		return answer_gaps(call, ask, error);
+	if (ask->shape == ASK_PAGE && !ask->has_of)
+		return answer_page(call, ask, error);
 	if (ask->of == ASK_CPU_IDLE || ask->of == ASK_CPU_IDLE_CAUSE)
 		return answer_cpu_idle(call, ask, error);
 	return answer_gpu_idle(call, ask, error);
@@ -102,7 +104,7 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {
-	{0, "of", "WHAT", "gpu-idle (default), all-idle, cpu-idle, cpu-idle-cause", take_of},
+	{0, "of", "WHAT", "gpu-idle, all-idle, cpu-idle or cpu-idle-cause; left out: a page", take_of},
 	{0, "busy", "WHAT", "a GPU works in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work", take_waits},

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.c - see page.h. */
+#include "blame/page.h"
+
+#include <string.h>
+
+static void put_part(struct page *page, const char *key, const char *text, uint64_t time_ns)
+{
+	page->parts[page->part_count++] = (struct page_part){key, text, time_ns};
+}
+
+static void put_parts(struct page *page, const struct idle_question *question)
+{
+	const struct idle *idle = &page->idle;
+	bool is_any = question->busy == IDLE_BUSY_ANY;
+
+	put_part(page, "kernel", "kernels running", idle->kernel_ns);
+	put_part(page, "communicating", "communication not hidden by a kernel", idle->comm_ns);
+	if (is_any)
+		put_part(page, "copy", "copies not hidden by a kernel", idle->copy_ns);
+	put_part(page, "blamed",
+		question->group == IDLE_GROUP_PROCESS ? "idle while CPU code of the same process runs"
+						      : "idle while CPU code runs",
+		idle->blamed_ns);
+	put_part(page, "nobody",
+		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
+						      : "idle, every thread waits",
+		idle->all_idle_ns);
+	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns);
+}
+
+static void count_streams(struct page *page, const struct run *run, const struct idle_question *question)
+{
+	for (uint32_t i = 0; i < question->stream_count; i++) {
+		if (run_stream(run, question->streams[i])->s.kind == STORE_STREAM_GPU)
+			page->queues++;
+		else
+			page->threads++;
+	}
+}
+
+/* The largest gap whose main context has the row's key, among the `limit` largest. */
+static const struct gap *find_gap(struct page *page, const struct run *run, const char *row_key,
+	enum place_by by, uint32_t depth, size_t limit)
+{
+	struct store_bytes key = {0};
+	const struct gap *found = NULL;
+	size_t count;
+	const struct gap *list = gaps_list(page->gaps, &count);
+
+	for (size_t i = 0; i < count && i < limit && !found && !key.failed; i++) {
+		if (list[i].cause != GAP_CPU)
+			continue;
+		key.size = 0;
+		if (place_put_key(&key, run, list[i].context, by, depth) && key.size == strlen(row_key) &&
+			memcmp(key.data, row_key, key.size) == 0)
+			found = &list[i];
+	}
+	store_bytes_fini(&key);
+	return found;
+}
+
+#define GAPS_LOOKED_AT 4096
+
+static int put_causes(struct page *page, const struct run *run, enum place_by by, uint32_t depth,
+	uint64_t top, struct arena *arena, struct error *error)
+{
+	if (top > PAGE_CAUSES)
+		top = PAGE_CAUSES;
+	for (size_t i = 0; i < page->rows.count && i < top; i++) {
+		const struct share_row *row = &page->rows.rows[i];
+		struct page_cause *cause = &page->causes[page->cause_count++];
+
+		cause->row = row;
+		cause->path = run_context_path(run, row->context, UINT32_MAX, arena);
+		if (!cause->path)
+			return error_memory(error);
+		cause->largest = find_gap(page, run, row->key, by, depth, GAPS_LOOKED_AT);
+	}
+	return 0;
+}
+
+static int fill(struct page *page, struct run *run, const struct select *select,
+	const struct idle_question *question, enum place_by by, struct arena *arena, struct error *error)
+{
+	const struct idle *idle = &page->idle;
+	uint32_t depth = select_depth(select);
+	size_t count;
+	const struct gap *list;
+	int result = share_rows_make(
+		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, arena, error);
+
+	if (!result)
+		result = share_rows_make(
+			&page->waited, run, idle->waited, idle->waited_count, NULL, by, depth, arena, error);
+	if (!result)
+		result = coverage_compute(&page->coverage, run, select, error);
+	if (result)
+		return result;
+	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle->window_ns;
+	put_parts(page, question);
+	count_streams(page, run, question);
+	list = gaps_list(page->gaps, &count);
+	page->largest = count ? list : NULL;
+	if (page->known < PAGE_COVERAGE_CAUSES)
+		return 0;
+	return put_causes(page, run, by, depth, select_top(select), arena, error);
+}
+
+int page_make(struct page *page, struct run *run, const struct select *select,
+	const struct idle_question *asked, enum place_by by, struct arena *arena, struct error *error)
+{
+	struct idle_question question = *asked;
+	int result;
+
+	*page = (struct page){0};
+	result = gaps_new(&page->gaps, 0, error);
+	question.gaps = page->gaps;
+	if (!result)
+		result = idle_sweep(&page->idle, run, &question, arena, error);
+	if (!result)
+		result = fill(page, run, select, &question, by, arena, error);
+	return result;
+}
+
+void page_fini(struct page *page)
+{
+	gaps_free(page->gaps);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page.h - what the page without options says about idle GPUs: where the wall clock went, whom the GPUs
+ * waited for, the largest gap that each of them causes.
+ */
+#ifndef BLAME_PAGE_H
+#define BLAME_PAGE_H
+
+#include "blame/gaps.h"
+#include "timeline/coverage.h"
+
+/* Below this part of the window being known the page begins with it; below the second it names no causes. */
+#define PAGE_COVERAGE_LEAST 0.9
+#define PAGE_COVERAGE_CAUSES 0.5
+
+#define PAGE_CAUSES 5
+
+struct page_part {
+	const char *key, *text; /* for scripts, for people */
+	uint64_t time_ns;
+};
+
+struct page_cause {
+	const struct share_row *row;
+	const char *path;	   /* of its largest context, escaped */
+	const struct gap *largest; /* that it causes; NULL: none */
+};
+
+struct page {
+	struct idle idle;
+	double known; /* part of the window in which the GPUs' state is known */
+	struct page_part parts[6];
+	size_t part_count; /* they sum to idle.window_ns */
+	struct share_rows rows, waited;
+	struct page_cause causes[PAGE_CAUSES];
+	size_t cause_count;	   /* 0 where too little is known */
+	const struct gap *largest; /* gap of all; NULL: none */
+	struct coverage coverage;
+	uint32_t threads, queues;
+	struct gaps *gaps; /* page_fini() frees them */
+};
+
+/* ERROR_EMPTY as idle_sweep(). In `arena` and the run. */
+int page_make(struct page *page, struct run *run, const struct select *select,
+	const struct idle_question *question, enum place_by by, struct arena *arena, struct error *error);
+void page_fini(struct page *page);
+
+#endif
