@@ -4,10 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 
 #include "record/attributes.h"
 
 #define BATCH 256
+#define KEPT_BYTES 32768     /* of a ring that waits for its next thread */
 #define NODES_MAX (1u << 24) /* of one thread */
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index)
@@ -29,7 +32,21 @@ struct drain {
 	uint32_t host;
 	struct batch samples;
 	size_t records;
+	uint64_t now_ns; /* no time in a record is later: the end of time means "open" in the store */
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t credible(const struct drain *drain, uint64_t time_ns)
+{
+	return time_ns < drain->now_ns ? time_ns : drain->now_ns;
+}
 
 /* Counts what the store does not get. */
 static void discard(struct drain *drain, uint64_t count)
@@ -124,25 +141,27 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 
 static bool sample_take(struct drain *drain, const struct event_sample *sample)
 {
+	uint64_t time_ns = credible(drain, sample->time_ns);
 	struct store_record *record;
 
 	if (drain->samples.count == BATCH)
 		batch_flush(drain);
 	record = &drain->samples.record[drain->samples.count++];
-	*record = (struct store_record){.begin_ns = sample->time_ns,
-		.end_ns = sample->time_ns,
+	*record = (struct store_record){.begin_ns = time_ns,
+		.end_ns = time_ns,
 		.amount = sample->weight,
 		.context = context_of(drain, sample->h.node),
 		.what = drain->process->metric,
 		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
-	if (sample->time_ns > drain->ring->last_ns)
-		drain->ring->last_ns = sample->time_ns;
+	if (time_ns > drain->ring->last_ns)
+		drain->ring->last_ns = time_ns;
 	return true;
 }
 
 static bool span_take(struct drain *drain, const struct event_span *span)
 {
-	if (span->end_ns < span->begin_ns || span->operation >= STORE_OP_COUNT)
+	if (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns ||
+		span->operation >= STORE_OP_COUNT)
 		return true;
 	span_put(drain, &(struct store_record){.begin_ns = span->begin_ns,
 				.end_ns = span->end_ns,
@@ -169,7 +188,7 @@ static void lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, ui
 
 static bool lost_take(struct drain *drain, const struct event_lost *lost)
 {
-	lost_put(drain, lost->begin_ns, lost->end_ns, lost->count);
+	lost_put(drain, credible(drain, lost->begin_ns), credible(drain, lost->end_ns), lost->count);
 	return true;
 }
 
@@ -193,7 +212,7 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 	if (fork->kind == EVENT_FORK_EXEC)
 		return true;
 	if (fork->kind == EVENT_FORK_EXEC_UNMONITORED) {
-		process->unmonitored_ns = fork->time_ns;
+		process->unmonitored_ns = credible(drain, fork->time_ns);
 		return true;
 	}
 	if (process->child_count == process->child_room) {
@@ -206,7 +225,7 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 		process->child_room = room;
 	}
 	process->children[process->child_count++] =
-		(struct measured_child){fork->child_pid, fork->kind, fork->time_ns};
+		(struct measured_child){fork->child_pid, fork->kind, credible(drain, fork->time_ns)};
 	return true;
 }
 
@@ -328,7 +347,7 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 		.generation = process->generation,
 		.thread = shared->thread,
 		.tid = shared->tid,
-		.begin_ns = shared->begin_ns,
+		.begin_ns = credible(drain, shared->begin_ns),
 		.end_ns = STORE_OPEN_NS};
 
 	memcpy(name, shared->name, sizeof(name));
@@ -417,12 +436,13 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 
 	if (state == EVENT_RING_FREE || (head == tail && state != EVENT_RING_ENDED))
 		return 0;
-	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
-		drain.ring->is_broken = true;
+	drain.now_ns = now_ns();
 	if (drain.ring->stream == UINT32_MAX && head != tail) {
 		drain.ring->claim = shared->claim;
 		stream_open(&drain, shared);
 	}
+	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
+		drain.ring->is_broken = true;
 	if (drain.ring->stream == UINT32_MAX || drain.ring->is_broken)
 		tail = head;
 	else
@@ -431,10 +451,14 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 		batch_flush(&drain);
 		counters_take(&drain, shared);
 	}
+	drain.ring->taken_bytes += tail - atomic_load_explicit(&shared->tail, memory_order_relaxed);
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
 	if (state == EVENT_RING_ENDED && tail == atomic_load_explicit(&shared->head, memory_order_acquire)) {
 		if (drain.ring->stream != UINT32_MAX)
-			stream_close(&drain, shared, atomic_load(&shared->end_ns));
+			stream_close(&drain, shared, credible(&drain, atomic_load(&shared->end_ns)));
+		if (drain.ring->taken_bytes > KEPT_BYTES)
+			madvise((char *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, MADV_REMOVE);
+		drain.ring->taken_bytes = 0;
 		atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 	}
 	return drain.records;

@@ -14,6 +14,7 @@ struct ring {
 	uint32_t *contexts; /* store context by node id - EVENT_NODE_FIRST */
 	uint32_t context_count, context_room;
 	uint64_t begin_ns, last_ns;
+	uint64_t taken_bytes;
 	uint64_t cpu_begin_ns;
 	uint64_t lost;					      /* told by records so far */
 	uint64_t signals, overruns, samples, partial, errant; /* as last read */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_MAX 512 /* descriptors kept; modules beyond are named by their path */
@@ -46,20 +47,28 @@ static bool files_grow(uint32_t module)
 	return true;
 }
 
-/* The file as the process sees it, which may be in another mount namespace. */
-static void file_keep(uint32_t module, uint32_t pid, const char *path)
+/* The file as the process sees it, which may be in another mount namespace; the executable may be deleted. */
+static void file_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable)
 {
 	char place[64 + sizeof(((struct event_module *)0)->path) + 4096];
+	struct stat status;
 	int fd;
 
 	if (path[0] != '/' || files.open >= FILES_MAX || !files_grow(module) || files.fd[module])
 		return;
-	snprintf(place, sizeof(place), "/proc/%u/root%s", pid, path);
+	if (is_executable)
+		snprintf(place, sizeof(place), "/proc/%u/exe", pid);
+	else
+		snprintf(place, sizeof(place), "/proc/%u/root%s", pid, path);
 	fd = open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return;
+	}
 	files.fd[module] = fd + 1;
 	files.open++;
 }
@@ -104,7 +113,7 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	path = copy.is_anonymous ? "[anonymous]" : copy.path[0] ? copy.path : executable;
 	id = module_add(writer, &copy, path);
 	if (!copy.is_anonymous && !copy.is_vdso)
-		file_keep(id, pid, path);
+		file_keep(id, pid, path, !copy.path[0]);
 	modules->ids[slot] = id + 1;
 	return id;
 }

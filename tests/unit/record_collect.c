@@ -805,6 +805,22 @@ static void test_strange_memories_are_refused(void **state)
 	store_reader_close(reader);
 }
 
+/* A position off its alignment at the very end of the memory: a header read there would lie half outside. */
+static void agent_on_the_edge(struct fixture *f)
+{
+	struct fake fake;
+	struct event_ring *ring;
+
+	fake_open(&fake, 0);
+	ring = fake_ring(&fake, RINGS - 1);
+	atomic_store(&ring->tail, EVENT_RING_DATA - 1);
+	atomic_store(&ring->head, EVENT_RING_DATA + 63);
+	atomic_store(&ring->state, EVENT_RING_CLAIMED);
+	atomic_store(&fake.shared->ring_claimed, RINGS);
+	fake_send(&fake, f->host.socket, 2);
+	usleep(300000);
+}
+
 /* Nonsense in every place that the collector reads, changing while it does. */
 static void agent_hostile(struct fixture *f)
 {
@@ -861,6 +877,7 @@ static void test_hostile_memory_harms_nobody(void **state)
 	uint32_t count, good = 0;
 
 	start(f);
+	run_agent(f, agent_on_the_edge);
 	for (int i = 0; i < 3; i++)
 		hostile[i] = agent_start(f, agent_hostile);
 	run_agent(f, agent_two_threads);
