@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "formats/chrome_calls.h"
 #include "formats/chrome_file.h"
 #include "formats/format.h"
 #include "store/arena.h"
@@ -23,18 +24,10 @@
 #include "timeline/slice.h"
 
 #define BATCH 512
-#define STATE_BASE 0xffffff00u /* frames from here on are states, not scopes */
 
 struct process_key {
 	struct store_hash host;
 	uint32_t rank, pid, generation, zero;
-};
-
-/* A call that was merged from extents. */
-struct call {
-	uint64_t begin_ns, end_ns;
-	uint32_t frame; /* scope of the run, or STATE_BASE + state */
-	uint32_t depth;
 };
 
 /* Threads of the file beside a stream's own, so that spans which overlap lie side by side. */
@@ -55,12 +48,7 @@ struct chrome {
 	const struct run_stream *stream;
 	uint32_t stream_id, pid;
 	struct lanes lanes;
-	struct call *calls;
-	size_t call_count, call_capacity;
-	uint32_t *open; /* calls that are open: indices into `calls`, outermost first */
-	size_t open_count, open_capacity;
-	uint32_t *path; /* scratch: frames of an extent */
-	size_t path_capacity;
+	struct chrome_calls calls;
 };
 
 /* ---- processes and threads ---- */
@@ -124,99 +112,19 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 	return lanes->tid[i];
 }
 
-/* ---- calls ---- */
-
-static bool room_for(void **array, size_t *capacity, size_t count, size_t size)
-{
-	size_t wanted = *capacity ? *capacity * 2 : 256;
-	void *grown;
-
-	while (wanted < count)
-		wanted *= 2;
-	if (count <= *capacity)
-		return true;
-	grown = reallocarray(*array, wanted, size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*capacity = wanted;
-	return true;
-}
-
-/* What an extent shows besides its calls: nothing for work and for what is not known. */
-static bool is_shown_state(enum extent_state state)
-{
-	return state != EXTENT_WORK && state != EXTENT_ABSENT && state != EXTENT_UNKNOWN &&
-	       state != EXTENT_IDLE;
-}
-
-/* Frames from the root into chrome->path; their number, -1: memory is out. */
-static long find_path(struct chrome *chrome, const struct extent *extent)
-{
-	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
-	uint32_t scope = has_calls ? run_context(chrome->run, extent->context)->scope : UINT32_MAX;
-	size_t count = 0, at;
-
-	if (scope != UINT32_MAX)
-		scope = run_scope_at(chrome->run, scope, select_depth(chrome->select));
-	for (uint32_t up = scope; up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
-		up = run_scope(chrome->run, up)->parent)
-		count++;
-	if (!room_for((void **)&chrome->path, &chrome->path_capacity, count + 1, sizeof *chrome->path))
-		return -1;
-	at = count;
-	for (uint32_t up = scope; at > 0; up = run_scope(chrome->run, up)->parent)
-		chrome->path[--at] = up;
-	if (is_shown_state(extent->state))
-		chrome->path[count++] = STATE_BASE + extent->state;
-	return (long)count;
-}
-
-static bool open_call(struct chrome *chrome, uint32_t frame, uint64_t begin_ns)
-{
-	if (!room_for((void **)&chrome->calls, &chrome->call_capacity, chrome->call_count + 1,
-		    sizeof *chrome->calls) ||
-		!room_for((void **)&chrome->open, &chrome->open_capacity, chrome->open_count + 1,
-			sizeof *chrome->open))
-		return false;
-	chrome->calls[chrome->call_count] = (struct call){.begin_ns = begin_ns,
-		.end_ns = begin_ns,
-		.frame = frame,
-		.depth = (uint32_t)chrome->open_count};
-	chrome->open[chrome->open_count++] = (uint32_t)chrome->call_count++;
-	return true;
-}
-
-/* Calls that the extent is in go on, others end, new ones begin. */
-static bool add_extent(struct chrome *chrome, const struct extent *extent)
-{
-	long count = find_path(chrome, extent);
-	size_t common = 0;
-
-	while (count >= 0 && common < chrome->open_count && common < (size_t)count &&
-		chrome->calls[chrome->open[common]].frame == chrome->path[common] &&
-		chrome->calls[chrome->open[common]].end_ns == extent->begin_ns)
-		common++;
-	chrome->open_count = common;
-	for (long i = (long)common; i < count; i++)
-		if (!open_call(chrome, chrome->path[i], extent->begin_ns))
-			return false;
-	for (size_t i = 0; i < chrome->open_count; i++)
-		chrome->calls[chrome->open[i]].end_ns = extent->end_ns;
-	return count >= 0;
-}
+/* ---- the line ---- */
 
 static void write_calls(struct chrome *chrome, uint32_t tid)
 {
 	/* a call opens before those in it: this is the order of time, outermost first */
-	for (size_t i = 0; i < chrome->call_count; i++) {
-		const struct call *call = &chrome->calls[i];
+	for (size_t i = 0; i < chrome->calls.count; i++) {
+		const struct chrome_call *call = &chrome->calls.calls[i];
 		struct chrome_place place = {chrome->pid, tid, call->begin_ns};
 		const struct run_function *function;
 		const char *state;
 
-		if (call->frame >= STATE_BASE) {
-			state = extent_state_name((enum extent_state)(call->frame - STATE_BASE));
+		if (call->frame >= CHROME_STATE) {
+			state = extent_state_name((enum extent_state)(call->frame - CHROME_STATE));
 			chrome_event_begin(&chrome->file, 'X', &place, state, strlen(state));
 			chrome_event_text(&chrome->file, "cat", "state", 5);
 		} else {
@@ -241,10 +149,10 @@ static int put_line(struct chrome *chrome, struct error *error)
 	if (count < 0)
 		return (int)count;
 	chrome_file_thread(&chrome->file, chrome->pid, tid, stream_title(chrome));
-	chrome->call_count = chrome->open_count = 0;
+	chrome_calls_begin(&chrome->calls, chrome->run, select_depth(chrome->select));
 	while (ok && (count = extent_next(walk, extents, BATCH, error)) > 0)
 		for (long i = 0; i < count && ok; i++)
-			ok = add_extent(chrome, &extents[i]);
+			ok = chrome_calls_add(&chrome->calls, &extents[i]);
 	extent_close(walk);
 	if (!ok)
 		return error_memory(error);
@@ -420,9 +328,7 @@ static void chrome_fini(struct chrome *chrome)
 	numbering_fini(&chrome->processes);
 	free(chrome->lanes.end_ns);
 	free(chrome->lanes.tid);
-	free(chrome->calls);
-	free(chrome->open);
-	free(chrome->path);
+	chrome_calls_fini(&chrome->calls);
 }
 
 static int chrome_put(struct run *run, const struct select *select, FILE *out, struct error *error)

@@ -15,8 +15,8 @@
 #include "timeline/extent.h"
 #include "timeline/scan.h"
 
-#define ROWS_WANTED (256u << 10) /* of a stretch, if records were spread evenly */
-#define ROWS_MAX (2u << 20)	 /* more are halved */
+#define ROWS_MAX (2u << 20) /* of a stretch; more are halved */
+#define EVEN_SHARE 8	    /* stretches are cut for this part of it, as if records were spread evenly */
 
 struct row {
 	struct store_record record; /* ids of the run, attributes of the stream's store */
@@ -33,8 +33,9 @@ struct slice {
 	uint64_t origin_ns, rows_left; /* rows_left: of --top */
 	struct row *rows;
 	size_t count, capacity;
-	uint32_t *ranks;    /* [stream] */
-	const char **paths; /* [run context], made when first asked for */
+	size_t rows_max, limit; /* limit: of the stretch at hand */
+	uint32_t *ranks;	/* [stream] */
+	const char **paths;	/* [run context], made when first asked for */
 	uint32_t path_count;
 	struct arena arena;
 	struct store_bytes left, right; /* scratch */
@@ -263,7 +264,7 @@ static int keep_track(struct slice *slice, uint32_t stream, enum store_track tra
 
 	if (rc < 0)
 		return rc;
-	while (rc == 0 && slice->count <= ROWS_MAX && (count = scan_next(scan, &batch, error)) > 0)
+	while (rc == 0 && slice->count <= slice->limit && (count = scan_next(scan, &batch, error)) > 0)
 		rc = keep_batch(slice, batch, begin_ns, error);
 	scan_close(scan);
 	return count < 0 ? (int)count : rc;
@@ -348,11 +349,12 @@ static int print_stretch(struct slice *slice, uint64_t begin_ns, uint64_t end_ns
 	const uint32_t *streams = select_streams(slice->select, &count);
 	int rc = 0;
 
-	for (uint32_t i = 0; i < count && rc == 0 && slice->count <= ROWS_MAX; i++)
+	slice->limit = end_ns - begin_ns > 1 ? slice->rows_max : SIZE_MAX; /* a nanosecond cannot be halved */
+	for (uint32_t i = 0; i < count && rc == 0 && slice->count <= slice->limit; i++)
 		rc = keep_stream(slice, streams[i], begin_ns, end_ns, error);
 	if (rc < 0)
 		return rc;
-	if (slice->count > ROWS_MAX && end_ns - begin_ns > 1) {
+	if (slice->count > slice->limit) {
 		uint64_t middle_ns = begin_ns + (end_ns - begin_ns) / 2;
 
 		slice->count = 0;
@@ -376,7 +378,7 @@ static uint64_t count_records(const struct slice *slice)
 
 static int print_stretches(struct slice *slice, struct error *error)
 {
-	uint64_t stretches = count_records(slice) / ROWS_WANTED + 1;
+	uint64_t stretches = count_records(slice) / (slice->rows_max / EVEN_SHARE + 1) + 1;
 	uint64_t first_ns = no_earlier(run_begin_ns(slice->run), slice->origin_ns);
 	uint64_t last_ns = no_earlier(run_end_ns(slice->run), first_ns);
 	uint64_t begin_ns = slice->cut.begin_ns, step_ns = (last_ns - first_ns) / stretches + 1;
@@ -409,8 +411,8 @@ static void slice_fini(struct slice *slice)
 	store_bytes_fini(&slice->right);
 }
 
-int slice_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
-	struct error *error)
+int slice_print_within(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	size_t rows_max, struct error *error)
 {
 	static const struct report_column columns[] = {{"stream", REPORT_TEXT}, {"track", REPORT_TEXT},
 		{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER}, {"path", REPORT_COMPOSED},
@@ -420,7 +422,8 @@ int slice_print(struct run *run, const struct select *select, enum report_format
 		.select = select,
 		.cut = slice_cut_of(select),
 		.origin_ns = run_origin_ns(run),
-		.rows_left = select_top(select)};
+		.rows_left = select_top(select),
+		.rows_max = rows_max};
 	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0, closed;
 
 	if (rc == 0)
@@ -435,4 +438,10 @@ int slice_print(struct run *run, const struct select *select, enum report_format
 	}
 	slice_fini(&slice);
 	return rc;
+}
+
+int slice_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	struct error *error)
+{
+	return slice_print_within(run, select, format, out, ROWS_MAX, error);
 }

@@ -19,6 +19,10 @@
 int slice_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
 
+/* The same, with no more than about `rows_max` rows in memory: for tests. */
+int slice_print_within(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	size_t rows_max, struct error *error);
+
 /* Writes the selected records as a new run `path`: a run like any other, whose slice is the same.
  * ERROR_USAGE: it exists. */
 int slice_copy(struct run *run, const struct select *select, const char *path, struct error *error);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chrome_calls.c - the stack of calls that are open, followed from extent to extent: what the next one shares
+ * with it goes on, the rest ends, and what is new begins.
+ */
+#include "formats/chrome_calls.h"
+
+#include <stdlib.h>
+
+void chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth)
+{
+	calls->run = run;
+	calls->depth = depth;
+	calls->count = calls->open_count = 0;
+}
+
+void chrome_calls_fini(struct chrome_calls *calls)
+{
+	free(calls->calls);
+	free(calls->open);
+	free(calls->path);
+}
+
+static bool room_for(void **array, size_t *capacity, size_t count, size_t size)
+{
+	size_t wanted = *capacity ? *capacity * 2 : 256;
+	void *grown;
+
+	while (wanted < count)
+		wanted *= 2;
+	if (count <= *capacity)
+		return true;
+	grown = reallocarray(*array, wanted, size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*capacity = wanted;
+	return true;
+}
+
+/* What an extent shows besides its calls: nothing for work and for what is not known. */
+static bool is_shown_state(enum extent_state state)
+{
+	return state != EXTENT_WORK && state != EXTENT_ABSENT && state != EXTENT_UNKNOWN &&
+	       state != EXTENT_IDLE;
+}
+
+/* Frames from the root into calls->path; their number, -1: memory is out. */
+static long find_path(struct chrome_calls *calls, const struct extent *extent)
+{
+	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
+	uint32_t scope = has_calls ? run_context(calls->run, extent->context)->scope : UINT32_MAX;
+	size_t count = 0, at;
+
+	if (scope != UINT32_MAX)
+		scope = run_scope_at(calls->run, scope, calls->depth);
+	for (uint32_t up = scope; up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
+		up = run_scope(calls->run, up)->parent)
+		count++;
+	if (!room_for((void **)&calls->path, &calls->path_capacity, count + 1, sizeof *calls->path))
+		return -1;
+	at = count;
+	for (uint32_t up = scope; at > 0; up = run_scope(calls->run, up)->parent)
+		calls->path[--at] = up;
+	if (is_shown_state(extent->state))
+		calls->path[count++] = CHROME_STATE + extent->state;
+	return (long)count;
+}
+
+static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin_ns)
+{
+	if (!room_for((void **)&calls->calls, &calls->capacity, calls->count + 1, sizeof *calls->calls) ||
+		!room_for((void **)&calls->open, &calls->open_capacity, calls->open_count + 1,
+			sizeof *calls->open))
+		return false;
+	calls->calls[calls->count] = (struct chrome_call){.begin_ns = begin_ns,
+		.end_ns = begin_ns,
+		.frame = frame,
+		.depth = (uint32_t)calls->open_count};
+	calls->open[calls->open_count++] = (uint32_t)calls->count++;
+	return true;
+}
+
+bool chrome_calls_add(struct chrome_calls *calls, const struct extent *extent)
+{
+	long count = find_path(calls, extent);
+	size_t common = 0;
+
+	while (count >= 0 && common < calls->open_count && common < (size_t)count &&
+		calls->calls[calls->open[common]].frame == calls->path[common] &&
+		calls->calls[calls->open[common]].end_ns == extent->begin_ns)
+		common++;
+	calls->open_count = common;
+	for (long i = (long)common; i < count; i++)
+		if (!open_call(calls, calls->path[i], extent->begin_ns))
+			return false;
+	for (size_t i = 0; i < calls->open_count; i++)
+		calls->calls[calls->open[i]].end_ns = extent->end_ns;
+	return count >= 0;
+}
