@@ -9,8 +9,16 @@
 #include "blame/idle.h"
 #include "timeline/program.h"
 
-enum ask_of { ASK_GPU_IDLE, ASK_ALL_IDLE, ASK_CPU_IDLE, ASK_CPU_IDLE_CAUSE, ASK_OF_COUNT };
-enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_GAPS, ASK_SHAPE_COUNT };
+enum ask_of {
+	ASK_GPU_IDLE,
+	ASK_ALL_IDLE, /* the part of it in which no thread works: what they wait in */
+	ASK_CPU_IDLE,
+	ASK_CPU_IDLE_CAUSE,
+	ASK_WAITING,
+	ASK_SERIAL,
+	ASK_OF_COUNT
+};
+enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_GAPS, ASK_LATE, ASK_BALANCE };
 
 struct ask {
 	enum ask_of of;
@@ -49,6 +57,10 @@ int answer_print_facts(
 /* Each prints one answer, in the shape asked for. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_page(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_balance(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 

@@ -15,15 +15,17 @@ static int find_word(const char *const *words, int count, const char *value)
 	return -1;
 }
 
+#define OF_WORDS "gpu-idle, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
+
 static int take_of(void *own, const char *value, struct error *error)
 {
-	static const char *const words[ASK_OF_COUNT] = {"gpu-idle", "all-idle", "cpu-idle", "cpu-idle-cause"};
+	static const char *const words[ASK_OF_COUNT] = {
+		"gpu-idle", "all-idle", "cpu-idle", "cpu-idle-cause", "waiting", "serial"};
 	struct ask *ask = own;
 	int of = find_word(words, ASK_OF_COUNT, value);
 
 	if (of < 0)
-		return error_set(error, ERROR_USAGE,
-			"--of %s: say gpu-idle, all-idle, cpu-idle or cpu-idle-cause", value);
+		return error_set(error, ERROR_USAGE, "--of %s: say " OF_WORDS, value);
 	ask->of = (enum ask_of)of;
 	ask->has_of = true;
 	return 0;
@@ -79,17 +81,54 @@ static int take_gaps(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_late(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->shape = ASK_LATE;
+	return 0;
+}
+
+static int take_imbalance(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->shape = ASK_BALANCE;
+	return 0;
+}
+
+static bool has_queue(const struct program_call *call)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(call->select, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (run_stream(call->run, streams[i])->s.kind == STORE_STREAM_GPU)
+			return true;
+	return false;
+}
+
 static int answer(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	if (select_min_ns(call->select) && ask->shape != ASK_GAPS)
 		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
-	if (ask->shape == ASK_GAPS)
+	switch (ask->shape) {
+	case ASK_GAPS:
 		return answer_gaps(call, ask, error);
-	if (ask->shape == ASK_PAGE && !ask->has_of)
-		return answer_page(call, ask, error);
-	if (ask->of == ASK_CPU_IDLE || ask->of == ASK_CPU_IDLE_CAUSE)
-		return answer_cpu_idle(call, ask, error);
-	return answer_gpu_idle(call, ask, error);
+	case ASK_LATE:
+		return answer_late(call, ask, error);
+	case ASK_BALANCE:
+		return answer_balance(call, ask, error);
+	case ASK_PAGE:
+		if (!ask->has_of)
+			return has_queue(call) ? answer_page(call, ask, error)
+					       : answer_threads_page(call, ask, error);
+		break;
+	default:
+		break;
+	}
+	if (ask->of >= ASK_WAITING)
+		return answer_threads(call, ask, error);
+	return ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)
+				       : answer_gpu_idle(call, ask, error);
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -103,13 +142,14 @@ static int work(struct program_call *call, struct error *error)
 	return result;
 }
 
-static const struct program_option options[] = {
-	{0, "of", "WHAT", "gpu-idle, all-idle, cpu-idle or cpu-idle-cause; left out: a page", take_of},
+static const struct program_option options[] = {{0, "of", "WHAT", OF_WORDS "; left out: a page", take_of},
 	{0, "busy", "WHAT", "a GPU works in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work", take_waits},
 	{0, "tree", NULL, "top-down by call path", take_tree},
 	{0, "gaps", NULL, "the stretches of idle GPUs, largest first; --min", take_gaps},
+	{0, "late", NULL, "who came last at collective calls and held up the others", take_late},
+	{0, "imbalance", NULL, "how evenly work is spread over the streams", take_imbalance},
 	{0, "summary", NULL, "the sums alone, as key and value", take_summary}};
 
 static const struct program program = {

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_balance.c - how evenly the work of each key is spread over the streams. */
+#include "blame/answer.h"
+#include "blame/balance.h"
+
+static const struct report_column balance_columns[] = {{"key", REPORT_COMPOSED}, {"total_ns", REPORT_NUMBER},
+	{"min_ns", REPORT_NUMBER}, {"mean_ns", REPORT_NUMBER}, {"max_ns", REPORT_NUMBER},
+	{"sd_ns", REPORT_NUMBER}, {"cv", REPORT_PERCENT}, {"streams", REPORT_NUMBER},
+	{"busiest", REPORT_TEXT}};
+static const struct report_column balance_table[] = {{"min", REPORT_DURATION}, {"mean", REPORT_DURATION},
+	{"max", REPORT_DURATION}, {"sd", REPORT_DURATION}, {"cv", REPORT_PERCENT}, {"streams", REPORT_NUMBER},
+	{"busiest", REPORT_TEXT}, {"key", REPORT_COMPOSED}};
+
+static uint64_t whole(double value)
+{
+	return (uint64_t)(value + 0.5);
+}
+
+static void balance_row(
+	struct report *report, const struct run *run, const struct balance_row *row, bool is_table)
+{
+	if (!is_table) {
+		report_string(report, row->key);
+		report_number(report, row->total_ns);
+	}
+	report_number(report, row->min_ns);
+	report_number(report, whole(row->mean_ns));
+	report_number(report, row->max_ns);
+	report_number(report, whole(row->sd_ns));
+	report_real(report, row->cv);
+	report_number(report, row->streams);
+	report_string(report, run_stream(run, row->busiest)->text);
+	if (is_table)
+		report_string(report, row->key);
+	report_row(report);
+}
+
+int answer_balance(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	bool is_table = call->format == REPORT_TABLE;
+	struct report *report;
+	struct balance balance;
+	enum place_by by = PLACE_FUNCTION;
+	int result = answer_find_by(call, &by, error);
+
+	(void)ask;
+	if (!result)
+		result = balance_make(&balance, call->run, call->select, by, &call->arena, error);
+	if (!result)
+		result = report_open(&report, stdout, call->format, "hpct-blame",
+			is_table ? balance_table : balance_columns, is_table ? 8 : 9, error);
+	if (result)
+		return result;
+	for (size_t i = 0; i < balance.count && i < select_top(call->select); i++)
+		balance_row(report, call->run, &balance.rows[i], is_table);
+	return report_close(report, error);
+}

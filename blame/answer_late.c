@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_late.c - which process held the others up at collective calls. */
+#include "blame/answer.h"
+#include "blame/late.h"
+#include "timeline/coverage.h"
+
+static const struct report_column late_columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
+	{"percent", REPORT_PERCENT}, {"last", REPORT_NUMBER}, {"occasions", REPORT_NUMBER},
+	{"waited_ns", REPORT_DURATION}, {"path", REPORT_COMPOSED}};
+
+static const char *party_name(const struct run *run, uint32_t stream, struct arena *arena)
+{
+	const struct run_stream *r = run_stream(run, stream);
+
+	return r->s.rank >= 0 ? arena_printf(arena, "rank %d", (int)r->s.rank)
+			      : arena_printf(arena, "process %u.%u", r->s.pid, r->s.generation);
+}
+
+static void late_row(struct report *report, struct program_call *call, const struct late *late,
+	const struct late_party *party)
+{
+	report_string(report, party_name(call->run, party->stream, &call->arena));
+	report_number(report, party->held_ns);
+	report_real(report, late->held_ns ? 100.0 * (double)party->held_ns / (double)late->held_ns : 0);
+	report_number(report, party->last);
+	report_number(report, late->occasions);
+	report_number(report, party->waited_ns);
+	report_string(report, party->context
+				      ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena)
+				      : NULL);
+	report_row(report);
+}
+
+int answer_late(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	struct report *report;
+	struct late late;
+	int result = late_sweep(&late, call->run, &question, &call->arena, error);
+
+	if (!result)
+		result = coverage_require(call->run, call->select, error);
+	if (!result)
+		result = report_open(&report, stdout, call->format, "hpct-blame", late_columns, 7, error);
+	if (result)
+		return result;
+	for (uint32_t i = 0; i < late.count && i < select_top(call->select); i++)
+		late_row(report, call, &late, &late.parties[i]);
+	return report_close(report, error);
+}

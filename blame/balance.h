@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * balance.h - how evenly the work in a function, path, line or module is spread over the streams of a kind:
+ * a stream without it counts as zero.
+ */
+#ifndef BLAME_BALANCE_H
+#define BLAME_BALANCE_H
+
+#include "blame/share.h"
+
+struct balance_row {
+	const char *key; /* escaped */
+	uint64_t total_ns, min_ns, max_ns;
+	double mean_ns, sd_ns; /* sd: of all the streams, not of a part of them */
+	double cv;	       /* sd / mean */
+	uint32_t streams;      /* of the kind, with or without it */
+	uint32_t busiest;      /* stream of max_ns */
+};
+
+struct balance {
+	struct balance_row *rows; /* by descending max - mean: what evenness could save; then key */
+	size_t count;
+};
+
+/* ERROR_EMPTY: no stream works in the window. In `arena`. */
+int balance_make(struct balance *balance, struct run *run, const struct select *select, enum place_by by,
+	struct arena *arena, struct error *error);
+
+#endif

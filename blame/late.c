@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* late.c - see late.h: stays of each process in collective calls, then one pass over all in order of time. */
+#include "blame/late.h"
+
+#include <stdlib.h>
+
+#include "blame/process.h"
+#include "blame/sweep.h"
+
+/* A process comes in, or goes out. */
+struct move {
+	uint64_t time_ns;
+	uint32_t party;
+	bool is_arrival;
+	uint32_t context;
+};
+
+struct search {
+	struct run *run;
+	const struct idle_question *question;
+	struct move *moves;
+	size_t count, room;
+};
+
+static bool put_move(struct search *search, struct move move)
+{
+	if (search->count == search->room) {
+		size_t room = search->room ? 2 * search->room : 256;
+		struct move *moves = realloc(search->moves, room * sizeof(*moves));
+
+		if (!moves)
+			return false;
+		search->moves = moves;
+		search->room = room;
+	}
+	search->moves[search->count++] = move;
+	return true;
+}
+
+/* Walks the threads of a process; it is inside while any of them is. */
+static int moves_of(
+	struct search *search, struct sweep *sweep, bool *is_inside, uint32_t party, struct error *error)
+{
+	struct sweep_change change;
+	uint32_t inside = 0;
+	int more;
+
+	while ((more = sweep_next(sweep, &change, error)) > 0) {
+		uint32_t context = change.piece ? change.piece->context : 0;
+		bool is_in =
+			change.piece &&
+			(extent_state_is_busy(change.piece->state) || change.piece->state == EXTENT_SYNC ||
+				change.piece->state == EXTENT_BLOCKED) &&
+			waits_for(search->question->waits, context) == WAITS_FOR_RANKS;
+
+		if (is_in == is_inside[change.line])
+			continue;
+		is_inside[change.line] = is_in;
+		inside += is_in ? 1u : 0u - 1u;
+		if (inside != (is_in ? 1u : 0u))
+			continue;
+		if (!put_move(search, (struct move){change.time_ns, party, is_in, context}))
+			return error_memory(error);
+	}
+	return more;
+}
+
+static int process_moves(
+	struct search *search, const struct process *process, uint32_t party, struct error *error)
+{
+	bool *is_inside = calloc(process->stream_count + 1, sizeof(*is_inside));
+	struct sweep *sweep = NULL;
+	int result = is_inside ? sweep_new(&sweep, search->run, search->question->begin_ns,
+					 search->question->end_ns, error)
+			       : error_memory(error);
+
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
+			result = sweep_add_stream(sweep, process->streams[i], error);
+	if (!result)
+		result = moves_of(search, sweep, is_inside, party, error);
+	sweep_free(sweep);
+	free(is_inside);
+	return result;
+}
+
+/* Who goes out at a moment goes before others come in. */
+static int move_compare(const void *left, const void *right)
+{
+	const struct move *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	if (a->is_arrival != b->is_arrival)
+		return a->is_arrival ? 1 : -1;
+	return a->party < b->party ? -1 : a->party > b->party;
+}
+
+/* All are inside since the last arrival: it held up the others from theirs on. */
+static void occasion(
+	struct late *late, const struct move *last, const uint64_t *arrived_ns, uint64_t *most_ns)
+{
+	struct late_party *party = &late->parties[last->party];
+	uint64_t held_ns = 0;
+
+	for (uint32_t i = 0; i < late->count; i++) {
+		late->parties[i].waited_ns += last->time_ns - arrived_ns[i];
+		held_ns += last->time_ns - arrived_ns[i];
+	}
+	late->occasions++;
+	late->held_ns += held_ns;
+	party->last++;
+	party->held_ns += held_ns;
+	if (held_ns >= most_ns[last->party]) {
+		most_ns[last->party] = held_ns;
+		party->context = last->context;
+	}
+}
+
+static int judge(struct late *late, struct search *search, struct arena *arena, struct error *error)
+{
+	uint64_t *arrived_ns = arena_calloc(arena, late->count + 1, sizeof(*arrived_ns));
+	uint64_t *most_ns = arena_calloc(arena, late->count + 1, sizeof(*most_ns));
+	uint32_t inside = 0;
+
+	if (!arrived_ns || !most_ns)
+		return error_memory(error);
+	if (search->count)
+		qsort(search->moves, search->count, sizeof(*search->moves), move_compare);
+	for (size_t i = 0; i < search->count; i++) {
+		const struct move *move = &search->moves[i];
+
+		inside += move->is_arrival ? 1u : 0u - 1u;
+		arrived_ns[move->party] = move->time_ns;
+		if (move->is_arrival && inside == late->count)
+			occasion(late, move, arrived_ns, most_ns);
+	}
+	return 0;
+}
+
+static int party_compare(const void *left, const void *right)
+{
+	const struct late_party *a = left, *b = right;
+
+	if (a->held_ns != b->held_ns)
+		return a->held_ns > b->held_ns ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+static int collect(struct late *late, struct search *search, const struct process *processes, uint32_t count,
+	struct error *error)
+{
+	for (uint32_t p = 0; p < count; p++) {
+		size_t before = search->count;
+		int result = process_moves(search, &processes[p], late->count, error);
+
+		if (result)
+			return result;
+		if (search->count > before)
+			late->parties[late->count++].stream = processes[p].streams[0];
+	}
+	return 0;
+}
+
+int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
+	struct error *error)
+{
+	struct search search = {.run = run, .question = question};
+	struct process *processes;
+	uint32_t count;
+	int result = process_list(
+		&processes, &count, run, question->streams, question->stream_count, arena, error);
+
+	*late = (struct late){0};
+	if (result)
+		return result;
+	late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
+	result = late->parties ? collect(late, &search, processes, count, error) : error_memory(error);
+	if (!result && late->count > 1)
+		result = judge(late, &search, arena, error);
+	free(search.moves);
+	if (late->count < 2)
+		late->count = 0;
+	if (!result && late->count)
+		qsort(late->parties, late->count, sizeof(*late->parties), party_compare);
+	return result;
+}

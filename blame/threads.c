@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* threads.c - see threads.h: one sweep per process over its threads. */
+#include "blame/threads.h"
+
+#include <stdlib.h>
+
+#include "blame/process.h"
+#include "blame/sweep.h"
+
+enum thread_state {
+	THREAD_ABSENT,
+	THREAD_UNKNOWN,
+	THREAD_WORK,
+	THREAD_SPIN,
+	THREAD_SYNC,
+	THREAD_BLOCKED,
+	THREAD_RUNNABLE
+};
+
+struct line {
+	enum thread_state state;
+	uint32_t context;
+	uint64_t begin_ns;
+};
+
+struct team {
+	struct run *run;
+	const struct idle_question *question;
+	struct threads *threads;
+	struct sweep *sweep;
+	struct line *lines;
+	uint32_t line_count;
+	uint32_t working, living;
+	uint64_t now_ns;
+	struct share_sums *waited, *serial;
+};
+
+static enum thread_state state_of(const struct team *team, const struct extent *piece)
+{
+	switch (piece->state) {
+	case EXTENT_ABSENT:
+		return THREAD_ABSENT;
+	case EXTENT_SYNC:
+		return THREAD_SYNC;
+	case EXTENT_BLOCKED:
+		return THREAD_BLOCKED;
+	case EXTENT_RUNNABLE:
+		return THREAD_RUNNABLE;
+	default:
+		if (!extent_state_is_busy(piece->state))
+			return THREAD_UNKNOWN;
+		return waits_context(team->question->waits, piece->context) ? THREAD_SPIN : THREAD_WORK;
+	}
+}
+
+static uint64_t *sum_of(struct threads *threads, enum thread_state state)
+{
+	switch (state) {
+	case THREAD_WORK:
+		return &threads->work_ns;
+	case THREAD_SPIN:
+		return &threads->spin_ns;
+	case THREAD_SYNC:
+		return &threads->sync_ns;
+	case THREAD_BLOCKED:
+		return &threads->blocked_ns;
+	case THREAD_RUNNABLE:
+		return &threads->runnable_ns;
+	case THREAD_UNKNOWN:
+		return &threads->unknown_ns;
+	default:
+		return &threads->absent_ns;
+	}
+}
+
+/* The one thread at work, while others live. */
+static bool pass(struct team *team, uint64_t to_ns)
+{
+	uint64_t dt_ns = to_ns - team->now_ns;
+
+	team->now_ns = to_ns;
+	if (!dt_ns || team->working != 1 || team->living < 2)
+		return true;
+	team->threads->serial_ns += dt_ns;
+	for (uint32_t i = 0; i < team->line_count; i++)
+		if (team->lines[i].state == THREAD_WORK)
+			return share_sums_add(team->serial, team->lines[i].context, share_of(dt_ns, 1));
+	return true;
+}
+
+static bool line_leave(struct team *team, struct line *line, uint64_t time_ns)
+{
+	uint64_t dt_ns = time_ns - line->begin_ns;
+	bool is_waiting =
+		line->state == THREAD_SPIN || line->state == THREAD_SYNC || line->state == THREAD_BLOCKED;
+
+	team->working -= line->state == THREAD_WORK;
+	team->living -= line->state != THREAD_ABSENT;
+	*sum_of(team->threads, line->state) += dt_ns;
+	return !is_waiting || !dt_ns || share_sums_add(team->waited, line->context, share_of(dt_ns, 1));
+}
+
+static int team_run(struct team *team, struct error *error)
+{
+	struct sweep_change change;
+	int more;
+
+	while ((more = sweep_next(team->sweep, &change, error)) > 0) {
+		struct line *line = &team->lines[change.line];
+
+		if (!pass(team, change.time_ns) || !line_leave(team, line, change.time_ns))
+			return error_memory(error);
+		*line = (struct line){.state = THREAD_ABSENT, .begin_ns = change.time_ns};
+		if (change.piece) {
+			line->state = state_of(team, change.piece);
+			line->context = change.piece->context;
+		}
+		team->working += line->state == THREAD_WORK;
+		team->living += line->state != THREAD_ABSENT;
+	}
+	return more;
+}
+
+static int team_sweep(struct team *team, const struct process *process, struct error *error)
+{
+	const struct idle_question *question = team->question;
+	int result = sweep_new(&team->sweep, team->run, question->begin_ns, question->end_ns, error);
+
+	team->now_ns = question->begin_ns;
+	team->lines = calloc(process->stream_count + 1, sizeof(*team->lines));
+	if (!result && !team->lines)
+		result = error_memory(error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+		if (run_stream(team->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
+			continue;
+		team->lines[team->line_count++].begin_ns = question->begin_ns;
+		result = sweep_add_stream(team->sweep, process->streams[i], error);
+	}
+	team->threads->threads += team->line_count;
+	team->threads->processes += team->line_count != 0;
+	if (!result)
+		result = team_run(team, error);
+	sweep_free(team->sweep);
+	free(team->lines);
+	return result;
+}
+
+static int check_known(const struct threads *threads, struct error *error)
+{
+	if (!threads->threads)
+		return error_set(error, ERROR_EMPTY,
+			"no CPU thread is among the chosen streams; hpct-info --streams lists them");
+	if (threads->window_ns == threads->unknown_ns + threads->absent_ns)
+		return error_set(error, ERROR_EMPTY, "no CPU thread was monitored in this window");
+	return 0;
+}
+
+int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error)
+{
+	struct share_sums waited = {0}, serial = {0};
+	struct process *processes;
+	uint32_t count = 0;
+	int result = process_list(
+		&processes, &count, run, question->streams, question->stream_count, arena, error);
+
+	*threads = (struct threads){0};
+	for (uint32_t p = 0; p < count && !result; p++) {
+		struct team team = {.run = run,
+			.question = question,
+			.threads = threads,
+			.waited = &waited,
+			.serial = &serial};
+
+		result = team_sweep(&team, &processes[p], error);
+	}
+	threads->window_ns = threads->threads * (question->end_ns - question->begin_ns);
+	if (!result)
+		result = check_known(threads, error);
+	if (!result)
+		result = share_sums_list(&waited, &threads->waited, &threads->waited_count, arena, error);
+	if (!result)
+		result = share_sums_list(&serial, &threads->serial, &threads->serial_count, arena, error);
+	share_sums_fini(&waited);
+	share_sums_fini(&serial);
+	return result;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_threads.c - waiting, serial sections, late ranks and imbalance, in closed form; the parts of the
+ * threads' time sum to it on random traces.
+ */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/balance.h"
+#include "blame/late.h"
+#include "blame/threads.h"
+
+#define ROUNDS 100
+#define LENGTH 1000u
+
+struct asked {
+	struct small_run small;
+	struct idle_question question;
+	struct arena arena;
+	struct error error;
+	uint32_t streams[16];
+};
+
+static void ready(struct asked *asked, uint64_t end_ns)
+{
+	struct idle_question *question = &asked->question;
+
+	small_ready(&asked->small);
+	question->end_ns = end_ns;
+	question->stream_count = run_stream_count(asked->small.run);
+	for (uint32_t i = 0; i < question->stream_count; i++)
+		asked->streams[i] = i;
+	question->streams = asked->streams;
+	assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
+}
+
+static void end(struct asked *asked)
+{
+	waits_free(asked->question.waits);
+	arena_fini(&asked->arena);
+	small_end(&asked->small);
+}
+
+static uint64_t row_of(struct asked *asked, const struct share *shares, size_t count, const char *path)
+{
+	struct share_rows rows;
+
+	assert_int_equal(share_rows_make(&rows, asked->small.run, shares, count, NULL, PLACE_PATH, UINT32_MAX,
+				 &asked->arena, &asked->error),
+		0);
+	for (size_t i = 0; i < rows.count; i++)
+		if (strcmp(rows.rows[i].key, path) == 0)
+			return rows.rows[i].time_ns;
+	return 0;
+}
+
+/*
+ *   thread 0  |a        |sync |a     |poll      |
+ *   thread 1  |b  |blocked in b      |b  |runnable|
+ *             0   20    50    60     80  85      100
+ */
+static void test_waiting_and_serial(void **unused)
+{
+	struct asked asked = {0};
+	struct threads threads;
+	struct store_writer *writer;
+	uint32_t first, second;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	first = trace_thread(writer, 1, 0, 100);
+	second = trace_thread(writer, 1, 1, 100);
+	trace_run(writer, first, 0, "main;a");
+	trace_span(writer, first, 50, 60, STORE_OP_SYNC, "main;sync", 0);
+	trace_run(writer, first, 80, "main;poll");
+	trace_run(writer, second, 0, "main;b");
+	trace_span(writer, second, 20, 80, STORE_OP_BLOCKED, "", 0);
+	trace_span(writer, second, 85, 100, STORE_OP_RUNNABLE, "", 0);
+	ready(&asked, 100);
+	assert_int_equal(
+		threads_sweep(&threads, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(threads.work_ns, 70 + 25);
+	assert_int_equal(threads.sync_ns, 10);
+	assert_int_equal(threads.blocked_ns, 60);
+	assert_int_equal(threads.spin_ns, 20);
+	assert_int_equal(threads.runnable_ns, 15);
+	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;b"), 60);
+	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;poll"), 20);
+	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;sync"), 10);
+	assert_int_equal(threads.serial_ns, 50 + 5);
+	assert_int_equal(row_of(&asked, threads.serial, threads.serial_count, "main;a"), 50);
+	assert_int_equal(row_of(&asked, threads.serial, threads.serial_count, "main;b"), 5);
+	end(&asked);
+}
+
+/* Rank 3 comes last to the first call, rank 1 to the second. */
+static void test_late(void **unused)
+{
+	static const uint64_t arrivals[3][2] = {{10, 95}, {20, 70}, {40, 80}};
+	struct asked asked = {0};
+	struct late late;
+
+	(void)unused;
+	small_begin(&asked.small);
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		struct store_writer *writer = asked.small.writer;
+		uint32_t thread = trace_thread(writer, rank + 1, 0, 120);
+
+		trace_run(writer, thread, 0, "main;work");
+		trace_run(writer, thread, arrivals[rank][0], "main;step;MPI_Allreduce;progress");
+		trace_run(writer, thread, 50, "main;work");
+		trace_span(writer, thread, arrivals[rank][1], 100, STORE_OP_SYNC, "main;PMPI_Barrier", 0);
+	}
+	/* It computes alone: no party. */
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 9, 0, 120), 0, "main;work");
+	ready(&asked, 120);
+	assert_int_equal(late_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(late.count, 3);
+	assert_int_equal(late.occasions, 2);
+	assert_int_equal(late.held_ns, (30 + 20) + (25 + 15));
+	assert_int_equal(run_stream(asked.small.run, late.parties[0].stream)->s.rank, 3);
+	assert_int_equal(late.parties[0].held_ns, 30 + 20);
+	assert_int_equal(late.parties[0].last, 1);
+	assert_int_equal(late.parties[0].waited_ns, 15);
+	assert_string_equal(
+		run_context_path(asked.small.run, late.parties[0].context, UINT32_MAX, &asked.arena),
+		"main;step;MPI_Allreduce;progress");
+	assert_int_equal(run_stream(asked.small.run, late.parties[1].stream)->s.rank, 1);
+	assert_int_equal(late.parties[1].held_ns, 25 + 15);
+	assert_int_equal(late.parties[2].held_ns, 0);
+	end(&asked);
+}
+
+/* 10, 30 and 0 ns of a: mean 40/3, variance (100 + 900) / 3 - (40/3)^2 = 1400/9. */
+static void test_imbalance(void **unused)
+{
+	struct asked asked = {0};
+	struct balance balance;
+	struct select *select;
+	struct store_writer *writer;
+	const struct balance_row *row;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t thread = trace_thread(writer, 1, i, 100);
+
+		if (i < 2)
+			trace_run(writer, thread, 0, "main;a");
+		trace_run(writer, thread, i == 0 ? 10 : i == 1 ? 30 : 0, "main;b");
+	}
+	trace_kernel(writer, trace_queue(writer, 1, 1, 100), 0, 50);
+	ready(&asked, 100);
+	assert_int_equal(select_new(&select, &asked.error), 0);
+	assert_int_equal(select_bind(select, asked.small.run, &asked.error), 0);
+	assert_int_equal(
+		balance_make(&balance, asked.small.run, select, PLACE_FUNCTION, &asked.arena, &asked.error),
+		0);
+	assert_int_equal(balance.count, 3);
+	for (size_t i = 1; i < balance.count; i++)
+		assert_true((double)balance.rows[i - 1].max_ns - balance.rows[i - 1].mean_ns >=
+			    (double)balance.rows[i].max_ns - balance.rows[i].mean_ns);
+	row = strcmp(balance.rows[0].key, "a") == 0 ? &balance.rows[0] : &balance.rows[1];
+	assert_string_equal(row->key, "a");
+	assert_int_equal(row->total_ns, 40);
+	assert_int_equal(row->min_ns, 0);
+	assert_int_equal(row->max_ns, 30);
+	assert_int_equal(row->streams, 3);
+	assert_int_equal(run_stream(asked.small.run, row->busiest)->s.thread, 1);
+	assert_true(row->sd_ns > 12.4721 && row->sd_ns < 12.4723);
+	assert_true(row->cv > 0.9354 && row->cv < 0.9355);
+	select_free(select);
+	end(&asked);
+}
+
+/* Any trace: the parts sum to threads x window, and no more is serial than the work. */
+static void test_parts(void **unused)
+{
+	static const uint32_t ops[] = {STORE_OP_SYNC, STORE_OP_BLOCKED, STORE_OP_RUNNABLE, STORE_OP_LOST};
+
+	(void)unused;
+	small_seed("blame.threads");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct asked asked = {0};
+		struct threads t;
+		uint64_t waited = 0;
+
+		small_begin(&asked.small);
+		for (uint32_t i = 0; i < 4; i++) {
+			uint32_t thread = trace_stream(asked.small.writer, STORE_STREAM_CPU, 1 + i / 3, i,
+				small_below(100), LENGTH - small_below(100));
+
+			for (uint64_t now = small_below(150); now < LENGTH; now += small_below(100)) {
+				trace_run(asked.small.writer, thread, now,
+					small_below(3) ? "main;a" : "main;futex_wait");
+				trace_span(asked.small.writer, thread, now + small_below(50), now + 70,
+					ops[small_below(4)], small_below(2) ? "main;w" : "", 0);
+			}
+		}
+		ready(&asked, LENGTH + 50);
+		asked.question.begin_ns = small_below(300);
+		assert_int_equal(
+			threads_sweep(&t, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+		assert_int_equal(t.work_ns + t.sync_ns + t.blocked_ns + t.spin_ns + t.runnable_ns +
+					 t.unknown_ns + t.absent_ns,
+			t.window_ns);
+		for (size_t i = 0; i < t.waited_count; i++)
+			waited += (uint64_t)(t.waited[i].amount >> 64);
+		assert_int_equal(waited, t.sync_ns + t.blocked_ns + t.spin_ns);
+		assert_true(t.serial_ns <= t.work_ns);
+		end(&asked);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waiting_and_serial),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_imbalance),
+		cmocka_unit_test(test_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
