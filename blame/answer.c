@@ -60,7 +60,7 @@ static int print_rows(const struct program_call *call, const struct share_rows *
 	const struct answer_bucket *bucket, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
-	uint64_t whole_ns = rows->total_ns + bucket->time_ns;
+	uint64_t whole_ns = bucket->whole_ns;
 	struct report *report;
 	int result = report_open(&report, stdout, call->format, "hpct-blame",
 		is_table ? table_columns : script_columns, 3, error);

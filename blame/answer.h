@@ -39,6 +39,7 @@ int answer_find_by(const struct program_call *call, enum place_by *by, struct er
 struct answer_bucket {
 	const char *key;
 	uint64_t time_ns;
+	uint64_t whole_ns; /* what per cents are of */
 };
 /* Shares as the question wants them: rows "key blame_ns percent", or a tree. */
 int answer_print_shares(struct program_call *call, const struct ask *ask, const struct share *shares,
@@ -46,6 +47,8 @@ int answer_print_shares(struct program_call *call, const struct ask *ask, const 
 /* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
 int answer_print_tree(struct program_call *call, const struct share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error);
+/* "rank 1", or "process 4000.0" without ranks; in `arena`. */
+const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
 /* Rows "key value". */
 struct answer_fact {
 	const char *key;

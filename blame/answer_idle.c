@@ -48,8 +48,8 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
-	bucket = is_all ? (struct answer_bucket){UNKNOWN, idle.unexplained_ns}
-			: (struct answer_bucket){NOBODY, idle.all_idle_ns};
+	bucket = is_all ? (struct answer_bucket){UNKNOWN, idle.unexplained_ns, idle.all_idle_ns}
+			: (struct answer_bucket){NOBODY, idle.all_idle_ns, idle.idle_ns};
 	print_head(call, ask, &idle);
 	return answer_print_shares(call, ask, is_all ? idle.waited : idle.blamed,
 		is_all ? idle.waited_count : idle.blamed_count, &bucket, error);

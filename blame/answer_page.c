@@ -23,8 +23,9 @@ static void print_title(const struct program_call *call, const struct ask *ask, 
 	const char *path = run_path(call->run), *slash = strrchr(path, '/');
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	printf("%s  %s %s  %u GPU queues, %u CPU threads  --group %s  --busy %s\n", slash ? slash + 1 : path,
-		select_has_time(call->select) ? "window" : "whole run", window, page->queues, page->threads,
+	printf("%s  %s %s  %u GPU queue%s, %u CPU thread%s  --group %s  --busy %s\n",
+		slash ? slash + 1 : path, select_has_time(call->select) ? "window" : "whole run", window,
+		page->queues, page->queues == 1 ? "" : "s", page->threads, page->threads == 1 ? "" : "s",
 		ask->group == IDLE_GROUP_ALL ? "all" : "process",
 		ask->busy == IDLE_BUSY_KERNEL ? "kernel" : "any");
 	if (page->known < PAGE_COVERAGE_LEAST)
@@ -105,13 +106,18 @@ static void print_cause(const struct program_call *call, const struct page *page
 	print_path(cause->path);
 }
 
-static void print_nobody(const struct page *page)
+static void print_nobody(struct program_call *call, const struct page *page)
 {
+	const struct late_party *last = page->late.held_ns ? &page->late.parties[0] : NULL;
 	char text[160];
 
 	if (!page->idle.all_idle_ns)
 		return;
-	if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
+	if (last)
+		snprintf(text, sizeof text, "nobody active: %s was last at %llu of %llu collective calls",
+			answer_party_name(call->run, last->stream, &call->arena),
+			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
+	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
 		snprintf(text, sizeof text, "nobody active: threads wait in %s", page->waited.rows[0].key);
 	else
 		snprintf(text, sizeof text, "nobody active: what the threads did is not known");
@@ -120,7 +126,7 @@ static void print_nobody(const struct page *page)
 	putchar('\n');
 }
 
-static void print_causes(const struct program_call *call, const struct page *page)
+static void print_causes(struct program_call *call, const struct page *page)
 {
 	const struct idle *idle = &page->idle;
 	uint64_t rest_ns = page->rows.total_ns;
@@ -145,7 +151,7 @@ static void print_causes(const struct program_call *call, const struct page *pag
 		print_time(rest_ns, idle->idle_ns);
 		putchar('\n');
 	}
-	print_nobody(page);
+	print_nobody(call, page);
 }
 
 static void print_next(const struct program_call *call, const struct page *page)
@@ -164,6 +170,8 @@ static void print_next(const struct program_call *call, const struct page *page)
 	}
 	if (page->cause_count)
 		printf("  hpct-blame %s --tree   blame top-down by call path\n", run);
+	if (page->late.held_ns)
+		printf("  hpct-blame %s --late   who came last at collective calls\n", run);
 	if (page->idle.all_idle_ns > page->idle.blamed_ns)
 		printf("  hpct-blame %s --of all-idle   what threads waited in while none was at work\n",
 			run);
@@ -181,7 +189,7 @@ static void print_coverage(const struct page *page)
 	       "activity\n");
 }
 
-static void print_page(const struct program_call *call, const struct ask *ask, const struct page *page)
+static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
 {
 	print_title(call, ask, page);
 	print_parts(page);

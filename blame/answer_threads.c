@@ -55,13 +55,15 @@ static void print_head(const struct program_call *call, const struct ask *ask, c
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
-	struct answer_bucket bucket = {"", 0};
+	struct answer_bucket bucket = {0};
 	struct threads threads;
 	bool is_serial = ask->of == ASK_SERIAL;
 	int result = threads_sweep(&threads, call->run, &question, &call->arena, error);
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &threads, error);
+	bucket.whole_ns =
+		is_serial ? threads.serial_ns : threads.sync_ns + threads.blocked_ns + threads.spin_ns;
 	print_head(call, ask, &threads);
 	return answer_print_shares(call, ask, is_serial ? threads.serial : threads.waited,
 		is_serial ? threads.serial_count : threads.waited_count, &bucket, error);

@@ -113,7 +113,7 @@ int answer_print_tree(struct program_call *call, const struct share *shares, siz
 	const struct answer_bucket *bucket, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
-	uint64_t shown = 0, whole_ns;
+	uint64_t shown = 0, whole_ns = bucket->whole_ns;
 	struct report *report;
 	struct tree tree;
 	int result = tree_make(&tree, call->run, shares, count, call->select, select_depth(call->select),
@@ -124,7 +124,6 @@ int answer_print_tree(struct program_call *call, const struct share *shares, siz
 			is_table ? table_columns : script_columns, is_table ? 5 : 10, error);
 	if (result)
 		return result;
-	whole_ns = tree.rows[0].inclusive_ns + bucket->time_ns;
 	for (size_t i = 0; i < tree.count && shown < select_top(call->select); i++) {
 		if (!is_table)
 			script_row(report, call->run, &tree, i);

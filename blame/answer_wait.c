@@ -32,12 +32,13 @@ int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct err
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	bool is_cause = ask->of == ASK_CPU_IDLE_CAUSE;
-	struct answer_bucket bucket = {"<no kernel>", 0};
+	struct answer_bucket bucket = {"<no kernel>"};
 	struct wait wait;
 	int result = wait_sweep(&wait, call->run, &question, &call->arena, error);
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &wait, error);
+	bucket.whole_ns = wait.sync_ns;
 	if (is_cause)
 		bucket.time_ns = wait.uncovered_ns;
 	print_head(call, ask, &wait);

@@ -108,8 +108,15 @@ static bool has_queue(const struct program_call *call)
 
 static int answer(struct program_call *call, const struct ask *ask, struct error *error)
 {
+	enum place_by by;
+	int result;
+
+	/* Before anything is printed. */
 	if (select_min_ns(call->select) && ask->shape != ASK_GAPS)
 		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
+	result = answer_find_by(call, &by, error);
+	if (result)
+		return result;
 	switch (ask->shape) {
 	case ASK_GAPS:
 		return answer_gaps(call, ask, error);

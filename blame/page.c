@@ -93,6 +93,8 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	if (!result)
 		result = share_rows_make(
 			&page->waited, run, idle->waited, idle->waited_count, NULL, by, depth, arena, error);
+	if (!result && question->group == IDLE_GROUP_PROCESS)
+		result = late_sweep(&page->late, run, question, arena, error);
 	if (!result)
 		result = coverage_compute(&page->coverage, run, select, error);
 	if (result)

@@ -7,6 +7,7 @@
 #define BLAME_PAGE_H
 
 #include "blame/gaps.h"
+#include "blame/late.h"
 #include "timeline/coverage.h"
 
 /* Below this part of the window being known the page begins with it; below the second it names no causes. */
@@ -35,6 +36,7 @@ struct page {
 	struct page_cause causes[PAGE_CAUSES];
 	size_t cause_count;	   /* 0 where too little is known */
 	const struct gap *largest; /* gap of all; NULL: none */
+	struct late late;
 	struct coverage coverage;
 	uint32_t threads, queues;
 	struct gaps *gaps; /* page_fini() frees them */
