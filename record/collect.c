@@ -27,9 +27,10 @@
 #include <unistd.h>
 
 #include "record/attributes.h"
-#include "record/naming.h"
 #include "record/measured.h"
+#include "record/naming.h"
 #include "record/summary.h"
+#include "record/switches.h"
 #include "store/event.h"
 
 #define DRAIN_MS 50
@@ -38,7 +39,8 @@
 #define COMMIT_BYTES (8u << 20)
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
-#define HELLO_BYTES_MAX 256
+#define POLLED_RINGS_MAX 448
+#define HELLO_FDS_MAX (2 + EVENT_SWITCHES_MAX)
 
 struct launcher {
 	struct launcher *next;
@@ -57,6 +59,7 @@ struct collector {
 	struct launcher *launchers;
 	uint32_t host_text;
 	uint64_t committed_ns, drained_ns;
+	uint64_t origin_ns; /* before any program of the run began */
 	uint64_t first_end_ns;
 	struct summary summary;
 	bool is_dirty;
@@ -90,7 +93,7 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	const struct collect_plan *plan = collector->plan;
 	struct store_writer *writer = collector->writer;
 	struct timespec wall;
-	uint64_t origin_ns = now_ns();
+	uint64_t since_ns = now_ns() - collector->origin_ns;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	store_writer_meta(writer, "command", plan->command);
@@ -99,9 +102,9 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	store_writer_meta(writer, "launch", plan->launch);
 	store_writer_meta(writer, "events", plan->events);
 	store_writer_meta(writer, "recorder", "hpct " HPCT_VERSION);
-	store_writer_meta_number(writer, "origin_ns", origin_ns);
+	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
 	store_writer_meta_number(
-		writer, "wall_ns", (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+		writer, "wall_ns", (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec - since_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
 	store_writer_meta(writer, "state", "recording");
@@ -178,20 +181,44 @@ static void generations_end(struct collector *collector, const struct measured *
 	}
 }
 
-static void process_take(struct collector *collector, int memory, int pidfd)
+static void descriptors_close(const int *fds, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+static void process_take(struct collector *collector, int memory, int pidfd, const int *events,
+	unsigned event_count, uint32_t event_bytes)
 {
 	struct measured *process;
 	struct error error;
 
 	if (measured_open(&process, collector->writer, collector->host_text, memory, pidfd, &error)) {
 		collector->summary.refused++;
+		descriptors_close(events, event_count);
 		return;
 	}
+	for (unsigned i = 0; i < event_count; i++)
+		if (switches_add(&process->switches, events[i], event_bytes, 0))
+			process->switches_refused++;
 	process->next = collector->processes;
 	collector->processes = process;
 	generations_end(collector, process);
 	summary_registered(&collector->summary, process->pid);
 	collector->is_dirty = true;
+}
+
+/* One more thread of a process that sends them one by one. */
+static void switches_take(
+	struct collector *collector, uint32_t pid, uint32_t tid, int event, uint32_t event_bytes)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == pid) {
+			if (switches_add(&at->switches, event, event_bytes, tid))
+				at->switches_refused++;
+			return;
+		}
+	close(event);
 }
 
 static void launcher_take(struct collector *collector, int connection)
@@ -217,8 +244,8 @@ static bool peer_is_us(int connection)
 	       (peer.uid == geteuid() || !peer.uid);
 }
 
-/* Descriptors of a message, at most two; more are closed. */
-static unsigned rights_take(struct msghdr *message, int fds[2])
+/* Descriptors of a message; too many are closed. */
+static unsigned rights_take(struct msghdr *message, int fds[HELLO_FDS_MAX])
 {
 	unsigned count = 0;
 
@@ -231,7 +258,7 @@ static unsigned rights_take(struct msghdr *message, int fds[2])
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof(int));
-			if (count < 2)
+			if (count < HELLO_FDS_MAX)
 				fds[count++] = fd;
 			else
 				close(fd);
@@ -245,12 +272,12 @@ static unsigned rights_take(struct msghdr *message, int fds[2])
 static void hello_take(struct collector *collector, int connection)
 {
 	struct event_hello hello = {0};
-	_Alignas(struct cmsghdr) char control[HELLO_BYTES_MAX];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(HELLO_FDS_MAX * sizeof(int))];
 	struct iovec data = {&hello, sizeof(hello)};
 	struct msghdr message = {
 		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	struct pollfd ready = {connection, POLLIN, 0};
-	int fds[2] = {-1, -1};
+	int fds[HELLO_FDS_MAX];
 	unsigned count = 0;
 
 	if (peer_is_us(connection) && poll(&ready, 1, 100) > 0 &&
@@ -262,12 +289,12 @@ static void hello_take(struct collector *collector, int connection)
 		return;
 	}
 	close(connection);
-	if (hello.magic == EVENT_MAGIC && hello.kind == EVENT_HELLO_PROCESS && count == 2) {
-		process_take(collector, fds[0], fds[1]);
-		return;
-	}
-	for (unsigned i = 0; i < count; i++)
-		close(fds[i]);
+	if (hello.magic == EVENT_MAGIC && hello.kind == EVENT_HELLO_PROCESS && count >= 2)
+		process_take(collector, fds[0], fds[1], fds + 2, count - 2, hello.switch_bytes);
+	else if (hello.magic == EVENT_MAGIC && hello.kind == EVENT_HELLO_SWITCHES && count == 1)
+		switches_take(collector, hello.pid, hello.tid, fds[0], hello.switch_bytes);
+	else
+		descriptors_close(fds, count);
 }
 
 static void listener_serve(struct collector *collector)
@@ -343,7 +370,7 @@ static size_t rings_drain(struct collector *collector)
 			records++;
 			continue;
 		}
-		records += measured_drain(at, collector->writer, collector->host_text);
+		records += measured_drain(at, collector->writer, collector->host_text, collector->drained_ns);
 		link = &at->next;
 	}
 	collector->is_dirty |= records > 0;
@@ -362,8 +389,8 @@ static bool launchers_wait(const struct collector *collector)
  * when nothing is awaited but ends, those. */
 static void wait_for_news(struct collector *collector, int timeout_ms)
 {
-	struct pollfd polled[64];
-	unsigned count = 0;
+	struct pollfd polled[64 + POLLED_RINGS_MAX];
+	unsigned count = 0, rings;
 	int names = naming_descriptor(collector->naming);
 
 	polled[count++] = (struct pollfd){collector->listener, POLLIN, 0};
@@ -373,7 +400,14 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	for (struct measured *at = collector->processes; at && count < 64; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
+	rings = count;
+	for (struct measured *at = collector->processes; at && count < sizeof(polled) / sizeof(polled[0]);
+		at = at->next)
+		count += switches_poll(
+			at->switches, polled + count, (unsigned)(sizeof(polled) / sizeof(polled[0])) - count);
 	poll(polled, count, timeout_ms);
+	for (struct measured *at = collector->processes; at; at = at->next)
+		switches_polled(at->switches, polled + rings, count - rings);
 }
 
 static void step(struct collector *collector)
@@ -489,6 +523,17 @@ static void cpus_leave(void)
 		sched_setaffinity(0, sizeof(ours), &ours);
 }
 
+/* Every process keeps some, whatever the program's own limit is. */
+static void descriptors_raise(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void become_collector(int listener)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -514,6 +559,7 @@ static void become_collector(int listener)
 	prctl(PR_SET_NAME, "hpct-collector");
 	prctl(PR_SET_TIMERSLACK, 1000000ul);
 	setpriority(PRIO_PROCESS, 0, 5);
+	descriptors_raise();
 	cpus_leave();
 }
 
@@ -530,9 +576,10 @@ static void collector_fini(struct collector *collector)
 		store_writer_close(collector->writer, &error);
 }
 
-_Noreturn static void collector_run(const struct collect_plan *plan, const struct host *host)
+_Noreturn static void collector_run(
+	const struct collect_plan *plan, const struct host *host, uint64_t origin_ns)
 {
-	struct collector collector = {.plan = plan, .host = *host, .listener = 3};
+	struct collector collector = {.plan = plan, .host = *host, .listener = 3, .origin_ns = origin_ns};
 	struct error error;
 
 	become_collector(host->listener);
@@ -554,11 +601,12 @@ _Noreturn static void collector_run(const struct collect_plan *plan, const struc
 
 int collect_start(const struct collect_plan *plan, const struct host *host, struct error *error)
 {
+	uint64_t origin_ns = now_ns();
 	pid_t pid = fork();
 
 	if (pid < 0)
 		return error_set(error, ERROR_IO, "cannot start the collector: %s", strerror(errno));
 	if (!pid)
-		collector_run(plan, host);
+		collector_run(plan, host, origin_ns);
 	return 0;
 }
