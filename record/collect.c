@@ -181,6 +181,13 @@ static void generations_end(struct collector *collector, const struct measured *
 	}
 }
 
+static bool is_dead(const struct measured *process)
+{
+	struct pollfd end = {process->pidfd, POLLIN, 0};
+
+	return poll(&end, 1, 0) > 0;
+}
+
 static void descriptors_close(const int *fds, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -201,6 +208,8 @@ static void process_take(struct collector *collector, int memory, int pidfd, con
 	for (unsigned i = 0; i < event_count; i++)
 		if (switches_add(&process->switches, events[i], event_bytes, 0))
 			process->switches_refused++;
+	if (switches_settle(process))
+		process->switches_refused++;
 	process->next = collector->processes;
 	collector->processes = process;
 	generations_end(collector, process);
@@ -213,7 +222,7 @@ static void switches_take(
 	struct collector *collector, uint32_t pid, uint32_t tid, int event, uint32_t event_bytes)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == pid) {
+		if (at->pid == pid && !is_dead(at)) {
 			if (switches_add(&at->switches, event, event_bytes, tid))
 				at->switches_refused++;
 			return;
@@ -348,13 +357,6 @@ static void launchers_serve(struct collector *collector)
 }
 
 /* ---- the loop ---- */
-
-static bool is_dead(const struct measured *process)
-{
-	struct pollfd end = {process->pidfd, POLLIN, 0};
-
-	return poll(&end, 1, 0) > 0;
-}
 
 static size_t rings_drain(struct collector *collector)
 {

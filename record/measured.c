@@ -215,7 +215,7 @@ void measured_free(struct measured *process)
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		free(process->rings[i].contexts);
 	free(process->rings);
-	switches_free(process->switches);
+	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);
 	if (process->shared)

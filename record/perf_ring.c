@@ -79,9 +79,18 @@ int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes)
 
 void perf_ring_close(struct perf_ring *ring)
 {
-	munmap(ring->memory, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+	if (!ring->is_copy)
+		munmap(ring->memory, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
 	if (ring->event >= 0)
 		close(ring->event);
+}
+
+void perf_ring_copied(struct perf_ring *ring, void *memory)
+{
+	uint32_t bytes = ring->bytes;
+
+	perf_ring_close(ring);
+	*ring = (struct perf_ring){.memory = memory, .bytes = bytes, .event = -1, .is_copy = true};
 }
 
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t bytes)

@@ -19,6 +19,7 @@ struct perf_ring {
 	uint64_t last_ns; /* of the last record */
 	/* What the kernel had to drop since the reader last set lost to 0, and between which records. */
 	uint64_t lost, lost_begin_ns, lost_end_ns;
+	bool is_copy;	/* memory is not ours to unmap */
 	bool is_broken; /* its bytes made no sense: skipped from there on */
 };
 
@@ -46,6 +47,9 @@ void switch_events_fini(struct switch_events *events);
 
 /* Takes the descriptor, whatever comes of it. 0; or negative: it is no perf event or cannot be mapped. */
 int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes);
+/* Takes up a copy of a ring, first page and `bytes` of data, in memory of the caller's. The event is closed.
+ */
+void perf_ring_copied(struct perf_ring *ring, void *memory);
 /* Adds what is there, in the ring's order, and counts losses. Returns the number of records; stops early when
  * memory fails. */
 size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events);

@@ -96,6 +96,39 @@ void switches_free(struct switches *switches)
 	free(switches);
 }
 
+/* A mapping that comes after the program's own is gone gets an empty ring. */
+static bool has_come_late(const struct measured *process)
+{
+	struct pollfd end = {process->pidfd, POLLIN, 0};
+
+	return atomic_load(&process->shared->ended) || poll(&end, 1, 0) > 0;
+}
+
+int switches_settle(struct measured *process)
+{
+	struct switches *switches = process->switches;
+	struct event_process *shared = process->shared;
+	uint64_t at = shared->switches_at, stride;
+
+	if (!switches || !switches->count)
+		return 0;
+	atomic_store(&shared->switches_taken, 1);
+	if (!has_come_late(process))
+		return 0;
+	stride = (uint64_t)sysconf(_SC_PAGESIZE) + switches->rings[0].perf.bytes;
+	if (!atomic_load(&shared->switches_copied) || at % 4096 || at > process->shared_bytes ||
+		stride * switches->count > process->shared_bytes - at) {
+		switches_free(switches);
+		process->switches = NULL;
+		return -1;
+	}
+	for (uint32_t i = 0; i < switches->count; i++) {
+		descriptors -= switches->rings[i].perf.event >= 0;
+		perf_ring_copied(&switches->rings[i].perf, (char *)shared + at + i * stride);
+	}
+	return 0;
+}
+
 bool switches_cover(const struct switches *switches, uint32_t tid)
 {
 	for (uint32_t i = 0; switches && i < switches->count; i++)

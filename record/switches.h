@@ -16,6 +16,9 @@
 /* Maps the ring of one perf event (taken, whatever comes of it); tid 0: of all threads on one processor.
  * Negative: it cannot be had. *switches is made with the first. */
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
+/* All rings of a new process were added: those that its end has emptied before are replaced by their copies,
+ * or given up. Negative: given up. */
+int switches_settle(struct measured *process);
 void switches_free(struct switches *switches);
 
 /* Do the records of this thread come in? NULL: no. */

@@ -55,10 +55,11 @@ struct event_process {
 	uint32_t ring_count; /* rings that fit in the memory */
 	uint32_t _pad0;
 	uint64_t memory_bytes;
-	uint64_t rings_at;  /* byte offset of ring 0 */
-	uint64_t begin_ns;  /* when the agent was loaded */
-	uint64_t period_ns; /* of the time source; 0: no time source */
-	char metric[32];    /* its metric, "CPUTIME" */
+	uint64_t rings_at;    /* byte offset of ring 0 */
+	uint64_t switches_at; /* of EVENT_SWITCHES_BYTES for copies of switch rings, one after the other */
+	uint64_t begin_ns;    /* when the agent was loaded */
+	uint64_t period_ns;   /* of the time source; 0: no time source */
+	char metric[32];      /* its metric, "CPUTIME" */
 	/* -- changing fields -- */
 	_Atomic uint32_t module_count;	      /* slots handed out, some perhaps not yet live */
 	_Atomic uint32_t ring_claimed;	      /* high-water mark: rings below it were in use once */
@@ -69,6 +70,8 @@ struct event_process {
 		ended; /* 1: the agent closed in order (exit, exec, _exit); 0 again if an exec failed */
 	_Atomic uint64_t end_ns;
 	_Atomic int32_t rank_known;	   /* rank the program asked MPI for, plus 1; 0: never asked */
+	_Atomic uint32_t switches_taken;   /* collector: the switch rings are mapped */
+	_Atomic uint32_t switches_copied;  /* agent, at its end: they were not, and are at switches_at */
 	_Atomic int32_t switches_error;	   /* errno of the last that was refused */
 	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
 	uint32_t _pad;
@@ -279,6 +282,8 @@ enum event_hello_kind {
  * mapped already: one per processor for the whole process, or one per thread where there are too many
  * processors, or the kernel is too old (Linux < 5.13 would measure forked children too). */
 #define EVENT_SWITCHES_MAX 62u
+/* A program may end before the collector has mapped them: then the agent copies each, first page and data. */
+#define EVENT_SWITCHES_BYTES (UINT64_C(8) << 20)
 
 struct event_hello {
 	uint32_t magic;

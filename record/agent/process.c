@@ -107,7 +107,7 @@ int process_settings_read(char **envp)
 static uint32_t rings_affordable(void)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
-	uint64_t bytes = RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE;
+	uint64_t bytes = RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES;
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -118,6 +118,7 @@ static uint32_t rings_affordable(void)
 		if (limit.rlim_cur < bytes)
 			bytes = limit.rlim_cur;
 	}
+	bytes -= bytes < EVENT_SWITCHES_BYTES ? bytes : EVENT_SWITCHES_BYTES;
 	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / EVENT_RING_STRIDE);
 }
 
@@ -162,7 +163,8 @@ static void shared_fill(struct event_process *shared, uint32_t ring_count, char 
 	shared->generation = environment_generation(envp, getpid());
 	shared->rank = environment_rank(envp);
 	shared->ring_count = ring_count;
-	shared->memory_bytes = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
+	shared->switches_at = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
+	shared->memory_bytes = shared->switches_at + EVENT_SWITCHES_BYTES;
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = process_now_ns();
 	shared->period_ns = process.settings.period_ns;
@@ -178,7 +180,7 @@ static int memory_fd = -1; /* between process_open and process_send */
 int process_open(char **argv, char **envp)
 {
 	uint32_t count = rings_affordable();
-	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE;
+	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES;
 	void *memory;
 
 	if (!count)
@@ -360,6 +362,7 @@ void process_end(uint64_t now_ns)
 		if (cpu_ns)
 			atomic_store(&ring->cpu_end_ns, cpu_ns);
 	}
+	switches_end();
 	atomic_store(&process.shared->end_ns, now_ns);
 	atomic_store_explicit(&process.shared->ended, 1, memory_order_release);
 }

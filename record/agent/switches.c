@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -93,6 +94,24 @@ void switches_close(void)
 {
 	while (held.count)
 		munmap(held.maps[--held.count], mapped_bytes(held.bytes));
+}
+
+void switches_end(void)
+{
+	struct event_process *shared = process.shared;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), stride = mapped_bytes(held.bytes);
+	char *to = (char *)shared + shared->switches_at;
+
+	if (!held.count || atomic_load(&shared->switches_taken) || held.count * stride > EVENT_SWITCHES_BYTES)
+		return;
+	for (unsigned i = 0; i < held.count; i++, to += stride) {
+		struct perf_event_mmap_page *from = held.maps[i];
+		uint64_t head = __atomic_load_n(&from->data_head, __ATOMIC_ACQUIRE);
+
+		memcpy(to + page, (char *)from + page, head < held.bytes ? head : held.bytes);
+		((struct perf_event_mmap_page *)to)->data_head = head;
+	}
+	atomic_store(&shared->switches_copied, 1);
 }
 
 /* Opens and maps the event of one processor. 0, or an errno; ENODEV: there is no such processor now. */

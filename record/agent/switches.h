@@ -26,6 +26,9 @@ int switches_open(struct switches *switches);
 /* Closes the descriptors, and if they were not sent (`result` not 0) unmaps the rings. */
 void switches_hand_over(struct switches *switches, int result);
 
+/* The process ends: the rings go with it, so what the collector has not mapped yet is copied for it. */
+void switches_end(void);
+
 /* Unmaps the rings of the process: nobody will read them. */
 void switches_close(void);
 
