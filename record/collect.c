@@ -27,6 +27,7 @@
 #include "record/naming.h"
 #include "record/rundir.h"
 #include "record/summary.h"
+#include "record/switches.h"
 
 #define DRAIN_MS 50
 #define DRAIN_IDLE_MS 250
@@ -39,6 +40,7 @@
 #define FIRST_COMMIT_NS UINT64_C(20000000) /* shorter programs do not wait for two commits */
 #define HELLO_NS UINT64_C(5000000000)
 #define REFUSE_MS 5000
+#define POLLED_RINGS_MAX 448
 
 struct launcher {
 	struct launcher *next;
@@ -67,6 +69,7 @@ struct collector {
 	uint64_t committed_ns, drained_ns;
 	uint64_t ending_ns; /* since when a launcher waits for our last word; 0: none does */
 	uint64_t told_ns;
+	uint64_t origin_ns; /* before any program of the run began */
 	struct summary summary;
 	bool is_dirty;
 	bool has_failed; /* the store takes no more: drain and count on */
@@ -100,7 +103,7 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	const struct collect_plan *plan = collector->plan;
 	struct store_writer *writer = collector->writer;
 	struct timespec wall;
-	uint64_t origin_ns = now_ns();
+	uint64_t since_ns = now_ns() - collector->origin_ns;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	store_writer_meta(writer, "command", plan->command);
@@ -109,9 +112,9 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	store_writer_meta(writer, "launch", plan->launch);
 	store_writer_meta(writer, "events", plan->events);
 	store_writer_meta(writer, "recorder", "hpct " HPCT_VERSION);
-	store_writer_meta_number(writer, "origin_ns", origin_ns);
+	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
 	store_writer_meta_number(
-		writer, "wall_ns", (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+		writer, "wall_ns", (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec - since_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
 	store_writer_meta(writer, "state", "recording");
@@ -205,21 +208,47 @@ static void generations_end(struct collector *collector, const struct measured *
 	}
 }
 
-static void process_take(struct collector *collector, int memory, int pidfd)
+static bool is_dead(const struct measured *process)
+{
+	struct pollfd end = {process->pidfd, POLLIN, 0};
+
+	return poll(&end, 1, 0) > 0;
+}
+
+static void process_take(struct collector *collector, struct hello *hello)
 {
 	struct measured *process;
 	struct error error;
 
-	if (measured_open(&process, collector->writer, collector->host_text, memory, pidfd, &error)) {
+	if (measured_open(
+		    &process, collector->writer, collector->host_text, hello->memory, hello->pidfd, &error)) {
 		collector->summary.refused++;
+		hello_refuse(HELLO_SWITCHES, hello); /* memory and pidfd are closed already */
 		return;
 	}
+	for (unsigned i = 0; i < hello->event_count; i++)
+		if (switches_add(&process->switches, hello->events[i], hello->switch_bytes, 0))
+			process->switches_refused++;
+	if (switches_settle(process))
+		process->switches_refused++;
 	process->next = collector->processes;
 	process->is_discarded = collector->has_failed;
 	collector->processes = process;
 	generations_end(collector, process);
 	children_registered(&collector->children, process->pid, process->begin_ns);
 	collector->is_dirty = true;
+}
+
+/* One more thread of a process that sends them one by one. */
+static void switches_take(struct collector *collector, struct hello *hello)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == hello->pid && !is_dead(at)) {
+			if (switches_add(&at->switches, hello->events[0], hello->switch_bytes, hello->tid))
+				at->switches_refused++;
+			return;
+		}
+	hello_refuse(HELLO_SWITCHES, hello);
 }
 
 static void launcher_take(struct collector *collector, int connection)
@@ -239,9 +268,9 @@ static void launcher_take(struct collector *collector, int connection)
 /* False: it has said all it has to say here, or never will. */
 static bool caller_serve(struct collector *collector, const struct caller *caller)
 {
-	int memory, pidfd;
+	struct hello hello;
 
-	switch (hello_read(caller->connection, &memory, &pidfd)) {
+	switch (hello_read(caller->connection, &hello)) {
 	case HELLO_LATER:
 		if (now_ns() - caller->since_ns < HELLO_NS)
 			return true;
@@ -250,7 +279,10 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 		launcher_take(collector, caller->connection);
 		return false;
 	case HELLO_PROCESS:
-		process_take(collector, memory, pidfd);
+		process_take(collector, &hello);
+		break;
+	case HELLO_SWITCHES:
+		switches_take(collector, &hello);
 		break;
 	case HELLO_BAD:
 		break;
@@ -342,13 +374,6 @@ static void launchers_serve(struct collector *collector)
 
 /* ---- the loop ---- */
 
-static bool is_dead(const struct measured *process)
-{
-	struct pollfd end = {process->pidfd, POLLIN, 0};
-
-	return poll(&end, 1, 0) > 0;
-}
-
 static size_t rings_drain(struct collector *collector)
 {
 	struct measured **link = &collector->processes;
@@ -363,7 +388,7 @@ static size_t rings_drain(struct collector *collector)
 			records++;
 			continue;
 		}
-		records += measured_drain(at, collector->writer, collector->host_text);
+		records += measured_drain(at, collector->writer, collector->host_text, collector->drained_ns);
 		children_announce(&collector->children, at, collector->writer, collector->host_text);
 		link = &at->next;
 	}
@@ -375,8 +400,8 @@ static size_t rings_drain(struct collector *collector)
  * when nothing is awaited but ends, those. */
 static void wait_for_news(struct collector *collector, int timeout_ms)
 {
-	struct pollfd polled[64];
-	unsigned count = 0;
+	struct pollfd polled[64 + POLLED_RINGS_MAX];
+	unsigned count = 0, rings;
 	int names = naming_descriptor(collector->naming);
 
 	polled[count++] = (struct pollfd){collector->listener, POLLIN, 0};
@@ -388,7 +413,14 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	for (struct measured *at = collector->processes; at && count < 64; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
+	rings = count;
+	for (struct measured *at = collector->processes; at && count < sizeof(polled) / sizeof(polled[0]);
+		at = at->next)
+		count += switches_poll(
+			at->switches, polled + count, (unsigned)(sizeof(polled) / sizeof(polled[0])) - count);
 	poll(polled, count, timeout_ms);
+	for (struct measured *at = collector->processes; at; at = at->next)
+		switches_polled(at->switches, polled + rings, count - rings);
 }
 
 static void launchers_tell(struct collector *collector, enum host_message_type type, uint64_t number)
@@ -521,22 +553,16 @@ static void refuse(const struct collector *collector, const struct error *why)
 	for (bool is_told = false; !is_told && poll(&caller, 1, REFUSE_MS) > 0;) {
 		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC);
 		struct pollfd hello = {connection, POLLIN, 0};
-		int memory, pidfd;
+		struct hello said;
+		enum hello_result result;
 
 		if (connection < 0)
 			break;
 		if (poll(&hello, 1, 1000) > 0) {
-			switch (hello_read(connection, &memory, &pidfd)) {
-			case HELLO_LAUNCHER:
+			result = hello_read(connection, &said);
+			if (result == HELLO_LAUNCHER)
 				is_told = !host_send(connection, &message);
-				break;
-			case HELLO_PROCESS:
-				close(memory);
-				close(pidfd);
-				break;
-			default:
-				break;
-			}
+			hello_refuse(result, &said);
 		}
 		close(connection);
 	}
@@ -544,9 +570,11 @@ static void refuse(const struct collector *collector, const struct error *why)
 	rmdir(collector->host.place);
 }
 
-_Noreturn static void collector_run(const struct collect_plan *plan, const struct host *host)
+_Noreturn static void collector_run(
+	const struct collect_plan *plan, const struct host *host, uint64_t origin_ns)
 {
-	struct collector collector = {.plan = plan, .host = *host, .listener = DETACH_LISTENER};
+	struct collector collector = {
+		.plan = plan, .host = *host, .listener = DETACH_LISTENER, .origin_ns = origin_ns};
 	struct error error;
 
 	detach(host->listener);
@@ -566,11 +594,12 @@ _Noreturn static void collector_run(const struct collect_plan *plan, const struc
 
 int collect_start(const struct collect_plan *plan, const struct host *host, struct error *error)
 {
+	uint64_t origin_ns = now_ns();
 	pid_t pid = fork();
 
 	if (pid < 0)
 		return error_set(error, ERROR_IO, "cannot start the collector: %s", strerror(errno));
 	if (!pid)
-		collector_run(plan, host);
+		collector_run(plan, host, origin_ns);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "record/attributes.h"
+#include "record/switches.h"
 
 #define BATCH 256
 #define KEPT_BYTES 32768     /* of a ring that waits for its next thread */
@@ -320,6 +321,8 @@ static uint32_t monitored_attributes(const struct measured *process, const struc
 	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
 	if (cpu_end_ns)
 		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
+	if (switches_cover(process->switches, ring->tid))
+		attribute_put_number(&text, "switches", 1);
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -358,6 +361,8 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 		.context_room = ring->context_room,
 		.begin_ns = stream.begin_ns,
 		.last_ns = stream.begin_ns,
+		.line = {.known_ns = stream.begin_ns},
+		.tid = stream.tid,
 		.cpu_begin_ns = shared->cpu_begin_ns};
 	ring->stream = store_writer_stream(drain->writer, &stream);
 	if (ring->stream == UINT32_MAX)
@@ -408,6 +413,7 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	const char *name;
 
 	end_ns = later(end_ns, ring->last_ns);
+	switch_line_end(&ring->line, drain->writer, ring->stream, end_ns);
 	if (lost > ring->lost)
 		lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	if (!stream)
@@ -454,14 +460,27 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	drain.ring->taken_bytes += tail - atomic_load_explicit(&shared->tail, memory_order_relaxed);
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
 	if (state == EVENT_RING_ENDED && tail == atomic_load_explicit(&shared->head, memory_order_acquire)) {
-		if (drain.ring->stream != UINT32_MAX)
-			stream_close(&drain, shared, credible(&drain, atomic_load(&shared->end_ns)));
+		drain.ring->has_ended = true;
+		drain.ring->end_ns = credible(&drain, atomic_load(&shared->end_ns));
 		if (drain.ring->taken_bytes > KEPT_BYTES)
 			madvise((char *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, MADV_REMOVE);
 		drain.ring->taken_bytes = 0;
-		atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 	}
 	return drain.records;
+}
+
+void ring_release(struct measured *process, uint32_t index, struct store_writer *writer)
+{
+	struct drain drain = {.process = process, .ring = &process->rings[index], .writer = writer};
+	struct event_ring *shared = ring_at(process, index);
+
+	if (!drain.ring->has_ended)
+		return;
+	drain.ring->has_ended = false;
+	switches_thread_end(process->switches, shared->tid);
+	if (drain.ring->stream != UINT32_MAX)
+		stream_close(&drain, shared, drain.ring->end_ns);
+	atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 }
 
 void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)

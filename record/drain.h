@@ -7,9 +7,11 @@
 #define RECORD_DRAIN_H
 
 #include "record/measured.h"
+#include "record/switch_line.h"
 
 struct ring {
 	uint32_t claim;
+	uint32_t tid;
 	uint32_t stream;    /* UINT32_MAX: no claim is being read */
 	uint32_t *contexts; /* store context by node id - EVENT_NODE_FIRST */
 	uint32_t context_count, context_room;
@@ -18,14 +20,18 @@ struct ring {
 	uint64_t cpu_begin_ns;
 	uint64_t lost;					      /* told by records so far */
 	uint64_t signals, overruns, samples, partial, errant; /* as last read */
-	bool is_broken; /* its bytes made no sense: skipped from there on */
+	bool is_broken;	 /* its bytes made no sense: skipped from there on */
+	bool has_ended;	 /* drained to its end: ring_release may close the stream */
+	uint64_t end_ns; /* of the thread's measurement; 0: not known yet */
+	struct switch_line line;
 };
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index);
 
-/* Takes what is there; opens the stream of a new claim, closes that of an ended one. Returns records taken.
- */
+/* Takes what is there; opens the stream of a new claim. Returns records taken. */
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host);
+/* Closes the stream of a thread whose ring was drained to its end, and gives the ring back. */
+void ring_release(struct measured *process, uint32_t index, struct store_writer *writer);
 /* Closes the stream of a thread that has ended, or died with its process at `end_ns`. */
 void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns);
 

@@ -7,8 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONTROL_BYTES 256
-#define DESCRIPTORS 2
+#define DESCRIPTORS (2 + EVENT_SWITCHES_MAX)
 
 bool hello_peer_is_us(int connection)
 {
@@ -42,28 +41,64 @@ static unsigned rights_take(struct msghdr *message, int fds[DESCRIPTORS])
 	return count;
 }
 
-enum hello_result hello_read(int connection, int *memory, int *pidfd)
+static void descriptors_close(const int *fds, unsigned count)
 {
-	struct event_hello hello = {0};
-	_Alignas(struct cmsghdr) char control[CONTROL_BYTES];
-	struct iovec data = {&hello, sizeof(hello)};
+	for (unsigned i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+/* Which kind it is, its descriptors sorted into `hello`. */
+static enum hello_result descriptors_take(
+	struct hello *hello, const struct event_hello *said, const int *fds, unsigned count)
+{
+	unsigned first = 0;
+
+	*hello = (struct hello){.pid = said->pid,
+		.tid = said->tid,
+		.switch_bytes = said->switch_bytes,
+		.memory = -1,
+		.pidfd = -1};
+	if (said->kind == EVENT_HELLO_LAUNCHER && !count)
+		return HELLO_LAUNCHER;
+	if (said->kind == EVENT_HELLO_PROCESS && count >= 2) {
+		hello->memory = fds[0];
+		hello->pidfd = fds[1];
+		first = 2;
+	} else if (said->kind != EVENT_HELLO_SWITCHES || count != 1) {
+		descriptors_close(fds, count);
+		return HELLO_BAD;
+	}
+	hello->event_count = count - first;
+	memcpy(hello->events, fds + first, hello->event_count * sizeof(*fds));
+	return first ? HELLO_PROCESS : HELLO_SWITCHES;
+}
+
+enum hello_result hello_read(int connection, struct hello *hello)
+{
+	struct event_hello said = {0};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
+	struct iovec data = {&said, sizeof(said)};
 	struct msghdr message = {
 		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	int fds[DESCRIPTORS];
 	unsigned count;
 	ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	bool is_ours;
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? HELLO_LATER : HELLO_BAD;
 	count = rights_take(&message, fds);
-	is_ours = got == sizeof(hello) && hello.magic == EVENT_MAGIC && hello.version == EVENT_VERSION;
-	if (is_ours && hello.kind == EVENT_HELLO_PROCESS && count == DESCRIPTORS) {
-		*memory = fds[0];
-		*pidfd = fds[1];
-		return HELLO_PROCESS;
+	if (got == sizeof(said) && said.magic == EVENT_MAGIC && said.version == EVENT_VERSION)
+		return descriptors_take(hello, &said, fds, count);
+	descriptors_close(fds, count);
+	return HELLO_BAD;
+}
+
+void hello_refuse(enum hello_result result, struct hello *hello)
+{
+	if (result == HELLO_PROCESS) {
+		close(hello->memory);
+		close(hello->pidfd);
 	}
-	while (count)
-		close(fds[--count]);
-	return is_ours && hello.kind == EVENT_HELLO_LAUNCHER ? HELLO_LAUNCHER : HELLO_BAD;
+	if (result == HELLO_PROCESS || result == HELLO_SWITCHES)
+		descriptors_close(hello->events, hello->event_count);
 }

@@ -8,11 +8,22 @@
 
 #include "store/event.h"
 
-enum hello_result { HELLO_LATER, HELLO_BAD, HELLO_PROCESS, HELLO_LAUNCHER };
+enum hello_result { HELLO_LATER, HELLO_BAD, HELLO_PROCESS, HELLO_SWITCHES, HELLO_LAUNCHER };
+
+/* What a caller said. The descriptors of HELLO_PROCESS and HELLO_SWITCHES are the reader's. */
+struct hello {
+	uint32_t pid, tid;
+	uint32_t switch_bytes;
+	int memory, pidfd; /* HELLO_PROCESS */
+	int events[EVENT_SWITCHES_MAX];
+	unsigned event_count; /* HELLO_SWITCHES: 1 */
+};
 
 /* Whether the other end runs as the collector's user or as root. */
 bool hello_peer_is_us(int connection);
-/* HELLO_LATER: nothing there yet. HELLO_PROCESS: memory and pidfd are the caller's now. */
-enum hello_result hello_read(int connection, int *memory, int *pidfd);
+/* HELLO_LATER: nothing there yet. */
+enum hello_result hello_read(int connection, struct hello *hello);
+/* Closes all descriptors that came with it. */
+void hello_refuse(enum hello_result result, struct hello *hello);
 
 #endif

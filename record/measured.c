@@ -11,6 +11,7 @@
 
 #include "record/attributes.h"
 #include "record/drain.h"
+#include "record/switches.h"
 
 /* The header's fixed fields, copied out of reach and checked. */
 static int header_check(struct measured *process, struct error *error)
@@ -138,7 +139,7 @@ static void rank_learn(struct measured *process, struct store_writer *writer)
 	}
 }
 
-size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host)
+size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
 	size_t records = 0;
 
@@ -147,6 +148,10 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 	rank_learn(process, writer);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
+	/* Whatever a thread did before it ended is in the switch rings now. */
+	records += switches_drain(process, writer, now_ns);
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		ring_release(process, i, writer);
 	if (records)
 		modules_unloaded(&process->modules, writer,
 			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT));
@@ -160,6 +165,7 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 
 		if (process->rings[i].stream == UINT32_MAX)
 			continue;
+		switch_line_show(&process->rings[i].line, writer, process->rings[i].stream, complete_ns);
 		stream = store_writer_stream_edit(writer, process->rings[i].stream);
 		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++)
 			if (stream->complete_ns[track] < complete_ns)
@@ -188,13 +194,14 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 {
 	uint64_t end_ns = now_ns;
 
-	measured_drain(process, writer, host);
 	if (atomic_load(&process->shared->ended)) {
 		uint64_t said_ns = atomic_load(&process->shared->end_ns);
 
 		if (said_ns >= process->begin_ns && said_ns < now_ns)
 			end_ns = said_ns;
 	}
+	process->end_ns = end_ns;
+	measured_drain(process, writer, host, UINT64_MAX);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_close(process, i, writer, end_ns);
 	if (process->unmonitored_ns && process->first_stream != UINT32_MAX)
@@ -208,6 +215,7 @@ void measured_free(struct measured *process)
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		free(process->rings[i].contexts);
 	free(process->rings);
+	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);
 	if (process->shared)

@@ -16,6 +16,7 @@
 #include "store/event.h"
 #include "store/writer.h"
 
+struct switches;
 struct ring; /* what is known of one ring's present claim */
 
 /* A child made by fork or spawn, until its own agent registers. */
@@ -34,11 +35,13 @@ struct measured {
 	int32_t rank;
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
 	uint64_t rings_at, begin_ns, period_ns;
+	uint64_t end_ns; /* 0: it runs */
 	uint32_t metric; /* store id of the time source's metric */
 	char metric_name[32];
 	char *command; /* shell-quoted; ours */
 	char executable[4096];
 	struct ring *rings;
+	struct switches *switches; /* NULL: no switch records */
 	struct modules modules;
 	struct measured_child *children;
 	uint32_t child_count, child_room;
@@ -47,14 +50,16 @@ struct measured {
 	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant;
+	uint64_t switches_lost, switches_refused;
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
 int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory,
 	int pidfd, struct error *error);
 
-/* Takes what the rings hold. Returns the number of records. */
-size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host);
+/* Takes what the rings hold at `now_ns`; UINT64_MAX: nothing comes any more. Returns the number of records.
+ */
+size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Sets the watermark of its streams: everything before `complete_ns` is in. */
 void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
 /* Drains a last time and closes all streams; `now_ns` = when its end was seen. */

@@ -24,6 +24,8 @@ const char options_help[] =
 	"  -t, --trace            accepted: hpct always traces\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
+	"      --no-switches      do not record when threads are switched out and in: what\n"
+	"                         is blocked or waits for a core then shows as unknown\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
 	"  -L, --list             list the events\n"
 	"  -h, --help   -V, --version\n"
@@ -38,6 +40,7 @@ static const struct option long_options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"trace", no_argument, NULL, 't'},
 	{"summary", required_argument, NULL, 'S'},
+	{"no-switches", no_argument, NULL, 'W'},
 	{"strict", no_argument, NULL, 'X'},
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
@@ -83,6 +86,9 @@ static int option_take(struct options *options, int letter, struct error *error)
 		return 0;
 	case 'S':
 		options->summary = optarg;
+		return 0;
+	case 'W':
+		options->no_switches = true;
 		return 0;
 	case 'X':
 		options->strict = true;
@@ -131,6 +137,8 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 		if (result)
 			return result;
 	}
+	if (!options->no_switches)
+		strcat(options->events, " SWITCHES");
 	options->program = argv + optind;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");

@@ -2,6 +2,7 @@
 /* summary.c - see summary.h. */
 #include "record/summary.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,11 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
+	summary->switches_lost += process->switches_lost;
+	summary->switches_refused +=
+		process->switches_refused + atomic_load(&process->shared->switches_refused);
+	if (!summary->switches_error)
+		summary->switches_error = atomic_load(&process->shared->switches_error);
 }
 
 static void unmonitored_close(struct summary *summary)
@@ -130,6 +136,8 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"samples_lost", summary->lost},
 		{"samples_partial", summary->partial},
 		{"faults_caught", summary->errant},
+		{"switches_lost", summary->switches_lost},
+		{"switches_refused", summary->switches_refused},
 		{"threads_unmonitored", summary->threads_unmonitored},
 		{"children_unmonitored", summary->unmonitored_children},
 		{"processes_refused", summary->refused},
@@ -156,6 +164,43 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+/* Why a kernel refuses, in words that help. */
+static const char *refusal(int error)
+{
+	switch (error) {
+	case EACCES:
+		return "kernel.perf_event_paranoid is above 2; set it to 2 or less";
+	case EPERM:
+		return "the kernel or a container's seccomp filter forbids it, or no more memory may be "
+		       "pinned "
+		       "(kernel.perf_event_mlock_kb, ulimit -l)";
+	case EMFILE:
+		return "no descriptors were left (ulimit -n)";
+	case ENOSYS:
+		return "this kernel has no perf events";
+	default:
+		return error ? strerror(error) : "the collector could not map their rings";
+	}
+}
+
+/* Appends what does not go by itself. */
+static int notes_put(const struct summary *summary, char *text, size_t room)
+{
+	int used = 0;
+
+	if (summary->switches_refused)
+		used += snprintf(text, room, "blocked time is not known in %lu processes or threads: %s\n",
+			(unsigned long)summary->switches_refused, refusal(summary->switches_error));
+	if (summary->switches_lost && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "switch records lost: %lu\n",
+			(unsigned long)summary->switches_lost);
+	if (summary->threads_unmonitored + summary->unmonitored_children && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads, %lu children\n",
+			(unsigned long)summary->threads_unmonitored,
+			(unsigned long)summary->unmonitored_children);
+	return used;
+}
+
 void summary_text(const struct summary *summary, char *text, size_t room)
 {
 	int used = snprintf(text, room,
@@ -167,10 +212,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
 		(double)summary->program_cpu_ns / 1e9, (double)own_cpu_ns() / 1e9);
 
-	if (summary->threads_unmonitored + summary->unmonitored_children && (size_t)used < room)
-		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads, %lu children\n",
-			(unsigned long)summary->threads_unmonitored,
-			(unsigned long)summary->unmonitored_children);
+	if ((size_t)used < room)
+		used += notes_put(summary, text + used, room - (size_t)used);
 	if (summary->unnamed && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used,
 			"%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);

@@ -55,10 +55,11 @@ struct event_process {
 	uint32_t ring_count; /* rings that fit in the memory */
 	uint32_t _pad0;
 	uint64_t memory_bytes;
-	uint64_t rings_at;  /* byte offset of ring 0 */
-	uint64_t begin_ns;  /* when the agent was loaded */
-	uint64_t period_ns; /* of the time source; 0: no time source */
-	char metric[32];    /* its metric, "CPUTIME" */
+	uint64_t rings_at;    /* byte offset of ring 0 */
+	uint64_t switches_at; /* of EVENT_SWITCHES_BYTES for copies of switch rings, one after the other */
+	uint64_t begin_ns;    /* when the agent was loaded */
+	uint64_t period_ns;   /* of the time source; 0: no time source */
+	char metric[32];      /* its metric, "CPUTIME" */
 	/* -- changing fields -- */
 	_Atomic uint32_t module_count;	      /* slots handed out, some perhaps not yet live */
 	_Atomic uint32_t ring_claimed;	      /* high-water mark: rings below it were in use once */
@@ -68,7 +69,11 @@ struct event_process {
 	_Atomic uint32_t
 		ended; /* 1: the agent closed in order (exit, exec, _exit); 0 again if an exec failed */
 	_Atomic uint64_t end_ns;
-	_Atomic int32_t rank_known; /* rank the program asked MPI for, plus 1; 0: never asked */
+	_Atomic int32_t rank_known;	   /* rank the program asked MPI for, plus 1; 0: never asked */
+	_Atomic uint32_t switches_taken;   /* collector: the switch rings are mapped */
+	_Atomic uint32_t switches_copied;  /* agent, at its end: they were not, and are at switches_at */
+	_Atomic int32_t switches_error;	   /* errno of the last that was refused */
+	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
 	uint32_t _pad;
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
@@ -267,20 +272,31 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "l
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
 
 enum event_hello_kind {
-	EVENT_HELLO_PROCESS, /* agent: descriptors memfd, pidfd follow */
-	EVENT_HELLO_LAUNCHER /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
+			       */
+	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_SWITCHES  /* agent: descriptor of one perf event, of one of its threads */
 };
+
+/* The perf events write PERF_RECORD_SWITCH with thread id and CLOCK_MONOTONIC into rings that the agent has
+ * mapped already: one per processor for the whole process, or one per thread where there are too many
+ * processors, or the kernel is too old (Linux < 5.13 would measure forked children too). */
+#define EVENT_SWITCHES_MAX 62u
+/* A program may end before the collector has mapped them: then the agent copies each, first page and data. */
+#define EVENT_SWITCHES_BYTES (UINT64_C(8) << 20)
 
 struct event_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
 	uint32_t pid;
+	uint32_t switch_bytes; /* data of each switch ring, a power of two; 0: there are none */
+	uint32_t tid;	       /* EVENT_HELLO_SWITCHES: whose ring it is */
 };
 
 /* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
 #define EVENT_ENV_SOCKET "HPCT_SOCKET"	       /* path of the collector's socket */
-#define EVENT_ENV_EVENTS "HPCT_EVENTS"	       /* "CPUTIME@5000": one event each, separated by spaces; µs */
+#define EVENT_ENV_EVENTS "HPCT_EVENTS"	       /* "CPUTIME@5000 SWITCHES": events separated by spaces; µs */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 

@@ -21,6 +21,8 @@ static void note_monitored(struct run *run, struct run_line_state *stream, uint3
 		stream->line.period_ns = attribute_number(text, size, "period_ns", 0);
 	if (!*stream->line.metric && attribute_get(text, size, "metric", metric, sizeof metric))
 		stream->line.metric = run_intern(run, metric, strlen(metric));
+	if (attribute_number(text, size, "switches", 0))
+		stream->line.has_switches = true;
 	stream->line.has_monitored = true;
 }
 

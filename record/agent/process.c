@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/switches.h"
 
 #define RINGS_WANTED 4096u
 #define PERIOD_DEFAULT_NS UINT64_C(5000000)
@@ -64,13 +65,14 @@ bool process_is_own(void)
 	return process_is_live() && live->pid == getpid();
 }
 
-/* "CPUTIME@5000": the time source's metric and its period in microseconds. */
+/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds, what else is wanted. */
 static void events_parse(struct process_settings *settings)
 {
 	const char *events = settings->events, *at = strchr(events, '@');
 	size_t length = strcspn(events, "@ ");
 	unsigned long long us = at ? strtoull(at + 1, NULL, 10) : 0;
 
+	settings->switches = strstr(events, " SWITCHES") != NULL;
 	settings->period_ns = us && us < 1000000000u ? us * 1000u : PERIOD_DEFAULT_NS;
 	if (length >= sizeof(settings->metric))
 		length = sizeof(settings->metric) - 1;
@@ -105,7 +107,7 @@ int process_settings_read(char **envp)
 static uint32_t rings_affordable(void)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
-	uint64_t bytes = RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE;
+	uint64_t bytes = RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES;
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -116,6 +118,7 @@ static uint32_t rings_affordable(void)
 		if (limit.rlim_cur < bytes)
 			bytes = limit.rlim_cur;
 	}
+	bytes -= bytes < EVENT_SWITCHES_BYTES ? bytes : EVENT_SWITCHES_BYTES;
 	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / EVENT_RING_STRIDE);
 }
 
@@ -160,7 +163,8 @@ static void shared_fill(struct event_process *shared, uint32_t ring_count, char 
 	shared->generation = environment_generation(envp, getpid());
 	shared->rank = environment_rank(envp);
 	shared->ring_count = ring_count;
-	shared->memory_bytes = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
+	shared->switches_at = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
+	shared->memory_bytes = shared->switches_at + EVENT_SWITCHES_BYTES;
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = process_now_ns();
 	shared->period_ns = process.settings.period_ns;
@@ -176,7 +180,7 @@ static int memory_fd = -1; /* between process_open and process_send */
 int process_open(char **argv, char **envp)
 {
 	uint32_t count = rings_affordable();
-	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE;
+	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES;
 	void *memory;
 
 	if (!count)
@@ -209,45 +213,66 @@ close_memory:
 	return -1;
 }
 
-static int message_send(int connection, int pidfd)
+/* One message with its descriptors; all that was ever said on its connection. */
+static int message_send(uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes)
 {
-	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_PROCESS, process.shared->pid};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, kind, process.shared->pid, switch_bytes,
+		(uint32_t)syscall(SYS_gettid)};
 	struct iovec data = {&hello, sizeof(hello)};
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		char bytes[CMSG_SPACE((2 + EVENT_SWITCHES_MAX) * sizeof(int))];
 	} control = {0};
 	struct msghdr message = {.msg_iov = &data,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-	int descriptors[2] = {memory_fd, pidfd};
+		.msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), result = -1;
 
-	rights->cmsg_level = SOL_SOCKET;
-	rights->cmsg_type = SCM_RIGHTS;
-	rights->cmsg_len = CMSG_LEN(sizeof(descriptors));
-	memcpy(CMSG_DATA(rights), descriptors, sizeof(descriptors));
-	return sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello) ? 0 : -1;
+	if (connection < 0)
+		return -1;
+	control.header = (struct cmsghdr){
+		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))};
+	memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
+	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
+	if (!connect(connection, (struct sockaddr *)&address, sizeof(address)) &&
+		sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello))
+		result = 0;
+	close(connection);
+	return result;
+}
+
+/* Without descriptors to spare the program is measured all the same, without switch records. */
+static int send_with_switches(int pidfd)
+{
+	struct switches switches = {0};
+	int descriptors[2 + EVENT_SWITCHES_MAX] = {memory_fd, pidfd}, result = -1;
+
+	if (process.settings.switches && !switches_open(&switches)) {
+		memcpy(descriptors + 2, switches.events, switches.count * sizeof(int));
+		result = message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes);
+		switches_hand_over(&switches, result);
+	}
+	return result ? message_send(EVENT_HELLO_PROCESS, descriptors, 2, 0) : 0;
 }
 
 int process_send(void)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0), result = -1, connection;
+	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0), result = -1;
 
-	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
-	connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (pidfd >= 0 && connection >= 0 &&
-		!connect(connection, (struct sockaddr *)&address, sizeof(address)))
-		result = message_send(connection, pidfd);
-	if (connection >= 0)
-		close(connection);
-	if (pidfd >= 0)
+	if (pidfd >= 0) {
+		result = send_with_switches(pidfd);
 		close(pidfd);
+	}
 	close(memory_fd);
 	memory_fd = -1;
 	return result;
+}
+
+int process_send_switches(int event, uint32_t bytes)
+{
+	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes);
 }
 
 void process_close(void)
@@ -257,6 +282,7 @@ void process_close(void)
 	if (memory_fd >= 0)
 		close(memory_fd);
 	memory_fd = -1;
+	switches_close();
 	if (process.shared)
 		munmap(process.shared, process.shared->memory_bytes);
 	process.shared = NULL;
@@ -336,6 +362,7 @@ void process_end(uint64_t now_ns)
 		if (cpu_ns)
 			atomic_store(&ring->cpu_end_ns, cpu_ns);
 	}
+	switches_end();
 	atomic_store(&process.shared->end_ns, now_ns);
 	atomic_store_explicit(&process.shared->ended, 1, memory_order_release);
 }

@@ -20,6 +20,7 @@ struct process_settings {
 	char events[256]; /* HPCT_EVENTS as it came */
 	char metric[32];
 	uint64_t period_ns;
+	bool switches; /* switch records are wanted */
 };
 
 struct process {
@@ -38,8 +39,11 @@ int process_settings_read(char **envp);
 /* Makes and fills the memory for this process and sets the live flag. 0 or negative. */
 int process_open(char **argv, char **envp);
 
-/* Sends it to the collector. 0 or negative; never waits. */
+/* Sends it to the collector, with the switch rings. 0 or negative; never waits. */
 int process_send(void);
+
+/* Sends one more switch ring, whose perf event is `event`. 0 or negative; never waits. */
+int process_send_switches(int event, uint32_t bytes);
 
 /* Takes the memory away again: nobody will read it. */
 void process_close(void);

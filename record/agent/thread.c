@@ -17,6 +17,7 @@
 
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
+#include "record/agent/switches.h"
 
 #define NODES_WANTED (1u << 20)
 #define NODES_LIMITED (1u << 16) /* where the address space is limited */
@@ -51,6 +52,7 @@ void thread_init(void)
 	struct unwind_space *space = &pool.space;
 	struct rlimit limit;
 
+	switches_init();
 	pool.free = NULL;
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY ? NODES_LIMITED
@@ -161,6 +163,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
 	thread_place.self = t;
+	t->switches = switches_thread_open();
 	if (t->source->arm(&t->handle, process.settings.period_ns))
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 }
@@ -206,6 +209,7 @@ void thread_end(struct thread *t)
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
 	thread_settle(t);
 	thread_place.self = NULL;
+	switches_thread_close(t->switches);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&ring->state, EVENT_RING_ENDED, memory_order_release);
 	thread_free(t);

@@ -21,6 +21,7 @@ struct thread {
 	struct ring ring;
 	const struct source *source;
 	struct source_handle handle;
+	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint32_t root;	     /* enum event_node */
 	uint32_t node;	     /* context of the last sample */

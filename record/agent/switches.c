@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * switches.c - see switches.h. One event per processor, inherited by the threads to
+ * come, costs a thread nothing at its start and least at a switch: the kernel swaps
+ * the contexts of threads that have the same events.
+ */
+#include "record/agent/switches.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/agent/process.h"
+
+#define RINGS_BYTES (1u << 20) /* of all rings of a process, when there are many processors */
+#define RING_BYTES_MOST (256u * 1024u)
+#define RING_BYTES_LEAST (8u * 1024u)
+#define THREAD_RING_BYTES (16u * 1024u)
+
+/* Bits of struct perf_event_attr that older headers do not name, as they follow `disabled`. */
+#define ATTR_INHERIT_THREAD (UINT64_C(1) << 35)
+#define ATTR_REMOVE_ON_EXEC (UINT64_C(1) << 36)
+#define ATTR_FLAGS_AT (offsetof(struct perf_event_attr, read_format) + sizeof(uint64_t))
+
+static struct {
+	void *maps[EVENT_SWITCHES_MAX];
+	unsigned count;
+	uint32_t bytes;
+	bool per_thread;
+} held;
+
+void switches_init(void)
+{
+	held.count = 0; /* what a parent had mapped is not here */
+	held.per_thread = false;
+}
+
+static size_t mapped_bytes(uint32_t bytes)
+{
+	return (size_t)sysconf(_SC_PAGESIZE) + bytes;
+}
+
+/* A dummy event that writes a record when its thread is switched out or in. cpu -1: of the calling thread
+ * alone, wherever it runs. */
+static int event_open(int cpu, uint32_t bytes)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.context_switch = 1,
+		.exclude_kernel = 1, /* or ordinary users may not */
+		.exclude_hv = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = bytes / 2,
+		.inherit = cpu >= 0};
+	uint64_t *flags = (uint64_t *)((char *)&attr + ATTR_FLAGS_AT);
+
+	if (cpu >= 0)
+		*flags |= ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC;
+	return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void *ring_map(int event, uint32_t bytes)
+{
+	void *map = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static void refused(int error)
+{
+	atomic_fetch_add(&process.shared->switches_refused, 1);
+	atomic_store(&process.shared->switches_error, error);
+}
+
+static void descriptors_close(struct switches *switches)
+{
+	while (switches->count)
+		close(switches->events[--switches->count]);
+}
+
+void switches_close(void)
+{
+	while (held.count)
+		munmap(held.maps[--held.count], mapped_bytes(held.bytes));
+}
+
+void switches_end(void)
+{
+	struct event_process *shared = process.shared;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), stride = mapped_bytes(held.bytes);
+	char *to = (char *)shared + shared->switches_at;
+
+	if (!held.count || atomic_load(&shared->switches_taken) || held.count * stride > EVENT_SWITCHES_BYTES)
+		return;
+	for (unsigned i = 0; i < held.count; i++, to += stride) {
+		struct perf_event_mmap_page *from = held.maps[i];
+		uint64_t head = __atomic_load_n(&from->data_head, __ATOMIC_ACQUIRE);
+
+		memcpy(to + page, (char *)from + page, head < held.bytes ? head : held.bytes);
+		((struct perf_event_mmap_page *)to)->data_head = head;
+	}
+	atomic_store(&shared->switches_copied, 1);
+}
+
+/* Opens and maps the event of one processor. 0, or an errno; ENODEV: there is no such processor now. */
+static int add(struct switches *switches, int cpu)
+{
+	int event = event_open(cpu, held.bytes), error = errno;
+	void *map;
+
+	if (event < 0)
+		return error;
+	map = ring_map(event, held.bytes);
+	error = errno;
+	if (!map) {
+		close(event);
+		return error;
+	}
+	held.maps[held.count++] = map;
+	switches->events[switches->count++] = event;
+	return 0;
+}
+
+/* The processors that the process may ever run on: all there are, or where those are too many, those that it
+ * may use now. 0: still too many. */
+static int cpus_find(cpu_set_t *cpus)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	CPU_ZERO(cpus);
+	if (online > 0 && online <= (long)EVENT_SWITCHES_MAX) {
+		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+			CPU_SET(cpu, cpus);
+		return (int)online;
+	}
+	if (sched_getaffinity(0, sizeof(*cpus), cpus) || CPU_COUNT(cpus) > (int)EVENT_SWITCHES_MAX)
+		return 0;
+	return CPU_COUNT(cpus);
+}
+
+/* One ring per processor, all of one size. 0, or an errno. */
+static int rings_try(struct switches *switches, const cpu_set_t *cpus, int online)
+{
+	int error = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE && (int)switches->count < online; cpu++) {
+		error = CPU_ISSET(cpu, cpus) ? add(switches, cpu) : 0;
+		if (error == ENODEV)
+			error = 0;
+		if (error)
+			break;
+	}
+	if (!error && !switches->count)
+		error = ENODEV;
+	if (error) {
+		switches_close();
+		descriptors_close(switches);
+	}
+	return error;
+}
+
+/* Memory that may be pinned is scarce for ordinary users: less of it is better than none. */
+static int rings_open(struct switches *switches, const cpu_set_t *cpus, int online)
+{
+	uint32_t most = RING_BYTES_MOST;
+	int error;
+
+	while (most > RING_BYTES_LEAST && most * (uint64_t)online > RINGS_BYTES)
+		most /= 2;
+	held.bytes = most;
+	do
+		error = rings_try(switches, cpus, online);
+	while ((error == EPERM || error == ENOMEM) && (held.bytes /= 4) >= RING_BYTES_LEAST);
+	return error;
+}
+
+int switches_open(struct switches *switches)
+{
+	cpu_set_t cpus;
+	int online = cpus_find(&cpus), error = EINVAL;
+
+	if (online)
+		error = rings_open(switches, &cpus, online);
+	if (error == EINVAL || error == EMFILE) {
+		held.bytes = THREAD_RING_BYTES;
+		error = add(switches, -1);
+		held.per_thread = !error;
+	}
+	if (error) {
+		refused(error);
+		return -1;
+	}
+	switches->bytes = held.bytes;
+	return 0;
+}
+
+void switches_hand_over(struct switches *switches, int result)
+{
+	descriptors_close(switches);
+	if (!result)
+		return;
+	switches_close();
+	held.per_thread = false;
+	refused(EMFILE);
+}
+
+void *switches_thread_open(void)
+{
+	int event, error;
+	void *map;
+
+	if (!held.per_thread)
+		return NULL;
+	event = event_open(-1, THREAD_RING_BYTES);
+	error = errno;
+	map = event < 0 ? NULL : ring_map(event, THREAD_RING_BYTES);
+	if (event >= 0 && !map)
+		error = errno;
+	if (map && process_send_switches(event, THREAD_RING_BYTES)) {
+		error = EAGAIN;
+		switches_thread_close(map);
+		map = NULL;
+	}
+	if (event >= 0)
+		close(event);
+	if (!map)
+		refused(error);
+	return map;
+}
+
+void switches_thread_close(void *ring)
+{
+	if (ring)
+		munmap(ring, mapped_bytes(THREAD_RING_BYTES));
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* perf_ring.c - see perf_ring.h. */
+#include "record/perf_ring.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RING_BYTES_MAX (16u << 20)
+#define RECORD_BYTES_MAX 256u
+
+/* What follows the header of all records of these events (sample_id_all). */
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+struct switch_record {
+	struct perf_event_header header;
+	struct sample_id id;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t event;
+	uint64_t count;
+	struct sample_id id;
+};
+
+bool switch_events_add(struct switch_events *events, const struct switch_event *event)
+{
+	if (events->count == events->room) {
+		size_t room = events->room ? 2 * events->room : 256;
+		struct switch_event *grown = realloc(events->events, room * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		events->events = grown;
+		events->room = room;
+	}
+	events->events[events->count++] = *event;
+	return true;
+}
+
+void switch_events_fini(struct switch_events *events)
+{
+	free(events->events);
+	*events = (struct switch_events){0};
+}
+
+/* Reading a mapped file that somebody cuts short would kill us; a perf event's ring cannot be. */
+static bool is_perf_event(int descriptor)
+{
+	static const char wanted[] = "anon_inode:[perf_event]";
+	char path[40], got[sizeof(wanted)] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+	return readlink(path, got, sizeof(got)) == sizeof(wanted) - 1 &&
+	       !memcmp(got, wanted, sizeof(wanted) - 1);
+}
+
+int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = MAP_FAILED;
+
+	if (bytes >= page && bytes <= RING_BYTES_MAX && !(bytes & (bytes - 1)) && is_perf_event(event))
+		memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+	if (memory == MAP_FAILED) {
+		close(event);
+		return -1;
+	}
+	*ring = (struct perf_ring){.memory = memory, .bytes = bytes, .event = event};
+	return 0;
+}
+
+void perf_ring_close(struct perf_ring *ring)
+{
+	if (!ring->is_copy)
+		munmap(ring->memory, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+	if (ring->event >= 0)
+		close(ring->event);
+}
+
+void perf_ring_copied(struct perf_ring *ring, void *memory)
+{
+	uint32_t bytes = ring->bytes;
+
+	perf_ring_close(ring);
+	*ring = (struct perf_ring){.memory = memory, .bytes = bytes, .event = -1, .is_copy = true};
+}
+
+static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t bytes)
+{
+	const char *data = (const char *)ring->memory + sysconf(_SC_PAGESIZE);
+	size_t place = at & (ring->bytes - 1), first = ring->bytes - place;
+
+	first = first < bytes ? first : bytes;
+	memcpy(to, data + place, first);
+	memcpy((char *)to + first, data, bytes - first);
+}
+
+static bool switch_take(
+	struct perf_ring *ring, const struct switch_record *record, struct switch_events *events)
+{
+	uint16_t misc = record->header.misc;
+	struct switch_event event = {.time_ns = record->id.time_ns,
+		.tid = record->id.tid,
+		.kind = !(misc & PERF_RECORD_MISC_SWITCH_OUT)	     ? SWITCH_IN
+			: misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? SWITCH_PREEMPTED
+								     : SWITCH_OUT};
+
+	ring->last_ns = event.time_ns;
+	return switch_events_add(events, &event);
+}
+
+static void lost_take(struct perf_ring *ring, const struct lost_record *record)
+{
+	uint64_t now_ns = record->id.time_ns;
+
+	if (!ring->lost)
+		ring->lost_begin_ns = ring->last_ns < now_ns ? ring->last_ns : now_ns;
+	ring->lost += record->count;
+	ring->last_ns = ring->lost_end_ns = now_ns;
+}
+
+size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events)
+{
+	struct perf_event_mmap_page *page = ring->memory;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)];
+	size_t records = 0;
+	bool has_room = true;
+
+	if (head - ring->tail > ring->bytes)
+		ring->is_broken = true;
+	while (!ring->is_broken && has_room && ring->tail != head) {
+		struct perf_event_header header;
+
+		copy_out(ring, ring->tail, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size % 8 || header.size > head - ring->tail) {
+			ring->is_broken = true;
+			break;
+		}
+		copy_out(ring, ring->tail, copy, header.size < sizeof(copy) ? header.size : sizeof(copy));
+		memcpy(copy, &header, sizeof(header));
+		if (header.type == PERF_RECORD_SWITCH && header.size >= sizeof(struct switch_record))
+			has_room = switch_take(ring, (const void *)copy, events);
+		else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record))
+			lost_take(ring, (const void *)copy);
+		if (has_room)
+			ring->tail += header.size;
+		records++;
+	}
+	if (ring->is_broken)
+		ring->tail = head;
+	__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	return records;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_ring.h - the collector's end of one perf event's ring: when threads were switched out and in,
+ * and how many such records the kernel had to drop. The measured program has the ring mapped too,
+ * so nothing in it is trusted: all is copied before it is looked at.
+ */
+#ifndef RECORD_PERF_RING_H
+#define RECORD_PERF_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_ring {
+	void *memory;	  /* struct perf_event_mmap_page, then the data */
+	uint32_t bytes;	  /* of data, a power of two */
+	int event;	  /* -1: closed, the mapping keeps it alive */
+	uint64_t tail;	  /* bytes taken */
+	uint64_t last_ns; /* of the last record */
+	/* What the kernel had to drop since the reader last set lost to 0, and between which records. */
+	uint64_t lost, lost_begin_ns, lost_end_ns;
+	bool is_copy;	/* memory is not ours to unmap */
+	bool is_broken; /* its bytes made no sense: skipped from there on */
+};
+
+enum switch_kind {
+	SWITCH_IN,
+	SWITCH_OUT,	 /* the thread waits */
+	SWITCH_PREEMPTED /* it could have run on */
+};
+
+struct switch_event {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t tid;
+	uint32_t kind; /* enum switch_kind */
+};
+
+/* Grows as needed; the caller's, freed with switch_events_fini. */
+struct switch_events {
+	struct switch_event *events;
+	size_t count, room;
+};
+
+/* False: no memory. */
+bool switch_events_add(struct switch_events *events, const struct switch_event *event);
+void switch_events_fini(struct switch_events *events);
+
+/* Takes the descriptor, whatever comes of it. 0; or negative: it is no perf event or cannot be mapped. */
+int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes);
+/* Takes up a copy of a ring, first page and `bytes` of data, in memory of the caller's. The event is closed.
+ */
+void perf_ring_copied(struct perf_ring *ring, void *memory);
+/* Adds what is there, in the ring's order, and counts losses. Returns the number of records; stops early when
+ * memory fails. */
+size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events);
+void perf_ring_close(struct perf_ring *ring);
+
+#endif

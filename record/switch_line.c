@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switch_line.c - see switch_line.h. */
+#include "record/switch_line.h"
+
+static struct store_record span_of(uint64_t begin_ns, uint64_t end_ns, uint32_t what)
+{
+	return (struct store_record){.begin_ns = begin_ns, .end_ns = end_ns, .what = what};
+}
+
+bool switch_line_take(struct switch_line *line, const struct switch_event *event, struct store_record *span)
+{
+	bool is_out = line->out_ns != 0, goes_out = event->kind != SWITCH_IN;
+	uint64_t now_ns = event->time_ns;
+
+	/* Its time had been taken for complete. */
+	if (now_ns < line->known_ns) {
+		*span = span_of(now_ns, line->known_ns, STORE_OP_LOST);
+		return true;
+	}
+	*span = is_out && !goes_out ? span_of(line->out_ns, now_ns, line->what)
+				    : span_of(line->known_ns, now_ns, STORE_OP_LOST);
+	line->known_ns = now_ns;
+	line->out_ns = goes_out ? now_ns : 0;
+	line->what = event->kind == SWITCH_OUT ? STORE_OP_BLOCKED : STORE_OP_RUNNABLE;
+	return is_out || !goes_out;
+}
+
+void switch_line_show(
+	struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t before_ns)
+{
+	struct store_record span = span_of(line->out_ns, STORE_OPEN_NS, line->what);
+
+	if (!line->out_ns || line->is_shown || line->out_ns >= before_ns)
+		return;
+	store_writer_span_open(writer, stream, SWITCH_SPAN_HANDLE, &span);
+	line->is_shown = true;
+}
+
+void switch_line_put(struct switch_line *line, struct store_writer *writer, uint32_t stream,
+	const struct store_record *span)
+{
+	if (line->is_shown)
+		store_writer_span_close(writer, stream, SWITCH_SPAN_HANDLE, span);
+	else
+		store_writer_append(writer, stream, STORE_SPANS, span, 1);
+	line->is_shown = false;
+}
+
+void switch_line_end(struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns)
+{
+	struct store_record span = span_of(line->out_ns, end_ns, line->what);
+
+	if (line->out_ns && line->out_ns < end_ns)
+		switch_line_put(line, writer, stream, &span);
+	else if (line->is_shown)
+		store_writer_span_close(writer, stream, SWITCH_SPAN_HANDLE, NULL);
+	*line = (struct switch_line){0};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * switch_line.h - one thread's switches, in order of time, turned into spans:
+ *
+ *   out ------- in ... preempted --- in ... out -----------
+ *   |  blocked  |      |  runnable |        |  blocked, still open
+ *
+ * A record that is missing breaks the alternation: the time since the last one is `lost`.
+ */
+#ifndef RECORD_SWITCH_LINE_H
+#define RECORD_SWITCH_LINE_H
+
+#include "record/perf_ring.h"
+#include "store/writer.h"
+
+#define SWITCH_SPAN_HANDLE 1u /* of store_writer_span_open; 0 is `monitored` */
+
+struct switch_line {
+	uint64_t known_ns; /* of the last event */
+	uint64_t out_ns;   /* switched out since then; 0: it runs */
+	uint32_t what;	   /* STORE_OP_BLOCKED or STORE_OP_RUNNABLE, while it is out */
+	bool is_shown;	   /* readers see the span open */
+};
+
+/* The next event. True: *span has come to its end (STORE_OP_LOST: without an amount). */
+bool switch_line_take(struct switch_line *line, const struct switch_event *event, struct store_record *span);
+
+/* What is open since before `before_ns` becomes an open span of the stream. */
+void switch_line_show(
+	struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t before_ns);
+/* Puts a finished span into the stream. */
+void switch_line_put(struct switch_line *line, struct store_writer *writer, uint32_t stream,
+	const struct store_record *span);
+/* The thread has ended: what is open ends with it. */
+void switch_line_end(struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* switches.c - see switches.h. */
+#include "record/switches.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "record/drain.h"
+
+#define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
+#define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
+
+struct process_ring {
+	struct perf_ring perf;
+	uint32_t tid; /* 0: of all threads */
+};
+
+struct switches {
+	struct process_ring *rings;
+	uint32_t count, room;
+	struct switch_events waiting; /* read, not yet taken */
+	struct tid_slot {
+		uint32_t tid;
+		uint32_t ring; /* index of the thread's ring, plus 1; 0: empty slot */
+	} * slots;
+	uint32_t slot_count; /* a power of two */
+	bool has_losses;     /* the kernel told of them */
+};
+
+static uint32_t descriptors; /* kept by all rings together */
+
+/* Half of our descriptors are for processes and launchers. */
+static bool may_keep_descriptor(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && descriptors < limit.rlim_cur / 2;
+}
+
+static struct process_ring *ring_room(struct switches *switches)
+{
+	if (switches->count == switches->room) {
+		uint32_t room = switches->room ? 2 * switches->room : 4;
+		struct process_ring *grown = realloc(switches->rings, room * sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		switches->rings = grown;
+		switches->room = room;
+	}
+	return &switches->rings[switches->count];
+}
+
+int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
+{
+	struct process_ring *ring;
+
+	if (!*switches)
+		*switches = calloc(1, sizeof(**switches));
+	ring = *switches ? ring_room(*switches) : NULL;
+	if (!ring) {
+		close(event);
+		return -1;
+	}
+	if (perf_ring_open(&ring->perf, event, bytes))
+		return -1;
+	ring->tid = tid;
+	(*switches)->count++;
+	if (may_keep_descriptor()) {
+		descriptors++;
+	} else {
+		close(ring->perf.event);
+		ring->perf.event = -1;
+	}
+	return 0;
+}
+
+static void ring_forget(struct process_ring *ring)
+{
+	if (ring->perf.event >= 0)
+		descriptors--;
+	perf_ring_close(&ring->perf);
+}
+
+void switches_free(struct switches *switches)
+{
+	if (!switches)
+		return;
+	for (uint32_t i = 0; i < switches->count; i++)
+		ring_forget(&switches->rings[i]);
+	switch_events_fini(&switches->waiting);
+	free(switches->rings);
+	free(switches->slots);
+	free(switches);
+}
+
+/* A mapping that comes after the program's own is gone gets an empty ring. */
+static bool has_come_late(const struct measured *process)
+{
+	struct pollfd end = {process->pidfd, POLLIN, 0};
+
+	return atomic_load(&process->shared->ended) || poll(&end, 1, 0) > 0;
+}
+
+int switches_settle(struct measured *process)
+{
+	struct switches *switches = process->switches;
+	struct event_process *shared = process->shared;
+	uint64_t at = shared->switches_at, stride;
+
+	if (!switches || !switches->count)
+		return 0;
+	atomic_store(&shared->switches_taken, 1);
+	if (!has_come_late(process))
+		return 0;
+	stride = (uint64_t)sysconf(_SC_PAGESIZE) + switches->rings[0].perf.bytes;
+	if (!atomic_load(&shared->switches_copied) || at % 4096 || at > process->shared_bytes ||
+		stride * switches->count > process->shared_bytes - at) {
+		switches_free(switches);
+		process->switches = NULL;
+		return -1;
+	}
+	for (uint32_t i = 0; i < switches->count; i++) {
+		descriptors -= switches->rings[i].perf.event >= 0;
+		perf_ring_copied(&switches->rings[i].perf, (char *)shared + at + i * stride);
+	}
+	return 0;
+}
+
+bool switches_cover(const struct switches *switches, uint32_t tid)
+{
+	for (uint32_t i = 0; switches && i < switches->count; i++)
+		if (!switches->rings[i].tid || switches->rings[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* The first of that number: a thread that has got it anew sent its own later. */
+void switches_thread_end(struct switches *switches, uint32_t tid)
+{
+	for (uint32_t i = 0; switches && tid && i < switches->count; i++) {
+		if (switches->rings[i].tid != tid)
+			continue;
+		ring_forget(&switches->rings[i]);
+		memmove(&switches->rings[i], &switches->rings[i + 1],
+			(--switches->count - i) * sizeof(*switches->rings));
+		return;
+	}
+}
+
+/* ---- which thread is whose ---- */
+
+static struct tid_slot *slot_of(const struct switches *switches, uint32_t tid)
+{
+	uint32_t mask = switches->slot_count - 1, at = tid * 2654435761u & mask;
+
+	while (switches->slots[at].ring && switches->slots[at].tid != tid)
+		at = (at + 1) & mask;
+	return &switches->slots[at];
+}
+
+/* Made anew for each pass that has events: claims come and go. */
+static bool slots_fill(struct switches *switches, const struct measured *process)
+{
+	uint32_t wanted = 64;
+
+	while (wanted < 2 * process->ring_seen)
+		wanted *= 2;
+	if (wanted > switches->slot_count) {
+		free(switches->slots);
+		switches->slot_count = 0;
+		switches->slots = malloc(wanted * sizeof(*switches->slots));
+		if (!switches->slots)
+			return false;
+		switches->slot_count = wanted;
+	}
+	memset(switches->slots, 0, switches->slot_count * sizeof(*switches->slots));
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		if (process->rings[i].stream != UINT32_MAX)
+			*slot_of(switches, process->rings[i].tid) =
+				(struct tid_slot){process->rings[i].tid, i + 1};
+	return true;
+}
+
+static struct ring *thread_find(const struct switches *switches, struct measured *process, uint32_t tid)
+{
+	const struct tid_slot *slot = slot_of(switches, tid);
+
+	return slot->ring ? &process->rings[slot->ring - 1] : NULL;
+}
+
+/* ---- events to spans ---- */
+
+static void lost_put(struct measured *process, struct store_writer *writer, struct ring *ring,
+	uint64_t begin_ns, uint64_t end_ns, uint64_t count)
+{
+	struct store_record span = {.begin_ns = begin_ns > ring->begin_ns ? begin_ns : ring->begin_ns,
+		.amount = count,
+		.what = STORE_OP_LOST};
+	struct store_stream *stream = store_writer_stream_edit(writer, ring->stream);
+
+	span.end_ns = end_ns > span.begin_ns ? end_ns : span.begin_ns;
+	process->switches_lost += count;
+	if (stream)
+		stream->lost += count;
+	store_writer_append(writer, ring->stream, STORE_SPANS, &span, 1);
+}
+
+static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
+	const struct switch_event *event)
+{
+	struct store_record span;
+	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
+
+	if (event->time_ns < ring->begin_ns || (end_ns && event->time_ns >= end_ns) ||
+		!switch_line_take(&ring->line, event, &span))
+		return;
+	if (span.what == STORE_OP_LOST) {
+		lost_put(process, writer, ring, span.begin_ns, span.end_ns,
+			process->switches->has_losses ? 0 : 1);
+		return;
+	}
+	if (span.end_ns > ring->last_ns)
+		ring->last_ns = span.end_ns;
+	switch_line_put(&ring->line, writer, ring->stream, &span);
+}
+
+/* The kernel dropped records of one processor, nobody knows whose, or of one thread: the number goes to the
+ * first stream, the time to all. */
+static void losses_take(struct measured *process, struct store_writer *writer, struct process_ring *from)
+{
+	uint64_t count = from->perf.lost;
+
+	if (!count)
+		return;
+	from->perf.lost = 0;
+	process->switches->has_losses = true;
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct ring *ring = &process->rings[i];
+
+		if (ring->stream == UINT32_MAX || (from->tid && from->tid != ring->tid) ||
+			from->perf.lost_end_ns < ring->begin_ns)
+			continue;
+		lost_put(process, writer, ring, from->perf.lost_begin_ns, from->perf.lost_end_ns, count);
+		count = 0;
+	}
+	process->switches_lost += count;
+}
+
+static int event_order(const void *a, const void *b)
+{
+	const struct switch_event *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return 0;
+}
+
+/* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits. */
+static void events_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+{
+	struct switch_events *waiting = &process->switches->waiting;
+	struct ring *ring = NULL;
+	uint32_t tid = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < waiting->count; i++) {
+		const struct switch_event event = waiting->events[i];
+
+		if (event.tid != tid)
+			ring = thread_find(process->switches, process, event.tid);
+		tid = event.tid;
+		if (ring && (event.time_ns < known_ns || ring->has_ended))
+			event_take(process, writer, ring, &event);
+		else if (ring || event.time_ns + STRANGER_NS > known_ns)
+			waiting->events[kept++] = event;
+	}
+	waiting->count = known_ns == UINT64_MAX ? 0 : kept;
+}
+
+size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+{
+	struct switches *switches = process->switches;
+	uint64_t known_ns = now_ns == UINT64_MAX || now_ns < MARGIN_NS ? now_ns : now_ns - MARGIN_NS;
+	size_t records = 0;
+
+	if (!switches)
+		return 0;
+	for (uint32_t i = 0; i < switches->count; i++)
+		records += perf_ring_read(&switches->rings[i].perf, &switches->waiting);
+	if (!switches->waiting.count || !slots_fill(switches, process))
+		return records;
+	for (uint32_t i = 0; i < switches->count; i++)
+		losses_take(process, writer, &switches->rings[i]);
+	qsort(switches->waiting.events, switches->waiting.count, sizeof(*switches->waiting.events),
+		event_order);
+	events_take(process, writer, known_ns);
+	return records;
+}
+
+/* ---- waiting ---- */
+
+unsigned switches_poll(const struct switches *switches, struct pollfd *polled, unsigned room)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; switches && i < switches->count && count < room; i++)
+		if (switches->rings[i].perf.event >= 0)
+			polled[count++] = (struct pollfd){switches->rings[i].perf.event, POLLIN, 0};
+	return count;
+}
+
+void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		for (uint32_t r = 0; (polled[i].revents & POLLHUP) && r < switches->count; r++)
+			if (switches->rings[r].perf.event == polled[i].fd) {
+				close(polled[i].fd);
+				switches->rings[r].perf.event = -1;
+				descriptors--;
+			}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * switches.h - the switch records of one measured process: out of its perf rings, sorted by thread
+ * and time, into the streams of its threads as `blocked` and `runnable` spans.
+ *
+ * A thread moves between processors, and their rings are read one after the other: what is younger
+ * than the begin of a pass waits for the next one, so that no span is made from half of its records.
+ */
+#ifndef RECORD_SWITCHES_H
+#define RECORD_SWITCHES_H
+
+#include <poll.h>
+
+#include "record/measured.h"
+
+/* Maps the ring of one perf event (taken, whatever comes of it); tid 0: of all threads on one processor.
+ * Negative: it cannot be had. *switches is made with the first. */
+int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
+/* All rings of a new process were added: those that its end has emptied before are replaced by their copies,
+ * or given up. Negative: given up. */
+int switches_settle(struct measured *process);
+void switches_free(struct switches *switches);
+
+/* Do the records of this thread come in? NULL: no. */
+bool switches_cover(const struct switches *switches, uint32_t tid);
+
+/* Reads the rings and puts spans into the streams of `process`; `now_ns` was read before the call,
+ * UINT64_MAX: take everything. Returns the number of records. */
+size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns);
+/* The thread has ended: a ring of its own is closed. */
+void switches_thread_end(struct switches *switches, uint32_t tid);
+
+/* Fills in what to wait for, at most `room`: a ring that is half full wakes us. Returns how many. */
+unsigned switches_poll(const struct switches *switches, struct pollfd *polled, unsigned room);
+/* After the wait: rings that no thread writes any more are not waited for again. */
+void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count);
+
+#endif

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Blocked time from the kernel's switch records: never less than the program asked to wait, never more than it says it
+# waited. A thread that wants a core and has none is runnable, not blocked. Nothing is ever interrupted.
+. "$(dirname -- "$0")/expect.sh"
+
+# spans_sum RUN OP NAME : ns of the spans of that kind, of the stream whose monitored span carries that name ("": all)
+spans_sum() {
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		$c["track"] == "spans" && $c["op"] == "'"$2"'" { sum[$c["stream"]] += $c["end_ns"] - $c["begin_ns"] }
+		$c["op"] == "monitored" && index("," $c["attributes"] ",", ",name='"$3"'" ) { wanted[$c["stream"]] = 1 }
+		END { for (s in wanted) n += sum[s]; printf "%.0f\n", n }'
+}
+
+record probe -- true || fail "true does not end well"
+[ "$(info probe switches_refused)" = 0 ] || skip "the kernel allows no switch records here: $(info probe switches_refused)"
+
+for way in sleep poll condition mutex pipe; do
+	record $way -- "$samples/waits" $way >reading || fail "waits $way does not end well"
+	same "$way: interrupted calls" 0 "$(awk '$1 == "interrupted" { print $2 }' reading)"
+	nominal=$(awk '$1 == "waits" { print $2 }' reading) elapsed=$(awk '$1 == "waits" { print $3 }' reading)
+	hpct-slice $way.hpct --streams 'thread=0' --format tsv | tsv '
+		$c["op"] == "blocked" { n += $c["end_ns"] - $c["begin_ns"] } END { printf "%.0f\n", n }' >sum
+	read -r blocked <sum
+	echo "$way: nominal $nominal, blocked $blocked, elapsed $elapsed"
+	# Before and after its waits the thread blocks little: the loader reads files, a join waits for a thread that ends.
+	calc "$blocked >= $nominal && $blocked <= $elapsed + 30e6" ||
+		fail "$way: blocked $blocked ns; the program asked for $nominal and waited $elapsed"
+	same "$way: lost" 0 "$(info $way lost)"
+done
+pipes=$(hpct-slice pipe.hpct --streams 'thread=0' --format tsv | tsv '
+	$c["op"] ~ /^(blocked|runnable)$/ { n++ } END { print n + 0 }')
+calc "$pipes >= 1" || fail "pipe: no switch of the first thread among 2000 turns"
+
+# Four threads on at most two cores: what is not CPU time is runnable.
+two=$(taskset -cp $$ | sed 's/.*: //; s/^\([0-9]*\)[-,].*/\1/')
+record busy -- taskset -c "$two" "$samples/waits" busy >reading || fail "waits busy does not end well"
+grep '^busy' reading | while IFS=$'\t' read -r name nominal elapsed cpu; do
+	blocked=$(spans_sum busy blocked "$name") runnable=$(spans_sum busy runnable "$name")
+	echo "$name: elapsed $elapsed, CPU $cpu, runnable $runnable, blocked $blocked"
+	calc "$blocked <= 0.02 * $elapsed + 5e6" || echo "$name: blocked $blocked ns, though it never waited"
+	calc "$runnable >= 0.95 * ($elapsed - $cpu) - 5e6 && $runnable <= $elapsed - 0.95 * $cpu + 5e6" ||
+		echo "WRONG $name: runnable $runnable of $elapsed ns, CPU $cpu"
+	calc "$runnable >= 0.3 * $elapsed" || echo "WRONG $name: four threads on one core waited only $runnable of $elapsed ns"
+done >verdict
+cat verdict
+check "busy threads" [ "$(grep -c '^busy' verdict)" -ge 4 -a "$(grep -c 'WRONG\|never waited' verdict)" -eq 0 ]
+
+# Children and successors have records of their own.
+record family -- sh -c 'sleep 0.1; (sleep 0.05); exec sleep 0.1' || fail "a shell with children does not end well"
+hpct-slice family.hpct --format tsv | tsv '
+	$c["op"] == "blocked" { n[$c["stream"]] += $c["end_ns"] - $c["begin_ns"] } END { for (s in n) print n[s], s }' |
+	sort -rn >streams
+check "family: four programs waited $(cat streams)" [ "$(awk '$1 >= 50e6' streams | wc -l)" -ge 4 ]
+same "family: lost" 0 "$(info family lost)"
+
+# The states of hpct-stats and the view.
+hpct-stats sleep.hpct --by function --format tsv | tsv '$c["key"] == "blocked" { print $c["time_ns"] }' >row
+check "hpct-stats: blocked $(cat row)" calc "$(cat row) >= 200e6"
+check "the view draws it" grep -q -- '----' <(hpct-view sleep.hpct --print 120x20)
+record plain --no-switches -- "$samples/waits" sleep >reading || fail "--no-switches"
+same "--no-switches: blocked" 0 "$(spans_sum plain blocked '')"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Where switch records are not to be had the program runs and is measured as ever, and the summary says what is
+# missing and why: no permission, no such call, few descriptors.
+. "$(dirname -- "$0")/expect.sh"
+refuse=$HPCT_BIN/../tests/refuse
+
+for error in 1 13 38; do
+	"$refuse" $error true || skip "no seccomp filters here"
+	"$refuse" $error hpct-record -o refused$error.hpct --summary summary$error -- "$samples/waits" sleep >reading
+	same "errno $error: exit code" 0 "$?"
+	same "errno $error: interrupted calls" 0 "$(awk '$1 == "interrupted" { print $2 }' reading)"
+	same "errno $error: processes without switch records" 1 "$(info refused$error switches_refused)"
+	check "errno $error: samples" [ "$(sample_count refused$error)" -ge 2 ]
+	check "errno $error: the summary says so: $(cat summary$error)" grep -q '^blocked time is not known in 1 process' summary$error
+done
+check "EACCES names the setting" grep -q perf_event_paranoid summary13
+
+# With few descriptors the program is measured, and what it can open is what it could.
+cat >open.sh <<'END'
+n=0
+for fd in $(seq 3 200); do { eval "exec $fd</dev/null"; } 2>/dev/null && n=$((n + 1)); done
+echo $n
+END
+for limit in 8 16 64; do
+	bare=$(bash -c "ulimit -Sn $limit; exec bash open.sh")
+	measured=$(bash -c "ulimit -Sn $limit; exec hpct-record -o few$limit.hpct -- bash open.sh")
+	same "$limit descriptors: opened by the program" "$bare" "$measured"
+	check "$limit descriptors: samples" [ "$(sample_count few$limit)" -ge 1 ]
+	echo "$limit descriptors: without switch records $(info few$limit switches_refused)"
+done
+same "64 descriptors: switch records are there" 0 "$(info few64 switches_refused)"

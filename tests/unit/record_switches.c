@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_switches.c - switch records out of a perf ring that lies about its sizes, and their way into spans,
+ * against a twin that paints every nanosecond by its two neighbours.
+ */
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/switch_line.h"
+
+#define BYTES 4096u
+#define TIMES 400u
+
+/* As the kernel writes it: first page, then data. */
+struct image {
+	char *memory;
+	size_t page;
+};
+
+static struct image image_new(void)
+{
+	struct image image = {.page = (size_t)sysconf(_SC_PAGESIZE)};
+
+	image.memory = calloc(1, image.page + BYTES);
+	return image;
+}
+
+static void image_put(struct image *image, const void *record, size_t size)
+{
+	struct perf_event_mmap_page *page = (void *)image->memory;
+
+	for (size_t i = 0; i < size; i++)
+		image->memory[image->page + (page->data_head + i) % BYTES] = ((const char *)record)[i];
+	page->data_head += size;
+}
+
+static void put_switch(struct image *image, uint16_t misc, uint32_t tid, uint64_t time_ns)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		uint64_t time_ns;
+	} record = {{PERF_RECORD_SWITCH, misc, sizeof(record)}, 1, tid, time_ns};
+
+	image_put(image, &record, sizeof(record));
+}
+
+static struct perf_ring ring_on(const struct image *image)
+{
+	struct perf_ring ring = {.memory = image->memory, .bytes = BYTES, .event = -1, .is_copy = true};
+
+	return ring;
+}
+
+static void test_ring_wraps_and_counts_losses(void **state)
+{
+	struct image image = image_new();
+	struct perf_ring ring = ring_on(&image);
+	struct switch_events events = {0};
+	struct {
+		struct perf_event_header header;
+		uint64_t event, count;
+		uint32_t pid, tid;
+		uint64_t time_ns;
+	} lost = {{PERF_RECORD_LOST, 0, sizeof(lost)}, 0, 7, 1, 2, 100000};
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++) {
+		put_switch(&image, i % 2 ? 0 : PERF_RECORD_MISC_SWITCH_OUT, (uint32_t)(i % 3), i);
+		if (i % 50 == 49)
+			assert_int_equal(perf_ring_read(&ring, &events), 50);
+	}
+	assert_int_equal(events.count, 1000);
+	for (uint64_t i = 0; i < 1000; i++) {
+		assert_int_equal(events.events[i].time_ns, i);
+		assert_int_equal(events.events[i].tid, i % 3);
+		assert_int_equal(events.events[i].kind, i % 2 ? SWITCH_IN : SWITCH_OUT);
+	}
+	image_put(&image, &lost, sizeof(lost));
+	put_switch(&image, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 9, 100001);
+	perf_ring_read(&ring, &events);
+	assert_int_equal(ring.lost, 7);
+	assert_int_equal(ring.lost_begin_ns, 999);
+	assert_int_equal(ring.lost_end_ns, 100000);
+	assert_int_equal(events.events[1000].kind, SWITCH_PREEMPTED);
+	assert_int_equal(((struct perf_event_mmap_page *)(void *)image.memory)->data_tail, ring.tail);
+	switch_events_fini(&events);
+	free(image.memory);
+}
+
+/* Whatever stands there, it ends, stays inside, and says nothing after nonsense. */
+static void test_ring_survives_lies(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 500; seed++) {
+		struct image image = image_new();
+		struct perf_event_mmap_page *page = (void *)image.memory;
+		struct perf_ring ring = ring_on(&image);
+		struct switch_events events = {0};
+
+		srand(seed);
+		for (size_t i = 0; i < BYTES; i++)
+			image.memory[image.page + i] = (char)(rand() % 4 ? rand() % 32 : 0);
+		page->data_head = seed % 3 ? (uint64_t)(rand() % BYTES) & ~7u : (uint64_t)rand() << 8;
+		perf_ring_read(&ring, &events);
+		assert_true(events.count <= BYTES / 24);
+		assert_int_equal(ring.tail, page->data_head);
+		switch_events_fini(&events);
+		free(image.memory);
+	}
+}
+
+static void test_only_perf_events_are_mapped(void **state)
+{
+	struct perf_ring ring;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	close(ends[1]);
+	assert_int_not_equal(perf_ring_open(&ring, ends[0], BYTES), 0);
+	assert_int_not_equal(perf_ring_open(&ring, -1, BYTES), 0);
+	assert_int_equal(close(ends[0]), -1); /* it was taken */
+}
+
+enum paint { RUNS, BLOCKED, RUNNABLE, LOST };
+
+/* The state between two neighbours. */
+static enum paint between(int before, int after)
+{
+	if ((before == SWITCH_OUT || before == SWITCH_PREEMPTED) && after == SWITCH_IN)
+		return before == SWITCH_OUT ? BLOCKED : RUNNABLE;
+	return before == SWITCH_IN && after != SWITCH_IN ? RUNS : LOST;
+}
+
+static size_t events_make(struct switch_event *events)
+{
+	size_t count = 0;
+	int out = 0;
+
+	for (uint64_t now = 2; now < TIMES; now += 1 + (uint64_t)rand() % 5) {
+		struct switch_event event = {now, 1,
+			out	     ? SWITCH_IN
+			: rand() % 2 ? SWITCH_OUT
+				     : SWITCH_PREEMPTED};
+
+		out = !out;
+		if (rand() % 8) /* else it is lost */
+			events[count++] = event;
+	}
+	return count;
+}
+
+static void paint_spans(unsigned char *painted, const struct switch_event *events, size_t count)
+{
+	static const unsigned char paints[STORE_OP_COUNT] = {
+		[STORE_OP_BLOCKED] = BLOCKED, [STORE_OP_RUNNABLE] = RUNNABLE, [STORE_OP_LOST] = LOST};
+	struct switch_line line = {.known_ns = 1};
+	struct store_record span;
+
+	for (size_t i = 0; i < count; i++)
+		if (switch_line_take(&line, &events[i], &span)) {
+			assert_true(span.begin_ns <= span.end_ns && span.end_ns <= TIMES);
+			memset(painted + span.begin_ns, paints[span.what], span.end_ns - span.begin_ns);
+		}
+}
+
+static void test_line_is_its_twin(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 300; seed++) {
+		unsigned char wanted[TIMES] = {0}, got[TIMES] = {0};
+		struct switch_event events[TIMES];
+		uint64_t last_ns = 1;
+		int last = SWITCH_IN;
+		size_t count;
+
+		srand(seed);
+		count = events_make(events);
+		for (size_t i = 0; i < count; i++) {
+			for (uint64_t t = last_ns; t < events[i].time_ns; t++)
+				wanted[t] = (unsigned char)between(last, (int)events[i].kind);
+			last_ns = events[i].time_ns;
+			last = (int)events[i].kind;
+		}
+		paint_spans(got, events, count);
+		if (memcmp(wanted, got, sizeof(wanted)))
+			printf("seed %u\n", seed);
+		assert_memory_equal(wanted, got, sizeof(wanted));
+	}
+}
+
+/* What comes too late for its place is said to be lost, and time does not go back. */
+static void test_line_late_event(void **state)
+{
+	struct switch_line line = {.known_ns = 10};
+	struct switch_event out = {50, 1, SWITCH_OUT}, late = {30, 1, SWITCH_IN}, in = {60, 1, SWITCH_IN};
+	struct store_record span;
+
+	(void)state;
+	assert_false(switch_line_take(&line, &out, &span));
+	assert_true(switch_line_take(&line, &late, &span));
+	assert_int_equal(span.what, STORE_OP_LOST);
+	assert_true(switch_line_take(&line, &in, &span));
+	assert_int_equal(span.what, STORE_OP_BLOCKED);
+	assert_int_equal(span.begin_ns, 50);
+	assert_int_equal(span.end_ns, 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ring_wraps_and_counts_losses),
+		cmocka_unit_test(test_ring_survives_lies),
+		cmocka_unit_test(test_only_perf_events_are_mapped),
+		cmocka_unit_test(test_line_is_its_twin),
+		cmocka_unit_test(test_line_late_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
