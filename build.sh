@@ -145,7 +145,7 @@ verb_lint() {
 	compile build -DHPCT_WERROR=ON
 	checked | cppcheck --quiet --error-exitcode=1 --inline-suppr --suppressions-list=tests/lint/cppcheck.txt \
 		--enable=warning,performance,portability --std=c11 -D_GNU_SOURCE -D__x86_64__ -I . -j"$(nproc)" --file-list=-
-	checked | xargs -r -P "$(nproc)" -n 4 clang-tidy-14 -p build --quiet --config-file=tests/lint/clang-tidy.yaml
+	checked | xargs -r -P "$(nproc)" -n 1 clang-tidy-14 -p build --quiet --config-file=tests/lint/clang-tidy.yaml
 	say "lint found nothing"
 }
 
