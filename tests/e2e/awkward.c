@@ -109,7 +109,6 @@ static int own_profiler(void)
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &every, NULL);
 	burn(800);
-	/* 40 at most; fewer where a busy machine lets several periods pass at once. */
 	/* 40 are due, by the tick's own count of time; another timer of ours would bring 160 more. */
 	printf("own signals: %s\n", profiles >= 5 && profiles <= 120 ? "as asked" : "wrong");
 	return profiles < 5 || profiles > 120;
