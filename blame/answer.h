@@ -18,7 +18,7 @@ enum ask_of {
 	ASK_SERIAL,
 	ASK_OF_COUNT
 };
-enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_GAPS, ASK_LATE, ASK_BALANCE };
+enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_GAPS, ASK_LATE, ASK_BALANCE, ASK_FINDINGS };
 
 struct ask {
 	enum ask_of of;
@@ -63,6 +63,7 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_findings(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_balance(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error);

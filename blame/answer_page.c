@@ -7,6 +7,7 @@
 #include "blame/answer.h"
 #include "blame/page.h"
 
+#define GAINS 3
 #define BAR 28
 #define PATH_WIDTH 100
 
@@ -78,7 +79,10 @@ static void print_parts(const struct page *page)
 /* The end of a path is what tells causes apart. */
 static void print_path(const char *path)
 {
-	size_t length = strlen(path);
+	size_t length = path ? strlen(path) : 0;
+
+	if (!path)
+		return;
 
 	if (length <= PATH_WIDTH) {
 		printf("       %s\n", path);
@@ -146,12 +150,30 @@ static void print_causes(struct program_call *call, const struct page *page)
 		rest_ns -= page->causes[i].row->time_ns;
 	}
 	if (rest_ns) {
-		snprintf(head, sizeof head, "%zu more causes", page->rows.count - page->cause_count);
+		snprintf(head, sizeof head, "%zu more cause%s", page->rows.count - page->cause_count,
+			page->rows.count - page->cause_count == 1 ? "" : "s");
 		printf("    %-72s", head);
 		print_time(rest_ns, idle->idle_ns);
 		putchar('\n');
 	}
 	print_nobody(call, page);
+}
+
+/* Upper bounds, the largest first. */
+static void print_gains(struct program_call *call, const struct page *page)
+{
+	if (page->findings.count)
+		printf("\nWhat could be gained at most\n");
+	for (size_t i = 0; i < page->findings.count && i < GAINS; i++) {
+		const struct finding *finding = &page->findings.list[i];
+		char text[REPORT_HUMAN_MAX];
+
+		report_human_duration(text, finding->save_ns);
+		printf("  %10s  %s (%llu): %s\n", text, finding_text(finding->kind),
+			(unsigned long long)finding->count, finding_advice(finding->kind));
+		if (finding->context)
+			print_path(run_context_path(call->run, finding->context, UINT32_MAX, &call->arena));
+	}
 }
 
 static void print_next(const struct program_call *call, const struct page *page)
@@ -194,6 +216,8 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 	print_title(call, ask, page);
 	print_parts(page);
 	print_causes(call, page);
+	if (page->known >= PAGE_COVERAGE_CAUSES)
+		print_gains(call, page);
 	print_next(call, page);
 	print_coverage(page);
 }
@@ -226,7 +250,7 @@ static void script_gap(const struct program_call *call, struct report *report, c
 	report_row(report);
 }
 
-static int print_script(const struct program_call *call, const struct page *page, struct error *error)
+static int print_script(struct program_call *call, const struct page *page, struct error *error)
 {
 	const struct idle *idle = &page->idle;
 	struct report *report;
@@ -250,6 +274,15 @@ static int print_script(const struct program_call *call, const struct page *page
 	}
 	if (page->cause_count || page->idle.all_idle_ns) {
 		script_row(report, "cause", "<nobody active>", idle->all_idle_ns, idle->idle_ns, NULL);
+		script_gap(call, report, NULL);
+	}
+	for (size_t i = 0; i < page->findings.count && page->known >= PAGE_COVERAGE_CAUSES; i++) {
+		const struct finding *finding = &page->findings.list[i];
+
+		script_row(report, "gain", finding_name(finding->kind), finding->save_ns, idle->window_ns,
+			finding->context
+				? run_context_path(call->run, finding->context, UINT32_MAX, &call->arena)
+				: NULL);
 		script_gap(call, report, NULL);
 	}
 	return report_close(report, error);

@@ -95,6 +95,13 @@ static int take_imbalance(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_findings(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->shape = ASK_FINDINGS;
+	return 0;
+}
+
 static bool has_queue(const struct program_call *call)
 {
 	uint32_t count;
@@ -124,6 +131,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return answer_late(call, ask, error);
 	case ASK_BALANCE:
 		return answer_balance(call, ask, error);
+	case ASK_FINDINGS:
+		return answer_findings(call, ask, error);
 	case ASK_PAGE:
 		if (!ask->has_of)
 			return has_queue(call) ? answer_page(call, ask, error)
@@ -157,6 +166,7 @@ static const struct program_option options[] = {{0, "of", "WHAT", OF_WORDS "; le
 	{0, "gaps", NULL, "the stretches of idle GPUs, largest first; --min", take_gaps},
 	{0, "late", NULL, "who came last at collective calls and held up the others", take_late},
 	{0, "imbalance", NULL, "how evenly work is spread over the streams", take_imbalance},
+	{0, "findings", NULL, "habits that cost time, and what they cost at most", take_findings},
 	{0, "summary", NULL, "the sums alone, as key and value", take_summary}};
 
 static const struct program program = {

@@ -96,6 +96,8 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	if (!result && question->group == IDLE_GROUP_PROCESS)
 		result = late_sweep(&page->late, run, question, arena, error);
 	if (!result)
+		result = findings_make(&page->findings, run, question, arena, error);
+	if (!result)
 		result = coverage_compute(&page->coverage, run, select, error);
 	if (result)
 		return result;

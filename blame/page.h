@@ -6,6 +6,7 @@
 #ifndef BLAME_PAGE_H
 #define BLAME_PAGE_H
 
+#include "blame/findings.h"
 #include "blame/gaps.h"
 #include "blame/late.h"
 #include "timeline/coverage.h"
@@ -37,6 +38,7 @@ struct page {
 	size_t cause_count;	   /* 0 where too little is known */
 	const struct gap *largest; /* gap of all; NULL: none */
 	struct late late;
+	struct findings findings;
 	struct coverage coverage;
 	uint32_t threads, queues;
 	struct gaps *gaps; /* page_fini() frees them */

@@ -6,6 +6,7 @@
 
 #include "timeline/scan.h"
 
+#define NEAR 16
 #define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT)
 
 struct launch {
@@ -17,6 +18,7 @@ struct search {
 	uint64_t begin_ns, end_ns; /* window */
 	struct launch *launches;
 	size_t launch_count, launch_room;
+	size_t hint; /* where the last launch was found: the next is near as a rule */
 	struct sweep_span *spans;
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
@@ -85,10 +87,17 @@ static void launches_sort(struct search *search)
 }
 
 /* The end of the call that launched it, UINT64_MAX when that is not known. */
-static uint64_t launch_end(const struct search *search, uint64_t link)
+static uint64_t launch_end(struct search *search, uint64_t link)
 {
 	size_t low = 0, high = search->launch_count;
 
+	/* Of equal links the first counts: it must be seen that the one before differs. */
+	for (size_t at = search->hint; link && at + 1 < high && at < search->hint + NEAR; at++) {
+		if (search->launches[at].link >= link || search->launches[at + 1].link != link)
+			continue;
+		search->hint = at;
+		return search->launches[at + 1].end_ns;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -97,9 +106,10 @@ static uint64_t launch_end(const struct search *search, uint64_t link)
 		else
 			high = middle;
 	}
-	return link && low < search->launch_count && search->launches[low].link == link
-		       ? search->launches[low].end_ns
-		       : UINT64_MAX;
+	if (!link || low == search->launch_count || search->launches[low].link != link)
+		return UINT64_MAX;
+	search->hint = low;
+	return search->launches[low].end_ns;
 }
 
 /* ---- operations ---- */

@@ -15,7 +15,7 @@
 
 /* Work counts as queued for so long at most before it begins; so far beyond the window launches are sought.
  */
-#define QUEUED_REACH_NS 10000000000ull
+#define QUEUED_REACH_NS 1000000000ull
 
 /* Spans in order, without overlap, on the heap (free()). Unless they are wanted anyway: none, without reading
  * the queues, when no thread is in a synchronization call in the window. */

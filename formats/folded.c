@@ -147,7 +147,7 @@ static int put_window(struct run *run, const struct select *select, const struct
 
 static int folded_put(struct run *run, const struct select *select, FILE *out, struct error *error)
 {
-	struct window *window;
+	struct window *window = NULL;
 	int rc = coverage_require(run, select, error);
 
 	if (rc == 0)

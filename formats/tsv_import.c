@@ -119,7 +119,7 @@ static int learn(struct import *import, struct import_stream *stream, uint64_t n
 
 static int find_sources(struct import *import, struct error *error)
 {
-	uint32_t stream;
+	uint32_t stream = 0;
 	int rc;
 
 	while ((rc = tsv_reader_next(&import->reader, error)) > 0) {
@@ -155,8 +155,8 @@ static int take_row(struct import *import, struct error *error)
 	struct import_stream *stream;
 	struct store_record record;
 	struct import_path path = {0};
-	enum store_track track;
-	uint32_t number;
+	enum store_track track = STORE_SAMPLES;
+	uint32_t number = 0;
 	int rc = find_stream(import, &number, error);
 
 	if (rc == 0)
@@ -164,6 +164,9 @@ static int take_row(struct import *import, struct error *error)
 	if (rc < 0)
 		return rc;
 	stream = &import->streams[number];
+	if (stream->id == UINT32_MAX)
+		return tsv_reader_bad(
+			&import->reader, TSV_STREAM, "was not there a moment ago: the file changed", error);
 	rc = tsv_row_record(import, stream, track, &record, error);
 	if (rc == 0)
 		rc = tsv_row_path(import, &path, error);

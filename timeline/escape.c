@@ -100,6 +100,8 @@ static int hex_digit(char c)
 /* Decodes the escape at `at` (behind its backslash); bytes taken, 0 when it is none. */
 static size_t undo_one(const char *at, size_t size, char *out)
 {
+	int high, low;
+
 	if (size == 0)
 		return 0;
 	switch (at[0]) {
@@ -119,9 +121,11 @@ static size_t undo_one(const char *at, size_t size, char *out)
 		*out = at[0];
 		return 1;
 	case 'x':
-		if (size < 3 || hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
+		high = size < 3 ? -1 : hex_digit(at[1]);
+		low = size < 3 ? -1 : hex_digit(at[2]);
+		if (high < 0 || low < 0)
 			return 0;
-		*out = (char)(hex_digit(at[1]) << 4 | hex_digit(at[2]));
+		*out = (char)(high * 16 + low);
 		return 3;
 	default:
 		return 0;

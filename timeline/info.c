@@ -73,7 +73,7 @@ static void put_provenance(struct report *report, const struct run *run)
 }
 
 struct totals {
-	uint64_t records[STORE_TRACK_COUNT], lost, partial, open_streams, known_until_ns, newest_ns;
+	uint64_t records[STORE_TRACK_COUNT], lost, partial, open_streams, newest_ns;
 };
 
 static struct totals sum_streams(const struct run *run)
@@ -149,7 +149,7 @@ int info_print(struct run *run, const struct select *select, enum report_format 
 	struct error *error)
 {
 	struct coverage coverage;
-	struct report *report;
+	struct report *report = NULL;
 	int rc = coverage_compute(&coverage, run, select, error);
 
 	if (rc == 0)
@@ -205,7 +205,7 @@ int info_print_streams(struct run *run, const struct select *select, enum report
 		{"lost", REPORT_NUMBER}};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
-	struct report *report;
+	struct report *report = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
 
 	if (rc < 0)
@@ -251,7 +251,7 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 {
 	static const struct report_column columns[] = {{"kind", REPORT_TEXT}, {"path", REPORT_TEXT},
 		{"build_id", REPORT_TEXT}, {"load_ns", REPORT_DURATION}, {"unload_ns", REPORT_DURATION}};
-	struct report *report;
+	struct report *report = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
 
 	if (rc < 0)
@@ -271,7 +271,7 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 
 int info_check(struct run *run, enum report_format format, FILE *out, struct error *error)
 {
-	struct report *report;
+	struct report *report = NULL;
 	int rc = 0;
 
 	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)

@@ -199,7 +199,7 @@ static int print_rows(const struct program_call *call, const struct profile *pro
 	size_t count = is_table ? 4 * profile->metric_count + NAME_COLUMNS
 				: FIXED_COLUMNS + 2 * profile->metric_count;
 	size_t left_out = 0, shown = 0;
-	struct report *report;
+	struct report *report = NULL;
 	int rc = columns ? 0 : error_memory(error);
 
 	if (rc == 0)
@@ -227,7 +227,7 @@ static int print_rows(const struct program_call *call, const struct profile *pro
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
-	struct profile profile;
+	struct profile profile = {0};
 	int rc = coverage_require(call->run, call->select, error);
 
 	if (rc == 0)

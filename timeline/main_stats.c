@@ -54,8 +54,8 @@ static void print_row(
 static int work(struct program_call *call, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
-	struct report *report;
-	struct stats stats;
+	struct report *report = NULL;
+	struct stats stats = {0};
 	enum stats_by by = STATS_FUNCTION;
 	int rc = find_by(call->select, &by, error);
 

@@ -86,7 +86,7 @@ int new_run_store(
 
 int new_run_commit(struct new_run *new_run, struct error *error)
 {
-	int rc = 0;
+	int rc;
 
 	if (renameat2(AT_FDCWD, new_run->hidden, AT_FDCWD, new_run->path, RENAME_NOREPLACE) != 0 &&
 		(errno != EINVAL || rename(new_run->hidden, new_run->path) != 0)) {

@@ -244,7 +244,7 @@ static bool visit(struct bottom_up *work, uint32_t scope_id, bool is_entering)
 
 		if (is_entering && !enter_node(work, node, scope_id))
 			return false;
-		if (!is_entering)
+		if (!is_entering && work->active)
 			work->active[node]--;
 		if (scope->parent == TREE_NONE || scope->parent == RUN_SCOPE_PROGRAM_ROOT)
 			break;

@@ -60,7 +60,7 @@ void slice_value_text(char text[SLICE_VALUE_MAX], uint64_t amount, bool is_real)
 			break;
 	}
 	if (isfinite(value) && !text[strcspn(text, ".e")])
-		strcat(text, ".0");
+		memcpy(text + strlen(text), ".0", 3);
 }
 
 /* The number behind "link=", 0 when it is not written as a link is: digits, no zero in front. */

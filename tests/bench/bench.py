@@ -28,9 +28,9 @@ select count(*), sum(x.b * y.b % 97) from t x join t y on x.a = y.b where x.c < 
 """
 
 
-def wait_all(process):
+def wait_all(process, begin):
     """Waits for the process and all that it left behind: (wall s of the process, CPU s of all)."""
-    cpu, wall, begin = 0.0, None, time.monotonic()
+    cpu, wall = 0.0, None
     while True:
         try:
             pid, _, usage = os.wait4(-1, 0)
@@ -55,8 +55,9 @@ def run(command, stdin=None):
     """(wall s, CPU s, stdout, stderr) of a command and its descendants."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         source = open(stdin, "rb") if stdin else subprocess.DEVNULL
+        begin = time.monotonic()
         process = subprocess.Popen(command, stdin=source, stdout=out, stderr=err)
-        wall, cpu = wait_all(process)
+        wall, cpu = wait_all(process, begin)
         if stdin:
             source.close()
         out.seek(0)
@@ -212,6 +213,21 @@ def bytes_per_sample(bench):
             line("bytes per sample, perf record -g", f"{tree_bytes(path) / int(count.group(1)):.0f}")
 
 
+def blame(bench):
+    """Idle GPUs of a simulated run: two queues of one process and the threads that feed them."""
+    path = bench.path(".hpct")
+    run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "gpu", "--records", "16000000", "--streams", "4"])
+    spans = sum(int(row["spans"] or 0) for row in info(bench, path, "--streams") if row["kind"] == "gpu")
+    command = [bench.bin + "/hpct-blame", path, "--format", "tsv"]
+    for what, options in (("gpu-idle", ["--of", "gpu-idle"]), ("gaps", ["--gaps", "--top", "1"])):
+        cpu = statistics.median(run(command + options)[1] for _ in range(bench.rounds))
+        line(f"idle blame, whole run, {what}, M GPU spans/s/core", f"{spans / cpu / 1e6:.1f}", ">= 50",
+             f"{spans / 1e6:.1f} M spans")
+    window = statistics.median(run(command + ["--of", "gpu-idle", "--time", "5s..6s"])[0] for _ in range(bench.rounds))
+    line("idle blame, a window of 1 s, ms", f"{window * 1e3:.0f}", "<= 100")
+    shutil.rmtree(path, ignore_errors=True)
+
+
 def overheads(bench):
     overhead(bench, "one thread", [bench.load, "one", "2500"])
     overhead(bench, "eight threads", [bench.load, "many", "2500"])
@@ -226,7 +242,7 @@ def main():
     parser = argparse.ArgumentParser(description="measure what hpct costs")
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", help="overhead, start, screen or bytes")
+    parser.add_argument("--only", help="overhead, start, screen, bytes or blame")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     bench = Bench(arguments)
@@ -234,6 +250,7 @@ def main():
         "start": lambda: start_up(bench),
         "screen": lambda: first_screen(bench),
         "bytes": lambda: bytes_per_sample(bench),
+        "blame": lambda: blame(bench),
         "overhead": lambda: overheads(bench),
     }
     print(f"{bench.rounds} rounds, medians; perf {'beside' if bench.perf else 'is not installed'}")

@@ -109,9 +109,9 @@ static int own_profiler(void)
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &every, NULL);
 	burn(800);
-	/* 40 at most; fewer where a busy machine lets several periods pass at once. */
-	printf("own signals: %s\n", profiles >= 10 && profiles <= 42 ? "as asked" : "wrong");
-	return profiles < 10 || profiles > 42;
+	/* 40 are due, by the tick's own count of time; another timer of ours would bring 160 more. */
+	printf("own signals: %s\n", profiles >= 5 && profiles <= 120 ? "as asked" : "wrong");
+	return profiles < 5 || profiles > 120;
 }
 
 /* Waits that a signal would cut short, in a thread that works in between. */

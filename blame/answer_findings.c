@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_findings.c - habits that cost time, the costliest first, each with its evidence. */
+#include "blame/answer.h"
+#include "blame/findings.h"
+#include "timeline/coverage.h"
+
+static const struct report_column script_columns[] = {{"finding", REPORT_TEXT}, {"save_ns", REPORT_NUMBER},
+	{"time_ns", REPORT_NUMBER}, {"count", REPORT_NUMBER}, {"bytes", REPORT_NUMBER},
+	{"stream", REPORT_TEXT}, {"path", REPORT_COMPOSED}, {"text", REPORT_TEXT}, {"advice", REPORT_TEXT}};
+static const struct report_column table_columns[] = {{"saves at most", REPORT_DURATION},
+	{"cases", REPORT_NUMBER}, {"finding", REPORT_TEXT}, {"what to do", REPORT_TEXT},
+	{"where", REPORT_COMPOSED}};
+
+static void table_row(struct report *report, struct program_call *call, const struct finding *finding)
+{
+	report_number(report, finding->save_ns);
+	report_number(report, finding->count);
+	report_string(report, finding_text(finding->kind));
+	report_string(report, finding_advice(finding->kind));
+	report_string(report, finding->context ? run_context_path(call->run, finding->context,
+							 select_depth(call->select), &call->arena)
+					       : run_stream(call->run, finding->stream)->text);
+	report_row(report);
+}
+
+static void script_row(struct report *report, struct program_call *call, const struct finding *finding)
+{
+	report_string(report, finding_name(finding->kind));
+	report_number(report, finding->save_ns);
+	report_number(report, finding->time_ns);
+	report_number(report, finding->count);
+	if (finding->bytes)
+		report_number(report, finding->bytes);
+	else
+		report_none(report);
+	report_string(report, run_stream(call->run, finding->stream)->text);
+	report_string(report, finding->context ? run_context_path(call->run, finding->context,
+							 select_depth(call->select), &call->arena)
+					       : NULL);
+	report_string(report, finding_text(finding->kind));
+	report_string(report, finding_advice(finding->kind));
+	report_row(report);
+}
+
+int answer_findings(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	bool is_table = call->format == REPORT_TABLE;
+	struct findings findings;
+	struct report *report;
+	size_t shown = 0;
+	int result = coverage_require(call->run, call->select, error);
+
+	if (!result)
+		result = findings_make(&findings, call->run, &question, &call->arena, error);
+	if (!result)
+		result = report_open(&report, stdout, call->format, "hpct-blame",
+			is_table ? table_columns : script_columns, is_table ? 5 : 9, error);
+	if (result)
+		return result;
+	for (size_t i = 0; i < findings.count && shown < select_top(call->select); i++) {
+		if (!select_wants_context(call->select, findings.list[i].context))
+			continue;
+		shown++;
+		if (is_table)
+			table_row(report, call, &findings.list[i]);
+		else
+			script_row(report, call, &findings.list[i]);
+	}
+	return report_close(report, error);
+}

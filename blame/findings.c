@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* findings.c - see findings.h: one reading of each process's spans; queues are swept against each other. */
+#include "blame/findings.h"
+
+#include <stdlib.h>
+
+#include "blame/queued.h"
+#include "timeline/numbering.h"
+#include "timeline/scan.h"
+
+#define SMALL_BYTES (64u * 1024u)
+/* Queues whose kernels overlap for more than this part of their time do run together. */
+#define TOGETHER_LEAST 0.01
+/* A queue with less of a device's kernel time plays no part. */
+#define QUEUE_LEAST 0.05
+
+struct case_key {
+	uint32_t kind, context;
+};
+
+struct search {
+	struct run *run;
+	const struct idle_question *question;
+	struct numbering keys;
+	struct finding *list; /* by number */
+	uint64_t *longest_ns;
+	uint32_t room;
+	/* of the process being read */
+	struct sweep_span *work;
+	size_t work_count;
+};
+
+static const struct {
+	const char *name;
+	uint64_t least;
+	const char *text, *advice;
+} kinds[] = {
+#define X(name, word, least, text, advice) {word, least, text, advice},
+	FINDINGS(X)
+#undef X
+};
+
+const char *finding_name(enum finding_kind kind)
+{
+	return kinds[kind].name;
+}
+
+const char *finding_text(enum finding_kind kind)
+{
+	return kinds[kind].text;
+}
+
+const char *finding_advice(enum finding_kind kind)
+{
+	return kinds[kind].advice;
+}
+
+/* ---- cases ---- */
+
+static bool list_widen(struct search *search)
+{
+	uint32_t room = search->room ? 2 * search->room : 64;
+	struct finding *list = realloc(search->list, room * sizeof(*list));
+	uint64_t *longest_ns;
+
+	if (!list)
+		return false;
+	search->list = list;
+	longest_ns = realloc(search->longest_ns, room * sizeof(*longest_ns));
+	if (!longest_ns)
+		return false;
+	search->longest_ns = longest_ns;
+	search->room = room;
+	return true;
+}
+
+static bool add_case(struct search *search, enum finding_kind kind, const struct batch *batch, size_t row)
+{
+	struct case_key key = {kind, batch->context[row]};
+	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+	struct finding *finding;
+	uint32_t number;
+	bool is_new;
+
+	number = numbering_put(&search->keys, &key, &is_new);
+	if (number == NUMBERING_NONE || (number >= search->room && !list_widen(search)))
+		return false;
+	finding = &search->list[number];
+	if (is_new) {
+		*finding = (struct finding){.kind = kind, .context = key.context, .stream = batch->stream};
+		search->longest_ns[number] = 0;
+	}
+	finding->count++;
+	finding->time_ns += time_ns;
+	finding->bytes += batch->bytes[row];
+	if (time_ns > search->longest_ns[number])
+		search->longest_ns[number] = time_ns;
+	return true;
+}
+
+/* Whether the process has work on its queues at any moment of the span. */
+static bool has_work(const struct search *search, uint64_t begin_ns, uint64_t end_ns)
+{
+	size_t low = 0, high = search->work_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->work[middle].end_ns <= begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < search->work_count && search->work[low].begin_ns < end_ns;
+}
+
+static bool take_span(struct search *search, const struct batch *batch, size_t row, bool is_gpu)
+{
+	switch (batch->what[row]) {
+	case STORE_OP_SYNC:
+		return is_gpu || has_work(search, batch->begin_ns[row], batch->end_ns[row]) ||
+		       add_case(search, FINDING_NEEDLESS_SYNC, batch, row);
+	case STORE_OP_COPY:
+		return !is_gpu || !batch->bytes[row] || batch->bytes[row] >= SMALL_BYTES ||
+		       add_case(search, FINDING_SMALL_COPIES, batch, row);
+	case STORE_OP_ALLOC:
+	case STORE_OP_FREE:
+		return add_case(search, FINDING_REPEATED_ALLOC, batch, row);
+	case STORE_OP_COMPILE:
+		return add_case(search, FINDING_REPEATED_COMPILE, batch, row) &&
+		       add_case(search, FINDING_COMPILE, batch, row);
+	default:
+		return true;
+	}
+}
+
+static int read_stream(struct search *search, uint32_t stream, struct error *error)
+{
+	bool is_gpu = run_stream(search->run, stream)->s.kind == STORE_STREAM_GPU;
+	const struct batch *batch;
+	struct scan *scan = NULL;
+	long count;
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
+		search->question->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_REST,
+		SCAN_CLIP, error);
+
+	while (!result && (count = scan_next(scan, &batch, error)) != 0) {
+		result = count < 0 ? (int)count : 0;
+		for (long row = 0; row < count && !result; row++)
+			if (!take_span(search, batch, (size_t)row, is_gpu))
+				result = error_memory(error);
+	}
+	scan_close(scan);
+	return result;
+}
+
+/* ---- queues of one device ---- */
+
+struct device_sums {
+	uint64_t *kernel_ns; /* by queue */
+	bool *is_running;
+	uint32_t running;
+	uint64_t union_ns, together_ns, now_ns;
+};
+
+static void device_pass(struct device_sums *sums, uint32_t queues, uint64_t to_ns)
+{
+	uint64_t dt_ns = to_ns - sums->now_ns;
+
+	sums->now_ns = to_ns;
+	sums->union_ns += sums->running ? dt_ns : 0;
+	sums->together_ns += sums->running > 1 ? dt_ns : 0;
+	for (uint32_t i = 0; i < queues && sums->running && dt_ns; i++)
+		sums->kernel_ns[i] += sums->is_running[i] ? dt_ns : 0;
+}
+
+static int device_sweep(struct search *search, const uint32_t *queues, uint32_t count,
+	struct device_sums *sums, struct error *error)
+{
+	const struct idle_question *question = search->question;
+	struct sweep_change change;
+	struct sweep *sweep;
+	int more, result = sweep_new(&sweep, search->run, question->begin_ns, question->end_ns, error);
+
+	sums->now_ns = question->begin_ns;
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = sweep_add_stream(sweep, queues[i], error);
+	while (!result && (more = sweep_next(sweep, &change, error)) != 0) {
+		bool is_kernel = change.piece && change.piece->state == EXTENT_KERNEL;
+
+		if (more < 0) {
+			result = more;
+			break;
+		}
+		device_pass(sums, count, change.time_ns);
+		sums->running += is_kernel ? 1u : 0u;
+		sums->running -= sums->is_running[change.line] ? 1u : 0u;
+		sums->is_running[change.line] = is_kernel;
+	}
+	sweep_free(sweep);
+	return result;
+}
+
+/* Two queues that matter, never at work together: but for their order the shorter ones could run beside. */
+static bool device_judge(
+	struct search *search, const uint32_t *queues, uint32_t count, const struct device_sums *sums)
+{
+	struct case_key key = {FINDING_SERIAL_QUEUES, UINT32_MAX - queues[0]};
+	uint64_t most_ns = 0, sum_ns = 0;
+	uint32_t number, matter = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if ((double)sums->kernel_ns[i] < QUEUE_LEAST * (double)sums->union_ns)
+			continue;
+		matter++;
+		sum_ns += sums->kernel_ns[i];
+		most_ns = sums->kernel_ns[i] > most_ns ? sums->kernel_ns[i] : most_ns;
+	}
+	if (!sums->union_ns || matter < 2 ||
+		(double)sums->together_ns > TOGETHER_LEAST * (double)sums->union_ns)
+		return true;
+	number = numbering_put(&search->keys, &key, NULL);
+	if (number == NUMBERING_NONE || (number >= search->room && !list_widen(search)))
+		return false;
+	search->list[number] = (struct finding){FINDING_SERIAL_QUEUES, 0, queues[0], matter, sum_ns, 0, 0};
+	search->longest_ns[number] = most_ns;
+	return true;
+}
+
+static int read_device(struct search *search, const uint32_t *queues, uint32_t count, struct error *error)
+{
+	struct device_sums sums = {.kernel_ns = calloc(count, sizeof(*sums.kernel_ns)),
+		.is_running = calloc(count, sizeof(*sums.is_running))};
+	int result = sums.kernel_ns && sums.is_running ? device_sweep(search, queues, count, &sums, error)
+						       : error_memory(error);
+
+	if (!result && !device_judge(search, queues, count, &sums))
+		result = error_memory(error);
+	free(sums.kernel_ns);
+	free(sums.is_running);
+	return result;
+}
+
+/* Queues come sorted by device. */
+static int read_devices(struct search *search, const struct process *process, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0, next; i < process->stream_count && !result; i = next) {
+		const struct store_stream *first = &run_stream(search->run, process->streams[i])->s;
+
+		for (next = i + 1; next < process->stream_count; next++) {
+			const struct store_stream *s = &run_stream(search->run, process->streams[next])->s;
+
+			if (s->kind != first->kind || s->device != first->device)
+				break;
+		}
+		if (first->kind == STORE_STREAM_GPU && next - i > 1)
+			result = read_device(search, process->streams + i, next - i, error);
+	}
+	return result;
+}
+
+/* ---- the whole ---- */
+
+static int read_process(struct search *search, const struct process *process, struct error *error)
+{
+	int result = queued_find(&search->work, &search->work_count, search->run, process,
+		search->question->begin_ns, search->question->end_ns, true, error);
+
+	if (result)
+		return result;
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		result = read_stream(search, process->streams[i], error);
+	free(search->work);
+	return result ? result : read_devices(search, process, error);
+}
+
+/* One case is needed where the place repeats itself; all could go where it is needless. */
+static uint64_t save_of(const struct search *search, uint32_t number)
+{
+	const struct finding *finding = &search->list[number];
+
+	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_COMPILE)
+		return finding->time_ns;
+	return finding->time_ns - search->longest_ns[number];
+}
+
+static int finding_compare(const void *left, const void *right)
+{
+	const struct finding *a = left, *b = right;
+
+	if (a->save_ns != b->save_ns)
+		return a->save_ns > b->save_ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->context < b->context ? -1 : a->context > b->context;
+}
+
+static int collect(struct search *search, struct findings *findings, struct arena *arena, struct error *error)
+{
+	findings->count = 0;
+	findings->list = arena_calloc(arena, search->keys.count + 1, sizeof(*findings->list));
+	if (!findings->list)
+		return error_memory(error);
+	for (uint32_t i = 0; i < search->keys.count; i++) {
+		struct finding *finding = &findings->list[findings->count];
+
+		*finding = search->list[i];
+		finding->save_ns = save_of(search, i);
+		findings->count += finding->count >= kinds[finding->kind].least && finding->save_ns;
+	}
+	qsort(findings->list, findings->count, sizeof(*findings->list), finding_compare);
+	return 0;
+}
+
+int findings_make(struct findings *findings, struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error)
+{
+	struct search search = {.run = run, .question = question};
+	struct process *processes;
+	uint32_t count = 0;
+	int result = process_list(
+		&processes, &count, run, question->streams, question->stream_count, arena, error);
+
+	numbering_init(&search.keys, sizeof(struct case_key));
+	for (uint32_t p = 0; p < count && !result; p++)
+		result = read_process(&search, &processes[p], error);
+	if (!result)
+		result = collect(&search, findings, arena, error);
+	numbering_fini(&search.keys);
+	free(search.list);
+	free(search.longest_ns);
+	return result;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_findings.c - each finding with a case that has it and one that has not, and what it could save.
+ */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/findings.h"
+
+struct asked {
+	struct small_run small;
+	struct store_writer *writer;
+	uint32_t thread, queue, other;
+	struct findings findings;
+	struct arena arena;
+};
+
+/* A thread and two queues of one device, a window of 10000 ns. */
+static void begin(struct asked *asked)
+{
+	*asked = (struct asked){0};
+	small_begin(&asked->small);
+	asked->writer = asked->small.writer;
+	asked->thread = trace_thread(asked->writer, 1, 0, 10000);
+	asked->queue = trace_queue(asked->writer, 1, 1, 10000);
+	asked->other = trace_queue(asked->writer, 1, 2, 10000);
+	trace_run(asked->writer, asked->thread, 0, "main");
+}
+
+static void ask(struct asked *asked)
+{
+	uint32_t streams[3] = {0, 1, 2};
+	struct idle_question question = {.streams = streams, .stream_count = 3, .end_ns = 10000};
+	struct error error = {0};
+
+	small_ready(&asked->small);
+	assert_int_equal(
+		findings_make(&asked->findings, asked->small.run, &question, &asked->arena, &error), 0);
+}
+
+static void end(struct asked *asked)
+{
+	arena_fini(&asked->arena);
+	small_end(&asked->small);
+}
+
+static const struct finding *find(const struct asked *asked, enum finding_kind kind)
+{
+	for (size_t i = 0; i < asked->findings.count; i++)
+		if (asked->findings.list[i].kind == kind)
+			return &asked->findings.list[i];
+	return NULL;
+}
+
+/* The first waits for a kernel, the second and third for nothing. */
+static void test_needless_sync(void **unused)
+{
+	struct asked asked;
+	const struct finding *finding;
+
+	(void)unused;
+	begin(&asked);
+	trace_span(asked.writer, asked.queue, 100, 200, STORE_OP_KERNEL, "main;k", 0);
+	trace_span(asked.writer, asked.thread, 50, 210, STORE_OP_SYNC, "main;sync", 0);
+	trace_span(asked.writer, asked.thread, 220, 250, STORE_OP_SYNC, "main;sync", 0);
+	trace_span(asked.writer, asked.thread, 300, 320, STORE_OP_SYNC, "main;sync", 0);
+	ask(&asked);
+	finding = find(&asked, FINDING_NEEDLESS_SYNC);
+	assert_non_null(finding);
+	assert_int_equal(finding->count, 2);
+	assert_int_equal(finding->save_ns, 50);
+	assert_string_equal(
+		run_context_path(asked.small.run, finding->context, UINT32_MAX, &asked.arena), "main;sync");
+	end(&asked);
+}
+
+/* A kernel that is queued, though it begins only after the synchronization was called. */
+static void test_needed_sync(void **unused)
+{
+	struct asked asked;
+
+	(void)unused;
+	begin(&asked);
+	trace_span(asked.writer, asked.thread, 10, 20, STORE_OP_LAUNCH, "main;launch", 3);
+	trace_span(asked.writer, asked.queue, 400, 500, STORE_OP_KERNEL, "main;k", 3);
+	trace_span(asked.writer, asked.thread, 50, 300, STORE_OP_SYNC, "main;sync", 0);
+	ask(&asked);
+	assert_null(find(&asked, FINDING_NEEDLESS_SYNC));
+	end(&asked);
+}
+
+static void put_queues(struct asked *asked, uint64_t shift_ns)
+{
+	for (uint64_t i = 0; i < 5; i++) {
+		trace_kernel(asked->writer, asked->queue, 1000 * i, 1000 * i + 400);
+		trace_kernel(asked->writer, asked->other, 1000 * i + shift_ns, 1000 * i + shift_ns + 300);
+	}
+}
+
+static void test_serial_queues(void **unused)
+{
+	struct asked asked;
+	const struct finding *finding;
+
+	(void)unused;
+	begin(&asked);
+	put_queues(&asked, 500);
+	ask(&asked);
+	finding = find(&asked, FINDING_SERIAL_QUEUES);
+	assert_non_null(finding);
+	assert_int_equal(finding->count, 2);
+	assert_int_equal(finding->time_ns, 5 * 700);
+	assert_int_equal(finding->save_ns, 5 * 300);
+	end(&asked);
+	begin(&asked);
+	put_queues(&asked, 200);
+	ask(&asked);
+	assert_null(find(&asked, FINDING_SERIAL_QUEUES));
+	end(&asked);
+}
+
+static void put_copies(struct asked *asked, uint64_t count, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		struct store_record record = {.begin_ns = 100 * i,
+			.end_ns = 100 * i + 10,
+			.context = small_path(asked->writer, "main;copy"),
+			.what = STORE_OP_COPY,
+			.bytes = bytes};
+
+		store_writer_append(asked->writer, asked->queue, STORE_SPANS, &record, 1);
+	}
+}
+
+static void test_small_copies(void **unused)
+{
+	struct asked asked;
+	const struct finding *finding;
+
+	(void)unused;
+	begin(&asked);
+	put_copies(&asked, 16, 4096);
+	ask(&asked);
+	finding = find(&asked, FINDING_SMALL_COPIES);
+	assert_non_null(finding);
+	assert_int_equal(finding->bytes, 16 * 4096);
+	assert_int_equal(finding->save_ns, 150);
+	end(&asked);
+	begin(&asked);
+	put_copies(&asked, 15, 4096);
+	ask(&asked);
+	assert_null(find(&asked, FINDING_SMALL_COPIES));
+	end(&asked);
+	begin(&asked);
+	put_copies(&asked, 20, 1 << 20);
+	ask(&asked);
+	assert_null(find(&asked, FINDING_SMALL_COPIES));
+	end(&asked);
+}
+
+static void put_calls(struct asked *asked, uint32_t op, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		trace_span(asked->writer, asked->thread, 100 * i, 100 * i + 10 + i, op, "main;call", 0);
+}
+
+static void test_repeated_alloc(void **unused)
+{
+	struct asked asked;
+
+	(void)unused;
+	begin(&asked);
+	put_calls(&asked, STORE_OP_ALLOC, 8);
+	ask(&asked);
+	assert_non_null(find(&asked, FINDING_REPEATED_ALLOC));
+	assert_int_equal(find(&asked, FINDING_REPEATED_ALLOC)->save_ns, 7 * 10 + 21);
+	end(&asked);
+	begin(&asked);
+	put_calls(&asked, STORE_OP_ALLOC, 7);
+	ask(&asked);
+	assert_null(find(&asked, FINDING_REPEATED_ALLOC));
+	end(&asked);
+}
+
+static void test_compile(void **unused)
+{
+	struct asked asked;
+
+	(void)unused;
+	begin(&asked);
+	put_calls(&asked, STORE_OP_COMPILE, 2);
+	ask(&asked);
+	assert_int_equal(find(&asked, FINDING_REPEATED_COMPILE)->save_ns, 10);
+	assert_int_equal(find(&asked, FINDING_COMPILE)->save_ns, 21);
+	assert_int_equal(asked.findings.list[0].kind, FINDING_COMPILE);
+	end(&asked);
+	begin(&asked);
+	put_calls(&asked, STORE_OP_COMPILE, 1);
+	ask(&asked);
+	assert_null(find(&asked, FINDING_REPEATED_COMPILE));
+	assert_non_null(find(&asked, FINDING_COMPILE));
+	end(&asked);
+	begin(&asked);
+	ask(&asked);
+	assert_int_equal(asked.findings.count, 0);
+	end(&asked);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_needless_sync),
+		cmocka_unit_test(test_needed_sync),
+		cmocka_unit_test(test_serial_queues),
+		cmocka_unit_test(test_small_copies),
+		cmocka_unit_test(test_repeated_alloc),
+		cmocka_unit_test(test_compile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
