@@ -100,13 +100,15 @@ static void test_the_command_line(void **state)
 	assert_int_equal(
 		parse(&options, "-t -o run -e CPUTIME@100 --overwrite --strict prog -o other -- x"), 0);
 	assert_string_equal(options.run, "run");
-	assert_string_equal(options.events, "CPUTIME@100");
+	assert_string_equal(options.events, "CPUTIME@100 SWITCHES");
 	assert_true(options.overwrite && options.strict);
 	assert_string_equal(options.program[0], "prog");
 	assert_string_equal(options.program[1], "-o");
 	assert_string_equal(options.program[3], "--");
 	assert_int_equal(parse(&options, "-- -prog"), 0);
 	assert_string_equal(options.program[0], "-prog");
+	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES");
+	assert_int_equal(parse(&options, "--no-switches prog"), 0);
 	assert_string_equal(options.events, "CPUTIME@5000");
 	assert_int_equal(parse(&options, "--summary file prog"), 0);
 	assert_string_equal(options.summary, "file");
@@ -119,7 +121,7 @@ static void test_the_command_line(void **state)
 	assert_true(options.is_help);
 	setenv("HPCRUN_EVENT_LIST", "CPUTIME@777", 1);
 	assert_int_equal(parse(&options, "prog"), 0);
-	assert_string_equal(options.events, "CPUTIME@777");
+	assert_string_equal(options.events, "CPUTIME@777 SWITCHES");
 }
 
 static void test_help_is_one_screen(void **state)
