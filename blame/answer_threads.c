@@ -97,7 +97,7 @@ static void print_parts(const struct threads *threads)
 static int print_first(struct program_call *call, const char *head, const struct share *shares, size_t count,
 	struct error *error)
 {
-	struct share_rows rows;
+	struct share_rows rows = {0};
 	enum place_by by = PLACE_FUNCTION;
 	int result = answer_find_by(call, &by, error);
 

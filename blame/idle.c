@@ -262,8 +262,10 @@ static int group_sweep(
 		lines += processes[p].stream_count + 1;
 	group->lines = calloc(lines, sizeof(*group->lines));
 	group->owners = calloc(count, sizeof(*group->owners));
-	if (!result && (!group->lines || !group->owners))
-		result = error_memory(error);
+	if (!group->lines || !group->owners) {
+		error_memory(error);
+		result = -ERROR_IO;
+	}
 	group->now_ns = group->question->begin_ns;
 	group->idle->groups++;
 	for (group->owner_count = 0; group->owner_count < count && !result; group->owner_count++)

@@ -69,11 +69,14 @@ static int process_moves(
 	struct search *search, const struct process *process, uint32_t party, struct error *error)
 {
 	bool *is_inside = calloc(process->stream_count + 1, sizeof(*is_inside));
-	struct sweep *sweep = NULL;
-	int result = is_inside ? sweep_new(&sweep, search->run, search->question->begin_ns,
-					 search->question->end_ns, error)
-			       : error_memory(error);
+	struct sweep *sweep;
+	int result;
 
+	if (!is_inside) {
+		error_memory(error);
+		return -ERROR_IO;
+	}
+	result = sweep_new(&sweep, search->run, search->question->begin_ns, search->question->end_ns, error);
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)
 		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = sweep_add_stream(sweep, process->streams[i], error);
@@ -175,7 +178,11 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 	if (result)
 		return result;
 	late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
-	result = late->parties ? collect(late, &search, processes, count, error) : error_memory(error);
+	if (!late->parties) {
+		error_memory(error);
+		return -ERROR_IO;
+	}
+	result = collect(late, &search, processes, count, error);
 	if (!result && late->count > 1)
 		result = judge(late, &search, arena, error);
 	free(search.moves);
