@@ -165,6 +165,15 @@ static int collect(struct late *late, struct search *search, const struct proces
 	return 0;
 }
 
+/* As a rule a run has no collective calls at all, and nothing needs to be read. */
+static bool has_collective(const struct run *run, struct waits *waits)
+{
+	for (uint32_t context = 1; context < run_context_count(run); context++)
+		if (waits_for(waits, context) == WAITS_FOR_RANKS)
+			return true;
+	return false;
+}
+
 int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error)
 {
@@ -175,7 +184,7 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
 	*late = (struct late){0};
-	if (result)
+	if (result || !has_collective(run, question->waits))
 		return result;
 	late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
 	if (!late->parties) {
