@@ -18,7 +18,12 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 		.end_ns = select_end_ns(call->select),
 		.busy = ask->busy,
 		.group = ask->group,
-		.waits = ask->waits};
+		.waits = ask->waits,
+		.is_sampled = ask->of == ASK_GPU_IDLE_SAMPLED};
+
+	/* The sampled metric asks whether a kernel runs (S3 IV-A). */
+	if (question.is_sampled && !ask->has_busy)
+		question.busy = IDLE_BUSY_KERNEL;
 
 	question.streams = select_streams(call->select, &question.stream_count);
 	return question;

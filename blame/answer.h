@@ -11,6 +11,7 @@
 
 enum ask_of {
 	ASK_GPU_IDLE,
+	ASK_GPU_IDLE_SAMPLED,
 	ASK_ALL_IDLE, /* the part of it in which no thread works: what they wait in */
 	ASK_CPU_IDLE,
 	ASK_CPU_IDLE_CAUSE,
@@ -25,6 +26,7 @@ struct ask {
 	bool has_of;
 	enum ask_shape shape;
 	enum idle_busy busy;
+	bool has_busy;
 	enum idle_group group;
 	const char *waits_path; /* NULL: the built-in table alone */
 	struct waits *waits;

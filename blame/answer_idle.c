@@ -20,7 +20,8 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }
 
-static void print_head(const struct program_call *call, const struct ask *ask, const struct idle *idle)
+static void print_head(const struct program_call *call, const struct ask *ask,
+	const struct idle_question *question, const struct idle *idle)
 {
 	char idle_text[REPORT_HUMAN_MAX], known_text[REPORT_HUMAN_MAX];
 	uint64_t known_ns = idle->busy_ns + idle->idle_ns;
@@ -31,26 +32,45 @@ static void print_head(const struct program_call *call, const struct ask *ask, c
 	report_human_duration(known_text, known_ns);
 	printf("GPUs idle for %s of %s known (%.2f %%), in %u group%s: no queue runs %s\n", idle_text,
 		known_text, 100.0 * (double)idle->idle_ns / (double)known_ns, idle->groups,
-		idle->groups == 1 ? "" : "s", ask->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
+		idle->groups == 1 ? "" : "s",
+		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
 	if (ask->of == ASK_GPU_IDLE)
 		printf("Threads at work meanwhile share it equally\n");
+	else if (ask->of == ASK_GPU_IDLE_SAMPLED)
+		printf("Every sample at work meanwhile counts for its period, shared among the threads at "
+		       "work\n");
 	else
 		printf("What threads waited in while none was at work\n");
+}
+
+/* By samples alone nothing is left over: per cents are of what the samples say. */
+static int print_sampled(
+	struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
+{
+	struct answer_bucket bucket = {0};
+	share_fixed sum = 0;
+
+	for (size_t i = 0; i < idle->sampled_count; i++)
+		sum += idle->sampled[i].amount;
+	bucket.whole_ns = (uint64_t)(sum >> 64);
+	return answer_print_shares(call, ask, idle->sampled, idle->sampled_count, &bucket, error);
 }
 
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
-	struct answer_bucket bucket;
 	struct idle idle;
-	bool is_all = ask->of == ASK_ALL_IDLE;
 	int result = idle_sweep(&idle, call->run, &question, &call->arena, error);
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
-	bucket = is_all ? (struct answer_bucket){UNKNOWN, idle.unexplained_ns, idle.all_idle_ns}
-			: (struct answer_bucket){NOBODY, idle.all_idle_ns, idle.idle_ns};
-	print_head(call, ask, &idle);
-	return answer_print_shares(call, ask, is_all ? idle.waited : idle.blamed,
-		is_all ? idle.waited_count : idle.blamed_count, &bucket, error);
+	print_head(call, ask, &question, &idle);
+	if (ask->of == ASK_GPU_IDLE_SAMPLED)
+		return print_sampled(call, ask, &idle, error);
+	return ask->of == ASK_ALL_IDLE
+		       ? answer_print_shares(call, ask, idle.waited, idle.waited_count,
+				 &(struct answer_bucket){UNKNOWN, idle.unexplained_ns, idle.all_idle_ns},
+				 error)
+		       : answer_print_shares(call, ask, idle.blamed, idle.blamed_count,
+				 &(struct answer_bucket){NOBODY, idle.all_idle_ns, idle.idle_ns}, error);
 }

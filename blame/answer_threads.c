@@ -97,7 +97,7 @@ static void print_parts(const struct threads *threads)
 static int print_first(struct program_call *call, const char *head, const struct share *shares, size_t count,
 	struct error *error)
 {
-	struct share_rows rows;
+	struct share_rows rows = {0};
 	enum place_by by = PLACE_FUNCTION;
 	int result = answer_find_by(call, &by, error);
 
@@ -128,12 +128,12 @@ static int print_page(struct program_call *call, const struct threads *threads, 
 	if (result)
 		return result;
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	printf("%s  %s %s  no GPU, %u CPU threads of %u processes\n", run_path(call->run),
+	printf("%s  %s %s  no GPU, %u CPU thread%s of %u process%s\n", run_path(call->run),
 		select_has_time(call->select) ? "window" : "whole run", window, threads->threads,
-		threads->processes);
+		threads->threads == 1 ? "" : "s", threads->processes, threads->processes == 1 ? "" : "es");
 	if (known < 0.9)
 		printf("These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
-		       "unmonitored\n",
+		       "unmonitored\n(without records of switches a thread that waits looks unknown)\n",
 			100 * (1 - known));
 	print_parts(threads);
 	if (known >= 0.5)

@@ -231,9 +231,12 @@ static int read_device(struct search *search, const uint32_t *queues, uint32_t c
 {
 	struct device_sums sums = {.kernel_ns = calloc(count, sizeof(*sums.kernel_ns)),
 		.is_running = calloc(count, sizeof(*sums.is_running))};
-	int result = sums.kernel_ns && sums.is_running ? device_sweep(search, queues, count, &sums, error)
-						       : error_memory(error);
+	int result = -ERROR_IO;
 
+	if (!sums.kernel_ns || !sums.is_running)
+		error_memory(error);
+	else
+		result = device_sweep(search, queues, count, &sums, error);
 	if (!result && !device_judge(search, queues, count, &sums))
 		result = error_memory(error);
 	free(sums.kernel_ns);

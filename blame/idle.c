@@ -15,6 +15,19 @@
 
 /* ---- time passes ---- */
 
+/* The samples of this moment, at which GPUs idle. */
+static bool pass_ticks(struct group *group)
+{
+	for (uint32_t i = 0; i < group->tick_count; i++) {
+		const struct line *line = &group->lines[group->ticks[i]];
+
+		if (line->role == ROLE_ACTIVE && !share_sums_add(group->sampled, line->context,
+							 share_of(line->period_ns, group->active)))
+			return false;
+	}
+	return true;
+}
+
 static bool pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns)
 {
 	struct idle *idle = group->idle;
@@ -25,7 +38,7 @@ static bool pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns)
 	if (group->active) {
 		idle->blamed_ns += dt_ns;
 		group->clocks.active += share_of(dt_ns, group->active);
-		return is_kept;
+		return is_kept && pass_ticks(group);
 	}
 	idle->all_idle_ns += dt_ns;
 	if (group->waiting)
@@ -209,12 +222,18 @@ static int group_run(struct group *group, struct error *error)
 	while ((more = sweep_next(group->sweep, &change, error)) > 0) {
 		struct line *line = &group->lines[change.line];
 
-		if ((change.time_ns != group->now_ns && !pass(group, change.time_ns)) ||
-			!line_leave(group, line))
+		if (change.time_ns != group->now_ns) {
+			if (!pass(group, change.time_ns))
+				return error_memory(error);
+			group->tick_count = 0;
+		}
+		if (!line_leave(group, line))
 			return error_memory(error);
 		line->state = EXTENT_STATE_COUNT;
 		if (change.piece)
 			line_enter(group, line, change.piece);
+		if (change.piece && change.piece->is_record_begin && line->period_ns)
+			group->ticks[group->tick_count++] = change.line;
 	}
 	if (!more && group->question->gaps && !gaps_close(group->question->gaps, group))
 		return error_memory(error);
@@ -222,6 +241,12 @@ static int group_run(struct group *group, struct error *error)
 }
 
 /* ---- groups ---- */
+
+/* What a sample of the thread stands for; 0: samples do not count. */
+static uint64_t period_of(const struct idle_question *question, const struct run_stream *stream)
+{
+	return question->is_sampled && stream->s.kind == STORE_STREAM_CPU ? stream->period_ns : 0;
+}
 
 static int owner_add_lines(
 	struct group *group, const struct process *process, uint32_t number, struct error *error)
@@ -244,6 +269,7 @@ static int owner_add_lines(
 			(struct line){.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,
 				.owner = number,
 				.stream = process->streams[i],
+				.period_ns = period_of(question, stream),
 				.state = EXTENT_STATE_COUNT};
 		result = sweep_add_stream(group->sweep, process->streams[i], error);
 	}
@@ -261,9 +287,12 @@ static int group_sweep(
 	for (uint32_t p = 0; p < count; p++)
 		lines += processes[p].stream_count + 1;
 	group->lines = calloc(lines, sizeof(*group->lines));
+	group->ticks = calloc(lines, sizeof(*group->ticks));
 	group->owners = calloc(count, sizeof(*group->owners));
-	if (!result && (!group->lines || !group->owners))
-		result = error_memory(error);
+	if (!group->lines || !group->owners || !group->ticks) {
+		error_memory(error);
+		result = -ERROR_IO;
+	}
 	group->now_ns = group->question->begin_ns;
 	group->idle->groups++;
 	for (group->owner_count = 0; group->owner_count < count && !result; group->owner_count++)
@@ -274,6 +303,7 @@ static int group_sweep(
 	for (uint32_t p = 0; p < group->owner_count; p++)
 		free(group->owners[p].spans);
 	free(group->owners);
+	free(group->ticks);
 	free(group->lines);
 	return result;
 }
@@ -314,9 +344,13 @@ static int check_known(const struct idle *idle, struct error *error)
 int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error)
 {
-	struct share_sums blamed = {0}, waited = {0};
-	struct group start = {
-		.run = run, .question = question, .idle = idle, .blamed = &blamed, .waited = &waited};
+	struct share_sums blamed = {0}, waited = {0}, sampled = {0};
+	struct group start = {.run = run,
+		.question = question,
+		.idle = idle,
+		.blamed = &blamed,
+		.waited = &waited,
+		.sampled = &sampled};
 	int result;
 
 	*idle = (struct idle){0};
@@ -328,7 +362,10 @@ int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *q
 		result = share_sums_list(&blamed, &idle->blamed, &idle->blamed_count, arena, error);
 	if (!result)
 		result = share_sums_list(&waited, &idle->waited, &idle->waited_count, arena, error);
+	if (!result)
+		result = share_sums_list(&sampled, &idle->sampled, &idle->sampled_count, arena, error);
 	share_sums_fini(&blamed);
+	share_sums_fini(&sampled);
 	share_sums_fini(&waited);
 	return result;
 }

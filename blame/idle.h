@@ -35,6 +35,7 @@ struct idle_question {
 	enum idle_busy busy;
 	enum idle_group group;
 	struct waits *waits;
+	bool is_sampled;   /* also by samples alone */
 	struct gaps *gaps; /* gets every stretch of idle time (gaps.h); NULL: not wanted */
 };
 
@@ -54,6 +55,10 @@ struct idle {
 	uint64_t unexplained_ns; /* of it, no thread waited in a known context */
 	struct share *blamed;	 /* sum to blamed */
 	size_t blamed_count;
+	struct share *sampled; /* only if asked for: a period for every sample at work while GPUs idle, shared
+				  like the interval that it falls into (GPU_IDLE_CAUSE of S3 IV-A): the same
+				  as `blamed` in the limit of short periods */
+	size_t sampled_count;
 	struct share *waited; /* sum to all_idle - unexplained */
 	size_t waited_count;
 };

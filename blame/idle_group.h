@@ -20,6 +20,7 @@ struct line {
 	enum { LINE_THREAD, LINE_QUEUE, LINE_OWN_WORK } kind;
 	uint32_t owner;	 /* process in the group */
 	uint32_t stream; /* of the run; not of own work */
+	uint64_t period_ns;
 	enum role role;
 	enum extent_state state;
 	bool is_comm; /* a queue: its kernel communicates */
@@ -50,7 +51,9 @@ struct group {
 	uint32_t kernels, comms, copies; /* queues in such a piece */
 	uint32_t lost, unmonitored, alive;
 	struct clocks clocks;
-	struct share_sums *blamed, *waited;
+	uint32_t *ticks; /* lines that were sampled now */
+	uint32_t tick_count;
+	struct share_sums *blamed, *waited, *sampled;
 };
 
 /* For gaps.c: nothing changes from `begin_ns` to `end_ns`, the GPUs being idle; or they are idle no longer.

@@ -69,11 +69,14 @@ static int process_moves(
 	struct search *search, const struct process *process, uint32_t party, struct error *error)
 {
 	bool *is_inside = calloc(process->stream_count + 1, sizeof(*is_inside));
-	struct sweep *sweep = NULL;
-	int result = is_inside ? sweep_new(&sweep, search->run, search->question->begin_ns,
-					 search->question->end_ns, error)
-			       : error_memory(error);
+	struct sweep *sweep;
+	int result;
 
+	if (!is_inside) {
+		error_memory(error);
+		return -ERROR_IO;
+	}
+	result = sweep_new(&sweep, search->run, search->question->begin_ns, search->question->end_ns, error);
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)
 		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = sweep_add_stream(sweep, process->streams[i], error);
@@ -162,6 +165,15 @@ static int collect(struct late *late, struct search *search, const struct proces
 	return 0;
 }
 
+/* As a rule a run has no collective calls at all, and nothing needs to be read. */
+static bool has_collective(const struct run *run, struct waits *waits)
+{
+	for (uint32_t context = 1; context < run_context_count(run); context++)
+		if (waits_for(waits, context) == WAITS_FOR_RANKS)
+			return true;
+	return false;
+}
+
 int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error)
 {
@@ -172,10 +184,14 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
 	*late = (struct late){0};
-	if (result)
+	if (result || !has_collective(run, question->waits))
 		return result;
 	late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
-	result = late->parties ? collect(late, &search, processes, count, error) : error_memory(error);
+	if (!late->parties) {
+		error_memory(error);
+		return -ERROR_IO;
+	}
+	result = collect(late, &search, processes, count, error);
 	if (!result && late->count > 1)
 		result = judge(late, &search, arena, error);
 	free(search.moves);

@@ -15,12 +15,12 @@ static int find_word(const char *const *words, int count, const char *value)
 	return -1;
 }
 
-#define OF_WORDS "gpu-idle, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
+#define OF_WORDS "gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
 
 static int take_of(void *own, const char *value, struct error *error)
 {
-	static const char *const words[ASK_OF_COUNT] = {
-		"gpu-idle", "all-idle", "cpu-idle", "cpu-idle-cause", "waiting", "serial"};
+	static const char *const words[ASK_OF_COUNT] = {"gpu-idle", "gpu-idle-sampled", "all-idle",
+		"cpu-idle", "cpu-idle-cause", "waiting", "serial"};
 	struct ask *ask = own;
 	int of = find_word(words, ASK_OF_COUNT, value);
 
@@ -39,6 +39,7 @@ static int take_busy(void *own, const char *value, struct error *error)
 	if (busy < 0)
 		return error_set(error, ERROR_USAGE, "--busy %s: say any or kernel", value);
 	((struct ask *)own)->busy = (enum idle_busy)busy;
+	((struct ask *)own)->has_busy = true;
 	return 0;
 }
 

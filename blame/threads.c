@@ -128,8 +128,10 @@ static int team_sweep(struct team *team, const struct process *process, struct e
 
 	team->now_ns = question->begin_ns;
 	team->lines = calloc(process->stream_count + 1, sizeof(*team->lines));
-	if (!result && !team->lines)
-		result = error_memory(error);
+	if (!team->lines) {
+		error_memory(error);
+		result = -ERROR_IO;
+	}
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(team->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;

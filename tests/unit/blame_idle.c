@@ -374,6 +374,63 @@ static void test_synchronization_of_a_copy(void **unused)
 	end(&asked);
 }
 
+/* A thread with a period of `period_ns` in a and b by turns of 30 ns, the second always in c. */
+static void put_sampled(struct store_writer *writer, uint32_t number, uint64_t period_ns)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_CPU,
+		.host = small_text(writer, "node"),
+		.rank = 1,
+		.pid = 1,
+		.thread = number,
+		.end_ns = 12000};
+	uint32_t thread = store_writer_stream(writer, &stream);
+	char attributes[64];
+
+	snprintf(attributes, sizeof attributes, "metric=CPUTIME,period_ns=%d", (int)period_ns);
+	small_span(writer, thread, 0, 12000, STORE_OP_MONITORED, 0, attributes);
+	for (uint64_t t = 0; t < 12000; t += period_ns)
+		trace_run(writer, thread, t, number ? "main;c" : t / 30 % 2 ? "main;b" : "main;a");
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* A sample errs by a period at most at either end of each of the 40 stretches of idle time. */
+static void test_sampled(void **unused)
+{
+	static const uint64_t periods[] = {60, 10, 1};
+	static const char *const paths[] = {"main;a", "main;b", "main;c"};
+
+	(void)unused;
+	for (int p = 0; p < 3; p++) {
+		struct asked asked;
+		uint32_t queue;
+
+		begin(&asked);
+		put_sampled(asked.small.writer, 0, periods[p]);
+		put_sampled(asked.small.writer, 1, periods[p]);
+		queue = trace_queue(asked.small.writer, 1, 1, 12000);
+		for (uint64_t t = 0; t < 12000; t += 300)
+			trace_kernel(asked.small.writer, queue, t + 7, t + 111);
+		asked.question.end_ns = 12000;
+		asked.question.is_sampled = true;
+		ask(&asked);
+		assert_int_equal(asked.result, 0);
+		assert_int_equal(asked.idle.blamed_ns, 12000 - 40 * 104);
+		for (int i = 0; i < 3; i++) {
+			uint64_t sampled =
+				row_of(&asked, asked.idle.sampled, asked.idle.sampled_count, paths[i]);
+
+			assert_true(distance(sampled, blamed(&asked, paths[i])) <= 2 * 40 * periods[p]);
+			if (periods[p] == 1)
+				assert_int_equal(sampled, blamed(&asked, paths[i]));
+		}
+		end(&asked);
+	}
+}
+
 static void test_waits_file(void **unused)
 {
 	struct asked asked;
@@ -421,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_late_queue),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_synchronization_of_a_copy),
+		cmocka_unit_test(test_sampled),
 		cmocka_unit_test(test_waits_file),
 	};
 
