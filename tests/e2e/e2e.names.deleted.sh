@@ -15,9 +15,10 @@ for reader in "hpct-slice" "hpct-profile" "hpct-stats --by line" "hpct-stats --b
 done
 same_file "answers after the binary is deleted" before after
 check "the names are the program's" grep -q 'worker;step;solve;smooth' after
+hpct-slice gone.hpct --format tsv >here
 mv gone.hpct moved.hpct
-hpct-slice moved.hpct --format tsv >moved
-hpct-slice moved.hpct --format tsv | head -n 3 | cmp -s - <(head -n 3 moved) || fail "a run that was moved"
+hpct-slice moved.hpct --format tsv >there
+same_file "a run that was moved" here there
 
 id=$(readelf -n "$samples/phases" | sed -n 's/.*Build ID: //p')
 mkdir -p "debug/.build-id/${id:0:2}" && cp "$samples/phases" stripped && strip stripped &&
