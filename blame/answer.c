@@ -39,7 +39,8 @@ int answer_find_by(const struct program_call *call, enum place_by *by, struct er
 	int found = name ? stats_by_find(name) : STATS_FUNCTION;
 
 	if (found < 0 || found > STATS_LINE)
-		return error_set(error, ERROR_USAGE, "--by %s: say function, path, line or module", name);
+		return error_set(
+			error, ERROR_USAGE, "--by %s: say function, path, line, module or mark", name);
 	*by = keys[found];
 	return 0;
 }

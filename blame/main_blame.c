@@ -116,12 +116,15 @@ static bool has_queue(const struct program_call *call)
 
 static int answer(struct program_call *call, const struct ask *ask, struct error *error)
 {
+	const char *by_name = select_by(call->select);
 	enum place_by by;
 	int result;
 
 	/* Before anything is printed. */
 	if (select_min_ns(call->select) && ask->shape != ASK_GAPS)
 		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
+	if (by_name && strcmp(by_name, "mark") == 0)
+		return answer_steps(call, ask, error);
 	result = answer_find_by(call, &by, error);
 	if (result)
 		return result;
@@ -178,7 +181,8 @@ static const struct program program = {
 	.refused = "metric op",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "KEY is function (default), path, line or module. In every interval in which no queue of a\n"
+	.notes = "KEY is function (default), path, line, module or mark. In every interval in which no queue "
+		 "of a\n"
 		 "process works, the threads at work share it equally; <nobody active> is the rest.\n",
 	.work = work,
 };
