@@ -144,17 +144,18 @@ static void next_zero(struct session *session)
 
 static void next_pane(struct session *session)
 {
-	const struct view *order[3] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
-		session->layout.pane.rows ? session->pane : NULL};
+	const struct view *order[4] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
+		session->layout.pane.rows ? session->pane : NULL,
+		session->layout.overview >= 0 ? &view_overview : NULL};
 	int at = 0;
 
 	if (session->full)
 		return;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (order[i] == session->focus)
 			at = i;
 	do
-		at = (at + 1) % 3;
+		at = (at + 1) % 4;
 	while (!order[at]);
 	session->focus = order[at];
 }

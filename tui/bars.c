@@ -151,40 +151,6 @@ void bars_draw_title(struct session *session, struct grid *grid)
 		grid_text(grid, 0, grid->columns - 6, 6, "? help", GRID_GREY);
 }
 
-/* ---- overview: where in the run the window is ---- */
-
-void bars_draw_overview(const struct session *session, struct grid *grid)
-{
-	const struct layout *layout = &session->layout;
-	struct state_limits limits = session_limits(session);
-	uint64_t length = limits.end_ns - limits.begin_ns;
-	int row = layout->overview, width = layout->cells, from, until;
-
-	if (row < 0 || length == 0)
-		return;
-	grid_text(grid, row, 0, layout->label - 1, layout->label >= 12 ? "window, run" : "window", GRID_GREY);
-	from = (int)((double)(session->frame.begin_ns - limits.begin_ns) / (double)length * width);
-	until = (int)((double)(session->frame.end_ns - limits.begin_ns) / (double)length * width + 0.999) - 1;
-	if (session->frame.begin_ns < limits.begin_ns)
-		from = 0;
-	until = until >= width ? width - 1 : until;
-	from = from > until - 1 ? until - 1 : from;
-	from = from < 0 ? 0 : from;
-	until = until <= from ? from + 1 : until; /* both brackets are always seen */
-	for (int i = 0; i < width; i++)
-		grid_put(grid, row, layout->label + i, 0x2500, GRID_GREY);
-	for (int i = 0; i < SESSION_MARKS; i++) {
-		uint64_t mark_ns = session->marks[i];
-		if (mark_ns >= limits.begin_ns && mark_ns < limits.end_ns)
-			grid_put(grid, row,
-				layout->label +
-					(int)((double)(mark_ns - limits.begin_ns) / (double)length * width),
-				'\'', GRID_HEADING);
-	}
-	grid_put(grid, row, layout->label + from, '[', GRID_HEADING);
-	grid_put(grid, row, layout->label + until, ']', GRID_HEADING);
-}
-
 /* ---- pane title ---- */
 
 void bars_draw_pane_title(const struct session *session, struct grid *grid)

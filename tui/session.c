@@ -299,6 +299,7 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	frame_fini(&session->frame);
+	overview_fini(&session->overview);
 	rows_fini(&session->rows);
 	history_free(session->history);
 	if (session->tiles)

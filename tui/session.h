@@ -14,6 +14,7 @@
 #include "tui/grid.h"
 #include "tui/label.h"
 #include "tui/layout.h"
+#include "tui/overview.h"
 #include "tui/palette.h"
 #include "tui/ruler.h"
 #include "tui/state.h"
@@ -54,6 +55,7 @@ struct session {
 	struct tiles *tiles;
 	struct rows rows;
 	struct frame frame;
+	struct overview overview;
 	struct state state;
 	struct history *history;
 	struct layout layout;
@@ -98,6 +100,10 @@ void session_key(struct session *session, uint32_t key);
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
 /* Looks whether the run has grown; true: draw again. */
 bool session_renew(struct session *session);
+/* Something is left to read that the picture can do without; refine reads on for about `limit_ms` (0: to the
+ * end). */
+bool session_is_refining(const struct session *session);
+void session_refine(struct session *session, unsigned limit_ms);
 
 /* ---- for views, actions and prompts ---- */
 
@@ -152,7 +158,6 @@ struct bars_coverage {
 };
 struct bars_coverage bars_take_coverage(struct session *session);
 void bars_draw_title(struct session *session, struct grid *grid);
-void bars_draw_overview(const struct session *session, struct grid *grid);
 void bars_draw_pane_title(const struct session *session, struct grid *grid);
 void bars_draw_path(struct session *session, struct grid *grid);
 void bars_draw_status(struct session *session, struct grid *grid);
