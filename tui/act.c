@@ -312,12 +312,37 @@ static bool act_rows(struct session *session, enum keys_action action)
 	}
 }
 
+/* The views behind the digits, and what is said where there is none yet. */
+static const struct {
+	enum keys_action action;
+	const struct view *view;
+	const char *missing;
+} digits[] = {{KEYS_DO_STATISTICS, &view_stats, NULL},
+	{KEYS_DO_BLAME, NULL, "this view does not show blame; hpct blame prints it for the same window"},
+	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
+	{KEYS_DO_GAPS, NULL, "this view lists no gaps; [ ] and { } go to those of the cursor's stream"},
+	{KEYS_DO_PROFILE, NULL, "this view shows no profile; hpct profile prints it for the same window"},
+	{KEYS_DO_SOURCE, NULL, "this view shows no source; the call stack names file and line"},
+	{KEYS_DO_INFO, NULL, "this view shows no provenance; hpct info prints it"},
+	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};
+
+static bool act_digit(struct session *session, enum keys_action action)
+{
+	for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
+		if (digits[i].action != action)
+			continue;
+		if (digits[i].view)
+			session_open_pane(session, digits[i].view);
+		else
+			session_say(session, "%s", digits[i].missing);
+		return true;
+	}
+	return false;
+}
+
 static bool act_view(struct session *session, enum keys_action action)
 {
 	switch (action) {
-	case KEYS_DO_STATISTICS:
-		session_open_pane(session, &view_stats);
-		return true;
 	case KEYS_DO_STACK:
 		toggle_stack(session);
 		return true;
@@ -351,7 +376,7 @@ static bool act_view(struct session *session, enum keys_action action)
 		go_back(session);
 		return true;
 	default:
-		return false;
+		return act_digit(session, action);
 	}
 }
 

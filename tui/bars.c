@@ -131,6 +131,19 @@ static void put_view(struct session *session, struct title *title)
 		put_piece(title, "filter none", GRID_TEXT);
 }
 
+/* Which view has the screen, and of what. */
+static void put_full(struct session *session, struct title *title)
+{
+	char text[LABEL_BYTES], own[LABEL_BYTES] = "";
+
+	snprintf(text, sizeof(text), "%c %s", session->full->key, session->full->name);
+	put_piece(title, text, GRID_HEADING);
+	if (session->full->put_title)
+		session->full->put_title(session, own, sizeof(own));
+	if (own[0])
+		put_piece(title, own, GRID_TEXT);
+}
+
 void bars_draw_title(struct session *session, struct grid *grid)
 {
 	struct title title = {grid, 0, grid->columns};
@@ -140,7 +153,9 @@ void bars_draw_title(struct session *session, struct grid *grid)
 		put_piece(&title, "hpct-view", GRID_HEADING);
 	label_stream(text, base_name(run_path(session->run)), grid->columns >= 100 ? 32 : 20, grid->is_ascii);
 	put_piece(&title, text, GRID_TEXT);
-	if (grid->columns >= 100) {
+	if (session->full && session->full != &view_stack && session->full->key) {
+		put_full(session, &title);
+	} else if (grid->columns >= 100) {
 		put_parts(&session->rows, text, sizeof(text));
 		put_piece(&title, text, GRID_TEXT);
 	}
@@ -155,7 +170,7 @@ void bars_draw_title(struct session *session, struct grid *grid)
 
 void bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
-	static const struct view *const panes[] = {&view_stats, &view_stack};
+	static const struct view *const panes[] = {&view_stats, &view_summary, &view_depth, &view_stack};
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
 

@@ -77,6 +77,19 @@ uint32_t session_rows_on_screen(const struct session *session, uint32_t *top)
 	return count - *top < room ? count - *top : room;
 }
 
+void session_step_stream(struct session *session, bool is_back)
+{
+	uint32_t row = session_row(session), count = session->rows.shown_count;
+
+	while (row != UINT32_MAX && (is_back ? row > 0 : row + 1 < count)) {
+		row += is_back ? (uint32_t)-1 : 1u;
+		if (!rows_is_group(&session->rows.nodes[session->rows.shown[row]])) {
+			session_set_row(session, row);
+			return;
+		}
+	}
+}
+
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams)
 {
 	uint32_t top, rows = session_rows_on_screen(session, &top), count = 0;

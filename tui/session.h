@@ -134,6 +134,13 @@ enum grid_style session_style(
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
 void session_open_pane(struct session *session, const struct view *view);
+/* The cursor to the next stream's row, past groups. */
+void session_step_stream(struct session *session, bool is_back);
+/* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
+void session_draw_frame(struct session *session, struct grid *grid);
+
+/* view_timeline.c */
+void view_timeline_ruler(struct session *session, struct grid *grid);
 
 /* act.c: does what a key means. */
 void act(struct session *session, enum keys_action action);

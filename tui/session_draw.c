@@ -165,18 +165,26 @@ static void draw_too_small(struct grid *grid)
 	grid_text(grid, 4, 0, grid->columns, "q quit", GRID_TEXT);
 }
 
-static void draw_split(struct session *session, struct grid *grid)
+void session_draw_frame(struct session *session, struct grid *grid)
 {
 	struct layout *layout = &session->layout;
 
 	if (layout->overview >= 0)
 		view_overview.draw(session, grid, (struct grid_area){layout->overview, 0, 1, layout->cells});
+	view_timeline_ruler(session, grid);
+	if (!layout->stack.columns || session->full == &view_summary)
+		return;
+	for (int i = 0; i < layout->stack.rows; i++)
+		grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
+	view_stack.draw(session, grid, layout->stack);
+}
+
+static void draw_split(struct session *session, struct grid *grid)
+{
+	struct layout *layout = &session->layout;
+
+	session_draw_frame(session, grid);
 	view_timeline.draw(session, grid, layout->timeline);
-	if (layout->stack.columns) {
-		for (int i = 0; i < layout->stack.rows; i++)
-			grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
-		view_stack.draw(session, grid, layout->stack);
-	}
 	if (layout->pane.rows) {
 		bars_draw_pane_title(session, grid);
 		session->pane->draw(session, grid, layout->pane);

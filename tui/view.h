@@ -19,6 +19,8 @@ struct view {
 	/* An action while the view has the focus; false: it is not the view's own, and the session does it.
 	 * NULL: it has none of its own. */
 	bool (*act)(struct session *session, enum keys_action action);
+	/* What the title line says behind its name while it has the whole screen. NULL: nothing. */
+	void (*put_title)(struct session *session, char *out, size_t size_bytes);
 	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
 };
 
@@ -26,6 +28,8 @@ extern const struct view view_overview;
 extern const struct view view_timeline;
 extern const struct view view_stats;
 extern const struct view view_stack;
+extern const struct view view_summary;
+extern const struct view view_depth;
 extern const struct view view_help;
 
 #endif
