@@ -208,36 +208,20 @@ static void cancel(struct session *session)
 		go_back(session);
 }
 
-/* Where only some of the run's streams are on the screen, the command names them. */
-static void put_streams(struct session *session, char *out, size_t size)
-{
-	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
-	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
-	size_t used = 0;
-
-	out[0] = '\0';
-	if (count < session->rows.stream_count && count)
-		used = (size_t)snprintf(out, size, " --streams 'stream=");
-	for (uint32_t i = 0; used && i < count && used < size; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "",
-			run_stream(session->run, streams[i])->text);
-	if (used && used < size)
-		snprintf(out + used, size - used, "'");
-	free(streams);
-}
-
 /* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
 static void show_command(struct session *session)
 {
 	const struct frame *frame = &session->frame;
 	uint64_t origin_ns = run_origin_ns(session->run);
-	char streams[SESSION_MESSAGE];
+	char *streams = session_streams_expression(session);
+	bool is_some = streams && streams[0];
 
-	put_streams(session, streams, sizeof(streams));
-	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s",
+	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s%s%s",
 		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
 		(long long)(frame->end_ns - origin_ns), session->state.depth,
-		stats_by_name((enum stats_by)session->stats.by), streams);
+		stats_by_name((enum stats_by)session->stats.by), is_some ? " --streams '" : "",
+		is_some ? streams : "", is_some ? "'" : "");
+	free(streams);
 }
 
 /* ---- the table of actions, by what they are about ---- */
@@ -321,7 +305,7 @@ static const struct {
 	{KEYS_DO_BLAME, NULL, "this view does not show blame; hpct blame prints it for the same window"},
 	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
 	{KEYS_DO_GAPS, NULL, "this view lists no gaps; [ ] and { } go to those of the cursor's stream"},
-	{KEYS_DO_PROFILE, NULL, "this view shows no profile; hpct profile prints it for the same window"},
+	{KEYS_DO_PROFILE, &view_profile, NULL},
 	{KEYS_DO_SOURCE, NULL, "this view shows no source; the call stack names file and line"},
 	{KEYS_DO_INFO, NULL, "this view shows no provenance; hpct info prints it"},
 	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};

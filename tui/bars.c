@@ -325,7 +325,9 @@ void bars_draw_status(struct session *session, struct grid *grid)
 	}
 	if (session_row(session) == UINT32_MAX)
 		return;
-	put_cursor(session, cursor, sizeof(cursor), is_wide);
+	if (!session->focus || !session->focus->put_status ||
+		!session->focus->put_status(session, cursor, sizeof(cursor)))
+		put_cursor(session, cursor, sizeof(cursor), is_wide);
 	put_columns(session, columns, sizeof(columns));
 	put_coverage(session, trust, sizeof(trust), is_wide);
 	if (session->cells_wide > 1)

@@ -9,6 +9,7 @@
 
 #include "timeline/stats.h"
 #include "tui/label.h"
+#include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
 #include "tui/text.h"
@@ -175,8 +176,10 @@ static const struct command {
 	void (*with_value)(struct session *session, const char *value);
 	void (*without)(struct session *session);
 } commands[] = {{"time", set_time, NULL}, {"streams", set_streams, NULL}, {"depth", set_depth, NULL},
-	{"by", set_by, NULL}, {"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit},
-	{"quit", NULL, quit}, {"help", NULL, help}};
+	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
+	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
+	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"set", set_look, NULL},
+	{"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit}, {"help", NULL, help}};
 
 static void do_command(struct session *session, char *line)
 {
@@ -263,7 +266,10 @@ static void finish(struct session *session)
 	case PROMPT_FIND:
 		if (session->input[0])
 			strcpy(session->find, session->input);
-		seek_find(session, false);
+		if (session->full == &view_profile)
+			profile_find(session, false);
+		else
+			seek_find(session, false);
 		break;
 	case PROMPT_GOTO:
 		go_to(session, session->input);
@@ -304,6 +310,16 @@ static void type(struct session *session, uint32_t key)
 	memcpy(session->input + session->input_bytes, bytes, size);
 	session->input_bytes += size;
 	session->input[session->input_bytes] = '\0';
+}
+
+void prompt_type(struct session *session, const char *text)
+{
+	uint32_t key;
+
+	while (*text) {
+		text += text_rune(text, &key);
+		type(session, key);
+	}
 }
 
 void prompt_key(struct session *session, uint32_t key)

@@ -11,6 +11,7 @@
 
 #include "timeline/stats.h"
 #include "tui/label.h"
+#include "tui/profile_page.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
 
@@ -105,6 +106,38 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 	return count;
 }
 
+char *session_streams_expression(const struct session *session)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
+	char *text = NULL;
+	size_t size;
+	FILE *out = streams ? open_memstream(&text, &size) : NULL;
+
+	if (out && count && count < session->rows.stream_count)
+		for (uint32_t i = 0; i < count; i++)
+			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
+	free(streams);
+	if (out && fclose(out) != 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+bool session_passes_through(const struct session *session, uint32_t context, const char *name)
+{
+	uint32_t scope = context && context < run_context_count(session->run)
+				 ? run_context(session->run, context)->scope
+				 : UINT32_MAX;
+
+	for (; scope != UINT32_MAX; scope = run_scope(session->run, scope)->parent)
+		if (strcmp(run_function(session->run, run_scope(session->run, scope)->function)->name,
+			    name) == 0)
+			return true;
+	return false;
+}
+
 /* ---- cursor ---- */
 
 uint32_t session_column(const struct session *session)
@@ -179,6 +212,10 @@ enum grid_style session_style(
 
 void session_open_pane(struct session *session, const struct view *view)
 {
+	if (view->is_whole) {
+		session->full = session->focus = view;
+		return;
+	}
 	if (session->pane == view && !session->full) {
 		session->full = view; /* the same key again gives it the screen */
 		session->focus = view;
@@ -313,6 +350,7 @@ void session_close(struct session *session)
 		return;
 	frame_fini(&session->frame);
 	overview_fini(&session->overview);
+	profile_page_free(session->profile);
 	rows_fini(&session->rows);
 	history_free(session->history);
 	if (session->tiles)

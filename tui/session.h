@@ -50,12 +50,15 @@ struct session_looks {
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
 };
 
+struct profile_page;
+
 struct session {
 	struct run *run;
 	struct tiles *tiles;
 	struct rows rows;
 	struct frame frame;
 	struct overview overview;
+	struct profile_page *profile; /* NULL: not asked for yet */
 	struct state state;
 	struct history *history;
 	struct layout layout;
@@ -133,6 +136,11 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
+/* The streams on the screen as an expression of the selector: "" when they are all of the run's. The caller's
+ * to free; NULL: memory is out. */
+char *session_streams_expression(const struct session *session);
+/* The path of a context goes through a function of that name. */
+bool session_passes_through(const struct session *session, uint32_t context, const char *name);
 void session_open_pane(struct session *session, const struct view *view);
 /* The cursor to the next stream's row, past groups. */
 void session_step_stream(struct session *session, bool is_back);
@@ -155,6 +163,8 @@ bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64
 void seek_find(struct session *session, bool is_back);
 /* prompt.c */
 void prompt_open(struct session *session, enum session_prompt prompt);
+/* Puts text into the open prompt, as if it had been typed. */
+void prompt_type(struct session *session, const char *text);
 void prompt_key(struct session *session, uint32_t key);
 void prompt_draw(const struct session *session, struct grid *grid, int row);
 /* bars.c: the lines around the views. */
