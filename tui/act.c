@@ -305,8 +305,7 @@ static const struct {
 	{KEYS_DO_BLAME, NULL, "this view does not show blame; hpct blame prints it for the same window"},
 	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
 	{KEYS_DO_GAPS, NULL, "this view lists no gaps; [ ] and { } go to those of the cursor's stream"},
-	{KEYS_DO_PROFILE, &view_profile, NULL},
-	{KEYS_DO_SOURCE, NULL, "this view shows no source; the call stack names file and line"},
+	{KEYS_DO_PROFILE, &view_profile, NULL}, {KEYS_DO_SOURCE, &view_source, NULL},
 	{KEYS_DO_INFO, NULL, "this view shows no provenance; hpct info prints it"},
 	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};
 

@@ -170,7 +170,8 @@ void bars_draw_title(struct session *session, struct grid *grid)
 
 void bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
-	static const struct view *const panes[] = {&view_stats, &view_summary, &view_depth, &view_stack};
+	static const struct view *const panes[] = {
+		&view_stats, &view_summary, &view_depth, &view_source, &view_stack};
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
 
@@ -181,6 +182,8 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 		if (panes[i] == &view_stack &&
 			(session->layout.stack.columns || (!is_open && grid->columns >= 100)))
 			continue; /* it stands at the right */
+		if (panes[i] == &view_source && !is_open)
+			continue;
 		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
 		at = grid_text(grid, row, at, grid->columns - at, text,
 			is_open && session->focus == session->pane ? GRID_HEADING : GRID_TEXT);
@@ -195,18 +198,11 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 void bars_draw_path(struct session *session, struct grid *grid)
 {
 	const char *frames[BARS_PATH_FRAMES];
-	const struct frame_line *line;
-	uint32_t scope = UINT32_MAX, column = session_column(session), count = 0, depth;
+	uint32_t scope, context, count = 0, depth;
 	char text[LABEL_BYTES];
-	struct cell cell;
 
-	if (!session_cell(session, &line, &cell))
-		return;
-	for (uint32_t e = line->first[column]; e < line->first[column + 1] && scope == UINT32_MAX; e++) {
-		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
-		if (share.state == cell.state && share.function == cell.function && line->entries[e].context)
-			scope = run_context(session->run, line->entries[e].context)->scope;
-	}
+	context = session_leaf_context(session);
+	scope = context ? run_context(session->run, context)->scope : UINT32_MAX;
 	if (scope == UINT32_MAX)
 		return;
 	while (run_scope(session->run, scope)->depth >= BARS_PATH_FRAMES)

@@ -31,6 +31,7 @@ struct profile_page {
 	char globs[PROFILE_FILTERS][OUTLINE_NAME];
 	size_t filter_count;
 	uint32_t filter_changes;
+	bool has_source; /* the source pane stands below */
 	uint64_t cursor; /* hash of the row */
 	size_t first;	 /* line at the top */
 	size_t first_column;

@@ -12,6 +12,7 @@
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
+#include "tui/source.h"
 #include "tui/text.h"
 
 void prompt_open(struct session *session, enum session_prompt prompt)
@@ -147,6 +148,21 @@ static void set_look(struct session *session, const char *value)
 }
 
 /* The whole name of what is under the cursor, which a cell or a table may have shortened. */
+/* OLD NEW: directories of the recording, and where they are here. */
+static void set_map(struct session *session, const char *value)
+{
+	struct source *source = session_source(session);
+	size_t size = strcspn(value, " ");
+	const char *to = value + size + strspn(value + size, " ");
+	char from[SESSION_TEXT];
+
+	snprintf(from, sizeof(from), "%.*s", (int)size, value);
+	if (!source || !*from || !*to || source_map(source, from, to))
+		session_say(session,
+			":map OLD NEW, up to %d times; paths that begin with OLD are looked for below NEW",
+			SOURCE_MAPS);
+}
+
 static void say_name(struct session *session)
 {
 	const struct frame_line *line;
@@ -178,8 +194,9 @@ static const struct command {
 } commands[] = {{"time", set_time, NULL}, {"streams", set_streams, NULL}, {"depth", set_depth, NULL},
 	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
 	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
-	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"set", set_look, NULL},
-	{"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit}, {"help", NULL, help}};
+	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
+	{"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit},
+	{"help", NULL, help}};
 
 static void do_command(struct session *session, char *line)
 {

@@ -12,6 +12,7 @@
 #include "timeline/stats.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/source.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
 
@@ -166,6 +167,29 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 		return false;
 	*cell = frame_cell(&session->frame, *line, column);
 	return true;
+}
+
+uint32_t session_leaf_context(struct session *session)
+{
+	uint32_t column = session_column(session);
+	const struct frame_line *line;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell))
+		return 0;
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
+		if (share.state == cell.state && share.function == cell.function && line->entries[e].context)
+			return line->entries[e].context; /* entries come by descending time */
+	}
+	return 0;
+}
+
+struct source *session_source(struct session *session)
+{
+	if (!session->source)
+		session->source = calloc(1, sizeof(*session->source));
+	return session->source;
 }
 
 void session_share_name(const struct session *session, char *out, const struct cell_share *share,
@@ -351,6 +375,9 @@ void session_close(struct session *session)
 	frame_fini(&session->frame);
 	overview_fini(&session->overview);
 	profile_page_free(session->profile);
+	if (session->source)
+		source_fini(session->source);
+	free(session->source);
 	rows_fini(&session->rows);
 	history_free(session->history);
 	if (session->tiles)

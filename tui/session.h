@@ -51,6 +51,7 @@ struct session_looks {
 };
 
 struct profile_page;
+struct source;
 
 struct session {
 	struct run *run;
@@ -59,6 +60,7 @@ struct session {
 	struct frame frame;
 	struct overview overview;
 	struct profile_page *profile; /* NULL: not asked for yet */
+	struct source *source;	      /* the same */
 	struct state state;
 	struct history *history;
 	struct layout layout;
@@ -147,6 +149,12 @@ void session_step_stream(struct session *session, bool is_back);
 /* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
 void session_draw_frame(struct session *session, struct grid *grid);
 
+/* The leaf with most time among those that the cursor's cell stands for; 0: none. */
+uint32_t session_leaf_context(struct session *session);
+/* The source file that is open, made when it is first asked for; NULL: memory is out. */
+struct source *session_source(struct session *session);
+/* view_source.c: the source of the profile's scope, or of the cursor's frame. */
+void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile);
 /* view_timeline.c */
 void view_timeline_ruler(struct session *session, struct grid *grid);
 

@@ -35,6 +35,7 @@ extern const struct view view_stack;
 extern const struct view view_summary;
 extern const struct view view_depth;
 extern const struct view view_profile;
+extern const struct view view_source;
 extern const struct view view_help;
 
 #endif

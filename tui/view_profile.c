@@ -201,6 +201,7 @@ static void draw_foot(const struct profile_page *page, struct grid *grid, int ro
 static void profile_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
 	struct profile_page *page = profile_page_of(session);
+	int source;
 
 	if (!page || area.rows < 4)
 		return;
@@ -210,7 +211,16 @@ static void profile_draw(struct session *session, struct grid *grid, struct grid
 		grid_text(grid, area.row + 1, 2, area.columns - 2, text, GRID_TEXT);
 		return;
 	}
-	draw_tree(page, grid, (struct grid_area){area.row, 0, area.rows - 2, area.columns});
+	source = page->has_source && area.rows >= 12 ? area.rows / 3 : 0;
+	draw_tree(page, grid, (struct grid_area){area.row, 0, area.rows - 2 - source, area.columns});
+	if (source) {
+		int row = area.row + area.rows - 2 - source;
+		for (int i = 0; i < area.columns; i++)
+			grid_put(grid, row, i, 0x2500, GRID_GREY);
+		grid_text(grid, row, 2, area.columns - 2, "[7 Source]", GRID_TEXT);
+		view_source_draw_at(
+			session, grid, (struct grid_area){row + 1, 0, source - 1, area.columns}, true);
+	}
 	draw_foot(page, grid, area.row + area.rows - 2);
 }
 
@@ -392,6 +402,9 @@ static bool act_page(struct session *session, struct profile_page *page, enum ke
 	case KEYS_DO_FILTER:
 		prompt_open(session, PROMPT_COMMAND);
 		prompt_type(session, "hide self ");
+		return true;
+	case KEYS_DO_SOURCE:
+		page->has_source = !page->has_source;
 		return true;
 	case KEYS_DO_COLUMNS:
 		profile_set_columns(session, "");
