@@ -132,7 +132,7 @@ struct parser {
 
 static int fail(struct parser *p, const char *what)
 {
-	return error_set(p->error, ERROR_USAGE, "formula '%s', character %zu: %s", p->text,
+	return error_set(p->error, ERROR_USAGE, "formula '%.80s', character %zu: %s", p->text,
 		(size_t)(p->at - p->text) + 1, what);
 }
 
