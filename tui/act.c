@@ -301,11 +301,10 @@ static const struct {
 	enum keys_action action;
 	const struct view *view;
 	const char *missing;
-} digits[] = {{KEYS_DO_STATISTICS, &view_stats, NULL},
-	{KEYS_DO_BLAME, NULL, "this view does not show blame; hpct blame prints it for the same window"},
+} digits[] = {{KEYS_DO_STATISTICS, &view_stats, NULL}, {KEYS_DO_BLAME, &view_blame, NULL},
 	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
-	{KEYS_DO_GAPS, NULL, "this view lists no gaps; [ ] and { } go to those of the cursor's stream"},
-	{KEYS_DO_PROFILE, &view_profile, NULL}, {KEYS_DO_SOURCE, &view_source, NULL},
+	{KEYS_DO_GAPS, &view_gaps, NULL}, {KEYS_DO_PROFILE, &view_profile, NULL},
+	{KEYS_DO_SOURCE, &view_source, NULL},
 	{KEYS_DO_INFO, NULL, "this view shows no provenance; hpct info prints it"},
 	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};
 

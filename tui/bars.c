@@ -171,7 +171,7 @@ void bars_draw_title(struct session *session, struct grid *grid)
 void bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
 	static const struct view *const panes[] = {
-		&view_stats, &view_summary, &view_depth, &view_source, &view_stack};
+		&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps, &view_source, &view_stack};
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "timeline/stats.h"
+#include "tui/blame_page.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
@@ -195,8 +196,8 @@ static const struct command {
 	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
 	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
 	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
-	{"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit},
-	{"help", NULL, help}};
+	{"min", blame_set_min, NULL}, {"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit},
+	{"quit", NULL, quit}, {"help", NULL, help}};
 
 static void do_command(struct session *session, char *line)
 {

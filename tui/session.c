@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "timeline/stats.h"
+#include "tui/blame_page.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/source.h"
@@ -375,6 +376,7 @@ void session_close(struct session *session)
 	frame_fini(&session->frame);
 	overview_fini(&session->overview);
 	profile_page_free(session->profile);
+	blame_page_free(session->blame);
 	if (session->source)
 		source_fini(session->source);
 	free(session->source);

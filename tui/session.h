@@ -50,6 +50,7 @@ struct session_looks {
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
 };
 
+struct blame_page;
 struct profile_page;
 struct source;
 
@@ -60,7 +61,8 @@ struct session {
 	struct frame frame;
 	struct overview overview;
 	struct profile_page *profile; /* NULL: not asked for yet */
-	struct source *source;	      /* the same */
+	struct blame_page *blame;
+	struct source *source; /* the same */
 	struct state state;
 	struct history *history;
 	struct layout layout;

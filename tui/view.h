@@ -34,6 +34,8 @@ extern const struct view view_stats;
 extern const struct view view_stack;
 extern const struct view view_summary;
 extern const struct view view_depth;
+extern const struct view view_blame;
+extern const struct view view_gaps;
 extern const struct view view_profile;
 extern const struct view view_source;
 extern const struct view view_help;

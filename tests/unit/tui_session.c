@@ -284,7 +284,7 @@ static void test_monkey(void **state)
 		":streams kind=gpu<Enter>", ":streams <Enter>", "g50%<Enter>", "g0.3<Enter>", "/solve<Enter>",
 		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", "60P", "6b",
 		":metric a = $0 / @1<Enter>", ":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>",
-		":threads kind=cpu<Enter>", "44", "3", ":set fill<Enter>"};
+		":threads kind=cpu<Enter>", "44", "3", "22", "55j", "7", ":set fill<Enter>"};
 	unsigned seed = (unsigned)getpid();
 	struct error error;
 	struct fixture f;
