@@ -263,6 +263,8 @@ static bool act_rows(struct session *session, enum keys_action action)
 	case KEYS_DO_ENTER:
 		if (cursor_node(session) && rows_is_group(cursor_node(session)))
 			fold(session);
+		else
+			follow_link(session);
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);

@@ -41,7 +41,7 @@ static const struct keys_line lines[] = {
 	{KEYS_GO, "/ n N", "find function, stream",
 		{{'/', KEYS_DO_FIND}, {'n', KEYS_DO_FIND_NEXT}, {'N', KEYS_DO_FIND_BACK}}},
 	{KEYS_GO, "m '", "mark / go to mark", {{'m', KEYS_DO_MARK}, {'\'', KEYS_DO_GO_MARK}}},
-	{KEYS_GO, "Enter", "fold group; go to line", {{KEYS_ENTER, KEYS_DO_ENTER}}},
+	{KEYS_GO, "Enter", "kernel <-> launch; line", {{KEYS_ENTER, KEYS_DO_ENTER}}},
 	{KEYS_LOOK, "1 2 3 4 5", "stats blame sums depth gaps",
 		{{'1', KEYS_DO_STATISTICS}, {'2', KEYS_DO_BLAME}, {'3', KEYS_DO_SUMMARY},
 			{'4', KEYS_DO_DEPTH}, {'5', KEYS_DO_GAPS}}},

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
 #include "tui/label.h"
@@ -252,6 +253,8 @@ static void go_to(struct session *session, const char *text)
 
 static void take_mark(struct session *session, uint32_t key, bool is_go)
 {
+	char name[2] = {(char)key, '\0'};
+	struct error error;
 	uint64_t *mark;
 
 	if (key < 'a' || key > 'z') {
@@ -261,7 +264,12 @@ static void take_mark(struct session *session, uint32_t key, bool is_go)
 	mark = &session->marks[key - 'a'];
 	if (!is_go) {
 		*mark = frame_column_ns(&session->frame, session_column(session));
-		session_say(session, "mark %c is here; '%c comes back", (char)key, (char)key);
+		if (mark_save(session->run, name, *mark, *mark, &error))
+			session_say(session, "mark %c is here until the view is closed: %s", (char)key,
+				error.text);
+		else
+			session_say(session, "mark %c is here; '%c comes back, --time @%c.. too", (char)key,
+				(char)key, (char)key);
 	} else if (*mark == UINT64_MAX) {
 		session_say(session, "mark %c is not set", (char)key);
 	} else {

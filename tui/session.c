@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
 #include "tui/label.h"
@@ -331,6 +332,22 @@ static int take_selection(struct session *session, const struct select *select, 
 	return rows_filter(&session->rows, streams, count, error);
 }
 
+/* Bookmarks of one letter are the view's marks. */
+static void take_marks(struct session *session)
+{
+	struct arena arena = {0};
+	const struct mark *marks;
+	struct error error;
+	size_t count;
+
+	if (mark_bookmarks(session->run, &arena, &marks, &count, &error))
+		session_say(session, "%s", error.text);
+	for (size_t i = 0; i < count; i++)
+		if (marks[i].name[0] >= 'a' && marks[i].name[0] <= 'z' && !marks[i].name[1])
+			session->marks[marks[i].name[0] - 'a'] = marks[i].begin_ns;
+	arena_fini(&arena);
+}
+
 int session_open(struct session **session, struct run *run, const struct select *select,
 	struct session_looks looks, struct error *error)
 {
@@ -364,6 +381,7 @@ int session_open(struct session **session, struct run *run, const struct select 
 		return result;
 	}
 	first_window(s, select);
+	take_marks(s);
 	session_first_row(s);
 	*session = s;
 	return 0;

@@ -162,6 +162,8 @@ void view_timeline_ruler(struct session *session, struct grid *grid);
 
 /* act.c: does what a key means. */
 void act(struct session *session, enum keys_action action);
+/* follow.c: from a GPU operation to its launch, and back. */
+void follow_link(struct session *session);
 /* seek.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
 void seek_span(struct session *session, bool is_back);
 void seek_gap(struct session *session, bool is_back);

@@ -10,6 +10,7 @@ unset NO_COLOR
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-golden.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+export XDG_CONFIG_HOME=$work XDG_CACHE_HOME=$work
 
 IFS='|' read -r _ run size locale options keys < <(grep "^$name|" "$here/view_cases")
 if [ -f "$here/view_$run.awk" ]; then
