@@ -20,6 +20,7 @@ struct collector {
 	struct arena *arena;
 	struct mark *marks; /* malloc'ed while it grows */
 	size_t count, room;
+	const char *path; /* of the bookmarks that are being read */
 };
 
 static int add(struct collector *c, const struct mark *mark, size_t name_bytes, struct error *error)
@@ -118,8 +119,7 @@ static const char *const column_names[COLUMNS] = {"name", "begin_ns", "end_ns"};
 
 static int bad_file(const struct collector *c, size_t line, const char *why, struct error *error)
 {
-	return error_set(error, ERROR_RUN, "%s/" MARK_FILE " line %zu %s: mend or delete the line",
-		run_path(c->run), line, why);
+	return error_set(error, ERROR_RUN, "%s line %zu %s: mend or delete the line", c->path, line, why);
 }
 
 /* Finds the fields of a line; those that are not there stay NULL. */
@@ -184,21 +184,17 @@ static int add_line(struct collector *c, char *fields[COLUMNS], size_t line, str
 	return code;
 }
 
-static int add_bookmarks(struct collector *c, struct error *error)
+static int add_file(struct collector *c, const char *path, struct error *error)
 {
 	char *line = NULL, *fields[COLUMNS];
 	int places[COLUMNS], code = 0;
 	size_t room = 0, number = 0;
 	ssize_t size;
-	char *path;
-	FILE *file;
+	FILE *file = fopen(path, "re");
 
-	if (asprintf(&path, "%s/" MARK_FILE, run_path(c->run)) < 0)
-		return error_memory(error);
-	file = fopen(path, "re");
-	free(path);
 	if (!file)
 		return 0; /* nobody has set one, or they are not ours to read */
+	c->path = path;
 	while (!code && (size = getline(&line, &room, file)) >= 0) {
 		if (size && line[size - 1] == '\n')
 			line[size - 1] = '\0';
@@ -216,6 +212,23 @@ static int add_bookmarks(struct collector *c, struct error *error)
 	return code;
 }
 
+static int add_bookmarks(struct collector *c, struct error *error)
+{
+	char *path, *own = mark_user_path(c->run);
+	int code;
+
+	if (asprintf(&path, "%s/" MARK_FILE, run_path(c->run)) < 0) {
+		free(own);
+		return error_memory(error);
+	}
+	code = add_file(c, path, error);
+	if (!code && own)
+		code = add_file(c, own, error);
+	free(path);
+	free(own);
+	return code;
+}
+
 /* ---- both ---- */
 
 static int compare_marks(const void *x, const void *y)
@@ -227,25 +240,40 @@ static int compare_marks(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
+static int finish(
+	struct collector *c, int code, const struct mark **marks, size_t *count, struct error *error)
+{
+	struct mark *kept = NULL;
+
+	if (!code && c->count) {
+		qsort(c->marks, c->count, sizeof *c->marks, compare_marks);
+		kept = arena_alloc(c->arena, c->count * sizeof *kept);
+		if (kept)
+			memcpy(kept, c->marks, c->count * sizeof *kept);
+		else
+			code = error_memory(error);
+	}
+	free(c->marks);
+	*marks = kept;
+	*count = code ? 0 : c->count;
+	return code;
+}
+
 int mark_list(
 	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error)
 {
 	struct collector c = {.run = run, .arena = arena};
-	struct mark *kept = NULL;
 	int code = add_spans(&c, error);
 
 	if (!code)
 		code = add_bookmarks(&c, error);
-	if (!code && c.count) {
-		qsort(c.marks, c.count, sizeof *c.marks, compare_marks);
-		kept = arena_alloc(arena, c.count * sizeof *kept);
-		if (kept)
-			memcpy(kept, c.marks, c.count * sizeof *kept);
-		else
-			code = error_memory(error);
-	}
-	free(c.marks);
-	*marks = kept;
-	*count = code ? 0 : c.count;
-	return code;
+	return finish(&c, code, marks, count, error);
+}
+
+int mark_bookmarks(
+	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error)
+{
+	struct collector c = {.run = run, .arena = arena};
+
+	return finish(&c, add_bookmarks(&c, error), marks, count, error);
 }

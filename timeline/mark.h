@@ -3,6 +3,8 @@
  * mark.h - named moments and stretches of a run: `mark` spans that the program or a recorder left, and the
  * bookmarks that a user set while reading (marks.tsv in the run).
  *
+ * Both marks.tsv of the run and the user's own file are read.
+ *
  *   marks.tsv   name <tab> begin_ns <tab> end_ns     one header line; columns are found by name, others are
  *                                                    passed over; times from the run's origin; an empty
  *                                                    end_ns is a moment; names are escaped as in every table
@@ -25,5 +27,15 @@ struct mark {
  * cannot be understood. */
 int mark_list(
 	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error);
+/* The bookmarks alone: reads no records. */
+int mark_bookmarks(
+	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error);
+
+/* Keeps a bookmark, in place of one of that name: in the run's marks.tsv, or, where the run cannot be
+ * written, in the user's cache directory (hpct/marks). Other lines and columns stay. */
+int mark_save(
+	const struct run *run, const char *name, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+/* Where the user's own marks of the run are; the caller's to free, NULL: there is no such place. */
+char *mark_user_path(const struct run *run);
 
 #endif

@@ -144,17 +144,18 @@ static void next_zero(struct session *session)
 
 static void next_pane(struct session *session)
 {
-	const struct view *order[3] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
-		session->layout.pane.rows ? session->pane : NULL};
+	const struct view *order[4] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
+		session->layout.pane.rows ? session->pane : NULL,
+		session->layout.overview >= 0 ? &view_overview : NULL};
 	int at = 0;
 
 	if (session->full)
 		return;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		if (order[i] == session->focus)
 			at = i;
 	do
-		at = (at + 1) % 3;
+		at = (at + 1) % 4;
 	while (!order[at]);
 	session->focus = order[at];
 }
@@ -207,36 +208,20 @@ static void cancel(struct session *session)
 		go_back(session);
 }
 
-/* Where only some of the run's streams are on the screen, the command names them. */
-static void put_streams(struct session *session, char *out, size_t size)
-{
-	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
-	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
-	size_t used = 0;
-
-	out[0] = '\0';
-	if (count < session->rows.stream_count && count)
-		used = (size_t)snprintf(out, size, " --streams 'stream=");
-	for (uint32_t i = 0; used && i < count && used < size; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "",
-			run_stream(session->run, streams[i])->text);
-	if (used && used < size)
-		snprintf(out + used, size - used, "'");
-	free(streams);
-}
-
 /* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
 static void show_command(struct session *session)
 {
 	const struct frame *frame = &session->frame;
 	uint64_t origin_ns = run_origin_ns(session->run);
-	char streams[SESSION_MESSAGE];
+	char *streams = session_streams_expression(session);
+	bool is_some = streams && streams[0];
 
-	put_streams(session, streams, sizeof(streams));
-	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s",
+	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s%s%s",
 		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
 		(long long)(frame->end_ns - origin_ns), session->state.depth,
-		stats_by_name((enum stats_by)session->stats.by), streams);
+		stats_by_name((enum stats_by)session->stats.by), is_some ? " --streams '" : "",
+		is_some ? streams : "", is_some ? "'" : "");
+	free(streams);
 }
 
 /* ---- the table of actions, by what they are about ---- */
@@ -278,6 +263,8 @@ static bool act_rows(struct session *session, enum keys_action action)
 	case KEYS_DO_ENTER:
 		if (cursor_node(session) && rows_is_group(cursor_node(session)))
 			fold(session);
+		else
+			follow_link(session);
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);
@@ -311,12 +298,35 @@ static bool act_rows(struct session *session, enum keys_action action)
 	}
 }
 
+/* The views behind the digits, and what is said where there is none yet. */
+static const struct {
+	enum keys_action action;
+	const struct view *view;
+	const char *missing;
+} digits[] = {{KEYS_DO_STATISTICS, &view_stats, NULL}, {KEYS_DO_BLAME, &view_blame, NULL},
+	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
+	{KEYS_DO_GAPS, &view_gaps, NULL}, {KEYS_DO_PROFILE, &view_profile, NULL},
+	{KEYS_DO_SOURCE, &view_source, NULL},
+	{KEYS_DO_INFO, NULL, "this view shows no provenance; hpct info prints it"},
+	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};
+
+static bool act_digit(struct session *session, enum keys_action action)
+{
+	for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
+		if (digits[i].action != action)
+			continue;
+		if (digits[i].view)
+			session_open_pane(session, digits[i].view);
+		else
+			session_say(session, "%s", digits[i].missing);
+		return true;
+	}
+	return false;
+}
+
 static bool act_view(struct session *session, enum keys_action action)
 {
 	switch (action) {
-	case KEYS_DO_STATISTICS:
-		session_open_pane(session, &view_stats);
-		return true;
 	case KEYS_DO_STACK:
 		toggle_stack(session);
 		return true;
@@ -350,7 +360,7 @@ static bool act_view(struct session *session, enum keys_action action)
 		go_back(session);
 		return true;
 	default:
-		return false;
+		return act_digit(session, action);
 	}
 }
 

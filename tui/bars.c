@@ -131,6 +131,19 @@ static void put_view(struct session *session, struct title *title)
 		put_piece(title, "filter none", GRID_TEXT);
 }
 
+/* Which view has the screen, and of what. */
+static void put_full(struct session *session, struct title *title)
+{
+	char text[LABEL_BYTES], own[LABEL_BYTES] = "";
+
+	snprintf(text, sizeof(text), "%c %s", session->full->key, session->full->name);
+	put_piece(title, text, GRID_HEADING);
+	if (session->full->put_title)
+		session->full->put_title(session, own, sizeof(own));
+	if (own[0])
+		put_piece(title, own, GRID_TEXT);
+}
+
 void bars_draw_title(struct session *session, struct grid *grid)
 {
 	struct title title = {grid, 0, grid->columns};
@@ -140,7 +153,9 @@ void bars_draw_title(struct session *session, struct grid *grid)
 		put_piece(&title, "hpct-view", GRID_HEADING);
 	label_stream(text, base_name(run_path(session->run)), grid->columns >= 100 ? 32 : 20, grid->is_ascii);
 	put_piece(&title, text, GRID_TEXT);
-	if (grid->columns >= 100) {
+	if (session->full && session->full != &view_stack && session->full->key) {
+		put_full(session, &title);
+	} else if (grid->columns >= 100) {
 		put_parts(&session->rows, text, sizeof(text));
 		put_piece(&title, text, GRID_TEXT);
 	}
@@ -151,45 +166,12 @@ void bars_draw_title(struct session *session, struct grid *grid)
 		grid_text(grid, 0, grid->columns - 6, 6, "? help", GRID_GREY);
 }
 
-/* ---- overview: where in the run the window is ---- */
-
-void bars_draw_overview(const struct session *session, struct grid *grid)
-{
-	const struct layout *layout = &session->layout;
-	struct state_limits limits = session_limits(session);
-	uint64_t length = limits.end_ns - limits.begin_ns;
-	int row = layout->overview, width = layout->cells, from, until;
-
-	if (row < 0 || length == 0)
-		return;
-	grid_text(grid, row, 0, layout->label - 1, layout->label >= 12 ? "window, run" : "window", GRID_GREY);
-	from = (int)((double)(session->frame.begin_ns - limits.begin_ns) / (double)length * width);
-	until = (int)((double)(session->frame.end_ns - limits.begin_ns) / (double)length * width + 0.999) - 1;
-	if (session->frame.begin_ns < limits.begin_ns)
-		from = 0;
-	until = until >= width ? width - 1 : until;
-	from = from > until - 1 ? until - 1 : from;
-	from = from < 0 ? 0 : from;
-	until = until <= from ? from + 1 : until; /* both brackets are always seen */
-	for (int i = 0; i < width; i++)
-		grid_put(grid, row, layout->label + i, 0x2500, GRID_GREY);
-	for (int i = 0; i < SESSION_MARKS; i++) {
-		uint64_t mark_ns = session->marks[i];
-		if (mark_ns >= limits.begin_ns && mark_ns < limits.end_ns)
-			grid_put(grid, row,
-				layout->label +
-					(int)((double)(mark_ns - limits.begin_ns) / (double)length * width),
-				'\'', GRID_HEADING);
-	}
-	grid_put(grid, row, layout->label + from, '[', GRID_HEADING);
-	grid_put(grid, row, layout->label + until, ']', GRID_HEADING);
-}
-
 /* ---- pane title ---- */
 
 void bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
-	static const struct view *const panes[] = {&view_stats, &view_stack};
+	static const struct view *const panes[] = {
+		&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps, &view_source, &view_stack};
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
 
@@ -200,6 +182,8 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 		if (panes[i] == &view_stack &&
 			(session->layout.stack.columns || (!is_open && grid->columns >= 100)))
 			continue; /* it stands at the right */
+		if (panes[i] == &view_source && !is_open)
+			continue;
 		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
 		at = grid_text(grid, row, at, grid->columns - at, text,
 			is_open && session->focus == session->pane ? GRID_HEADING : GRID_TEXT);
@@ -214,18 +198,11 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 void bars_draw_path(struct session *session, struct grid *grid)
 {
 	const char *frames[BARS_PATH_FRAMES];
-	const struct frame_line *line;
-	uint32_t scope = UINT32_MAX, column = session_column(session), count = 0, depth;
+	uint32_t scope, context, count = 0, depth;
 	char text[LABEL_BYTES];
-	struct cell cell;
 
-	if (!session_cell(session, &line, &cell))
-		return;
-	for (uint32_t e = line->first[column]; e < line->first[column + 1] && scope == UINT32_MAX; e++) {
-		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
-		if (share.state == cell.state && share.function == cell.function && line->entries[e].context)
-			scope = run_context(session->run, line->entries[e].context)->scope;
-	}
+	context = session_leaf_context(session);
+	scope = context ? run_context(session->run, context)->scope : UINT32_MAX;
 	if (scope == UINT32_MAX)
 		return;
 	while (run_scope(session->run, scope)->depth >= BARS_PATH_FRAMES)
@@ -344,7 +321,9 @@ void bars_draw_status(struct session *session, struct grid *grid)
 	}
 	if (session_row(session) == UINT32_MAX)
 		return;
-	put_cursor(session, cursor, sizeof(cursor), is_wide);
+	if (!session->focus || !session->focus->put_status ||
+		!session->focus->put_status(session, cursor, sizeof(cursor)))
+		put_cursor(session, cursor, sizeof(cursor), is_wide);
 	put_columns(session, columns, sizeof(columns));
 	put_coverage(session, trust, sizeof(trust), is_wide);
 	if (session->cells_wide > 1)

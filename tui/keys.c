@@ -41,10 +41,15 @@ static const struct keys_line lines[] = {
 	{KEYS_GO, "/ n N", "find function, stream",
 		{{'/', KEYS_DO_FIND}, {'n', KEYS_DO_FIND_NEXT}, {'N', KEYS_DO_FIND_BACK}}},
 	{KEYS_GO, "m '", "mark / go to mark", {{'m', KEYS_DO_MARK}, {'\'', KEYS_DO_GO_MARK}}},
-	{KEYS_GO, "Enter", "fold group; go to line", {{KEYS_ENTER, KEYS_DO_ENTER}}},
-	{KEYS_LOOK, "1  o  t", "statistics, full, timeline",
-		{{'1', KEYS_DO_STATISTICS}, {'o', KEYS_DO_FULL}, {'t', KEYS_DO_TIMELINE}}},
-	{KEYS_LOOK, "p  Tab", "call stack; next pane", {{'p', KEYS_DO_STACK}, {KEYS_TAB, KEYS_DO_NEXT_PANE}}},
+	{KEYS_GO, "Enter", "kernel <-> launch; line", {{KEYS_ENTER, KEYS_DO_ENTER}}},
+	{KEYS_LOOK, "1 2 3 4 5", "stats blame sums depth gaps",
+		{{'1', KEYS_DO_STATISTICS}, {'2', KEYS_DO_BLAME}, {'3', KEYS_DO_SUMMARY},
+			{'4', KEYS_DO_DEPTH}, {'5', KEYS_DO_GAPS}}},
+	{KEYS_LOOK, "6 7 8 9", "profile source info diff",
+		{{'6', KEYS_DO_PROFILE}, {'7', KEYS_DO_SOURCE}, {'8', KEYS_DO_INFO}, {'9', KEYS_DO_COMPARE}}},
+	{KEYS_LOOK, "o t p Tab", "full timeline stack next",
+		{{'o', KEYS_DO_FULL}, {'t', KEYS_DO_TIMELINE}, {'p', KEYS_DO_STACK},
+			{KEYS_TAB, KEYS_DO_NEXT_PANE}}},
 	{KEYS_LOOK, "e E  =", "depth down / up; auto",
 		{{'e', KEYS_DO_DEEPER}, {'E', KEYS_DO_HIGHER}, {'=', KEYS_DO_AUTO}}},
 	{KEYS_LOOK, "c C", "fold group / all", {{'c', KEYS_DO_FOLD}, {'C', KEYS_DO_FOLD_ALL}}},
@@ -53,7 +58,8 @@ static const struct keys_line lines[] = {
 	{KEYS_LOOK, "*  &", "light up context; filter", {{'*', KEYS_DO_LIGHT}, {'&', KEYS_DO_FILTER}}},
 	{KEYS_LOOK, "b  < >", "statistics by; sort by",
 		{{'b', KEYS_DO_GROUP_BY}, {'<', KEYS_DO_SORT_LEFT}, {'>', KEYS_DO_SORT_RIGHT}}},
-	{KEYS_LOOK, "T", "zero: begin, mark, clock", {{'T', KEYS_DO_ZERO}}},
+	{KEYS_LOOK, "P |  T", "hot path, columns; zero",
+		{{'P', KEYS_DO_HOT_PATH}, {'|', KEYS_DO_COLUMNS}, {'T', KEYS_DO_ZERO}}},
 	{KEYS_KEEP, "u Ctrl-R", "undo / redo the view", {{'u', KEYS_DO_UNDO}, {CTRL('R'), KEYS_DO_REDO}}},
 	{KEYS_KEEP, ":  Y", "command; show command line",
 		{{':', KEYS_DO_COMMAND}, {'Y', KEYS_DO_COMMAND_LINE}}},
@@ -68,7 +74,7 @@ static const struct {
 	enum keys_action action; /* one of those it speaks of: a test finds each bound */
 } hints[] = {{"arrows move", KEYS_DO_LEFT}, {"w/s zoom", KEYS_DO_ZOOM_IN}, {"a/d pan", KEYS_DO_PAN_LEFT},
 	{"e/E depth", KEYS_DO_DEEPER}, {"[ ] gap", KEYS_DO_GAP_NEXT}, {"c fold", KEYS_DO_FOLD},
-	{"1 statistics", KEYS_DO_STATISTICS}, {"/ find", KEYS_DO_FIND}, {": command", KEYS_DO_COMMAND}};
+	{"1-9 pane", KEYS_DO_STATISTICS}, {"/ find", KEYS_DO_FIND}, {": command", KEYS_DO_COMMAND}};
 static const char last_hints[] = "? help  q quit";
 
 const struct keys_line *keys_lines(size_t *count)

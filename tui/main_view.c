@@ -15,9 +15,11 @@
 #include "tui/screen.h"
 #include "tui/session.h"
 
-#define VIEW_LIVE_MS 500    /* a live run is looked at twice a second */
-#define VIEW_READ_MS 50	    /* then what is there is drawn, and keys are heard */
-#define VIEW_PRINT_MAX 2000 /* columns or rows of --print */
+#define VIEW_LIVE_MS 500	  /* a live run is looked at twice a second */
+#define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
+#define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
+#define VIEW_PRINT_REFINE_MS 2000 /* one that is printed waits so long for what it can do without */
+#define VIEW_PRINT_MAX 2000	  /* columns or rows of --print */
 
 struct options {
 	int print_columns, print_rows; /* 0: in the terminal */
@@ -94,6 +96,10 @@ static int print(struct session *session, const struct options *options, struct 
 		grid.is_ascii = session->looks.is_ascii;
 		result = session_draw(session, &grid, 0, error);
 	}
+	if (!result && session_is_refining(session)) {
+		session_refine(session, VIEW_PRINT_REFINE_MS);
+		result = session_draw(session, &grid, 0, error);
+	}
 	if (!result)
 		grid_print(&grid, stdout);
 	grid_fini(&grid);
@@ -146,6 +152,14 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 	return 0;
 }
 
+/* Reads what the picture can do without until a key comes, but shows what there is now and then. */
+static void refine(struct session *session)
+{
+	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !screen_has_key();
+		ms += VIEW_READ_MS)
+		session_refine(session, VIEW_READ_MS);
+}
+
 static int interact(struct session *session, const char *keys, struct error *error)
 {
 	struct grid grid = {0};
@@ -157,10 +171,16 @@ static int interact(struct session *session, const char *keys, struct error *err
 	if (keys && !result)
 		result = draw(session, &grid, error);
 	while (!result && !session->is_done) {
-		int timeout_ms = session->is_unread ? 0 : session->is_live ? VIEW_LIVE_MS : -1;
+		bool is_refining = !session->is_unread && session_is_refining(session);
+		bool is_busy = session->is_unread || is_refining;
+		int timeout_ms = is_busy ? 0 : session->is_live ? VIEW_LIVE_MS : -1;
 		is_changed = take_keys_waiting(session, timeout_ms);
 		if (session->is_live && !is_changed && !session->is_unread)
 			is_changed = session_renew(session);
+		if (is_refining && !is_changed) {
+			refine(session);
+			is_changed = true;
+		}
 		if ((is_changed || session->is_unread) && !session->is_done)
 			result = draw(session, &grid, error);
 	}

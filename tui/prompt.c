@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/mark.h"
 #include "timeline/stats.h"
+#include "tui/blame_page.h"
 #include "tui/label.h"
+#include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
+#include "tui/source.h"
 #include "tui/text.h"
 
 void prompt_open(struct session *session, enum session_prompt prompt)
@@ -146,6 +150,21 @@ static void set_look(struct session *session, const char *value)
 }
 
 /* The whole name of what is under the cursor, which a cell or a table may have shortened. */
+/* OLD NEW: directories of the recording, and where they are here. */
+static void set_map(struct session *session, const char *value)
+{
+	struct source *source = session_source(session);
+	size_t size = strcspn(value, " ");
+	const char *to = value + size + strspn(value + size, " ");
+	char from[SESSION_TEXT];
+
+	snprintf(from, sizeof(from), "%.*s", (int)size, value);
+	if (!source || !*from || !*to || source_map(source, from, to))
+		session_say(session,
+			":map OLD NEW, up to %d times; paths that begin with OLD are looked for below NEW",
+			SOURCE_MAPS);
+}
+
 static void say_name(struct session *session)
 {
 	const struct frame_line *line;
@@ -175,7 +194,10 @@ static const struct command {
 	void (*with_value)(struct session *session, const char *value);
 	void (*without)(struct session *session);
 } commands[] = {{"time", set_time, NULL}, {"streams", set_streams, NULL}, {"depth", set_depth, NULL},
-	{"by", set_by, NULL}, {"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit},
+	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
+	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
+	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
+	{"min", blame_set_min, NULL}, {"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit},
 	{"quit", NULL, quit}, {"help", NULL, help}};
 
 static void do_command(struct session *session, char *line)
@@ -231,6 +253,8 @@ static void go_to(struct session *session, const char *text)
 
 static void take_mark(struct session *session, uint32_t key, bool is_go)
 {
+	char name[2] = {(char)key, '\0'};
+	struct error error;
 	uint64_t *mark;
 
 	if (key < 'a' || key > 'z') {
@@ -240,7 +264,12 @@ static void take_mark(struct session *session, uint32_t key, bool is_go)
 	mark = &session->marks[key - 'a'];
 	if (!is_go) {
 		*mark = frame_column_ns(&session->frame, session_column(session));
-		session_say(session, "mark %c is here; '%c comes back", (char)key, (char)key);
+		if (mark_save(session->run, name, *mark, *mark, &error))
+			session_say(session, "mark %c is here until the view is closed: %s", (char)key,
+				error.text);
+		else
+			session_say(session, "mark %c is here; '%c comes back, --time @%c.. too", (char)key,
+				(char)key, (char)key);
 	} else if (*mark == UINT64_MAX) {
 		session_say(session, "mark %c is not set", (char)key);
 	} else {
@@ -263,7 +292,10 @@ static void finish(struct session *session)
 	case PROMPT_FIND:
 		if (session->input[0])
 			strcpy(session->find, session->input);
-		seek_find(session, false);
+		if (session->full == &view_profile)
+			profile_find(session, false);
+		else
+			seek_find(session, false);
 		break;
 	case PROMPT_GOTO:
 		go_to(session, session->input);
@@ -304,6 +336,16 @@ static void type(struct session *session, uint32_t key)
 	memcpy(session->input + session->input_bytes, bytes, size);
 	session->input_bytes += size;
 	session->input[session->input_bytes] = '\0';
+}
+
+void prompt_type(struct session *session, const char *text)
+{
+	uint32_t key;
+
+	while (*text) {
+		text += text_rune(text, &key);
+		type(session, key);
+	}
 }
 
 void prompt_key(struct session *session, uint32_t key)

@@ -237,6 +237,14 @@ static uint32_t pending_key(void)
 	return (uint32_t)key;
 }
 
+bool screen_has_key(void)
+{
+	struct pollfd wait[2] = {
+		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = screen.pipe[0], .events = POLLIN}};
+
+	return poll(wait, 2, 0) != 0;
+}
+
 uint32_t screen_key(int timeout_ms)
 {
 	struct pollfd wait[2] = {

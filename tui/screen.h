@@ -29,5 +29,7 @@ void screen_size(int *rows, int *columns);
 void screen_show(const struct grid *grid, bool is_anew);
 /* The next key, KEYS_NONE after `timeout_ms` (-1: waits for ever, 0: what is there). */
 uint32_t screen_key(int timeout_ms);
+/* A key is there to be read. */
+bool screen_has_key(void);
 
 #endif

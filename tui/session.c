@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/mark.h"
 #include "timeline/stats.h"
+#include "tui/blame_page.h"
 #include "tui/label.h"
+#include "tui/profile_page.h"
+#include "tui/source.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
 
@@ -77,6 +81,19 @@ uint32_t session_rows_on_screen(const struct session *session, uint32_t *top)
 	return count - *top < room ? count - *top : room;
 }
 
+void session_step_stream(struct session *session, bool is_back)
+{
+	uint32_t row = session_row(session), count = session->rows.shown_count;
+
+	while (row != UINT32_MAX && (is_back ? row > 0 : row + 1 < count)) {
+		row += is_back ? (uint32_t)-1 : 1u;
+		if (!rows_is_group(&session->rows.nodes[session->rows.shown[row]])) {
+			session_set_row(session, row);
+			return;
+		}
+	}
+}
+
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams)
 {
 	uint32_t top, rows = session_rows_on_screen(session, &top), count = 0;
@@ -90,6 +107,38 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 		}
 	}
 	return count;
+}
+
+char *session_streams_expression(const struct session *session)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
+	char *text = NULL;
+	size_t size;
+	FILE *out = streams ? open_memstream(&text, &size) : NULL;
+
+	if (out && count && count < session->rows.stream_count)
+		for (uint32_t i = 0; i < count; i++)
+			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
+	free(streams);
+	if (out && fclose(out) != 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+bool session_passes_through(const struct session *session, uint32_t context, const char *name)
+{
+	uint32_t scope = context && context < run_context_count(session->run)
+				 ? run_context(session->run, context)->scope
+				 : UINT32_MAX;
+
+	for (; scope != UINT32_MAX; scope = run_scope(session->run, scope)->parent)
+		if (strcmp(run_function(session->run, run_scope(session->run, scope)->function)->name,
+			    name) == 0)
+			return true;
+	return false;
 }
 
 /* ---- cursor ---- */
@@ -120,6 +169,29 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 		return false;
 	*cell = frame_cell(&session->frame, *line, column);
 	return true;
+}
+
+uint32_t session_leaf_context(struct session *session)
+{
+	uint32_t column = session_column(session);
+	const struct frame_line *line;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell))
+		return 0;
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
+		if (share.state == cell.state && share.function == cell.function && line->entries[e].context)
+			return line->entries[e].context; /* entries come by descending time */
+	}
+	return 0;
+}
+
+struct source *session_source(struct session *session)
+{
+	if (!session->source)
+		session->source = calloc(1, sizeof(*session->source));
+	return session->source;
 }
 
 void session_share_name(const struct session *session, char *out, const struct cell_share *share,
@@ -166,6 +238,10 @@ enum grid_style session_style(
 
 void session_open_pane(struct session *session, const struct view *view)
 {
+	if (view->is_whole) {
+		session->full = session->focus = view;
+		return;
+	}
 	if (session->pane == view && !session->full) {
 		session->full = view; /* the same key again gives it the screen */
 		session->focus = view;
@@ -256,6 +332,22 @@ static int take_selection(struct session *session, const struct select *select, 
 	return rows_filter(&session->rows, streams, count, error);
 }
 
+/* Bookmarks of one letter are the view's marks. */
+static void take_marks(struct session *session)
+{
+	struct arena arena = {0};
+	const struct mark *marks;
+	struct error error;
+	size_t count;
+
+	if (mark_bookmarks(session->run, &arena, &marks, &count, &error))
+		session_say(session, "%s", error.text);
+	for (size_t i = 0; i < count; i++)
+		if (marks[i].name[0] >= 'a' && marks[i].name[0] <= 'z' && !marks[i].name[1])
+			session->marks[marks[i].name[0] - 'a'] = marks[i].begin_ns;
+	arena_fini(&arena);
+}
+
 int session_open(struct session **session, struct run *run, const struct select *select,
 	struct session_looks looks, struct error *error)
 {
@@ -289,6 +381,7 @@ int session_open(struct session **session, struct run *run, const struct select 
 		return result;
 	}
 	first_window(s, select);
+	take_marks(s);
 	session_first_row(s);
 	*session = s;
 	return 0;
@@ -299,6 +392,12 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	frame_fini(&session->frame);
+	overview_fini(&session->overview);
+	profile_page_free(session->profile);
+	blame_page_free(session->blame);
+	if (session->source)
+		source_fini(session->source);
+	free(session->source);
 	rows_fini(&session->rows);
 	history_free(session->history);
 	if (session->tiles)

@@ -14,6 +14,7 @@
 #include "tui/grid.h"
 #include "tui/label.h"
 #include "tui/layout.h"
+#include "tui/overview.h"
 #include "tui/palette.h"
 #include "tui/ruler.h"
 #include "tui/state.h"
@@ -49,11 +50,19 @@ struct session_looks {
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
 };
 
+struct blame_page;
+struct profile_page;
+struct source;
+
 struct session {
 	struct run *run;
 	struct tiles *tiles;
 	struct rows rows;
 	struct frame frame;
+	struct overview overview;
+	struct profile_page *profile; /* NULL: not asked for yet */
+	struct blame_page *blame;
+	struct source *source; /* the same */
 	struct state state;
 	struct history *history;
 	struct layout layout;
@@ -98,6 +107,10 @@ void session_key(struct session *session, uint32_t key);
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
 /* Looks whether the run has grown; true: draw again. */
 bool session_renew(struct session *session);
+/* Something is left to read that the picture can do without; refine reads on for about `limit_ms` (0: to the
+ * end). */
+bool session_is_refining(const struct session *session);
+void session_refine(struct session *session, unsigned limit_ms);
 
 /* ---- for views, actions and prompts ---- */
 
@@ -127,10 +140,30 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
+/* The streams on the screen as an expression of the selector: "" when they are all of the run's. The caller's
+ * to free; NULL: memory is out. */
+char *session_streams_expression(const struct session *session);
+/* The path of a context goes through a function of that name. */
+bool session_passes_through(const struct session *session, uint32_t context, const char *name);
 void session_open_pane(struct session *session, const struct view *view);
+/* The cursor to the next stream's row, past groups. */
+void session_step_stream(struct session *session, bool is_back);
+/* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
+void session_draw_frame(struct session *session, struct grid *grid);
+
+/* The leaf with most time among those that the cursor's cell stands for; 0: none. */
+uint32_t session_leaf_context(struct session *session);
+/* The source file that is open, made when it is first asked for; NULL: memory is out. */
+struct source *session_source(struct session *session);
+/* view_source.c: the source of the profile's scope, or of the cursor's frame. */
+void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile);
+/* view_timeline.c */
+void view_timeline_ruler(struct session *session, struct grid *grid);
 
 /* act.c: does what a key means. */
 void act(struct session *session, enum keys_action action);
+/* follow.c: from a GPU operation to its launch, and back. */
+void follow_link(struct session *session);
 /* seek.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
 void seek_span(struct session *session, bool is_back);
 void seek_gap(struct session *session, bool is_back);
@@ -142,6 +175,8 @@ bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64
 void seek_find(struct session *session, bool is_back);
 /* prompt.c */
 void prompt_open(struct session *session, enum session_prompt prompt);
+/* Puts text into the open prompt, as if it had been typed. */
+void prompt_type(struct session *session, const char *text);
 void prompt_key(struct session *session, uint32_t key);
 void prompt_draw(const struct session *session, struct grid *grid, int row);
 /* bars.c: the lines around the views. */
@@ -152,7 +187,6 @@ struct bars_coverage {
 };
 struct bars_coverage bars_take_coverage(struct session *session);
 void bars_draw_title(struct session *session, struct grid *grid);
-void bars_draw_overview(const struct session *session, struct grid *grid);
 void bars_draw_pane_title(const struct session *session, struct grid *grid);
 void bars_draw_path(struct session *session, struct grid *grid);
 void bars_draw_status(struct session *session, struct grid *grid);

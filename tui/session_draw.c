@@ -9,6 +9,7 @@
 
 #include "tui/session.h"
 
+#define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u /* of the timeline; the rest of a full picture takes 5 KB */
 
 /* The view jumps by half a screen when the cursor leaves it; a cursor on a row that went goes on. */
@@ -139,6 +140,11 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 
 	keep_cursor_on_screen(session);
 	result = lay(session, error);
+	if (!result && session->layout.overview >= 0)
+		result = overview_lay(&session->overview, session->run, &session->rows,
+			(uint32_t)session->layout.cells, error);
+	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
+		session_refine(session, SESSION_LIVE_READ_MS);
 	if (!result)
 		result = read_rows(session, limit_ms, error);
 	if (!result)
@@ -159,17 +165,26 @@ static void draw_too_small(struct grid *grid)
 	grid_text(grid, 4, 0, grid->columns, "q quit", GRID_TEXT);
 }
 
+void session_draw_frame(struct session *session, struct grid *grid)
+{
+	struct layout *layout = &session->layout;
+
+	if (layout->overview >= 0)
+		view_overview.draw(session, grid, (struct grid_area){layout->overview, 0, 1, layout->cells});
+	view_timeline_ruler(session, grid);
+	if (!layout->stack.columns || session->full == &view_summary)
+		return;
+	for (int i = 0; i < layout->stack.rows; i++)
+		grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
+	view_stack.draw(session, grid, layout->stack);
+}
+
 static void draw_split(struct session *session, struct grid *grid)
 {
 	struct layout *layout = &session->layout;
 
-	bars_draw_overview(session, grid);
+	session_draw_frame(session, grid);
 	view_timeline.draw(session, grid, layout->timeline);
-	if (layout->stack.columns) {
-		for (int i = 0; i < layout->stack.rows; i++)
-			grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
-		view_stack.draw(session, grid, layout->stack);
-	}
 	if (layout->pane.rows) {
 		bars_draw_pane_title(session, grid);
 		session->pane->draw(session, grid, layout->pane);
@@ -210,6 +225,21 @@ static bool is_over_budget(const struct session *session, const struct grid *gri
 {
 	return session->looks.colours && !session->looks.is_single && !session->full && !session->is_unread &&
 	       session->cells_wide < 4 && grid_bytes(grid, session->layout.timeline) > SESSION_BUDGET_BYTES;
+}
+
+bool session_is_refining(const struct session *session)
+{
+	return !session->layout.is_too_small && session->layout.overview >= 0 && session->overview.width &&
+	       !session->overview.is_done;
+}
+
+void session_refine(struct session *session, unsigned limit_ms)
+{
+	struct error error;
+
+	if (session_is_refining(session) &&
+		overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
+		session_say(session, "%s", error.text);
 }
 
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)

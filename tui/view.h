@@ -19,12 +19,25 @@ struct view {
 	/* An action while the view has the focus; false: it is not the view's own, and the session does it.
 	 * NULL: it has none of its own. */
 	bool (*act)(struct session *session, enum keys_action action);
+	/* What the title line says behind its name while it has the whole screen. NULL: nothing. */
+	void (*put_title)(struct session *session, char *out, size_t size_bytes);
+	/* The left part of the status line while it has the focus; false: the cursor's cell. NULL: the same.
+	 */
+	bool (*put_status)(struct session *session, char *out, size_t size_bytes);
+	bool is_whole;	   /* always has the whole screen */
 	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
 };
 
+extern const struct view view_overview;
 extern const struct view view_timeline;
 extern const struct view view_stats;
 extern const struct view view_stack;
+extern const struct view view_summary;
+extern const struct view view_depth;
+extern const struct view view_blame;
+extern const struct view view_gaps;
+extern const struct view view_profile;
+extern const struct view view_source;
 extern const struct view view_help;
 
 #endif

@@ -40,19 +40,6 @@ static bool is_of_cell(const struct cell *cell, const struct cell_share *share)
 	return share->state == cell->state && share->function == cell->function;
 }
 
-/* The leaf with most time among those that the cell's function and state stand for. */
-static uint32_t leaf_context(struct session *session, const struct frame_line *line, const struct cell *cell)
-{
-	uint32_t column = session_column(session);
-
-	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
-		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
-		if (is_of_cell(cell, &share) && line->entries[e].context)
-			return line->entries[e].context; /* entries come by descending time */
-	}
-	return 0;
-}
-
 static void list_scopes(const struct run *run, struct stack *stack)
 {
 	const struct run_context *context = run_context(run, stack->context);
@@ -95,7 +82,7 @@ static bool stack_take(struct session *session, struct stack *stack)
 		memmove(&stack->shares[1], &stack->shares[0], own * sizeof(share));
 		stack->shares[0] = share;
 	}
-	stack->context = leaf_context(session, line, &stack->cell);
+	stack->context = session_leaf_context(session);
 	list_scopes(session->run, stack);
 	return true;
 }

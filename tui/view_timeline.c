@@ -9,152 +9,18 @@
 #include "tui/label.h"
 #include "tui/lanes.h"
 #include "tui/quantity.h"
+#include "tui/runs.h"
 #include "tui/session.h"
 #include "tui/text.h"
-
-#define NAME_AT 2	  /* a state's name stands this far inside its run */
-#define NAME_MIN_COLOUR 4 /* shorter runs have no name where colour tells them apart */
-
-/* Where cells of one row go. */
-struct row_place {
-	struct session *session;
-	struct grid *grid;
-	int row, column;
-	bool has_cursor;
-	int wide; /* screen columns of a cell */
-};
 
 static bool is_live_tail(const struct session *session, uint32_t column)
 {
 	return session->is_live && frame_column_ns(&session->frame, column) >= run_end_ns(session->run);
 }
 
-/* ---- one run of cells ---- */
-
-static enum grid_style block_style(const struct session *session, const struct cell *cell, bool is_ink)
-{
-	if (session->lit != UINT32_MAX && cell->function != session->lit && !is_ink)
-		return GRID_MIXED;
-	return session_style(session, (enum extent_state)cell->state, cell->hash, is_ink);
-}
-
-static enum grid_style state_style(enum extent_state state)
-{
-	switch (state) {
-	case EXTENT_SYNC:
-		return GRID_WARNING;
-	case EXTENT_LOST:
-		return GRID_ERROR;
-	case EXTENT_ABSENT:
-		return GRID_TEXT;
-	default:
-		return GRID_GREY;
-	}
-}
-
-static uint32_t block_fill(const struct session *session, const struct cell *cell)
-{
-	bool is_code = cell->state == EXTENT_WORK || cell->state == EXTENT_KERNEL;
-
-	if (is_code && session->looks.colours && !session->looks.is_fill)
-		return ' ';
-	return (uint32_t)extent_state_glyph((enum extent_state)cell->state);
-}
-
-static uint32_t some_rune(const struct session *session, const struct cell *cell)
-{
-	if (session->looks.is_ascii)
-		return cell->eighths <= 1 ? ',' : ';';
-	return 0x2580u + cell->eighths;
-}
-
-/* One character in all columns of a cell. */
-static void put_cell(const struct row_place *place, uint32_t column, uint32_t rune, enum grid_style style)
-{
-	for (int i = 0; i < place->wide; i++)
-		grid_put(place->grid, place->row, place->column + (int)column * place->wide + i, rune, style);
-}
-
-static void draw_cell(const struct row_place *place, uint32_t column, const struct cell *cell)
-{
-	enum extent_state state = (enum extent_state)cell->state;
-
-	switch (cell->kind) {
-	case CELL_UNREAD:
-		put_cell(place, column, ':', GRID_GREY);
-		break;
-	case CELL_BLOCK:
-		put_cell(place, column,
-			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
-				   : block_fill(place->session, cell),
-			block_style(place->session, cell, false));
-		break;
-	case CELL_MIXED:
-		put_cell(place, column, '%', GRID_MIXED);
-		break;
-	case CELL_SOME:
-		put_cell(place, column, some_rune(place->session, cell),
-			block_style(place->session, cell, true));
-		break;
-	default:
-		put_cell(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
-	}
-}
-
-/* Name of a run of blocks: from its first cell, and its last one stays fill so that neighbours part. */
-static void name_block(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
-{
-	char name[LABEL_BYTES], short_name[LABEL_BYTES + 2];
-	const struct run_function *function;
-	bool is_bracketed = cell->is_shorter && cell->state == EXTENT_WORK && cells >= NAME_MIN_COLOUR;
-	int room = (int)cells - 1;
-
-	if (cell->function == UINT32_MAX || room < 1 ||
-		(place->session->looks.colours && cells < NAME_MIN_COLOUR))
-		return;
-	function = run_function(place->session->run, cell->function);
-	label_fit(name, function->name, is_bracketed ? room - 2 : room, LABEL_CELL, place->grid->is_ascii);
-	if (is_bracketed)
-		snprintf(short_name, sizeof(short_name), "(%s)", name);
-	else
-		snprintf(short_name, sizeof(short_name), "%s", name);
-	grid_text(place->grid, place->row, place->column + (int)from * place->wide, room, short_name,
-		block_style(place->session, cell, false));
-}
-
-/* Name of a run of a state, if there is one and all of it has room between its glyphs. */
-static void name_state(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
-{
-	const struct run_function *function;
-	char name[LABEL_BYTES] = "";
-
-	if (cell->state == EXTENT_UNMONITORED)
-		strcpy(name, "not monitored");
-	if (cell->function != UINT32_MAX) {
-		function = run_function(place->session->run, cell->function);
-		if (!function->is_placeholder)
-			label_fit(name, function->name, (int)cells, LABEL_CELL, place->grid->is_ascii);
-	}
-	if (!name[0] || text_cells(name) + 2 * NAME_AT > (int)cells || strstr(name, "\xe2\x80\xa6"))
-		return;
-	grid_text(place->grid, place->row, place->column + (int)from * place->wide + NAME_AT, (int)cells,
-		name, state_style((enum extent_state)cell->state));
-}
-
-static void draw_run(const struct row_place *place, uint32_t from, uint32_t cells, const struct cell *row)
-{
-	for (uint32_t i = 0; i < cells; i++)
-		draw_cell(place, from + i, &row[from + i]);
-	if (row[from].kind == CELL_BLOCK &&
-		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL))
-		name_block(place, from, cells * (uint32_t)place->wide, &row[from]);
-	else if (row[from].kind == CELL_STATE)
-		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
-}
-
 /* ---- one row ---- */
 
-static void draw_stream(const struct row_place *place, uint32_t stream, struct cell *row)
+static void draw_stream(const struct runs_place *place, uint32_t stream, struct cell *row)
 {
 	struct session *session = place->session;
 	const struct frame_line *line = frame_line(&session->frame, stream);
@@ -165,14 +31,10 @@ static void draw_stream(const struct row_place *place, uint32_t stream, struct c
 		if (line && !is_live_tail(session, i))
 			row[i] = frame_cell(&session->frame, line, i);
 	}
-	for (uint32_t from = 0, i; from < count; from = i) {
-		for (i = from + 1; i < count && cell_is_same_run(&row[from], &row[i]); i++)
-			;
-		draw_run(place, from, i - from, row);
-	}
+	runs_draw(place, row, count);
 }
 
-static void draw_lanes(const struct row_place *place, uint32_t node)
+static void draw_lanes(const struct runs_place *place, uint32_t node)
 {
 	struct session *session = place->session;
 	const float *shares = lanes_of(&session->frame, &session->rows, node);
@@ -183,9 +45,9 @@ static void draw_lanes(const struct row_place *place, uint32_t node)
 		if (shares && shares[i] > 0 && eighths == 0)
 			eighths = 1;
 		if (!shares || is_live_tail(session, i))
-			put_cell(place, i, ':', GRID_GREY);
+			runs_put(place, i, ':', GRID_GREY);
 		else if (eighths)
-			put_cell(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
+			runs_put(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
 	}
 }
 
@@ -231,7 +93,7 @@ static char row_mark(struct session *session, uint32_t node)
 	return n->is_pinned ? '+' : n->is_match ? '*' : ' ';
 }
 
-static void draw_marks(const struct row_place *place, int column, char mark)
+static void draw_marks(const struct runs_place *place, int column, char mark)
 {
 	enum grid_style style = mark == '!' ? GRID_ERROR : mark == '?' ? GRID_GREY : GRID_HEADING;
 
@@ -241,7 +103,7 @@ static void draw_marks(const struct row_place *place, int column, char mark)
 		grid_put(place->grid, place->row, column + (mark == '!' && column == 0), '>', GRID_HEADING);
 }
 
-static void draw_label(const struct row_place *place, uint32_t node, int width)
+static void draw_label(const struct runs_place *place, uint32_t node, int width)
 {
 	const struct rows_node *n = &place->session->rows.nodes[node];
 	int step = width < 12 ? 1 : 2, at = n->level == 2 || n->kind == ROWS_DEVICE ? 2 + step : 2;
@@ -283,7 +145,7 @@ static void draw_more(struct session *session, struct grid *grid, int row, uint3
 }
 
 /* The range between v and the cursor is underlined in the cursor's row. */
-static void mark_cursor(const struct row_place *place)
+static void mark_cursor(const struct runs_place *place)
 {
 	const struct session *session = place->session;
 	uint32_t cursor = session_column(session), other;
@@ -300,7 +162,7 @@ static void mark_cursor(const struct row_place *place)
 		GRID_REVERSE);
 }
 
-static void draw_ruler(struct session *session, struct grid *grid)
+void view_timeline_ruler(struct session *session, struct grid *grid)
 {
 	int row = session->layout.ruler, label = session->layout.label;
 
@@ -343,10 +205,9 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
 
-	draw_ruler(session, grid);
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];
-		struct row_place place = {session, grid, area.row + (int)i, session->layout.label,
+		struct runs_place place = {session, grid, area.row + (int)i, session->layout.label,
 			top + i == cursor, session->cells_wide};
 
 		draw_label(&place, node, session->layout.label);

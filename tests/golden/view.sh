@@ -10,6 +10,7 @@ unset NO_COLOR
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-golden.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+export XDG_CONFIG_HOME=$work XDG_CACHE_HOME=$work
 
 IFS='|' read -r _ run size locale options keys < <(grep "^$name|" "$here/view_cases")
 if [ -f "$here/view_$run.awk" ]; then
@@ -18,6 +19,10 @@ if [ -f "$here/view_$run.awk" ]; then
 else
 	hpct-simulate -o "$run.hpct" --shape "$run" --streams 12 --records 20000 --seed 7
 fi
+case $name in
+source | source-8* | source-p*) for file in 0 1 2 3; do seq -f "statement %g of $file;" 1100 >$file.c; done ;;
+source-map) mkdir new && seq -f "	mapped %g" 1100 >new/0.c ;;
+esac
 read -ra words <<<"$options"
 LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then

@@ -282,7 +282,9 @@ static void test_monkey(void **state)
 		'L' & 31, 0xe9, 0x1f600, KEYS_RESIZE};
 	static const char *const typed[] = {":time 0.1s..0.2s<Enter>", ":depth 3<Enter>",
 		":streams kind=gpu<Enter>", ":streams <Enter>", "g50%<Enter>", "g0.3<Enter>", "/solve<Enter>",
-		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":set fill<Enter>"};
+		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", "60P", "6b",
+		":metric a = $0 / @1<Enter>", ":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>",
+		":threads kind=cpu<Enter>", "44", "3", "22", "55j", "7", ":set fill<Enter>"};
 	unsigned seed = (unsigned)getpid();
 	struct error error;
 	struct fixture f;

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tui_outline.c - laws of the folding tree on random profiles: everything open shows every row once, siblings
+ * stand in order of the sort column, steps visit all rows forwards and backwards, the hot path keeps its
+ * share, and what is open stays open when the profile is loaded again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tui/outline.h"
+
+#define ROWS_MAX 120
+
+static struct profile_metric metric = {.name = "CPUTIME", .unit = "ns"};
+static union profile_value inclusive[ROWS_MAX], exclusive[ROWS_MAX];
+static struct profile_row rows[ROWS_MAX];
+static char names[ROWS_MAX][8];
+
+static struct profile make_profile(unsigned *seed, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t parent = i ? (uint32_t)i - 1 : UINT32_MAX;
+		while (i && parent && rand_r(seed) % 3)
+			parent = rows[parent].parent;
+		snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		inclusive[i].number = 0;
+		exclusive[i].number = (uint64_t)rand_r(seed) % 50;
+		rows[i] = (struct profile_row){.name = names[i],
+			.name_bytes = strlen(names[i]),
+			.module = "",
+			.file = "",
+			.parent = parent,
+			.depth = i ? rows[parent].depth + 1 : 0,
+			.kind = i ? PROFILE_FUNCTION : PROFILE_ROOT,
+			.inclusive = &inclusive[i],
+			.exclusive = &exclusive[i]};
+	}
+	for (size_t i = count; i-- > 0;) {
+		inclusive[i].number += exclusive[i].number;
+		if (i)
+			inclusive[rows[i].parent].number += inclusive[i].number;
+	}
+	return (struct profile){.metrics = &metric, .metric_count = 1, .rows = rows, .count = count};
+}
+
+static void check_order(const struct outline *outline)
+{
+	for (size_t i = 1; i < outline->line_count; i++) {
+		uint32_t a = outline->lines[i - 1].row, b = outline->lines[i].row;
+		if (rows[a].parent == rows[b].parent)
+			assert_true(outline_value(outline, a, outline->sort) >=
+				    outline_value(outline, b, outline->sort));
+	}
+}
+
+static void check_steps(const struct outline *outline, size_t count)
+{
+	uint32_t order[ROWS_MAX], row = 0;
+	size_t seen = 0;
+
+	for (; row != UINT32_MAX && seen < count; row = outline_next_row(outline, row, false))
+		order[seen++] = row;
+	assert_int_equal(seen, count);
+	assert_true(row == UINT32_MAX);
+	row = order[count - 1];
+	for (size_t i = count; i-- > 0; row = outline_next_row(outline, row, true))
+		assert_int_equal(row, order[i]);
+	assert_true(row == UINT32_MAX);
+}
+
+static void check_hot(struct outline *outline)
+{
+	uint32_t end = outline_hot_path(outline, 0, 0.4);
+	struct error error;
+
+	for (uint32_t row = end; row; row = rows[row].parent)
+		assert_true(inclusive[row].number * 10 >= inclusive[rows[row].parent].number * 4);
+	for (uint32_t child = 1; child < outline->profile.count; child++)
+		if (rows[child].parent == end && inclusive[child].number)
+			assert_true(inclusive[child].number * 10 < inclusive[end].number * 4);
+	assert_int_equal(outline_list(outline, &error), 0);
+	assert_int_equal(outline->lines[outline_line_of(outline, end)].row, end); /* it is opened */
+}
+
+static void test_laws(void **state)
+{
+	unsigned seed = (unsigned)getpid();
+
+	(void)state;
+	print_message("seed %u\n", seed);
+	for (int round = 0; round < 300; round++) {
+		size_t count = 1 + (size_t)rand_r(&seed) % ROWS_MAX;
+		struct profile profile = make_profile(&seed, count);
+		struct outline outline = {0};
+		struct error error;
+		size_t lines;
+
+		assert_int_equal(outline_load(&outline, &profile, &error), 0);
+		check_hot(&outline);
+		outline_sort(&outline, (size_t)rand_r(&seed) % 2, &error);
+		for (uint32_t i = 0; i < count; i++)
+			outline_set_open(&outline, i, true);
+		assert_int_equal(outline_list(&outline, &error), 0);
+		assert_int_equal(outline.line_count, count);
+		check_order(&outline);
+		check_steps(&outline, count);
+		outline_set_open(&outline, (uint32_t)rand_r(&seed) % (uint32_t)count, false);
+		assert_int_equal(outline_list(&outline, &error), 0);
+		lines = outline.line_count;
+		assert_int_equal(outline_load(&outline, &profile, &error), 0);
+		assert_int_equal(outline_list(&outline, &error), 0);
+		assert_int_equal(outline.line_count, lines);
+		outline_fini(&outline);
+	}
+}
+
+static void test_derived(void **state)
+{
+	unsigned seed = 5;
+	struct profile profile = make_profile(&seed, 50);
+	struct outline outline = {0};
+	struct error error;
+
+	(void)state;
+	assert_int_equal(outline_load(&outline, &profile, &error), 0);
+	assert_int_equal(outline_derive(&outline, "share", "$0 / @0", false, &error), 0);
+	assert_int_equal(outline_derive(&outline, "twice", "2 * $2", false, &error), 0);
+	assert_int_equal(outline_derive(&outline, "bad", "$9", false, &error), -ERROR_USAGE);
+	assert_int_equal(outline.column_count, 4);
+	assert_int_equal(outline_load(&outline, &profile, &error), 0); /* they stay */
+	assert_int_equal(outline.column_count, 4);
+	for (uint32_t i = 0; i < 50; i++)
+		assert_true(outline_value(&outline, i, 3) ==
+			    2 * ((double)inclusive[i].number / (double)inclusive[0].number));
+	assert_int_equal(outline_sort(&outline, 3, &error), 0);
+	outline_set_open(&outline, 0, true);
+	assert_int_equal(outline_list(&outline, &error), 0);
+	check_order(&outline);
+	outline_fini(&outline);
+}
+
+static void test_flatten_zoom(void **state)
+{
+	unsigned seed = 8;
+	struct profile profile = make_profile(&seed, 80);
+	struct outline outline = {0};
+	struct error error;
+	size_t expected = 0;
+
+	(void)state;
+	assert_int_equal(outline_load(&outline, &profile, &error), 0);
+	outline.flatten = 2;
+	assert_int_equal(outline_list(&outline, &error), 0);
+	for (uint32_t i = 1; i < 80; i++) /* rows three levels down, and leaves above */
+		expected += rows[i].depth == 3 || (rows[i].depth < 3 && !outline_has_children(&outline, i));
+	assert_int_equal(outline.line_count, expected);
+	outline.flatten = 0;
+	outline.zooms[outline.zoom_count++] = outline.hashes[1];
+	assert_int_equal(outline_list(&outline, &error), 0);
+	assert_int_equal(outline.lines[0].row, 1);
+	outline_reveal(&outline, 0);
+	assert_int_equal(outline_list(&outline, &error), 0);
+	assert_int_equal(outline.zoom_count, 0);
+	assert_int_equal(outline.lines[0].row, 0);
+	outline_fini(&outline);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws), cmocka_unit_test(test_derived),
+		cmocka_unit_test(test_flatten_zoom)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elide.h - takes rows out of a profile whose names match a pattern, and gives their cost to who stays
+ * (S4 10.7, figure 10.10):
+ *
+ *   A 10 (1)            self C         A (1+2)         below C        A (1)          all C    A (1+5)
+ *   |- B 4 (4)                         |- B, D, E                     |- B, C (5)             |- B
+ *   `- C 5 (2)
+ *      |- D 2 (2)       C's children are A's; its exclusive cost is A's    C's subtree is C's     ... A's
+ *      `- E 1 (1)
+ *
+ * That is so in a top-down tree. In the other views a row's costs are not its parent's: there the rows go and
+ * nothing is moved.
+ */
+#ifndef TIMELINE_ELIDE_H
+#define TIMELINE_ELIDE_H
+
+#include "store/arena.h"
+#include "timeline/profile.h"
+
+enum elide_kind { ELIDE_SELF, ELIDE_BELOW, ELIDE_ALL, ELIDE_KIND_COUNT };
+const char *elide_kind_name(enum elide_kind kind);
+int elide_kind_find(const char *name, size_t name_bytes); /* -1: none */
+
+struct elide_pattern {
+	enum elide_kind kind;
+	const char *glob; /* of the row's name */
+	bool is_off;
+};
+
+/* Rows of `profile` that stay, with their costs, in `arena`; row 0 always stays. The inclusive total and the
+ * sum of the functions' exclusive costs do not change. */
+int elide_rows(struct profile *profile, bool is_top_down, const struct elide_pattern *patterns, size_t count,
+	struct arena *arena, struct error *error);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formula.c - recursive descent to a list of steps for a stack; a row's value is one pass over them.
+ */
+#include "timeline/formula.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NESTING_MAX 64u
+#define STEPS_MAX 1024u
+#define ARGUMENTS_MAX 64u
+
+enum step_kind {
+	STEP_NUMBER,
+	STEP_ROW,
+	STEP_ROOT,
+	STEP_NEGATE,
+	STEP_ADD,
+	STEP_SUBTRACT,
+	STEP_MULTIPLY,
+	STEP_DIVIDE,
+	STEP_POWER,
+	STEP_LESS,
+	STEP_LESS_EQUAL,
+	STEP_GREATER,
+	STEP_GREATER_EQUAL,
+	STEP_EQUAL,
+	STEP_NOT_EQUAL,
+	STEP_CALL
+};
+
+struct step {
+	enum step_kind kind;
+	uint32_t function, arguments; /* of a call */
+	size_t column;
+	double number;
+};
+
+struct formula {
+	struct step steps[STEPS_MAX];
+	size_t count;
+};
+
+/* ---- functions ---- */
+
+static double call_sum(const double *values, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += values[i];
+	return sum;
+}
+
+static double call_avg(const double *values, size_t count)
+{
+	return call_sum(values, count) / (double)count;
+}
+
+static double call_min(const double *values, size_t count)
+{
+	double least = values[0];
+
+	for (size_t i = 1; i < count; i++)
+		least = values[i] < least || isnan(values[i]) ? values[i] : least;
+	return least;
+}
+
+static double call_max(const double *values, size_t count)
+{
+	double most = values[0];
+
+	for (size_t i = 1; i < count; i++)
+		most = values[i] > most || isnan(values[i]) ? values[i] : most;
+	return most;
+}
+
+/* Of a population, not of a sample of one. */
+static double call_stdev(const double *values, size_t count)
+{
+	double mean = call_avg(values, count), sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return sqrt(sum / (double)count);
+}
+
+#define CALL_ONE(name, expression)                                    \
+	static double call_##name(const double *values, size_t count) \
+	{                                                             \
+		(void)count;                                          \
+		return expression;                                    \
+	}
+CALL_ONE(abs, fabs(values[0]))
+CALL_ONE(sqrt, sqrt(values[0]))
+CALL_ONE(exp, exp(values[0]))
+CALL_ONE(log, log(values[0]))
+CALL_ONE(log10, log10(values[0]))
+CALL_ONE(floor, floor(values[0]))
+CALL_ONE(ceil, ceil(values[0]))
+CALL_ONE(round, round(values[0]))
+CALL_ONE(pow, pow(values[0], values[1]))
+CALL_ONE(if, values[0] != 0 ? values[1] : values[2])
+#undef CALL_ONE
+
+static const struct {
+	const char *name;
+	uint32_t least, most; /* arguments */
+	double (*call)(const double *values, size_t count);
+} functions[] = {{"avg", 1, ARGUMENTS_MAX, call_avg}, {"sum", 1, ARGUMENTS_MAX, call_sum},
+	{"min", 1, ARGUMENTS_MAX, call_min}, {"max", 1, ARGUMENTS_MAX, call_max},
+	{"stdev", 1, ARGUMENTS_MAX, call_stdev}, {"abs", 1, 1, call_abs}, {"sqrt", 1, 1, call_sqrt},
+	{"exp", 1, 1, call_exp}, {"log", 1, 1, call_log}, {"log10", 1, 1, call_log10},
+	{"floor", 1, 1, call_floor}, {"ceil", 1, 1, call_ceil}, {"round", 1, 1, call_round},
+	{"pow", 2, 2, call_pow}, {"if", 3, 3, call_if}};
+
+#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
+
+/* ---- parsing ---- */
+
+struct parser {
+	const char *text, *at;
+	size_t columns;
+	unsigned nesting;
+	struct formula *formula;
+	struct error *error;
+};
+
+static int fail(struct parser *p, const char *what)
+{
+	return error_set(p->error, ERROR_USAGE, "formula '%.80s', character %zu: %s", p->text,
+		(size_t)(p->at - p->text) + 1, what);
+}
+
+static void skip_blanks(struct parser *p)
+{
+	while (*p->at == ' ' || *p->at == '\t')
+		p->at++;
+}
+
+static bool take(struct parser *p, const char *token)
+{
+	skip_blanks(p);
+	if (strncmp(p->at, token, strlen(token)) != 0)
+		return false;
+	p->at += strlen(token);
+	return true;
+}
+
+static int emit(struct parser *p, struct step step)
+{
+	if (p->formula->count == STEPS_MAX)
+		return fail(p, "it is too long");
+	p->formula->steps[p->formula->count++] = step;
+	return 0;
+}
+
+static int parse_comparison(struct parser *p);
+
+static int parse_column(struct parser *p, enum step_kind kind)
+{
+	char *end;
+	unsigned long column;
+	char what[96];
+
+	if (!isdigit((unsigned char)*p->at))
+		return fail(p, "a column's number is missing here");
+	column = strtoul(p->at, &end, 10);
+	if (column >= p->columns) {
+		snprintf(what, sizeof(what), "there are only columns 0 to %zu", p->columns - 1);
+		return fail(p, p->columns ? what : "there are no columns");
+	}
+	p->at = end;
+	return emit(p, (struct step){.kind = kind, .column = column});
+}
+
+static int parse_call(struct parser *p, uint32_t function)
+{
+	uint32_t count = 0;
+	char what[96];
+
+	if (!take(p, "("))
+		return fail(p, "( is missing here");
+	do {
+		int result = parse_comparison(p);
+		if (result)
+			return result;
+	} while (++count < ARGUMENTS_MAX && take(p, ","));
+	if (count < functions[function].least || count > functions[function].most) {
+		snprintf(what, sizeof(what), "%s takes %u argument%s, not %u", functions[function].name,
+			functions[function].least, functions[function].least == 1 ? "" : "s", count);
+		return fail(p, what);
+	}
+	if (!take(p, ")"))
+		return fail(p, ") is missing here");
+	return emit(p, (struct step){.kind = STEP_CALL, .function = function, .arguments = count});
+}
+
+static int parse_name(struct parser *p)
+{
+	size_t size = 0;
+
+	while (isalnum((unsigned char)p->at[size]))
+		size++;
+	for (uint32_t i = 0; i < FUNCTION_COUNT; i++) {
+		if (strlen(functions[i].name) != size || strncmp(functions[i].name, p->at, size) != 0)
+			continue;
+		p->at += size;
+		return parse_call(p, i);
+	}
+	return fail(p, "no such function; there are avg sum min max stdev abs sqrt exp log log10 floor ceil "
+		       "round pow if");
+}
+
+static int parse_value(struct parser *p)
+{
+	char *end;
+	double number;
+	int result;
+
+	skip_blanks(p);
+	if (take(p, "$"))
+		return parse_column(p, STEP_ROW);
+	if (take(p, "@"))
+		return parse_column(p, STEP_ROOT);
+	if (take(p, "(")) {
+		result = parse_comparison(p);
+		if (!result && !take(p, ")"))
+			result = fail(p, ") is missing here");
+		return result;
+	}
+	if (isalpha((unsigned char)*p->at))
+		return parse_name(p);
+	if (!isdigit((unsigned char)*p->at) && *p->at != '.')
+		return fail(p, *p->at ? "a value is missing here" : "it ends where a value is missing");
+	number = strtod(p->at, &end);
+	if (end == p->at)
+		return fail(p, "this is no number");
+	p->at = end;
+	return emit(p, (struct step){.kind = STEP_NUMBER, .number = number});
+}
+
+/* A minus binds looser than the power right of it: -2^2 is -4, 2^-2 is 0.25. */
+static int parse_sign(struct parser *p)
+{
+	int result;
+
+	if (++p->nesting > NESTING_MAX)
+		return fail(p, "it is nested too deep");
+	if (take(p, "-")) {
+		result = parse_sign(p);
+		if (!result)
+			result = emit(p, (struct step){.kind = STEP_NEGATE});
+	} else {
+		result = parse_value(p);
+		if (!result && take(p, "^")) {
+			result = parse_sign(p);
+			if (!result)
+				result = emit(p, (struct step){.kind = STEP_POWER});
+		}
+	}
+	p->nesting--;
+	return result;
+}
+
+static int parse_product(struct parser *p)
+{
+	int result = parse_sign(p);
+
+	while (!result) {
+		enum step_kind kind = take(p, "*") ? STEP_MULTIPLY : take(p, "/") ? STEP_DIVIDE : STEP_NUMBER;
+		if (kind == STEP_NUMBER)
+			break;
+		result = parse_sign(p);
+		if (!result)
+			result = emit(p, (struct step){.kind = kind});
+	}
+	return result;
+}
+
+static int parse_sum(struct parser *p)
+{
+	int result = parse_product(p);
+
+	while (!result) {
+		enum step_kind kind = take(p, "+") ? STEP_ADD : take(p, "-") ? STEP_SUBTRACT : STEP_NUMBER;
+		if (kind == STEP_NUMBER)
+			break;
+		result = parse_product(p);
+		if (!result)
+			result = emit(p, (struct step){.kind = kind});
+	}
+	return result;
+}
+
+static int parse_comparison(struct parser *p)
+{
+	static const struct {
+		const char *token;
+		enum step_kind kind;
+	} tokens[] = {{"<=", STEP_LESS_EQUAL}, {">=", STEP_GREATER_EQUAL}, {"==", STEP_EQUAL},
+		{"!=", STEP_NOT_EQUAL}, {"<", STEP_LESS}, {">", STEP_GREATER}};
+	int result = parse_sum(p);
+
+	for (size_t i = 0; !result && i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+		if (!take(p, tokens[i].token))
+			continue;
+		result = parse_sum(p);
+		return result ? result : emit(p, (struct step){.kind = tokens[i].kind});
+	}
+	return result;
+}
+
+int formula_parse(struct formula **formula, const char *text, size_t columns, struct error *error)
+{
+	struct parser p = {.text = text, .at = text, .columns = columns, .error = error};
+	int result;
+
+	*formula = NULL;
+	p.formula = calloc(1, sizeof(*p.formula));
+	if (!p.formula)
+		return error_memory(error);
+	result = parse_comparison(&p);
+	skip_blanks(&p);
+	if (!result && *p.at)
+		result = fail(&p, "this is too much");
+	if (result) {
+		free(p.formula);
+		return result;
+	}
+	*formula = p.formula;
+	return 0;
+}
+
+void formula_free(struct formula *formula)
+{
+	free(formula);
+}
+
+/* ---- values ---- */
+
+static double apply(enum step_kind kind, double a, double b)
+{
+	switch (kind) {
+	case STEP_ADD:
+		return a + b;
+	case STEP_SUBTRACT:
+		return a - b;
+	case STEP_MULTIPLY:
+		return a * b;
+	case STEP_DIVIDE:
+		return b == 0 ? NAN : a / b;
+	case STEP_POWER:
+		return pow(a, b);
+	case STEP_LESS:
+		return a < b;
+	case STEP_LESS_EQUAL:
+		return a <= b;
+	case STEP_GREATER:
+		return a > b;
+	case STEP_GREATER_EQUAL:
+		return a >= b;
+	case STEP_EQUAL:
+		return a == b;
+	default:
+		return a != b;
+	}
+}
+
+double formula_value(const struct formula *formula, const double *row, const double *root)
+{
+	double stack[STEPS_MAX + 1];
+	size_t depth = 0;
+
+	for (size_t i = 0; i < formula->count; i++) {
+		const struct step *step = &formula->steps[i];
+		switch (step->kind) {
+		case STEP_NUMBER:
+			stack[depth++] = step->number;
+			break;
+		case STEP_ROW:
+			stack[depth++] = row[step->column];
+			break;
+		case STEP_ROOT:
+			stack[depth++] = root[step->column];
+			break;
+		case STEP_NEGATE:
+			stack[depth - 1] = -stack[depth - 1];
+			break;
+		case STEP_CALL:
+			depth -= step->arguments;
+			stack[depth] = functions[step->function].call(&stack[depth], step->arguments);
+			depth++;
+			break;
+		default:
+			depth--;
+			stack[depth - 1] = apply(step->kind, stack[depth - 1], stack[depth]);
+		}
+	}
+	return stack[0];
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formula.h - derived metrics: a spreadsheet-like formula over the columns of a metric table (S4 10.5).
+ *
+ *   sum        = product { (+ | -) product }            comparisons give 1 or 0: < <= > >= == !=
+ *   product    = sign { (* | /) sign }
+ *   sign       = [-] power          power = value [^ sign]
+ *   value      = number | $n | @n | name ( sum {, sum} ) | ( sum )
+ *
+ * $n is the n-th column's value in the row at hand, counted from 0, @n its value in the root. Functions: avg
+ * sum min max stdev (any number of arguments), abs sqrt exp log log10 floor ceil round (one), pow (two), if
+ * (three). What has no value (0/0, the root of -1) is NaN and spreads.
+ */
+#ifndef TIMELINE_FORMULA_H
+#define TIMELINE_FORMULA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/error.h"
+
+struct formula;
+
+/* ERROR_USAGE with the place and what is wrong there. `columns`: how many there are to refer to. */
+int formula_parse(struct formula **formula, const char *text, size_t columns, struct error *error);
+void formula_free(struct formula *formula);
+
+/* Both arrays have the columns that it was parsed for. */
+double formula_value(const struct formula *formula, const double *row, const double *root);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_page.c - asks the sweep about all streams of the processes that have a row on the screen: a GPU waits
+ * for threads that may not be shown.
+ */
+#include "tui/blame_page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+#include "tui/quantity.h"
+
+struct blame_page *blame_page_of(struct session *session)
+{
+	if (!session->blame) {
+		session->blame = calloc(1, sizeof(*session->blame));
+		if (session->blame) {
+			session->blame->by = PLACE_PATH;
+			session->blame->min_ns = BLAME_MIN_NS;
+		}
+	}
+	return session->blame;
+}
+
+static void forget(struct blame_page *page)
+{
+	gaps_free(page->gaps);
+	page->gaps = NULL;
+	page->has_rows = false;
+	page->rows = (struct share_rows){0};
+	arena_fini(&page->row_arena);
+	arena_fini(&page->arena);
+}
+
+void blame_page_free(struct blame_page *page)
+{
+	if (!page)
+		return;
+	forget(page);
+	waits_free(page->waits);
+	free(page);
+}
+
+/* All streams of the processes on the screen; the caller's to free. */
+static uint32_t *list_streams(struct session *session, uint32_t *count, bool *has_queue)
+{
+	const struct rows *rows = &session->rows;
+	uint32_t *streams = calloc((size_t)rows->stream_count + 1, sizeof(*streams));
+	uint32_t top, shown = session_rows_on_screen(session, &top), last = UINT32_MAX;
+
+	*count = 0;
+	*has_queue = false;
+	for (uint32_t r = top; streams && r < top + shown; r++) {
+		uint32_t process = rows->shown[r];
+		while (rows->nodes[process].parent != UINT32_MAX)
+			process = rows->nodes[process].parent;
+		if (process == last)
+			continue; /* rows of a process stand together, but for pinned ones */
+		last = process;
+		for (uint32_t i = process; i < rows->nodes[process].next; i++) {
+			bool is_there = rows_is_group(&rows->nodes[i]);
+			for (uint32_t k = 0; k < *count && !is_there; k++)
+				is_there = streams[k] == rows->nodes[i].stream;
+			if (is_there)
+				continue;
+			streams[(*count)++] = rows->nodes[i].stream;
+			*has_queue = *has_queue || rows->nodes[i].kind == ROWS_QUEUE;
+		}
+	}
+	return streams;
+}
+
+static int sweep(struct session *session, struct blame_page *page, const uint32_t *streams, uint32_t count,
+	struct error *error)
+{
+	struct idle_question question = {.streams = streams,
+		.stream_count = count,
+		.begin_ns = session->frame.begin_ns,
+		.end_ns = session->frame.end_ns,
+		.busy = IDLE_BUSY_ANY,
+		.group = IDLE_GROUP_PROCESS};
+	int result = page->waits ? 0 : waits_new(&page->waits, session->run, NULL, error);
+
+	if (!result)
+		result = gaps_new(&page->gaps, page->min_ns, error);
+	if (result)
+		return result;
+	question.waits = page->waits;
+	question.gaps = page->gaps;
+	return idle_sweep(&page->idle, session->run, &question, &page->arena, error);
+}
+
+static void take_sweep(struct session *session, struct blame_page *page)
+{
+	uint32_t count;
+	bool has_queue;
+	uint32_t *streams = list_streams(session, &count, &has_queue);
+	uint64_t key =
+		streams ? store_hash64(streams, count * sizeof(*streams), run_end_ns(session->run)) : 0;
+	struct error error;
+
+	if (streams && (page->begin_ns != session->frame.begin_ns || page->end_ns != session->frame.end_ns ||
+			       page->streams != key || page->swept_min_ns != page->min_ns)) {
+		forget(page);
+		page->begin_ns = session->frame.begin_ns;
+		page->end_ns = session->frame.end_ns;
+		page->streams = key;
+		page->swept_min_ns = page->min_ns;
+		page->trouble[0] = '\0';
+		if (!has_queue)
+			snprintf(page->trouble, sizeof(page->trouble),
+				"No process on the screen has a GPU queue: nothing waits for its threads.");
+		else if (sweep(session, page, streams, count, &error))
+			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
+	}
+	free(streams);
+}
+
+bool blame_page_take(struct session *session, struct blame_page *page)
+{
+	struct error error;
+
+	take_sweep(session, page);
+	if (page->trouble[0])
+		return false;
+	if (page->has_rows && page->depth == session->state.depth && page->rows_by == page->by)
+		return true;
+	arena_fini(&page->row_arena);
+	page->depth = session->state.depth;
+	page->rows_by = page->by;
+	page->has_rows = true;
+	if (share_rows_make(&page->rows, session->run, page->idle.blamed, page->idle.blamed_count, NULL,
+		    page->by, page->depth, &page->row_arena, &error)) {
+		page->rows = (struct share_rows){0};
+		session_say(session, "%s", error.text);
+	}
+	return true;
+}
+
+void blame_go_to_gap(struct session *session, const struct gap *gap)
+{
+	uint64_t length_ns = gap->end_ns - gap->begin_ns;
+	uint32_t node = rows_node_of(&session->rows, gap->stream);
+	char length[QUANTITY_BYTES];
+
+	session_keep(session);
+	if (node != UINT32_MAX)
+		session->state.node = node;
+	session->state.is_following = false;
+	state_set_window(&session->state, session_limits(session),
+		gap->begin_ns > length_ns ? gap->begin_ns - length_ns : 0, length_ns * 3);
+	state_go(&session->state, session_limits(session), gap->begin_ns);
+	session->gap_ns = length_ns;
+	session->full = NULL;
+	session->focus = &view_timeline;
+	quantity_short(length, length_ns);
+	session_say(session, "gap: %s, %s", length, gap_cause_text(gap->cause));
+}
+
+void blame_set_min(struct session *session, const char *value)
+{
+	struct blame_page *page = blame_page_of(session);
+	double ns;
+
+	if (!page || quantity_parse(value, &ns) || !(ns >= 0 && ns < 9e18))
+		session_say(
+			session, ":min needs a duration, such as 10us: shorter gaps are counted, not listed");
+	else
+		page->min_ns = (uint64_t)ns;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blame_page.h - who is to blame for the idle GPUs of the processes on the screen, and the gaps themselves:
+ * one sweep (blame/idle.h) for the window, made anew when window or rows change. Drawn by view_blame.c and
+ * view_gaps.c.
+ */
+#ifndef TUI_BLAME_PAGE_H
+#define TUI_BLAME_PAGE_H
+
+#include "blame/gaps.h"
+#include "blame/idle.h"
+#include "tui/session.h"
+
+#define BLAME_MIN_NS 10000u /* shorter gaps are counted, not listed */
+
+struct blame_page {
+	struct waits *waits;
+	struct gaps *gaps;
+	struct arena arena, row_arena; /* of the sweep; of the rows */
+	struct idle idle;
+	struct share_rows rows;
+	bool has_rows;
+	enum place_by by;
+	uint64_t min_ns;
+	/* what it is of */
+	uint64_t begin_ns, end_ns, streams, swept_min_ns;
+	uint32_t depth;
+	enum place_by rows_by;
+	uint32_t line, first;	      /* cursor of the blame */
+	uint32_t gap_line, gap_first; /* of the gaps */
+	char trouble[1100];	      /* why there is nothing; "": there is */
+};
+
+struct blame_page *blame_page_of(struct session *session);
+void blame_page_free(struct blame_page *page);
+/* False: nothing to show, `trouble` says why. */
+bool blame_page_take(struct session *session, struct blame_page *page);
+/* The timeline with the gap in the middle third, the cursor at its begin. */
+void blame_go_to_gap(struct session *session, const struct gap *gap);
+/* :min DURATION */
+void blame_set_min(struct session *session, const char *value);
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outline.c - values of all rows are made once per profile and column set; sorting and folding only touch
+ * indices.
+ */
+#include "tui/outline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+
+#define NONE UINT32_MAX
+
+void outline_fini(struct outline *outline)
+{
+	for (size_t i = 0; i < outline->column_count; i++)
+		formula_free(outline->columns[i].formula);
+	free(outline->values);
+	free(outline->hashes);
+	free(outline->order);
+	free(outline->first_child);
+	free(outline->next);
+	free(outline->open.items);
+	free(outline->lines);
+	*outline = (struct outline){0};
+}
+
+/* ---- sets of rows ---- */
+
+static size_t set_find(const struct outline_set *set, uint64_t hash)
+{
+	size_t at = 0;
+
+	while (at < set->count && set->items[at] != hash)
+		at++;
+	return at;
+}
+
+static void set_change(struct outline_set *set, uint64_t hash, bool is_in)
+{
+	size_t at = set_find(set, hash);
+
+	if (!is_in && at < set->count) {
+		set->items[at] = set->items[--set->count];
+	} else if (is_in && at == set->count) {
+		if (set->count == set->capacity) {
+			size_t capacity = set->capacity ? set->capacity * 2 : 64;
+			uint64_t *items = realloc(set->items, capacity * sizeof(*items));
+			if (!items)
+				return; /* the row stays closed */
+			set->items = items;
+			set->capacity = capacity;
+		}
+		set->items[set->count++] = hash;
+	}
+}
+
+void outline_set_open(struct outline *outline, uint32_t row, bool is_open)
+{
+	set_change(&outline->open, outline->hashes[row], is_open);
+}
+
+bool outline_is_open(const struct outline *outline, uint32_t row)
+{
+	return set_find(&outline->open, outline->hashes[row]) < outline->open.count;
+}
+
+bool outline_is_hot(const struct outline *outline, uint32_t row)
+{
+	for (size_t i = 0; i < outline->hot_count; i++)
+		if (outline->hot[i] == outline->hashes[row])
+			return true;
+	return false;
+}
+
+bool outline_has_children(const struct outline *outline, uint32_t row)
+{
+	return outline->first_child[row] != NONE;
+}
+
+uint32_t outline_find_hash(const struct outline *outline, uint64_t hash)
+{
+	for (uint32_t i = 0; i < outline->profile.count; i++)
+		if (outline->hashes[i] == hash)
+			return i;
+	return NONE;
+}
+
+/* ---- columns and values ---- */
+
+static double number_of(const struct profile_metric *metric, union profile_value value)
+{
+	return metric->is_real ? value.real : (double)value.number;
+}
+
+/* Values of the metrics, then of formulas, which may use derived columns left of them. */
+static void fill_row(struct outline *outline, uint32_t at)
+{
+	const struct profile_row *row = &outline->profile.rows[at];
+	double *values = &outline->values[at * OUTLINE_COLUMNS];
+
+	for (size_t c = 0; c < outline->column_count; c++) {
+		const struct outline_column *column = &outline->columns[c];
+		if (column->kind == OUTLINE_DERIVED)
+			values[c] = column->formula ? formula_value(column->formula, values, outline->values)
+						    : NAN;
+		else
+			values[c] = number_of(&outline->profile.metrics[column->metric],
+				column->kind == OUTLINE_INCLUSIVE ? row->inclusive[column->metric]
+								  : row->exclusive[column->metric]);
+	}
+}
+
+static void fill_values(struct outline *outline)
+{
+	for (uint32_t i = 0; i < outline->profile.count; i++) /* the root first: @n is there */
+		fill_row(outline, i);
+}
+
+static void add_metric(struct outline *outline, size_t metric, enum outline_column_kind kind)
+{
+	const struct profile_metric *m = &outline->profile.metrics[metric];
+	struct outline_column *column = &outline->columns[outline->column_count++];
+
+	*column = (struct outline_column){.kind = kind, .metric = metric, .has_percent = true};
+	column->is_time = !m->is_real && strcmp(m->unit, "ns") == 0;
+	snprintf(column->name, sizeof(column->name), "%.50s (%c)", m->name,
+		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');
+}
+
+/* Columns of the metrics; those that were there keep whether they are hidden, derived ones come behind. */
+static void make_columns(struct outline *outline)
+{
+	struct outline_column old[OUTLINE_COLUMNS];
+	size_t old_count = outline->column_count;
+	struct error error;
+
+	memcpy(old, outline->columns, sizeof(old));
+	outline->column_count = 0;
+	for (size_t m = 0; m < outline->profile.metric_count && outline->column_count + 2 <= OUTLINE_COLUMNS;
+		m++) {
+		add_metric(outline, m, OUTLINE_INCLUSIVE);
+		add_metric(outline, m, OUTLINE_EXCLUSIVE);
+	}
+	for (size_t i = 0; i < old_count; i++) {
+		for (size_t c = 0; c < outline->column_count; c++)
+			if (strcmp(outline->columns[c].name, old[i].name) == 0)
+				outline->columns[c].is_hidden = old[i].is_hidden;
+		if (old[i].kind != OUTLINE_DERIVED || outline->column_count == OUTLINE_COLUMNS)
+			continue;
+		formula_free(old[i].formula);
+		old[i].formula = NULL;
+		if (formula_parse(&old[i].formula, old[i].text, outline->column_count, &error))
+			old[i].formula = NULL; /* its metrics are not in this window: no values */
+		outline->columns[outline->column_count++] = old[i];
+	}
+	if (outline->sort >= outline->column_count)
+		outline->sort = 0;
+}
+
+double outline_value(const struct outline *outline, uint32_t row, size_t column)
+{
+	return outline->values[row * OUTLINE_COLUMNS + column];
+}
+
+int outline_derive(
+	struct outline *outline, const char *name, const char *text, bool has_percent, struct error *error)
+{
+	struct outline_column column = {.kind = OUTLINE_DERIVED, .has_percent = has_percent};
+	size_t at = 0;
+	int result;
+
+	if (strlen(text) >= sizeof(column.text) || strlen(name) >= sizeof(column.name))
+		return error_set(error, ERROR_USAGE,
+			"a metric's name has at most %d characters, a formula %d", OUTLINE_NAME - 1,
+			OUTLINE_FORMULA - 1);
+	while (at < outline->column_count && (outline->columns[at].kind != OUTLINE_DERIVED ||
+						     strcmp(outline->columns[at].name, name) != 0))
+		at++;
+	if (at == OUTLINE_COLUMNS)
+		return error_set(error, ERROR_USAGE, "there are %d columns already", OUTLINE_COLUMNS);
+	result = formula_parse(&column.formula, text, at, error);
+	if (result)
+		return result;
+	strcpy(column.name, name);
+	strcpy(column.text, text);
+	if (at == outline->column_count)
+		outline->column_count++;
+	else
+		formula_free(outline->columns[at].formula);
+	outline->columns[at] = column;
+	fill_values(outline);
+	return outline_sort(outline, outline->sort, error);
+}
+
+/* ---- order ---- */
+
+static int compare_rows(const void *a, const void *b, void *data)
+{
+	const struct outline *outline = data;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct profile_row *row_x = &outline->profile.rows[x], *row_y = &outline->profile.rows[y];
+	double value_x, value_y;
+	int order;
+
+	if (row_x->parent != row_y->parent)
+		return row_x->parent < row_y->parent ? -1 : 1;
+	if (outline->column_count) {
+		value_x = outline_value(outline, x, outline->sort);
+		value_y = outline_value(outline, y, outline->sort);
+		if (isnan(value_x) != isnan(value_y)) /* what has no value comes last */
+			return isnan(value_x) ? 1 : -1;
+		if (value_x != value_y && !isnan(value_x))
+			return (value_x > value_y) != outline->is_ascending ? -1 : 1;
+	}
+	order = strcmp(row_x->name, row_y->name);
+	return order ? order : x < y ? -1 : x > y;
+}
+
+int outline_sort(struct outline *outline, size_t column, struct error *error)
+{
+	size_t count = outline->profile.count;
+
+	(void)error;
+	outline->sort = column < outline->column_count ? column : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		outline->order[i] = i;
+		outline->first_child[i] = outline->next[i] = NONE;
+	}
+	if (count > 1)
+		qsort_r(outline->order + 1, count - 1, sizeof(*outline->order), compare_rows, outline);
+	for (size_t i = count; i-- > 1;) { /* backwards: each becomes the first of its siblings so far */
+		uint32_t row = outline->order[i], parent = outline->profile.rows[row].parent;
+		outline->next[row] = outline->first_child[parent];
+		outline->first_child[parent] = row;
+	}
+	return 0;
+}
+
+/* ---- loading ---- */
+
+static uint64_t hash_row(const struct outline *outline, uint32_t at)
+{
+	const struct profile_row *row = &outline->profile.rows[at];
+	uint64_t hash = at ? outline->hashes[row->parent] : 1;
+
+	hash = store_hash64(row->name, row->name_bytes, hash + row->kind);
+	hash = store_hash64(row->file, strlen(row->file), hash);
+	return store_hash64(row->module, strlen(row->module), hash) ^ (row->line * 0x9e3779b97f4a7c15u);
+}
+
+int outline_load(struct outline *outline, const struct profile *profile, struct error *error)
+{
+	size_t count = profile->count;
+	double *values = calloc(count + 1, OUTLINE_COLUMNS * sizeof(*values));
+	uint64_t *hashes = calloc(count + 1, sizeof(*hashes));
+	uint32_t *order = calloc(count + 1, sizeof(*order)), *first = calloc(count + 1, sizeof(*first));
+	uint32_t *next = calloc(count + 1, sizeof(*next));
+
+	free(outline->values);
+	free(outline->hashes);
+	free(outline->order);
+	free(outline->first_child);
+	free(outline->next);
+	outline->values = values;
+	outline->hashes = hashes;
+	outline->order = order;
+	outline->first_child = first;
+	outline->next = next;
+	outline->line_count = 0;
+	outline->profile = *profile;
+	if (!values || !hashes || !order || !first || !next) {
+		outline->profile.count = 0;
+		return error_memory(error);
+	}
+	make_columns(outline);
+	for (uint32_t i = 0; i < count; i++)
+		hashes[i] = hash_row(outline, i);
+	fill_values(outline);
+	return outline_sort(outline, outline->sort, error);
+}
+
+/* ---- lines ---- */
+
+static bool has_row(const struct outline *outline, uint64_t hash, uint32_t *row)
+{
+	*row = outline_find_hash(outline, hash);
+	return *row != NONE;
+}
+
+static void add_line(struct outline *outline, uint32_t row, uint32_t level)
+{
+	outline->lines[outline->line_count++] = (struct outline_line){row, level};
+}
+
+/* The row and, where it is open, those below it. */
+static void list_below(struct outline *outline, uint32_t top, uint32_t level)
+{
+	uint32_t row = top;
+
+	for (;;) {
+		add_line(outline, row, level);
+		if (outline->first_child[row] != NONE && outline_is_open(outline, row)) {
+			row = outline->first_child[row];
+			level++;
+			continue;
+		}
+		while (row != top && outline->next[row] == NONE) {
+			row = outline->profile.rows[row].parent;
+			level--;
+		}
+		if (row == top)
+			return;
+		row = outline->next[row];
+	}
+}
+
+/* The rows so many levels below the top, and the leaves above them, by value. */
+static size_t flat_tops(const struct outline *outline, uint32_t top, uint32_t *tops)
+{
+	uint32_t base = outline->profile.rows[top].depth, row = top;
+	size_t count = 0;
+
+	for (;;) {
+		uint32_t depth = outline->profile.rows[row].depth - base;
+		if (depth > outline->flatten || outline->first_child[row] == NONE) {
+			if (row != top)
+				tops[count++] = row;
+		} else {
+			row = outline->first_child[row];
+			continue;
+		}
+		while (row != top && outline->next[row] == NONE)
+			row = outline->profile.rows[row].parent;
+		if (row == top)
+			return count;
+		row = outline->next[row];
+	}
+}
+
+static int compare_tops(const void *a, const void *b, void *data)
+{
+	const struct outline *outline = data;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	double value_x = outline_value(outline, x, outline->sort);
+	double value_y = outline_value(outline, y, outline->sort);
+
+	if (value_x != value_y)
+		return (value_x > value_y) != outline->is_ascending ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+int outline_list(struct outline *outline, struct error *error)
+{
+	size_t count = outline->profile.count, top_count;
+	uint32_t top = 0, *tops;
+
+	free(outline->lines);
+	outline->line_count = 0;
+	outline->lines = calloc(count + 1, sizeof(*outline->lines));
+	if (!outline->lines)
+		return error_memory(error);
+	if (count == 0)
+		return 0;
+	while (outline->zoom_count && !has_row(outline, outline->zooms[outline->zoom_count - 1], &top))
+		outline->zoom_count--;
+	if (!outline->zoom_count)
+		top = 0;
+	if (outline->flatten == 0) {
+		outline_set_open(outline, top, true);
+		list_below(outline, top, 0);
+		return 0;
+	}
+	tops = calloc(count + 1, sizeof(*tops));
+	if (!tops)
+		return error_memory(error);
+	top_count = flat_tops(outline, top, tops);
+	qsort_r(tops, top_count, sizeof(*tops), compare_tops, outline);
+	for (size_t i = 0; i < top_count; i++)
+		list_below(outline, tops[i], 0);
+	free(tops);
+	return 0;
+}
+
+size_t outline_line_of(const struct outline *outline, uint32_t row)
+{
+	for (; row != NONE && row < outline->profile.count; row = outline->profile.rows[row].parent)
+		for (size_t i = 0; i < outline->line_count; i++)
+			if (outline->lines[i].row == row)
+				return i;
+	return 0;
+}
+
+void outline_reveal(struct outline *outline, uint32_t row)
+{
+	uint32_t top;
+
+	for (uint32_t up = outline->profile.rows[row].parent; up != NONE;
+		up = outline->profile.rows[up].parent)
+		outline_set_open(outline, up, true);
+	while (outline->zoom_count) {
+		uint32_t up = row;
+		if (has_row(outline, outline->zooms[outline->zoom_count - 1], &top))
+			while (up != NONE && up != top)
+				up = outline->profile.rows[up].parent;
+		else
+			up = NONE;
+		if (up != NONE)
+			return;
+		outline->zoom_count--;
+	}
+}
+
+uint32_t outline_hot_path(struct outline *outline, uint32_t row, double share)
+{
+	outline->hot_count = 0;
+	for (;;) {
+		uint32_t best = outline->first_child[row];
+
+		if (outline->hot_count < sizeof(outline->hot) / sizeof(outline->hot[0]))
+			outline->hot[outline->hot_count++] = outline->hashes[row];
+		for (uint32_t child = best; child != NONE; child = outline->next[child])
+			if (outline_value(outline, child, outline->sort) >
+				outline_value(outline, best, outline->sort))
+				best = child;
+		if (best == NONE ||
+			!(outline_value(outline, best, outline->sort) >=
+				share * outline_value(outline, row, outline->sort)) ||
+			!(outline_value(outline, best, outline->sort) > 0))
+			return row;
+		outline_set_open(outline, row, true);
+		row = best;
+	}
+}
+
+uint32_t outline_next_row(const struct outline *outline, uint32_t row, bool is_back)
+{
+	const struct profile_row *rows = outline->profile.rows;
+
+	if (!is_back) {
+		if (outline->first_child[row] != NONE)
+			return outline->first_child[row];
+		while (row && outline->next[row] == NONE)
+			row = rows[row].parent;
+		return row ? outline->next[row] : NONE;
+	}
+	if (row == 0)
+		return NONE;
+	if (outline->first_child[rows[row].parent] == row)
+		return rows[row].parent;
+	for (uint32_t before = outline->first_child[rows[row].parent];; before = outline->next[before]) {
+		if (outline->next[before] != row)
+			continue;
+		while (outline->first_child[before] != NONE) {
+			before = outline->first_child[before];
+			while (outline->next[before] != NONE)
+				before = outline->next[before];
+		}
+		return before;
+	}
+}

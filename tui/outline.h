@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outline.h - a profile as a tree that folds: which rows are open, in which order siblings stand, where the
+ * view is zoomed, how far it is flattened, which rows are the hot path. Knows no screen.
+ *
+ *   profile rows --columns--> values --sort, open, zoom, flatten--> lines
+ *
+ * Rows are known by the hash of their path, so that what was open stays open when the window moves.
+ */
+#ifndef TUI_OUTLINE_H
+#define TUI_OUTLINE_H
+
+#include "timeline/elide.h"
+#include "timeline/formula.h"
+#include "timeline/profile.h"
+
+#define OUTLINE_COLUMNS 32 /* metrics twice, and derived ones */
+#define OUTLINE_NAME 64
+#define OUTLINE_FORMULA 512
+#define OUTLINE_ZOOMS 64
+
+enum outline_column_kind { OUTLINE_INCLUSIVE, OUTLINE_EXCLUSIVE, OUTLINE_DERIVED };
+
+struct outline_column {
+	enum outline_column_kind kind;
+	char name[OUTLINE_NAME];
+	size_t metric; /* of the profile; derived: none */
+	struct formula *formula;
+	char text[OUTLINE_FORMULA]; /* of the formula */
+	bool is_hidden;
+	bool is_time; /* ns */
+	bool has_percent;
+};
+
+struct outline_line {
+	uint32_t row; /* of the profile */
+	uint32_t level;
+};
+
+struct outline_set { /* of path hashes */
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+struct outline {
+	struct profile profile;
+	struct outline_column columns[OUTLINE_COLUMNS];
+	size_t column_count;
+	size_t sort; /* column */
+	bool is_ascending;
+	double *values; /* [row][column] */
+	uint64_t *hashes;
+	uint32_t *order, *first_child, *next; /* siblings in sort order */
+	struct outline_set open;
+	uint64_t hot[OUTLINE_ZOOMS * 4];
+	size_t hot_count;
+	uint64_t zooms[OUTLINE_ZOOMS];
+	size_t zoom_count;
+	unsigned flatten; /* levels of the top taken away */
+	struct outline_line *lines;
+	size_t line_count;
+};
+
+/* Takes a profile; its rows must live as long. Columns of metrics are made, derived ones are kept and parsed
+ * anew. */
+int outline_load(struct outline *outline, const struct profile *profile, struct error *error);
+void outline_fini(struct outline *outline);
+
+/* Adds a derived metric; one of that name is replaced. */
+int outline_derive(struct outline *outline, const char *name, const char *formula, bool has_percent,
+	struct error *error);
+int outline_sort(struct outline *outline, size_t column, struct error *error);
+double outline_value(const struct outline *outline, uint32_t row, size_t column);
+/* Opens or closes a row; the lines are made anew by outline_list. */
+void outline_set_open(struct outline *outline, uint32_t row, bool is_open);
+bool outline_is_open(const struct outline *outline, uint32_t row);
+bool outline_has_children(const struct outline *outline, uint32_t row);
+bool outline_is_hot(const struct outline *outline, uint32_t row);
+/* From the row down the child with at least `share` of its parent's sort column, opened and marked; the last
+ * row of it (S4 10.3.2). */
+uint32_t outline_hot_path(struct outline *outline, uint32_t row, double share);
+/* The lines shown; after any change. */
+int outline_list(struct outline *outline, struct error *error);
+/* Opens what is above the row, and leaves a zoom that hides it. */
+void outline_reveal(struct outline *outline, uint32_t row);
+/* Line of a row, or of the nearest one above it. */
+size_t outline_line_of(const struct outline *outline, uint32_t row);
+/* The next row in sorted tree order, open or not; UINT32_MAX behind the last one. */
+uint32_t outline_next_row(const struct outline *outline, uint32_t row, bool is_back);
+/* Row with that path hash, UINT32_MAX: none. */
+uint32_t outline_find_hash(const struct outline *outline, uint64_t hash);
+
+#endif

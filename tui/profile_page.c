@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_page.c - asks timeline/profile.h for the window and the streams, takes the filtered rows out, and
+ * hands the rest to the outline.
+ */
+#include "tui/profile_page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+
+struct profile_page *profile_page_of(struct session *session)
+{
+	if (!session->profile) {
+		session->profile = calloc(1, sizeof(*session->profile));
+		if (session->profile)
+			session->profile->hot_share = PROFILE_HOT_SHARE;
+	}
+	return session->profile;
+}
+
+void profile_page_free(struct profile_page *page)
+{
+	if (!page)
+		return;
+	outline_fini(&page->outline);
+	arena_fini(&page->arena);
+	free(page);
+}
+
+static struct profile_key key_now(struct session *session, const struct profile_page *page)
+{
+	struct profile_key key = {
+		.run_end_ns = run_end_ns(session->run), .kind = page->kind, .filters = page->filter_changes};
+	uint32_t *streams, count;
+
+	if (!page->is_whole) {
+		key.begin_ns = session->frame.begin_ns;
+		key.end_ns = session->frame.end_ns;
+	}
+	if (page->threads[0]) {
+		key.streams = store_hash64(page->threads, strlen(page->threads), 2);
+	} else if (!page->is_whole) {
+		streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+		count = streams ? session_streams_on_screen(session, streams) : 0;
+		key.streams = streams ? store_hash64(streams, count * sizeof(*streams), 3) : 0;
+		free(streams);
+	}
+	return key;
+}
+
+/* ---- the question ---- */
+
+static int put_option(struct select *select, const char *name, const char *value, struct error *error)
+{
+	int result = select_option(select, name, value, error);
+
+	return result > 0 ? error_set(error, ERROR_USAGE, "--%s is not known", name) : result;
+}
+
+static int put_window(
+	struct session *session, const struct profile_page *page, struct select *select, struct error *error)
+{
+	uint64_t origin_ns = run_origin_ns(session->run);
+	uint64_t begin_ns = session->frame.begin_ns, end_ns = session->frame.end_ns;
+	char text[96], *streams;
+	int result;
+
+	if (page->is_whole)
+		return page->threads[0] ? put_option(select, "streams", page->threads, error) : 0;
+	if (begin_ns < origin_ns)
+		begin_ns = origin_ns; /* the first column begins a little before the run */
+	snprintf(text, sizeof(text), "%lluns..%lluns", (unsigned long long)(begin_ns - origin_ns),
+		(unsigned long long)(end_ns - origin_ns));
+	result = put_option(select, "time", text, error);
+	if (result || page->threads[0])
+		return result ? result : put_option(select, "streams", page->threads, error);
+	streams = session_streams_expression(session);
+	if (!streams)
+		return error_memory(error);
+	if (streams[0])
+		result = put_option(select, "streams", streams, error);
+	free(streams);
+	return result;
+}
+
+static int compute(struct session *session, struct profile_page *page, struct error *error)
+{
+	struct profile profile = {0};
+	struct select *select;
+	int result = select_new(&select, error);
+
+	if (result)
+		return result;
+	result = put_window(session, page, select, error);
+	if (!result)
+		result = select_bind(select, session->run, error);
+	if (!result)
+		result = profile_compute(&profile, session->run, select, page->kind, &page->arena, error);
+	select_free(select);
+	if (!result)
+		result = elide_rows(&profile, page->kind == PROFILE_TOP_DOWN, page->filters,
+			page->filter_count, &page->arena, error);
+	return result ? result : outline_load(&page->outline, &profile, error);
+}
+
+static void open_first(struct profile_page *page)
+{
+	if (page->outline.profile.count && page->outline.open.count == 0) {
+		outline_hot_path(&page->outline, 0, page->hot_share);
+		page->outline.hot_count = 0;
+	}
+	if (outline_find_hash(&page->outline, page->cursor) == UINT32_MAX && page->outline.profile.count)
+		page->cursor = page->outline.hashes[0];
+}
+
+bool profile_page_take(struct session *session, struct profile_page *page)
+{
+	struct profile_key key = key_now(session, page);
+	struct error error;
+
+	if (!page->is_loaded || memcmp(&key, &page->key, sizeof(key)) != 0) {
+		struct profile nothing = {0};
+		page->trouble[0] = '\0';
+		page->key = key;
+		page->is_loaded = true;
+		outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
+		arena_fini(&page->arena);
+		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
+			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
+		else if (compute(session, page, &error))
+			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
+		else if (page->outline.profile.count == 0)
+			snprintf(page->trouble, sizeof(page->trouble),
+				"Nothing was sampled on these streams in this window; 0 takes the whole "
+				"run.");
+		open_first(page);
+	}
+	if (!page->trouble[0] && outline_list(&page->outline, &error))
+		snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
+	return page->trouble[0] == '\0';
+}
+
+size_t profile_page_line(const struct profile_page *page)
+{
+	return outline_line_of(&page->outline, outline_find_hash(&page->outline, page->cursor));
+}
+
+/* ---- commands ---- */
+
+static void list_columns(struct session *session, const struct outline *outline)
+{
+	char text[SESSION_MESSAGE];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < outline->column_count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s$%zu %s%s%s", i ? "   " : "", i,
+			outline->columns[i].name, outline->columns[i].text[0] ? " = " : "",
+			outline->columns[i].text);
+	session_say(session, "%s", text[0] ? text : "no columns yet: 6 opens the profile");
+}
+
+/* A column by its number, with or without '$'; -1 after saying what there is. */
+static int parse_column(struct session *session, const struct outline *outline, const char *value)
+{
+	char *end;
+	unsigned long column;
+
+	value += *value == '$';
+	column = strtoul(value, &end, 10);
+	if (end != value && !*end && column < outline->column_count)
+		return (int)column;
+	list_columns(session, outline);
+	return -1;
+}
+
+void profile_set_metric(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *sign = strchr(value, '='), *formula;
+	char name[OUTLINE_NAME];
+	size_t size;
+	struct error error;
+
+	if (!page || !*value || !sign) {
+		session_say(session,
+			":metric NAME = FORMULA, such as: waste = $0 - 2 * $1 / @1; :columns lists $n");
+		return;
+	}
+	for (size = (size_t)(sign - value); size && value[size - 1] == ' '; size--)
+		;
+	snprintf(name, sizeof(name), "%.*s", (int)size, value);
+	formula = sign + 1 + strspn(sign + 1, " ");
+	profile_page_take(session, page);
+	if (outline_derive(&page->outline, name[0] ? name : formula, formula, false, &error))
+		session_say(session, "%s", error.text);
+}
+
+void profile_set_columns(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	int column;
+
+	if (!page)
+		return;
+	profile_page_take(session, page);
+	column = parse_column(session, &page->outline, value);
+	if (column >= 0)
+		page->outline.columns[column].is_hidden = !page->outline.columns[column].is_hidden;
+}
+
+void profile_set_percent(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	int column = page ? parse_column(session, &page->outline, value) : -1;
+
+	if (column >= 0)
+		page->outline.columns[column].has_percent = !page->outline.columns[column].has_percent;
+}
+
+static void list_filters(struct session *session, const struct profile_page *page)
+{
+	char text[SESSION_MESSAGE];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < page->filter_count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu %s %s%s", i ? "   " : "", i,
+			elide_kind_name(page->filters[i].kind), page->filters[i].glob,
+			page->filters[i].is_off ? " (off)" : "");
+	session_say(session, "%s",
+		text[0] ? text
+			: ":hide self|below|all PATTERN takes rows out; :hide N switches one off or on");
+}
+
+void profile_set_hide(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	size_t word = strcspn(value, " "), at;
+	int kind = elide_kind_find(value, word);
+	const char *glob = value + word + strspn(value + word, " ");
+	char *end;
+
+	if (!page)
+		return;
+	at = strtoul(value, &end, 10);
+	if (end != value && !*end && at < page->filter_count) {
+		page->filters[at].is_off = !page->filters[at].is_off;
+	} else if (kind < 0 || !*glob || page->filter_count == PROFILE_FILTERS ||
+		   strlen(glob) >= OUTLINE_NAME) {
+		list_filters(session, page);
+		return;
+	} else {
+		at = page->filter_count++;
+		strcpy(page->globs[at], glob);
+		page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
+	}
+	page->filter_changes++;
+}
+
+void profile_set_threads(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+
+	if (page)
+		snprintf(page->threads, sizeof(page->threads), "%s", value);
+}
+
+void profile_set_hot(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (!page || end == value || (*end && strcmp(end, "%") != 0) || !(percent > 0 && percent <= 100))
+		session_say(session, ":hot needs a percentage, such as 50%%");
+	else
+		page->hot_share = percent / 100;
+}
+
+void profile_find(struct session *session, bool is_back)
+{
+	struct profile_page *page = profile_page_of(session);
+	uint32_t row;
+
+	if (!page || !session->find[0] || !page->outline.profile.count)
+		return;
+	row = outline_find_hash(&page->outline, page->cursor);
+	for (size_t steps = 0; steps < page->outline.profile.count; steps++) {
+		row = row == UINT32_MAX ? 0 : outline_next_row(&page->outline, row, is_back);
+		if (row == UINT32_MAX)
+			row = is_back ? (uint32_t)page->outline.profile.count - 1 : 0;
+		if (!strcasestr(page->outline.profile.rows[row].name, session->find))
+			continue;
+		outline_reveal(&page->outline, row);
+		page->cursor = page->outline.hashes[row];
+		session_say(session, "/%s", session->find);
+		return;
+	}
+	session_say(session, "'%s' is in no scope's name", session->find);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_page.h - the profile of a session: which window, streams and tree it is of, computed anew when they
+ * change, and what the user did to it. Drawn by view_profile.c.
+ */
+#ifndef TUI_PROFILE_PAGE_H
+#define TUI_PROFILE_PAGE_H
+
+#include "tui/outline.h"
+#include "tui/session.h"
+
+#define PROFILE_FILTERS 32
+#define PROFILE_HOT_SHARE 0.5
+
+/* What the profile was computed of: the same key, the same numbers. */
+struct profile_key {
+	uint64_t begin_ns, end_ns, run_end_ns, streams; /* streams: hash of the list */
+	uint32_t kind, filters;
+};
+
+struct profile_page {
+	struct outline outline;
+	struct arena arena; /* of the profile's rows */
+	struct profile_key key;
+	bool is_loaded;
+	enum profile_view kind;
+	bool is_whole;		    /* all of the run, not the window and the rows on the screen */
+	char threads[SESSION_TEXT]; /* only these streams; "": as is_whole says */
+	double hot_share;
+	struct elide_pattern filters[PROFILE_FILTERS];
+	char globs[PROFILE_FILTERS][OUTLINE_NAME];
+	size_t filter_count;
+	uint32_t filter_changes;
+	bool has_source; /* the source pane stands below */
+	uint64_t cursor; /* hash of the row */
+	size_t first;	 /* line at the top */
+	size_t first_column;
+	char trouble[1100]; /* why there is nothing to show */
+};
+
+/* The page, made when it is first asked for; NULL when memory is out. */
+struct profile_page *profile_page_of(struct session *session);
+void profile_page_free(struct profile_page *page);
+/* Computes what has changed. False: nothing to show, `trouble` says why. */
+bool profile_page_take(struct session *session, struct profile_page *page);
+/* Line of the cursor. */
+size_t profile_page_line(const struct profile_page *page);
+
+/* Commands of the prompt; each says what is wrong. */
+void profile_set_metric(struct session *session, const char *value);  /* NAME = FORMULA */
+void profile_set_columns(struct session *session, const char *value); /* N: hide or show; "": list */
+void profile_set_percent(struct session *session, const char *value); /* N */
+void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
+void profile_set_threads(struct session *session, const char *value);
+void profile_set_hot(struct session *session, const char *value); /* 50% */
+/* The next row whose name holds session->find. */
+void profile_find(struct session *session, bool is_back);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.c - glyphs, colours and names of the runs in a row.
+ */
+#include "tui/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/label.h"
+#include "tui/text.h"
+
+#define NAME_AT 2	  /* a state's name stands this far inside its run */
+#define NAME_MIN_COLOUR 4 /* shorter runs have no name where colour tells them apart */
+
+static enum grid_style block_style(const struct session *session, const struct cell *cell, bool is_ink)
+{
+	if (session->lit != UINT32_MAX && cell->function != session->lit && !is_ink)
+		return GRID_MIXED;
+	return session_style(session, (enum extent_state)cell->state, cell->hash, is_ink);
+}
+
+static enum grid_style state_style(enum extent_state state)
+{
+	switch (state) {
+	case EXTENT_SYNC:
+		return GRID_WARNING;
+	case EXTENT_LOST:
+		return GRID_ERROR;
+	case EXTENT_ABSENT:
+		return GRID_TEXT;
+	default:
+		return GRID_GREY;
+	}
+}
+
+static uint32_t block_fill(const struct session *session, const struct cell *cell)
+{
+	bool is_code = cell->state == EXTENT_WORK || cell->state == EXTENT_KERNEL;
+
+	if (is_code && session->looks.colours && !session->looks.is_fill)
+		return ' ';
+	return (uint32_t)extent_state_glyph((enum extent_state)cell->state);
+}
+
+static uint32_t some_rune(const struct session *session, const struct cell *cell)
+{
+	if (session->looks.is_ascii)
+		return cell->eighths <= 1 ? ',' : ';';
+	return 0x2580u + cell->eighths;
+}
+
+void runs_put(const struct runs_place *place, uint32_t column, uint32_t rune, enum grid_style style)
+{
+	for (int i = 0; i < place->wide; i++)
+		grid_put(place->grid, place->row, place->column + (int)column * place->wide + i, rune, style);
+}
+
+static void draw_cell(const struct runs_place *place, uint32_t column, const struct cell *cell)
+{
+	enum extent_state state = (enum extent_state)cell->state;
+
+	switch (cell->kind) {
+	case CELL_UNREAD:
+		runs_put(place, column, ':', GRID_GREY);
+		break;
+	case CELL_BLOCK:
+		runs_put(place, column,
+			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
+				   : block_fill(place->session, cell),
+			block_style(place->session, cell, false));
+		break;
+	case CELL_MIXED:
+		runs_put(place, column, '%', GRID_MIXED);
+		break;
+	case CELL_SOME:
+		runs_put(place, column, some_rune(place->session, cell),
+			block_style(place->session, cell, true));
+		break;
+	default:
+		runs_put(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
+	}
+}
+
+/* Name of a run of blocks: from its first cell, and its last one stays fill so that neighbours part. */
+static void name_block(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+{
+	char name[LABEL_BYTES], short_name[LABEL_BYTES + 2];
+	const struct run_function *function;
+	bool is_bracketed = cell->is_shorter && cell->state == EXTENT_WORK && cells >= NAME_MIN_COLOUR;
+	int room = (int)cells - 1;
+
+	if (cell->function == UINT32_MAX || room < 1 ||
+		(place->session->looks.colours && cells < NAME_MIN_COLOUR))
+		return;
+	function = run_function(place->session->run, cell->function);
+	label_fit(name, function->name, is_bracketed ? room - 2 : room, LABEL_CELL, place->grid->is_ascii);
+	if (is_bracketed)
+		snprintf(short_name, sizeof(short_name), "(%s)", name);
+	else
+		snprintf(short_name, sizeof(short_name), "%s", name);
+	grid_text(place->grid, place->row, place->column + (int)from * place->wide, room, short_name,
+		block_style(place->session, cell, false));
+}
+
+/* Name of a run of a state, if there is one and all of it has room between its glyphs. */
+static void name_state(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+{
+	const struct run_function *function;
+	char name[LABEL_BYTES] = "";
+
+	if (cell->state == EXTENT_UNMONITORED)
+		strcpy(name, "not monitored");
+	if (cell->function != UINT32_MAX) {
+		function = run_function(place->session->run, cell->function);
+		if (!function->is_placeholder)
+			label_fit(name, function->name, (int)cells, LABEL_CELL, place->grid->is_ascii);
+	}
+	if (!name[0] || text_cells(name) + 2 * NAME_AT > (int)cells || strstr(name, "\xe2\x80\xa6"))
+		return;
+	grid_text(place->grid, place->row, place->column + (int)from * place->wide + NAME_AT, (int)cells,
+		name, state_style((enum extent_state)cell->state));
+}
+
+static void draw_run(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
+{
+	for (uint32_t i = 0; i < cells; i++)
+		draw_cell(place, from + i, &row[from + i]);
+	if (row[from].kind == CELL_BLOCK &&
+		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL))
+		name_block(place, from, cells * (uint32_t)place->wide, &row[from]);
+	else if (row[from].kind == CELL_STATE)
+		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
+}
+
+void runs_draw(const struct runs_place *place, const struct cell *row, uint32_t count)
+{
+	for (uint32_t from = 0, i; from < count; from = i) {
+		for (i = from + 1; i < count && cell_is_same_run(&row[from], &row[i]); i++)
+			;
+		draw_run(place, from, i - from, row);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.h - a row of cells on the grid: neighbours of one function are a run with one name (screens.md B, D).
+ * The timeline draws streams with it, the depth view the levels of a call path.
+ */
+#ifndef TUI_RUNS_H
+#define TUI_RUNS_H
+
+#include "tui/session.h"
+
+/* Where cells of one row go. */
+struct runs_place {
+	struct session *session;
+	struct grid *grid;
+	int row, column;
+	bool has_cursor;
+	int wide; /* screen columns of a cell */
+};
+
+void runs_draw(const struct runs_place *place, const struct cell *row, uint32_t count);
+/* One character in all columns of a cell. */
+void runs_put(const struct runs_place *place, uint32_t column, uint32_t rune, enum grid_style style);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_blame.c - idle time of the GPUs of the processes on the screen, shared among the threads that worked
+ * meanwhile. Lines sum to the idle time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/blame_page.h"
+#include "tui/label.h"
+#include "tui/quantity.h"
+#include "tui/text.h"
+
+/* ---- where the window went ---- */
+
+static void draw_bar(struct grid *grid, int row, const char *name, uint64_t part, uint64_t whole,
+	struct quantity_unit unit)
+{
+	int cells = grid->columns >= 100 ? 40 : 12, at = 2 + 46, filled;
+	char text[QUANTITY_BYTES];
+
+	grid_text(grid, row, 2, 45, name, GRID_TEXT);
+	filled = whole ? (int)((double)part / (double)whole * cells + 0.5) : 0;
+	for (int i = 0; i < filled; i++)
+		grid_put(grid, row, at + i, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);
+	quantity_in(text, part, unit);
+	grid_text_right(grid, row, at, cells + 12, part && filled + 12 > cells + 12 ? "" : text, GRID_TEXT);
+	quantity_share(text, part, whole, 1);
+	grid_text_right(grid, row, at + cells + 12, 9, text, GRID_TEXT);
+}
+
+static int draw_parts(const struct blame_page *page, struct grid *grid, int row)
+{
+	const struct idle *idle = &page->idle;
+	struct quantity_unit unit = quantity_unit_for(idle->window_ns);
+
+	grid_text(grid, row++, 0, grid->columns,
+		"Where the time of the GPUs went (processes with a GPU x window)", GRID_HEADING);
+	draw_bar(grid, row++, "kernels compute", idle->kernel_ns, idle->window_ns, unit);
+	draw_bar(grid, row++, "only kernels that communicate", idle->comm_ns, idle->window_ns, unit);
+	draw_bar(grid, row++, "only copies and sets", idle->copy_ns, idle->window_ns, unit);
+	draw_bar(grid, row++, "idle while CPU code of the process runs", idle->blamed_ns, idle->window_ns,
+		unit);
+	draw_bar(grid, row++, "idle, every thread of the process waits", idle->all_idle_ns, idle->window_ns,
+		unit);
+	draw_bar(grid, row++, "not known: lost or unmonitored", idle->unknown_ns, idle->window_ns, unit);
+	return row + 1;
+}
+
+/* ---- who is blamed ---- */
+
+/* ';' between frames reads as '/'. */
+static void put_key(char *out, const char *key, enum place_by by, int cells, bool is_ascii)
+{
+	char raw[LABEL_BYTES];
+	size_t used = 0;
+
+	for (; *key && used + 2 < sizeof(raw); key++) {
+		bool is_between = by == PLACE_PATH && *key == ';' && (used == 0 || raw[used - 1] != '\\');
+		raw[used++] = is_between ? '/' : *key;
+	}
+	raw[used] = '\0';
+	if (by == PLACE_FUNCTION)
+		label_fit(out, raw, cells, LABEL_TABLE, is_ascii);
+	else
+		label_stream(out, raw, cells, is_ascii);
+}
+
+static void draw_line(struct grid *grid, int row, int key_cells, const char *key, uint64_t time_ns,
+	uint64_t total_ns, struct quantity_unit unit)
+{
+	char text[QUANTITY_BYTES];
+
+	grid_text(grid, row, 4, key_cells, key, GRID_TEXT);
+	quantity_in(text, time_ns, unit);
+	grid_text_right(grid, row, 4 + key_cells, 12, text, GRID_TEXT);
+	quantity_share(text, time_ns, total_ns, 1);
+	grid_text_right(grid, row, 16 + key_cells, 9, text, GRID_TEXT);
+}
+
+static const char *by_name(enum place_by by)
+{
+	static const char *const names[] = {"function", "path", "module", "line"};
+
+	return names[by];
+}
+
+static uint32_t scroll(struct blame_page *page, uint32_t room)
+{
+	uint32_t count = (uint32_t)page->rows.count;
+
+	if (page->line >= count)
+		page->line = count ? count - 1 : 0;
+	if (page->line < page->first)
+		page->first = page->line;
+	if (page->line >= page->first + room)
+		page->first = page->line - room + 1;
+	return page->first;
+}
+
+static void draw_causes(struct session *session, struct blame_page *page, struct grid *grid, int row, int end)
+{
+	const struct idle *idle = &page->idle;
+	struct quantity_unit unit = quantity_unit_for(idle->idle_ns);
+	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
+	uint32_t room, first;
+	char text[LABEL_BYTES];
+
+	snprintf(text, sizeof(text), "blamed CPU code by %s at depth %u", by_name(page->by), page->depth);
+	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
+	grid_text_right(grid, row, 4 + key_cells, 12, "blame", GRID_HEADING);
+	grid_text_right(grid, row++, 16 + key_cells, 9, "share", GRID_HEADING);
+	room = end - row > 2 ? (uint32_t)(end - row - 2) : 1;
+	first = scroll(page, room);
+	for (uint32_t i = first; i < page->rows.count && i < first + room; i++, row++) {
+		put_key(text, page->rows.rows[i].key, page->by, key_cells, grid->is_ascii);
+		draw_line(grid, row, key_cells, text, page->rows.rows[i].time_ns, idle->idle_ns, unit);
+		if (i == page->line && session->focus == &view_blame)
+			grid_put(grid, row, 2, '>', GRID_HEADING);
+	}
+	if (row < end)
+		draw_line(grid, row++, key_cells, "<nobody active>", idle->all_idle_ns, idle->idle_ns, unit);
+	if (row < end) {
+		snprintf(text, sizeof(text), "sum of these and %zu more",
+			page->rows.count > room ? page->rows.count - room : 0);
+		draw_line(grid, row, key_cells, page->rows.count > room ? text : "sum", idle->idle_ns,
+			idle->idle_ns, unit);
+	}
+}
+
+static void draw_head(const struct blame_page *page, struct grid *grid, int row)
+{
+	const struct idle *idle = &page->idle;
+	uint64_t known_ns = idle->window_ns - idle->unknown_ns;
+	char text[256], idle_text[QUANTITY_BYTES], known[QUANTITY_BYTES], share[QUANTITY_BYTES],
+		unknown[QUANTITY_BYTES];
+
+	quantity_short(idle_text, idle->idle_ns);
+	quantity_short(known, known_ns);
+	quantity_share(share, idle->idle_ns, known_ns, 1);
+	quantity_short(unknown, idle->unknown_ns);
+	snprintf(text, sizeof(text), "GPU idle: %s of %s known (%s); not known %s is neither", idle_text,
+		known, share, unknown);
+	grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+}
+
+static void blame_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	struct blame_page *page = blame_page_of(session);
+	int row = area.row, end = area.row + area.rows;
+
+	if (!page || area.rows < 3)
+		return;
+	if (session->is_unread || !blame_page_take(session, page)) {
+		grid_text(grid, row, 2, area.columns - 2, session->is_unread ? "reading ..." : page->trouble,
+			GRID_GREY);
+		return;
+	}
+	if (area.rows >= 20)
+		row = draw_parts(page, grid, row);
+	draw_head(page, grid, row++);
+	if (area.rows >= 10)
+		row++;
+	draw_causes(session, page, grid, row, end);
+}
+
+/* ---- keys ---- */
+
+/* The largest gap that the line's function is charged with most of. */
+static void go_to_cause(struct session *session, struct blame_page *page)
+{
+	uint32_t wanted, function;
+	bool is_shorter;
+	size_t count;
+	const struct gap *list;
+
+	if (!page->gaps || page->line >= page->rows.count)
+		return;
+	list = gaps_list(page->gaps, &count);
+	wanted = frame_function(&session->frame, page->rows.rows[page->line].context, &is_shorter);
+	for (size_t i = 0; i < count; i++) {
+		function = list[i].context ? frame_function(&session->frame, list[i].context, &is_shorter)
+					   : UINT32_MAX;
+		if (function != wanted || function == UINT32_MAX)
+			continue;
+		blame_go_to_gap(session, &list[i]);
+		return;
+	}
+	session_say(session, "it has no gap of its own here: others had the larger part of each");
+}
+
+static bool blame_act(struct session *session, enum keys_action action)
+{
+	struct blame_page *page = blame_page_of(session);
+
+	if (!page)
+		return false;
+	switch (action) {
+	case KEYS_DO_UP:
+		page->line -= page->line > 0;
+		return true;
+	case KEYS_DO_DOWN:
+		page->line += page->line + 1 < page->rows.count;
+		return true;
+	case KEYS_DO_GROUP_BY:
+		page->by = (enum place_by)((page->by + 1) % (PLACE_LINE + 1));
+		page->line = page->first = 0;
+		return true;
+	case KEYS_DO_ENTER:
+		go_to_cause(session, page);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view view_blame = {.name = "Blame",
+	.key = '2',
+	.draw = blame_draw,
+	.act = blame_act,
+	.hints = "j/k line  Enter largest gap  b by function/path/line"};

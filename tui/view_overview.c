@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_overview.c - the minimap line: how busy the run is, where the window lies in it, where records were
+ * lost, where nothing was monitored, where the marks are. With the focus, arrows move the window by it.
+ */
+#include <string.h>
+
+#include "tui/session.h"
+
+static void draw_columns(const struct overview *overview, struct grid *grid, int row, int at)
+{
+	for (uint32_t i = 0; i < overview->edges.count; i++) {
+		const struct overview_column *c = &overview->columns[i];
+		int eighths = c->there_ns ? (int)((double)c->busy_ns / (double)c->there_ns * 8 + 0.5) : 0;
+		enum grid_style style = overview->is_done ? GRID_TEXT : GRID_GREY;
+
+		if (eighths == 0 && c->busy_ns)
+			eighths = 1;
+		eighths = eighths > 8 ? 8 : eighths;
+		if (!c->is_read && !overview->is_done)
+			grid_put(grid, row, at + (int)i, ':', GRID_GREY);
+		else if (c->has_lost)
+			grid_put(grid, row, at + (int)i, '!', GRID_ERROR);
+		else if (c->known_ns == 0 && c->blind_ns)
+			grid_put(grid, row, at + (int)i, '?', GRID_GREY);
+		else if (eighths)
+			grid_put(grid, row, at + (int)i, 0x2580u + (uint32_t)eighths, style);
+	}
+}
+
+static void draw_marks(const struct session *session, struct grid *grid, int row, int at)
+{
+	const struct overview *overview = &session->overview;
+
+	for (int i = 0; i < SESSION_MARKS; i++) {
+		uint64_t mark_ns = session->marks[i];
+		if (mark_ns >= overview->begin_ns && mark_ns < overview->end_ns)
+			grid_put(grid, row, at + (int)overview_column_at(overview, mark_ns), '\'',
+				GRID_HEADING);
+	}
+}
+
+/* Both brackets are always seen. */
+static void draw_window(const struct session *session, struct grid *grid, int row, int at)
+{
+	const struct overview *overview = &session->overview;
+	int width = (int)overview->edges.count, from, until;
+
+	from = (int)overview_column_at(overview, session->frame.begin_ns);
+	until = (int)overview_column_at(overview, session->frame.end_ns ? session->frame.end_ns - 1 : 0);
+	if (until <= from)
+		until = from + 1;
+	if (until >= width && width > 1)
+		until = width - 1, from = from < until ? from : until - 1;
+	grid_put(grid, row, at + from, '[', GRID_HEADING);
+	grid_put(grid, row, at + until, ']', GRID_HEADING);
+	if (session->focus == &view_overview)
+		grid_mark(grid, row, at + from, until - from + 1, GRID_REVERSE);
+}
+
+static void overview_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	const struct overview *overview = &session->overview;
+	const char *label = overview->is_gpu ? "GPU busy, run" : "CPU busy, run";
+	int width = session->layout.label;
+
+	if (width < (int)strlen(label) + 1)
+		label = overview->is_gpu ? "GPU, run" : "CPU, run";
+	if (width < (int)strlen(label) + 1)
+		label = overview->is_gpu ? "GPU" : "CPU";
+	grid_text(grid, area.row, area.column, width - 1, label, GRID_GREY);
+	if (overview->edges.count == 0)
+		return;
+	draw_columns(overview, grid, area.row, area.column + width);
+	draw_marks(session, grid, area.row, area.column + width);
+	draw_window(session, grid, area.row, area.column + width);
+}
+
+/* The window's begin moves by so many columns of the run. */
+static void move_window(struct session *session, int64_t columns)
+{
+	const struct overview *overview = &session->overview;
+	uint64_t length_ns = overview->end_ns - overview->begin_ns;
+	uint64_t column_ns = overview->edges.count ? length_ns / overview->edges.count : 0;
+
+	if (column_ns > INT64_MAX / 16)
+		column_ns = INT64_MAX / 16;
+	if (columns < 0)
+		session->state.is_following = false;
+	session_keep(session);
+	state_pan(&session->state, session_limits(session), columns * (int64_t)column_ns);
+}
+
+static bool overview_act(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_LEFT:
+		move_window(session, -1);
+		return true;
+	case KEYS_DO_RIGHT:
+		move_window(session, 1);
+		return true;
+	case KEYS_DO_LEFT_TEN:
+		move_window(session, -10);
+		return true;
+	case KEYS_DO_RIGHT_TEN:
+		move_window(session, 10);
+		return true;
+	case KEYS_DO_ENTER:
+		session->focus = &view_timeline;
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view view_overview = {.name = "Run",
+	.draw = overview_draw,
+	.act = overview_act,
+	.hints = "h/l H/L window along the run  w/s zoom  Enter Tab timeline"};

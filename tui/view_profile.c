@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat, of the window and the
+ * rows on the screen or of the whole run.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/label.h"
+#include "tui/profile_page.h"
+#include "tui/quantity.h"
+#include "tui/text.h"
+
+#define PROFILE_COLUMN 20    /* cells of a metric */
+#define PROFILE_SCOPE_MIN 30 /* cells that the names keep */
+
+/* Where columns stand. */
+struct table {
+	size_t columns[OUTLINE_COLUMNS];
+	size_t count;
+	int scope; /* cells of the names */
+};
+
+static struct table lay_table(struct profile_page *page, int width)
+{
+	struct table table = {.scope = width};
+	size_t visible[OUTLINE_COLUMNS], count = 0, at = 0;
+	size_t room = width > PROFILE_SCOPE_MIN ? (size_t)(width - PROFILE_SCOPE_MIN) / PROFILE_COLUMN : 0;
+
+	for (size_t i = 0; i < page->outline.column_count; i++) {
+		if (page->outline.columns[i].is_hidden)
+			continue;
+		if (i == page->outline.sort)
+			at = count;
+		visible[count++] = i;
+	}
+	if (at < page->first_column)
+		page->first_column = at;
+	if (room && at >= page->first_column + room)
+		page->first_column = at - room + 1;
+	for (size_t i = page->first_column; i < count && table.count < room; i++)
+		table.columns[table.count++] = visible[i];
+	table.scope = width - (int)table.count * PROFILE_COLUMN;
+	return table;
+}
+
+/* ---- one line ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void put_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
+{
+	char raw[LABEL_BYTES];
+
+	switch (row->kind) {
+	case PROFILE_LOOP:
+	case PROFILE_LINE:
+		snprintf(raw, sizeof(raw), row->line ? "%s%s:%u" : "%s%s",
+			row->kind == PROFILE_LOOP ? "loop " : "",
+			base_name(row->file[0] ? row->file : row->name), row->line);
+		label_stream(out, raw, cells, is_ascii);
+		return;
+	case PROFILE_FILE:
+	case PROFILE_MODULE:
+		label_stream(out, base_name(row->name), cells, is_ascii);
+		return;
+	case PROFILE_INLINE:
+		if (cells > 8) {
+			char name[LABEL_BYTES];
+			label_fit(name, row->name, cells - 4, LABEL_TABLE, is_ascii);
+			snprintf(out, LABEL_BYTES, "[I] %.*s", LABEL_BYTES - 8, name);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	label_fit(out, row->name, cells, LABEL_TABLE, is_ascii);
+}
+
+static void draw_scope(const struct profile_page *page, struct grid *grid, int row,
+	const struct outline_line *line, int width)
+{
+	const struct outline *outline = &page->outline;
+	int indent = 1 + 2 * (int)line->level, most = width / 2;
+	char text[LABEL_BYTES], depth[16];
+
+	if (indent > most) {
+		snprintf(depth, sizeof(depth), "%u:", line->level);
+		indent = most;
+		grid_text(grid, row, indent - (int)strlen(depth), (int)strlen(depth), depth, GRID_GREY);
+	}
+	if (outline_has_children(outline, line->row))
+		grid_put(grid, row, indent, outline_is_open(outline, line->row) ? 0x25be : 0x25b8, GRID_TEXT);
+	put_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
+	grid_text(grid, row, indent + 2, width - indent - 3, text, GRID_TEXT);
+	if (outline_is_hot(outline, line->row)) {
+		grid_put(grid, row, 0, '*', GRID_HEADING);
+		grid_mark(grid, row, indent + 2, text_cells(text), GRID_BOLD);
+	}
+}
+
+static void draw_value(const struct outline *outline, struct grid *grid, int row, int at, size_t column,
+	uint32_t profile_row)
+{
+	const struct outline_column *c = &outline->columns[column];
+	double value = outline_value(outline, profile_row, column);
+	/* exclusive values are shares of the same whole as inclusive ones */
+	double root = outline_value(outline, 0, c->kind == OUTLINE_EXCLUSIVE ? column - 1 : column);
+	char text[QUANTITY_BYTES];
+
+	if (isnan(value) || value == 0)
+		return;
+	if (c->is_time && value > 0)
+		quantity_in(text, (uint64_t)value, quantity_unit_for((uint64_t)root));
+	else if (fabs(value) < 1e7 && value == floor(value))
+		snprintf(text, sizeof(text), "%.0f", value);
+	else
+		snprintf(text, sizeof(text), "%.4g", value);
+	grid_text_right(grid, row, at, 14, text, GRID_TEXT);
+	if (!c->has_percent || root == 0 || isnan(root))
+		return;
+	snprintf(text, sizeof(text), "%5.1f", value / root * 100);
+	grid_text_right(grid, row, at + 14, 6, text, GRID_GREY);
+}
+
+static void draw_heading(
+	const struct profile_page *page, struct grid *grid, int row, const struct table *table)
+{
+	grid_text(grid, row, 0, table->scope, "scope", GRID_HEADING);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct outline_column *c = &page->outline.columns[table->columns[i]];
+		char text[LABEL_BYTES + 4], name[LABEL_BYTES];
+		bool is_sorted = table->columns[i] == page->outline.sort;
+
+		label_stream(name, c->name, PROFILE_COLUMN - 4, grid->is_ascii);
+		snprintf(text, sizeof(text), "%s%s", name,
+			is_sorted ? page->outline.is_ascending ? " ^" : " v" : "");
+		grid_text_right(grid, row, table->scope + (int)i * PROFILE_COLUMN, PROFILE_COLUMN, text,
+			GRID_HEADING);
+	}
+}
+
+static size_t scroll(struct profile_page *page, size_t line, size_t room)
+{
+	if (line < page->first)
+		page->first = line;
+	if (room && line >= page->first + room)
+		page->first = line - room + 1;
+	if (page->first + room > page->outline.line_count)
+		page->first = page->outline.line_count > room ? page->outline.line_count - room : 0;
+	return page->first;
+}
+
+static void draw_tree(struct profile_page *page, struct grid *grid, struct grid_area area)
+{
+	struct table table = lay_table(page, area.columns);
+	size_t cursor = profile_page_line(page), room = area.rows > 1 ? (size_t)area.rows - 1 : 0;
+	size_t first = scroll(page, cursor, room);
+
+	draw_heading(page, grid, area.row, &table);
+	for (size_t i = first; i < page->outline.line_count && i < first + room; i++) {
+		const struct outline_line *line = &page->outline.lines[i];
+		int row = area.row + 1 + (int)(i - first);
+
+		draw_scope(page, grid, row, line, table.scope);
+		for (size_t c = 0; c < table.count; c++)
+			draw_value(&page->outline, grid, row, table.scope + (int)c * PROFILE_COLUMN,
+				table.columns[c], line->row);
+		if (i == cursor)
+			grid_put(grid, row, 0, '>', GRID_HEADING);
+	}
+}
+
+/* What the marks mean, and the whole name of the cursor's scope. */
+static void draw_foot(const struct profile_page *page, struct grid *grid, int row)
+{
+	uint32_t at = outline_find_hash(&page->outline, page->cursor);
+	char text[LABEL_BYTES + 16], name[LABEL_BYTES];
+	const struct profile_row *r;
+
+	snprintf(text, sizeof(text),
+		page->outline.hot_count ? "* hot path: each child has at least %.0f %% of its parent's %s"
+					: "P hot path (%.0f %%)  [I] inlined  (I) inclusive  (E) exclusive",
+		page->hot_share * 100, page->outline.columns[page->outline.sort].name);
+	grid_text(grid, row, 0, grid->columns, text, GRID_GREY);
+	if (at == UINT32_MAX)
+		return;
+	r = &page->outline.profile.rows[at];
+	text_clean(name, sizeof(name), r->name, grid->is_ascii);
+	snprintf(text, sizeof(text), "full name: %s", name);
+	grid_text(grid, row + 1, 0, grid->columns, text, GRID_TEXT);
+}
+
+static void profile_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	struct profile_page *page = profile_page_of(session);
+	int source;
+
+	if (!page || area.rows < 4)
+		return;
+	if (!profile_page_take(session, page)) {
+		char text[LABEL_BYTES];
+		text_clean(text, sizeof(text), page->trouble, grid->is_ascii);
+		grid_text(grid, area.row + 1, 2, area.columns - 2, text, GRID_TEXT);
+		return;
+	}
+	source = page->has_source && area.rows >= 12 ? area.rows / 3 : 0;
+	draw_tree(page, grid, (struct grid_area){area.row, 0, area.rows - 2 - source, area.columns});
+	if (source) {
+		int row = area.row + area.rows - 2 - source;
+		for (int i = 0; i < area.columns; i++)
+			grid_put(grid, row, i, 0x2500, GRID_GREY);
+		grid_text(grid, row, 2, area.columns - 2, "[7 Source]", GRID_TEXT);
+		view_source_draw_at(
+			session, grid, (struct grid_area){row + 1, 0, source - 1, area.columns}, true);
+	}
+	draw_foot(page, grid, area.row + area.rows - 2);
+}
+
+/* ---- title and status ---- */
+
+static void profile_title(struct session *session, char *out, size_t size_bytes)
+{
+	struct profile_page *page = profile_page_of(session);
+	size_t used = 0;
+
+	out[0] = '\0';
+	if (!page)
+		return;
+	for (int kind = 0; kind < PROFILE_VIEW_COUNT; kind++)
+		used += (size_t)snprintf(out + used, size_bytes - used,
+			(int)page->kind == kind ? "[%s] " : "%s ",
+			profile_view_name((enum profile_view)kind));
+	snprintf(out + used, size_bytes - used, " %s%s%s", page->is_whole ? "whole run" : "rows on screen",
+		page->threads[0] ? ", streams " : "", page->threads);
+}
+
+static bool profile_status(struct session *session, char *out, size_t size_bytes)
+{
+	struct profile_page *page = profile_page_of(session);
+	uint32_t at = page ? outline_find_hash(&page->outline, page->cursor) : UINT32_MAX;
+	char name[LABEL_BYTES], place[LABEL_BYTES] = "", value[QUANTITY_BYTES] = "",
+				share[QUANTITY_BYTES] = "";
+	const struct profile_row *row;
+	double number, root;
+
+	if (at == UINT32_MAX || page->trouble[0])
+		return false;
+	row = &page->outline.profile.rows[at];
+	put_name(row, name, 40, session->looks.is_ascii);
+	if (row->file[0] && row->kind != PROFILE_LINE && row->kind != PROFILE_LOOP)
+		label_file(place, base_name(row->file), (int)row->line, 32, session->looks.is_ascii);
+	else if (row->kind == PROFILE_FUNCTION)
+		label_file(place, base_name(row->module), 0, 32, session->looks.is_ascii);
+	number = page->outline.column_count ? outline_value(&page->outline, at, page->outline.sort) : 0;
+	root = page->outline.column_count
+		       ? outline_value(&page->outline, 0,
+				 page->outline.sort - (page->outline.columns[page->outline.sort].kind ==
+							      OUTLINE_EXCLUSIVE))
+		       : 0;
+	if (page->outline.columns[page->outline.sort].is_time && number > 0) {
+		quantity_short(value, (uint64_t)number);
+		quantity_share(share, (uint64_t)number, (uint64_t)root, 1);
+	}
+	snprintf(out, size_bytes, "%.200s  %.200s  %s %s", name, place, value, share);
+	return true;
+}
+
+/* ---- keys ---- */
+
+static void move(struct profile_page *page, long by)
+{
+	size_t line = profile_page_line(page), count = page->outline.line_count;
+
+	if (!count)
+		return;
+	if (by < 0)
+		line -= (size_t)-by < line ? (size_t)-by : line;
+	else
+		line = line + (size_t)by < count ? line + (size_t)by : count - 1;
+	page->cursor = page->outline.hashes[page->outline.lines[line].row];
+}
+
+static void unfold(struct profile_page *page, uint32_t row)
+{
+	struct outline *outline = &page->outline;
+
+	if (!outline_has_children(outline, row))
+		return;
+	if (outline_is_open(outline, row))
+		page->cursor = outline->hashes[outline->first_child[row]];
+	else
+		outline_set_open(outline, row, true);
+}
+
+static void fold(struct profile_page *page, uint32_t row)
+{
+	struct outline *outline = &page->outline;
+	uint32_t parent = outline->profile.rows[row].parent;
+
+	if (row && outline_has_children(outline, row) && outline_is_open(outline, row))
+		outline_set_open(outline, row, false);
+	else if (parent != UINT32_MAX)
+		page->cursor = outline->hashes[parent];
+}
+
+static void sort_by(struct profile_page *page, int by)
+{
+	struct outline *outline = &page->outline;
+	size_t column = outline->sort;
+	struct error error;
+
+	for (size_t i = 0; i < outline->column_count; i++) {
+		column = (column + (by > 0 ? 1 : outline->column_count - 1)) % outline->column_count;
+		if (!outline->columns[column].is_hidden)
+			break;
+	}
+	outline_sort(outline, column, &error);
+}
+
+static void zoom(struct session *session, struct profile_page *page)
+{
+	struct outline *outline = &page->outline;
+
+	if (outline->zoom_count == OUTLINE_ZOOMS) {
+		session_say(session, "zoomed in %d times already; u goes back", OUTLINE_ZOOMS);
+		return;
+	}
+	outline->zooms[outline->zoom_count++] = page->cursor;
+}
+
+static void flatten(struct session *session, struct profile_page *page, int by)
+{
+	if (by < 0 && page->outline.flatten == 0)
+		session_say(session, "nothing is flattened");
+	else if (by > 0 && page->outline.flatten >= 64)
+		session_say(session, "no scope is that deep");
+	else
+		page->outline.flatten += (unsigned)by;
+	page->first = 0;
+}
+
+/* The cell on the screen in which the row's function has most time. */
+static void go_to_place(struct session *session, const struct profile_row *row)
+{
+	uint32_t top, rows = session_rows_on_screen(session, &top), node = UINT32_MAX;
+	uint64_t longest_ns = 0, at_ns = 0;
+
+	for (uint32_t r = top; r < top + rows; r++) {
+		const struct rows_node *n = &session->rows.nodes[session->rows.shown[r]];
+		const struct frame_line *line =
+			rows_is_group(n) ? NULL : frame_line(&session->frame, n->stream);
+		for (uint32_t c = 0; line && c < session->frame.columns.count; c++) {
+			uint64_t time_ns = 0;
+			for (uint32_t e = line->first[c]; e < line->first[c + 1]; e++)
+				if (session_passes_through(session, line->entries[e].context, row->name))
+					time_ns += line->entries[e].time_ns;
+			if (time_ns <= longest_ns)
+				continue;
+			longest_ns = time_ns;
+			at_ns = frame_column_ns(&session->frame, c);
+			node = session->rows.shown[r];
+		}
+	}
+	if (node == UINT32_MAX) {
+		session_say(session, "it has no time on the rows and in the window of the timeline");
+		return;
+	}
+	session_keep(session);
+	session->state.node = node;
+	session->state.cursor_ns = at_ns;
+	session->full = NULL;
+	session->focus = &view_timeline;
+}
+
+/* Keys that need no row. */
+static bool act_page(struct session *session, struct profile_page *page, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_GROUP_BY:
+		page->kind = (page->kind + 1) % PROFILE_VIEW_COUNT;
+		page->outline.open.count = page->outline.zoom_count = page->outline.flatten = 0;
+		return true;
+	case KEYS_DO_WHOLE_RUN:
+		page->is_whole = !page->is_whole;
+		return true;
+	case KEYS_DO_ZOOM_IN_BIT:
+	case KEYS_DO_ZOOM_OUT_BIT:
+		flatten(session, page, action == KEYS_DO_ZOOM_IN_BIT ? 1 : -1);
+		return true;
+	case KEYS_DO_FIND_NEXT:
+	case KEYS_DO_FIND_BACK:
+		profile_find(session, action == KEYS_DO_FIND_BACK);
+		return true;
+	case KEYS_DO_FILTER:
+		prompt_open(session, PROMPT_COMMAND);
+		prompt_type(session, "hide self ");
+		return true;
+	case KEYS_DO_SOURCE:
+		page->has_source = !page->has_source;
+		return true;
+	case KEYS_DO_COLUMNS:
+		profile_set_columns(session, "");
+		prompt_open(session, PROMPT_COMMAND);
+		prompt_type(session, "columns ");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_row(struct session *session, struct profile_page *page, uint32_t row, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_RIGHT:
+		unfold(page, row);
+		return true;
+	case KEYS_DO_LEFT:
+		fold(page, row);
+		return true;
+	case KEYS_DO_FOLD:
+		if (outline_has_children(&page->outline, row))
+			outline_set_open(&page->outline, row, !outline_is_open(&page->outline, row));
+		return true;
+	case KEYS_DO_HOT_PATH:
+		page->cursor = page->outline.hashes[outline_hot_path(&page->outline, row, page->hot_share)];
+		return true;
+	case KEYS_DO_SORT_LEFT:
+	case KEYS_DO_SORT_RIGHT:
+		sort_by(page, action == KEYS_DO_SORT_RIGHT ? 1 : -1);
+		return true;
+	case KEYS_DO_ZOOM_RANGE:
+		zoom(session, page);
+		return true;
+	case KEYS_DO_UNDO:
+		if (!page->outline.zoom_count)
+			return false;
+		page->outline.zoom_count--;
+		return true;
+	case KEYS_DO_ENTER:
+		go_to_place(session, &page->outline.profile.rows[row]);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_move(struct profile_page *page, int rows, enum keys_action action)
+{
+	long page_lines = rows > 6 ? rows - 5 : 1, all = (long)page->outline.line_count;
+
+	switch (action) {
+	case KEYS_DO_UP:
+		move(page, -1);
+		return true;
+	case KEYS_DO_DOWN:
+		move(page, 1);
+		return true;
+	case KEYS_DO_GROUP_UP:
+		move(page, -10);
+		return true;
+	case KEYS_DO_GROUP_DOWN:
+		move(page, 10);
+		return true;
+	case KEYS_DO_SCROLL_UP:
+		move(page, -page_lines);
+		return true;
+	case KEYS_DO_SCROLL_DOWN:
+		move(page, page_lines);
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		move(page, -all);
+		return true;
+	case KEYS_DO_WINDOW_END:
+		move(page, all);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool profile_act(struct session *session, enum keys_action action)
+{
+	struct profile_page *page = profile_page_of(session);
+	uint32_t row;
+
+	if (!page)
+		return false;
+	if (act_page(session, page, action))
+		return true;
+	row = page->trouble[0] ? UINT32_MAX : outline_find_hash(&page->outline, page->cursor);
+	if (row != UINT32_MAX &&
+		(act_move(page, session->layout.full.rows, action) || act_row(session, page, row, action)))
+		return true;
+	switch (action) { /* these move what cannot be seen */
+	case KEYS_DO_UP:
+	case KEYS_DO_DOWN:
+	case KEYS_DO_LEFT:
+	case KEYS_DO_RIGHT:
+	case KEYS_DO_LEFT_TEN:
+	case KEYS_DO_RIGHT_TEN:
+	case KEYS_DO_HIDE:
+	case KEYS_DO_PIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct view view_profile = {.name = "Profile",
+	.key = '6',
+	.is_whole = true,
+	.draw = profile_draw,
+	.act = profile_act,
+	.put_title = profile_title,
+	.put_status = profile_status,
+	.hints = "j/k line  l/h open/close  P hot path  b tree kind  < > sort  | columns  z u zoom  & hide  "
+		 "0 run"};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_source.c - the source around the line of the frame at the cursor, or of the profile's scope, with the
+ * time of each line in the window.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/label.h"
+#include "tui/profile_page.h"
+#include "tui/quantity.h"
+#include "tui/source.h"
+#include "tui/sums.h"
+#include "tui/text.h"
+
+#define SOURCE_TAB 8
+#define SOURCE_NUMBERS 24 /* cells of both columns of times */
+
+/* What the cursor is on. */
+struct spot {
+	const char *file, *function, *module;
+	uint32_t line;
+};
+
+static bool spot_of_profile(struct session *session, struct spot *spot)
+{
+	struct profile_page *page = profile_page_of(session);
+	uint32_t at = page ? outline_find_hash(&page->outline, page->cursor) : UINT32_MAX;
+	const struct profile_row *row;
+
+	if (at == UINT32_MAX)
+		return false;
+	row = &page->outline.profile.rows[at];
+	*spot = (struct spot){row->file, row->name, row->module, row->line};
+	return true;
+}
+
+static bool spot_of_cursor(struct session *session, struct spot *spot)
+{
+	uint32_t context = session_leaf_context(session), function;
+	bool is_shorter;
+
+	if (context == 0)
+		return false;
+	function = frame_function(&session->frame, context, &is_shorter);
+	spot->file = sums_position(&session->frame, context, &spot->line);
+	spot->function = function == UINT32_MAX ? "" : run_function(session->run, function)->name;
+	spot->module = function == UINT32_MAX ? "" : run_function(session->run, function)->module;
+	return true;
+}
+
+/* ---- drawing ---- */
+
+static void draw_nowhere(
+	const struct source *source, struct grid *grid, struct grid_area area, const struct spot *spot)
+{
+	char raw[5 * SOURCE_PATH + 64], text[LABEL_BYTES * 4];
+	const char *at = text;
+
+	if (!spot->file[0])
+		snprintf(raw, sizeof(raw),
+			"No line is known of %.400s%s%.400s: it has no debug information here.",
+			spot->function, spot->module[0] ? " in " : "", spot->module);
+	else
+		snprintf(raw, sizeof(raw), "No source for %s. Looked in: %s. :map OLD NEW tells where it is.",
+			spot->file, source->looked);
+	text_clean(text, sizeof(text), raw, grid->is_ascii);
+	for (int row = 0; row < area.rows && *at; row++) {
+		grid_text(grid, area.row + row, 2, area.columns - 2, at, GRID_TEXT);
+		at += text_head(at, area.columns - 2);
+	}
+}
+
+/* Tabs become blanks; everything else passes the one gate for strange bytes. */
+static void put_line(char *out, const char *line, size_t size_bytes, bool is_ascii)
+{
+	char raw[LABEL_BYTES];
+	size_t used = 0;
+
+	for (size_t i = 0; i < size_bytes && used + SOURCE_TAB + 1 < sizeof(raw); i++) {
+		if (line[i] == '\r' && i + 1 == size_bytes)
+			break;
+		if (line[i] != '\t') {
+			raw[used++] = line[i];
+			continue;
+		}
+		do
+			raw[used++] = ' ';
+		while (used % SOURCE_TAB);
+	}
+	raw[used] = '\0';
+	text_clean(out, LABEL_BYTES, raw, is_ascii);
+}
+
+static void draw_line(const struct source *source, struct grid *grid, int row, int columns, uint32_t line,
+	bool is_cursor, struct quantity_unit unit)
+{
+	char text[LABEL_BYTES];
+	size_t size;
+	const char *raw = source_line(source, line, &size);
+	int numbers = columns >= 70 ? SOURCE_NUMBERS : 0;
+
+	snprintf(text, sizeof(text), "%u", line);
+	grid_text_right(grid, row, 1, 6, text, GRID_GREY);
+	put_line(text, raw, size, grid->is_ascii);
+	grid_text(grid, row, 9, columns - 9 - numbers, text, GRID_TEXT);
+	if (is_cursor) {
+		grid_put(grid, row, 0, '>', GRID_HEADING);
+		grid_mark(grid, row, 9, columns - 9 - numbers, GRID_BOLD);
+	}
+	if (!numbers || !source->inclusive_ns || !source->exclusive_ns)
+		return;
+	quantity_in(text, source->inclusive_ns[line], unit);
+	if (source->inclusive_ns[line])
+		grid_text_right(grid, row, columns - numbers, 12, text, GRID_TEXT);
+	quantity_in(text, source->exclusive_ns[line], unit);
+	if (source->exclusive_ns[line])
+		grid_text_right(grid, row, columns - numbers + 12, 12, text, GRID_TEXT);
+}
+
+/* The page turns only when the line leaves it. */
+static uint32_t first_line(struct source *source, uint32_t line, uint32_t room)
+{
+	if (line < source->first + (room > 4) || line + 1 + (room > 4) > source->first + room)
+		source->first = line > room / 2 ? line - room / 2 : 1;
+	if (source->first + room > source->line_count + 1)
+		source->first = source->line_count + 1 > room ? source->line_count + 1 - room : 1;
+	return source->first ? source->first : 1;
+}
+
+static void draw_text(
+	struct session *session, struct grid *grid, struct grid_area area, const struct spot *spot)
+{
+	struct source *source = session->source;
+	uint32_t room = (uint32_t)area.rows - 1, first = first_line(source, spot->line, room);
+	uint64_t most_ns = 0;
+	char text[LABEL_BYTES], name[LABEL_BYTES];
+	int at;
+
+	label_file(text, source->found, (int)spot->line, area.columns / 2, grid->is_ascii);
+	at = grid_text(grid, area.row, 0, area.columns, text, GRID_HEADING);
+	if (spot->line > source->line_count)
+		at = grid_text(grid, area.row, at + 2, area.columns - at - 2,
+			"(the file is shorter: not the one that was compiled)", GRID_WARNING);
+	label_fit(name, spot->function, area.columns / 2 - SOURCE_NUMBERS - 2, LABEL_TABLE, grid->is_ascii);
+	if (area.columns >= 70) {
+		grid_text(grid, area.row, at + 2, area.columns - SOURCE_NUMBERS - at - 2, name, GRID_TEXT);
+		grid_text_right(grid, area.row, area.columns - SOURCE_NUMBERS, 12, "time (I)", GRID_HEADING);
+		grid_text_right(grid, area.row, area.columns - 12, 12, "time (E)", GRID_HEADING);
+	}
+	for (uint32_t line = 1; line <= source->line_count && source->inclusive_ns; line++)
+		most_ns = source->inclusive_ns[line] > most_ns ? source->inclusive_ns[line] : most_ns;
+	for (uint32_t i = 0; i < room && first + i <= source->line_count; i++)
+		draw_line(source, grid, area.row + 1 + (int)i, area.columns, first + i,
+			first + i == spot->line, quantity_unit_for(most_ns));
+}
+
+void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams)), count;
+	struct source *source = session_source(session);
+	struct spot spot = {"", "", "", 0};
+	bool is_known = is_profile ? spot_of_profile(session, &spot) : spot_of_cursor(session, &spot);
+
+	if (!streams || !source || area.rows < 2) {
+		free(streams);
+		return;
+	}
+	if (!is_known) {
+		grid_text(grid, area.row, 2, area.columns - 2,
+			"Nothing with a call path is under the cursor.", GRID_GREY);
+	} else if (!source_open(source, spot.file)) {
+		draw_nowhere(source, grid, area, &spot);
+	} else {
+		count = session_streams_on_screen(session, streams);
+		source_add_up(source, &session->frame, streams, count);
+		draw_text(session, grid, area, &spot);
+	}
+	free(streams);
+}
+
+static void source_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	view_source_draw_at(session, grid, area, false);
+}
+
+const struct view view_source = {.name = "Source", .key = '7', .draw = source_draw};
