@@ -128,7 +128,7 @@ static int print_page(struct program_call *call, const struct threads *threads, 
 	if (result)
 		return result;
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	printf("%s  %s %s  no GPU, %u CPU thread%s of %u process%s\n", run_path(call->run),
+	printf("%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s\n", run_path(call->run),
 		select_has_time(call->select) ? "window" : "whole run", window, threads->threads,
 		threads->threads == 1 ? "" : "s", threads->processes, threads->processes == 1 ? "" : "es");
 	if (known < 0.9)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame/answer.h"
+#include "timeline/coverage.h"
 
 /* The place of `value` among `count` words; negative: none. */
 static int find_word(const char *const *words, int count, const char *value)
@@ -114,6 +115,14 @@ static bool has_queue(const struct program_call *call)
 	return false;
 }
 
+/* Of the GPUs, or of the threads where nothing is known of any GPU. */
+static int page(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	int result = has_queue(call) ? answer_page(call, ask, error) : -ERROR_EMPTY;
+
+	return result == -ERROR_EMPTY ? answer_threads_page(call, ask, error) : result;
+}
+
 static int answer(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	const char *by_name = select_by(call->select);
@@ -139,8 +148,7 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return answer_findings(call, ask, error);
 	case ASK_PAGE:
 		if (!ask->has_of)
-			return has_queue(call) ? answer_page(call, ask, error)
-					       : answer_threads_page(call, ask, error);
+			return page(call, ask, error);
 		break;
 	default:
 		break;
@@ -158,6 +166,9 @@ static int work(struct program_call *call, struct error *error)
 
 	if (!result)
 		result = answer(call, ask, error);
+	/* Of a window in which nothing at all is known every reader says the same. */
+	if (result == -ERROR_EMPTY)
+		coverage_require(call->run, call->select, error);
 	waits_free(ask->waits);
 	return result;
 }
