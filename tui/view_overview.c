@@ -82,13 +82,12 @@ static void move_window(struct session *session, int64_t columns)
 	const struct overview *overview = &session->overview;
 	uint64_t length_ns = overview->end_ns - overview->begin_ns;
 	uint64_t column_ns = overview->edges.count ? length_ns / overview->edges.count : 0;
+	int64_t by_ns = (int64_t)(column_ns < INT64_MAX / 16 ? column_ns : INT64_MAX / 16);
 
-	if (column_ns > INT64_MAX / 16)
-		column_ns = INT64_MAX / 16;
 	if (columns < 0)
 		session->state.is_following = false;
 	session_keep(session);
-	state_pan(&session->state, session_limits(session), columns * (int64_t)column_ns);
+	state_pan(&session->state, session_limits(session), columns * by_ns);
 }
 
 static bool overview_act(struct session *session, enum keys_action action)

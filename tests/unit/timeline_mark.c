@@ -124,18 +124,18 @@ static void test_columns(void **state)
 
 static void test_read_only(void **state)
 {
-	struct run *run = open_run();
-	uint64_t at_ns = run_origin_ns(run) + 42;
-	char *own = mark_user_path(run);
 	struct error error;
+	struct run *run;
+	uint64_t at_ns;
+	char *own;
 
 	(void)state;
-	assert_non_null(own);
-	if (geteuid() == 0) { /* nothing is read-only for root */
-		free(own);
-		run_close(run);
+	if (geteuid() == 0) /* nothing is read-only for root */
 		skip();
-	}
+	run = open_run();
+	at_ns = run_origin_ns(run) + 42;
+	own = mark_user_path(run);
+	assert_non_null(own);
 	chmod(run_name, 0555);
 	assert_int_equal(mark_save(run, "a", at_ns, at_ns, &error), 0);
 	assert_int_equal(access(file_name, F_OK), -1);
