@@ -306,8 +306,7 @@ static const struct {
 } digits[] = {{KEYS_DO_STATISTICS, &view_stats, NULL}, {KEYS_DO_BLAME, &view_blame, NULL},
 	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
 	{KEYS_DO_GAPS, &view_gaps, NULL}, {KEYS_DO_PROFILE, &view_profile, NULL},
-	{KEYS_DO_SOURCE, &view_source, NULL},
-	{KEYS_DO_INFO, NULL, "this view shows no provenance; hpct info prints it"},
+	{KEYS_DO_SOURCE, &view_source, NULL}, {KEYS_DO_INFO, &view_info, NULL},
 	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};
 
 static bool act_digit(struct session *session, enum keys_action action)

@@ -170,8 +170,8 @@ void bars_draw_title(struct session *session, struct grid *grid)
 
 void bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
-	static const struct view *const panes[] = {
-		&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps, &view_source, &view_stack};
+	static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth,
+		&view_gaps, &view_source, &view_info, &view_stack};
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
 
@@ -182,7 +182,7 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 		if (panes[i] == &view_stack &&
 			(session->layout.stack.columns || (!is_open && grid->columns >= 100)))
 			continue; /* it stands at the right */
-		if (panes[i] == &view_source && !is_open)
+		if ((panes[i] == &view_source || panes[i] == &view_info) && !is_open)
 			continue;
 		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
 		at = grid_text(grid, row, at, grid->columns - at, text,

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define GRID_USERS 8
 #define GRID_CONTEXTS 14 /* context colours, screens.md B */
 
 /* What a cell is for; palette.h says how it looks on this terminal. */
@@ -27,7 +28,9 @@ enum grid_style {
 	GRID_COPY_OUT,
 	GRID_BLOCK,			       /* + context slot: a block of that colour */
 	GRID_INK = GRID_BLOCK + GRID_CONTEXTS, /* + context slot: the colour as text */
-	GRID_STYLE_COUNT = GRID_INK + GRID_CONTEXTS
+	GRID_USER = GRID_INK + GRID_CONTEXTS,  /* + number: colours that the user chose, block and text */
+	GRID_USER_INK = GRID_USER + GRID_USERS,
+	GRID_STYLE_COUNT = GRID_USER_INK + GRID_USERS
 };
 
 #define GRID_REVERSE 1u

@@ -90,7 +90,36 @@ const char *keys_section_name(enum keys_section section)
 	return names[section];
 }
 
+#define KEYS_BOUND_MAX 64
+
+static struct keys_binding bound[KEYS_BOUND_MAX]; /* by the user */
+static size_t bound_count;
+
+static enum keys_action default_action(uint32_t key);
+
+bool keys_rebind(uint32_t key, uint32_t as)
+{
+	enum keys_action action = default_action(as);
+	size_t at = 0;
+
+	while (at < bound_count && bound[at].key != key)
+		at++;
+	if (at == KEYS_BOUND_MAX || action == KEYS_DO_NOTHING)
+		return false;
+	bound[at] = (struct keys_binding){key, action};
+	bound_count += at == bound_count;
+	return true;
+}
+
 enum keys_action keys_action_of(uint32_t key)
+{
+	for (size_t i = 0; i < bound_count; i++)
+		if (bound[i].key == key)
+			return bound[i].action;
+	return default_action(key);
+}
+
+static enum keys_action default_action(uint32_t key)
 {
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		for (const struct keys_binding *b = lines[i].bindings; b->key; b++)

@@ -8,6 +8,7 @@
 #ifndef TUI_KEYS_H
 #define TUI_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ enum keys_code {
 	KEYS_PAGE_UP,
 	KEYS_PAGE_DOWN,
 	KEYS_DELETE,
+	KEYS_MOUSE,  /* something was done with the mouse */
 	KEYS_RESIZE, /* the terminal has another size now */
 	KEYS_NONE    /* nothing was pressed */
 };
@@ -129,6 +131,8 @@ struct keys_line {
 const struct keys_line *keys_lines(size_t *count);
 const char *keys_section_name(enum keys_section section);
 enum keys_action keys_action_of(uint32_t key);
+/* `key` does from now on what `as` did in the table. False: no room, or `as` does nothing. */
+bool keys_rebind(uint32_t key, uint32_t as);
 
 /* The line of keys at the bottom, cut to `cells`: help and quit go last. `out` has `size_bytes`. */
 void keys_hint(char *out, size_t size_bytes, int cells);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "timeline/program.h"
+#include "tui/config.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 #include "tui/session.h"
@@ -120,7 +121,10 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 			screen_close();
 			screen_die();
 		}
-		if (key != KEYS_RESIZE)
+		if (key == KEYS_MOUSE) {
+			struct mouse_event event = screen_mouse();
+			mouse_event(session, &event);
+		} else if (key != KEYS_RESIZE)
 			session_key(session, key);
 		else
 			session->is_redraw = true;
@@ -147,6 +151,8 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		session_say(session, "%s", trouble.text);
 		grid_text(grid, rows - 2, 0, columns, session->message, GRID_ERROR);
 	}
+	screen_set_mouse(session->looks.has_mouse);
+	screen_set_users(session->colours.user, session->colours.user_count);
 	screen_show(grid, session->is_redraw);
 	session->is_redraw = false;
 	return 0;
@@ -191,13 +197,14 @@ static int interact(struct session *session, const char *keys, struct error *err
 static int view(struct program_call *call, struct error *error)
 {
 	struct options *options = call->own;
-	struct session_looks looks = {.is_ascii = options->is_ascii || is_ascii_locale()};
+	struct session_looks looks = {.has_mouse = true, .is_ascii = options->is_ascii || is_ascii_locale()};
 	struct session *session;
 	int result;
 
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;
+	config_read(session);
 	if (options->print_columns) {
 		result = print(session, options, error);
 	} else {

@@ -71,8 +71,33 @@ static void set_mono(struct palette *palette)
 {
 	for (int i = 0; i < GRID_CONTEXTS; i++)
 		palette->looks[GRID_BLOCK + i].attributes = GRID_REVERSE;
+	for (int i = 0; i < GRID_USERS; i++)
+		palette->looks[GRID_USER + i].attributes = GRID_REVERSE;
 	palette->looks[GRID_COPY_IN].attributes = GRID_REVERSE;
 	palette->looks[GRID_COPY_OUT].attributes = GRID_REVERSE;
+}
+
+/* Lightness of a colour of the 256, roughly: text on it is black or white. */
+static bool is_light(int index)
+{
+	if (index < 16)
+		return index == 7 || index >= 9;
+	if (index >= 232)
+		return index >= 244;
+	index -= 16;
+	return 2 * (index / 36) + 5 * (index / 6 % 6) + index % 6 >= 18;
+}
+
+void palette_set_user(struct palette *palette, int user, int index)
+{
+	if (user < 0 || user >= GRID_USERS || index >= palette->colours)
+		return;
+	set(palette, (enum grid_style)(GRID_USER + user),
+		palette->colours == 256 ? is_light(index) ? 16 : 231
+		: is_light(index)	? 0
+					: 7,
+		index);
+	set(palette, (enum grid_style)(GRID_USER_INK + user), index, PALETTE_DEFAULT);
 }
 
 void palette_init(struct palette *palette, int colours)

@@ -24,6 +24,8 @@ struct palette {
 };
 
 /* The richest tier that `colours` allows. */
+/* Gives a colour index of the terminal to a user style; nothing where there are not so many colours. */
+void palette_set_user(struct palette *palette, int user, int index);
 void palette_init(struct palette *palette, int colours);
 
 /* Context colour of a function: the same in every view, window, depth, rank and run. */

@@ -10,6 +10,7 @@
 #include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/config.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
@@ -141,6 +142,8 @@ static void set_look(struct session *session, const char *value)
 
 	if (strncmp(value, "fill", 4) == 0)
 		session->looks.is_fill = is_on;
+	else if (strncmp(value, "mouse", 5) == 0)
+		session->looks.has_mouse = is_on;
 	else if (strncmp(value, "ascii", 5) == 0)
 		session->looks.is_ascii = is_on;
 	else if (strncmp(value, "cells", 5) == 0)
@@ -150,6 +153,19 @@ static void set_look(struct session *session, const char *value)
 }
 
 /* The whole name of what is under the cursor, which a cell or a table may have shortened. */
+static void set_colour(struct session *session, const char *value)
+{
+	if (!config_colour(session, value))
+		session_say(session, ":colour GLOB context 0..13|none|0..255, at most %d patterns",
+			COLOURS_PATTERNS);
+}
+
+static void set_key(struct session *session, const char *value)
+{
+	if (!config_key(value))
+		session_say(session, ":bind KEY AS, such as <C-d> <PageDown>: KEY does what AS did");
+}
+
 /* OLD NEW: directories of the recording, and where they are here. */
 static void set_map(struct session *session, const char *value)
 {
@@ -197,8 +213,9 @@ static const struct command {
 	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
 	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
 	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
-	{"min", blame_set_min, NULL}, {"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit},
-	{"quit", NULL, quit}, {"help", NULL, help}};
+	{"colour", set_colour, NULL}, {"bind", set_key, NULL}, {"min", blame_set_min, NULL},
+	{"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit},
+	{"help", NULL, help}};
 
 static void do_command(struct session *session, char *line)
 {

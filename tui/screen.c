@@ -14,11 +14,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "tui/palette.h"
 #include "tui/text.h"
+
+#define MOUSE_DOUBLE_MS 400
 
 static struct {
 	SCREEN *terminal;
@@ -26,6 +29,9 @@ static struct {
 	struct palette palette;
 	struct grid_cell *shown; /* what ncurses was told last */
 	int rows, columns;
+	bool has_mouse;
+	struct mouse_event mouse;
+	uint64_t click_ms;
 	int pipe[2]; /* signals wake the wait for keys through it */
 	struct sigaction old[4];
 } screen = {.pipe = {-1, -1}};
@@ -189,6 +195,69 @@ void screen_show(const struct grid *grid, bool is_anew)
 	refresh();
 }
 
+void screen_set_users(const int *indices, int count)
+{
+	for (int i = 0; i < count && screen.palette.colours; i++) {
+		palette_set_user(&screen.palette, i, indices[i]);
+		for (int style = GRID_USER + i; style < GRID_STYLE_COUNT; style += GRID_USERS)
+			init_pair((short)(style + 1), screen.palette.looks[style].ink,
+				screen.palette.looks[style].ground);
+	}
+}
+
+void screen_set_mouse(bool is_on)
+{
+	if (is_on == screen.has_mouse)
+		return;
+	screen.has_mouse = is_on;
+	mouseinterval(0); /* a click must not wait for a second one */
+	mousemask(is_on ? BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+}
+
+struct mouse_event screen_mouse(void)
+{
+	return screen.mouse;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* False while a button is down: what it is will be known when it comes up. */
+static bool take_mouse(void)
+{
+	struct mouse_event *event = &screen.mouse;
+	uint64_t at_ms = now_ms();
+	bool is_same;
+	MEVENT raw;
+
+	if (getmouse(&raw) != OK)
+		return false;
+	if (raw.bstate & BUTTON1_PRESSED) {
+		event->from_row = raw.y;
+		event->from_column = raw.x;
+		return false;
+	}
+	is_same = raw.y == event->row && raw.x == event->column &&
+		  at_ms - screen.click_ms < MOUSE_DOUBLE_MS && event->kind == MOUSE_CLICK;
+	event->row = raw.y;
+	event->column = raw.x;
+	if (raw.bstate & BUTTON4_PRESSED)
+		event->kind = MOUSE_WHEEL_UP;
+	else if (raw.bstate & BUTTON5_PRESSED)
+		event->kind = MOUSE_WHEEL_DOWN;
+	else if (raw.y != event->from_row || raw.x != event->from_column)
+		event->kind = MOUSE_DRAG;
+	else
+		event->kind = is_same ? MOUSE_DOUBLE : MOUSE_CLICK;
+	screen.click_ms = at_ms;
+	return true;
+}
+
 static uint32_t translate(wint_t key)
 {
 	switch (key) {
@@ -214,6 +283,8 @@ static uint32_t translate(wint_t key)
 		return KEYS_BACKSPACE;
 	case KEY_ENTER:
 		return KEYS_ENTER;
+	case KEY_MOUSE:
+		return take_mouse() ? KEYS_MOUSE : KEYS_NONE;
 	case KEY_RESIZE:
 		return KEYS_RESIZE;
 	}

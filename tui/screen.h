@@ -12,6 +12,7 @@
 #include "store/error.h"
 #include "tui/grid.h"
 #include "tui/keys.h"
+#include "tui/mouse.h"
 
 #define SCREEN_SIGNAL 0x120000u /* from screen_key: a signal asks the program to end */
 
@@ -23,6 +24,12 @@ void screen_close(void);
 void screen_die(void);
 
 int screen_colours(void); /* 256, 16, 8 or 0 */
+/* Puts the user's colours in force: indices of the terminal's. */
+void screen_set_users(const int *indices, int count);
+/* Whether the terminal reports the mouse. */
+void screen_set_mouse(bool is_on);
+/* What was done, after KEYS_MOUSE. */
+struct mouse_event screen_mouse(void);
 void screen_size(int *rows, int *columns);
 
 /* Shows the grid; with `is_anew` the terminal is cleared first. */

@@ -224,7 +224,8 @@ void session_share_name(const struct session *session, char *out, const struct c
 enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink)
 {
-	(void)session;
+	enum grid_style style;
+
 	switch (state) {
 	case EXTENT_COPY_IN:
 	case EXTENT_SET:
@@ -232,6 +233,9 @@ enum grid_style session_style(
 	case EXTENT_COPY_OUT:
 		return GRID_COPY_OUT;
 	default:
+		if (colours_find((struct colours *)(uintptr_t)&session->colours, session->run, hash, is_ink,
+			    &style))
+			return style;
 		return (enum grid_style)((is_ink ? GRID_INK : GRID_BLOCK) + (int)palette_slot(hash));
 	}
 }
@@ -394,6 +398,8 @@ void session_close(struct session *session)
 	frame_fini(&session->frame);
 	overview_fini(&session->overview);
 	profile_page_free(session->profile);
+	colours_fini(&session->colours);
+	free(session->info);
 	blame_page_free(session->blame);
 	if (session->source)
 		source_fini(session->source);

@@ -10,6 +10,7 @@
 #define TUI_SESSION_H
 
 #include "timeline/select.h"
+#include "tui/colours.h"
 #include "tui/frame.h"
 #include "tui/grid.h"
 #include "tui/label.h"
@@ -47,7 +48,8 @@ struct session_looks {
 	int colours;	/* 256, 16, 8, 0; mono marks blocks by letters */
 	bool is_ascii;	/* nothing above 0x7f */
 	bool is_single; /* cells are never made wider */
-	bool is_fill;	/* '=' and '#' in blocks in colour too */
+	bool has_mouse;
+	bool is_fill; /* '=' and '#' in blocks in colour too */
 };
 
 struct blame_page;
@@ -62,6 +64,9 @@ struct session {
 	struct overview overview;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	char *info; /* text of the info view, NULL: not made yet */
+	uint32_t info_top;
+	struct colours colours;
 	struct source *source; /* the same */
 	struct state state;
 	struct history *history;

@@ -19,6 +19,8 @@
 
 #include "store/arena.h"
 #include "tests/simulate.h"
+#include "tui/config.h"
+#include "tui/mouse.h"
 #include "tui/session.h"
 #include "tui/sums.h"
 
@@ -255,6 +257,85 @@ static void test_cursor_step(void **state)
 	close_session(&f);
 }
 
+/* ---- mouse ---- */
+
+static void send_mouse(
+	struct fixture *f, enum mouse_kind kind, int row, int column, int from_row, int from_column)
+{
+	struct mouse_event event = {kind, row, column, from_row, from_column};
+	struct error error;
+
+	mouse_event(f->session, &event);
+	assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
+}
+
+static void test_mouse(void **state)
+{
+	struct fixture f;
+	const struct layout *layout;
+	uint64_t begin_ns;
+	uint32_t row;
+
+	(void)state;
+	open_session(&f);
+	layout = &f.session->layout;
+	send_mouse(&f, MOUSE_CLICK, layout->timeline.row + 2, layout->label + 9, 0, 0); /* it is off */
+	assert_int_equal(session_column(f.session), 0);
+	press(&f, ":set mouse<Enter>www");
+	send_mouse(&f, MOUSE_CLICK, layout->timeline.row + 2, layout->label + 9, 0, 0);
+	assert_int_equal(session_column(f.session), 9);
+	assert_int_equal(session_row(f.session), 2);
+	send_mouse(&f, MOUSE_DRAG, layout->timeline.row + 4, layout->label + 20, layout->timeline.row + 2,
+		layout->label + 5);
+	assert_true(f.session->state.has_range);
+	assert_int_equal(session_column(f.session), 20);
+	press(&f, "z");
+	assert_false(f.session->state.has_range);
+	row = session_row(f.session);
+	send_mouse(&f, MOUSE_WHEEL_DOWN, layout->timeline.row, 30, 0, 0);
+	assert_int_equal(session_row(f.session), row + 1);
+	begin_ns = f.session->state.begin_ns;
+	send_mouse(&f, MOUSE_CLICK, layout->overview, layout->label + 40, 0, 0);
+	assert_true(f.session->state.begin_ns > begin_ns);
+	press(&f, "u");
+	assert_int_equal(f.session->state.begin_ns, begin_ns);
+	send_mouse(&f, MOUSE_CLICK, layout->pane.row + 2, 5, 0, 0);
+	assert_ptr_equal(f.session->focus, f.session->pane);
+	close_session(&f);
+}
+
+/* ---- the user's files ---- */
+
+static void test_config(void **state)
+{
+	enum grid_style style;
+	struct fixture f;
+	uint64_t hash;
+
+	(void)state;
+	open_session(&f);
+	assert_true(config_key("<C-d> <PageDown>"));
+	assert_int_equal(keys_action_of('D' & 31), KEYS_DO_SCROLL_DOWN);
+	assert_true(config_key("Q q"));
+	assert_int_equal(keys_action_of('Q'), KEYS_DO_QUIT);
+	assert_false(config_key("Q"));
+	assert_false(config_key("Q <C-x>")); /* that does nothing */
+	assert_false(config_key("Q qq"));
+	hash = run_function(f.run, run_function_count(f.run) - 1)->hash;
+	assert_true(config_colour(f.session, "* context 3"));
+	assert_true(config_colour(f.session, "a*b 200"));
+	assert_true(config_colour(f.session, "operator new none"));
+	assert_false(config_colour(f.session, "a context 14"));
+	assert_false(config_colour(f.session, "a 256"));
+	assert_false(config_colour(f.session, "a"));
+	assert_false(config_colour(f.session, " 3"));
+	assert_true(colours_find(&f.session->colours, f.run, hash, false, &style));
+	assert_int_equal(style, GRID_BLOCK + 3);
+	assert_string_equal(f.session->colours.patterns[2].glob, "operator new");
+	assert_int_equal(f.session->colours.user[0], 200);
+	close_session(&f);
+}
+
 /* ---- the monkey ---- */
 
 static void check_grid(const struct grid *grid)
@@ -282,9 +363,10 @@ static void test_monkey(void **state)
 		'L' & 31, 0xe9, 0x1f600, KEYS_RESIZE};
 	static const char *const typed[] = {":time 0.1s..0.2s<Enter>", ":depth 3<Enter>",
 		":streams kind=gpu<Enter>", ":streams <Enter>", "g50%<Enter>", "g0.3<Enter>", "/solve<Enter>",
-		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", "60P", "6b",
-		":metric a = $0 / @1<Enter>", ":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>",
-		":threads kind=cpu<Enter>", "44", "3", "22", "55j", "7", ":set fill<Enter>"};
+		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":set mouse<Enter>",
+		":colour a* context 2<Enter>", "60P", "6b", ":metric a = $0 / @1<Enter>",
+		":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>", ":threads kind=cpu<Enter>",
+		"44", "3", "22", "55j", "7", ":set fill<Enter>"};
 	unsigned seed = (unsigned)getpid();
 	struct error error;
 	struct fixture f;
@@ -298,6 +380,9 @@ static void test_monkey(void **state)
 			resize(&f, &seed);
 		else if (dice < 8)
 			press(&f, typed[(size_t)rand_r(&seed) % (sizeof(typed) / sizeof(typed[0]))]);
+		else if (dice < 12)
+			send_mouse(&f, (enum mouse_kind)(rand_r(&seed) % 5), rand_r(&seed) % 60,
+				rand_r(&seed) % 220, rand_r(&seed) % 60, rand_r(&seed) % 220);
 		else if (dice < 30)
 			session_key(f.session,
 				special[(size_t)rand_r(&seed) % (sizeof(special) / sizeof(special[0]))]);
@@ -318,6 +403,8 @@ int main(void)
 		cmocka_unit_test(test_groupings),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_cursor_step),
+		cmocka_unit_test(test_mouse),
+		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_monkey),
 	};
 

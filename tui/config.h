@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.h - the user's own keys and colours, from $XDG_CONFIG_HOME/hpct (or ~/.config/hpct):
+ *
+ *   keys      KEY AS              what KEY does from now on is what AS did: "<C-d> <PageDown>"
+ *   colours   GLOB WHAT           WHAT: context 0..13, none, or a colour index 0..255; the first match wins
+ *
+ * Lines that begin with '#' are comments.
+ */
+#ifndef TUI_CONFIG_H
+#define TUI_CONFIG_H
+
+#include "tui/session.h"
+
+/* Reads both files, if they are there; the session says what is wrong in them. */
+void config_read(struct session *session);
+/* One line of `colours`; false: not understood. */
+bool config_colour(struct session *session, const char *line);
+/* One line of `keys`. */
+bool config_key(const char *line);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mouse.h - what a mouse does, in screen rows and columns: a click is the cursor, a double click Enter, a
+ * drag a range, the wheel moves rows, on the ruler it zooms, on the minimap it pans.
+ */
+#ifndef TUI_MOUSE_H
+#define TUI_MOUSE_H
+
+enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
+struct mouse_event {
+	enum mouse_kind kind;
+	int row, column;
+	int from_row, from_column; /* of a drag: where the button went down */
+};
+
+struct session;
+void mouse_event(struct session *session, const struct mouse_event *event);
+
+#endif
