@@ -168,16 +168,22 @@ void bars_draw_title(struct session *session, struct grid *grid)
 
 /* ---- pane title ---- */
 
+static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps,
+	&view_source, &view_info, &view_stack, NULL};
+
+const struct view *const *session_panes(void)
+{
+	return panes;
+}
+
 void bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
-	static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth,
-		&view_gaps, &view_source, &view_info, &view_stack};
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
 
 	for (int i = 0; i < grid->columns; i++)
 		grid_put(grid, row, i, 0x2500, GRID_GREY);
-	for (size_t i = 0; i < sizeof(panes) / sizeof(panes[0]); i++) {
+	for (size_t i = 0; panes[i]; i++) {
 		bool is_open = session->pane == panes[i];
 		if (panes[i] == &view_stack &&
 			(session->layout.stack.columns || (!is_open && grid->columns >= 100)))

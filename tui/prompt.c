@@ -14,6 +14,7 @@
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
+#include "tui/saved.h"
 #include "tui/session.h"
 #include "tui/source.h"
 #include "tui/text.h"
@@ -201,8 +202,11 @@ static void quit(struct session *session)
 
 static void help(struct session *session)
 {
-	session_say(session,
-		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :set fill|ascii|cells  :name  :q");
+	session_say(session, ":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
+			     " :save NAME  :load NAME  "
+			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :bind KEY AS  :metric "
+			     "NAME = FORMULA  :columns N  "
+			     ":percent N  :hide self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
 }
 
 static const struct command {
@@ -213,9 +217,23 @@ static const struct command {
 	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
 	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
 	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
-	{"colour", set_colour, NULL}, {"bind", set_key, NULL}, {"min", blame_set_min, NULL},
-	{"set", set_look, NULL}, {"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit},
-	{"help", NULL, help}};
+	{"save", saved_write, NULL}, {"load", saved_load, NULL}, {"colour", set_colour, NULL},
+	{"bind", set_key, NULL}, {"min", blame_set_min, NULL}, {"set", set_look, NULL},
+	{"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit}, {"help", NULL, help}};
+
+void prompt_do(struct session *session, const char *command, const char *value)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, command) != 0)
+			continue;
+		if (commands[i].with_value)
+			commands[i].with_value(session, value);
+		else
+			commands[i].without(session);
+		return;
+	}
+	session_say(session, "'%.40s' is no command; :help lists them", command);
+}
 
 static void do_command(struct session *session, char *line)
 {
@@ -228,16 +246,7 @@ static void do_command(struct session *session, char *line)
 	if (*value)
 		*value++ = '\0';
 	value += strspn(value, " ");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, line) != 0)
-			continue;
-		if (commands[i].with_value)
-			commands[i].with_value(session, value);
-		else
-			commands[i].without(session);
-		return;
-	}
-	session_say(session, "'%.40s' is no command; :help lists them", line);
+	prompt_do(session, line, value);
 }
 
 /* ---- go to ---- */

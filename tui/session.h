@@ -89,9 +89,10 @@ struct session {
 	char filter[SESSION_TEXT];     /* stream expression; "": none */
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
-	struct state drawn;	       /* state for which cells_wide was chosen */
-	uint64_t auto_span_ns;	       /* length of the window for which depth auto was chosen */
-	uint64_t gap_ns;	       /* length of the gap that { and } stand on, 0: none */
+	const struct view *drawn_full, *drawn_pane;
+	struct state drawn;    /* state for which cells_wide was chosen */
+	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
+	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended; /* it was live when the session began */
 	bool is_unread; /* rows on the screen are not read yet: draw again */
@@ -180,6 +181,8 @@ bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64
 void seek_find(struct session *session, bool is_back);
 /* prompt.c */
 void prompt_open(struct session *session, enum session_prompt prompt);
+/* Does a command with a value, as if it had been typed. */
+void prompt_do(struct session *session, const char *command, const char *value);
 /* Puts text into the open prompt, as if it had been typed. */
 void prompt_type(struct session *session, const char *text);
 void prompt_key(struct session *session, uint32_t key);
@@ -191,6 +194,8 @@ struct bars_coverage {
 	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
 };
 struct bars_coverage bars_take_coverage(struct session *session);
+/* The views that can stand in the pane, as its title lists them; NULL ends them. */
+const struct view *const *session_panes(void);
 void bars_draw_title(struct session *session, struct grid *grid);
 void bars_draw_pane_title(const struct session *session, struct grid *grid);
 void bars_draw_path(struct session *session, struct grid *grid);

@@ -10,7 +10,7 @@
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
-#define SESSION_BUDGET_BYTES 15000u /* of the timeline; the rest of a full picture takes 5 KB */
+#define SESSION_BUDGET_BYTES 15000u
 
 /* The view jumps by half a screen when the cursor leaves it; a cursor on a row that went goes on. */
 static void keep_cursor_on_screen(struct session *session)
@@ -216,15 +216,34 @@ static void start_cells(struct session *session)
 	const struct state *a = &session->state, *b = &session->drawn;
 
 	if (a->begin_ns != b->begin_ns || a->end_ns != b->end_ns || a->depth != b->depth ||
-		a->top != b->top || session->looks.is_single)
+		a->top != b->top || session->looks.is_single || session->drawn_full != session->full ||
+		session->drawn_pane != session->pane)
 		session->cells_wide = 1;
+}
+
+static bool has_cells(const struct view *view)
+{
+	return view == &view_depth || view == &view_summary;
+}
+
+/* About what the cells on the screen cost; the rest of a full picture takes 5 KB. */
+static size_t cell_bytes(const struct session *session, const struct grid *grid)
+{
+	size_t bytes;
+
+	if (session->full)
+		return has_cells(session->full) ? grid_bytes(grid, session->layout.full) : 0;
+	bytes = grid_bytes(grid, session->layout.timeline);
+	if (session->layout.pane.rows && has_cells(session->pane))
+		bytes += grid_bytes(grid, session->layout.pane);
+	return bytes;
 }
 
 /* Above the run budget cells are drawn two, then four columns wide (screens.md A10). */
 static bool is_over_budget(const struct session *session, const struct grid *grid)
 {
-	return session->looks.colours && !session->looks.is_single && !session->full && !session->is_unread &&
-	       session->cells_wide < 4 && grid_bytes(grid, session->layout.timeline) > SESSION_BUDGET_BYTES;
+	return session->looks.colours && !session->looks.is_single && !session->is_unread &&
+	       session->cells_wide < 4 && cell_bytes(session, grid) > SESSION_BUDGET_BYTES;
 }
 
 bool session_is_refining(const struct session *session)
@@ -260,5 +279,7 @@ int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, 
 		result = draw_once(session, grid, limit_ms, error);
 	}
 	session->drawn = session->state;
+	session->drawn_full = session->full;
+	session->drawn_pane = session->pane;
 	return result;
 }

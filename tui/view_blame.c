@@ -16,10 +16,10 @@
 static void draw_bar(struct grid *grid, int row, const char *name, uint64_t part, uint64_t whole,
 	struct quantity_unit unit)
 {
-	int cells = grid->columns >= 100 ? 40 : 12, at = 2 + 46, filled;
+	int cells = grid->columns >= 100 ? 40 : 12, at = 2 + 44, filled;
 	char text[QUANTITY_BYTES];
 
-	grid_text(grid, row, 2, 45, name, GRID_TEXT);
+	grid_text(grid, row, 2, 43, name, GRID_TEXT);
 	filled = whole ? (int)((double)part / (double)whole * cells + 0.5) : 0;
 	for (int i = 0; i < filled; i++)
 		grid_put(grid, row, at + i, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);

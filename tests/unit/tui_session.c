@@ -336,6 +336,33 @@ static void test_config(void **state)
 	close_session(&f);
 }
 
+/* ---- saved views ---- */
+
+static void test_saved(void **state)
+{
+	struct state kept;
+	struct fixture f;
+
+	(void)state;
+	setenv("XDG_CONFIG_HOME", directory, 1);
+	open_session(&f);
+	press(&f, "wwwjjlll:depth 4<Enter>3:save one.two<Enter>");
+	kept = f.session->state;
+	press(&f, "0kkkhh=1:load one.two<Enter>");
+	assert_int_equal(f.session->state.begin_ns, kept.begin_ns);
+	assert_int_equal(f.session->state.end_ns, kept.end_ns);
+	assert_int_equal(f.session->state.cursor_ns, kept.cursor_ns);
+	assert_int_equal(f.session->state.node, kept.node);
+	assert_int_equal(f.session->state.depth, 4);
+	assert_false(f.session->state.is_auto);
+	assert_ptr_equal(f.session->pane, &view_summary);
+	press(&f, ":load nothing<Enter>");
+	assert_non_null(strstr(f.session->message, "no view"));
+	press(&f, ":save ../up<Enter>");
+	assert_non_null(strstr(f.session->message, "name is made of"));
+	close_session(&f);
+}
+
 /* ---- the monkey ---- */
 
 static void check_grid(const struct grid *grid)
@@ -363,10 +390,10 @@ static void test_monkey(void **state)
 		'L' & 31, 0xe9, 0x1f600, KEYS_RESIZE};
 	static const char *const typed[] = {":time 0.1s..0.2s<Enter>", ":depth 3<Enter>",
 		":streams kind=gpu<Enter>", ":streams <Enter>", "g50%<Enter>", "g0.3<Enter>", "/solve<Enter>",
-		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":set mouse<Enter>",
-		":colour a* context 2<Enter>", "60P", "6b", ":metric a = $0 / @1<Enter>",
-		":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>", ":threads kind=cpu<Enter>",
-		"44", "3", "22", "55j", "7", ":set fill<Enter>"};
+		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":save a<Enter>",
+		":load a<Enter>", ":set mouse<Enter>", ":colour a* context 2<Enter>", "60P", "6b",
+		":metric a = $0 / @1<Enter>", ":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>",
+		":threads kind=cpu<Enter>", "44", "3", "22", "55j", "7", ":set fill<Enter>"};
 	unsigned seed = (unsigned)getpid();
 	struct error error;
 	struct fixture f;
@@ -405,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_cursor_step),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_monkey),
 	};
 
