@@ -165,7 +165,7 @@ static void draw_line(struct session *session, struct grid *grid, int row, const
 static void draw_heading(struct session *session, struct grid *grid, int row, const struct table *table)
 {
 	static const char *const marks[3][3] = {{" v", "", ""}, {"", " v", ""}, {"", "", " v"}};
-	bool is_wide = table->bar_cells > 20;
+	bool is_wide = table->bar_cells > 20 && table->key_cells > 32;
 	const char *const *mark = marks[session->stats.sort];
 	char text[96];
 
