@@ -26,6 +26,12 @@ void store_roll_maker_fini(struct store_roll_maker *maker)
 	*maker = (struct store_roll_maker){0};
 }
 
+/* The smallest size whose rollups sum up the chunk. */
+static unsigned size_over(const struct store_key_chunk *key)
+{
+	return key->shift ? (key->shift + STORE_ROLL_STEP - 1) / STORE_ROLL_STEP : 1;
+}
+
 /* ---- the total ---- */
 
 static struct store_total_metric *total_metric(struct store_total *total, uint32_t metric)
@@ -319,7 +325,7 @@ static int finish_until(struct pass *pass, uint64_t time_ns)
 
 static void enter(struct pass *pass, const struct store_key_chunk *key)
 {
-	for (unsigned size = key->shift / STORE_ROLL_STEP + 1; size < SIZES; size++) {
+	for (unsigned size = size_over(key); size < SIZES; size++) {
 		pass->sizes[size].begin_ns = store_bucket_of(key->bucket_ns, size * STORE_ROLL_STEP);
 		pass->sizes[size].is_open = true;
 	}
@@ -420,7 +426,7 @@ int store_roll_tear(
 
 	if (key->track != STORE_SAMPLES || key->bucket_ns >= front->rolled_ns)
 		return 0;
-	for (unsigned size = key->shift / STORE_ROLL_STEP + 1; size < SIZES && !rc; size++) {
+	for (unsigned size = size_over(key); size < SIZES && !rc; size++) {
 		const unsigned shift = size * STORE_ROLL_STEP;
 		struct store_key_roll roll = {.begin_ns = store_bucket_of(key->bucket_ns, shift),
 			.stream = key->stream,

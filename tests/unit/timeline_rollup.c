@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_rollup.c - what rollups answer against what a scan of the records sums up (doubles but for
+ * rounding): random streams with bursts, pauses, changing rates, late and very late records, several metrics
+ * (one of doubles), many commits, before and after the store is closed.
+ */
+#include "tests/unit/timeline_small_run.h"
+
+#include "timeline/window.h"
+
+#define ROUNDS 12
+#define STREAMS 3u
+#define CONTEXTS 300u
+#define WINDOWS 40
+
+struct made {
+	struct small_run small;
+	uint32_t contexts[CONTEXTS];
+	uint64_t now_ns[STREAMS], begin_ns, end_ns;
+	unsigned metrics;
+};
+
+/* ---- random samples ---- */
+
+static void draw_contexts(struct made *made)
+{
+	uint32_t module = store_writer_text_module(made->small.writer);
+
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		made->contexts[i] = store_writer_context(made->small.writer,
+			i ? made->contexts[small_below(i)] : STORE_CONTEXT_PROGRAM_ROOT, module,
+			store_writer_text(made->small.writer, (char[]){(char)('a' + i % 26)}, 1));
+}
+
+static uint64_t draw_amount(uint32_t metric)
+{
+	double real = 1.0 / (double)(1 + small_below(1000));
+	uint64_t bits;
+
+	if (metric == 2) {
+		memcpy(&bits, &real, sizeof bits);
+		return bits;
+	}
+	return small_below(20) ? 1000 : small_below(50) ? small_below(5000) : small_draw();
+}
+
+/* Some samples in a row, at a rate of their own; now and then far in the past. */
+static void append_burst(struct made *made, uint32_t stream)
+{
+	static struct store_record records[6000];
+	size_t count = 1 + small_below(small_below(3) ? 300 : 6000);
+	uint64_t step_ns = 1 + small_below((uint64_t)1 << (4 + small_below(22)));
+	uint64_t at = made->now_ns[stream],
+		 back_ns = small_below(12) ? 0 : small_below(at - made->begin_ns + 1);
+	uint32_t hot = (uint32_t)small_below(CONTEXTS);
+
+	at -= back_ns;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t metric =
+			made->metrics > 1 && !small_below(3) ? (uint32_t)small_below(made->metrics) : 0;
+		uint32_t context = small_below(10) ? hot + (uint32_t)small_below(8) : (uint32_t)small_draw();
+
+		at += small_below(2 * step_ns);
+		records[i] = (struct store_record){.begin_ns = at,
+			.end_ns = at,
+			.amount = draw_amount(metric),
+			.context = made->contexts[context % CONTEXTS],
+			.what = metric,
+			.flags = STORE_RECORD_EXTENT};
+	}
+	store_writer_append(made->small.writer, stream, STORE_SAMPLES, records, count);
+	if (!back_ns)
+		made->now_ns[stream] = at + (small_below(20) ? 0 : small_below((uint64_t)1 << 40));
+	made->end_ns = at + 1 > made->end_ns ? at + 1 : made->end_ns;
+}
+
+static void begin_made(struct made *made)
+{
+	memset(made, 0, sizeof *made);
+	small_begin(&made->small);
+	made->metrics = small_below(3) ? 1 : 3;
+	store_writer_metric(made->small.writer, "CPUTIME", "ns", false);
+	store_writer_metric(made->small.writer, "CYCLES", "", false);
+	store_writer_metric(made->small.writer, "WATTS", "W", true);
+	draw_contexts(made);
+	made->begin_ns = made->end_ns = small_below((uint64_t)1 << small_below(60)) + 1;
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		small_cpu(made->small.writer, stream, made->begin_ns, STORE_OPEN_NS);
+		made->now_ns[stream] = made->begin_ns;
+	}
+}
+
+/* ---- the comparison ---- */
+
+static int compare_weights(const void *x, const void *y)
+{
+	const struct window_weight *a = x, *b = y;
+
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+static struct window_weight *sorted_weights(const struct window *window, size_t *count)
+{
+	const struct window_weight *weights = window_weights(window, count);
+	struct window_weight *copy = calloc(*count + 1, sizeof *copy);
+
+	assert_non_null(copy);
+	if (*count)
+		memcpy(copy, weights, *count * sizeof *copy);
+	qsort(copy, *count, sizeof *copy, compare_weights);
+	return copy;
+}
+
+static void check_same(const struct window *rolled, const struct window *scanned)
+{
+	size_t count, wanted;
+	struct window_weight *a = sorted_weights(rolled, &count), *b = sorted_weights(scanned, &wanted);
+
+	assert_int_equal(count, wanted);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(a[i].context, b[i].context);
+		assert_int_equal(a[i].metric, b[i].metric);
+		assert_true(a[i].samples == b[i].samples);
+		assert_true(a[i].weight == b[i].weight);
+		assert_true(a[i].real <= b[i].real * (1 + 1e-12) && b[i].real <= a[i].real * (1 + 1e-12));
+	}
+	free(a);
+	free(b);
+}
+
+static struct window *sum(
+	struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct window *window;
+	struct error error = {0};
+
+	if (window_new(&window, run, &error) ||
+		window_add_weights(window, streams, count, begin_ns, end_ns, &error))
+		fail_msg("%s", error.text);
+	return window;
+}
+
+static void check_window(struct run *rolled, struct run *naive, const uint32_t *streams, uint32_t count,
+	uint64_t begin, uint64_t end)
+{
+	struct window *a = sum(rolled, streams, count, begin, end);
+	struct window *b = sum(naive, streams, count, begin, end);
+
+	check_same(a, b);
+	window_free(a);
+	window_free(b);
+}
+
+/* Windows that begin and end anywhere, at buckets' edges, and that hold everything. */
+static uint64_t draw_edge(const struct made *made)
+{
+	uint64_t at = made->begin_ns + small_below(made->end_ns - made->begin_ns + 1);
+
+	return small_below(3) ? at : at >> 20 << 20;
+}
+
+static void check_run(const struct made *made)
+{
+	static const uint32_t streams[STREAMS] = {0, 1, 2};
+	struct run *rolled, *naive;
+	struct error error = {0};
+
+	if (run_open(&rolled, made->small.path, NULL, &error) ||
+		run_open(&naive, made->small.path, &(struct run_options){.no_rollups = true}, &error))
+		fail_msg("%s", error.text);
+	check_window(rolled, naive, streams, STREAMS, 0, STORE_OPEN_NS);
+	for (int i = 0; i < WINDOWS; i++) {
+		uint32_t stream = (uint32_t)small_below(STREAMS);
+		uint64_t begin = draw_edge(made), end = draw_edge(made);
+
+		check_window(rolled, naive, &streams[stream], 1, begin < end ? begin : end,
+			begin < end ? end : begin);
+	}
+	check_window(rolled, naive, streams, 1, 0, STORE_OPEN_NS);
+	if (store_reader_check(run_store(rolled, 0), &error))
+		fail_msg("%s", error.text);
+	run_close(rolled);
+	run_close(naive);
+}
+
+static void test_twin(void **unused)
+{
+	(void)unused;
+	small_seed("rollup.twin");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made made;
+
+		begin_made(&made);
+		for (int i = 0; i < 60; i++) {
+			append_burst(&made, (uint32_t)small_below(STREAMS));
+			if (!small_below(4))
+				small_commit(&made.small);
+			if (!small_below(20)) {
+				small_commit(&made.small);
+				check_run(&made);
+			}
+		}
+		small_close_writer(made.small.writer);
+		made.small.writer = NULL;
+		check_run(&made);
+		small_remove(made.small.path);
+	}
+}
+
+/* The edges of time itself. */
+static void test_extreme_times(void **unused)
+{
+	static const uint64_t times[] = {
+		0, 1, UINT64_MAX / 2, UINT64_MAX / 2 + 1, UINT64_MAX - 2, UINT64_MAX - 1};
+	struct made made;
+
+	(void)unused;
+	small_seed("rollup.extreme");
+	begin_made(&made);
+	for (int i = 0; i < 20000; i++)
+		small_sample(made.small.writer, (uint32_t)small_below(STREAMS),
+			small_below(3) ? small_draw() >> small_below(64)
+				       : times[small_below(sizeof times / sizeof *times)],
+			made.contexts[small_below(CONTEXTS)], 0, draw_amount(0));
+	made.begin_ns = 0;
+	made.end_ns = UINT64_MAX - 1;
+	small_close_writer(made.small.writer);
+	made.small.writer = NULL;
+	check_run(&made);
+	small_remove(made.small.path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_extreme_times)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
