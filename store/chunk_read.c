@@ -516,39 +516,92 @@ int store_chunk_decode(
 
 /* ---- sums ---- */
 
-/* The sums of one metric, in the order of the dictionary. */
-static bool get_metric_sums(struct job *job, struct store_input *input, struct store_sums *sums,
-	uint64_t scratch[2][STORE_BLOCK_RECORDS])
+static uint32_t sum_contexts(const struct job *job)
 {
-	const uint32_t contexts = job->header.dictionary ? job->header.dictionary : 1;
-	uint64_t metric = store_input_varint(input), unit = store_input_varint(input);
+	return job->header.dictionary ? job->header.dictionary : 1;
+}
 
-	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
-		return damaged(job, "sums of no metric");
-	for (uint32_t at = 0; at < contexts; at += STORE_BLOCK_RECORDS) {
-		uint32_t left = contexts - at < STORE_BLOCK_RECORDS ? contexts - at : STORE_BLOCK_RECORDS;
+static uint32_t sum_context(const struct job *job, uint32_t i)
+{
+	return job->header.dictionary ? job->dictionary[i] : (uint32_t)job->constants[CHUNK_CONTEXT];
+}
 
-		if (!store_codec_get(input, scratch[0], left) || !store_codec_get(input, scratch[1], left))
+/* One column of the last entries, which stand in the order of the dictionary. */
+static bool get_sum_column(
+	struct job *job, struct store_input *input, struct store_sum *sums, enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = 0;
+
+	if (column != STORE_SUMS_SAMPLES)
+		unit = store_input_varint(input);
+	for (uint32_t at = 0; at < sum_contexts(job); at += STORE_BLOCK_RECORDS) {
+		uint32_t left = sum_contexts(job) - at;
+
+		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
+		if (!store_codec_get(input, values, left))
 			return damaged(job, "sums that are cut short");
 		for (uint32_t i = 0; i < left; i++) {
-			struct store_sum sum = {.samples = scratch[0][i],
-				.weight = scratch[0][i] * unit + store_unzigzag(scratch[1][i]),
-				.context = job->header.dictionary ? job->dictionary[at + i]
-								  : (uint32_t)job->constants[CHUNK_CONTEXT],
-				.metric = (uint32_t)metric};
+			struct store_sum *sum = &sums[at + i];
+			uint64_t value = sum->samples * unit + store_unzigzag(values[i]);
 
-			if (sum.samples)
-				store_sums_push(sums, &sum);
+			if (column == STORE_SUMS_SAMPLES)
+				sum->samples = values[i];
+			else
+				*(column == STORE_SUMS_TIME ? &sum->time_ns : &sum->weight) = value;
 		}
 	}
 	return true;
+}
+
+static bool get_metric_sums(struct job *job, struct store_input *input, struct store_sums *sums)
+{
+	uint32_t from = sums->count;
+	uint64_t metric = store_input_varint(input);
+
+	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
+		return damaged(job, "sums of no metric");
+	for (uint32_t i = 0; i < sum_contexts(job); i++)
+		store_sums_push(sums,
+			&(struct store_sum){.context = sum_context(job, i), .metric = (uint32_t)metric});
+	if (sums->failed)
+		return false;
+	return get_sum_column(job, input, sums->entries + from, STORE_SUMS_SAMPLES) &&
+	       get_sum_column(job, input, sums->entries + from, STORE_SUMS_WEIGHT);
+}
+
+static bool get_line(struct job *job, struct store_input *input, struct store_sums *sums)
+{
+	struct store_line *line = &sums->line;
+
+	*line = (struct store_line){.first_ns = job->header.first_ns,
+		.last_ns = job->header.last_ns,
+		.gap_ns = store_input_varint(input)};
+	if (!line->gap_ns || input->bad)
+		return !input->bad || damaged(job, "sums that are cut short");
+	line->last_context = store_input_u32(input);
+	line->is_plain = true;
+	if (sums->count != sum_contexts(job) ||
+		(job->chunk->contexts && line->last_context >= job->chunk->contexts))
+		return damaged(job, "a line of no context");
+	return get_sum_column(job, input, sums->entries, STORE_SUMS_TIME);
+}
+
+/* With several metrics not every context has samples of each. */
+static void drop_empty(struct store_sums *sums)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < sums->count; i++)
+		if (sums->entries[i].samples)
+			sums->entries[kept++] = sums->entries[i];
+	sums->count = kept;
 }
 
 static bool get_sums(struct job *job, struct store_sums *sums, struct error *error)
 {
 	struct store_input input = {.at = job->chunk->bytes + sizeof job->header,
 		.end = job->chunk->bytes + job->chunk->size_bytes};
-	uint64_t scratch[2][STORE_BLOCK_RECORDS], metrics;
+	uint64_t metrics;
 
 	if (!lay_out(job, 0)) {
 		error_memory(error);
@@ -564,11 +617,15 @@ static bool get_sums(struct job *job, struct store_sums *sums, struct error *err
 	if (input.bad || metrics > CHUNK_SUMS_METRICS)
 		return damaged(job, "sums of too many metrics");
 	for (uint64_t i = 0; i < metrics; i++)
-		if (!get_metric_sums(job, &input, sums, scratch))
+		if (!get_metric_sums(job, &input, sums)) {
+			if (sums->failed)
+				error_memory(error);
 			return false;
-	if (sums->failed)
-		error_memory(error);
-	return !sums->failed;
+		}
+	if (!get_line(job, &input, sums))
+		return false;
+	drop_empty(sums);
+	return true;
 }
 
 int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,

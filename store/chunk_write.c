@@ -153,6 +153,11 @@ static void put_tables(struct job *job)
 
 /* ---- sums by context, for rollups ---- */
 
+static uint64_t zigzag(uint64_t value)
+{
+	return value << 1 ^ (0 - (value >> 63));
+}
+
 /* The different metrics of the records; their number, or METRICS_MAX + 1. */
 static unsigned find_metrics(const struct job *job, uint32_t *metrics)
 {
@@ -188,32 +193,54 @@ static void sum_metric(struct job *job, uint32_t metric, struct store_sum *sums,
 	}
 }
 
-static void put_metric_sums(struct job *job, uint32_t metric, const struct store_sum *sums, unsigned contexts)
+/* Adds each sample's time until the next one; the longest, 0: they are not plain. */
+static uint64_t sum_times(struct job *job, struct store_sum *sums)
 {
-	uint64_t values[2][STORE_BLOCK_RECORDS], unit = store_sums_unit(sums, contexts);
+	const struct store_record *records = job->records;
+	uint64_t longest = 0, all_longer = 1;
 
-	store_bytes_put_varint(job->out, metric);
-	store_bytes_put_varint(job->out, unit);
+	if (!is_constant(job, CHUNK_FLAGS) || !is_constant(job, CHUNK_WHAT) || job->count < 2 ||
+		!(records->flags & STORE_RECORD_EXTENT))
+		return 0;
+	for (unsigned i = 0; i + 1 < job->count; i++) {
+		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;
+
+		sums[job->header.dictionary ? job->coder->index[i] : 0].time_ns += gap_ns;
+		longest = gap_ns > longest ? gap_ns : longest;
+		all_longer &= gap_ns != 0;
+	}
+	return all_longer ? longest : 0;
+}
+
+static void put_sum_column(
+	struct job *job, const struct store_sum *sums, unsigned contexts, enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = store_sums_unit(sums, contexts, column);
+
+	if (column != STORE_SUMS_SAMPLES)
+		store_bytes_put_varint(job->out, unit);
 	for (unsigned at = 0; at < contexts; at += STORE_BLOCK_RECORDS) {
 		unsigned left = contexts - at < STORE_BLOCK_RECORDS ? contexts - at : STORE_BLOCK_RECORDS;
 
 		for (unsigned i = 0; i < left; i++) {
-			uint64_t off = sums[at + i].weight - sums[at + i].samples * unit;
+			const struct store_sum *sum = &sums[at + i];
 
-			values[0][i] = sums[at + i].samples;
-			values[1][i] = off << 1 ^ (0 - (off >> 63));
+			values[i] = column == STORE_SUMS_SAMPLES ? sum->samples
+				    : column == STORE_SUMS_TIME	 ? zigzag(sum->time_ns - sum->samples * unit)
+								 : zigzag(sum->weight - sum->samples * unit);
 		}
-		store_codec_put(job->out, values[0], left);
-		store_codec_put(job->out, values[1], left);
+		store_codec_put(job->out, values, left);
 	}
 }
 
-/* The memory of tables, which samples do not have, and their making holds the sums. */
+/* | metrics | metrics x | id | samples | unit, weights | | longest gap | last context | unit, times |;
+ * without a gap nothing follows it. What tables are made in holds the sums. */
 static void put_sums(struct job *job)
 {
 	uint32_t metrics[CHUNK_SUMS_METRICS];
 	unsigned contexts = job->header.dictionary ? job->header.dictionary : 1, count;
 	struct store_sum *sums = (struct store_sum *)job->coder->values;
+	uint64_t longest_ns;
 
 	if (job->header.track != STORE_SAMPLES ||
 		(!job->header.dictionary && !is_constant(job, CHUNK_CONTEXT)))
@@ -225,7 +252,15 @@ static void put_sums(struct job *job)
 	store_bytes_put_varint(job->out, count);
 	for (unsigned m = 0; m < count; m++) {
 		sum_metric(job, metrics[m], sums, contexts);
-		put_metric_sums(job, metrics[m], sums, contexts);
+		store_bytes_put_varint(job->out, metrics[m]);
+		put_sum_column(job, sums, contexts, STORE_SUMS_SAMPLES);
+		put_sum_column(job, sums, contexts, STORE_SUMS_WEIGHT);
+	}
+	longest_ns = sum_times(job, sums);
+	store_bytes_put_varint(job->out, longest_ns);
+	if (longest_ns) {
+		store_bytes_put_varint(job->out, job->records[job->count - 1].context);
+		put_sum_column(job, sums, contexts, STORE_SUMS_TIME);
 	}
 }
 
@@ -238,11 +273,6 @@ struct attempt {
 	uint64_t residual[STORE_BLOCK_RECORDS];
 	struct store_codec_plan plan;
 };
-
-static uint64_t zigzag(uint64_t value)
-{
-	return value << 1 ^ (0 - (value >> 63));
-}
 
 /* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
 static uint64_t centre_of(const uint64_t *steps, unsigned count)

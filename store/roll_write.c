@@ -169,12 +169,6 @@ static int seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, st
 
 /* ---- making one ---- */
 
-static void add_all(struct store_sums *to, const struct store_sums *from)
-{
-	for (uint32_t i = 0; i < from->count; i++)
-		store_sums_add(to, &from->entries[i]);
-}
-
 static int add_roll(struct store_roll_maker *maker, const struct store_roll_part *part)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
@@ -186,7 +180,7 @@ static int add_roll(struct store_roll_maker *maker, const struct store_roll_part
 	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX);
 	if (input.bad)
 		return MDB_CORRUPTED;
-	add_all(&maker->made, &maker->part);
+	store_sums_join(&maker->made, &maker->part);
 	return 0;
 }
 
@@ -201,17 +195,18 @@ static int add_chunk(struct store_roll_maker *maker, const struct store_roll_par
 	store_sums_clear(&maker->part);
 	rc = store_chunk_sums(&chunk, batch, &maker->part, NULL);
 	if (rc == 1) {
-		add_all(&maker->made, &maker->part);
+		store_sums_join(&maker->made, &maker->part);
 		return 0;
 	}
 	rc = rc ? rc : store_chunk_decode(&chunk, STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, NULL);
 	if (rc)
 		return rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED;
 	for (size_t i = 0; i < batch->count; i++)
-		store_sums_add(&maker->made, &(struct store_sum){.samples = 1,
+		store_sums_add(&maker->part, &(struct store_sum){.samples = 1,
 						     .weight = batch->amount[i],
 						     .context = batch->context[i],
 						     .metric = batch->what[i]});
+	store_sums_join(&maker->made, &maker->part);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "store/reader_state.h"
 #include "store/roll_walk.h"
+#include "store/table.h"
 
 struct store_rollup {
 	struct store_reader *reader;
@@ -161,6 +162,116 @@ void store_rollup_close(struct store_rollup *rollup)
 	free(rollup);
 }
 
+/* ---- lines ---- */
+
+static int compare_parts(const void *x, const void *y)
+{
+	const struct store_line_part *a = x, *b = y;
+
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	return (a->last_ns > b->last_ns) - (a->last_ns < b->last_ns);
+}
+
+/* A rollup whose line is not wanted is refused: 0. */
+static int part_of_roll(
+	const struct store_line_query *query, struct store_line_part *part, struct error *error)
+{
+	struct store_reader *reader = query->reader;
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+	struct store_line line;
+
+	if (part->at.roll.shift > query->shift_max)
+		return 0;
+	store_key_roll_put(key, &part->at.roll);
+	input = store_input_sealed(part->at.value, key, sizeof key);
+	store_line_get(&line, &input, reader->contexts.count);
+	if (input.bad)
+		return store_reader_damaged(reader, "a rollup", error);
+	part->first_ns = line.first_ns;
+	part->last_ns = line.last_ns;
+	return line.is_plain && query->wants(query->own, &line);
+}
+
+static int part_of_chunk(
+	const struct store_line_query *query, struct store_line_part *part, struct error *error)
+{
+	struct store_chunk chunk = {0};
+	int rc = store_reader_chunk_of(query->reader, &part->at.key, part->at.bytes, &chunk, error);
+
+	part->first_ns = chunk.first_ns;
+	part->last_ns = chunk.last_ns;
+	part->is_whole = !part->at.is_cut;
+	return rc;
+}
+
+/* Samples of two parts may lie among each other (late records): then neither is the line. */
+static void find_overlaps(struct store_line_part *parts, uint32_t count)
+{
+	uint64_t last_ns = 0;
+
+	if (count)
+		qsort(parts, count, sizeof *parts, compare_parts);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && parts[i].first_ns <= last_ns)
+			parts[i].is_whole = false;
+		if (i + 1 < count && parts[i + 1].first_ns <= parts[i].last_ns)
+			parts[i].is_whole = false;
+		last_ns = parts[i].last_ns > last_ns ? parts[i].last_ns : last_ns;
+	}
+}
+
+int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
+	struct error *error)
+{
+	struct store_roll_source source = {.own = query->reader, .seek = seek};
+	struct store_line_part part = {0}, *to;
+	struct store_roll_walk walk;
+	uint32_t capacity = 0;
+	int rc;
+
+	*parts = NULL;
+	*count = 0;
+	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
+		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
+	while ((rc = store_roll_walk_next(&walk, &part.at, error)) == 1) {
+		part.is_whole = true;
+		rc = part.at.is_roll ? part_of_roll(query, &part, error) : part_of_chunk(query, &part, error);
+		if (rc < 0)
+			break;
+		if (part.at.is_roll && !rc) {
+			store_roll_walk_refuse(&walk, &part.at.roll);
+			continue;
+		}
+		to = store_table_add((void **)parts, count, &capacity, sizeof *to);
+		if (!to) {
+			rc = error_memory(error);
+			break;
+		}
+		*to = part;
+	}
+	find_overlaps(*parts, *count);
+	return rc < 0 ? rc : 0;
+}
+
+int store_line_sums(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_sums **sums, struct error *error)
+{
+	struct store_chunk chunk;
+	int rc;
+
+	*sums = &reader->sums;
+	if (part->at.is_roll) {
+		rc = read_rollup(reader, &part->at.roll, part->at.value, error);
+		return rc ? rc : reader->sums.line.is_plain;
+	}
+	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
+	store_sums_clear(&reader->sums);
+	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
+	return rc == 1 ? reader->sums.line.is_plain : rc;
+}
+
 /* ---- the total ---- */
 
 static const struct store_key_roll total_key = {
@@ -218,17 +329,40 @@ static void add_all(struct store_sums *to, const struct store_sums *from)
 		store_sums_add(to, &from->entries[i]);
 }
 
+/* The rows' line, where they are plain. */
+static void find_line(struct store_sums *to, const struct store_batch *batch)
+{
+	struct store_line line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
+
+	for (size_t i = 0; i < batch->count && line.is_plain; i++) {
+		uint64_t gap_ns = i ? batch->begin_ns[i] - batch->begin_ns[i - 1] : 1;
+
+		line.is_plain = batch->flags[i] == batch->flags[0] && batch->what[i] == batch->what[0] &&
+				batch->flags[i] & STORE_RECORD_EXTENT && gap_ns;
+		line.gap_ns = i && gap_ns > line.gap_ns ? gap_ns : line.gap_ns;
+		line.last_ns = batch->begin_ns[i];
+		line.last_context = batch->context[i];
+	}
+	for (size_t i = 1; i < batch->count && line.is_plain; i++)
+		store_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
+					   .metric = batch->what[i - 1],
+					   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
+	to->line = line.is_plain ? line : (struct store_line){0};
+}
+
 static int add_rows(
 	struct check *check, struct store_sums *to, const struct store_chunk *chunk, struct error *error)
 {
 	struct store_batch *batch = &check->reader->batch;
-	int rc = store_chunk_decode(chunk, STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, error);
+	int rc = store_chunk_decode(chunk, STORE_ALL, batch, error);
 
 	for (size_t i = 0; i < batch->count; i++)
 		store_sums_add(to, &(struct store_sum){.samples = 1,
 					   .weight = batch->amount[i],
 					   .context = batch->context[i],
 					   .metric = batch->what[i]});
+	if (!rc)
+		find_line(to, batch);
 	return rc;
 }
 
@@ -292,12 +426,16 @@ static int add_part(struct check *check, const struct store_roll_part *part, str
 
 	if (part->is_roll) {
 		rc = read_rollup(reader, &part->roll, part->value, error);
-		if (!rc)
-			add_all(&check->made, &reader->sums);
-		return rc;
+	} else {
+		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
+		store_sums_clear(&reader->sums);
+		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
+		if (rc == 0)
+			rc = add_rows(check, &reader->sums, &chunk, error);
 	}
-	rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
-	return rc ? rc : add_rows(check, &check->made, &chunk, error);
+	if (rc >= 0)
+		store_sums_join(&check->made, &reader->sums);
+	return rc < 0 ? rc : 0;
 }
 
 /* From the smallest up, each is what it consists of: so all are what the chunks hold. */

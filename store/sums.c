@@ -22,6 +22,7 @@ void store_sums_fini(struct store_sums *sums)
 void store_sums_clear(struct store_sums *sums)
 {
 	sums->count = 0;
+	sums->line = (struct store_line){0};
 	if (sums->slots)
 		memset(sums->slots, 0, sums->slot_count * sizeof *sums->slots);
 }
@@ -86,10 +87,44 @@ void store_sums_add(struct store_sums *sums, const struct store_sum *sum)
 	if (sums->slots[at]) {
 		sums->entries[sums->slots[at] - 1].samples += sum->samples;
 		sums->entries[sums->slots[at] - 1].weight += sum->weight;
+		sums->entries[sums->slots[at] - 1].time_ns += sum->time_ns;
 		return;
 	}
 	store_sums_push(sums, sum);
 	sums->slots[at] = sums->count;
+}
+
+/* ---- lines ---- */
+
+/* Time between the last sample so far and the next one belongs to the last one's context. */
+static void join_lines(struct store_sums *sums, const struct store_sums *next)
+{
+	struct store_line *line = &sums->line;
+	uint64_t gap_ns = next->line.first_ns - line->last_ns;
+
+	line->is_plain = line->is_plain && next->line.is_plain && next->line.first_ns > line->last_ns &&
+			 next->entries->metric == sums->entries->metric;
+	if (!line->is_plain)
+		return;
+	store_sums_add(sums,
+		&(struct store_sum){
+			.time_ns = gap_ns, .context = line->last_context, .metric = next->entries->metric});
+	line->gap_ns = next->line.gap_ns > line->gap_ns ? next->line.gap_ns : line->gap_ns;
+	line->gap_ns = gap_ns > line->gap_ns ? gap_ns : line->gap_ns;
+	line->last_ns = next->line.last_ns;
+	line->last_context = next->line.last_context;
+}
+
+void store_sums_join(struct store_sums *sums, const struct store_sums *next)
+{
+	if (next->count == 0)
+		return;
+	if (sums->count == 0)
+		sums->line = next->line;
+	else
+		join_lines(sums, next);
+	for (uint32_t i = 0; i < next->count; i++)
+		store_sums_add(sums, &next->entries[i]);
 }
 
 /* ---- bytes ---- */
@@ -117,13 +152,18 @@ bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t 
 	return true;
 }
 
-uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count)
+static uint64_t value_of(const struct store_sum *sum, enum store_sums_column column)
+{
+	return column == STORE_SUMS_TIME ? sum->time_ns : sum->weight;
+}
+
+uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column)
 {
 	uint64_t units[UNIT_SAMPLES];
 	uint32_t taken = 0, stride = count / UNIT_SAMPLES + 1;
 
 	for (uint32_t i = 0; i < count && taken < UNIT_SAMPLES; i += stride) {
-		uint64_t unit = entries[i].samples ? entries[i].weight / entries[i].samples : 0;
+		uint64_t unit = entries[i].samples ? value_of(&entries[i], column) / entries[i].samples : 0;
 		uint32_t at = taken++;
 
 		for (; at > 0 && units[at - 1] > unit; at--)
@@ -142,39 +182,62 @@ static int compare_sums(const void *x, const void *y)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-static void put_columns(struct store_bytes *out, const struct store_sum *entries, uint32_t count)
+/* What a column holds of an entry: contexts as steps, weights and times as what is off `unit` a sample. */
+static uint64_t column_value(
+	const struct store_sum *sum, enum store_sums_column column, uint64_t unit, uint32_t *next)
 {
-	uint64_t values[STORE_BLOCK_RECORDS], unit = store_sums_unit(entries, count);
+	uint64_t off = value_of(sum, column) - sum->samples * unit;
+	uint32_t step = sum->context - *next;
+
+	*next = sum->context + 1;
+	if (column == STORE_SUMS_CONTEXT)
+		return step;
+	return column == STORE_SUMS_SAMPLES ? sum->samples : off << 1 ^ (0 - (off >> 63));
+}
+
+static void put_column(struct store_bytes *out, const struct store_sum *entries, uint32_t count,
+	enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = 0;
 	uint32_t next = 0;
 
-	store_bytes_put_varint(out, unit);
-	for (unsigned column = 0; column < 3; column++) {
-		for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
-			uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
-
-			for (uint32_t i = 0; i < left; i++) {
-				const struct store_sum *sum = &entries[at + i];
-				uint64_t off = sum->weight - sum->samples * unit;
-
-				values[i] = column == 0	  ? sum->context - next
-					    : column == 1 ? sum->samples
-							  : off << 1 ^ (0 - (off >> 63));
-				next = sum->context + 1;
-			}
-			store_codec_put(out, values, left);
-		}
+	if (column >= STORE_SUMS_WEIGHT) {
+		unit = store_sums_unit(entries, count, column);
+		store_bytes_put_varint(out, unit);
 	}
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
+
+		for (uint32_t i = 0; i < left; i++)
+			values[i] = column_value(&entries[at + i], column, unit, &next);
+		store_codec_put(out, values, left);
+	}
+}
+
+static void put_line(const struct store_line *line, struct store_bytes *out)
+{
+	store_bytes_put_varint(out, line->is_plain);
+	if (!line->is_plain)
+		return;
+	store_bytes_put_varint(out, line->first_ns);
+	store_bytes_put_varint(out, line->last_ns - line->first_ns);
+	store_bytes_put_varint(out, line->gap_ns);
+	store_bytes_put_varint(out, line->last_context);
 }
 
 void store_sums_put(struct store_sums *sums, struct store_bytes *out)
 {
 	uint64_t metrics = 0;
+	bool is_sorted = true;
 
 	out->failed |= sums->failed;
-	if (sums->count)
+	for (uint32_t i = 1; i < sums->count && is_sorted; i++)
+		is_sorted = compare_sums(&sums->entries[i - 1], &sums->entries[i]) < 0;
+	if (!is_sorted)
 		qsort(sums->entries, sums->count, sizeof *sums->entries, compare_sums);
 	for (uint32_t i = 0; i < sums->count; i++)
 		metrics += i == 0 || sums->entries[i].metric != sums->entries[i - 1].metric;
+	put_line(&sums->line, out);
 	store_bytes_put_varint(out, metrics);
 	for (uint32_t from = 0, to; from < sums->count; from = to) {
 		for (to = from + 1; to < sums->count; to++)
@@ -182,7 +245,8 @@ void store_sums_put(struct store_sums *sums, struct store_bytes *out)
 				break;
 		store_bytes_put_varint(out, sums->entries[from].metric);
 		store_bytes_put_varint(out, to - from);
-		put_columns(out, sums->entries + from, to - from);
+		for (int column = 0; column < STORE_SUMS_TIME + sums->line.is_plain; column++)
+			put_column(out, sums->entries + from, to - from, (enum store_sums_column)column);
 	}
 }
 
@@ -201,47 +265,66 @@ static bool reserve(struct store_sums *sums, uint64_t more)
 	return true;
 }
 
-static void take_column(struct store_sum *entries, unsigned column, const uint64_t *values, uint32_t count,
-	uint64_t *last, uint64_t unit)
+static void take_column(struct store_sum *entries, enum store_sums_column column, const uint64_t *values,
+	uint32_t count, uint64_t *last, uint64_t unit)
 {
-	switch (column) {
-	case 0: /* beyond 32 bits it stays there: the limit is checked at the end */
-		for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
+		switch (column) {
+		case STORE_SUMS_CONTEXT: /* beyond 32 bits it stays there: the limit is checked at the end */
 			*last += values[i] < UINT32_MAX ? values[i] + 1 : UINT32_MAX;
 			entries[i].context = (uint32_t)(*last - 1);
-		}
-		break;
-	case 1:
-		for (uint32_t i = 0; i < count; i++)
+			entries[i].time_ns = 0;
+			break;
+		case STORE_SUMS_SAMPLES:
 			entries[i].samples = values[i];
-		break;
-	default:
-		for (uint32_t i = 0; i < count; i++)
+			break;
+		case STORE_SUMS_WEIGHT:
 			entries[i].weight = entries[i].samples * unit + store_unzigzag(values[i]);
+			break;
+		case STORE_SUMS_TIME:
+			entries[i].time_ns = entries[i].samples * unit + store_unzigzag(values[i]);
+		}
 	}
 }
 
-/* At most 2^24 x 2^32 steps of `last`: it cannot wrap. */
-static bool get_columns(struct store_sum *entries, uint32_t count, struct store_input *input, uint32_t limit)
+/* Counts and steps are 32 bits: `last` cannot wrap. */
+static bool get_column(struct store_sum *entries, uint32_t count, struct store_input *input,
+	enum store_sums_column column, uint32_t limit)
 {
-	uint64_t values[STORE_BLOCK_RECORDS], last = 0, unit = store_input_varint(input);
+	uint64_t values[STORE_BLOCK_RECORDS], last = 0;
+	uint64_t unit = column >= STORE_SUMS_WEIGHT ? store_input_varint(input) : 0;
 
-	for (unsigned column = 0; column < 3; column++) {
-		for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
-			uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
 
-			if (!store_codec_get(input, values, left))
-				return false;
-			take_column(entries + at, column, values, left, &last, unit);
-		}
+		if (!store_codec_get(input, values, left))
+			return false;
+		take_column(entries + at, column, values, left, &last, unit);
 	}
 	return last <= limit;
 }
 
+void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts)
+{
+	uint64_t is_plain = store_input_varint(input);
+
+	*line = (struct store_line){.is_plain = is_plain == 1};
+	input->bad |= is_plain > 1;
+	if (is_plain != 1)
+		return;
+	line->first_ns = store_input_varint(input);
+	line->last_ns = line->first_ns + store_input_varint(input);
+	line->gap_ns = store_input_varint(input);
+	line->last_context = store_input_u32(input);
+	input->bad |= line->last_ns < line->first_ns || line->last_context >= contexts;
+}
+
 void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics)
 {
-	uint64_t groups = store_input_varint(input);
+	uint64_t groups;
 
+	store_line_get(&sums->line, input, contexts);
+	groups = store_input_varint(input);
 	if (groups > metrics)
 		input->bad = true;
 	for (uint64_t group = 0; group < groups && !input->bad; group++) {
@@ -256,7 +339,9 @@ void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t
 		} else {
 			struct store_sum *entries = sums->entries + sums->count;
 
-			input->bad |= !get_columns(entries, (uint32_t)count, input, contexts);
+			for (int column = 0; column < STORE_SUMS_TIME + sums->line.is_plain; column++)
+				input->bad = input->bad || !get_column(entries, (uint32_t)count, input,
+								   (enum store_sums_column)column, contexts);
 			for (uint64_t i = 0; i < count && !input->bad; i++)
 				entries[i].metric = (uint32_t)metric;
 			sums->count += input->bad ? 0 : (uint32_t)count;
