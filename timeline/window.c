@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "store/rollup.h"
+#include "timeline/line_sum.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan.h"
 #include "timeline/table.h"
-
-#define EXTENTS 512
 
 /* What rows of a kind are told apart by. */
 struct kind {
@@ -159,24 +158,31 @@ static int add_extent(struct window *window, const struct extent *extent, struct
 	return 0;
 }
 
+static int take_piece(void *own, const struct extent *extent, struct error *error)
+{
+	return add_extent(own, extent, error);
+}
+
+static int take_sum(
+	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
+{
+	struct window *window = own;
+	struct window_time wanted = {.context = key->context, .op = key->op, .state = key->state};
+	struct window_time *row = row_of(&window->times, &wanted);
+
+	if (!row)
+		return error_memory(error);
+	row->time_ns += time_ns;
+	row->records += records;
+	return 0;
+}
+
 int window_add_time(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	struct extent extents[EXTENTS];
-	struct extent_walk *walk;
-	long count;
-	int code = extent_open(&walk, window->run, stream, begin_ns, end_ns, error);
+	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
 
-	if (code)
-		return code;
-	while ((count = extent_next(walk, extents, EXTENTS, error)) > 0)
-		for (long i = 0; i < count; i++)
-			if ((code = add_extent(window, &extents[i], error)))
-				goto close_walk;
-	code = (int)count;
-close_walk:
-	extent_close(walk);
-	return code;
+	return line_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
 }
 
 static struct window_weight *weight_row(struct window *window, uint32_t context, uint32_t metric)

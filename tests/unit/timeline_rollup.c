@@ -6,18 +6,21 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include "timeline/tile.h"
 #include "timeline/window.h"
 
 #define ROUNDS 12
 #define STREAMS 3u
 #define CONTEXTS 300u
-#define WINDOWS 40
+#define WINDOWS 24
 
 struct made {
 	struct small_run small;
 	uint32_t contexts[CONTEXTS];
 	uint64_t now_ns[STREAMS], begin_ns, end_ns;
 	unsigned metrics;
+	uint64_t period_ns; /* 0: not told */
+	unsigned span_chance;
 };
 
 /* ---- random samples ---- */
@@ -44,6 +47,18 @@ static uint64_t draw_amount(uint32_t metric)
 	return small_below(20) ? 1000 : small_below(50) ? small_below(5000) : small_draw();
 }
 
+/* Now and then something that takes the line, or says that somebody looked. */
+static void append_span(struct made *made, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	static const uint32_t ops[] = {STORE_OP_BLOCKED, STORE_OP_RUNNABLE, STORE_OP_LOST, STORE_OP_SYNC,
+		STORE_OP_UNMONITORED, STORE_OP_MARK, STORE_OP_RANGE};
+	uint64_t length_ns = end_ns - begin_ns + 1;
+	uint64_t at = begin_ns + small_below(length_ns);
+
+	small_span(made->small.writer, stream, at, at + small_below(length_ns) / (1 + small_below(100)),
+		ops[small_below(made->period_ns & 1 ? 7 : 5)], made->contexts[small_below(CONTEXTS)], "");
+}
+
 /* Some samples in a row, at a rate of their own; now and then far in the past. */
 static void append_burst(struct made *made, uint32_t stream)
 {
@@ -60,7 +75,7 @@ static void append_burst(struct made *made, uint32_t stream)
 			made->metrics > 1 && !small_below(3) ? (uint32_t)small_below(made->metrics) : 0;
 		uint32_t context = small_below(10) ? hot + (uint32_t)small_below(8) : (uint32_t)small_draw();
 
-		at += small_below(2 * step_ns);
+		at += small_below(2 * step_ns) + (small_below(200) || made->metrics > 1);
 		records[i] = (struct store_record){.begin_ns = at,
 			.end_ns = at,
 			.amount = draw_amount(metric),
@@ -69,6 +84,8 @@ static void append_burst(struct made *made, uint32_t stream)
 			.flags = STORE_RECORD_EXTENT};
 	}
 	store_writer_append(made->small.writer, stream, STORE_SAMPLES, records, count);
+	if (made->span_chance && !small_below(made->span_chance))
+		append_span(made, stream, records[0].begin_ns, at);
 	if (!back_ns)
 		made->now_ns[stream] = at + (small_below(20) ? 0 : small_below((uint64_t)1 << 40));
 	made->end_ns = at + 1 > made->end_ns ? at + 1 : made->end_ns;
@@ -76,6 +93,8 @@ static void append_burst(struct made *made, uint32_t stream)
 
 static void begin_made(struct made *made)
 {
+	char attributes[80];
+
 	memset(made, 0, sizeof *made);
 	small_begin(&made->small);
 	made->metrics = small_below(3) ? 1 : 3;
@@ -84,9 +103,15 @@ static void begin_made(struct made *made)
 	store_writer_metric(made->small.writer, "WATTS", "W", true);
 	draw_contexts(made);
 	made->begin_ns = made->end_ns = small_below((uint64_t)1 << small_below(60)) + 1;
+	made->period_ns = small_below(2) << small_below(26);
+	made->span_chance = (unsigned)small_below(40);
+	snprintf(attributes, sizeof attributes, "metric=CPUTIME,period_ns=%" PRIu64, made->period_ns);
 	for (uint32_t stream = 0; stream < STREAMS; stream++) {
 		small_cpu(made->small.writer, stream, made->begin_ns, STORE_OPEN_NS);
 		made->now_ns[stream] = made->begin_ns;
+		if (made->period_ns)
+			small_span(made->small.writer, stream, made->begin_ns, STORE_OPEN_NS,
+				STORE_OP_MONITORED, 0, attributes);
 	}
 }
 
@@ -153,6 +178,87 @@ static void check_window(struct run *rolled, struct run *naive, const uint32_t *
 	window_free(b);
 }
 
+static int compare_times(const void *x, const void *y)
+{
+	const struct window_time *a = x, *b = y;
+
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	if (a->op != b->op)
+		return a->op < b->op ? -1 : 1;
+	return (int)a->state - (int)b->state;
+}
+
+static struct window_time *sorted_times(
+	struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, size_t *count)
+{
+	const struct window_time *times;
+	struct window_time *copy;
+	struct window *window;
+	struct error error = {0};
+
+	if (window_new(&window, run, &error) || window_add_time(window, stream, begin_ns, end_ns, &error))
+		fail_msg("%s", error.text);
+	times = window_times(window, count);
+	copy = calloc(*count + 1, sizeof *copy);
+	assert_non_null(copy);
+	if (*count)
+		memcpy(copy, times, *count * sizeof *copy);
+	qsort(copy, *count, sizeof *copy, compare_times);
+	window_free(window);
+	return copy;
+}
+
+static void check_times(struct run *rolled, struct run *naive, uint32_t stream, uint64_t begin, uint64_t end)
+{
+	size_t count, wanted;
+	struct window_time *a = sorted_times(rolled, stream, begin, end, &count);
+	struct window_time *b = sorted_times(naive, stream, begin, end, &wanted);
+	uint64_t sum = 0;
+
+	assert_int_equal(count, wanted);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(compare_times(&a[i], &b[i]), 0);
+		assert_true(a[i].time_ns == b[i].time_ns);
+		assert_true(a[i].records == b[i].records);
+		sum += a[i].time_ns;
+	}
+	assert_true(sum == end - begin);
+	free(a);
+	free(b);
+}
+
+/* A row of tiles of one size. */
+static void check_tiles(struct run *rolled, struct run *naive, uint32_t stream, uint64_t begin, uint64_t end)
+{
+	struct run *runs[] = {rolled, naive};
+	struct tiles *tiles[2];
+	struct tile out[2][64];
+	struct error error = {0};
+	unsigned shift = 0;
+
+	while (shift < 63 && (uint64_t)16 << shift <= end - begin)
+		shift++;
+	for (int i = 0; i < 2; i++)
+		if (tiles_new(&tiles[i], runs[i], 1 << 24, &error) ||
+			tiles_row(tiles[i], stream, shift, begin >> shift, 40, out[i], &error))
+			fail_msg("%s", error.text);
+	for (int t = 0; t < 40; t++) {
+		assert_int_equal(out[0][t].count, out[1][t].count);
+		for (uint32_t i = 0; i < out[0][t].count; i++) {
+			const struct tile_entry *a = &out[0][t].entries[i], *b = &out[1][t].entries[i];
+
+			assert_int_equal(a->context, b->context);
+			assert_int_equal(a->op, b->op);
+			assert_int_equal(a->state, b->state);
+			assert_int_equal(a->records, b->records);
+			assert_true(a->time_ns == b->time_ns);
+		}
+	}
+	tiles_free(tiles[0]);
+	tiles_free(tiles[1]);
+}
+
 /* Windows that begin and end anywhere, at buckets' edges, and that hold everything. */
 static uint64_t draw_edge(const struct made *made)
 {
@@ -175,8 +281,17 @@ static void check_run(const struct made *made)
 		uint32_t stream = (uint32_t)small_below(STREAMS);
 		uint64_t begin = draw_edge(made), end = draw_edge(made);
 
-		check_window(rolled, naive, &streams[stream], 1, begin < end ? begin : end,
-			begin < end ? end : begin);
+		if (end < begin) {
+			uint64_t other = begin;
+
+			begin = end;
+			end = other;
+		}
+		check_window(rolled, naive, &streams[stream], 1, begin, end);
+		if (i % 4 == 0 && begin < end) {
+			check_times(rolled, naive, stream, begin, end);
+			check_tiles(rolled, naive, stream, begin, end);
+		}
 	}
 	check_window(rolled, naive, streams, 1, 0, STORE_OPEN_NS);
 	if (store_reader_check(run_store(rolled, 0), &error))
