@@ -430,8 +430,10 @@ static int add_part(struct check *check, const struct store_roll_part *part, str
 		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
 		store_sums_clear(&reader->sums);
 		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
-		if (rc == 0)
+		if (rc == 0) {
 			rc = add_rows(check, &reader->sums, &chunk, error);
+			reader->sums.line = (struct store_line){0};
+		}
 	}
 	if (rc >= 0)
 		store_sums_join(&check->made, &reader->sums);

@@ -6,6 +6,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include "store/reader_state.h"
 #include "timeline/tile.h"
 #include "timeline/window.h"
 
@@ -347,9 +348,109 @@ static void test_extreme_times(void **unused)
 	small_remove(made.small.path);
 }
 
+/* One gap in thousands, between two periods and three: an extent ends in it. */
+static void test_limit(void **unused)
+{
+	struct made made;
+	uint64_t at = 1000;
+
+	(void)unused;
+	small_seed("rollup.limit");
+	memset(&made, 0, sizeof made);
+	small_begin(&made.small);
+	store_writer_metric(made.small.writer, "CPUTIME", "ns", false);
+	draw_contexts(&made);
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		small_cpu(made.small.writer, stream, 1000, 30000000);
+		small_span(made.small.writer, stream, 1000, 30000000, STORE_OP_MONITORED, 0,
+			"metric=CPUTIME,period_ns=100");
+	}
+	for (int i = 0; i < 200000; i++) {
+		small_sample(made.small.writer, (uint32_t)(i / 20000 % 3), at,
+			made.contexts[small_below(CONTEXTS)], 0, 100);
+		at += i % 20000 == 7000 + 1000 * (i / 20000 % 3) ? 250 : 100;
+	}
+	made.begin_ns = 0;
+	made.end_ns = at;
+	small_close_writer(made.small.writer);
+	made.small.writer = NULL;
+	check_run(&made);
+	small_remove(made.small.path);
+}
+
+/* Rollups that are not what their chunks hold are found, and so is a flipped byte. */
+static void flip(const char *path, long at)
+{
+	FILE *file = fopen(path, "r+");
+	int byte;
+
+	assert_non_null(file);
+	fseek(file, at, SEEK_SET);
+	byte = fgetc(file);
+	fseek(file, at, SEEK_SET);
+	fputc(byte ^ 0x10, file);
+	fclose(file);
+}
+
+/* Where in the file the bytes stand that begin a value; -1: nowhere. */
+static long find_bytes(const char *path, const struct store_slice *value)
+{
+	FILE *file = fopen(path, "r");
+	static uint8_t bytes[1 << 24];
+	size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+	const uint8_t *found = memmem(bytes, size, value->bytes, value->size);
+
+	assert_non_null(file);
+	fclose(file);
+	return found ? (long)(found - bytes) : -1;
+}
+
+static void test_damage(void **unused)
+{
+	struct made made;
+	struct run *run;
+	struct error error = {0};
+	struct store_tree_cursor cursor;
+	struct store_slice value;
+	struct window *window;
+	char path[128];
+	long at;
+
+	(void)unused;
+	small_seed("rollup.damage");
+	begin_made(&made);
+	for (int i = 0; i < 200000; i++) {
+		small_sample(made.small.writer, 0, made.begin_ns + (uint64_t)i * 1000,
+			made.contexts[small_below(CONTEXTS)], 0, 1000);
+	}
+	small_close_writer(made.small.writer);
+	made.small.writer = NULL;
+	if (run_open(&run, made.small.path, NULL, &error))
+		fail_msg("%s", error.text);
+	store_tree_cursor_init(&cursor, &run_store(run, 0)->snapshot.pages,
+		&run_store(run, 0)->snapshot.trees[STORE_TREE_ROLL]);
+	assert_int_equal(store_tree_seek(&cursor, "", 0, &error), 1);
+	value = cursor.value;
+	snprintf(path, sizeof path, "%s/node-1.mdb", made.small.path);
+	at = find_bytes(path, &value);
+	assert_true(at > 0 && value.size > 100);
+	run_close(run);
+	flip(path, at + 50);
+	if (run_open(&run, made.small.path, NULL, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(store_reader_check(run_store(run, 0), &error), -ERROR_RUN);
+	assert_non_null(strstr(error.text, "rollup"));
+	assert_int_equal(window_new(&window, run, &error), 0);
+	assert_int_equal(window_add_weight(window, 0, 0, STORE_OPEN_NS, &error), -ERROR_RUN);
+	window_free(window);
+	run_close(run);
+	small_remove(made.small.path);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_extreme_times)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_extreme_times),
+		cmocka_unit_test(test_limit), cmocka_unit_test(test_damage)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
