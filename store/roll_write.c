@@ -177,7 +177,7 @@ static int add_roll(struct store_roll_maker *maker, const struct store_roll_part
 	store_key_roll_put(key, &part->roll);
 	input = store_input_sealed(part->value, key, sizeof key);
 	store_sums_clear(&maker->part);
-	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX);
+	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX, true);
 	if (input.bad)
 		return MDB_CORRUPTED;
 	store_sums_join(&maker->made, &maker->part);

@@ -49,7 +49,7 @@ static bool is_real(const struct store_reader *reader, const struct store_sums *
 }
 
 static int read_rollup(struct store_reader *reader, const struct store_key_roll *roll,
-	struct store_slice value, struct error *error)
+	struct store_slice value, bool wants_times, struct error *error)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
@@ -57,7 +57,7 @@ static int read_rollup(struct store_reader *reader, const struct store_key_roll 
 	store_key_roll_put(key, roll);
 	input = store_input_sealed(value, key, sizeof key);
 	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count);
+	store_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wants_times);
 	if (reader->sums.failed)
 		return error_memory(error);
 	return input.bad ? store_reader_damaged(reader, "a rollup", error) : 0;
@@ -130,7 +130,7 @@ int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *par
 			given = give_chunk(rollup, &from, part, error);
 			continue;
 		}
-		rc = read_rollup(rollup->reader, &from.roll, from.value, error);
+		rc = read_rollup(rollup->reader, &from.roll, from.value, false, error);
 		if (rc)
 			return rc;
 		if (is_real(rollup->reader, &rollup->reader->sums))
@@ -263,7 +263,7 @@ int store_line_sums(struct store_reader *reader, const struct store_line_part *p
 
 	*sums = &reader->sums;
 	if (part->at.is_roll) {
-		rc = read_rollup(reader, &part->at.roll, part->at.value, error);
+		rc = read_rollup(reader, &part->at.roll, part->at.value, true, error);
 		return rc ? rc : reader->sums.line.is_plain;
 	}
 	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
@@ -299,7 +299,7 @@ static int read_total(struct store_reader *reader, struct error *error)
 	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key,
 		sizeof key, &value, error);
 	if (rc == 1) {
-		rc = read_rollup(reader, &total_key, value, error);
+		rc = read_rollup(reader, &total_key, value, false, error);
 		rc = rc ? rc : is_whole(reader);
 	}
 	return rc;
@@ -425,7 +425,7 @@ static int add_part(struct check *check, const struct store_roll_part *part, str
 	int rc;
 
 	if (part->is_roll) {
-		rc = read_rollup(reader, &part->roll, part->value, error);
+		rc = read_rollup(reader, &part->roll, part->value, true, error);
 	} else {
 		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
 		store_sums_clear(&reader->sums);
@@ -455,7 +455,7 @@ static int check_rollup(
 		if (rc)
 			return rc;
 	}
-	rc = rc ? rc : read_rollup(check->reader, key, value, error);
+	rc = rc ? rc : read_rollup(check->reader, key, value, true, error);
 	if (rc)
 		return rc;
 	return is_same(&check->made, &check->reader->sums)

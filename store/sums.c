@@ -265,26 +265,30 @@ static bool reserve(struct store_sums *sums, uint64_t more)
 	return true;
 }
 
-static void take_column(struct store_sum *entries, enum store_sums_column column, const uint64_t *values,
-	uint32_t count, uint64_t *last, uint64_t unit)
+/* Beyond 32 bits `last` stays there: the limit is checked at the end. */
+static void take_contexts(struct store_sum *entries, const uint64_t *values, uint32_t count, uint64_t *last)
 {
+	uint64_t next = *last;
+
 	for (uint32_t i = 0; i < count; i++) {
-		switch (column) {
-		case STORE_SUMS_CONTEXT: /* beyond 32 bits it stays there: the limit is checked at the end */
-			*last += values[i] < UINT32_MAX ? values[i] + 1 : UINT32_MAX;
-			entries[i].context = (uint32_t)(*last - 1);
-			entries[i].time_ns = 0;
-			break;
-		case STORE_SUMS_SAMPLES:
-			entries[i].samples = values[i];
-			break;
-		case STORE_SUMS_WEIGHT:
-			entries[i].weight = entries[i].samples * unit + store_unzigzag(values[i]);
-			break;
-		case STORE_SUMS_TIME:
-			entries[i].time_ns = entries[i].samples * unit + store_unzigzag(values[i]);
-		}
+		next += values[i] < UINT32_MAX ? values[i] + 1 : UINT32_MAX;
+		entries[i] = (struct store_sum){.context = (uint32_t)(next - 1)};
 	}
+	*last = next;
+}
+
+static void take_column(struct store_sum *entries, enum store_sums_column column, const uint64_t *values,
+	uint32_t count, uint64_t unit)
+{
+	if (column == STORE_SUMS_SAMPLES)
+		for (uint32_t i = 0; i < count; i++)
+			entries[i].samples = values[i];
+	else if (column == STORE_SUMS_WEIGHT)
+		for (uint32_t i = 0; i < count; i++)
+			entries[i].weight = entries[i].samples * unit + store_unzigzag(values[i]);
+	else
+		for (uint32_t i = 0; i < count; i++)
+			entries[i].time_ns = entries[i].samples * unit + store_unzigzag(values[i]);
 }
 
 /* Counts and steps are 32 bits: `last` cannot wrap. */
@@ -299,9 +303,33 @@ static bool get_column(struct store_sum *entries, uint32_t count, struct store_i
 
 		if (!store_codec_get(input, values, left))
 			return false;
-		take_column(entries + at, column, values, left, &last, unit);
+		if (column == STORE_SUMS_CONTEXT)
+			take_contexts(entries + at, values, left, &last);
+		else
+			take_column(entries + at, column, values, left, unit);
 	}
 	return last <= limit;
+}
+
+static bool skip_column(uint32_t count, struct store_input *input)
+{
+	store_input_varint(input);
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS)
+		if (!store_codec_skip(
+			    input, count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS))
+			return false;
+	return true;
+}
+
+/* All columns of one metric. */
+static bool get_group(struct store_sum *entries, uint32_t count, struct store_input *input, uint32_t limit,
+	bool has_times, bool wants_times)
+{
+	return get_column(entries, count, input, STORE_SUMS_CONTEXT, limit) &&
+	       get_column(entries, count, input, STORE_SUMS_SAMPLES, limit) &&
+	       get_column(entries, count, input, STORE_SUMS_WEIGHT, limit) &&
+	       (!has_times || (wants_times ? get_column(entries, count, input, STORE_SUMS_TIME, limit)
+					   : skip_column(count, input)));
 }
 
 void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts)
@@ -319,7 +347,8 @@ void store_line_get(struct store_line *line, struct store_input *input, uint32_t
 	input->bad |= line->last_ns < line->first_ns || line->last_context >= contexts;
 }
 
-void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics)
+void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
+	bool wants_times)
 {
 	uint64_t groups;
 
@@ -339,9 +368,9 @@ void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t
 		} else {
 			struct store_sum *entries = sums->entries + sums->count;
 
-			for (int column = 0; column < STORE_SUMS_TIME + sums->line.is_plain; column++)
-				input->bad = input->bad || !get_column(entries, (uint32_t)count, input,
-								   (enum store_sums_column)column, contexts);
+			input->bad = !get_group(entries, (uint32_t)count, input, contexts,
+					     sums->line.is_plain, wants_times) ||
+				     input->bad;
 			for (uint64_t i = 0; i < count && !input->bad; i++)
 				entries[i].metric = (uint32_t)metric;
 			sums->count += input->bad ? 0 : (uint32_t)count;

@@ -56,8 +56,9 @@ void store_sums_add(struct store_sums *sums, const struct store_sum *sum);
 /* Sorts by metric and context, appends the bytes. */
 void store_sums_put(struct store_sums *sums, struct store_bytes *out);
 /* Pushes what the bytes hold; input->bad when they are no sums, or name a context or metric that is not
- * below the limits. */
-void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics);
+ * below the limits. Times that are not wanted are 0. */
+void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
+	bool wants_times);
 
 /* A weight or time per sample that most entries have: what makes residuals small. */
 uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column);

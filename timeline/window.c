@@ -274,11 +274,11 @@ static struct window_weight *place_row(struct window *window, const struct place
 }
 
 /* Ids were checked by the reader, and the run holds as many of each. */
-static bool add_part(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+static bool add_sums(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
 {
 	const struct places *places = NULL;
 
-	for (size_t i = 0; from->sums && i < from->count; i++) {
+	for (size_t i = 0; i < from->count; i++) {
 		const struct store_sum *sum = &from->sums[i];
 		struct window_weight *row;
 
@@ -290,19 +290,33 @@ static bool add_part(struct window *window, const struct run_part *part, const s
 		row->samples += sum->samples;
 		row->weight += sum->weight;
 	}
-	for (size_t i = from->from; !from->sums && i < from->to; i++) {
-		uint32_t metric = from->batch->what[i];
+	return true;
+}
+
+static bool add_rows(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+{
+	const struct store_batch *batch = from->batch;
+	const struct places *places = NULL;
+	bool is_real = false;
+
+	for (size_t i = from->from; i < from->to; i++) {
 		struct window_weight *row;
 
-		if (!places || places->metric != metric)
-			places = places_of(window, part, metric);
-		row = places ? place_row(window, places, from->batch->context[i]) : NULL;
+		if (!places || places->metric != batch->what[i]) {
+			places = places_of(window, part, batch->what[i]);
+			is_real = run_metric_is_real(window->run, part->metrics[batch->what[i]]);
+		}
+		row = places ? place_row(window, places, batch->context[i]) : NULL;
 		if (!row)
 			return false;
-		add_sample(
-			row, from->batch->amount[i], run_metric_is_real(window->run, part->metrics[metric]));
+		add_sample(row, batch->amount[i], is_real);
 	}
 	return true;
+}
+
+static bool add_part(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+{
+	return from->sums ? add_sums(window, part, from) : add_rows(window, part, from);
 }
 
 int window_add_weight(
