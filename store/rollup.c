@@ -187,7 +187,9 @@ static int part_of_roll(
 	store_key_roll_put(key, &part->at.roll);
 	input = store_input_sealed(part->at.value, key, sizeof key);
 	store_line_get(&line, &input, reader->contexts.count);
-	if (input.bad)
+	if (input.bad || (line.is_plain && (line.first_ns < part->at.roll.begin_ns ||
+						   line.last_ns > store_roll_last(part->at.roll.begin_ns,
+									  part->at.roll.shift))))
 		return store_reader_damaged(reader, "a rollup", error);
 	part->first_ns = line.first_ns;
 	part->last_ns = line.last_ns;

@@ -447,10 +447,47 @@ static void test_damage(void **unused)
 	small_remove(made.small.path);
 }
 
+/* Whatever the bytes are, what comes out names contexts and metrics that exist. */
+static void test_hostile(void **unused)
+{
+	struct store_sums sums = {0};
+	struct store_bytes bytes = {0};
+
+	(void)unused;
+	small_seed("rollup.hostile");
+	for (int round = 0; round < 3000; round++) {
+		uint8_t copy[8192];
+		struct store_input input = {.at = copy};
+
+		store_sums_clear(&sums);
+		for (uint64_t i = small_below(600); i-- > 0;)
+			store_sums_add(&sums, &(struct store_sum){.samples = 1 + small_below(50),
+						      .weight = draw_amount(0),
+						      .time_ns = small_below(5000),
+						      .context = (uint32_t)small_below(1000),
+						      .metric = (uint32_t)small_below(3)});
+		sums.line.is_plain = small_below(2);
+		bytes.size = 0;
+		store_sums_put(&sums, &bytes);
+		assert_true(bytes.size <= sizeof copy);
+		memcpy(copy, bytes.data, bytes.size);
+		for (uint64_t i = small_below(4); i-- > 0;)
+			copy[small_below(bytes.size)] = (uint8_t)small_draw();
+		input.end = copy + (small_below(4) ? bytes.size : small_below(bytes.size));
+		store_sums_clear(&sums);
+		store_sums_get(&sums, &input, 1000, 3, true);
+		for (uint32_t i = 0; i < sums.count && !input.bad; i++)
+			assert_true(sums.entries[i].context < 1000 && sums.entries[i].metric < 3);
+	}
+	assert_false(sums.failed);
+	store_sums_fini(&sums);
+	store_bytes_fini(&bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_extreme_times),
-		cmocka_unit_test(test_limit), cmocka_unit_test(test_damage)};
+		cmocka_unit_test(test_limit), cmocka_unit_test(test_damage), cmocka_unit_test(test_hostile)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
