@@ -202,6 +202,11 @@ static int go_on_until(struct job *job, uint64_t first_ns, struct error *error)
 	return job->sink->piece(job->sink->own, &piece, error);
 }
 
+static bool may_be_sum(const struct job *job, uint64_t first_ns, uint64_t last_ns)
+{
+	return first_ns >> job->shift_max == last_ns >> job->shift_max && is_open(job, first_ns, last_ns);
+}
+
 static bool is_usable(const struct job *job, const struct store_line *line)
 {
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
@@ -209,7 +214,7 @@ static bool is_usable(const struct job *job, const struct store_line *line)
 
 	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
 	return last_ns - first_ns == line->last_ns - line->first_ns && line->gap_ns <= job->limit_ns &&
-	       is_open(job, first_ns, last_ns) && first_ns >> job->shift_max == last_ns >> job->shift_max;
+	       may_be_sum(job, first_ns, last_ns);
 }
 
 static bool wants(void *own, const struct store_line *line)
@@ -245,7 +250,7 @@ static int give_parts(
 	for (uint32_t i = 0; i < count && code >= 0; i++) {
 		const struct store_sums *sums;
 
-		if (!parts[i].is_whole || !is_open(job, run_part_time(job->part, parts[i].first_ns),
+		if (!parts[i].is_whole || !may_be_sum(job, run_part_time(job->part, parts[i].first_ns),
 						  run_part_time(job->part, parts[i].last_ns)))
 			continue;
 		code = store_line_sums(job->part->reader, &parts[i], &sums, error);
@@ -262,12 +267,15 @@ static int give_parts(
 	return code < 0 ? code : 0;
 }
 
+/* Where buckets of chunks are larger than those asked for, there is hardly a sum that fits. */
 static bool may_sum(const struct job *job)
 {
 	const struct run_stream *r = run_stream(job->run, job->stream);
+	uint64_t small_shifts = ((uint64_t)2 << job->shift_max) - 1;
 
-	return !job->run->options.no_rollups && r->s.kind == STORE_STREAM_CPU && r->s.count[STORE_SAMPLES] &&
-	       job->begin_ns < job->line->end_ns && job->end_ns > job->line->begin_ns;
+	return !job->run->options.no_rollups && r->s.kind == STORE_STREAM_CPU &&
+	       r->s.shifts[STORE_SAMPLES] & small_shifts && job->begin_ns < job->line->end_ns &&
+	       job->end_ns > job->line->begin_ns;
 }
 
 static int sum_up(struct job *job, struct error *error)
