@@ -4,7 +4,7 @@
  * they do not. The writer makes larger rollups from what it gives, readers answer windows with it.
  *
  *   window            [begin ............................................. end)
- *   rollups 2^39            |==========================|
+ *   rollups 2^38            |==========================|
  *   rollups 2^36   |--------|                          |--------|--------|----
  *   chunks         |--|=====|                          |==|==|==|
  *   parts            cut sum           sum             sum sum cut
@@ -19,7 +19,7 @@
 #include "store/chunk.h"
 #include "store/reader.h"
 
-#define STORE_ROLL_STEP 3u /* rollups have sizes of 2^3, 2^6, ... 2^63 ns */
+#define STORE_ROLL_STEP 2u /* the writer makes rollups of 2^2, 2^4, ... 2^62 ns */
 
 /* Where keys and values come from: a snapshot, or a transaction. */
 struct store_roll_source {

@@ -12,8 +12,9 @@
 #include "store/roll_walk.h"
 #include "store/table.h"
 
-#define SIZES (STORE_SHIFT_MAX / STORE_ROLL_STEP + 1u) /* [i]: of 2^(3 i) ns */
-#define PARTS_MIN 4u				       /* a rollup of fewer parts is not worth its page */
+#define SIZES (STORE_SHIFT_MAX / STORE_ROLL_STEP + 1u) /* [i]: of 2^(2 i) ns */
+#define WHOLE_SHIFT (STORE_ROLL_STEP * (SIZES - 1u))   /* of the one for a whole track */
+#define PARTS_MIN 3u				       /* a rollup of fewer parts is not worth its page */
 
 void store_roll_maker_fini(struct store_roll_maker *maker)
 {
@@ -281,7 +282,7 @@ static bool is_made(struct pass *pass, const struct store_key_roll *key)
  */
 static bool is_idle(const struct pass *pass, unsigned shift)
 {
-	return shift < STORE_SHIFT_MAX && pass->front->least_ns >> shift == pass->front->front_ns >> shift;
+	return shift < WHOLE_SHIFT && pass->front->least_ns >> shift == pass->front->front_ns >> shift;
 }
 
 static int finish_size(struct pass *pass, unsigned size)
@@ -290,7 +291,7 @@ static int finish_size(struct pass *pass, unsigned size)
 		.stream = pass->stream,
 		.kind = STORE_SAMPLES,
 		.shift = (uint8_t)(size * STORE_ROLL_STEP)};
-	unsigned least = key.shift == STORE_SHIFT_MAX ? 2 : PARTS_MIN;
+	unsigned least = key.shift == WHOLE_SHIFT ? 2 : PARTS_MIN;
 	int parts;
 
 	pass->sizes[size].is_open = false;
