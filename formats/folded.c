@@ -24,12 +24,9 @@ static int sum_samples(struct window *window, const struct select *select, struc
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
-	int rc = 0;
 
-	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = window_add_weight(window, streams[i], select_records_begin_ns(select),
-			select_records_end_ns(select), error);
-	return rc;
+	return window_add_weights(window, streams, count, select_records_begin_ns(select),
+		select_records_end_ns(select), error);
 }
 
 /* A folded file holds one metric: that of the time source, else the first one sampled. */

@@ -153,7 +153,7 @@ static bool fetch_chunk(struct store_ingest *ingest, struct store_builder *build
 
 	store_key_chunk_put(bytes, &builder->key);
 	store_batch_init(&batch);
-	is_there = mdb_get(txn, ingest->chunks, &key, &value) == 0 &&
+	is_there = mdb_get(txn, ingest->dbi[STORE_TREE_CHUNK], &key, &value) == 0 &&
 		   store_chunk_peek(&chunk, (struct store_slice){value.mv_data, value.mv_size}) &&
 		   store_chunk_decode(&chunk, STORE_ALL, &batch, NULL) == 0 &&
 		   take_batch(ingest, builder, &batch);

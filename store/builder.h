@@ -7,6 +7,7 @@
 #define STORE_BUILDER_H
 
 #include "store/ingest.h"
+#include "store/roll_write.h"
 
 struct store_builder {
 	struct store_key_chunk key;
@@ -28,6 +29,7 @@ struct store_track_state {
 	bool is_active;
 	uint64_t order;
 	struct store_builder *builders;
+	struct store_roll_front front;
 };
 
 /* Room for `count` records in all; false (and ingest->failed) when memory is out. */

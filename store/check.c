@@ -4,6 +4,7 @@
  * (chunks against streams, symbols, open spans) is walked here once.
  */
 #include "store/reader_state.h"
+#include "store/rollup.h"
 
 /* What the walk over the chunks finds out about the stream and track at hand. */
 struct tally {
@@ -155,5 +156,6 @@ int store_reader_check(struct store_reader *reader, struct error *error)
 	int rc = check_chunks(reader, error);
 
 	rc = rc ? rc : check_symbols(reader, error);
-	return rc ? rc : check_open(reader, error);
+	rc = rc ? rc : check_open(reader, error);
+	return rc ? rc : store_rollup_check(reader, error);
 }

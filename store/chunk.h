@@ -4,7 +4,7 @@
  * columns in blocks of 256. chunk_write.c makes them, chunk_read.c takes them apart (its public half is
  * store_chunk_decode() in reader.h); FORMAT.md draws them.
  *
- *   | header 64 | constants | dictionary | tables | directory 12 x blocks | block | block | ...
+ *   | header 64 | constants | dictionary | tables | sums | directory 12 x blocks | block | block | ...
  *   block: the columns that are not constant, in the order of enum chunk_column
  *   column in a block: | transform u8 | its parameters | body (codec.h) |
  */
@@ -13,6 +13,7 @@
 
 #include "store/bytes.h"
 #include "store/codec.h"
+#include "store/error.h"
 #include "store/key.h"
 #include "store/store.h"
 
@@ -32,6 +33,10 @@ enum chunk_column {
 	CHUNK_FLAGS,
 	CHUNK_COLUMN_COUNT
 };
+
+/* Bit of header.constant: sums by context stand behind the tables (samples). */
+#define CHUNK_SUMS 15u
+#define CHUNK_SUMS_METRICS 8u /* with more metrics there are none */
 
 /* How a block's values become small: what is left is the body. */
 enum chunk_transform {
@@ -53,7 +58,8 @@ struct store_chunk_header {
 	uint64_t first_ns, last_ns; /* begin of the first and of the last record */
 	uint64_t end_ns;	    /* the latest end */
 	uint32_t count;
-	uint16_t constant; /* bit c: column c has one value, a varint among the constants (BEGIN: first_ns) */
+	uint16_t constant; /* bit c: column c has one value, a varint among the constants (BEGIN: first_ns).
+			      Bit CHUNK_SUMS */
 	uint16_t tables; /* bit c: column c has a table behind the dictionary. Bit BEGIN: some block is GAP */
 	uint32_t dictionary;   /* contexts in the dictionary; 0: contexts are ids */
 	uint32_t directory_at; /* bytes from the chunk's start */
@@ -91,6 +97,12 @@ struct store_chunk;
 bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes);
 /* Does it claim this key? */
 bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key);
+struct store_batch;
+struct store_sums;
+/* Sets `sums`, which are empty, to the weights and the line of a samples chunk: 1; 0: its records must be summed; negative:
+ * damage. */
+int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
+	struct error *error);
 /* May it hold a record with STORE_RECORD_EXTENT? */
 bool store_chunk_has_extent(const struct store_chunk *chunk);
 

@@ -8,6 +8,7 @@
 #include "store/chunk.h"
 #include "store/hash.h"
 #include "store/reader.h"
+#include "store/sums.h"
 
 #define PARTS_MAX 16u
 
@@ -22,6 +23,7 @@ struct job {
 	uint64_t constants[CHUNK_COLUMN_COUNT];
 	uint64_t *columns[CHUNK_COLUMN_COUNT]; /* of the block at hand */
 	uint64_t last_ns;		       /* begin of the last record decoded */
+	uint64_t begin_ns, end_ns;	       /* blocks without a record that begins here are passed over */
 	const char *damage;		       /* what is wrong */
 };
 
@@ -179,28 +181,12 @@ static bool get_constants(struct job *job, struct store_input *input)
 	return !input->bad;
 }
 
-static bool get_array(struct store_input *input, uint64_t *values, uint32_t count)
-{
-	uint64_t block[STORE_BLOCK_RECORDS];
-
-	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
-		uint32_t left = count - at;
-
-		if (left > STORE_BLOCK_RECORDS)
-			left = STORE_BLOCK_RECORDS;
-		if (!store_codec_get(input, block, left))
-			return false;
-		memcpy(values + at, block, left * sizeof *block);
-	}
-	return true;
-}
-
 static bool get_dictionary(struct job *job, struct store_input *input)
 {
 	const uint32_t contexts = job->header.dictionary;
 	uint64_t *ids = job->tables[CHUNK_CONTEXT];
 
-	if (!get_array(input, ids, contexts))
+	if (!store_sums_get_array(input, ids, contexts))
 		return false;
 	for (uint32_t i = 0; i < contexts; i++) {
 		if (ids[i] > UINT32_MAX || (job->chunk->contexts && ids[i] >= job->chunk->contexts))
@@ -209,7 +195,7 @@ static bool get_dictionary(struct job *job, struct store_input *input)
 	}
 	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
 		if (has_table(job, column) && column != CHUNK_BEGIN &&
-			!get_array(input, job->tables[column], contexts))
+			!store_sums_get_array(input, job->tables[column], contexts))
 			return false;
 	return true;
 }
@@ -416,7 +402,27 @@ static bool get_block(struct job *job, unsigned block, uint32_t count)
 		return false;
 	if (job->wanted >> CHUNK_BEGIN & 1 && !check_begin(job, job->columns[CHUNK_BEGIN], count))
 		return false;
-	return put_batch(job, block * STORE_BLOCK_RECORDS, count);
+	if (!put_batch(job, (unsigned)job->batch->count, count))
+		return false;
+	job->batch->count += count;
+	return true;
+}
+
+static uint64_t first_of(const struct job *job, size_t block)
+{
+	return store_load64(
+		job->chunk->bytes + job->header.directory_at + block * sizeof(struct store_chunk_entry));
+}
+
+/* How many of the first blocks end before the window. A block's records may begin as late as the next one's
+ * first. */
+static size_t blocks_before(const struct job *job, size_t blocks)
+{
+	size_t before = 0;
+
+	while (before + 1 < blocks && first_of(job, before + 1) < job->begin_ns)
+		before++;
+	return before;
 }
 
 static bool get_blocks(struct job *job)
@@ -429,10 +435,13 @@ static bool get_blocks(struct job *job)
 		return damaged(job, "a directory beyond its end");
 	fill_constants(job);
 	job->last_ns = job->header.first_ns;
-	for (unsigned block = 0; block < blocks; block++) {
-		uint32_t left = count - block * STORE_BLOCK_RECORDS;
+	job->batch->count = 0;
+	for (size_t block = blocks_before(job, blocks); block < blocks; block++) {
+		uint32_t left = count - (uint32_t)block * STORE_BLOCK_RECORDS;
 
-		if (!get_block(job, block, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS))
+		if (first_of(job, block) >= job->end_ns)
+			break;
+		if (!get_block(job, (unsigned)block, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS))
 			return false;
 	}
 	return true;
@@ -478,20 +487,158 @@ static bool decode(struct job *job, unsigned asked, struct error *error)
 	return get_blocks(job);
 }
 
-int store_chunk_decode(
-	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error)
+static int damage_error(const struct job *job, struct error *error)
 {
-	struct job job = {.chunk = chunk, .batch = batch};
+	return error_set(error, ERROR_RUN,
+		"the store is damaged: the chunk of stream %u at %llu ns has %s; hpct-info --check lists "
+		"what can "
+		"still be read",
+		job->header.stream, (unsigned long long)job->chunk->bucket_ns, job->damage);
+}
+
+int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_ns, uint64_t end_ns,
+	unsigned columns, struct store_batch *batch, struct error *error)
+{
+	struct job job = {.chunk = chunk, .batch = batch, .begin_ns = begin_ns, .end_ns = end_ns};
 
 	batch->count = 0;
 	if (decode(&job, columns, error))
 		return 0;
 	batch->count = 0;
-	if (!job.damage)
-		return -ERROR_IO;
-	return error_set(error, ERROR_RUN,
-		"the store is damaged: the chunk of stream %u at %llu ns has %s; hpct-info --check lists "
-		"what can "
-		"still be read",
-		job.header.stream, (unsigned long long)chunk->bucket_ns, job.damage);
+	return job.damage ? damage_error(&job, error) : -ERROR_IO;
+}
+
+int store_chunk_decode(
+	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error)
+{
+	return store_chunk_decode_between(chunk, 0, UINT64_MAX, columns, batch, error);
+}
+
+/* ---- sums ---- */
+
+static uint32_t sum_contexts(const struct job *job)
+{
+	return job->header.dictionary ? job->header.dictionary : 1;
+}
+
+static uint32_t sum_context(const struct job *job, uint32_t i)
+{
+	return job->header.dictionary ? job->dictionary[i] : (uint32_t)job->constants[CHUNK_CONTEXT];
+}
+
+/* One column of the last entries, which stand in the order of the dictionary. */
+static bool get_sum_column(
+	struct job *job, struct store_input *input, struct store_sum *sums, enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = 0;
+
+	if (column != STORE_SUMS_SAMPLES)
+		unit = store_input_varint(input);
+	for (uint32_t at = 0; at < sum_contexts(job); at += STORE_BLOCK_RECORDS) {
+		uint32_t left = sum_contexts(job) - at;
+
+		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
+		if (!store_codec_get(input, values, left))
+			return damaged(job, "sums that are cut short");
+		for (uint32_t i = 0; i < left; i++) {
+			struct store_sum *sum = &sums[at + i];
+			uint64_t value = sum->samples * unit + store_unzigzag(values[i]);
+
+			if (column == STORE_SUMS_SAMPLES)
+				sum->samples = values[i];
+			else
+				*(column == STORE_SUMS_TIME ? &sum->time_ns : &sum->weight) = value;
+		}
+	}
+	return true;
+}
+
+static bool get_metric_sums(struct job *job, struct store_input *input, struct store_sums *sums)
+{
+	uint32_t from = sums->count;
+	uint64_t metric = store_input_varint(input);
+
+	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
+		return damaged(job, "sums of no metric");
+	for (uint32_t i = 0; i < sum_contexts(job); i++)
+		store_sums_push(sums,
+			&(struct store_sum){.context = sum_context(job, i), .metric = (uint32_t)metric});
+	if (sums->failed)
+		return false;
+	return get_sum_column(job, input, sums->entries + from, STORE_SUMS_SAMPLES) &&
+	       get_sum_column(job, input, sums->entries + from, STORE_SUMS_WEIGHT);
+}
+
+static bool get_line(struct job *job, struct store_input *input, struct store_sums *sums)
+{
+	struct store_line *line = &sums->line;
+
+	*line = (struct store_line){.first_ns = job->header.first_ns,
+		.last_ns = job->header.last_ns,
+		.gap_ns = store_input_varint(input)};
+	if (!line->gap_ns || input->bad)
+		return !input->bad || damaged(job, "sums that are cut short");
+	line->last_context = store_input_u32(input);
+	line->is_plain = true;
+	if (sums->count != sum_contexts(job) ||
+		(job->chunk->contexts && line->last_context >= job->chunk->contexts))
+		return damaged(job, "a line of no context");
+	return get_sum_column(job, input, sums->entries, STORE_SUMS_TIME);
+}
+
+/* With several metrics not every context has samples of each. */
+static void drop_empty(struct store_sums *sums)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < sums->count; i++)
+		if (sums->entries[i].samples)
+			sums->entries[kept++] = sums->entries[i];
+	sums->count = kept;
+}
+
+static bool get_sums(struct job *job, struct store_sums *sums, struct error *error)
+{
+	struct store_input input = {.at = job->chunk->bytes + sizeof job->header,
+		.end = job->chunk->bytes + job->chunk->size_bytes};
+	uint64_t metrics;
+
+	if (!lay_out(job, 0)) {
+		error_memory(error);
+		return false;
+	}
+	if (!get_constants(job, &input) || !get_dictionary(job, &input))
+		return job->damage ? false : damaged(job, "a dictionary that is cut short");
+	if (!job->header.dictionary &&
+		(job->constants[CHUNK_CONTEXT] > UINT32_MAX ||
+			(job->chunk->contexts && job->constants[CHUNK_CONTEXT] >= job->chunk->contexts)))
+		return damaged(job, "a context that does not exist");
+	metrics = store_input_varint(&input);
+	if (input.bad || metrics > CHUNK_SUMS_METRICS)
+		return damaged(job, "sums of too many metrics");
+	for (uint64_t i = 0; i < metrics; i++)
+		if (!get_metric_sums(job, &input, sums)) {
+			if (sums->failed)
+				error_memory(error);
+			return false;
+		}
+	if (!get_line(job, &input, sums))
+		return false;
+	drop_empty(sums);
+	return true;
+}
+
+int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
+	struct error *error)
+{
+	struct job job = {.chunk = chunk, .batch = scratch};
+
+	if (!check_header(&job))
+		return damage_error(&job, error);
+	if (!(job.header.constant >> CHUNK_SUMS & 1) ||
+		(!job.header.dictionary && !is_constant(&job, CHUNK_CONTEXT)))
+		return 0;
+	if (get_sums(&job, sums, error))
+		return 1;
+	return job.damage ? damage_error(&job, error) : -ERROR_IO;
 }

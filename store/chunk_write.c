@@ -6,6 +6,7 @@
 #include "store/chunk.h"
 #include "store/dictionary.h"
 #include "store/hash.h"
+#include "store/sums.h"
 
 #define CENTRE_SAMPLES 31u
 #define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */
@@ -121,16 +122,6 @@ static void put_constants(struct job *job)
 	}
 }
 
-/* A long array as bodies of up to 256 values. */
-static void put_array(struct store_bytes *out, const uint64_t *values, unsigned count)
-{
-	for (unsigned at = 0; at < count; at += STORE_BLOCK_RECORDS) {
-		unsigned left = count - at;
-
-		store_codec_put(out, values + at, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS);
-	}
-}
-
 static void put_dictionary(struct job *job)
 {
 	struct store_chunk_coder *coder = job->coder;
@@ -138,7 +129,7 @@ static void put_dictionary(struct job *job)
 
 	for (unsigned i = 0; i < contexts; i++)
 		coder->values[i] = coder->ids[i];
-	put_array(job->out, coder->values, contexts);
+	store_sums_put_array(job->out, coder->values, contexts);
 }
 
 /* Contexts have no table of their own: its memory holds the column that a table is made from. */
@@ -155,8 +146,121 @@ static void put_tables(struct job *job)
 			continue;
 		gather(values, column, job->records, job->count);
 		store_dictionary_table(job->coder, column, values, job->count, contexts);
-		put_array(job->out, job->coder->tables[column], contexts);
+		store_sums_put_array(job->out, job->coder->tables[column], contexts);
 		job->header.tables |= (uint16_t)(1u << column);
+	}
+}
+
+/* ---- sums by context, for rollups ---- */
+
+static uint64_t zigzag(uint64_t value)
+{
+	return value << 1 ^ (0 - (value >> 63));
+}
+
+/* The different metrics of the records; their number, or METRICS_MAX + 1. */
+static unsigned find_metrics(const struct job *job, uint32_t *metrics)
+{
+	unsigned known = 1;
+
+	metrics[0] = job->records->what;
+	for (unsigned i = 1; i < job->count && !is_constant(job, CHUNK_WHAT); i++) {
+		unsigned m = 0;
+
+		while (m < known && metrics[m] != job->records[i].what)
+			m++;
+		if (m == known && known == CHUNK_SUMS_METRICS)
+			return CHUNK_SUMS_METRICS + 1;
+		if (m == known)
+			metrics[known++] = job->records[i].what;
+	}
+	return known;
+}
+
+/* The entries of one metric, in the order of the dictionary. */
+static void sum_metric(struct job *job, uint32_t metric, struct store_sum *sums, unsigned contexts)
+{
+	const uint32_t *index = job->coder->index;
+
+	memset(sums, 0, contexts * sizeof *sums);
+	for (unsigned i = 0; i < job->count; i++) {
+		struct store_sum *sum = &sums[job->header.dictionary ? index[i] : 0];
+
+		if (job->records[i].what != metric)
+			continue;
+		sum->samples++;
+		sum->weight += job->records[i].amount;
+	}
+}
+
+/* Adds each sample's time until the next one; the longest, 0: they are not plain. */
+static uint64_t sum_times(struct job *job, struct store_sum *sums)
+{
+	const struct store_record *records = job->records;
+	uint64_t longest = 0, all_longer = 1;
+
+	if (!is_constant(job, CHUNK_FLAGS) || !is_constant(job, CHUNK_WHAT) || job->count < 2 ||
+		!(records->flags & STORE_RECORD_EXTENT))
+		return 0;
+	for (unsigned i = 0; i + 1 < job->count; i++) {
+		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;
+
+		sums[job->header.dictionary ? job->coder->index[i] : 0].time_ns += gap_ns;
+		longest = gap_ns > longest ? gap_ns : longest;
+		all_longer &= gap_ns != 0;
+	}
+	return all_longer ? longest : 0;
+}
+
+static void put_sum_column(
+	struct job *job, const struct store_sum *sums, unsigned contexts, enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = store_sums_unit(sums, contexts, column);
+
+	if (column != STORE_SUMS_SAMPLES)
+		store_bytes_put_varint(job->out, unit);
+	for (unsigned at = 0; at < contexts; at += STORE_BLOCK_RECORDS) {
+		unsigned left = contexts - at < STORE_BLOCK_RECORDS ? contexts - at : STORE_BLOCK_RECORDS;
+
+		for (unsigned i = 0; i < left; i++) {
+			const struct store_sum *sum = &sums[at + i];
+
+			values[i] = column == STORE_SUMS_SAMPLES ? sum->samples
+				    : column == STORE_SUMS_TIME	 ? zigzag(sum->time_ns - sum->samples * unit)
+								 : zigzag(sum->weight - sum->samples * unit);
+		}
+		store_codec_put(job->out, values, left);
+	}
+}
+
+/* | metrics | metrics x | id | samples | unit, weights | | longest gap | last context | unit, times |;
+ * without a gap nothing follows it. What tables are made in holds the sums. */
+static void put_sums(struct job *job)
+{
+	uint32_t metrics[CHUNK_SUMS_METRICS];
+	unsigned contexts = job->header.dictionary ? job->header.dictionary : 1, count;
+	struct store_sum *sums = (struct store_sum *)job->coder->values;
+	uint64_t longest_ns;
+
+	if (job->header.track != STORE_SAMPLES ||
+		(!job->header.dictionary && !is_constant(job, CHUNK_CONTEXT)))
+		return;
+	count = find_metrics(job, metrics);
+	if (count > CHUNK_SUMS_METRICS)
+		return;
+	job->header.constant |= 1u << CHUNK_SUMS;
+	store_bytes_put_varint(job->out, count);
+	for (unsigned m = 0; m < count; m++) {
+		sum_metric(job, metrics[m], sums, contexts);
+		store_bytes_put_varint(job->out, metrics[m]);
+		put_sum_column(job, sums, contexts, STORE_SUMS_SAMPLES);
+		put_sum_column(job, sums, contexts, STORE_SUMS_WEIGHT);
+	}
+	longest_ns = sum_times(job, sums);
+	store_bytes_put_varint(job->out, longest_ns);
+	if (longest_ns) {
+		store_bytes_put_varint(job->out, job->records[job->count - 1].context);
+		put_sum_column(job, sums, contexts, STORE_SUMS_TIME);
 	}
 }
 
@@ -169,11 +273,6 @@ struct attempt {
 	uint64_t residual[STORE_BLOCK_RECORDS];
 	struct store_codec_plan plan;
 };
-
-static uint64_t zigzag(uint64_t value)
-{
-	return value << 1 ^ (0 - (value >> 63));
-}
 
 /* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
 static uint64_t centre_of(const uint64_t *steps, unsigned count)
@@ -356,6 +455,7 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 		put_dictionary(&job);
 		put_tables(&job);
 	}
+	put_sums(&job);
 	put_blocks(&job);
 	finish(&job);
 }

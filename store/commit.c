@@ -116,8 +116,11 @@ static int put_open(struct store_writer *writer, MDB_txn *txn)
 
 static int put_all(struct store_writer *writer, MDB_txn *txn)
 {
-	int rc = store_ingest_put(&writer->ingest, txn);
+	int rc = store_ingest_put(&writer->ingest, txn, writer->is_closing);
 
+	rc = rc ? rc
+		: store_roll_put_total(
+			  &writer->ingest.rolls, &writer->total, txn, writer->dbi, writer->is_closing);
 	rc = rc ? rc : put_tables(writer, txn);
 	rc = rc ? rc : put_facts(writer, txn);
 	rc = rc ? rc : put_streams(writer, txn);
@@ -130,6 +133,7 @@ static void committed(struct store_writer *writer)
 	int dead;
 
 	store_ingest_committed(&writer->ingest);
+	store_total_committed(&writer->total);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
 		store_pack_committed(&writer->packs[tree]);
 	writer->modules_changed = false;

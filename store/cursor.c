@@ -36,11 +36,16 @@ struct store_cursor {
 int store_reader_chunk(const struct store_reader *reader, const struct store_tree_cursor *cursor,
 	struct store_key_chunk *key, struct store_chunk *chunk, struct error *error)
 {
-	if (!store_key_chunk_get(key, cursor->key.bytes, cursor->key.size) ||
-		!store_chunk_peek(chunk, cursor->value) || !store_chunk_matches(chunk, key)) {
-		store_reader_damaged(reader, "a chunk that does not fit its key", error);
-		return -ERROR_RUN;
-	}
+	if (!store_key_chunk_get(key, cursor->key.bytes, cursor->key.size))
+		return store_reader_damaged(reader, "a chunk's key", error);
+	return store_reader_chunk_of(reader, key, cursor->value, chunk, error);
+}
+
+int store_reader_chunk_of(const struct store_reader *reader, const struct store_key_chunk *key,
+	struct store_slice bytes, struct store_chunk *chunk, struct error *error)
+{
+	if (!store_chunk_peek(chunk, bytes) || !store_chunk_matches(chunk, key))
+		return store_reader_damaged(reader, "a chunk that does not fit its key", error);
 	chunk->sequence = key->sequence;
 	chunk->contexts = reader->contexts.count;
 	/* No metrics or texts at all would mean "not checked". */

@@ -43,6 +43,7 @@ void store_ingest_fini(struct store_ingest *ingest)
 	store_bytes_fini(&ingest->closed_bytes);
 	store_bytes_fini(&ingest->scratch);
 	store_chunk_coder_fini(&ingest->coder);
+	store_roll_maker_fini(&ingest->rolls);
 	*ingest = (struct store_ingest){0};
 }
 
@@ -227,6 +228,7 @@ static struct store_builder *builder_open(
 		ingest->failed = true;
 		return NULL;
 	}
+	store_roll_front_open(&track->front, store_bucket_of(record->begin_ns, shift));
 	builder = &track->builders[track->count++];
 	*builder = (struct store_builder){.key = {.bucket_ns = store_bucket_of(record->begin_ns, shift),
 						  .stream = track->stream,

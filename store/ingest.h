@@ -18,6 +18,7 @@
 
 #include "store/chunk.h"
 #include "store/file.h"
+#include "store/roll_write.h"
 
 struct store_track_state;
 
@@ -45,15 +46,17 @@ struct store_ingest {
 	uint64_t tick;		    /* commits so far */
 	bool failed;		    /* memory was out: records are lost */
 	MDB_env *env;		    /* to fetch parked builders; may be NULL until the first commit */
-	MDB_dbi chunks;
+	MDB_dbi dbi[STORE_TREE_COUNT];
+	struct store_roll_maker rolls;
 };
 
 void store_ingest_fini(struct store_ingest *ingest);
 /* Adds records; sets the bits of bucket sizes in *shifts. False: memory is out (and failed). */
 bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count, uint64_t *shifts);
-/* Puts all that is new; LMDB's code. After a commit that succeeded call committed(), else nothing. */
-int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn);
+/* Puts all that is new, with the rollups that are complete; all of them when it `is_end`. LMDB's code. After
+ * a commit that succeeded call committed(), else nothing. */
+int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end);
 void store_ingest_committed(struct store_ingest *ingest);
 size_t store_ingest_pending_bytes(const struct store_ingest *ingest);
 

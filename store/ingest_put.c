@@ -39,12 +39,17 @@ static int put_chunk(struct store_ingest *ingest, MDB_cursor *cursor, struct sto
 {
 	uint8_t key_bytes[STORE_KEY_CHUNK_BYTES];
 	MDB_val key = {sizeof key_bytes, key_bytes}, value = {size, bytes};
+	struct store_track_state *track =
+		ingest->tracks[(size_t)chunk->stream * STORE_TRACK_COUNT + chunk->track];
 	int rc = is_stored ? 0 : next_sequence(cursor, chunk);
 
+	if (!rc)
+		rc = store_roll_tear(
+			&track->front, mdb_cursor_txn(cursor), ingest->dbi[STORE_TREE_ROLL], chunk);
 	if (rc)
 		return rc;
 	store_key_chunk_put(key_bytes, chunk);
-	return mdb_put(mdb_cursor_txn(cursor), ingest->chunks, &key, &value, 0);
+	return mdb_put(mdb_cursor_txn(cursor), ingest->dbi[STORE_TREE_CHUNK], &key, &value, 0);
 }
 
 static int put_builders(struct store_ingest *ingest, struct store_track_state *track, MDB_cursor *cursor)
@@ -66,14 +71,14 @@ static int put_builders(struct store_ingest *ingest, struct store_track_state *t
 	return rc;
 }
 
-int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn)
+static int put_chunks(struct store_ingest *ingest, MDB_txn *txn)
 {
 	MDB_cursor *cursor;
 	int rc;
 
 	if (!ingest->closed_count && !ingest->active_count)
 		return 0;
-	rc = mdb_cursor_open(txn, ingest->chunks, &cursor);
+	rc = mdb_cursor_open(txn, ingest->dbi[STORE_TREE_CHUNK], &cursor);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < ingest->closed_count && !rc; i++) {
@@ -86,6 +91,28 @@ int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn)
 		rc = put_builders(ingest, ingest->active[i], cursor);
 	mdb_cursor_close(cursor);
 	return rc;
+}
+
+static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
+{
+	size_t count = is_end ? ingest->track_count : ingest->active_count;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		const struct store_track_state *track = is_end ? ingest->tracks[i] : ingest->active[i];
+
+		if (track && track->track == STORE_SAMPLES)
+			rc = store_roll_put(
+				&ingest->rolls, &track->front, track->stream, txn, ingest->dbi, is_end);
+	}
+	return rc;
+}
+
+int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
+{
+	int rc = put_chunks(ingest, txn);
+
+	return rc ? rc : put_rolls(ingest, txn, is_end);
 }
 
 /* False: nothing of the track is in memory any more. */
@@ -118,6 +145,7 @@ void store_ingest_committed(struct store_ingest *ingest)
 	for (uint32_t i = 0; i < ingest->active_count; i++) {
 		struct store_track_state *track = ingest->active[i];
 
+		store_roll_front_committed(&track->front);
 		track->is_active = settle_track(ingest, track);
 		if (track->is_active)
 			ingest->active[kept++] = track;

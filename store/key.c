@@ -59,6 +59,25 @@ bool store_key_chunk_get(struct store_key_chunk *to, const uint8_t *key, size_t 
 	return store_bucket_of(to->bucket_ns, to->shift) == to->bucket_ns;
 }
 
+void store_key_roll_put(uint8_t key[STORE_KEY_ROLL_BYTES], const struct store_key_roll *from)
+{
+	put_be32(key, from->stream);
+	key[4] = from->kind;
+	put_be64(key + 5, from->begin_ns);
+	key[13] = (uint8_t)(STORE_SHIFT_MAX - from->shift);
+}
+
+bool store_key_roll_get(struct store_key_roll *to, const uint8_t *key, size_t size)
+{
+	if (size != STORE_KEY_ROLL_BYTES || key[13] > STORE_SHIFT_MAX)
+		return false;
+	to->stream = get_be32(key);
+	to->kind = key[4];
+	to->begin_ns = get_be64(key + 5);
+	to->shift = (uint8_t)(STORE_SHIFT_MAX - key[13]);
+	return store_bucket_of(to->begin_ns, to->shift) == to->begin_ns;
+}
+
 void store_key_id_put(uint8_t key[STORE_KEY_ID_BYTES], uint32_t id)
 {
 	put_be32(key, id);

@@ -163,6 +163,7 @@ void store_reader_close(struct store_reader *reader)
 	store_metrics_fini(&reader->metrics);
 	store_contexts_fini(&reader->contexts);
 	store_batch_fini(&reader->batch);
+	store_sums_fini(&reader->sums);
 	arena_fini(&reader->arena);
 	free(reader->streams);
 	free(reader->facts);

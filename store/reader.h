@@ -93,6 +93,11 @@ void store_cursor_close(struct store_cursor *cursor);
 int store_chunk_decode(
 	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error);
 
+/* The same of the blocks that may hold records beginning in [begin, end); others beside them may come along.
+ */
+int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_ns, uint64_t end_ns,
+	unsigned columns, struct store_batch *batch, struct error *error);
+
 /* The last sample with STORE_RECORD_EXTENT before `time_ns`: 1 found, 0 none, negative error. Cost: some
  * look-ups. */
 int store_reader_sample_before(struct store_reader *reader, uint32_t stream, uint64_t time_ns,

@@ -10,6 +10,7 @@
 #include "store/context.h"
 #include "store/file.h"
 #include "store/reader.h"
+#include "store/sums.h"
 
 struct store_fact {
 	const char *key, *value;
@@ -37,11 +38,14 @@ struct store_reader {
 	uint32_t fact_count, fact_capacity;
 	struct store_spans *spans; /* [stream], NULL until asked for */
 	struct store_batch batch;  /* for looking up single samples */
+	struct store_sums sums;	   /* of the part that a rollup's walk gave last */
 };
 
 /* Fills `chunk` from where the cursor stands; its key in *key. ERROR_RUN when the two do not fit. */
 int store_reader_chunk(const struct store_reader *reader, const struct store_tree_cursor *cursor,
 	struct store_key_chunk *key, struct store_chunk *chunk, struct error *error);
+int store_reader_chunk_of(const struct store_reader *reader, const struct store_key_chunk *key,
+	struct store_slice bytes, struct store_chunk *chunk, struct error *error);
 /* ERROR_RUN: "the store is damaged (WHAT)". */
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error);
 

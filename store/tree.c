@@ -416,3 +416,13 @@ int store_tree_open(
 			pages->path, name);
 	return tree_from(tree, pages, value.bytes, error);
 }
+
+int store_tree_open_optional(
+	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error)
+{
+	struct store_slice value;
+	int rc = store_tree_get(pages, &pages->names, name, strlen(name), &value, error);
+
+	*tree = (struct store_tree){.root = UINT64_MAX};
+	return rc <= 0 ? rc : store_tree_open(tree, pages, name, error);
+}

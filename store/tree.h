@@ -57,6 +57,9 @@ int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t f
 /* The named database. ERROR_RUN when it is not there. */
 int store_tree_open(
 	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error);
+/* The same; an empty tree when it is not there. */
+int store_tree_open_optional(
+	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error);
 
 void store_tree_cursor_init(
 	struct store_tree_cursor *cursor, const struct store_pages *pages, const struct store_tree *tree);

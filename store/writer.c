@@ -32,6 +32,7 @@ static void writer_free(struct store_writer *writer)
 	free(writer->streams);
 	free(writer->dirty_streams);
 	store_ingest_fini(&writer->ingest);
+	store_total_fini(&writer->total);
 	store_bytes_fini(&writer->facts);
 	store_bytes_fini(&writer->scratch);
 	free(writer);
@@ -67,7 +68,7 @@ static int init_tables(struct store_writer *writer, struct error *error)
 		store_contexts_init(&writer->contexts, &writer->modules, &writer->texts))
 		return error_memory(error);
 	writer->ingest.env = store_file_env(writer->file);
-	writer->ingest.chunks = writer->dbi[STORE_TREE_CHUNK];
+	memcpy(writer->ingest.dbi, writer->dbi, sizeof writer->dbi);
 	return 0;
 }
 
@@ -109,6 +110,7 @@ int store_writer_close(struct store_writer *writer, struct error *error)
 	int rc;
 
 	store_writer_meta(writer, "state", "complete");
+	writer->is_closing = true;
 	rc = store_writer_commit(writer, error);
 	if (!rc && mdb_env_sync(store_file_env(writer->file), 1) != 0)
 		rc = store_file_failed(writer->file, "write", errno, error);
@@ -310,6 +312,8 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 		to->count[track] += count;
 	else
 		writer->failed = true;
+	if (track == STORE_SAMPLES)
+		store_total_add(&writer->total, records, count, writer->contexts.count);
 }
 
 static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t stream)

@@ -38,6 +38,8 @@ struct store_writer {
 	uint32_t *open_of; /* [stream] 1 + index into `open` */
 	uint32_t open_of_count, open_of_capacity;
 	struct store_ingest ingest;
+	struct store_total total;
+	bool is_closing;	  /* nothing follows the commit at hand */
 	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
 				     | key | sealed value | */
 	struct store_bytes scratch;

@@ -10,3 +10,8 @@ target_link_libraries(test_store_simulate PRIVATE hpct_simulate)
 add_executable(store_bench bench/store_bench.c)
 target_link_libraries(store_bench PRIVATE hpct_store)
 set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+
+# Windows with rollups and by brute force.
+add_executable(roll_bench bench/roll_bench.c)
+target_link_libraries(roll_bench PRIVATE hpct_simulate hpct_timeline)
+set_target_properties(roll_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "timeline/extent.h"
+#include "timeline/line_sum.h"
 #include "timeline/report.h"
 
 #define BATCH 256
@@ -16,8 +16,8 @@ static bool is_monitored(enum extent_state state)
 	return state != EXTENT_ABSENT && state != EXTENT_UNMONITORED;
 }
 
-/* Adds up monitored time of one stream until `enough_ns`. */
-static int stream_monitored(struct run *run, uint32_t stream, const struct select *select, uint64_t enough_ns,
+/* Adds up monitored time of one stream until there is some. */
+static int find_monitored(struct run *run, uint32_t stream, const struct select *select,
 	uint64_t *monitored_ns, struct error *error)
 {
 	struct extent extents[BATCH];
@@ -26,12 +26,32 @@ static int stream_monitored(struct run *run, uint32_t stream, const struct selec
 
 	if (count < 0)
 		return (int)count;
-	while (*monitored_ns < enough_ns && (count = extent_next(walk, extents, BATCH, error)) > 0)
+	while (*monitored_ns == 0 && (count = extent_next(walk, extents, BATCH, error)) > 0)
 		for (long i = 0; i < count; i++)
 			if (is_monitored(extents[i].state))
 				*monitored_ns += extents[i].end_ns - extents[i].begin_ns;
 	extent_close(walk);
 	return count < 0 ? (int)count : 0;
+}
+
+static int take_piece(void *own, const struct extent *extent, struct error *error)
+{
+	uint64_t *monitored_ns = own;
+
+	(void)error;
+	if (is_monitored(extent->state))
+		*monitored_ns += extent->end_ns - extent->begin_ns;
+	return 0;
+}
+
+static int take_sum(
+	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
+{
+	uint64_t *monitored_ns = own;
+
+	(void)key, (void)records, (void)error;
+	*monitored_ns += time_ns;
+	return 0;
 }
 
 void coverage_count(struct coverage *coverage, struct run *run, const struct select *select)
@@ -56,11 +76,13 @@ int coverage_compute(
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
+	const struct line_sink sink = {.own = &coverage->monitored_ns, .piece = take_piece, .sum = take_sum};
 	int rc = 0;
 
 	coverage_count(coverage, run, select);
 	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = stream_monitored(run, streams[i], select, UINT64_MAX, &coverage->monitored_ns, error);
+		rc = line_sum(
+			run, streams[i], select_begin_ns(select), select_end_ns(select), 63, &sink, error);
 	return rc;
 }
 
@@ -86,7 +108,7 @@ int coverage_require(struct run *run, const struct select *select, struct error 
 	int rc = 0;
 
 	for (uint32_t i = 0; i < count && rc == 0 && monitored_ns == 0; i++)
-		rc = stream_monitored(run, streams[i], select, 1, &monitored_ns, error);
+		rc = find_monitored(run, streams[i], select, &monitored_ns, error);
 	if (rc < 0)
 		return rc;
 	return monitored_ns == 0 ? coverage_empty(run, select, error) : 0;

@@ -48,10 +48,9 @@ static int sum_samples(
 	const uint32_t *streams = select_streams(select, &count);
 	int rc = window_new(window, run, error);
 
-	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = window_add_weight(*window, streams[i], select_records_begin_ns(select),
-			select_records_end_ns(select), error);
-	return rc;
+	return rc ? rc
+		  : window_add_weights(*window, streams, count, select_records_begin_ns(select),
+			    select_records_end_ns(select), error);
 }
 
 /* ---- metrics ---- */
@@ -179,14 +178,24 @@ static void sum_subtrees(struct scope_sums *sums, const struct profile *profile)
 	}
 }
 
-/* Names every context of the window, so that the number of scopes stands. */
-static void expand_contexts(const struct run *run, const struct window *window)
+/* Names every context of the window, so that the number of scopes stands; in the order of their ids, since
+ * what is met first tells where a function is defined. */
+static int expand_contexts(const struct run *run, const struct window *window, struct error *error)
 {
 	size_t count;
 	const struct window_weight *weights = window_weights(window, &count);
+	uint32_t contexts = run_context_count(run);
+	uint8_t *is_met = calloc((size_t)contexts + 1, 1);
 
+	if (!is_met)
+		return error_memory(error);
 	for (size_t i = 0; i < count; i++)
-		run_context(run, weights[i].context);
+		is_met[weights[i].context] = 1;
+	for (uint32_t context = 0; context < contexts; context++)
+		if (is_met[context])
+			run_context(run, context);
+	free(is_met);
+	return 0;
 }
 
 static int sum_scopes(struct scope_sums *sums, const struct profile *profile, const struct select *select,
@@ -194,7 +203,8 @@ static int sum_scopes(struct scope_sums *sums, const struct profile *profile, co
 {
 	size_t values;
 
-	expand_contexts(sums->run, window);
+	if (expand_contexts(sums->run, window, error) < 0)
+		return -ERROR_IO;
 	sums->scope_count = run_scope_count(sums->run);
 	values = (size_t)sums->scope_count * profile->metric_count + 1;
 	sums->inclusive = calloc(values, sizeof *sums->inclusive);

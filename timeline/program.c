@@ -50,6 +50,15 @@ static int take_debuginfod(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_no_rollups(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+
+	(void)value, (void)error;
+	parse->call->run_options.no_rollups = true;
+	return 0;
+}
+
 static int take_help(void *own, const char *value, struct error *error)
 {
 	struct parse *parse = own;
@@ -76,6 +85,7 @@ static const struct shared_option {
 	{PROGRAM_RUN,
 		{0, "debug-path", "DIR", "look here for binaries and debug information", take_debug_path}},
 	{PROGRAM_RUN, {0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
+	{PROGRAM_RUN, {0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
 	{0, {'h', "help", NULL, "this text", take_help}},
 	{0, {'V', "version", NULL, "the version", take_version}},
 };

@@ -22,6 +22,7 @@ struct run_options {
 	size_t debug_path_count;
 	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS */
 	bool no_cache;	 /* neither read nor write cache.mdb */
+	bool no_rollups; /* sum records, always: the answers are the same, the cost is not */
 };
 
 /* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */

@@ -9,10 +9,10 @@
 
 #include <stdlib.h>
 
+#include "timeline/line_sum.h"
 #include "timeline/run_parts.h"
 #include "timeline/tile_cache.h"
 
-#define EXTENTS 512
 #define NEAR 16u /* tiles: walking them again is cheaper than opening another walk */
 
 /* ---- walking what is missing ---- */
@@ -75,6 +75,21 @@ static int fill_extent(struct fill *fill, const struct extent *extent, struct er
 	return code;
 }
 
+static int take_piece(void *own, const struct extent *extent, struct error *error)
+{
+	return fill_extent(own, extent, error);
+}
+
+/* All of it lies in the tile that is being filled. */
+static int take_sum(
+	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
+{
+	struct fill *fill = own;
+	struct tile_entry entry = {key->context, key->op, key->state, (uint32_t)records, time_ns};
+
+	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
+}
+
 /* What, learnt late, changes how the whole line is read. */
 static uint8_t line_rules(const struct run_line *line)
 {
@@ -103,22 +118,13 @@ static int fill_begin(
 /* Makes `count` tiles from this place on. */
 static int fill_tiles(struct tiles *tiles, struct tile_place place, uint64_t count, struct error *error)
 {
-	struct extent extents[EXTENTS];
-	struct extent_walk *walk;
 	struct fill fill;
-	long pieces = 0;
+	const struct line_sink sink = {.own = &fill, .piece = take_piece, .sum = take_sum};
 	int code = fill_begin(&fill, tiles, &place, error);
 
-	if (!code)
-		code = extent_open(&walk, tiles->run, place.stream, tile_begin(place.shift, place.index),
-			tile_begin(place.shift, place.index + count), error);
-	if (code)
-		return code;
-	while (!code && (pieces = extent_next(walk, extents, EXTENTS, error)) > 0)
-		for (long i = 0; i < pieces && !code; i++)
-			code = fill_extent(&fill, &extents[i], error);
-	extent_close(walk);
-	return code ? code : (int)pieces;
+	return code ? code
+		    : line_sum(tiles->run, place.stream, tile_begin(place.shift, place.index),
+			      tile_begin(place.shift, place.index + count), place.shift, &sink, error);
 }
 
 /* Makes those of `count` tiles from this place on that are missing. */

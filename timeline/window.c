@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.c - sums a window by walking its records. Sums are kept by key in arrays that grow, with an index of
- * their places.
+ * window.c - sums a window: extents by walking them, weights by what rollups have summed already. Sums are
+ * kept by key in arrays that grow, with an index of their places.
  */
 #include "timeline/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/rollup.h"
+#include "timeline/line_sum.h"
+#include "timeline/run_parts.h"
 #include "timeline/scan.h"
 #include "timeline/table.h"
-
-#define EXTENTS 512
 
 /* What rows of a kind are told apart by. */
 struct kind {
@@ -28,9 +29,19 @@ struct sums {
 	uint32_t *slots; /* place + 1, 0: free; twice as many as room */
 };
 
+/* Where the weights of a store's contexts stand, for one metric: rollups bring thousands at a time. */
+struct places {
+	const struct run_part *part;
+	uint32_t metric; /* of the store */
+	uint32_t count;
+	uint32_t *rows; /* [context of the store] place + 1 */
+};
+
 struct window {
 	struct run *run;
 	struct sums times, weights;
+	struct places *places;
+	size_t place_count;
 };
 
 static uint64_t time_hash(const void *row)
@@ -129,6 +140,9 @@ void window_free(struct window *window)
 	free(window->times.slots);
 	free(window->weights.rows);
 	free(window->weights.slots);
+	for (size_t i = 0; i < window->place_count; i++)
+		free(window->places[i].rows);
+	free(window->places);
 	free(window);
 }
 
@@ -144,48 +158,54 @@ static int add_extent(struct window *window, const struct extent *extent, struct
 	return 0;
 }
 
-int window_add_time(
-	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+static int take_piece(void *own, const struct extent *extent, struct error *error)
 {
-	struct extent extents[EXTENTS];
-	struct extent_walk *walk;
-	long count;
-	int code = extent_open(&walk, window->run, stream, begin_ns, end_ns, error);
-
-	if (code)
-		return code;
-	while ((count = extent_next(walk, extents, EXTENTS, error)) > 0)
-		for (long i = 0; i < count; i++)
-			if ((code = add_extent(window, &extents[i], error)))
-				goto close_walk;
-	code = (int)count;
-close_walk:
-	extent_close(walk);
-	return code;
+	return add_extent(own, extent, error);
 }
 
-static int add_batch(struct window *window, const struct batch *batch, struct error *error)
+static int take_sum(
+	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
 {
-	for (size_t i = 0; i < batch->count; i++) {
-		struct window_weight key = {.context = batch->context[i], .metric = batch->what[i]};
-		struct window_weight *row = row_of(&window->weights, &key);
+	struct window *window = own;
+	struct window_time wanted = {.context = key->context, .op = key->op, .state = key->state};
+	struct window_time *row = row_of(&window->times, &wanted);
 
-		if (!row)
-			return error_memory(error);
-		row->samples++;
-		if (run_metric_is_real(window->run, key.metric)) {
-			double real;
-
-			memcpy(&real, &batch->amount[i], sizeof real);
-			row->real += real;
-		} else {
-			row->weight += batch->amount[i];
-		}
-	}
+	if (!row)
+		return error_memory(error);
+	row->time_ns += time_ns;
+	row->records += records;
 	return 0;
 }
 
-int window_add_weight(
+int window_add_time(
+	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
+
+	return line_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
+}
+
+static struct window_weight *weight_row(struct window *window, uint32_t context, uint32_t metric)
+{
+	struct window_weight key = {.context = context, .metric = metric};
+
+	return row_of(&window->weights, &key);
+}
+
+static void add_sample(struct window_weight *row, uint64_t amount, bool is_real)
+{
+	double real;
+
+	row->samples++;
+	if (is_real) {
+		memcpy(&real, &amount, sizeof real);
+		row->real += real;
+	} else {
+		row->weight += amount;
+	}
+}
+
+static int scan_weight(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	const struct batch *batch;
@@ -196,11 +216,162 @@ int window_add_weight(
 
 	if (code)
 		return code;
-	while ((count = scan_next(scan, &batch, error)) > 0)
-		if ((code = add_batch(window, batch, error)))
-			break;
+	while ((count = scan_next(scan, &batch, error)) > 0 && !code)
+		for (size_t i = 0; i < batch->count && !code; i++) {
+			struct window_weight *row = weight_row(window, batch->context[i], batch->what[i]);
+
+			if (row)
+				add_sample(row, batch->amount[i],
+					run_metric_is_real(window->run, batch->what[i]));
+			else
+				code = error_memory(error);
+		}
 	scan_close(scan);
 	return count < 0 ? (int)count : code;
+}
+
+/* ---- weights from rollups ---- */
+
+static struct places *places_new(struct window *window, const struct run_part *part, uint32_t metric)
+{
+	struct places *places = reallocarray(window->places, window->place_count + 1, sizeof *window->places);
+	uint32_t *rows;
+
+	if (!places)
+		return NULL;
+	window->places = places;
+	rows = calloc((size_t)part->context_count + 1, sizeof *rows);
+	if (!rows)
+		return NULL;
+	places += window->place_count++;
+	*places = (struct places){part, metric, part->context_count, rows};
+	return places;
+}
+
+/* The last one first: what follows is mostly of the same. */
+static struct places *places_of(struct window *window, const struct run_part *part, uint32_t metric)
+{
+	for (size_t i = window->place_count; i-- > 0;)
+		if (window->places[i].part == part && window->places[i].metric == metric &&
+			window->places[i].count == part->context_count)
+			return &window->places[i];
+	return places_new(window, part, metric);
+}
+
+/* The row of a context of the store; NULL when memory is out. */
+static struct window_weight *place_row(struct window *window, const struct places *places, uint32_t context)
+{
+	const struct run_part *part = places->part;
+	struct window_weight *row;
+
+	if (places->rows[context])
+		return (struct window_weight *)window->weights.rows + (places->rows[context] - 1);
+	row = weight_row(
+		window, part->contexts ? part->contexts[context] : context, part->metrics[places->metric]);
+	if (row)
+		places->rows[context] = (uint32_t)(row - (struct window_weight *)window->weights.rows) + 1;
+	return row;
+}
+
+/* Ids were checked by the reader, and the run holds as many of each. */
+static bool add_sums(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+{
+	const struct places *places = NULL;
+
+	for (size_t i = 0; i < from->count; i++) {
+		const struct store_sum *sum = &from->sums[i];
+		struct window_weight *row;
+
+		if (!places || places->metric != sum->metric)
+			places = places_of(window, part, sum->metric);
+		row = places ? place_row(window, places, sum->context) : NULL;
+		if (!row)
+			return false;
+		row->samples += sum->samples;
+		row->weight += sum->weight;
+	}
+	return true;
+}
+
+static bool add_rows(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+{
+	const struct store_batch *batch = from->batch;
+	const struct places *places = NULL;
+	bool is_real = false;
+
+	for (size_t i = from->from; i < from->to; i++) {
+		struct window_weight *row;
+
+		if (!places || places->metric != batch->what[i]) {
+			places = places_of(window, part, batch->what[i]);
+			is_real = run_metric_is_real(window->run, part->metrics[batch->what[i]]);
+		}
+		row = places ? place_row(window, places, batch->context[i]) : NULL;
+		if (!row)
+			return false;
+		add_sample(row, batch->amount[i], is_real);
+	}
+	return true;
+}
+
+static bool add_part(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+{
+	return from->sums ? add_sums(window, part, from) : add_rows(window, part, from);
+}
+
+int window_add_weight(
+	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	const struct run_stream *r = run_stream(window->run, stream);
+	const struct run_part *part = &window->run->parts[r->store];
+	struct store_rollup_part from;
+	struct store_rollup *rollup;
+	int code;
+
+	if (window->run->options.no_rollups)
+		return scan_weight(window, stream, begin_ns, end_ns, error);
+	code = store_rollup_open(&rollup, part->reader, r->id_in_store, run_part_store_time(part, begin_ns),
+		run_part_store_time(part, end_ns), error);
+	if (code)
+		return code;
+	while ((code = store_rollup_next(rollup, &from, error)) == 1)
+		if (!add_part(window, part, &from)) {
+			code = error_memory(error);
+			break;
+		}
+	store_rollup_close(rollup);
+	return code;
+}
+
+/* The totals of all stores: 1; 0: one has none, and nothing was added. */
+static int add_totals(struct window *window, struct error *error)
+{
+	struct store_rollup_part from;
+	int code = 1;
+
+	for (unsigned i = 0; i < window->run->part_count && code == 1; i++)
+		code = store_rollup_total(window->run->parts[i].reader, &from, error);
+	for (unsigned i = 0; i < window->run->part_count && code == 1; i++) {
+		code = store_rollup_total(window->run->parts[i].reader, &from, error);
+		if (code == 1 && !add_part(window, &window->run->parts[i], &from))
+			code = error_memory(error);
+	}
+	return code;
+}
+
+int window_add_weights(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	int code = 0;
+
+	if (begin_ns == 0 && end_ns == STORE_OPEN_NS && count == run_stream_count(window->run) &&
+		!window->run->options.no_rollups)
+		code = add_totals(window, error);
+	if (code)
+		return code < 0 ? code : 0;
+	for (uint32_t i = 0; i < count && !code; i++)
+		code = window_add_weight(window, streams[i], begin_ns, end_ns, error);
+	return code;
 }
 
 const struct window_time *window_times(const struct window *window, size_t *count)

@@ -2,8 +2,8 @@
 /*
  * window.h - exact totals of a window: time by leaf context, operation and state (extents), and weight by
  * leaf context and metric (samples). The two are never mixed: extents look forward, weights look back.
- * Totals add up: over any partition of the window, and over streams. Chunks are scanned; rollups will
- * serve the same interface.
+ * Totals add up: over any partition of the window, and over streams. Weights come from rollups where the
+ * store has them, to the last bit as a scan would sum them (store/rollup.h).
  */
 #ifndef TIMELINE_WINDOW_H
 #define TIMELINE_WINDOW_H
@@ -36,6 +36,10 @@ int window_add_time(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 int window_add_weight(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+
+/* The weights of several streams; of all streams and all time at the cost of their contexts. */
+int window_add_weights(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error);
 
 /* What was added so far, in the order in which it was first met; valid until the next add. */
 const struct window_time *window_times(const struct window *window, size_t *count);

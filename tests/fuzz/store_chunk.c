@@ -12,12 +12,14 @@
 #include "store/chunk.h"
 #include "store/hash.h"
 #include "store/reader.h"
+#include "store/sums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct store_batch batch;
+	static struct store_sums sums;
 	struct store_chunk chunk;
 	uint64_t checksum;
 	uint8_t *copy;
@@ -36,6 +38,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (store_chunk_decode(&chunk, data[0] & STORE_ALL, &batch, NULL) == 0)
 			for (size_t i = 0; batch.context && i < batch.count; i++)
 				if (batch.context[i] >= chunk.contexts)
+					abort();
+		store_sums_clear(&sums);
+		if (store_chunk_sums(&chunk, &batch, &sums, NULL) == 1)
+			for (uint32_t i = 0; i < sums.count; i++)
+				if (sums.entries[i].context >= chunk.contexts)
 					abort();
 	}
 	free(copy);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roll_walk.h - a track cut into what sums it up best: rollups where they lie inside a window, chunks where
+ * they do not. The writer makes larger rollups from what it gives, readers answer windows with it.
+ *
+ *   window            [begin ............................................. end)
+ *   rollups 2^38            |==========================|
+ *   rollups 2^36   |--------|                          |--------|--------|----
+ *   chunks         |--|=====|                          |==|==|==|
+ *   parts            cut sum           sum             sum sum cut
+ *
+ * A rollup of 2^s ns sums the chunks of its time whose buckets are of 2^s ns or less, so each chunk is in
+ * one part: larger ones stand before the rollup in the order of keys. One that is not there, or is not
+ * wanted, is what lies below it.
+ */
+#ifndef STORE_ROLL_WALK_H
+#define STORE_ROLL_WALK_H
+
+#include "store/chunk.h"
+#include "store/reader.h"
+
+#define STORE_ROLL_STEP 2u /* the writer makes rollups of 2^2, 2^4, ... 2^62 ns */
+
+/* Where keys and values come from: a snapshot, or a transaction. */
+struct store_roll_source {
+	void *own;
+	/* The first entry of the chunks or the rollups whose key is not below: 1, 0: none, negative. What it
+	 * gives lasts until the source changes. */
+	int (*seek)(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
+		struct store_slice *value, struct error *error);
+};
+
+struct store_roll_part {
+	bool is_roll;
+	struct store_key_roll roll;
+	struct store_slice value; /* of a rollup: sealed sums */
+	struct store_key_chunk key;
+	struct store_slice bytes; /* of a chunk */
+	bool is_cut;		  /* some of the chunk's records may lie outside the window */
+};
+
+struct store_roll_walk {
+	const struct store_roll_source *source;
+	uint64_t begin_ns, end_ns;
+	uint32_t stream;
+	uint8_t track;
+	uint64_t shifts; /* sizes of buckets still to be looked up for the window's begin */
+	struct head {
+		bool is_known, is_there;
+		uint64_t from_ns; /* where to look: key of the next entry */
+		uint8_t from_shift;
+		uint16_t from_sequence;
+		union {
+			struct store_key_chunk chunk;
+			struct store_key_roll roll;
+		};
+		struct store_slice value;
+	} chunk, roll, lead;
+};
+
+/* Parts that hold the samples of [begin, end). `shifts`: of the stream's track. */
+void store_roll_walk_init(struct store_roll_walk *walk, const struct store_roll_source *source,
+	uint32_t stream, enum store_track track, uint64_t begin_ns, uint64_t end_ns, uint64_t shifts);
+/* Parts of which a rollup consists. */
+void store_roll_walk_init_inner(struct store_roll_walk *walk, const struct store_roll_source *source,
+	const struct store_key_roll *rollup);
+/* 1: *part is the next one; 0: no more; negative. */
+int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *part, struct error *error);
+/* The rollup just given is of no use: the walk goes on with what it consists of. */
+void store_roll_walk_refuse(struct store_roll_walk *walk, const struct store_key_roll *rollup);
+
+/* The last ns of a bucket. */
+static inline uint64_t store_roll_last(uint64_t begin_ns, unsigned shift)
+{
+	return begin_ns + (((uint64_t)1 << shift) - 1);
+}
+
+#endif

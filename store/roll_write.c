@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roll_write.c - makes rollups in a writer's transaction. A pass over the keys of a track's new chunks
+ * tells which rollups have got their last one: those of each size whose end lies at or before the next
+ * bucket, smaller sizes first, since the larger are made of them.
+ */
+#include "store/roll_write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/roll_walk.h"
+#include "store/table.h"
+
+#define SIZES (STORE_SHIFT_MAX / STORE_ROLL_STEP + 1u) /* [i]: of 2^(2 i) ns */
+#define WHOLE_SHIFT (STORE_ROLL_STEP * (SIZES - 1u))   /* of the one for a whole track */
+#define PARTS_MIN 3u				       /* a rollup of fewer parts is not worth its page */
+
+void store_roll_maker_fini(struct store_roll_maker *maker)
+{
+	store_sums_fini(&maker->made);
+	store_sums_fini(&maker->part);
+	if (maker->batch)
+		store_batch_fini(maker->batch);
+	free(maker->batch);
+	store_bytes_fini(&maker->bytes);
+	*maker = (struct store_roll_maker){0};
+}
+
+/* The smallest size whose rollups sum up the chunk. */
+static unsigned size_over(const struct store_key_chunk *key)
+{
+	return key->shift ? (key->shift + STORE_ROLL_STEP - 1) / STORE_ROLL_STEP : 1;
+}
+
+/* ---- the total ---- */
+
+static struct store_total_metric *total_metric(struct store_total *total, uint32_t metric)
+{
+	struct store_total_metric *to;
+
+	for (uint32_t i = 0; i < total->metric_count; i++)
+		if (total->metrics[i].metric == metric)
+			return &total->metrics[i];
+	to = store_table_add(
+		(void **)&total->metrics, &total->metric_count, &total->metric_capacity, sizeof *to);
+	if (to)
+		to->metric = metric;
+	return to;
+}
+
+static bool total_widen(struct store_total_metric *metric, uint32_t contexts)
+{
+	uint32_t room = contexts < UINT32_MAX / 2 ? contexts + contexts / 2 + 64 : contexts;
+	struct store_sum *sums = reallocarray(metric->sums, room, sizeof *sums);
+
+	if (!sums)
+		return false;
+	memset(sums + metric->room, 0, (room - metric->room) * sizeof *sums);
+	metric->sums = sums;
+	metric->room = room;
+	return true;
+}
+
+void store_total_add(
+	struct store_total *total, const struct store_record *records, size_t count, uint32_t contexts)
+{
+	struct store_total_metric *metric = NULL;
+
+	for (size_t i = 0; i < count && !total->is_bad; i++) {
+		const struct store_record *record = &records[i];
+		struct store_sum *sum;
+
+		if (!metric || metric->metric != record->what)
+			metric = total_metric(total, record->what);
+		if (!metric || record->context >= contexts ||
+			(record->context >= metric->room && !total_widen(metric, contexts))) {
+			total->is_bad = true;
+			break;
+		}
+		sum = &metric->sums[record->context];
+		total->entries += sum->samples++ == 0;
+		sum->weight += record->amount;
+	}
+	total->samples += count;
+}
+
+void store_total_committed(struct store_total *total)
+{
+	if (total->is_put)
+		total->put_samples = total->samples;
+	total->is_put = false;
+}
+
+void store_total_fini(struct store_total *total)
+{
+	for (uint32_t i = 0; i < total->metric_count; i++)
+		free(total->metrics[i].sums);
+	free(total->metrics);
+	*total = (struct store_total){0};
+}
+
+static void gather_total(struct store_sums *to, const struct store_total *total)
+{
+	store_sums_clear(to);
+	for (uint32_t m = 0; m < total->metric_count; m++)
+		for (uint32_t context = 0; context < total->metrics[m].room; context++) {
+			struct store_sum sum = total->metrics[m].sums[context];
+
+			sum.context = context;
+			sum.metric = total->metrics[m].metric;
+			if (sum.samples)
+				store_sums_push(to, &sum);
+		}
+}
+
+/* ---- putting ---- */
+
+static int put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT])
+{
+	uint8_t key_bytes[STORE_KEY_ROLL_BYTES];
+	MDB_val mdb_key = {sizeof key_bytes, key_bytes}, value;
+
+	store_key_roll_put(key_bytes, key);
+	store_bytes_begin_sealed(&maker->bytes);
+	store_sums_put(&maker->made, &maker->bytes);
+	store_bytes_seal(&maker->bytes, key_bytes, sizeof key_bytes);
+	if (maker->bytes.failed)
+		return ENOMEM;
+	value = (MDB_val){maker->bytes.size, maker->bytes.data};
+	return mdb_put(txn, dbi[STORE_TREE_ROLL], &mdb_key, &value, 0);
+}
+
+int store_roll_put_total(struct store_roll_maker *maker, struct store_total *total, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
+{
+	const struct store_key_roll key = {
+		.stream = STORE_ROLL_ALL, .kind = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
+	uint64_t fresh = total->samples - total->put_samples;
+
+	total->is_put = !total->is_bad && fresh && (is_end || fresh >= total->entries);
+	if (!total->is_put)
+		return 0;
+	gather_total(&maker->made, total);
+	return put_made(maker, &key, txn, dbi);
+}
+
+/* ---- what is in the transaction ---- */
+
+struct transaction {
+	MDB_cursor *chunks, *rolls;
+};
+
+static int seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
+	struct store_slice *value, struct error *error)
+{
+	struct transaction *transaction = own;
+	MDB_val mdb_key = {key_size, (void *)key}, mdb_value;
+	int rc = mdb_cursor_get(
+		is_roll ? transaction->rolls : transaction->chunks, &mdb_key, &mdb_value, MDB_SET_RANGE);
+
+	(void)error;
+	if (rc)
+		return rc == MDB_NOTFOUND ? 0 : -ERROR_IO;
+	*found = (struct store_slice){mdb_key.mv_data, mdb_key.mv_size};
+	*value = (struct store_slice){mdb_value.mv_data, mdb_value.mv_size};
+	return 1;
+}
+
+/* ---- making one ---- */
+
+static int add_roll(struct store_roll_maker *maker, const struct store_roll_part *part)
+{
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+
+	store_key_roll_put(key, &part->roll);
+	input = store_input_sealed(part->value, key, sizeof key);
+	store_sums_clear(&maker->part);
+	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX, true);
+	if (input.bad)
+		return MDB_CORRUPTED;
+	store_sums_join(&maker->made, &maker->part);
+	return 0;
+}
+
+static int add_chunk(struct store_roll_maker *maker, const struct store_roll_part *part)
+{
+	struct store_batch *batch = maker->batch;
+	struct store_chunk chunk;
+	int rc;
+
+	if (!store_chunk_peek(&chunk, part->bytes))
+		return MDB_CORRUPTED;
+	store_sums_clear(&maker->part);
+	rc = store_chunk_sums(&chunk, batch, &maker->part, NULL);
+	if (rc == 1) {
+		store_sums_join(&maker->made, &maker->part);
+		return 0;
+	}
+	rc = rc ? rc : store_chunk_decode(&chunk, STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, NULL);
+	if (rc)
+		return rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED;
+	for (size_t i = 0; i < batch->count; i++)
+		store_sums_add(&maker->part, &(struct store_sum){.samples = 1,
+						     .weight = batch->amount[i],
+						     .context = batch->context[i],
+						     .metric = batch->what[i]});
+	store_sums_join(&maker->made, &maker->part);
+	return 0;
+}
+
+/* Counted before anything is decoded. */
+static int count_parts(
+	const struct store_roll_source *source, const struct store_key_roll *key, unsigned most)
+{
+	struct store_roll_walk walk;
+	struct store_roll_part part;
+	int rc = 1;
+	unsigned count = 0;
+
+	store_roll_walk_init_inner(&walk, source, key);
+	while (count < most && (rc = store_roll_walk_next(&walk, &part, NULL)) == 1)
+		count++;
+	return rc < 0 ? rc : (int)count;
+}
+
+static int make(struct store_roll_maker *maker, const struct store_roll_source *source,
+	const struct store_key_roll *key)
+{
+	struct store_roll_walk walk;
+	struct store_roll_part part;
+	int rc;
+
+	store_sums_clear(&maker->made);
+	store_roll_walk_init_inner(&walk, source, key);
+	while ((rc = store_roll_walk_next(&walk, &part, NULL)) == 1) {
+		rc = part.is_roll ? add_roll(maker, &part) : add_chunk(maker, &part);
+		if (rc)
+			return rc;
+	}
+	if (rc < 0)
+		return MDB_CORRUPTED;
+	return maker->made.failed || maker->part.failed ? ENOMEM : 0;
+}
+
+/* ---- which ones ---- */
+
+/* A pass over a track. */
+struct pass {
+	struct store_roll_maker *maker;
+	struct store_roll_source source;
+	struct transaction transaction;
+	MDB_txn *txn;
+	const MDB_dbi *dbi;
+	const struct store_roll_front *front;
+	uint32_t stream;
+	bool is_end;
+	struct {
+		uint64_t begin_ns;
+		bool is_open; /* a chunk of the pass lies in it */
+	} sizes[SIZES];
+};
+
+/* Must the track be gone through from its begin? */
+static bool is_again(const struct pass *pass)
+{
+	return pass->is_end && (pass->front->is_torn || pass->front->was_torn);
+}
+
+static bool is_made(struct pass *pass, const struct store_key_roll *key)
+{
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	MDB_val mdb_key = {sizeof bytes, bytes}, value;
+
+	store_key_roll_put(bytes, key);
+	return is_again(pass) && mdb_get(pass->txn, pass->dbi[STORE_TREE_ROLL], &mdb_key, &value) == 0;
+}
+
+/* Of all that hold the whole track only the largest is made: it is what a question about a stream asks for.
+ */
+static bool is_idle(const struct pass *pass, unsigned shift)
+{
+	return shift < WHOLE_SHIFT && pass->front->least_ns >> shift == pass->front->front_ns >> shift;
+}
+
+static int finish_size(struct pass *pass, unsigned size)
+{
+	struct store_key_roll key = {.begin_ns = pass->sizes[size].begin_ns,
+		.stream = pass->stream,
+		.kind = STORE_SAMPLES,
+		.shift = (uint8_t)(size * STORE_ROLL_STEP)};
+	unsigned least = key.shift == WHOLE_SHIFT ? 2 : PARTS_MIN;
+	int parts;
+
+	pass->sizes[size].is_open = false;
+	if (is_idle(pass, key.shift) || is_made(pass, &key))
+		return 0;
+	parts = count_parts(&pass->source, &key, least);
+	if (parts < 0)
+		return MDB_CORRUPTED;
+	if ((unsigned)parts < least)
+		return 0;
+	parts = make(pass->maker, &pass->source, &key);
+	return parts ? parts : put_made(pass->maker, &key, pass->txn, pass->dbi);
+}
+
+/* The track has come to this time: whose end lies there or before? */
+static int finish_until(struct pass *pass, uint64_t time_ns)
+{
+	int rc = 0;
+
+	for (unsigned size = 1; size < SIZES && !rc; size++)
+		if (pass->sizes[size].is_open &&
+			(store_roll_last(pass->sizes[size].begin_ns, size * STORE_ROLL_STEP) < time_ns ||
+				time_ns == UINT64_MAX))
+			rc = finish_size(pass, size);
+	return rc;
+}
+
+static void enter(struct pass *pass, const struct store_key_chunk *key)
+{
+	for (unsigned size = size_over(key); size < SIZES; size++) {
+		pass->sizes[size].begin_ns = store_bucket_of(key->bucket_ns, size * STORE_ROLL_STEP);
+		pass->sizes[size].is_open = true;
+	}
+}
+
+/* The chunk whose key follows; 0: none of the track. */
+static int next_chunk(struct pass *pass, struct store_key_chunk *key)
+{
+	const uint32_t stream = key->stream;
+	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
+	struct store_slice found, value;
+	int rc;
+
+	store_key_chunk_put(bytes, key);
+	rc = seek(&pass->transaction, false, bytes, sizeof bytes, &found, &value, NULL);
+	if (rc != 1)
+		return rc;
+	if (!store_key_chunk_get(key, found.bytes, found.size))
+		return -ERROR_RUN;
+	return key->stream == stream && key->track == STORE_SAMPLES;
+}
+
+static int run_pass(struct pass *pass, uint64_t until_ns)
+{
+	struct store_key_chunk key = {.bucket_ns = is_again(pass) ? 0 : pass->front->rolled_ns,
+		.stream = pass->stream,
+		.track = STORE_SAMPLES,
+		.shift = STORE_SHIFT_MAX};
+	int found, rc = 0;
+
+	while ((found = next_chunk(pass, &key)) == 1 && key.bucket_ns < until_ns) {
+		rc = finish_until(pass, key.bucket_ns);
+		if (rc)
+			return rc;
+		enter(pass, &key);
+		/* On in the bucket: its other sequences lie in the same rollups. */
+		if (key.sequence < UINT16_MAX) {
+			key.sequence = UINT16_MAX;
+		} else if (key.shift) {
+			key.shift--;
+			key.sequence = 0;
+		} else {
+			key.bucket_ns++;
+			key.shift = STORE_SHIFT_MAX;
+			key.sequence = 0;
+		}
+	}
+	return found < 0 ? MDB_CORRUPTED : finish_until(pass, until_ns);
+}
+
+static int open_cursors(struct pass *pass)
+{
+	int rc = mdb_cursor_open(pass->txn, pass->dbi[STORE_TREE_CHUNK], &pass->transaction.chunks);
+
+	if (rc)
+		return rc;
+	rc = mdb_cursor_open(pass->txn, pass->dbi[STORE_TREE_ROLL], &pass->transaction.rolls);
+	if (rc)
+		mdb_cursor_close(pass->transaction.chunks);
+	return rc;
+}
+
+int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
+	MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
+{
+	struct pass pass = {
+		.maker = maker, .txn = txn, .dbi = dbi, .front = front, .stream = stream, .is_end = is_end};
+	int rc;
+
+	if (!front->is_begun || (!is_end && front->front_ns <= front->rolled_ns))
+		return 0;
+	if (!maker->batch)
+		maker->batch = calloc(1, sizeof *maker->batch);
+	if (!maker->batch)
+		return ENOMEM;
+	rc = open_cursors(&pass);
+	if (rc)
+		return rc;
+	pass.source = (struct store_roll_source){.own = &pass.transaction, .seek = seek};
+	rc = run_pass(&pass, is_end ? UINT64_MAX : front->front_ns);
+	mdb_cursor_close(pass.transaction.chunks);
+	mdb_cursor_close(pass.transaction.rolls);
+	return rc;
+}
+
+void store_roll_front_committed(struct store_roll_front *front)
+{
+	if (front->is_begun && front->front_ns > front->rolled_ns)
+		front->rolled_ns = front->front_ns;
+	front->is_torn |= front->was_torn;
+	front->was_torn = false;
+}
+
+int store_roll_tear(
+	struct store_roll_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key)
+{
+	int rc = 0;
+
+	if (key->track != STORE_SAMPLES || key->bucket_ns >= front->rolled_ns)
+		return 0;
+	for (unsigned size = size_over(key); size < SIZES && !rc; size++) {
+		const unsigned shift = size * STORE_ROLL_STEP;
+		struct store_key_roll roll = {.begin_ns = store_bucket_of(key->bucket_ns, shift),
+			.stream = key->stream,
+			.kind = STORE_SAMPLES,
+			.shift = (uint8_t)shift};
+		uint8_t bytes[STORE_KEY_ROLL_BYTES];
+		MDB_val mdb_key = {sizeof bytes, bytes};
+
+		store_key_roll_put(bytes, &roll);
+		rc = mdb_del(txn, rolls, &mdb_key, NULL);
+		if (rc == 0)
+			front->was_torn = true;
+		else if (rc == MDB_NOTFOUND)
+			rc = 0;
+	}
+	return rc;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roll_write.h - the writer's half of rollups. A rollup is made, out of the smaller ones and the chunks
+ * below it, by the commit that sees its track go on behind its end; what is still open has none. A
+ * chunk that changes behind that front takes the rollups above it away; they are made again when the store
+ * is closed. So what is in the file is right after every commit, and a reader never asks how new it is.
+ */
+#ifndef STORE_ROLL_WRITE_H
+#define STORE_ROLL_WRITE_H
+
+#include <lmdb.h>
+
+#include "store/file.h"
+#include "store/key.h"
+#include "store/reader.h"
+#include "store/sums.h"
+
+/* How far a track's rollups go. All-zero is a new track's. */
+struct store_roll_front {
+	uint64_t least_ns, front_ns; /* begins of the first and the last bucket opened, once is_begun */
+	uint64_t rolled_ns;	     /* rollups that end here or before are made, as far as committed */
+	bool is_begun;
+	bool is_torn;  /* some were taken away */
+	bool was_torn; /* in the transaction at hand */
+};
+
+/* A bucket of the track takes its first record. */
+static inline void store_roll_front_open(struct store_roll_front *front, uint64_t bucket_ns)
+{
+	if (!front->is_begun || bucket_ns < front->least_ns)
+		front->least_ns = bucket_ns;
+	if (!front->is_begun || bucket_ns > front->front_ns)
+		front->front_ns = bucket_ns;
+	front->is_begun = true;
+}
+
+void store_roll_front_committed(struct store_roll_front *front);
+
+/* The samples of all streams, by context. */
+struct store_total {
+	struct store_total_metric {
+		struct store_sum *sums; /* [context] */
+		uint32_t metric, room;
+	} * metrics;
+	uint32_t metric_count, metric_capacity;
+	uint64_t samples, put_samples; /* so far; when it was put last */
+	uint32_t entries;
+	bool is_put; /* by the transaction at hand */
+	bool is_bad; /* a record's context was none, or memory is out: there is no total */
+};
+void store_total_add(
+	struct store_total *total, const struct store_record *records, size_t count, uint32_t contexts);
+void store_total_committed(struct store_total *total);
+void store_total_fini(struct store_total *total);
+
+/* Scratch memory, kept from commit to commit. All-zero is ready. */
+struct store_roll_maker {
+	struct store_sums made, part;
+	struct store_batch *batch;
+	struct store_bytes bytes;
+};
+void store_roll_maker_fini(struct store_roll_maker *maker);
+
+/* Each gives LMDB's code, ENOMEM, or MDB_CORRUPTED when the file's own chunks cannot be read. */
+/* The chunk of that key is about to change: takes away what sums it up. */
+int store_roll_tear(
+	struct store_roll_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key);
+/* Makes what the front has left behind; with `is_end` all there is to make. */
+int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
+	MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
+/* Puts the total, with `is_end` or when that costs little beside what is new. */
+int store_roll_put_total(struct store_roll_maker *maker, struct store_total *total, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
+
+#endif

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rollup.c - the readers' side of rollups: what the walk over a track gives, made into sums.
+ */
+#include "store/rollup.h"
+
+#include <stdlib.h>
+
+#include "store/reader_state.h"
+#include "store/roll_walk.h"
+#include "store/table.h"
+
+struct store_rollup {
+	struct store_reader *reader;
+	struct store_roll_source source;
+	struct store_roll_walk walk;
+};
+
+/* ---- where keys come from ---- */
+
+static int seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
+	struct store_slice *value, struct error *error)
+{
+	const struct store_reader *reader = own;
+	struct store_tree_cursor cursor;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages,
+		&reader->snapshot.trees[is_roll ? STORE_TREE_ROLL : STORE_TREE_CHUNK]);
+	rc = store_tree_seek(&cursor, key, key_size, error);
+	*found = cursor.key;
+	*value = cursor.value;
+	return rc;
+}
+
+/* ---- sums ---- */
+
+static bool is_real(const struct store_reader *reader, const struct store_sums *sums)
+{
+	/* Metrics come in groups. */
+	for (uint32_t i = 0, last = UINT32_MAX; i < sums->count; i++) {
+		if (sums->entries[i].metric == last)
+			continue;
+		last = sums->entries[i].metric;
+		if (reader->metrics.metrics[last].is_real)
+			return true;
+	}
+	return false;
+}
+
+static int read_rollup(struct store_reader *reader, const struct store_key_roll *roll,
+	struct store_slice value, bool wants_times, struct error *error)
+{
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+
+	store_key_roll_put(key, roll);
+	input = store_input_sealed(value, key, sizeof key);
+	store_sums_clear(&reader->sums);
+	store_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wants_times);
+	if (reader->sums.failed)
+		return error_memory(error);
+	return input.bad ? store_reader_damaged(reader, "a rollup", error) : 0;
+}
+
+/* First row at or behind time_ns. */
+static size_t row_at(const struct store_batch *batch, uint64_t time_ns)
+{
+	size_t from = 0, to = batch->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (batch->begin_ns[middle] < time_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static int give_rows(struct store_rollup *rollup, const struct store_chunk *chunk,
+	struct store_rollup_part *part, struct error *error)
+{
+	const struct store_roll_walk *walk = &rollup->walk;
+	struct store_batch *batch = &rollup->reader->batch;
+	int rc = store_chunk_decode_between(chunk, walk->begin_ns, walk->end_ns,
+		STORE_BEGIN | STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, error);
+
+	if (rc)
+		return rc;
+	*part = (struct store_rollup_part){
+		.batch = batch, .from = row_at(batch, walk->begin_ns), .to = row_at(batch, walk->end_ns)};
+	return 1;
+}
+
+static int give_sums(const struct store_reader *reader, struct store_rollup_part *part)
+{
+	*part = (struct store_rollup_part){.sums = reader->sums.entries, .count = reader->sums.count};
+	return part->count > 0;
+}
+
+static int give_chunk(struct store_rollup *rollup, const struct store_roll_part *from,
+	struct store_rollup_part *part, struct error *error)
+{
+	struct store_reader *reader = rollup->reader;
+	struct store_chunk chunk;
+	int rc = store_reader_chunk_of(reader, &from->key, from->bytes, &chunk, error);
+
+	if (rc)
+		return rc;
+	if (!from->is_cut) {
+		store_sums_clear(&reader->sums);
+		rc = store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
+		if (rc < 0)
+			return rc;
+		if (rc && !is_real(reader, &reader->sums))
+			return give_sums(reader, part);
+	}
+	return give_rows(rollup, &chunk, part, error);
+}
+
+int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *part, struct error *error)
+{
+	struct store_roll_part from;
+	int rc, given = 0;
+
+	while (!given && (rc = store_roll_walk_next(&rollup->walk, &from, error)) == 1) {
+		if (!from.is_roll) {
+			given = give_chunk(rollup, &from, part, error);
+			continue;
+		}
+		rc = read_rollup(rollup->reader, &from.roll, from.value, false, error);
+		if (rc)
+			return rc;
+		if (is_real(rollup->reader, &rollup->reader->sums))
+			store_roll_walk_refuse(&rollup->walk, &from.roll);
+		else
+			given = give_sums(rollup->reader, part);
+	}
+	return given ? given : rc;
+}
+
+int store_rollup_open(struct store_rollup **rollup, struct store_reader *reader, uint32_t stream,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	struct store_rollup *r = calloc(1, sizeof *r);
+
+	*rollup = r;
+	if (!r)
+		return error_memory(error);
+	r->reader = reader;
+	r->source = (struct store_roll_source){.own = reader, .seek = seek};
+	store_roll_walk_init(&r->walk, &r->source, stream, STORE_SAMPLES, begin_ns,
+		begin_ns < end_ns ? end_ns : begin_ns,
+		begin_ns < end_ns ? reader->streams[stream].shifts[STORE_SAMPLES] : 0);
+	return 0;
+}
+
+void store_rollup_close(struct store_rollup *rollup)
+{
+	free(rollup);
+}
+
+/* ---- lines ---- */
+
+static int compare_parts(const void *x, const void *y)
+{
+	const struct store_line_part *a = x, *b = y;
+
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	return (a->last_ns > b->last_ns) - (a->last_ns < b->last_ns);
+}
+
+/* A rollup whose line is not wanted is refused: 0. */
+static int part_of_roll(
+	const struct store_line_query *query, struct store_line_part *part, struct error *error)
+{
+	struct store_reader *reader = query->reader;
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+	struct store_line line;
+
+	if (part->at.roll.shift > query->shift_max)
+		return 0;
+	store_key_roll_put(key, &part->at.roll);
+	input = store_input_sealed(part->at.value, key, sizeof key);
+	store_line_get(&line, &input, reader->contexts.count);
+	if (input.bad || (line.is_plain && (line.first_ns < part->at.roll.begin_ns ||
+						   line.last_ns > store_roll_last(part->at.roll.begin_ns,
+									  part->at.roll.shift))))
+		return store_reader_damaged(reader, "a rollup", error);
+	part->first_ns = line.first_ns;
+	part->last_ns = line.last_ns;
+	return line.is_plain && query->wants(query->own, &line);
+}
+
+static int part_of_chunk(
+	const struct store_line_query *query, struct store_line_part *part, struct error *error)
+{
+	struct store_chunk chunk = {0};
+	int rc = store_reader_chunk_of(query->reader, &part->at.key, part->at.bytes, &chunk, error);
+
+	part->first_ns = chunk.first_ns;
+	part->last_ns = chunk.last_ns;
+	part->is_whole = !part->at.is_cut;
+	return rc;
+}
+
+/* Samples of two parts may lie among each other (late records): then neither is the line. */
+static void find_overlaps(struct store_line_part *parts, uint32_t count)
+{
+	uint64_t last_ns = 0;
+
+	if (count)
+		qsort(parts, count, sizeof *parts, compare_parts);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && parts[i].first_ns <= last_ns)
+			parts[i].is_whole = false;
+		if (i + 1 < count && parts[i + 1].first_ns <= parts[i].last_ns)
+			parts[i].is_whole = false;
+		last_ns = parts[i].last_ns > last_ns ? parts[i].last_ns : last_ns;
+	}
+}
+
+int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
+	struct error *error)
+{
+	struct store_roll_source source = {.own = query->reader, .seek = seek};
+	struct store_line_part part = {0}, *to;
+	struct store_roll_walk walk;
+	uint32_t capacity = 0;
+	int rc;
+
+	*parts = NULL;
+	*count = 0;
+	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
+		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
+	while ((rc = store_roll_walk_next(&walk, &part.at, error)) == 1) {
+		part.is_whole = true;
+		rc = part.at.is_roll ? part_of_roll(query, &part, error) : part_of_chunk(query, &part, error);
+		if (rc < 0)
+			break;
+		if (part.at.is_roll && !rc) {
+			store_roll_walk_refuse(&walk, &part.at.roll);
+			continue;
+		}
+		to = store_table_add((void **)parts, count, &capacity, sizeof *to);
+		if (!to) {
+			rc = error_memory(error);
+			break;
+		}
+		*to = part;
+	}
+	find_overlaps(*parts, *count);
+	return rc < 0 ? rc : 0;
+}
+
+int store_line_sums(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_sums **sums, struct error *error)
+{
+	struct store_chunk chunk;
+	int rc;
+
+	*sums = &reader->sums;
+	if (part->at.is_roll) {
+		rc = read_rollup(reader, &part->at.roll, part->at.value, true, error);
+		return rc ? rc : reader->sums.line.is_plain;
+	}
+	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
+	store_sums_clear(&reader->sums);
+	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
+	return rc == 1 ? reader->sums.line.is_plain : rc;
+}
+
+/* ---- the total ---- */
+
+static const struct store_key_roll total_key = {
+	.stream = STORE_ROLL_ALL, .kind = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
+
+/* The writer does not put it at every commit: it is of this one when it has all samples. */
+static bool is_whole(const struct store_reader *reader)
+{
+	uint64_t samples = 0, wanted = 0;
+
+	for (uint32_t i = 0; i < reader->sums.count; i++)
+		samples += reader->sums.entries[i].samples;
+	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
+		wanted += reader->streams[stream].count[STORE_SAMPLES];
+	return samples == wanted;
+}
+
+static int read_total(struct store_reader *reader, struct error *error)
+{
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_slice value;
+	int rc;
+
+	store_key_roll_put(key, &total_key);
+	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key,
+		sizeof key, &value, error);
+	if (rc == 1) {
+		rc = read_rollup(reader, &total_key, value, false, error);
+		rc = rc ? rc : is_whole(reader);
+	}
+	return rc;
+}
+
+int store_rollup_total(struct store_reader *reader, struct store_rollup_part *part, struct error *error)
+{
+	int rc = read_total(reader, error);
+
+	if (rc <= 0 || is_real(reader, &reader->sums))
+		return rc < 0 ? rc : 0;
+	give_sums(reader, part);
+	return 1;
+}
+
+/* ---- checking ---- */
+
+struct check {
+	struct store_reader *reader;
+	struct store_roll_source source;
+	struct store_sums made, total;
+};
+
+static void add_all(struct store_sums *to, const struct store_sums *from)
+{
+	for (uint32_t i = 0; i < from->count; i++)
+		store_sums_add(to, &from->entries[i]);
+}
+
+/* The rows' line, where they are plain. */
+static void find_line(struct store_sums *to, const struct store_batch *batch)
+{
+	struct store_line line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
+
+	for (size_t i = 0; i < batch->count && line.is_plain; i++) {
+		uint64_t gap_ns = i ? batch->begin_ns[i] - batch->begin_ns[i - 1] : 1;
+
+		line.is_plain = batch->flags[i] == batch->flags[0] && batch->what[i] == batch->what[0] &&
+				batch->flags[i] & STORE_RECORD_EXTENT && gap_ns;
+		line.gap_ns = i && gap_ns > line.gap_ns ? gap_ns : line.gap_ns;
+		line.last_ns = batch->begin_ns[i];
+		line.last_context = batch->context[i];
+	}
+	for (size_t i = 1; i < batch->count && line.is_plain; i++)
+		store_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
+					   .metric = batch->what[i - 1],
+					   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
+	to->line = line.is_plain ? line : (struct store_line){0};
+}
+
+static int add_rows(
+	struct check *check, struct store_sums *to, const struct store_chunk *chunk, struct error *error)
+{
+	struct store_batch *batch = &check->reader->batch;
+	int rc = store_chunk_decode(chunk, STORE_ALL, batch, error);
+
+	for (size_t i = 0; i < batch->count; i++)
+		store_sums_add(to, &(struct store_sum){.samples = 1,
+					   .weight = batch->amount[i],
+					   .context = batch->context[i],
+					   .metric = batch->what[i]});
+	if (!rc)
+		find_line(to, batch);
+	return rc;
+}
+
+static bool is_same(struct store_sums *a, struct store_sums *b)
+{
+	struct store_bytes bytes[2] = {{0}, {0}};
+	bool same;
+
+	store_sums_put(a, &bytes[0]);
+	store_sums_put(b, &bytes[1]);
+	same = !bytes[0].failed && !bytes[1].failed && bytes[0].size == bytes[1].size &&
+	       memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0;
+	store_bytes_fini(&bytes[0]);
+	store_bytes_fini(&bytes[1]);
+	return same;
+}
+
+/* A chunk's own sums, and its records' share of the total. */
+static int check_chunk(struct check *check, const struct store_chunk *chunk, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	int rc;
+
+	store_sums_clear(&check->made);
+	rc = add_rows(check, &check->made, chunk, error);
+	if (rc)
+		return rc;
+	add_all(&check->total, &check->made);
+	store_sums_clear(&reader->sums);
+	rc = store_chunk_sums(chunk, &reader->batch, &reader->sums, error);
+	if (rc == 1 && !is_same(&check->made, &reader->sums))
+		return store_reader_damaged(reader, "a chunk's sums", error);
+	return rc < 0 ? rc : 0;
+}
+
+static int check_chunks(struct check *check, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_tree_cursor cursor;
+	struct store_key_chunk key;
+	struct store_chunk chunk;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_CHUNK]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
+		rc = store_reader_chunk(reader, &cursor, &key, &chunk, error);
+		if (!rc && key.track == STORE_SAMPLES)
+			rc = check_chunk(check, &chunk, error);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+static int add_part(struct check *check, const struct store_roll_part *part, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_chunk chunk;
+	int rc;
+
+	if (part->is_roll) {
+		rc = read_rollup(reader, &part->roll, part->value, true, error);
+	} else {
+		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
+		store_sums_clear(&reader->sums);
+		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
+		if (rc == 0) {
+			rc = add_rows(check, &reader->sums, &chunk, error);
+			reader->sums.line = (struct store_line){0};
+		}
+	}
+	if (rc >= 0)
+		store_sums_join(&check->made, &reader->sums);
+	return rc < 0 ? rc : 0;
+}
+
+/* From the smallest up, each is what it consists of: so all are what the chunks hold. */
+static int check_rollup(
+	struct check *check, const struct store_key_roll *key, struct store_slice value, struct error *error)
+{
+	struct store_roll_walk walk;
+	struct store_roll_part part;
+	int rc;
+
+	store_sums_clear(&check->made);
+	store_roll_walk_init_inner(&walk, &check->source, key);
+	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
+		rc = add_part(check, &part, error);
+		if (rc)
+			return rc;
+	}
+	rc = rc ? rc : read_rollup(check->reader, key, value, true, error);
+	if (rc)
+		return rc;
+	return is_same(&check->made, &check->reader->sums)
+		       ? 0
+		       : store_reader_damaged(
+				 check->reader, "a rollup that is not what its chunks hold", error);
+}
+
+static int check_rollups(struct check *check, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_tree_cursor cursor;
+	struct store_key_roll key;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
+		if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
+			return store_reader_damaged(reader, "a rollup's key", error);
+		if (key.stream == STORE_ROLL_ALL || key.kind != STORE_SAMPLES)
+			continue;
+		if (key.stream >= reader->stream_count)
+			return store_reader_damaged(reader, "a rollup of no stream", error);
+		rc = check_rollup(check, &key, cursor.value, error);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+int store_rollup_check(struct store_reader *reader, struct error *error)
+{
+	struct check check = {.reader = reader, .source = {.own = reader, .seek = seek}};
+	int rc = check_chunks(&check, error);
+
+	rc = rc ? rc : check_rollups(&check, error);
+	if (!rc) {
+		rc = read_total(reader, error);
+		if (rc == 1)
+			rc = is_same(&check.total, &reader->sums)
+				     ? 0
+				     : store_reader_damaged(reader, "the total", error);
+	}
+	store_sums_fini(&check.made);
+	store_sums_fini(&check.total);
+	return rc;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sums.c - sums by context and metric: adding up, and to bytes and back.
+ */
+#include "store/sums.h"
+
+#include <stdlib.h>
+
+#include "store/codec.h"
+#include "store/table.h"
+
+#define SLOTS_FIRST 128u
+#define UNIT_SAMPLES 31u
+
+void store_sums_fini(struct store_sums *sums)
+{
+	free(sums->entries);
+	free(sums->slots);
+	*sums = (struct store_sums){0};
+}
+
+void store_sums_clear(struct store_sums *sums)
+{
+	sums->count = 0;
+	sums->line = (struct store_line){0};
+	if (sums->slots)
+		memset(sums->slots, 0, sums->slot_count * sizeof *sums->slots);
+}
+
+void store_sums_push(struct store_sums *sums, const struct store_sum *sum)
+{
+	struct store_sum *to;
+
+	if (sums->failed)
+		return;
+	to = store_table_add((void **)&sums->entries, &sums->count, &sums->capacity, sizeof *to);
+	if (to)
+		*to = *sum;
+	else
+		sums->failed = true;
+}
+
+/* ---- adding up ---- */
+
+static size_t slot_of(const struct store_sums *sums, const struct store_sum *key)
+{
+	size_t mask = sums->slot_count - 1;
+	size_t at = (key->context * 0x9e3779b1u ^ key->metric * 0x85ebca6bu) >> 3 & mask;
+
+	while (sums->slots[at]) {
+		const struct store_sum *entry = &sums->entries[sums->slots[at] - 1];
+
+		if (entry->context == key->context && entry->metric == key->metric)
+			break;
+		at = (at + 1) & mask;
+	}
+	return at;
+}
+
+static bool slots_grow(struct store_sums *sums)
+{
+	size_t wanted = sums->slot_count ? sums->slot_count * 4 : SLOTS_FIRST;
+	uint32_t *slots;
+
+	if (sums->count < sums->slot_count / 2)
+		return true;
+	slots = calloc(wanted, sizeof *slots);
+	if (!slots)
+		return false;
+	free(sums->slots);
+	sums->slots = slots;
+	sums->slot_count = wanted;
+	for (uint32_t i = 0; i < sums->count; i++)
+		slots[slot_of(sums, &sums->entries[i])] = i + 1;
+	return true;
+}
+
+void store_sums_add(struct store_sums *sums, const struct store_sum *sum)
+{
+	size_t at;
+
+	if (sums->failed || !slots_grow(sums)) {
+		sums->failed = true;
+		return;
+	}
+	at = slot_of(sums, sum);
+	if (sums->slots[at]) {
+		sums->entries[sums->slots[at] - 1].samples += sum->samples;
+		sums->entries[sums->slots[at] - 1].weight += sum->weight;
+		sums->entries[sums->slots[at] - 1].time_ns += sum->time_ns;
+		return;
+	}
+	store_sums_push(sums, sum);
+	sums->slots[at] = sums->count;
+}
+
+/* ---- lines ---- */
+
+/* Time between the last sample so far and the next one belongs to the last one's context. */
+static void join_lines(struct store_sums *sums, const struct store_sums *next)
+{
+	struct store_line *line = &sums->line;
+	uint64_t gap_ns = next->line.first_ns - line->last_ns;
+
+	line->is_plain = line->is_plain && next->line.is_plain && next->line.first_ns > line->last_ns &&
+			 next->entries->metric == sums->entries->metric;
+	if (!line->is_plain)
+		return;
+	store_sums_add(sums,
+		&(struct store_sum){
+			.time_ns = gap_ns, .context = line->last_context, .metric = next->entries->metric});
+	line->gap_ns = next->line.gap_ns > line->gap_ns ? next->line.gap_ns : line->gap_ns;
+	line->gap_ns = gap_ns > line->gap_ns ? gap_ns : line->gap_ns;
+	line->last_ns = next->line.last_ns;
+	line->last_context = next->line.last_context;
+}
+
+void store_sums_join(struct store_sums *sums, const struct store_sums *next)
+{
+	if (next->count == 0)
+		return;
+	if (sums->count == 0)
+		sums->line = next->line;
+	else
+		join_lines(sums, next);
+	for (uint32_t i = 0; i < next->count; i++)
+		store_sums_add(sums, &next->entries[i]);
+}
+
+/* ---- bytes ---- */
+
+void store_sums_put_array(struct store_bytes *out, const uint64_t *values, uint32_t count)
+{
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at;
+
+		store_codec_put(out, values + at, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS);
+	}
+}
+
+bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count)
+{
+	uint64_t block[STORE_BLOCK_RECORDS];
+
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
+
+		if (!store_codec_get(input, block, left))
+			return false;
+		memcpy(values + at, block, left * sizeof *block);
+	}
+	return true;
+}
+
+static uint64_t value_of(const struct store_sum *sum, enum store_sums_column column)
+{
+	return column == STORE_SUMS_TIME ? sum->time_ns : sum->weight;
+}
+
+uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column)
+{
+	uint64_t units[UNIT_SAMPLES];
+	uint32_t taken = 0, stride = count / UNIT_SAMPLES + 1;
+
+	for (uint32_t i = 0; i < count && taken < UNIT_SAMPLES; i += stride) {
+		uint64_t unit = entries[i].samples ? value_of(&entries[i], column) / entries[i].samples : 0;
+		uint32_t at = taken++;
+
+		for (; at > 0 && units[at - 1] > unit; at--)
+			units[at] = units[at - 1];
+		units[at] = unit;
+	}
+	return taken ? units[taken / 2] : 0;
+}
+
+static int compare_sums(const void *x, const void *y)
+{
+	const struct store_sum *a = x, *b = y;
+
+	if (a->metric != b->metric)
+		return a->metric < b->metric ? -1 : 1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
+/* What a column holds of an entry: contexts as steps, weights and times as what is off `unit` a sample. */
+static uint64_t column_value(
+	const struct store_sum *sum, enum store_sums_column column, uint64_t unit, uint32_t *next)
+{
+	uint64_t off = value_of(sum, column) - sum->samples * unit;
+	uint32_t step = sum->context - *next;
+
+	*next = sum->context + 1;
+	if (column == STORE_SUMS_CONTEXT)
+		return step;
+	return column == STORE_SUMS_SAMPLES ? sum->samples : off << 1 ^ (0 - (off >> 63));
+}
+
+static void put_column(struct store_bytes *out, const struct store_sum *entries, uint32_t count,
+	enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = 0;
+	uint32_t next = 0;
+
+	if (column >= STORE_SUMS_WEIGHT) {
+		unit = store_sums_unit(entries, count, column);
+		store_bytes_put_varint(out, unit);
+	}
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
+
+		for (uint32_t i = 0; i < left; i++)
+			values[i] = column_value(&entries[at + i], column, unit, &next);
+		store_codec_put(out, values, left);
+	}
+}
+
+static void put_line(const struct store_line *line, struct store_bytes *out)
+{
+	store_bytes_put_varint(out, line->is_plain);
+	if (!line->is_plain)
+		return;
+	store_bytes_put_varint(out, line->first_ns);
+	store_bytes_put_varint(out, line->last_ns - line->first_ns);
+	store_bytes_put_varint(out, line->gap_ns);
+	store_bytes_put_varint(out, line->last_context);
+}
+
+void store_sums_put(struct store_sums *sums, struct store_bytes *out)
+{
+	uint64_t metrics = 0;
+	bool is_sorted = true;
+
+	out->failed |= sums->failed;
+	for (uint32_t i = 1; i < sums->count && is_sorted; i++)
+		is_sorted = compare_sums(&sums->entries[i - 1], &sums->entries[i]) < 0;
+	if (!is_sorted)
+		qsort(sums->entries, sums->count, sizeof *sums->entries, compare_sums);
+	for (uint32_t i = 0; i < sums->count; i++)
+		metrics += i == 0 || sums->entries[i].metric != sums->entries[i - 1].metric;
+	put_line(&sums->line, out);
+	store_bytes_put_varint(out, metrics);
+	for (uint32_t from = 0, to; from < sums->count; from = to) {
+		for (to = from + 1; to < sums->count; to++)
+			if (sums->entries[to].metric != sums->entries[from].metric)
+				break;
+		store_bytes_put_varint(out, sums->entries[from].metric);
+		store_bytes_put_varint(out, to - from);
+		for (int column = 0; column < STORE_SUMS_TIME + sums->line.is_plain; column++)
+			put_column(out, sums->entries + from, to - from, (enum store_sums_column)column);
+	}
+}
+
+static bool reserve(struct store_sums *sums, uint64_t more)
+{
+	uint64_t wanted = sums->count + more;
+	struct store_sum *grown;
+
+	if (wanted <= sums->capacity)
+		return true;
+	grown = wanted > UINT32_MAX / 2 ? NULL : realloc(sums->entries, wanted * sizeof *grown);
+	if (!grown)
+		return false;
+	sums->entries = grown;
+	sums->capacity = (uint32_t)wanted;
+	return true;
+}
+
+/* Beyond 32 bits `last` stays there: the limit is checked at the end. */
+static void take_contexts(struct store_sum *entries, const uint64_t *values, uint32_t count, uint64_t *last)
+{
+	uint64_t next = *last;
+
+	for (uint32_t i = 0; i < count; i++) {
+		next += values[i] < UINT32_MAX ? values[i] + 1 : UINT32_MAX;
+		entries[i] = (struct store_sum){.context = (uint32_t)(next - 1)};
+	}
+	*last = next;
+}
+
+static void take_column(struct store_sum *entries, enum store_sums_column column, const uint64_t *values,
+	uint32_t count, uint64_t unit)
+{
+	if (column == STORE_SUMS_SAMPLES)
+		for (uint32_t i = 0; i < count; i++)
+			entries[i].samples = values[i];
+	else if (column == STORE_SUMS_WEIGHT)
+		for (uint32_t i = 0; i < count; i++)
+			entries[i].weight = entries[i].samples * unit + store_unzigzag(values[i]);
+	else
+		for (uint32_t i = 0; i < count; i++)
+			entries[i].time_ns = entries[i].samples * unit + store_unzigzag(values[i]);
+}
+
+/* Counts and steps are 32 bits: `last` cannot wrap. */
+static bool get_column(struct store_sum *entries, uint32_t count, struct store_input *input,
+	enum store_sums_column column, uint32_t limit)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], last = 0;
+	uint64_t unit = column >= STORE_SUMS_WEIGHT ? store_input_varint(input) : 0;
+
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
+		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
+
+		if (!store_codec_get(input, values, left))
+			return false;
+		if (column == STORE_SUMS_CONTEXT)
+			take_contexts(entries + at, values, left, &last);
+		else
+			take_column(entries + at, column, values, left, unit);
+	}
+	return last <= limit;
+}
+
+static bool skip_column(uint32_t count, struct store_input *input)
+{
+	store_input_varint(input);
+	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS)
+		if (!store_codec_skip(
+			    input, count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS))
+			return false;
+	return true;
+}
+
+/* All columns of one metric. */
+static bool get_group(struct store_sum *entries, uint32_t count, struct store_input *input, uint32_t limit,
+	bool has_times, bool wants_times)
+{
+	return get_column(entries, count, input, STORE_SUMS_CONTEXT, limit) &&
+	       get_column(entries, count, input, STORE_SUMS_SAMPLES, limit) &&
+	       get_column(entries, count, input, STORE_SUMS_WEIGHT, limit) &&
+	       (!has_times || (wants_times ? get_column(entries, count, input, STORE_SUMS_TIME, limit)
+					   : skip_column(count, input)));
+}
+
+void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts)
+{
+	uint64_t is_plain = store_input_varint(input);
+
+	*line = (struct store_line){.is_plain = is_plain == 1};
+	input->bad |= is_plain > 1;
+	if (is_plain != 1)
+		return;
+	line->first_ns = store_input_varint(input);
+	line->last_ns = line->first_ns + store_input_varint(input);
+	line->gap_ns = store_input_varint(input);
+	line->last_context = store_input_u32(input);
+	input->bad |= line->last_ns < line->first_ns || line->last_context >= contexts;
+}
+
+void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
+	bool wants_times)
+{
+	uint64_t groups;
+
+	store_line_get(&sums->line, input, contexts);
+	groups = store_input_varint(input);
+	if (groups > metrics)
+		input->bad = true;
+	for (uint64_t group = 0; group < groups && !input->bad; group++) {
+		uint64_t metric = store_input_varint(input), count = store_input_varint(input);
+
+		/* Entries' contexts differ, so a sound number of them is bounded. */
+		if (metric >= metrics || count > contexts) {
+			input->bad = true;
+		} else if (!reserve(sums, count)) {
+			sums->failed = true;
+			return;
+		} else {
+			struct store_sum *entries = sums->entries + sums->count;
+
+			input->bad = !get_group(entries, (uint32_t)count, input, contexts,
+					     sums->line.is_plain, wants_times) ||
+				     input->bad;
+			for (uint64_t i = 0; i < count && !input->bad; i++)
+				entries[i].metric = (uint32_t)metric;
+			sums->count += input->bad ? 0 : (uint32_t)count;
+		}
+	}
+	input->bad |= input->at != input->end;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_sum.c - where may sums stand for the line? Between two samples when, from the one to the other, the
+ * stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and
+ * the window's edges, are walked.
+ */
+#include "timeline/line_sum.h"
+
+#include <stdlib.h>
+
+#include "store/rollup.h"
+#include "store/table.h"
+#include "timeline/extent_stack.h"
+#include "timeline/run_parts.h"
+#include "timeline/scan.h"
+
+#define EXTENTS 512
+#define PERIODS 2 /* as in extent.c */
+
+struct stretch {
+	uint64_t begin_ns, end_ns;
+};
+
+struct stretches {
+	struct stretch *at;
+	uint32_t count, capacity;
+};
+
+struct job {
+	struct run *run;
+	const struct run_part *part;
+	const struct run_line *line;
+	const struct line_sink *sink;
+	uint32_t stream;
+	uint64_t begin_ns, end_ns;
+	uint64_t limit_ns; /* of an extent */
+	unsigned shift_max;
+	struct stretches open; /* nothing but samples makes the line */
+	uint64_t at_ns;	       /* what lies before has been given */
+	bool is_after_sum;     /* a sample begins at at_ns, and is counted */
+	uint32_t last_context; /* its context in the store */
+};
+
+/* ---- where only samples make the line ---- */
+
+/* Adds a stretch that begins at or behind the last one's begin. */
+static bool stretches_add(struct stretches *to, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct stretch *last = to->count ? &to->at[to->count - 1] : NULL;
+
+	if (begin_ns >= end_ns)
+		return true;
+	if (last && begin_ns <= last->end_ns) {
+		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+		return true;
+	}
+	last = store_table_add((void **)&to->at, &to->count, &to->capacity, sizeof *last);
+	if (last)
+		*last = (struct stretch){begin_ns, end_ns};
+	return last != NULL;
+}
+
+static bool take_spans(
+	struct job *job, const struct batch *b, struct stretches *monitored, struct stretches *covered)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		enum extent_kind kind = extent_kind_of(b->what[i], false, true);
+		uint64_t end_ns = b->end_ns[i];
+
+		if (kind == EXTENT_KIND_COUNT)
+			continue;
+		if (kind == EXTENT_KIND_MONITORED && end_ns == STORE_OPEN_NS)
+			end_ns = job->line->complete_ns;
+		if (!stretches_add(
+			    kind == EXTENT_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
+			return false;
+	}
+	return true;
+}
+
+static int find_spans(
+	struct job *job, struct stretches *monitored, struct stretches *covered, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int code = scan_open(&scan, job->run, job->stream, STORE_SPANS, job->begin_ns, job->end_ns,
+		STORE_BEGIN | STORE_END | STORE_WHAT, 0, error);
+
+	if (code)
+		return code;
+	while ((count = scan_next(scan, &batch, error)) > 0)
+		if (!take_spans(job, batch, monitored, covered)) {
+			count = error_memory(error);
+			break;
+		}
+	scan_close(scan);
+	return (int)count;
+}
+
+/* What of the stretch is alive and not covered. */
+static bool add_open(struct job *job, struct stretch stretch, const struct stretches *covered, uint32_t *next)
+{
+	uint64_t at_ns = stretch.begin_ns > job->line->begin_ns ? stretch.begin_ns : job->line->begin_ns;
+	uint64_t end_ns = stretch.end_ns < job->line->end_ns ? stretch.end_ns : job->line->end_ns;
+
+	while (*next < covered->count && covered->at[*next].end_ns <= at_ns)
+		++*next;
+	for (uint32_t i = *next; i < covered->count && covered->at[i].begin_ns < end_ns; i++) {
+		if (at_ns < covered->at[i].begin_ns &&
+			!stretches_add(&job->open, at_ns, covered->at[i].begin_ns))
+			return false;
+		at_ns = covered->at[i].end_ns > at_ns ? covered->at[i].end_ns : at_ns;
+	}
+	return at_ns >= end_ns || stretches_add(&job->open, at_ns, end_ns);
+}
+
+static int find_open(struct job *job, struct error *error)
+{
+	struct stretches monitored = {0}, covered = {0};
+	uint32_t next = 0;
+	int code = find_spans(job, &monitored, &covered, error);
+
+	if (!code && !job->line->has_monitored &&
+		!stretches_add(&monitored, job->line->first_ns, job->line->last_ns))
+		code = error_memory(error);
+	for (uint32_t i = 0; i < monitored.count && !code; i++)
+		if (!add_open(job, monitored.at[i], &covered, &next))
+			code = error_memory(error);
+	free(monitored.at);
+	free(covered.at);
+	return code;
+}
+
+/* Is the line open from one moment to the other, both included? */
+static bool is_open(const struct job *job, uint64_t first_ns, uint64_t last_ns)
+{
+	uint32_t from = 0, to = job->open.count;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (job->open.at[middle].end_ns <= first_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < job->open.count && job->open.at[from].begin_ns <= first_ns &&
+	       last_ns < job->open.at[from].end_ns;
+}
+
+/* ---- pieces and sums out ---- */
+
+static int walk_until(struct job *job, uint64_t end_ns, struct error *error)
+{
+	struct extent extents[EXTENTS];
+	struct extent_walk *walk;
+	long count;
+	int code;
+
+	if (job->at_ns >= end_ns)
+		return 0;
+	code = extent_open(&walk, job->run, job->stream, job->at_ns, end_ns, error);
+	if (code)
+		return code;
+	while (!code && (count = extent_next(walk, extents, EXTENTS, error)) != 0) {
+		if (count < 0) {
+			code = (int)count;
+			break;
+		}
+		/* The sample at the end of a sum is counted there. */
+		if (job->is_after_sum)
+			extents[0].is_record_begin = false;
+		job->is_after_sum = false;
+		for (long i = 0; i < count && !code; i++)
+			code = job->sink->piece(job->sink->own, &extents[i], error);
+	}
+	extent_close(walk);
+	job->at_ns = end_ns;
+	return code;
+}
+
+static uint32_t context_of(const struct job *job, uint32_t context)
+{
+	return job->part->contexts ? job->part->contexts[context] : context;
+}
+
+/* From the sample at the end of the last sum to the first of the next one. */
+static int go_on_until(struct job *job, uint64_t first_ns, struct error *error)
+{
+	struct extent piece = {.begin_ns = job->at_ns,
+		.end_ns = first_ns,
+		.context = job->is_after_sum ? context_of(job, job->last_context) : 0,
+		.op = STORE_OP_NONE,
+		.state = EXTENT_WORK};
+
+	if (!job->is_after_sum || first_ns - job->at_ns > job->limit_ns ||
+		!is_open(job, job->at_ns, first_ns))
+		return walk_until(job, first_ns, error);
+	job->is_after_sum = false;
+	job->at_ns = first_ns;
+	return job->sink->piece(job->sink->own, &piece, error);
+}
+
+static bool may_be_sum(const struct job *job, uint64_t first_ns, uint64_t last_ns)
+{
+	return first_ns >> job->shift_max == last_ns >> job->shift_max && is_open(job, first_ns, last_ns);
+}
+
+static bool is_usable(const struct job *job, const struct store_line *line)
+{
+	uint64_t first_ns = run_part_time(job->part, line->first_ns);
+	uint64_t last_ns = run_part_time(job->part, line->last_ns);
+
+	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
+	return last_ns - first_ns == line->last_ns - line->first_ns && line->gap_ns <= job->limit_ns &&
+	       may_be_sum(job, first_ns, last_ns);
+}
+
+static bool wants(void *own, const struct store_line *line)
+{
+	return is_usable(own, line);
+}
+
+static int give_sums(struct job *job, const struct store_sums *sums, struct error *error)
+{
+	const struct store_line *line = &sums->line;
+	uint64_t first_ns = run_part_time(job->part, line->first_ns);
+	int code = go_on_until(job, first_ns, error);
+
+	for (uint32_t i = 0; i < sums->count && !code; i++) {
+		const struct store_sum *sum = &sums->entries[i];
+		struct extent key = {
+			.context = context_of(job, sum->context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+
+		code = job->sink->sum(job->sink->own, &key, sum->time_ns, sum->samples, error);
+	}
+	job->at_ns = run_part_time(job->part, line->last_ns);
+	job->is_after_sum = true;
+	job->last_context = line->last_context;
+	return code;
+}
+
+static int give_parts(
+	struct job *job, const struct store_line_part *parts, uint32_t count, struct error *error)
+{
+	uint32_t next = 0; /* behind the part that was given last */
+	int code = 0;
+
+	for (uint32_t i = 0; i < count && code >= 0; i++) {
+		const struct store_sums *sums;
+
+		if (!parts[i].is_whole || !may_be_sum(job, run_part_time(job->part, parts[i].first_ns),
+						  run_part_time(job->part, parts[i].last_ns)))
+			continue;
+		code = store_line_sums(job->part->reader, &parts[i], &sums, error);
+		if (code <= 0)
+			continue;
+		code = is_usable(job, &sums->line) ? 1 : 0;
+		if (!code)
+			continue;
+		/* What was passed over in between ends the sums. */
+		code = next == i ? 0 : walk_until(job, run_part_time(job->part, parts[i].first_ns), error);
+		code = code ? code : give_sums(job, sums, error);
+		next = i + 1;
+	}
+	return code < 0 ? code : 0;
+}
+
+/* Where buckets of chunks are larger than those asked for, there is hardly a sum that fits. */
+static bool may_sum(const struct job *job)
+{
+	const struct run_stream *r = run_stream(job->run, job->stream);
+	uint64_t small_shifts = ((uint64_t)2 << job->shift_max) - 1;
+
+	return !job->run->options.no_rollups && r->s.kind == STORE_STREAM_CPU &&
+	       r->s.shifts[STORE_SAMPLES] & small_shifts && job->begin_ns < job->line->end_ns &&
+	       job->end_ns > job->line->begin_ns;
+}
+
+static int sum_up(struct job *job, struct error *error)
+{
+	struct store_line_query query = {.reader = job->part->reader,
+		.stream = run_stream(job->run, job->stream)->id_in_store,
+		.begin_ns = run_part_store_time(job->part, job->begin_ns),
+		.end_ns = run_part_store_time(job->part, job->end_ns),
+		.shift_max = job->shift_max,
+		.wants = wants,
+		.own = job};
+	struct store_line_part *parts = NULL;
+	uint32_t count = 0;
+	int code = find_open(job, error);
+
+	if (!code && query.begin_ns < query.end_ns)
+		code = store_line_parts(&query, &parts, &count, error);
+	if (!code)
+		code = give_parts(job, parts, count, error);
+	free(parts);
+	free(job->open.at);
+	return code;
+}
+
+int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct line_sink *sink, struct error *error)
+{
+	struct job job = {.run = run,
+		.part = &run->parts[run_stream(run, stream)->store],
+		.sink = sink,
+		.stream = stream,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.shift_max = shift_max,
+		.limit_ns = UINT64_MAX,
+		.at_ns = begin_ns};
+	int code = run_line(run, stream, &job.line, error);
+
+	if (code)
+		return code;
+	if (job.line->period_ns && !job.line->has_switches &&
+		job.line->period_ns < UINT64_MAX / (2 * PERIODS))
+		job.limit_ns = PERIODS * job.line->period_ns;
+	if (may_sum(&job))
+		code = sum_up(&job, error);
+	return code ? code : walk_until(&job, end_ns, error);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_sum.h - a stream's line as extent.h tells it, summed up: where a CPU thread does nothing but be
+ * sampled, rollups give the time of each context (store/rollup.h); everything else is walked.
+ *
+ *   spans                              |--blocked--|
+ *   samples     s s s s s s s s s s s s s         s s s s s s s s s s s
+ *   given       walked | sum     |gap| walked       |gap| sum   | walked
+ */
+#ifndef TIMELINE_LINE_SUM_H
+#define TIMELINE_LINE_SUM_H
+
+#include "timeline/extent.h"
+
+/* Takes the line from the window's begin to its end; pieces and sums come in order, without gap or
+ * overlap. Each returns 0 or negative. */
+struct line_sink {
+	void *own;
+	int (*piece)(void *own, const struct extent *extent, struct error *error);
+	/* Samples' time in this context, from where the last piece or sum ended; all of a stretch's lie in
+	 * one bucket of 2^shift_max ns. */
+	int (*sum)(
+		void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error);
+};
+
+/* `shift_max`: sums do not reach over the edges of buckets of 2^shift_max ns (63: anything goes). */
+int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct line_sink *sink, struct error *error);
+
+#endif
