@@ -3,7 +3,7 @@
 # sort on a large file, two threads: installs handlers of its own, and merges through temporary files.
 . "$(dirname -- "$0")/expect.sh"
 event=CPUTIME@2000 # as often as the kernel's tick lets it
-awk 'BEGIN { x = 42; for (i = 0; i < 7000000; i++) { x = (x * 16807) % 2147483647; print x } }' >big
+awk 'BEGIN { x = 42; for (i = 0; i < 9000000; i++) { x = (x * 16807) % 2147483647; print x } }' >big
 both sort sort --parallel=2 -S 40M -T . -n big
 weights_agree sort
 pool sort

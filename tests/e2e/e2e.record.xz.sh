@@ -4,7 +4,7 @@
 . "$(dirname -- "$0")/expect.sh"
 event=CPUTIME@2000 # as often as the kernel's tick lets it
 need xz
-seq 1 6000000 >in
+seq 1 9500000 >in
 both xz xz -T2 --block-size=8MiB -6 -c
 weights_agree xz
 check "xz: two working threads at least" \
