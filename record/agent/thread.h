@@ -17,6 +17,14 @@
 #include "record/agent/source.h"
 #include "record/agent/unwind.h"
 
+#define TRACE_TEXTS 64 /* a power of two */
+
+/* A string that is in the ring. */
+struct trace_text {
+	uint64_t hash; /* 0: none */
+	uint32_t id;
+};
+
 struct thread {
 	struct ring ring;
 	const struct source *source;
@@ -39,6 +47,11 @@ struct thread {
 	uint32_t index;
 	bool program_masked; /* the creator's view of AGENT_SIGNAL, see wrap_signal.c */
 	uint64_t stack_bytes;
+	/* Records of wrappers, see trace.h. */
+	bool is_tracing;	       /* its ring is entered by trace_begin */
+	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
+	uint32_t text_count;
+	struct trace_text texts[TRACE_TEXTS];
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];
