@@ -10,7 +10,6 @@
 
 #include "store/rollup.h"
 #include "store/table.h"
-#include "timeline/extent_stack.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan.h"
 
@@ -64,15 +63,15 @@ static bool take_spans(
 	struct job *job, const struct batch *b, struct stretches *monitored, struct stretches *covered)
 {
 	for (size_t i = 0; i < b->count; i++) {
-		enum extent_kind kind = extent_kind_of(b->what[i], false, true);
+		enum line_kind kind = line_kind_of(b->what[i], false, true);
 		uint64_t end_ns = b->end_ns[i];
 
-		if (kind == EXTENT_KIND_COUNT)
+		if (kind == LINE_KIND_COUNT)
 			continue;
-		if (kind == EXTENT_KIND_MONITORED && end_ns == STORE_OPEN_NS)
+		if (kind == LINE_KIND_MONITORED && end_ns == STORE_OPEN_NS)
 			end_ns = job->line->complete_ns;
 		if (!stretches_add(
-			    kind == EXTENT_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
+			    kind == LINE_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
 			return false;
 	}
 	return true;
