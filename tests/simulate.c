@@ -219,7 +219,12 @@ void simulate_feed_begin(
 void simulate_feed_flush(struct simulate_feed *feed)
 {
 	struct simulate_world *world = feed->world;
+	struct store_stream *properties = store_writer_stream_edit(world->writer, feed->stream);
 
+	/* Feeds are in order: what lies before the last record is complete. */
+	if (properties && feed->count &&
+		properties->complete_ns[feed->track] < feed->records[feed->count - 1].begin_ns)
+		properties->complete_ns[feed->track] = feed->records[feed->count - 1].begin_ns;
 	store_writer_append(world->writer, feed->stream, feed->track, feed->records, feed->count);
 	feed->count = 0;
 	if (!world->rc && store_writer_pending_bytes(world->writer) > COMMIT_BYTES)
@@ -293,8 +298,6 @@ void simulate_monitored(struct simulate_world *world, uint32_t stream, struct si
 		return;
 	properties->begin_ns = begin_ns;
 	properties->end_ns = end_ns;
-	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-		properties->complete_ns[track] = end_ns;
 	name = store_writer_text_at(world->writer, properties->name, NULL);
 	if (properties->kind == STORE_STREAM_CPU)
 		span.attributes = simulate_text(world,
@@ -345,6 +348,15 @@ static int shape_find(const struct simulate_options *options, unsigned *shape, s
 		error, ERROR_USAGE, "there is no shape '%s'; --help lists those there are", options->shape);
 }
 
+static void complete_streams(struct simulate_world *world)
+{
+	struct store_stream *stream;
+
+	for (uint32_t id = 0; (stream = store_writer_stream_edit(world->writer, id)) != NULL; id++)
+		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+			stream->complete_ns[track] = stream->end_ns;
+}
+
 int simulate_run(const struct simulate_options *options, struct error *error)
 {
 	struct simulate_world *world;
@@ -367,6 +379,7 @@ int simulate_run(const struct simulate_options *options, struct error *error)
 	if (!world->rc)
 		shapes[shape].fill(world);
 	rc = world->rc;
+	complete_streams(world);
 	if (rc)
 		store_writer_abort(world->writer);
 	else

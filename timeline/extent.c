@@ -246,7 +246,7 @@ static int open_feeds(
 	return code;
 }
 
-static struct line_rules rules_of(const struct run_stream *r, const struct run_line *line)
+struct line_rules extent_rules(const struct run_stream *r, const struct run_line *line)
 {
 	bool is_gpu = r->s.kind == STORE_STREAM_GPU;
 
@@ -279,7 +279,7 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
 	memset(w->kinds, 0, sizeof w->kinds);
 	code = run_line(run, stream, &w->line, error);
 	if (!code)
-		w->sweep.rules = rules_of(r, w->line);
+		w->sweep.rules = extent_rules(r, w->line);
 	/* Outside the stream's life there is nothing to read. */
 	if (!code && begin_ns < end_ns && begin_ns < w->line->end_ns && end_ns > w->line->begin_ns)
 		code = open_feeds(w, stream, r, error);
