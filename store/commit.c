@@ -167,6 +167,12 @@ static uint64_t complete_until(const struct store_writer *writer, uint32_t strea
 	return until_ns;
 }
 
+void store_writer_roll(struct store_writer *writer, uint32_t stream)
+{
+	store_rollers_advance(
+		&writer->rollers, stream, &writer->streams[stream], complete_until(writer, stream));
+}
+
 static int try_commit(struct store_writer *writer)
 {
 	MDB_txn *txn;
@@ -190,8 +196,7 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 			"memory ran out while '%s' was written; what was committed before is safe",
 			store_file_path(writer->file));
 	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
-		store_rollers_advance(
-			&writer->rollers, stream, &writer->streams[stream], complete_until(writer, stream));
+		store_writer_roll(writer, stream);
 	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
 	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
 		rc = store_file_grow(writer->file, error);

@@ -14,11 +14,12 @@
 #include "store/line_roll.h"
 #include "store/table.h"
 
-#define WAIT_MAX (1u << 19) /* records of a stream without a watermark; then it is not rolled */
+#define WAIT_MANY (1u << 16)
+#define WAIT_MAX (1u << 20) /* records of a stream without a watermark; then it is not rolled */
 #define PIECES_MANY 12000u  /* in a bucket: smaller ones from now on */
 #define PIECES_FEW 1400u
-#define BASE_FIRST 10u	   /* 2^30 ns, where no period tells */
-#define BASE_RECORDS 4096u /* in a bucket, about */
+#define BASE_FIRST 10u		     /* 2^30 ns, where no period tells */
+#define BASE_RECORDS 4096u	     /* in a bucket, about */
 #define TIME_MAX (UINT64_C(1) << 62) /* buckets of all sizes end before the end of time */
 #define TOP (STORE_LINE_ROLL_SIZES - 1)
 
@@ -594,7 +595,6 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 	size_t count, const struct store_texts *texts)
 {
 	struct roller_place *place = rollers->failed ? NULL : place_of(rollers, stream);
-	struct store_roller *roller;
 
 	if (!place || track == STORE_VALUES ||
 		(!place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU))
@@ -605,9 +605,13 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 	}
 	for (size_t i = 0; i < count && !rollers->failed; i++)
 		rollers->failed = !record_take(place, stream, properties, track, &records[i], texts);
-	roller = place->roller;
-	if (roller && (roller->samples.count > WAIT_MAX || roller->spans.count > WAIT_MAX))
-		roller_end(roller);
+}
+
+bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
+{
+	const struct store_roller *roller = stream < rollers->count ? rollers->places[stream].roller : NULL;
+
+	return roller && (roller->samples.count > WAIT_MANY || roller->spans.count > WAIT_MANY);
 }
 
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
@@ -661,6 +665,8 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 	}
 	if (roller->line.now_ns == roller->line.rules.end_ns) {
 		finish(roller);
+		roller_end(roller);
+	} else if (roller->samples.count > WAIT_MAX || roller->spans.count > WAIT_MAX) {
 		roller_end(roller);
 	}
 }

@@ -38,6 +38,9 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
 	const struct store_record *record, const struct store_texts *texts);
 
+/* So many records wait that the stream should be advanced before the next commit. */
+bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream);
+
 /* Sweeps the stream until `until_ns`, behind which records may still come; to its end when it has one there.
  */
 void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,

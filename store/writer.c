@@ -314,6 +314,8 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 		to->count[track] += count;
 	else
 		writer->failed = true;
+	if (store_rollers_is_full(&writer->rollers, stream))
+		store_writer_roll(writer, stream);
 	if (track == STORE_SAMPLES)
 		store_total_add(&writer->total, records, count, writer->contexts.count);
 }

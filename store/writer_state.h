@@ -49,4 +49,7 @@ struct store_writer {
 	bool failed;
 };
 
+/* Sweeps the stream's line as far as it is complete. */
+void store_writer_roll(struct store_writer *writer, uint32_t stream);
+
 #endif
