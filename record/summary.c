@@ -73,6 +73,11 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
+	summary->gpu_operations += process->gpu_operations;
+	summary->gpu_launches += process->gpu_launches;
+	summary->gpu_unmatched += process->gpu_unmatched;
+	summary->gpu_untimed += process->gpu_untimed;
+	summary->gpu_lost += process->gpu_lost;
 	if (!summary->switches_error)
 		summary->switches_error = atomic_load(&process->shared->switches_error);
 }
@@ -122,6 +127,22 @@ static uint64_t own_cpu_ns(void)
 	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
 }
 
+static bool has_gpu(const struct summary *summary)
+{
+	return summary->gpu_operations + summary->gpu_launches + summary->gpu_lost > 0;
+}
+
+static void gpu_numbers_put(const struct summary *summary, struct store_writer *writer)
+{
+	if (!has_gpu(summary))
+		return;
+	store_writer_meta_number(writer, "gpu_operations", summary->gpu_operations);
+	store_writer_meta_number(writer, "gpu_launches", summary->gpu_launches);
+	store_writer_meta_number(writer, "gpu_unmatched", summary->gpu_unmatched);
+	store_writer_meta_number(writer, "gpu_untimed", summary->gpu_untimed);
+	store_writer_meta_number(writer, "gpu_lost", summary->gpu_lost);
+}
+
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
 {
 	const struct {
@@ -147,6 +168,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 	};
 
 	summary->unnamed = unnamed;
+	gpu_numbers_put(summary, writer);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		store_writer_meta_number(writer, number[i].key, number[i].value);
 	if (summary->has_ended)
@@ -183,6 +205,23 @@ static const char *refusal(int error)
 	}
 }
 
+/* Nothing where no GPU was used. */
+static int gpu_put(const struct summary *summary, char *text, size_t room)
+{
+	int used = 0;
+
+	if (!has_gpu(summary))
+		return 0;
+	used = snprintf(text, room, "gpu operations %lu  launches %lu  without a launch %lu  lost %lu\n",
+		(unsigned long)summary->gpu_operations, (unsigned long)summary->gpu_launches,
+		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
+	if (summary->gpu_untimed && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"gpu operations without possible times: %lu, shown at their launch\n",
+			(unsigned long)summary->gpu_untimed);
+	return used;
+}
+
 /* Appends what does not go by itself. */
 static int notes_put(const struct summary *summary, char *text, size_t room)
 {
@@ -212,6 +251,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
 		(double)summary->program_cpu_ns / 1e9, (double)own_cpu_ns() / 1e9);
 
+	if ((size_t)used < room)
+		used += gpu_put(summary, text + used, room - (size_t)used);
 	if ((size_t)used < room)
 		used += notes_put(summary, text + used, room - (size_t)used);
 	if (summary->unnamed && (size_t)used < room)

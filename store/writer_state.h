@@ -52,4 +52,8 @@ struct store_writer {
 /* Sweeps the stream's line as far as it is complete. */
 void store_writer_roll(struct store_writer *writer, uint32_t stream);
 
+/* Keeps the value in `scratch`, begun as a sealed one, for the next commit. */
+void store_writer_fact(
+	struct store_writer *writer, enum store_tree_id tree, const void *key, size_t key_size);
+
 #endif

@@ -81,6 +81,19 @@ static void events_parse(struct process_settings *settings)
 		strcpy(settings->metric, "CPUTIME");
 }
 
+/* The word after `gpu=`; off without one. */
+static void gpu_parse(struct process_settings *settings)
+{
+	const char *at = strstr(settings->events, "gpu=");
+	size_t length = at ? strcspn(at + 4, " ") : 0;
+
+	strcpy(settings->gpu, "off");
+	if (length && length < sizeof(settings->gpu)) {
+		memcpy(settings->gpu, at + 4, length);
+		settings->gpu[length] = '\0';
+	}
+}
+
 static int setting_copy(char **envp, const char *name, char *to, size_t bytes)
 {
 	const char *value = environment_value(envp, name);
@@ -100,6 +113,7 @@ int process_settings_read(char **envp)
 	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
 	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
 	events_parse(settings);
+	gpu_parse(settings);
 	return settings->socket[0] ? 0 : -1;
 }
 
@@ -225,11 +239,12 @@ close_memory:
 }
 
 /* One message with its descriptors; all that was ever said on its connection. */
-static int message_send(uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes)
+static int message_send(
+	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t hash)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, kind, process.shared->pid, switch_bytes,
-		(uint32_t)syscall(SYS_gettid)};
+		(uint32_t)syscall(SYS_gettid), hash};
 	struct iovec data = {&hello, sizeof(hello)};
 	union {
 		struct cmsghdr header;
@@ -262,10 +277,11 @@ static int send_with_switches(int pidfd)
 
 	if (process.settings.switches && !switches_open(&switches)) {
 		memcpy(descriptors + 2, switches.events, switches.count * sizeof(int));
-		result = message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes);
+		result =
+			message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes, 0);
 		switches_hand_over(&switches, result);
 	}
-	return result ? message_send(EVENT_HELLO_PROCESS, descriptors, 2, 0) : 0;
+	return result ? message_send(EVENT_HELLO_PROCESS, descriptors, 2, 0, 0) : 0;
 }
 
 int process_send(void)
@@ -283,7 +299,12 @@ int process_send(void)
 
 int process_send_switches(int event, uint32_t bytes)
 {
-	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes);
+	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes, 0);
+}
+
+int process_send_gpu_module(int memory, uint64_t hash)
+{
+	return message_send(EVENT_HELLO_GPU_MODULE, &memory, 1, 0, hash);
 }
 
 void process_close(void)

@@ -21,6 +21,7 @@ struct process_settings {
 	char metric[32];
 	uint64_t period_ns;
 	bool switches; /* switch records are wanted */
+	char gpu[16];  /* of `gpu=`: auto, a vendor's name, or off */
 };
 
 struct process {
@@ -44,6 +45,9 @@ int process_send(void);
 
 /* Sends one more switch ring, whose perf event is `event`. 0 or negative; never waits. */
 int process_send_switches(int event, uint32_t bytes);
+
+/* Sends a GPU binary of that hash: a sealed memfd. 0 or negative; never waits. */
+int process_send_gpu_module(int memory, uint64_t hash);
 
 /* Takes the memory away again: nobody will read it. */
 void process_close(void);
