@@ -214,6 +214,11 @@ static bool span_take(struct drain *drain, const struct event_span *span)
 		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
 		(span->h.type != EVENT_SPAN && !span->link))
 		return true;
+	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN &&
+		switches_cover(drain->process->switches, drain->ring->tid)) {
+		waits_add(&drain->ring->waits, span->begin_ns, span->end_ns, record.context);
+		return true;
+	}
 	if (span->h.type == EVENT_SPAN) {
 		span_put(drain, &record);
 		return true;
@@ -414,7 +419,9 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	memcpy(name, shared->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	stream.name = store_writer_text(drain->writer, name, strlen(name));
+	waits_clear(&ring->waits);
 	*ring = (struct ring){.claim = ring->claim,
+		.waits = ring->waits,
 		.contexts = ring->contexts,
 		.context_room = ring->context_room,
 		.texts = ring->texts,
@@ -473,7 +480,7 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	const char *name;
 
 	end_ns = later(end_ns, ring->last_ns);
-	switch_line_end(&ring->line, drain->writer, ring->stream, end_ns);
+	switch_line_end(&ring->line, &ring->waits, drain->writer, ring->stream, end_ns);
 	if (lost > ring->lost)
 		lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	if (!stream)
@@ -497,9 +504,12 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	struct drain drain = {
 		.process = process, .ring = &process->rings[index], .writer = writer, .host = host};
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
+	/* Ahead of the head: a wait that is over now is in the ring. */
+	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
 
+	waits_look(&drain.ring->waits, since_ns);
 	if (state == EVENT_RING_FREE || (head == tail && state != EVENT_RING_ENDED))
 		return 0;
 	drain.now_ns = now_ns();
