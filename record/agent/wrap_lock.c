@@ -30,7 +30,17 @@
 		return WAIT(name, arguments);                       \
 	}
 
-TRIES(pthread_mutex_lock, pthread_mutex_trylock, EBUSY, (pthread_mutex_t * mutex), mutex, (mutex))
+/* One that looks free is simply locked. Should somebody else be faster, that wait has no path. */
+WRAPPER int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	if (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) && REAL(pthread_mutex_trylock)) {
+		int result = real.pthread_mutex_trylock(mutex); /* it may be ours, and recursive */
+
+		return result == EBUSY ? WAIT(pthread_mutex_lock, (mutex)) : result;
+	}
+	return REAL(pthread_mutex_lock)(mutex);
+}
+
 TRIES(pthread_mutex_timedlock, pthread_mutex_trylock, EBUSY,
 	(pthread_mutex_t * mutex, const struct timespec *until), mutex, (mutex, until))
 TRIES(pthread_mutex_clocklock, pthread_mutex_trylock, EBUSY,
