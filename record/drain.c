@@ -384,8 +384,7 @@ static uint32_t monitored_attributes(const struct measured *process, const struc
 	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
 	if (cpu_end_ns)
 		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
-	if (switches_cover(process->switches, ring->tid))
-		attribute_put_number(&text, "switches", 1);
+	attribute_put_number(&text, "switches", switches_cover(process->switches, ring->tid));
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);

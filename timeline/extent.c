@@ -9,8 +9,8 @@
  * Spans of one kind: the one that began last, of those that begin together the one that ends last.
  *
  * The sample in force is the last extent sample. Lost and unmonitored time ends its force. A
- * blocked or runnable span interrupts it: the thread comes back to where it was switched out, which
- * is the span's context where it names one. Without any such span in the stream the force ends two periods
+ * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
+ * does between its waits the samples know better. Without any such span in the stream the force ends two periods
  * after the sample. A CPU stream without samples (an import of spans) works where its spans say so.
  */
 #include "timeline/extent.h"
@@ -164,8 +164,6 @@ static int take_span(struct extent_walk *walk, struct error *error)
 	if (span.end_ns <= walk->now_ns || span.end_ns <= span.begin_ns)
 		return 0;
 	walk->steady_ns = 0;
-	if ((kind == EXTENT_KIND_BLOCKED || kind == EXTENT_KIND_RUNNABLE) && span.context)
-		walk->force.context = span.context;
 	return extent_stack_push(&walk->stacks[kind], &span) ? 0 : error_memory(error);
 }
 

@@ -30,11 +30,13 @@ ssize_t __recvfrom_chk(int fd, void *to, size_t bytes, size_t room, int flags, _
 	socklen_t *address_bytes);
 int __poll_chk(struct pollfd *set, nfds_t count, int timeout, size_t set_bytes);
 size_t __fread_chk(void *to, size_t room, size_t size, size_t count, FILE *from);
+ssize_t __getdelim(char **line, size_t *room, int end, FILE *from);
 char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 
 #define REAL_WAITS(X)                 \
 	X(__fgets_chk)                \
 	X(__fread_chk)                \
+	X(__getdelim)                 \
 	X(__poll_chk)                 \
 	X(__pread64_chk)              \
 	X(__pread_chk)                \

@@ -95,6 +95,14 @@ WRAPPER ssize_t getdelim(char **line, size_t *room, int end, FILE *from)
 	return WAIT(getdelim, (line, room, end, from));
 }
 
+/* What <stdio.h> makes of getline in optimized programs. */
+WRAPPER ssize_t __getdelim(char **line, size_t *room, int end, FILE *from)
+{
+	if (has_line(from, end, SIZE_MAX))
+		return REAL(__getdelim)(line, room, end, from);
+	return WAIT(__getdelim, (line, room, end, from));
+}
+
 WRAPPER int fflush(FILE *stream)
 {
 	return WAIT(fflush, (stream));
