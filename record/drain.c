@@ -384,6 +384,9 @@ static uint32_t monitored_attributes(const struct measured *process, const struc
 	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
 	if (cpu_end_ns)
 		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
+	if (process->rank >= 0)
+		attribute_put(&text, "rank_from",
+			atomic_load(&process->shared->rank_known) ? "MPI_Comm_rank" : "environment");
 	attribute_put_number(&text, "switches", switches_cover(process->switches, ring->tid));
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);

@@ -16,7 +16,8 @@ static bool has_room(const struct ring *ring)
 	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
 }
 
-static void publish(const struct wait *wait, uint64_t end_ns, const void *function)
+static void publish(
+	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
 	struct event_span span = {
 		.begin_ns = wait->begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
@@ -25,20 +26,28 @@ static void publish(const struct wait *wait, uint64_t end_ns, const void *functi
 	if (!t)
 		return;
 	span.h.node = trace_path_into(t, (uintptr_t)function);
-	trace_span(t, EVENT_SPAN, &span);
+	if (end_ns - wait->begin_ns > WAIT_LEAST_NS)
+		trace_span(t, EVENT_SPAN, &span);
+	if (call) {
+		span.operation = call->operation;
+		span.bytes = call->bytes;
+		span.attributes = trace_text(t, call->attributes);
+		trace_span(t, EVENT_SPAN, &span);
+	}
 	trace_end(t);
 }
 
 /* Signals wait meanwhile: a handler that leaves by longjmp, or cancels the thread at once, would leave the
  * ring open. A vfork child has its parent's ring, and writes nothing there. */
-void wait_publish(const struct wait *wait, uint64_t end_ns, const void *function)
+void wait_publish(
+	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
 	uint64_t all = UINT64_MAX, before;
 	int error = errno;
 
-	if (process_is_own() && has_room(&wait->thread->ring) &&
+	if (process_is_own() && (call || has_room(&wait->thread->ring)) &&
 		!syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
-		publish(wait, end_ns, function);
+		publish(wait, end_ns, function, call);
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 	}
 	errno = error;

@@ -24,8 +24,16 @@ struct wait {
 	uint64_t outer_ns; /* begin of the wait whose signal handler we are in; 0: there is none */
 };
 
-/* Publishes [begin, end) as a wait in `function`. */
-void wait_publish(const struct wait *wait, uint64_t end_ns, const void *function);
+/* What a call is besides a wait: a span of its own, however short it was. */
+struct wait_call {
+	uint32_t operation; /* enum store_op; STORE_OP_NONE: nothing */
+	uint64_t bytes;
+	const char *attributes; /* "key=value,..." */
+};
+
+/* Publishes [begin, end) as a wait in `function`, if it lasted, and as `call`. */
+void wait_publish(
+	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call);
 
 /* The frame of the wait under way may be gone, by a longjmp: then it is shallower than ours, or as deep. */
 static inline void wait_begin(struct wait *wait)
@@ -45,7 +53,7 @@ static inline void wait_begin(struct wait *wait)
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, wait->begin_ns, memory_order_relaxed);
 }
 
-static inline void wait_end(const struct wait *wait, const void *function)
+static inline void wait_end_call(const struct wait *wait, const void *function, const struct wait_call *call)
 {
 	struct thread *t = wait->thread;
 	uint64_t end_ns;
@@ -53,10 +61,15 @@ static inline void wait_end(const struct wait *wait, const void *function)
 	if (!t || t != thread_self())
 		return; /* a child that the wait's signal handler has forked */
 	end_ns = process_now_ns();
-	if (end_ns - wait->begin_ns > WAIT_LEAST_NS)
-		wait_publish(wait, end_ns, function);
+	if (call || end_ns - wait->begin_ns > WAIT_LEAST_NS)
+		wait_publish(wait, end_ns, function, call);
 	if (!wait->outer_ns)
 		atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
+}
+
+static inline void wait_end(const struct wait *wait, const void *function)
+{
+	wait_end_call(wait, function, NULL);
 }
 
 /* The value of a call of a real function, which is a wait. */

@@ -6,7 +6,9 @@
  * wait. A try gives every other error that the lock gives.
  */
 #include <errno.h>
+#include <string.h>
 
+#include "record/agent/environment.h"
 #include "record/agent/real.h"
 #include "record/agent/wait.h"
 #include "record/agent/wrap.h"
@@ -67,7 +69,6 @@ WAITS(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
 WAITS(int, cnd_timedwait,
 	(cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until),
 	(condition, mutex, until))
-WAITS(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 WAITS(int, pthread_join, (pthread_t thread, void **result), (thread, result))
 WAITS(int, pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
 	(thread, result, until))
@@ -75,6 +76,21 @@ WAITS(int, pthread_clockjoin_np,
 	(pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
 	(thread, result, clock, until))
 WAITS(int, thrd_join, (thrd_t thread, int *result), (thread, result))
+
+/* Who comes late to a barrier is found by all that wait there (blame/late.h). */
+WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	char text[64] = "call=pthread_barrier_wait,comm=";
+	struct wait_call call = {.operation = STORE_OP_SYNC, .attributes = text};
+	struct wait wait;
+	int result;
+
+	wait_begin(&wait);
+	result = REAL(pthread_barrier_wait)(barrier);
+	environment_hexadecimal(text + strlen(text), (uintptr_t)barrier);
+	wait_end_call(&wait, (const void *)(uintptr_t)real.pthread_barrier_wait, &call);
+	return result;
+}
 
 /* A semaphore that can be had ends in a cancellation all the same, where one is pending. */
 static bool semaphore_take(sem_t *semaphore)
