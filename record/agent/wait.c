@@ -29,7 +29,8 @@ static void publish(
 	if (end_ns - wait->begin_ns > WAIT_LEAST_NS)
 		trace_span(t, EVENT_SPAN, &span);
 	if (call) {
-		span.operation = call->operation;
+		span.operation =
+			call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
 		span.bytes = call->bytes;
 		span.attributes = trace_text(t, call->attributes);
 		trace_span(t, EVENT_SPAN, &span);

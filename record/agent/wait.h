@@ -26,7 +26,8 @@ struct wait {
 
 /* What a call is besides a wait: a span of its own, however short it was. */
 struct wait_call {
-	uint32_t operation; /* enum store_op; STORE_OP_NONE: nothing */
+	uint32_t operation; /* enum store_op; STORE_OP_NONE: the one called */
+	const char *name;
 	uint64_t bytes;
 	const char *attributes; /* "key=value,..." */
 };

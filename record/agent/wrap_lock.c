@@ -81,7 +81,7 @@ WAITS(int, thrd_join, (thrd_t thread, int *result), (thread, result))
 WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	char text[64] = "call=pthread_barrier_wait,comm=";
-	struct wait_call call = {.operation = STORE_OP_SYNC, .attributes = text};
+	struct wait_call call = {.name = "barrier", .attributes = text};
 	struct wait wait;
 	int result;
 
