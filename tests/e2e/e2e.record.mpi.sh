@@ -36,8 +36,9 @@ examine() { # RUN LIBRARY PROGRAM BYTES FUNCTION : ...; FUNCTION: where the sums
 	check "$run: paths" grep -qi "$5;p\?mpi_allreduce" "$run.calls"
 	hpct-slice "$run.hpct" --format tsv | tsv '
 		$c["op"] == "monitored" && $c["attributes"] ~ /command=[^,]*'"$program"'/ {
-			print match($c["attributes"], /rank_from=[A-Za-z_]*/) ?
-				substr($c["attributes"], RSTART, RLENGTH) : "none" }' | sort -u >"$run.from"
+			match($c["attributes"], /rank_from=[A-Za-z_]*/)
+			print substr($c["attributes"], RSTART, RLENGTH)
+		}' | sort -u >"$run.from"
 	same "$run: ranks" "rank_from=MPI_Comm_rank" "$(cat "$run.from")"
 	hpct-blame "$run.hpct" --late --format tsv >"$run.late"
 	same "$run: who is late" "rank 1" "$(tsv 'NR == 2 { print $c["key"] }' <"$run.late")"
