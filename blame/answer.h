@@ -7,6 +7,7 @@
 #define BLAME_ANSWER_H
 
 #include "blame/idle.h"
+#include "blame/late.h"
 #include "timeline/program.h"
 
 enum ask_of {
@@ -49,8 +50,8 @@ int answer_print_shares(struct program_call *call, const struct ask *ask, const 
 /* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
 int answer_print_tree(struct program_call *call, const struct share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error);
-/* "rank 1", or "process 4000.0" without ranks; in `arena`. */
-const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
+/* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
+const char *answer_party_name(const struct run *run, const struct late_party *party, struct arena *arena);
 /* Rows "key value". */
 struct answer_fact {
 	const char *key;

@@ -8,10 +8,12 @@ static const struct report_column late_columns[] = {{"key", REPORT_TEXT}, {"blam
 	{"percent", REPORT_PERCENT}, {"last", REPORT_NUMBER}, {"occasions", REPORT_NUMBER},
 	{"waited_ns", REPORT_DURATION}, {"path", REPORT_COMPOSED}};
 
-const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena)
+const char *answer_party_name(const struct run *run, const struct late_party *party, struct arena *arena)
 {
-	const struct run_stream *r = run_stream(run, stream);
+	const struct run_stream *r = run_stream(run, party->stream);
 
+	if (party->is_thread)
+		return arena_printf(arena, "thread %u%s%s", r->s.thread, r->name[0] ? " " : "", r->name);
 	return r->s.rank >= 0 ? arena_printf(arena, "rank %d", (int)r->s.rank)
 			      : arena_printf(arena, "process %u.%u", r->s.pid, r->s.generation);
 }
@@ -19,7 +21,7 @@ const char *answer_party_name(const struct run *run, uint32_t stream, struct are
 static void late_row(struct report *report, struct program_call *call, const struct late *late,
 	const struct late_party *party)
 {
-	report_string(report, answer_party_name(call->run, party->stream, &call->arena));
+	report_string(report, answer_party_name(call->run, party, &call->arena));
 	report_number(report, party->held_ns);
 	report_real(report, late->held_ns ? 100.0 * (double)party->held_ns / (double)late->held_ns : 0);
 	report_number(report, party->last);

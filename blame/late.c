@@ -141,7 +141,7 @@ static int judge(struct late *late, struct search *search, struct arena *arena, 
 	return 0;
 }
 
-static int party_compare(const void *left, const void *right)
+int late_party_compare(const void *left, const void *right)
 {
 	const struct late_party *a = left, *b = right;
 
@@ -168,9 +168,12 @@ static int collect(struct late *late, struct search *search, const struct proces
 /* As a rule a run has no collective calls at all, and nothing needs to be read. */
 static bool has_collective(const struct run *run, struct waits *waits)
 {
-	for (uint32_t context = 1; context < run_context_count(run); context++)
-		if (waits_for(waits, context) == WAITS_FOR_RANKS)
+	for (uint32_t context = 1; context < run_context_count(run); context++) {
+		enum waits_for waits_here = waits_for(waits, context);
+
+		if (waits_here == WAITS_FOR_RANKS || waits_here == WAITS_FOR_THREADS)
 			return true;
+	}
 	return false;
 }
 
@@ -186,6 +189,9 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 	*late = (struct late){0};
 	if (result || !has_collective(run, question->waits))
 		return result;
+	result = late_calls(late, run, question, arena, error);
+	if (result || late->count)
+		return result;
 	late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
 	if (!late->parties) {
 		error_memory(error);
@@ -198,6 +204,6 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 	if (late->count < 2)
 		late->count = 0;
 	if (!result && late->count)
-		qsort(late->parties, late->count, sizeof(*late->parties), party_compare);
+		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
 	return result;
 }

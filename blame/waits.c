@@ -63,6 +63,7 @@ static const struct {
 	{"*futex_*wait*", WAITS_FOR_THREAD},
 	{"*lll_lock_wait*", WAITS_FOR_THREAD},
 	{"*pthread_cond_*wait*", WAITS_FOR_THREAD},
+	{"*pthread_barrier_wait*", WAITS_FOR_THREADS},
 	{"*pthread_*join*", WAITS_FOR_THREAD},
 	{"*sem_*wait*", WAITS_FOR_THREAD},
 	{"*nanosleep*", WAITS_FOR_THREAD},

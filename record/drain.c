@@ -197,6 +197,11 @@ static bool span_take(struct drain *drain, const struct event_span *span)
 		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
 		(span->h.type != EVENT_SPAN && !span->link))
 		return true;
+	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN &&
+		switches_cover(drain->process->switches, drain->ring->tid)) {
+		waits_add(&drain->ring->waits, span->begin_ns, span->end_ns, record.context);
+		return true;
+	}
 	if (span->h.type == EVENT_SPAN) {
 		span_put(drain, &record);
 		return true;
@@ -327,8 +332,10 @@ static uint32_t monitored_attributes(const struct measured *process, const struc
 	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
 	if (cpu_end_ns)
 		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
-	if (switches_cover(process->switches, ring->tid))
-		attribute_put_number(&text, "switches", 1);
+	if (process->rank >= 0)
+		attribute_put(&text, "rank_from",
+			atomic_load(&process->shared->rank_known) ? "MPI_Comm_rank" : "environment");
+	attribute_put_number(&text, "switches", switches_cover(process->switches, ring->tid));
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -362,7 +369,9 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	memcpy(name, shared->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	stream.name = store_writer_text(drain->writer, name, strlen(name));
+	waits_clear(&ring->waits);
 	*ring = (struct ring){.claim = ring->claim,
+		.waits = ring->waits,
 		.contexts = {ring->contexts.list, 0, ring->contexts.room},
 		.texts = {ring->texts.list, 0, ring->texts.room},
 		.begin_ns = stream.begin_ns,
@@ -419,7 +428,7 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	const char *name;
 
 	end_ns = later(end_ns, ring->last_ns);
-	switch_line_end(&ring->line, drain->writer, ring->stream, end_ns);
+	switch_line_end(&ring->line, &ring->waits, drain->writer, ring->stream, end_ns);
 	if (lost > ring->lost)
 		lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	if (!stream)
@@ -443,9 +452,12 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	struct drain drain = {
 		.process = process, .ring = &process->rings[index], .writer = writer, .host = host};
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
+	/* Ahead of the head: a wait that is over now is in the ring. */
+	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
 
+	waits_look(&drain.ring->waits, since_ns);
 	if (state == EVENT_RING_FREE || (head == tail && state != EVENT_RING_ENDED))
 		return 0;
 	drain.now_ns = now_ns();

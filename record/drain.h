@@ -25,6 +25,7 @@ struct ring {
 	bool has_ended;	 /* drained to its end: ring_release may close the stream */
 	uint64_t end_ns; /* of the thread's measurement; 0: not known yet */
 	struct switch_line line;
+	struct waits waits;
 };
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index);

@@ -170,15 +170,20 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns)
 {
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct ring *ring = &process->rings[i];
 		struct store_stream *stream;
 
-		if (process->rings[i].stream == UINT32_MAX)
+		if (ring->stream == UINT32_MAX)
 			continue;
-		switch_line_show(&process->rings[i].line, writer, process->rings[i].stream, complete_ns);
-		stream = store_writer_stream_edit(writer, process->rings[i].stream);
-		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++)
-			if (stream->complete_ns[track] < complete_ns)
-				stream->complete_ns[track] = complete_ns;
+		switch_line_show(&ring->line, &ring->waits, writer, ring->stream, complete_ns);
+		stream = store_writer_stream_edit(writer, ring->stream);
+		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++) {
+			uint64_t known_ns = track == STORE_SPANS ? waits_complete(&ring->waits, complete_ns)
+								 : complete_ns;
+
+			if (stream->complete_ns[track] < known_ns)
+				stream->complete_ns[track] = known_ns;
+		}
 	}
 	join_complete(process, writer, complete_ns);
 }
@@ -226,6 +231,7 @@ void measured_free(struct measured *process)
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		free(process->rings[i].contexts.list);
 		free(process->rings[i].texts.list);
+		waits_fini(&process->rings[i].waits);
 	}
 	free(process->rings);
 	join_free(process->join);

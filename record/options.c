@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/launcher.h"
 #include "store/store.h"
 
 const char options_help[] =
@@ -191,7 +192,10 @@ void launch_name_find(struct launch_name *name)
 	static const char *const launches[] = {
 		"PMIX_NAMESPACE", "PMI_JOBID", "OMPI_MCA_ess_base_jobid", "HYDRA_LAUNCHER_ID", NULL};
 	const char *launch = environment_first(launches);
+	char launcher[64];
 
+	if (!*launch && !launcher_find(launcher, sizeof(launcher)))
+		launch = launcher;
 	memset(name, 0, sizeof(*name));
 	label_copy(name->job, sizeof(name->job), environment_first(jobs));
 	label_copy(name->step, sizeof(name->step), environment_first(steps));

@@ -25,34 +25,37 @@ bool switch_line_take(struct switch_line *line, const struct switch_event *event
 	return is_out || !goes_out;
 }
 
-void switch_line_show(
-	struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t before_ns)
+void switch_line_show(struct switch_line *line, const struct waits *waits, struct store_writer *writer,
+	uint32_t stream, uint64_t before_ns)
 {
 	struct store_record span = span_of(line->out_ns, STORE_OPEN_NS, line->what);
 
-	if (!line->out_ns || line->is_shown || line->out_ns >= before_ns)
+	if (!line->out_ns || line->out_ns >= before_ns)
 		return;
-	store_writer_span_open(writer, stream, SWITCH_SPAN_HANDLE, &span);
+	span.context = waits_context(waits, line->out_ns);
+	if (line->is_shown && line->shown == span.context)
+		return;
+	store_writer_span_open(writer, stream, WAITS_HANDLE_SWITCH + line->out_ns, &span);
 	line->is_shown = true;
+	line->shown = span.context;
 }
 
-void switch_line_put(struct switch_line *line, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span)
+void switch_line_put(struct switch_line *line, struct waits *waits, struct store_writer *writer,
+	uint32_t stream, const struct store_record *span)
 {
-	if (line->is_shown)
-		store_writer_span_close(writer, stream, SWITCH_SPAN_HANDLE, span);
-	else
-		store_writer_append(writer, stream, STORE_SPANS, span, 1);
+	waits_put(waits, writer, stream, span, line->is_shown);
 	line->is_shown = false;
 }
 
-void switch_line_end(struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns)
+void switch_line_end(struct switch_line *line, struct waits *waits, struct store_writer *writer,
+	uint32_t stream, uint64_t end_ns)
 {
 	struct store_record span = span_of(line->out_ns, end_ns, line->what);
 
 	if (line->out_ns && line->out_ns < end_ns)
-		switch_line_put(line, writer, stream, &span);
+		switch_line_put(line, waits, writer, stream, &span);
 	else if (line->is_shown)
-		store_writer_span_close(writer, stream, SWITCH_SPAN_HANDLE, NULL);
+		store_writer_span_close(writer, stream, WAITS_HANDLE_SWITCH + line->out_ns, NULL);
+	waits_settle(waits, writer, stream, UINT64_MAX);
 	*line = (struct switch_line){0};
 }

@@ -11,27 +11,28 @@
 #define RECORD_SWITCH_LINE_H
 
 #include "record/perf_ring.h"
-#include "store/writer.h"
-
-#define SWITCH_SPAN_HANDLE 1u /* of store_writer_span_open; 0 is `monitored` */
+#include "record/waits.h"
 
 struct switch_line {
 	uint64_t known_ns; /* of the last event */
 	uint64_t out_ns;   /* switched out since then; 0: it runs */
 	uint32_t what;	   /* STORE_OP_BLOCKED or STORE_OP_RUNNABLE, while it is out */
 	bool is_shown;	   /* readers see the span open */
+	uint32_t shown;	   /* with this context */
 };
 
 /* The next event. True: *span has come to its end (STORE_OP_LOST: without an amount). */
 bool switch_line_take(struct switch_line *line, const struct switch_event *event, struct store_record *span);
 
-/* What is open since before `before_ns` becomes an open span of the stream. */
-void switch_line_show(
-	struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t before_ns);
-/* Puts a finished span into the stream. */
-void switch_line_put(struct switch_line *line, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span);
+/* What is open since before `before_ns` becomes an open span of the stream, on its path as far as that is
+ * known. */
+void switch_line_show(struct switch_line *line, const struct waits *waits, struct store_writer *writer,
+	uint32_t stream, uint64_t before_ns);
+/* Hands a finished span on. */
+void switch_line_put(struct switch_line *line, struct waits *waits, struct store_writer *writer,
+	uint32_t stream, const struct store_record *span);
 /* The thread has ended: what is open ends with it. */
-void switch_line_end(struct switch_line *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns);
+void switch_line_end(struct switch_line *line, struct waits *waits, struct store_writer *writer,
+	uint32_t stream, uint64_t end_ns);
 
 #endif

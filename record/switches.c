@@ -224,7 +224,7 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	}
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
-	switch_line_put(&ring->line, writer, ring->stream, &span);
+	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span);
 }
 
 /* The kernel dropped records of one processor, nobody knows whose, or of one thread: the number goes to the
@@ -282,6 +282,32 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 	waiting->count = known_ns == UINT64_MAX ? 0 : kept;
 }
 
+/* Waits that have ended since the last pass decide what was kept back. */
+static void waits_decide(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+{
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		struct ring *ring = &process->rings[i];
+		uint64_t out_ns = ring->line.out_ns;
+
+		if (ring->stream != UINT32_MAX)
+			waits_settle(&ring->waits, writer, ring->stream,
+				out_ns && out_ns < known_ns ? out_ns : known_ns);
+	}
+}
+
+static void waiting_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+{
+	struct switches *switches = process->switches;
+
+	if (!switches->waiting.count || !slots_fill(switches, process))
+		return;
+	for (uint32_t i = 0; i < switches->count; i++)
+		losses_take(process, writer, &switches->rings[i]);
+	qsort(switches->waiting.events, switches->waiting.count, sizeof(*switches->waiting.events),
+		event_order);
+	events_take(process, writer, known_ns);
+}
+
 size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns)
 {
 	struct switches *switches = process->switches;
@@ -292,13 +318,8 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 		return 0;
 	for (uint32_t i = 0; i < switches->count; i++)
 		records += perf_ring_read(&switches->rings[i].perf, &switches->waiting);
-	if (!switches->waiting.count || !slots_fill(switches, process))
-		return records;
-	for (uint32_t i = 0; i < switches->count; i++)
-		losses_take(process, writer, &switches->rings[i]);
-	qsort(switches->waiting.events, switches->waiting.count, sizeof(*switches->waiting.events),
-		event_order);
-	events_take(process, writer, known_ns);
+	waiting_take(process, writer, known_ns);
+	waits_decide(process, writer, known_ns);
 	return records;
 }
 

@@ -159,7 +159,10 @@ struct event_ring {
 	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
 	_Atomic uint64_t errant;      /* faults while unwinding, caught */
 	char name[16];		      /* thread's name as last set, NUL-terminated */
-	uint8_t _pad[72];
+	uint8_t _pad[64];
+	/* The thread is in a call that waits, since then; 0: in none. A wait that lasted is in the ring
+	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this is 0 again. */
+	_Atomic uint64_t wait_begin_ns;
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */

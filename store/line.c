@@ -8,9 +8,10 @@
  * Spans of one kind: the one that began last, of those that begin together the one that ends last.
  *
  * The sample in force is the last extent sample. Lost and unmonitored time ends its force. A
- * blocked or runnable span interrupts it: the thread comes back to where it was switched out, which
- * is the span's context where it names one. Without any such span in the stream the force ends two periods
- * after the sample. A CPU stream without samples (an import of spans) works where its spans say so.
+ * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a
+ * thread does between its waits the samples know better. Without any such span in the stream the
+ * force ends two periods after the sample. A CPU stream without samples (an import of spans) works
+ * where its spans say so.
  */
 #include "store/line.h"
 
@@ -43,8 +44,6 @@ bool line_take_span(struct line_walk *line, struct line_span span)
 	if (kind == LINE_KIND_COUNT || span.end_ns <= line->now_ns || span.end_ns <= span.begin_ns)
 		return true;
 	line->steady_ns = 0;
-	if ((kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE) && span.context)
-		line->force.context = span.context;
 	return line_stack_push(&line->stacks[kind], &span);
 }
 

@@ -9,6 +9,8 @@
 #include "store/attribute.h"
 #include "timeline/run_parts.h"
 
+#define SWITCHES_NOT_SAID UINT64_MAX
+
 /* ---- which operations the spans track holds ---- */
 
 static void note_monitored(struct run *run, struct run_line_state *stream, uint32_t attributes)
@@ -21,8 +23,10 @@ static void note_monitored(struct run *run, struct run_line_state *stream, uint3
 		stream->line.period_ns = attribute_number(text, size, "period_ns", 0);
 	if (!*stream->line.metric && attribute_get(text, size, "metric", metric, sizeof metric))
 		stream->line.metric = run_intern(run, metric, strlen(metric));
-	if (attribute_number(text, size, "switches", 0))
-		stream->line.has_switches = true;
+	if (attribute_number(text, size, "switches", SWITCHES_NOT_SAID) != SWITCHES_NOT_SAID) {
+		stream->line.has_switches = attribute_number(text, size, "switches", 0);
+		stream->is_switches_said = true;
+	}
 	stream->line.has_monitored = true;
 }
 
@@ -30,7 +34,7 @@ static void note(struct run *run, struct run_line_state *stream, uint32_t op, ui
 {
 	if (op == STORE_OP_MONITORED)
 		note_monitored(run, stream, attributes);
-	if (op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE)
+	if ((op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !stream->is_switches_said)
 		stream->line.has_switches = true;
 }
 
@@ -39,7 +43,8 @@ static bool knows_enough(const struct run_line_state *stream)
 	const struct run_line *line = &stream->line;
 
 	/* Nothing switches a queue out. */
-	return line->has_monitored && (line->has_switches || stream->r.s.kind == STORE_STREAM_GPU);
+	return line->has_monitored && (line->has_switches || stream->is_switches_said ||
+					      stream->r.s.kind == STORE_STREAM_GPU);
 }
 
 static int look_into(struct run *run, struct run_line_state *stream, const struct store_chunk *chunk,

@@ -54,13 +54,14 @@ struct run_line {
 	uint64_t period_ns;
 	const char *metric;
 	bool has_monitored;
-	bool has_switches; /* blocked or runnable spans anywhere */
+	bool has_switches; /* all blocked and runnable time is in spans */
 };
 
 struct run_line_state {
 	struct run_stream r;
 	struct run_line line;
 	bool is_line_known;
+	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
 	uint64_t spans_seen; /* records in the spans track when the two flags of the line were found out */
 };
 

@@ -17,10 +17,11 @@
 #define ARCH_FP 6
 #define ARCH_SP 7
 #define ARCH_PC 16
-#define ARCH_RED_ZONE 128	      /* bytes below the stack pointer that a leaf may use */
-#define ARCH_CALL_BYTES_MAX 8	      /* longest call that arch_is_call recognizes */
-#define ARCH_ELF_MACHINE 62	      /* EM_X86_64 */
-#define ARCH_GLIBC_BASE "GLIBC_2.2.5" /* the first version of glibc there */
+#define ARCH_RED_ZONE 128		    /* bytes below the stack pointer that a leaf may use */
+#define ARCH_CALL_BYTES_MAX 8		    /* longest call that arch_is_call recognizes */
+#define ARCH_ELF_MACHINE 62		    /* EM_X86_64 */
+#define ARCH_GLIBC_BASE "GLIBC_2.2.5"	    /* the first version of glibc there */
+#define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, where there are two; "": there is one */
 
 static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])
 {

@@ -117,6 +117,19 @@ void environment_decimal(char *to, unsigned long value)
 	*to = '\0';
 }
 
+void environment_hexadecimal(char *to, unsigned long value)
+{
+	int shift = 60;
+
+	*to++ = '0';
+	*to++ = 'x';
+	while (shift && !(value >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[value >> shift & 15];
+	*to = '\0';
+}
+
 /* "PID:N": the N-th program of this pid. Another pid's number says nothing there. */
 static bool generation_write(char *to, size_t bytes)
 {

@@ -21,6 +21,9 @@ uint32_t environment_generation(char *const *envp, pid_t pid);
 /* Writes a number and its NUL, at most 21 bytes: stdio is not for this place. */
 void environment_decimal(char *to, unsigned long value);
 
+/* The same as 0x1f, at most 19 bytes. */
+void environment_hexadecimal(char *to, unsigned long value);
+
 /* The rank that a launcher announced, or -1. */
 int32_t environment_rank(char *const *envp);
 

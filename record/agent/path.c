@@ -149,8 +149,25 @@ static void caches_check(struct thread *t)
 	t->generation = generation;
 }
 
+static void frame_add(struct thread *t, struct unwinder *u, uint64_t function)
+{
+	const struct cfi_module *module = module_find(&t->modules, function);
+
+	if (u->count == UNWIND_FRAMES_MAX)
+		return;
+	memmove(u->frames + 1, u->frames, u->count++ * sizeof(*u->frames));
+	u->frames[0] = (struct unwind_frame){
+		.address = function, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
+}
+
 int path_open(
 	struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns, uint32_t *node)
+{
+	return path_open_into(t, start, 0, bytes, now_ns, node);
+}
+
+int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function, uint64_t bytes,
+	uint64_t now_ns, uint32_t *node)
 {
 	struct unwinder *u = &t->unwinder;
 	enum unwind_result result;
@@ -165,6 +182,8 @@ int path_open(
 	else
 		u->space.memory.low = start->value[ARCH_SP] - ARCH_RED_ZONE;
 	result = unwind_walk(u, start);
+	if (function)
+		frame_add(t, u, function);
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
 	count_add(&t->ring.shared->errant, u->unreadable);

@@ -17,6 +17,11 @@ enum path_result { PATH_OPEN = -1 /* else an enum ring_loss: nothing is open, no
 int path_open(struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns,
 	uint32_t *node);
 
+/* The same with one more frame innermost: the first instruction of `function`, which the path called. 0:
+ * none. */
+int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function, uint64_t bytes,
+	uint64_t now_ns, uint32_t *node);
+
 /* The same on the path that consists of a start routine alone; 0: of the root alone. */
 int path_open_first(
 	struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node);

@@ -12,14 +12,28 @@
 
 __asm__(".symver dlsym,dlsym@" ARCH_GLIBC_BASE);
 #pragma weak dlsym
+__asm__(".symver dlvsym,dlvsym@" ARCH_GLIBC_BASE);
+#pragma weak dlvsym
 
 struct real real;
+
+/* Of functions that libc has twice, glibc < 2.36 finds the one for programs older than any that run: its
+ * conditions are no bigger than a pointer. */
+static void *symbol_of_version(const char *name)
+{
+	void *(*volatile lookup)(void *, const char *, const char *) = dlvsym;
+
+	if (!ARCH_GLIBC_CONDITIONS[0] || !lookup || strncmp(name, "pthread_cond_", 13))
+		return NULL;
+	return lookup(RTLD_NEXT, name, ARCH_GLIBC_CONDITIONS);
+}
 
 void *real_symbol(const char *name)
 {
 	void *(*volatile lookup)(void *, const char *) = dlsym;
+	void *found = symbol_of_version(name);
 
-	return lookup ? lookup(RTLD_NEXT, name) : NULL;
+	return found || !lookup ? found : lookup(RTLD_NEXT, name);
 }
 
 void *real_resolve(const char *name, void *place)
@@ -34,5 +48,6 @@ void real_init(void)
 {
 #define RESOLVE(name) real_resolve(#name, &real.name);
 	REAL_FUNCTIONS(RESOLVE)
+	REAL_WAITS(RESOLVE)
 #undef RESOLVE
 }

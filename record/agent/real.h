@@ -20,6 +20,8 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "record/agent/real_waits.h"
+
 int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
 	void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
 int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
@@ -65,6 +67,7 @@ int dlclose(void *handle);
 struct real {
 #define REAL_FIELD(name) __typeof__(&name) name;
 	REAL_FUNCTIONS(REAL_FIELD)
+	REAL_WAITS(REAL_FIELD)
 #undef REAL_FIELD
 };
 

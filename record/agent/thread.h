@@ -52,6 +52,7 @@ struct thread {
 	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
+	uintptr_t wait_frame; /* of the outermost wait under way, see wait.h */
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];

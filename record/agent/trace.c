@@ -15,6 +15,8 @@ void trace_init(struct thread *t)
 	t->is_tracing = false;
 	t->deferred_ns = 0;
 	t->text_count = 0;
+	t->wait_frame = 0;
+	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
 	memset(t->texts, 0, sizeof(t->texts));
 }
 
@@ -49,17 +51,23 @@ void trace_end(struct thread *t)
 	t->is_tracing = false;
 }
 
+/* What is deferred from here on belongs to the caller. */
 uint32_t trace_path(struct thread *t)
+{
+	t->node = trace_path_into(t, 0);
+	return t->node;
+}
+
+uint32_t trace_path_into(struct thread *t, uint64_t function)
 {
 	struct arch_registers start;
 	uint64_t now_ns = process_now_ns();
 	uint32_t node;
 
 	arch_registers_here(&start);
-	if (path_open(t, &start, sizeof(struct event_sample), now_ns, &node) != PATH_OPEN)
+	if (path_open_into(t, &start, function, sizeof(struct event_sample), now_ns, &node) != PATH_OPEN)
 		return t->root;
 	ring_commit(&t->ring);
-	t->node = node; /* what is deferred from here on belongs to it */
 	return node;
 }
 

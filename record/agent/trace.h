@@ -26,6 +26,9 @@ void trace_end(struct thread *t);
  * 0 (EVENT_NODE_PROGRAM_ROOT) or the thread root when it could not be had. About 0.2 us on a known path. */
 uint32_t trace_path(struct thread *t);
 
+/* The same with `function`, which the wrapper stands in front of, as its innermost frame. */
+uint32_t trace_path_into(struct thread *t, uint64_t function);
+
 /* Id of a string in this ring, 0: none. The last few dozen are remembered. */
 uint32_t trace_text(struct thread *t, const char *text);
 

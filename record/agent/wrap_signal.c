@@ -11,6 +11,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
+#include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
 static bool guarded;			/* our handler is installed */
@@ -164,21 +165,21 @@ WRAPPER int sigwait(const sigset_t *set, int *number)
 {
 	sigset_t copy;
 
-	return REAL(sigwait)(without_ours(set, &copy), number);
+	return WAIT(sigwait, (without_ours(set, &copy), number));
 }
 
 WRAPPER int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	sigset_t copy;
 
-	return REAL(sigwaitinfo)(without_ours(set, &copy), info);
+	return WAIT(sigwaitinfo, (without_ours(set, &copy), info));
 }
 
 WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	sigset_t copy;
 
-	return REAL(sigtimedwait)(without_ours(set, &copy), info, timeout);
+	return WAIT(sigtimedwait, (without_ours(set, &copy), info, timeout));
 }
 
 WRAPPER int signalfd(int fd, const sigset_t *set, int flags)
@@ -201,14 +202,14 @@ WRAPPER int sigsuspend(const sigset_t *set)
 {
 	sigset_t copy;
 
-	return REAL(sigsuspend)(without_ours(set, &copy));
+	return WAIT(sigsuspend, (without_ours(set, &copy)));
 }
 
 WRAPPER int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
 {
 	sigset_t copy;
 
-	return REAL(ppoll)(fds, count, timeout, without_ours(set, &copy));
+	return WAIT(ppoll, (fds, count, timeout, without_ours(set, &copy)));
 }
 
 WRAPPER int __ppoll_chk(
@@ -216,7 +217,7 @@ WRAPPER int __ppoll_chk(
 {
 	sigset_t copy;
 
-	return REAL(__ppoll_chk)(fds, count, timeout, without_ours(set, &copy), bytes);
+	return WAIT(__ppoll_chk, (fds, count, timeout, without_ours(set, &copy), bytes));
 }
 
 WRAPPER int pselect(int count, fd_set *reading, fd_set *writing, fd_set *excepting,
@@ -224,14 +225,14 @@ WRAPPER int pselect(int count, fd_set *reading, fd_set *writing, fd_set *excepti
 {
 	sigset_t copy;
 
-	return REAL(pselect)(count, reading, writing, excepting, timeout, without_ours(set, &copy));
+	return WAIT(pselect, (count, reading, writing, excepting, timeout, without_ours(set, &copy)));
 }
 
 WRAPPER int epoll_pwait(int fd, struct epoll_event *events, int most, int timeout, const sigset_t *set)
 {
 	sigset_t copy;
 
-	return REAL(epoll_pwait)(fd, events, most, timeout, without_ours(set, &copy));
+	return WAIT(epoll_pwait, (fd, events, most, timeout, without_ours(set, &copy)));
 }
 
 /* glibc has it since 2.35; a program that calls it knows that it is there. */
@@ -244,5 +245,5 @@ WRAPPER int epoll_pwait2(
 		errno = ENOSYS;
 		return -1;
 	}
-	return REAL(epoll_pwait2)(fd, events, most, timeout, without_ours(set, &copy));
+	return WAIT(epoll_pwait2, (fd, events, most, timeout, without_ours(set, &copy)));
 }

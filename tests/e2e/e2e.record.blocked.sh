@@ -15,6 +15,7 @@ spans_sum() {
 record probe -- true || fail "true does not end well"
 [ "$(info probe switches_refused)" = 0 ] || skip "the kernel allows no switch records here: $(info probe switches_refused)"
 
+declare -A call=([sleep]=nanosleep [poll]=poll [condition]=pthread_cond_timedwait [mutex]=pthread_mutex_lock [pipe]=read)
 for way in sleep poll condition mutex pipe; do
 	record $way -- "$samples/waits" $way >reading || fail "waits $way does not end well"
 	same "$way: interrupted calls" 0 "$(awk '$1 == "interrupted" { print $2 }' reading)"
@@ -27,6 +28,11 @@ for way in sleep poll condition mutex pipe; do
 	calc "$blocked >= $nominal && $blocked <= $elapsed + 30e6" ||
 		fail "$way: blocked $blocked ns; the program asked for $nominal and waited $elapsed"
 	same "$way: lost" 0 "$(info $way lost)"
+	hpct-slice $way.hpct --streams 'thread=0' --format tsv | tsv '
+		$c["op"] == "blocked" && $c["path"] ~ /^main;waits;by_'"$way"';(.*;)?'"${call[$way]}"'$/ {
+			n += $c["end_ns"] - $c["begin_ns"] } END { printf "%.0f\n", n }' >sum
+	[ $way = pipe ] || check "$way: only $(cat sum) of $blocked ns are in ${call[$way]}" \
+		calc "$(cat sum) >= $nominal && $(cat sum) >= 0.97 * $blocked - 5e6"
 done
 pipes=$(hpct-slice pipe.hpct --streams 'thread=0' --format tsv | tsv '
 	$c["op"] ~ /^(blocked|runnable)$/ { n++ } END { print n + 0 }')
@@ -59,4 +65,7 @@ hpct-stats sleep.hpct --by function --format tsv | tsv '$c["key"] == "blocked" {
 check "hpct-stats: blocked $(cat row)" calc "$(cat row) >= 200e6"
 check "the view draws it" grep -q -- '----' <(hpct-view sleep.hpct --print 120x20)
 record plain --no-switches -- "$samples/waits" sleep >reading || fail "--no-switches"
-same "--no-switches: blocked" 0 "$(spans_sum plain blocked '')"
+slept=$(spans_sum plain blocked '') elapsed=$(awk '$1 == "waits" { print $3 }' reading)
+check "--no-switches: the calls that waited are known all the same: $slept of $elapsed ns" \
+	calc "$slept >= 200e6 && $slept <= $elapsed + 30e6"
+same "--no-switches: runnable" 0 "$(spans_sum plain runnable '')"

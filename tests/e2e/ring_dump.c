@@ -173,6 +173,11 @@ static void take(struct measured *m, struct stream *s, const struct event_header
 		const struct event_text *text = (const void *)h;
 
 		fprintf(out, "name %u %.*s\n", m->shared->pid, (int)h->node, text->bytes);
+	} else if (h->type == EVENT_SPAN) {
+		const struct event_span *span = (const void *)h;
+
+		if (h->node >= s->count || span->end_ns < span->begin_ns)
+			fail("span at node %u that ends at %llu", h->node, (unsigned long long)span->end_ns);
 	} else if (h->type != EVENT_PAD)
 		fail("record of type %u", h->type);
 }

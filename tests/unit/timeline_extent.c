@@ -148,7 +148,7 @@ static bool set(struct moment *m, enum extent_state state, const struct store_re
 	return true;
 }
 
-/* The sample in force, NULL: none; its context may be that of a later switch. */
+/* The sample in force, NULL: none. */
 static const struct store_record *in_force(const struct trace *t, uint64_t at, uint32_t *context)
 {
 	const struct store_record *sample = NULL, *owner;
@@ -166,13 +166,6 @@ static const struct store_record *in_force(const struct trace *t, uint64_t at, u
 		at >= sample->begin_ns + 2 * t->period)
 		return NULL;
 	*context = sample->context;
-	for (size_t i = 0; i < t->span_count; i++) {
-		const struct store_record *s = &t->spans[i];
-
-		if ((s->what == STORE_OP_BLOCKED || s->what == STORE_OP_RUNNABLE) && s->context &&
-			s->begin_ns >= sample->begin_ns && s->begin_ns <= at && s->end_ns > s->begin_ns)
-			*context = s->context;
-	}
 	return sample;
 }
 
@@ -447,8 +440,8 @@ static void test_blocked_comes_back(void **unused)
 	small_span(small.writer, stream, 300, 400, STORE_OP_BLOCKED, b, "");
 	small_span(small.writer, stream, 500, 600, STORE_OP_RUNNABLE, 0, "");
 	small_ready(&small);
-	expect(small.run, 0, 0, 700, "0' 100=main;a 300-main;read 400=main;read 500/ 600=main;read");
-	expect(small.run, 0, 650, 700, "650=main;read");
+	expect(small.run, 0, 0, 700, "0' 100=main;a 300-main;read 400=main;a 500/ 600=main;a");
+	expect(small.run, 0, 650, 700, "650=main;a");
 	small_end(&small);
 }
 

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * late_calls.c - see late.h: collective calls that were recorded one by one. The stays of all parties in one
+ * call share a key: of MPI the communicator's name and the call's number on it, of a barrier of threads the
+ * process and the barrier, whose rounds are told apart by time: nobody comes to the next round before the
+ * first has left the last one.
+ *
+ *   stays, by (key, begin)  --rounds-->  occasions: the last to come held up those that were still there
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/late.h"
+#include "blame/process.h"
+#include "store/arena.h"
+#include "timeline/attribute.h"
+#include "timeline/numbering.h"
+#include "timeline/scan.h"
+
+#define COMMUNICATOR_BYTES 48
+
+struct call_key {
+	uint64_t number;  /* of MPI's call, else 0 */
+	uint32_t process; /* plus 1; of MPI's calls 0 */
+	uint32_t _pad;
+	char communicator[COMMUNICATOR_BYTES];
+};
+
+struct stay {
+	uint32_t call; /* number of its key */
+	uint32_t party;
+	uint64_t begin_ns, end_ns;
+	uint32_t context;
+};
+
+struct search {
+	struct run *run;
+	const struct idle_question *question;
+	struct numbering calls;
+	struct numbering parties; /* by stream, as a thread or for its process */
+	struct stay *stays;
+	size_t count, room;
+	uint32_t process;
+	uint32_t first; /* stream of the process */
+};
+
+static bool put_stay(struct search *search, const struct stay *stay)
+{
+	if (search->count == search->room) {
+		size_t room = search->room ? 2 * search->room : 1024;
+		struct stay *stays = realloc(search->stays, room * sizeof(*stays));
+
+		if (!stays)
+			return false;
+		search->stays = stays;
+		search->room = room;
+	}
+	search->stays[search->count++] = *stay;
+	return true;
+}
+
+/* False: this span is no collective call, or its communicator means nothing to other processes. */
+static bool key_of(const struct search *search, const struct batch *batch, size_t row, struct call_key *key)
+{
+	bool is_barrier = batch->what[row] >= STORE_OP_COUNT &&
+			  !strcmp(run_op_name(search->run, batch->what[row]), "barrier");
+	const char *text;
+	size_t size;
+
+	*key = (struct call_key){0};
+	if (!is_barrier && batch->what[row] != STORE_OP_MPI)
+		return false;
+	text = batch_attributes(search->run, batch, row, &size);
+	if (!attribute_get(text, size, "comm", key->communicator, sizeof(key->communicator)))
+		return false;
+	key->number = attribute_number(text, size, "seq", 0);
+	key->process = is_barrier ? search->process + 1 : 0;
+	return is_barrier || (key->number && strncmp(key->communicator, "0x", 2));
+}
+
+static int take(struct search *search, const struct batch *batch, size_t row, struct error *error)
+{
+	struct call_key key;
+	struct stay stay = {.begin_ns = batch->begin_ns[row],
+		.end_ns = batch->end_ns[row],
+		.context = batch->context[row]};
+	struct late_party party;
+
+	if (!key_of(search, batch, row, &key))
+		return 0;
+	memset(&party, 0, sizeof(party)); /* it is a key: no stray bytes */
+	party.stream = key.process ? batch->stream : search->first;
+	party.is_thread = key.process != 0;
+	stay.call = numbering_put(&search->calls, &key, NULL);
+	stay.party = numbering_put(&search->parties, &party, NULL);
+	if (stay.call == NUMBERING_NONE || stay.party == NUMBERING_NONE || !put_stay(search, &stay))
+		return error_memory(error);
+	return 0;
+}
+
+static int read_stream(struct search *search, uint32_t stream, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count = 0;
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
+		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_REST, 0, error);
+
+	if (result)
+		return result;
+	while (!result && (count = scan_next(scan, &batch, error)) > 0)
+		for (size_t row = 0; row < batch->count && !result; row++)
+			result = take(search, batch, row, error);
+	scan_close(scan);
+	return result ? result : (int)count;
+}
+
+static int stay_compare(const void *left, const void *right)
+{
+	const struct stay *a = left, *b = right;
+
+	if (a->call != b->call)
+		return a->call < b->call ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->party < b->party ? -1 : a->party > b->party;
+}
+
+/* The stays [0, count) of one call or round; the last is the last to come. Of a call that does not hold its
+ * callers up (a broadcast) some have left by then: those waited for nobody. */
+static void occasion(struct late *late, const struct stay *stays, size_t count, uint64_t *most_ns)
+{
+	const struct stay *last = &stays[count - 1];
+	struct late_party *party = &late->parties[last->party];
+	uint64_t held_ns = 0;
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		uint64_t waited_ns =
+			stays[i].end_ns >= last->begin_ns ? last->begin_ns - stays[i].begin_ns : 0;
+
+		late->parties[stays[i].party].waited_ns += waited_ns;
+		held_ns += waited_ns;
+	}
+	late->occasions++;
+	late->held_ns += held_ns;
+	party->last++;
+	party->held_ns += held_ns;
+	if (held_ns >= most_ns[last->party]) {
+		most_ns[last->party] = held_ns;
+		party->context = last->context;
+	}
+}
+
+/* How many of the stays, which begin with one call's, are one round of it. */
+static size_t round_count(const struct stay *stays, size_t count)
+{
+	uint64_t left_ns = stays[0].end_ns;
+	size_t i = 1;
+
+	while (i < count && stays[i].call == stays[0].call && stays[i].begin_ns <= left_ns) {
+		if (stays[i].end_ns < left_ns)
+			left_ns = stays[i].end_ns;
+		i++;
+	}
+	return i;
+}
+
+static size_t call_count(const struct stay *stays, size_t count)
+{
+	size_t i = 1;
+
+	while (i < count && stays[i].call == stays[0].call)
+		i++;
+	return i;
+}
+
+static int judge(struct late *late, struct search *search, struct arena *arena, struct error *error)
+{
+	uint64_t *most_ns = arena_calloc(arena, search->parties.count + 1, sizeof(*most_ns));
+	size_t count;
+
+	late->parties = arena_calloc(arena, search->parties.count + 1, sizeof(*late->parties));
+	if (!most_ns || !late->parties)
+		return error_memory(error);
+	late->count = search->parties.count;
+	for (uint32_t i = 0; i < late->count; i++)
+		late->parties[i] = *(const struct late_party *)numbering_key(&search->parties, i);
+	qsort(search->stays, search->count, sizeof(*search->stays), stay_compare);
+	for (size_t i = 0; i < search->count; i += count) {
+		const struct stay *stays = &search->stays[i];
+		const struct call_key *key = numbering_key(&search->calls, stays->call);
+		bool is_barrier = key->process != 0;
+
+		count = is_barrier ? round_count(stays, search->count - i)
+				   : call_count(stays, search->count - i);
+		if (count > 1)
+			occasion(late, stays, count, most_ns);
+	}
+	return 0;
+}
+
+int late_calls(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
+	struct error *error)
+{
+	struct search search = {.run = run, .question = question};
+	struct process *processes;
+	uint32_t count;
+	int result = process_list(
+		&processes, &count, run, question->streams, question->stream_count, arena, error);
+
+	if (result)
+		return result;
+	numbering_init(&search.calls, sizeof(struct call_key));
+	numbering_init(&search.parties, sizeof(struct late_party));
+	for (uint32_t p = 0; p < count && !result; p++) {
+		search.process = p;
+		search.first = processes[p].streams[0];
+		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)
+			if (run_stream(run, processes[p].streams[i])->s.kind == STORE_STREAM_CPU)
+				result = read_stream(&search, processes[p].streams[i], error);
+	}
+	if (!result && search.count)
+		result = judge(late, &search, arena, error);
+	if (!result && late->count > 1)
+		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+	if (late->count < 2)
+		late->count = 0;
+	free(search.stays);
+	numbering_fini(&search.calls);
+	numbering_fini(&search.parties);
+	return result;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait.c - see wait.h. */
+#include "record/agent/wait.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/trace.h"
+
+/* A program that waits more often than the collector looks keeps half of its ring for samples: what is not
+ * told then is a path, not a time. */
+static bool has_room(const struct ring *ring)
+{
+	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
+}
+
+static void publish(
+	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
+{
+	struct event_span span = {
+		.begin_ns = wait->begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
+	struct thread *t = trace_begin();
+
+	if (!t)
+		return;
+	span.h.node = trace_path_into(t, (uintptr_t)function);
+	if (end_ns - wait->begin_ns > WAIT_LEAST_NS)
+		trace_span(t, EVENT_SPAN, &span);
+	if (call) {
+		span.operation =
+			call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
+		span.bytes = call->bytes;
+		span.attributes = trace_text(t, call->attributes);
+		trace_span(t, EVENT_SPAN, &span);
+	}
+	trace_end(t);
+}
+
+/* Signals wait meanwhile: a handler that leaves by longjmp, or cancels the thread at once, would leave the
+ * ring open. A vfork child has its parent's ring, and writes nothing there. */
+void wait_publish(
+	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
+{
+	uint64_t all = UINT64_MAX, before;
+	int error = errno;
+
+	if (process_is_own() && (call || has_room(&wait->thread->ring)) &&
+		!syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
+		publish(wait, end_ns, function, call);
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
+	}
+	errno = error;
+}

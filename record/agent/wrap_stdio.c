@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_stdio.c - the calls of stdio that programs read and write files by. What a
+ * stream's buffer can give or take is not a wait, and costs no look at the clock.
+ * libc reads and writes below them without passing wrap_wait.c.
+ */
+#include <string.h>
+
+#include "record/agent/real.h"
+#include "record/agent/wait.h"
+#include "record/agent/wrap.h"
+
+/* struct _IO_FILE is part of glibc's binary interface; putc_unlocked is compiled into programs by it. */
+static size_t readable(const FILE *stream)
+{
+	return stream->_IO_read_end > stream->_IO_read_ptr
+		       ? (size_t)(stream->_IO_read_end - stream->_IO_read_ptr)
+		       : 0;
+}
+
+static size_t writable(const FILE *stream)
+{
+	return stream->_IO_write_end > stream->_IO_write_ptr
+		       ? (size_t)(stream->_IO_write_end - stream->_IO_write_ptr)
+		       : 0;
+}
+
+static bool has(size_t there, size_t size, size_t count)
+{
+	size_t bytes;
+
+	return !__builtin_mul_overflow(size, count, &bytes) && bytes <= there;
+}
+
+/* Another thread's ungetc would swap the buffer: it is looked into under the stream's own lock. */
+static bool has_line(FILE *stream, int end, size_t most)
+{
+	bool is_there;
+	size_t there;
+
+	if (ftrylockfile(stream))
+		return false;
+	there = readable(stream);
+	is_there = there && (most <= there || memchr(stream->_IO_read_ptr, end, there));
+	funlockfile(stream);
+	return is_there;
+}
+
+WRAPPER size_t fread(void *to, size_t size, size_t count, FILE *from)
+{
+	if (has(readable(from), size, count))
+		return REAL(fread)(to, size, count, from);
+	return WAIT(fread, (to, size, count, from));
+}
+
+WRAPPER size_t __fread_chk(void *to, size_t room, size_t size, size_t count, FILE *from)
+{
+	if (has(readable(from), size, count))
+		return REAL(__fread_chk)(to, room, size, count, from);
+	return WAIT(__fread_chk, (to, room, size, count, from));
+}
+
+WRAPPER size_t fwrite(const void *from, size_t size, size_t count, FILE *to)
+{
+	if (has(writable(to), size, count))
+		return REAL(fwrite)(from, size, count, to);
+	return WAIT(fwrite, (from, size, count, to));
+}
+
+WRAPPER char *fgets(char *to, int bytes, FILE *from)
+{
+	if (bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
+		return REAL(fgets)(to, bytes, from);
+	return WAIT(fgets, (to, bytes, from));
+}
+
+WRAPPER char *__fgets_chk(char *to, size_t room, int bytes, FILE *from)
+{
+	if (bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
+		return REAL(__fgets_chk)(to, room, bytes, from);
+	return WAIT(__fgets_chk, (to, room, bytes, from));
+}
+
+WRAPPER ssize_t getline(char **line, size_t *room, FILE *from)
+{
+	if (has_line(from, '\n', SIZE_MAX))
+		return REAL(getline)(line, room, from);
+	return WAIT(getline, (line, room, from));
+}
+
+WRAPPER ssize_t getdelim(char **line, size_t *room, int end, FILE *from)
+{
+	if (has_line(from, end, SIZE_MAX))
+		return REAL(getdelim)(line, room, end, from);
+	return WAIT(getdelim, (line, room, end, from));
+}
+
+/* What <stdio.h> makes of getline in optimized programs. */
+WRAPPER ssize_t __getdelim(char **line, size_t *room, int end, FILE *from)
+{
+	if (has_line(from, end, SIZE_MAX))
+		return REAL(__getdelim)(line, room, end, from);
+	return WAIT(__getdelim, (line, room, end, from));
+}
+
+WRAPPER int fflush(FILE *stream)
+{
+	return WAIT(fflush, (stream));
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_wait.c - calls that wait for the kernel: descriptors, children, time. Each
+ * is libc's own between two looks at the clock; locks and the like are in
+ * wrap_lock.c. Calls that also take a signal mask are in wrap_signal.c.
+ */
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include "record/agent/real.h"
+#include "record/agent/wait.h"
+#include "record/agent/wrap.h"
+
+#define WAITS(type, name, parameters, arguments) \
+	WRAPPER type name parameters             \
+	{                                        \
+		return WAIT(name, arguments);    \
+	}
+
+/* ---- descriptors ---- */
+
+WAITS(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes))
+WAITS(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room))
+WAITS(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count))
+WAITS(ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
+WAITS(ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at))
+WAITS(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
+	(fd, to, bytes, at, room))
+WAITS(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
+	(fd, to, bytes, at, room))
+WAITS(ssize_t, preadv, (int fd, const struct iovec *to, int count, off_t at), (fd, to, count, at))
+WAITS(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes))
+WAITS(ssize_t, writev, (int fd, const struct iovec *from, int count), (fd, from, count))
+WAITS(ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
+WAITS(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
+WAITS(ssize_t, pwritev, (int fd, const struct iovec *from, int count, off_t at), (fd, from, count, at))
+WAITS(int, fsync, (int fd), (fd))
+WAITS(int, fdatasync, (int fd), (fd))
+WAITS(int, flock, (int fd, int operation), (fd, operation))
+
+WAITS(int, accept, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes), (fd, peer, bytes))
+WAITS(int, accept4, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes, int flags), (fd, peer, bytes, flags))
+WAITS(int, connect, (int fd, __CONST_SOCKADDR_ARG peer, socklen_t bytes), (fd, peer, bytes))
+WAITS(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
+WAITS(ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags),
+	(fd, to, bytes, room, flags))
+WAITS(ssize_t, recvfrom,
+	(int fd, void *to, size_t bytes, int flags, __SOCKADDR_ARG peer, socklen_t *peer_bytes),
+	(fd, to, bytes, flags, peer, peer_bytes))
+WAITS(ssize_t, __recvfrom_chk,
+	(int fd, void *to, size_t bytes, size_t room, int flags, __SOCKADDR_ARG peer, socklen_t *peer_bytes),
+	(fd, to, bytes, room, flags, peer, peer_bytes))
+WAITS(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+WAITS(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+	(fd, messages, count, flags, timeout))
+WAITS(ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
+WAITS(ssize_t, sendto,
+	(int fd, const void *from, size_t bytes, int flags, __CONST_SOCKADDR_ARG peer, socklen_t peer_bytes),
+	(fd, from, bytes, flags, peer, peer_bytes))
+WAITS(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+
+WAITS(int, poll, (struct pollfd * set, nfds_t count, int timeout), (set, count, timeout))
+WAITS(int, __poll_chk, (struct pollfd * set, nfds_t count, int timeout, size_t bytes),
+	(set, count, timeout, bytes))
+WAITS(int, select, (int count, fd_set *reading, fd_set *writing, fd_set *excepting, struct timeval *timeout),
+	(count, reading, writing, excepting, timeout))
+WAITS(int, epoll_wait, (int fd, struct epoll_event *events, int most, int timeout),
+	(fd, events, most, timeout))
+
+/* ---- time and signals ---- */
+
+WAITS(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest))
+WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
+	(clock, flags, time, rest))
+WAITS(int, usleep, (useconds_t us), (us))
+WAITS(unsigned, sleep, (unsigned seconds), (seconds))
+WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest))
+WAITS(int, pause, (void), ())
+
+/* ---- children ---- */
+
+WAITS(pid_t, wait, (int *status), (status))
+WAITS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
+WAITS(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
+	(child, status, options, usage))
+WAITS(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options))
+WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
+
+/* ---- runtimes with locks of their own ---- */
+
+static bool is_futex_wait(long number, long operation)
+{
+	operation &= FUTEX_CMD_MASK;
+	return number == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET ||
+					      operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2);
+}
+
+WRAPPER long syscall(long number, ...)
+{
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (is_futex_wait(number, a[1]))
+		return WAIT(syscall, (number, a[0], a[1], a[2], a[3], a[4], a[5]));
+	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waits.c - see waits.h. */
+#include "record/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HELD_MAX 65536u
+#define KNOWN_MAX 65536u
+#define NESTED_MAX 8u /* waits of signal handlers that came in between */
+
+void waits_fini(struct waits *waits)
+{
+	free(waits->known);
+	free(waits->held);
+}
+
+void waits_clear(struct waits *waits)
+{
+	*waits = (struct waits){.known = waits->known,
+		.known_room = waits->known_room,
+		.held = waits->held,
+		.held_room = waits->held_room};
+}
+
+static bool room_make(void **list, uint32_t count, uint32_t *room, uint32_t most, size_t size)
+{
+	uint32_t wanted = *room ? 2 * *room : 16;
+	void *grown;
+
+	if (count < *room)
+		return true;
+	grown = wanted <= most ? realloc(*list, wanted * size) : NULL;
+	if (!grown)
+		return false;
+	*list = grown;
+	*room = wanted;
+	return true;
+}
+
+void waits_look(struct waits *waits, uint64_t since_ns)
+{
+	waits->since_ns = since_ns;
+}
+
+void waits_add(struct waits *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t context)
+{
+	if (room_make((void **)&waits->known, waits->known_count, &waits->known_room, KNOWN_MAX,
+		    sizeof(*waits->known)))
+		waits->known[waits->known_count++] = (struct wait_known){begin_ns, end_ns, context};
+}
+
+/* The first that ends after a moment: they come as they end. */
+static uint32_t known_after(const struct waits *waits, uint64_t time_ns)
+{
+	uint32_t low = 0, high = waits->known_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (waits->known[middle].end_ns > time_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+uint32_t waits_context(const struct waits *waits, uint64_t begin_ns)
+{
+	uint32_t first = known_after(waits, begin_ns);
+
+	for (uint32_t i = first; i < waits->known_count && i - first < NESTED_MAX; i++)
+		if (waits->known[i].begin_ns <= begin_ns)
+			return waits->known[i].context;
+	if (begin_ns == waits->outside_ns ||
+		(begin_ns > waits->outside_ns && waits->since_ns == waits->outside_ns))
+		return waits->outside;
+	return STORE_CONTEXT_NONE;
+}
+
+static void span_put(
+	const struct waits *waits, struct store_writer *writer, uint32_t stream, const struct wait_held *held)
+{
+	struct store_record span = held->span;
+
+	if (!span.context)
+		span.context = waits_context(waits, span.begin_ns);
+	if (held->is_shown)
+		store_writer_span_close(writer, stream, WAITS_HANDLE_SWITCH + span.begin_ns, &span);
+	else
+		store_writer_append(writer, stream, STORE_SPANS, &span, 1);
+}
+
+/* May the wait that the span belongs to still be published? */
+static bool is_undecided(const struct waits *waits, const struct store_record *span)
+{
+	return waits->since_ns && span->begin_ns >= waits->since_ns;
+}
+
+void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
+	const struct store_record *span, bool is_shown)
+{
+	struct wait_held held = {*span, is_shown};
+
+	if (is_undecided(waits, span) && room_make((void **)&waits->held, waits->held_count,
+						 &waits->held_room, HELD_MAX, sizeof(*waits->held)))
+		waits->held[waits->held_count++] = held;
+	else
+		span_put(waits, writer, stream, &held);
+}
+
+static void known_forget(struct waits *waits, uint64_t known_ns)
+{
+	uint32_t first = known_after(waits, known_ns);
+
+	if (!first)
+		return;
+	waits->known_count -= first;
+	memmove(waits->known, waits->known + first, waits->known_count * sizeof(*waits->known));
+}
+
+void waits_settle(struct waits *waits, struct store_writer *writer, uint32_t stream, uint64_t known_ns)
+{
+	bool is_late = known_ns > waits->since_ns && known_ns - waits->since_ns > WAITS_KEPT_NS;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < waits->held_count; i++) {
+		if (!is_late && is_undecided(waits, &waits->held[i].span))
+			waits->held[kept++] = waits->held[i];
+		else
+			span_put(waits, writer, stream, &waits->held[i]);
+	}
+	waits->held_count = kept;
+	known_forget(waits,
+		kept && waits->held[0].span.begin_ns < known_ns ? waits->held[0].span.begin_ns : known_ns);
+}
+
+uint64_t waits_complete(const struct waits *waits, uint64_t before_ns)
+{
+	return waits->held_count && waits->held[0].span.begin_ns < before_ns ? waits->held[0].span.begin_ns
+									     : before_ns;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waits.h - which call path waited while one thread was switched out: the waits that its wrappers publish
+ * after the fact (record/agent/wait.h), laid over the spans that the kernel's switch records make.
+ *
+ *   wait published   |------------- main;turn;pthread_mutex_lock -------------|
+ *   switched out        |-----|        |--|                |---------------|        |---|
+ *                        gets the path  too                too                       has none
+ *
+ * A span that began inside a wait that is still under way is kept back until that is published, KEPT_NS at
+ * most: then it gets the path that was found from outside, if there is one. Belongs to the collector's
+ * thread.
+ */
+#ifndef RECORD_WAITS_H
+#define RECORD_WAITS_H
+
+#include "store/writer.h"
+
+#define WAITS_KEPT_NS UINT64_C(1000000000)
+/* Handles of store_writer_span_open: 0 is `monitored`, the agent's own count up from 1. */
+#define WAITS_HANDLE_SWITCH (UINT64_C(1) << 63) /* + begin_ns */
+#define WAITS_HANDLE_WAIT (UINT64_C(1) << 62)	/* + begin_ns: there are no switch records */
+
+struct wait_known {
+	uint64_t begin_ns, end_ns;
+	uint32_t context;
+};
+
+struct wait_held {
+	struct store_record span;
+	bool is_shown;
+};
+
+struct waits {
+	uint64_t since_ns;	  /* begin of the wait under way when the ring was read last; 0: none */
+	struct wait_known *known; /* by end */
+	struct wait_held *held;	  /* by begin */
+	uint32_t known_count, known_room, held_count, held_room;
+	/* The path of what began at outside_ns, found from outside; 0: none. */
+	uint64_t outside_ns;
+	uint32_t outside;
+};
+
+void waits_fini(struct waits *waits);
+/* Another thread has the ring: forgets all but the memory. */
+void waits_clear(struct waits *waits);
+
+/* What event_ring.wait_begin_ns was, read before the ring is. */
+void waits_look(struct waits *waits, uint64_t since_ns);
+/* A wait was published. */
+void waits_add(struct waits *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t context);
+/* A finished span of the switch records; is_shown: readers see it open. In order of time. */
+void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
+	const struct store_record *span, bool is_shown);
+/* The context of what began at begin_ns, as far as it is known. */
+uint32_t waits_context(const struct waits *waits, uint64_t begin_ns);
+
+/* All switch records older than `known_ns` were put: what needs not be kept goes to the stream. UINT64_MAX:
+ * nothing comes any more. */
+void waits_settle(struct waits *waits, struct store_writer *writer, uint32_t stream, uint64_t known_ns);
+/* Everything before is with the stream, at most `before_ns`. */
+uint64_t waits_complete(const struct waits *waits, uint64_t before_ns);
+
+#endif

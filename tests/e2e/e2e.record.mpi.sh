@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# MPI programs, C and Fortran, of both libraries: ranks from MPI itself, each call a span with what it was about, once,
+# and the rank that comes late named. One run holds all ranks.
+. "$(dirname -- "$0")/expect.sh"
+here=$HPCT_SOURCE/tests/e2e tried=0
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+
+launch() { # LIBRARY ARGUMENT... : two ranks, wherever there is a core
+	local library=$1 options=()
+	shift
+	[ "$library" = openmpi ] && options=(--allow-run-as-root --oversubscribe)
+	timeout 100 "mpirun.$library" "${options[@]}" -n 2 "$@" </dev/null
+}
+
+# calls RUN : rank, call, its attributes and bytes of each span of MPI
+calls() {
+	hpct-slice "$1.hpct" --format tsv | tsv '
+		$c["op"] == "mpi" {
+			split($c["stream"], part, "/")
+			printf "%s\t%s\t%s\t%s\n", part[2], $c["attributes"], $c["bytes"], $c["path"]
+		}' | sort
+}
+
+examine() { # RUN LIBRARY PROGRAM BYTES FUNCTION : ...; FUNCTION: where the sums are made
+	local run=$1 library=$2 program=$3
+	tried=$((tried + 1))
+	launch "$library" "./$program" >"$run.bare" || skip "$library cannot run $program here"
+	launch "$library" hpct-record -o "$run.hpct" -- "./$program" >"$run.out" 2>"$run.err" ||
+		{ fail "$run: does not end well" && head -n 5 "$run.err"; return; }
+	same_file "$run: output" "$run.bare" "$run.out"
+	calls "$run" >"$run.calls"
+	for rank in 0 1; do
+		same "$run: sums of rank $rank" 4 "$(grep -c "^$rank	call=MPI_Allreduce,comm=world,seq=[0-9]*	$4	" "$run.calls")"
+	done
+	check "$run: paths" grep -qi "$5;p\?mpi_allreduce" "$run.calls"
+	hpct-slice "$run.hpct" --format tsv | tsv '
+		$c["op"] == "monitored" && $c["attributes"] ~ /command=[^,]*'"$program"'/ {
+			match($c["attributes"], /rank_from=[A-Za-z_]*/)
+			print substr($c["attributes"], RSTART, RLENGTH)
+		}' | sort -u >"$run.from"
+	same "$run: ranks" "rank_from=MPI_Comm_rank" "$(cat "$run.from")"
+	hpct-blame "$run.hpct" --late --format tsv >"$run.late"
+	same "$run: who is late" "rank 1" "$(tsv 'NR == 2 { print $c["key"] }' <"$run.late")"
+	check "$run: by how much: $(sed -n 2p "$run.late")" awk -F '\t' 'NR == 2 { exit !($2 >= 80e6) }' "$run.late"
+	same "$run: lost" 0 "$(info "$run" lost)"
+}
+
+for library in openmpi mpich; do
+	command -v "mpirun.$library" >/dev/null || continue
+	if command -v "mpicc.$library" >/dev/null &&
+		"mpicc.$library" -O2 -g -o "c.$library" "$here/mpi_late.c" 2>log; then
+		examine "c_$library" "$library" "c.$library" 8 'main;step'
+		for rank in 0 1; do
+			same "c_$library: the barrier of those two" 1 \
+				"$(grep -c "^$rank	call=MPI_Barrier,comm=world.1.0,seq=1	" "c_$library.calls")"
+		done
+		check "c_$library: send" grep -q '^0	call=MPI_Send,comm=world,peer=1	4	' "c_$library.calls"
+		check "c_$library: receive" grep -q '^1	call=MPI_Recv,comm=world,peer=0	4	' "c_$library.calls"
+	fi
+	for binding in mpi mpi_f08; do
+		command -v "mpifort.$library" >/dev/null &&
+			"mpifort.$library" -cpp "-DBINDING=$binding" -O2 -g -o "$binding.$library" "$here/mpi_late.f90" 2>log ||
+			continue
+		examine "${binding}_$library" "$library" "$binding.$library" 4 mpi_late
+	done
+done
+[ "$tried" -gt 0 ] || skip "neither Open MPI nor MPICH is installed with its compiler"
+echo "tried $tried programs"
