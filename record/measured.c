@@ -7,11 +7,20 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
 #include "record/drain.h"
 #include "record/switches.h"
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* The header's fixed fields, copied out of reach and checked. */
 static int header_check(struct measured *process, struct error *error)
@@ -149,6 +158,9 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
 	/* Whatever a thread did before it ended is in the switch rings now. */
+	pauses_take(&process->pauses, process->shared, clock_ns());
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		ring_pauses(process, i, writer);
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
@@ -217,6 +229,7 @@ void measured_free(struct measured *process)
 		free(process->rings[i].texts);
 	}
 	free(process->rings);
+	pauses_fini(&process->pauses);
 	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);

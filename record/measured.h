@@ -13,6 +13,7 @@
 #define RECORD_MEASURED_H
 
 #include "record/modules.h"
+#include "record/pauses.h"
 #include "store/event.h"
 #include "store/writer.h"
 
@@ -43,6 +44,7 @@ struct measured {
 	struct ring *rings;
 	struct switches *switches; /* NULL: no switch records */
 	struct modules modules;
+	struct pauses pauses;
 	struct measured_child *children;
 	uint32_t child_count, child_room;
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
@@ -51,6 +53,7 @@ struct measured {
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant;
 	uint64_t switches_lost, switches_refused;
+	uint64_t weight_ns, handler_ns;
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */

@@ -11,7 +11,7 @@ struct options {
 	const char *run;     /* -o as given; NULL: by default */
 	char events[128];    /* as EVENT_ENV_EVENTS wants them */
 	const char *summary; /* --summary FILE; NULL: none */
-	bool overwrite, strict, no_switches, is_help, is_version, is_list;
+	bool overwrite, strict, no_switches, is_delayed, keeps_recursion, is_help, is_version, is_list;
 	char **program; /* argv of the program */
 };
 

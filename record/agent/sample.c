@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "record/agent/control.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
 #include "record/agent/wrap.h"
@@ -75,8 +76,12 @@ static void path_sample(struct thread *t, const ucontext_t *context, uint64_t we
 
 void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
-	uint64_t weight = periods * process.settings.period_ns, now_ns = process_now_ns();
+	uint64_t weight, now_ns;
 
+	if (control_is_paused())
+		return;
+	weight = control_weight(t, periods * process.settings.period_ns);
+	now_ns = process_now_ns();
 	count_add(&t->ring.shared->signals, 1);
 	count_add(&t->ring.shared->overruns, periods - 1);
 	t->covered_ns += weight;
@@ -89,6 +94,7 @@ void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 	}
 	path_sample(t, context, weight, now_ns);
 	ring_leave(&t->ring);
+	count_add(&t->ring.shared->handler_ns, process_now_ns() - now_ns);
 }
 
 void sample_handle(int signal, siginfo_t *info, void *context)

@@ -18,6 +18,7 @@
 #include "record/agent/unwind.h"
 
 #define TRACE_TEXTS 64 /* a power of two */
+#define CONTROL_OPEN_MAX 64
 
 /* A string that is in the ring. */
 struct trace_text {
@@ -52,6 +53,11 @@ struct thread {
 	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
+	/* See control.h. */
+	uint32_t pause_epoch;
+	uint32_t open_count; /* beyond CONTROL_OPEN_MAX: counted alone */
+	uint64_t open_serial;
+	struct event_span open[CONTROL_OPEN_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];
