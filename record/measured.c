@@ -214,10 +214,17 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 	}
 	process->end_ns = end_ns;
 	measured_drain(process, writer, host, UINT64_MAX);
+	measured_name(process, writer);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_close(process, i, writer, end_ns);
 	if (process->unmonitored_ns && process->first_stream != UINT32_MAX)
 		unmonitored_put(process, writer, now_ns);
+}
+
+void measured_name(struct measured *process, struct store_writer *writer)
+{
+	process->jit.module = process->modules.jit;
+	jit_name(&process->jit, writer, process->pid, process->begin_ns);
 }
 
 void measured_free(struct measured *process)
@@ -230,6 +237,7 @@ void measured_free(struct measured *process)
 	}
 	free(process->rings);
 	pauses_fini(&process->pauses);
+	jit_fini(&process->jit);
 	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);

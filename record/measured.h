@@ -12,6 +12,7 @@
 #ifndef RECORD_MEASURED_H
 #define RECORD_MEASURED_H
 
+#include "record/jit.h"
 #include "record/modules.h"
 #include "record/pauses.h"
 #include "store/event.h"
@@ -45,6 +46,7 @@ struct measured {
 	struct switches *switches; /* NULL: no switch records */
 	struct modules modules;
 	struct pauses pauses;
+	struct jit jit;
 	struct measured_child *children;
 	uint32_t child_count, child_room;
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
@@ -67,6 +69,8 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
 /* Drains a last time and closes all streams; `now_ns` = when its end was seen. */
 void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+/* Names the code that the program made itself, as far as its map tells. */
+void measured_name(struct measured *process, struct store_writer *writer);
 void measured_free(struct measured *process);
 
 #endif

@@ -129,6 +129,8 @@ static void here_sample(bool with_rest)
 	node = trace_path(t);
 	weight = with_rest ? uncovered_ns(t) : 0;
 	t->covered_ns += weight;
+	weight += t->saved_ns;
+	t->saved_ns = 0;
 	sample_publish(t, node, 0, weight, process_now_ns());
 	trace_end(t);
 }

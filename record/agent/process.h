@@ -22,7 +22,7 @@ struct process_settings {
 	uint64_t period_ns;
 	bool switches; /* switch records are wanted */
 	bool keeps_recursion;
-	bool delayed;  /* sampling is off at first */
+	bool delayed; /* sampling is off at first */
 };
 
 struct process {

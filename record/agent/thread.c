@@ -87,6 +87,7 @@ static struct thread *block_map(uint32_t nodes)
 	thread->path = thread->frames[0];
 	context_init(&thread->tree, (char *)thread + head_bytes(), nodes);
 	thread->unwinder.space = pool.space;
+	thread->unwinder.folds = !process.settings.keeps_recursion;
 	thread->unwinder.space.context = &thread->modules;
 	thread->generation = module_generation();
 	return thread;
@@ -164,6 +165,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	t->covered_ns = 0;
 	trace_init(t);
 	t->open_count = 0;
+	t->saved_ns = t->rest_until_ns = 0;
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
@@ -193,7 +195,8 @@ void thread_settle(struct thread *t)
 	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;
 	if (ring_enter(&t->ring)) {
-		sample_publish(t, t->node, EVENT_F_LAST, rest < most ? rest : most, now_ns);
+		sample_publish(t, t->node, EVENT_F_LAST, (rest < most ? rest : most) + t->saved_ns, now_ns);
+		t->saved_ns = 0;
 		ring_leave(&t->ring);
 	}
 	t->covered_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);

@@ -53,6 +53,10 @@ struct thread {
 	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
+	/* After a walk that took long no other is begun for a while: weight of the samples that came
+	 * meanwhile. */
+	uint64_t saved_ns;
+	uint64_t rest_until_ns;
 	/* See control.h. */
 	uint32_t pause_epoch;
 	uint32_t open_count; /* beyond CONTROL_OPEN_MAX: counted alone */
