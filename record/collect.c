@@ -112,6 +112,8 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	store_writer_meta(writer, "boot", boot);
 	store_writer_meta(writer, "launch", plan->launch);
 	store_writer_meta(writer, "events", plan->events);
+	store_writer_meta(
+		writer, "recursion", strstr(plan->events, EVENT_WORD_RECURSION) ? "kept" : "folded");
 	store_writer_meta(writer, "recorder", "hpct " HPCT_VERSION);
 	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
 	store_writer_meta_number(
@@ -159,6 +161,8 @@ static void commit(struct collector *collector)
 {
 	struct error error;
 
+	for (struct measured *at = collector->processes; at; at = at->next)
+		measured_name(at, collector->writer);
 	for (struct measured *at = collector->processes; at; at = at->next)
 		measured_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
 	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)

@@ -140,6 +140,7 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 		.context = context_of(drain, sample->h.node),
 		.what = drain->process->metric,
 		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
+	drain->process->weight_ns += sample->weight;
 	if (time_ns > drain->ring->last_ns)
 		drain->ring->last_ns = time_ns;
 	return true;
@@ -319,7 +320,7 @@ static bool record_take(void *context, const struct event_header *h)
 
 /* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
 static uint32_t monitored_attributes(const struct measured *process, const struct ring *ring,
-	struct store_writer *writer, const char *name, uint64_t cpu_end_ns)
+	struct store_writer *writer, const char *name, uint64_t cpu_end_ns, uint64_t cpu_paused_ns)
 {
 	struct store_bytes text = {0};
 	uint32_t id = 0;
@@ -332,6 +333,8 @@ static uint32_t monitored_attributes(const struct measured *process, const struc
 	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
 	if (cpu_end_ns)
 		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
+	if (cpu_paused_ns)
+		attribute_put_number(&text, "cpu_paused_ns", cpu_paused_ns);
 	if (process->rank >= 0)
 		attribute_put(&text, "rank_from",
 			atomic_load(&process->shared->rank_known) ? "MPI_Comm_rank" : "environment");
@@ -340,6 +343,14 @@ static uint32_t monitored_attributes(const struct measured *process, const struc
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
 	return id;
+}
+
+/* Of the thread's clock from its begin to cpu_end_ns, what passed while sampling was off. */
+static uint64_t paused_cpu_ns(const struct event_ring *shared, uint64_t cpu_end_ns)
+{
+	uint64_t since_ns = atomic_load(&shared->pause_cpu_ns);
+
+	return atomic_load(&shared->paused_cpu_ns) + (since_ns < cpu_end_ns ? cpu_end_ns - since_ns : 0);
 }
 
 static struct store_record monitored_span(const struct ring *ring, uint64_t end_ns, uint32_t attributes)
@@ -385,7 +396,7 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	if (stream.thread == 0)
 		process->first_stream = ring->stream;
 	span = monitored_span(
-		ring, STORE_OPEN_NS, monitored_attributes(process, ring, drain->writer, name, 0));
+		ring, STORE_OPEN_NS, monitored_attributes(process, ring, drain->writer, name, 0, 0));
 	store_writer_span_open(drain->writer, ring->stream, 0, &span);
 }
 
@@ -395,10 +406,12 @@ static void counters_take(struct drain *drain, struct event_ring *shared)
 	struct measured *process = drain->process;
 	struct ring *ring = drain->ring;
 	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
-		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant)};
-	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant};
+		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant),
+		atomic_load(&shared->handler_ns)};
+	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant,
+		&ring->handler_ns};
 	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
-		&process->errant};
+		&process->errant, &process->handler_ns};
 
 	if (now[3] != ring->partial) {
 		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
@@ -423,12 +436,15 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
 	uint64_t lost = atomic_load(&shared->lost_full) + atomic_load(&shared->lost_nested) +
 			atomic_load(&shared->lost_memory);
+	uint64_t cpu_end_ns = atomic_load(&shared->cpu_end_ns);
 	struct store_record span;
 	size_t size = 0;
 	const char *name;
 
 	end_ns = later(end_ns, ring->last_ns);
 	switch_line_end(&ring->line, &ring->waits, drain->writer, ring->stream, end_ns);
+	pauses_tell(
+		&drain->process->pauses, &ring->pause, drain->writer, ring->stream, ring->begin_ns, end_ns);
 	if (lost > ring->lost)
 		lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	if (!stream)
@@ -439,8 +455,8 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 		stream->complete_ns[track] = STORE_OPEN_NS;
 	name = store_writer_text_at(drain->writer, stream->name, &size);
 	span = monitored_span(ring, end_ns,
-		monitored_attributes(drain->process, ring, drain->writer, name ? name : "",
-			atomic_load(&shared->cpu_end_ns)));
+		monitored_attributes(drain->process, ring, drain->writer, name ? name : "", cpu_end_ns,
+			paused_cpu_ns(shared, cpu_end_ns)));
 	store_writer_span_close(drain->writer, ring->stream, 0, &span);
 	ring->stream = UINT32_MAX;
 	ring->contexts.count = ring->texts.count = 0;
@@ -486,6 +502,15 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 		drain.ring->taken_bytes = 0;
 	}
 	return drain.records;
+}
+
+void ring_pauses(struct measured *process, uint32_t index, struct store_writer *writer)
+{
+	struct ring *ring = &process->rings[index];
+
+	if (ring->stream != UINT32_MAX)
+		pauses_tell(&process->pauses, &ring->pause, writer, ring->stream, ring->begin_ns,
+			ring->has_ended ? ring->end_ns : UINT64_MAX);
 }
 
 void ring_release(struct measured *process, uint32_t index, struct store_writer *writer)

@@ -19,19 +19,22 @@ struct ring {
 	uint64_t begin_ns, last_ns;
 	uint64_t taken_bytes;
 	uint64_t cpu_begin_ns;
-	uint64_t lost;					      /* told by records so far */
-	uint64_t signals, overruns, samples, partial, errant; /* as last read */
+	uint64_t lost;							  /* told by records so far */
+	uint64_t signals, overruns, samples, partial, errant, handler_ns; /* as last read */
 	bool is_broken;	 /* its bytes made no sense: skipped from there on */
 	bool has_ended;	 /* drained to its end: ring_release may close the stream */
 	uint64_t end_ns; /* of the thread's measurement; 0: not known yet */
 	struct switch_line line;
 	struct waits waits;
+	struct pause_line pause;
 };
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index);
 
 /* Takes what is there; opens the stream of a new claim. Returns records taken. */
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host);
+/* Tells its stream when sampling was off. */
+void ring_pauses(struct measured *process, uint32_t index, struct store_writer *writer);
 /* Closes the stream of a thread whose ring was drained to its end, and gives the ring back. */
 void ring_release(struct measured *process, uint32_t index, struct store_writer *writer);
 /* Closes the stream of a thread that has ended, or died with its process at `end_ns`. */

@@ -20,6 +20,7 @@
 #include "record/launch.h"
 #include "record/nested.h"
 #include "record/options.h"
+#include "record/parts.h"
 #include "record/rundir.h"
 #include "store/store.h"
 
@@ -33,7 +34,7 @@ struct record {
 	struct check_target target;
 	struct launch_name name;
 	char run[PATH_MAX + 64]; /* absolute */
-	char agent[PATH_MAX + 64], names[PATH_MAX + 64];
+	struct parts parts;
 	struct host host;
 	bool is_measured;
 	bool made_run;
@@ -87,32 +88,6 @@ static int run_name(struct record *record, struct error *error)
 	return 0;
 }
 
-/* ---- our own files: beside the program, in the build tree and installed alike ---- */
-
-static int parts_find(struct record *record, struct error *error)
-{
-	static const char *const places[] = {"../lib/hpct", HPCT_AGENT_DIRECTORY, "../lib"};
-	char own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-
-	if (length < 0)
-		return error_set(error, ERROR_IO, "cannot tell where hpct-record lies: %s", strerror(errno));
-	own[length] = '\0';
-	*strrchr(own, '/') = '\0';
-	snprintf(record->names, sizeof(record->names), "%s/hpct-names", own);
-	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char place[2 * PATH_MAX];
-
-		if (places[i][0] == '/')
-			snprintf(place, sizeof(place), "%s/hpct-agent.so", places[i]);
-		else
-			snprintf(place, sizeof(place), "%s/%s/hpct-agent.so", own, places[i]);
-		if (realpath(place, record->agent) && !access(record->agent, R_OK))
-			return 0;
-	}
-	return error_set(error, ERROR_IO, "hpct-agent.so is not at %s/../lib/hpct; install hpct again", own);
-}
-
 /* ---- the collector ---- */
 
 static char *command_text(char **program)
@@ -133,7 +108,7 @@ static int collector_start(struct record *record, struct error *error)
 	struct collect_plan plan = {.run = record->run,
 		.launch = record->name.id,
 		.events = record->options.events,
-		.names = record->names,
+		.names = record->parts.names,
 		.unmonitored = record->target.unmeasurable};
 	char *command;
 	int result = rundir_make(record->run, record->name.is_shared ? record->name.id : NULL,
@@ -151,10 +126,10 @@ static int collector_start(struct record *record, struct error *error)
 /* Negative with ERROR_USAGE: not to be run at all; with ERROR_IO: to be run unmeasured. */
 static int measuring_prepare(struct record *record, struct error *error)
 {
-	int result = parts_find(record, error);
+	int result = parts_find(&record->parts, error);
 
 	if (!result)
-		result = host_meet(&record->host, record->name.id, record->run, record->agent, error);
+		result = host_meet(&record->host, record->name.id, record->run, record->parts.agent, error);
 	if (!result && record->host.listener >= 0)
 		result = collector_start(record, error);
 	if (!result)

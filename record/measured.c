@@ -7,12 +7,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
 #include "record/drain.h"
 #include "record/join.h"
 #include "record/switches.h"
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* The header's fixed fields, copied out of reach and checked. */
 static int header_check(struct measured *process, struct error *error)
@@ -158,6 +167,9 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 		records += ring_drain(process, i, writer, host);
 	records += join_drain(process, writer, host, now_ns);
 	/* Whatever a thread did before it ended is in the switch rings now. */
+	pauses_take(&process->pauses, process->shared, clock_ns());
+	for (uint32_t i = 0; i < process->ring_seen; i++)
+		ring_pauses(process, i, writer);
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
@@ -217,11 +229,18 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 	}
 	process->end_ns = end_ns;
 	measured_drain(process, writer, host, UINT64_MAX);
+	measured_name(process, writer);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_close(process, i, writer, end_ns);
 	join_finish(process, writer, end_ns);
 	if (process->unmonitored_ns && process->first_stream != UINT32_MAX)
 		unmonitored_put(process, writer, now_ns);
+}
+
+void measured_name(struct measured *process, struct store_writer *writer)
+{
+	process->jit.module = process->modules.jit;
+	jit_name(&process->jit, writer, process->pid, process->begin_ns);
 }
 
 void measured_free(struct measured *process)
@@ -235,6 +254,8 @@ void measured_free(struct measured *process)
 	}
 	free(process->rings);
 	join_free(process->join);
+	pauses_fini(&process->pauses);
+	jit_fini(&process->jit);
 	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);

@@ -12,7 +12,9 @@
 #ifndef RECORD_MEASURED_H
 #define RECORD_MEASURED_H
 
+#include "record/jit.h"
 #include "record/modules.h"
+#include "record/pauses.h"
 #include "store/event.h"
 #include "store/writer.h"
 
@@ -46,6 +48,8 @@ struct measured {
 	struct join *join;	   /* NULL: no GPU operation so far */
 	struct switches *switches; /* NULL: no switch records */
 	struct modules modules;
+	struct pauses pauses;
+	struct jit jit;
 	struct measured_child *children;
 	uint32_t child_count, child_room;
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
@@ -57,6 +61,7 @@ struct measured {
 	uint64_t gpu_operations, gpu_launches, gpu_lost;
 	uint64_t gpu_unmatched; /* operations whose launch never came */
 	uint64_t gpu_untimed;	/* of which the runtime gave no times, or impossible ones */
+	uint64_t weight_ns, handler_ns;
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
@@ -70,6 +75,8 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
 /* Drains a last time and closes all streams; `now_ns` = when its end was seen. */
 void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+/* Names the code that the program made itself, as far as its map tells. */
+void measured_name(struct measured *process, struct store_writer *writer);
 void measured_free(struct measured *process);
 
 #endif

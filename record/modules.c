@@ -100,6 +100,7 @@ static uint32_t module_add(struct store_writer *writer, const struct event_modul
 uint32_t modules_find(struct modules *modules, struct store_writer *writer, struct event_module *table,
 	uint32_t slot, uint32_t pid, const char *executable)
 {
+	char own[40]; /* addresses mean nothing in another process */
 	struct event_module copy;
 	const char *path;
 	uint32_t id;
@@ -110,10 +111,13 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 		return modules->ids[slot] - 1;
 	if (!slot_copy(&copy, &table[slot]))
 		return MODULES_NONE;
-	path = copy.is_anonymous ? "[anonymous]" : copy.path[0] ? copy.path : executable;
+	snprintf(own, sizeof(own), "[anonymous %u]", pid);
+	path = copy.is_anonymous ? own : copy.path[0] ? copy.path : executable;
 	id = module_add(writer, &copy, path);
 	if (!copy.is_anonymous && !copy.is_vdso)
 		file_keep(id, pid, path, !copy.path[0]);
+	if (copy.is_anonymous)
+		modules->jit = id;
 	modules->ids[slot] = id + 1;
 	return id;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/launcher.h"
+#include "store/event.h"
 #include "store/store.h"
 
 const char options_help[] =
@@ -27,6 +28,8 @@ const char options_help[] =
 	"  -t, --trace            accepted: hpct always traces\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
+	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
+	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
 	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
 	"  -L, --list             list the events\n"
@@ -43,6 +46,9 @@ static const struct option long_options[] = {
 	{"trace", no_argument, NULL, 't'},
 	{"summary", required_argument, NULL, 'S'},
 	{"no-switches", no_argument, NULL, 'W'},
+	{"delay-sampling", no_argument, NULL, 'D'},
+	{"retain-recursion", no_argument, NULL, 'r'},
+	{"keep-recursion", no_argument, NULL, 'r'},
 	{"strict", no_argument, NULL, 'X'},
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
@@ -86,7 +92,16 @@ static int gpu_option(struct options *options, const char *word, struct error *e
 		"event gpu=%s is not available; after gpu= comes auto, nvidia, opencl, level0 or off", word);
 }
 
-static int option_take(struct options *options, int letter, struct error *error)
+/* hpcrun's `-ds` is one option of two letters. `word`: the one that is being read, or was read last. */
+static int delay_take(struct options *options, int letter, const char *word, struct error *error)
+{
+	if (!word || strcmp(word, "-ds"))
+		return error_set(error, ERROR_USAGE, "unknown option -%c; try hpct-record --help", letter);
+	options->is_delayed = true;
+	return 0;
+}
+
+static int option_take(struct options *options, int letter, char **argv, struct error *error)
 {
 	switch (letter) {
 	case 'o':
@@ -103,6 +118,15 @@ static int option_take(struct options *options, int letter, struct error *error)
 		return 0;
 	case 'S':
 		options->summary = optarg;
+		return 0;
+	case 'd': /* of a word that goes on */
+	case 's':
+		return delay_take(options, letter, argv[optind - (letter == 's')], error);
+	case 'D':
+		options->is_delayed = true;
+		return 0;
+	case 'r':
+		options->keeps_recursion = true;
 		return 0;
 	case 'W':
 		options->no_switches = true;
@@ -136,6 +160,13 @@ static int option_refuse(int letter, char **argv, struct error *error)
 	return error_set(error, ERROR_USAGE, "unknown option %s; try hpct-record --help", word);
 }
 
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
 	const char *events = getenv("HPCRUN_EVENT_LIST");
@@ -148,16 +179,20 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	if (result)
 		return result;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, "+:o:e:thVL", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "+:o:e:tdsrhVL", long_options, NULL)) != -1) {
 		if (letter == '?' || letter == ':')
 			return option_refuse(letter, argv, error);
-		result = option_take(options, letter, error);
+		result = option_take(options, letter, argv, error);
 		if (result)
 			return result;
 	}
 	if (!options->no_switches)
 		strcat(options->events, " SWITCHES");
 	strcat(strcat(options->events, " gpu="), options->gpu);
+	if (options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING"))
+		strcat(options->events, EVENT_WORD_DELAY);
+	if (options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION"))
+		strcat(options->events, EVENT_WORD_RECURSION);
 	options->program = argv + optind;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");

@@ -12,7 +12,7 @@ struct options {
 	char events[128];    /* as EVENT_ENV_EVENTS wants them */
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	const char *summary; /* --summary FILE; NULL: none */
-	bool overwrite, strict, no_switches, is_help, is_version, is_list;
+	bool overwrite, strict, no_switches, is_delayed, keeps_recursion, is_help, is_version, is_list;
 	char **program; /* argv of the program */
 };
 

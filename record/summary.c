@@ -70,6 +70,12 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
+	summary->weight_ns += process->weight_ns;
+	summary->handler_ns += process->handler_ns;
+	summary->period_ns = process->period_ns;
+	summary->never_started +=
+		process->pauses.count == 1 && process->pauses.times_ns[0] == process->begin_ns;
+	summary->pauses_refused += atomic_load(&process->shared->pauses_refused);
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
@@ -162,6 +168,10 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"threads_unmonitored", summary->threads_unmonitored},
 		{"children_unmonitored", summary->unmonitored_children},
 		{"processes_refused", summary->refused},
+		{"never_started", summary->never_started},
+		{"starts_refused", summary->pauses_refused},
+		{"sampled_cpu_ns", summary->weight_ns},
+		{"handler_ns", summary->handler_ns},
 		{"program_cpu_ns", summary->program_cpu_ns},
 		{"collector_cpu_ns", own_cpu_ns()},
 		{"frames_unnamed", unnamed},
@@ -222,6 +232,27 @@ static int gpu_put(const struct summary *summary, char *text, size_t room)
 	return used;
 }
 
+/* The rate, and what measuring took. The kernel's part of an interrupt is not in it. */
+static int costs_put(const struct summary *summary, char *text, size_t room)
+{
+	double seconds = (double)summary->weight_ns / 1e9,
+	       taken = (double)(own_cpu_ns() + summary->handler_ns);
+
+	if (!summary->period_ns || seconds <= 0)
+		return 0;
+	return snprintf(text, room,
+		"samples a second of CPU time: asked %.1f, got %.1f  overhead about %.2f %% (handlers %.3f "
+		"s, "
+		"collector %.3f s)\n",
+		1e9 / (double)summary->period_ns, (double)summary->samples / seconds,
+		100.0 * taken / (double)summary->weight_ns, (double)summary->handler_ns / 1e9,
+		(double)own_cpu_ns() / 1e9);
+}
+
+static const char paused_note[] =
+	"never called hpct_start() (hpct.h), which -ds waits for: their CPU time was not "
+	"sampled";
+
 /* Appends what does not go by itself. */
 static int notes_put(const struct summary *summary, char *text, size_t room)
 {
@@ -233,6 +264,13 @@ static int notes_put(const struct summary *summary, char *text, size_t room)
 	if (summary->switches_lost && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used, "switch records lost: %lu\n",
 			(unsigned long)summary->switches_lost);
+	if (summary->never_started && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "%lu processes %s\n",
+			(unsigned long)summary->never_started, paused_note);
+	if (summary->pauses_refused && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"%lu calls of hpct_start() came too fast for the collector and had no effect\n",
+			(unsigned long)summary->pauses_refused);
 	if (summary->threads_unmonitored + summary->unmonitored_children && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads, %lu children\n",
 			(unsigned long)summary->threads_unmonitored,
@@ -244,15 +282,17 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 {
 	int used = snprintf(text, room,
 		"processes %lu  threads %lu  samples %lu  lost %lu  partial %lu (%.2f %%)\n"
-		"events %s  signals %lu  overruns %lu  program %.3f s CPU  collector %.3f s CPU\n",
+		"events %s  signals %lu  overruns %lu  program %.3f s CPU\n",
 		(unsigned long)summary->processes, (unsigned long)summary->threads,
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
-		(double)summary->program_cpu_ns / 1e9, (double)own_cpu_ns() / 1e9);
+		(double)summary->program_cpu_ns / 1e9);
 
 	if ((size_t)used < room)
 		used += gpu_put(summary, text + used, room - (size_t)used);
+	if ((size_t)used < room)
+		used += costs_put(summary, text + used, room - (size_t)used);
 	if ((size_t)used < room)
 		used += notes_put(summary, text + used, room - (size_t)used);
 	if (summary->unnamed && (size_t)used < room)

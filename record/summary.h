@@ -9,10 +9,13 @@
 #include "record/measured.h"
 
 struct summary {
-	uint64_t begin_ns;
+	uint64_t begin_ns, period_ns;
 	uint64_t processes, threads;
 	uint64_t signals, overruns, samples, partial, lost, errant;
 	uint64_t threads_unmonitored, refused;
+	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
+	uint64_t never_started;		/* processes in which sampling was off to the end */
+	uint64_t pauses_refused;
 	uint64_t switches_lost, switches_refused; /* records; processes or threads without them */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one of those; 0: not known */

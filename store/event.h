@@ -41,6 +41,7 @@
 #define EVENT_RING_DATA (256u * 1024u) /* a power of two */
 #define EVENT_RING_STRIDE (EVENT_RING_HEADER + EVENT_RING_DATA)
 #define EVENT_MODULES_AT 65536u
+#define EVENT_PAUSES_MAX 4096u
 #define EVENT_ACTIVITY_DATA (16u * 1024u * 1024u) /* of the activity ring, a power of two */
 
 /* Operations of spans. Ids from STORE_OP_TEXT on are STORE_OP_TEXT + text id of the store. */
@@ -109,6 +110,13 @@ struct event_process {
 	uint32_t _pad;
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
+	/* When the program switched sampling off (even places) and on again (odd ones); place i is pause_ns[i
+	 * % EVENT_PAUSES_MAX]. The agent writes while count - taken leaves room, the collector takes. */
+	_Atomic uint32_t pause_count;
+	_Atomic uint32_t pauses_taken;
+	_Atomic uint32_t pauses_refused; /* starts without room: it stayed off */
+	uint32_t _pad1;
+	_Atomic uint64_t pause_ns[EVENT_PAUSES_MAX];
 };
 
 /* One loaded module. A slot is written once and never reused, so (slot, offset) names
@@ -137,6 +145,8 @@ enum event_ring_state {
 	EVENT_RING_ENDED    /* thread gone; collector drains, then sets FREE */
 };
 
+#define EVENT_NOT_PAUSED UINT64_MAX
+
 struct event_ring {
 	_Atomic uint32_t state; /* FREE -> CLAIMED by compare-exchange (thread), -> ENDED (thread), -> FREE
 				   (collector) */
@@ -159,10 +169,15 @@ struct event_ring {
 	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
 	_Atomic uint64_t errant;      /* faults while unwinding, caught */
 	char name[16];		      /* thread's name as last set, NUL-terminated */
-	uint8_t _pad[64];
 	/* The thread is in a call that waits, since then; 0: in none. A wait that lasted is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this is 0 again. */
 	_Atomic uint64_t wait_begin_ns;
+	/* CPU clock at the pause that lasts, and what passed of it in those that are over; see
+	 * record/agent/control.h */
+	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: none lasts */
+	_Atomic uint64_t paused_cpu_ns;
+	_Atomic uint64_t handler_ns; /* spent on samples */
+	uint8_t _pad[40];
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */
@@ -267,6 +282,9 @@ struct event_fork {
 	uint32_t child_pid;
 	uint32_t kind; /* enum event_fork_kind */
 };
+
+/* Ids of open spans: those of the program's own marks and ranges count up from here. */
+#define EVENT_PROGRAM_SPAN (UINT64_C(1) << 40)
 
 enum event_fork_kind {
 	EVENT_FORK_CHILD,	      /* fork: child_pid registers by itself */
@@ -373,6 +391,8 @@ struct event_hello {
 #define EVENT_ENV_EVENTS                                                                   \
 	"HPCT_EVENTS" /* "CPUTIME@5000 SWITCHES gpu=auto": events separated by spaces; µs \
 		       */
+#define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
+#define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "record/agent/control.h"
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
 #include "record/agent/process.h"
@@ -44,6 +45,7 @@ static int start(void)
 
 	if (process_open(program_argv, program_envp))
 		return -1;
+	control_process_begin();
 	module_init(program_envp);
 	thread_init();
 	thread = thread_new();
@@ -78,8 +80,10 @@ void agent_end(void)
 		return;
 	if (!is_exiting)
 		gpu_flush();
-	if (thread_place.self)
+	if (thread_place.self) {
+		control_thread_end(thread_place.self);
 		thread_settle(thread_place.self);
+	}
 	process_end(process_now_ns());
 }
 
@@ -111,6 +115,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	program_argv = argv;
 	program_envp = envp;
 	main_stack_set(argv);
+	control_init(process.settings.delayed);
 	if (!wrap_thread_open() && !wrap_signal_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);

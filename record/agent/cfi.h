@@ -71,6 +71,7 @@ struct cfi_row {
 /* What a search for a row needs; large for a handler's stack, so the caller keeps it. */
 struct cfi_scratch {
 	struct cfi_row row; /* the answer */
+	uint64_t pc_begin;  /* of the entry that covers pc: the function's begin */
 	struct cfi_row initial;
 	struct cfi_row saved[CFI_STATES_MAX];
 };

@@ -73,6 +73,8 @@ static void events_parse(struct process_settings *settings)
 	unsigned long long us = at ? strtoull(at + 1, NULL, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
+	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
+	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
 	settings->period_ns = us && us < 1000000000u ? us * 1000u : PERIOD_DEFAULT_NS;
 	if (length >= sizeof(settings->metric))
 		length = sizeof(settings->metric) - 1;
@@ -320,7 +322,7 @@ void process_close(void)
 	process.shared = NULL;
 }
 
-static struct event_ring *ring_at(uint32_t index)
+struct event_ring *process_ring_at(uint32_t index)
 {
 	return (struct event_ring *)(process.rings + (size_t)index * EVENT_RING_STRIDE);
 }
@@ -336,7 +338,7 @@ static void claimed_raise(uint32_t count)
 struct event_ring *process_ring_claim(void)
 {
 	for (uint32_t i = 0; i < process.ring_count; i++) {
-		struct event_ring *ring = ring_at(i);
+		struct event_ring *ring = process_ring_at(i);
 		uint32_t free = EVENT_RING_FREE;
 
 		if (atomic_load_explicit(&ring->state, memory_order_relaxed) != EVENT_RING_FREE)
@@ -350,7 +352,7 @@ struct event_ring *process_ring_claim(void)
 }
 
 /* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
-static uint64_t cpu_of_thread_ns(uint32_t tid)
+uint64_t process_cpu_of_thread_ns(uint32_t tid)
 {
 	struct timespec now;
 	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
@@ -384,13 +386,13 @@ void process_end(uint64_t now_ns)
 	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
 
 	for (uint32_t i = 0; i < claimed; i++) {
-		struct event_ring *ring = ring_at(i);
+		struct event_ring *ring = process_ring_at(i);
 		uint64_t cpu_ns;
 
 		if (atomic_load(&ring->state) != EVENT_RING_CLAIMED || atomic_load(&ring->end_ns))
 			continue;
 		name_refresh(ring);
-		cpu_ns = cpu_of_thread_ns(ring->tid);
+		cpu_ns = process_cpu_of_thread_ns(ring->tid);
 		if (cpu_ns)
 			atomic_store(&ring->cpu_end_ns, cpu_ns);
 	}

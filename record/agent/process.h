@@ -22,6 +22,8 @@ struct process_settings {
 	uint64_t period_ns;
 	bool switches; /* switch records are wanted */
 	char gpu[16];  /* of `gpu=`: auto, a vendor's name, or off */
+	bool keeps_recursion;
+	bool delayed; /* sampling is off at first */
 };
 
 struct process {
@@ -63,6 +65,9 @@ pid_t process_pid(void);
 /* A ring in state CLAIMED, or NULL. Lock-free. */
 struct event_ring *process_ring_claim(void);
 
+/* Rings below shared->ring_claimed. */
+struct event_ring *process_ring_at(uint32_t index);
+
 /* Marks the orderly end at now_ns and fills the CPU clocks of rings still in use; once. */
 void process_end(uint64_t now_ns);
 
@@ -71,5 +76,7 @@ void process_resume(void);
 
 uint64_t process_now_ns(void);
 uint64_t process_thread_cpu_ns(void);
+/* The CPU clock of any thread of this process; 0: it has gone. */
+uint64_t process_cpu_of_thread_ns(uint32_t tid);
 
 #endif

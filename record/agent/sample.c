@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "record/agent/control.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
 #include "record/agent/wrap.h"
@@ -57,6 +58,9 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 			memory_order_relaxed);
 }
 
+#define LONG_WALK 16384 /* frames */
+#define REST 16 /* times as long as it took, no walk follows a long one: a sixteenth of the thread's time */
+
 static void path_sample(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
@@ -75,11 +79,22 @@ static void path_sample(struct thread *t, const ucontext_t *context, uint64_t we
 
 void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
-	uint64_t weight = periods * process.settings.period_ns, now_ns = process_now_ns();
+	uint64_t weight, now_ns, took_ns;
 
+	if (control_is_paused())
+		return;
+	weight = control_weight(t, periods * process.settings.period_ns);
+	now_ns = process_now_ns();
+	t->covered_ns += weight;
+	if (now_ns < t->rest_until_ns) {
+		t->saved_ns += weight; /* the next sample has it */
+		count_add(&t->ring.shared->overruns, periods);
+		return;
+	}
 	count_add(&t->ring.shared->signals, 1);
 	count_add(&t->ring.shared->overruns, periods - 1);
-	t->covered_ns += weight;
+	weight += t->saved_ns;
+	t->saved_ns = 0;
 	if (!ring_enter(&t->ring)) {
 		if (t->is_tracing)
 			t->deferred_ns += weight; /* trace_end takes the sample */
@@ -89,6 +104,10 @@ void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 	}
 	path_sample(t, context, weight, now_ns);
 	ring_leave(&t->ring);
+	took_ns = process_now_ns() - now_ns;
+	if (t->unwinder.walked > LONG_WALK)
+		t->rest_until_ns = now_ns + (1 + REST) * took_ns;
+	count_add(&t->ring.shared->handler_ns, took_ns);
 }
 
 void sample_handle(int signal, siginfo_t *info, void *context)

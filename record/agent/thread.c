@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/control.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
@@ -86,6 +87,7 @@ static struct thread *block_map(uint32_t nodes)
 	thread->path = thread->frames[0];
 	context_init(&thread->tree, (char *)thread + head_bytes(), nodes);
 	thread->unwinder.space = pool.space;
+	thread->unwinder.folds = !process.settings.keeps_recursion;
 	thread->unwinder.space.context = &thread->modules;
 	thread->generation = module_generation();
 	return thread;
@@ -131,7 +133,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	static const uint64_t nothing;
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
-		&ring->end_ns, &ring->cpu_end_ns};
+		&ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -140,6 +142,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	ring->thread = index;
 	ring->begin_ns = now_ns;
 	ring->cpu_begin_ns = cpu_ns;
+	control_ring_begin(ring);
 	ring->start_routine = thread_place.start_routine;
 	memset(ring->name, 0, sizeof(ring->name));
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
@@ -161,6 +164,8 @@ void thread_begin(struct thread *t, uint32_t index)
 	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
 	t->covered_ns = 0;
 	trace_init(t);
+	t->open_count = 0;
+	t->saved_ns = t->rest_until_ns = 0;
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
@@ -187,13 +192,14 @@ void thread_settle(struct thread *t)
 
 	t->source->disarm(&t->handle);
 	cpu_ns = t->source->clock_ns();
-	rest = cpu_ns - ring->cpu_begin_ns;
+	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;
 	if (ring_enter(&t->ring)) {
-		sample_publish(t, t->node, EVENT_F_LAST, rest < most ? rest : most, now_ns);
+		sample_publish(t, t->node, EVENT_F_LAST, (rest < most ? rest : most) + t->saved_ns, now_ns);
+		t->saved_ns = 0;
 		ring_leave(&t->ring);
 	}
-	t->covered_ns = cpu_ns - ring->cpu_begin_ns;
+	t->covered_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	atomic_store(&ring->cpu_end_ns, cpu_ns);
 	atomic_store(&ring->end_ns, now_ns);
 }
@@ -209,6 +215,7 @@ void thread_end(struct thread *t)
 	struct event_ring *ring = t->ring.shared;
 
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
+	control_thread_end(t);
 	thread_settle(t);
 	thread_place.self = NULL;
 	switches_thread_close(t->switches);

@@ -18,6 +18,7 @@
 #include "record/agent/unwind.h"
 
 #define TRACE_TEXTS 64 /* a power of two */
+#define CONTROL_OPEN_MAX 64
 
 /* A string that is in the ring. */
 struct trace_text {
@@ -53,6 +54,15 @@ struct thread {
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
 	uintptr_t wait_frame; /* of the outermost wait under way, see wait.h */
+	/* After a walk that took long no other is begun for a while: weight of the samples that came
+	 * meanwhile. */
+	uint64_t saved_ns;
+	uint64_t rest_until_ns;
+	/* See control.h. */
+	uint32_t pause_epoch;
+	uint32_t open_count; /* beyond CONTROL_OPEN_MAX: counted alone */
+	uint64_t open_serial;
+	struct event_span open[CONTROL_OPEN_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];

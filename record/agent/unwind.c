@@ -5,6 +5,12 @@
  * Quick walk: only pc, stack and frame pointer are followed. When a row asks for
  * another register, the walk starts again from the top and follows all of them:
  * rare enough that nobody else has to pay for it.
+ *
+ * Recursion is folded while it is walked: of a round of functions that comes three
+ * times in a row the middle one is dropped, so that the innermost and the outermost
+ * stay, and a stack of a million frames needs no more room than its path.
+ *
+ *   leaf  g g g g f m   ->   leaf g g f m          leaf  a b a b a b m   ->   leaf a b a b m
  */
 #include "record/agent/unwind.h"
 
@@ -22,6 +28,7 @@ enum rule_kind {
 
 #define RULE_HIDDEN 1u
 #define RULE_LOADER 2u
+#define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
@@ -74,8 +81,10 @@ static const struct unwind_rule *rule_fill(struct unwinder *u, struct unwind_rul
 		rule->flags |= RULE_HIDDEN;
 	if (module) {
 		rule->slot = (uint16_t)module->slot;
-		if (!cfi_row_find(module, pc, &u->scratch))
+		if (!cfi_row_find(module, pc, &u->scratch)) {
 			rule->kind = row_compress(&u->scratch.row, rule);
+			rule->function = (uint32_t)u->scratch.pc_begin;
+		}
 	}
 	if (pc >= space->fence_begin && pc < space->fence_end)
 		rule->kind = RULE_FENCE;
@@ -135,14 +144,29 @@ static enum step step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 	return STEP_ON;
 }
 
-static bool is_return_address(struct unwinder *u, uint64_t address)
+/* `anywhere`: also in code without a file, as compilers at run time make it. */
+static bool is_return_address(struct unwinder *u, uint64_t address, bool anywhere)
 {
+	const struct unwind_rule *known = cache_entry(u, address - 1);
 	uint8_t code[ARCH_CALL_BYTES_MAX];
 
-	if (!u->space.module_find(u->space.context, address - 1))
+	if (known->pc == address - 1 && (known->flags & RULE_CALLED))
+		return true;
+	if (!anywhere && !u->space.module_find(u->space.context, address - 1))
 		return false;
 	return !u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) &&
 	       arch_is_call(code + sizeof(code));
+}
+
+/* Code without a module is asked for once: reading it takes a system call. */
+static void called_note(struct unwinder *u, uint64_t pc)
+{
+	struct unwind_rule *rule = cache_entry(u, pc);
+
+	if (rule->pc != pc || rule->kind == RULE_EMPTY)
+		rule_fill(u, rule, pc);
+	if (rule->kind == RULE_MISSING)
+		rule->flags |= RULE_CALLED;
 }
 
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
@@ -153,14 +177,15 @@ static enum step step_guess(struct unwinder *u, bool leaf)
 	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
 
 	u->registers.known = QUICK_KNOWN;
-	if (leaf && !cfi_word_read(memory, sp, &pc) && is_return_address(u, pc)) {
+	if (leaf && !cfi_word_read(memory, sp, &pc) && is_return_address(u, pc, false)) {
 		value[ARCH_PC] = pc;
 		value[ARCH_SP] = sp + 8;
 		return STEP_ON;
 	}
 	if (fp < sp || fp % 8 || cfi_word_read(memory, fp, &caller_fp) ||
-		cfi_word_read(memory, fp + 8, &pc) || !is_return_address(u, pc))
+		cfi_word_read(memory, fp + 8, &pc) || !is_return_address(u, pc, true))
 		return STEP_PARTIAL;
+	called_note(u, pc - 1);
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
 	value[ARCH_SP] = fp + 16;
@@ -190,6 +215,28 @@ static enum step step_take(
 	}
 }
 
+/* Folds what the newest frame has completed; the number of frames that are left. */
+static inline unsigned frames_fold(struct unwind_frame *frames, unsigned count)
+{
+	uint32_t function = frames[count - 1].function;
+
+	for (unsigned round = 1; round <= UNWIND_CYCLE_MAX && 3 * round <= count; round++) {
+		unsigned same = 0;
+
+		if (frames[count - 1 - round].function != function)
+			continue;
+		while (same < 2 * round &&
+			frames[count - 1 - same].function == frames[count - 1 - same - round].function &&
+			frames[count - 1 - same].function)
+			same++;
+		if (same < 2 * round)
+			continue;
+		memmove(&frames[count - 2 * round], &frames[count - round], round * sizeof(*frames));
+		return count - round;
+	}
+	return count;
+}
+
 /* Takes simple steps for as long as their rules are cached and their words lie in the readable stack, with
  * everything in registers of our own: nearly all frames of nearly all stacks. */
 static void walk_simple(struct unwinder *u, bool *exact)
@@ -197,9 +244,9 @@ static void walk_simple(struct unwinder *u, bool *exact)
 	uint64_t *value = u->registers.value, low = u->space.memory.low, span = u->space.memory.high - low;
 	uint64_t pc = value[ARCH_PC], sp = value[ARCH_SP], fp = value[ARCH_FP], shift = u->space.memory.shift;
 	uint64_t known = u->registers.known;
-	unsigned count = u->count;
+	unsigned count = u->count, walked = u->walked;
 
-	for (; span >= 16 && count < UNWIND_FRAMES_MAX; count++) {
+	for (; span >= 16 && count < UNWIND_FRAMES_MAX && walked < UNWIND_WALK_MAX; walked++) {
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
 		const struct unwind_rule *rule = cache_entry(u, at);
 
@@ -211,7 +258,10 @@ static void walk_simple(struct unwinder *u, bool *exact)
 		fp_place = cfa + (uint64_t)(rule->fp_words * 8L);
 		if (cfa <= sp || ra_place - low > span - 8 || (rule->fp_words && fp_place - low > span - 8))
 			break;
-		u->frames[count] = (struct unwind_frame){.address = at, .slot = rule->slot, .exact = *exact};
+		u->frames[count++] = (struct unwind_frame){
+			.address = at, .slot = rule->slot, .exact = *exact, .function = rule->function};
+		if (u->folds)
+			count = frames_fold(u->frames, count);
 		pc = *(const uint64_t *)(uintptr_t)(ra_place + shift);
 		if (rule->fp_words) {
 			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
@@ -226,6 +276,15 @@ static void walk_simple(struct unwinder *u, bool *exact)
 	value[ARCH_FP] = fp;
 	u->registers.known = known;
 	u->count = count;
+	u->walked = walked;
+}
+
+static void frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact)
+{
+	u->frames[u->count++] = (struct unwind_frame){
+		.address = pc, .slot = rule->slot, .exact = exact, .function = rule->function};
+	if (u->folds)
+		u->count = frames_fold(u->frames, u->count);
 }
 
 static enum step walk(struct unwinder *u, bool thorough)
@@ -234,6 +293,7 @@ static enum step walk(struct unwinder *u, bool thorough)
 	bool exact = true;
 
 	u->count = 0;
+	u->walked = 0;
 	u->unreadable = 0;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
@@ -245,11 +305,10 @@ static enum step walk(struct unwinder *u, bool thorough)
 		rule = rule_find(u, pc);
 		if (rule->kind == RULE_FENCE)
 			return STEP_FULL;
-		if (u->count == UNWIND_FRAMES_MAX)
+		if (u->count == UNWIND_FRAMES_MAX || u->walked++ >= UNWIND_WALK_MAX)
 			return STEP_PARTIAL;
 		if (!(rule->flags & RULE_HIDDEN))
-			u->frames[u->count++] =
-				(struct unwind_frame){.address = pc, .slot = rule->slot, .exact = exact};
+			frame_add(u, rule, pc, exact);
 		step = step_take(u, rule, pc, thorough, &exact);
 	}
 	return step;

@@ -10,7 +10,9 @@
 
 #include "record/agent/cfi.h"
 
-#define UNWIND_FRAMES_MAX 16384 /* deeper stacks keep their innermost frames and are partial */
+#define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
+#define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
+#define UNWIND_CYCLE_MAX 4	   /* functions that call each other in turn, and are taken for recursion */
 #define UNWIND_CACHE_ENTRIES 1024
 #define UNWIND_NO_SLOT 0xffffu
 
@@ -37,18 +39,21 @@ struct unwind_rule {
 	int16_t ra_words;
 	uint8_t kind; /* enum in unwind.c; 0: entry is empty */
 	uint8_t flags;
-	uint32_t _pad;
+	uint32_t function; /* tells functions apart; 0: not known */
 };
 
 struct unwind_frame {
-	uint64_t address; /* exact pc of leaf and signal frames, else return address - 1 */
-	uint32_t slot;	  /* of its module; UNWIND_NO_SLOT: outside all modules */
-	uint32_t exact;	  /* 1: address is the exact pc */
+	uint64_t address;  /* exact pc of leaf and signal frames, else return address - 1 */
+	uint16_t slot;	   /* of its module; UNWIND_NO_SLOT: outside all modules */
+	uint16_t exact;	   /* 1: address is the exact pc */
+	uint32_t function; /* tells functions apart; 0: not known */
 };
 
 struct unwinder {
 	struct unwind_space space;
 	unsigned count;		     /* frames of the last walk, innermost first */
+	bool folds;		     /* recursion, as it goes: see unwind.c */
+	unsigned walked;	     /* frames of the last walk, before folding */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
 	struct arch_registers registers;

@@ -55,7 +55,7 @@ __attribute__((noinline)) static void measure(void)
 	begin = process_now_ns();
 	for (unsigned i = 0; i < ROUNDS; i++)
 		unwind_walk(&t->unwinder, &start);
-	printf("frames %u unwind_ns %lu same_ns %lu other_ns %lu\n", t->unwinder.count,
+	printf("frames %u unwind_ns %lu same_ns %lu other_ns %lu\n", t->unwinder.walked,
 		(process_now_ns() - begin) / ROUNDS, same, other);
 }
 

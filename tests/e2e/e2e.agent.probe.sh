@@ -7,9 +7,9 @@ tests=$HPCT_BIN/../tests agent=$HPCT_BIN/../lib/hpct/hpct-agent.so
 
 # probe MODE A B : bare and measured; leaves ./dump
 probe() {
-	local bare=0 got=0
+	local bare=0 got=0 events=${events:-CPUTIME@1000}
 	(exec "$tests/agent_probe" "$@") >bare.out 2>bare.err 3>&- || bare=$?
-	"$tests/ring_dump" -e CPUTIME@1000 "$agent" "$tests/agent_probe" "$@" 3>dump >got.out 2>got.err || got=$?
+	"$tests/ring_dump" -e "$events" "$agent" "$tests/agent_probe" "$@" 3>dump >got.out 2>got.err || got=$?
 	same "$*: exit code" "$bare" "$got"
 	sed -i.cpu /^cpu/d bare.out
 	sed -i.cpu /^cpu/d got.out
@@ -50,6 +50,9 @@ check "thread's name" grep -q '^thread .*/1 destructor ' dump
 probe named 0 0
 check "name given by another thread" grep -q '^thread .*/1 by-another ' dump
 
+probe recursion 60000 0 # folded: few nodes, full stacks
+check "depth 60000, folded" awk '/^thread/ { lost += $8 } /^total/ { split($4, p, "="); exit p[2] > 0 || lost > 0 }' dump
+events='CPUTIME@1000 RECURSION'
 probe recursion 100 0
 same "no partial stack at depth 100" 0 "$(awk '/^total/ { print $4 }' dump | cut -d= -f2)"
 probe recursion 8000 0
@@ -59,6 +62,7 @@ probe recursion 15000 0 # more nodes than the ring holds at once: the first samp
 check "depth 15000" awk '/^thread/ { lost += $8 } /^total/ { split($4, p, "="); exit p[2] > 0 || lost > 3 }' dump
 probe recursion 20000 0
 check "too deep is partial" awk '/^total/ { split($4, p, "="); exit p[2] == 0 }' dump
+unset events
 
 probe chain 13 0
 same "every exec is a generation" "0 1 2 3 4 5 6 7 8 9 10 11 12 13" \

@@ -16,3 +16,9 @@ same "versions asked for, newer than GLIBC_2.28" "" "$newer"
 same "libraries needed" "libc.so.6" "$(readelf -d "$agent" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')"
 check "thread-local storage is initial-exec" test -n "$(readelf -d "$agent" | grep STATIC_TLS)"
 check "no lazy or dynamic TLS call" test -z "$(nm -D --undefined-only "$agent" | grep __tls_get_addr)"
+# What hpct.h calls, the agent has, and no more of that kind; Fortran's module calls the same.
+grep -oE 'hpct_agent_[a-z_]+' exported | sort -u >ours
+grep -oE 'hpct_agent_[a-z_]+' "$HPCT_SOURCE/record/program/hpct.h" | sort -u >header
+same_file "functions of hpct.h" header ours
+grep -oE "(plain|named|found)\('[a-z_]+'" "$HPCT_SOURCE/record/program/hpct.f90" | sed "s/.*'\(.*\)'/hpct_agent_\1/" | sort -u >fortran
+same_file "functions of hpct.f90" fortran ours

@@ -5,7 +5,7 @@
 DESTDIR=$work/stage cmake --install "$HPCT_BIN/.." --prefix /opt/hpct >log 2>&1 || fail "install: $(tail -n 3 log)"
 mv stage/opt/hpct moved
 for program in hpct hpct-record hpct-info hpct-profile hpct-stats hpct-slice hpct-stacks hpct-import hpct-export \
-	hpct-view hpct-names hpct-blame; do
+	hpct-view hpct-names hpct-blame hpct-doctor; do
 	check "$program is installed" [ -x "moved/bin/$program" ]
 	check "its man page is installed" [ -f "moved/share/man/man1/$program.1" ]
 done
@@ -15,3 +15,43 @@ same "exit code" 3 "$?"
 near "weights" 0.2e9 "$(weight_sum moved-run)" 12e6
 near "names" 100 "$(share moved-run spend)" 10
 same "hpct finds its verbs" "$(hpct-info moved-run.hpct)" "$(hpct info moved-run.hpct)"
+
+# Programs find hpct.h, the Fortran source and their build files.
+prefix=$work/moved
+for file in include/hpct.h include/hpct.f90; do
+	check "$file is installed" [ -f "$prefix/$file" ]
+done
+cat >marked.c <<'END'
+#include <hpct.h>
+int main(void)
+{
+	hpct_mark("here");
+	return hpct_is_recorded() ? 4 : 5;
+}
+END
+if command -v cc >/dev/null && command -v pkg-config >/dev/null; then
+	pc=$(find "$prefix" -name hpct.pc -printf '%h\n')
+	# shellcheck disable=SC2046 # several words
+	PKG_CONFIG_PATH=$pc cc $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs hpct) marked.c -o marked || fail "pkg-config hpct"
+	code "marked, not recorded" 5 ./marked
+	code "marked, recorded" 4 hpct-record -o marked.hpct -- ./marked
+	check "its mark" grep -q 'name=here' <(hpct-slice marked.hpct --op mark)
+	same "pkg-config: the Fortran source" yes \
+		"$([ -f "$(PKG_CONFIG_PATH=$pc pkg-config --variable=fortran_module_source hpct)" ] && echo yes)"
+fi
+if command -v cc >/dev/null; then
+	mkdir -p project
+	cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(marked C)
+find_package(hpct 0.1 REQUIRED)
+add_executable(marked ../marked.c)
+target_link_libraries(marked PRIVATE hpct::hpct)
+if(NOT EXISTS ${hpct_FORTRAN_SOURCE})
+  message(FATAL_ERROR "no Fortran source")
+endif()
+END
+	cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$prefix" >log 2>&1 && cmake --build project/build >>log 2>&1 ||
+		fail "find_package(hpct): $(tail -n 3 log)"
+	code "built by find_package" 5 project/build/marked
+fi

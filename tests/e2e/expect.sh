@@ -121,7 +121,7 @@ pool() {
 		mv "$HPCT_POOL/$1.new" "$HPCT_POOL/$1"
 }
 
-# clocks RUN : per stream: stream, weights (ns), CPU clock kept in `monitored` (ns or -), period (ns), name
+# clocks RUN : per stream: stream, weights (ns), CPU clock kept in `monitored` less what was not sampled (ns or -), period (ns), name
 clocks() {
 	hpct-slice "$1.hpct" --format tsv | tsv '
 		function attribute(text, key) {
@@ -132,7 +132,8 @@ clocks() {
 		$c["op"] == "monitored" {
 			s = $c["stream"]; a = $c["attributes"]; seen[s] = 1
 			b = attribute(a, "cpu_begin_ns"); e = attribute(a, "cpu_end_ns")
-			clock[s] = b == "-" || e == "-" ? "-" : e - b
+			p = attribute(a, "cpu_paused_ns")
+			clock[s] = b == "-" || e == "-" ? "-" : e - b - (p == "-" ? 0 : p)
 			period[s] = attribute(a, "period_ns"); name[s] = attribute(a, "name")
 		}
 		END {

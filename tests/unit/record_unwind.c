@@ -264,6 +264,98 @@ static void test_too_deep_keeps_the_innermost(void **state)
 	assert_int_equal(frames[1].address + 1, (uintptr_t)theirs[1]);
 }
 
+static int turns; /* functions that take turns */
+static void swing(int left);
+
+#define SWING(name)                                                     \
+	__attribute__((noinline)) static void name(int left)            \
+	{                                                               \
+		swing(left - 1);                                        \
+		__asm__ volatile("" : : : "memory"); /* no tail call */ \
+	}
+SWING(swing_0)
+SWING(swing_1)
+SWING(swing_2)
+SWING(swing_3)
+SWING(swing_4)
+
+__attribute__((noinline)) static void swing(int left)
+{
+	static void (*const all[])(int) = {swing_0, swing_1, swing_2, swing_3, swing_4};
+
+	if (left)
+		all[left % turns](left);
+	else
+		walk_here();
+	__asm__ volatile("" : : : "memory");
+}
+
+/* The functions of the frames, as names; the walk's own frame is `.`, what called it all is cut. */
+static void spell(char *text)
+{
+	static void (*const all[])(int) = {swing, swing_0, swing_1, swing_2, swing_3, swing_4};
+
+	for (unsigned i = 0; i < unwinder.count; i++) {
+		*text = i ? '?' : '.';
+		for (unsigned k = 0; k < sizeof(all) / sizeof(*all); k++)
+			if (frames[i].function == (uint32_t)(uintptr_t)all[k])
+				*text = (char)(k ? '0' + k - 1 : 's');
+		if (*text++ == '?')
+			break;
+	}
+	*text = '\0';
+}
+
+/* The rule by itself, on text: of three equal rounds in a row the middle one goes, the shortest round first.
+ */
+static void fold_plainly(const char *from, char *to)
+{
+	size_t used = 0;
+
+	for (; *from; from++) {
+		to[used++] = *from;
+		for (size_t round = 1; round <= UNWIND_CYCLE_MAX && 3 * round <= used; round++)
+			if (!memcmp(to + used - round, to + used - 2 * round, round) &&
+				!memcmp(to + used - round, to + used - 3 * round, round)) {
+				used -= round;
+				break;
+			}
+	}
+	to[used] = '\0';
+}
+
+static void test_recursion_is_folded(void **state)
+{
+	static char whole[UNWIND_FRAMES_MAX + 1], wanted[UNWIND_FRAMES_MAX + 1], got[UNWIND_FRAMES_MAX + 1];
+	struct unwind_frame innermost, outermost;
+
+	(void)state;
+	for (turns = 1; turns <= 5; turns++) {
+		for (int left = 0; left < 60; left = left * 3 / 2 + 1) {
+			unwinder.folds = false;
+			swing(left);
+			spell(whole);
+			fold_plainly(whole, wanted);
+			unwinder.folds = true;
+			swing(left);
+			spell(got);
+			assert_string_equal(got, wanted);
+			assert_int_equal(result, UNWIND_FULL);
+		}
+	}
+	unwinder.folds = false;
+	down(1000, walk_here);
+	innermost = frames[1], outermost = frames[unwinder.count - 1];
+	unwinder.folds = true;
+	down(1000, walk_here);
+	assert_true(unwinder.count < 12);
+	assert_true(unwinder.walked > 1000);
+	assert_int_equal(frames[1].address, innermost.address);
+	assert_int_equal(frames[unwinder.count - 1].address, outermost.address);
+	down(UNWIND_FRAMES_MAX + 10, walk_here);
+	assert_int_equal(result, UNWIND_FULL);
+}
+
 /* Without tables only a frame pointer, or the word at the stack pointer, can lead on; and only to a call. */
 static void test_guessing_wants_a_call(void **state)
 {
@@ -331,6 +423,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_unreadable_stack_is_partial, set_up),
 		cmocka_unit_test_setup(test_random_registers_do_no_harm, set_up),
 		cmocka_unit_test_setup(test_too_deep_keeps_the_innermost, set_up),
+		cmocka_unit_test_setup(test_recursion_is_folded, set_up),
 		cmocka_unit_test_setup(test_guessing_wants_a_call, set_up),
 		cmocka_unit_test(test_calls_are_recognized),
 	};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.c - see control.h. */
+#include "record/agent/control.h"
+
+#include <string.h>
+
+#include "record/agent/sample.h"
+#include "record/agent/trace.h"
+
+static struct {
+	atomic_flag busy; /* never waited for: of two that call at once, one counts */
+	_Atomic bool is_paused;
+	_Atomic uint32_t epoch; /* counts starts */
+} control = {.busy = ATOMIC_FLAG_INIT};
+
+void control_init(bool delayed)
+{
+	atomic_store(&control.is_paused, delayed);
+}
+
+bool control_is_paused(void)
+{
+	return atomic_load_explicit(&control.is_paused, memory_order_acquire);
+}
+
+/* ---- the log ---- */
+
+/* A start leaves room for the stop after it, so that a stop always has some. */
+static bool log_has_room(unsigned wanted)
+{
+	struct event_process *shared = process.shared;
+
+	return atomic_load(&shared->pause_count) - atomic_load(&shared->pauses_taken) + wanted <=
+	       EVENT_PAUSES_MAX;
+}
+
+static void log_put(uint64_t now_ns)
+{
+	struct event_process *shared = process.shared;
+	uint32_t count = atomic_load(&shared->pause_count);
+
+	atomic_store(&shared->pause_ns[count % EVENT_PAUSES_MAX], now_ns);
+	atomic_store_explicit(&shared->pause_count, count + 1, memory_order_release);
+}
+
+void control_process_begin(void)
+{
+	atomic_flag_clear(&control.busy);
+	if (control_is_paused())
+		log_put(process.shared->begin_ns);
+}
+
+/* ---- clocks ---- */
+
+void control_ring_begin(struct event_ring *ring)
+{
+	atomic_store(&ring->paused_cpu_ns, 0);
+	atomic_store(&ring->pause_cpu_ns, control_is_paused() ? ring->cpu_begin_ns : EVENT_NOT_PAUSED);
+}
+
+uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns)
+{
+	uint64_t paused = atomic_load(&ring->paused_cpu_ns), since = atomic_load(&ring->pause_cpu_ns);
+
+	return paused + (since < cpu_ns ? cpu_ns - since : 0);
+}
+
+/* What the samples of a thread do not yet stand for. */
+static uint64_t uncovered_ns(const struct thread *t)
+{
+	const struct event_ring *ring = t->ring.shared;
+	uint64_t cpu_ns = process_thread_cpu_ns();
+	uint64_t known = ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns) + t->covered_ns;
+
+	return cpu_ns > known ? cpu_ns - known : 0;
+}
+
+uint64_t control_weight(struct thread *t, uint64_t weight)
+{
+	uint32_t epoch = atomic_load_explicit(&control.epoch, memory_order_acquire);
+
+	if (t->pause_epoch == epoch)
+		return weight;
+	t->pause_epoch = epoch;
+	return uncovered_ns(t);
+}
+
+static void clocks_stop(void)
+{
+	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
+
+	for (uint32_t i = 0; i < claimed; i++) {
+		struct event_ring *ring = process_ring_at(i);
+		uint64_t cpu_ns = 0;
+
+		if (atomic_load(&ring->state) == EVENT_RING_CLAIMED)
+			cpu_ns = process_cpu_of_thread_ns(ring->tid);
+		if (cpu_ns)
+			atomic_store(&ring->pause_cpu_ns, cpu_ns);
+	}
+}
+
+static void clocks_start(void)
+{
+	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
+
+	for (uint32_t i = 0; i < claimed; i++) {
+		struct event_ring *ring = process_ring_at(i);
+
+		if (atomic_load(&ring->state) != EVENT_RING_CLAIMED)
+			continue;
+		atomic_store(
+			&ring->paused_cpu_ns, control_paused_ns(ring, process_cpu_of_thread_ns(ring->tid)));
+		atomic_store(&ring->pause_cpu_ns, EVENT_NOT_PAUSED);
+	}
+}
+
+/* ---- off and on ---- */
+
+/* A sample of the caller, here and now: off or on, its line is exact. */
+static void here_sample(bool with_rest)
+{
+	struct thread *t = trace_begin();
+	uint32_t node;
+	uint64_t weight;
+
+	if (!t)
+		return;
+	node = trace_path(t);
+	weight = with_rest ? uncovered_ns(t) : 0;
+	t->covered_ns += weight;
+	weight += t->saved_ns;
+	t->saved_ns = 0;
+	sample_publish(t, node, 0, weight, process_now_ns());
+	trace_end(t);
+}
+
+void control_stop(void)
+{
+	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
+		return;
+	if (!control_is_paused()) {
+		here_sample(true);
+		atomic_store(&control.is_paused, true);
+		clocks_stop();
+		log_put(process_now_ns());
+	}
+	atomic_flag_clear(&control.busy);
+}
+
+void control_start(void)
+{
+	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
+		return;
+	if (control_is_paused() && !log_has_room(2)) {
+		atomic_fetch_add(&process.shared->pauses_refused, 1);
+	} else if (control_is_paused()) {
+		clocks_start();
+		log_put(process_now_ns());
+		atomic_fetch_add(&control.epoch, 1);
+		here_sample(false);
+		atomic_store(&control.is_paused, false);
+	}
+	atomic_flag_clear(&control.busy);
+}
+
+/* ---- marks and ranges ---- */
+
+#define NAME_BYTES_MAX 255u
+
+/* "name=...", escaped as attributes are. */
+static uint32_t name_text(struct thread *t, const char *name)
+{
+	static const char plain[] = "\t\n\r\\,=", letters[] = "tnr\\,=", digits[] = "0123456789ABCDEF";
+	char text[sizeof("name=") + 4 * NAME_BYTES_MAX] = "name=";
+	char *to = text + strlen(text);
+
+	for (unsigned i = 0; name && i < NAME_BYTES_MAX && name[i]; i++) {
+		unsigned char byte = (unsigned char)name[i];
+		const char *at = strchr(plain, byte);
+
+		if (at || byte < 0x20 || byte == 0x7f)
+			*to++ = '\\';
+		if (at)
+			*to++ = letters[at - plain];
+		else if (byte < 0x20 || byte == 0x7f)
+			*to++ = 'x', *to++ = digits[byte >> 4], *to++ = digits[byte & 15];
+		else
+			*to++ = (char)byte;
+	}
+	*to = '\0';
+	return trace_text(t, text);
+}
+
+void control_mark(const char *name)
+{
+	struct thread *t = trace_begin();
+	struct event_span span = {.operation = STORE_OP_MARK};
+
+	if (!t)
+		return;
+	span.h.node = trace_path(t);
+	span.attributes = name_text(t, name);
+	span.begin_ns = span.end_ns = process_now_ns();
+	trace_span(t, EVENT_SPAN, &span);
+	trace_end(t);
+}
+
+void control_open(uint32_t operation, const char *name)
+{
+	struct thread *t = trace_begin();
+	struct event_span *span;
+
+	if (!t)
+		return;
+	if (t->open_count >= CONTROL_OPEN_MAX) {
+		t->open_count++; /* its end will be passed over */
+		trace_end(t);
+		return;
+	}
+	span = &t->open[t->open_count++];
+	*span = (struct event_span){.operation = operation, .link = EVENT_PROGRAM_SPAN + t->open_serial++};
+	span->h.node = trace_path(t);
+	span->attributes = name_text(t, name);
+	span->begin_ns = process_now_ns();
+	trace_span(t, EVENT_OPEN, span);
+	trace_end(t);
+}
+
+static void open_close(struct thread *t, unsigned at)
+{
+	struct event_span span = t->open[at];
+
+	memmove(&t->open[at], &t->open[at + 1], (--t->open_count - at) * sizeof(span));
+	span.end_ns = process_now_ns();
+	trace_span(t, EVENT_CLOSE, &span);
+}
+
+void control_close(uint32_t operation)
+{
+	struct thread *t = trace_begin();
+	unsigned at;
+
+	if (!t)
+		return;
+	if (t->open_count > CONTROL_OPEN_MAX) {
+		t->open_count--;
+	} else {
+		for (at = t->open_count; at && t->open[at - 1].operation != operation; at--)
+			;
+		if (at)
+			open_close(t, at - 1);
+	}
+	trace_end(t);
+}
+
+void control_thread_end(struct thread *t)
+{
+	if (t->open_count > CONTROL_OPEN_MAX)
+		t->open_count = CONTROL_OPEN_MAX;
+	if (!t->open_count || !trace_begin())
+		return;
+	while (t->open_count)
+		open_close(t, t->open_count - 1);
+	trace_end(t);
+}

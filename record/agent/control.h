@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.h - sampling switched off and on by the program, for all threads of the
+ * process at once. Timers and signals go on meanwhile; the handler leaves them alone.
+ * The collector learns of it from a log in the shared memory (event_process.pause_ns), so
+ * that threads that sleep, and such that die, are told of in time.
+ *
+ *   CPU clock of a thread   begin ---- samples ---- stop ......... start ---- samples ---- end
+ *   event_ring                                      pause_cpu_ns   paused_cpu_ns += the dots
+ *
+ * The weights of a thread add up to its CPU clock without the dots.
+ */
+#ifndef RECORD_AGENT_CONTROL_H
+#define RECORD_AGENT_CONTROL_H
+
+#include "record/agent/thread.h"
+
+/* Once, when the agent is loaded; `delayed`: off at first. */
+void control_init(bool delayed);
+
+/* Once per process, its shared memory there: a child of fork goes on as its parent was. */
+void control_process_begin(void);
+
+/* Of a new ring, its cpu_begin_ns set. */
+void control_ring_begin(struct event_ring *ring);
+
+/* Is sampling off? Signal safe. */
+bool control_is_paused(void);
+
+/* Of the thread's CPU clock at cpu_ns: what was not sampled. */
+uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns);
+
+/* Weight of a sample of `weight` ns: the first one after a pause stands for what the thread's clock says.
+ * Signal safe. */
+uint64_t control_weight(struct thread *t, uint64_t weight);
+
+void control_stop(void);
+void control_start(void);
+
+/* Spans that the program opens and closes, of operation STORE_OP_MARK or STORE_OP_RANGE. */
+void control_mark(const char *name);
+void control_open(uint32_t operation, const char *name);
+void control_close(uint32_t operation);
+
+/* Closes what the calling thread has left open. */
+void control_thread_end(struct thread *t);
+
+#endif

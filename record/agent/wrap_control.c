@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_control.c - what programs call through record/program/hpct.h, and the two
+ * functions of HPCToolkit's interface, for programs that have those in already.
+ */
+#include <errno.h>
+
+#include "record/agent/control.h"
+#include "record/agent/wrap.h"
+#include "record/program/hpct.h"
+
+void hpctoolkit_sampling_start(void);
+void hpctoolkit_sampling_stop(void);
+void hpctoolkit_sampling_start_(void);
+void hpctoolkit_sampling_stop_(void);
+
+#define KEEPING_ERRNO(call)         \
+	do {                        \
+		int error_ = errno; \
+                                    \
+		call;               \
+		errno = error_;     \
+	} while (0)
+
+WRAPPER void hpct_agent_start(void)
+{
+	KEEPING_ERRNO(control_start());
+}
+
+WRAPPER void hpct_agent_stop(void)
+{
+	KEEPING_ERRNO(control_stop());
+}
+
+WRAPPER void hpct_agent_mark(const char *name)
+{
+	KEEPING_ERRNO(control_mark(name));
+}
+
+WRAPPER void hpct_agent_mark_begin(const char *name)
+{
+	KEEPING_ERRNO(control_open(STORE_OP_MARK, name));
+}
+
+WRAPPER void hpct_agent_mark_end(void)
+{
+	KEEPING_ERRNO(control_close(STORE_OP_MARK));
+}
+
+WRAPPER void hpct_agent_range_begin(const char *name)
+{
+	KEEPING_ERRNO(control_open(STORE_OP_RANGE, name));
+}
+
+WRAPPER void hpct_agent_range_end(void)
+{
+	KEEPING_ERRNO(control_close(STORE_OP_RANGE));
+}
+
+WRAPPER void hpctoolkit_sampling_start(void)
+{
+	KEEPING_ERRNO(control_start());
+}
+
+WRAPPER void hpctoolkit_sampling_stop(void)
+{
+	KEEPING_ERRNO(control_stop());
+}
+
+/* The names that Fortran compilers call. */
+WRAPPER void hpctoolkit_sampling_start_(void)
+{
+	KEEPING_ERRNO(control_start());
+}
+
+WRAPPER void hpctoolkit_sampling_stop_(void)
+{
+	KEEPING_ERRNO(control_stop());
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor_kernel.c - perf events: each kind is opened once, and closed again. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "record/doctor.h"
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
+
+/* Flags newer than the headers of old systems. */
+#define ATTR_FLAGS_AT 40
+#define ATTR_INHERIT_THREAD (UINT64_C(1) << 35)
+#define ATTR_REMOVE_ON_EXEC (UINT64_C(1) << 36)
+#define ATTR_SIGTRAP (UINT64_C(1) << 37)
+
+/* 0, or the errno that the kernel gave. `data`: pages of a ring to map, 0: none. */
+static int event_try(struct perf_event_attr attr, uint64_t flags, unsigned data)
+{
+	uint64_t *word = (uint64_t *)((char *)&attr + ATTR_FLAGS_AT);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int event, error = 0;
+	void *map;
+
+	attr.size = sizeof(attr);
+	attr.disabled = 1;
+	*word |= flags;
+	event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return errno;
+	if (data) {
+		map = mmap(NULL, (1 + data) * page, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+		error = map == MAP_FAILED ? errno : 0;
+		if (!error)
+			munmap(map, (1 + data) * page);
+	}
+	close(event);
+	return error;
+}
+
+/* What to do about an errno of perf_event_open, with a limit on paranoid. */
+static void refusal_say(struct doctor_row *row, int error, int paranoid, const char *without)
+{
+	char remedy[DOCTOR_TEXT];
+
+	snprintf(remedy, sizeof(remedy), "sysctl kernel.perf_event_paranoid=%d", paranoid);
+	if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP)
+		doctor_say(row, DOCTOR_NONE, NULL, "this processor, or its virtual machine, has none");
+	else if (error == ENOSYS)
+		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the seccomp filter, or another kernel",
+			"perf_event_open is not there: %s", without);
+	else if (doctor_number(PARANOID, -1) > paranoid && geteuid())
+		doctor_say(row, DOCTOR_NO, remedy, "perf_event_paranoid is %ld: %s",
+			doctor_number(PARANOID, -1), without);
+	else if (error == EINVAL || error == E2BIG)
+		doctor_say(
+			row, DOCTOR_NO, "Linux 5.13 or newer", "this kernel does not know it: %s", without);
+	else
+		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the container's seccomp filter",
+			"%s: %s", strerror(error), without);
+}
+
+static void kernel_look(struct doctor_row *row)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	uname(&name);
+	sscanf(name.release, "%d.%d", &major, &minor);
+	if (major < 5 || (major == 5 && minor < 13))
+		doctor_say(row, DOCTOR_PARTLY, "Linux 5.13 or newer",
+			"%.64s: switch records of one thread at a time, no synchronous samples",
+			name.release);
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "%.64s", name.release);
+}
+
+static void paranoid_look(struct doctor_row *row)
+{
+	long paranoid = doctor_number(PARANOID, 99);
+
+	if (paranoid == 99)
+		doctor_say(row, DOCTOR_NO, "a kernel with perf events", "there is no %s", PARANOID);
+	else if (paranoid > 2 && geteuid())
+		doctor_say(row, DOCTOR_NO, "sysctl kernel.perf_event_paranoid=2, better 1",
+			"%ld: no perf events for ordinary users", paranoid);
+	else if (paranoid > 1 && geteuid())
+		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_paranoid=1",
+			"%ld: nothing of the kernel itself, no path of a wait from the kernel", paranoid);
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "%ld%s", paranoid, geteuid() ? "" : ", and this is root");
+}
+
+static void switches_look(struct doctor_row *row)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.context_switch = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1};
+	int error = event_try(attr, 0, 8);
+
+	if (error)
+		refusal_say(row, error, 2, "blocked time is unknown");
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "blocked and runnable time is exact");
+}
+
+static void sigtrap_look(struct doctor_row *row)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = 1000000000,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1};
+	int error = event_try(attr, ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC | ATTR_SIGTRAP, 0);
+
+	if (error)
+		refusal_say(row, error, 2, "rates above the CPU timer's are not to be had");
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "any rate, up to kernel.perf_event_max_sample_rate (%ld)",
+			doctor_number("/proc/sys/kernel/perf_event_max_sample_rate", 0));
+}
+
+static void frames_look(struct doctor_row *row)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = 1000000000};
+	int error = event_try(attr, 0, 0);
+
+	if (error)
+		refusal_say(row, error, 1, "time inside system calls has no kernel frames");
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "the kernel's own part of a sample may be seen");
+}
+
+static void waits_look(struct doctor_row *row)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.sample_period = 1,
+		.inherit = 1};
+	int error = event_try(attr, ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC | ATTR_SIGTRAP, 0);
+
+	if (error)
+		refusal_say(row, error, 1, "only the waits that wrappers see have a path of their own");
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "the path of any wait");
+}
+
+static void counters_look(struct doctor_row *row)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.exclude_kernel = 1,
+		.exclude_hv = 1};
+	int error = event_try(attr, 0, 0);
+
+	if (error)
+		refusal_say(row, error, 2, "no cycles, no cache misses");
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "cycles and other hardware events");
+}
+
+static void rings_look(struct doctor_row *row)
+{
+	long each_kb = doctor_number(MLOCK, 0);
+	struct rlimit limit = {0, 0};
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur == RLIM_INFINITY || !geteuid())
+		doctor_say(row, DOCTOR_YES, NULL, "perf_event_mlock_kb %ld for each processor, ulimit -l %s",
+			each_kb, geteuid() ? "unlimited" : "does not bind root");
+	else if (each_kb < 516)
+		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_mlock_kb=516",
+			"perf_event_mlock_kb %ld: switch records may be lost", each_kb);
+	else
+		doctor_say(row, DOCTOR_YES, NULL,
+			"perf_event_mlock_kb %ld for each processor and user, ulimit -l %lu KiB", each_kb,
+			(unsigned long)(limit.rlim_cur / 1024));
+}
+
+const struct doctor_check doctor_kernel[] = {
+	{"kernel", kernel_look, false},
+	{"perf_event_paranoid", paranoid_look, false},
+	{"switch records", switches_look, false},
+	{"high rates (sigtrap)", sigtrap_look, false},
+	{"kernel frames", frames_look, false},
+	{"paths of all waits", waits_look, false},
+	{"hardware counters", counters_look, false},
+	{"perf ring memory", rings_look, false},
+	{NULL, NULL, false},
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor_place.c - where a run would be written, where names come from, and what the terminal shows. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "record/doctor.h"
+
+#define SPACE_LEAST (UINT64_C(256) << 20)
+
+/* LMDB maps files and locks them: remote file systems give neither reliably. */
+static const struct file_system {
+	uint32_t type;
+	const char *name;
+	bool is_remote;
+} file_systems[] = {
+	{0x6969, "NFS", true},
+	{0x0bd00bd0, "Lustre", true},
+	{0x47504653, "GPFS", true},
+	{0x19830326, "BeeGFS", true},
+	{0xff534d42, "CIFS", true},
+	{0xfe534d42, "SMB2", true},
+	{0x517b, "SMB", true},
+	{0x5346414f, "AFS", true},
+	{0x00c36400, "Ceph", true},
+	{0xaad7aaea, "PanFS", true},
+	{0x01021997, "9P", true},
+	{0x65735546, "FUSE", true},
+	{0xef53, "ext4", false},
+	{0x58465342, "XFS", false},
+	{0x9123683e, "Btrfs", false},
+	{0x01021994, "tmpfs", false},
+	{0x794c7630, "overlayfs", false},
+	{0x2fc12fc1, "ZFS", false},
+};
+
+static void folder_look(struct doctor_row *row)
+{
+	const struct file_system *known = NULL;
+	struct statfs place;
+
+	if (access(".", W_OK | X_OK)) {
+		doctor_say(row, DOCTOR_NO, "go elsewhere, or name a run elsewhere: hpct-record -o",
+			"the current folder cannot be written: %s", strerror(errno));
+		return;
+	}
+	if (statfs(".", &place)) {
+		doctor_say(row, DOCTOR_PARTLY, NULL, "its file system cannot be told: %s", strerror(errno));
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(file_systems) / sizeof(file_systems[0]); i++)
+		if (file_systems[i].type == (uint32_t)place.f_type)
+			known = &file_systems[i];
+	if (known && known->is_remote)
+		doctor_say(row, DOCTOR_PARTLY, "hpct-record -o on a local disk, then copy the run",
+			"%s: a store is mapped and locked, which remote file systems do slowly or not",
+			known->name);
+	else if (known)
+		doctor_say(row, DOCTOR_YES, NULL, "%s", known->name);
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "type 0x%lx", (unsigned long)(uint32_t)place.f_type);
+}
+
+static void space_look(struct doctor_row *row)
+{
+	struct statvfs place;
+	double free_bytes;
+
+	if (statvfs(".", &place)) {
+		doctor_say(row, DOCTOR_PARTLY, NULL, "cannot be told: %s", strerror(errno));
+		return;
+	}
+	free_bytes = (double)place.f_bavail * (double)place.f_frsize;
+	if (free_bytes < (double)SPACE_LEAST)
+		doctor_say(row, DOCTOR_PARTLY, "make room, or hpct-record -o elsewhere",
+			"%.0f MiB free: a recording ends where the disk is full, the program goes on",
+			free_bytes / 1048576);
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "%.1f GiB free; a sample takes about 3 bytes",
+			free_bytes / 1073741824);
+}
+
+static void debuginfod_look(struct doctor_row *row)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	char path[DOCTOR_TEXT / 2];
+	bool is_there = doctor_library("libdebuginfod.so.1", path, sizeof(path));
+
+	if (!servers || !*servers)
+		doctor_say(row, DOCTOR_NONE, "set DEBUGINFOD_URLS to your distribution's server",
+			"no server is named: code without symbols is named by its address");
+	else if (!is_there)
+		doctor_say(row, DOCTOR_NO, "install libdebuginfod1",
+			"DEBUGINFOD_URLS is set, but there is no libdebuginfod.so.1");
+	else
+		doctor_say(row, DOCTOR_YES, NULL, "%.160s (asked with --debuginfod only)", servers);
+}
+
+static void terminal_look(struct doctor_row *row)
+{
+	const char *term = getenv("TERM"), *colour = getenv("COLORTERM"), *bare = getenv("NO_COLOR");
+
+	if (!term || !*term || !strcmp(term, "dumb"))
+		doctor_say(row, DOCTOR_NONE, "set TERM, as in TERM=xterm-256color",
+			"TERM is not set or dumb: hpct-view --print only");
+	else if (bare && *bare)
+		doctor_say(row, DOCTOR_YES, "unset NO_COLOR", "TERM=%.64s, NO_COLOR is set", term);
+	else if (strstr(term, "256color") || strstr(term, "direct") || (colour && *colour))
+		doctor_say(row, DOCTOR_YES, NULL, "TERM=%.64s%s%.32s", term, colour ? ", COLORTERM=" : "",
+			colour ? colour : "");
+	else
+		doctor_say(row, DOCTOR_YES, "TERM=xterm-256color, where the terminal can do it",
+			"TERM=%.64s: perhaps 8 colours", term);
+}
+
+const struct doctor_check doctor_place[] = {
+	{"this folder", folder_look, false},
+	{"disk space", space_look, false},
+	{"debuginfod", debuginfod_look, false},
+	{"terminal", terminal_look, false},
+	{NULL, NULL, false},
+};

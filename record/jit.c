@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jit.c - see jit.h. The map is the program's own: nothing in it is believed beyond its name. */
+#include "record/jit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_BYTES 65536u
+#define MAP_BYTES_MAX (256u << 20)
+#define ENTRIES_MAX (1u << 22)
+#define NAME_BYTES_MAX 1024u
+#define TICK_NS 20000000 /* file times are that coarse */
+#define OVERLAPS_MAX 64	 /* entries that are looked at before an address */
+
+/* Numbers of processes come again: what was written last before this one began is another's. */
+static bool is_fresh(const struct stat *status, uint64_t begin_ns)
+{
+	struct timespec wall, now;
+	int64_t age_ns, lived_ns;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	age_ns = (int64_t)(wall.tv_sec - status->st_mtim.tv_sec) * 1000000000 + wall.tv_nsec -
+		 status->st_mtim.tv_nsec;
+	lived_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)begin_ns;
+	return age_ns <= lived_ns + TICK_NS;
+}
+
+/* In its own mount namespace while it lives, else where we are. */
+static void map_open(struct jit *jit, uint32_t pid, uint64_t begin_ns)
+{
+	struct stat status;
+
+	for (unsigned i = 0; i < 2 && !jit->file; i++) {
+		char path[80];
+		int file;
+
+		if (i)
+			snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+		else
+			snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, pid);
+		file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+		if (file < 0)
+			continue;
+		if (!fstat(file, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+			is_fresh(&status, begin_ns))
+			jit->file = file + 1;
+		else
+			close(file);
+	}
+}
+
+static bool grow(void **list, uint32_t count, uint32_t *room, size_t each, uint32_t most)
+{
+	uint32_t wanted = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (count < *room)
+		return true;
+	grown = wanted <= most ? realloc(*list, wanted * each) : NULL;
+	if (!grown)
+		return false;
+	*list = grown;
+	*room = wanted;
+	return true;
+}
+
+/* "7f12 40 name with blanks": false: not a line of a map. */
+static bool line_parse(char *line, uint64_t *begin, uint64_t *end, char **name)
+{
+	uint64_t size;
+	char *at;
+
+	*begin = strtoull(line, &at, 16);
+	if (at == line || *at != ' ')
+		return false;
+	line = at;
+	size = strtoull(line, &at, 16);
+	if (at == line || *at != ' ' || !size || *begin + size < *begin)
+		return false;
+	*end = *begin + size;
+	*name = at + 1;
+	return **name != '\0';
+}
+
+static void line_take(struct jit *jit, struct store_writer *writer, char *line)
+{
+	struct jit_entry entry = {.order = jit->entry_count};
+	char *name;
+
+	if (!line_parse(line, &entry.begin, &entry.end, &name))
+		return;
+	if (!grow((void **)&jit->entries, jit->entry_count, &jit->entry_room, sizeof(*jit->entries),
+		    ENTRIES_MAX)) {
+		jit->is_full = true;
+		return;
+	}
+	entry.name = store_writer_text(writer, name, strnlen(name, NAME_BYTES_MAX));
+	jit->entries[jit->entry_count++] = entry;
+}
+
+static int entry_compare(const void *left, const void *right)
+{
+	const struct jit_entry *a = left, *b = right;
+
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Whole lines alone: the program may be writing. */
+static void map_read(struct jit *jit, struct store_writer *writer)
+{
+	static char text[READ_BYTES + 1];
+	uint32_t before = jit->entry_count;
+	ssize_t got;
+
+	while (jit->file && !jit->is_full && jit->read_bytes < MAP_BYTES_MAX &&
+		(got = pread(jit->file - 1, text, READ_BYTES, (off_t)jit->read_bytes)) > 0) {
+		char *line = text, *end;
+
+		text[got] = '\0';
+		for (; (end = memchr(line, '\n', (size_t)(text + got - line))); line = end + 1) {
+			*end = '\0';
+			line_take(jit, writer, line);
+		}
+		if (line == text && got < (ssize_t)READ_BYTES)
+			break;
+		jit->read_bytes += line == text ? (uint64_t)got : (uint64_t)(line - text);
+	}
+	if (jit->entry_count != before)
+		qsort(jit->entries, jit->entry_count, sizeof(*jit->entries), entry_compare);
+}
+
+/* The entry that was written last among those that hold the address. */
+static const struct jit_entry *entry_find(const struct jit *jit, uint64_t address)
+{
+	uint32_t low = 0, high = jit->entry_count;
+	const struct jit_entry *found = NULL;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (jit->entries[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned i = 0; i < OVERLAPS_MAX && low; i++) {
+		const struct jit_entry *entry = &jit->entries[--low];
+
+		if (address < entry->end && (!found || entry->order > found->order))
+			found = entry;
+	}
+	return found;
+}
+
+static void contexts_collect(struct jit *jit, struct store_writer *writer)
+{
+	uint32_t count = store_writer_context_count(writer);
+
+	if (jit->context_seen < STORE_CONTEXT_FIRST)
+		jit->context_seen = STORE_CONTEXT_FIRST;
+	for (; jit->context_seen < count; jit->context_seen++) {
+		struct store_context context = store_writer_context_at(writer, jit->context_seen);
+
+		if (context.module == jit->module &&
+			grow((void **)&jit->waiting, jit->waiting_count, &jit->waiting_room,
+				sizeof(*jit->waiting), ENTRIES_MAX))
+			jit->waiting[jit->waiting_count++] = context.offset;
+	}
+}
+
+void jit_name(struct jit *jit, struct store_writer *writer, uint32_t pid, uint64_t begin_ns)
+{
+	uint32_t left = 0;
+
+	if (!jit->module)
+		return;
+	contexts_collect(jit, writer);
+	if (!jit->waiting_count)
+		return;
+	if (!jit->file)
+		map_open(jit, pid, begin_ns);
+	map_read(jit, writer);
+	for (uint32_t i = 0; i < jit->waiting_count; i++) {
+		const struct jit_entry *entry = entry_find(jit, jit->waiting[i]);
+		struct store_scope scope = {.kind = STORE_SCOPE_FUNCTION};
+
+		if (!entry) {
+			jit->waiting[left++] = jit->waiting[i];
+			continue;
+		}
+		scope.name = entry->name;
+		scope.start = entry->begin;
+		store_writer_symbol(writer, jit->module, jit->waiting[i], &scope, 1);
+	}
+	jit->waiting_count = left;
+}
+
+void jit_fini(struct jit *jit)
+{
+	if (jit->file)
+		close(jit->file - 1);
+	free(jit->entries);
+	free(jit->waiting);
+	*jit = (struct jit){0};
+}

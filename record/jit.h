@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jit.h - names of code that a program has made itself, from the map that it writes for perf:
+ * /tmp/perf-PID.map, lines of `start size name` in hexadecimal. What stands there when the process is seen to
+ * end, or when a recording settles, names the frames of its anonymous module; later lines win.
+ */
+#ifndef RECORD_JIT_H
+#define RECORD_JIT_H
+
+#include "store/writer.h"
+
+struct jit_entry {
+	uint64_t begin, end;
+	uint32_t name;	/* store text */
+	uint32_t order; /* of lines */
+};
+
+struct jit {
+	uint32_t module; /* of the store; 0: no such frame was met */
+	int file;	 /* descriptor + 1; 0: not found so far */
+	uint64_t read_bytes;
+	uint32_t context_seen;
+	struct jit_entry *entries; /* ascending by begin, then order */
+	uint32_t entry_count, entry_room;
+	uint64_t *waiting; /* offsets without a name */
+	uint32_t waiting_count, waiting_room;
+	bool is_full;
+};
+
+/* Looks for the map, as the process `pid` that began at begin_ns sees it, and reads what is new; names what
+ * can be named. */
+void jit_name(struct jit *jit, struct store_writer *writer, uint32_t pid, uint64_t begin_ns);
+void jit_fini(struct jit *jit);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_doctor.c - hpct-doctor: what can be measured here, and for each thing that cannot, why and what to do.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/doctor.h"
+
+#define EXIT_DEGRADED 1
+#define EXIT_USAGE 2
+#define EXIT_NOTHING 3
+#define EXIT_OUTPUT 5
+
+static const char help[] =
+	"usage: hpct-doctor [--format table|tsv|json] [--all]\n"
+	"\n"
+	"Says what hpct can measure on this machine, for this user, from this folder; for\n"
+	"each thing that it cannot, why, and what lifts that. Nothing is changed.\n"
+	"\n"
+	"      --all              table: also what is not on this machine\n"
+	"      --format FORMAT    table (default), tsv or json\n"
+	"  -h, --help   -V, --version\n"
+	"\n"
+	"States: yes, partly, no, none (not on this machine). Exits 0 when nothing is in the\n"
+	"way, 1 when something is partly or not to be measured, 2 wrong usage, 3 when no program\n"
+	"can be recorded at all, 5 when the output cannot be written.\n";
+
+static const struct option long_options[] = {
+	{"format", required_argument, NULL, 'f'},
+	{"all", no_argument, NULL, 'a'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{NULL, 0, NULL, 0},
+};
+
+static const char *const states[] = {"yes", "partly", "no", "none"};
+
+enum format { TABLE, TSV, JSON, FORMATS };
+
+static const char *const formats[FORMATS] = {"table", "tsv", "json"};
+
+static void json_put(const char *key, const char *text)
+{
+	printf("\"%s\":\"", key);
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte == '"' || byte == '\\')
+			printf("\\%c", byte);
+		else if (byte < 0x20)
+			printf("\\u%04x", byte);
+		else
+			putchar(byte);
+	}
+	putchar('"');
+}
+
+static void tsv_put(const char *text, char end)
+{
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte == '\\')
+			fputs("\\\\", stdout);
+		else if (byte < 0x20 || byte == 0x7f)
+			printf("\\x%02X", byte);
+		else
+			putchar(byte);
+	}
+	putchar(end);
+}
+
+static void row_put(const struct doctor_row *row, enum format format, bool all)
+{
+	if (format == JSON) {
+		putchar('{');
+		json_put("capability", row->capability);
+		putchar(',');
+		json_put("state", states[row->state]);
+		putchar(',');
+		json_put("reason", row->reason);
+		putchar(',');
+		json_put("remedy", row->remedy);
+		puts("}");
+	} else if (format == TSV) {
+		tsv_put(row->capability, '\t');
+		tsv_put(states[row->state], '\t');
+		tsv_put(row->reason, '\t');
+		tsv_put(row->remedy, '\n');
+	} else if (all || row->state != DOCTOR_NONE) {
+		printf("%-21s %-7s ", row->capability, states[row->state]);
+		tsv_put(row->reason, '\n');
+		if (*row->remedy) {
+			printf("%-29s -> ", "");
+			tsv_put(row->remedy, '\n');
+		}
+	}
+}
+
+/* All checks, one after the other. The exit code. */
+static int examine(enum format format, bool all)
+{
+	static const struct doctor_check *const tables[] = {
+		doctor_process, doctor_kernel, doctor_devices, doctor_place};
+	int code = 0;
+
+	if (format == JSON)
+		puts("{\"schema\":\"hpct-doctor\",\"version\":1}");
+	else if (format == TSV)
+		puts("capability\tstate\treason\tremedy");
+	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (const struct doctor_check *check = tables[i]; check->capability; check++) {
+			struct doctor_row row = {
+				.capability = check->capability, .is_vital = check->is_vital};
+
+			fflush(stdout); /* checks fork */
+			check->look(&row);
+			row_put(&row, format, all);
+			if (row.state == DOCTOR_NO && row.is_vital)
+				code = EXIT_NOTHING;
+			else if ((row.state == DOCTOR_NO || row.state == DOCTOR_PARTLY) && !code)
+				code = EXIT_DEGRADED;
+		}
+	return fflush(stdout) || ferror(stdout) ? EXIT_OUTPUT : code;
+}
+
+static int refuse(const char *what, const char *word)
+{
+	fprintf(stderr, "hpct-doctor: %s %s; try hpct-doctor --help\n", what, word);
+	return EXIT_USAGE;
+}
+
+/* FORMATS: there is none of that name. */
+static enum format format_find(const char *name)
+{
+	enum format format = TABLE;
+
+	while (format < FORMATS && strcmp(formats[format], name))
+		format++;
+	return format;
+}
+
+int main(int argc, char **argv)
+{
+	enum format format = TABLE;
+	bool all = false;
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "+:hV", long_options, NULL)) != -1)
+		switch (letter) {
+		case 'f':
+			format = format_find(optarg);
+			if (format == FORMATS)
+				return refuse("there is no format", optarg);
+			break;
+		case 'a':
+			all = true;
+			break;
+		case 'h':
+			return fputs(help, stdout) < 0 ? EXIT_OUTPUT : 0;
+		case 'V':
+			return puts("hpct-doctor " HPCT_VERSION) < 0 ? EXIT_OUTPUT : 0;
+		default:
+			return refuse(letter == ':' ? "a value is missing behind" : "unknown option",
+				argv[optind - 1]);
+		}
+	if (argv[optind])
+		return refuse("it examines this machine and takes no", argv[optind]);
+	return examine(format, all);
+}

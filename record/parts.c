@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.c - see parts.h. */
+#include "record/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int parts_find(struct parts *parts, struct error *error)
+{
+	static const char *const places[] = {"../lib/hpct", HPCT_AGENT_DIRECTORY, "../lib"};
+	char own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (length < 0)
+		return error_set(error, ERROR_IO, "cannot tell where hpct-record lies: %s", strerror(errno));
+	own[length] = '\0';
+	*strrchr(own, '/') = '\0';
+	snprintf(parts->names, sizeof(parts->names), "%s/hpct-names", own);
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char place[2 * PATH_MAX];
+
+		if (places[i][0] == '/')
+			snprintf(place, sizeof(place), "%s/hpct-agent.so", places[i]);
+		else
+			snprintf(place, sizeof(place), "%s/%s/hpct-agent.so", own, places[i]);
+		if (realpath(place, parts->agent) && !access(parts->agent, R_OK))
+			return 0;
+	}
+	return error_set(error, ERROR_IO, "hpct-agent.so is not at %s/../lib/hpct; install hpct again", own);
+}

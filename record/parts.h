@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.h - our own files: beside the program, in the build tree and installed alike. */
+#ifndef RECORD_PARTS_H
+#define RECORD_PARTS_H
+
+#include <limits.h>
+
+#include "store/error.h"
+
+struct parts {
+	char agent[PATH_MAX + 64]; /* hpct-agent.so */
+	char names[PATH_MAX + 64]; /* hpct-names, which may be missing */
+};
+
+/* 0, or ERROR_IO with a sentence: there is no agent. */
+int parts_find(struct parts *parts, struct error *error);
+
+#endif

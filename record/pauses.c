@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pauses.c - see pauses.h. */
+#include "record/pauses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSES_KEPT_MAX (1u << 20) /* a program that says more is not listened to any longer */
+
+static void time_add(struct pauses *pauses, uint64_t time_ns)
+{
+	uint64_t last_ns = pauses->count ? pauses->times_ns[pauses->count - 1] : 0;
+
+	if (pauses->count == pauses->room) {
+		uint32_t room = pauses->room ? 2 * pauses->room : 16;
+		uint64_t *grown =
+			room <= PAUSES_KEPT_MAX ? realloc(pauses->times_ns, room * sizeof(*grown)) : NULL;
+
+		if (!grown)
+			return;
+		pauses->times_ns = grown;
+		pauses->room = room;
+	}
+	pauses->times_ns[pauses->count++] = time_ns < last_ns ? last_ns : time_ns;
+}
+
+void pauses_take(struct pauses *pauses, struct event_process *shared, uint64_t now_ns)
+{
+	uint32_t count = atomic_load_explicit(&shared->pause_count, memory_order_acquire);
+	uint32_t taken = atomic_load(&shared->pauses_taken);
+
+	if (count - taken > EVENT_PAUSES_MAX)
+		taken = count - EVENT_PAUSES_MAX;
+	for (; taken != count; taken++) {
+		uint64_t time_ns = atomic_load(&shared->pause_ns[taken % EVENT_PAUSES_MAX]);
+
+		time_add(pauses, time_ns < now_ns ? time_ns : now_ns);
+	}
+	atomic_store(&shared->pauses_taken, count);
+}
+
+void pauses_fini(struct pauses *pauses)
+{
+	free(pauses->times_ns);
+	*pauses = (struct pauses){0};
+}
+
+static struct store_record span_of(struct store_writer *writer, uint64_t begin_ns, uint64_t end_ns)
+{
+	static const char reason[] = "reason=sampling was off";
+
+	return (struct store_record){.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.what = STORE_OP_UNMONITORED,
+		.attributes = store_writer_text(writer, reason, strlen(reason))};
+}
+
+static void line_open(
+	struct pause_line *line, struct store_writer *writer, uint32_t stream, uint64_t begin_ns)
+{
+	struct store_record span = span_of(writer, begin_ns, STORE_OPEN_NS);
+
+	line->is_open = true;
+	line->begin_ns = begin_ns;
+	store_writer_span_open(writer, stream, PAUSE_SPAN_HANDLE, &span);
+}
+
+static void line_close(struct pause_line *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns)
+{
+	struct store_record span = span_of(writer, line->begin_ns, end_ns);
+
+	line->is_open = false;
+	store_writer_span_close(writer, stream, PAUSE_SPAN_HANDLE, end_ns > line->begin_ns ? &span : NULL);
+}
+
+void pauses_tell(const struct pauses *pauses, struct pause_line *line, struct store_writer *writer,
+	uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (; line->told < pauses->count; line->told++) {
+		uint64_t time_ns = pauses->times_ns[line->told];
+
+		if (time_ns >= end_ns)
+			break;
+		if (line->told % 2 == 0)
+			line_open(line, writer, stream, time_ns > begin_ns ? time_ns : begin_ns);
+		else if (line->is_open)
+			line_close(line, writer, stream, time_ns);
+	}
+	if (line->is_open && end_ns != UINT64_MAX)
+		line_close(line, writer, stream, end_ns);
+}

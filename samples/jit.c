@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jit.c - makes code at run time, with frame pointers and without unwind tables, and tells perf its names in
+ * /tmp/perf-PID.map, as run-time compilers do. Argument: CPU seconds (default 0.3). With `gone` as a second one the
+ * map is removed at the end, with `silent` there is none.
+ *
+ * What the trace must show: full stacks, nearly all time in main;run;jit outer;jit inner, the name that was
+ * written last for an address counting.
+ */
+#include "samples/burn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
+static const unsigned char outer_code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+/* push %rbp; mov %rsp, %rbp; mov $1000000, %ecx; 1: dec %ecx; jnz 1b; pop %rbp; ret */
+static const unsigned char inner_code[] = {
+	0x55, 0x48, 0x89, 0xe5, 0xb9, 0x40, 0x42, 0x0f, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3};
+
+typedef void (*code_function)(void (*)(void));
+
+APART static void run(code_function outer, void (*inner)(void), double ns)
+{
+	double until = (double)cpu_now_ns() + ns;
+
+	while ((double)cpu_now_ns() < until)
+		outer(inner);
+	NO_TAIL_CALL();
+}
+
+int main(int argc, char **argv)
+{
+	double ns = (argc > 1 ? atof(argv[1]) : 0.3) * 1e9;
+	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[64];
+	FILE *map;
+
+	if (code == MAP_FAILED)
+		return 1;
+	code += 64; /* such code has something before it, as a rule */
+	memcpy(code, outer_code, sizeof(outer_code));
+	memcpy(code + 256, inner_code, sizeof(inner_code));
+	mprotect(code - 64, 4096, PROT_READ | PROT_EXEC);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(argc > 2 && !strcmp(argv[2], "silent") ? "/dev/null" : path, "w");
+	if (!map)
+		return 1;
+	fprintf(map, "%lx 100 jit before\nnonsense\n%lx %zx jit outer\n%lx %zx jit inner\n",
+		(unsigned long)code, (unsigned long)code, sizeof(outer_code), (unsigned long)code + 256,
+		sizeof(inner_code));
+	fclose(map);
+	run((code_function)(void *)code, (void (*)(void))(void *)(code + 256), ns);
+	if (argc > 2 && !strcmp(argv[2], "gone"))
+		unlink(path);
+	printf("%s\n", path);
+	return 0;
+}

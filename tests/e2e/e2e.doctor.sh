@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hpct-doctor: its output contract, and that it sees what is taken away from it. What it says of this machine holds:
+# switch records are there exactly when it says so.
+. "$(dirname -- "$0")/expect.sh"
+
+# row CAPABILITY COLUMN : of ./rows
+row() {
+	tsv '$c["capability"] == "'"$1"'" { print $c["'"$2"'"] }' <rows
+}
+
+examine() { # SENTENCE COMMAND... : into ./rows; the exit code must be the one that the rows deserve
+	local sentence=$1 got=0 want
+	shift
+	"$@" hpct-doctor --format tsv >rows 2>err || got=$?
+	want=$(tsv '
+		$c["state"] == "no" && $c["capability"] ~ /^(agent|C library|CPU timer|shared memory|handshake)$/ { code = 3 }
+		$c["state"] ~ /^(no|partly)$/ && !code { code = 1 }
+		END { print code + 0 }' <rows)
+	same "$sentence: exit code" "$want" "$got"
+	check "$sentence: says nothing on stderr: $(head -n 1 err)" [ ! -s err ]
+	check "$sentence: what is not so has a reason and a remedy" \
+		tsv '$c["reason"] == "" || ($c["state"] ~ /^(no|partly)$/ && $c["remedy"] == "") { bad = 1 } END { exit bad }' <rows
+}
+
+examine "here" env
+same "columns" "capability state reason remedy" "$(head -n 1 rows | tr '\t' ' ')"
+for capability in agent 'CPU timer' perf_event_paranoid 'high rates (sigtrap)' 'switch records' seccomp descriptors \
+	'shared memory' /dev/shm 'perf ring memory' 'reading hung threads' CUDA CUPTI 'Level Zero' OpenCL debuginfod terminal \
+	'this folder' 'disk space' 'C library' libpfm4 PAPI; do
+	check "a row for $capability" [ -n "$(row "$capability" state)" ]
+done
+same "agent" yes "$(row agent state)"
+record true -- true || fail "true"
+same "switch records, as a recording has them" "$([ "$(info true switches_refused)" = 0 ] && echo yes || echo no)" \
+	"$(row 'switch records' state)"
+
+hpct-doctor --format json >json
+same "JSON: rows" "$(wc -l <rows)" "$(wc -l <json)"
+[ ! -x /usr/bin/python3 ] || /usr/bin/python3 -c '
+import json
+rows = [json.loads(line) for line in open("json")]
+assert rows[0] == {"schema": "hpct-doctor", "version": 1}, rows[0]
+assert all(list(row) == ["capability", "state", "reason", "remedy"] for row in rows[1:])' || fail "JSON"
+hpct-doctor >table
+check "the table leaves out what is not here" [ "$(grep -c '^[^ ]' table)" -lt "$(wc -l <rows)" ]
+same "hpct doctor" "$(wc -l <table)" "$(hpct doctor | wc -l)"
+
+examine "64 descriptors" bash -c 'ulimit -n 64; exec "$@"' -
+same "64 descriptors" partly "$(row descriptors state)"
+examine "limited memory" bash -c 'ulimit -v 4000000; exec "$@"' -
+same "limited memory" partly "$(row 'memory limits' state)"
+examine "no perf events" "$HPCT_BIN/../tests/refuse" 1
+same "no perf events: switch records" no "$(row 'switch records' state)"
+same "no perf events: a filter" partly "$(row seccomp state)"
+same "no perf events: the timer stays" yes "$(row 'CPU timer' state)"
+examine "one processor" taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+same "one processor" partly "$(row processors state)"
+if [ "$(id -u)" -ne 0 ]; then
+	mkdir closed && chmod 555 closed
+	(cd closed && hpct-doctor --format tsv) >rows
+	same "a folder that cannot be written" no "$(row 'this folder' state)"
+fi
+code "no such option" 2 hpct-doctor --nonsense
+sentence "no such option"
+code "no such format" 2 hpct-doctor --format xml
+sentence "no such format"
+code "an operand" 2 hpct-doctor run.hpct
+sentence "an operand"
+[ ! -w /dev/full ] || { hpct-doctor >/dev/full 2>/dev/null; same "a full disk" 5 "$?"; }

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Code that a program makes itself: followed by frame pointers, named by the map that is written for perf.
+. "$(dirname -- "$0")/expect.sh"
+record jit -- "$samples/jit" 0.4 >map || fail "jit does not end well"
+check "the map stays" rm "$(cat map)"
+same "partial" 0 "$(info jit partial_stacks)"
+near "time in main;run;jit outer;jit inner" 100 "$(hpct-slice jit.hpct --format tsv | tsv '
+	$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] == "main;run;jit outer;jit inner") n += $c["weight"] }
+	END { printf "%.1f", all ? 100 * n / all : 0 }')" 25
+weights_agree jit
+record deleted -- "$samples/jit" 1.5 gone >map || fail "jit, its map removed"
+near "named while it ran" 100 "$(share deleted 'jit inner')" 25
+
+# Nobody else's map, and no old one of this number.
+cat >stale.sh <<'END'
+printf '0 ffffffffffffffff stale\n' >/tmp/perf-$$.map
+touch -d '2 days ago' /tmp/perf-$$.map
+exec "$@"
+END
+record stale -- sh stale.sh "$samples/jit" 0.1 silent >map || fail "stale"
+check "code without a name" grep -q "anonymous [0-9]*\]+0x" <(hpct-slice stale.hpct --format tsv)
+same "an old map names nothing" 0 "$(hpct-slice stale.hpct --format tsv | grep -c ';stale')"
+rm -f "$(cat map)"
+
+command -v node >/dev/null || { echo "node is not installed: not tried"; exit; }
+cat >hot.js <<'END'
+function inner(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+function outer() { const t = process.cpuUsage().user; let s = 0; while (process.cpuUsage().user - t < 700000) s += inner(200000); return s; }
+console.log(process.pid, outer() > 0);
+END
+record node -- node --perf-basic-prof hot.js >out || fail "node does not end well"
+rm -f "/tmp/perf-$(cut -d' ' -f1 out).map"
+hpct-slice node.hpct --format tsv | tsv '
+	$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] ~ /;JS:.inner [^;]*hot\.js/) n += $c["weight"] }
+	END { printf "%.1f\n", all ? 100 * n / all : 0 }' >got
+check "node: share of inner is $(cat got) %" calc "$(cat got) > 30"
