@@ -17,6 +17,7 @@
 #include "store/writer.h"
 
 struct switches;
+struct outside;
 struct ring; /* what is known of one ring's present claim */
 
 /* A child made by fork or spawn, until its own agent registers. */
@@ -42,6 +43,8 @@ struct measured {
 	char executable[4096];
 	struct ring *rings;
 	struct switches *switches; /* NULL: no switch records */
+	struct outside *outside;   /* NULL: none of its threads was looked at */
+	bool is_outside_refused;
 	struct modules modules;
 	struct measured_child *children;
 	uint32_t child_count, child_room;

@@ -109,6 +109,11 @@ struct event_process {
 	uint32_t _pad;
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
+	/* For who walks its stacks from outside: code at which stacks end, code whose frames are passed over,
+	 * the dynamic loader. */
+	uint64_t fence_begin, fence_end;
+	uint64_t hidden_begin, hidden_end;
+	uint64_t loader_begin, loader_end;
 };
 
 /* One loaded module. A slot is written once and never reused, so (slot, offset) names
