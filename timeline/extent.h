@@ -11,37 +11,19 @@
  * CPU thread: the last extent sample is in force from its time to the next one, or for two periods where the
  * stream has no switch records (blocked, runnable). States cover it, in this order: absent, lost,
  * unmonitored, sync, blocked, runnable. Lost and unmonitored time ends its force, unknown follows; a
- * blocked or runnable span, whatever call it waits in, leaves the sample in force after it. A thread without any sample works where its spans say so. GPU queue: absent, lost, unmonitored,
- * then the union of its spans, of which those that work hide waits; between them it is idle. Of overlapping
- * spans of one kind the one that began last owns the piece. A stream without `monitored` is monitored from
- * its first to its last record, and its extents have no limit. An open `monitored` span lasts to the tracks'
- * watermark (store_stream.complete_ns).
+ * blocked or runnable span, whatever call it waits in, leaves the sample in force after it. A thread without
+ * any sample works where its spans say so. GPU queue: absent, lost, unmonitored, then the union of its spans,
+ * of which those that work hide waits; between them it is idle. Of overlapping spans of one kind the one that
+ * began last owns the piece. A stream without `monitored` is monitored from its first to its last record, and
+ * its extents have no limit. An open `monitored` span lasts to the tracks' watermark
+ * (store_stream.complete_ns).
  */
 #ifndef TIMELINE_EXTENT_H
 #define TIMELINE_EXTENT_H
 
+#include "store/line.h"
 #include "timeline/run.h"
 
-#define EXTENT_STATES(X)                                                                 \
-	X(ABSENT, "absent", ' ') /* the stream was not born yet, or has ended */         \
-	X(WORK, "work", '=')	 /* CPU code in a context */                             \
-	X(KERNEL, "kernel", '#')                                                         \
-	X(COPY_IN, "copy", '>')	 /* host to device */                                    \
-	X(COPY_OUT, "copy", '<') /* device to host */                                    \
-	X(SET, "set", '^')	 /* memory set, copy on the device, other device work */ \
-	X(SYNC, "sync", '~')	 /* waiting in a synchronization call */                 \
-	X(IDLE, "idle", '.')	 /* GPU queue without work */                            \
-	X(BLOCKED, "blocked", '-')                                                       \
-	X(RUNNABLE, "runnable", '/') /* waits for a core */                              \
-	X(UNMONITORED, "unmonitored", '?')                                               \
-	X(LOST, "lost", '!')                                                             \
-	X(UNKNOWN, "unknown", '\'')
-enum extent_state {
-#define X(name, text, glyph) EXTENT_##name,
-	EXTENT_STATES(X)
-#undef X
-		EXTENT_STATE_COUNT
-};
 const char *extent_state_name(enum extent_state state);
 char extent_state_glyph(enum extent_state state);
 /* WORK KERNEL COPY_IN COPY_OUT SET: somebody works. */

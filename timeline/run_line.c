@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 #include "timeline/run_parts.h"
 
 #define SWITCHES_NOT_SAID UINT64_MAX

@@ -8,6 +8,7 @@
 #define TIMELINE_RUN_PARTS_H
 
 #include "store/arena.h"
+#include "store/line.h"
 #include "timeline/names_cache.h"
 #include "timeline/run.h"
 #include "timeline/table.h"
@@ -61,7 +62,7 @@ struct run_line_state {
 	struct run_line line;
 	bool is_line_known;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
-	uint64_t spans_seen; /* records in the spans track when the two flags of the line were found out */
+	uint64_t spans_seen;   /* records in the spans track when the two flags of the line were found out */
 };
 
 struct run {
@@ -106,6 +107,9 @@ void run_times(struct run *run);
 
 /* Facts of a stream, found out at the first call: reads the operations of its spans track once. */
 int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error);
+
+/* What a sweep of the stream's line goes by. */
+struct line_rules extent_rules(const struct run_stream *stream, const struct run_line *line);
 
 /* The scopes of a context are not expanded for these. */
 const struct run_node *run_node(const struct run *run, uint32_t context);
