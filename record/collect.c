@@ -520,6 +520,7 @@ static void launchers_answer(struct collector *collector)
 static void step(struct collector *collector)
 {
 	static size_t records = 1;
+	size_t unnamed;
 	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : records ? DRAIN_MS : DRAIN_IDLE_MS;
 
 	wait_for_news(collector, timeout_ms);
@@ -527,7 +528,9 @@ static void step(struct collector *collector)
 	launchers_serve(collector);
 	records = rings_drain(collector);
 	children_judge(collector);
+	unnamed = naming_outstanding(collector->naming);
 	naming_pump(collector->naming, collector->writer);
+	collector->is_dirty |= naming_outstanding(collector->naming) != unnamed;
 	launchers_answer(collector);
 	commit_if_due(collector);
 }

@@ -186,6 +186,17 @@ static struct store_record span_of(const struct drain *drain, const struct event
 		.attributes = text_of(drain, span->attributes)};
 }
 
+/* A wait. The kernel's records tell its parts; without them it is blocked time as a whole. */
+static void wait_take(struct drain *drain, const struct store_record *wait)
+{
+	struct ring *ring = drain->ring;
+
+	if (switches_cover(drain->process->switches, ring->tid))
+		waits_add(&ring->waits, wait->begin_ns, wait->end_ns, wait->context);
+	else if (!drain->process->is_discarded)
+		waits_put_wait(&ring->waits, drain->writer, ring->stream, wait);
+}
+
 /* Spans with impossible times or operations are passed over. An open span's handle is its id: 0 is the
  * `monitored` span's. */
 static bool span_take(struct drain *drain, const struct event_span *span)
@@ -198,9 +209,8 @@ static bool span_take(struct drain *drain, const struct event_span *span)
 		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
 		(span->h.type != EVENT_SPAN && !span->link))
 		return true;
-	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN &&
-		switches_cover(drain->process->switches, drain->ring->tid)) {
-		waits_add(&drain->ring->waits, span->begin_ns, span->end_ns, record.context);
+	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN) {
+		wait_take(drain, &record);
 		return true;
 	}
 	if (span->h.type == EVENT_SPAN) {
@@ -442,6 +452,13 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	const char *name;
 
 	end_ns = later(end_ns, ring->last_ns);
+	if (ring->waits.shown_ns) { /* it waits for ever */
+		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
+			.end_ns = end_ns,
+			.context = waits_context(&ring->waits, ring->waits.shown_ns),
+			.what = STORE_OP_BLOCKED};
+		waits_put_wait(&ring->waits, drain->writer, ring->stream, &span);
+	}
 	switch_line_end(&ring->line, &ring->waits, drain->writer, ring->stream, end_ns);
 	pauses_tell(
 		&drain->process->pauses, &ring->pause, drain->writer, ring->stream, ring->begin_ns, end_ns);

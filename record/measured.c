@@ -13,6 +13,7 @@
 #include "record/attributes.h"
 #include "record/drain.h"
 #include "record/join.h"
+#include "record/outside.h"
 #include "record/switches.h"
 
 static uint64_t clock_ns(void)
@@ -173,6 +174,8 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
+	if (now_ns != UINT64_MAX)
+		records += outside_look(process, writer, now_ns);
 	if (records)
 		modules_unloaded(&process->modules, writer,
 			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT));
@@ -187,6 +190,8 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 
 		if (ring->stream == UINT32_MAX)
 			continue;
+		if (!switches_cover(process->switches, ring->tid))
+			waits_show(&ring->waits, writer, ring->stream, complete_ns);
 		switch_line_show(&ring->line, &ring->waits, writer, ring->stream, complete_ns);
 		stream = store_writer_stream_edit(writer, ring->stream);
 		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++) {
@@ -256,6 +261,7 @@ void measured_free(struct measured *process)
 	join_free(process->join);
 	pauses_fini(&process->pauses);
 	jit_fini(&process->jit);
+	outside_free(process->outside);
 	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);

@@ -20,6 +20,7 @@
 
 struct switches;
 struct join;
+struct outside;
 struct ring; /* what is known of one ring's present claim */
 
 /* A child made by fork or spawn, until its own agent registers. */
@@ -47,6 +48,8 @@ struct measured {
 	struct ring *rings;
 	struct join *join;	   /* NULL: no GPU operation so far */
 	struct switches *switches; /* NULL: no switch records */
+	struct outside *outside;   /* NULL: none of its threads was looked at */
+	bool is_outside_refused;
 	struct modules modules;
 	struct pauses pauses;
 	struct jit jit;

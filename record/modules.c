@@ -48,7 +48,7 @@ static bool files_grow(uint32_t module)
 }
 
 /* The file as the process sees it, which may be in another mount namespace; the executable may be deleted. */
-static void file_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable)
+void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable)
 {
 	char place[64 + sizeof(((struct event_module *)0)->path) + 4096];
 	struct stat status;
@@ -115,7 +115,7 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	path = copy.is_anonymous ? own : copy.path[0] ? copy.path : executable;
 	id = module_add(writer, &copy, path);
 	if (!copy.is_anonymous && !copy.is_vdso)
-		file_keep(id, pid, path, !copy.path[0]);
+		modules_keep(id, pid, path, !copy.path[0]);
 	if (copy.is_anonymous)
 		modules->jit = id;
 	modules->ids[slot] = id + 1;

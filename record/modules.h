@@ -24,6 +24,8 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 /* Notes the unload times that have come up. */
 void modules_unloaded(struct modules *modules, struct store_writer *writer, struct event_module *table);
 
+/* Keeps the file of a module that was not found by a slot. */
+void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable);
 /* Descriptor of a store module's file, -1: none was kept. Stays the table's. */
 int modules_file(uint32_t module);
 /* Closes all files; for the collector's end. */

@@ -141,3 +141,39 @@ uint64_t waits_complete(const struct waits *waits, uint64_t before_ns)
 	return waits->held_count && waits->held[0].span.begin_ns < before_ns ? waits->held[0].span.begin_ns
 									     : before_ns;
 }
+
+uint64_t waits_blocked_since(const struct waits *waits, uint64_t out_ns)
+{
+	return waits->since_ns ? waits->since_ns : out_ns;
+}
+
+static void show_end(
+	struct waits *waits, struct store_writer *writer, uint32_t stream, const struct store_record *span)
+{
+	store_writer_span_close(writer, stream, WAITS_HANDLE_WAIT + waits->shown_ns, span);
+	waits->shown_ns = 0;
+}
+
+void waits_show(struct waits *waits, struct store_writer *writer, uint32_t stream, uint64_t now_ns)
+{
+	struct store_record span = {.begin_ns = waits->since_ns,
+		.end_ns = STORE_OPEN_NS,
+		.context = waits_context(waits, waits->since_ns),
+		.what = STORE_OP_BLOCKED};
+
+	if (waits->shown_ns && waits->shown_ns != waits->since_ns)
+		show_end(waits, writer, stream, NULL);
+	if (!waits->since_ns || now_ns < waits->since_ns || now_ns - waits->since_ns < WAITS_KEPT_NS)
+		return;
+	store_writer_span_open(writer, stream, WAITS_HANDLE_WAIT + waits->since_ns, &span);
+	waits->shown_ns = waits->since_ns;
+}
+
+void waits_put_wait(
+	struct waits *waits, struct store_writer *writer, uint32_t stream, const struct store_record *span)
+{
+	if (waits->shown_ns == span->begin_ns)
+		show_end(waits, writer, stream, span);
+	else
+		store_writer_append(writer, stream, STORE_SPANS, span, 1);
+}

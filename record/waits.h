@@ -39,6 +39,8 @@ struct waits {
 	/* The path of what began at outside_ns, found from outside; 0: none. */
 	uint64_t outside_ns;
 	uint32_t outside;
+	uint64_t look_ns;  /* not again before */
+	uint64_t shown_ns; /* readers see the wait that began then open; 0: none */
 };
 
 void waits_fini(struct waits *waits);
@@ -54,6 +56,15 @@ void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream
 	const struct store_record *span, bool is_shown);
 /* The context of what began at begin_ns, as far as it is known. */
 uint32_t waits_context(const struct waits *waits, uint64_t begin_ns);
+
+/* Since when the thread is in a wait or else, by its switch records, out (out_ns, 0: it is not). 0: it is not
+ * blocked. */
+uint64_t waits_blocked_since(const struct waits *waits, uint64_t out_ns);
+
+/* Without switch records: a wait that goes on for KEPT_NS is an open span until it is published. */
+void waits_show(struct waits *waits, struct store_writer *writer, uint32_t stream, uint64_t now_ns);
+void waits_put_wait(
+	struct waits *waits, struct store_writer *writer, uint32_t stream, const struct store_record *span);
 
 /* All switch records older than `known_ns` were put: what needs not be kept goes to the stream. UINT64_MAX:
  * nothing comes any more. */

@@ -117,6 +117,11 @@ struct event_process {
 	_Atomic uint32_t pauses_refused; /* starts without room: it stayed off */
 	uint32_t _pad1;
 	_Atomic uint64_t pause_ns[EVENT_PAUSES_MAX];
+	/* For who walks its stacks from outside: code at which stacks end, code whose frames are passed over,
+	 * the dynamic loader. */
+	uint64_t fence_begin, fence_end;
+	uint64_t hidden_begin, hidden_end;
+	uint64_t loader_begin, loader_end;
 };
 
 /* One loaded module. A slot is written once and never reused, so (slot, offset) names

@@ -8,10 +8,10 @@
  * Spans of one kind: the one that began last, of those that begin together the one that ends last.
  *
  * The sample in force is the last extent sample. Lost and unmonitored time ends its force. A
- * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a
- * thread does between its waits the samples know better. Without any such span in the stream the
- * force ends two periods after the sample. A CPU stream without samples (an import of spans) works
- * where its spans say so.
+ * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
+ * does between its waits the samples know better. Where such spans do not tell all such time the force ends
+ * two periods after the sample. A CPU stream without samples (an import of spans) works where its spans say
+ * so.
  */
 #include "store/line.h"
 

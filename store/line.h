@@ -17,7 +17,7 @@ struct line_rules {
 	bool is_gpu;
 	bool has_samples;
 	bool has_monitored;
-	bool has_switches; /* blocked or runnable spans anywhere */
+	bool has_switches; /* all blocked and runnable time is in spans */
 };
 
 struct line_piece {

@@ -18,7 +18,8 @@
 #define WAIT_MAX (1u << 20) /* records of a stream without a watermark; then it is not rolled */
 #define PIECES_MANY 12000u  /* in a bucket: smaller ones from now on */
 #define PIECES_FEW 1400u
-#define BASE_FIRST 10u		     /* 2^30 ns, where no period tells */
+#define BASE_FIRST 10u /* 2^30 ns, where no period tells */
+#define SWITCHES_NOT_SAID UINT64_MAX
 #define BASE_RECORDS 4096u	     /* in a bucket, about */
 #define TIME_MAX (UINT64_C(1) << 62) /* buckets of all sizes end before the end of time */
 #define TOP (STORE_LINE_ROLL_SIZES - 1)
@@ -46,6 +47,7 @@ struct store_roller {
 	bool awaits_sample;    /* ... once a sample begins there */
 	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
 	bool has_begun, is_over;
+	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
 	unsigned base;
 	unsigned pieces; /* in the bucket of the base */
 	struct bucket sizes[STORE_LINE_ROLL_SIZES];
@@ -372,7 +374,8 @@ static bool span_wait(
 		return true;
 	if (is_late(roller, record))
 		tear(roller, record->begin_ns, record->end_ns);
-	if (record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE)
+	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
+		!roller->is_switches_said)
 		switches_note(roller);
 	span.flags = (uint32_t)line_state_of(record->what, is_gpu);
 	if (record->what == STORE_OP_COPY && is_gpu && record->attributes) {
@@ -436,11 +439,14 @@ static void monitored_note(
 {
 	struct store_slice text = store_texts_at(texts, span->attributes);
 	struct line_rules *rules = &roller->line.rules;
+	uint64_t switches;
 
 	rules->has_monitored = true;
 	if (!rules->period_ns)
 		rules->period_ns = attribute_number((const char *)text.bytes, text.size, "period_ns", 0);
-	if (attribute_number((const char *)text.bytes, text.size, "switches", 0))
+	switches = attribute_number((const char *)text.bytes, text.size, "switches", SWITCHES_NOT_SAID);
+	roller->is_switches_said |= switches != SWITCHES_NOT_SAID;
+	if (switches && switches != SWITCHES_NOT_SAID)
 		switches_note(roller);
 }
 

@@ -11,11 +11,12 @@
  * CPU thread: the last extent sample is in force from its time to the next one, or for two periods where the
  * stream has no switch records (blocked, runnable). States cover it, in this order: absent, lost,
  * unmonitored, sync, blocked, runnable. Lost and unmonitored time ends its force, unknown follows; a
- * blocked or runnable span, whatever call it waits in, leaves the sample in force after it. A thread without any sample works where its spans say so. GPU queue: absent, lost, unmonitored,
- * then the union of its spans, of which those that work hide waits; between them it is idle. Of overlapping
- * spans of one kind the one that began last owns the piece. A stream without `monitored` is monitored from
- * its first to its last record, and its extents have no limit. An open `monitored` span lasts to the tracks'
- * watermark (store_stream.complete_ns).
+ * blocked or runnable span, whatever call it waits in, leaves the sample in force after it. A thread without
+ * any sample works where its spans say so. GPU queue: absent, lost, unmonitored, then the union of its spans,
+ * of which those that work hide waits; between them it is idle. Of overlapping spans of one kind the one that
+ * began last owns the piece. A stream without `monitored` is monitored from its first to its last record, and
+ * its extents have no limit. An open `monitored` span lasts to the tracks' watermark
+ * (store_stream.complete_ns).
  */
 #ifndef TIMELINE_EXTENT_H
 #define TIMELINE_EXTENT_H

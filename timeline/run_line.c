@@ -43,8 +43,8 @@ static bool knows_enough(const struct run_line_state *stream)
 	const struct run_line *line = &stream->line;
 
 	/* Nothing switches a queue out. */
-	return line->has_monitored && (line->has_switches || stream->is_switches_said ||
-					      stream->r.s.kind == STORE_STREAM_GPU);
+	return line->has_monitored &&
+	       (line->has_switches || stream->is_switches_said || stream->r.s.kind == STORE_STREAM_GPU);
 }
 
 static int look_into(struct run *run, struct run_line_state *stream, const struct store_chunk *chunk,

@@ -62,7 +62,7 @@ struct run_line_state {
 	struct run_line line;
 	bool is_line_known;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
-	uint64_t spans_seen; /* records in the spans track when the two flags of the line were found out */
+	uint64_t spans_seen;   /* records in the spans track when the two flags of the line were found out */
 };
 
 struct run {

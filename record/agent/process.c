@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/real.h"
 #include "record/agent/switches.h"
 
 #define RINGS_WANTED 4096u
@@ -264,7 +265,7 @@ static int message_send(
 		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))};
 	memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
 	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
-	if (!connect(connection, (struct sockaddr *)&address, sizeof(address)) &&
+	if (!REAL(connect)(connection, (struct sockaddr *)&address, sizeof(address)) &&
 		sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello))
 		result = 0;
 	close(connection);

@@ -65,6 +65,12 @@ void thread_init(void)
 	space->fence_end = (uintptr_t)__stop_hpct_fence;
 	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	module_loader_range(&space->loader_begin, &space->loader_end);
+	process.shared->fence_begin = space->fence_begin;
+	process.shared->fence_end = space->fence_end;
+	process.shared->hidden_begin = space->hidden_begin;
+	process.shared->hidden_end = space->hidden_end;
+	process.shared->loader_begin = space->loader_begin;
+	process.shared->loader_end = space->loader_end;
 }
 
 static size_t head_bytes(void)

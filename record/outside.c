@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outside.c - see outside.h. */
+#include "record/outside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/agent/unwind.h"
+#include "record/drain.h"
+#include "record/outside_modules.h"
+
+#define LOOKS_MAX 16		  /* per call: other work waits meanwhile */
+#define STACK_BYTES (64u * 1024u) /* read at once: most stacks are smaller */
+
+struct outside {
+	struct outside_modules modules;
+	struct unwinder unwinder;
+	uint8_t stack[STACK_BYTES];
+	struct unwind_frame frames[UNWIND_FRAMES_MAX];
+};
+
+static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	const struct outside *outside = context;
+
+	return outside_read(outside->modules.pid, address, to, bytes);
+}
+
+static const struct cfi_module *module_of(void *context, uint64_t pc)
+{
+	struct outside *outside = context;
+	struct outside_module *module = outside_modules_find(&outside->modules, pc);
+
+	return module ? &module->cfi : NULL;
+}
+
+/* One for each process that ever blocked for long. */
+static struct outside *outside_of(struct measured *process)
+{
+	const struct event_process *shared = process->shared;
+	struct unwind_space *space;
+
+	if (process->outside)
+		return process->outside;
+	process->outside = calloc(1, sizeof(*process->outside));
+	if (!process->outside)
+		return NULL;
+	process->outside->modules.pid = process->pid;
+	space = &process->outside->unwinder.space;
+	*space = (struct unwind_space){.memory = {.read = memory_read, .context = process->outside},
+		.module_find = module_of,
+		.context = process->outside,
+		.fence_begin = shared->fence_begin,
+		.fence_end = shared->fence_end,
+		.hidden_begin = shared->hidden_begin,
+		.hidden_end = shared->hidden_end,
+		.loader_begin = shared->loader_begin,
+		.loader_end = shared->loader_end};
+	process->outside->unwinder.frames = process->outside->frames;
+	return process->outside;
+}
+
+void outside_free(struct outside *outside)
+{
+	if (!outside)
+		return;
+	outside_modules_fini(&outside->modules);
+	free(outside);
+}
+
+/* Stack pointer and place of a thread in a system call. 0; EAGAIN: it runs; or an errno. */
+static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *registers)
+{
+	char path[96], text[256];
+	unsigned long sp, pc;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	got = read(fd, text, sizeof(text) - 1);
+	if (got < 0)
+		got = -errno;
+	close(fd);
+	if (got < 0)
+		return (int)-got;
+	text[got] = '\0';
+	/* "NUMBER six arguments SP PC", "-1 SP PC" outside a call, "running" */
+	if (sscanf(text, "%*d %*x %*x %*x %*x %*x %*x %lx %lx", &sp, &pc) != 2 &&
+		sscanf(text, "-1 %lx %lx", &sp, &pc) != 2)
+		return EAGAIN;
+	*registers = (struct arch_registers){.known = UINT64_C(1) << ARCH_SP | UINT64_C(1) << ARCH_PC};
+	registers->value[ARCH_SP] = sp;
+	registers->value[ARCH_PC] = pc;
+	return 0;
+}
+
+/* The stack from its pointer up, as far as it goes, within reach without a call per word. */
+static void stack_read(struct outside *outside, uint64_t sp)
+{
+	struct cfi_memory *memory = &outside->unwinder.space.memory;
+	size_t bytes = STACK_BYTES;
+
+	while (bytes >= 4096 && outside_read(outside->modules.pid, sp, outside->stack, bytes))
+		bytes /= 2;
+	memory->low = sp;
+	memory->high = sp + (bytes >= 4096 ? bytes : 0);
+	memory->shift = (uintptr_t)outside->stack - sp;
+}
+
+static uint32_t module_id(
+	struct measured *process, struct outside_module *module, struct store_writer *writer, uint64_t now_ns)
+{
+	struct store_module stored = {.kind = module->is_vdso ? STORE_MODULE_VDSO : STORE_MODULE_ELF,
+		.build_id_bytes = module->build_id_bytes,
+		.load_ns = now_ns};
+
+	if (module->id)
+		return module->id - 1;
+	memcpy(stored.build_id, module->build_id, module->build_id_bytes);
+	stored.path = store_writer_text(writer, module->path, strlen(module->path));
+	module->id = store_writer_module(writer, &stored) + 1;
+	if (!module->is_vdso)
+		modules_keep(module->id - 1, process->pid, module->path,
+			!strcmp(module->path, process->executable));
+	return module->id - 1;
+}
+
+static uint32_t context_of(struct measured *process, struct outside *outside, struct store_writer *writer,
+	uint32_t root, bool is_full, uint64_t now_ns)
+{
+	const struct unwinder *u = &outside->unwinder;
+	uint32_t context = root;
+
+	if (!is_full)
+		context = store_writer_context(writer, root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
+	for (unsigned i = u->count; i-- > 0;) {
+		struct outside_module *module = outside_modules_find(&outside->modules, u->frames[i].address);
+
+		context = module ? store_writer_context(writer, context,
+					   module_id(process, module, writer, now_ns),
+					   u->frames[i].address - module->bias)
+				 : store_writer_context(
+					   writer, context, STORE_MODULE_RESERVED, STORE_FRAME_UNKNOWN);
+	}
+	return context;
+}
+
+/* 0, with *context; or an errno. */
+static int path_find(struct measured *process, struct store_writer *writer, const struct ring *ring,
+	uint64_t now_ns, uint32_t *context)
+{
+	struct outside *outside = outside_of(process);
+	const struct event_ring *shared = ring_at(process, (uint32_t)(ring - process->rings));
+	uint32_t root = shared->start_routine ? STORE_CONTEXT_THREAD_ROOT : STORE_CONTEXT_PROGRAM_ROOT;
+	struct arch_registers registers, after;
+	enum unwind_result result;
+	bool is_new;
+	int error;
+
+	if (!outside)
+		return ENOMEM;
+	error = registers_read(process->pid, ring->tid, &registers);
+	if (!error)
+		error = outside_modules_read(&outside->modules, &is_new);
+	if (!error && !outside->modules.count)
+		error = EPERM; /* its memory cannot be read */
+	if (error)
+		return error;
+	if (is_new)
+		unwind_cache_clear(&outside->unwinder);
+	stack_read(outside, registers.value[ARCH_SP]);
+	result = unwind_walk(&outside->unwinder, &registers);
+	/* What it had on its stack meanwhile is no path, should it have run. */
+	error = registers_read(process->pid, ring->tid, &after);
+	if (error || memcmp(&registers, &after, sizeof(after)))
+		return EAGAIN;
+	*context = context_of(process, outside, writer, root, result == UNWIND_FULL, now_ns);
+	return 0;
+}
+
+static void refused(struct measured *process, struct store_writer *writer, int error)
+{
+	char text[256];
+
+	if (!error || error == EAGAIN || error == ESRCH || error == ENOENT || process->is_outside_refused)
+		return;
+	process->is_outside_refused = true;
+	snprintf(text, sizeof(text), "the stacks of process %u could not be read while it was blocked: %s%s",
+		process->pid, strerror(error),
+		error == EPERM || error == EACCES ? " (kernel.yama.ptrace_scope, or it changed its user)"
+						  : "");
+	store_writer_meta(writer, "stacks_refused", text);
+}
+
+size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+{
+	size_t looks = 0;
+
+	for (uint32_t i = 0; i < process->ring_seen && looks < LOOKS_MAX && !process->is_outside_refused;
+		i++) {
+		struct ring *ring = &process->rings[i];
+		struct waits *waits = &ring->waits;
+		uint64_t since_ns = waits_blocked_since(
+			waits, ring->line.what == STORE_OP_BLOCKED ? ring->line.out_ns : 0);
+		int error;
+
+		if (ring->stream == UINT32_MAX || !since_ns || since_ns == waits->outside_ns ||
+			now_ns < since_ns || now_ns - since_ns < OUTSIDE_AFTER_NS || now_ns < waits->look_ns)
+			continue;
+		looks++;
+		error = path_find(process, writer, ring, now_ns, &waits->outside);
+		if (!error)
+			waits->outside_ns = since_ns;
+		else
+			waits->look_ns = now_ns + OUTSIDE_AFTER_NS; /* it runs just now */
+		refused(process, writer, error);
+	}
+	return looks;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outside.h - the call path of a thread that has been blocked for long, from outside: the kernel tells its
+ * stack pointer and place (/proc/PID/task/TID/syscall), the agent's unwinder walks its stack through
+ * process_vm_readv. So a hang can be read while it hangs. The thread is neither stopped nor interrupted.
+ *
+ *   blocked for OUTSIDE_AFTER_NS --outside_look--> context --waits--> the open span shows it
+ *
+ * Only stack pointer and place are known: a frame that is found through another register ends the walk, and
+ * the path is partial.
+ */
+#ifndef RECORD_OUTSIDE_H
+#define RECORD_OUTSIDE_H
+
+#include "record/measured.h"
+
+#define OUTSIDE_AFTER_NS UINT64_C(1000000000)
+
+struct outside; /* modules of one process as read from outside */
+
+/* Looks at the threads of `process` that are blocked for long, each once in a wait; a few per call. The first
+ * refusal is kept as the run's meta `stacks_refused`. Returns how many threads it looked at: there is news.
+ */
+size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns);
+void outside_free(struct outside *outside);
+
+#endif
