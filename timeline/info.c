@@ -53,8 +53,8 @@ static void put_wall(struct report *report, const struct run *run)
 static void put_provenance(struct report *report, const struct run *run)
 {
 	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
-		"switches_lost", "switches_refused", "recursion", "sampled_cpu_ns", "handler_ns",
-		"collector_cpu_ns", "never_started"};
+		"collector_pid", "threads", "signals", "overruns", "switches_lost", "switches_refused",
+		"recursion", "sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);
