@@ -161,6 +161,14 @@ sanitized() {
 verb_asan() { ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined; }
 verb_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread; }
 
+# verb_stress [SECONDS] : the tests run a part of it; HPCT_STRESS_SEED repeats one
+verb_stress() {
+	ensure build test
+	compile build
+	HPCT_BIN=$PWD/build/bin HPCT_SAMPLES=$PWD/build/samples HPCT_SOURCE=$PWD HPCT_POOL=$PWD/build/tests/pool \
+		HPCT_STRESS_SECONDS=${1:-600} bash tests/e2e/e2e.record.stress.sh
+}
+
 # verb_fuzz [SECONDS] : each target that long; what it found interesting stays in build-fuzz/corpus
 verb_fuzz() {
 	local seconds=${1:-30} target name
@@ -189,6 +197,7 @@ usage: ./build.sh [VERB]
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit and golden tests under the thread sanitizer
+  stress   a storm under every kind of trouble for 600 seconds, or as many as are given
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }
@@ -196,7 +205,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | lint | format | asan | tsan | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | lint | format | asan | tsan | stress | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

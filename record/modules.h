@@ -14,7 +14,7 @@
 
 struct modules {
 	uint32_t ids[EVENT_MODULE_MAX]; /* store module + 1; 0: not met yet */
-	uint32_t jit; /* store module of code without a file; 0: none was met */
+	uint32_t jit;			/* store module of code without a file; 0: none was met */
 	uint8_t gone[EVENT_MODULE_MAX]; /* its unload time is in the store */
 };
 

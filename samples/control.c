@@ -13,8 +13,8 @@
  * without -ds: read_input too. It prints, tab after each, ns of CLOCK_MONOTONIC: first start, stop, second
  * start.
  */
-#include "record/program/hpct.h"
 #include "samples/burn.h"
+#include <hpct.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

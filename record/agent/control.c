@@ -192,9 +192,15 @@ static uint32_t name_text(struct thread *t, const char *name)
 	return trace_text(t, text);
 }
 
+/* A vfork child shares its parent's memory, and writes nothing. */
+static struct thread *own_begin(void)
+{
+	return process_is_own() ? trace_begin() : NULL;
+}
+
 void control_mark(const char *name)
 {
-	struct thread *t = trace_begin();
+	struct thread *t = own_begin();
 	struct event_span span = {.operation = STORE_OP_MARK};
 
 	if (!t)
@@ -208,7 +214,7 @@ void control_mark(const char *name)
 
 void control_open(uint32_t operation, const char *name)
 {
-	struct thread *t = trace_begin();
+	struct thread *t = own_begin();
 	struct event_span *span;
 
 	if (!t)
@@ -238,7 +244,7 @@ static void open_close(struct thread *t, unsigned at)
 
 void control_close(uint32_t operation)
 {
-	struct thread *t = trace_begin();
+	struct thread *t = own_begin();
 	unsigned at;
 
 	if (!t)

@@ -4,10 +4,10 @@
  * functions of HPCToolkit's interface, for programs that have those in already.
  */
 #include <errno.h>
+#include <hpct.h>
 
 #include "record/agent/control.h"
 #include "record/agent/wrap.h"
-#include "record/program/hpct.h"
 
 void hpctoolkit_sampling_start(void);
 void hpctoolkit_sampling_stop(void);
