@@ -140,8 +140,8 @@ static void span_put(const struct joining *at, const struct event_gpu *gpu, stru
 		.link = launch ? launch->link : 0,
 		.what = gpu->operation,
 		.attributes = text_of(at->join, gpu->attributes)};
-	struct join_queue *queue = NULL;
-	uint32_t stream;
+	struct join_queue *queue;
+	uint32_t stream = launch ? launch->stream : 0;
 
 	times_check(at, &span, launch);
 	span.context = context_of(at, gpu, launch);
@@ -152,8 +152,8 @@ static void span_put(const struct joining *at, const struct event_gpu *gpu, stru
 			return;
 		if (span.end_ns > queue->last_ns)
 			queue->last_ns = span.end_ns;
+		stream = queue->stream;
 	}
-	stream = queue ? queue->stream : launch->stream;
 	if (at->process->is_discarded)
 		at->process->lost++;
 	else

@@ -2,7 +2,7 @@
 /*
  * gpu.h - what every GPU runtime looks like to hpct: one activity type, one queue
  * type, one operations table. A vendor is one file that turns its runtime's own
- * notices into these; gpu.c puts them into the rings, the collector joins each
+ * notices into these; gpu.c and gpu_ring.c put them into the rings, the collector joins each
  * operation with its launch (record/join.c).
  *
  *   launching thread:   gpu_launch(correlation)  --EVENT_LAUNCH on the call path--> its own ring

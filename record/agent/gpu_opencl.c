@@ -362,14 +362,14 @@ WRAPPER cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void 
 WRAPPER cl_int CL_API_CALL clInitLayer(
 	cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret, const cl_icd_dispatch **table)
 {
-	cl_uint most = sizeof(layer) / sizeof(void *);
+	cl_uint most = sizeof(layer) / OPENCL_ENTRY_BYTES;
 
 	if (!next || !count_ret || !table)
 		return CL_INVALID_VALUE;
 	if (!gpu_is_wanted(&gpu_opencl))
 		return CL_INVALID_OPERATION;
 	count = count < most ? count : most;
-	memcpy(&opencl_next, next, count * sizeof(void *));
+	memcpy(&opencl_next, (const void *)next, count * OPENCL_ENTRY_BYTES);
 	layer_fill(count);
 	*count_ret = count;
 	*table = &layer;

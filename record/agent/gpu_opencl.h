@@ -22,13 +22,15 @@
 /* The functions below the layer: the runtime's, or the next layer's. */
 extern cl_icd_dispatch opencl_next;
 
+#define OPENCL_ENTRY_BYTES sizeof(void (*)(void)) /* of the table */
+
 /* Puts the wrappers of commands into the layer's table of `count` entries. */
 void opencl_calls_put(cl_icd_dispatch *table, cl_uint count);
 
-#define OPENCL_PUT(table, count, name, function)                                \
-	do {                                                                    \
-		if (offsetof(cl_icd_dispatch, name) / sizeof(void *) < (count)) \
-			(table)->name = (function);                             \
+#define OPENCL_PUT(table, count, name, function)                                    \
+	do {                                                                        \
+		if (offsetof(cl_icd_dispatch, name) / OPENCL_ENTRY_BYTES < (count)) \
+			(table)->name = (function);                                 \
 	} while (0)
 
 #define OPENCL_PROPERTIES_MAX 32

@@ -104,13 +104,14 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
 #define ENQUEUE(function, next, parameters, arguments, what, blocking)            \
 	static cl_int CL_API_CALL function parameters                             \
 	{                                                                         \
+		struct gpu_activity activity = {0};                               \
 		struct opencl_enqueue enqueue;                                    \
-		struct gpu_activity activity;                                     \
 		cl_int result;                                                    \
                                                                                   \
 		opencl_enqueue_begin(&enqueue, queue, event);                     \
 		result = opencl_next.next arguments;                              \
-		activity = result ? (struct gpu_activity){0} : what;              \
+		if (!result)                                                      \
+			activity = what;                                          \
 		return opencl_enqueue_end(&enqueue, result, &activity, blocking); \
 	}
 
