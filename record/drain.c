@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "record/attributes.h"
+#include "record/join.h"
 #include "record/switches.h"
 
 #define BATCH 256
@@ -94,36 +95,20 @@ static uint32_t context_of(const struct drain *drain, uint32_t node)
 	case EVENT_NODE_PARTIAL_THREAD:
 		return context_partial(drain->writer, STORE_CONTEXT_THREAD_ROOT);
 	default:
-		if (node < EVENT_NODE_FIRST || node - EVENT_NODE_FIRST >= drain->ring->context_count)
+		if (node < EVENT_NODE_FIRST || node - EVENT_NODE_FIRST >= drain->ring->contexts.count)
 			return STORE_CONTEXT_NONE;
-		return drain->ring->contexts[node - EVENT_NODE_FIRST];
+		return drain->ring->contexts.list[node - EVENT_NODE_FIRST];
 	}
-}
-
-/* Room for one more number in a list that doubles. */
-static bool numbers_grow(uint32_t **list, uint32_t count, uint32_t *room, uint32_t most)
-{
-	uint32_t wanted = *room ? 2 * *room : 256, *grown;
-
-	if (count < *room)
-		return true;
-	grown = wanted <= most ? realloc(*list, wanted * sizeof(*grown)) : NULL;
-	if (!grown)
-		return false;
-	*list = grown;
-	*room = wanted;
-	return true;
 }
 
 /* Nodes come with ids that count up; anything else is damage. */
 static bool node_take(struct drain *drain, const struct event_node_record *node)
 {
 	struct ring *ring = drain->ring;
-	uint32_t parent = context_of(drain, node->parent), module, context;
+	uint32_t parent = context_of(drain, node->parent), module;
 	uint64_t offset = node->offset;
 
-	if (node->h.node != EVENT_NODE_FIRST + ring->context_count || !parent ||
-		!numbers_grow(&ring->contexts, ring->context_count, &ring->context_room, NODES_MAX))
+	if (node->h.node != EVENT_NODE_FIRST + ring->contexts.count || !parent)
 		return false;
 	if (node->module == EVENT_MODULE_RESERVED) {
 		module = STORE_MODULE_RESERVED;
@@ -137,9 +122,8 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 			offset = STORE_FRAME_UNKNOWN;
 		}
 	}
-	context = store_writer_context(drain->writer, parent, module, offset);
-	ring->contexts[ring->context_count++] = context;
-	return true;
+	return numbers_add(
+		&ring->contexts, store_writer_context(drain->writer, parent, module, offset), NODES_MAX);
 }
 
 static bool sample_take(struct drain *drain, const struct event_sample *sample)
@@ -166,17 +150,16 @@ static bool text_take(struct drain *drain, const struct event_text *text)
 {
 	struct ring *ring = drain->ring;
 
-	if (text->id != (uint64_t)ring->text_count + 1 || text->h.node > text->h.words * 8u - sizeof(*text) ||
-		!numbers_grow(&ring->texts, ring->text_count, &ring->text_room, TEXTS_MAX))
+	if (text->id != (uint64_t)ring->texts.count + 1 || text->h.node > text->h.words * 8u - sizeof(*text))
 		return false;
-	ring->texts[ring->text_count++] = store_writer_text(drain->writer, text->bytes, text->h.node);
-	return true;
+	return numbers_add(
+		&ring->texts, store_writer_text(drain->writer, text->bytes, text->h.node), TEXTS_MAX);
 }
 
 /* Store text of an id in the ring, 0 for none and for an id that it never defined. */
 static uint32_t text_of(const struct drain *drain, uint32_t id)
 {
-	return id && id <= drain->ring->text_count ? drain->ring->texts[id - 1] : 0;
+	return id && id <= drain->ring->texts.count ? drain->ring->texts.list[id - 1] : 0;
 }
 
 /* STORE_OP_NONE: no operation that a program can have. */
@@ -284,27 +267,26 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 	return true;
 }
 
-/* One record; false: it makes no sense. `words` was checked against the ring; here against the type. */
-static bool record_take(struct drain *drain, const struct event_header *h)
+/* The call is a span of the thread; the join knows it from here on. */
+static bool launch_take(struct drain *drain, const struct event_launch *launch)
 {
-	static const uint8_t least[EVENT_TYPE_COUNT] = {
-		[EVENT_PAD] = sizeof(struct event_header),
-		[EVENT_NODE] = sizeof(struct event_node_record),
-		[EVENT_SAMPLE] = sizeof(struct event_sample),
-		[EVENT_SPAN] = sizeof(struct event_span),
-		[EVENT_OPEN] = sizeof(struct event_span),
-		[EVENT_CLOSE] = sizeof(struct event_span),
-		[EVENT_VALUE] = sizeof(struct event_value),
-		[EVENT_LOST] = sizeof(struct event_lost),
-		[EVENT_NAME] = sizeof(struct event_text),
-		[EVENT_FORK] = sizeof(struct event_fork),
-		[EVENT_LAUNCH] = sizeof(struct event_launch),
-		[EVENT_GPU] = sizeof(struct event_gpu),
-		[EVENT_TEXT] = sizeof(struct event_text),
-	};
+	struct store_record span = {.begin_ns = credible(drain, launch->begin_ns),
+		.end_ns = credible(drain, launch->end_ns),
+		.context = context_of(drain, launch->h.node),
+		.what = STORE_OP_LAUNCH};
 
-	if (h->type >= EVENT_TYPE_COUNT || h->words * 8u < least[h->type])
-		return false;
+	if (span.end_ns < span.begin_ns)
+		span.end_ns = span.begin_ns;
+	span.link = join_launch(drain->process, launch->correlation, drain->ring->stream, &span);
+	span_put(drain, &span);
+	return true;
+}
+
+/* One record, its length checked; false: it makes no sense. */
+static bool record_take(void *context, const struct event_header *h)
+{
+	struct drain *drain = context;
+
 	drain->records++;
 	switch (h->type) {
 	case EVENT_NODE:
@@ -323,45 +305,11 @@ static bool record_take(struct drain *drain, const struct event_header *h)
 		return text_take(drain, (const void *)h);
 	case EVENT_FORK:
 		return fork_take(drain, (const void *)h);
+	case EVENT_LAUNCH:
+		return launch_take(drain, (const void *)h);
 	default:
 		return true;
 	}
-}
-
-/* The longest record that a producer may write. */
-#define RECORD_WORDS_MAX (4096u / 8u)
-
-/* Copies each record before it looks at it: the program can write to the ring at any time. */
-static uint64_t records_take(struct drain *drain, const uint8_t *data, uint64_t tail, uint64_t head)
-{
-	uint64_t copy[RECORD_WORDS_MAX];
-
-	while (tail < head) {
-		uint64_t at = tail % EVENT_RING_DATA;
-		struct event_header h;
-		uint32_t bytes;
-
-		memcpy(&h, data + at, sizeof(h));
-		bytes = h.words * 8u;
-		if (!bytes || bytes > head - tail || at + bytes > EVENT_RING_DATA) {
-			drain->ring->is_broken = true;
-			return head;
-		}
-		if (h.type != EVENT_PAD) {
-			if (h.words > RECORD_WORDS_MAX) {
-				drain->ring->is_broken = true;
-				return head;
-			}
-			memcpy(copy, data + at, bytes);
-			memcpy(copy, &h, sizeof(h));
-			if (!record_take(drain, (const struct event_header *)copy)) {
-				drain->ring->is_broken = true;
-				return head;
-			}
-		}
-		tail += bytes;
-	}
-	return tail;
 }
 
 /* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
@@ -415,10 +363,8 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	name[sizeof(name) - 1] = '\0';
 	stream.name = store_writer_text(drain->writer, name, strlen(name));
 	*ring = (struct ring){.claim = ring->claim,
-		.contexts = ring->contexts,
-		.context_room = ring->context_room,
-		.texts = ring->texts,
-		.text_room = ring->text_room,
+		.contexts = {ring->contexts.list, 0, ring->contexts.room},
+		.texts = {ring->texts.list, 0, ring->texts.room},
 		.begin_ns = stream.begin_ns,
 		.last_ns = stream.begin_ns,
 		.line = {.known_ns = stream.begin_ns},
@@ -488,7 +434,7 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 			atomic_load(&shared->cpu_end_ns)));
 	store_writer_span_close(drain->writer, ring->stream, 0, &span);
 	ring->stream = UINT32_MAX;
-	ring->context_count = ring->text_count = 0;
+	ring->contexts.count = ring->texts.count = 0;
 }
 
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
@@ -512,7 +458,8 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	if (drain.ring->stream == UINT32_MAX || drain.ring->is_broken)
 		tail = head;
 	else
-		tail = records_take(&drain, (const uint8_t *)shared + EVENT_RING_HEADER, tail, head);
+		tail = records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
+			record_take, &drain, &drain.ring->is_broken);
 	if (drain.ring->stream != UINT32_MAX) {
 		batch_flush(&drain);
 		counters_take(&drain, shared);

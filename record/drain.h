@@ -7,16 +7,15 @@
 #define RECORD_DRAIN_H
 
 #include "record/measured.h"
+#include "record/records.h"
 #include "record/switch_line.h"
 
 struct ring {
 	uint32_t claim;
 	uint32_t tid;
-	uint32_t stream;    /* UINT32_MAX: no claim is being read */
-	uint32_t *contexts; /* store context by node id - EVENT_NODE_FIRST */
-	uint32_t context_count, context_room;
-	uint32_t *texts; /* store text by id - 1 */
-	uint32_t text_count, text_room;
+	uint32_t stream;	 /* UINT32_MAX: no claim is being read */
+	struct numbers contexts; /* store context by node id - EVENT_NODE_FIRST */
+	struct numbers texts;	 /* store text by id - 1 */
 	uint64_t begin_ns, last_ns;
 	uint64_t taken_bytes;
 	uint64_t cpu_begin_ns;

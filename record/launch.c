@@ -85,19 +85,36 @@ static void signals_restore(const struct signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
+/* A list of libraries separated by colons, the agent at its head. */
+static int list_set(const char *name, const char *agent)
+{
+	const char *others = getenv(name);
+	char *list;
+	int result;
+
+	if (asprintf(&list, "%s%s%s", agent, others && *others ? ":" : "", others ? others : "") < 0)
+		return -1;
+	result = setenv(name, list, 1);
+	free(list);
+	return result;
+}
+
+static bool gpu_is_wanted(const struct launch *launch, const char *vendor)
+{
+	const char *word = strstr(launch->events, "gpu=");
+
+	return word && (!strcmp(word + 4, "auto") || !strcmp(word + 4, vendor));
+}
+
 static int environment_set(const struct launch *launch)
 {
 	const struct host *host = launch->host;
-	const char *others = getenv("LD_PRELOAD");
-	char *preload;
-	int result;
 
-	if (asprintf(&preload, "%s%s%s", host->agent, others && *others ? ":" : "", others ? others : "") < 0)
-		return -1;
-	result = launch->target->breaks_preload ? 0 : setenv("LD_PRELOAD", preload, 1);
-	free(preload);
-	return result || setenv(EVENT_ENV_AGENT, host->agent, 1) ||
-	       setenv(EVENT_ENV_EVENTS, launch->events, 1) || setenv(EVENT_ENV_SOCKET, host->socket, 1);
+	return (!launch->target->breaks_preload && list_set("LD_PRELOAD", host->agent)) ||
+	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, host->agent)) ||
+	       (gpu_is_wanted(launch, "nvidia") && setenv(EVENT_ENV_CUDA, host->agent, 0)) ||
+	       setenv(EVENT_ENV_AGENT, host->agent, 1) || setenv(EVENT_ENV_EVENTS, launch->events, 1) ||
+	       setenv(EVENT_ENV_SOCKET, host->socket, 1);
 }
 
 /* Without a magic number it is a script for the shell, as execvp has it. */

@@ -326,7 +326,9 @@ static int program_run(struct record *record)
 static int events_list(void)
 {
 	printf("CPUTIME   CPU time of each thread, by a POSIX timer; CPUTIME@N: a sample each N\n"
-	       "          microseconds (default 5000), CPUTIME@fN: N samples a second\n");
+	       "          microseconds (default 5000), CPUTIME@fN: N samples a second\n"
+	       "gpu=WHAT  operations on GPUs, below the calls that launch them: gpu=auto (the\n"
+	       "          default), gpu=nvidia, gpu=opencl, gpu=level0, gpu=off\n");
 	return 0;
 }
 

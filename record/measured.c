@@ -11,6 +11,7 @@
 
 #include "record/attributes.h"
 #include "record/drain.h"
+#include "record/join.h"
 #include "record/switches.h"
 
 /* The header's fixed fields, copied out of reach and checked. */
@@ -26,6 +27,7 @@ static int header_check(struct measured *process, struct error *error)
 	process->rings_at = shared->rings_at;
 	process->begin_ns = shared->begin_ns;
 	process->period_ns = shared->period_ns;
+	process->activity_at = shared->activity_at;
 	memcpy(process->metric_name, shared->metric, sizeof(process->metric_name));
 	process->metric_name[sizeof(process->metric_name) - 1] = '\0';
 	memcpy(process->executable, shared->executable, sizeof(process->executable));
@@ -36,6 +38,9 @@ static int header_check(struct measured *process, struct error *error)
 		process->rings_at < EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module) ||
 		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
 		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
+	if (process->activity_at % 4096 || process->activity_at > process->shared_bytes ||
+		process->shared_bytes - process->activity_at < EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
+		process->activity_at = 0;
 	return 0;
 }
 
@@ -137,17 +142,21 @@ static void rank_learn(struct measured *process, struct store_writer *writer)
 		if (stream)
 			stream->rank = process->rank;
 	}
+	join_rank(process, writer);
 }
 
 size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
 	size_t records = 0;
 
+	/* An operation that is in its ring now has its launch in another's. */
+	join_look(process);
 	if (!rings_grow(process))
 		return 0;
 	rank_learn(process, writer);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
+	records += join_drain(process, writer, host, now_ns);
 	/* Whatever a thread did before it ended is in the switch rings now. */
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
@@ -171,6 +180,7 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 			if (stream->complete_ns[track] < complete_ns)
 				stream->complete_ns[track] = complete_ns;
 	}
+	join_complete(process, writer, complete_ns);
 }
 
 static void unmonitored_put(struct measured *process, struct store_writer *writer, uint64_t end_ns)
@@ -204,6 +214,7 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 	measured_drain(process, writer, host, UINT64_MAX);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_close(process, i, writer, end_ns);
+	join_finish(process, writer, end_ns);
 	if (process->unmonitored_ns && process->first_stream != UINT32_MAX)
 		unmonitored_put(process, writer, now_ns);
 }
@@ -213,10 +224,11 @@ void measured_free(struct measured *process)
 	if (!process)
 		return;
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
-		free(process->rings[i].contexts);
-		free(process->rings[i].texts);
+		free(process->rings[i].contexts.list);
+		free(process->rings[i].texts.list);
 	}
 	free(process->rings);
+	join_free(process->join);
 	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);
 	free(process->command);

@@ -17,6 +17,7 @@
 #include "store/writer.h"
 
 struct switches;
+struct join;
 struct ring; /* what is known of one ring's present claim */
 
 /* A child made by fork or spawn, until its own agent registers. */
@@ -35,12 +36,14 @@ struct measured {
 	int32_t rank;
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
 	uint64_t rings_at, begin_ns, period_ns;
-	uint64_t end_ns; /* 0: it runs */
-	uint32_t metric; /* store id of the time source's metric */
+	uint64_t activity_at; /* 0: there is no activity ring */
+	uint64_t end_ns;      /* 0: it runs */
+	uint32_t metric;      /* store id of the time source's metric */
 	char metric_name[32];
 	char *command; /* shell-quoted; ours */
 	char executable[4096];
 	struct ring *rings;
+	struct join *join;	   /* NULL: no GPU operation so far */
 	struct switches *switches; /* NULL: no switch records */
 	struct modules modules;
 	struct measured_child *children;
@@ -51,6 +54,9 @@ struct measured {
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant;
 	uint64_t switches_lost, switches_refused;
+	uint64_t gpu_operations, gpu_launches, gpu_lost;
+	uint64_t gpu_unmatched; /* operations whose launch never came */
+	uint64_t gpu_untimed;	/* of which the runtime gave no times, or impossible ones */
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */

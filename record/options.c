@@ -21,6 +21,8 @@ const char options_help[] =
 	"      --overwrite        remove a run of that name first\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
 	"                         time (the default); CPUTIME@f200: 200 samples a second\n"
+	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
+	"                         default); nvidia, opencl or level0 alone; off\n"
 	"  -t, --trace            accepted: hpct always traces\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
@@ -70,6 +72,19 @@ int options_event(char *events, unsigned room, const char *text, struct error *e
 	return 0;
 }
 
+static int gpu_option(struct options *options, const char *word, struct error *error)
+{
+	static const char *const words[] = {"auto", "nvidia", "opencl", "level0", "off"};
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(word, words[i])) {
+			options->gpu = words[i];
+			return 0;
+		}
+	return error_set(error, ERROR_USAGE,
+		"event gpu=%s is not available; after gpu= comes auto, nvidia, opencl, level0 or off", word);
+}
+
 static int option_take(struct options *options, int letter, struct error *error)
 {
 	switch (letter) {
@@ -80,6 +95,8 @@ static int option_take(struct options *options, int letter, struct error *error)
 		options->overwrite = true;
 		return 0;
 	case 'e':
+		if (!strncmp(optarg, "gpu=", 4))
+			return gpu_option(options, optarg + 4, error);
 		return options_event(options->events, sizeof(options->events), optarg, error);
 	case 't':
 		return 0;
@@ -124,6 +141,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	int letter, result;
 
 	memset(options, 0, sizeof(*options));
+	options->gpu = "auto";
 	result = options_event(
 		options->events, sizeof(options->events), events && *events ? events : "CPUTIME", error);
 	if (result)
@@ -138,6 +156,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	}
 	if (!options->no_switches)
 		strcat(options->events, " SWITCHES");
+	strcat(strcat(options->events, " gpu="), options->gpu);
 	options->program = argv + optind;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");

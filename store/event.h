@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 1u
+#define EVENT_VERSION 2u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RING_HEADER 4096u
@@ -169,19 +169,22 @@ struct event_ring {
 /* ---- records in a ring: 8-byte aligned, `words` 64-bit words long ---- */
 
 enum event_type {
-	EVENT_PAD,    /* skip `words`; only the header is there */
-	EVENT_NODE,   /* a context node that later records name */
-	EVENT_SAMPLE, /* one sample of a metric */
-	EVENT_SPAN,   /* a finished span */
-	EVENT_OPEN,   /* an event_span that has begun; EVENT_CLOSE with its id ends it */
-	EVENT_CLOSE,  /* the same span, whole */
-	EVENT_VALUE,  /* one value of a metric */
-	EVENT_LOST,   /* so many records were dropped between two times */
-	EVENT_NAME,   /* the thread's new name */
-	EVENT_FORK,   /* this thread made a child process */
-	EVENT_LAUNCH, /* a GPU operation was launched from this context */
-	EVENT_GPU,    /* a GPU operation that has finished */
-	EVENT_TEXT,   /* a string, named by id in later records of this ring */
+	EVENT_PAD,	       /* skip `words`; only the header is there */
+	EVENT_NODE,	       /* a context node that later records name */
+	EVENT_SAMPLE,	       /* one sample of a metric */
+	EVENT_SPAN,	       /* a finished span */
+	EVENT_OPEN,	       /* an event_span that has begun; EVENT_CLOSE with its id ends it */
+	EVENT_CLOSE,	       /* the same span, whole */
+	EVENT_VALUE,	       /* one value of a metric */
+	EVENT_LOST,	       /* so many records were dropped between two times */
+	EVENT_NAME,	       /* the thread's new name */
+	EVENT_FORK,	       /* this thread made a child process */
+	EVENT_LAUNCH,	       /* a GPU operation was launched from this context */
+	EVENT_GPU,	       /* a GPU operation that has finished */
+	EVENT_TEXT,	       /* a string, named by id in later records of this ring */
+	EVENT_GPU_DEVICE,      /* activity ring: what a device is */
+	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
+	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
 	EVENT_TYPE_COUNT
 };
 
@@ -270,11 +273,17 @@ enum event_fork_kind {
 	EVENT_FORK_EXEC_UNMONITORED   /* static, 32-bit, musl, ... */
 };
 
+/* Begin and end of the call that starts a GPU operation; equal where only the moment is known. */
 struct event_launch {
 	struct event_header h;
 	uint64_t correlation;
-	uint64_t time_ns;
+	uint64_t begin_ns;
+	uint64_t end_ns;
 };
+
+/* The activity ring, at event_process.activity_at, is an event_ring of its own size for records of operations
+ * on GPUs. It has no thread: whoever hears of an operation writes it, under a lock; tid and claim are 0,
+ * state becomes CLAIMED with the first record and stays so. Its texts are its own. */
 
 struct event_gpu {
 	struct event_header h; /* node unused: joined by correlation */
@@ -290,6 +299,29 @@ struct event_gpu {
 	uint32_t attributes; /* text id */
 };
 
+struct event_gpu_device {
+	struct event_header h;
+	uint32_t device;
+	uint32_t name; /* text ids, 0: not known */
+	uint32_t uuid;
+	uint32_t _pad;
+};
+
+struct event_gpu_queue {
+	struct event_header h;
+	uint32_t device;
+	uint32_t context;
+	uint32_t queue;
+	uint32_t name; /* text id */
+};
+
+struct event_gpu_unmonitored {
+	struct event_header h;
+	uint64_t time_ns;
+	uint32_t reason; /* text id; 0: it is watched again */
+	uint32_t _pad;
+};
+
 #define EVENT_TEXT_BIT 0x80000000u
 
 static_assert(sizeof(struct event_module) == 512, "module slot");
@@ -299,7 +331,11 @@ static_assert(sizeof(struct event_header) == 8, "event header");
 static_assert(sizeof(struct event_node_record) == 24, "node");
 static_assert(sizeof(struct event_sample) == 32, "sample");
 static_assert(sizeof(struct event_span) == 48, "span");
+static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");
+static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 24 &&
+		      sizeof(struct event_gpu_unmonitored) == 24,
+	"what is known of GPUs");
 static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "lock-free shared atomics");
 
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
@@ -328,9 +364,13 @@ struct event_hello {
 };
 
 /* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
-#define EVENT_ENV_SOCKET "HPCT_SOCKET"	       /* path of the collector's socket */
-#define EVENT_ENV_EVENTS "HPCT_EVENTS"	       /* "CPUTIME@5000 SWITCHES": events separated by spaces; µs */
+#define EVENT_ENV_SOCKET "HPCT_SOCKET" /* path of the collector's socket */
+#define EVENT_ENV_EVENTS "HPCT_EVENTS" /* "CPUTIME@5000 SWITCHES gpu=auto": events separated by spaces; µs \
+					*/
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
+/* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */
+#define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* with others, separated by colons */
+#define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* one; not if the user has set it */
 
 #endif

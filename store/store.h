@@ -46,7 +46,9 @@ bool store_op_is_state(uint32_t op);
 	X(GPU_SYNC, "<gpu sync>")         \
 	X(GPU_ALLOC, "<gpu alloc>")       \
 	X(GPU_FREE, "<gpu free>")         \
-	X(UNKNOWN, "<unknown>")
+	X(UNKNOWN, "<unknown>")           \
+	X(GPU_GRAPH, "<gpu graph>")       \
+	X(GPU_COMPILE, "<gpu compile>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)

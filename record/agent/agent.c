@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/gpu.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
@@ -22,6 +23,7 @@ extern void *__dso_handle;
 static char **program_argv;
 static char **program_envp;
 static _Atomic int ended;
+static bool is_exiting; /* runtimes may be torn down already: what they had was flushed before that */
 
 /* The main thread's stack ends below argv and reaches down as far as its limit allows. */
 static void main_stack_set(char **argv)
@@ -66,6 +68,7 @@ static void start_in_child(void)
 	thread_place.self = NULL;
 	atomic_store(&ended, 0);
 	start();
+	gpu_child();
 	errno = error;
 }
 
@@ -73,6 +76,8 @@ void agent_end(void)
 {
 	if (!process_is_own() || atomic_exchange(&ended, 1))
 		return;
+	if (!is_exiting)
+		gpu_flush();
 	if (thread_place.self)
 		thread_settle(thread_place.self);
 	process_end(process_now_ns());
@@ -91,6 +96,7 @@ void agent_resume(void)
 static void at_exit(void *nothing)
 {
 	(void)nothing;
+	is_exiting = true;
 	agent_end();
 }
 
@@ -127,6 +133,8 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
 	program_main = main;
+	if (process_is_live())
+		gpu_open();
 	return REAL(__libc_start_main)(
 		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
 }

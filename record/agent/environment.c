@@ -76,14 +76,16 @@ static bool word_write(char *to, size_t bytes, const char *name, const char *val
 	return true;
 }
 
-/* "LD_PRELOAD=agent:others", or without the agent. false: too long. */
-static bool preload_write(char *to, size_t bytes, const char *others, const char *agent, bool preload)
+/* "NAME=agent:others", or without the agent. false: too long, or nothing is left. */
+static bool list_write(
+	char *to, size_t bytes, const char *name, const char *others, const char *agent, bool preload)
 {
-	size_t used = strlen("LD_PRELOAD="), length;
+	size_t used = strlen(name) + 1, length;
 
 	if (strlen(agent) + (others ? strlen(others) : 0) + used + 3 > bytes)
 		return false;
-	strcpy(to, "LD_PRELOAD=");
+	strcpy(to, name);
+	strcat(to, "=");
 	if (preload) {
 		strcpy(to + used, agent);
 		used += strlen(agent);
@@ -134,19 +136,49 @@ static bool is_ours(const char *word)
 	       value_of(word, EVENT_ENV_GENERATION);
 }
 
+static bool gpu_is_wanted(const char *vendor)
+{
+	return !strcmp(process.settings.gpu, "auto") || !strcmp(process.settings.gpu, vendor);
+}
+
+/* Where GPU runtimes find the agent; a program that the agent is not for gets neither. */
+static size_t gpu_build(char *const *envp, bool preload, char **to, struct environment_text *text)
+{
+	const char *agent = process.settings.agent, *cuda = environment_value(envp, EVENT_ENV_CUDA);
+	size_t count = 0;
+
+	if (list_write(text->opencl, sizeof(text->opencl), EVENT_ENV_OPENCL,
+		    environment_value(envp, EVENT_ENV_OPENCL), agent, preload && gpu_is_wanted("opencl")))
+		to[count++] = text->opencl;
+	if (cuda && !strcmp(cuda, agent))
+		cuda = NULL;
+	if (!cuda && preload && gpu_is_wanted("nvidia"))
+		cuda = agent;
+	if (cuda && word_write(text->cuda, sizeof(text->cuda), EVENT_ENV_CUDA, cuda))
+		to[count++] = text->cuda;
+	return count;
+}
+
+static bool is_of_gpu(const char *word)
+{
+	return value_of(word, EVENT_ENV_OPENCL) || value_of(word, EVENT_ENV_CUDA);
+}
+
 void environment_build(char *const *envp, bool preload, char **to, struct environment_text *text)
 {
 	const struct process_settings *settings = &process.settings;
 	const char *others = environment_value(envp, "LD_PRELOAD");
-	bool replaced = preload_write(text->preload, sizeof(text->preload), others, settings->agent, preload);
+	bool replaced = list_write(
+		text->preload, sizeof(text->preload), "LD_PRELOAD", others, settings->agent, preload);
 	bool keep_preload = !replaced && others && preload;
 	size_t count = 0;
 
-	for (; envp && *envp; envp++)
-		if (!is_ours(*envp) || (keep_preload && value_of(*envp, "LD_PRELOAD")))
-			to[count++] = *envp;
+	for (char *const *word = envp; word && *word; word++)
+		if ((!is_ours(*word) || (keep_preload && value_of(*word, "LD_PRELOAD"))) && !is_of_gpu(*word))
+			to[count++] = *word;
 	if (replaced)
 		to[count++] = text->preload;
+	count += gpu_build(envp, preload, to + count, text);
 	if (word_write(text->socket, sizeof(text->socket), EVENT_ENV_SOCKET, settings->socket))
 		to[count++] = text->socket;
 	if (settings->events[0] &&

@@ -96,15 +96,25 @@ struct gpu_activity {
 	uint32_t graph_node; /* 0: not launched by a graph */
 };
 
-/* One vendor's way into its runtime. */
+/*
+ * One vendor's way into its runtime. No dlopen is watched: a wrapper would learn of a library before it is
+ * there (it must tail-call to keep the caller's RUNPATH). Runtimes come to us instead, linked or dlopen'ed:
+ *   OpenCL      the loader asks OPENCL_LAYERS (hpct-record and exec wrappers name the agent there)
+ *   CUDA        the driver loads CUDA_INJECTION64_PATH in cuInit (set the same way, unless the user has one)
+ *               and calls InitializeInjection, which is library_loaded(NULL) of nvidia
+ *   Level Zero  the loader fetches its drivers' tables through symbols that the agent interposes
+ * All callbacks may be NULL.
+ */
 struct gpu_vendor {
 	const char *name; /* as in `-e gpu=NAME`: nvidia, opencl, level0 */
-	/* The agent starts: look whether the runtime is there, else wait for it. 0 or negative; never loads
-	 * it. */
+	/* The program is about to enter main: look whether the runtime is there, else wait for it. 0 or
+	 * negative; never loads it. Only for vendors that gpu_is_wanted. */
 	int (*open)(void);
-	/* A library was loaded (dlopen returned); perhaps the runtime's. NULL: not of interest. */
+	/* The runtime has come and starts; path NULL: as above. */
 	void (*library_loaded)(const char *path);
-	/* Hands over all finished operations, waiting at most a moment. From agent_end and periodically. */
+	/* Hands over all finished operations, waiting at most a moment. At the end: exit (ahead of what was
+	 * registered before gpu_exit_watch), _exit, exec. It may be in a signal handler that calls _exit:
+	 * take no lock that the interrupted code may hold. */
 	void (*flush)(void);
 	/* This is a fork child: the runtime's threads are not here, forget everything without calling it. */
 	void (*child)(void);
@@ -117,12 +127,23 @@ void gpu_open(void);
 void gpu_flush(void);
 void gpu_child(void);
 
+/* Whether this process is measured and `gpu=` asks for this vendor. */
+bool gpu_is_wanted(const struct gpu_vendor *vendor);
+
+/* A runtime works now: at exit, all is flushed before what the runtime registered so far is torn down. Any
+ * number of times. */
+void gpu_exit_watch(void);
+
 /* The calling thread starts an operation here: logs (correlation, call path, now). Correlations are unique in
  * a process and not 0; gpu_correlation makes one for runtimes that have none. */
 void gpu_launch(uint64_t correlation);
+/* Above 2^32: runtimes that count for themselves stay below. */
 uint64_t gpu_correlation(void);
+/* The same when the call that launched has returned; it began at begin_ns. */
+void gpu_launched(uint64_t correlation, uint64_t begin_ns);
 
-/* An operation has finished. Any thread that is not in a signal handler. */
+/* An operation has finished. Any thread that is not in a signal handler. ALLOC, FREE, SYNC and COMPILE whose
+ * launch is known are shown on the launching thread's stream, all else on the queue's. */
 void gpu_activity(const struct gpu_activity *activity);
 
 /* What is known of a device and of a queue; once each, before or after their activities. */
@@ -132,9 +153,15 @@ void gpu_queue_name(const struct gpu_queue *queue, const char *name);
 /* A GPU binary, kept in the run by its content's hash, which is returned. The bytes are copied. */
 uint64_t gpu_module(const void *image, uint64_t bytes);
 
-/* The calling thread waits for the GPU between the two; kind and queue become attributes of a span on it. */
+/* The calling thread waits for the GPU between the two; kind and queue (NULL: many) become attributes of a
+ * span on it. */
 uint64_t gpu_sync_begin(void);
 void gpu_sync_end(uint64_t begin_ns, enum gpu_sync_kind kind, const struct gpu_queue *queue);
+
+/* A call of the calling thread, from begin_ns until now, that did something to GPU memory or code itself:
+ * operation STORE_OP_ALLOC, FREE (kind) or COMPILE (kind unused). A span on the thread. */
+void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind);
+uint64_t gpu_now_ns(void);
 
 /* Operations that the agent knows it missed since the last call (runtime's buffers full). */
 void gpu_lost(uint64_t count);
@@ -142,7 +169,8 @@ void gpu_lost(uint64_t count);
 /* The calling thread belongs to a GPU runtime and is not to be sampled. */
 void gpu_thread_hide(void);
 
-/* Marks the calling process's GPU streams as not watched from now on, and why ("torch.profiler"). */
+/* Marks the calling process's GPU streams as not watched from now on, and why ("torch.profiler"); NULL: they
+ * are watched again. */
 void gpu_unmonitored(const char *why);
 
 #endif

@@ -81,6 +81,19 @@ static void events_parse(struct process_settings *settings)
 		strcpy(settings->metric, "CPUTIME");
 }
 
+/* The word after `gpu=`; off without one. */
+static void gpu_parse(struct process_settings *settings)
+{
+	const char *at = strstr(settings->events, "gpu=");
+	size_t length = at ? strcspn(at + 4, " ") : 0;
+
+	strcpy(settings->gpu, "off");
+	if (length && length < sizeof(settings->gpu)) {
+		memcpy(settings->gpu, at + 4, length);
+		settings->gpu[length] = '\0';
+	}
+}
+
 static int setting_copy(char **envp, const char *name, char *to, size_t bytes)
 {
 	const char *value = environment_value(envp, name);
@@ -100,6 +113,7 @@ int process_settings_read(char **envp)
 	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
 	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
 	events_parse(settings);
+	gpu_parse(settings);
 	return settings->socket[0] ? 0 : -1;
 }
 

@@ -21,6 +21,7 @@ struct process_settings {
 	char metric[32];
 	uint64_t period_ns;
 	bool switches; /* switch records are wanted */
+	char gpu[16];  /* of `gpu=`: auto, a vendor's name, or off */
 };
 
 struct process {

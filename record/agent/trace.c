@@ -110,16 +110,17 @@ void trace_span(struct thread *t, uint8_t type, const struct event_span *span)
 	ring_commit(&t->ring);
 }
 
-void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t now_ns)
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct event_launch *record;
 
-	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), now_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, 0, now_ns);
+	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), end_ns)) {
+		ring_lose(&t->ring, RING_LOST_FULL, 0, end_ns);
 		return;
 	}
 	record = ring_put(&t->ring, EVENT_LAUNCH, 0, node, sizeof(*record));
 	record->correlation = correlation;
-	record->time_ns = now_ns;
+	record->begin_ns = begin_ns;
+	record->end_ns = end_ns;
 	ring_commit(&t->ring);
 }

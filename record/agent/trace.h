@@ -32,7 +32,7 @@ uint32_t trace_text(struct thread *t, const char *text);
 /* One record. `span->h` needs its node only; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */
 void trace_span(struct thread *t, uint8_t type, const struct event_span *span);
 
-/* This thread starts GPU operation `correlation` here. */
-void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t now_ns);
+/* This thread started GPU operation `correlation` in a call that lasted from begin_ns to end_ns. */
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns);
 
 #endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_opencl.c - OpenCL of any platform. The loader (ocl-icd or Khronos', since
+ * 2021) asks the libraries in OPENCL_LAYERS for a table of functions in front of
+ * the runtime's, which catches all callers, also those that found the functions by
+ * dlopen and dlsym or through the loader's own extension look-up. Queues, memory,
+ * programs and waits here; commands in gpu_opencl_calls.c.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "record/agent/gpu_opencl.h"
+#include "record/agent/wrap.h"
+
+cl_icd_dispatch opencl_next;
+static cl_icd_dispatch layer;
+
+/* ---- queues ---- */
+
+static void queue_made(cl_command_queue queue, cl_context context, cl_device_id device,
+	cl_command_queue_properties wanted, const cl_queue_properties *properties)
+{
+	opencl_queue_add(queue, context, device, wanted & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+		!(wanted & CL_QUEUE_PROFILING_ENABLE), properties);
+	gpu_exit_watch();
+}
+
+static cl_command_queue CL_API_CALL create_queue(
+	cl_context context, cl_device_id device, cl_command_queue_properties wanted, cl_int *result)
+{
+	cl_command_queue queue =
+		opencl_next.clCreateCommandQueue(context, device, wanted | CL_QUEUE_PROFILING_ENABLE, result);
+
+	if (queue)
+		queue_made(queue, context, device, wanted, NULL);
+	return queue;
+}
+
+/* The list with profiling switched on, and what the program's own asked for. false: it is too long to be
+ * changed. */
+static bool properties_force(
+	cl_queue_properties *to, const cl_queue_properties *from, cl_command_queue_properties *wanted)
+{
+	unsigned count = 0;
+	bool is_there = false;
+
+	*wanted = 0;
+	for (; from && from[count]; count += 2) {
+		if (count + 5 > OPENCL_PROPERTIES_MAX)
+			return false;
+		to[count] = from[count];
+		to[count + 1] = from[count + 1];
+		if (from[count] != CL_QUEUE_PROPERTIES)
+			continue;
+		*wanted = (cl_command_queue_properties)from[count + 1];
+		to[count + 1] |= CL_QUEUE_PROFILING_ENABLE;
+		is_there = true;
+	}
+	if (!is_there) {
+		to[count++] = CL_QUEUE_PROPERTIES;
+		to[count++] = CL_QUEUE_PROFILING_ENABLE;
+	}
+	to[count] = 0;
+	return true;
+}
+
+typedef cl_command_queue(CL_API_CALL *create_queue_with)(
+	cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
+
+/* A queue on the device (CL_QUEUE_ON_DEVICE) is not fed by the host: it stays as it is. */
+static cl_command_queue create_with(create_queue_with next, cl_context context, cl_device_id device,
+	const cl_queue_properties *properties, cl_int *result)
+{
+	cl_queue_properties forced[OPENCL_PROPERTIES_MAX];
+	cl_command_queue_properties wanted;
+	cl_command_queue queue;
+
+	if (!properties_force(forced, properties, &wanted) || (wanted & CL_QUEUE_ON_DEVICE))
+		return next(context, device, properties, result);
+	queue = next(context, device, forced, result);
+	if (queue)
+		queue_made(queue, context, device, wanted, properties);
+	return queue;
+}
+
+static cl_command_queue CL_API_CALL create_queue_with_properties(
+	cl_context context, cl_device_id device, const cl_queue_properties *properties, cl_int *result)
+{
+	return create_with(
+		opencl_next.clCreateCommandQueueWithProperties, context, device, properties, result);
+}
+
+static create_queue_with next_create_khr; /* cl_khr_create_command_queue */
+
+static cl_command_queue CL_API_CALL create_queue_khr(
+	cl_context context, cl_device_id device, const cl_queue_properties *properties, cl_int *result)
+{
+	return create_with(next_create_khr, context, device, properties, result);
+}
+
+static void *extension_wrap(const char *name, void *function)
+{
+	static create_queue_with const ours = create_queue_khr;
+
+	if (!function || !name || strcmp(name, "clCreateCommandQueueWithPropertiesKHR"))
+		return function;
+	memcpy(&next_create_khr, &function, sizeof(function));
+	memcpy(&function, &ours, sizeof(function));
+	return function;
+}
+
+static void *CL_API_CALL extension_address(const char *name)
+{
+	return extension_wrap(name, opencl_next.clGetExtensionFunctionAddress(name));
+}
+
+static void *CL_API_CALL extension_address_for_platform(cl_platform_id platform, const char *name)
+{
+	return extension_wrap(name, opencl_next.clGetExtensionFunctionAddressForPlatform(platform, name));
+}
+
+/* The program reads back what it asked for. */
+static cl_int CL_API_CALL queue_info(
+	cl_command_queue handle, cl_command_queue_info what, size_t room, void *value, size_t *size)
+{
+	const struct opencl_queue *queue = opencl_queue_find(handle);
+	cl_int result;
+
+	if (queue && what == CL_QUEUE_PROPERTIES_ARRAY) {
+		size_t bytes = queue->property_count * sizeof(*queue->properties);
+
+		if (value && room < bytes)
+			return CL_INVALID_VALUE;
+		if (value)
+			memcpy(value, queue->properties, bytes);
+		if (size)
+			*size = bytes;
+		return CL_SUCCESS;
+	}
+	result = opencl_next.clGetCommandQueueInfo(handle, what, room, value, size);
+	if (!result && queue && queue->is_forced && what == CL_QUEUE_PROPERTIES && value &&
+		room >= sizeof(cl_command_queue_properties))
+		*(cl_command_queue_properties *)value &=
+			~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
+	return result;
+}
+
+static cl_int CL_API_CALL profiling_info(
+	cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size)
+{
+	cl_command_queue handle = NULL;
+	const struct opencl_queue *queue;
+
+	opencl_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(handle), &handle, NULL);
+	queue = handle ? opencl_queue_find(handle) : NULL;
+	if (queue && queue->is_forced)
+		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	return opencl_next.clGetEventProfilingInfo(event, what, room, value, size);
+}
+
+/* ---- waits ---- */
+
+static cl_int CL_API_CALL finish(cl_command_queue handle)
+{
+	const struct opencl_queue *queue = opencl_queue_find(handle);
+	uint64_t begin_ns = gpu_sync_begin();
+	cl_int result = opencl_next.clFinish(handle);
+
+	gpu_sync_end(begin_ns, GPU_SYNC_STREAM, queue ? &queue->queue : NULL);
+	return result;
+}
+
+static cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event *events)
+{
+	uint64_t begin_ns = gpu_sync_begin();
+	cl_int result = opencl_next.clWaitForEvents(count, events);
+
+	gpu_sync_end(begin_ns, GPU_SYNC_EVENT, NULL);
+	return result;
+}
+
+/* ---- memory ---- */
+
+static enum gpu_memory_kind kind_of(cl_mem_flags flags)
+{
+	return flags & CL_MEM_USE_HOST_PTR     ? GPU_MEMORY_PAGEABLE
+	       : flags & CL_MEM_ALLOC_HOST_PTR ? GPU_MEMORY_PINNED
+					       : GPU_MEMORY_DEVICE;
+}
+
+static size_t memory_bytes(cl_mem memory)
+{
+	size_t bytes = 0;
+
+	opencl_next.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
+	return bytes;
+}
+
+static cl_mem CL_API_CALL create_buffer(
+	cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *result)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_mem memory = opencl_next.clCreateBuffer(context, flags, bytes, host, result);
+
+	if (memory)
+		gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind_of(flags));
+	return memory;
+}
+
+static cl_mem CL_API_CALL create_buffer_with_properties(cl_context context,
+	const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes, void *host, cl_int *result)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_mem memory =
+		opencl_next.clCreateBufferWithProperties(context, properties, flags, bytes, host, result);
+
+	if (memory)
+		gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind_of(flags));
+	return memory;
+}
+
+static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+	const cl_image_desc *description, void *host, cl_int *result)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_mem memory = opencl_next.clCreateImage(context, flags, format, description, host, result);
+
+	if (memory)
+		gpu_call(STORE_OP_ALLOC, begin_ns, memory_bytes(memory), GPU_MEMORY_ARRAY);
+	return memory;
+}
+
+/* The last reference frees it; a part of another buffer is no memory of its own. */
+static cl_int CL_API_CALL release_memory(cl_mem memory)
+{
+	cl_uint references = 0;
+	cl_mem whole = NULL;
+	cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+	cl_mem_flags flags = 0;
+	uint64_t begin_ns;
+	size_t bytes = 0;
+	cl_int result;
+
+	opencl_next.clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof(references), &references, NULL);
+	if (references == 1) {
+		opencl_next.clGetMemObjectInfo(
+			memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(whole), &whole, NULL);
+		opencl_next.clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL);
+		opencl_next.clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL);
+		bytes = memory_bytes(memory);
+	}
+	begin_ns = gpu_now_ns();
+	result = opencl_next.clReleaseMemObject(memory);
+	if (!result && references == 1 && !whole)
+		gpu_call(STORE_OP_FREE, begin_ns, bytes,
+			type == CL_MEM_OBJECT_BUFFER ? kind_of(flags) : GPU_MEMORY_ARRAY);
+	return result;
+}
+
+static void *CL_API_CALL shared_alloc(
+	cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	void *memory = opencl_next.clSVMAlloc(context, flags, bytes, alignment);
+
+	if (memory)
+		gpu_call(STORE_OP_ALLOC, begin_ns, bytes, GPU_MEMORY_MANAGED);
+	return memory;
+}
+
+static void CL_API_CALL shared_free(cl_context context, void *memory)
+{
+	uint64_t begin_ns = gpu_now_ns();
+
+	opencl_next.clSVMFree(context, memory);
+	if (memory)
+		gpu_call(STORE_OP_FREE, begin_ns, 0, GPU_MEMORY_MANAGED);
+}
+
+/* ---- programs ---- */
+
+static cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id *devices,
+	const char *options, void(CL_CALLBACK *notify)(cl_program, void *), void *argument)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_int result = opencl_next.clBuildProgram(program, count, devices, options, notify, argument);
+
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	return result;
+}
+
+static cl_int CL_API_CALL compile_program(cl_program program, cl_uint count, const cl_device_id *devices,
+	const char *options, cl_uint headers, const cl_program *header, const char **names,
+	void(CL_CALLBACK *notify)(cl_program, void *), void *argument)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_int result = opencl_next.clCompileProgram(
+		program, count, devices, options, headers, header, names, notify, argument);
+
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	return result;
+}
+
+static cl_program CL_API_CALL link_program(cl_context context, cl_uint count, const cl_device_id *devices,
+	const char *options, cl_uint inputs, const cl_program *input,
+	void(CL_CALLBACK *notify)(cl_program, void *), void *argument, cl_int *result)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_program program = opencl_next.clLinkProgram(
+		context, count, devices, options, inputs, input, notify, argument, result);
+
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	return program;
+}
+
+/* ---- the layer ---- */
+
+static void layer_fill(cl_uint count)
+{
+	layer = opencl_next;
+	OPENCL_PUT(&layer, count, clCreateCommandQueue, create_queue);
+	OPENCL_PUT(&layer, count, clCreateCommandQueueWithProperties, create_queue_with_properties);
+	OPENCL_PUT(&layer, count, clGetExtensionFunctionAddress, extension_address);
+	OPENCL_PUT(&layer, count, clGetExtensionFunctionAddressForPlatform, extension_address_for_platform);
+	OPENCL_PUT(&layer, count, clGetCommandQueueInfo, queue_info);
+	OPENCL_PUT(&layer, count, clGetEventProfilingInfo, profiling_info);
+	OPENCL_PUT(&layer, count, clFinish, finish);
+	OPENCL_PUT(&layer, count, clWaitForEvents, wait_for_events);
+	OPENCL_PUT(&layer, count, clCreateBuffer, create_buffer);
+	OPENCL_PUT(&layer, count, clCreateBufferWithProperties, create_buffer_with_properties);
+	OPENCL_PUT(&layer, count, clCreateImage, create_image);
+	OPENCL_PUT(&layer, count, clReleaseMemObject, release_memory);
+	OPENCL_PUT(&layer, count, clSVMAlloc, shared_alloc);
+	OPENCL_PUT(&layer, count, clSVMFree, shared_free);
+	OPENCL_PUT(&layer, count, clBuildProgram, build_program);
+	OPENCL_PUT(&layer, count, clCompileProgram, compile_program);
+	OPENCL_PUT(&layer, count, clLinkProgram, link_program);
+	opencl_calls_put(&layer, count);
+}
+
+WRAPPER cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void *value, size_t *size)
+{
+	static const char name[] = "hpct";
+	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+	const void *from = what == CL_LAYER_API_VERSION ? (const void *)&version : name;
+	size_t bytes = what == CL_LAYER_API_VERSION ? sizeof(version) : sizeof(name);
+
+	if (what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME)
+		return CL_INVALID_VALUE;
+	if (value && room < bytes)
+		return CL_INVALID_VALUE;
+	if (value)
+		memcpy(value, from, bytes);
+	if (size)
+		*size = bytes;
+	return CL_SUCCESS;
+}
+
+/* Refuses where nobody measures: then the loader goes on without us. */
+WRAPPER cl_int CL_API_CALL clInitLayer(
+	cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret, const cl_icd_dispatch **table)
+{
+	cl_uint most = sizeof(layer) / sizeof(void *);
+
+	if (!next || !count_ret || !table)
+		return CL_INVALID_VALUE;
+	if (!gpu_is_wanted(&gpu_opencl))
+		return CL_INVALID_OPERATION;
+	count = count < most ? count : most;
+	memcpy(&opencl_next, next, count * sizeof(void *));
+	layer_fill(count);
+	*count_ret = count;
+	*table = &layer;
+	return CL_SUCCESS;
+}
+
+const struct gpu_vendor gpu_opencl = {.name = "opencl", .flush = opencl_settle, .child = opencl_forget};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_opencl.h - between the layer's wrappers (gpu_opencl.c, gpu_opencl_calls.c) and what is kept of queues,
+ * devices and commands under way (gpu_opencl_track.c). Only gpu_opencl*.c include it.
+ */
+#ifndef RECORD_AGENT_GPU_OPENCL_H
+#define RECORD_AGENT_GPU_OPENCL_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+
+#include "record/agent/gpu.h"
+
+/* The functions below the layer: the runtime's, or the next layer's. */
+extern cl_icd_dispatch opencl_next;
+
+/* Puts the wrappers of commands into the layer's table of `count` entries. */
+void opencl_calls_put(cl_icd_dispatch *table, cl_uint count);
+
+#define OPENCL_PUT(table, count, name, function)                                \
+	do {                                                                    \
+		if (offsetof(cl_icd_dispatch, name) / sizeof(void *) < (count)) \
+			(table)->name = (function);                             \
+	} while (0)
+
+#define OPENCL_PROPERTIES_MAX 32
+
+/* A queue as the program made it. */
+struct opencl_queue {
+	struct opencl_queue *next;
+	cl_command_queue handle;
+	struct gpu_queue queue;
+	struct opencl_device *device;
+	bool is_forced;		 /* the program did not ask for profiling: it shall not see it */
+	unsigned property_count; /* words that the program gave, 0: it gave no list */
+	cl_queue_properties properties[OPENCL_PROPERTIES_MAX];
+};
+
+/* Remembers a queue; `properties` is the program's own list (NULL: none) . */
+void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id device, bool is_out_of_order,
+	bool is_forced, const cl_queue_properties *properties);
+/* NULL: never seen. Valid for ever. */
+const struct opencl_queue *opencl_queue_find(cl_command_queue handle);
+
+/* One call that enqueues a command. */
+struct opencl_enqueue {
+	const struct opencl_queue *queue;
+	cl_event own;
+	cl_event *event; /* to hand down instead of the program's */
+	uint64_t begin_ns;
+};
+
+/* Before the call; `event` is the program's own argument. */
+void opencl_enqueue_begin(struct opencl_enqueue *enqueue, cl_command_queue queue, cl_event *event);
+/* After it: tells of the launch, follows the command to its end and then tells of `activity`, whose strings
+ * are copied. `is_blocking`: the call waited for the command. Gives `result` back. */
+cl_int opencl_enqueue_end(
+	struct opencl_enqueue *enqueue, cl_int result, const struct gpu_activity *activity, bool is_blocking);
+
+/* Commands under way; waits for those that are about to be told. */
+void opencl_settle(void);
+/* A fork child: all is forgotten. */
+void opencl_forget(void);
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_opencl_track.c - see gpu_opencl.h. A command's event tells of its end on a
+ * thread of the runtime, in the device's time. How far that is from ours is known
+ * from both sides: a command is queued during the call that enqueues it, starts
+ * after that has begun and ends before we hear of it. All commands of a device
+ * narrow the bounds; they widen with time, as clocks drift.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/gpu_opencl.h"
+
+#define BUCKETS 256u
+#define DRIFT 2000 /* clocks part by 1 ns in so many ns at most */
+#define SETTLE_MS 20
+
+struct opencl_device {
+	struct opencl_device *next;
+	cl_device_id handle;
+	uint32_t number;
+	/* Our time - the device's lies in [low, high], as of at_ns. */
+	int64_t low_ns, high_ns;
+	uint64_t at_ns; /* 0: nothing is known yet */
+};
+
+struct known_context {
+	struct known_context *next;
+	cl_context handle;
+	uint32_t number;
+	uint32_t queues;
+};
+
+struct command {
+	struct opencl_device *device;
+	struct gpu_activity activity;
+	uint64_t begin_ns, end_ns; /* of the call that enqueued it */
+	char name[];
+};
+
+static struct {
+	atomic_flag lock;
+	struct opencl_device *devices;
+	struct known_context *contexts;
+	struct opencl_queue *queues[BUCKETS];
+	_Atomic uint64_t under_way;
+} opencl = {.lock = ATOMIC_FLAG_INIT};
+
+/* Held for a few dozen instructions. */
+static void lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&opencl.lock, memory_order_acquire))
+		nanosleep(&(struct timespec){0, 20000}, NULL);
+}
+
+static void unlock(void)
+{
+	atomic_flag_clear_explicit(&opencl.lock, memory_order_release);
+}
+
+/* ---- devices, contexts, queues ---- */
+
+static void device_tell(const struct opencl_device *device)
+{
+	static const char digits[] = "0123456789abcdef";
+	char name[256] = "", uuid[33] = "";
+	unsigned char bytes[16];
+
+	opencl_next.clGetDeviceInfo(device->handle, CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
+	if (!opencl_next.clGetDeviceInfo(device->handle, 0x106a /* UUID_KHR */, sizeof(bytes), bytes, NULL))
+		for (unsigned i = 0; i < 16; i++) {
+			uuid[2 * i] = digits[bytes[i] >> 4];
+			uuid[2 * i + 1] = digits[bytes[i] & 15];
+		}
+	gpu_device(device->number, uuid, name);
+}
+
+static struct opencl_device *device_of(cl_device_id handle, bool *is_new)
+{
+	struct opencl_device *device = opencl.devices;
+	uint32_t number = device ? device->number + 1 : 0;
+
+	while (device && device->handle != handle)
+		device = device->next;
+	*is_new = !device;
+	if (device)
+		return device;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return NULL;
+	*device = (struct opencl_device){.next = opencl.devices, .handle = handle, .number = number};
+	return opencl.devices = device;
+}
+
+static struct known_context *context_of(cl_context handle)
+{
+	struct known_context *context = opencl.contexts;
+	uint32_t number = context ? context->number + 1 : 1;
+
+	while (context && context->handle != handle)
+		context = context->next;
+	if (context)
+		return context;
+	context = calloc(1, sizeof(*context));
+	if (!context)
+		return NULL;
+	*context = (struct known_context){.next = opencl.contexts, .handle = handle, .number = number};
+	return opencl.contexts = context;
+}
+
+static struct opencl_queue **bucket_of(cl_command_queue handle)
+{
+	return &opencl.queues[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % BUCKETS];
+}
+
+static void properties_keep(struct opencl_queue *queue, const cl_queue_properties *properties)
+{
+	unsigned count = 0;
+
+	while (properties && properties[count] && count + 3 < OPENCL_PROPERTIES_MAX)
+		count += 2;
+	if (!properties)
+		return;
+	memcpy(queue->properties, properties, count * sizeof(*properties));
+	queue->properties[count] = 0;
+	queue->property_count = count + 1;
+}
+
+/* "queue 0", "queue 1 out of order" */
+static void queue_tell(const struct opencl_queue *queue, bool is_out_of_order)
+{
+	char name[64] = "queue ";
+
+	environment_decimal(name + strlen(name), queue->queue.queue);
+	gpu_queue_name(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name);
+}
+
+void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id device, bool is_out_of_order,
+	bool is_forced, const cl_queue_properties *properties)
+{
+	struct opencl_queue *queue = calloc(1, sizeof(*queue));
+	struct known_context *of;
+	bool is_new;
+
+	if (!queue)
+		return;
+	queue->handle = handle;
+	queue->is_forced = is_forced;
+	properties_keep(queue, properties);
+	lock();
+	queue->device = device_of(device, &is_new);
+	of = context_of(context);
+	if (!queue->device || !of) {
+		unlock();
+		free(queue);
+		return;
+	}
+	queue->queue = (struct gpu_queue){queue->device->number, of->number, of->queues++};
+	queue->next = *bucket_of(handle); /* ahead of an ended one with the same handle */
+	*bucket_of(handle) = queue;
+	unlock();
+	if (is_new)
+		device_tell(queue->device);
+	queue_tell(queue, is_out_of_order);
+}
+
+const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
+{
+	const struct opencl_queue *queue;
+
+	lock();
+	queue = *bucket_of(handle);
+	while (queue && queue->handle != handle)
+		queue = queue->next;
+	unlock();
+	return queue;
+}
+
+/* ---- clocks ---- */
+
+static void clock_narrow(struct opencl_device *device, int64_t low_ns, int64_t high_ns, uint64_t now_ns)
+{
+	int64_t drift_ns = (int64_t)(now_ns - device->at_ns) / DRIFT + 1;
+
+	if (device->at_ns) {
+		device->low_ns -= drift_ns;
+		device->high_ns += drift_ns;
+	}
+	if (!device->at_ns || device->low_ns > high_ns || device->high_ns < low_ns) {
+		device->low_ns = low_ns;
+		device->high_ns = high_ns;
+	}
+	device->low_ns = low_ns > device->low_ns ? low_ns : device->low_ns;
+	device->high_ns = high_ns < device->high_ns ? high_ns : device->high_ns;
+	device->at_ns = now_ns;
+}
+
+struct device_times {
+	cl_ulong queued, start, end;
+};
+
+/* Our time - the device's. */
+static int64_t clock_offset(struct command *command, const struct device_times *times)
+{
+	uint64_t now_ns = gpu_now_ns();
+	int64_t low_ns = (int64_t)(command->begin_ns - times->start);
+	int64_t high_ns = (int64_t)(now_ns - times->end), offset_ns;
+
+	if (times->queued && times->queued <= times->start) {
+		int64_t from_ns = (int64_t)(command->begin_ns - times->queued),
+			to_ns = (int64_t)(command->end_ns - times->queued);
+
+		low_ns = from_ns > low_ns ? from_ns : low_ns;
+		high_ns = to_ns < high_ns ? to_ns : high_ns;
+	}
+	lock();
+	if (low_ns <= high_ns)
+		clock_narrow(command->device, low_ns, high_ns, now_ns);
+	offset_ns = command->device->low_ns + (command->device->high_ns - command->device->low_ns) / 2;
+	unlock();
+	return offset_ns;
+}
+
+/* ---- commands ---- */
+
+static bool times_get(cl_event event, struct device_times *times)
+{
+	const struct {
+		cl_profiling_info what;
+		cl_ulong *to;
+	} wanted[] = {{CL_PROFILING_COMMAND_QUEUED, &times->queued},
+		{CL_PROFILING_COMMAND_START, &times->start}, {CL_PROFILING_COMMAND_END, &times->end}};
+
+	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		if (opencl_next.clGetEventProfilingInfo(
+			    event, wanted[i].what, sizeof(cl_ulong), wanted[i].to, NULL))
+			return false;
+	return times->start && times->end >= times->start;
+}
+
+/* On a thread of the runtime, or within clSetEventCallback. */
+static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argument)
+{
+	struct command *command = argument;
+	struct device_times times = {0};
+	int error = errno;
+
+	if (status == CL_COMPLETE && times_get(event, &times)) {
+		int64_t offset_ns = clock_offset(command, &times);
+
+		command->activity.begin_ns = times.start + (uint64_t)offset_ns;
+		command->activity.end_ns = times.end + (uint64_t)offset_ns;
+	}
+	gpu_activity(&command->activity);
+	atomic_fetch_sub(&opencl.under_way, 1);
+	opencl_next.clReleaseEvent(event);
+	free(command);
+	errno = error;
+}
+
+void opencl_enqueue_begin(struct opencl_enqueue *enqueue, cl_command_queue queue, cl_event *event)
+{
+	*enqueue = (struct opencl_enqueue){.event = event};
+	if (!gpu_is_wanted(&gpu_opencl))
+		return;
+	enqueue->queue = opencl_queue_find(queue);
+	if (!event && enqueue->queue)
+		enqueue->event = &enqueue->own;
+	enqueue->begin_ns = gpu_now_ns();
+}
+
+static struct command *command_new(const struct opencl_enqueue *enqueue, const struct gpu_activity *activity)
+{
+	size_t name_bytes = activity->name ? strlen(activity->name) + 1 : 1;
+	struct command *command = malloc(sizeof(*command) + name_bytes);
+
+	if (!command)
+		return NULL;
+	command->device = enqueue->queue->device;
+	command->activity = *activity;
+	command->activity.queue = enqueue->queue->queue;
+	command->activity.correlation = gpu_correlation();
+	memcpy(command->name, activity->name ? activity->name : "", name_bytes);
+	command->activity.name = activity->name ? command->name : NULL;
+	command->begin_ns = enqueue->begin_ns;
+	command->end_ns = gpu_now_ns();
+	return command;
+}
+
+/* The event's reference is ours from here on. */
+static void command_follow(
+	const struct opencl_enqueue *enqueue, cl_event event, const struct gpu_activity *activity)
+{
+	struct command *command = command_new(enqueue, activity);
+
+	if (!command) {
+		gpu_lost(1);
+		opencl_next.clReleaseEvent(event);
+		return;
+	}
+	gpu_launched(command->activity.correlation, enqueue->begin_ns);
+	atomic_fetch_add(&opencl.under_way, 1);
+	if (opencl_next.clSetEventCallback(event, CL_COMPLETE, command_ended, command)) {
+		atomic_fetch_sub(&opencl.under_way, 1);
+		gpu_lost(1);
+		opencl_next.clReleaseEvent(event);
+		free(command);
+	}
+}
+
+cl_int opencl_enqueue_end(
+	struct opencl_enqueue *enqueue, cl_int result, const struct gpu_activity *activity, bool is_blocking)
+{
+	cl_event event = enqueue->own ? enqueue->own : enqueue->event ? *enqueue->event : NULL;
+	int error = errno;
+
+	if (result || !enqueue->queue || !event)
+		return result;
+	if (event != enqueue->own)
+		opencl_next.clRetainEvent(event);
+	command_follow(enqueue, event, activity);
+	if (is_blocking)
+		gpu_sync_end(enqueue->begin_ns, GPU_SYNC_STREAM, &enqueue->queue->queue);
+	errno = error;
+	return result;
+}
+
+void opencl_settle(void)
+{
+	uint64_t left = atomic_load(&opencl.under_way);
+
+	for (int i = 0; left && i < SETTLE_MS; i++) {
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+		left = atomic_load(&opencl.under_way);
+	}
+	gpu_lost(left);
+}
+
+void opencl_forget(void)
+{
+	opencl.devices = NULL;
+	opencl.contexts = NULL;
+	memset(opencl.queues, 0, sizeof(opencl.queues));
+	atomic_store(&opencl.under_way, 0);
+	atomic_flag_clear(&opencl.lock);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * join.h - operations on GPUs to the calls that launched them. One join per measured process:
+ *
+ *   rings of threads --EVENT_LAUNCH--> launches by correlation ---+
+ *   activity ring ----EVENT_GPU------------------------------- joined: a span on the queue's stream,
+ *                         \                                         at the call path of its launch
+ *                          +-- no launch yet: waits for it a while, then <gpu root>;<unknown>
+ *
+ * A launch and its operations share a link, unique in the store. One launch may have many operations (a
+ * graph's nodes). Belongs to the collector's one thread.
+ */
+#ifndef RECORD_JOIN_H
+#define RECORD_JOIN_H
+
+#include "record/measured.h"
+
+#define JOIN_LAUNCHES_MAX (1u << 19)	  /* kept per process */
+#define JOIN_WAIT_NS UINT64_C(2000000000) /* so long an operation waits for its launch */
+#define JOIN_WAITING_MAX (1u << 16)
+#define JOIN_LATE_NS UINT64_C(1000000000)	/* so long a runtime may keep a finished operation */
+#define JOIN_UNMATCHED_NS UINT64_C(30000000000) /* a launch without operation holds the watermark so long */
+
+/* A call on `stream` launched `correlation`: the span of the call. Returns its link, 0 when it has none. */
+uint64_t join_launch(
+	struct measured *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
+
+/* Marks how much of the activity ring join_drain will take. */
+void join_look(struct measured *process);
+/* Takes it and what waits; returns the number of operations. `now_ns` as for measured_drain. */
+size_t join_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+/* Sets the watermarks of the queues. */
+void join_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
+/* The process's rank was learnt. */
+void join_rank(struct measured *process, struct store_writer *writer);
+/* Gives up waiting, closes the queues' streams. */
+void join_finish(struct measured *process, struct store_writer *writer, uint64_t end_ns);
+void join_free(struct join *join);
+
+#endif

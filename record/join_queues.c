@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* join_queues.c - GPU queues as streams, see join_state.h. A queue is watched from the process's begin:
+ * before its first operation it had none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/attributes.h"
+#include "record/join_state.h"
+
+#define HANDLE_MONITORED 0
+#define HANDLE_GAP 1
+
+static const struct join_device *device_find(const struct join_queues *queues, uint32_t number)
+{
+	for (uint32_t i = 0; i < queues->device_count; i++)
+		if (queues->devices[i].number == number)
+			return &queues->devices[i];
+	return NULL;
+}
+
+static void text_attribute(
+	struct store_bytes *out, struct store_writer *writer, const char *key, uint32_t text)
+{
+	size_t size = 0;
+	const char *bytes = text ? store_writer_text_at(writer, text, &size) : NULL;
+	char value[1024];
+
+	if (!size)
+		return;
+	size = size < sizeof(value) ? size : sizeof(value) - 1;
+	memcpy(value, bytes, size);
+	value[size] = '\0';
+	attribute_put(out, key, value);
+}
+
+static struct store_record monitored_span(const struct join_queues *queues, const struct join_queue *queue,
+	const struct measured *process, struct store_writer *writer, uint64_t end_ns)
+{
+	const struct join_device *device = device_find(queues, queue->device);
+	struct store_record span = {
+		.begin_ns = process->begin_ns, .end_ns = end_ns, .what = STORE_OP_MONITORED};
+	struct store_bytes text = {0};
+
+	text_attribute(&text, writer, "name", queue->name);
+	text_attribute(&text, writer, "device", device ? device->name : 0);
+	text_attribute(&text, writer, "uuid", device ? device->uuid : 0);
+	attribute_put(&text, "command", process->command);
+	if (!text.failed)
+		span.attributes = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return span;
+}
+
+/* Puts into the stream what is known of the queue by now. */
+static void queue_show(const struct join_queues *queues, const struct join_queue *queue,
+	const struct measured *process, struct store_writer *writer)
+{
+	struct store_stream *stream = store_writer_stream_edit(writer, queue->stream);
+	const struct join_device *device = device_find(queues, queue->device);
+	struct store_record span;
+
+	if (!stream)
+		return;
+	stream->name = queue->name;
+	stream->device_name = device ? device->name : 0;
+	span = monitored_span(queues, queue, process, writer, STORE_OPEN_NS);
+	store_writer_span_open(writer, queue->stream, HANDLE_MONITORED, &span);
+}
+
+static struct store_record gap_span(const struct join_gap *gap)
+{
+	return (struct store_record){.begin_ns = gap->begin_ns,
+		.end_ns = gap->end_ns,
+		.what = STORE_OP_UNMONITORED,
+		.attributes = gap->attributes};
+}
+
+static void gap_show(const struct join_gap *gap, const struct join_queue *queue, struct store_writer *writer)
+{
+	struct store_record span = gap_span(gap);
+
+	if (gap->end_ns == STORE_OPEN_NS)
+		store_writer_span_open(writer, queue->stream, HANDLE_GAP, &span);
+	else
+		store_writer_append(writer, queue->stream, STORE_SPANS, &span, 1);
+}
+
+static struct join_queue *queue_new(struct join_queues *queues, const struct measured *process,
+	struct store_writer *writer, uint32_t host, const struct join_queue *like)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_GPU,
+		.host = host,
+		.rank = process->rank,
+		.pid = process->pid,
+		.generation = process->generation,
+		.device = like->device,
+		.context = like->context,
+		.queue = like->queue,
+		.begin_ns = process->begin_ns,
+		.end_ns = STORE_OPEN_NS};
+	struct join_queue *queue;
+
+	if (queues->count == queues->room) {
+		uint32_t room = queues->room ? 2 * queues->room : 16;
+		struct join_queue *wider = realloc(queues->list, room * sizeof(*wider));
+
+		if (!wider)
+			return NULL;
+		queues->list = wider;
+		queues->room = room;
+	}
+	queue = &queues->list[queues->count];
+	*queue = *like;
+	queue->stream = store_writer_stream(writer, &stream);
+	if (queue->stream == UINT32_MAX)
+		return NULL;
+	queues->count++;
+	queue_show(queues, queue, process, writer);
+	for (uint32_t i = 0; i < queues->gap_count; i++)
+		gap_show(&queues->gaps[i], queue, writer);
+	return queue;
+}
+
+struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
+	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue)
+{
+	struct map_key key = {(uint64_t)device << 32 | context, queue};
+	uint32_t number = map_get(&queues->by_key, key);
+	const struct join_queue like = {.device = device, .context = context, .queue = queue};
+
+	if (number != MAP_NONE)
+		return &queues->list[number];
+	if (!map_put(&queues->by_key, key, queues->count))
+		return NULL;
+	if (queue_new(queues, process, writer, host, &like))
+		return &queues->list[queues->count - 1];
+	map_remove(&queues->by_key, key);
+	return NULL;
+}
+
+void join_queue_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
+	struct join_queue *queue, uint32_t name)
+{
+	queue->name = name;
+	queue_show(queues, queue, process, writer);
+}
+
+void join_device_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
+	const struct join_device *device)
+{
+	struct join_device *known = (struct join_device *)device_find(queues, device->number);
+
+	if (!known) {
+		struct join_device *wider =
+			realloc(queues->devices, (queues->device_count + 1) * sizeof(*wider));
+
+		if (!wider)
+			return;
+		queues->devices = wider;
+		known = &wider[queues->device_count++];
+	}
+	*known = *device;
+	for (uint32_t i = 0; i < queues->count; i++)
+		if (queues->list[i].device == device->number)
+			queue_show(queues, &queues->list[i], process, writer);
+}
+
+static void gap_close(struct join_queues *queues, struct store_writer *writer, uint64_t end_ns)
+{
+	struct join_gap *gap = queues->gap_count ? &queues->gaps[queues->gap_count - 1] : NULL;
+	struct store_record span;
+
+	if (!gap || gap->end_ns != STORE_OPEN_NS)
+		return;
+	gap->end_ns = end_ns > gap->begin_ns ? end_ns : gap->begin_ns;
+	span = gap_span(gap);
+	for (uint32_t i = 0; i < queues->count; i++)
+		store_writer_span_close(writer, queues->list[i].stream, HANDLE_GAP, &span);
+}
+
+static uint32_t reason_attribute(struct store_writer *writer, uint32_t reason)
+{
+	struct store_bytes text = {0};
+	uint32_t id = 0;
+
+	text_attribute(&text, writer, "reason", reason);
+	if (!text.failed)
+		id = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return id;
+}
+
+void join_queues_gap(
+	struct join_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason)
+{
+	struct join_gap *wider;
+
+	gap_close(queues, writer, time_ns);
+	if (!reason)
+		return;
+	wider = realloc(queues->gaps, (queues->gap_count + 1) * sizeof(*wider));
+	if (!wider)
+		return;
+	queues->gaps = wider;
+	wider += queues->gap_count++;
+	*wider = (struct join_gap){time_ns, STORE_OPEN_NS, reason_attribute(writer, reason)};
+	for (uint32_t i = 0; i < queues->count; i++)
+		gap_show(wider, &queues->list[i], writer);
+}
+
+void join_queues_close(struct join_queues *queues, const struct measured *process,
+	struct store_writer *writer, uint64_t end_ns)
+{
+	gap_close(queues, writer, end_ns);
+	for (uint32_t i = 0; i < queues->count; i++) {
+		struct join_queue *queue = &queues->list[i];
+		uint64_t last_ns = queue->last_ns > end_ns ? queue->last_ns : end_ns;
+		struct store_record span = monitored_span(queues, queue, process, writer, last_ns);
+		struct store_stream *stream = store_writer_stream_edit(writer, queue->stream);
+
+		store_writer_span_close(writer, queue->stream, HANDLE_MONITORED, &span);
+		if (!stream)
+			continue;
+		stream->end_ns = last_ns;
+		for (int track = 0; track < STORE_TRACK_COUNT; track++)
+			stream->complete_ns[track] = STORE_OPEN_NS;
+	}
+}
+
+void join_queues_fini(struct join_queues *queues)
+{
+	free(queues->list);
+	free(queues->devices);
+	free(queues->gaps);
+	map_fini(&queues->by_key);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* join_state.h - inside the join: its launches, and its queues as streams. Only join*.c includes it. */
+#ifndef RECORD_JOIN_STATE_H
+#define RECORD_JOIN_STATE_H
+
+#include "record/join.h"
+#include "record/map.h"
+#include "record/records.h"
+
+struct join_launch {
+	uint64_t correlation, link;
+	uint64_t begin_ns;
+	uint32_t context, stream;
+	bool is_matched;
+};
+
+/* The last JOIN_LAUNCHES_MAX launches, numbered from 0 on; number n lies at list[n % room]. */
+struct join_launches {
+	struct join_launch *list;
+	uint32_t room;
+	uint64_t first, next;
+	uint64_t unmatched; /* all before it are matched or given up */
+	struct map by_correlation;
+};
+
+/* False: no memory, the launch is not known. */
+bool join_launches_add(struct join_launches *launches, const struct join_launch *launch);
+/* NULL: it is not known. Valid until the next add. */
+struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation);
+/* When the oldest launch began that is unmatched and not older than `since_ns`; UINT64_MAX: none. */
+uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns);
+void join_launches_fini(struct join_launches *launches);
+
+/* A queue of a device: one stream. */
+struct join_queue {
+	uint32_t device, context, queue;
+	uint32_t stream;
+	uint32_t name; /* text */
+	uint64_t last_ns;
+};
+
+struct join_device {
+	uint32_t number;
+	uint32_t name, uuid; /* texts */
+};
+
+/* GPUs were not watched. */
+struct join_gap {
+	uint64_t begin_ns, end_ns; /* STORE_OPEN_NS: still */
+	uint32_t attributes;
+};
+
+struct join_queues {
+	struct join_queue *list;
+	uint32_t count, room;
+	struct map by_key;
+	struct join_device *devices;
+	uint32_t device_count;
+	struct join_gap *gaps;
+	uint32_t gap_count;
+};
+
+/* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
+struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
+	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
+void join_queue_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
+	struct join_queue *queue, uint32_t name);
+void join_device_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
+	const struct join_device *device);
+/* No queue is watched from `time_ns` on, because of `reason` (text; 0: they are again). */
+void join_queues_gap(
+	struct join_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason);
+void join_queues_close(struct join_queues *queues, const struct measured *process,
+	struct store_writer *writer, uint64_t end_ns);
+void join_queues_fini(struct join_queues *queues);
+
+#endif

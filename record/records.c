@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* records.c - see records.h. */
+#include "record/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The longest record that a producer may write. */
+#define RECORD_WORDS_MAX (4096u / 8u)
+
+static bool is_whole(const struct event_header *h)
+{
+	static const uint8_t least[EVENT_TYPE_COUNT] = {
+		[EVENT_PAD] = sizeof(struct event_header),
+		[EVENT_NODE] = sizeof(struct event_node_record),
+		[EVENT_SAMPLE] = sizeof(struct event_sample),
+		[EVENT_SPAN] = sizeof(struct event_span),
+		[EVENT_OPEN] = sizeof(struct event_span),
+		[EVENT_CLOSE] = sizeof(struct event_span),
+		[EVENT_VALUE] = sizeof(struct event_value),
+		[EVENT_LOST] = sizeof(struct event_lost),
+		[EVENT_NAME] = sizeof(struct event_text),
+		[EVENT_FORK] = sizeof(struct event_fork),
+		[EVENT_LAUNCH] = sizeof(struct event_launch),
+		[EVENT_GPU] = sizeof(struct event_gpu),
+		[EVENT_TEXT] = sizeof(struct event_text),
+		[EVENT_GPU_DEVICE] = sizeof(struct event_gpu_device),
+		[EVENT_GPU_QUEUE] = sizeof(struct event_gpu_queue),
+		[EVENT_GPU_UNMONITORED] = sizeof(struct event_gpu_unmonitored),
+	};
+
+	return h->type < EVENT_TYPE_COUNT && h->words <= RECORD_WORDS_MAX && h->words * 8u >= least[h->type];
+}
+
+uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head, records_take *take,
+	void *context, bool *is_broken)
+{
+	uint64_t copy[RECORD_WORDS_MAX];
+
+	while (tail < head) {
+		uint64_t at = tail % bytes;
+		struct event_header h;
+		uint32_t size;
+
+		memcpy(&h, data + at, sizeof(h));
+		size = h.words * 8u;
+		if (!size || size > head - tail || at + size > bytes)
+			break;
+		if (h.type != EVENT_PAD) {
+			if (!is_whole(&h))
+				break;
+			memcpy(copy, data + at, size);
+			memcpy(copy, &h, sizeof(h));
+			if (!take(context, (const struct event_header *)copy))
+				break;
+		}
+		tail += size;
+	}
+	*is_broken |= tail < head;
+	return head;
+}
+
+bool numbers_add(struct numbers *numbers, uint32_t value, uint32_t most)
+{
+	if (numbers->count == numbers->room) {
+		uint32_t room = numbers->room ? 2 * numbers->room : 256;
+		uint32_t *grown = room <= most ? realloc(numbers->list, room * sizeof(*grown)) : NULL;
+
+		if (!grown)
+			return false;
+		numbers->list = grown;
+		numbers->room = room;
+	}
+	numbers->list[numbers->count++] = value;
+	return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.h - the records that lie in a ring (store/event.h), one by one, read without trust: whoever wrote
+ * them can change them at any time.
+ */
+#ifndef RECORD_RECORDS_H
+#define RECORD_RECORDS_H
+
+#include <stdbool.h>
+
+#include "store/event.h"
+
+/* Takes one record: a copy, its length checked against its type's least. False: it makes no sense. */
+typedef bool records_take(void *context, const struct event_header *h);
+
+/* Hands the records from `tail` to `head` to `take`, from `data` of `bytes` (a power of two). Returns the new
+ * tail; `head` and *is_broken after a record that made no sense. */
+uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head, records_take *take,
+	void *context, bool *is_broken);
+
+/* Store ids by a ring's own numbers. */
+struct numbers {
+	uint32_t *list;
+	uint32_t count, room;
+};
+
+/* Adds one; false: there are `most` already, or no memory. */
+bool numbers_add(struct numbers *numbers, uint32_t value, uint32_t most);
+
+#endif
