@@ -74,8 +74,8 @@ static ze_kernel_handle_t kernel_of(struct work *w, const char *name)
 	ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
 	ze_kernel_handle_t kernel;
 
-	MUST(zeKernelCreate(w->module, &desc, &kernel));
-	MUST(zeKernelSetGroupSize(kernel, 64, 2, 1));
+	MUST(ZE(zeKernelCreate)(w->module, &desc, &kernel));
+	MUST(ZE(zeKernelSetGroupSize)(kernel, 64, 2, 1));
 	return kernel;
 }
 
@@ -93,22 +93,22 @@ APART static void work_open(struct work *w, unsigned device, unsigned pool_flags
 		.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .flags = pool_flags, .count = 4};
 
 	w->device = devices[device];
-	MUST(zeContextCreate(driver, &context, &w->context));
-	MUST(zeModuleCreate(w->context, w->device, &module, &w->module, NULL));
+	MUST(ZE(zeContextCreate)(driver, &context, &w->context));
+	MUST(ZE(zeModuleCreate)(w->context, w->device, &module, &w->module, NULL));
 	did("compile", "", sizeof(image));
 	w->axpy = kernel_of(w, "axpy_300us");
 	w->reduce = kernel_of(w, "reduce_200us");
-	MUST(zeMemAllocHost(w->context, &on_host, BYTES, 64, &w->host));
+	MUST(ZE(zeMemAllocHost)(w->context, &on_host, BYTES, 64, &w->host));
 	did("alloc", "PIN", BYTES);
-	MUST(zeMemAllocDevice(w->context, &on_device, 2 * BYTES, 64, w->device, &w->there));
+	MUST(ZE(zeMemAllocDevice)(w->context, &on_device, 2 * BYTES, 64, w->device, &w->there));
 	did("alloc", "DEV", 2 * BYTES);
-	MUST(zeMemAllocShared(w->context, &on_device, &on_host, BYTES / 2, 64, w->device, &w->shared));
+	MUST(ZE(zeMemAllocShared)(w->context, &on_device, &on_host, BYTES / 2, 64, w->device, &w->shared));
 	did("alloc", "MAN", BYTES / 2);
-	MUST(zeEventPoolCreate(w->context, &pool, 1, &w->device, &w->pool));
+	MUST(ZE(zeEventPoolCreate)(w->context, &pool, 1, &w->device, &w->pool));
 	for (uint32_t i = 0; i < 4; i++) {
 		ze_event_desc_t event = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i};
 
-		MUST(zeEventCreate(w->pool, &event, &w->events[i]));
+		MUST(ZE(zeEventCreate)(w->pool, &event, &w->events[i]));
 	}
 	NO_TAIL_CALL();
 }
@@ -116,18 +116,18 @@ APART static void work_open(struct work *w, unsigned device, unsigned pool_flags
 APART static void work_close(struct work *w)
 {
 	for (unsigned i = 0; i < 4; i++)
-		MUST(zeEventDestroy(w->events[i]));
-	MUST(zeEventPoolDestroy(w->pool));
-	MUST(zeMemFree(w->context, w->host));
+		MUST(ZE(zeEventDestroy)(w->events[i]));
+	MUST(ZE(zeEventPoolDestroy)(w->pool));
+	MUST(ZE(zeMemFree)(w->context, w->host));
 	did("free", "PIN", BYTES);
-	MUST(zeMemFree(w->context, w->there));
+	MUST(ZE(zeMemFree)(w->context, w->there));
 	did("free", "DEV", 2 * BYTES);
-	MUST(zeMemFree(w->context, w->shared));
+	MUST(ZE(zeMemFree)(w->context, w->shared));
 	did("free", "MAN", BYTES / 2);
-	MUST(zeKernelDestroy(w->axpy));
-	MUST(zeKernelDestroy(w->reduce));
-	MUST(zeModuleDestroy(w->module));
-	MUST(zeContextDestroy(w->context));
+	MUST(ZE(zeKernelDestroy)(w->axpy));
+	MUST(ZE(zeKernelDestroy)(w->reduce));
+	MUST(ZE(zeModuleDestroy)(w->module));
+	MUST(ZE(zeContextDestroy)(w->context));
 	NO_TAIL_CALL();
 }
 
@@ -136,7 +136,7 @@ static ze_command_list_handle_t list_new(struct work *w)
 	ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
 	ze_command_list_handle_t list;
 
-	MUST(zeCommandListCreate(w->context, w->device, &desc, &list));
+	MUST(ZE(zeCommandListCreate)(w->context, w->device, &desc, &list));
 	return list;
 }
 
@@ -150,7 +150,7 @@ static ze_command_list_handle_t immediate_new(struct work *w, ze_command_queue_m
 	ze_command_queue_desc_t desc = queue_desc(mode);
 	ze_command_list_handle_t list;
 
-	MUST(zeCommandListCreateImmediate(w->context, w->device, &desc, &list));
+	MUST(ZE(zeCommandListCreateImmediate)(w->context, w->device, &desc, &list));
 	return list;
 }
 
@@ -159,7 +159,7 @@ static ze_command_queue_handle_t queue_new(struct work *w)
 	ze_command_queue_desc_t desc = queue_desc(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	ze_command_queue_handle_t queue;
 
-	MUST(zeCommandQueueCreate(w->context, w->device, &desc, &queue));
+	MUST(ZE(zeCommandQueueCreate)(w->context, w->device, &desc, &queue));
 	return queue;
 }
 
@@ -169,13 +169,13 @@ APART static void launch(ze_command_list_handle_t list, ze_kernel_handle_t kerne
 {
 	ze_group_count_t groups = {16, 4, 1};
 
-	MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, signal, 0, NULL));
+	MUST(ZE(zeCommandListAppendLaunchKernel)(list, kernel, &groups, signal, 0, NULL));
 	NO_TAIL_CALL();
 }
 
 APART static void copy(ze_command_list_handle_t list, void *to, const void *from, ze_event_handle_t signal)
 {
-	MUST(zeCommandListAppendMemoryCopy(list, to, from, BYTES, signal, 0, NULL));
+	MUST(ZE(zeCommandListAppendMemoryCopy)(list, to, from, BYTES, signal, 0, NULL));
 	NO_TAIL_CALL();
 }
 
@@ -183,20 +183,20 @@ APART static void fill(ze_command_list_handle_t list, struct work *w, ze_event_h
 {
 	static const int zero;
 
-	MUST(zeCommandListAppendMemoryFill(list, w->there, &zero, sizeof(zero), BYTES, signal, 0, NULL));
+	MUST(ZE(zeCommandListAppendMemoryFill)(list, w->there, &zero, sizeof(zero), BYTES, signal, 0, NULL));
 	NO_TAIL_CALL();
 }
 
 APART static void wait_event(ze_event_handle_t event)
 {
-	MUST(zeEventHostSynchronize(event, UINT64_MAX));
+	MUST(ZE(zeEventHostSynchronize)(event, UINT64_MAX));
 	did("sync", "EVT", 0);
 	NO_TAIL_CALL();
 }
 
 APART static void wait_queue(ze_command_queue_handle_t queue)
 {
-	MUST(zeCommandQueueSynchronize(queue, UINT64_MAX));
+	MUST(ZE(zeCommandQueueSynchronize)(queue, UINT64_MAX));
 	did("sync", "STR", 0);
 	NO_TAIL_CALL();
 }
@@ -232,13 +232,13 @@ APART static void immediate(struct work *w)
 		append_each(w, list, w->events[0]);
 		did_each();
 		wait_event(w->events[0]);
-		MUST(zeEventHostReset(w->events[0]));
+		MUST(ZE(zeEventHostReset)(w->events[0]));
 	}
 	launch(slow, w->axpy, NULL);
 	did("kernel", "axpy_300us", 0);
 	did("sync", "STR", 0);
-	MUST(zeCommandListDestroy(list));
-	MUST(zeCommandListDestroy(slow));
+	MUST(ZE(zeCommandListDestroy)(list));
+	MUST(ZE(zeCommandListDestroy)(slow));
 }
 
 /* Filled, closed, executed with a fence; reset and filled anew. */
@@ -252,17 +252,17 @@ APART static void regular(struct work *w)
 		ze_fence_handle_t fence;
 
 		append_each(w, list, NULL);
-		MUST(zeCommandListClose(list));
-		MUST(zeFenceCreate(queue, &desc, &fence));
-		MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, fence));
+		MUST(ZE(zeCommandListClose)(list));
+		MUST(ZE(zeFenceCreate)(queue, &desc, &fence));
+		MUST(ZE(zeCommandQueueExecuteCommandLists)(queue, 1, &list, fence));
 		did_each();
-		MUST(zeFenceHostSynchronize(fence, UINT64_MAX));
+		MUST(ZE(zeFenceHostSynchronize)(fence, UINT64_MAX));
 		did("sync", "STR", 0);
-		MUST(zeFenceDestroy(fence));
-		MUST(zeCommandListReset(list));
+		MUST(ZE(zeFenceDestroy)(fence));
+		MUST(ZE(zeCommandListReset)(list));
 	}
-	MUST(zeCommandListDestroy(list));
-	MUST(zeCommandQueueDestroy(queue));
+	MUST(ZE(zeCommandListDestroy)(list));
+	MUST(ZE(zeCommandQueueDestroy)(queue));
 }
 
 /* The same list ten times; its last operation has an event that the list itself resets. `pause`: the program
@@ -272,18 +272,18 @@ APART static void replay(struct work *w, int pause)
 	ze_command_queue_handle_t queue = queue_new(w);
 	ze_command_list_handle_t list = list_new(w);
 
-	MUST(zeCommandListAppendEventReset(list, w->events[0]));
+	MUST(ZE(zeCommandListAppendEventReset)(list, w->events[0]));
 	append_each(w, list, w->events[0]);
-	MUST(zeCommandListClose(list));
+	MUST(ZE(zeCommandListClose)(list));
 	for (unsigned i = 0; i < 10; i++) {
-		MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+		MUST(ZE(zeCommandQueueExecuteCommandLists)(queue, 1, &list, NULL));
 		did_each();
 		if (pause)
 			wait_queue(queue);
 	}
 	wait_queue(queue);
-	MUST(zeCommandListDestroy(list));
-	MUST(zeCommandQueueDestroy(queue));
+	MUST(ZE(zeCommandListDestroy)(list));
+	MUST(ZE(zeCommandQueueDestroy)(queue));
 }
 
 static void replay_waiting(struct work *w)
@@ -317,8 +317,8 @@ APART static void two_devices(struct work *w)
 	did("set", "DEV", BYTES);
 	wait_event(w->events[0]);
 	wait_event(other.events[0]);
-	MUST(zeCommandListDestroy(here));
-	MUST(zeCommandListDestroy(there));
+	MUST(ZE(zeCommandListDestroy)(here));
+	MUST(ZE(zeCommandListDestroy)(there));
 	work_close(&other);
 }
 
@@ -331,25 +331,25 @@ APART static void events(struct work *w)
 	for (unsigned i = 0; i < 10; i++) {
 		launch(list, w->axpy, w->events[i % 2]);
 		did("kernel", "axpy_300us", 0);
-		MUST(zeCommandListAppendWaitOnEvents(other, 1, &w->events[i % 2]));
+		MUST(ZE(zeCommandListAppendWaitOnEvents)(other, 1, &w->events[i % 2]));
 		did("sync", "STRE", 0);
 		launch(other, w->reduce, w->events[2]);
 		did("kernel", "reduce_200us", 0);
-		while (zeEventQueryStatus(w->events[2]) == ZE_RESULT_NOT_READY)
+		while (ZE(zeEventQueryStatus)(w->events[2]) == ZE_RESULT_NOT_READY)
 			usleep(50);
-		MUST(zeEventHostReset(w->events[i % 2]));
-		MUST(zeEventHostReset(w->events[2]));
+		MUST(ZE(zeEventHostReset)(w->events[i % 2]));
+		MUST(ZE(zeEventHostReset)(w->events[2]));
 	}
 	/* Held back until the host says so. */
-	MUST(zeCommandListAppendWaitOnEvents(list, 1, &w->events[3]));
+	MUST(ZE(zeCommandListAppendWaitOnEvents)(list, 1, &w->events[3]));
 	did("sync", "STRE", 0);
 	launch(list, w->axpy, w->events[0]);
 	did("kernel", "axpy_300us", 0);
 	usleep(2000);
-	MUST(zeEventHostSignal(w->events[3]));
+	MUST(ZE(zeEventHostSignal)(w->events[3]));
 	wait_event(w->events[0]);
-	MUST(zeCommandListDestroy(list));
-	MUST(zeCommandListDestroy(other));
+	MUST(ZE(zeCommandListDestroy)(list));
+	MUST(ZE(zeCommandListDestroy)(other));
 }
 
 static void *thread(void *argument)
@@ -361,18 +361,18 @@ static void *thread(void *argument)
 	ze_event_pool_handle_t pool;
 	ze_event_handle_t event;
 
-	MUST(zeEventPoolCreate(w->context, &pool_desc, 1, &w->device, &pool));
+	MUST(ZE(zeEventPoolCreate)(w->context, &pool_desc, 1, &w->device, &pool));
 	for (unsigned i = 0; i < 24; i++) {
-		MUST(zeEventCreate(pool, &desc, &event));
+		MUST(ZE(zeEventCreate)(pool, &desc, &event));
 		launch(list, w->reduce, i % 2 ? NULL : event);
 		launch(list, w->reduce, i % 2 ? event : NULL);
 		did("kernel", "reduce_200us", 0);
 		did("kernel", "reduce_200us", 0);
 		wait_event(event);
-		MUST(zeEventDestroy(event));
+		MUST(ZE(zeEventDestroy)(event));
 	}
-	MUST(zeCommandListDestroy(list));
-	MUST(zeEventPoolDestroy(pool));
+	MUST(ZE(zeCommandListDestroy)(list));
+	MUST(ZE(zeEventPoolDestroy)(pool));
 	return NULL;
 }
 
@@ -414,7 +414,7 @@ APART static void forks(struct work *w)
 	wait_event(w->events[0]);
 	did("kernel", "axpy_300us", 0);
 	did("kernel", "reduce_200us", 0);
-	MUST(zeCommandListDestroy(list));
+	MUST(ZE(zeCommandListDestroy)(list));
 }
 
 static int start(void)
@@ -426,13 +426,13 @@ static int start(void)
 		fprintf(stderr, "level0: there is no Level Zero loader\n");
 		return 1;
 	}
-	result = zeInit(0);
+	result = ZE(zeInit)(0);
 	if (result) {
 		printf("zeInit\t0x%x\n", (unsigned)result);
 		return 1;
 	}
-	MUST(zeDriverGet(&drivers, &driver));
-	MUST(zeDeviceGet(driver, &count, devices));
+	MUST(ZE(zeDriverGet)(&drivers, &driver));
+	MUST(ZE(zeDeviceGet)(driver, &count, devices));
 	return 0;
 }
 
