@@ -202,13 +202,14 @@ APART static void wait_queue(ze_command_queue_handle_t queue)
 }
 
 /* One of each; what did them says so. */
-static void append_each(struct work *w, ze_command_list_handle_t list, ze_event_handle_t last)
+APART static void append_each(struct work *w, ze_command_list_handle_t list, ze_event_handle_t last)
 {
 	copy(list, w->there, w->host, NULL);
 	launch(list, w->axpy, NULL);
 	fill(list, w, NULL);
 	launch(list, w->reduce, NULL);
 	copy(list, w->host, w->there, last);
+	NO_TAIL_CALL();
 }
 
 static void did_each(void)

@@ -167,7 +167,8 @@ static bool queue_get(ze_command_queue_handle_t handle, struct queue *to)
 	return queue;
 }
 
-static void lists_prepare(uint32_t count, const ze_command_list_handle_t *handles)
+static void lists_prepare(
+	ze_command_queue_handle_t queue, uint32_t count, const ze_command_list_handle_t *handles)
 {
 	if (!level0_enter())
 		return;
@@ -175,7 +176,7 @@ static void lists_prepare(uint32_t count, const ze_command_list_handle_t *handle
 		struct level0_list *list = level0_list(handles[i]);
 
 		if (list)
-			level0_list_prepare(list);
+			level0_list_prepare(list, queue);
 	}
 	level0_leave();
 }
@@ -214,7 +215,7 @@ static ze_result_t ZE_APICALL queue_execute(ze_command_queue_handle_t handle, ui
 
 	if (!lists || !queue_get(handle, &queue))
 		return level0_real.CommandQueue.pfnExecuteCommandLists(handle, count, lists, fence);
-	lists_prepare(count, lists);
+	lists_prepare(handle, count, lists);
 	result = level0_real.CommandQueue.pfnExecuteCommandLists(handle, count, lists, fence);
 	if (!result)
 		lists_start(count, lists, &queue, begin_ns);

@@ -6,6 +6,7 @@
  *
  *   gpu_level0.c         stands between the loader and its table of functions
  *   gpu_level0_list.c    which operation runs where, and when it has ended
+ *   gpu_level0_replay.c  times of a run whose list is executed again meanwhile
  *   gpu_level0_device.c  devices, clocks, events to time operations by, names
  *
  * One lock (level0_lock) around all of it; the runtime is called with it held only
@@ -21,8 +22,13 @@
 #include "record/agent/gpu_clock.h"
 #include "record/agent/gpu_map.h"
 
+/* A begin that is so much ahead of its launch is the clocks' fault. */
+#define LEVEL0_CLOCK_ERROR_NS 50000
+
 /* The loader's tables as they were. */
 extern ze_dditable_t level0_real;
+
+struct level0_save;
 
 struct level0_device {
 	ze_device_handle_t handle;
@@ -63,7 +69,10 @@ struct level0_list {
 	struct level0_operation *operations;
 	uint32_t first, count, room; /* [first, count) are there; first is 0 but in immediate ones */
 	uint32_t running;
+	ze_command_queue_handle_t queue_handle; /* of its last run */
 	bool is_repeated;		   /* started again before its last run was known to have ended */
+	uint32_t saves;			   /* of earlier runs that are not read yet */
+	struct level0_save *spare;	   /* for the next ones */
 	struct level0_list *next, *before; /* of those with running operations */
 };
 
@@ -100,6 +109,9 @@ uint32_t level0_context(ze_context_handle_t handle);
 struct gpu_queue level0_queue(ze_context_handle_t context, struct level0_device *device,
 	const ze_command_queue_desc_t *desc, const char *what);
 
+/* Whether engines of that group run kernels. */
+bool level0_is_compute(struct level0_device *device, uint32_t ordinal);
+
 /* Times that an event says, on our clock. */
 void level0_times(struct level0_device *device, uint64_t launch_ns, const uint64_t ticks[2], uint64_t ns[2]);
 
@@ -126,8 +138,8 @@ void level0_list_clear(struct level0_list *list);
 /* The operation is in the list. In an immediate one it runs from launch_ns on. */
 void level0_list_add(struct level0_list *list, const struct level0_operation *operation);
 
-/* Before the list is executed: what its last run has left is read, and given up where it is not there. */
-void level0_list_prepare(struct level0_list *list);
+/* Before the list is executed on the queue: what its last run has left is read, saved or given up. */
+void level0_list_prepare(struct level0_list *list, ze_command_queue_handle_t queue);
 /* All its operations run now on the queue. */
 void level0_list_start(
 	struct level0_list *list, const struct gpu_queue *queue, uint64_t correlation, uint64_t launch_ns);
@@ -141,5 +153,17 @@ uint64_t level0_running(void);
 void level0_event_forget(ze_event_handle_t event, bool destroyed);
 /* Gives up what still runs in lists of the context, NULL: in all, and counts it. */
 void level0_give_up(ze_context_handle_t context);
+
+/* ---- gpu_level0_replay.c; with the lock held ---- */
+
+/* The list is about to be executed again: puts a reader of the running operations' events ahead of it.
+ * They belong to that from here on. false: it cannot be done. */
+bool level0_replay_save(struct level0_list *list, ze_command_queue_handle_t queue);
+void level0_replay_harvest(void);
+/* Readers whose times are awaited. */
+uint64_t level0_replay_running(void);
+void level0_replay_give_up(ze_context_handle_t context);
+/* The list goes, or what is in it. */
+void level0_replay_forget(struct level0_list *list);
 
 #endif

@@ -144,17 +144,15 @@ uint32_t level0_context(ze_context_handle_t handle)
 	return (uint32_t)number;
 }
 
-static const char *group_name(struct level0_device *device, uint32_t ordinal)
+bool level0_is_compute(struct level0_device *device, uint32_t ordinal)
 {
 	ze_command_queue_group_properties_t groups[16] = {0};
 	uint32_t count = sizeof(groups) / sizeof(*groups);
 
 	for (uint32_t i = 0; i < count; i++)
 		groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-	if (level0_real.Device.pfnGetCommandQueueGroupProperties(device->handle, &count, groups) ||
-		ordinal >= count || groups[ordinal].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE)
-		return "";
-	return "copy ";
+	return !level0_real.Device.pfnGetCommandQueueGroupProperties(device->handle, &count, groups) &&
+	       ordinal < count && groups[ordinal].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
 }
 
 struct gpu_queue level0_queue(ze_context_handle_t context, struct level0_device *device,
@@ -163,8 +161,9 @@ struct gpu_queue level0_queue(ze_context_handle_t context, struct level0_device 
 	struct gpu_queue queue = {device->number, level0_context(context), ++queue_count};
 	char name[96];
 
-	snprintf(name, sizeof(name), "%s%s %u, engine %u.%u", group_name(device, desc->ordinal), what,
-		queue.queue, desc->ordinal, desc->index);
+	snprintf(name, sizeof(name), "%s%s %u, engine %u.%u",
+		level0_is_compute(device, desc->ordinal) ? "" : "copy ", what, queue.queue, desc->ordinal,
+		desc->index);
 	gpu_queue_name(&queue, name);
 	return queue;
 }

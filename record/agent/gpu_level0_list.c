@@ -13,8 +13,6 @@
 
 #include "record/agent/gpu_level0.h"
 
-#define CLOCK_ERROR_NS 50000
-
 static char several;
 #define SEVERAL ((void *)&several)
 
@@ -80,6 +78,7 @@ static void give_up(struct level0_list *list)
 
 void level0_list_clear(struct level0_list *list)
 {
+	level0_replay_forget(list);
 	level0_list_harvest(list, false);
 	give_up(list);
 	for (uint32_t i = list->first; i < list->count; i++)
@@ -146,11 +145,23 @@ void level0_list_add(struct level0_list *list, const struct level0_operation *op
 		running_set(list, added, true);
 }
 
-void level0_list_prepare(struct level0_list *list)
+/* They are another's to read. */
+static void let_go(struct level0_list *list)
 {
+	for (uint32_t i = 0; list->running; i++)
+		if (list->operations[i].is_running)
+			running_set(list, &list->operations[i], false);
+}
+
+void level0_list_prepare(struct level0_list *list, ze_command_queue_handle_t queue)
+{
+	level0_replay_harvest();
 	level0_list_harvest(list, false);
 	list->is_repeated = list->running;
+	if (list->running && level0_replay_save(list, queue))
+		let_go(list);
 	give_up(list);
+	list->queue_handle = queue;
 }
 
 void level0_list_start(
@@ -193,7 +204,7 @@ static bool has_ended(struct level0_list *list, struct level0_operation *operati
 	level0_times(list->device, operation->launch_ns, ticks, ns);
 	/* Or of another operation; so may ours when the list was started again too early to reset it. */
 	if ((!operation->is_ours || list->is_repeated) && ns[0] &&
-		ns[0] + CLOCK_ERROR_NS < operation->launch_ns)
+		ns[0] + LEVEL0_CLOCK_ERROR_NS < operation->launch_ns)
 		return false;
 	memcpy(operation->seen, ticks, sizeof(ticks));
 	return true;
@@ -231,6 +242,8 @@ void level0_list_harvest(struct level0_list *list, bool most)
 {
 	uint32_t i = list->first;
 
+	if (list->saves) /* until they are read, the events tell of earlier runs */
+		return;
 	for (; i < list->count && list->running; i++) {
 		struct level0_operation *operation = &list->operations[i];
 		uint64_t ns[2];
@@ -250,6 +263,7 @@ void level0_list_harvest(struct level0_list *list, bool most)
 
 void level0_harvest(void)
 {
+	level0_replay_harvest();
 	for (struct level0_list *list = running_lists, *next; list; list = next) {
 		next = list->next;
 		level0_list_harvest(list, false);
@@ -258,11 +272,12 @@ void level0_harvest(void)
 
 uint64_t level0_running(void)
 {
-	return running_count;
+	return running_count + level0_replay_running();
 }
 
 void level0_give_up(ze_context_handle_t context)
 {
+	level0_replay_give_up(context);
 	for (struct level0_list *list = running_lists, *next; list; list = next) {
 		next = list->next;
 		if (!context || list->context == context)

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAKE_WAITS 16
+#define FAKE_WAITS 64
 
 struct fake_script {
 	uint64_t devices, frequency, bits, kernel_bits, offset, fill_ns, copy_ns, zero, inverted;
