@@ -32,6 +32,7 @@ static struct lock lock;
 static _Atomic bool is_on;    /* all of level0_real is there */
 static _Atomic bool is_given; /* given up: a fork child, whose devices are its parent's */
 static struct gpu_map queues;
+static struct gpu_map fences; /* to the handle of its queue */
 
 struct queue {
 	struct gpu_queue name;
@@ -245,12 +246,41 @@ static ze_result_t ZE_APICALL queue_synchronize(ze_command_queue_handle_t handle
 	return result;
 }
 
+static ze_result_t ZE_APICALL fence_create(
+	ze_command_queue_handle_t queue, const ze_fence_desc_t *desc, ze_fence_handle_t *to)
+{
+	ze_result_t result = level0_real.Fence.pfnCreate(queue, desc, to);
+
+	if (!result && level0_enter()) {
+		gpu_map_put(&fences, *to, queue);
+		level0_leave();
+	}
+	return result;
+}
+
+static ze_result_t ZE_APICALL fence_destroy(ze_fence_handle_t fence)
+{
+	if (level0_enter()) {
+		gpu_map_take(&fences, fence);
+		level0_leave();
+	}
+	return level0_real.Fence.pfnDestroy(fence);
+}
+
 static ze_result_t ZE_APICALL fence_synchronize(ze_fence_handle_t fence, uint64_t timeout)
 {
+	struct queue *known = NULL, queue;
 	uint64_t begin_ns = gpu_sync_begin();
-	ze_result_t result = level0_real.Fence.pfnHostSynchronize(fence, timeout);
+	ze_result_t result;
 
-	waited(begin_ns, result, timeout, GPU_SYNC_STREAM, NULL);
+	if (level0_enter()) {
+		known = gpu_map_get(&queues, gpu_map_get(&fences, fence));
+		if (known)
+			queue = *known;
+		level0_leave();
+	}
+	result = level0_real.Fence.pfnHostSynchronize(fence, timeout);
+	waited(begin_ns, result, timeout, GPU_SYNC_STREAM, known ? &queue.name : NULL);
 	return result;
 }
 
@@ -306,6 +336,8 @@ static void wrap_command_queue(ze_command_queue_dditable_t *to)
 
 static void wrap_fence(ze_fence_dditable_t *to)
 {
+	WRAP(to, pfnCreate, fence_create);
+	WRAP(to, pfnDestroy, fence_destroy);
 	WRAP(to, pfnHostSynchronize, fence_synchronize);
 	WRAP(to, pfnQueryStatus, fence_status);
 }

@@ -24,7 +24,7 @@ static struct gpu_map_slot *slot_of(const struct gpu_map *map, const void *key)
 
 void *gpu_map_get(const struct gpu_map *map, const void *key)
 {
-	return map->room ? slot_of(map, key)->value : NULL;
+	return map->room && key ? slot_of(map, key)->value : NULL;
 }
 
 static int grow(struct gpu_map *map)
@@ -56,7 +56,7 @@ int gpu_map_put(struct gpu_map *map, const void *key, void *value)
 
 void *gpu_map_take(struct gpu_map *map, const void *key)
 {
-	struct gpu_map_slot *slot = map->room ? slot_of(map, key) : NULL;
+	struct gpu_map_slot *slot = map->room && key ? slot_of(map, key) : NULL;
 	void *value = slot ? slot->value : NULL;
 	size_t gap, at, mask = map->room - 1;
 

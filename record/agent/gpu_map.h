@@ -20,7 +20,7 @@ struct gpu_map {
 	size_t count;
 };
 
-/* NULL: not there. */
+/* NULL: not there, or the key is NULL. */
 void *gpu_map_get(const struct gpu_map *map, const void *key);
 
 /* Adds or replaces; neither is NULL. 0 or negative: no memory, the map is as it was. */
