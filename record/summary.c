@@ -73,6 +73,11 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
+	summary->gpu_operations += process->gpu_operations;
+	summary->gpu_launches += process->gpu_launches;
+	summary->gpu_unmatched += process->gpu_unmatched;
+	summary->gpu_untimed += process->gpu_untimed;
+	summary->gpu_lost += process->gpu_lost;
 	if (!summary->switches_error)
 		summary->switches_error = atomic_load(&process->shared->switches_error);
 }
@@ -138,6 +143,11 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"faults_caught", summary->errant},
 		{"switches_lost", summary->switches_lost},
 		{"switches_refused", summary->switches_refused},
+		{"gpu_operations", summary->gpu_operations},
+		{"gpu_launches", summary->gpu_launches},
+		{"gpu_unmatched", summary->gpu_unmatched},
+		{"gpu_untimed", summary->gpu_untimed},
+		{"gpu_lost", summary->gpu_lost},
 		{"threads_unmonitored", summary->threads_unmonitored},
 		{"children_unmonitored", summary->unmonitored_children},
 		{"processes_refused", summary->refused},
@@ -183,6 +193,23 @@ static const char *refusal(int error)
 	}
 }
 
+/* Nothing where no GPU was used. */
+static int gpu_put(const struct summary *summary, char *text, size_t room)
+{
+	int used = 0;
+
+	if (!(summary->gpu_operations + summary->gpu_launches + summary->gpu_lost))
+		return 0;
+	used = snprintf(text, room, "gpu operations %lu  launches %lu  without a launch %lu  lost %lu\n",
+		(unsigned long)summary->gpu_operations, (unsigned long)summary->gpu_launches,
+		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
+	if (summary->gpu_untimed && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"gpu operations without possible times: %lu, shown at their launch\n",
+			(unsigned long)summary->gpu_untimed);
+	return used;
+}
+
 /* Appends what does not go by itself. */
 static int notes_put(const struct summary *summary, char *text, size_t room)
 {
@@ -212,6 +239,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
 		(double)summary->program_cpu_ns / 1e9, (double)own_cpu_ns() / 1e9);
 
+	if ((size_t)used < room)
+		used += gpu_put(summary, text + used, room - (size_t)used);
 	if ((size_t)used < room)
 		used += notes_put(summary, text + used, room - (size_t)used);
 	if (summary->unnamed && (size_t)used < room)

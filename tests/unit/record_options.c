@@ -100,16 +100,19 @@ static void test_the_command_line(void **state)
 	assert_int_equal(
 		parse(&options, "-t -o run -e CPUTIME@100 --overwrite --strict prog -o other -- x"), 0);
 	assert_string_equal(options.run, "run");
-	assert_string_equal(options.events, "CPUTIME@100 SWITCHES");
+	assert_string_equal(options.events, "CPUTIME@100 SWITCHES gpu=auto");
 	assert_true(options.overwrite && options.strict);
 	assert_string_equal(options.program[0], "prog");
 	assert_string_equal(options.program[1], "-o");
 	assert_string_equal(options.program[3], "--");
 	assert_int_equal(parse(&options, "-- -prog"), 0);
 	assert_string_equal(options.program[0], "-prog");
-	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES");
+	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES gpu=auto");
 	assert_int_equal(parse(&options, "--no-switches prog"), 0);
-	assert_string_equal(options.events, "CPUTIME@5000");
+	assert_string_equal(options.events, "CPUTIME@5000 gpu=auto");
+	assert_int_equal(parse(&options, "-e gpu=opencl -e CPUTIME@9 prog"), 0);
+	assert_string_equal(options.events, "CPUTIME@9 SWITCHES gpu=opencl");
+	assert_int_not_equal(parse(&options, "-e gpu=amd prog"), 0);
 	assert_int_equal(parse(&options, "--summary file prog"), 0);
 	assert_string_equal(options.summary, "file");
 	assert_int_not_equal(parse(&options, ""), 0);
@@ -121,7 +124,7 @@ static void test_the_command_line(void **state)
 	assert_true(options.is_help);
 	setenv("HPCRUN_EVENT_LIST", "CPUTIME@777", 1);
 	assert_int_equal(parse(&options, "prog"), 0);
-	assert_string_equal(options.events, "CPUTIME@777 SWITCHES");
+	assert_string_equal(options.events, "CPUTIME@777 SWITCHES gpu=auto");
 }
 
 static void test_help_is_one_screen(void **state)
