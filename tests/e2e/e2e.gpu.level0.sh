@@ -40,7 +40,7 @@ truth() {
 	awk -F '\t' '$8 == 0 { print $5 "\t" $6 - $5 "\t" $1 "\t" $2 "\t" $3 "\t" $7 }' "$1.truth" | sort -n >"$1.want"
 	awk -F '\t' '{
 		n = split($4, frame, ";"); split($1, id, "/")
-		print $2 "\t" $3 - $2 "\t" $5 "\t" ($5 == "kernel" ? frame[n] : "") "\t" id[5] "\t" $6 }' "$1.ops" |
+		print $2 "\t" $3 - $2 "\t" $5 "\t" ($5 == "kernel" ? frame[n] : "") "\t" id[4] "\t" $6 }' "$1.ops" |
 		sort -n >"$1.got"
 	same "$1: operations that the driver ran" "$(wc -l <"$1.want")" "$(wc -l <"$1.got")"
 	paste "$1.want" "$1.got" | awk -F '\t' -v run="$1" '
@@ -87,7 +87,7 @@ gpu_counts immediate <<'END'
 END
 same "what a kernel is like" 21 \
 	"$(grep -c 'grid=16:4:1,block=64:2:1,shared_static=1024,local=96,module=' immediate.ops)"
-same "devices that were used" "0 1" "$(cut -f1 devices.ops | cut -d / -f5 | sort -u | paste -sd ' ')"
+same "devices that were used" "0 1" "$(cut -f1 devices.ops | cut -d / -f4 | sort -u | paste -sd ' ')"
 same "streams of four threads' lists" 4 "$(cut -f1 threads.ops | sort -u | wc -l)"
 
 # Clocks: one that wraps after 4 ms, one of which events hold the lower half, a host clock that is not ours.
