@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * level0.c - uses Level Zero in the way that its first argument names: immediate regular replay burst devices
- * events threads hurry fork. Needs a driver whose kernels are called NAME_500us and take so long
+ * events threads hurry leave fork. Needs a driver whose kernels are called NAME_500us and take so long
  * (tests/level0).
  *
  * What the trace must show: every operation that the driver ran (its own log has their times), each once and
@@ -442,10 +442,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*way)(struct work *);
-		int stays; /* nothing is closed */
-	} ways[] = {{"immediate", immediate, 0}, {"regular", regular, 0}, {"replay", replay_waiting, 0},
-		{"burst", replay_burst, 0}, {"devices", two_devices, 0}, {"events", events, 0},
-		{"threads", threads, 0}, {"hurry", hurry, 1}, {"fork", forks, 0}};
+		enum { CLOSES, STAYS, LEAVES } end; /* nothing is closed; nor is exit called */
+	} ways[] = {{"immediate", immediate, CLOSES}, {"regular", regular, CLOSES},
+		{"replay", replay_waiting, CLOSES}, {"burst", replay_burst, CLOSES},
+		{"devices", two_devices, CLOSES}, {"events", events, CLOSES}, {"threads", threads, CLOSES},
+		{"hurry", hurry, STAYS}, {"leave", hurry, LEAVES}, {"fork", forks, CLOSES}};
 	struct work w;
 
 	for (unsigned i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
@@ -456,7 +457,7 @@ int main(int argc, char **argv)
 		work_open(
 			&w, 0, i % 2 ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
 		ways[i].way(&w);
-		if (!ways[i].stays)
+		if (ways[i].end == CLOSES)
 			work_close(&w);
 		for (unsigned k = 0; dones[k].op; k++)
 			printf("%s\t%s\t%u\t%lu\n", dones[k].op, dones[k].name, dones[k].count,

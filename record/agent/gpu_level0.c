@@ -18,6 +18,8 @@
 #include "record/agent/wrap.h"
 
 #define LOADER "libze_loader.so.1"
+#define NEAR 16	       /* operations in flight that a look asks for: most end in their order */
+#define FAR_LOOK 64    /* every so often it asks for all */
 #define LAST_LOOKS 100 /* at the end, for operations that still run */
 #define LAST_PAUSE_NS 200000
 
@@ -56,10 +58,11 @@ void level0_leave(void)
 
 void level0_look(void)
 {
+	static uint32_t looks;
 	int error = errno;
 
 	if (atomic_load_explicit(&is_on, memory_order_acquire) && lock_try(&lock)) {
-		level0_harvest();
+		level0_harvest(++looks % FAR_LOOK ? NEAR : LEVEL0_ALL);
 		lock_give(&lock);
 	}
 	errno = error;
@@ -110,7 +113,7 @@ static ze_result_t ZE_APICALL context_create_ex(ze_driver_handle_t driver, const
 static ze_result_t ZE_APICALL context_destroy(ze_context_handle_t context)
 {
 	if (level0_enter()) {
-		level0_harvest();
+		level0_harvest(LEVEL0_ALL);
 		level0_give_up(context);
 		level0_context_forget(context);
 		level0_leave();
@@ -147,7 +150,7 @@ static ze_result_t ZE_APICALL queue_create(ze_context_handle_t context, ze_devic
 static ze_result_t ZE_APICALL queue_destroy(ze_command_queue_handle_t handle)
 {
 	if (level0_enter()) {
-		level0_harvest();
+		level0_harvest(LEVEL0_ALL);
 		free(gpu_map_take(&queues, handle));
 		level0_leave();
 	}
@@ -198,7 +201,7 @@ static void lists_start(uint32_t count, const ze_command_list_handle_t *handles,
 		any = true;
 		level0_list_start(list, &queue->name, correlation, launch_ns);
 		if (queue->is_synchronous)
-			level0_list_harvest(list, false);
+			level0_list_harvest(list, LEVEL0_ALL);
 	}
 	level0_leave();
 	if (any)
@@ -408,7 +411,7 @@ static void level0_flush(void)
 	if (!atomic_load(&is_on) || !lock_try(&lock))
 		return;
 	for (unsigned i = 0; i < LAST_LOOKS; i++) {
-		level0_harvest();
+		level0_harvest(LEVEL0_ALL);
 		if (!level0_running())
 			break;
 		nanosleep(&pause, NULL);

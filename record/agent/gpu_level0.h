@@ -144,9 +144,10 @@ void level0_list_prepare(struct level0_list *list, ze_command_queue_handle_t que
 void level0_list_start(
 	struct level0_list *list, const struct gpu_queue *queue, uint64_t correlation, uint64_t launch_ns);
 
-/* Hands over what has ended. `most`: ends at the first operation that still runs. */
-void level0_list_harvest(struct level0_list *list, bool most);
-void level0_harvest(void);
+/* Hands over what has ended; looks no further than at `most` operations that still run. */
+void level0_list_harvest(struct level0_list *list, uint32_t most);
+void level0_harvest(uint32_t most);
+#define LEVEL0_ALL UINT32_MAX
 /* Operations that run as far as we know. */
 uint64_t level0_running(void);
 /* The program is about to reset or destroy this event of its own. */

@@ -104,7 +104,7 @@ static void append_begin(struct append *a, ze_command_list_handle_t handle, ze_e
 	if (list) {
 		a->is_known = true;
 		if (list->is_immediate)
-			level0_list_harvest(list, true);
+			level0_list_harvest(list, 1);
 		if (list->is_immediate && signal)
 			level0_event_forget(signal, false);
 		if (!signal)
@@ -129,7 +129,7 @@ static void append_keep(struct append *a, struct level0_list *list)
 		operation->activity.copy.is_async = !list->is_synchronous;
 	level0_list_add(list, operation);
 	if (list->is_synchronous)
-		level0_list_harvest(list, false);
+		level0_list_harvest(list, LEVEL0_ALL);
 }
 
 static ze_result_t append_end(struct append *a, ze_result_t result)

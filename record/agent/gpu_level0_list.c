@@ -79,7 +79,7 @@ static void give_up(struct level0_list *list)
 void level0_list_clear(struct level0_list *list)
 {
 	level0_replay_forget(list);
-	level0_list_harvest(list, false);
+	level0_list_harvest(list, LEVEL0_ALL);
 	give_up(list);
 	for (uint32_t i = list->first; i < list->count; i++)
 		if (list->operations[i].is_ours)
@@ -156,7 +156,7 @@ static void let_go(struct level0_list *list)
 void level0_list_prepare(struct level0_list *list, ze_command_queue_handle_t queue)
 {
 	level0_replay_harvest();
-	level0_list_harvest(list, false);
+	level0_list_harvest(list, LEVEL0_ALL);
 	list->is_repeated = list->running;
 	if (list->running && level0_replay_save(list, queue))
 		let_go(list);
@@ -238,7 +238,7 @@ static void immediate_close(struct level0_list *list, uint32_t end)
 		list->first = list->count = 0;
 }
 
-void level0_list_harvest(struct level0_list *list, bool most)
+void level0_list_harvest(struct level0_list *list, uint32_t most)
 {
 	uint32_t i = list->first;
 
@@ -252,7 +252,7 @@ void level0_list_harvest(struct level0_list *list, bool most)
 			continue;
 		if (has_ended(list, operation, ns))
 			hand_over(list, operation, ns);
-		else if (most)
+		else if (!--most)
 			break;
 	}
 	if (!list->running)
@@ -261,12 +261,12 @@ void level0_list_harvest(struct level0_list *list, bool most)
 		immediate_close(list, i);
 }
 
-void level0_harvest(void)
+void level0_harvest(uint32_t most)
 {
 	level0_replay_harvest();
 	for (struct level0_list *list = running_lists, *next; list; list = next) {
 		next = list->next;
-		level0_list_harvest(list, false);
+		level0_list_harvest(list, most);
 	}
 }
 
@@ -290,7 +290,7 @@ void level0_give_up(ze_context_handle_t context)
 /* Nothing will be known of what runs until now. */
 static void event_detach(struct level0_list *list, ze_event_handle_t event, bool destroyed)
 {
-	level0_list_harvest(list, false);
+	level0_list_harvest(list, LEVEL0_ALL);
 	for (uint32_t i = list->first; i < list->count; i++) {
 		struct level0_operation *operation = &list->operations[i];
 

@@ -65,7 +65,7 @@ whole() { # RUN : all of that
 	placed "$1"
 }
 
-for way in immediate regular replay burst devices events threads hurry fork; do
+for way in immediate regular replay burst devices events threads hurry leave fork; do
 	level0 "$way" "$way"
 	whole "$way"
 done

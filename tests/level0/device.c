@@ -78,10 +78,11 @@ static void script_word(const char *word)
 void fake_open(void)
 {
 	const char *script = getenv("FAKE_LEVEL0"), *log = getenv("FAKE_LEVEL0_LOG");
-	char *copy = strdup(script ? script : ""), *rest = copy;
+	char *copy, *rest;
 
 	if (loaded_ns)
 		return;
+	rest = copy = strdup(script ? script : "");
 	for (char *word; (word = strtok_r(rest, " ", &rest));)
 		script_word(word);
 	free(copy);
