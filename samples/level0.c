@@ -341,6 +341,12 @@ APART static void events(struct work *w)
 		MUST(ZE(zeEventHostReset)(w->events[i % 2]));
 		MUST(ZE(zeEventHostReset)(w->events[2]));
 	}
+	/* Reset by the device, behind what signals it. */
+	for (unsigned i = 0; i < 5; i++) {
+		launch(list, w->reduce, w->events[1]);
+		did("kernel", "reduce_200us", 0);
+		MUST(ZE(zeCommandListAppendEventReset)(list, w->events[1]));
+	}
 	/* Held back until the host says so. */
 	MUST(ZE(zeCommandListAppendWaitOnEvents)(list, 1, &w->events[3]));
 	did("sync", "STRE", 0);

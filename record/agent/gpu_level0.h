@@ -55,7 +55,14 @@ struct level0_operation {
 	bool has_times;		      /* the event */
 	bool is_running;
 	uint64_t launch_ns;
-	uint64_t seen[2]; /* times of its last run: an event may still tell them when it runs again */
+};
+
+/* One of the program's. */
+struct level0_event {
+	ze_command_list_handle_t list; /* that it was last given to */
+	bool is_shared;		       /* with other lists */
+	uint32_t reads;		       /* of earlier operations' times, under way on the device */
+	uint64_t seen[2];	       /* ticks that were taken for those of an operation */
 };
 
 struct level0_list {
@@ -150,8 +157,12 @@ void level0_harvest(uint32_t most);
 #define LEVEL0_ALL UINT32_MAX
 /* Operations that run as far as we know. */
 uint64_t level0_running(void);
+/* NULL: no operation signals it. */
+struct level0_event *level0_event(ze_event_handle_t event);
 /* The program is about to reset or destroy this event of its own. */
 void level0_event_forget(ze_event_handle_t event, bool destroyed);
+/* The immediate list `by` is about to reset it. */
+void level0_event_reset_by(ze_event_handle_t event, struct level0_list *by);
 /* Gives up what still runs in lists of the context, NULL: in all, and counts it. */
 void level0_give_up(ze_context_handle_t context);
 
@@ -160,6 +171,10 @@ void level0_give_up(ze_context_handle_t context);
 /* The list is about to be executed again: puts a reader of the running operations' events ahead of it.
  * They belong to that from here on. false: it cannot be done. */
 bool level0_replay_save(struct level0_list *list, ze_command_queue_handle_t queue);
+/* Has the immediate list `by` read the event of an operation that runs in `list`; the operation belongs to
+ * that from here on. false: it cannot be done. */
+bool level0_replay_read(
+	struct level0_list *list, const struct level0_operation *operation, struct level0_list *by);
 void level0_replay_harvest(void);
 /* Readers whose times are awaited. */
 uint64_t level0_replay_running(void);

@@ -394,10 +394,16 @@ static ze_result_t ZE_APICALL append_waits(
 	return result;
 }
 
-static ze_result_t ZE_APICALL append_reset(ze_command_list_handle_t list, ze_event_handle_t event)
+static ze_result_t ZE_APICALL append_reset(ze_command_list_handle_t handle, ze_event_handle_t event)
 {
-	level0_look(); /* it may be reset at once */
-	return level0_real.CommandList.pfnAppendEventReset(list, event);
+	if (level0_enter()) {
+		struct level0_list *list = level0_list(handle);
+
+		if (list && list->is_immediate)
+			level0_event_reset_by(event, list);
+		level0_leave();
+	}
+	return level0_real.CommandList.pfnAppendEventReset(handle, event);
 }
 
 /* ---- the table ---- */

@@ -13,11 +13,8 @@
 
 #include "record/agent/gpu_level0.h"
 
-static char several;
-#define SEVERAL ((void *)&several)
-
 static struct gpu_map lists;
-static struct gpu_map event_users; /* the program's event to the list that it was last given to, or SEVERAL */
+static struct gpu_map events; /* the program's, as far as operations signal them */
 static struct level0_list *running_lists;
 static uint64_t running_count;
 
@@ -118,15 +115,28 @@ static bool list_grow(struct level0_list *list)
 	return true;
 }
 
-/* false: no memory to know who uses it, so it must not be asked. */
-static bool event_use(struct level0_list *list, ze_event_handle_t event)
+struct level0_event *level0_event(ze_event_handle_t event)
 {
-	void *user = gpu_map_get(&event_users, event);
+	return gpu_map_get(&events, event);
+}
 
-	if (user == list->handle || user == SEVERAL)
-		return true;
-	user = user && gpu_map_get(&lists, user) ? SEVERAL : (void *)list->handle;
-	return !gpu_map_put(&event_users, event, user);
+/* false: no memory to know who uses it, so it must not be asked. */
+static bool event_use(struct level0_list *list, ze_event_handle_t handle)
+{
+	struct level0_event *event = level0_event(handle);
+
+	if (!event) {
+		event = calloc(1, sizeof(*event));
+		if (!event || gpu_map_put(&events, handle, event)) {
+			free(event);
+			return false;
+		}
+		event->list = list->handle;
+	}
+	if (event->list != list->handle && level0_list(event->list))
+		event->is_shared = true;
+	event->list = list->handle;
+	return true;
 }
 
 void level0_list_add(struct level0_list *list, const struct level0_operation *operation)
@@ -189,6 +199,7 @@ void level0_list_start(
 static bool has_ended(struct level0_list *list, struct level0_operation *operation, uint64_t ns[2])
 {
 	ze_kernel_timestamp_result_t result = {0};
+	struct level0_event *event = operation->is_ours ? NULL : level0_event(operation->event);
 	uint64_t ticks[2];
 
 	if (level0_real.Event.pfnQueryStatus(operation->event))
@@ -198,15 +209,16 @@ static bool has_ended(struct level0_list *list, struct level0_operation *operati
 		return true;
 	ticks[0] = result.global.kernelStart;
 	ticks[1] = result.global.kernelEnd;
-	/* The program's event still tells of the last run, until the device resets it. */
-	if (!operation->is_ours && (ticks[0] || ticks[1]) && !memcmp(ticks, operation->seen, sizeof(ticks)))
+	/* The program's event still tells of what it timed before, until the device resets it. */
+	if (event && (event->reads || ((ticks[0] || ticks[1]) && !memcmp(ticks, event->seen, sizeof(ticks)))))
 		return false;
 	level0_times(list->device, operation->launch_ns, ticks, ns);
-	/* Or of another operation; so may ours when the list was started again too early to reset it. */
+	/* So may ours when the list was started again too early to reset it. */
 	if ((!operation->is_ours || list->is_repeated) && ns[0] &&
 		ns[0] + LEVEL0_CLOCK_ERROR_NS < operation->launch_ns)
 		return false;
-	memcpy(operation->seen, ticks, sizeof(ticks));
+	if (event)
+		memcpy(event->seen, ticks, sizeof(ticks));
 	return true;
 }
 
@@ -305,14 +317,35 @@ static void event_detach(struct level0_list *list, ze_event_handle_t event, bool
 	}
 }
 
-void level0_event_forget(ze_event_handle_t event, bool destroyed)
+void level0_event_forget(ze_event_handle_t handle, bool destroyed)
 {
-	void *user = destroyed ? gpu_map_take(&event_users, event) : gpu_map_get(&event_users, event);
-	struct level0_list *list = user && user != SEVERAL ? gpu_map_get(&lists, user) : NULL;
+	struct level0_event *event = level0_event(handle);
+	struct level0_list *list = event ? level0_list(event->list) : NULL;
 
-	if (list)
-		event_detach(list, event, destroyed);
-	for (size_t i = 0; user == SEVERAL && i < lists.room; i++)
+	if (list && !event->is_shared)
+		event_detach(list, handle, destroyed);
+	for (size_t i = 0; event && event->is_shared && i < lists.room; i++)
 		if (lists.slots[i].key)
-			event_detach(lists.slots[i].value, event, destroyed);
+			event_detach(lists.slots[i].value, handle, destroyed);
+	if (destroyed)
+		free(gpu_map_take(&events, handle));
+}
+
+void level0_event_reset_by(ze_event_handle_t handle, struct level0_list *by)
+{
+	struct level0_event *event = level0_event(handle);
+	struct level0_list *list = event ? level0_list(event->list) : NULL;
+
+	if (!list)
+		return;
+	level0_list_harvest(list, LEVEL0_ALL);
+	for (uint32_t i = list->first; i < list->count; i++) {
+		struct level0_operation *operation = &list->operations[i];
+
+		if (operation->event != handle || operation->is_ours || !operation->is_running ||
+			!level0_replay_read(list, operation, by))
+			continue;
+		running_set(list, operation, false);
+		event->reads++;
+	}
 }

@@ -7,8 +7,9 @@
  *
  *   queue:  program's list | wait, read, reset, signal `done` | program's list | ...
  *
- * It waits for events of ours alone, which are signaled by what runs before it, so it
- * cannot hang; the program's may be reset by the program's list itself.
+ * An event of the program that an immediate list is told to reset is read in that list,
+ * just before. The small list waits for events of ours alone, which are signaled by what runs before it, so
+ * it cannot hang; the program's may be reset by the program's list itself.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct level0_save {
 	struct level0_operation operations[];
 };
 
-static struct level0_save *saves; /* in flight, the last one first */
+static struct level0_save *saves; /* in flight, oldest first */
 static uint32_t save_count;
 
 static void save_free(struct level0_save *save)
@@ -133,6 +134,17 @@ static struct level0_save *save_again(struct level0_list *list)
 	return save;
 }
 
+static void save_add(struct level0_save *save)
+{
+	struct level0_save **at = &saves;
+
+	while (*at)
+		at = &(*at)->next;
+	save->next = NULL;
+	*at = save;
+	save_count++;
+}
+
 bool level0_replay_save(struct level0_list *list, ze_command_queue_handle_t queue)
 {
 	struct level0_save *save;
@@ -148,11 +160,38 @@ bool level0_replay_save(struct level0_list *list, ze_command_queue_handle_t queu
 		save_free(save);
 		return false;
 	}
-	save->next = saves;
-	saves = save;
-	save_count++;
+	save_add(save);
 	list->saves++;
 	return true;
+}
+
+/* No waiting: the program has seen to it that what it resets is over by then. */
+bool level0_replay_read(
+	struct level0_list *list, const struct level0_operation *operation, struct level0_list *by)
+{
+	const ze_host_mem_alloc_desc_t memory = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+	ze_event_handle_t event = operation->event;
+	struct level0_save *save =
+		is_possible(by) && list->events ? calloc(1, sizeof(*save) + sizeof(*operation)) : NULL;
+	void *times = NULL;
+
+	if (!save)
+		return false;
+	save->events = list->events;
+	save->count = 1;
+	save->operations[0] = *operation;
+	save->done = level0_event_take(list->events);
+	if (save->done &&
+		!level0_real.Mem.pfnAllocHost(by->context, &memory, WORDS * sizeof(uint64_t), 64, &times)) {
+		save->times = times;
+		if (!level0_real.CommandList.pfnAppendQueryKernelTimestamps(
+			    by->handle, 1, &event, times, NULL, save->done, 0, NULL)) {
+			save_add(save);
+			return true;
+		}
+	}
+	save_free(save);
+	return false;
 }
 
 /* What was read may be of another run where the event is the program's. */
@@ -163,14 +202,28 @@ static bool is_its_time(const struct level0_operation *operation, const uint64_t
 		       ns[1] <= now_ns + LEVEL0_CLOCK_ERROR_NS);
 }
 
+static void event_seen(ze_event_handle_t handle, const uint64_t ticks[2], bool is_read)
+{
+	struct level0_event *event = level0_event(handle);
+
+	if (!event)
+		return;
+	memcpy(event->seen, ticks, sizeof(event->seen));
+	if (is_read && event->reads)
+		event->reads--;
+}
+
 static void hand_over(struct level0_save *save)
 {
 	uint64_t now_ns = gpu_now_ns(), lost = 0, ns[2];
 
 	for (uint32_t i = 0; i < save->count; i++) {
 		struct level0_operation *operation = &save->operations[i];
+		const uint64_t *ticks = save->times + (size_t)i * WORDS;
 
-		level0_times(save->events->device, operation->launch_ns, save->times + (size_t)i * WORDS, ns);
+		if (!operation->is_ours)
+			event_seen(operation->event, ticks, !save->reader);
+		level0_times(save->events->device, operation->launch_ns, ticks, ns);
 		operation->activity.begin_ns = ns[0];
 		operation->activity.end_ns = ns[1];
 		if (is_its_time(operation, ns, now_ns))
