@@ -74,7 +74,7 @@ gpu_waits() { # RUN
 	awk -F '\t' -v run="$1" '
 		FILENAME ~ /launches$/ { begin[$8] = $2; next }
 		FILENAME ~ /ops$/ { o++; queued[o] = begin[$8]; ended[o] = $3; queue[o] = $1; next }
-		$7 ~ /kind=(STR|CTX)/ {
+		$7 ~ /kind=(STR|CTX)(,|$)/ {
 			q = ""
 			if (match($7, /device=[0-9]*,context=[0-9]*,queue=[0-9]*/)) {
 				q = substr($7, RSTART, RLENGTH); gsub(/[a-z]*=/, "", q); gsub(/,/, "/", q)
