@@ -276,9 +276,11 @@ APART static void replay(struct work *w, int pause)
 	MUST(ZE(zeCommandListAppendEventReset)(list, w->events[0]));
 	append_each(w, list, w->events[0]);
 	MUST(ZE(zeCommandListClose)(list));
+	MUST(ZE(zeEventHostSignal)(w->events[3]));
 	for (unsigned i = 0; i < 10; i++) {
 		MUST(ZE(zeCommandQueueExecuteCommandLists)(queue, 1, &list, NULL));
 		did_each();
+		MUST(ZE(zeEventQueryStatus)(w->events[3])); /* of nothing: but a tracer may look about now */
 		if (pause)
 			wait_queue(queue);
 	}

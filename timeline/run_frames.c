@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/demangle.h"
 #include "timeline/run_function.h"
 
 #define SHARED UINT32_MAX /* struct run_frame: the same in all stores */
@@ -119,9 +120,15 @@ static bool resolve_text(
 	struct run_function function;
 	size_t size = 0;
 	const char *name = "";
+	char people[DEMANGLE_MAX];
 
 	if (frame->offset <= UINT32_MAX)
 		name = store_reader_text(run->parts[part].reader, (uint32_t)frame->offset, &size);
+	/* Kernels come with their linker's spelling. */
+	if (size > 2 && !memcmp(name, "_Z", 2) && demangle_symbol(name, people, sizeof(people))) {
+		name = people;
+		size = strlen(people);
+	}
 	function = function_named(run, name, size, module->path);
 	frame->is_resolved = true;
 	return add_plain(run, frame, &function);
