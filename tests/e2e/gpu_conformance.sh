@@ -63,7 +63,7 @@ gpu_times() { # RUN : within the life of the process
 }
 
 gpu_order() { # RUN : one after the other, as launched
-	sort -t $'\t' -k1,1 -k8,8n "$1.ops" | awk -F '\t' -v run="$1" '
+	sort -t $'\t' -k1,1 -k8,8n -k2,2n "$1.ops" | awk -F '\t' -v run="$1" '
 		$1 == stream && $2 + 0 < end + 0 { print run ": on an in-order queue " $0 " begins before " end; bad = 1 }
 		{ stream = $1; end = $3 }
 		END { exit bad }' >"$1.bad" || fail "order: $(head -n 3 "$1.bad")"
@@ -74,7 +74,7 @@ gpu_waits() { # RUN
 	awk -F '\t' -v run="$1" '
 		FILENAME ~ /launches$/ { begin[$8] = $2; next }
 		FILENAME ~ /ops$/ { o++; queued[o] = begin[$8]; ended[o] = $3; queue[o] = $1; next }
-		$7 ~ /kind=(STR|CTX)/ {
+		$7 ~ /kind=(STR|CTX)(,|$)/ {
 			q = ""
 			if (match($7, /device=[0-9]*,context=[0-9]*,queue=[0-9]*/)) {
 				q = substr($7, RSTART, RLENGTH); gsub(/[a-z]*=/, "", q); gsub(/,/, "/", q)
