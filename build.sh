@@ -8,7 +8,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 # What each verb needs: verb group, then Debian packages.
 packages='
 build   gcc libc6-dev make cmake pkg-config
-build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev
+build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev
 build   libcmocka-dev libunwind-dev
 test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux
 fuzz    clang-14 libclang-rt-14-dev

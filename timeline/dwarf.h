@@ -42,4 +42,9 @@ bool dwarf_module_lacks_shared(struct dwarf_module *module);
 int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
 	const char **file, uint32_t *line, struct error *error);
 
+/* Where the code of the function at `address` lies: at most `max` ranges (begin, end pairs) and its first
+ * instruction. Their number; 0: no function there. */
+unsigned dwarf_module_function(
+	struct dwarf_module *module, uint64_t address, uint64_t (*ranges)[2], unsigned max, uint64_t *entry);
+
 #endif

@@ -13,7 +13,7 @@ struct dwarf_module {
 	Dwarf *dwarf;
 	Dwarf *alternate; /* what dwz moved out; NULL: none, or libdw finds it */
 	struct dwarf_code code;
-	struct dwarf_budget budget;
+	struct budget budget;
 	struct arena arena; /* names, paths */
 
 	/* Relative paths met so far, a hash table by their place in libdw's memory. */

@@ -34,11 +34,13 @@ static const char help[] =
 	"  -e, --exe FILE       read addresses from stdin, separated by white space\n"
 	"  --debug-path DIR     look for binaries and debug files there too, by build id (may be repeated)\n"
 	"  --debuginfod         ask the servers of DEBUGINFOD_URLS for what is not found here\n"
+	"  --no-loops           functions and inlined calls only\n"
 	"  --help, --version\n"
 	"\n"
 	"An address is one of the file's program headers (a runtime address minus where the file was\n"
-	"loaded), hexadecimal, as addr2line takes it. Output is TSV, a row for each function and each call\n"
-	"inlined into it, from the outermost (depth 0) in: offset depth kind name file line source start\n"
+	"loaded), hexadecimal, as addr2line takes it. Output is TSV, a row for each function, each call\n"
+	"inlined into it and each loop, from the outermost (depth 0) in: offset depth kind name file line "
+	"source start\n"
 	"linkage decl_file decl_line. What has no symbol reads MODULE+0xSTART, the start of its unwind "
 	"entry.\n"
 	"source: debug, symbol, frame or nothing. Compilers record where a function was inlined: the line "
@@ -56,18 +58,26 @@ struct invocation {
 	const char *file;
 	const char *debug_paths[DEBUG_PATHS_MAX];
 	size_t debug_path_count;
-	bool debuginfod;
+	bool debuginfod, no_loops;
 	char **offsets; /* rest of argv */
 	int offset_count;
 };
 
-enum { OPTION_DEBUG_PATH = 256, OPTION_DEBUGINFOD, OPTION_PIPE, OPTION_HELP, OPTION_VERSION };
+enum {
+	OPTION_DEBUG_PATH = 256,
+	OPTION_DEBUGINFOD,
+	OPTION_PIPE,
+	OPTION_NO_LOOPS,
+	OPTION_HELP,
+	OPTION_VERSION
+};
 
 static const struct option options[] = {
 	{"exe", required_argument, NULL, 'e'},
 	{"debug-path", required_argument, NULL, OPTION_DEBUG_PATH},
 	{"debuginfod", no_argument, NULL, OPTION_DEBUGINFOD},
 	{"pipe", no_argument, NULL, OPTION_PIPE},
+	{"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{0},
@@ -91,6 +101,9 @@ static int option_take(struct invocation *call, int option, struct error *error)
 		return 0;
 	case OPTION_PIPE:
 		call->mode = MODE_PIPE;
+		return 0;
+	case OPTION_NO_LOOPS:
+		call->no_loops = true;
 		return 0;
 	case OPTION_HELP:
 		fputs(help, stdout);
@@ -173,13 +186,15 @@ static void put_line(struct store_bytes *out, uint32_t line)
 
 static void table_row(struct table *table, const struct names_answer *answer, uint32_t depth)
 {
+	static const char *const kinds[] = {
+		[NAMES_FUNCTION] = "function", [NAMES_INLINE] = "inline", [NAMES_LOOP] = "loop"};
 	static const char *const sources[] = {"nothing", "frame", "symbol", "debug"};
 	const struct names_scope *scope = &answer->scopes[depth];
 	struct store_bytes *out = &table->out;
 
 	put_number(out, "0x%llx", answer->offset);
 	put_number(out, "\t%llu", depth);
-	put_field(out, scope->kind == NAMES_INLINE ? "inline" : "function");
+	put_field(out, kinds[scope->kind]);
 	put_field(out, scope->name[0] ? scope->name : table->module);
 	if (!scope->name[0])
 		put_number(out, "+0x%llx", scope->start);
@@ -372,6 +387,7 @@ int main(int argc, char **argv)
 	names.search.debug_paths = call.debug_paths;
 	names.search.debug_path_count = call.debug_path_count;
 	names.search.debuginfod = call.debuginfod;
+	names.no_loops = call.no_loops;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
 	return rc ? error_report(&error, "hpct-names") : 0;

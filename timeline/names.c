@@ -15,6 +15,7 @@
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
+#include "timeline/names_loops.h"
 #include "timeline/symbols.h"
 
 #define OPEN_MAX 64u /* modules kept open */
@@ -33,6 +34,11 @@ struct names_module {
 	struct dwarf_module *dwarf; /* NULL: no debug information */
 	struct symbol_table symbols;
 	bool has_symbols;
+	bool wants_loops;
+	uint64_t cpu_ns;
+	struct loops *loops; /* NULL: none can be found */
+	bool has_loops;
+	struct loops_function extent; /* of what was named last without debug information */
 	struct arena arena;
 	char note[1024];
 };
@@ -59,6 +65,7 @@ int names_open(struct names **out, const struct names_options *options, struct e
 static void module_free(struct names_module *module)
 {
 	symbol_table_fini(&module->symbols);
+	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
 	module_elf_close(&module->mini);
 	module_files_close(&module->files);
@@ -186,6 +193,8 @@ int names_module(struct names *names, const struct names_request *request, enum 
 		module = module_new(request, level);
 		if (!module)
 			return error_memory(error);
+		module->wants_loops = !names->options.no_loops;
+		module->cpu_ns = names->options.cpu_ns;
 		module_open_files(module, request, &names->options.search);
 		names->module_count++;
 	}
@@ -193,6 +202,8 @@ int names_module(struct names *names, const struct names_request *request, enum 
 	names->modules = module;
 	if (module->dwarf)
 		dwarf_module_allow(module->dwarf, names->options.cpu_ns);
+	if (module->loops)
+		loops_allow(module->loops, names->options.cpu_ns);
 	*out = module;
 	return 0;
 }
@@ -201,6 +212,8 @@ const char *names_module_note(const struct names_module *module)
 {
 	if (module->dwarf && dwarf_module_is_spent(module->dwarf))
 		return "reading the debug information took too long: the rest has names of symbols only";
+	if (module->loops && loops_is_spent(module->loops) && !module->note[0])
+		return "finding loops took too long: the rest has none";
 	return module->note;
 }
 
@@ -246,6 +259,12 @@ static const char *symbol_name(struct names_module *module, const char *symbol)
 	return strcmp(name, symbol) ? arena_copy(&module->arena, name, strlen(name)) : symbol;
 }
 
+static void extent_set(struct names_module *module, uint64_t begin, uint64_t end)
+{
+	module->extent =
+		(struct loops_function){.ranges = {{begin, end}}, .range_count = begin < end, .entry = begin};
+}
+
 static int answer_symbol(struct names_module *module, struct names_answer *answer,
 	const struct symbol *symbol, struct error *error)
 {
@@ -255,6 +274,7 @@ static int answer_symbol(struct names_module *module, struct names_answer *answe
 		return error_memory(error);
 	answer_scope(answer, NAMES_FROM_SYMBOL, name, strcmp(name, symbol->name) ? symbol->name : "",
 		symbol->start);
+	extent_set(module, symbol->start, symbol->end);
 	return 0;
 }
 
@@ -289,9 +309,14 @@ static int find_entry(
 		return symbol ? answer_symbol(module, answer, symbol, error) : 0;
 	}
 	symbol = symbol_table_at(&module->symbols, begin);
-	if (symbol && symbol->end == symbol->start)
-		return answer_symbol(module, answer, symbol, error);
+	if (symbol && symbol->end == symbol->start) {
+		int rc = answer_symbol(module, answer, symbol, error);
+
+		extent_set(module, begin, end);
+		return rc;
+	}
 	answer_scope(answer, NAMES_FROM_FRAME, "", "", begin);
+	extent_set(module, begin, end);
 	return 0;
 }
 
@@ -333,7 +358,8 @@ static int prefer_known_alias(struct names_module *module, struct names_scope *o
 	return 0;
 }
 
-int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+static int find_functions(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
 	const char *file = "";
 	uint32_t line = 0;
@@ -357,4 +383,55 @@ int names_find(struct names_module *module, uint64_t offset, struct names_answer
 	answer->scopes[0].file = file;
 	answer->scopes[0].line = line;
 	return rc;
+}
+
+/* ---- loops ---- */
+
+static int module_loops(struct names_module *module, struct error *error)
+{
+	Elf *elf = module->files.binary.elf;
+	int rc;
+
+	if (module->has_loops)
+		return 0;
+	module->has_loops = true;
+	if (!elf || module->level != NAMES_ALL || !module->wants_loops)
+		return 0;
+	rc = loops_open(&module->loops, elf);
+	if (rc < 0)
+		return error_memory(error);
+	if (rc > 0)
+		module_note(module, loops_lacks(elf));
+	else
+		loops_allow(module->loops, module->cpu_ns);
+	return 0;
+}
+
+static void extent_of_debug(struct names_module *module, uint64_t offset)
+{
+	uint64_t ranges[CFG_RANGES_MAX][2];
+	struct loops_function *extent = &module->extent;
+
+	extent->range_count =
+		dwarf_module_function(module->dwarf, offset, ranges, CFG_RANGES_MAX, &extent->entry);
+	for (unsigned i = 0; i < extent->range_count; i++)
+		extent->ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
+}
+
+int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	int rc;
+
+	module->extent.range_count = 0;
+	rc = find_functions(module, offset, answer, error);
+	if (!rc && answer->source != NAMES_FROM_NOTHING)
+		rc = module_loops(module, error);
+	if (rc || !module->loops)
+		return rc;
+	if (answer->source == NAMES_FROM_DEBUG)
+		extent_of_debug(module, offset);
+	if (!module->extent.range_count)
+		return 0;
+	return names_loops_insert(module->loops, &module->extent,
+		answer->source == NAMES_FROM_DEBUG ? module->dwarf : NULL, answer, error);
 }

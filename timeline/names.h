@@ -17,6 +17,7 @@ enum names_level { NAMES_ALL, NAMES_SYMBOLS, NAMES_NONE };
 struct names_options {
 	struct module_search search;
 	uint64_t cpu_ns; /* of one request; what is left then is named by symbols. 0: no limit */
+	bool no_loops;	 /* functions and inlined calls only */
 };
 
 struct names;
