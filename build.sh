@@ -159,7 +159,8 @@ sanitized() {
 verb_asan() { ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined; }
 verb_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread; }
 
-# verb_fuzz [SECONDS] : each target that long; what it found interesting stays in build-fuzz/corpus
+# verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
+# stays in build-fuzz/corpus
 verb_fuzz() {
 	local seconds=${1:-30} target name
 	ensure build fuzz
@@ -169,7 +170,7 @@ verb_fuzz() {
 		name=${target##*/fuzz_}
 		mkdir -p "build-fuzz/corpus/$name"
 		"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -artifact_prefix=build-fuzz/ \
-			"build-fuzz/corpus/$name"
+			"build-fuzz/corpus/$name" $([ ! -d "tests/fuzz/corpus/$name" ] || echo "tests/fuzz/corpus/$name")
 	done
 	say "fuzzing found nothing"
 }
