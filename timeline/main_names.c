@@ -16,6 +16,7 @@
 #include "store/store.h"
 #include "timeline/escape.h"
 #include "timeline/names_cache.h"
+#include "timeline/names_shared.h"
 #include "timeline/names_stream.h"
 #include "timeline/names_worker.h"
 #include "timeline/run_find.h"
@@ -35,6 +36,7 @@ static const char help[] =
 	"  --debug-path DIR     look for binaries and debug files there too, by build id (may be repeated)\n"
 	"  --debuginfod         ask the servers of DEBUGINFOD_URLS for what is not found here\n"
 	"  --no-loops           functions and inlined calls only\n"
+	"  --no-shared          neither use nor keep names shared between runs in ~/.cache/hpct\n"
 	"  --help, --version\n"
 	"\n"
 	"An address is one of the file's program headers (a runtime address minus where the file was\n"
@@ -58,7 +60,7 @@ struct invocation {
 	const char *file;
 	const char *debug_paths[DEBUG_PATHS_MAX];
 	size_t debug_path_count;
-	bool debuginfod, no_loops;
+	bool debuginfod, no_loops, no_shared;
 	char **offsets; /* rest of argv */
 	int offset_count;
 };
@@ -68,6 +70,7 @@ enum {
 	OPTION_DEBUGINFOD,
 	OPTION_PIPE,
 	OPTION_NO_LOOPS,
+	OPTION_NO_SHARED,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -78,6 +81,7 @@ static const struct option options[] = {
 	{"debuginfod", no_argument, NULL, OPTION_DEBUGINFOD},
 	{"pipe", no_argument, NULL, OPTION_PIPE},
 	{"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
+	{"no-shared", no_argument, NULL, OPTION_NO_SHARED},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{0},
@@ -104,6 +108,9 @@ static int option_take(struct invocation *call, int option, struct error *error)
 		return 0;
 	case OPTION_NO_LOOPS:
 		call->no_loops = true;
+		return 0;
+	case OPTION_NO_SHARED:
+		call->no_shared = true;
 		return 0;
 	case OPTION_HELP:
 		fputs(help, stdout);
@@ -379,6 +386,7 @@ int main(int argc, char **argv)
 {
 	struct invocation call = {0};
 	struct names_options names = {0};
+	char *shared;
 	struct error error = {0};
 	int rc = invocation_read(&call, argc, argv, &error);
 
@@ -389,6 +397,9 @@ int main(int argc, char **argv)
 	names.search.debuginfod = call.debuginfod;
 	names.no_loops = call.no_loops;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
+	shared = call.no_shared ? NULL : names_shared_directory();
+	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
+	free(shared);
 	return rc ? error_report(&error, "hpct-names") : 0;
 }

@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/arena.h"
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
 #include "timeline/names_loops.h"
+#include "timeline/names_shared.h"
 #include "timeline/symbols.h"
 
 #define OPEN_MAX 64u /* modules kept open */
@@ -34,6 +36,8 @@ struct names_module {
 	struct dwarf_module *dwarf; /* NULL: no debug information */
 	struct symbol_table symbols;
 	bool has_symbols;
+	struct names_shared *shared; /* NULL: nothing is kept */
+	bool has_debug;		     /* looked for */
 	bool wants_loops;
 	uint64_t cpu_ns;
 	struct loops *loops; /* NULL: none can be found */
@@ -64,6 +68,7 @@ int names_open(struct names **out, const struct names_options *options, struct e
 
 static void module_free(struct names_module *module)
 {
+	names_shared_close(module->shared);
 	symbol_table_fini(&module->symbols);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
@@ -115,7 +120,6 @@ static void module_open_files(
 	struct names_module *module, const struct names_request *request, const struct module_search *search)
 {
 	struct error error = {0};
-	Elf *debug;
 
 	if (module->level == NAMES_NONE || request->kind == STORE_MODULE_JIT)
 		return;
@@ -127,14 +131,64 @@ static void module_open_files(
 	code_read(&module->code, module->files.binary.elf);
 	if (!module->code.count)
 		code_read(&module->code, module->files.debug.elf);
+}
+
+/* Opened when something is not known yet: large files hold it compressed, which costs seconds. */
+static void module_open_debug(struct names_module *module)
+{
+	struct error error = {0};
+	Elf *debug;
+
+	if (module->has_debug)
+		return;
+	module->has_debug = true;
 	debug = module->files.debug.elf ? module->files.debug.elf : module->files.binary.elf;
-	if (module->level != NAMES_ALL || !module_elf_has_debug(debug))
+	if (!debug || module->level != NAMES_ALL || !module_elf_has_debug(debug))
 		return;
 	if (dwarf_module_open(&module->dwarf, debug, module->files.alternate.elf, &module->code, &error))
 		module_note(module, error.text);
 	else if (dwarf_module_lacks_shared(module->dwarf))
 		module_note(module,
 			"the file that shares debug information between binaries (dwz) was not found");
+	if (module->dwarf)
+		dwarf_module_allow(module->dwarf, module->cpu_ns);
+}
+
+/* ---- answers found before ---- */
+
+static void key_put_file(char *key, size_t key_bytes, const char *path)
+{
+	size_t used = strlen(key);
+	struct stat status;
+
+	if (!path || stat(path, &status))
+		snprintf(key + used, key_bytes - used, "-\n");
+	else
+		snprintf(key + used, key_bytes - used, "%s %lld %lld.%09ld\n", path,
+			(long long)status.st_size, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+/* Answers stay true as long as they come from the same program and files. A binary without debug information
+ * has
+ * "-" for it: once that is installed, the key is another. */
+static void module_open_shared(
+	struct names_module *module, const struct names_request *request, const char *directory)
+{
+	struct names_request identity = *request;
+	char key[16384] = "";
+	bool is_damaged;
+
+	if (!directory || module->level != NAMES_ALL || !module->files.binary.elf)
+		return;
+	if (!identity.build_id_bytes)
+		identity.build_id_bytes = module_elf_build_id(module->files.binary.elf, identity.build_id);
+	key_put_file(key, sizeof key, "/proc/self/exe");
+	key_put_file(key, sizeof key, module->files.debug.path);
+	key_put_file(key, sizeof key, module->files.alternate.path);
+	strcat(key, module->wants_loops ? "loops\n" : "\n");
+	module->shared = names_shared_open(directory, &identity, key, &is_damaged);
+	if (is_damaged)
+		module_note(module, "the names kept from earlier runs are damaged and were found anew");
 }
 
 static bool module_is(
@@ -196,6 +250,7 @@ int names_module(struct names *names, const struct names_request *request, enum 
 		module->wants_loops = !names->options.no_loops;
 		module->cpu_ns = names->options.cpu_ns;
 		module_open_files(module, request, &names->options.search);
+		module_open_shared(module, request, names->options.shared);
 		names->module_count++;
 	}
 	module->next = names->modules;
@@ -418,10 +473,12 @@ static void extent_of_debug(struct names_module *module, uint64_t offset)
 		extent->ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
 }
 
-int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+static int find_anew(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
 	int rc;
 
+	module_open_debug(module);
 	module->extent.range_count = 0;
 	rc = find_functions(module, offset, answer, error);
 	if (!rc && answer->source != NAMES_FROM_NOTHING)
@@ -434,4 +491,30 @@ int names_find(struct names_module *module, uint64_t offset, struct names_answer
 		return 0;
 	return names_loops_insert(module->loops, &module->extent,
 		answer->source == NAMES_FROM_DEBUG ? module->dwarf : NULL, answer, error);
+}
+
+/* A budget that ended says less than there is. */
+static bool is_whole(const struct names_module *module, const struct names_answer *answer)
+{
+	return answer->source != NAMES_FROM_NOTHING &&
+	       !(module->dwarf && dwarf_module_is_spent(module->dwarf)) &&
+	       !(module->loops && loops_is_spent(module->loops));
+}
+
+int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	int rc;
+
+	if (module->shared && names_shared_find(module->shared, offset, answer))
+		return 0;
+	rc = find_anew(module, offset, answer, error);
+	if (!rc && module->shared && is_whole(module, answer))
+		names_shared_add(module->shared, answer);
+	return rc;
+}
+
+void names_module_keep(struct names_module *module)
+{
+	if (module->shared)
+		names_shared_save(module->shared);
 }
