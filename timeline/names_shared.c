@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/hash.h"
@@ -20,6 +22,7 @@
 #define CHECKSUM_BYTES 8u
 #define FILE_MAX (128u << 20)
 #define PATH_BYTES 4096
+#define TURN_MS 200
 
 struct place {
 	const uint8_t *frame;
@@ -257,8 +260,25 @@ static void file_replace(const char *path, const struct store_bytes *bytes)
 		unlink(temporary);
 }
 
+/* Writers take turns, so that none loses what another adds meanwhile; who waits too long goes ahead: a file is
+ * whole in any case. Closing the descriptor ends the turn. */
+static int turn_take(const char *path)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	char directory[PATH_BYTES];
+	int fd;
+
+	snprintf(directory, sizeof directory, "%s", path);
+	*strrchr(directory, '/') = '\0';
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; fd >= 0 && i < TURN_MS && flock(fd, LOCK_EX | LOCK_NB); i++)
+		nanosleep(&nap, NULL);
+	return fd;
+}
+
 static void save(struct names_shared *shared)
 {
+	int turn = turn_take(shared->path);
 	struct names_shared now = {.key = shared->key};
 	struct store_bytes out = {0};
 	size_t size;
@@ -275,6 +295,8 @@ static void save(struct names_shared *shared)
 	file_build(shared, &now, &out);
 	if (!out.failed && out.size <= FILE_MAX)
 		file_replace(shared->path, &out);
+	if (turn >= 0)
+		close(turn);
 	shared->saved_count = shared->offsets.count;
 	store_bytes_fini(&out);
 	numbering_fini(&now.offsets);
