@@ -77,6 +77,11 @@ bool dwarf_module_lacks_shared(struct dwarf_module *module)
 	return dwelf_dwarf_gnu_debugaltlink(module->dwarf, &name, &id) > 0 && !dwarf_getalt(module->dwarf);
 }
 
+bool dwarf_module_lacks_split(const struct dwarf_module *module)
+{
+	return module->lacks_split;
+}
+
 /* ---- units by identity ---- */
 
 static size_t unit_slot(struct dwarf_unit *const *units, size_t capacity, const void *identity)
@@ -143,6 +148,7 @@ static struct dwarf_unit *unit_of_listed(struct dwarf_module *module, const Dwar
 	if (!dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
 		type == DW_UT_skeleton && split.addr)
 		return dwarf_module_unit(module, &split, listed);
+	module->lacks_split |= type == DW_UT_skeleton;
 	return dwarf_module_unit(module, listed, listed);
 }
 

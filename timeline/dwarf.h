@@ -33,6 +33,8 @@ bool dwarf_module_is_spent(const struct dwarf_module *module);
 
 /* dwz moved parts to a file that was not found: names of what is described there are missing. */
 bool dwarf_module_lacks_shared(struct dwarf_module *module);
+/* So far a unit was met whose .dwo file was not found: what was split off is missing. */
+bool dwarf_module_lacks_split(const struct dwarf_module *module);
 
 /*
  * Scopes at `address` (as in the program headers), outermost first; at most NAMES_SCOPE_MAX (of a deeper

@@ -269,6 +269,9 @@ const char *names_module_note(const struct names_module *module)
 		return "reading the debug information took too long: the rest has names of symbols only";
 	if (module->loops && loops_is_spent(module->loops) && !module->note[0])
 		return "finding loops took too long: the rest has none";
+	if (module->dwarf && dwarf_module_lacks_split(module->dwarf) && !module->note[0])
+		return "its debug information is split off and a .dwo file was not found (.dwp is not read): "
+		       "functions there have names of symbols only";
 	return module->note;
 }
 
