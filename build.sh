@@ -14,6 +14,7 @@ test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time
+compare binutils python3 python3.11-dbg
 '
 
 say() { printf '%s\n' "build.sh: $*" >&2; }
@@ -130,6 +131,21 @@ verb_bench() {
 	python3 tests/bench/bench.py --build build "$@"
 }
 
+# verb_compare [FILE...] : lines and inlined calls of 10,000 addresses of large binaries, beside addr2line -i
+verb_compare() {
+	local file files=("$@")
+	ensure build compare
+	compile build
+	if [ ${#files[@]} -eq 0 ]; then
+		files=(build/bin/hpct-view)
+		for file in /usr/bin/python3.11; do
+			file=$(readelf -n "$file" | sed -n 's/.*Build ID: \(..\)\(.*\)/\/usr\/lib\/debug\/.build-id\/\1\/\2.debug/p')
+			[ ! -e "$file" ] || files+=("$file")
+		done
+	fi
+	tests/compare/lines.py --count 10000 "${files[@]}"
+}
+
 sources() { find record store timeline blame tui formats tests samples -name '*.[ch]' | sort; }
 checked() { sources | grep '\.c$' | grep -v '^samples/'; }
 
@@ -184,6 +200,7 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead, start-up, bytes per sample and time to the first screen
+  compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
@@ -195,7 +212,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | lint | format | asan | tsan | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

@@ -260,8 +260,8 @@ static void file_replace(const char *path, const struct store_bytes *bytes)
 		unlink(temporary);
 }
 
-/* Writers take turns, so that none loses what another adds meanwhile; who waits too long goes ahead: a file is
- * whole in any case. Closing the descriptor ends the turn. */
+/* Writers take turns, so that none loses what another adds meanwhile; who waits too long goes ahead: a file
+ * is whole in any case. Closing the descriptor ends the turn. */
 static int turn_take(const char *path)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
