@@ -8,7 +8,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 # What each verb needs: verb group, then Debian packages.
 packages='
 build   gcc libc6-dev make cmake pkg-config
-build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev
+build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev
 build   libcmocka-dev libunwind-dev
 build   libze-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
@@ -17,6 +17,7 @@ test    procps util-linux
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time
+compare binutils python3 python3.11-dbg
 '
 
 say() { printf '%s\n' "build.sh: $*" >&2; }
@@ -133,6 +134,21 @@ verb_bench() {
 	python3 tests/bench/bench.py --build build "$@"
 }
 
+# verb_compare [FILE...] : lines and inlined calls of 10,000 addresses of large binaries, beside addr2line -i
+verb_compare() {
+	local file files=("$@")
+	ensure build compare
+	compile build
+	if [ ${#files[@]} -eq 0 ]; then
+		files=(build/bin/hpct-view)
+		for file in /usr/bin/python3.11; do
+			file=$(readelf -n "$file" | sed -n 's/.*Build ID: \(..\)\(.*\)/\/usr\/lib\/debug\/.build-id\/\1\/\2.debug/p')
+			[ ! -e "$file" ] || files+=("$file")
+		done
+	fi
+	tests/compare/lines.py --count 10000 "${files[@]}"
+}
+
 sources() { find record store timeline blame tui formats tests samples -name '*.[ch]' | sort; }
 checked() { sources | grep '\.c$' | grep -v '^samples/'; }
 
@@ -170,7 +186,8 @@ verb_stress() {
 		HPCT_STRESS_SECONDS=${1:-600} bash tests/e2e/e2e.record.stress.sh
 }
 
-# verb_fuzz [SECONDS] : each target that long; what it found interesting stays in build-fuzz/corpus
+# verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
+# stays in build-fuzz/corpus
 verb_fuzz() {
 	local seconds=${1:-30} target name
 	ensure build fuzz
@@ -180,7 +197,7 @@ verb_fuzz() {
 		name=${target##*/fuzz_}
 		mkdir -p "build-fuzz/corpus/$name"
 		"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -artifact_prefix=build-fuzz/ \
-			"build-fuzz/corpus/$name"
+			"build-fuzz/corpus/$name" $([ ! -d "tests/fuzz/corpus/$name" ] || echo "tests/fuzz/corpus/$name")
 	done
 	say "fuzzing found nothing"
 }
@@ -194,6 +211,7 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead, start-up, bytes per sample and time to the first screen
+  compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
@@ -206,7 +224,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | lint | format | asan | tsan | stress | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | stress | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

@@ -31,17 +31,11 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 
 int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error)
 {
-	static const enum place_by keys[] = {[STATS_FUNCTION] = PLACE_FUNCTION,
-		[STATS_PATH] = PLACE_PATH,
-		[STATS_MODULE] = PLACE_MODULE,
-		[STATS_LINE] = PLACE_LINE};
 	const char *name = select_by(call->select);
 	int found = name ? stats_by_find(name) : STATS_FUNCTION;
 
-	if (found < 0 || found > STATS_LINE)
-		return error_set(
-			error, ERROR_USAGE, "--by %s: say function, path, line, module or mark", name);
-	*by = keys[found];
+	if (found < 0 || !stats_by_place((enum stats_by)found, by))
+		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES " or mark", name);
 	return 0;
 }
 

@@ -306,7 +306,7 @@ static void answer_store(struct store_writer *writer, const struct names_answer 
 		const struct names_scope *from = &answer->scopes[i];
 
 		scopes[i] = (struct store_scope){
-			.kind = from->kind == NAMES_INLINE ? STORE_SCOPE_INLINE : STORE_SCOPE_FUNCTION,
+			.kind = from->kind, /* the same numbers, checked when it was parsed */
 			.name = text_add(writer, from->name),
 			.file = text_add(writer, from->file),
 			.line = from->line,

@@ -203,7 +203,7 @@ static void get_scope(struct store_input *input, struct names_scope *scope)
 	scope->linkage = get_text(input);
 	scope->file = get_text(input);
 	scope->decl_file = get_text(input);
-	if (scope->kind > NAMES_INLINE)
+	if (scope->kind > NAMES_LOOP)
 		input->bad = true;
 }
 

@@ -34,7 +34,7 @@
 
 enum names_frame_type { NAMES_REQUEST = 0x51434e48, NAMES_ANSWER = 0x41434e48, NAMES_DONE = 0x44434e48 };
 
-enum names_scope_kind { NAMES_FUNCTION, NAMES_INLINE }; /* = enum store_scope_kind */
+enum names_scope_kind { NAMES_FUNCTION, NAMES_INLINE, NAMES_LOOP }; /* = enum store_scope_kind */
 
 /* Where an answer comes from, best last. */
 enum names_source {
@@ -50,11 +50,11 @@ struct names_scope {
 	uint32_t line;	       /* position in this scope: where the next inner one was inlined, or the line
 				  asked for; 0: not known */
 	uint32_t decl_line;    /* of decl_file */
-	uint64_t start;	       /* offset of the outermost function's first byte */
-	const char *name;      /* qualified, demangled, without parameters; "": module+0xSTART */
+	uint64_t start;	       /* offset of the outermost function's first byte; of a loop: its own */
+	const char *name;      /* qualified, demangled, without parameters; "": module+0xSTART. "" of loops */
 	const char *linkage;   /* the symbol's own spelling where it differs from `name` */
 	const char *file;      /* of `line` */
-	const char *decl_file; /* where the function is defined */
+	const char *decl_file; /* where the function is defined, a loop begins */
 };
 
 struct names_answer {

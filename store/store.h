@@ -106,7 +106,7 @@ struct store_metric {
 };
 
 /* One line of an expanded frame; a symbol is 1.. of them, outermost function first. */
-enum store_scope_kind { STORE_SCOPE_FUNCTION, STORE_SCOPE_INLINE };
+enum store_scope_kind { STORE_SCOPE_FUNCTION, STORE_SCOPE_INLINE, STORE_SCOPE_LOOP };
 #define STORE_SCOPE_MAX 64 /* deepest inline chain kept */
 struct store_scope {
 	uint32_t kind; /* enum store_scope_kind */

@@ -12,8 +12,7 @@
 
 #define PLT_ENTRY_BYTES 16u
 
-/* Bytes of the file that are loaded at `address`; NULL when fewer than `size` of them are in it. */
-static const uint8_t *image_at(Elf *elf, uint64_t address, size_t size)
+const uint8_t *elf_image(Elf *elf, uint64_t address, size_t size)
 {
 	size_t segments, file_bytes;
 	const char *file = elf_rawfile(elf, &file_bytes);
@@ -39,7 +38,7 @@ static const uint8_t *image_at(Elf *elf, uint64_t address, size_t size)
 
 static bool image_read(Elf *elf, uint64_t address, void *value, size_t size)
 {
-	const uint8_t *bytes = image_at(elf, address, size);
+	const uint8_t *bytes = elf_image(elf, address, size);
 
 	if (bytes)
 		memcpy(value, bytes, size);
@@ -81,7 +80,7 @@ static bool unwind_table_find(Elf *elf, struct unwind_table *table)
 			return false; /* the pointer before the count is not of four bytes */
 		table->header = segment.p_vaddr;
 		memcpy(&table->count, head + 8, sizeof table->count);
-		return image_at(elf, segment.p_vaddr,
+		return elf_image(elf, segment.p_vaddr,
 			       UNWIND_TABLE_AT + (size_t)table->count * UNWIND_ENTRY_BYTES) != NULL;
 	}
 	return false;
@@ -92,7 +91,7 @@ static bool unwind_table_search(
 	Elf *elf, const struct unwind_table *table, uint64_t offset, uint64_t *begin, uint64_t *fde)
 {
 	const uint8_t *entries =
-		image_at(elf, table->header + UNWIND_TABLE_AT, (size_t)table->count * UNWIND_ENTRY_BYTES);
+		elf_image(elf, table->header + UNWIND_TABLE_AT, (size_t)table->count * UNWIND_ENTRY_BYTES);
 	uint32_t low = 0, high = table->count;
 	int32_t pair[2];
 
@@ -111,6 +110,13 @@ static bool unwind_table_search(
 	*begin = table->header + (uint64_t)(int64_t)pair[0];
 	*fde = table->header + (uint64_t)(int64_t)pair[1];
 	return true;
+}
+
+bool unwind_entry_place(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *fde)
+{
+	struct unwind_table table;
+
+	return unwind_table_find(elf, &table) && unwind_table_search(elf, &table, offset, begin, fde);
 }
 
 /* How an FDE's addresses are encoded is said by the CIE that it points back to: augmentation "z...R...". */
@@ -147,13 +153,11 @@ static bool fde_is_pcrel32(Elf *elf, uint64_t cie)
 
 bool unwind_entry_find(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *end)
 {
-	struct unwind_table table;
 	uint64_t fde;
 	int32_t begin_relative;
 	uint32_t words[4]; /* length, distance to the CIE, begin, size */
 
-	if (!unwind_table_find(elf, &table) || !unwind_table_search(elf, &table, offset, begin, &fde) ||
-		!image_read(elf, fde, words, sizeof words))
+	if (!unwind_entry_place(elf, offset, begin, &fde) || !image_read(elf, fde, words, sizeof words))
 		return false;
 	memcpy(&begin_relative, &words[2], sizeof begin_relative);
 	if (words[0] == UINT32_MAX || !fde_is_pcrel32(elf, fde + 4 - words[1]) ||
@@ -252,7 +256,7 @@ const char *plt_entry_find(Elf *elf, uint64_t offset, uint64_t *begin)
 			return NULL;
 		size = !strcmp(name, ".plt.got") && header.sh_entsize == 8 ? 8 : PLT_ENTRY_BYTES;
 		*begin = header.sh_addr + (offset - header.sh_addr) / size * size;
-		code = image_at(elf, *begin, size);
+		code = elf_image(elf, *begin, size);
 		return code ? entry_name(elf, *begin, code, size) : NULL;
 	}
 	return NULL;

@@ -9,7 +9,6 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <elfutils/libdwelf.h>
 
@@ -62,13 +61,7 @@ void dwarf_module_close(struct dwarf_module *module)
 
 void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns)
 {
-	struct timespec now;
-
-	module->budget = (struct dwarf_budget){.steps_left = STEPS_MAX};
-	if (!cpu_ns)
-		return;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	module->budget.deadline_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + cpu_ns;
+	budget_allow(&module->budget, STEPS_MAX, cpu_ns);
 }
 
 bool dwarf_module_is_spent(const struct dwarf_module *module)
@@ -82,6 +75,11 @@ bool dwarf_module_lacks_shared(struct dwarf_module *module)
 	const void *id;
 
 	return dwelf_dwarf_gnu_debugaltlink(module->dwarf, &name, &id) > 0 && !dwarf_getalt(module->dwarf);
+}
+
+bool dwarf_module_lacks_split(const struct dwarf_module *module)
+{
+	return module->lacks_split;
 }
 
 /* ---- units by identity ---- */
@@ -150,6 +148,7 @@ static struct dwarf_unit *unit_of_listed(struct dwarf_module *module, const Dwar
 	if (!dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
 		type == DW_UT_skeleton && split.addr)
 		return dwarf_module_unit(module, &split, listed);
+	module->lacks_split |= type == DW_UT_skeleton;
 	return dwarf_module_unit(module, listed, listed);
 }
 
@@ -169,7 +168,7 @@ static int covers_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capac
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && dwarf_budget_step(&module->budget)) {
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget)) {
 		if (low >= high || !dwarf_code_has(&module->code, low))
 			continue;
 		if (module->cover_count == *capacity) {
@@ -197,7 +196,7 @@ static int covers_build(struct dwarf_module *module)
 	module->has_covers = true;
 	memset(&die, 0, sizeof die);
 	while (!dwarf_get_units(module->dwarf, cu, &cu, NULL, NULL, &die, NULL) &&
-		dwarf_budget_step(&module->budget))
+		budget_step(&module->budget))
 		if (die.addr && covers_add(module, &die, &capacity))
 			return -1;
 	if (module->cover_count)
@@ -216,7 +215,7 @@ static bool listed_has(struct dwarf_module *module, Dwarf_Die *listed, uint64_t 
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && dwarf_budget_step(&module->budget))
+	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
 		if (address >= low && address < high && dwarf_code_has(&module->code, low))
 			return true;
 	return false;
@@ -278,7 +277,7 @@ static int unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_u
 			*unit = found;
 			break;
 		}
-		if (!dwarf_budget_step(&module->budget))
+		if (!budget_step(&module->budget))
 			break;
 	}
 	return 0;
@@ -471,4 +470,31 @@ int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct name
 	scopes[count - 1].file = *file;
 	scopes[count - 1].line = *line;
 	return (int)drop_nameless(scopes, count);
+}
+
+unsigned dwarf_module_function(
+	struct dwarf_module *module, uint64_t address, uint64_t (*ranges)[2], unsigned max, uint64_t *entry)
+{
+	struct dwarf_unit *unit;
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+	uint32_t scope;
+	unsigned count = 0;
+
+	if (!dwarf_code_has(&module->code, address) || unit_at(module, address, &unit) || !unit)
+		return 0;
+	scope = dwarf_unit_find(unit, address);
+	while (scope != DWARF_NONE && unit->scopes[scope].parent != DWARF_NONE)
+		scope = unit->scopes[scope].parent;
+	if (scope == DWARF_NONE)
+		return 0;
+	while (count < max && budget_step(&module->budget) &&
+		(at = dwarf_ranges(&unit->scopes[scope].die, at, &base, &low, &high)) > 0) {
+		if (low >= high || !dwarf_code_has(&module->code, low))
+			continue;
+		ranges[count][0] = low;
+		ranges[count++][1] = high;
+	}
+	*entry = function_start(&unit->scopes[scope]);
+	return count;
 }

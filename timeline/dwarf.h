@@ -33,6 +33,8 @@ bool dwarf_module_is_spent(const struct dwarf_module *module);
 
 /* dwz moved parts to a file that was not found: names of what is described there are missing. */
 bool dwarf_module_lacks_shared(struct dwarf_module *module);
+/* So far a unit was met whose .dwo file was not found: what was split off is missing. */
+bool dwarf_module_lacks_split(const struct dwarf_module *module);
 
 /*
  * Scopes at `address` (as in the program headers), outermost first; at most NAMES_SCOPE_MAX (of a deeper
@@ -41,5 +43,10 @@ bool dwarf_module_lacks_shared(struct dwarf_module *module);
  */
 int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
 	const char **file, uint32_t *line, struct error *error);
+
+/* Where the code of the function at `address` lies: at most `max` ranges (begin, end pairs) and its first
+ * instruction. Their number; 0: no function there. */
+unsigned dwarf_module_function(
+	struct dwarf_module *module, uint64_t address, uint64_t (*ranges)[2], unsigned max, uint64_t *entry);
 
 #endif

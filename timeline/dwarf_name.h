@@ -13,7 +13,7 @@ struct dwarf_module {
 	Dwarf *dwarf;
 	Dwarf *alternate; /* what dwz moved out; NULL: none, or libdw finds it */
 	struct dwarf_code code;
-	struct dwarf_budget budget;
+	struct budget budget;
 	struct arena arena; /* names, paths */
 
 	/* Relative paths met so far, a hash table by their place in libdw's memory. */
@@ -30,6 +30,7 @@ struct dwarf_module {
 	struct dwarf_cover *covers; /* by low */
 	size_t cover_count;
 	bool has_aranges, has_covers;
+	bool lacks_split; /* a unit was asked for whose other half is not there */
 };
 
 struct dwarf_path {

@@ -9,27 +9,9 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DEPTH_MAX 256	      /* entries inside entries */
-#define STEPS_PER_CLOCK 1024u /* how often the clock is read */
 #define RANGES_MAX (1u << 20) /* of one entry */
-
-bool dwarf_budget_step(struct dwarf_budget *budget)
-{
-	struct timespec now;
-
-	if (budget->spent)
-		return false;
-	if (budget->steps_left-- == 0)
-		budget->spent = true;
-	if (budget->deadline_ns && budget->steps_left % STEPS_PER_CLOCK == 0) {
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-		if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec > budget->deadline_ns)
-			budget->spent = true;
-	}
-	return !budget->spent;
-}
 
 bool dwarf_code_has(const struct dwarf_code *code, uint64_t address)
 {
@@ -58,7 +40,7 @@ struct interval {
 struct walk {
 	struct dwarf_unit *unit;
 	const struct dwarf_code *code;
-	struct dwarf_budget *budget;
+	struct budget *budget;
 	struct interval *intervals;
 	size_t interval_count, interval_capacity, scope_capacity, place_capacity;
 	bool keeps_places, failed;
@@ -100,7 +82,7 @@ static size_t walk_ranges(struct walk *walk, Dwarf_Die *die, uint32_t scope, uin
 	ptrdiff_t at = 0;
 	size_t kept = 0;
 
-	for (unsigned i = 0; i < RANGES_MAX && !walk->failed && dwarf_budget_step(walk->budget); i++) {
+	for (unsigned i = 0; i < RANGES_MAX && !walk->failed && budget_step(walk->budget); i++) {
 		at = dwarf_ranges(die, at, &base, &low, &high);
 		if (at <= 0)
 			break;
@@ -216,7 +198,7 @@ static void walk_unit(struct walk *walk)
 	walk->level[0].die = walk->unit->die;
 	walk->level[0].scope = walk->level[0].place = DWARF_NONE;
 	depth = walk_next(walk, 0, true);
-	while (depth > 0 && !walk->failed && dwarf_budget_step(walk->budget))
+	while (depth > 0 && !walk->failed && budget_step(walk->budget))
 		depth = walk_next(walk, depth, walk_visit(walk, depth));
 }
 
@@ -328,7 +310,7 @@ static bool language_has_places(Dwarf_Die *die)
 	}
 }
 
-int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct dwarf_budget *budget)
+int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct budget *budget)
 {
 	struct walk *walk;
 	int rc;

@@ -13,16 +13,9 @@
 
 #include <elfutils/libdw.h>
 
-#define DWARF_NONE UINT32_MAX
+#include "timeline/budget.h"
 
-/* What a walk may cost. A spent budget makes every walk stop where it is. */
-struct dwarf_budget {
-	uint64_t deadline_ns; /* CLOCK_PROCESS_CPUTIME_ID; 0: none */
-	uint64_t steps_left;  /* entries and ranges */
-	bool spent;
-};
-/* Takes one step; false when the budget is spent. */
-bool dwarf_budget_step(struct dwarf_budget *budget);
+#define DWARF_NONE UINT32_MAX
 
 /* Addresses that hold code: what lies outside belongs to functions that the linker dropped. */
 struct dwarf_code {
@@ -71,7 +64,7 @@ struct dwarf_unit {
 void dwarf_unit_fini(struct dwarf_unit *unit);
 /* Walks the unit, once. Returns 0, or -1 when memory is out; damage and a spent budget leave a shorter
  * index. */
-int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct dwarf_budget *budget);
+int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct budget *budget);
 /* Innermost scope at `address`, DWARF_NONE when no function of the unit has it. */
 uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address);
 /* The place of the entry at `offset` (of this unit's own section), DWARF_NONE when there is none. */

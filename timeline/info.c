@@ -3,6 +3,7 @@
  * info.c - a run's own words, as rows.
  */
 #include "timeline/info.h"
+#include "timeline/info_parts.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -29,7 +30,7 @@ static void put_number(struct report *report, const char *key, uint64_t value)
 	report_row(report);
 }
 
-static uint64_t from_origin(const struct run *run, uint64_t time_ns)
+uint64_t info_from_origin(const struct run *run, uint64_t time_ns)
 {
 	uint64_t origin_ns = run_origin_ns(run);
 
@@ -126,8 +127,8 @@ static void put_counts(struct report *report, const struct run *run, const struc
 	struct totals totals = sum_streams(run);
 	char percent[32];
 
-	put_number(report, "begin_ns", from_origin(run, run_begin_ns(run)));
-	put_number(report, "end_ns", from_origin(run, run_end_ns(run)));
+	put_number(report, "begin_ns", info_from_origin(run, run_begin_ns(run)));
+	put_number(report, "end_ns", info_from_origin(run, run_end_ns(run)));
 	put_live(report, run, &totals);
 	put_number(report, "streams", run_stream_count(run));
 	put_number(report, "contexts", run_context_count(run) - STORE_CONTEXT_FIRST);
@@ -165,7 +166,7 @@ int info_print(struct run *run, const struct select *select, enum report_format 
 
 /* ---- streams ---- */
 
-static void put_optional(struct report *report, uint64_t value, bool is_there)
+void info_put_optional(struct report *report, uint64_t value, bool is_there)
 {
 	if (is_there)
 		report_number(report, value);
@@ -181,14 +182,14 @@ static void put_stream(struct report *report, const struct run *run, const struc
 	report_string(report, stream->text);
 	report_string(report, is_gpu ? "gpu" : "cpu");
 	report_string(report, stream->host);
-	put_optional(report, (uint32_t)s->rank, s->rank >= 0);
-	put_optional(report, s->pid, s->pid != UINT32_MAX);
-	put_optional(report, s->tid, !is_gpu && s->tid != 0);
-	put_optional(report, s->device, is_gpu && s->device != UINT32_MAX);
-	put_optional(report, s->queue, is_gpu && s->queue != UINT32_MAX);
+	info_put_optional(report, (uint32_t)s->rank, s->rank >= 0);
+	info_put_optional(report, s->pid, s->pid != UINT32_MAX);
+	info_put_optional(report, s->tid, !is_gpu && s->tid != 0);
+	info_put_optional(report, s->device, is_gpu && s->device != UINT32_MAX);
+	info_put_optional(report, s->queue, is_gpu && s->queue != UINT32_MAX);
 	report_string(report, stream->name);
-	report_number(report, from_origin(run, s->begin_ns));
-	put_optional(report, from_origin(run, s->end_ns), s->end_ns != STORE_OPEN_NS);
+	report_number(report, info_from_origin(run, s->begin_ns));
+	info_put_optional(report, info_from_origin(run, s->end_ns), s->end_ns != STORE_OPEN_NS);
 	report_number(report, s->count[STORE_SAMPLES]);
 	report_number(report, s->count[STORE_SPANS]);
 	report_number(report, s->count[STORE_VALUES]);
@@ -214,58 +215,6 @@ int info_print_streams(struct run *run, const struct select *select, enum report
 		return rc;
 	for (uint32_t i = 0; i < count && i < select_top(select); i++)
 		put_stream(report, run, run_stream(run, streams[i]));
-	return report_close(report, error);
-}
-
-/* ---- modules ---- */
-
-static const char *module_kind(enum store_module_kind kind)
-{
-	static const char *const names[] = {[STORE_MODULE_ELF] = "elf",
-		[STORE_MODULE_TEXT] = "text",
-		[STORE_MODULE_VDSO] = "vdso",
-		[STORE_MODULE_KERNEL] = "kernel",
-		[STORE_MODULE_JIT] = "jit",
-		[STORE_MODULE_GPU] = "gpu"};
-
-	return (unsigned)kind < COUNT(names) ? names[kind] : "unknown";
-}
-
-static void put_module(struct report *report, const struct run *run, struct store_reader *reader,
-	const struct store_module *module)
-{
-	char build_id[2 * sizeof module->build_id + 1] = "";
-	const char *path;
-	size_t size;
-
-	for (unsigned i = 0; i < module->build_id_bytes && i < sizeof module->build_id; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
-	path = store_reader_text(reader, module->path, &size);
-	report_string(report, module_kind(module->kind));
-	report_text(report, path, size);
-	report_string(report, build_id);
-	put_optional(report, from_origin(run, module->load_ns), module->load_ns != 0);
-	put_optional(report, from_origin(run, module->unload_ns), module->unload_ns != 0);
-	report_row(report);
-}
-
-int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error)
-{
-	static const struct report_column columns[] = {{"kind", REPORT_TEXT}, {"path", REPORT_TEXT},
-		{"build_id", REPORT_TEXT}, {"load_ns", REPORT_DURATION}, {"unload_ns", REPORT_DURATION}};
-	struct report *report = NULL;
-	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
-
-	if (rc < 0)
-		return rc;
-	for (unsigned store = 0; store < run_store_count(run); store++) {
-		struct store_reader *reader = run_store(run, store);
-		uint32_t count;
-		const struct store_module *modules = store_reader_modules(reader, &count);
-
-		for (uint32_t i = STORE_MODULE_RESERVED + 1; i < count; i++)
-			put_module(report, run, reader, &modules[i]);
-	}
 	return report_close(report, error);
 }
 

@@ -16,6 +16,7 @@
 #include "store/store.h"
 #include "timeline/escape.h"
 #include "timeline/names_cache.h"
+#include "timeline/names_shared.h"
 #include "timeline/names_stream.h"
 #include "timeline/names_worker.h"
 #include "timeline/run_find.h"
@@ -34,11 +35,14 @@ static const char help[] =
 	"  -e, --exe FILE       read addresses from stdin, separated by white space\n"
 	"  --debug-path DIR     look for binaries and debug files there too, by build id (may be repeated)\n"
 	"  --debuginfod         ask the servers of DEBUGINFOD_URLS for what is not found here\n"
+	"  --no-loops           functions and inlined calls only\n"
+	"  --no-shared          neither use nor keep names shared between runs in ~/.cache/hpct\n"
 	"  --help, --version\n"
 	"\n"
 	"An address is one of the file's program headers (a runtime address minus where the file was\n"
-	"loaded), hexadecimal, as addr2line takes it. Output is TSV, a row for each function and each call\n"
-	"inlined into it, from the outermost (depth 0) in: offset depth kind name file line source start\n"
+	"loaded), hexadecimal, as addr2line takes it. Output is TSV, a row for each function, each call\n"
+	"inlined into it and each loop, from the outermost (depth 0) in: offset depth kind name file line "
+	"source start\n"
 	"linkage decl_file decl_line. What has no symbol reads MODULE+0xSTART, the start of its unwind "
 	"entry.\n"
 	"source: debug, symbol, frame or nothing. Compilers record where a function was inlined: the line "
@@ -56,18 +60,28 @@ struct invocation {
 	const char *file;
 	const char *debug_paths[DEBUG_PATHS_MAX];
 	size_t debug_path_count;
-	bool debuginfod;
+	bool debuginfod, no_loops, no_shared;
 	char **offsets; /* rest of argv */
 	int offset_count;
 };
 
-enum { OPTION_DEBUG_PATH = 256, OPTION_DEBUGINFOD, OPTION_PIPE, OPTION_HELP, OPTION_VERSION };
+enum {
+	OPTION_DEBUG_PATH = 256,
+	OPTION_DEBUGINFOD,
+	OPTION_PIPE,
+	OPTION_NO_LOOPS,
+	OPTION_NO_SHARED,
+	OPTION_HELP,
+	OPTION_VERSION
+};
 
 static const struct option options[] = {
 	{"exe", required_argument, NULL, 'e'},
 	{"debug-path", required_argument, NULL, OPTION_DEBUG_PATH},
 	{"debuginfod", no_argument, NULL, OPTION_DEBUGINFOD},
 	{"pipe", no_argument, NULL, OPTION_PIPE},
+	{"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
+	{"no-shared", no_argument, NULL, OPTION_NO_SHARED},
 	{"help", no_argument, NULL, OPTION_HELP},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{0},
@@ -91,6 +105,12 @@ static int option_take(struct invocation *call, int option, struct error *error)
 		return 0;
 	case OPTION_PIPE:
 		call->mode = MODE_PIPE;
+		return 0;
+	case OPTION_NO_LOOPS:
+		call->no_loops = true;
+		return 0;
+	case OPTION_NO_SHARED:
+		call->no_shared = true;
 		return 0;
 	case OPTION_HELP:
 		fputs(help, stdout);
@@ -173,13 +193,15 @@ static void put_line(struct store_bytes *out, uint32_t line)
 
 static void table_row(struct table *table, const struct names_answer *answer, uint32_t depth)
 {
+	static const char *const kinds[] = {
+		[NAMES_FUNCTION] = "function", [NAMES_INLINE] = "inline", [NAMES_LOOP] = "loop"};
 	static const char *const sources[] = {"nothing", "frame", "symbol", "debug"};
 	const struct names_scope *scope = &answer->scopes[depth];
 	struct store_bytes *out = &table->out;
 
 	put_number(out, "0x%llx", answer->offset);
 	put_number(out, "\t%llu", depth);
-	put_field(out, scope->kind == NAMES_INLINE ? "inline" : "function");
+	put_field(out, kinds[scope->kind]);
 	put_field(out, scope->name[0] ? scope->name : table->module);
 	if (!scope->name[0])
 		put_number(out, "+0x%llx", scope->start);
@@ -364,6 +386,7 @@ int main(int argc, char **argv)
 {
 	struct invocation call = {0};
 	struct names_options names = {0};
+	char *shared;
 	struct error error = {0};
 	int rc = invocation_read(&call, argc, argv, &error);
 
@@ -372,7 +395,11 @@ int main(int argc, char **argv)
 	names.search.debug_paths = call.debug_paths;
 	names.search.debug_path_count = call.debug_path_count;
 	names.search.debuginfod = call.debuginfod;
+	names.no_loops = call.no_loops;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
+	shared = call.no_shared ? NULL : names_shared_directory();
+	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
+	free(shared);
 	return rc ? error_report(&error, "hpct-names") : 0;
 }

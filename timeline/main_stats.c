@@ -19,8 +19,7 @@ static int find_by(const struct select *select, enum stats_by *by, struct error 
 	int found = name ? stats_by_find(name) : STATS_FUNCTION;
 
 	if (found < 0)
-		return error_set(
-			error, ERROR_USAGE, "--by %s: say function, path, module, line, stream or op", name);
+		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES ", stream or op", name);
 	*by = (enum stats_by)found;
 	return 0;
 }

@@ -147,6 +147,15 @@ static struct identity elf_identity(Elf *elf)
 	return identity;
 }
 
+uint8_t module_elf_build_id(Elf *elf, uint8_t id[NAMES_BUILD_ID_MAX])
+{
+	struct identity identity = elf_identity(elf);
+
+	memcpy(id, identity.bytes,
+		sizeof identity.bytes < NAMES_BUILD_ID_MAX ? sizeof identity.bytes : NAMES_BUILD_ID_MAX);
+	return (uint8_t)identity.size;
+}
+
 static bool identity_equal(const struct identity *a, const struct identity *b)
 {
 	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);

@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/arena.h"
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
+#include "timeline/names_loops.h"
+#include "timeline/names_shared.h"
 #include "timeline/symbols.h"
 
 #define OPEN_MAX 64u /* modules kept open */
@@ -33,6 +36,13 @@ struct names_module {
 	struct dwarf_module *dwarf; /* NULL: no debug information */
 	struct symbol_table symbols;
 	bool has_symbols;
+	struct names_shared *shared; /* NULL: nothing is kept */
+	bool has_debug;		     /* looked for */
+	bool wants_loops;
+	uint64_t cpu_ns;
+	struct loops *loops; /* NULL: none can be found */
+	bool has_loops;
+	struct loops_function extent; /* of what was named last without debug information */
 	struct arena arena;
 	char note[1024];
 };
@@ -58,7 +68,9 @@ int names_open(struct names **out, const struct names_options *options, struct e
 
 static void module_free(struct names_module *module)
 {
+	names_shared_close(module->shared);
 	symbol_table_fini(&module->symbols);
+	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
 	module_elf_close(&module->mini);
 	module_files_close(&module->files);
@@ -108,7 +120,6 @@ static void module_open_files(
 	struct names_module *module, const struct names_request *request, const struct module_search *search)
 {
 	struct error error = {0};
-	Elf *debug;
 
 	if (module->level == NAMES_NONE || request->kind == STORE_MODULE_JIT)
 		return;
@@ -120,14 +131,64 @@ static void module_open_files(
 	code_read(&module->code, module->files.binary.elf);
 	if (!module->code.count)
 		code_read(&module->code, module->files.debug.elf);
+}
+
+/* Opened when something is not known yet: large files hold it compressed, which costs seconds. */
+static void module_open_debug(struct names_module *module)
+{
+	struct error error = {0};
+	Elf *debug;
+
+	if (module->has_debug)
+		return;
+	module->has_debug = true;
 	debug = module->files.debug.elf ? module->files.debug.elf : module->files.binary.elf;
-	if (module->level != NAMES_ALL || !module_elf_has_debug(debug))
+	if (!debug || module->level != NAMES_ALL || !module_elf_has_debug(debug))
 		return;
 	if (dwarf_module_open(&module->dwarf, debug, module->files.alternate.elf, &module->code, &error))
 		module_note(module, error.text);
 	else if (dwarf_module_lacks_shared(module->dwarf))
 		module_note(module,
 			"the file that shares debug information between binaries (dwz) was not found");
+	if (module->dwarf)
+		dwarf_module_allow(module->dwarf, module->cpu_ns);
+}
+
+/* ---- answers found before ---- */
+
+static void key_put_file(char *key, size_t key_bytes, const char *path)
+{
+	size_t used = strlen(key);
+	struct stat status;
+
+	if (!path || stat(path, &status))
+		snprintf(key + used, key_bytes - used, "-\n");
+	else
+		snprintf(key + used, key_bytes - used, "%s %lld %lld.%09ld\n", path,
+			(long long)status.st_size, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+/* Answers stay true as long as they come from the same program and files. A binary without debug information
+ * has
+ * "-" for it: once that is installed, the key is another. */
+static void module_open_shared(
+	struct names_module *module, const struct names_request *request, const char *directory)
+{
+	struct names_request identity = *request;
+	char key[16384] = "";
+	bool is_damaged;
+
+	if (!directory || module->level != NAMES_ALL || !module->files.binary.elf)
+		return;
+	if (!identity.build_id_bytes)
+		identity.build_id_bytes = module_elf_build_id(module->files.binary.elf, identity.build_id);
+	key_put_file(key, sizeof key, "/proc/self/exe");
+	key_put_file(key, sizeof key, module->files.debug.path);
+	key_put_file(key, sizeof key, module->files.alternate.path);
+	strcat(key, module->wants_loops ? "loops\n" : "\n");
+	module->shared = names_shared_open(directory, &identity, key, &is_damaged);
+	if (is_damaged)
+		module_note(module, "the names kept from earlier runs are damaged and were found anew");
 }
 
 static bool module_is(
@@ -186,13 +247,18 @@ int names_module(struct names *names, const struct names_request *request, enum 
 		module = module_new(request, level);
 		if (!module)
 			return error_memory(error);
+		module->wants_loops = !names->options.no_loops;
+		module->cpu_ns = names->options.cpu_ns;
 		module_open_files(module, request, &names->options.search);
+		module_open_shared(module, request, names->options.shared);
 		names->module_count++;
 	}
 	module->next = names->modules;
 	names->modules = module;
 	if (module->dwarf)
 		dwarf_module_allow(module->dwarf, names->options.cpu_ns);
+	if (module->loops)
+		loops_allow(module->loops, names->options.cpu_ns);
 	*out = module;
 	return 0;
 }
@@ -201,6 +267,11 @@ const char *names_module_note(const struct names_module *module)
 {
 	if (module->dwarf && dwarf_module_is_spent(module->dwarf))
 		return "reading the debug information took too long: the rest has names of symbols only";
+	if (module->loops && loops_is_spent(module->loops) && !module->note[0])
+		return "finding loops took too long: the rest has none";
+	if (module->dwarf && dwarf_module_lacks_split(module->dwarf) && !module->note[0])
+		return "its debug information is split off and a .dwo file was not found (.dwp is not read): "
+		       "functions there have names of symbols only";
 	return module->note;
 }
 
@@ -246,6 +317,12 @@ static const char *symbol_name(struct names_module *module, const char *symbol)
 	return strcmp(name, symbol) ? arena_copy(&module->arena, name, strlen(name)) : symbol;
 }
 
+static void extent_set(struct names_module *module, uint64_t begin, uint64_t end)
+{
+	module->extent =
+		(struct loops_function){.ranges = {{begin, end}}, .range_count = begin < end, .entry = begin};
+}
+
 static int answer_symbol(struct names_module *module, struct names_answer *answer,
 	const struct symbol *symbol, struct error *error)
 {
@@ -255,6 +332,7 @@ static int answer_symbol(struct names_module *module, struct names_answer *answe
 		return error_memory(error);
 	answer_scope(answer, NAMES_FROM_SYMBOL, name, strcmp(name, symbol->name) ? symbol->name : "",
 		symbol->start);
+	extent_set(module, symbol->start, symbol->end);
 	return 0;
 }
 
@@ -289,9 +367,14 @@ static int find_entry(
 		return symbol ? answer_symbol(module, answer, symbol, error) : 0;
 	}
 	symbol = symbol_table_at(&module->symbols, begin);
-	if (symbol && symbol->end == symbol->start)
-		return answer_symbol(module, answer, symbol, error);
+	if (symbol && symbol->end == symbol->start) {
+		int rc = answer_symbol(module, answer, symbol, error);
+
+		extent_set(module, begin, end);
+		return rc;
+	}
 	answer_scope(answer, NAMES_FROM_FRAME, "", "", begin);
+	extent_set(module, begin, end);
 	return 0;
 }
 
@@ -333,7 +416,8 @@ static int prefer_known_alias(struct names_module *module, struct names_scope *o
 	return 0;
 }
 
-int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+static int find_functions(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
 	const char *file = "";
 	uint32_t line = 0;
@@ -357,4 +441,83 @@ int names_find(struct names_module *module, uint64_t offset, struct names_answer
 	answer->scopes[0].file = file;
 	answer->scopes[0].line = line;
 	return rc;
+}
+
+/* ---- loops ---- */
+
+static int module_loops(struct names_module *module, struct error *error)
+{
+	Elf *elf = module->files.binary.elf;
+	int rc;
+
+	if (module->has_loops)
+		return 0;
+	module->has_loops = true;
+	if (!elf || module->level != NAMES_ALL || !module->wants_loops)
+		return 0;
+	rc = loops_open(&module->loops, elf);
+	if (rc < 0)
+		return error_memory(error);
+	if (rc > 0)
+		module_note(module, loops_lacks(elf));
+	else
+		loops_allow(module->loops, module->cpu_ns);
+	return 0;
+}
+
+static void extent_of_debug(struct names_module *module, uint64_t offset)
+{
+	uint64_t ranges[CFG_RANGES_MAX][2];
+	struct loops_function *extent = &module->extent;
+
+	extent->range_count =
+		dwarf_module_function(module->dwarf, offset, ranges, CFG_RANGES_MAX, &extent->entry);
+	for (unsigned i = 0; i < extent->range_count; i++)
+		extent->ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
+}
+
+static int find_anew(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	int rc;
+
+	module_open_debug(module);
+	module->extent.range_count = 0;
+	rc = find_functions(module, offset, answer, error);
+	if (!rc && answer->source != NAMES_FROM_NOTHING)
+		rc = module_loops(module, error);
+	if (rc || !module->loops)
+		return rc;
+	if (answer->source == NAMES_FROM_DEBUG)
+		extent_of_debug(module, offset);
+	if (!module->extent.range_count)
+		return 0;
+	return names_loops_insert(module->loops, &module->extent,
+		answer->source == NAMES_FROM_DEBUG ? module->dwarf : NULL, answer, error);
+}
+
+/* A budget that ended says less than there is. */
+static bool is_whole(const struct names_module *module, const struct names_answer *answer)
+{
+	return answer->source != NAMES_FROM_NOTHING &&
+	       !(module->dwarf && dwarf_module_is_spent(module->dwarf)) &&
+	       !(module->loops && loops_is_spent(module->loops));
+}
+
+int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	int rc;
+
+	if (module->shared && names_shared_find(module->shared, offset, answer))
+		return 0;
+	rc = find_anew(module, offset, answer, error);
+	if (!rc && module->shared && is_whole(module, answer))
+		names_shared_add(module->shared, answer);
+	return rc;
+}
+
+void names_module_keep(struct names_module *module)
+{
+	if (module->shared)
+		names_shared_save(module->shared);
 }

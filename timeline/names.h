@@ -17,6 +17,9 @@ enum names_level { NAMES_ALL, NAMES_SYMBOLS, NAMES_NONE };
 struct names_options {
 	struct module_search search;
 	uint64_t cpu_ns; /* of one request; what is left then is named by symbols. 0: no limit */
+	bool no_loops;	 /* functions and inlined calls only */
+	const char
+		*shared; /* directory of answers shared between runs (timeline/names_shared.h); NULL: none */
 };
 
 struct names;
@@ -31,6 +34,8 @@ int names_module(struct names *names, const struct names_request *request, enum 
 	struct names_module **module, struct error *error);
 /* One sentence about what is missing, "" when nothing is. */
 const char *names_module_note(const struct names_module *module);
+/* Keeps what was found for other runs, if enough is new. */
+void names_module_keep(struct names_module *module);
 /* The answer for one offset; `module` in it stays as it was. Strings live as long as the module. */
 int names_find(
 	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error);

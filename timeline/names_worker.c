@@ -27,7 +27,8 @@
 #else
 #define WORKER_SANITIZED 0
 #endif
-#define WORKER_CPU_S 30	  /* without a frame: it hangs */
+#define WORKER_CPU_S 30 /* without a frame: it hangs */
+#define WORKER_END_MS 2000
 #define WORKER_WALL_S 300 /* the same, asleep (a server, a network file system) */
 #define WORKER_FD 3
 #define LEVEL_SHIFT 16 /* the worker's request carries the level above its kind */
@@ -65,6 +66,7 @@ static bool worker_answer(
 			!names_answer_put(&out, &answer, NULL) &&
 			(out.size < FLUSH_BYTES || !names_stream_write(fd, &out, NULL));
 	if (going) {
+		names_module_keep(module);
 		done.message = names_module_note(module);
 		going = !names_done_put(&out, &done, NULL) && !names_stream_write(fd, &out, NULL);
 	}
@@ -87,12 +89,13 @@ static void worker_run(int fd, const struct names_options *options)
 		enum names_level level;
 
 		if (names_request_parse(frame.bytes, frame.size, &request, &offsets, NULL))
-			return;
+			break;
 		level = (enum names_level)(request.kind >> LEVEL_SHIFT);
 		request.kind &= (1u << LEVEL_SHIFT) - 1;
 		going = worker_answer(names, &request, level, fd);
 		free(offsets);
 	}
+	names_close(names);
 }
 
 static void worker_settle(int fd)
@@ -184,11 +187,27 @@ static int worker_start(struct names_worker *worker, struct error *error)
 	return 0;
 }
 
-static void worker_stop(struct names_worker *worker)
+/* It ends by itself when its asker closes, and keeps what it found; not if that takes long. */
+static void worker_wait_end(const struct names_worker *worker)
+{
+	struct timespec nap = {.tv_nsec = 1000000};
+	siginfo_t info = {0};
+
+	for (int i = 0; i < WORKER_END_MS && !info.si_pid; i++) {
+		if (waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOHANG | WNOWAIT))
+			return;
+		if (!info.si_pid)
+			nanosleep(&nap, NULL);
+	}
+}
+
+static void worker_stop(struct names_worker *worker, bool in_order)
 {
 	if (!worker->pid)
 		return;
 	close(worker->stream.fd);
+	if (in_order)
+		worker_wait_end(worker);
 	kill(worker->pid, SIGKILL);
 	while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -200,7 +219,7 @@ void names_worker_close(struct names_worker *worker)
 {
 	if (!worker)
 		return;
-	worker_stop(worker);
+	worker_stop(worker, true);
 	for (size_t i = 0; i < worker->bad_count; i++)
 		free(worker->bad[i].path);
 	free(worker->bad);
@@ -359,7 +378,7 @@ int names_worker_ask(struct names_worker *worker, const struct names_request *re
 		if (outcome == OUTCOME_DONE)
 			break;
 		/* Answers still on their way would be taken for those to the next question. */
-		worker_stop(worker);
+		worker_stop(worker, false);
 		if (outcome == OUTCOME_FAILED) {
 			note_failure(question, level);
 			bad_remember(worker, request, ++level);

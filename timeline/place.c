@@ -11,7 +11,7 @@
 struct place place_of(const struct run *run, uint32_t context_id, uint32_t depth)
 {
 	const struct run_context *context = run_context(run, context_id);
-	struct place place = {UINT32_MAX, context->file, context->line};
+	struct place place = {UINT32_MAX, context->file, context->line, context->loop, context->scope};
 	uint32_t scope = context->scope, target;
 
 	if (scope == UINT32_MAX)
@@ -22,9 +22,11 @@ struct place place_of(const struct run *run, uint32_t context_id, uint32_t depth
 
 		place.file = inner->call_file;
 		place.line = inner->call_line;
+		place.loop = inner->call_loop;
 		scope = inner->parent;
 	}
 	place.function = run_scope(run, scope)->function;
+	place.scope = scope;
 	return place;
 }
 
@@ -57,6 +59,71 @@ static bool put_path(struct store_bytes *out, const struct run *run, uint32_t co
 	return path != NULL;
 }
 
+static void put_loop(struct store_bytes *out, const struct run *run, const struct place *place)
+{
+	const struct run_loop *loop = place->loop == RUN_LOOP_NONE ? NULL : run_loop(run, place->loop);
+	char number[32];
+
+	if (!loop) {
+		put_text(out, "<no loop>");
+	} else if (loop->line) {
+		put_text(out, loop->file);
+		snprintf(number, sizeof number, ":%u", loop->line);
+		put_text(out, number);
+	} else {
+		put_text(out, run_function(run, loop->function)->module);
+		snprintf(number, sizeof number, "+0x%llx", (unsigned long long)loop->start);
+		put_text(out, number);
+	}
+}
+
+/* From the function that the frame is of inwards. */
+static void put_inline(struct store_bytes *out, const struct run *run, uint32_t scope)
+{
+	uint32_t chain[STORE_SCOPE_MAX];
+	unsigned count = 0;
+
+	while (scope != UINT32_MAX && count < STORE_SCOPE_MAX) {
+		const struct run_scope *s = run_scope(run, scope);
+
+		chain[count++] = s->function;
+		if (s->kind != RUN_SCOPE_INLINE)
+			break;
+		scope = s->parent;
+	}
+	if (!count)
+		put_text(out, "<unknown>");
+	while (count) {
+		const struct run_function *function = run_function(run, chain[--count]);
+
+		escape_frame(out, function->name, function->name_bytes);
+		if (count)
+			store_bytes_put(out, ";", 1);
+	}
+}
+
+/* Of the frame that the scope belongs to: a caller's when the path is cut. */
+static void put_instruction(
+	struct store_bytes *out, const struct run *run, uint32_t context, const struct place *place)
+{
+	uint32_t depth = place->scope == UINT32_MAX ? 0 : run_scope(run, place->scope)->depth, above;
+	const char *module;
+	uint64_t offset;
+	char number[32];
+
+	while ((above = run_context_parent(run, context)) != 0 &&
+		run_context(run, above)->scope != UINT32_MAX &&
+		run_scope(run, run_context(run, above)->scope)->depth >= depth)
+		context = above;
+	if (!run_context_place(run, context, &module, &offset)) {
+		put_text(out, "<unknown instruction>");
+		return;
+	}
+	put_text(out, module);
+	snprintf(number, sizeof number, "+0x%llx", (unsigned long long)offset);
+	put_text(out, number);
+}
+
 bool place_put_key(
 	struct store_bytes *out, const struct run *run, uint32_t context, enum place_by by, uint32_t depth)
 {
@@ -74,6 +141,18 @@ bool place_put_key(
 		break;
 	case PLACE_LINE:
 		put_line(out, &place);
+		break;
+	case PLACE_LOOP:
+		put_loop(out, run, &place);
+		break;
+	case PLACE_INLINE:
+		put_inline(out, run, place.scope);
+		break;
+	case PLACE_FILE:
+		put_text(out, place.file && place.file[0] ? place.file : "<unknown file>");
+		break;
+	case PLACE_INSTRUCTION:
+		put_instruction(out, run, context, &place);
 		break;
 	default:
 		if (function)

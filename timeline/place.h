@@ -10,13 +10,24 @@
 #include "store/bytes.h"
 #include "timeline/run.h"
 
-enum place_by { PLACE_FUNCTION, PLACE_PATH, PLACE_MODULE, PLACE_LINE };
+enum place_by {
+	PLACE_FUNCTION, /* the innermost, be it inlined */
+	PLACE_PATH,
+	PLACE_MODULE,
+	PLACE_LINE,
+	PLACE_LOOP,	  /* the innermost: FILE:LINE of its header, MODULE+0xOFFSET without lines */
+	PLACE_INLINE,	  /* the function and what is inlined in it up to there, joined by ';' */
+	PLACE_FILE,	  /* that holds the line */
+	PLACE_INSTRUCTION /* MODULE+0xOFFSET */
+};
 
-/* The function at the depth asked for, and the position in it. */
+/* The function at the depth asked for, and the position and loop in it. */
 struct place {
 	uint32_t function; /* of the run; UINT32_MAX: no context */
 	const char *file;  /* "" when not known */
 	uint32_t line;
+	uint32_t loop;	/* RUN_LOOP_NONE: in none */
+	uint32_t scope; /* UINT32_MAX: no context */
 };
 
 struct place place_of(const struct run *run, uint32_t context, uint32_t depth);

@@ -110,13 +110,16 @@ static size_t metric_index(const struct profile *profile, uint32_t metric)
 static bool add_line(struct scope_sums *sums, const struct run_context *context,
 	const struct profile *profile, size_t metric, union profile_value value)
 {
-	struct line_key key = {
-		.file = (uint64_t)(uintptr_t)context->file, .scope = context->scope, .line = context->line};
+	struct line_key key = {.file = (uint64_t)(uintptr_t)context->file,
+		.scope = context->scope,
+		.line = context->line,
+		.loop = context->loop};
 	bool is_new;
 	uint32_t line;
 	size_t row = profile->metric_count;
 
-	if (context->scope == UINT32_MAX || !context->file[0] || context->line == 0)
+	if (context->scope == UINT32_MAX ||
+		((!context->file[0] || context->line == 0) && context->loop == RUN_LOOP_NONE))
 		return true;
 	line = numbering_put(&sums->lines, &key, &is_new);
 	if (line == NUMBERING_NONE)

@@ -6,9 +6,10 @@
  *   samples --sum by context--> scopes (inclusive, exclusive) --view--> tree of rows
  *
  * Exclusive: of a function or inlined function, what was spent in it without its callees, those inlined
- * into it being scopes of their own; of files and modules, the sum of their functions'; of a line, its
- * own. Inclusive: the subtree in the top-down view; a row of the other views sums the outermost of its
- * scopes on every path, so that recursion counts once (S4 10.4.2).
+ * into it being scopes of their own; of a loop, what was spent in its code and that of its inner loops; of
+ * files and modules, the sum of their functions'; of a line, its own. Inclusive: the subtree in the top-down
+ * view; a row of the other views sums the outermost of its scopes on every path, so that recursion counts
+ * once (S4 10.4.2).
  */
 #ifndef TIMELINE_PROFILE_H
 #define TIMELINE_PROFILE_H

@@ -115,6 +115,10 @@ static bool name_row(
 	case PROFILE_LINE:
 		row->name = arena_printf(arena, "%s:%u", base_name(row->file), row->line);
 		break;
+	case PROFILE_LOOP:
+		row->name = run_loop(run, (uint32_t)key->what)->name;
+		row->module = run_function(run, run_loop(run, (uint32_t)key->what)->function)->module;
+		break;
 	case PROFILE_FILE:
 		row->name = text[0] ? base_name(text) : "<unknown file>";
 		row->file = text;

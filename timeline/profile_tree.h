@@ -14,7 +14,7 @@
 
 /* Where a node hangs and what it is: the same key is the same node. Strings are interned by the run. */
 struct tree_key {
-	uint64_t what; /* function: its id; line: 0; file, module: the string */
+	uint64_t what; /* function, loop: its id; line: 0; file, module: the string */
 	uint64_t file; /* the string: position of the row */
 	uint32_t parent, kind, line, is_definition;
 };
@@ -42,10 +42,10 @@ int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct p
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value);
 bool values_are_zero(const union profile_value *values, size_t count);
 
-/* Samples at one line of one scope. */
+/* Samples at one line of one scope, in one of its loops. */
 struct line_key {
-	uint64_t file;
-	uint32_t scope, line;
+	uint64_t file; /* "": only the loop is known */
+	uint32_t scope, line, loop, unused;
 };
 
 /* Sums by scope: arrays [scope][metric]. */

@@ -2,9 +2,9 @@
 /*
  * profile_views.c - three ways to hang the same scopes (S4 10.2):
  *
- *   top-down   root - caller - callee ...          a scope is a node
+ *   top-down   root - caller - loop - callee ...   a scope is a node
  *   bottom-up  root - function - its callers ...   a scope is in as many nodes as it has ancestors
- *   flat       root - module - file - function - inlined, line
+ *   flat       root - module - file - function - loop, inlined, line
  */
 #include "timeline/profile_tree.h"
 
@@ -45,8 +45,68 @@ static void add_root(struct tree *tree, const struct scope_sums *sums)
 	tree_add_exclusive(tree, TREE_ROOT, scope_exclusive(tree, sums, RUN_SCOPE_PROGRAM_ROOT));
 }
 
-/* Sampled lines below the nodes of their scopes. */
-static void add_lines(struct tree *tree, const struct scope_sums *sums, const uint32_t *nodes)
+/* ---- loops ---- */
+
+static bool is_loop(const struct tree *tree, uint32_t node)
+{
+	return node != TREE_NONE &&
+	       ((const struct tree_key *)numbering_key(&tree->nodes, node))->kind == PROFILE_LOOP;
+}
+
+static uint32_t parent_of(const struct tree *tree, uint32_t node)
+{
+	return ((const struct tree_key *)numbering_key(&tree->nodes, node))->parent;
+}
+
+/* The node of a loop below its scope's, made with those of the loops around it; the scope's for no loop. */
+static uint32_t loop_node(struct tree *tree, const struct run *run, uint32_t node, uint32_t loop)
+{
+	uint32_t chain[STORE_SCOPE_MAX], count = 0;
+
+	for (; loop != RUN_LOOP_NONE && count < STORE_SCOPE_MAX; loop = run_loop(run, loop)->parent)
+		chain[count++] = loop;
+	while (count && node != TREE_NONE) {
+		const struct run_loop *l = run_loop(run, chain[--count]);
+		struct tree_key key = {.what = chain[count],
+			.file = text_key(l->file),
+			.parent = node,
+			.kind = PROFILE_LOOP,
+			.line = l->line};
+
+		node = tree_node(tree, &key);
+	}
+	return node;
+}
+
+/* Is the loop's node the one that the scope, or one above it, was called in, or around that? */
+static bool is_called_in(const struct tree *tree, const struct scope_sums *sums, uint32_t loop,
+	uint32_t scope, const uint32_t *called_in)
+{
+	for (; scope != TREE_NONE; scope = run_scope(sums->run, scope)->parent)
+		for (uint32_t node = called_in[scope]; is_loop(tree, node); node = parent_of(tree, node))
+			if (node == loop)
+				return true;
+	return false;
+}
+
+/* Adds to a node that is a loop, and to the loops around it: something called or sampled there, in `scope`.
+ * With `called_in` ([scope], flat view) a loop that is around the scope further up has it already. */
+static void add_loops(struct tree *tree, const struct scope_sums *sums, uint32_t node, uint32_t scope,
+	const uint32_t *called_in, const union profile_value *values, bool is_own)
+{
+	for (; is_loop(tree, node); node = parent_of(tree, node)) {
+		if (!called_in || !is_called_in(tree, sums, node, scope, called_in))
+			tree_add_inclusive(tree, node, values);
+		if (is_own)
+			tree_add_exclusive(tree, node, values);
+	}
+}
+
+/* ---- lines ---- */
+
+/* Below the nodes of their scopes; `called_in` as add_loops() has it. */
+static void add_lines(
+	struct tree *tree, const struct scope_sums *sums, const uint32_t *nodes, const uint32_t *called_in)
 {
 	for (uint32_t i = 0; i < sums->lines.count; i++) {
 		const struct line_key *line = numbering_key(&sums->lines, i);
@@ -54,8 +114,11 @@ static void add_lines(struct tree *tree, const struct scope_sums *sums, const ui
 		struct tree_key key = {.file = line->file, .kind = PROFILE_LINE, .line = line->line};
 		uint32_t node;
 
-		key.parent = nodes[line->scope];
-		if (key.parent == TREE_NONE || values_are_zero(values, tree->metric_count))
+		if (nodes[line->scope] == TREE_NONE || values_are_zero(values, tree->metric_count))
+			continue;
+		key.parent = loop_node(tree, sums->run, nodes[line->scope], line->loop);
+		add_loops(tree, sums, key.parent, line->scope, called_in, values, true);
+		if (!line->line)
 			continue;
 		node = tree_node(tree, &key);
 		tree_add_inclusive(tree, node, values);
@@ -98,15 +161,18 @@ int profile_top_down(struct tree *tree, const struct scope_sums *sums)
 
 		if (values_are_zero(scope_inclusive(tree, sums, i), tree->metric_count))
 			continue;
-		key.parent = is_root(scope) ? TREE_ROOT : nodes[scope->parent];
+		key.parent = is_root(scope)
+				     ? TREE_ROOT
+				     : loop_node(tree, sums->run, nodes[scope->parent], scope->call_loop);
 		key.file = text_key(scope->call_file);
 		if (!is_root(scope) && is_root(run_scope(sums->run, scope->parent)))
 			set_definition(&key, sums->run, scope->function);
 		nodes[i] = tree_node(tree, &key);
+		add_loops(tree, sums, key.parent, scope->parent, NULL, scope_inclusive(tree, sums, i), false);
 		tree_add_inclusive(tree, nodes[i], scope_inclusive(tree, sums, i));
 		tree_add_exclusive(tree, nodes[i], scope_exclusive(tree, sums, i));
 	}
-	add_lines(tree, sums, nodes);
+	add_lines(tree, sums, nodes, NULL);
 	rc = tree->failed ? -1 : 0;
 	free(nodes);
 	return rc;
@@ -132,7 +198,7 @@ static struct home home_of(
 		home = homes[scope->parent];
 		key = (struct tree_key){.what = scope->function,
 			.file = text_key(scope->call_file),
-			.parent = home.node,
+			.parent = loop_node(tree, sums->run, home.node, scope->call_loop),
 			.kind = PROFILE_INLINE,
 			.line = scope->call_line};
 		home.node = tree_node(tree, &key);
@@ -170,11 +236,25 @@ static void add_outermost(
 	tree_add_inclusive(tree, home.module, values);
 }
 
+/* A loop holds what is called in it. */
+static void add_callers_loops(struct tree *tree, const struct scope_sums *sums, const struct home *homes,
+	uint32_t *called_in, uint32_t i)
+{
+	const struct run_scope *scope = run_scope(sums->run, i);
+	uint32_t node;
+
+	if (scope->call_loop == RUN_LOOP_NONE || is_root(scope))
+		return;
+	node = loop_node(tree, sums->run, homes[scope->parent].node, scope->call_loop);
+	add_loops(tree, sums, node, scope->parent, called_in, scope_inclusive(tree, sums, i), false);
+	called_in[i] = node;
+}
+
 int profile_flat(struct tree *tree, const struct scope_sums *sums)
 {
 	struct home *homes = calloc((size_t)sums->scope_count + 1, sizeof *homes);
-	uint32_t *nodes = nodes_new(sums);
-	int rc = homes && nodes ? 0 : -1;
+	uint32_t *nodes = nodes_new(sums), *called_in = nodes_new(sums);
+	int rc = homes && nodes && called_in ? 0 : -1;
 
 	add_root(tree, sums);
 	for (uint32_t i = 0; i < sums->scope_count && rc == 0; i++) {
@@ -183,13 +263,15 @@ int profile_flat(struct tree *tree, const struct scope_sums *sums)
 			continue;
 		homes[i] = home_of(tree, sums, homes, i);
 		nodes[i] = homes[i].node;
+		add_callers_loops(tree, sums, homes, called_in, i);
 		add_outermost(tree, sums, homes, i);
 		tree_add_exclusive(tree, homes[i].node, scope_exclusive(tree, sums, i));
 		tree_add_exclusive(tree, homes[i].file, scope_exclusive(tree, sums, i));
 		tree_add_exclusive(tree, homes[i].module, scope_exclusive(tree, sums, i));
 	}
 	if (rc == 0)
-		add_lines(tree, sums, nodes);
+		add_lines(tree, sums, nodes, called_in);
+	free(called_in);
 	free(homes);
 	free(nodes);
 	return tree->failed ? -1 : rc;

@@ -213,6 +213,7 @@ void run_close(struct run *run)
 	table_fini(&run->scopes);
 	table_fini(&run->frames);
 	table_fini(&run->frame_lines);
+	table_fini(&run->loops);
 	table_fini(&run->metrics);
 	table_fini(&run->ops);
 	arena_fini(&run->arena);

@@ -79,6 +79,22 @@ struct run_function {
 const struct run_function *run_function(const struct run *run, uint32_t function);
 uint32_t run_function_count(const struct run *run);
 
+/* A loop of a function or of what is inlined into it, in the module's code. Not a scope: it is no level of a
+ * path, so that depths, paths and keys are the same with and without loops; it hangs between a scope and what
+ * is called or sampled in it. Copies of a loop that the compiler made are one. */
+struct run_loop {
+	uint32_t parent;   /* loop around it in the same scope; RUN_LOOP_NONE: none */
+	uint32_t depth;	   /* 1: none around it */
+	uint32_t function; /* that holds it */
+	uint32_t line;	   /* of its header, 0: not known */
+	const char *file;  /* "" when not known */
+	const char *name;  /* "loop at f.c: 12", "loop at libx.so+0x1234" */
+	uint64_t start;	   /* offset of its header in the module; 0 when the line is known */
+};
+#define RUN_LOOP_NONE UINT32_MAX
+uint32_t run_loop_count(const struct run *run);
+const struct run_loop *run_loop(const struct run *run, uint32_t loop);
+
 enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE };
 
 /* A node of the expanded calling context tree: an activation of a function from one call site. */
@@ -90,9 +106,10 @@ struct run_scope {
 	const char
 		*call_file; /* position in the parent from where it is called or inlined; "" when not known */
 	uint32_t call_line;
+	uint32_t call_loop; /* innermost loop of the parent around that position, RUN_LOOP_NONE */
 };
-/* Scopes and functions are made when run_context() first asks for a path through them: these are the numbers
- * so far. What was made stays where it is until the run is closed. */
+/* Scopes, loops and functions are made when run_context() first asks for a path through them: these are the
+ * numbers so far. What was made stays where it is until the run is closed. */
 uint32_t run_scope_count(const struct run *run);
 const struct run_scope *run_scope(const struct run *run, uint32_t scope);
 /* Its ancestor (or itself) at that depth; the scope itself when it is not that deep. */
@@ -103,11 +120,16 @@ struct run_context {
 	uint32_t scope;	  /* innermost; UINT32_MAX for no context */
 	const char *file; /* position sampled in that scope; "" when not known */
 	uint32_t line;
+	uint32_t loop; /* innermost loop of the scope around that position, RUN_LOOP_NONE */
 	struct store_hash hash;
 	bool is_partial;
 };
 uint32_t run_context_count(const struct run *run);
 const struct run_context *run_context(const struct run *run, uint32_t context);
+/* The module's path and the offset in it of a context's own frame; false: it has none. */
+bool run_context_place(const struct run *run, uint32_t context, const char **module, uint64_t *offset);
+/* Its caller's context, 0: none. */
+uint32_t run_context_parent(const struct run *run, uint32_t context);
 /* Translates an id of a store. */
 uint32_t run_context_of(const struct run *run, unsigned store, uint32_t context_in_store);
 

@@ -97,8 +97,8 @@ static bool add_line(struct run *run, struct run_frame *frame, const struct run_
 
 static bool add_plain(struct run *run, struct run_frame *frame, const struct run_function *function)
 {
-	return add_line(
-		run, frame, function, &(struct run_frame_line){.file = "", .kind = RUN_SCOPE_FUNCTION});
+	return add_line(run, frame, function,
+		&(struct run_frame_line){.file = "", .kind = RUN_SCOPE_FUNCTION, .loop = RUN_LOOP_NONE});
 }
 
 static bool resolve_reserved(struct run *run, struct run_frame *frame)
@@ -142,6 +142,72 @@ static const char *intern_from(struct run *run, const struct store_reader *reade
 	return run_intern(run, bytes, size);
 }
 
+/* ---- loops ---- */
+
+static bool loop_equal(const void *element, const void *key)
+{
+	const struct run_loop *a = element, *b = key;
+
+	return a->parent == b->parent && a->function == b->function && a->line == b->line &&
+	       a->file == b->file && a->start == b->start;
+}
+
+static const char *loop_name(struct run *run, const struct run_module *module, const struct run_loop *loop)
+{
+	const char *slash = strrchr(loop->file, '/'), *name = "";
+	char *text = NULL;
+	int size;
+
+	if (loop->line)
+		size = asprintf(&text, "loop at %s: %u", slash ? slash + 1 : loop->file, loop->line);
+	else
+		size = asprintf(&text, "loop at %s+0x%llx", module->base, (unsigned long long)loop->start);
+	if (size >= 0) {
+		name = run_intern(run, text, (size_t)size);
+		free(text);
+	}
+	return name;
+}
+
+/* TABLE_NONE when memory is out. */
+static uint32_t loop_find(struct run *run, const struct run_module *module, struct run_loop *key)
+{
+	uint64_t hash = table_hash(table_hash(key->parent, key->function), key->line);
+	struct run_loop *element;
+	uint32_t id;
+
+	hash = table_hash(table_hash(hash, (uintptr_t)key->file), key->start);
+	id = table_find(&run->loops, hash, loop_equal, key);
+	if (id != TABLE_NONE)
+		return id;
+	element = table_add(&run->loops, &id);
+	if (!element || !table_index(&run->loops, id, hash))
+		return TABLE_NONE;
+	key->name = loop_name(run, module, key);
+	key->depth = key->parent == RUN_LOOP_NONE ? 1 : run_loop(run, key->parent)->depth + 1;
+	*element = *key;
+	return id;
+}
+
+/* The loop lies in the function of the line that was added last, whose position it takes over. */
+static bool add_loop(struct run *run, struct run_frame *frame, const struct store_reader *reader,
+	const struct run_module *module, const struct store_scope *s)
+{
+	struct run_frame_line *line;
+	struct run_loop key = {.line = s->decl_line, .file = intern_from(run, reader, s->decl_file)};
+
+	if (!frame->lines)
+		return true;
+	line = table_at(&run->frame_lines, frame->line + frame->lines - 1);
+	key.parent = line->loop;
+	key.function = line->function;
+	key.start = key.line ? 0 : s->start;
+	line->file = intern_from(run, reader, s->file);
+	line->line = s->line;
+	line->loop = loop_find(run, module, &key);
+	return line->loop != RUN_LOOP_NONE;
+}
+
 /* The scopes' text ids are of `reader`. */
 static bool add_scopes(struct run *run, struct run_frame *frame, const struct store_reader *reader,
 	const struct run_module *module, const struct store_scope *scopes, int count)
@@ -150,11 +216,16 @@ static bool add_scopes(struct run *run, struct run_frame *frame, const struct st
 
 	for (int i = 0; i < count && ok; i++) {
 		const struct store_scope *s = &scopes[i];
-		struct run_frame_line line = {.file = intern_from(run, reader, s->file), .line = s->line};
+		struct run_frame_line line = {
+			.file = intern_from(run, reader, s->file), .line = s->line, .loop = RUN_LOOP_NONE};
 		struct run_function function;
 		size_t size = 0;
 		const char *name = store_reader_text(reader, s->name, &size);
 
+		if (s->kind == STORE_SCOPE_LOOP) {
+			ok = add_loop(run, frame, reader, module, s);
+			continue;
+		}
 		line.kind = i && s->kind == STORE_SCOPE_INLINE ? RUN_SCOPE_INLINE : RUN_SCOPE_FUNCTION;
 		function = size ? function_named(run, name, size, module->path)
 				: function_at(run, module, s->start);

@@ -22,6 +22,7 @@ struct run_frame_line {
 	const char *file;
 	uint32_t line;
 	uint32_t function;
+	uint32_t loop; /* innermost around that place */
 	enum run_scope_kind kind;
 };
 

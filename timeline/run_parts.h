@@ -71,13 +71,13 @@ struct run {
 	struct run_options options;
 	struct run_part *parts;
 	unsigned part_count;
-	struct arena arena;				     /* strings, for the life of the run */
-	struct table texts;				     /* struct run_text */
-	struct table streams;				     /* struct run_line_state */
-	struct table contexts;				     /* struct run_node */
-	struct table modules;				     /* struct run_module */
-	struct table functions, scopes, frames, frame_lines; /* run_scopes.c */
-	struct table metrics;				     /* struct run_metric */
+	struct arena arena;					    /* strings, for the life of the run */
+	struct table texts;					    /* struct run_text */
+	struct table streams;					    /* struct run_line_state */
+	struct table contexts;					    /* struct run_node */
+	struct table modules;					    /* struct run_module */
+	struct table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */
+	struct table metrics;					    /* struct run_metric */
 	struct table ops;	    /* struct run_text; run operation = STORE_OP_TEXT + its number */
 	struct names_cache *names;  /* found after the recording; NULL: none */
 	struct store_scope *symbol; /* STORE_SCOPE_MAX of them */

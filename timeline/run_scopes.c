@@ -23,7 +23,7 @@ static bool scope_equal(const void *element, const void *key)
 	const struct run_scope *a = &((const struct scope *)element)->s, *b = key;
 
 	return a->parent == b->parent && a->function == b->function && a->call_line == b->call_line &&
-	       a->call_file == b->call_file && a->kind == b->kind;
+	       a->call_file == b->call_file && a->kind == b->kind && a->call_loop == b->call_loop;
 }
 
 static uint32_t jump_of(const struct run *run, uint32_t parent)
@@ -44,6 +44,7 @@ static uint32_t scope_get(struct run *run, const struct run_scope *key)
 	uint32_t id;
 
 	hash = table_hash(table_hash(hash, (uintptr_t)key->call_file), key->kind);
+	hash = table_hash(hash, key->call_loop);
 	id = table_find(&run->scopes, hash, scope_equal, key);
 	if (id != TABLE_NONE)
 		return id;
@@ -59,7 +60,7 @@ static uint32_t scope_get(struct run *run, const struct run_scope *key)
 static bool hang(
 	struct run *run, struct run_node *node, const struct run_context *parent, struct run_frame *frame)
 {
-	struct run_scope key = {.parent = TABLE_NONE, .call_file = ""};
+	struct run_scope key = {.parent = TABLE_NONE, .call_file = "", .call_loop = RUN_LOOP_NONE};
 	const struct run_frame_line *line = NULL;
 
 	if (parent->scope != TABLE_NONE) {
@@ -67,6 +68,7 @@ static bool hang(
 		key.depth = run_scope(run, parent->scope)->depth + 1;
 		key.call_file = parent->file;
 		key.call_line = parent->line;
+		key.call_loop = parent->loop;
 	}
 	for (uint32_t i = 0; i < frame->lines; i++) {
 		uint32_t scope;
@@ -81,10 +83,12 @@ static bool hang(
 		key.depth++;
 		key.call_file = line->file;
 		key.call_line = line->line;
+		key.call_loop = line->loop;
 	}
 	node->c.scope = key.parent;
 	node->c.file = key.call_file;
 	node->c.line = key.call_line;
+	node->c.loop = key.call_loop;
 	return line != NULL;
 }
 
@@ -109,6 +113,7 @@ static void expand_one(struct run *run, uint32_t context)
 	node->c.scope = parent->c.scope;
 	node->c.file = parent->c.file;
 	node->c.line = parent->c.line;
+	node->c.loop = parent->c.loop;
 	node->c.is_partial = parent->c.is_partial;
 	node->is_unresolved = parent->is_unresolved;
 	if (!source)
@@ -126,7 +131,7 @@ static void expand_none(struct run *run)
 {
 	struct run_node *node = (struct run_node *)run_node(run, STORE_CONTEXT_NONE);
 
-	node->c = (struct run_context){.scope = TABLE_NONE, .file = ""};
+	node->c = (struct run_context){.scope = TABLE_NONE, .file = "", .loop = RUN_LOOP_NONE};
 	node->is_expanded = true;
 }
 
@@ -157,6 +162,7 @@ int run_scopes_init(struct run *run, struct error *error)
 
 	table_init(&run->functions, sizeof(struct run_function));
 	table_init(&run->scopes, sizeof(struct scope));
+	table_init(&run->loops, sizeof(struct run_loop));
 	table_init(&run->frames, sizeof(struct run_frame));
 	table_init(&run->frame_lines, sizeof(struct run_frame_line));
 	run->symbol = calloc(STORE_SCOPE_MAX, sizeof *run->symbol);
@@ -164,7 +170,7 @@ int run_scopes_init(struct run *run, struct error *error)
 		return error_memory(error);
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
 		struct store_context root = {.module = STORE_MODULE_RESERVED, .offset = roots[i]};
-		struct run_context none = {.scope = TABLE_NONE, .file = ""};
+		struct run_context none = {.scope = TABLE_NONE, .file = "", .loop = RUN_LOOP_NONE};
 		struct run_node node = {0};
 		struct run_frame *frame = run_frame_get(run, 0, &root);
 
@@ -221,6 +227,36 @@ uint32_t run_scope_count(const struct run *run)
 const struct run_scope *run_scope(const struct run *run, uint32_t scope)
 {
 	return &((struct scope *)table_at(&run->scopes, scope))->s;
+}
+
+uint32_t run_loop_count(const struct run *run)
+{
+	return run->loops.count;
+}
+
+const struct run_loop *run_loop(const struct run *run, uint32_t loop)
+{
+	return table_at(&run->loops, loop);
+}
+
+bool run_context_place(const struct run *run, uint32_t context, const char **module, uint64_t *offset)
+{
+	const struct run_node *node = run_node(run, context < run->contexts.count ? context : 0);
+	const struct store_context *source = context ? source_of(run, node) : NULL;
+	const struct run_module *of;
+
+	if (!source || source->module == STORE_MODULE_RESERVED ||
+		source->module >= run->parts[node->part].module_count)
+		return false;
+	of = table_at(&run->modules, run->parts[node->part].modules[source->module]);
+	*module = of->path;
+	*offset = source->offset;
+	return of->m.kind != STORE_MODULE_TEXT;
+}
+
+uint32_t run_context_parent(const struct run *run, uint32_t context)
+{
+	return context && context < run->contexts.count ? run_node_parent(run, context) : 0;
 }
 
 uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth)

@@ -42,6 +42,10 @@ static const char *const by_names[STATS_BY_COUNT] = {
 	[STATS_LINE] = "line",
 	[STATS_STREAM] = "stream",
 	[STATS_OP] = "op",
+	[STATS_LOOP] = "loop",
+	[STATS_INLINE] = "inline",
+	[STATS_FILE] = "file",
+	[STATS_INSTRUCTION] = "instruction",
 };
 
 const char *stats_by_name(enum stats_by by)
@@ -64,23 +68,35 @@ static void put_text(struct stats_work *work, const char *text)
 	escape_field(&work->key, text, strlen(text));
 }
 
-static const enum place_by place_keys[] = {
-	[STATS_FUNCTION] = PLACE_FUNCTION,
-	[STATS_PATH] = PLACE_PATH,
-	[STATS_MODULE] = PLACE_MODULE,
-	[STATS_LINE] = PLACE_LINE,
-};
+bool stats_by_place(enum stats_by by, enum place_by *place)
+{
+	static const enum place_by places[STATS_BY_COUNT] = {
+		[STATS_FUNCTION] = PLACE_FUNCTION,
+		[STATS_PATH] = PLACE_PATH,
+		[STATS_MODULE] = PLACE_MODULE,
+		[STATS_LINE] = PLACE_LINE,
+		[STATS_LOOP] = PLACE_LOOP,
+		[STATS_INLINE] = PLACE_INLINE,
+		[STATS_FILE] = PLACE_FILE,
+		[STATS_INSTRUCTION] = PLACE_INSTRUCTION,
+	};
+
+	*place = places[by];
+	return by != STATS_STREAM && by != STATS_OP;
+}
 
 /* Text of the row that the cell falls on, into work->key. False when memory is out. */
 static bool put_key(struct stats_work *work, const struct window_time *cell, uint32_t stream)
 {
+	enum place_by place;
+
+	if (stats_by_place(work->by, &place))
+		return place_put_key(&work->key, work->run, cell->context, place, work->depth);
 	if (work->by == STATS_STREAM)
 		put_text(work, run_stream(work->run, stream)->text);
-	else if (work->by == STATS_OP)
+	else
 		put_text(work, cell->op == STORE_OP_NONE ? extent_state_name(cell->state)
 							 : run_op_name(work->run, cell->op));
-	else
-		return place_put_key(&work->key, work->run, cell->context, place_keys[work->by], work->depth);
 	return true;
 }
 

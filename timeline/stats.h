@@ -7,6 +7,7 @@
 #define TIMELINE_STATS_H
 
 #include "timeline/extent.h"
+#include "timeline/place.h"
 
 enum stats_by {
 	STATS_FUNCTION,
@@ -15,10 +16,17 @@ enum stats_by {
 	STATS_LINE,
 	STATS_STREAM,
 	STATS_OP,
+	STATS_LOOP,
+	STATS_INLINE,
+	STATS_FILE,
+	STATS_INSTRUCTION,
 	STATS_BY_COUNT
 };
+#define STATS_BY_NAMES "function, path, module, line, loop, inline, file, instruction"
 const char *stats_by_name(enum stats_by by);
 int stats_by_find(const char *name); /* -1: none */
+/* Which part of a context is the key; false for keys that are none (stream, op). */
+bool stats_by_place(enum stats_by by, enum place_by *place);
 
 struct stats_row {
 	const char *key; /* as the TSV prints it */

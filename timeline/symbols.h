@@ -37,6 +37,11 @@ const struct symbol *symbol_table_find(struct symbol_table *table, uint64_t offs
 /* The best alias that starts at `start` exactly, whatever its size; NULL: none. */
 const struct symbol *symbol_table_at(struct symbol_table *table, uint64_t start);
 
+/* Bytes of the file that are loaded at `address`; NULL when fewer than `size` of them are in it. */
+const uint8_t *elf_image(Elf *elf, uint64_t address, size_t size);
+
+/* Where the unwind entry (FDE) that may cover `offset` lies and which code it begins with. */
+bool unwind_entry_place(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *fde);
 /* The unwind entry (FDE) that covers `offset`, through the sorted table of .eh_frame_hdr. */
 bool unwind_entry_find(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *end);
 

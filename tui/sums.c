@@ -92,6 +92,19 @@ const char *sums_position(struct frame *frame, uint32_t context, uint32_t *line)
 	return file && file[0] ? file : "";
 }
 
+/* Of keys that have no number of their own. */
+static uint64_t text_key(const struct frame *frame, uint32_t context, enum stats_by by)
+{
+	struct store_bytes text = {0};
+	enum place_by place;
+	uint64_t key = UINT64_MAX;
+
+	if (stats_by_place(by, &place) && place_put_key(&text, frame->run, context, place, frame->depth))
+		key = store_hash64(text.data, text.size, 0);
+	store_bytes_fini(&text);
+	return key;
+}
+
 /* A number that is equal where the key is; UINT64_MAX: has none. */
 uint64_t sums_key(struct frame *frame, const struct tile_entry *entry, uint32_t stream, enum stats_by by)
 {
@@ -108,6 +121,8 @@ uint64_t sums_key(struct frame *frame, const struct tile_entry *entry, uint32_t 
 		return UINT64_MAX;
 	if (by == STATS_PATH)
 		return scope_of(frame, entry->context);
+	if (by >= STATS_LOOP)
+		return text_key(frame, entry->context, by);
 	if (by == STATS_MODULE) {
 		text = run_function(frame->run, function)->module;
 		return store_hash64(text, strlen(text), 0);

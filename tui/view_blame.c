@@ -56,7 +56,8 @@ static void put_key(char *out, const char *key, enum place_by by, int cells, boo
 	size_t used = 0;
 
 	for (; *key && used + 2 < sizeof(raw); key++) {
-		bool is_between = by == PLACE_PATH && *key == ';' && (used == 0 || raw[used - 1] != '\\');
+		bool is_between = (by == PLACE_PATH || by == PLACE_INLINE) && *key == ';' &&
+				  (used == 0 || raw[used - 1] != '\\');
 		raw[used++] = is_between ? '/' : *key;
 	}
 	raw[used] = '\0';
@@ -80,7 +81,8 @@ static void draw_line(struct grid *grid, int row, int key_cells, const char *key
 
 static const char *by_name(enum place_by by)
 {
-	static const char *const names[] = {"function", "path", "module", "line"};
+	static const char *const names[] = {
+		"function", "path", "module", "line", "loop", "inline", "file", "instruction"};
 
 	return names[by];
 }
@@ -203,7 +205,7 @@ static bool blame_act(struct session *session, enum keys_action action)
 		page->line += page->line + 1 < page->rows.count;
 		return true;
 	case KEYS_DO_GROUP_BY:
-		page->by = (enum place_by)((page->by + 1) % (PLACE_LINE + 1));
+		page->by = (enum place_by)((page->by + 1) % (PLACE_INSTRUCTION + 1));
 		page->line = page->first = 0;
 		return true;
 	case KEYS_DO_ENTER:

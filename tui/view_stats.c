@@ -16,6 +16,19 @@
 
 /* ---- order and names ---- */
 
+static const char *place_text(struct session *session, uint32_t context, struct arena *arena)
+{
+	struct store_bytes text = {0};
+	const char *copy = NULL;
+	enum place_by place;
+
+	if (stats_by_place((enum stats_by)session->stats.by, &place) &&
+		place_put_key(&text, session->run, context, place, session->frame.depth))
+		copy = arena_copy(arena, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return copy;
+}
+
 static const char *raw_key(
 	struct session *session, const struct sums_line *sum, char *scratch, struct arena *arena)
 {
@@ -40,6 +53,11 @@ static const char *raw_key(
 		return session->rows.nodes[rows_node_of(&session->rows, sum->stream)].long_label;
 	case STATS_OP:
 		return sum->op ? run_op_name(session->run, sum->op) : extent_state_name(sum->state);
+	case STATS_LOOP:
+	case STATS_INLINE:
+	case STATS_FILE:
+	case STATS_INSTRUCTION:
+		return place_text(session, sum->context, arena);
 	default:
 		return function ? function->name : "<unknown>";
 	}
@@ -57,7 +75,8 @@ static void put_key(struct session *session, char *out, const struct sums_line *
 	if (!raw)
 		raw = "";
 	if (session->stats.by == STATS_PATH || session->stats.by == STATS_MODULE ||
-		session->stats.by == STATS_LINE || session->stats.by == STATS_STREAM)
+		session->stats.by == STATS_LINE || session->stats.by == STATS_STREAM ||
+		session->stats.by >= STATS_LOOP)
 		label_stream(out, raw, room, is_ascii);
 	else
 		label_fit(out, raw, room, LABEL_TABLE, is_ascii);

@@ -21,7 +21,7 @@ hpct-profile phases.hpct --view top-down --format tsv >top
 for path in "main read_input" "main exchange" "worker step" "step assemble" "step solve" "solve smooth"; do
 	read -r above below <<<"$path"
 	check "$below is called from $above in the profile" tsv '
-		{ name[$c["id"]] = $c["name"]
+		{ name[$c["id"]] = $c["kind"] == "loop" ? name[$c["parent"]] : $c["name"]
 		  if ($c["name"] == "'"$below"'" && name[$c["parent"]] == "'"$above"'") found = 1 }
 		END { exit !found }' <top
 done

@@ -11,20 +11,20 @@
 #include "timeline/profile.h"
 #include "timeline/stats.h"
 
-struct place {
+struct spot {
 	char directory[64], run[80], again[80], other[80];
 };
 
-static void place_begin(struct place *place)
+static void place_begin(struct spot *place)
 {
-	*place = (struct place){.directory = "/tmp/hpct-test-laws-XXXXXX"};
+	*place = (struct spot){.directory = "/tmp/hpct-test-laws-XXXXXX"};
 	assert_non_null(mkdtemp(place->directory));
 	sprintf(place->run, "%s/a.hpct", place->directory);
 	sprintf(place->again, "%s/b.hpct", place->directory);
 	sprintf(place->other, "%s/c.hpct", place->directory);
 }
 
-static void place_end(struct place *place)
+static void place_end(struct spot *place)
 {
 	small_remove(place->run);
 	small_remove(place->again);
@@ -106,7 +106,7 @@ static char *answers(struct run *run)
 
 static void assert_round_trip(const char *shape, uint64_t seed)
 {
-	struct place place;
+	struct spot place;
 	struct simulate_options options = {.shape = shape, .streams = 5, .records = 4000, .seed = seed};
 	struct error error = {0};
 	struct run *run, *again;
@@ -161,7 +161,7 @@ static void test_any_order(void **state)
 		"cpu:h/0/1.0/0\tsamples\t10\t\tmain\t\t\t0\tCPUTIME\t\t\n"
 		"cpu:h/0/1.0/0\tsamples\t10\t\tmain\t\t\t7\tCPUTIME\t\t\n"
 		"cpu:h/0/1.0/0\tsamples\t20\t\tmain;b\t\t\t3\tCPUTIME\t\t\n";
-	struct place place;
+	struct spot place;
 	struct error error = {0};
 	struct run *run;
 	size_t size;
@@ -189,7 +189,7 @@ static void test_damaged_rows(void **state)
 		"gpu:h/0/1.0/0/1/2\tspans\t20\t40\tmain;<gpu kernel>;k\tkernel\t4096\t\t\t\tlink=3\n"
 		"gpu:h/0/1.0/0/1/2\tvalues\t20\t\t\t\t\t\tpower\t1.5\t\n";
 	static const char likely[] = "\t\n\\;,=/.:-0129x";
-	struct place place;
+	struct spot place;
 	unsigned refused = 0, taken = 0;
 
 	(void)state;
@@ -261,7 +261,7 @@ static void test_folded_sums(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; simulate_shape_name(i); i++) {
-		struct place place;
+		struct spot place;
 		struct simulate_options options = {
 			.shape = simulate_shape_name(i), .streams = 5, .records = 4000, .seed = 7};
 		struct error error = {0};
@@ -342,7 +342,7 @@ static void test_chrome_nests(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; simulate_shape_name(i); i++) {
-		struct place place;
+		struct spot place;
 		struct simulate_options options = {
 			.shape = simulate_shape_name(i), .streams = 4, .records = 3000, .seed = 5};
 		struct error error = {0};

@@ -154,7 +154,7 @@ static void check_accepted(const uint8_t *frame, size_t size, const struct names
 
 		assert_true(name >= begin && name < end);
 		assert_true(name + strlen(name) < end);
-		assert_in_range(answer->scopes[i].kind, NAMES_FUNCTION, NAMES_INLINE);
+		assert_in_range(answer->scopes[i].kind, NAMES_FUNCTION, NAMES_LOOP);
 	}
 }
 

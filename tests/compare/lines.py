@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lines.py - inlined calls and lines of random addresses, hpct-names against addr2line -i.
+
+lines.py [--names PROGRAM] [--addr2line PROGRAM] [--count N] [--seed S] [--floor PERCENT] FILE...
+
+FILE holds code and its debug information; addresses are random ones of its functions' symbols. Prints a line for each
+FILE and the first differences; exits 1 when fewer than PERCENT of the chains are equal: each a list of (file, line),
+innermost first, files by their last component. addr2line's lines without a number, or of an address that it has no
+function for, are left out.
+"""
+import argparse
+import random
+import re
+import subprocess
+import sys
+
+
+def functions(path):
+    text = subprocess.run(["nm", "-S", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    found = set()
+    for line in text.splitlines():
+        match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) [tTwW] .*", line)
+        if match and int(match[2], 16):
+            found.add((int(match[1], 16), int(match[2], 16)))
+    return sorted(found)
+
+
+def choose(path, count, seed):
+    extents = functions(path)
+    pick = random.Random(seed)
+    weights = [size for _, size in extents]
+    return [begin + pick.randrange(size) for begin, size in pick.choices(extents, weights, k=count)]
+
+
+def place(file, line):
+    return (file.rsplit("/", 1)[-1], int(line) if line.isdigit() else 0)
+
+
+def by_addr2line(program, path, addresses):
+    text = subprocess.run([program, "-a", "-f", "-i", "-e", path], input="\n".join(f"{a:#x}" for a in addresses),
+                          capture_output=True, text=True, check=True).stdout.splitlines()
+    chains, at = [], 0
+    while at < len(text):
+        if re.fullmatch(r"0x[0-9a-f]+", text[at]):
+            chains.append([])
+            at += 1
+            continue
+        position = re.sub(r" \(.*\)$", "", text[at + 1])
+        file, _, line = position.rpartition(":")
+        chains[-1].append(place(file, line))
+        at += 2
+    return chains
+
+
+def by_names(program, path, addresses):
+    text = subprocess.run([program, "--no-loops", "--no-shared", "-e", path],
+                          input="\n".join(f"{a:x}" for a in addresses), capture_output=True, text=True,
+                          check=True).stdout.splitlines()
+    columns = text[0].split("\t")
+    depth, file, line = (columns.index(name) for name in ("depth", "file", "line"))
+    chains = []
+    for row in text[1:]:
+        fields = row.split("\t")
+        if fields[depth] == "0":
+            chains.append([])
+        chains[-1].insert(0, place(fields[file], fields[line]))
+    return chains
+
+
+def compare(arguments, path):
+    addresses = choose(path, arguments.count, arguments.seed)
+    theirs = by_addr2line(arguments.addr2line, path, addresses)
+    ours = by_names(arguments.names, path, addresses)
+    asked = equal = inner = shown = inlined = artificial = 0
+    for address, a, b in zip(addresses, theirs, ours, strict=True):
+        if not a or a[0][0] == "??" or not all(line for _, line in a):
+            continue
+        asked += 1
+        inlined += len(a) > 1
+        # what link-time optimization put together has a unit file of that name, which addr2line takes for the line's
+        is_lto = any(file == "<artificial>" for file, _ in a)
+        if is_lto and [line for _, line in a] == [line for _, line in b]:
+            b = a
+            artificial += 1
+        equal += a == b
+        inner += a[0] == b[0]
+        if a != b and shown < arguments.show:
+            shown += 1
+            print(f"  {address:#x}: addr2line {a} hpct-names {b}")
+    percent = 100 * equal / asked if asked else 0
+    print(f"{path}: {asked} of {len(addresses)} addresses have lines, {inlined} in inlined calls;"
+          f" equal: {inner} lines, {equal} chains ({percent:.2f} %), {artificial} of them in <artificial>")
+    return asked > 0 and percent >= arguments.floor
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--names", default="build/bin/hpct-names")
+    parser.add_argument("--addr2line", default="addr2line")
+    parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", type=int, default=10)
+    parser.add_argument("--floor", type=float, default=0)
+    parser.add_argument("files", nargs="+")
+    arguments = parser.parse_args()
+    results = [compare(arguments, path) for path in arguments.files]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Debug information wherever it is: each form of one program must give the same functions, inlined calls, loops and
+# lines for every address of it: compressed, DWARF 4, split (.dwo, .dwp), shared by dwz, from a debuginfod server.
+. "$(dirname -- "$0")/expect.sh"
+need g++ objcopy nm python3
+cat >shapes.cc <<'CODE'
+#include <cstdio>
+#include <cstdlib>
+#include <algorithm>
+#include <vector>
+namespace shapes {
+template <typename T> static inline __attribute__((always_inline)) T twice(T value) { return value + value; }
+struct box {
+	std::vector<long> sides;
+	__attribute__((noinline)) long grow(long by)
+	{
+		long sum = 0;
+		for (long &side : sides)
+			sum += side = twice(side) + by;
+		return sum;
+	}
+};
+}
+__attribute__((noinline)) static long sorted(std::vector<long> &values, long pivot)
+{
+	std::sort(values.begin(), values.end(), [pivot](long a, long b) { return (a ^ pivot) < (b ^ pivot); });
+	return values[0];
+}
+int main(int argc, char **)
+{
+	shapes::box box;
+	for (long i = 0; i < 100; i++)
+		box.sides.push_back(i * argc);
+	long sum = box.grow(argc) + sorted(box.sides, argc);
+	printf("%ld\n", sum);
+	return 0;
+}
+CODE
+g++ -g -gdwarf-5 -O2 -Wl,--build-id -o plain shapes.cc || fail "the program does not compile"
+nm -S plain | awk '$3 ~ /[tTwW]/ && NF == 4 { print $1, $2 }' | while read -r begin size; do
+	for ((at = 16#$begin; at < 16#$begin + 16#$size; at += 3)); do printf '%x\n' "$at"; done
+done >addresses
+rows() { # FILE OPTION... : what hpct-names says of all addresses
+	local file=$1
+	shift
+	hpct-names --no-shared "$@" -e "$file" <addresses 2>notes | cut -f 1-7 | sed "s/$(basename "$file")/plain/g"
+}
+rows plain >want
+check "lambdas are named" grep -q 'lambda' want
+check "inlined templates are named" grep -q 'inline	std::sort<' want
+[ "$(wc -l <want)" -gt 500 ] || fail "only $(wc -l <want) rows"
+
+objcopy --compress-debug-sections=zlib plain zlib && rows zlib >got && same_file "compressed sections" want got
+g++ -g -gdwarf-4 -O2 -o four shapes.cc && rows four >got && same_file "DWARF 4" want got
+g++ -g -gdwarf-5 -gsplit-dwarf -O2 -c shapes.cc && g++ -o split shapes.o && rows split >got &&
+	same_file "split: .dwo" want got
+mkdir away && mv ./*.dwo away
+rows split >got
+check "no .dwo: the functions are named all the same" grep -q 'shapes::box::grow' got
+check "no .dwo: it is said" grep -q 'split off' notes
+if command -v dwz >/dev/null; then
+	# the shared part must be worth a file of its own
+	cp plain dwz1 && g++ -g -gdwarf-4 -O2 -Wl,--build-id -o dwz1 shapes.cc && cp dwz1 dwz2
+	if dwz -m common.debug dwz1 dwz2 2>dwz.log && [ -e common.debug ]; then
+		rows dwz1 >got && same_file "shared by dwz" want got
+	fi
+fi
+
+# a server of debug information: /buildid/ID/debuginfo
+id=$(readelf -n plain | sed -n 's/.*Build ID: //p')
+mkdir -p "served/buildid/$id" client
+objcopy --only-keep-debug plain "served/buildid/$id/debuginfo"
+strip -o stripped plain
+rows stripped >got
+check "stripped: nothing is named by lines" awk -F '\t' 'NR > 1 && $6 != "" { f = 1 } END { exit f }' got
+if [ -e /usr/lib/x86_64-linux-gnu/libdebuginfod.so.1 ] || ldconfig -p | grep -q libdebuginfod.so.1; then
+	python3 -u -m http.server 0 --bind 127.0.0.1 --directory served >server.log 2>&1 &
+	for _ in $(seq 100); do
+		port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' server.log)
+		[ -z "$port" ] || break
+		sleep 0.1
+	done
+	export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/client
+	rows stripped --debuginfod >got && same_file "from a debuginfod server" want got
+	rows stripped >got
+	check "without --debuginfod no server is asked" awk -F '\t' 'NR > 1 && $6 != "" { f = 1 } END { exit f }' got
+else
+	echo "libdebuginfod is not installed: its server was not asked"
+fi

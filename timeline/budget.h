@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget.h - what reading an untrusted file may cost. A spent budget makes every walk stop where it is, so
+ * that a damaged or hostile binary costs a sentence and never a hang.
+ */
+#ifndef TIMELINE_BUDGET_H
+#define TIMELINE_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct budget {
+	uint64_t deadline_ns; /* CLOCK_PROCESS_CPUTIME_ID; 0: none */
+	uint64_t steps_left;  /* entries, ranges, instructions: whatever the walk goes by */
+	bool spent;
+};
+
+/* A new budget: so many steps, and CPU time from now on (0: any). */
+void budget_allow(struct budget *budget, uint64_t steps, uint64_t cpu_ns);
+/* Takes one step; false when the budget is spent. */
+bool budget_step(struct budget *budget);
+
+#endif

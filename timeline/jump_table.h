@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jump_table.h - where an indirect jump may lead: follows constants and table loads through the instructions
+ * before it, in the order they lie, as compilers write switches:
+ *
+ *   absolute   cmp $N, i; ja; jmp *T(,i,8)                            entry = target
+ *   relative   cmp $N, i; ja; lea T, t; movslq (t,i,4), o; add t, o; jmp *o        target = T + entry
+ *   scaled     cmp i, #N; b.hi; ldrh w, [t, i, lsl 1]; adr b, L; add x, b, w, sxth 2; br x   L + entry * 4
+ *
+ * A guess by form: whoever reads the table checks that its targets are code of the function.
+ */
+#ifndef TIMELINE_JUMP_TABLE_H
+#define TIMELINE_JUMP_TABLE_H
+
+#include "timeline/budget.h"
+#include "timeline/decode.h"
+
+#define JUMP_TABLE_MAX 4096u /* entries */
+
+struct jump_table {
+	uint64_t begin, base; /* target = base + (entry << shift) */
+	uint32_t bound;	      /* entries; 0: not known */
+	uint8_t width, shift;
+	bool is_signed;
+};
+
+/* The instructions before the jump: `starts[i]` is odd where one starts at begin + i. */
+struct jump_window {
+	const uint8_t *bytes, *starts;
+	uint64_t begin;
+	size_t size;
+};
+
+/* The table that the jump at `jump` (in the window) goes through. False: no known form, or a spent budget. */
+bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
+	struct budget *budget, struct jump_table *table);
+
+#endif

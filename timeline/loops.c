@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loops.c - see loops.h. Of each function asked about, the blocks with their innermost loops and the places
+ * of each loop are kept; graphs are not.
+ */
+#include "timeline/loops.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/landing_pad.h"
+#include "timeline/no_return.h"
+#include "timeline/symbols.h"
+
+#define FUNCTION_STEPS 8000000u /* about four seconds */
+#define MODULE_STEPS 100000000u /* between two loops_allow() */
+#define KEPT_MAX (64u << 20)	/* bytes; then all is forgotten */
+#define BUCKETS 1024u
+
+struct piece {
+	uint64_t begin, end;
+	uint32_t loop; /* innermost */
+};
+
+struct kept_loop {
+	uint64_t header;
+	uint32_t parent, place, place_count, back_count; /* place: the first, in `places` */
+	bool is_irreducible;
+};
+
+struct function {
+	struct function *next;
+	uint64_t entry;
+	struct piece *pieces; /* blocks within loops, by address */
+	struct kept_loop *loops;
+	uint64_t *places;
+	uint32_t piece_count, loop_count;
+	bool is_cut;
+};
+
+struct loops {
+	Elf *elf;
+	struct decoder *decoder;
+	struct no_return no_return;
+	struct budget budget;
+	struct function *buckets[BUCKETS];
+	size_t kept_bytes;
+};
+
+/* ---- the file ---- */
+
+static unsigned machine_of(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(elf, &header) && header.e_ident[EI_CLASS] == ELFCLASS64 ? header.e_machine
+										    : EM_NONE;
+}
+
+const char *loops_lacks(Elf *elf)
+{
+	return decoder_lacks(machine_of(elf));
+}
+
+int loops_open(struct loops **out, Elf *elf)
+{
+	struct loops *loops = calloc(1, sizeof *loops);
+	int rc;
+
+	*out = NULL;
+	if (!loops)
+		return -1;
+	loops->elf = elf;
+	loops_allow(loops, 0);
+	rc = decoder_open(&loops->decoder, machine_of(elf));
+	if (!rc)
+		rc = no_return_init(&loops->no_return, elf, machine_of(elf));
+	if (!rc)
+		*out = loops;
+	else
+		loops_close(loops);
+	return rc;
+}
+
+static void forget(struct loops *loops)
+{
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		struct function *function = loops->buckets[i], *next;
+
+		for (; function; function = next) {
+			next = function->next;
+			free(function->pieces);
+			free(function->loops);
+			free(function->places);
+			free(function);
+		}
+		loops->buckets[i] = NULL;
+	}
+	loops->kept_bytes = 0;
+}
+
+void loops_close(struct loops *loops)
+{
+	if (!loops)
+		return;
+	forget(loops);
+	no_return_fini(&loops->no_return);
+	decoder_close(loops->decoder);
+	free(loops);
+}
+
+void loops_allow(struct loops *loops, uint64_t cpu_ns)
+{
+	budget_allow(&loops->budget, MODULE_STEPS, cpu_ns);
+}
+
+bool loops_is_spent(const struct loops *loops)
+{
+	return loops->budget.spent;
+}
+
+static const uint8_t *image(void *context, uint64_t address, size_t size)
+{
+	const struct loops *loops = context;
+
+	return elf_image(loops->elf, address, size);
+}
+
+static bool returns(void *context, uint64_t target, uint64_t slot)
+{
+	const struct loops *loops = context;
+
+	return no_return_comes_back(&loops->no_return, target, slot);
+}
+
+/* ---- one function ---- */
+
+/* Is the block a branch back to the loop's entry, or one out of it? */
+static void classify(const struct cfg *cfg, const struct loop_forest *forest, uint32_t block, uint32_t loop,
+	bool *is_back, bool *is_out)
+{
+	const struct cfg_block *b = &cfg->blocks[block];
+
+	*is_back = *is_out = false;
+	for (uint32_t e = b->edge; e < b->edge + b->edges; e++) {
+		uint32_t to = cfg->edges[e];
+
+		*is_back |= to == forest->loops[loop].header;
+		*is_out |= !loop_is_in(forest, forest->of_node[to], loop) && b->flow == FLOW_BRANCH;
+	}
+}
+
+/* Which blocks each loop holds, itself and within inner loops, loop by loop would be quadratic: each block
+ * tells the loops around it, of which there are LOOP_DEPTH_MAX at most. */
+static void keep_places(
+	struct function *function, const struct cfg *cfg, const struct loop_forest *forest, bool wants_back)
+{
+	for (uint32_t block = 0; block < cfg->block_count; block++) {
+		uint32_t loop = forest->of_node[block];
+
+		for (; loop != LOOP_NONE; loop = forest->loops[loop].parent) {
+			struct kept_loop *kept = &function->loops[loop];
+			bool is_back, is_out;
+
+			classify(cfg, forest, block, loop, &is_back, &is_out);
+			if ((wants_back ? !is_back : is_back || !is_out) ||
+				kept->place_count == LOOPS_PLACES_MAX)
+				continue;
+			function->places[loop * LOOPS_PLACES_MAX + kept->place_count++] =
+				cfg->blocks[block].last;
+			kept->back_count += wants_back;
+		}
+	}
+}
+
+static bool keep_loops(struct function *function, const struct cfg *cfg, const struct loop_forest *forest)
+{
+	function->loop_count = forest->count;
+	function->loops = calloc((size_t)forest->count + 1, sizeof *function->loops);
+	function->places = calloc((size_t)forest->count + 1, LOOPS_PLACES_MAX * sizeof *function->places);
+	if (!function->loops || !function->places)
+		return false;
+	for (uint32_t i = 0; i < forest->count; i++) {
+		struct kept_loop *kept = &function->loops[i];
+
+		kept->header = cfg->blocks[forest->loops[i].header].begin;
+		kept->parent = forest->loops[i].parent;
+		kept->is_irreducible = forest->loops[i].is_irreducible;
+		kept->place = i * LOOPS_PLACES_MAX;
+		kept->place_count = 1;
+		function->places[kept->place] = kept->header;
+	}
+	keep_places(function, cfg, forest, true);
+	keep_places(function, cfg, forest, false);
+	return true;
+}
+
+static bool keep_pieces(struct function *function, const struct cfg *cfg, const struct loop_forest *forest)
+{
+	function->pieces = malloc(((size_t)cfg->block_count + 1) * sizeof *function->pieces);
+	if (!function->pieces)
+		return false;
+	for (uint32_t i = 0; i < cfg->block_count; i++) {
+		const struct cfg_block *block = &cfg->blocks[i];
+		struct piece *last =
+			function->piece_count ? &function->pieces[function->piece_count - 1] : NULL;
+
+		if (forest->of_node[i] == LOOP_NONE)
+			continue;
+		if (last && last->end == block->begin && last->loop == forest->of_node[i])
+			last->end = block->end;
+		else
+			function->pieces[function->piece_count++] =
+				(struct piece){block->begin, block->end, forest->of_node[i]};
+	}
+	return true;
+}
+
+static int keep(struct function *function, const struct cfg *cfg, struct budget *budget)
+{
+	struct loop_graph graph = {.edges = cfg->edges, .count = cfg->block_count, .entry = cfg->entry};
+	struct loop_forest forest = {0};
+	uint32_t *first = malloc(((size_t)cfg->block_count + 1) * sizeof *first);
+	int rc = first ? 0 : -1;
+
+	for (uint32_t i = 0; first && i < cfg->block_count; i++)
+		first[i] = cfg->blocks[i].edge;
+	if (first)
+		first[cfg->block_count] = cfg->edge_count;
+	graph.first = first;
+	if (!rc)
+		rc = loop_forest_build(&forest, &graph, budget);
+	if (!rc && !(keep_loops(function, cfg, &forest) && keep_pieces(function, cfg, &forest)))
+		rc = -1;
+	loop_forest_fini(&forest);
+	free(first);
+	return rc;
+}
+
+static int analyse(struct loops *loops, const struct loops_function *from, struct function *function)
+{
+	struct cfg_code code = {.range_count = from->range_count,
+		.entry = from->entry,
+		.image = image,
+		.returns = returns,
+		.context = loops};
+	struct budget budget = loops->budget;
+	struct cfg_pad *pads = NULL;
+	struct cfg cfg;
+	int rc;
+
+	if (budget.steps_left > FUNCTION_STEPS)
+		budget.steps_left = FUNCTION_STEPS;
+	memcpy(code.ranges, from->ranges, sizeof code.ranges);
+	code.pad_count = landing_pads_find(loops->elf, from->ranges, from->range_count, &pads);
+	code.pads = pads;
+	rc = cfg_build(&cfg, &code, loops->decoder, &budget);
+	if (!rc)
+		rc = keep(function, &cfg, &budget);
+	function->is_cut = budget.spent;
+	loops->budget.steps_left -=
+		loops->budget.steps_left < cfg.instructions ? loops->budget.steps_left : cfg.instructions;
+	budget_step(&loops->budget);
+	loops->kept_bytes += sizeof *function + function->piece_count * sizeof *function->pieces +
+			     function->loop_count *
+				     (sizeof *function->loops + LOOPS_PLACES_MAX * sizeof *function->places);
+	cfg_fini(&cfg);
+	free(pads);
+	return rc;
+}
+
+static struct function *function_get(struct loops *loops, const struct loops_function *from)
+{
+	struct function **bucket = &loops->buckets[(from->entry >> 4 ^ from->entry >> 14) % BUCKETS];
+	struct function *function = *bucket;
+
+	while (function && function->entry != from->entry)
+		function = function->next;
+	if (function)
+		return function;
+	if (loops->kept_bytes > KEPT_MAX)
+		forget(loops);
+	function = calloc(1, sizeof *function);
+	if (!function)
+		return NULL;
+	function->entry = from->entry;
+	function->next = *bucket;
+	*bucket = function;
+	return analyse(loops, from, function) ? NULL : function;
+}
+
+static uint32_t loop_at(const struct function *function, uint64_t offset)
+{
+	uint32_t low = 0, high = function->piece_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (function->pieces[middle].begin <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && offset < function->pieces[low - 1].end ? function->pieces[low - 1].loop : LOOP_NONE;
+}
+
+int loops_find(struct loops *loops, const struct loops_function *from, uint64_t offset,
+	struct loops_one nest[LOOP_DEPTH_MAX])
+{
+	const struct function *function;
+	uint32_t loop;
+	int count = 0;
+
+	if (loops->budget.spent)
+		return 0;
+	function = function_get(loops, from);
+	if (!function)
+		return -1;
+	loop = loop_at(function, offset);
+	for (uint32_t up = loop; up != LOOP_NONE && count < (int)LOOP_DEPTH_MAX;
+		up = function->loops[up].parent)
+		count++;
+	for (int i = count; i-- > 0; loop = function->loops[loop].parent) {
+		const struct kept_loop *kept = &function->loops[loop];
+
+		nest[i] = (struct loops_one){.header = kept->header,
+			.places = function->places + kept->place,
+			.place_count = kept->place_count,
+			.back_count = kept->back_count,
+			.is_irreducible = kept->is_irreducible};
+	}
+	return count;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_loops.h - puts the loops around an offset between the scopes that are known of it: each below the
+ * function or inlined function whose source holds it, with the file and line of its header.
+ */
+#ifndef TIMELINE_NAMES_LOOPS_H
+#define TIMELINE_NAMES_LOOPS_H
+
+#include "store/names.h"
+#include "timeline/dwarf.h"
+#include "timeline/loops.h"
+
+/*
+ * The answer holds functions only, outermost first; `dwarf` (may be NULL) is where it comes from. Loops are
+ * added as scopes of kind NAMES_LOOP: `decl_file` and `decl_line` are the header's ("" and 0 when there are
+ * no lines), `start` its offset, `name` is empty, and positions (`file`, `line`) pass through them as through
+ * inlined calls. Returns 0 or negative (memory).
+ *
+ * The line of a loop is the lowest that its own function has for the branches back and out, in the file of
+ * the first branch back: that is where compilers put the `for` or `while` (of `do ... while`, its end), as
+ * hpcstruct has it. Other instructions are not asked, since many were moved in from elsewhere; nor is a line
+ * believed that lies above the outer loop's.
+ */
+int names_loops_insert(struct loops *loops, const struct loops_function *function, struct dwarf_module *dwarf,
+	struct names_answer *answer, struct error *error);
+
+#endif

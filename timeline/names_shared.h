@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_shared.h - answers found before, kept by build id and shared between runs: what a library's code is
+ * called does not change from one recording to the next. One file for each module,
+ *
+ *   DIRECTORY/names/BB/UILD-ID   magic | u32 size, key | ANSWER frames (store/names.h) | u64 checksum
+ *
+ * replaced as a whole, so that any number of processes may read and write it at once: the last one wins, and
+ * adds what the others had. The key says what the answers were found with (this program, which debug files);
+ * with another key they are found anew. Deleting all of it costs time only.
+ */
+#ifndef TIMELINE_NAMES_SHARED_H
+#define TIMELINE_NAMES_SHARED_H
+
+#include "store/names.h"
+
+struct names_shared;
+
+/* Opens the answers of a module, none when there is no such file or its key differs. NULL: memory, or no
+ * build id. *is_damaged: the file is there and worth nothing. One thread. */
+struct names_shared *names_shared_open(
+	const char *directory, const struct names_request *request, const char *key, bool *is_damaged);
+void names_shared_close(struct names_shared *shared); /* saves */
+/* The answer to an offset; strings live as long as `shared`. False: not there. `module` stays as it was. */
+bool names_shared_find(struct names_shared *shared, uint64_t offset, struct names_answer *answer);
+/* Adds one that was not there; it is written by one of the next saves. */
+void names_shared_add(struct names_shared *shared, const struct names_answer *answer);
+/* Writes if enough is new: the cost of all saves together stays in proportion. */
+void names_shared_save(struct names_shared *shared);
+
+/* $XDG_CACHE_HOME/hpct, else ~/.cache/hpct; malloc'ed, NULL: neither is known. */
+char *names_shared_directory(void);
+
+#endif
