@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/hash.h"
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 #include "timeline/numbering.h"
 #include "timeline/place.h"
 #include "timeline/scan.h"
