@@ -82,10 +82,12 @@ static const struct shared_option {
 	struct program_option option;
 } shared_options[] = {
 	{PROGRAM_FORMAT, {0, "format", "FORMAT", "table (default), tsv or json", take_format}},
-	{PROGRAM_RUN,
+	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "debug-path", "DIR", "look here for binaries and debug information", take_debug_path}},
-	{PROGRAM_RUN, {0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
-	{PROGRAM_RUN, {0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
 	{0, {'h', "help", NULL, "this text", take_help}},
 	{0, {'V', "version", NULL, "the version", take_version}},
 };
