@@ -9,10 +9,10 @@
  *   B = b1,b2      -----------------------------------------/
  *
  * Noise is the half-width of the 95 % interval of the delta, t sqrt(v(A) + v(B)). The variance v of a side's
- * mean is, of n repeats that scatter with s, s^2 / n; of one run, and at least, what sampling brings: a key's
- * n samples of a period p each are n +- sqrt(n) samples, so p^2 n. Time that switch records or spans state is
- * exact, but only repeats tell whether another run would state the same. t is Student's by Welch's degrees of
- * freedom, 1.96 where sampling alone decides.
+ * mean is, of n repeats that scatter with s, s^2 / n; of one run, and at least, what sampling brings: of N
+ * samples of a period p each n fall on the key, so p^2 n (1 - n / N), or sqrt(n) periods for a small part of
+ * the time. Time that switch records or spans state is exact, but only repeats tell whether another run would
+ * state the same. t is Student's by Welch's degrees of freedom, 1.96 where sampling alone decides.
  *
  * Scaling loss by expectation (S4 4.4.1): 100 (B - A) / total of B, of inclusive time at work of CPU threads:
  * strong scaling expects the sum over all threads to stay, weak scaling that over one part (process or
