@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.h - who held the others up at collective calls: by last arrival, not by duration.
+ * late.h - who held the others up at collective calls and barriers: by last arrival, not by duration.
  *
- *   rank 0   |==work==|~~Allreduce~~~~~~~|==      an occasion is when all ranks are inside; the last to come
- * held rank 1   |==work==========|~Allreduce|==      up each of the others from its arrival on rank 2
- * |==work===========...====|~~|==      rank 2 was last
+ *   rank 0   |==work==|~~Allreduce~~~~~~~|==   an occasion is when all ranks are inside; the last to come
+ * held rank 1   |==work==========|~Allreduce|==   up each of the others from its arrival on rank 2
+ * |==work===========...====|~~|==   rank 2 was last
  *
- * The parties are the processes that enter any collective call in the window. By samples an arrival is known
- * to one period; a call so short that not all are seen inside at once is no occasion.
+ * The parties are the processes that enter any collective call in the window, and of each process the threads
+ * that enter any barrier (an OpenMP runtime's, a thread library's). By samples an arrival is known to one
+ * period; a call so short that not all are seen inside at once is no occasion, but that one thread alone is
+ * not: it came last and went straight through.
  */
 #ifndef BLAME_LATE_H
 #define BLAME_LATE_H
@@ -15,21 +17,26 @@
 #include "blame/idle.h"
 
 struct late_party {
-	uint32_t stream;    /* the process's first thread */
-	uint64_t last;	    /* occasions at which it came last */
+	uint32_t stream;    /* the process's first thread; the thread */
+	uint64_t occasions; /* that it took part in */
+	uint64_t last;	    /* of them, at which it came last */
 	uint64_t held_ns;   /* what the others waited for it there, together */
 	uint64_t waited_ns; /* what it waited for others */
-	uint32_t context;   /* of the call where it held up longest; 0: none */
+	uint32_t context;   /* of the call where it held up longest, of a thread's work before it; 0: none */
 };
 
 struct late {
 	struct late_party *parties; /* by descending held_ns, then in the order of the streams */
 	uint32_t count;
 	uint64_t occasions;
-	uint64_t held_ns; /* sum */
+	uint64_t held_ns;	    /* sum */
+	struct late_party *threads; /* by descending held_ns, then in the order of the streams */
+	uint32_t thread_count;
+	uint64_t thread_held_ns; /* sum */
 };
 
-/* None: fewer than two processes enter collective calls. In `arena`. */
+/* No parties: fewer than two processes enter collective calls; no threads: nowhere two of a process meet. In
+ * `arena`. */
 int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error);
 
