@@ -8,6 +8,7 @@
 
 #include "timeline/diff.h"
 #include "timeline/program.h"
+#include "timeline/progress.h"
 
 #define GATES_MAX 64
 #define LEAST_COVERAGE 0.9
@@ -304,6 +305,7 @@ static int compare(struct program_call *call, struct opened *opened, struct diff
 		code = diff_finish(diff, &result, &call->arena, error);
 	if (code)
 		return code;
+	progress_end();
 	if (call->format == REPORT_TABLE)
 		print_head(opened, ask, &result);
 	code = print_rows(call, &result, error);

@@ -6,7 +6,11 @@
 #include "timeline/program.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "timeline/progress.h"
+
+#define PROGRESS_AFTER_NS 1000000000ull
 #define HELP_COLUMN 20 /* as in select_help() */
 
 struct parse {
@@ -338,8 +342,13 @@ static int parse_and_work(struct parse *parse, struct error *error)
 		printf("%s %s\n", program->name, HPCT_VERSION);
 		return 0;
 	}
+	if (program->uses & PROGRAM_FORMAT)
+		progress_begin(program->name, STDERR_FILENO, PROGRESS_AFTER_NS);
 	rc = open_run(parse, error);
-	return rc < 0 ? rc : program->work(call, error);
+	if (rc == 0)
+		rc = program->work(call, error);
+	progress_end();
+	return rc;
 }
 
 int program_main(const struct program *program, void *own, int argc, char **argv)

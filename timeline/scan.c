@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/progress.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan_heap.h"
+
+#define PROGRESS_BATCHES 16u /* of 4096 rows: some ten million records a second are read */
 
 struct scan {
 	struct run *run;
@@ -27,6 +30,7 @@ struct scan {
 	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
+	unsigned batches;
 	uint32_t op_store, op_run; /* the last text operation and its translation */
 };
 
@@ -281,6 +285,20 @@ static int put_carry(struct scan *scan, struct error *error)
 	return put_rows(scan, &one, 0, 1, error);
 }
 
+/* Where in the window, of which only what the run has counts. */
+static void say_progress(const struct scan *scan)
+{
+	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;
+
+	if (!scan->batch.count)
+		return;
+	now_ns = scan->batch.begin_ns[scan->batch.count - 1];
+	begin_ns = scan->run_begin_ns > begin_ns ? scan->run_begin_ns : begin_ns;
+	end_ns = scan->run_end_ns < end_ns ? scan->run_end_ns : end_ns;
+	if (begin_ns < end_ns && now_ns >= begin_ns)
+		progress_at("reading", now_ns - begin_ns, end_ns - begin_ns);
+}
+
 long scan_next(struct scan *scan, const struct batch **batch, struct error *error)
 {
 	int code = 0;
@@ -295,6 +313,8 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 			break;
 		code = scan->heap.sources[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
 	}
+	if (++scan->batches % PROGRESS_BATCHES == 0)
+		say_progress(scan);
 	return code ? code : (long)scan->batch.count;
 }
 
