@@ -144,7 +144,8 @@ static int read_stream(struct findings_search *search, uint32_t stream, struct e
 	struct scan *scan = NULL;
 	long count;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_REST,
+		search->question->end_ns,
+		STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_BYTES | STORE_ATTRIBUTES,
 		SCAN_CLIP, error);
 
 	while (!result && (count = scan_next(scan, &batch, error)) != 0) {

@@ -7,7 +7,7 @@
 #include "timeline/scan.h"
 
 #define NEAR 16
-#define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT)
+#define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK)
 
 struct launch {
 	uint64_t link, end_ns;
@@ -156,8 +156,8 @@ static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, 
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
-	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
-		SPAN_COLUMNS | STORE_REST, 0, error);
+	int result =
+		scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns, SPAN_COLUMNS, 0, error);
 
 	if (result)
 		return result;

@@ -31,6 +31,8 @@ struct feed {
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
+	uint64_t ops;	  /* spans: bits of the operations that say something about the line */
+	bool wants_texts; /* those that are texts, too */
 };
 
 /* The sample whose context holds the line. */
@@ -93,12 +95,32 @@ bool extent_state_is_busy(enum extent_state state)
 
 /* ---- records in ---- */
 
+static bool says_something(const struct feed *feed, uint32_t op)
+{
+	return op < STORE_OP_TEXT ? feed->ops >> op & 1 : feed->wants_texts;
+}
+
+/* Most spans of a thread with samples are launches and the like: passed over here, they cost next to nothing.
+ */
+static void feed_pass_over(struct feed *feed)
+{
+	const struct batch *batch = feed->batch;
+
+	while (feed->row < batch->count && !says_something(feed, batch->what[feed->row]))
+		feed->row++;
+}
+
 static int feed_advance(struct feed *feed, struct error *error)
 {
 	feed->row++;
-	if (!feed->batch || feed->row >= feed->batch->count) {
-		long count = scan_next(feed->scan, &feed->batch, error);
+	for (;;) {
+		long count;
 
+		if (feed->batch && feed->batch->track == STORE_SPANS)
+			feed_pass_over(feed);
+		if (feed->batch && feed->row < feed->batch->count)
+			break;
+		count = scan_next(feed->scan, &feed->batch, error);
 		feed->row = 0;
 		if (count <= 0) {
 			feed->next_ns = UINT64_MAX;
@@ -382,11 +404,16 @@ static int open_feeds(
 	if (code)
 		return code;
 	walk->now_ns = start_ns;
+	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
+		if (extent_kind_of(op, walk->is_gpu, walk->has_samples) != EXTENT_KIND_COUNT)
+			walk->spans.ops |= (uint64_t)1 << op;
+	walk->spans.wants_texts =
+		extent_kind_of(STORE_OP_TEXT, walk->is_gpu, walk->has_samples) != EXTENT_KIND_COUNT;
 	code = feed_open(&walk->spans, walk, stream, STORE_SPANS, start_ns,
-		walk->is_gpu ? columns | STORE_REST : columns, error);
+		walk->is_gpu ? columns | STORE_ATTRIBUTES : columns, error);
 	if (!code && walk->has_samples)
 		code = feed_open(&walk->samples, walk, stream, STORE_SAMPLES, start_ns,
-			STORE_BEGIN | STORE_CONTEXT | STORE_REST, error);
+			STORE_BEGIN | STORE_CONTEXT | STORE_FLAGS, error);
 	return code;
 }
 

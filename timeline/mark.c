@@ -82,7 +82,7 @@ static int note_batch(bool *has_marks, const struct batch *batch)
 /* With `c` NULL only finds out whether there are any: most streams have none, and names are dear. */
 static int look(struct run *run, uint32_t stream, struct collector *c, bool *has_marks, struct error *error)
 {
-	unsigned columns = c ? STORE_END | STORE_WHAT | STORE_REST : STORE_WHAT;
+	unsigned columns = c ? STORE_END | STORE_WHAT | STORE_ATTRIBUTES : STORE_WHAT;
 	const struct batch *batch;
 	struct scan *scan;
 	long count;

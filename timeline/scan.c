@@ -213,12 +213,14 @@ static int put_rows(
 		code = put_contexts(scan, s->context + at, count, error);
 	if (b->what && !code)
 		code = put_whats(scan, s->what + at, count, error);
-	if (b->flags) {
+	if (b->bytes)
 		memcpy(b->bytes + to, s->bytes + at, count * sizeof *b->bytes);
+	if (b->link)
 		memcpy(b->link + to, s->link + at, count * sizeof *b->link);
+	if (b->attributes)
 		memcpy(b->attributes + to, s->attributes + at, count * sizeof *b->attributes);
+	if (b->flags)
 		memcpy(b->flags + to, s->flags + at, count * sizeof *b->flags);
-	}
 	b->count += count;
 	for (size_t row = to; scan->flags & SCAN_CLIP && row < b->count; row++)
 		clip(scan, row);
