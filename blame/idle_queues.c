@@ -11,30 +11,15 @@
 #include <stdlib.h>
 
 #include "blame/idle_group.h"
-#include "blame/queued.h"
 #include "blame/queues.h"
 
 struct lane {
 	struct group group;
+	struct queued_launches *launches;
 	struct queues *queues;
 	struct queues_gap gap;
 	bool has_gap;
-	size_t span_count, span; /* of the owner's work */
 };
-
-/* How much of [begin, end) the process has work for; stretches come in order. */
-static uint64_t worked_ns(struct lane *lane, uint64_t begin_ns, uint64_t end_ns)
-{
-	const struct sweep_span *spans = lane->group.owners->spans;
-	uint64_t sum_ns = 0;
-
-	while (lane->span < lane->span_count && spans[lane->span].end_ns <= begin_ns)
-		lane->span++;
-	for (size_t i = lane->span; i < lane->span_count && spans[i].begin_ns < end_ns; i++)
-		sum_ns += (spans[i].end_ns < end_ns ? spans[i].end_ns : end_ns) -
-			  (spans[i].begin_ns > begin_ns ? spans[i].begin_ns : begin_ns);
-	return sum_ns;
-}
 
 static int next_gap(struct lane *lane, struct error *error)
 {
@@ -48,7 +33,7 @@ static int next_gap(struct lane *lane, struct error *error)
 static int pass(struct lane *lane, uint64_t to_ns, struct error *error)
 {
 	struct group *group = &lane->group;
-	uint64_t now_ns = group->now_ns, free_ns = 0, worked = 0;
+	uint64_t now_ns = group->now_ns, free_ns = 0, queued_ns = 0;
 	bool is_counted;
 
 	group->now_ns = to_ns;
@@ -60,9 +45,9 @@ static int pass(struct lane *lane, uint64_t to_ns, struct error *error)
 		if (!lane->gap.is_alive && !group->alive) {
 			group->idle->unknown_ns += end_ns - begin_ns;
 		} else {
-			uint64_t part_ns = worked_ns(lane, begin_ns, end_ns);
+			uint64_t part_ns = queues_queued_ns(lane->queues, begin_ns, end_ns);
 
-			worked += part_ns;
+			queued_ns += part_ns;
 			free_ns += end_ns - begin_ns - part_ns;
 		}
 		if (lane->gap.end_ns > to_ns)
@@ -74,7 +59,7 @@ static int pass(struct lane *lane, uint64_t to_ns, struct error *error)
 	group_set_working(group, group->owners, false);
 	is_counted = !free_ns || group_pass_idle(group, now_ns, free_ns);
 	group_set_working(group, group->owners, true);
-	is_counted = is_counted && (!worked || group_pass_idle(group, now_ns, worked));
+	is_counted = is_counted && (!queued_ns || group_pass_idle(group, now_ns, queued_ns));
 	return is_counted ? 0 : error_memory(error);
 }
 
@@ -145,15 +130,15 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 {
 	struct group *group = &lane->group;
 	const struct idle_question *question = group->question;
-	int result = queues_new(&lane->queues, group->run, process, question->begin_ns, question->end_ns,
-		question->waits, error);
+	int result = queued_launches_new(
+		&lane->launches, group->run, process, question->begin_ns, question->end_ns, error);
 
+	if (!result)
+		result = queues_new(&lane->queues, group->run, process, question->begin_ns, question->end_ns,
+			question->waits, lane->launches, error);
 	if (result || queues_are_odd(lane->queues))
 		return result;
-	result = queued_find(&group->owners->spans, &lane->span_count, group->run, process,
-		question->begin_ns, question->end_ns, false, error);
-	if (!result)
-		result = add_threads(lane, process, error);
+	result = add_threads(lane, process, error);
 	return result ? result : run_threads(lane, error);
 }
 
@@ -183,8 +168,8 @@ int group_sweep_queues(struct group *start, const struct process *process, struc
 		result = is_done ? 0 : error_memory(error);
 	}
 	queues_free(lane.queues);
+	queued_launches_free(lane.launches);
 	sweep_free(lane.group.sweep);
-	free(owner.spans);
 	free(lane.group.lines);
 	share_sums_fini(&blamed);
 	share_sums_fini(&waited);

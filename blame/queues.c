@@ -6,27 +6,35 @@
 #include "blame/queues.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "timeline/scan.h"
 
 enum work { WORK_KERNEL, WORK_COMM, WORK_OTHER };
+enum { NOT_TOLD, COMPUTES, COMMUNICATES };
 
 struct queue {
 	struct scan *scan;
 	const struct batch *batch;
 	size_t row;
-	uint64_t begin_ns, end_ns; /* the span at hand, cut at the window; begin UINT64_MAX: no more */
+	uint64_t begin_ns, end_ns; /* the span at hand; begin UINT64_MAX: no more */
+	uint64_t link;
+	size_t hint; /* where its launches are */
 	enum work work;
 	uint64_t life_begin_ns, life_end_ns;
 	uint64_t reach_ns; /* end of its spans so far */
 	enum work reach_work;
 	bool is_monitored;
-	uint32_t context; /* the last kernel's, and what it does */
-	enum work context_work;
 };
 
 struct life {
 	uint64_t begin_ns, end_ns;
+};
+
+/* Stretches of time in order, taken away from the front. */
+struct stretches {
+	struct sweep_span *list;
+	size_t first, count, room; /* count: with those that are gone */
 };
 
 struct queues {
@@ -34,27 +42,34 @@ struct queues {
 	struct waits *waits;
 	uint64_t begin_ns, end_ns;
 	struct queue *list;
-	uint32_t *heap; /* of numbers in the list */
+	uint32_t *heap;	  /* of numbers in the list */
+	uint8_t *kernels; /* by context: what a kernel there does */
+	uint32_t context_count;
 	uint32_t count, heap_count;
 	bool is_odd;
 	uint64_t reach_ns[WORK_OTHER + 1]; /* of kernels, of kernels and communication, of all */
 	struct queues_sums sums;
 	struct life *lives; /* in order, apart */
 	uint32_t life_count, life;
-	struct queues_gap rest; /* not given yet */
+	struct queues_gap rest; /* of the gap that is being given */
+	struct queued_launches *launches;
+	struct stretches gaps;	 /* not given yet */
+	struct stretches queued; /* when the process has work queued or running */
+	uint64_t now_ns;	 /* begin of the last span taken; UINT64_MAX: all are */
 };
 
 /* ---- spans ---- */
 
-static enum work work_of(struct queues *queues, struct queue *queue, uint32_t op, uint32_t context)
+/* Told once per context. */
+static enum work work_of(struct queues *queues, uint32_t op, uint32_t context)
 {
 	if (op != STORE_OP_KERNEL && op != STORE_OP_GRAPH)
 		return WORK_OTHER;
-	if (context != queue->context) {
-		queue->context = context;
-		queue->context_work = waits_context(queues->waits, context) ? WORK_COMM : WORK_KERNEL;
-	}
-	return queue->context_work;
+	if (context >= queues->context_count)
+		return waits_context(queues->waits, context) ? WORK_COMM : WORK_KERNEL;
+	if (!queues->kernels[context])
+		queues->kernels[context] = waits_context(queues->waits, context) ? COMMUNICATES : COMPUTES;
+	return queues->kernels[context] == COMMUNICATES ? WORK_COMM : WORK_KERNEL;
 }
 
 /* A state: monitored for the whole life is as it should be. */
@@ -74,7 +89,7 @@ static bool says_nothing(uint32_t op)
 	return op == STORE_OP_NONE || op == STORE_OP_MARK || op == STORE_OP_RANGE || op == STORE_OP_THINNED;
 }
 
-/* False: the row is no work in the window. */
+/* False: the row is no work. */
 static bool take_row(struct queues *queues, struct queue *queue, size_t row)
 {
 	const struct batch *batch = queue->batch;
@@ -89,15 +104,17 @@ static bool take_row(struct queues *queues, struct queue *queue, size_t row)
 	}
 	if (end_ns <= begin_ns)
 		return false;
-	queue->work = work_of(queues, queue, op, batch->context[row]);
+	queue->work = work_of(queues, op, batch->context[row]);
 	queues->is_odd |= begin_ns < queue->life_begin_ns || end_ns > queue->life_end_ns ||
 			  (begin_ns < queue->reach_ns && queue->work != queue->reach_work);
 	if (end_ns > queue->reach_ns)
 		queue->reach_ns = end_ns;
 	queue->reach_work = queue->work;
-	queue->begin_ns = begin_ns > queues->begin_ns ? begin_ns : queues->begin_ns;
-	queue->end_ns = end_ns < queues->end_ns ? end_ns : queues->end_ns;
-	return queue->begin_ns < queue->end_ns;
+	queue->begin_ns = begin_ns;
+	queue->end_ns = end_ns;
+	if (batch->link)
+		queue->link = batch->link[row];
+	return true;
 }
 
 static int queue_advance(struct queues *queues, struct queue *queue, struct error *error)
@@ -140,6 +157,58 @@ static void heap_sink(struct queues *queues, uint32_t at)
 	heap[at] = sinking;
 }
 
+/* ---- stretches ---- */
+
+static bool put_stretch(struct stretches *stretches, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (stretches->count == stretches->room && stretches->first > stretches->room / 2) {
+		stretches->count -= stretches->first;
+		memmove(stretches->list, stretches->list + stretches->first,
+			stretches->count * sizeof(*stretches->list));
+		stretches->first = 0;
+	}
+	if (stretches->count == stretches->room) {
+		size_t room = stretches->room ? 2 * stretches->room : 1024;
+		struct sweep_span *list = realloc(stretches->list, room * sizeof(*list));
+
+		if (!list)
+			return false;
+		stretches->list = list;
+		stretches->room = room;
+	}
+	stretches->list[stretches->count++] = (struct sweep_span){begin_ns, end_ns};
+	return true;
+}
+
+/* Work comes by its begin, which lies in its stretch: so none lies wholly before the last one, and what is
+ * united is at the end. */
+static bool put_queued(struct stretches *queued, uint64_t since_ns, uint64_t end_ns)
+{
+	while (queued->count > queued->first && queued->list[queued->count - 1].end_ns >= since_ns) {
+		const struct sweep_span *last = &queued->list[--queued->count];
+
+		since_ns = last->begin_ns < since_ns ? last->begin_ns : since_ns;
+		end_ns = last->end_ns > end_ns ? last->end_ns : end_ns;
+	}
+	return put_stretch(queued, since_ns, end_ns);
+}
+
+uint64_t queues_queued_ns(struct queues *queues, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct stretches *queued = &queues->queued;
+	uint64_t sum_ns = 0;
+
+	while (queued->first < queued->count && queued->list[queued->first].end_ns <= begin_ns)
+		queued->first++;
+	for (size_t i = queued->first; i < queued->count && queued->list[i].begin_ns < end_ns; i++) {
+		const struct sweep_span *span = &queued->list[i];
+
+		sum_ns += (span->end_ns < end_ns ? span->end_ns : end_ns) -
+			  (span->begin_ns > begin_ns ? span->begin_ns : begin_ns);
+	}
+	return sum_ns;
+}
+
 /* ---- gaps ---- */
 
 static uint64_t lengthen(uint64_t *reach_ns, uint64_t begin_ns, uint64_t end_ns)
@@ -152,15 +221,59 @@ static uint64_t lengthen(uint64_t *reach_ns, uint64_t begin_ns, uint64_t end_ns)
 	return end_ns - from_ns;
 }
 
-static void unite(struct queues *queues, const struct queue *queue)
+/* False when memory is out. */
+static bool unite(struct queues *queues, struct queue *queue)
 {
 	uint64_t begin_ns = queue->begin_ns, end_ns = queue->end_ns;
 
+	if (queues->launches &&
+		!put_queued(&queues->queued,
+			queued_since(queues->launches, &queue->hint, queue->link, begin_ns), end_ns))
+		return false;
+	if (begin_ns >= queues->end_ns)
+		return true;
+	end_ns = end_ns < queues->end_ns ? end_ns : queues->end_ns;
+	if (begin_ns > queues->reach_ns[WORK_OTHER] &&
+		!put_stretch(&queues->gaps, queues->reach_ns[WORK_OTHER], begin_ns))
+		return false;
 	if (queue->work == WORK_KERNEL)
 		queues->sums.kernel_ns += lengthen(&queues->reach_ns[WORK_KERNEL], begin_ns, end_ns);
 	if (queue->work <= WORK_COMM)
 		queues->sums.kernel_comm_ns += lengthen(&queues->reach_ns[WORK_COMM], begin_ns, end_ns);
 	queues->sums.busy_ns += lengthen(&queues->reach_ns[WORK_OTHER], begin_ns, end_ns);
+	return true;
+}
+
+/* Takes the next span; at the end the gap that is left. */
+static int take_next(struct queues *queues, struct error *error)
+{
+	struct queue *first = queues->heap_count ? &queues->list[queues->heap[0]] : NULL;
+	int result;
+
+	queues->now_ns = first ? first->begin_ns : UINT64_MAX;
+	if (queues->now_ns == UINT64_MAX) {
+		bool is_kept = queues->reach_ns[WORK_OTHER] >= queues->end_ns ||
+			       put_stretch(&queues->gaps, queues->reach_ns[WORK_OTHER], queues->end_ns);
+
+		return is_kept ? 0 : error_memory(error);
+	}
+	if (!unite(queues, first))
+		return error_memory(error);
+	result = queue_advance(queues, first, error);
+	if (!result)
+		heap_sink(queues, 0);
+	return result;
+}
+
+/* No span that is still to come was queued in the first gap. */
+static bool is_final(const struct queues *queues)
+{
+	const struct stretches *gaps = &queues->gaps;
+
+	if (gaps->first == gaps->count)
+		return false;
+	return !queues->launches || queues->now_ns == UINT64_MAX ||
+	       queues->now_ns - gaps->list[gaps->first].end_ns >= QUEUED_REACH_NS;
 }
 
 /* Gives the first part of the rest, in which as many queues live: some, or none. */
@@ -187,27 +300,20 @@ static void give(struct queues *queues, struct queues_gap *gap)
 
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error)
 {
-	uint64_t *reach_ns = &queues->reach_ns[WORK_OTHER];
+	if (queues->rest.begin_ns >= queues->rest.end_ns) {
+		const struct sweep_span *first;
 
-	while (queues->rest.begin_ns >= queues->rest.end_ns) {
-		struct queue *first = queues->heap_count ? &queues->list[queues->heap[0]] : NULL;
-		uint64_t begin_ns =
-			first && first->begin_ns < queues->end_ns ? first->begin_ns : queues->end_ns;
-		int result;
+		while (!is_final(queues)) {
+			int result;
 
-		if (begin_ns > *reach_ns)
-			queues->rest = (struct queues_gap){*reach_ns, begin_ns, false};
-		if (begin_ns == queues->end_ns) {
-			*reach_ns = queues->end_ns;
-			if (queues->rest.begin_ns >= queues->rest.end_ns)
+			if (queues->now_ns == UINT64_MAX || queues->is_odd)
 				return 0;
-			break;
+			result = take_next(queues, error);
+			if (result)
+				return result;
 		}
-		unite(queues, first);
-		result = queue_advance(queues, first, error);
-		if (result || queues->is_odd)
-			return result;
-		heap_sink(queues, 0);
+		first = &queues->gaps.list[queues->gaps.first++];
+		queues->rest = (struct queues_gap){first->begin_ns, first->end_ns, false};
 	}
 	give(queues, gap);
 	return 1;
@@ -247,22 +353,22 @@ static int queue_open(struct queues *queues, uint32_t stream, struct error *erro
 {
 	const struct store_stream *s = &run_stream(queues->run, stream)->s;
 	struct queue *queue = &queues->list[queues->count];
+	uint64_t end_ns = queues->end_ns;
 	int result;
 
-	*queue = (struct queue){.life_begin_ns = s->begin_ns,
-		.life_end_ns = s->end_ns,
-		.context = UINT32_MAX,
-		.work = WORK_OTHER};
+	*queue = (struct queue){.life_begin_ns = s->begin_ns, .life_end_ns = s->end_ns, .work = WORK_OTHER};
 	queues->heap[queues->count] = queues->count;
 	queues->count++;
 	queues->is_odd |= s->end_ns <= s->begin_ns || s->end_ns == STORE_OPEN_NS;
-	result = scan_open(&queue->scan, queues->run, stream, STORE_SPANS, queues->begin_ns, queues->end_ns,
-		STORE_END | STORE_WHAT | STORE_CONTEXT, 0, error);
+	if (queues->launches && end_ns < UINT64_MAX - QUEUED_REACH_NS)
+		end_ns += QUEUED_REACH_NS;
+	result = scan_open(&queue->scan, queues->run, stream, STORE_SPANS, queues->begin_ns, end_ns,
+		STORE_END | STORE_WHAT | STORE_CONTEXT | (queues->launches ? STORE_LINK : 0), 0, error);
 	return result ? result : queue_advance(queues, queue, error);
 }
 
 int queues_new(struct queues **out, struct run *run, const struct process *process, uint64_t begin_ns,
-	uint64_t end_ns, struct waits *waits, struct error *error)
+	uint64_t end_ns, struct waits *waits, struct queued_launches *launches, struct error *error)
 {
 	struct queues *queues = calloc(1, sizeof(*queues));
 	int result = 0;
@@ -270,13 +376,16 @@ int queues_new(struct queues **out, struct run *run, const struct process *proce
 	*out = queues;
 	if (!queues)
 		return error_memory(error);
-	*queues = (struct queues){.run = run, .waits = waits, .begin_ns = begin_ns, .end_ns = end_ns};
+	*queues = (struct queues){
+		.run = run, .waits = waits, .begin_ns = begin_ns, .end_ns = end_ns, .launches = launches};
 	for (int work = 0; work <= WORK_OTHER; work++)
 		queues->reach_ns[work] = begin_ns;
 	queues->list = calloc(process->gpu_count + 1, sizeof(*queues->list));
 	queues->heap = calloc(process->gpu_count + 1, sizeof(*queues->heap));
 	queues->lives = calloc(process->gpu_count + 1, sizeof(*queues->lives));
-	if (!queues->list || !queues->heap || !queues->lives)
+	queues->context_count = run_context_count(run);
+	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
+	if (!queues->list || !queues->heap || !queues->lives || !queues->kernels)
 		result = error_memory(error);
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)
 		if (run_stream(run, process->streams[i])->s.kind == STORE_STREAM_GPU)
@@ -302,6 +411,9 @@ void queues_free(struct queues *queues)
 	free(queues->list);
 	free(queues->heap);
 	free(queues->lives);
+	free(queues->kernels);
+	free(queues->gaps.list);
+	free(queues->queued.list);
 	free(queues);
 }
 
