@@ -12,7 +12,46 @@
 #include "timeline/batch.h"
 #include "timeline/numbering.h"
 
-struct findings_use;
+/* A copy of a buffer that has a name, or a kernel's launch. */
+struct findings_transfer {
+	uint64_t begin_ns, time_ns, bytes;
+	uint32_t buffer; /* its number */
+	uint32_t context, stream;
+	bool is_back; /* device to host */
+};
+
+/* A kernel by its context. */
+struct findings_kernel {
+	uint64_t count, time_ns;
+	uint32_t context, stream;
+	bool is_aliased;
+};
+
+struct findings_queue {
+	uint64_t kernels, kernel_ns, longest_ns;
+	uint32_t stream;
+	bool is_in_order;
+};
+
+struct findings_kernel_home {
+	uint32_t function, device, context;
+};
+
+struct findings_use {
+	const struct process *process;
+	struct numbering buffers, kernels,
+		homes; /* by hash of the name; by context; by struct findings_kernel_home */
+	struct findings_transfer *transfers;
+	size_t transfer_count, transfer_room;
+	struct findings_kernel *cases;
+	uint32_t case_room;
+	struct findings_queue *queues;
+	uint32_t queue_count;
+	uint64_t devices_there; /* 0: not known */
+	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
+	uint32_t compile_context, compile_stream;
+	uint64_t compile_most_ns;
+};
 
 struct findings_search {
 	struct run *run;
