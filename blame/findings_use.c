@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "blame/findings_parts.h"
+#include "store/attribute.h"
 #include "store/hash.h"
-#include "timeline/attribute.h"
-#include "timeline/extent_stack.h"
+#include "store/line_stack.h"
 
 #define ARGS_MAX 64u
 #define TEXT_BYTES 2048u
@@ -70,7 +70,7 @@ static bool take_copy(
 	struct findings_use *use, const struct batch *batch, size_t row, const char *attributes, size_t size)
 {
 	char name[TEXT_BYTES];
-	enum extent_state state = extent_copy_state(attributes, size);
+	enum extent_state state = line_copy_state(attributes, size);
 	struct store_hash hash;
 	uint32_t buffer;
 
