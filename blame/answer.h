@@ -51,7 +51,7 @@ int answer_print_shares(struct program_call *call, const struct ask *ask, const 
 int answer_print_tree(struct program_call *call, const struct share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error);
 /* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
-const char *answer_party_name(const struct run *run, const struct late_party *party, struct arena *arena);
+const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
 /* Rows "key value". */
 struct answer_fact {
 	const char *key;

@@ -11,9 +11,18 @@ static const struct report_column table_columns[] = {{"saves at most", REPORT_DU
 	{"cases", REPORT_NUMBER}, {"finding", REPORT_TEXT}, {"what to do", REPORT_TEXT},
 	{"where", REPORT_COMPOSED}};
 
+/* A finding that saves nothing is a hint: what it could save is not known. */
+static void put_save(struct report *report, const struct finding *finding)
+{
+	if (finding->save_ns)
+		report_number(report, finding->save_ns);
+	else
+		report_none(report);
+}
+
 static void table_row(struct report *report, struct program_call *call, const struct finding *finding)
 {
-	report_number(report, finding->save_ns);
+	put_save(report, finding);
 	report_number(report, finding->count);
 	report_string(report, finding_text(finding->kind));
 	report_string(report, finding_advice(finding->kind));
@@ -26,7 +35,7 @@ static void table_row(struct report *report, struct program_call *call, const st
 static void script_row(struct report *report, struct program_call *call, const struct finding *finding)
 {
 	report_string(report, finding_name(finding->kind));
-	report_number(report, finding->save_ns);
+	put_save(report, finding);
 	report_number(report, finding->time_ns);
 	report_number(report, finding->count);
 	if (finding->bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_late.c - which process held the others up at collective calls. */
+/* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
 #include "blame/answer.h"
 #include "blame/late.h"
 #include "timeline/coverage.h"
@@ -8,7 +8,7 @@ static const struct report_column late_columns[] = {{"key", REPORT_TEXT}, {"blam
 	{"percent", REPORT_PERCENT}, {"last", REPORT_NUMBER}, {"occasions", REPORT_NUMBER},
 	{"waited_ns", REPORT_DURATION}, {"path", REPORT_COMPOSED}};
 
-const char *answer_party_name(const struct run *run, const struct late_party *party, struct arena *arena)
+const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena)
 {
 	const struct run_stream *r = run_stream(run, party->stream);
 
@@ -18,19 +18,31 @@ const char *answer_party_name(const struct run *run, const struct late_party *pa
 			      : arena_printf(arena, "process %u.%u", r->s.pid, r->s.generation);
 }
 
-static void late_row(struct report *report, struct program_call *call, const struct late *late,
-	const struct late_party *party)
+static void late_row(struct report *report, struct program_call *call, const struct late_party *party,
+	bool is_thread, uint64_t held_ns)
 {
-	report_string(report, answer_party_name(call->run, party, &call->arena));
+	report_string(report, is_thread ? run_stream(call->run, party->stream)->text
+					: answer_party_name(call->run, party->stream, &call->arena));
 	report_number(report, party->held_ns);
-	report_real(report, late->held_ns ? 100.0 * (double)party->held_ns / (double)late->held_ns : 0);
+	report_real(report, held_ns ? 100.0 * (double)party->held_ns / (double)held_ns : 0);
 	report_number(report, party->last);
-	report_number(report, late->occasions);
+	report_number(report, party->occasions);
 	report_number(report, party->waited_ns);
 	report_string(report, party->context
 				      ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena)
 				      : NULL);
 	report_row(report);
+}
+
+/* Processes first, then threads; per cent are of what their kind was held up. */
+static void late_rows(struct report *report, struct program_call *call, const struct late *late)
+{
+	uint64_t left = select_top(call->select);
+
+	for (uint32_t i = 0; i < late->count && left; i++, left--)
+		late_row(report, call, &late->parties[i], false, late->held_ns);
+	for (uint32_t i = 0; i < late->thread_count && left; i++, left--)
+		late_row(report, call, &late->threads[i], true, late->thread_held_ns);
 }
 
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error)
@@ -46,7 +58,6 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 		result = report_open(&report, stdout, call->format, "hpct-blame", late_columns, 7, error);
 	if (result)
 		return result;
-	for (uint32_t i = 0; i < late.count && i < select_top(call->select); i++)
-		late_row(report, call, &late, &late.parties[i]);
+	late_rows(report, call, &late);
 	return report_close(report, error);
 }

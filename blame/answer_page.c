@@ -6,6 +6,7 @@
 
 #include "blame/answer.h"
 #include "blame/page.h"
+#include "timeline/progress.h"
 
 #define GAINS 3
 #define BAR 28
@@ -119,7 +120,7 @@ static void print_nobody(struct program_call *call, const struct page *page)
 		return;
 	if (last)
 		snprintf(text, sizeof text, "nobody active: %s was last at %llu of %llu collective calls",
-			answer_party_name(call->run, last, &call->arena), (unsigned long long)last->last,
+			answer_party_name(call->run, last->stream, &call->arena), (unsigned long long)last->last,
 			(unsigned long long)page->late.occasions);
 	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
 		snprintf(text, sizeof text, "nobody active: threads wait in %s", page->waited.rows[0].key);
@@ -162,9 +163,9 @@ static void print_causes(struct program_call *call, const struct page *page)
 /* Upper bounds, the largest first. */
 static void print_gains(struct program_call *call, const struct page *page)
 {
-	if (page->findings.count)
+	if (page->findings.count && page->findings.list[0].save_ns)
 		printf("\nWhat could be gained at most\n");
-	for (size_t i = 0; i < page->findings.count && i < GAINS; i++) {
+	for (size_t i = 0; i < page->findings.count && page->findings.list[i].save_ns && i < GAINS; i++) {
 		const struct finding *finding = &page->findings.list[i];
 		char text[REPORT_HUMAN_MAX];
 
@@ -297,6 +298,7 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 
 	if (!result)
 		result = page_make(&page, call->run, call->select, &question, by, &call->arena, error);
+	progress_end();
 	if (!result && call->format == REPORT_TABLE)
 		print_page(call, ask, &page);
 	else if (!result)

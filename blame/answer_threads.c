@@ -6,6 +6,7 @@
 #include "blame/answer.h"
 #include "blame/threads.h"
 #include "timeline/coverage.h"
+#include "timeline/progress.h"
 
 #define PAGE_ROWS 5
 #define BAR 28
@@ -127,6 +128,7 @@ static int print_page(struct program_call *call, const struct threads *threads, 
 
 	if (result)
 		return result;
+	progress_end();
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
 	printf("%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s\n", run_path(call->run),
 		select_has_time(call->select) ? "window" : "whole run", window, threads->threads,

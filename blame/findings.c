@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "blame/findings_parts.h"
 #include "blame/queued.h"
-#include "timeline/numbering.h"
 #include "timeline/scan.h"
 
 #define SMALL_BYTES (64u * 1024u)
@@ -18,24 +18,13 @@ struct case_key {
 	uint32_t kind, context;
 };
 
-struct search {
-	struct run *run;
-	const struct idle_question *question;
-	struct numbering keys;
-	struct finding *list; /* by number */
-	uint64_t *longest_ns;
-	uint32_t room;
-	/* of the process being read */
-	struct sweep_span *work;
-	size_t work_count;
-};
-
 static const struct {
 	const char *name;
 	uint64_t least;
+	bool is_hint; /* what it could save cannot be told */
 	const char *text, *advice;
 } kinds[] = {
-#define X(name, word, least, text, advice) {word, least, text, advice},
+#define X(name, word, least, is_hint, text, advice) {word, least, is_hint, text, advice},
 	FINDINGS(X)
 #undef X
 };
@@ -57,7 +46,7 @@ const char *finding_advice(enum finding_kind kind)
 
 /* ---- cases ---- */
 
-static bool list_widen(struct search *search)
+static bool list_widen(struct findings_search *search)
 {
 	uint32_t room = search->room ? 2 * search->room : 64;
 	struct finding *list = realloc(search->list, room * sizeof(*list));
@@ -74,7 +63,8 @@ static bool list_widen(struct search *search)
 	return true;
 }
 
-static bool add_case(struct search *search, enum finding_kind kind, const struct batch *batch, size_t row)
+static bool add_case(
+	struct findings_search *search, enum finding_kind kind, const struct batch *batch, size_t row)
 {
 	struct case_key key = {kind, batch->context[row]};
 	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
@@ -98,8 +88,21 @@ static bool add_case(struct search *search, enum finding_kind kind, const struct
 	return true;
 }
 
+bool findings_put(struct findings_search *search, const struct finding *finding)
+{
+	struct case_key key = {
+		finding->kind, finding->context ? finding->context : UINT32_MAX - finding->stream};
+	uint32_t number = numbering_put(&search->keys, &key, NULL);
+
+	if (number == NUMBERING_NONE || (number >= search->room && !list_widen(search)))
+		return false;
+	search->list[number] = *finding;
+	search->longest_ns[number] = finding->time_ns - finding->save_ns;
+	return true;
+}
+
 /* Whether the process has work on its queues at any moment of the span. */
-static bool has_work(const struct search *search, uint64_t begin_ns, uint64_t end_ns)
+static bool has_work(const struct findings_search *search, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t low = 0, high = search->work_count;
 
@@ -114,7 +117,7 @@ static bool has_work(const struct search *search, uint64_t begin_ns, uint64_t en
 	return low < search->work_count && search->work[low].begin_ns < end_ns;
 }
 
-static bool take_span(struct search *search, const struct batch *batch, size_t row, bool is_gpu)
+static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
 	case STORE_OP_SYNC:
@@ -134,20 +137,22 @@ static bool take_span(struct search *search, const struct batch *batch, size_t r
 	}
 }
 
-static int read_stream(struct search *search, uint32_t stream, struct error *error)
+static int read_stream(struct findings_search *search, uint32_t stream, struct error *error)
 {
 	bool is_gpu = run_stream(search->run, stream)->s.kind == STORE_STREAM_GPU;
 	const struct batch *batch;
 	struct scan *scan = NULL;
 	long count;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_REST,
+		search->question->end_ns,
+		STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_BYTES | STORE_ATTRIBUTES,
 		SCAN_CLIP, error);
 
 	while (!result && (count = scan_next(scan, &batch, error)) != 0) {
 		result = count < 0 ? (int)count : 0;
 		for (long row = 0; row < count && !result; row++)
-			if (!take_span(search, batch, (size_t)row, is_gpu))
+			if (!take_span(search, batch, (size_t)row, is_gpu) ||
+				!findings_use_take(search, batch, (size_t)row, is_gpu))
 				result = error_memory(error);
 	}
 	scan_close(scan);
@@ -174,7 +179,7 @@ static void device_pass(struct device_sums *sums, uint32_t queues, uint64_t to_n
 		sums->kernel_ns[i] += sums->is_running[i] ? dt_ns : 0;
 }
 
-static int device_sweep(struct search *search, const uint32_t *queues, uint32_t count,
+static int device_sweep(struct findings_search *search, const uint32_t *queues, uint32_t count,
 	struct device_sums *sums, struct error *error)
 {
 	const struct idle_question *question = search->question;
@@ -202,12 +207,11 @@ static int device_sweep(struct search *search, const uint32_t *queues, uint32_t 
 }
 
 /* Two queues that matter, never at work together: but for their order the shorter ones could run beside. */
-static bool device_judge(
-	struct search *search, const uint32_t *queues, uint32_t count, const struct device_sums *sums)
+static bool device_judge(struct findings_search *search, const uint32_t *queues, uint32_t count,
+	const struct device_sums *sums)
 {
-	struct case_key key = {FINDING_SERIAL_QUEUES, UINT32_MAX - queues[0]};
 	uint64_t most_ns = 0, sum_ns = 0;
-	uint32_t number, matter = 0;
+	uint32_t matter = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if ((double)sums->kernel_ns[i] < QUEUE_LEAST * (double)sums->union_ns)
@@ -219,15 +223,15 @@ static bool device_judge(
 	if (!sums->union_ns || matter < 2 ||
 		(double)sums->together_ns > TOGETHER_LEAST * (double)sums->union_ns)
 		return true;
-	number = numbering_put(&search->keys, &key, NULL);
-	if (number == NUMBERING_NONE || (number >= search->room && !list_widen(search)))
-		return false;
-	search->list[number] = (struct finding){FINDING_SERIAL_QUEUES, 0, queues[0], matter, sum_ns, 0, 0};
-	search->longest_ns[number] = most_ns;
-	return true;
+	return findings_put(search, &(struct finding){.kind = FINDING_SERIAL_QUEUES,
+					    .stream = queues[0],
+					    .count = matter,
+					    .time_ns = sum_ns,
+					    .save_ns = sum_ns - most_ns});
 }
 
-static int read_device(struct search *search, const uint32_t *queues, uint32_t count, struct error *error)
+static int read_device(
+	struct findings_search *search, const uint32_t *queues, uint32_t count, struct error *error)
 {
 	struct device_sums sums = {.kernel_ns = calloc(count, sizeof(*sums.kernel_ns)),
 		.is_running = calloc(count, sizeof(*sums.is_running))};
@@ -245,7 +249,7 @@ static int read_device(struct search *search, const uint32_t *queues, uint32_t c
 }
 
 /* Queues come sorted by device. */
-static int read_devices(struct search *search, const struct process *process, struct error *error)
+static int read_devices(struct findings_search *search, const struct process *process, struct error *error)
 {
 	int result = 0;
 
@@ -266,21 +270,27 @@ static int read_devices(struct search *search, const struct process *process, st
 
 /* ---- the whole ---- */
 
-static int read_process(struct search *search, const struct process *process, struct error *error)
+static int read_process(struct findings_search *search, const struct process *process, struct error *error)
 {
 	int result = queued_find(&search->work, &search->work_count, search->run, process,
 		search->question->begin_ns, search->question->end_ns, true, error);
 
 	if (result)
 		return result;
+	search->use = findings_use_new(process);
+	if (!search->use)
+		result = error_memory(error);
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)
 		result = read_stream(search, process->streams[i], error);
+	if (!result && !findings_use_judge(search))
+		result = error_memory(error);
+	findings_use_free(search->use);
 	free(search->work);
 	return result ? result : read_devices(search, process, error);
 }
 
 /* One case is needed where the place repeats itself; all could go where it is needless. */
-static uint64_t save_of(const struct search *search, uint32_t number)
+static uint64_t save_of(const struct findings_search *search, uint32_t number)
 {
 	const struct finding *finding = &search->list[number];
 
@@ -300,7 +310,8 @@ static int finding_compare(const void *left, const void *right)
 	return a->context < b->context ? -1 : a->context > b->context;
 }
 
-static int collect(struct search *search, struct findings *findings, struct arena *arena, struct error *error)
+static int collect(
+	struct findings_search *search, struct findings *findings, struct arena *arena, struct error *error)
 {
 	findings->count = 0;
 	findings->list = arena_calloc(arena, search->keys.count + 1, sizeof(*findings->list));
@@ -311,7 +322,8 @@ static int collect(struct search *search, struct findings *findings, struct aren
 
 		*finding = search->list[i];
 		finding->save_ns = save_of(search, i);
-		findings->count += finding->count >= kinds[finding->kind].least && finding->save_ns;
+		findings->count += finding->count >= kinds[finding->kind].least &&
+				   (finding->save_ns || kinds[finding->kind].is_hint);
 	}
 	qsort(findings->list, findings->count, sizeof(*findings->list), finding_compare);
 	return 0;
@@ -320,7 +332,7 @@ static int collect(struct search *search, struct findings *findings, struct aren
 int findings_make(struct findings *findings, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
-	struct search search = {.run = run, .question = question};
+	struct findings_search search = {.run = run, .question = question};
 	struct process *processes;
 	uint32_t count = 0;
 	int result = process_list(

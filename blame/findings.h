@@ -1,28 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * findings.h - habits that cost time and that the records alone prove: each with its call path, how often,
- * and what could be saved at most (S0 8.4.1, S3 IV-B). What needs to know buffers, arguments or devices that
- * were not used is not in the records, and not here.
+ * and what could be saved at most (S0 8.4.1, 8.4.2, S3 IV-B). What is about buffers, arguments, devices that
+ * were not used or the order of queues needs a recorder that says so: findings_use.c has the attributes.
  */
 #ifndef BLAME_FINDINGS_H
 #define BLAME_FINDINGS_H
 
 #include "blame/idle.h"
 
-/* Name, the least number of cases, what is found, what to do. */
+/* Name, the least number of cases, whether it is a hint whose gain cannot be told, what is found, what to do.
+ */
 #define FINDINGS(X)                                                                                          \
-	X(NEEDLESS_SYNC, "needless-sync", 1, "synchronizations while the process has no GPU work",           \
+	X(NEEDLESS_SYNC, "needless-sync", 1, false, "synchronizations while the process has no GPU work",    \
 		"leave them out, or wait once")                                                              \
-	X(SERIAL_QUEUES, "serial-queues", 2, "queues of one device whose kernels never run together",        \
+	X(SERIAL_QUEUES, "serial-queues", 2, false, "queues of one device whose kernels never run together", \
 		"look for what orders them: default stream, events, one lock")                               \
-	X(SMALL_COPIES, "small-copies", 16, "copies of less than 64 KiB", "gather them into few large ones") \
-	X(REPEATED_ALLOC, "repeated-alloc", 8, "the same place allocates or frees again and again",          \
+	X(SMALL_COPIES, "small-copies", 16, false, "copies of less than 64 KiB",                             \
+		"gather them into few large ones")                                                           \
+	X(REPEATED_ALLOC, "repeated-alloc", 8, false, "the same place allocates or frees again and again",   \
 		"keep the memory, or use a pool")                                                            \
-	X(REPEATED_COMPILE, "repeated-compile", 2, "the same place compiles GPU code again and again",       \
-		"compile once and keep the result")                                                          \
-	X(COMPILE, "compile", 1, "GPU code is compiled while the program runs", "compile ahead of time")
+	X(REPEATED_COMPILE, "repeated-compile", 2, false,                                                    \
+		"the same place compiles GPU code again and again", "compile once and keep the result")      \
+	X(COMPILE, "compile", 1, false, "GPU code is compiled while the program runs",                       \
+		"compile ahead of time")                                                                     \
+	X(SINGLE_DEVICE, "single-device", 1, false,                                                          \
+		"code is compiled at run time for the only device that is used",                             \
+		"compile ahead of time for this device")                                                     \
+	X(ROUND_TRIP, "round-trip", 1, false, "buffers come back to the device that were just read from it", \
+		"leave them on the device between the kernels")                                              \
+	X(IN_ORDER, "in-order-queue", 2, false, "kernels of a queue that keeps their order",                 \
+		"use an out-of-order queue, or several, for what is independent")                            \
+	X(UNUSED_DEVICES, "unused-devices", 1, false, "devices that the process could use and does not",     \
+		"share the work among them")                                                                 \
+	X(MANY_CONTEXTS, "many-contexts", 1, true,                                                           \
+		"kernels that run in a further context of the same device",                                  \
+		"use one context: each compiles for itself")                                                 \
+	X(NOT_ALIASED, "not-aliased", 1, true, "launches of a kernel whose buffers never overlap",           \
+		"declare its arguments restrict")                                                            \
+	X(IMPLICIT_COPIES, "implicit-copies", 1, true, "device memory, kernels, and no copy that was seen",  \
+		"look for managed memory, or copies made by the runtime itself")
 enum finding_kind {
-#define X(name, word, least, text, advice) FINDING_##name,
+#define X(name, word, least, is_hint, text, advice) FINDING_##name,
 	FINDINGS(X)
 #undef X
 		FINDING_COUNT

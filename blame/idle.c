@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.c - see idle.h. An idle interval is never handed to its k threads one by one: two clocks run instead,
- * `active` (by dt / k while k threads work) and `waiting` (by dt / w while nobody works and w wait), and a
- * thread's piece is charged what its clock gained from its begin to its end. So an interval costs O(1),
- * whatever k is.
+ * idle.c - see idle.h: sweeps each group and sums. Where the queues of a group are simple (queues.h) their
+ * gaps are laid beside the lines of the threads; else all lines are swept together.
  */
 #include "blame/idle.h"
 
@@ -12,207 +10,6 @@
 
 #include "blame/idle_group.h"
 #include "blame/queued.h"
-
-/* ---- time passes ---- */
-
-/* The samples of this moment, at which GPUs idle. */
-static bool pass_ticks(struct group *group)
-{
-	for (uint32_t i = 0; i < group->tick_count; i++) {
-		const struct line *line = &group->lines[group->ticks[i]];
-
-		if (line->role == ROLE_ACTIVE && !share_sums_add(group->sampled, line->context,
-							 share_of(line->period_ns, group->active)))
-			return false;
-	}
-	return true;
-}
-
-static bool pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns)
-{
-	struct idle *idle = group->idle;
-	bool is_kept =
-		!group->question->gaps || gaps_pass(group->question->gaps, group, begin_ns, begin_ns + dt_ns);
-
-	idle->idle_ns += dt_ns;
-	if (group->active) {
-		idle->blamed_ns += dt_ns;
-		group->clocks.active += share_of(dt_ns, group->active);
-		return is_kept && pass_ticks(group);
-	}
-	idle->all_idle_ns += dt_ns;
-	if (group->waiting)
-		group->clocks.waiting += share_of(dt_ns, group->waiting);
-	else
-		idle->unexplained_ns += dt_ns;
-	return is_kept;
-}
-
-static bool pass_busy(struct group *group, uint64_t dt_ns)
-{
-	group->idle->busy_ns += dt_ns;
-	return !group->question->gaps || gaps_close(group->question->gaps, group);
-}
-
-static bool pass_unknown(struct group *group, uint64_t dt_ns)
-{
-	group->idle->unknown_ns += dt_ns;
-	if (group->lost)
-		group->idle->lost_ns += dt_ns;
-	return !group->question->gaps || gaps_close(group->question->gaps, group);
-}
-
-/* False when memory is out. */
-static bool pass(struct group *group, uint64_t to_ns)
-{
-	struct idle *idle = group->idle;
-	uint64_t begin_ns = group->now_ns, dt_ns = to_ns - begin_ns;
-	bool is_kernel = group->kernels || group->comms;
-
-	group->now_ns = to_ns;
-	if (group->kernels)
-		idle->kernel_ns += dt_ns;
-	else if (group->comms)
-		idle->comm_ns += dt_ns;
-	else if (group->copies)
-		idle->copy_ns += dt_ns;
-	if (is_kernel || (group->copies && group->question->busy == IDLE_BUSY_ANY))
-		return pass_busy(group, dt_ns);
-	if (group->lost || group->unmonitored || !group->alive)
-		return pass_unknown(group, dt_ns);
-	return pass_idle(group, begin_ns, dt_ns);
-}
-
-/* ---- threads ---- */
-
-static void owner_settle(struct group *group, struct owner *owner)
-{
-	if (owner->is_working)
-		owner->gained.waiting += group->clocks.waiting - owner->settled.waiting;
-	else
-		owner->gained.active += group->clocks.active - owner->settled.active;
-	owner->settled = group->clocks;
-}
-
-static void owner_count_sync(struct group *group, const struct owner *owner, uint32_t threads)
-{
-	if (owner->is_working)
-		group->waiting += threads;
-	else
-		group->active += threads;
-}
-
-static void owner_set_working(struct group *group, struct owner *owner, bool is_working)
-{
-	owner_settle(group, owner);
-	owner_count_sync(group, owner, 0u - owner->sync_count);
-	owner->is_working = is_working;
-	owner_count_sync(group, owner, owner->sync_count);
-}
-
-static enum role role_of(const struct group *group, const struct extent *piece)
-{
-	switch (piece->state) {
-	case EXTENT_SYNC:
-		return waits_context(group->question->waits, piece->context) ? ROLE_WAITING : ROLE_SYNC;
-	case EXTENT_BLOCKED:
-	case EXTENT_RUNNABLE:
-		return piece->context ? ROLE_WAITING : ROLE_NONE;
-	default:
-		if (!extent_state_is_busy(piece->state))
-			return ROLE_NONE;
-		return waits_context(group->question->waits, piece->context) ? ROLE_WAITING : ROLE_ACTIVE;
-	}
-}
-
-static void thread_enter(struct group *group, struct line *line, const struct extent *piece)
-{
-	struct owner *owner = &group->owners[line->owner];
-
-	line->role = role_of(group, piece);
-	line->entered = group->clocks;
-	group->active += line->role == ROLE_ACTIVE;
-	group->waiting += line->role == ROLE_WAITING;
-	if (line->role != ROLE_SYNC)
-		return;
-	owner_settle(group, owner);
-	owner->sync_count++;
-	owner_count_sync(group, owner, 1);
-	line->entered = owner->gained;
-}
-
-static bool thread_leave(struct group *group, struct line *line)
-{
-	struct owner *owner = &group->owners[line->owner];
-	struct clocks now = group->clocks;
-	share_fixed active, waiting;
-
-	if (line->role == ROLE_NONE)
-		return true;
-	group->active -= line->role == ROLE_ACTIVE;
-	group->waiting -= line->role == ROLE_WAITING;
-	if (line->role == ROLE_SYNC) {
-		owner_settle(group, owner);
-		owner->sync_count--;
-		owner_count_sync(group, owner, 0u - 1u);
-		now = owner->gained;
-	}
-	active = line->role == ROLE_WAITING ? 0 : now.active - line->entered.active;
-	waiting = line->role == ROLE_ACTIVE ? 0 : now.waiting - line->entered.waiting;
-	return (!active || share_sums_add(group->blamed, line->context, active)) &&
-	       (!waiting || share_sums_add(group->waited, line->context, waiting));
-}
-
-/* ---- lines ---- */
-
-static uint32_t *queue_counter(struct group *group, const struct line *line)
-{
-	if (line->state == EXTENT_KERNEL)
-		return line->is_comm ? &group->comms : &group->kernels;
-	if (extent_state_is_busy(line->state))
-		return &group->copies;
-	if (line->state == EXTENT_LOST)
-		return &group->lost;
-	return line->state == EXTENT_UNMONITORED ? &group->unmonitored : NULL;
-}
-
-/* What the line was counted as counts no longer. */
-static bool line_leave(struct group *group, struct line *line)
-{
-	uint32_t *counter;
-
-	if (line->state == EXTENT_STATE_COUNT || line->kind == LINE_OWN_WORK)
-		return true;
-	group->alive -= line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
-	if (line->kind == LINE_THREAD)
-		return thread_leave(group, line);
-	counter = queue_counter(group, line);
-	if (counter)
-		--*counter;
-	return true;
-}
-
-static void line_enter(struct group *group, struct line *line, const struct extent *piece)
-{
-	uint32_t *counter;
-
-	line->state = piece->state;
-	line->context = piece->context;
-	if (line->kind == LINE_OWN_WORK) {
-		owner_set_working(group, &group->owners[line->owner], piece->state == EXTENT_KERNEL);
-		return;
-	}
-	group->alive += line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
-	if (line->kind == LINE_THREAD) {
-		thread_enter(group, line, piece);
-		return;
-	}
-	line->is_comm =
-		piece->state == EXTENT_KERNEL && waits_context(group->question->waits, piece->context);
-	counter = queue_counter(group, line);
-	if (counter)
-		++*counter;
-}
 
 static int group_run(struct group *group, struct error *error)
 {
@@ -223,15 +20,15 @@ static int group_run(struct group *group, struct error *error)
 		struct line *line = &group->lines[change.line];
 
 		if (change.time_ns != group->now_ns) {
-			if (!pass(group, change.time_ns))
+			if (!group_pass(group, change.time_ns))
 				return error_memory(error);
 			group->tick_count = 0;
 		}
-		if (!line_leave(group, line))
+		if (!group_line_leave(group, line))
 			return error_memory(error);
 		line->state = EXTENT_STATE_COUNT;
 		if (change.piece)
-			line_enter(group, line, change.piece);
+			group_line_enter(group, line, change.piece);
 		if (change.piece && change.piece->is_record_begin && line->period_ns)
 			group->ticks[group->tick_count++] = change.line;
 	}
@@ -308,6 +105,22 @@ static int group_sweep(
 	return result;
 }
 
+/* Gaps, samples and other questions about copies need to see every line. */
+static bool may_be_simple(const struct idle_question *question)
+{
+	return question->busy == IDLE_BUSY_ANY && !question->gaps && !question->is_sampled;
+}
+
+static int process_sweep(struct group *start, const struct process *process, struct error *error)
+{
+	struct group group = *start;
+	int result = may_be_simple(start->question) ? group_sweep_queues(&group, process, error) : 0;
+
+	if (result)
+		return result < 0 ? result : 0;
+	return group_sweep(&group, process, 1, error);
+}
+
 static int groups_sweep(struct group *start, struct arena *arena, struct error *error)
 {
 	const struct idle_question *question = start->question;
@@ -317,11 +130,9 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 		&processes, &count, start->run, question->streams, question->stream_count, arena, error);
 
 	for (uint32_t p = 0; p < count && !result; p++) {
-		struct group group = *start;
-
 		gpu_count += processes[p].gpu_count;
 		if (question->group == IDLE_GROUP_PROCESS && processes[p].gpu_count)
-			result = group_sweep(&group, &processes[p], 1, error);
+			result = process_sweep(start, &processes[p], error);
 	}
 	if (!result && gpu_count && question->group == IDLE_GROUP_ALL) {
 		struct group group = *start;

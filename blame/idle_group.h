@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_group.h - inside the sweep over idle GPUs: what it knows of a group's lines at a moment. Only idle.c,
- * which keeps it, and gaps.c, which looks at it, include it.
+ * idle_group.h - inside the sweep over idle GPUs: what it knows of a group's lines at a moment. For idle*.c,
+ * which keep it, and gaps.c, which looks at it.
  */
 #ifndef BLAME_IDLE_GROUP_H
 #define BLAME_IDLE_GROUP_H
 
 #include "blame/idle.h"
+#include "blame/process.h"
 #include "blame/sweep.h"
 
 /* Gains of the two clocks. */
@@ -55,6 +56,19 @@ struct group {
 	uint32_t tick_count;
 	struct share_sums *blamed, *waited, *sampled;
 };
+
+/* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
+ */
+bool group_line_leave(struct group *group, struct line *line);
+void group_line_enter(struct group *group, struct line *line, const struct extent *piece);
+void group_set_working(struct group *group, struct owner *owner, bool is_working);
+/* Time passes up to here; so much of it with idle GPUs. False when memory is out. */
+bool group_pass(struct group *group, uint64_t to_ns);
+bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns);
+
+/* A process as a group of its own: 1 done, 0 its queues are not simple and nothing was counted, negative:
+ * error (idle_queues.c). */
+int group_sweep_queues(struct group *group, const struct process *process, struct error *error);
 
 /* For gaps.c: nothing changes from `begin_ns` to `end_ns`, the GPUs being idle; or they are idle no longer.
  */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "blame/process.h"
+#include "blame/late_parts.h"
 #include "blame/sweep.h"
 
 /* A process comes in, or goes out. */
@@ -165,16 +165,42 @@ static int collect(struct late *late, struct search *search, const struct proces
 	return 0;
 }
 
-/* As a rule a run has no collective calls at all, and nothing needs to be read. */
-static bool has_collective(const struct run *run, struct waits *waits)
+/* As a rule a run has no such calls at all, and nothing needs to be read. */
+static bool has_call(const struct run *run, struct waits *waits, enum waits_for kind)
 {
-	for (uint32_t context = 1; context < run_context_count(run); context++) {
-		enum waits_for waits_here = waits_for(waits, context);
-
-		if (waits_here == WAITS_FOR_RANKS || waits_here == WAITS_FOR_THREADS)
+	for (uint32_t context = 1; context < run_context_count(run); context++)
+		if (waits_for(waits, context) == kind)
 			return true;
-	}
 	return false;
+}
+
+static int ranks(struct late *late, struct search *search, const struct process *processes, uint32_t count,
+	struct arena *arena, struct error *error)
+{
+	int result = collect(late, search, processes, count, error);
+
+	if (!result && late->count > 1)
+		result = judge(late, search, arena, error);
+	free(search->moves);
+	if (late->count < 2)
+		late->count = 0;
+	for (uint32_t p = 0; p < late->count; p++)
+		late->parties[p].occasions = late->occasions;
+	if (!result && late->count)
+		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+	return result;
+}
+
+static int teams(struct late *late, struct run *run, const struct idle_question *question,
+	const struct process *processes, uint32_t count, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t p = 0; p < count && !result; p++)
+		result = late_threads(late, run, question, &processes[p], error);
+	if (!result && late->thread_count)
+		qsort(late->threads, late->thread_count, sizeof(*late->threads), late_party_compare);
+	return result;
 }
 
 int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
@@ -187,23 +213,20 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
 	*late = (struct late){0};
-	if (result || !has_collective(run, question->waits))
+	if (result)
 		return result;
 	result = late_calls(late, run, question, arena, error);
-	if (result || late->count)
+	if (result)
 		return result;
-	late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
-	if (!late->parties) {
-		error_memory(error);
-		return -ERROR_IO;
-	}
-	result = collect(late, &search, processes, count, error);
-	if (!result && late->count > 1)
-		result = judge(late, &search, arena, error);
-	free(search.moves);
-	if (late->count < 2)
-		late->count = 0;
-	if (!result && late->count)
-		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+	if (!late->parties)
+		late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
+	if (!late->threads)
+		late->threads = arena_calloc(arena, question->stream_count + 1, sizeof(*late->threads));
+	if (!late->parties || !late->threads)
+		return error_memory(error);
+	if (!late->count && has_call(run, question->waits, WAITS_FOR_RANKS))
+		result = ranks(late, &search, processes, count, arena, error);
+	if (!result && !late->thread_count && has_call(run, question->waits, WAITS_FOR_THREADS))
+		result = teams(late, run, question, processes, count, error);
 	return result;
 }

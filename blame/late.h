@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.h - who held the others up at collective calls: by last arrival, not by duration.
+ * late.h - who held the others up at collective calls and barriers: by last arrival, not by duration.
  *
- *   rank 0        |==work==|~~Allreduce~~~~~~~|==      an occasion is when all ranks are inside; the last to
- *   held          |==work==========|~Allreduce|==      come held up each of the others from its arrival on
- *   rank 2        |==work===========...====|~~|==      rank 2 was last
+ *   rank 0   |==work==|~~Allreduce~~~~~~~|==      an occasion is when all ranks are inside; the last to
+ *   rank 1   |==work==========|~Allreduce|==      come held up each of the others from its arrival on
+ *   rank 2   |==work===========...====|~~|==      rank 2 was last
  *
- * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads, where the
- * parties are threads) are exact (late_calls.c). Without any, samples tell: the parties are then the
- * processes that enter any collective call in the window, an arrival is known to one period, and a call so
- * short that not all are seen inside at once is no occasion.
+ * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads) are exact
+ * (late_calls.c). Where there are none, samples tell: the parties are then the processes that enter any
+ * collective call in the window, and of each process the threads that enter any barrier (an OpenMP runtime's,
+ * a thread library's). An arrival is then known to one period; a call so short that not all are seen inside
+ * at once is no occasion, but that one thread alone is not: it came last and went straight through.
  */
 #ifndef BLAME_LATE_H
 #define BLAME_LATE_H
@@ -17,29 +18,34 @@
 #include "blame/idle.h"
 
 struct late_party {
-	uint32_t stream;    /* the thread, or the process's first */
-	bool is_thread;	    /* of a barrier of threads */
-	uint64_t last;	    /* occasions at which it came last */
+	uint32_t stream; /* the process's first thread; the thread */
+	bool is_thread;
+	uint64_t occasions; /* that it took part in */
+	uint64_t last;	    /* of them, at which it came last */
 	uint64_t held_ns;   /* what the others waited for it there, together */
 	uint64_t waited_ns; /* what it waited for others */
-	uint32_t context;   /* of the call where it held up longest; 0: none */
+	uint32_t context;   /* of the call where it held up longest, of a thread's work before it; 0: none */
 };
 
 struct late {
 	struct late_party *parties; /* by descending held_ns, then in the order of the streams */
 	uint32_t count;
 	uint64_t occasions;
-	uint64_t held_ns; /* sum */
+	uint64_t held_ns;	    /* sum */
+	struct late_party *threads; /* by descending held_ns, then in the order of the streams */
+	uint32_t thread_count;
+	uint64_t thread_held_ns; /* sum */
 };
 
 /* Descending held_ns, then stream: for qsort. */
 int late_party_compare(const void *left, const void *right);
 
-/* By recorded calls alone; none where there are none. */
+/* By recorded calls alone; none of a kind where there are none. In `arena`. */
 int late_calls(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error);
 
-/* None: fewer than two processes enter collective calls. In `arena`. */
+/* No parties: fewer than two processes enter collective calls; no threads: nowhere two of a process meet. In
+ * `arena`. */
 int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error);
 

@@ -141,8 +141,10 @@ static void occasion(struct late *late, const struct stay *stays, size_t count, 
 		late->parties[stays[i].party].waited_ns += waited_ns;
 		held_ns += waited_ns;
 	}
-	late->occasions++;
-	late->held_ns += held_ns;
+	for (size_t i = 0; i < count; i++)
+		late->parties[stays[i].party].occasions++;
+	late->occasions += !party->is_thread;
+	*(party->is_thread ? &late->thread_held_ns : &late->held_ns) += held_ns;
 	party->last++;
 	party->held_ns += held_ns;
 	if (held_ns >= most_ns[last->party]) {
@@ -199,6 +201,28 @@ static int judge(struct late *late, struct search *search, struct arena *arena, 
 	return 0;
 }
 
+/* Processes and threads are lists of their own; one alone meets nobody. */
+static int part(struct late *late, struct arena *arena, struct error *error)
+{
+	struct late_party *all = late->parties;
+	uint32_t count = late->count;
+
+	late->threads = arena_calloc(arena, count + 1, sizeof(*late->threads));
+	if (!late->threads)
+		return error_memory(error);
+	late->count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].is_thread)
+			late->threads[late->thread_count++] = all[i];
+		else
+			all[late->count++] = all[i];
+	late->count = late->count < 2 ? 0 : late->count;
+	late->thread_count = late->thread_count < 2 ? 0 : late->thread_count;
+	qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+	qsort(late->threads, late->thread_count, sizeof(*late->threads), late_party_compare);
+	return 0;
+}
+
 int late_calls(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error)
 {
@@ -221,10 +245,8 @@ int late_calls(struct late *late, struct run *run, const struct idle_question *q
 	}
 	if (!result && search.count)
 		result = judge(late, &search, arena, error);
-	if (!result && late->count > 1)
-		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
-	if (late->count < 2)
-		late->count = 0;
+	if (!result && late->count)
+		result = part(late, arena, error);
 	free(search.stays);
 	numbering_fini(&search.calls);
 	numbering_fini(&search.parties);

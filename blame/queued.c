@@ -7,7 +7,7 @@
 #include "timeline/scan.h"
 
 #define NEAR 16
-#define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT)
+#define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK)
 
 struct launch {
 	uint64_t link, end_ns;
@@ -87,15 +87,15 @@ static void launches_sort(struct search *search)
 }
 
 /* The end of the call that launched it, UINT64_MAX when that is not known. */
-static uint64_t launch_end(struct search *search, uint64_t link)
+static uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
 {
 	size_t low = 0, high = search->launch_count;
 
 	/* Of equal links the first counts: it must be seen that the one before differs. */
-	for (size_t at = search->hint; link && at + 1 < high && at < search->hint + NEAR; at++) {
+	for (size_t at = *hint; link && at + 1 < high && at < *hint + NEAR; at++) {
 		if (search->launches[at].link >= link || search->launches[at + 1].link != link)
 			continue;
-		search->hint = at;
+		*hint = at;
 		return search->launches[at + 1].end_ns;
 	}
 	while (low < high) {
@@ -108,7 +108,7 @@ static uint64_t launch_end(struct search *search, uint64_t link)
 	}
 	if (!link || low == search->launch_count || search->launches[low].link != link)
 		return UINT64_MAX;
-	search->hint = low;
+	*hint = low;
 	return search->launches[low].end_ns;
 }
 
@@ -134,18 +134,22 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
+static uint64_t since(const struct search *search, size_t *hint, uint64_t link, uint64_t begin_ns)
+{
+	uint64_t queued_ns = launch_end(search, hint, link);
+
+	if (queued_ns < before(begin_ns))
+		return before(begin_ns);
+	return queued_ns < begin_ns ? queued_ns : begin_ns;
+}
+
 static bool take_queue(struct search *search, const struct batch *batch)
 {
-	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t begin_ns = batch->begin_ns[i], queued_ns = launch_end(search, batch->link[i]);
-
-		if (!is_work(batch->what[i]))
-			continue;
-		if (queued_ns < before(begin_ns))
-			queued_ns = before(begin_ns);
-		if (!put_span(search, queued_ns < begin_ns ? queued_ns : begin_ns, batch->end_ns[i]))
+	for (size_t i = 0; i < batch->count; i++)
+		if (is_work(batch->what[i]) &&
+			!put_span(search, since(search, &search->hint, batch->link[i], batch->begin_ns[i]),
+				batch->end_ns[i]))
 			return false;
-	}
 	return true;
 }
 
@@ -156,8 +160,8 @@ static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, 
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
-	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
-		SPAN_COLUMNS | STORE_REST, 0, error);
+	int result =
+		scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns, SPAN_COLUMNS, 0, error);
 
 	if (result)
 		return result;
@@ -193,27 +197,28 @@ static void spans_unite(struct search *search)
 	search->span_count = count;
 }
 
-static int search_all(struct search *search, const struct process *process, struct error *error)
+/* Launches of the threads, in order of their links. */
+static int search_threads(struct search *search, const struct process *process, struct error *error)
 {
 	int result = 0;
 
-	for (int kind = STORE_STREAM_CPU; kind <= STORE_STREAM_GPU && !result; kind++) {
-		for (uint32_t i = 0; i < process->stream_count && !result; i++) {
-			uint32_t stream = process->streams[i];
-
-			if (run_stream(search->run, stream)->s.kind != (enum store_stream_kind)kind)
-				continue;
-			if (kind == STORE_STREAM_CPU)
-				result = each_span(search, stream, before(search->begin_ns), search->end_ns,
-					take_thread, error);
-			else
-				result = each_span(search, stream, search->begin_ns, after(search->end_ns),
-					take_queue, error);
-		}
-		if (!search->is_wanted)
-			break;
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
+			result = each_span(search, process->streams[i], before(search->begin_ns),
+				search->end_ns, take_thread, error);
+	if (!result)
 		launches_sort(search);
-	}
+	return result;
+}
+
+static int search_queues(struct search *search, const struct process *process, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_GPU)
+			result = each_span(search, process->streams[i], search->begin_ns,
+				after(search->end_ns), take_queue, error);
 	return result;
 }
 
@@ -222,7 +227,10 @@ int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const
 {
 	struct search search = {
 		.run = run, .begin_ns = begin_ns, .end_ns = end_ns, .is_wanted = is_wanted_anyway};
-	int result = search_all(&search, process, error);
+	int result = search_threads(&search, process, error);
+
+	if (!result && search.is_wanted)
+		result = search_queues(&search, process, error);
 
 	free(search.launches);
 	if (result) {
@@ -233,4 +241,42 @@ int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const
 	*spans = search.spans;
 	*count = search.span_count;
 	return 0;
+}
+
+/* ---- launches alone ---- */
+
+struct queued_launches {
+	struct search search;
+};
+
+int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	struct queued_launches *launches = calloc(1, sizeof(*launches));
+	int result;
+
+	*out = NULL;
+	if (!launches)
+		return error_memory(error);
+	launches->search = (struct search){.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
+	result = search_threads(&launches->search, process, error);
+	if (result || !launches->search.is_wanted) {
+		queued_launches_free(launches);
+		return result;
+	}
+	*out = launches;
+	return 0;
+}
+
+void queued_launches_free(struct queued_launches *launches)
+{
+	if (!launches)
+		return;
+	free(launches->search.launches);
+	free(launches);
+}
+
+uint64_t queued_since(const struct queued_launches *launches, size_t *hint, uint64_t link, uint64_t begin_ns)
+{
+	return since(&launches->search, hint, link, begin_ns);
 }

@@ -7,17 +7,6 @@
 #include "blame/process.h"
 #include "timeline/mark.h"
 
-static uint64_t mark_end(const struct mark *marks, size_t count, size_t at, uint64_t window_end_ns)
-{
-	if (marks[at].end_ns > marks[at].begin_ns)
-		return marks[at].end_ns;
-	for (size_t i = at + 1; i < count; i++)
-		if (marks[i].stream == marks[at].stream && marks[i].begin_ns > marks[at].begin_ns &&
-			marks[i].end_ns <= marks[i].begin_ns)
-			return marks[i].begin_ns;
-	return window_end_ns;
-}
-
 /* The process that a stream belongs to, if it has a GPU; NULL: all are asked about. */
 static const struct process *owner_of(const struct process *processes, uint32_t count, uint32_t stream,
 	const struct idle_question *question)
@@ -82,7 +71,7 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 	size_t count;
 	struct process *processes;
 	uint32_t process_count;
-	int result = mark_list(run, arena, &marks, &count, error);
+	int result = mark_instances(run, question->end_ns, arena, &marks, &count, error);
 
 	*steps = (struct steps){0};
 	if (!result)
@@ -94,7 +83,7 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 	if (!steps->list)
 		return error_memory(error);
 	for (size_t i = 0; i < count && !result; i++) {
-		uint64_t end_ns = mark_end(marks, count, i, question->end_ns);
+		uint64_t end_ns = marks[i].end_ns;
 		struct step *step = &steps->list[steps->count];
 
 		*step = (struct step){.name = marks[i].name,

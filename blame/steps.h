@@ -19,8 +19,8 @@ struct steps {
 	size_t count;
 };
 
-/* A mark that is a moment lasts to the next moment that its stream marks, the last one to the window's end.
- * Where groups are processes, a process's mark is about its own GPUs, if it has any. In `arena`. */
+/* Of marks and ranges; how long a moment lasts is said in mark.h, the last one to the window's end. Where
+ * groups are processes, a process's mark is about its own GPUs, if it has any. In `arena`. */
 int steps_make(struct steps *steps, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
 

@@ -157,7 +157,7 @@ static long spans_fill(const struct sweep *sweep, struct line *line)
 static int resume_begin(struct sweep *sweep, struct line *line, uint64_t begin_ns, struct error *error)
 {
 	return scan_open(&line->resume.scan, sweep->run, line->stream, STORE_SAMPLES, begin_ns, sweep->end_ns,
-		STORE_CONTEXT | STORE_REST, SCAN_CARRY, error);
+		STORE_CONTEXT | STORE_FLAGS, SCAN_CARRY, error);
 }
 
 /* Where the thread's last sample at this moment, or before it, was taken. */

@@ -56,6 +56,11 @@ static const struct {
 	{"gomp_*wait*", WAITS_FOR_THREADS},
 	{"__kmp_*wait*", WAITS_FOR_THREADS},
 	{"__kmp_*barrier*", WAITS_FOR_THREADS},
+	{"__kmpc_*barrier*", WAITS_FOR_THREADS},
+	{"GOMP_barrier", WAITS_FOR_THREADS},
+	{"GOMP_loop_end", WAITS_FOR_THREADS},
+	{"GOMP_sections_end", WAITS_FOR_THREADS},
+	{"*pthread_barrier_wait*", WAITS_FOR_THREADS},
 	{"<omp idle>", WAITS_FOR_THREAD},
 	/* NCCL's kernels, and what calls them. */
 	{"nccl*", WAITS_FOR_RANKS},

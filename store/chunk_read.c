@@ -88,8 +88,14 @@ static unsigned columns_wanted(const struct job *job, unsigned asked)
 		wanted |= 1u << CHUNK_AMOUNT;
 	if (asked & STORE_WHAT)
 		wanted |= 1u << CHUNK_WHAT;
-	if (asked & STORE_REST)
-		wanted |= 1u << CHUNK_BYTES | 1u << CHUNK_LINK | 1u << CHUNK_ATTRIBUTES | 1u << CHUNK_FLAGS;
+	if (asked & STORE_BYTES)
+		wanted |= 1u << CHUNK_BYTES;
+	if (asked & STORE_LINK)
+		wanted |= 1u << CHUNK_LINK;
+	if (asked & STORE_ATTRIBUTES)
+		wanted |= 1u << CHUNK_ATTRIBUTES;
+	if (asked & STORE_FLAGS)
+		wanted |= 1u << CHUNK_FLAGS;
 	if (asked & STORE_CONTEXT || wanted & job->header.tables & ~(1u << CHUNK_BEGIN))
 		wanted |= 1u << CHUNK_CONTEXT;
 	return wanted;
@@ -142,9 +148,9 @@ static bool lay_out(struct job *job, unsigned asked)
 	struct store_batch *batch = job->batch;
 	const size_t count = (job->header.count + 7) & ~(size_t)7, contexts = job->header.dictionary;
 	uint64_t **wide[] = {&batch->begin_ns, &batch->end_ns, &batch->amount, &batch->bytes, &batch->link};
-	const unsigned wide_of[] = {STORE_BEGIN, STORE_END, STORE_AMOUNT, STORE_REST, STORE_REST};
+	const unsigned wide_of[] = {STORE_BEGIN, STORE_END, STORE_AMOUNT, STORE_BYTES, STORE_LINK};
 	uint32_t **narrow[] = {&batch->context, &batch->what, &batch->attributes, &batch->flags};
-	const unsigned narrow_of[] = {STORE_CONTEXT, STORE_WHAT, STORE_REST, STORE_REST};
+	const unsigned narrow_of[] = {STORE_CONTEXT, STORE_WHAT, STORE_ATTRIBUTES, STORE_FLAGS};
 	uint64_t *at;
 
 	if (!batch_reserve(batch,
@@ -360,10 +366,10 @@ static bool put_batch(struct job *job, unsigned at, unsigned count)
 		memcpy(batch->begin_ns + at, job->columns[CHUNK_BEGIN], bytes);
 	if (batch->amount)
 		memcpy(batch->amount + at, job->columns[CHUNK_AMOUNT], bytes);
-	if (batch->bytes) {
+	if (batch->bytes)
 		memcpy(batch->bytes + at, job->columns[CHUNK_BYTES], bytes);
+	if (batch->link)
 		memcpy(batch->link + at, job->columns[CHUNK_LINK], bytes);
-	}
 	if (batch->end_ns && !put_end(job, at, count))
 		return false;
 	if (batch->context && !put_context(job, at, count))
@@ -371,10 +377,11 @@ static bool put_batch(struct job *job, unsigned at, unsigned count)
 	if (batch->what &&
 		!put_narrow(job, batch->what + at, job->columns[CHUNK_WHAT], count, limit_of_what(job)))
 		return false;
+	if (batch->attributes && !put_narrow(job, batch->attributes + at, job->columns[CHUNK_ATTRIBUTES],
+					 count, limit_of(job->chunk->texts)))
+		return false;
 	return !batch->flags ||
-	       (put_narrow(job, batch->attributes + at, job->columns[CHUNK_ATTRIBUTES], count,
-			limit_of(job->chunk->texts)) &&
-		       put_narrow(job, batch->flags + at, job->columns[CHUNK_FLAGS], count, limit_of(0)));
+	       put_narrow(job, batch->flags + at, job->columns[CHUNK_FLAGS], count, limit_of(0));
 }
 
 /* ---- the walk over the blocks ---- */

@@ -51,8 +51,12 @@ enum store_column {
 	STORE_AMOUNT = 4,
 	STORE_CONTEXT = 8,
 	STORE_WHAT = 16,
-	STORE_REST = 32, /* bytes, link, attributes, flags */
-	STORE_ALL = 63
+	STORE_BYTES = 32,
+	STORE_LINK = 64,
+	STORE_ATTRIBUTES = 128,
+	STORE_FLAGS = 256,
+	STORE_REST = STORE_BYTES | STORE_LINK | STORE_ATTRIBUTES | STORE_FLAGS,
+	STORE_ALL = 511
 };
 
 struct store_batch {

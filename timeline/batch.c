@@ -8,13 +8,11 @@
 
 static size_t row_bytes(unsigned columns)
 {
-	size_t wide = 1 + !!(columns & STORE_END) + !!(columns & STORE_AMOUNT);
-	size_t narrow = !!(columns & STORE_CONTEXT) + !!(columns & STORE_WHAT);
+	size_t wide = 1 + !!(columns & STORE_END) + !!(columns & STORE_AMOUNT) + !!(columns & STORE_BYTES) +
+		      !!(columns & STORE_LINK);
+	size_t narrow = !!(columns & STORE_CONTEXT) + !!(columns & STORE_WHAT) +
+			!!(columns & STORE_ATTRIBUTES) + !!(columns & STORE_FLAGS);
 
-	if (columns & STORE_REST) {
-		wide += 2;
-		narrow += 2;
-	}
 	return wide * sizeof(uint64_t) + narrow * sizeof(uint32_t);
 }
 
@@ -48,12 +46,12 @@ int batch_init(struct batch *batch, unsigned columns, struct error *error)
 	batch->begin_ns = wide(&at, true);
 	batch->end_ns = wide(&at, columns & STORE_END);
 	batch->amount = wide(&at, columns & STORE_AMOUNT);
-	batch->bytes = wide(&at, columns & STORE_REST);
-	batch->link = wide(&at, columns & STORE_REST);
+	batch->bytes = wide(&at, columns & STORE_BYTES);
+	batch->link = wide(&at, columns & STORE_LINK);
 	batch->context = narrow(&at, columns & STORE_CONTEXT);
 	batch->what = narrow(&at, columns & STORE_WHAT);
-	batch->attributes = narrow(&at, columns & STORE_REST);
-	batch->flags = narrow(&at, columns & STORE_REST);
+	batch->attributes = narrow(&at, columns & STORE_ATTRIBUTES);
+	batch->flags = narrow(&at, columns & STORE_FLAGS);
 	return 0;
 }
 

@@ -19,6 +19,8 @@ struct feed {
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
+	uint64_t ops;	  /* spans: bits of the operations that say something about the line */
+	bool wants_texts; /* those that are texts, too */
 };
 
 struct extent_walk {
@@ -65,12 +67,32 @@ bool extent_state_is_busy(enum extent_state state)
 
 /* ---- records in ---- */
 
+static bool says_something(const struct feed *feed, uint32_t op)
+{
+	return op < STORE_OP_TEXT ? feed->ops >> op & 1 : feed->wants_texts;
+}
+
+/* Most spans of a thread with samples are launches and the like: passed over here, they cost next to nothing.
+ */
+static void feed_pass_over(struct feed *feed)
+{
+	const struct batch *batch = feed->batch;
+
+	while (feed->row < batch->count && !says_something(feed, batch->what[feed->row]))
+		feed->row++;
+}
+
 static int feed_advance(struct feed *feed, struct error *error)
 {
 	feed->row++;
-	if (!feed->batch || feed->row >= feed->batch->count) {
-		long count = scan_next(feed->scan, &feed->batch, error);
+	for (;;) {
+		long count;
 
+		if (feed->batch && feed->batch->track == STORE_SPANS)
+			feed_pass_over(feed);
+		if (feed->batch && feed->row < feed->batch->count)
+			break;
+		count = scan_next(feed->scan, &feed->batch, error);
 		feed->row = 0;
 		if (count <= 0) {
 			feed->next_ns = UINT64_MAX;
@@ -232,17 +254,23 @@ static int open_feeds(
 	struct extent_walk *walk, uint32_t stream, const struct run_stream *r, struct error *error)
 {
 	unsigned columns = STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT;
+	const struct line_rules *rules = &walk->sweep.rules;
 	uint64_t start_ns;
 	int code = find_start(walk, r, &start_ns, error);
 
 	if (code)
 		return code;
 	walk->sweep.now_ns = start_ns;
+	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
+		if (line_kind_of(op, rules->is_gpu, rules->has_samples) != LINE_KIND_COUNT)
+			walk->spans.ops |= (uint64_t)1 << op;
+	walk->spans.wants_texts =
+		line_kind_of(STORE_OP_TEXT, rules->is_gpu, rules->has_samples) != LINE_KIND_COUNT;
 	code = feed_open(&walk->spans, walk, stream, STORE_SPANS, start_ns,
-		walk->sweep.rules.is_gpu ? columns | STORE_REST : columns, error);
+		walk->sweep.rules.is_gpu ? columns | STORE_ATTRIBUTES : columns, error);
 	if (!code && walk->sweep.rules.has_samples)
 		code = feed_open(&walk->samples, walk, stream, STORE_SAMPLES, start_ns,
-			STORE_BEGIN | STORE_CONTEXT | STORE_REST, error);
+			STORE_BEGIN | STORE_CONTEXT | STORE_FLAGS, error);
 	return code;
 }
 

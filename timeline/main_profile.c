@@ -5,6 +5,7 @@
 #include "timeline/coverage.h"
 #include "timeline/profile.h"
 #include "timeline/program.h"
+#include "timeline/progress.h"
 
 #define FIXED_COLUMNS 8
 #define TABLE_LEAST_PERCENT 0.1 /* of the root; a table shows nothing smaller unless asked */
@@ -183,6 +184,7 @@ static int print_coverage(const struct program_call *call, struct error *error)
 	if (rc < 0)
 		return rc;
 	coverage_print(&coverage, text);
+	progress_end();
 	printf("%s\n", text);
 	return 0;
 }

@@ -57,12 +57,17 @@ static int add_row(struct collector *c, const struct batch *batch, size_t row, s
 	return add(c, &mark, strlen(name), error);
 }
 
+static bool is_mark(uint32_t op)
+{
+	return op == STORE_OP_MARK || op == STORE_OP_RANGE;
+}
+
 static int add_batch(struct collector *c, const struct batch *batch, struct error *error)
 {
 	int code = 0;
 
 	for (size_t row = 0; row < batch->count && !code; row++)
-		if (batch->what[row] == STORE_OP_MARK)
+		if (is_mark(batch->what[row]))
 			code = add_row(c, batch, row, error);
 	return code;
 }
@@ -70,14 +75,14 @@ static int add_batch(struct collector *c, const struct batch *batch, struct erro
 static int note_batch(bool *has_marks, const struct batch *batch)
 {
 	for (size_t row = 0; row < batch->count; row++)
-		*has_marks |= batch->what[row] == STORE_OP_MARK;
+		*has_marks |= is_mark(batch->what[row]);
 	return 0;
 }
 
 /* With `c` NULL only finds out whether there are any: most streams have none, and names are dear. */
 static int look(struct run *run, uint32_t stream, struct collector *c, bool *has_marks, struct error *error)
 {
-	unsigned columns = c ? STORE_END | STORE_WHAT | STORE_REST : STORE_WHAT;
+	unsigned columns = c ? STORE_END | STORE_WHAT | STORE_ATTRIBUTES : STORE_WHAT;
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
@@ -268,6 +273,40 @@ int mark_list(
 	if (!code)
 		code = add_bookmarks(&c, error);
 	return finish(&c, code, marks, count, error);
+}
+
+/* Of a stream, bookmarks being one of their own: its earliest moment so far, and the one behind that time. */
+struct moments {
+	uint64_t first_ns, next_ns;
+};
+
+int mark_instances(struct run *run, uint64_t until_ns, struct arena *arena, const struct mark **marks,
+	size_t *count, struct error *error)
+{
+	size_t streams = (size_t)run_stream_count(run) + 1;
+	struct moments *moments;
+	struct mark *own;
+	int code = mark_list(run, arena, marks, count, error);
+
+	if (code)
+		return code;
+	moments = arena_alloc(arena, streams * sizeof *moments);
+	if (!moments)
+		return error_memory(error);
+	for (size_t i = 0; i < streams; i++)
+		moments[i] = (struct moments){until_ns, until_ns};
+	own = (struct mark *)*marks; /* of the arena, made for us */
+	for (size_t i = *count; i-- > 0;) {
+		struct moments *of = &moments[(size_t)(own[i].stream + 1u)];
+
+		if (own[i].end_ns > own[i].begin_ns)
+			continue;
+		if (own[i].begin_ns != of->first_ns)
+			*of = (struct moments){own[i].begin_ns, of->first_ns};
+		if (of->next_ns > own[i].begin_ns)
+			own[i].end_ns = of->next_ns;
+	}
+	return 0;
 }
 
 int mark_bookmarks(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mark.h - named moments and stretches of a run: `mark` spans that the program or a recorder left, and the
- * bookmarks that a user set while reading (marks.tsv in the run).
+ * mark.h - named moments and stretches of a run: `mark` and `range` spans that the program or a recorder
+ * left, and the bookmarks that a user set while reading (marks.tsv in the run).
  *
  * Both marks.tsv of the run and the user's own file are read.
  *
@@ -19,7 +19,7 @@
 
 struct mark {
 	const char *name;
-	uint64_t begin_ns, end_ns; /* absolute; equal: a moment; an open mark ends at the run's end */
+	uint64_t begin_ns, end_ns; /* absolute; equal: a moment; an open one ends at the run's end */
 	uint32_t stream;	   /* UINT32_MAX: a bookmark */
 };
 
@@ -27,6 +27,10 @@ struct mark {
  * cannot be understood. */
 int mark_list(
 	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error);
+/* The same as instances of what the program does, all of which have a length: a moment lasts to the next
+ * moment of its stream, the last one to `until_ns` (or its own time, if that is later). */
+int mark_instances(struct run *run, uint64_t until_ns, struct arena *arena, const struct mark **marks,
+	size_t *count, struct error *error);
 /* The bookmarks alone: reads no records. */
 int mark_bookmarks(
 	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error);

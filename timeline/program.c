@@ -6,7 +6,11 @@
 #include "timeline/program.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "timeline/progress.h"
+
+#define PROGRESS_AFTER_NS 1000000000ull
 #define HELP_COLUMN 20 /* as in select_help() */
 
 struct parse {
@@ -82,10 +86,12 @@ static const struct shared_option {
 	struct program_option option;
 } shared_options[] = {
 	{PROGRAM_FORMAT, {0, "format", "FORMAT", "table (default), tsv or json", take_format}},
-	{PROGRAM_RUN,
+	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "debug-path", "DIR", "look here for binaries and debug information", take_debug_path}},
-	{PROGRAM_RUN, {0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
-	{PROGRAM_RUN, {0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
 	{0, {'h', "help", NULL, "this text", take_help}},
 	{0, {'V', "version", NULL, "the version", take_version}},
 };
@@ -336,8 +342,13 @@ static int parse_and_work(struct parse *parse, struct error *error)
 		printf("%s %s\n", program->name, HPCT_VERSION);
 		return 0;
 	}
+	if (program->uses & PROGRAM_FORMAT)
+		progress_begin(program->name, STDERR_FILENO, PROGRESS_AFTER_NS);
 	rc = open_run(parse, error);
-	return rc < 0 ? rc : program->work(call, error);
+	if (rc == 0)
+		rc = program->work(call, error);
+	progress_end();
+	return rc;
 }
 
 int program_main(const struct program *program, void *own, int argc, char **argv)

@@ -16,7 +16,9 @@
 enum program_use {
 	PROGRAM_FORMAT = 1, /* --format */
 	PROGRAM_SELECT = 2, /* the selector's options; the run is bound to them */
-	PROGRAM_RUN = 4	    /* the operand is a run, left out: the newest here; --debug-path, --debuginfod */
+	PROGRAM_RUN = 4,    /* the operand is a run, left out: the newest here; options as below */
+	PROGRAM_RUNS =
+		8 /* --debug-path, --debuginfod, --no-rollups, for runs that the program opens itself */
 };
 
 struct program_option {

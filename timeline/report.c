@@ -11,6 +11,7 @@
 
 #include "timeline/escape.h"
 #include "timeline/json.h"
+#include "timeline/progress.h"
 
 #define SCHEMA_VERSION 1
 #define TABLE_ROWS_KEPT 1000u	/* rows that decide the widths of a table */
@@ -327,6 +328,7 @@ int report_open(struct report **result, FILE *out, enum report_format format, co
 {
 	struct report *report = calloc(1, sizeof *report);
 
+	progress_end();
 	if (!report)
 		return error_memory(error);
 	report->out = out;

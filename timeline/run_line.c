@@ -60,7 +60,7 @@ static int look_into(struct run *run, struct run_line_state *stream, const struc
 	}
 	if (code || !has_monitored)
 		return code;
-	code = store_chunk_decode(chunk, STORE_WHAT | STORE_REST, batch, error);
+	code = store_chunk_decode(chunk, STORE_WHAT | STORE_ATTRIBUTES, batch, error);
 	for (size_t i = 0; !code && i < batch->count; i++)
 		note(run, stream, batch->what[i], batch->attributes[i]);
 	return code;

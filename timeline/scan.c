@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/progress.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan_heap.h"
+
+#define PROGRESS_BATCHES 16u /* of 4096 rows: some ten million records a second are read */
 
 struct scan {
 	struct run *run;
@@ -27,6 +30,7 @@ struct scan {
 	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
+	unsigned batches;
 	uint32_t op_store, op_run; /* the last text operation and its translation */
 };
 
@@ -209,12 +213,14 @@ static int put_rows(
 		code = put_contexts(scan, s->context + at, count, error);
 	if (b->what && !code)
 		code = put_whats(scan, s->what + at, count, error);
-	if (b->flags) {
+	if (b->bytes)
 		memcpy(b->bytes + to, s->bytes + at, count * sizeof *b->bytes);
+	if (b->link)
 		memcpy(b->link + to, s->link + at, count * sizeof *b->link);
+	if (b->attributes)
 		memcpy(b->attributes + to, s->attributes + at, count * sizeof *b->attributes);
+	if (b->flags)
 		memcpy(b->flags + to, s->flags + at, count * sizeof *b->flags);
-	}
 	b->count += count;
 	for (size_t row = to; scan->flags & SCAN_CLIP && row < b->count; row++)
 		clip(scan, row);
@@ -281,6 +287,20 @@ static int put_carry(struct scan *scan, struct error *error)
 	return put_rows(scan, &one, 0, 1, error);
 }
 
+/* Where in the window, of which only what the run has counts. */
+static void say_progress(const struct scan *scan)
+{
+	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;
+
+	if (!scan->batch.count)
+		return;
+	now_ns = scan->batch.begin_ns[scan->batch.count - 1];
+	begin_ns = scan->run_begin_ns > begin_ns ? scan->run_begin_ns : begin_ns;
+	end_ns = scan->run_end_ns < end_ns ? scan->run_end_ns : end_ns;
+	if (begin_ns < end_ns && now_ns >= begin_ns)
+		progress_at("reading", now_ns - begin_ns, end_ns - begin_ns);
+}
+
 long scan_next(struct scan *scan, const struct batch **batch, struct error *error)
 {
 	int code = 0;
@@ -295,6 +315,8 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 			break;
 		code = scan->heap.sources[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
 	}
+	if (++scan->batches % PROGRESS_BATCHES == 0)
+		say_progress(scan);
 	return code ? code : (long)scan->batch.count;
 }
 

@@ -63,9 +63,9 @@ int stats_by_find(const char *name)
 
 /* ---- keys ---- */
 
-static void put_text(struct stats_work *work, const char *text)
+static void put_text(struct store_bytes *out, const char *text)
 {
-	escape_field(&work->key, text, strlen(text));
+	escape_field(out, text, strlen(text));
 }
 
 bool stats_by_place(enum stats_by by, enum place_by *place)
@@ -85,26 +85,22 @@ bool stats_by_place(enum stats_by by, enum place_by *place)
 	return by != STATS_STREAM && by != STATS_OP;
 }
 
-/* Text of the row that the cell falls on, into work->key. False when memory is out. */
-static bool put_key(struct stats_work *work, const struct window_time *cell, uint32_t stream)
+bool stats_put_key(struct store_bytes *out, bool *is_state, const struct run *run,
+	const struct window_time *piece, uint32_t stream, enum stats_by by, uint32_t depth)
 {
 	enum place_by place;
+	bool needs_context = stats_by_place(by, &place);
 
-	if (stats_by_place(work->by, &place))
-		return place_put_key(&work->key, work->run, cell->context, place, work->depth);
-	if (work->by == STATS_STREAM)
-		put_text(work, run_stream(work->run, stream)->text);
+	*is_state = !extent_state_is_busy(piece->state) || (needs_context && piece->context == 0);
+	if (!*is_state && needs_context)
+		return place_put_key(out, run, piece->context, place, depth);
+	if (!*is_state && by == STATS_STREAM)
+		put_text(out, run_stream(run, stream)->text);
+	else if (!*is_state && piece->op != STORE_OP_NONE)
+		put_text(out, run_op_name(run, piece->op));
 	else
-		put_text(work, cell->op == STORE_OP_NONE ? extent_state_name(cell->state)
-							 : run_op_name(work->run, cell->op));
-	return true;
-}
-
-/* Somebody works, in a context that is known: by stream and by operation the context need not be. */
-static bool has_key(const struct stats_work *work, const struct window_time *cell)
-{
-	return extent_state_is_busy(cell->state) &&
-	       (cell->context != 0 || work->by == STATS_STREAM || work->by == STATS_OP);
+		put_text(out, extent_state_name(piece->state));
+	return !out->failed;
 }
 
 /* ---- rows ---- */
@@ -143,22 +139,20 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state)
 
 static bool add_cell(struct stats_work *work, const struct window_time *cell, uint32_t stream)
 {
-	bool is_keyed = has_key(work, cell);
 	struct stats_row *row;
 	uint64_t *best_ns;
+	bool is_state;
 
 	work->key.size = 0;
-	if (!is_keyed)
-		put_text(work, extent_state_name(cell->state));
-	else if (!put_key(work, cell, stream))
+	if (!stats_put_key(&work->key, &is_state, work->run, cell, stream, work->by, work->depth))
 		return false;
-	row = work->key.failed ? NULL : row_of(work, !is_keyed);
+	row = row_of(work, is_state);
 	if (!row)
 		return false;
 	best_ns = &work->row_best_ns[row - work->rows];
 	if (cell->time_ns >= *best_ns) {
 		row->state = cell->state;
-		row->function = is_keyed && cell->context != 0
+		row->function = !is_state && cell->context != 0
 					? place_of(work->run, cell->context, work->depth).function
 					: UINT32_MAX;
 		row->context = cell->context;

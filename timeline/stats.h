@@ -6,6 +6,7 @@
 #ifndef TIMELINE_STATS_H
 #define TIMELINE_STATS_H
 
+#include "store/bytes.h"
 #include "timeline/extent.h"
 #include "timeline/place.h"
 
@@ -44,6 +45,12 @@ struct stats {
 	uint64_t monitored_ns; /* of it, in which something is known (not absent, unmonitored) */
 	uint64_t lost_ns;
 };
+
+/* The key of a piece of time of that stream, appended to `out` as the TSV prints it. *is_state: it is a
+ * state's, since nobody works there or nobody knows in which context. False when memory is out. */
+struct window_time;
+bool stats_put_key(struct store_bytes *out, bool *is_state, const struct run *run,
+	const struct window_time *piece, uint32_t stream, enum stats_by by, uint32_t depth);
 
 /* Over these streams and [begin, end); contexts cut at `depth` first (UINT32_MAX: not). ABSENT time is a row
  * ("absent") only if a stream is shorter than the window. Rows in `arena`. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# rows.sh CASE - the golden test of one directory here: rows.tsv, stated by hand, is imported as rows.hpct; each line
-# of `commands` is WANT EXIT COMMAND: the command's output (both kinds) must be the file WANT, byte for byte, and its
-# exit code EXIT. With HPCT_GOLDEN=write the files are written instead: read the difference before committing it.
+# rows.sh CASE - the golden test of one directory here: rows.tsv, stated by hand, is imported as rows.hpct, and
+# NAME.rows.tsv, if there is any, as NAME.hpct; each line of `commands` is WANT EXIT COMMAND: the command's output (both
+# kinds) must be the file WANT, byte for byte, and its exit code EXIT. With HPCT_GOLDEN=write the files are written instead: read the difference before committing it.
 # In: HPCT_BIN, the directory of the programs.
 set -uo pipefail
 export LC_ALL=C TZ=UTC PATH=${HPCT_BIN:?}:/usr/bin:/bin
@@ -12,6 +12,10 @@ trap 'cd / && rm -rf "$work"' EXIT
 mkdir "$work/here" && cd "$work/here" || exit 1
 failed=0
 cp "$case/rows.tsv" . && hpct-import --from tsv rows.tsv || exit 1
+for more in "$case"/*.rows.tsv; do
+	[ ! -f "$more" ] || { cp "$more" . && hpct-import --from tsv "${more##*/}" -o "$(basename "$more" .rows.tsv).hpct"; } ||
+		exit 1
+done
 while read -r want code command; do
 	[ -n "$want" ] || continue
 	bash -c "$command" >"$work/got" 2>&1 </dev/null

@@ -131,6 +131,63 @@ static void test_late(void **unused)
 	end(&asked);
 }
 
+/*
+ * Barrier 1: thread 2 comes at 50, is never seen inside, and all go on. Barrier 2: thread 0 comes last and is
+ * seen. Then thread 1 alone leaves a barrier that two are still missing at: nobody was last.
+ */
+static void test_late_threads(void **unused)
+{
+	struct asked asked = {0};
+	struct store_writer *writer;
+	uint32_t threads[3];
+	struct late late;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	for (uint32_t i = 0; i < 3; i++) {
+		threads[i] = trace_thread(writer, 1, i, 200);
+		trace_run(writer, threads[i], 0, "main;work");
+	}
+	trace_run(writer, threads[0], 10, "main;GOMP_parallel;gomp_team_barrier_wait_end;do_spin");
+	trace_run(writer, threads[1], 30, "main;GOMP_parallel;gomp_team_barrier_wait_end");
+	trace_run(writer, threads[2], 20, "main;slow");
+	trace_run(writer, threads[0], 50, "main;work");
+	trace_run(writer, threads[1], 52, "main;work");
+	trace_run(writer, threads[1], 60, "main;__kmp_hyper_barrier_gather");
+	trace_run(writer, threads[2], 70, "main;__kmp_hyper_barrier_gather");
+	trace_run(writer, threads[0], 75, "main;other");
+	trace_run(writer, threads[0], 100, "main;__kmp_hyper_barrier_gather");
+	trace_run(writer, threads[0], 102, "main;work");
+	trace_run(writer, threads[1], 103, "main;work");
+	trace_run(writer, threads[2], 104, "main;work");
+	trace_run(writer, threads[1], 120, "main;GOMP_barrier");
+	trace_run(writer, threads[1], 140, "main;work");
+	/* A process whose threads never meet. */
+	trace_run(writer, trace_thread(writer, 9, 0, 200), 0, "main;work");
+	ready(&asked, 200);
+	assert_int_equal(late_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(late.count, 0);
+	assert_int_equal(late.thread_count, 3);
+	assert_int_equal(late.thread_held_ns, (40 + 20) + (40 + 30));
+	assert_int_equal(run_stream(asked.small.run, late.threads[0].stream)->s.thread, 0);
+	assert_int_equal(late.threads[0].held_ns, 40 + 30);
+	assert_int_equal(late.threads[0].waited_ns, 40);
+	assert_int_equal(late.threads[0].last, 1);
+	assert_int_equal(late.threads[0].occasions, 2);
+	assert_string_equal(
+		run_context_path(asked.small.run, late.threads[0].context, UINT32_MAX, &asked.arena),
+		"main;other");
+	assert_int_equal(run_stream(asked.small.run, late.threads[1].stream)->s.thread, 2);
+	assert_int_equal(late.threads[1].held_ns, 40 + 20);
+	assert_string_equal(
+		run_context_path(asked.small.run, late.threads[1].context, UINT32_MAX, &asked.arena),
+		"main;slow");
+	assert_int_equal(late.threads[2].held_ns, 0);
+	assert_int_equal(late.threads[2].waited_ns, 20 + 40);
+	end(&asked);
+}
+
 /* 10, 30 and 0 ns of a: mean 40/3, variance (100 + 900) / 3 - (40/3)^2 = 1400/9. */
 static void test_imbalance(void **unused)
 {
@@ -218,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waiting_and_serial),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_late_threads),
 		cmocka_unit_test(test_imbalance),
 		cmocka_unit_test(test_parts),
 	};

@@ -158,16 +158,17 @@ static void check_columns(const struct store_chunk *chunk, const struct store_re
 	assert_int_equal(store_chunk_decode(chunk, asked, &batch, NULL), 0);
 	assert_int_equal(batch.count, count);
 	assert_true(!(asked & STORE_BEGIN) == !batch.begin_ns && !(asked & STORE_END) == !batch.end_ns);
+	assert_true(!(asked & STORE_LINK) == !batch.link && !(asked & STORE_FLAGS) == !batch.flags);
 	for (unsigned i = 0; i < count; i++) {
 		assert_true(!batch.begin_ns || batch.begin_ns[i] == records[i].begin_ns);
 		assert_true(!batch.end_ns || batch.end_ns[i] == records[i].end_ns);
 		assert_true(!batch.amount || batch.amount[i] == records[i].amount);
 		assert_true(!batch.context || batch.context[i] == records[i].context);
 		assert_true(!batch.what || batch.what[i] == records[i].what);
-		assert_true(!batch.link ||
-			    (batch.link[i] == records[i].link && batch.bytes[i] == records[i].bytes &&
-				    batch.attributes[i] == records[i].attributes &&
-				    batch.flags[i] == records[i].flags));
+		assert_true(!batch.bytes || batch.bytes[i] == records[i].bytes);
+		assert_true(!batch.link || batch.link[i] == records[i].link);
+		assert_true(!batch.attributes || batch.attributes[i] == records[i].attributes);
+		assert_true(!batch.flags || batch.flags[i] == records[i].flags);
 	}
 	store_batch_fini(&batch);
 }

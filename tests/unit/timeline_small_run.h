@@ -66,7 +66,7 @@ static inline struct store_writer *small_store(const struct small_run *small, co
 	struct error error = {0};
 	char path[160];
 
-	snprintf(path, sizeof path, "%s/%s.mdb", small->path, name);
+	snprintf(path, sizeof path, "%.63s/%.80s.mdb", small->path, name);
 	if (store_writer_create(&writer, path, &error))
 		fail_msg("%s", error.text);
 	return writer;
@@ -118,7 +118,7 @@ static inline void small_remove(const char *path)
 	char file[512];
 
 	while (directory && (entry = readdir(directory))) {
-		snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+		snprintf(file, sizeof file, "%.200s/%s", path, entry->d_name);
 		if (entry->d_name[0] != '.')
 			unlink(file);
 	}

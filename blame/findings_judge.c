@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * findings_judge.c - what of a process's use of devices, queues, contexts, buffers and arguments
+ * (findings_use.c) is a finding, and what it could save at most.
+ */
+#include <stdlib.h>
+
+#include "blame/findings_parts.h"
+
+static int transfer_compare(const void *left, const void *right)
+{
+	const struct findings_transfer *a = left, *b = right;
+
+	if (a->buffer != b->buffer)
+		return a->buffer < b->buffer ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (int)a->is_back - (int)b->is_back;
+}
+
+static int case_compare(const void *left, const void *right)
+{
+	const struct finding *a = left, *b = right;
+
+	return a->context < b->context ? -1 : a->context > b->context;
+}
+
+/* Both ways of every round trip, by the place that sends the buffer back to the device. */
+static bool judge_round_trips(struct findings_search *search)
+{
+	struct findings_use *use = search->use;
+	struct finding *found = calloc(use->transfer_count + 1, sizeof(*found));
+	size_t count = 0;
+	bool is_kept = found != NULL;
+
+	if (use->transfer_count)
+		qsort(use->transfers, use->transfer_count, sizeof(*use->transfers), transfer_compare);
+	for (size_t i = 1; is_kept && i < use->transfer_count; i++) {
+		const struct findings_transfer *back = &use->transfers[i - 1], *again = &use->transfers[i];
+
+		if (back->buffer != again->buffer || !back->is_back || again->is_back)
+			continue;
+		found[count++] = (struct finding){.kind = FINDING_ROUND_TRIP,
+			.context = again->context,
+			.stream = again->stream,
+			.count = 1,
+			.time_ns = back->time_ns + again->time_ns,
+			.bytes = back->bytes + again->bytes};
+	}
+	if (is_kept && count)
+		qsort(found, count, sizeof(*found), case_compare);
+	for (size_t i = 0, next; is_kept && i < count; i = next) {
+		struct finding *finding = &found[i];
+
+		for (next = i + 1; next < count && found[next].context == finding->context; next++) {
+			finding->count++;
+			finding->time_ns += found[next].time_ns;
+			finding->bytes += found[next].bytes;
+		}
+		finding->save_ns = finding->time_ns;
+		is_kept = findings_put(search, finding);
+	}
+	free(found);
+	return is_kept;
+}
+
+static bool judge_arguments(struct findings_search *search)
+{
+	const struct findings_use *use = search->use;
+
+	for (uint32_t i = 0; i < use->kernels.count; i++) {
+		const struct findings_kernel *of = &use->cases[i];
+
+		if (!of->is_aliased && !findings_put(search, &(struct finding){.kind = FINDING_NOT_ALIASED,
+								     .context = of->context,
+								     .stream = of->stream,
+								     .count = of->count,
+								     .time_ns = of->time_ns}))
+			return false;
+	}
+	return true;
+}
+
+/* At most all kernels of a queue run beside its longest. */
+static bool judge_queues(struct findings_search *search)
+{
+	const struct findings_use *use = search->use;
+
+	for (uint32_t i = 0; i < use->queue_count; i++) {
+		const struct findings_queue *queue = &use->queues[i];
+
+		if (queue->is_in_order && queue->kernels > 1 &&
+			!findings_put(search, &(struct finding){.kind = FINDING_IN_ORDER,
+						      .stream = queue->stream,
+						      .count = queue->kernels,
+						      .time_ns = queue->kernel_ns,
+						      .save_ns = queue->kernel_ns - queue->longest_ns}))
+			return false;
+	}
+	return true;
+}
+
+static uint64_t devices_used(const struct findings_search *search, uint64_t *kernel_ns, uint32_t *stream)
+{
+	const struct findings_use *use = search->use;
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < use->queue_count; i++) {
+		uint32_t device = run_stream(search->run, use->queues[i].stream)->s.device;
+		bool is_new = use->queues[i].kernels != 0;
+
+		for (uint32_t j = 0; j < i; j++)
+			is_new &= !use->queues[j].kernels ||
+				  run_stream(search->run, use->queues[j].stream)->s.device != device;
+		count += is_new;
+		*kernel_ns += use->queues[i].kernel_ns;
+	}
+	*stream = use->queue_count ? use->queues[0].stream : 0;
+	return count;
+}
+
+static bool judge_devices(struct findings_search *search)
+{
+	const struct findings_use *use = search->use;
+	uint64_t kernel_ns = 0, used;
+	uint32_t stream;
+
+	used = devices_used(search, &kernel_ns, &stream);
+	if (used && use->devices_there > used &&
+		!findings_put(search, &(struct finding){.kind = FINDING_UNUSED_DEVICES,
+					      .stream = stream,
+					      .count = use->devices_there - used,
+					      .time_ns = kernel_ns,
+					      .save_ns = kernel_ns - kernel_ns / use->devices_there * used}))
+		return false;
+	return used != 1 || !use->compile_ns ||
+	       findings_put(search, &(struct finding){.kind = FINDING_SINGLE_DEVICE,
+					    .context = use->compile_context,
+					    .stream = use->compile_stream,
+					    .count = use->compiles,
+					    .time_ns = use->compile_ns,
+					    .save_ns = use->compile_ns});
+}
+
+/* A kernel that runs in more than one context of a device is compiled for each. */
+static bool judge_contexts(struct findings_search *search)
+{
+	const struct findings_use *use = search->use;
+	struct numbering kernels;
+	uint32_t again = 0;
+
+	numbering_init(&kernels, 2 * sizeof(uint32_t));
+	for (uint32_t i = 0; i < use->homes.count; i++) {
+		const struct findings_kernel_home *home = numbering_key(&use->homes, i);
+		const uint32_t kernel[2] = {home->function, home->device};
+		bool is_new = true;
+
+		numbering_put(&kernels, kernel, &is_new);
+		again += !is_new;
+	}
+	numbering_fini(&kernels);
+	return !again || findings_put(search, &(struct finding){.kind = FINDING_MANY_CONTEXTS,
+						      .stream = use->queues[0].stream,
+						      .count = again});
+}
+
+/* Memory and kernels, but no copy: what fills the memory was not seen. */
+static bool judge_implicit(struct findings_search *search)
+{
+	const struct findings_use *use = search->use;
+	uint64_t kernel_ns = 0;
+	uint32_t stream;
+
+	if (!use->allocs || use->copies || !devices_used(search, &kernel_ns, &stream))
+		return true;
+	return findings_put(search, &(struct finding){.kind = FINDING_IMPLICIT_COPIES,
+					    .stream = stream,
+					    .count = use->allocs,
+					    .bytes = use->alloc_bytes});
+}
+
+bool findings_use_judge(struct findings_search *search)
+{
+	return judge_round_trips(search) && judge_arguments(search) && judge_queues(search) &&
+	       judge_devices(search) && judge_contexts(search) && judge_implicit(search);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * findings_parts.h - inside the search for findings; for findings*.c alone. findings.c reads the spans once
+ * and judges calls and queues, findings_use.c what a process makes of its devices, contexts, buffers and
+ * arguments.
+ */
+#ifndef BLAME_FINDINGS_PARTS_H
+#define BLAME_FINDINGS_PARTS_H
+
+#include "blame/findings.h"
+#include "blame/process.h"
+#include "timeline/batch.h"
+#include "timeline/numbering.h"
+
+/* A copy of a buffer that has a name, or a kernel's launch. */
+struct findings_transfer {
+	uint64_t begin_ns, time_ns, bytes;
+	uint32_t buffer; /* its number */
+	uint32_t context, stream;
+	bool is_back; /* device to host */
+};
+
+/* A kernel by its context. */
+struct findings_kernel {
+	uint64_t count, time_ns;
+	uint32_t context, stream;
+	bool is_aliased;
+};
+
+struct findings_queue {
+	uint64_t kernels, kernel_ns, longest_ns;
+	uint32_t stream;
+	bool is_in_order;
+};
+
+struct findings_kernel_home {
+	uint32_t function, device, context;
+};
+
+struct findings_use {
+	const struct process *process;
+	struct numbering buffers, kernels,
+		homes; /* by hash of the name; by context; by struct findings_kernel_home */
+	struct findings_transfer *transfers;
+	size_t transfer_count, transfer_room;
+	struct findings_kernel *cases;
+	uint32_t case_room;
+	struct findings_queue *queues;
+	uint32_t queue_count;
+	uint64_t devices_there; /* 0: not known */
+	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
+	uint32_t compile_context, compile_stream;
+	uint64_t compile_most_ns;
+};
+
+struct findings_search {
+	struct run *run;
+	const struct idle_question *question;
+	struct numbering keys;
+	struct finding *list; /* by number */
+	uint64_t *longest_ns;
+	uint32_t room;
+	/* of the process being read */
+	struct sweep_span *work;
+	size_t work_count;
+	struct findings_use *use;
+};
+
+/* One finding, complete: its save_ns, too. Those without a context are told apart by their stream. False:
+ * memory is out. */
+bool findings_put(struct findings_search *search, const struct finding *finding);
+
+/* One process: every span of its streams, in any order of streams, then the judgement. */
+struct findings_use *findings_use_new(const struct process *process);
+void findings_use_free(struct findings_use *use);
+bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
+bool findings_use_judge(struct findings_search *search);
+
+#endif

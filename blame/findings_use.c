@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * findings_use.c - what a process makes of its devices, queues, contexts, buffers and arguments (S3 IV-B,
+ * S0 8.4.2). Evidence is what recorders say in attributes: of a queue's `monitored` span order=in|out and
+ * devices=N, how many there were to choose from; of a copy kind= and buffer=ID; of a kernel
+ * args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. What is not said is no case.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/findings_parts.h"
+#include "store/attribute.h"
+#include "store/hash.h"
+#include "store/line_stack.h"
+
+#define ARGS_MAX 64u
+#define TEXT_BYTES 2048u
+
+struct findings_use *findings_use_new(const struct process *process)
+{
+	struct findings_use *use = calloc(1, sizeof(*use));
+
+	if (!use)
+		return NULL;
+	use->process = process;
+	numbering_init(&use->buffers, sizeof(struct store_hash));
+	numbering_init(&use->kernels, sizeof(uint32_t));
+	numbering_init(&use->homes, sizeof(struct findings_kernel_home));
+	use->queues = calloc(process->stream_count + 1, sizeof(*use->queues));
+	if (use->queues)
+		return use;
+	findings_use_free(use);
+	return NULL;
+}
+
+void findings_use_free(struct findings_use *use)
+{
+	if (!use)
+		return;
+	numbering_fini(&use->buffers);
+	numbering_fini(&use->kernels);
+	numbering_fini(&use->homes);
+	free(use->transfers);
+	free(use->cases);
+	free(use->queues);
+	free(use);
+}
+
+/* ---- spans ---- */
+
+static struct findings_queue *queue_of(struct findings_use *use, uint32_t stream)
+{
+	if (!use->queue_count || use->queues[use->queue_count - 1].stream != stream)
+		use->queues[use->queue_count++] = (struct findings_queue){.stream = stream};
+	return &use->queues[use->queue_count - 1];
+}
+
+static void take_monitored(struct findings_use *use, const char *attributes, size_t size, uint32_t stream)
+{
+	uint64_t devices = attribute_number(attributes, size, "devices", 0);
+	char order[8];
+
+	if (attribute_get(attributes, size, "order", order, sizeof order) && !strcmp(order, "in"))
+		queue_of(use, stream)->is_in_order = true;
+	if (devices > use->devices_there)
+		use->devices_there = devices;
+}
+
+static bool take_copy(
+	struct findings_use *use, const struct batch *batch, size_t row, const char *attributes, size_t size)
+{
+	char name[TEXT_BYTES];
+	enum extent_state state = line_copy_state(attributes, size);
+	struct store_hash hash;
+	uint32_t buffer;
+
+	use->copies++;
+	if ((state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT) ||
+		!attribute_get(attributes, size, "buffer", name, sizeof name))
+		return true;
+	if (use->transfer_count == use->transfer_room) {
+		size_t room = use->transfer_room ? 2 * use->transfer_room : 64;
+		struct findings_transfer *transfers = realloc(use->transfers, room * sizeof(*transfers));
+
+		if (!transfers)
+			return false;
+		use->transfers = transfers;
+		use->transfer_room = room;
+	}
+	hash = store_hash128(name, strlen(name));
+	buffer = numbering_put(&use->buffers, &hash, NULL);
+	use->transfers[use->transfer_count++] = (struct findings_transfer){.begin_ns = batch->begin_ns[row],
+		.time_ns = batch->end_ns[row] - batch->begin_ns[row],
+		.bytes = batch->bytes[row],
+		.buffer = buffer,
+		.context = batch->context[row],
+		.stream = batch->stream,
+		.is_back = state == EXTENT_COPY_OUT};
+	return buffer != NUMBERING_NONE;
+}
+
+/* ---- arguments ---- */
+
+struct range {
+	uint64_t begin, end;
+};
+
+/* Ranges of "4096+1024:8192+512"; 0 when it is not that. */
+static size_t parse_args(const char *text, struct range *ranges)
+{
+	size_t count = 0;
+
+	while (count < ARGS_MAX) {
+		char *end;
+		uint64_t begin = strtoull(text, &end, 0), size;
+
+		if (end == text || *end != '+')
+			return 0;
+		text = end + 1;
+		size = strtoull(text, &end, 0);
+		if (end == text || begin + size < begin)
+			return 0;
+		ranges[count++] = (struct range){begin, begin + size};
+		if (!*end)
+			return count;
+		if (*end != ':')
+			return 0;
+		text = end + 1;
+	}
+	return 0;
+}
+
+static bool do_overlap(const struct range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (ranges[i].begin < ranges[j].end && ranges[j].begin < ranges[i].end)
+				return true;
+	return false;
+}
+
+static bool take_args(struct findings_use *use, const struct batch *batch, size_t row, const char *args)
+{
+	struct range ranges[ARGS_MAX];
+	size_t count = parse_args(args, ranges);
+	bool is_new;
+	uint32_t number;
+
+	if (count < 2)
+		return true;
+	number = numbering_put(&use->kernels, &batch->context[row], &is_new);
+	if (number == NUMBERING_NONE)
+		return false;
+	if (number >= use->case_room) {
+		uint32_t room = use->case_room ? 2 * use->case_room : 64;
+		struct findings_kernel *cases = realloc(use->cases, room * sizeof(*cases));
+
+		if (!cases)
+			return false;
+		use->cases = cases;
+		use->case_room = room;
+	}
+	if (is_new)
+		use->cases[number] =
+			(struct findings_kernel){.context = batch->context[row], .stream = batch->stream};
+	use->cases[number].count++;
+	use->cases[number].time_ns += batch->end_ns[row] - batch->begin_ns[row];
+	use->cases[number].is_aliased |= do_overlap(ranges, count);
+	return true;
+}
+
+static bool take_kernel(struct findings_search *search, const struct batch *batch, size_t row,
+	const char *attributes, size_t size)
+{
+	struct findings_use *use = search->use;
+	const struct store_stream *stream = &run_stream(search->run, batch->stream)->s;
+	uint32_t scope = run_context(search->run, batch->context[row])->scope;
+	struct findings_queue *queue = queue_of(use, batch->stream);
+	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+	char args[TEXT_BYTES];
+
+	queue->kernels++;
+	queue->kernel_ns += time_ns;
+	queue->longest_ns = time_ns > queue->longest_ns ? time_ns : queue->longest_ns;
+	if (scope != UINT32_MAX) {
+		struct findings_kernel_home home = {
+			run_scope(search->run, scope)->function, stream->device, stream->context};
+
+		if (numbering_put(&use->homes, &home, NULL) == NUMBERING_NONE)
+			return false;
+	}
+	/* A list that fills the buffer was cut. */
+	if (!attribute_get(attributes, size, "args", args, sizeof args) || strlen(args) + 1 == sizeof args)
+		return true;
+	return take_args(use, batch, row, args);
+}
+
+static void take_compile(struct findings_use *use, const struct batch *batch, size_t row)
+{
+	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+
+	use->compiles++;
+	use->compile_ns += time_ns;
+	if (time_ns < use->compile_most_ns)
+		return;
+	use->compile_most_ns = time_ns;
+	use->compile_context = batch->context[row];
+	use->compile_stream = batch->stream;
+}
+
+bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
+{
+	size_t size = 0;
+	const char *attributes = "";
+
+	if (batch->attributes[row] && is_gpu)
+		attributes = batch_attributes(search->run, batch, row, &size);
+	switch (batch->what[row]) {
+	case STORE_OP_MONITORED:
+		if (is_gpu)
+			take_monitored(search->use, attributes, size, batch->stream);
+		return true;
+	case STORE_OP_KERNEL:
+		return !is_gpu || take_kernel(search, batch, row, attributes, size);
+	case STORE_OP_COPY:
+		return !is_gpu || take_copy(search->use, batch, row, attributes, size);
+	case STORE_OP_COMPILE:
+		take_compile(search->use, batch, row);
+		return true;
+	case STORE_OP_ALLOC:
+		search->use->allocs++;
+		search->use->alloc_bytes += batch->bytes[row];
+		return true;
+	default:
+		return true;
+	}
+}

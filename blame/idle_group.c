@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle_group.c - see idle_group.h. An idle interval is never handed to its k threads one by one: two clocks
+ * run instead, `active` (by dt / k while k threads work) and `waiting` (by dt / w while nobody works and w
+ * wait), and a thread's piece is charged what its clock gained from its begin to its end. So an interval
+ * costs O(1), whatever k is.
+ */
+#include "blame/idle_group.h"
+
+/* ---- time passes ---- */
+
+/* The samples of this moment, at which GPUs idle. */
+static bool pass_ticks(struct group *group)
+{
+	for (uint32_t i = 0; i < group->tick_count; i++) {
+		const struct line *line = &group->lines[group->ticks[i]];
+
+		if (line->role == ROLE_ACTIVE && !share_sums_add(group->sampled, line->context,
+							 share_of(line->period_ns, group->active)))
+			return false;
+	}
+	return true;
+}
+
+bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns)
+{
+	struct idle *idle = group->idle;
+	bool is_kept =
+		!group->question->gaps || gaps_pass(group->question->gaps, group, begin_ns, begin_ns + dt_ns);
+
+	idle->idle_ns += dt_ns;
+	if (group->active) {
+		idle->blamed_ns += dt_ns;
+		group->clocks.active += share_of(dt_ns, group->active);
+		return is_kept && pass_ticks(group);
+	}
+	idle->all_idle_ns += dt_ns;
+	if (group->waiting)
+		group->clocks.waiting += share_of(dt_ns, group->waiting);
+	else
+		idle->unexplained_ns += dt_ns;
+	return is_kept;
+}
+
+static bool pass_busy(struct group *group, uint64_t dt_ns)
+{
+	group->idle->busy_ns += dt_ns;
+	return !group->question->gaps || gaps_close(group->question->gaps, group);
+}
+
+static bool pass_unknown(struct group *group, uint64_t dt_ns)
+{
+	group->idle->unknown_ns += dt_ns;
+	if (group->lost)
+		group->idle->lost_ns += dt_ns;
+	return !group->question->gaps || gaps_close(group->question->gaps, group);
+}
+
+bool group_pass(struct group *group, uint64_t to_ns)
+{
+	struct idle *idle = group->idle;
+	uint64_t begin_ns = group->now_ns, dt_ns = to_ns - begin_ns;
+	bool is_kernel = group->kernels || group->comms;
+
+	group->now_ns = to_ns;
+	if (group->kernels)
+		idle->kernel_ns += dt_ns;
+	else if (group->comms)
+		idle->comm_ns += dt_ns;
+	else if (group->copies)
+		idle->copy_ns += dt_ns;
+	if (is_kernel || (group->copies && group->question->busy == IDLE_BUSY_ANY))
+		return pass_busy(group, dt_ns);
+	if (group->lost || group->unmonitored || !group->alive)
+		return pass_unknown(group, dt_ns);
+	return group_pass_idle(group, begin_ns, dt_ns);
+}
+
+/* ---- threads ---- */
+
+static void owner_settle(struct group *group, struct owner *owner)
+{
+	if (owner->is_working)
+		owner->gained.waiting += group->clocks.waiting - owner->settled.waiting;
+	else
+		owner->gained.active += group->clocks.active - owner->settled.active;
+	owner->settled = group->clocks;
+}
+
+static void owner_count_sync(struct group *group, const struct owner *owner, uint32_t threads)
+{
+	if (owner->is_working)
+		group->waiting += threads;
+	else
+		group->active += threads;
+}
+
+void group_set_working(struct group *group, struct owner *owner, bool is_working)
+{
+	owner_settle(group, owner);
+	owner_count_sync(group, owner, 0u - owner->sync_count);
+	owner->is_working = is_working;
+	owner_count_sync(group, owner, owner->sync_count);
+}
+
+static enum role role_of(const struct group *group, const struct extent *piece)
+{
+	switch (piece->state) {
+	case EXTENT_SYNC:
+		return waits_context(group->question->waits, piece->context) ? ROLE_WAITING : ROLE_SYNC;
+	case EXTENT_BLOCKED:
+	case EXTENT_RUNNABLE:
+		return piece->context ? ROLE_WAITING : ROLE_NONE;
+	default:
+		if (!extent_state_is_busy(piece->state))
+			return ROLE_NONE;
+		return waits_context(group->question->waits, piece->context) ? ROLE_WAITING : ROLE_ACTIVE;
+	}
+}
+
+static void thread_enter(struct group *group, struct line *line, const struct extent *piece)
+{
+	struct owner *owner = &group->owners[line->owner];
+
+	line->role = role_of(group, piece);
+	line->entered = group->clocks;
+	group->active += line->role == ROLE_ACTIVE;
+	group->waiting += line->role == ROLE_WAITING;
+	if (line->role != ROLE_SYNC)
+		return;
+	owner_settle(group, owner);
+	owner->sync_count++;
+	owner_count_sync(group, owner, 1);
+	line->entered = owner->gained;
+}
+
+static bool thread_leave(struct group *group, struct line *line)
+{
+	struct owner *owner = &group->owners[line->owner];
+	struct clocks now = group->clocks;
+	share_fixed active, waiting;
+
+	if (line->role == ROLE_NONE)
+		return true;
+	group->active -= line->role == ROLE_ACTIVE;
+	group->waiting -= line->role == ROLE_WAITING;
+	if (line->role == ROLE_SYNC) {
+		owner_settle(group, owner);
+		owner->sync_count--;
+		owner_count_sync(group, owner, 0u - 1u);
+		now = owner->gained;
+	}
+	active = line->role == ROLE_WAITING ? 0 : now.active - line->entered.active;
+	waiting = line->role == ROLE_ACTIVE ? 0 : now.waiting - line->entered.waiting;
+	return (!active || share_sums_add(group->blamed, line->context, active)) &&
+	       (!waiting || share_sums_add(group->waited, line->context, waiting));
+}
+
+/* ---- lines ---- */
+
+static uint32_t *queue_counter(struct group *group, const struct line *line)
+{
+	if (line->state == EXTENT_KERNEL)
+		return line->is_comm ? &group->comms : &group->kernels;
+	if (extent_state_is_busy(line->state))
+		return &group->copies;
+	if (line->state == EXTENT_LOST)
+		return &group->lost;
+	return line->state == EXTENT_UNMONITORED ? &group->unmonitored : NULL;
+}
+
+bool group_line_leave(struct group *group, struct line *line)
+{
+	uint32_t *counter;
+
+	if (line->state == EXTENT_STATE_COUNT || line->kind == LINE_OWN_WORK)
+		return true;
+	group->alive -= line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
+	if (line->kind == LINE_THREAD)
+		return thread_leave(group, line);
+	counter = queue_counter(group, line);
+	if (counter)
+		--*counter;
+	return true;
+}
+
+void group_line_enter(struct group *group, struct line *line, const struct extent *piece)
+{
+	uint32_t *counter;
+
+	line->state = piece->state;
+	line->context = piece->context;
+	if (line->kind == LINE_OWN_WORK) {
+		group_set_working(group, &group->owners[line->owner], piece->state == EXTENT_KERNEL);
+		return;
+	}
+	group->alive += line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
+	if (line->kind == LINE_THREAD) {
+		thread_enter(group, line, piece);
+		return;
+	}
+	line->is_comm =
+		piece->state == EXTENT_KERNEL && waits_context(group->question->waits, piece->context);
+	counter = queue_counter(group, line);
+	if (counter)
+		++*counter;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle_queues.c - the sweep over a process's idle GPUs where its queues are simple: between two changes of
+ * its threads nobody's role changes, so that all gaps in between count together, in one part while the
+ * process has no work queued and one while it has.
+ *
+ *   threads   |=====a======|~~~~sync~~~~~|===b===|
+ *   gaps        ^^  ^    ^      ^^    ^     ^^
+ *   queued                      ''             '
+ */
+#include <stdlib.h>
+
+#include "blame/idle_group.h"
+#include "blame/queues.h"
+
+struct lane {
+	struct group group;
+	struct queued_launches *launches;
+	struct queues *queues;
+	struct queues_gap gap;
+	bool has_gap;
+};
+
+static int next_gap(struct lane *lane, struct error *error)
+{
+	int more = queues_next(lane->queues, &lane->gap, error);
+
+	lane->has_gap = more > 0;
+	return more < 0 ? more : 0;
+}
+
+/* Counts the gaps up to there. */
+static int pass(struct lane *lane, uint64_t to_ns, struct error *error)
+{
+	struct group *group = &lane->group;
+	uint64_t now_ns = group->now_ns, free_ns = 0, queued_ns = 0;
+	bool is_counted;
+
+	group->now_ns = to_ns;
+	while (lane->has_gap && lane->gap.begin_ns < to_ns) {
+		uint64_t begin_ns = lane->gap.begin_ns > now_ns ? lane->gap.begin_ns : now_ns;
+		uint64_t end_ns = lane->gap.end_ns < to_ns ? lane->gap.end_ns : to_ns;
+		int result;
+
+		if (!lane->gap.is_alive && !group->alive) {
+			group->idle->unknown_ns += end_ns - begin_ns;
+		} else {
+			uint64_t part_ns = queues_queued_ns(lane->queues, begin_ns, end_ns);
+
+			queued_ns += part_ns;
+			free_ns += end_ns - begin_ns - part_ns;
+		}
+		if (lane->gap.end_ns > to_ns)
+			break;
+		result = next_gap(lane, error);
+		if (result)
+			return result;
+	}
+	group_set_working(group, group->owners, false);
+	is_counted = !free_ns || group_pass_idle(group, now_ns, free_ns);
+	group_set_working(group, group->owners, true);
+	is_counted = is_counted && (!queued_ns || group_pass_idle(group, now_ns, queued_ns));
+	return is_counted ? 0 : error_memory(error);
+}
+
+static int add_threads(struct lane *lane, const struct process *process, struct error *error)
+{
+	struct group *group = &lane->group;
+	const struct idle_question *question = group->question;
+	int result = sweep_new(&group->sweep, group->run, question->begin_ns, question->end_ns, error);
+
+	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+		uint32_t stream = process->streams[i];
+
+		if (run_stream(group->run, stream)->s.kind != STORE_STREAM_CPU)
+			continue;
+		group->lines[group->line_count++] =
+			(struct line){.kind = LINE_THREAD, .stream = stream, .state = EXTENT_STATE_COUNT};
+		result = sweep_add_stream(group->sweep, stream, error);
+	}
+	return result;
+}
+
+static int run_threads(struct lane *lane, struct error *error)
+{
+	struct group *group = &lane->group;
+	struct sweep_change change;
+	int more, result = next_gap(lane, error);
+
+	while (!result && !queues_are_odd(lane->queues) &&
+		(more = sweep_next(group->sweep, &change, error)) != 0) {
+		struct line *line = &group->lines[change.line];
+
+		if (more < 0)
+			return more;
+		if (change.time_ns != group->now_ns)
+			result = pass(lane, change.time_ns, error);
+		if (!result && !group_line_leave(group, line))
+			return error_memory(error);
+		line->state = EXTENT_STATE_COUNT;
+		if (change.piece)
+			group_line_enter(group, line, change.piece);
+	}
+	return result ? result : pass(lane, group->question->end_ns, error);
+}
+
+static void sum_up(struct idle *idle, const struct idle *part, const struct queues_sums *sums)
+{
+	idle->kernel_ns += sums->kernel_ns;
+	idle->comm_ns += sums->kernel_comm_ns - sums->kernel_ns;
+	idle->copy_ns += sums->busy_ns - sums->kernel_comm_ns;
+	idle->busy_ns += sums->busy_ns;
+	idle->unknown_ns += part->unknown_ns;
+	idle->idle_ns += part->idle_ns;
+	idle->blamed_ns += part->blamed_ns;
+	idle->all_idle_ns += part->all_idle_ns;
+	idle->unexplained_ns += part->unexplained_ns;
+	idle->groups++;
+}
+
+static bool add_sums(struct share_sums *to, const struct share_sums *from)
+{
+	for (uint32_t context = 0; context < from->count; context++)
+		if (from->amount[context] && !share_sums_add(to, context, from->amount[context]))
+			return false;
+	return true;
+}
+
+static int lane_run(struct lane *lane, const struct process *process, struct error *error)
+{
+	struct group *group = &lane->group;
+	const struct idle_question *question = group->question;
+	int result = queued_launches_new(
+		&lane->launches, group->run, process, question->begin_ns, question->end_ns, error);
+
+	if (!result)
+		result = queues_new(&lane->queues, group->run, process, question->begin_ns, question->end_ns,
+			question->waits, lane->launches, error);
+	if (result || queues_are_odd(lane->queues))
+		return result;
+	result = add_threads(lane, process, error);
+	return result ? result : run_threads(lane, error);
+}
+
+int group_sweep_queues(struct group *start, const struct process *process, struct error *error)
+{
+	struct share_sums blamed = {0}, waited = {0};
+	struct owner owner = {0};
+	struct idle idle = {0};
+	struct lane lane = {.group = *start};
+	bool is_done = false;
+	int result = -ERROR_IO;
+
+	lane.group.idle = &idle;
+	lane.group.blamed = &blamed;
+	lane.group.waited = &waited;
+	lane.group.owners = &owner;
+	lane.group.owner_count = 1;
+	lane.group.now_ns = start->question->begin_ns;
+	lane.group.lines = calloc((size_t)process->stream_count + 1, sizeof(*lane.group.lines));
+	if (lane.group.lines)
+		result = lane_run(&lane, process, error);
+	else
+		error_memory(error);
+	if (!result && !queues_are_odd(lane.queues)) {
+		is_done = add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited);
+		sum_up(start->idle, &idle, queues_sums(lane.queues));
+		result = is_done ? 0 : error_memory(error);
+	}
+	queues_free(lane.queues);
+	queued_launches_free(lane.launches);
+	sweep_free(lane.group.sweep);
+	free(lane.group.lines);
+	share_sums_fini(&blamed);
+	share_sums_fini(&waited);
+	return result ? result : is_done;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queues.h - the spans of a process's GPU queues united, straight from the columns of the store: what a sweep
+ * over idle time needs of them is only where none runs.
+ *
+ *   queue 0   |###|  |##|     |#|           merged by begin; a span that begins behind all ends so far
+ *   queue 1     |###|  |>>|                 leaves a gap
+ *   gaps            ^      ^^^^^   ^^^
+ *
+ * With the launches it knows what is queued, too. Work that is queued in a gap may begin up to
+ * QUEUED_REACH_NS behind it: so far the queues are read ahead, and gaps kept back.
+ *
+ * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits, and no
+ * spans of one queue that overlap but do not do the same. That is what recorders leave as a rule; for all
+ * else lines (extent.h) say what a queue does, with the same result.
+ */
+#ifndef BLAME_QUEUES_H
+#define BLAME_QUEUES_H
+
+#include "blame/process.h"
+#include "blame/queued.h"
+#include "blame/waits.h"
+
+struct queues_gap {
+	uint64_t begin_ns, end_ns;
+	bool is_alive; /* a queue lives; constant in a gap */
+};
+
+/* Time in which some queue ... ; each includes the one before. Complete at the last gap. */
+struct queues_sums {
+	uint64_t kernel_ns;	 /* runs a kernel that computes */
+	uint64_t kernel_comm_ns; /* runs a kernel */
+	uint64_t busy_ns;	 /* does anything */
+};
+
+struct queues;
+
+/* Of the process's GPU queues in [begin, end). `launches` stays the caller's; NULL: nobody asks for what is
+ * queued. */
+int queues_new(struct queues **queues, struct run *run, const struct process *process, uint64_t begin_ns,
+	uint64_t end_ns, struct waits *waits, struct queued_launches *launches, struct error *error);
+void queues_free(struct queues *queues);
+/* 1: the next gap, in order; 0: no more; negative: error. */
+int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error);
+/* How much of a part of the last gap given the process has work queued for; parts come in order. */
+uint64_t queues_queued_ns(struct queues *queues, uint64_t begin_ns, uint64_t end_ns);
+/* Whether anything was met that is not simple: then what was given so far is void. */
+bool queues_are_odd(const struct queues *queues);
+const struct queues_sums *queues_sums(const struct queues *queues);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_progress.c - what a terminal gets to see: nothing early, a line, the line wiped, also by Ctrl-C;
+ * and that what is no terminal gets nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "timeline/progress.h"
+
+#define WIPE "\r\033[K"
+
+/* Both ends of a terminal. */
+static void terminal_open(int *master, int *terminal)
+{
+	*master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+	assert_true(*master >= 0 && grantpt(*master) == 0 && unlockpt(*master) == 0);
+	*terminal = open(ptsname(*master), O_RDWR | O_NOCTTY);
+	assert_true(*terminal >= 0);
+}
+
+static const char *seen(int fd, char text[512])
+{
+	ssize_t size = read(fd, text, 511);
+
+	text[size > 0 ? size : 0] = '\0';
+	return text;
+}
+
+static void shown_and_wiped(void **state)
+{
+	int master, terminal;
+	char text[512];
+
+	(void)state;
+	terminal_open(&master, &terminal);
+	progress_at("reading", 1, 2); /* not begun */
+	progress_begin("hpct-test", terminal, 0);
+	progress_at("reading", 1, 2);
+	assert_string_equal(seen(master, text), WIPE "hpct-test: reading, 50 % of the window (Ctrl-C stops)");
+	progress_at("reading", 2, 2); /* too soon */
+	assert_string_equal(seen(master, text), "");
+	progress_end();
+	assert_string_equal(seen(master, text), WIPE);
+	progress_at("reading", 2, 2);
+	progress_end();
+	assert_string_equal(seen(master, text), "");
+	close(terminal);
+	close(master);
+}
+
+static void quick_work_is_silent(void **state)
+{
+	int master, terminal;
+	char text[512];
+
+	(void)state;
+	terminal_open(&master, &terminal);
+	progress_begin("hpct-test", terminal, 3600000000000ull);
+	progress_at("reading", 1, 2);
+	progress_end();
+	assert_string_equal(seen(master, text), "");
+	close(terminal);
+	close(master);
+}
+
+static void no_terminal(void **state)
+{
+	int ends[2];
+	char text[512];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	progress_begin("hpct-test", ends[1], 0);
+	progress_at("reading", 1, 2);
+	progress_end();
+	close(ends[1]);
+	assert_string_equal(seen(ends[0], text), "");
+	close(ends[0]);
+}
+
+static void interrupted(void **state)
+{
+	int master, terminal, status;
+	char text[512];
+	const char *end;
+	pid_t child;
+
+	(void)state;
+	terminal_open(&master, &terminal);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		signal(SIGINT, SIG_DFL);
+		progress_begin("hpct-test", terminal, 0);
+		progress_at("reading", 1, 2);
+		raise(SIGINT);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+	seen(master, text);
+	end = text + strlen(text) - strlen(WIPE);
+	assert_true(end > text && strstr(text, "50 %"));
+	assert_string_equal(end, WIPE);
+	close(terminal);
+	close(master);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shown_and_wiped),
+		cmocka_unit_test(quick_work_is_silent),
+		cmocka_unit_test(no_terminal),
+		cmocka_unit_test(interrupted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diff_parts.h - what a comparison consists of; for diff*.c alone. diff_sum.c fills the columns, diff.c joins
+ * them.
+ */
+#ifndef TIMELINE_DIFF_PARTS_H
+#define TIMELINE_DIFF_PARTS_H
+
+#include "store/arena.h"
+#include "timeline/diff.h"
+#include "timeline/numbering.h"
+
+struct diff_key {
+	struct store_hash text;
+	uint64_t is_state;
+};
+
+/* What one repeat has for a key. */
+struct diff_cell {
+	uint64_t exclusive_ns, inclusive_ns, records;
+	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* of them, that samples tell */
+	double exclusive_variance, inclusive_variance;	     /* that sampling brings, ns^2 */
+};
+
+struct diff_repeat {
+	enum diff_side side;
+	struct diff_cell *cells; /* by row */
+	uint32_t room;
+	uint64_t lived_ns, known_ns, work_ns, sampled_ns;
+	uint64_t processes, threads; /* of CPU streams */
+};
+
+struct diff {
+	struct diff_question question;
+	struct numbering keys;
+	const char **texts; /* by row */
+	uint32_t text_room;
+	struct arena arena;
+	struct diff_repeat *repeats;
+	size_t repeat_count;
+	struct store_bytes key; /* scratch */
+};
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diff_sum.c - one repeat of a comparison: what its window holds falls on keys, exclusive and, where it is
+ * asked for, inclusive.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+#include "timeline/coverage.h"
+#include "timeline/diff_parts.h"
+#include "timeline/escape.h"
+#include "timeline/mark.h"
+#include "timeline/place.h"
+#include "timeline/window.h"
+
+#define NO_ROW UINT32_MAX
+#define DEPTH_MAX \
+	512u /* of callers that inclusive paths are made for: a recursion 1e5 deep has 5e9 frames of them */
+
+/* Rows of the scopes of one run (or of its functions, where rows are functions), found once each. */
+struct callers {
+	uint32_t *rows;
+	uint64_t *charged; /* by row: the piece it was charged last, so that recursion counts once */
+	uint32_t count, row_count;
+	uint64_t piece;
+};
+
+struct work {
+	struct diff *diff;
+	struct diff_repeat *repeat;
+	struct run *run;
+	const struct select *select;
+	struct callers callers;
+};
+
+/* ---- rows and cells ---- */
+
+/* The row of the key in diff->key; NO_ROW when memory is out. */
+static uint32_t row_of(struct diff *diff, bool is_state)
+{
+	struct diff_key key = {store_hash128(diff->key.data, diff->key.size), is_state};
+	bool is_new;
+	uint32_t row = diff->key.failed ? NO_ROW : numbering_put(&diff->keys, &key, &is_new);
+
+	if (row == NO_ROW || !is_new)
+		return row;
+	if (row >= diff->text_room) {
+		uint32_t room = diff->text_room ? 2 * diff->text_room : 256;
+		const char **texts = realloc(diff->texts, room * sizeof *texts);
+
+		if (!texts)
+			return NO_ROW;
+		diff->texts = texts;
+		diff->text_room = room;
+	}
+	diff->texts[row] = arena_copy(&diff->arena, (const char *)diff->key.data, diff->key.size);
+	return diff->texts[row] ? row : NO_ROW;
+}
+
+static struct diff_cell *cell_of(struct diff_repeat *repeat, uint32_t row)
+{
+	if (row == NO_ROW)
+		return NULL;
+	if (row >= repeat->room) {
+		uint32_t room = row < 256 ? 256 : row + row / 2;
+		struct diff_cell *cells = realloc(repeat->cells, room * sizeof *cells);
+
+		if (!cells)
+			return NULL;
+		memset(cells + repeat->room, 0, (room - repeat->room) * sizeof *cells);
+		repeat->cells = cells;
+		repeat->room = room;
+	}
+	return &repeat->cells[row];
+}
+
+/* ---- inclusive time ---- */
+
+static uint64_t sampled_ns_of(const struct window_time *piece)
+{
+	return piece->state == EXTENT_WORK && piece->op == STORE_OP_NONE ? piece->time_ns : 0;
+}
+
+/* n samples of p each: (p n)^2 / n. */
+static double variance_of(const struct window_time *piece)
+{
+	double time = (double)sampled_ns_of(piece), samples = piece->records ? (double)piece->records : 1;
+
+	return time * time / samples;
+}
+
+static bool callers_grow(struct callers *callers, uint32_t count, uint32_t row_count)
+{
+	if (count > callers->count) {
+		uint32_t *rows = realloc(callers->rows, (count + count / 2) * sizeof *rows);
+
+		if (!rows)
+			return false;
+		callers->rows = rows;
+		memset(rows + callers->count, 0xff, (count + count / 2 - callers->count) * sizeof *rows);
+		callers->count = count + count / 2;
+	}
+	if (row_count > callers->row_count) {
+		uint64_t *charged = realloc(callers->charged, (row_count + row_count / 2) * sizeof *charged);
+
+		if (!charged)
+			return false;
+		callers->charged = charged;
+		memset(charged + callers->row_count, 0,
+			(row_count + row_count / 2 - callers->row_count) * sizeof *charged);
+		callers->row_count = row_count + row_count / 2;
+	}
+	return true;
+}
+
+/* The row of a scope, by way of a context below it. */
+static uint32_t caller_row(struct work *work, uint32_t scope, uint32_t context)
+{
+	bool is_path = work->diff->question.by == STATS_PATH;
+	const struct run_scope *s = run_scope(work->run, scope);
+	uint32_t at = is_path ? scope : s->function;
+	uint32_t count = is_path ? run_scope_count(work->run) : run_function_count(work->run);
+
+	if (!callers_grow(&work->callers, count, work->diff->keys.count + 1))
+		return NO_ROW;
+	if (work->callers.rows[at] != NO_ROW)
+		return work->callers.rows[at];
+	work->diff->key.size = 0;
+	if (!place_put_key(
+		    &work->diff->key, work->run, context, is_path ? PLACE_PATH : PLACE_FUNCTION, s->depth))
+		return NO_ROW;
+	work->callers.rows[at] = row_of(work->diff, false);
+	return callers_grow(&work->callers, count, work->diff->keys.count) ? work->callers.rows[at] : NO_ROW;
+}
+
+static bool charge(struct work *work, uint32_t row, const struct window_time *piece)
+{
+	struct diff_cell *cell = cell_of(work->repeat, row);
+
+	if (!cell)
+		return false;
+	if (work->callers.charged[row] == work->callers.piece)
+		return true;
+	work->callers.charged[row] = work->callers.piece;
+	cell->inclusive_ns += piece->time_ns;
+	cell->inclusive_sampled_ns += sampled_ns_of(piece);
+	cell->inclusive_variance += variance_of(piece);
+	return true;
+}
+
+/* Every function on the path, or every path that leads to it; the roots alone are nobody. */
+static bool charge_callers(struct work *work, const struct window_time *piece)
+{
+	uint32_t scope = run_scope_at(
+		work->run, run_context(work->run, piece->context)->scope, select_depth(work->select));
+	uint32_t leaf = scope;
+
+	work->callers.piece++;
+	for (; scope != UINT32_MAX; scope = run_scope(work->run, scope)->parent) {
+		const struct run_scope *s = run_scope(work->run, scope);
+		bool is_wanted =
+			s->depth && (s->depth <= DEPTH_MAX || work->diff->question.by == STATS_FUNCTION);
+
+		if ((is_wanted || scope == leaf) &&
+			!charge(work, caller_row(work, scope, piece->context), piece))
+			return false;
+	}
+	return true;
+}
+
+/* ---- one repeat ---- */
+
+static bool needs_callers(const struct diff *diff)
+{
+	return diff->question.is_inclusive || diff->question.scaling;
+}
+
+static bool add_piece(struct work *work, const struct window_time *piece)
+{
+	struct diff *diff = work->diff;
+	struct diff_cell *cell;
+	bool is_state;
+
+	diff->key.size = 0;
+	if (!stats_put_key(&diff->key, &is_state, work->run, piece, 0, diff->question.by,
+		    select_depth(work->select)))
+		return false;
+	cell = cell_of(work->repeat, row_of(diff, is_state));
+	if (!cell)
+		return false;
+	cell->exclusive_ns += piece->time_ns;
+	cell->exclusive_sampled_ns += sampled_ns_of(piece);
+	cell->exclusive_variance += variance_of(piece);
+	cell->records += piece->records;
+	if (needs_callers(diff) && !is_state)
+		return charge_callers(work, piece);
+	cell->inclusive_ns += piece->time_ns;
+	cell->inclusive_sampled_ns += sampled_ns_of(piece);
+	cell->inclusive_variance += variance_of(piece);
+	return true;
+}
+
+static bool is_known(enum extent_state state)
+{
+	return state != EXTENT_UNMONITORED && state != EXTENT_LOST && state != EXTENT_UNKNOWN;
+}
+
+/* The line of a thread has no gaps: what all samples together tell is sure, and a part of it the surer the
+ * more it is of the whole. */
+static void narrow(struct diff_cell *cell, uint64_t whole_ns)
+{
+	if (!whole_ns)
+		return;
+	cell->exclusive_variance *= 1 - (double)cell->exclusive_sampled_ns / (double)whole_ns;
+	cell->inclusive_variance *= 1 - (double)cell->inclusive_sampled_ns / (double)whole_ns;
+}
+
+static int fold(struct work *work, const struct window *window, struct error *error)
+{
+	const struct diff_question *question = &work->diff->question;
+	size_t count;
+	const struct window_time *pieces = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct window_time *piece = &pieces[i];
+
+		if (piece->state == EXTENT_ABSENT)
+			continue;
+		work->repeat->lived_ns += piece->time_ns;
+		work->repeat->known_ns += is_known(piece->state) ? piece->time_ns : 0;
+		work->repeat->sampled_ns += sampled_ns_of(piece);
+		work->repeat->work_ns += extent_state_is_busy(piece->state) ? piece->time_ns : 0;
+		if (question->is_mark || !select_wants_context(work->select, piece->context) ||
+			!select_wants_op(work->select, piece->op))
+			continue;
+		if (!add_piece(work, piece))
+			return error_memory(error);
+	}
+	for (uint32_t row = 0; row < work->repeat->room; row++)
+		narrow(&work->repeat->cells[row], work->repeat->sampled_ns);
+	return 0;
+}
+
+/* Streams come by host, rank and process. */
+static void count_parts(struct work *work, const struct run_stream *stream, const struct run_stream *before)
+{
+	work->repeat->threads++;
+	if (!before || before->store != stream->store || before->s.rank != stream->s.rank ||
+		before->s.pid != stream->s.pid || before->s.generation != stream->s.generation)
+		work->repeat->processes++;
+}
+
+static int add_time(struct work *work, struct error *error)
+{
+	const struct run_stream *before = NULL;
+	struct window *window;
+	uint32_t count;
+	const uint32_t *streams = select_streams(work->select, &count);
+	int code = window_new(&window, work->run, error);
+
+	if (code)
+		return code;
+	for (uint32_t i = 0; i < count && !code; i++) {
+		const struct run_stream *stream = run_stream(work->run, streams[i]);
+		bool is_thread = stream->s.kind == STORE_STREAM_CPU;
+
+		if (work->diff->question.scaling && !is_thread)
+			continue;
+		if (is_thread) {
+			count_parts(work, stream, before);
+			before = stream;
+		}
+		code = window_add_time(window, streams[i], select_begin_ns(work->select),
+			select_end_ns(work->select), error);
+	}
+	if (!code)
+		code = fold(work, window, error);
+	window_free(window);
+	return code;
+}
+
+/* ---- marks ---- */
+
+static bool is_whole(const struct work *work, const struct mark *mark)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(work->select, &count);
+
+	if (mark->begin_ns < select_begin_ns(work->select) || mark->end_ns > select_end_ns(work->select) ||
+		mark->end_ns <= mark->begin_ns)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (streams[i] == mark->stream)
+			return true;
+	return mark->stream == UINT32_MAX;
+}
+
+/* Sums first: of lengths, and of their squares. */
+static int add_mark(struct work *work, const struct mark *mark, struct error *error)
+{
+	double length = (double)(mark->end_ns - mark->begin_ns);
+	struct diff_cell *cell;
+
+	work->diff->key.size = 0;
+	escape_field(&work->diff->key, mark->name, strlen(mark->name));
+	cell = cell_of(work->repeat, row_of(work->diff, false));
+	if (!cell)
+		return error_memory(error);
+	cell->records++;
+	cell->exclusive_ns += mark->end_ns - mark->begin_ns;
+	cell->exclusive_variance += length * length;
+	return 0;
+}
+
+/* Then the mean, and the variance of the mean. */
+static void mean_of_marks(struct diff_cell *cell)
+{
+	double n = (double)cell->records, mean;
+
+	if (!cell->records)
+		return;
+	mean = (double)cell->exclusive_ns / n;
+	cell->exclusive_variance =
+		cell->records > 1 ? fmax(0, (cell->exclusive_variance - n * mean * mean) / (n - 1) / n) : 0;
+	cell->exclusive_ns = (cell->exclusive_ns + cell->records / 2) / cell->records;
+	cell->inclusive_ns = cell->exclusive_ns;
+	cell->inclusive_variance = cell->exclusive_variance;
+}
+
+static int add_marks(struct work *work, struct error *error)
+{
+	struct arena arena = {0};
+	const struct mark *marks;
+	size_t count = 0;
+	int code = mark_instances(work->run, select_end_ns(work->select), &arena, &marks, &count, error);
+
+	for (size_t i = 0; i < count && !code; i++)
+		if (is_whole(work, &marks[i]))
+			code = add_mark(work, &marks[i], error);
+	for (uint32_t row = 0; row < work->repeat->room; row++)
+		mean_of_marks(&work->repeat->cells[row]);
+	arena_fini(&arena);
+	return code;
+}
+
+int diff_add(struct diff *diff, enum diff_side side, struct run *run, const struct select *select,
+	struct error *error)
+{
+	struct diff_repeat *repeats = realloc(diff->repeats, (diff->repeat_count + 1) * sizeof *repeats);
+	struct work work = {.diff = diff, .run = run, .select = select};
+	int code;
+
+	if (!repeats)
+		return error_memory(error);
+	diff->repeats = repeats;
+	work.repeat = &repeats[diff->repeat_count++];
+	*work.repeat = (struct diff_repeat){.side = side};
+	code = add_time(&work, error);
+	if (!code && !work.repeat->known_ns)
+		code = coverage_empty(run, select, error);
+	if (!code && diff->question.is_mark)
+		code = add_marks(&work, error);
+	free(work.callers.rows);
+	free(work.callers.charged);
+	return code;
+}

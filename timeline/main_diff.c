@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_diff.c - hpct-diff: what changed between two runs, repeats of them, or two windows of one.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "timeline/diff.h"
+#include "timeline/program.h"
+#include "timeline/progress.h"
+
+#define GATES_MAX 64
+#define LEAST_COVERAGE 0.9
+
+struct ask {
+	struct diff_question question;
+	const char *time_b; /* NULL: the same window */
+	const char *gates[GATES_MAX];
+	size_t gate_count;
+	double least_coverage;
+};
+
+/* Stays open while rows are made: the selector keeps what it learnt of a run by the run's address. */
+struct opened {
+	struct run **runs;
+	size_t count;
+	const char *names[DIFF_SIDES];
+	uint64_t windows_ns[DIFF_SIDES]; /* of the last repeat */
+};
+
+/* ---- options ---- */
+
+static int take_gate(void *own, const char *value, struct error *error)
+{
+	struct ask *ask = own;
+
+	if (ask->gate_count == GATES_MAX)
+		return error_set(error, ERROR_USAGE, "--gate: no more than %d", GATES_MAX);
+	ask->gates[ask->gate_count++] = value;
+	return 0;
+}
+
+static int take_inclusive(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct ask *)own)->question.is_inclusive = true;
+	return 0;
+}
+
+static int take_time_b(void *own, const char *value, struct error *error)
+{
+	(void)error;
+	((struct ask *)own)->time_b = value;
+	return 0;
+}
+
+static int take_scaling(void *own, const char *value, struct error *error)
+{
+	struct diff_question *question = &((struct ask *)own)->question;
+	char rest;
+
+	question->scaling = strcmp(value, "strong") == 0 ? DIFF_SCALING_STRONG : DIFF_SCALING_WEAK;
+	if (question->scaling == DIFF_SCALING_STRONG || strcmp(value, "weak") == 0)
+		return 0;
+	if (sscanf(value, "weak:%" SCNu64 ",%" SCNu64 "%c", &question->parts[DIFF_A],
+		    &question->parts[DIFF_B], &rest) == 2 &&
+		question->parts[DIFF_A] && question->parts[DIFF_B])
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"--scaling %s: say strong, weak or weak:P,Q, the parts of A and of B", value);
+}
+
+static int take_coverage(void *own, const char *value, struct error *error)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || *end || !(percent >= 0 && percent <= 100))
+		return error_set(error, ERROR_USAGE, "--coverage %s: say per cent, 0 to 100", value);
+	((struct ask *)own)->least_coverage = percent / 100;
+	return 0;
+}
+
+static int find_by(struct ask *ask, const struct select *select, struct error *error)
+{
+	const char *name = select_by(select);
+	int found = name ? stats_by_find(name) : STATS_FUNCTION;
+
+	ask->question.is_mark = name && strcmp(name, "mark") == 0;
+	if (found < 0 && !ask->question.is_mark)
+		return error_set(
+			error, ERROR_USAGE, "--by %s: say function, path, module, line, op or mark", name);
+	ask->question.by = found < 0 ? STATS_FUNCTION : (enum stats_by)found;
+	return 0;
+}
+
+/* ---- runs ---- */
+
+static int add_run(struct program_call *call, struct opened *opened, struct diff *diff, enum diff_side side,
+	const char *path, struct error *error)
+{
+	struct run **runs = realloc(opened->runs, (opened->count + 1) * sizeof *runs);
+	int code;
+
+	if (!runs)
+		return error_memory(error);
+	opened->runs = runs;
+	code = run_open(&runs[opened->count], path, &call->run_options, error);
+	if (code)
+		return code;
+	opened->count++;
+	code = select_bind(call->select, runs[opened->count - 1], error);
+	opened->windows_ns[side] = code ? 0 : select_end_ns(call->select) - select_begin_ns(call->select);
+	return code ? code : diff_add(diff, side, runs[opened->count - 1], call->select, error);
+}
+
+/* "run1.hpct,run2.hpct"; a run whose own name has a comma is one. */
+static int add_side(struct program_call *call, struct opened *opened, struct diff *diff, enum diff_side side,
+	struct error *error)
+{
+	const char *names = opened->names[side];
+	int code = 0;
+
+	if (access(names, F_OK) == 0)
+		return add_run(call, opened, diff, side, names, error);
+	for (const char *at = names; !code;) {
+		size_t size = strcspn(at, ",");
+		const char *name = arena_copy(&call->arena, at, size);
+
+		if (!size)
+			return error_set(
+				error, ERROR_USAGE, "a name is missing in '%s': write RUN or RUN,RUN", names);
+		code = name ? add_run(call, opened, diff, side, name, error) : error_memory(error);
+		if (!at[size])
+			break;
+		at += size + 1;
+	}
+	return code;
+}
+
+static int add_sides(struct program_call *call, struct opened *opened, struct diff *diff, struct error *error)
+{
+	const struct ask *ask = call->own;
+	int code;
+
+	opened->names[DIFF_A] = call->operands[0];
+	opened->names[DIFF_B] = call->operands[call->operand_count - 1];
+	if (call->operand_count < 2 && !ask->time_b)
+		return error_set(error, ERROR_USAGE,
+			"what is %s to be compared with? Name a second run, or a second window with --time-b",
+			opened->names[DIFF_A]);
+	code = add_side(call, opened, diff, DIFF_A, error);
+	if (!code && ask->time_b)
+		code = select_option(call->select, "time", ask->time_b, error);
+	return code ? code : add_side(call, opened, diff, DIFF_B, error);
+}
+
+/* ---- the report ---- */
+
+static const struct report_column script_columns[] = {{"key", REPORT_COMPOSED}, {"a_ns", REPORT_NUMBER},
+	{"b_ns", REPORT_NUMBER}, {"delta_ns", REPORT_FIGURES}, {"ratio", REPORT_FIGURES},
+	{"noise_ns", REPORT_NUMBER}, {"a_records", REPORT_NUMBER}, {"b_records", REPORT_NUMBER},
+	{"loss_percent", REPORT_PERCENT}, {"exclusive_loss_percent", REPORT_PERCENT},
+	{"verdict", REPORT_TEXT}};
+static const struct report_column table_columns[] = {{"delta", REPORT_FIGURES}, {"noise", REPORT_DURATION},
+	{"ratio", REPORT_FIGURES}, {"A", REPORT_DURATION}, {"B", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
+static const struct report_column scaling_columns[] = {{"loss %", REPORT_PERCENT},
+	{"own loss %", REPORT_PERCENT}, {"verdict", REPORT_TEXT}, {"delta", REPORT_FIGURES},
+	{"noise", REPORT_DURATION}, {"A", REPORT_DURATION}, {"B", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
+
+static const char *verdict_name(const struct diff_row *row)
+{
+	return row->verdict == 0 ? "within noise" : row->verdict > 0 ? "sublinear" : "superlinear";
+}
+
+/* B / A; nothing over nothing has none. */
+static void put_ratio(struct report *report, const struct diff_row *row, bool is_table)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	snprintf(text, sizeof text, "%.4f", (double)row->time_ns[DIFF_B] / (double)row->time_ns[DIFF_A]);
+	if (!row->time_ns[DIFF_A])
+		report_string(report, is_table && row->time_ns[DIFF_B] ? "new" : NULL);
+	else
+		report_string(report, is_table && !row->time_ns[DIFF_B] ? "gone" : text);
+}
+
+static void script_row(struct report *report, const struct diff_row *row, bool has_scaling)
+{
+	char delta[REPORT_HUMAN_MAX];
+
+	snprintf(delta, sizeof delta, "%" PRId64, row->delta_ns);
+	report_string(report, row->key);
+	report_number(report, row->time_ns[DIFF_A]);
+	report_number(report, row->time_ns[DIFF_B]);
+	report_string(report, delta);
+	put_ratio(report, row, false);
+	report_number(report, row->noise_ns);
+	report_number(report, row->records[DIFF_A]);
+	report_number(report, row->records[DIFF_B]);
+	if (has_scaling) {
+		report_real(report, row->loss);
+		report_real(report, row->exclusive_loss);
+		report_string(report, verdict_name(row));
+	}
+	report_row(report);
+}
+
+static void table_row(struct report *report, const struct diff_row *row, bool has_scaling)
+{
+	char size[REPORT_HUMAN_MAX], delta[REPORT_HUMAN_MAX + 1];
+
+	report_human_duration(size, (uint64_t)llabs(row->delta_ns));
+	snprintf(delta, sizeof delta, "%s%s", row->delta_ns < 0 ? "-" : "+", size);
+	if (has_scaling) {
+		report_real(report, row->loss);
+		report_real(report, row->exclusive_loss);
+		report_string(report, verdict_name(row));
+	}
+	report_string(report, delta);
+	report_number(report, row->noise_ns);
+	if (!has_scaling)
+		put_ratio(report, row, true);
+	report_number(report, row->time_ns[DIFF_A]);
+	report_number(report, row->time_ns[DIFF_B]);
+	report_string(report, row->key);
+	report_row(report);
+}
+
+static void print_head(const struct opened *opened, const struct ask *ask, const struct diff_result *result)
+{
+	for (int side = DIFF_A; side <= DIFF_B; side++) {
+		char window[REPORT_HUMAN_MAX];
+
+		report_human_duration(window, opened->windows_ns[side]);
+		printf("%c  %s, %s, %.1f %% of the streams' time is known\n", side == DIFF_A ? 'A' : 'B',
+			opened->names[side], window, 100 * result->coverage[side]);
+	}
+	if (ask->question.scaling == DIFF_SCALING_WEAK)
+		printf("weak scaling: times are those of one of %" PRIu64 " and of %" PRIu64 " %s\n",
+			result->parts[DIFF_A], result->parts[DIFF_B], result->part_name);
+}
+
+static int print_rows(const struct program_call *call, const struct diff_result *result, struct error *error)
+{
+	const struct ask *ask = call->own;
+	bool is_table = call->format == REPORT_TABLE,
+	     has_scaling = ask->question.scaling != DIFF_SCALING_NONE;
+	const struct report_column *columns = !is_table	    ? script_columns
+					      : has_scaling ? scaling_columns
+							    : table_columns;
+	struct report *report;
+	int code = report_open(&report, stdout, call->format, "hpct-diff", columns,
+		!is_table ? (has_scaling ? 11 : 8) : (has_scaling ? 8 : 6), error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < result->count && i < select_top(call->select); i++) {
+		if (is_table)
+			table_row(report, &result->rows[i], has_scaling);
+		else
+			script_row(report, &result->rows[i], has_scaling);
+	}
+	return report_close(report, error);
+}
+
+/* ---- gates ---- */
+
+/* The sentence of the gravest gate becomes the error, all others are printed here. */
+static int judge(const struct diff_gate *gates, size_t count, double least_coverage,
+	const struct diff_result *result, struct error *error)
+{
+	enum diff_verdict gravest = DIFF_HOLDS;
+
+	for (size_t i = 0; i < count; i++) {
+		struct error why, other;
+		enum diff_verdict verdict = diff_gate_judge(&gates[i], result, least_coverage, &why);
+		bool is_graver = verdict == DIFF_HIT ? gravest != DIFF_HIT
+						     : verdict == DIFF_UNJUDGED && gravest == DIFF_HOLDS;
+
+		other = is_graver ? *error : why;
+		if (is_graver) {
+			*error = why;
+			gravest = verdict;
+		}
+		if (other.text[0])
+			error_report(&other, "hpct-diff");
+	}
+	return gravest == DIFF_HOLDS ? 0 : -error->code;
+}
+
+static int compare(struct program_call *call, struct opened *opened, struct diff *diff, struct error *error)
+{
+	const struct ask *ask = call->own;
+	struct diff_gate gates[GATES_MAX];
+	struct diff_result result;
+	int code = 0;
+
+	for (size_t i = 0; i < ask->gate_count && !code; i++)
+		code = diff_gate_parse(&gates[i], ask->gates[i], &call->arena, error);
+	if (!code)
+		code = add_sides(call, opened, diff, error);
+	if (!code)
+		code = diff_finish(diff, &result, &call->arena, error);
+	if (code)
+		return code;
+	progress_end();
+	if (call->format == REPORT_TABLE)
+		print_head(opened, ask, &result);
+	code = print_rows(call, &result, error);
+	return code ? code : judge(gates, ask->gate_count, ask->least_coverage, &result, error);
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	struct ask *ask = call->own;
+	struct opened opened = {0};
+	struct diff *diff = NULL;
+	int code = find_by(ask, call->select, error);
+
+	if (!code)
+		code = diff_new(&diff, &ask->question, error);
+	if (!code)
+		code = compare(call, &opened, diff, error);
+	diff_free(diff);
+	for (size_t i = 0; i < opened.count; i++)
+		run_close(opened.runs[i]);
+	free(opened.runs);
+	return code;
+}
+
+static const struct program_option options[] = {
+	{0, "gate", "GLOB>+N%", "fail (1) when a key that matches grew by more; >+20ms, repeatable",
+		take_gate},
+	{0, "coverage", "PERCENT", "of A and B that must be known to judge gates, else 3 (90)",
+		take_coverage},
+	{0, "inclusive", NULL, "by function or path: time with callees", take_inclusive},
+	{0, "scaling", "HOW", "strong, weak or weak:P,Q: loss against the ideal, in per cent of B",
+		take_scaling},
+	{0, "time-b", "A..B", "the window of B, where it is another one", take_time_b}};
+
+static const struct program program = {
+	.name = "hpct-diff",
+	.about = "what changed between two runs, repeats of them, or two windows",
+	.operands = "A [B]",
+	.operands_min = 1,
+	.operands_max = 2,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS,
+	.refused = "metric min",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.notes =
+		"A and B are runs, or repeats of a run: RUN,RUN,RUN. KEY is function (default), path, "
+		"module, line, "
+		"op\n"
+		"or mark; keys meet by name. Noise: half the 95 % interval of the delta, from the scatter of "
+		"repeats and\n"
+		"from what sampling brings.\n",
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct ask ask = {.least_coverage = LEAST_COVERAGE};
+
+	return program_main(&program, &ask, argc, argv);
+}
