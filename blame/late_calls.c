@@ -13,7 +13,7 @@
 #include "blame/late.h"
 #include "blame/process.h"
 #include "store/arena.h"
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 #include "timeline/numbering.h"
 #include "timeline/scan.h"
 
