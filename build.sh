@@ -10,7 +10,7 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev
 build   libcmocka-dev libunwind-dev
-test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux
+test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux dwz libdebuginfod1
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time
