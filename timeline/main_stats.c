@@ -80,7 +80,8 @@ static const struct program program = {
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
 	.refused = "metric min",
-	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, stream or op. Time is what each sample or "
+	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, stream or "
+		 "op.\nTime is what each sample or "
 		 "span\n"
 		 "owns of its stream's line; states are rows too, and all rows sum to streams x window.\n",
 	.work = work,
