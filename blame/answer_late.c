@@ -10,10 +10,8 @@ static const struct report_column late_columns[] = {{"key", REPORT_TEXT}, {"blam
 
 const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena)
 {
-	const struct run_stream *r = run_stream(run, party->stream);
+	const struct run_stream *r = run_stream(run, stream);
 
-	if (party->is_thread)
-		return arena_printf(arena, "thread %u%s%s", r->s.thread, r->name[0] ? " " : "", r->name);
 	return r->s.rank >= 0 ? arena_printf(arena, "rank %d", (int)r->s.rank)
 			      : arena_printf(arena, "process %u.%u", r->s.pid, r->s.generation);
 }

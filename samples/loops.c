@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loops.c - loops in a function, in one inlined into it, and around a call. Argument: CPU seconds (default 0.5).
+ * loops.c - loops in a function, in one inlined into it, and around a call. Argument: CPU seconds (default
+ * 0.5).
  *
  * What the trace must show, below main, by the lines marked in this file:
  *
@@ -39,7 +40,7 @@ APART static uint64_t work(uint64_t turns)
 {
 	uint64_t sum = turns;
 
-	for (uint64_t turn = 0; turn < turns; turn++) { /* MARK outer */
+	for (uint64_t turn = 0; turn < turns; turn++) {	 /* MARK outer */
 		for (unsigned row = 0; row < 200; row++) /* MARK middle */
 			sum = sum_row(cells, sum + row);
 		for (unsigned call = 0; call < 100; call++) { /* MARK called */

@@ -36,7 +36,6 @@ struct function {
 	struct kept_loop *loops;
 	uint64_t *places;
 	uint32_t piece_count, loop_count;
-	bool is_cut;
 };
 
 struct loops {
@@ -46,6 +45,7 @@ struct loops {
 	struct budget budget;
 	struct function *buckets[BUCKETS];
 	size_t kept_bytes;
+	bool is_cut; /* a function took too long: what was kept of it is not all */
 };
 
 /* ---- the file ---- */
@@ -117,7 +117,7 @@ void loops_allow(struct loops *loops, uint64_t cpu_ns)
 
 bool loops_is_spent(const struct loops *loops)
 {
-	return loops->budget.spent;
+	return loops->budget.spent || loops->is_cut;
 }
 
 static const uint8_t *image(void *context, uint64_t address, size_t size)
@@ -258,7 +258,7 @@ static int analyse(struct loops *loops, const struct loops_function *from, struc
 	rc = cfg_build(&cfg, &code, loops->decoder, &budget);
 	if (!rc)
 		rc = keep(function, &cfg, &budget);
-	function->is_cut = budget.spent;
+	loops->is_cut |= budget.spent;
 	loops->budget.steps_left -=
 		loops->budget.steps_left < cfg.instructions ? loops->budget.steps_left : cfg.instructions;
 	budget_step(&loops->budget);

@@ -172,7 +172,8 @@ static const struct program program = {
 	.refused = "metric min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
-	.notes = "KEY is function (default), path, module, line, stream or op. Time is what each sample or "
+	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, stream or "
+		 "op.\nTime is what each sample or "
 		 "span\n"
 		 "owns of its stream's line; states are rows too, and all rows sum to streams x window.\n",
 	.work = work,

@@ -107,6 +107,11 @@ bool module_elf_has_debug(Elf *elf)
 	return section_find(elf, ".debug_info") || section_find(elf, ".zdebug_info");
 }
 
+bool module_elf_has_symbols(Elf *elf)
+{
+	return section_find(elf, ".symtab") != NULL;
+}
+
 void module_elf_open_mini(struct module_elf *mini, Elf *elf)
 {
 	Elf_Scn *section = section_find(elf, ".gnu_debugdata");

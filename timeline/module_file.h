@@ -47,6 +47,7 @@ void module_files_close(struct module_files *files);
 int module_elf_open(struct module_elf *file, const char *path, struct error *error);
 void module_elf_close(struct module_elf *file);
 bool module_elf_has_debug(Elf *elf);
+bool module_elf_has_symbols(Elf *elf); /* besides the dynamic ones */
 /* Its build id into `id`; the size, 0: it has none. */
 uint8_t module_elf_build_id(Elf *elf, uint8_t id[NAMES_BUILD_ID_MAX]);
 

@@ -177,6 +177,7 @@ static void module_open_shared(
 	struct names_request identity = *request;
 	char key[16384] = "";
 	bool is_damaged;
+	size_t used;
 
 	if (!directory || module->level != NAMES_ALL || !module->files.binary.elf)
 		return;
@@ -185,7 +186,10 @@ static void module_open_shared(
 	key_put_file(key, sizeof key, "/proc/self/exe");
 	key_put_file(key, sizeof key, module->files.debug.path);
 	key_put_file(key, sizeof key, module->files.alternate.path);
-	strcat(key, module->wants_loops ? "loops\n" : "\n");
+	used = strlen(key);
+	snprintf(key + used, sizeof key - used, "debug %d symbols %d loops %d\n",
+		module_elf_has_debug(module->files.binary.elf),
+		module_elf_has_symbols(module->files.binary.elf), module->wants_loops);
 	module->shared = names_shared_open(directory, &identity, key, &is_damaged);
 	if (is_damaged)
 		module_note(module, "the names kept from earlier runs are damaged and were found anew");

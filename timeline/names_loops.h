@@ -17,8 +17,8 @@
  * inlined calls. Returns 0 or negative (memory).
  *
  * The line of a loop is the lowest that its own function has for the branches back and out, in the file of
- * the first branch back: that is where compilers put the `for` or `while` (of `do ... while`, its end), as
- * hpcstruct has it. Other instructions are not asked, since many were moved in from elsewhere; nor is a line
+ * the first branch back: that is where compilers put the `for` or `while` (of `do ... while`, its
+ * end). Other instructions are not asked, since many were moved in from elsewhere; nor is a line
  * believed that lies above the outer loop's.
  */
 int names_loops_insert(struct loops *loops, const struct loops_function *function, struct dwarf_module *dwarf,

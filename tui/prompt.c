@@ -129,7 +129,7 @@ static void set_by(struct session *session, const char *value)
 	int by = stats_by_find(value);
 
 	if (by < 0) {
-		session_say(session, ":by function, path, module, line, stream or op");
+		session_say(session, ":by " STATS_BY_NAMES ", stream or op");
 		return;
 	}
 	session->stats.by = by;

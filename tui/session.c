@@ -325,7 +325,7 @@ static int take_selection(struct session *session, const struct select *select, 
 
 	if (by < 0)
 		return error_set(error, ERROR_USAGE,
-			"--by: '%s' is none of function, path, module, line, stream, op", select_by(select));
+			"--by: '%s' is none of " STATS_BY_NAMES ", stream, op", select_by(select));
 	session->stats.by = by;
 	if (!select)
 		return 0;
