@@ -53,7 +53,8 @@ void gpu_clock_convert(const struct gpu_clock *clock, uint64_t launch_ns, uint64
 	after += (int64_t)((begin_end_ticks[0] - earliest) & mask);
 	begin_end_ns[0] = clock->anchor_ns + (uint64_t)ns_of(clock, after);
 	duration = (begin_end_ticks[1] - begin_end_ticks[0]) & mask;
-	begin_end_ns[1] = begin_end_ns[0] + (uint64_t)ns_of(clock, (int64_t)duration);
+	/* From the tick itself: the next operation may begin with it. */
+	begin_end_ns[1] = clock->anchor_ns + (uint64_t)ns_of(clock, after + (int64_t)duration);
 	if (begin_end_ns[1] > now_ns + slack || (int64_t)duration < 0) {
 		duration = (begin_end_ticks[0] - begin_end_ticks[1]) & mask;
 		begin_end_ns[1] = begin_end_ns[0] - (uint64_t)ns_of(clock, (int64_t)duration);
