@@ -127,6 +127,22 @@ static uint64_t own_cpu_ns(void)
 	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
 }
 
+static bool has_gpu(const struct summary *summary)
+{
+	return summary->gpu_operations + summary->gpu_launches + summary->gpu_lost > 0;
+}
+
+static void gpu_numbers_put(const struct summary *summary, struct store_writer *writer)
+{
+	if (!has_gpu(summary))
+		return;
+	store_writer_meta_number(writer, "gpu_operations", summary->gpu_operations);
+	store_writer_meta_number(writer, "gpu_launches", summary->gpu_launches);
+	store_writer_meta_number(writer, "gpu_unmatched", summary->gpu_unmatched);
+	store_writer_meta_number(writer, "gpu_untimed", summary->gpu_untimed);
+	store_writer_meta_number(writer, "gpu_lost", summary->gpu_lost);
+}
+
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
 {
 	const struct {
@@ -143,11 +159,6 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"faults_caught", summary->errant},
 		{"switches_lost", summary->switches_lost},
 		{"switches_refused", summary->switches_refused},
-		{"gpu_operations", summary->gpu_operations},
-		{"gpu_launches", summary->gpu_launches},
-		{"gpu_unmatched", summary->gpu_unmatched},
-		{"gpu_untimed", summary->gpu_untimed},
-		{"gpu_lost", summary->gpu_lost},
 		{"threads_unmonitored", summary->threads_unmonitored},
 		{"children_unmonitored", summary->unmonitored_children},
 		{"processes_refused", summary->refused},
@@ -157,6 +168,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 	};
 
 	summary->unnamed = unnamed;
+	gpu_numbers_put(summary, writer);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		store_writer_meta_number(writer, number[i].key, number[i].value);
 	if (summary->has_ended)
@@ -198,7 +210,7 @@ static int gpu_put(const struct summary *summary, char *text, size_t room)
 {
 	int used = 0;
 
-	if (!(summary->gpu_operations + summary->gpu_launches + summary->gpu_lost))
+	if (!has_gpu(summary))
 		return 0;
 	used = snprintf(text, room, "gpu operations %lu  launches %lu  without a launch %lu  lost %lu\n",
 		(unsigned long)summary->gpu_operations, (unsigned long)summary->gpu_launches,

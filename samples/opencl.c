@@ -10,8 +10,8 @@
  *   events     the same with the program's own profiling and events; it prints that its profiled times are
  *              in order, as they are without hpct.
  *   unordered  an out-of-order queue: 2 x TURNS kernels without dependencies, then clWaitForEvents.
- *   exit       queues kernels and leaves by _exit while they run.
- * Prints the result of the computation and whether the program may read profiling times.
+ *   exit       three kernels `scale` to their end, then 2000 `spin` queued, and leaves by _exit while they
+ * run. Prints the result of the computation and whether the program may read profiling times.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -67,7 +67,7 @@ static const char source[] = "kernel void scale(global float *a, float by) { a[g
 			     "{ size_t i = get_global_id(0); for (int k = 0; k < 200; k++) a[i] += b[i]; }\n"
 			     "kernel void spin(global float *a)\n"
 			     "{ size_t i = get_global_id(0); float x = a[i];\n"
-			     "  for (int k = 0; k < 20000; k++) x = x * 0.999f + 0.5f; a[i] = x; }\n";
+			     "  for (int k = 0; k < 1000; k++) x = x * 0.999f + 0.5f; a[i] = x; }\n";
 
 static cl_context context;
 static cl_device_id device;
@@ -236,10 +236,16 @@ APART static void unordered(void)
 APART static void leave(void)
 {
 	cl_command_queue queue = queue_new(0);
-	cl_kernel kernel = kernel_new("spin");
+	cl_kernel kernel = kernel_new("spin"), scale = kernel_new("scale");
+	const float by = 2;
 
+	cl.clSetKernelArg(scale, 0, sizeof(a), &a);
+	cl.clSetKernelArg(scale, 1, sizeof(by), &by);
+	for (int i = 0; i < 3; i++)
+		kernel_start(queue, scale, NULL);
+	need(cl.clFinish(queue), "clFinish");
 	cl.clSetKernelArg(kernel, 0, sizeof(a), &a);
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < 2000; i++)
 		kernel_start(queue, kernel, NULL);
 	cl.clFlush(queue);
 	puts("left");

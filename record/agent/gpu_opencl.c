@@ -196,14 +196,21 @@ static size_t memory_bytes(cl_mem memory)
 	return bytes;
 }
 
+static void allocated(const void *memory, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind)
+{
+	if (!memory)
+		return;
+	opencl_memory_add(memory, bytes, kind);
+	gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind);
+}
+
 static cl_mem CL_API_CALL create_buffer(
 	cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *result)
 {
 	uint64_t begin_ns = gpu_now_ns();
 	cl_mem memory = opencl_next.clCreateBuffer(context, flags, bytes, host, result);
 
-	if (memory)
-		gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind_of(flags));
+	allocated(memory, begin_ns, bytes, kind_of(flags));
 	return memory;
 }
 
@@ -214,8 +221,7 @@ static cl_mem CL_API_CALL create_buffer_with_properties(cl_context context,
 	cl_mem memory =
 		opencl_next.clCreateBufferWithProperties(context, properties, flags, bytes, host, result);
 
-	if (memory)
-		gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind_of(flags));
+	allocated(memory, begin_ns, bytes, kind_of(flags));
 	return memory;
 }
 
@@ -225,35 +231,29 @@ static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags, c
 	uint64_t begin_ns = gpu_now_ns();
 	cl_mem memory = opencl_next.clCreateImage(context, flags, format, description, host, result);
 
-	if (memory)
-		gpu_call(STORE_OP_ALLOC, begin_ns, memory_bytes(memory), GPU_MEMORY_ARRAY);
+	allocated(memory, begin_ns, memory ? memory_bytes(memory) : 0, GPU_MEMORY_ARRAY);
 	return memory;
 }
 
-/* The last reference frees it; a part of another buffer is no memory of its own. */
+static cl_int CL_API_CALL retain_memory(cl_mem memory)
+{
+	cl_int result = opencl_next.clRetainMemObject(memory);
+
+	if (!result)
+		opencl_memory_retain(memory);
+	return result;
+}
+
+/* Forgotten first: the handle may be another thread's new memory as soon as it is released. */
 static cl_int CL_API_CALL release_memory(cl_mem memory)
 {
-	cl_uint references = 0;
-	cl_mem whole = NULL;
-	cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
-	cl_mem_flags flags = 0;
-	uint64_t begin_ns;
-	size_t bytes = 0;
-	cl_int result;
+	uint64_t begin_ns = gpu_now_ns(), bytes;
+	enum gpu_memory_kind kind;
+	bool is_last = opencl_memory_release(memory, &bytes, &kind);
+	cl_int result = opencl_next.clReleaseMemObject(memory);
 
-	opencl_next.clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof(references), &references, NULL);
-	if (references == 1) {
-		opencl_next.clGetMemObjectInfo(
-			memory, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(whole), &whole, NULL);
-		opencl_next.clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, NULL);
-		opencl_next.clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof(flags), &flags, NULL);
-		bytes = memory_bytes(memory);
-	}
-	begin_ns = gpu_now_ns();
-	result = opencl_next.clReleaseMemObject(memory);
-	if (!result && references == 1 && !whole)
-		gpu_call(STORE_OP_FREE, begin_ns, bytes,
-			type == CL_MEM_OBJECT_BUFFER ? kind_of(flags) : GPU_MEMORY_ARRAY);
+	if (is_last)
+		gpu_call(STORE_OP_FREE, begin_ns, bytes, kind);
 	return result;
 }
 
@@ -263,18 +263,19 @@ static void *CL_API_CALL shared_alloc(
 	uint64_t begin_ns = gpu_now_ns();
 	void *memory = opencl_next.clSVMAlloc(context, flags, bytes, alignment);
 
-	if (memory)
-		gpu_call(STORE_OP_ALLOC, begin_ns, bytes, GPU_MEMORY_MANAGED);
+	allocated(memory, begin_ns, bytes, GPU_MEMORY_MANAGED);
 	return memory;
 }
 
 static void CL_API_CALL shared_free(cl_context context, void *memory)
 {
-	uint64_t begin_ns = gpu_now_ns();
+	uint64_t begin_ns = gpu_now_ns(), bytes;
+	enum gpu_memory_kind kind;
+	bool is_last = memory && opencl_memory_release(memory, &bytes, &kind);
 
 	opencl_next.clSVMFree(context, memory);
-	if (memory)
-		gpu_call(STORE_OP_FREE, begin_ns, 0, GPU_MEMORY_MANAGED);
+	if (is_last)
+		gpu_call(STORE_OP_FREE, begin_ns, bytes, kind);
 }
 
 /* ---- programs ---- */
@@ -329,6 +330,7 @@ static void layer_fill(cl_uint count)
 	OPENCL_PUT(&layer, count, clCreateBuffer, create_buffer);
 	OPENCL_PUT(&layer, count, clCreateBufferWithProperties, create_buffer_with_properties);
 	OPENCL_PUT(&layer, count, clCreateImage, create_image);
+	OPENCL_PUT(&layer, count, clRetainMemObject, retain_memory);
 	OPENCL_PUT(&layer, count, clReleaseMemObject, release_memory);
 	OPENCL_PUT(&layer, count, clSVMAlloc, shared_alloc);
 	OPENCL_PUT(&layer, count, clSVMFree, shared_free);

@@ -65,6 +65,12 @@ void opencl_enqueue_begin(struct opencl_enqueue *enqueue, cl_command_queue queue
 cl_int opencl_enqueue_end(
 	struct opencl_enqueue *enqueue, cl_int result, const struct gpu_activity *activity, bool is_blocking);
 
+/* The program made memory, took or gave back a reference; true: the last one, with what it was. */
+void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind kind);
+void opencl_memory_retain(const void *handle);
+bool opencl_memory_release(const void *handle, uint64_t *bytes, enum gpu_memory_kind *kind);
+void opencl_memory_forget(void);
+
 /* Commands under way; waits for those that are about to be told. */
 void opencl_settle(void);
 /* A fork child: all is forgotten. */

@@ -342,6 +342,7 @@ void opencl_settle(void)
 
 void opencl_forget(void)
 {
+	opencl_memory_forget();
 	opencl.devices = NULL;
 	opencl.contexts = NULL;
 	memset(opencl.queues, 0, sizeof(opencl.queues));
