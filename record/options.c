@@ -23,6 +23,7 @@ const char options_help[] =
 	"                         time (the default); CPUTIME@f200: 200 samples a second\n"
 	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
 	"                         default); nvidia, opencl or level0 alone; off\n"
+	"      --cuda-graphs node|graph   --cuda yield|hold   see man hpct-record\n"
 	"  -t, --trace            accepted: hpct always traces\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
@@ -40,6 +41,8 @@ static const struct option long_options[] = {
 	{"overwrite", no_argument, NULL, 'O'},
 	{"event", required_argument, NULL, 'e'},
 	{"trace", no_argument, NULL, 't'},
+	{"cuda", required_argument, NULL, 'C'},
+	{"cuda-graphs", required_argument, NULL, 'G'},
 	{"summary", required_argument, NULL, 'S'},
 	{"no-switches", no_argument, NULL, 'W'},
 	{"strict", no_argument, NULL, 'X'},
@@ -85,6 +88,16 @@ static int gpu_option(struct options *options, const char *word, struct error *e
 		"event gpu=%s is not available; after gpu= comes auto, nvidia, opencl, level0 or off", word);
 }
 
+/* The second of two words; an error if it is neither. */
+static int choice(
+	const char *option, const char *first, const char *second, bool *is_second, struct error *error)
+{
+	*is_second = !strcmp(optarg, second);
+	if (*is_second || !strcmp(optarg, first))
+		return 0;
+	return error_set(error, ERROR_USAGE, "%s takes %s or %s, not %s", option, first, second, optarg);
+}
+
 static int option_take(struct options *options, int letter, struct error *error)
 {
 	switch (letter) {
@@ -100,6 +113,10 @@ static int option_take(struct options *options, int letter, struct error *error)
 		return options_event(options->events, sizeof(options->events), optarg, error);
 	case 't':
 		return 0;
+	case 'C':
+		return choice("--cuda", "yield", "hold", &options->cuda_hold, error);
+	case 'G':
+		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
 	case 'S':
 		options->summary = optarg;
 		return 0;
@@ -156,6 +173,10 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	}
 	if (!options->no_switches)
 		strcat(options->events, " SWITCHES");
+	if (options->cuda_hold)
+		strcat(options->events, " cuda=hold");
+	if (options->cuda_whole_graphs)
+		strcat(options->events, " cuda-graphs=graph");
 	strcat(strcat(options->events, " gpu="), options->gpu);
 	options->program = argv + optind;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)

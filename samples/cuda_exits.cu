@@ -3,7 +3,7 @@
  * cuda_exits WAY - ten kernels of 1 ms, waited for; then the program ends by WAY:
  *
  *   return     from main              _exit      without destructors
- *   kill       by SIGKILL, 0.5 s later           abort      by SIGABRT
+ *   kill       by SIGKILL, 0.5 s later           abort      by SIGABRT, likewise
  *   reset      ten more after cudaDeviceReset    illegal    a kernel that writes to address 16
  *   fork       a child that uses no CUDA exits first, and one that tries it and fails
  *   running    ten more that nobody waits for, then return
@@ -71,8 +71,10 @@ int main(int argc, char **argv)
 		usleep(500000);
 		raise(SIGKILL);
 	}
-	if (!strcmp(way, "abort"))
+	if (!strcmp(way, "abort")) {
+		usleep(500000);
 		abort();
+	}
 	if (!strcmp(way, "reset")) {
 		CHECK(cudaDeviceReset());
 		ten();

@@ -16,6 +16,7 @@
 #include "record/agent/gpu_cuda_share.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
+#include "record/agent/runtime.h"
 #include "record/agent/wrap.h"
 
 #define FLUSH_PERIOD_NS UINT64_C(200000000)
@@ -74,8 +75,9 @@ static void wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* CUPTI hands over what is in its buffers when they are full, or when asked: a program may be killed. All
- * asking is done here, since CUPTI takes locks that a thread in a signal handler may hold. */
+/* CUPTI hands over what is in its buffers when they are full, or when asked: a program may be killed. At
+ * the end it must not keep those in which an operation has not finished. All asking is done here, since CUPTI
+ * takes locks that a thread in a signal handler may hold. */
 static void *flusher(void *nothing)
 {
 	uint32_t asked = 0;
@@ -90,7 +92,7 @@ static void *flusher(void *nothing)
 		asked = atomic_load(&flush_asked);
 		/* Once more after the last launch: it may have been running. */
 		if (atomic_load(&cuda.state) == CUDA_ON && (is_asked || calls != seen))
-			cuda.api.cuptiActivityFlushAll(0);
+			cuda.api.cuptiActivityFlushAll(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 		seen = calls;
 		atomic_store(&flush_done, asked);
 		wake(&flush_done);
@@ -109,12 +111,11 @@ static void flusher_start(void)
 		return;
 	sigfillset(&all);
 	REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
-	if (!REAL(pthread_create)(&thread, NULL, flusher, NULL))
-		pthread_detach(thread);
+	REAL(pthread_create)(&thread, NULL, flusher, NULL); /* nobody joins it: it runs to the end */
 	REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
 }
 
-static void start(void)
+static void start(uint64_t caller)
 {
 	int idle = CUDA_IDLE;
 	const char *why;
@@ -124,9 +125,12 @@ static void start(void)
 		return;
 	cuda.whole_graphs = event_asked("cuda-graphs=graph");
 	cuda.hold = event_asked("cuda=hold");
+	runtime_add(caller, false);
 	why = cuda_library_open(&cuda.api);
-	if (!why)
+	if (!why) {
+		runtime_add((uintptr_t)cuda.api.cuptiSubscribe, true);
 		why = cuda_begin();
+	}
 	atomic_store(&cuda.state, why ? CUDA_OFF : CUDA_ON);
 	if (why) {
 		gpu_unmonitored(why);
@@ -140,7 +144,7 @@ static void start(void)
 WRAPPER int InitializeInjection(void);
 WRAPPER int InitializeInjection(void)
 {
-	start();
+	start((uintptr_t)__builtin_return_address(0));
 	return 1;
 }
 
@@ -172,7 +176,7 @@ void cuda_share_take(void)
 static void cuda_library_loaded(const char *path)
 {
 	(void)path;
-	start();
+	start((uintptr_t)__builtin_return_address(0));
 }
 
 static void cuda_flush(void)

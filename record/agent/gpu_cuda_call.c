@@ -20,10 +20,14 @@ enum call {
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_LOAD	  /* of a GPU binary, perhaps compiled first */
+	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first */
+	CALL_RESOLVE	  /* may load one that was put off */
 };
 
 static unsigned char call_of[CALLS_MAX];
+
+/* GPU binaries that the calling thread's driver call has loaded so far. */
+static __thread unsigned modules_loaded __attribute__((tls_model("initial-exec")));
 
 /* First match wins. A name may go on with _v2, _ptsz and the like. */
 static const struct {
@@ -61,6 +65,14 @@ static const struct {
 	{"cuModuleLoad", CALL_LOAD},
 	{"cuLibraryLoad", CALL_LOAD},
 	{"cuLinkComplete", CALL_LOAD},
+	{"cuModuleGet", CALL_RESOLVE},
+	{"cuLibraryGet", CALL_RESOLVE},
+	{"cuKernelGet", CALL_RESOLVE},
+	{"cuKernelSet", CALL_RESOLVE},
+	{"cuFuncGet", CALL_RESOLVE},
+	{"cuFuncSet", CALL_RESOLVE},
+	{"cuFuncLoad", CALL_RESOLVE},
+	{"cuOccupancy", CALL_RESOLVE},
 };
 
 static enum call call_by_name(const char *name)
@@ -124,6 +136,14 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 	       !cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue);
 }
 
+/* A loaded binary brings its own memory, whose records name this call. */
+static void loaded(uint64_t correlation, uint64_t begin_ns)
+{
+	if (modules_loaded)
+		gpu_launched(correlation, begin_ns);
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+}
+
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
 {
 	struct gpu_queue queue;
@@ -133,8 +153,9 @@ static void call_returned(const CUpti_CallbackData *data, enum call call, uint64
 		memory_order_relaxed);
 	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
-	else if (call == CALL_LOAD)
-		gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	else if (call >= CALL_LOAD && (modules_loaded || call == CALL_LOAD))
+		loaded(data->correlationId, begin_ns);
+	modules_loaded = 0;
 	if (call > CALL_LAUNCH && call < CALL_LOAD)
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
@@ -153,6 +174,7 @@ static void module_loaded(const CUpti_ResourceData *data)
 {
 	const CUpti_ModuleResourceData *module = data->resourceDescriptor;
 
+	modules_loaded++;
 	if (module && module->pCubin && module->cubinSize)
 		gpu_module(module->pCubin, module->cubinSize);
 }

@@ -11,8 +11,8 @@
 
 #include "record/agent/gpu_cuda.h"
 
-#define BUFFER_BYTES (1u << 20)
-#define SLOTS 512u
+#define BUFFER_BYTES (256u << 10) /* CUPTI keeps one until all in it has finished */
+#define SLOTS 1024u
 #define CONTEXTS_MAX 256u
 #define DEVICES_MAX 64u
 #define WARP 32u
@@ -44,14 +44,30 @@ static struct {
 	uint32_t warps, blocks, registers, shared_bytes;
 } limits[DEVICES_MAX];
 
-static _Atomic uint32_t context_devices[CONTEXTS_MAX]; /* device + 1, by context modulo */
+/* By context modulo; of two that share an entry, one gets no names. */
+static struct {
+	_Atomic uint32_t device; /* + 1; 0: not known */
+	uint32_t context, null_stream;
+	_Atomic bool is_named;
+} contexts[CONTEXTS_MAX];
 
 static uint32_t context_device(uint32_t context)
 {
 	uint32_t device =
-		atomic_load_explicit(&context_devices[context % CONTEXTS_MAX], memory_order_relaxed);
+		atomic_load_explicit(&contexts[context % CONTEXTS_MAX].device, memory_order_acquire);
 
 	return device ? device - 1 : 0;
+}
+
+/* The null stream is named when something runs on it: most programs' streams are others. */
+static void null_stream_name(const struct gpu_queue *queue)
+{
+	unsigned i = queue->context % CONTEXTS_MAX;
+
+	if (atomic_load_explicit(&contexts[i].device, memory_order_acquire) &&
+		contexts[i].context == queue->context && contexts[i].null_stream == queue->queue &&
+		!atomic_exchange_explicit(&contexts[i].is_named, true, memory_order_relaxed))
+		gpu_queue_name(queue, "default stream");
 }
 
 /* A queue's number is CUPTI's stream id; 0, which no stream has, is the context as a whole. */
@@ -65,6 +81,8 @@ static struct gpu_queue queue_of(uint32_t device, uint32_t context, uint32_t str
 		queue.device = context_device(queue.context);
 	if (stream == CUPTI_INVALID_STREAM_ID)
 		queue.queue = 0;
+	if (!atomic_load_explicit(&contexts[queue.context % CONTEXTS_MAX].is_named, memory_order_relaxed))
+		null_stream_name(&queue);
 	return queue;
 }
 
@@ -219,13 +237,12 @@ static void take_device(const device_record *record)
 
 static void take_context(const context_record *record)
 {
-	struct gpu_queue queue = {record->deviceId, record->contextId, record->nullStreamId};
+	unsigned i = record->contextId % CONTEXTS_MAX;
 
-	atomic_store_explicit(&context_devices[record->contextId % CONTEXTS_MAX], record->deviceId + 1,
-		memory_order_relaxed);
-	gpu_queue_name(&queue, "default stream");
-	queue.queue = 0;
-	gpu_queue_name(&queue, "whole context");
+	contexts[i].context = record->contextId;
+	contexts[i].null_stream = record->nullStreamId;
+	atomic_store_explicit(&contexts[i].is_named, false, memory_order_relaxed);
+	atomic_store_explicit(&contexts[i].device, record->deviceId + 1, memory_order_release);
 }
 
 static void take(const CUpti_Activity *record)
