@@ -22,6 +22,7 @@
 
 #include "record/children.h"
 #include "record/detach.h"
+#include "record/gpu_module.h"
 #include "record/hello.h"
 #include "record/measured.h"
 #include "record/naming.h"
@@ -283,6 +284,10 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 		break;
 	case HELLO_SWITCHES:
 		switches_take(collector, &hello);
+		break;
+	case HELLO_GPU_MODULE:
+		gpu_module_take(collector->writer, hello.memory, hello.hash);
+		collector->is_dirty = true;
 		break;
 	case HELLO_BAD:
 		break;

@@ -56,10 +56,15 @@ static enum hello_result descriptors_take(
 	*hello = (struct hello){.pid = said->pid,
 		.tid = said->tid,
 		.switch_bytes = said->switch_bytes,
+		.hash = said->hash,
 		.memory = -1,
 		.pidfd = -1};
 	if (said->kind == EVENT_HELLO_LAUNCHER && !count)
 		return HELLO_LAUNCHER;
+	if (said->kind == EVENT_HELLO_GPU_MODULE && count == 1) {
+		hello->memory = fds[0];
+		return HELLO_GPU_MODULE;
+	}
 	if (said->kind == EVENT_HELLO_PROCESS && count >= 2) {
 		hello->memory = fds[0];
 		hello->pidfd = fds[1];
@@ -95,10 +100,10 @@ enum hello_result hello_read(int connection, struct hello *hello)
 
 void hello_refuse(enum hello_result result, struct hello *hello)
 {
-	if (result == HELLO_PROCESS) {
+	if (result == HELLO_PROCESS || result == HELLO_GPU_MODULE)
 		close(hello->memory);
+	if (result == HELLO_PROCESS)
 		close(hello->pidfd);
-	}
 	if (result == HELLO_PROCESS || result == HELLO_SWITCHES)
 		descriptors_close(hello->events, hello->event_count);
 }

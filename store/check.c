@@ -157,5 +157,6 @@ int store_reader_check(struct store_reader *reader, struct error *error)
 
 	rc = rc ? rc : check_symbols(reader, error);
 	rc = rc ? rc : check_open(reader, error);
+	rc = rc ? rc : store_reader_blobs_check(reader, error);
 	return rc ? rc : store_rollup_check(reader, error);
 }

@@ -99,8 +99,8 @@ bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes);
 bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key);
 struct store_batch;
 struct store_sums;
-/* Sets `sums`, which are empty, to the weights and the line of a samples chunk: 1; 0: its records must be summed; negative:
- * damage. */
+/* Sets `sums`, which are empty, to the weights and the line of a samples chunk: 1; 0: its records must be
+ * summed; negative: damage. */
 int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
 	struct error *error);
 /* May it hold a record with STORE_RECORD_EXTENT? */

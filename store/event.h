@@ -341,10 +341,11 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "l
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
 
 enum event_hello_kind {
-	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
-			       */
-	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
-	EVENT_HELLO_SWITCHES  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
+				*/
+	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
 /* The perf events write PERF_RECORD_SWITCH with thread id and CLOCK_MONOTONIC into rings that the agent has
@@ -361,12 +362,14 @@ struct event_hello {
 	uint32_t pid;
 	uint32_t switch_bytes; /* data of each switch ring, a power of two; 0: there are none */
 	uint32_t tid;	       /* EVENT_HELLO_SWITCHES: whose ring it is */
+	uint64_t hash;	       /* EVENT_HELLO_GPU_MODULE: of the content, as EVENT_GPU's attributes name it */
 };
 
 /* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
 #define EVENT_ENV_SOCKET "HPCT_SOCKET" /* path of the collector's socket */
-#define EVENT_ENV_EVENTS "HPCT_EVENTS" /* "CPUTIME@5000 SWITCHES gpu=auto": events separated by spaces; µs \
-					*/
+#define EVENT_ENV_EVENTS                                                                   \
+	"HPCT_EVENTS" /* "CPUTIME@5000 SWITCHES gpu=auto": events separated by spaces; µs \
+		       */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */

@@ -410,9 +410,10 @@ static int open_trees(struct store_snapshot *snapshot, struct error *error)
 	rc = rc ? rc : check_version(snapshot, error);
 	for (unsigned tree = 0; tree < STORE_TREE_ROLL && !rc; tree++)
 		rc = store_tree_open(&snapshot->trees[tree], &snapshot->pages, tree_names[tree], error);
-	return rc ? rc
-		  : store_tree_open_optional(&snapshot->trees[STORE_TREE_ROLL], &snapshot->pages,
-			    tree_names[STORE_TREE_ROLL], error);
+	for (unsigned tree = STORE_TREE_ROLL; tree < STORE_TREE_COUNT && !rc; tree++)
+		rc = store_tree_open_optional(
+			&snapshot->trees[tree], &snapshot->pages, tree_names[tree], error);
+	return rc;
 }
 
 int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error)

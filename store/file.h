@@ -15,10 +15,10 @@
 #include "store/tree.h"
 
 #define STORE_FORMAT_MAJOR 1u /* a reader refuses a larger one */
-#define STORE_FORMAT_MINOR 1u /* a reader passes over what it does not know */
+#define STORE_FORMAT_MINOR 2u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 
-/* The named databases. Stores of format 1.0 have no `roll`. */
+/* The named databases. Stores of format 1.0 have no `roll`, of 1.1 no `blob`. */
 #define STORE_TREES(X)        \
 	X(META, "meta")       \
 	X(TEXT, "text")       \
@@ -29,7 +29,8 @@
 	X(STREAM, "stream")   \
 	X(CHUNK, "chunk")     \
 	X(OPEN, "open")       \
-	X(ROLL, "roll")
+	X(ROLL, "roll")       \
+	X(BLOB, "blob")
 enum store_tree_id {
 #define X(name, text) STORE_TREE_##name,
 	STORE_TREES(X)

@@ -6,6 +6,7 @@
  *   roll    | stream u32 | kind u8 | begin_ns u64 | 63 - shift u8 |                 14 bytes
  *   context, text, module, metric, stream, open   | first id u32 |
  *   symbol  | module u32 | offset u64 |
+ *   blob    | key u64 |
  *   meta    text
  *
  * The shift is turned round so that of two buckets that begin together the larger comes first.
@@ -21,6 +22,7 @@
 #define STORE_KEY_ROLL_BYTES 14u
 #define STORE_KEY_ID_BYTES 4u
 #define STORE_KEY_SYMBOL_BYTES 12u
+#define STORE_KEY_BLOB_BYTES 8u
 #define STORE_SHIFT_MAX 63u
 
 struct store_key_chunk {

@@ -37,6 +37,11 @@ const char *store_reader_op(const struct store_reader *reader, uint32_t op, size
 int store_reader_symbol(struct store_reader *reader, uint32_t module, uint64_t offset,
 	struct store_scope *scopes, struct error *error);
 
+/* A whole file that is kept in the store (store_writer_blob): 1, and its bytes on the heap (free()); 0: none;
+ * negative: error. */
+int store_reader_blob(
+	struct store_reader *reader, uint64_t key, void **bytes, size_t *size, struct error *error);
+
 /* ---- chunks ---- */
 
 /* Columns of decoded records; arrays of `count`, owned by the batch. Columns not asked for are NULL. */

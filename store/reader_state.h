@@ -49,4 +49,7 @@ int store_reader_chunk_of(const struct store_reader *reader, const struct store_
 /* ERROR_RUN: "the store is damaged (WHAT)". */
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error);
 
+/* Reads every kept file. */
+int store_reader_blobs_check(struct store_reader *reader, struct error *error);
+
 #endif

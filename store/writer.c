@@ -125,7 +125,7 @@ void store_writer_abort(struct store_writer *writer)
 
 /* ---- facts: meta and symbols wait as the bytes they will be ---- */
 
-static void fact_add(struct store_writer *writer, enum store_tree_id tree, const void *key, size_t key_size)
+void store_writer_fact(struct store_writer *writer, enum store_tree_id tree, const void *key, size_t key_size)
 {
 	uint32_t sizes[2] = {(uint32_t)key_size, (uint32_t)writer->scratch.size};
 	uint8_t which = (uint8_t)tree;
@@ -147,7 +147,7 @@ void store_writer_meta(struct store_writer *writer, const char *key, const char 
 		return;
 	store_bytes_begin_sealed(&writer->scratch);
 	store_bytes_put(&writer->scratch, value, strlen(value));
-	fact_add(writer, STORE_TREE_META, key, key_size);
+	store_writer_fact(writer, STORE_TREE_META, key, key_size);
 }
 
 void store_writer_meta_number(struct store_writer *writer, const char *key, uint64_t value)
@@ -166,7 +166,7 @@ void store_writer_symbol(struct store_writer *writer, uint32_t module, uint64_t 
 	store_key_symbol_put(key, module, offset);
 	store_bytes_begin_sealed(&writer->scratch);
 	store_symbol_put(&writer->scratch, scopes, count < STORE_SCOPE_MAX ? count : STORE_SCOPE_MAX);
-	fact_add(writer, STORE_TREE_SYMBOL, key, sizeof key);
+	store_writer_fact(writer, STORE_TREE_SYMBOL, key, sizeof key);
 }
 
 /* ---- tables ---- */

@@ -54,6 +54,10 @@ const char *store_writer_text_at(const struct store_writer *writer, uint32_t id,
 void store_writer_symbol(struct store_writer *writer, uint32_t module, uint64_t offset,
 	const struct store_scope *scopes, size_t count);
 
+/* Keeps a whole file under a key of the caller's, as a rule a hash of its content; put again, it is replaced.
+ */
+void store_writer_blob(struct store_writer *writer, uint64_t key, const void *bytes, size_t size);
+
 /* A new stream; ids count from 0. `count`, `shifts` of the argument are ignored. UINT32_MAX once memory
  * failed. */
 uint32_t store_writer_stream(struct store_writer *writer, const struct store_stream *stream);

@@ -47,4 +47,8 @@ struct store_writer {
 	bool failed;
 };
 
+/* Keeps the value in `scratch`, begun as a sealed one, for the next commit. */
+void store_writer_fact(
+	struct store_writer *writer, enum store_tree_id tree, const void *key, size_t key_size);
+
 #endif

@@ -3,6 +3,7 @@
  * main_stats.c - hpct-stats: where the time of a window went.
  */
 #include "timeline/coverage.h"
+#include "timeline/operations.h"
 #include "timeline/program.h"
 #include "timeline/stats.h"
 
@@ -51,6 +52,93 @@ static void print_row(
 	report_row(report);
 }
 
+/* ---- --operations ---- */
+
+static const struct report_column operation_columns[] = {{"op", REPORT_TEXT}, {"key", REPORT_TEXT},
+	{"count", REPORT_NUMBER}, {"total_ns", REPORT_DURATION}, {"p50_ns", REPORT_DURATION},
+	{"p99_ns", REPORT_DURATION}, {"max_ns", REPORT_DURATION}, {"bytes", REPORT_SIZE},
+	{"bytes_per_second", REPORT_SIZE}, {"delay_p50_ns", REPORT_DURATION},
+	{"delay_p99_ns", REPORT_DURATION}};
+
+static const struct report_column operation_table_columns[] = {{"op", REPORT_TEXT}, {"key", REPORT_TEXT},
+	{"count", REPORT_NUMBER}, {"total", REPORT_DURATION}, {"p50", REPORT_DURATION},
+	{"p99", REPORT_DURATION}, {"max", REPORT_DURATION}, {"bytes", REPORT_SIZE},
+	{"per second", REPORT_SIZE}, {"delay p50", REPORT_DURATION}, {"delay p99", REPORT_DURATION}};
+
+static void number_or_none(struct report *report, uint64_t value, bool is_there)
+{
+	if (is_there)
+		report_number(report, value);
+	else
+		report_none(report);
+}
+
+static void print_operation(struct report *report, const struct run *run, const struct operations_row *row)
+{
+	double rate = row->total_ns ? (double)row->bytes / ((double)row->total_ns / 1e9) : 0;
+
+	report_string(report, run_op_name(run, row->op));
+	report_string(report, row->key);
+	report_number(report, row->count);
+	report_number(report, row->total_ns);
+	report_number(report, row->p50_ns);
+	report_number(report, row->p99_ns);
+	report_number(report, row->max_ns);
+	number_or_none(report, row->bytes, row->bytes > 0);
+	number_or_none(report, (uint64_t)rate, row->bytes && row->total_ns);
+	number_or_none(report, row->delay_p50_ns, row->launched > 0);
+	number_or_none(report, row->delay_p99_ns, row->launched > 0);
+	report_row(report);
+}
+
+static void print_figure(
+	struct report *report, const char *op, uint64_t key, uint64_t count, uint64_t time_ns, bool is_time)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)key);
+	report_string(report, op);
+	report_string(report, is_time ? text : "");
+	number_or_none(report, count, !is_time);
+	number_or_none(report, time_ns, is_time);
+	for (size_t i = 4; i < sizeof operation_columns / sizeof operation_columns[0]; i++)
+		report_none(report);
+	report_row(report);
+}
+
+static int print_operations(struct program_call *call, struct error *error)
+{
+	struct operations operations;
+	struct report *report = NULL;
+	int rc = operations_count(&operations, call->run, call->select, &call->arena, error);
+
+	if (rc == 0)
+		rc = report_open(&report, stdout, call->format, "hpct-stats-operations",
+			call->format == REPORT_TABLE ? operation_table_columns : operation_columns,
+			sizeof operation_columns / sizeof operation_columns[0], error);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < operations.count && i < select_top(call->select); i++)
+		print_operation(report, call->run, &operations.rows[i]);
+	for (uint32_t n = 0; n <= operations.queues; n++)
+		print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
+	print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
+	return report_close(report, error);
+}
+
+static int take_operations(void *own, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	*(bool *)own = true;
+	return 0;
+}
+
+static const struct program_option options[] = {
+	{0, "operations", NULL, "what GPU queues did: kernels, copies, delays, queues at work",
+		take_operations},
+};
+
 static int work(struct program_call *call, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
@@ -59,6 +147,8 @@ static int work(struct program_call *call, struct error *error)
 	enum stats_by by = STATS_FUNCTION;
 	int rc = find_by(call->select, &by, error);
 
+	if (rc == 0 && *(bool *)call->own)
+		return print_operations(call, error);
 	if (rc == 0)
 		rc = stats_of_selection(&stats, call->run, call->select, by, &call->arena, error);
 	if (rc == 0 && stats.monitored_ns == 0)
@@ -81,6 +171,8 @@ static const struct program program = {
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
 	.refused = "metric min",
+	.options = options,
+	.option_count = sizeof options / sizeof options[0],
 	.notes = "KEY is function (default), path, module, line, stream or op. Time is what each sample or "
 		 "span\n"
 		 "owns of its stream's line; states are rows too, and all rows sum to streams x window.\n",
@@ -89,5 +181,7 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-	return program_main(&program, NULL, argc, argv);
+	bool is_operations = false;
+
+	return program_main(&program, &is_operations, argc, argv);
 }

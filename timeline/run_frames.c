@@ -114,33 +114,22 @@ static bool resolve_reserved(struct run *run, struct run_frame *frame)
 	return add_plain(run, frame, &function);
 }
 
-#define SYMBOL_MAX 4096u /* longer ones stay as they are */
-
-/* Kernels come by their linker's names. Gives `plain` when `name` was one, else NULL. */
-static const char *plain_name(const char *name, size_t size, char *plain)
-{
-	char symbol[SYMBOL_MAX];
-
-	if (size < 3 || size >= sizeof(symbol) || memcmp(name, "_Z", 2) != 0)
-		return NULL;
-	memcpy(symbol, name, size);
-	symbol[size] = '\0';
-	return demangle_symbol(symbol, plain, DEMANGLE_MAX) ? plain : NULL;
-}
-
 static bool resolve_text(
 	struct run *run, struct run_frame *frame, unsigned part, const struct run_module *module)
 {
 	struct run_function function;
 	size_t size = 0;
-	const char *name = "", *shown;
-	char plain[DEMANGLE_MAX];
+	const char *name = "";
+	char people[DEMANGLE_MAX];
 
 	if (frame->offset <= UINT32_MAX)
 		name = store_reader_text(run->parts[part].reader, (uint32_t)frame->offset, &size);
-	shown = plain_name(name, size, plain);
-	function = shown ? function_named(run, shown, strlen(shown), module->path)
-			 : function_named(run, name, size, module->path);
+	/* Kernels come with their linker's spelling. */
+	if (size > 2 && !memcmp(name, "_Z", 2) && demangle_symbol(name, people, sizeof(people))) {
+		name = people;
+		size = strlen(people);
+	}
+	function = function_named(run, name, size, module->path);
 	frame->is_resolved = true;
 	return add_plain(run, frame, &function);
 }

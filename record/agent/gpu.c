@@ -7,9 +7,11 @@
 #include "record/agent/gpu.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 #define NAME_BYTES_MAX 3500u /* of a kernel: a record holds 4096 */
 #define TEXTS 4096u	     /* remembered, a power of two */
 #define TEXTS_MAX (1u << 22) /* the collector keeps a number for each */
+#define MODULES 256u
 #define OWN_CORRELATIONS (UINT64_C(1) << 32)
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
@@ -43,6 +46,7 @@ static struct {
 	struct ring ring; /* shared NULL: not used yet, or there is none */
 	uint32_t text_count;
 	struct known_text texts[TEXTS];
+	uint64_t modules[MODULES]; /* sent already */
 } gpu;
 
 /* ---- the lock: pthread's may be the program's own ---- */
@@ -97,6 +101,7 @@ void gpu_child(void)
 	gpu.ring = (struct ring){0};
 	gpu.text_count = 0;
 	memset(gpu.texts, 0, sizeof(gpu.texts));
+	memset(gpu.modules, 0, sizeof(gpu.modules));
 	EACH_WANTED(vendor)
 	if (vendor->child)
 		vendor->child();
@@ -419,9 +424,56 @@ void gpu_lost(uint64_t count)
 	atomic_fetch_add_explicit(&ring->lost_full, count, memory_order_relaxed);
 }
 
+/* ---- GPU binaries ---- */
+
+/* Eight bytes at a time: they may be large. */
+static uint64_t image_hash(const void *image, uint64_t bytes)
+{
+	uint64_t hash = HASH_TEXT ^ bytes, word;
+	const char *at = image;
+
+	for (; bytes >= sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
+		hash ^= hash >> 32;
+	}
+	hash = bytes_hash(at, bytes, hash);
+	return hash ? hash : 1;
+}
+
+static void image_send(const void *image, uint64_t bytes, uint64_t hash)
+{
+	int memory = (int)syscall(SYS_memfd_create, "hpct-gpu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	uint64_t written = 0;
+
+	if (memory < 0)
+		return;
+	while (written < bytes) {
+		ssize_t more = write(memory, (const char *)image + written, bytes - written);
+
+		if (more <= 0)
+			break;
+		written += (uint64_t)more;
+	}
+	if (written == bytes &&
+		!fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		process_send_gpu_module(memory, hash);
+	close(memory);
+}
+
 uint64_t gpu_module(const void *image, uint64_t bytes)
 {
-	uint64_t hash = bytes_hash(image, bytes, HASH_TEXT);
+	uint64_t hash = image_hash(image, bytes);
+	bool is_known;
+	int error = errno;
 
-	return hash ? hash : 1;
+	if (!enter())
+		return hash;
+	is_known = gpu.modules[hash % MODULES] == hash;
+	gpu.modules[hash % MODULES] = hash;
+	unlock();
+	if (!is_known)
+		image_send(image, bytes, hash);
+	errno = error;
+	return hash;
 }

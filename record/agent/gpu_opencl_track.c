@@ -38,6 +38,7 @@ struct known_context {
 struct command {
 	struct opencl_device *device;
 	struct gpu_activity activity;
+	uint32_t epoch;
 	uint64_t begin_ns, end_ns; /* of the call that enqueued it */
 	char name[];
 };
@@ -48,6 +49,7 @@ static struct {
 	struct known_context *contexts;
 	struct opencl_queue *queues[BUCKETS];
 	_Atomic uint64_t under_way;
+	_Atomic uint32_t epoch; /* counts the times that all commands under way were given up */
 } opencl = {.lock = ATOMIC_FLAG_INIT};
 
 /* Held for a few dozen instructions. */
@@ -247,6 +249,7 @@ static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argum
 {
 	struct command *command = argument;
 	struct device_times times = {0};
+	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and counted as lost */
 	int error = errno;
 
 	if (status == CL_COMPLETE && times_get(event, &times)) {
@@ -255,8 +258,10 @@ static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argum
 		command->activity.begin_ns = times.start + (uint64_t)offset_ns;
 		command->activity.end_ns = times.end + (uint64_t)offset_ns;
 	}
-	gpu_activity(&command->activity);
-	atomic_fetch_sub(&opencl.under_way, 1);
+	if (!is_given_up) {
+		gpu_activity(&command->activity);
+		atomic_fetch_sub(&opencl.under_way, 1);
+	}
 	opencl_next.clReleaseEvent(event);
 	free(command);
 	errno = error;
@@ -280,6 +285,7 @@ static struct command *command_new(const struct opencl_enqueue *enqueue, const s
 
 	if (!command)
 		return NULL;
+	command->epoch = atomic_load(&opencl.epoch);
 	command->device = enqueue->queue->device;
 	command->activity = *activity;
 	command->activity.queue = enqueue->queue->queue;
@@ -331,13 +337,10 @@ cl_int opencl_enqueue_end(
 
 void opencl_settle(void)
 {
-	uint64_t left = atomic_load(&opencl.under_way);
-
-	for (int i = 0; left && i < SETTLE_MS; i++) {
+	for (int i = 0; atomic_load(&opencl.under_way) && i < SETTLE_MS; i++)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
-		left = atomic_load(&opencl.under_way);
-	}
-	gpu_lost(left);
+	atomic_fetch_add(&opencl.epoch, 1);
+	gpu_lost(atomic_exchange(&opencl.under_way, 0));
 }
 
 void opencl_forget(void)

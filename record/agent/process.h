@@ -46,6 +46,9 @@ int process_send(void);
 /* Sends one more switch ring, whose perf event is `event`. 0 or negative; never waits. */
 int process_send_switches(int event, uint32_t bytes);
 
+/* Sends a GPU binary of that hash: a sealed memfd. 0 or negative; never waits. */
+int process_send_gpu_module(int memory, uint64_t hash);
+
 /* Takes the memory away again: nobody will read it. */
 void process_close(void);
 

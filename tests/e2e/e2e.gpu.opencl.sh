@@ -37,6 +37,24 @@ same "whom the idle queue waited for" prepare_on_host "$(sed -n 2p blame | cut -
 hpct-blame $run.hpct >page
 check "the page's first row names the culprit: $(grep -m 1 '^  1 ' page)" grep -q '^  1 prepare_on_host' page
 
+# What hpct-stats sums, summed once more from the rows; the window is 0 and 1 queue at work.
+sums() { sort | awk -F '\t' '
+	{ k = $1 "\t" $2; if (k != last && last != "") put(); last = k; n++; t += $3; b += $4; if ($3 > m) m = $3 }
+	function put() { printf "%s\t%d\t%.0f\t%.0f\t%.0f\n", last, n, t, m, b; n = t = b = m = 0 }
+	END { put() }' | sort; }
+awk -F '\t' 'BEGIN { OFS = "\t" } {
+	key = $4; sub(/.*;/, "", key)
+	if ($5 != "kernel") { match($7, /kind=[A-Z0-9]*/); key = substr($7, RSTART + 5, RLENGTH - 5) }
+	print $5, key, $3 - $2, $6 }' $run.ops | sums >want
+hpct-stats $run.hpct --operations --format tsv >operations
+tsv 'BEGIN { OFS = "\t" } $c["op"] ~ /^(kernel|copy|set)$/ {
+	print $c["op"], $c["key"], $c["count"], $c["total_ns"], $c["max_ns"], $c["bytes"] + 0 }' <operations | sort >got
+same_file "operations by name" want got
+same "the window, by queues at work" "$(($(info $run end_ns) - $(info $run begin_ns)))" \
+	"$(tsv '$c["op"] == "queues at work" { n += $c["total_ns"] } END { printf "%.0f\n", n }' <operations)"
+same "time with one queue at work, an in-order queue" "$(cut -f4 want | awk '{ n += $1 } END { printf "%.0f\n", n }')" \
+	"$(tsv '$c["op"] == "queues at work" && $c["key"] == 1 { print $c["total_ns"] }' <operations)"
+
 both unordered "$samples/opencl" unordered
 gpu_conformance unordered unordered <<'END'
 10 kernel 0 - main;feed;unordered;kernel_start;<gpu kernel>;spin

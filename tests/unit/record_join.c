@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_join.c - operations and launches in every order: which join, which wait, which give up; the table of
+ * launches against its bound, the map under it against a plain list, and a ring that holds nonsense.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/agent/ring.h"
+#include "record/gpu_module.h"
+#include "record/join_state.h"
+
+#define BYTES (EVENT_MODULES_AT + EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
+
+struct fixture {
+	struct store_writer *writer;
+	struct measured process;
+	struct ring ring;
+	uint32_t host, path, thread;
+	char store[64];
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct store_stream stream = {.kind = STORE_STREAM_CPU, .rank = -1, .end_ns = STORE_OPEN_NS};
+	struct event_ring *shared;
+	struct error error;
+
+	snprintf(f->store, sizeof(f->store), "/tmp/hpct-join-%d.mdb", (int)getpid());
+	unlink(f->store);
+	assert_int_equal(store_writer_create(&f->writer, f->store, &error), 0);
+	f->process.shared =
+		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_ptr_not_equal(f->process.shared, MAP_FAILED);
+	f->process.activity_at = EVENT_MODULES_AT;
+	f->process.command = (char *)"test";
+	f->process.begin_ns = 1000;
+	f->process.rank = -1;
+	shared = (struct event_ring *)((char *)f->process.shared + EVENT_MODULES_AT);
+	shared->state = EVENT_RING_CLAIMED;
+	ring_init(&f->ring, shared, EVENT_ACTIVITY_DATA);
+	f->host = store_writer_text(f->writer, "node", 4);
+	f->path = store_writer_context(f->writer, STORE_CONTEXT_PROGRAM_ROOT,
+		store_writer_text_module(f->writer), store_writer_text(f->writer, "main", 4));
+	f->thread = store_writer_stream(f->writer, &stream);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	char lock[80];
+
+	join_free(f->process.join);
+	munmap(f->process.shared, BYTES);
+	store_writer_abort(f->writer);
+	snprintf(lock, sizeof(lock), "%s-lock", f->store);
+	unlink(f->store);
+	unlink(lock);
+	free(f);
+	return 0;
+}
+
+static uint64_t launch(struct fixture *f, uint64_t correlation, uint64_t time_ns)
+{
+	struct store_record call = {.begin_ns = time_ns, .end_ns = time_ns + 10, .context = f->path};
+
+	return join_launch(&f->process, correlation, f->thread, &call);
+}
+
+static void operation(struct fixture *f, uint32_t what, uint64_t correlation, uint64_t begin_ns,
+	uint64_t end_ns, uint32_t queue)
+{
+	struct event_gpu *gpu;
+
+	assert_true(ring_begin(&f->ring, sizeof(*gpu), sizeof(*gpu), 1));
+	gpu = ring_put(&f->ring, EVENT_GPU, 0, 0, sizeof(*gpu));
+	gpu->begin_ns = begin_ns;
+	gpu->end_ns = end_ns;
+	gpu->bytes = 8;
+	gpu->correlation = correlation;
+	gpu->operation = what;
+	gpu->device = gpu->context = gpu->name = gpu->attributes = 0;
+	gpu->queue = queue;
+	ring_commit(&f->ring);
+}
+
+static void drain(struct fixture *f, uint64_t until_ns)
+{
+	join_look(&f->process);
+	join_drain(&f->process, f->writer, f->host, until_ns);
+}
+
+/* Spans of the n-th stream; the thread's is 0, its queues follow. */
+static uint64_t spans(struct fixture *f, uint32_t stream)
+{
+	return store_writer_stream_edit(f->writer, stream)->count[STORE_SPANS];
+}
+
+static void test_launch_first_and_operation_first(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t one = launch(f, 7, 2000), two;
+
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
+	operation(f, STORE_OP_COPY, 8, 4000, 5000, 1);
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_operations, 1);
+	two = launch(f, 8, 2500);
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_operations, 2);
+	assert_int_equal(f->process.gpu_unmatched, 0);
+	assert_true(one && two && one != two);
+	assert_int_equal(spans(f, 1), 2);
+	assert_int_equal(spans(f, 0), 0);
+}
+
+static void test_one_launch_may_have_many_operations(void **state)
+{
+	struct fixture *f = *state;
+
+	launch(f, 7, 2000);
+	for (uint32_t i = 0; i < 100; i++)
+		operation(f, STORE_OP_KERNEL, 7, 3000 + i, 3001 + i, 1 + i % 4);
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_operations, 100);
+	assert_int_equal(f->process.gpu_launches, 1);
+	assert_int_equal(f->process.gpu_unmatched, 0);
+	for (uint32_t stream = 1; stream <= 4; stream++)
+		assert_int_equal(spans(f, stream), 25);
+}
+
+static void test_what_has_no_launch_gives_up_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	launch(f, 7, 2000);
+	operation(f, STORE_OP_KERNEL, 9, 3000, 4000, 1);
+	operation(f, STORE_OP_KERNEL, 0, 3000, 4000, 1); /* the runtime knows of none */
+	operation(f, STORE_OP_NONE, 7, 3000, 4000, 1);	 /* no operation */
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_operations, 1);
+	drain(f, UINT64_MAX);
+	assert_int_equal(f->process.gpu_operations, 2);
+	assert_int_equal(f->process.gpu_unmatched, 2);
+	assert_int_equal(spans(f, 1), 2);
+}
+
+static void test_what_the_host_does_is_on_its_thread(void **state)
+{
+	struct fixture *f = *state;
+
+	launch(f, 7, 2000);
+	operation(f, STORE_OP_ALLOC, 7, 3000, 4000, 1);
+	operation(f, STORE_OP_SYNC, 7, 3000, 4000, 1);
+	operation(f, STORE_OP_FREE, 9, 3000, 4000, 1);
+	drain(f, UINT64_MAX);
+	assert_int_equal(spans(f, 0), 2);
+	assert_int_equal(spans(f, 1), 1);
+}
+
+static void test_impossible_times_are_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	launch(f, 7, 2000);
+	operation(f, STORE_OP_KERNEL, 7, 0, 0, 1);
+	operation(f, STORE_OP_KERNEL, 7, 4000, 3000, 1);
+	operation(f, STORE_OP_KERNEL, 7, 3000, UINT64_MAX, 1);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 3000, 1);
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_operations, 4);
+	assert_int_equal(f->process.gpu_untimed, 3);
+}
+
+static void test_nonsense_in_the_ring(void **state)
+{
+	struct fixture *f = *state;
+	struct event_text *text;
+
+	srand(5);
+	launch(f, 7, 2000);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
+	ring_begin(&f->ring, 64, 64, 1);
+	text = ring_put(&f->ring, EVENT_TEXT, 0, 1000000, 64); /* longer than its record */
+	text->id = 1;
+	ring_commit(&f->ring);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_operations, 1);
+	assert_int_equal(f->ring.shared->tail, f->ring.shared->head);
+	for (uint64_t *at = (uint64_t *)f->ring.data; at < (uint64_t *)(f->ring.data + 100000); at++)
+		*at = (uint64_t)rand() << 32 | (uint64_t)rand();
+	f->ring.shared->head += 100000;
+	drain(f, UINT64_MAX);
+	assert_int_equal(f->ring.shared->tail, f->ring.shared->head);
+}
+
+static void test_losses_go_to_a_queue(void **state)
+{
+	struct fixture *f = *state;
+
+	f->ring.shared->lost_full = 5;
+	drain(f, 0);
+	assert_int_equal(f->process.gpu_lost, 0); /* no queue yet that could tell */
+	launch(f, 7, 2000);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
+	drain(f, 0);
+	f->ring.shared->lost_full = 9;
+	drain(f, UINT64_MAX);
+	assert_int_equal(f->process.gpu_lost, 9);
+	assert_int_equal(store_writer_stream_edit(f->writer, 1)->lost, 9);
+}
+
+static void test_the_watermark_waits_for_launches(void **state)
+{
+	const uint64_t now_ns = JOIN_UNMATCHED_NS * 10;
+	struct fixture *f = *state;
+	struct store_stream *queue;
+
+	launch(f, 1, now_ns - JOIN_UNMATCHED_NS * 2); /* given up */
+	launch(f, 2, now_ns - 5000000000);
+	launch(f, 3, now_ns - 4000000000);
+	operation(f, STORE_OP_KERNEL, 3, 3000, 4000, 1);
+	drain(f, 0);
+	join_complete(&f->process, f->writer, now_ns);
+	queue = store_writer_stream_edit(f->writer, 1);
+	assert_int_equal(queue->complete_ns[STORE_SPANS], now_ns - 5000000000);
+	operation(f, STORE_OP_KERNEL, 2, 3000, 4000, 1);
+	drain(f, 0);
+	join_complete(&f->process, f->writer, now_ns);
+	queue = store_writer_stream_edit(f->writer, 1);
+	assert_int_equal(queue->complete_ns[STORE_SPANS], now_ns - JOIN_LATE_NS);
+}
+
+static void test_old_launches_make_room(void **state)
+{
+	struct join_launches launches = {0};
+	const uint64_t many = 3 * (uint64_t)JOIN_LAUNCHES_MAX / 2;
+
+	(void)state;
+	for (uint64_t n = 1; n <= many; n++)
+		assert_true(join_launches_add(
+			&launches, &(struct join_launch){.correlation = n, .link = n, .begin_ns = n}));
+	assert_null(join_launches_find(&launches, many - JOIN_LAUNCHES_MAX));
+	assert_int_equal(join_launches_find(&launches, many - JOIN_LAUNCHES_MAX + 1)->link,
+		many - JOIN_LAUNCHES_MAX + 1);
+	assert_int_equal(join_launches_find(&launches, many)->link, many);
+	assert_null(join_launches_find(&launches, 0));
+	/* A number that comes again is the new one's. */
+	join_launches_add(&launches, &(struct join_launch){.correlation = many, .link = 1});
+	assert_int_equal(join_launches_find(&launches, many)->link, 1);
+	assert_int_equal(launches.by_correlation.count, JOIN_LAUNCHES_MAX - 1);
+	join_launches_fini(&launches);
+}
+
+static void test_the_map_against_a_list(void **state)
+{
+	enum { KEYS = 300 };
+	uint32_t list[KEYS];
+	struct map map = {0};
+
+	(void)state;
+	srand(11);
+	memset(list, 0xff, sizeof(list));
+	for (int turn = 0; turn < 200000; turn++) {
+		unsigned k = (unsigned)rand() % KEYS;
+		struct map_key key = {k % 3, k / 3 * UINT64_C(64)};
+
+		if (rand() % 2) {
+			list[k] = (uint32_t)turn;
+			assert_true(map_put(&map, key, list[k]));
+		} else {
+			list[k] = MAP_NONE;
+			map_remove(&map, key);
+		}
+		k = (unsigned)rand() % KEYS;
+		assert_int_equal(map_get(&map, (struct map_key){k % 3, k / 3 * UINT64_C(64)}), list[k]);
+	}
+	map_fini(&map);
+}
+
+/* ---- GPU binaries ---- */
+
+static int memory_of(const char *content, int seals)
+{
+	int memory = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_int_equal(write(memory, content, strlen(content)), (ssize_t)strlen(content));
+	assert_int_equal(fcntl(memory, F_ADD_SEALS, seals), 0);
+	return memory;
+}
+
+static void test_binaries_are_taken_only_if_they_cannot_change(void **state)
+{
+	struct fixture *f = *state;
+	size_t before = store_writer_pending_bytes(f->writer);
+
+	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK), 1);
+	gpu_module_take(f->writer, memory_of("binary", F_SEAL_WRITE), 1);
+	gpu_module_take(f->writer, memory_of("", F_SEAL_SHRINK | F_SEAL_WRITE), 1);
+	assert_int_equal(store_writer_pending_bytes(f->writer), before);
+	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK | F_SEAL_WRITE), 1);
+	assert_true(store_writer_pending_bytes(f->writer) > before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_launch_first_and_operation_first),
+		TEST(test_one_launch_may_have_many_operations),
+		TEST(test_what_has_no_launch_gives_up_at_the_end),
+		TEST(test_what_the_host_does_is_on_its_thread),
+		TEST(test_impossible_times_are_counted),
+		TEST(test_nonsense_in_the_ring),
+		TEST(test_losses_go_to_a_queue),
+		TEST(test_the_watermark_waits_for_launches),
+		TEST(test_binaries_are_taken_only_if_they_cannot_change),
+		cmocka_unit_test(test_old_launches_make_room),
+		cmocka_unit_test(test_the_map_against_a_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
