@@ -36,7 +36,7 @@ static __device__ inline void work(unsigned long long ns)
 }
 
 /* The same on a processor, of its CPU clock. */
-static inline void burn(unsigned long long ns)
+static inline __attribute__((always_inline)) void burn(unsigned long long ns)
 {
 	unsigned long long until = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
 	volatile double x = 1;

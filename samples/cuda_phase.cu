@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_phase [ROUNDS] - a step on the CPU between two kernels: ROUNDS (20) times a
- * kernel `forward` of 2 ms, then `assemble` on the CPU for 4 ms while the GPU has
- * nothing to do, then a kernel `backward` of 1 ms.
+ * kernel `forward` of 15 ms, then `assemble` on the CPU for 40 ms while the GPU has
+ * nothing to do, then a kernel `backward` of 5 ms.
  *
- * The trace must show: the GPU idle for about 4 of 7 ms; hpct-blame names `assemble`
+ * The trace must show: the GPU idle for about two thirds of the time; hpct-blame names `assemble`
  * first, for nearly all of it; as many `forward` as `backward`.
  */
 #include "cuda.cuh"
@@ -21,7 +21,7 @@ __global__ void backward(unsigned long long ns)
 
 static __attribute__((noinline)) void assemble(void)
 {
-	burn(4000000);
+	burn(40000000);
 }
 
 int main(int argc, char **argv)
@@ -31,10 +31,10 @@ int main(int argc, char **argv)
 
 	CHECK(cudaStreamCreate(&stream));
 	for (int i = 0; i < rounds; i++) {
-		forward<<<132, 128, 0, stream>>>(2000000);
+		forward<<<132, 128, 0, stream>>>(15000000);
 		CHECK(cudaStreamSynchronize(stream));
 		assemble();
-		backward<<<132, 128, 0, stream>>>(1000000);
+		backward<<<132, 128, 0, stream>>>(5000000);
 	}
 	CHECK(cudaStreamSynchronize(stream));
 	printf("kernels %d\n", 2 * rounds);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_sync [ROUNDS] - a solver that waits after every kernel although nothing
- * needs the result: ROUNDS (40) kernels of 1 ms, after each cudaDeviceSynchronize
- * and 1 ms of work on the CPU that could have gone on meanwhile.
+ * needs the result: ROUNDS (40) kernels of 15 ms, after each cudaDeviceSynchronize
+ * and 15 ms of work on the CPU that could have gone on meanwhile.
  *
  * The trace must show: as many synchronizations as kernels; the GPU idle for about
  * half of the time; hpct-blame names `bookkeeping` below main;solve first, for
@@ -17,13 +17,13 @@ __global__ void relax(unsigned long long ns)
 
 static __attribute__((noinline)) void bookkeeping(void)
 {
-	burn(1000000);
+	burn(15000000);
 }
 
 static __attribute__((noinline)) void solve(int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
-		relax<<<132, 128>>>(1000000);
+		relax<<<132, 128>>>(15000000);
 		CHECK(cudaDeviceSynchronize()); /* needless */
 		bookkeeping();
 	}

@@ -7,12 +7,14 @@
 #include "record/agent/gpu_cuda.h"
 
 #include <limits.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "record/agent/environment.h"
 #include "record/agent/gpu_cuda_share.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -33,6 +35,8 @@ static bool event_asked(const char *word)
 
 	return at && (at[strlen(word)] == ' ' || !at[strlen(word)]);
 }
+
+extern char **environ;
 
 static uint64_t CUPTIAPI now(void)
 {
@@ -179,11 +183,33 @@ static void cuda_library_loaded(const char *path)
 	start((uintptr_t)__builtin_return_address(0));
 }
 
+static int driver_look(struct dl_phdr_info *info, size_t bytes, void *nothing)
+{
+	const char *base = strrchr(info->dlpi_name, '/');
+
+	(void)bytes;
+	(void)nothing;
+	return base && strncmp(base, "/libcuda.so", strlen("/libcuda.so")) == 0;
+}
+
+/* The driver was there and has not called us: it called the one that its variable names. */
+static void other_tool_say(void)
+{
+	const char *tool = environment_value(environ, EVENT_ENV_CUDA);
+	int idle = CUDA_IDLE;
+
+	if (tool && strcmp(tool, process.settings.agent) != 0 && dl_iterate_phdr(driver_look, NULL) &&
+		atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
+		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
+}
+
 static void cuda_flush(void)
 {
 	uint64_t until_ns = process_now_ns() + FLUSH_MOST_NS;
 	uint32_t wanted, done;
 
+	if (atomic_load(&cuda.state) == CUDA_IDLE && process_is_own())
+		other_tool_say();
 	if (atomic_load(&cuda.state) != CUDA_ON || !process_is_own())
 		return;
 	wanted = atomic_fetch_add(&flush_asked, 1) + 1;

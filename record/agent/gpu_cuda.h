@@ -73,6 +73,9 @@ void cuda_end(void);
 int cuda_calls_enable(void);
 void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
 
+/* Correlation of a call that was loading a GPU binary at that time, 0: none. */
+uint64_t cuda_load_at(uint64_t time_ns);
+
 /* Buffers and kinds of records. 0 or a CUptiResult. */
 int cuda_records_enable(void);
 void cuda_records_disable(void);

@@ -10,6 +10,7 @@
 
 #include "record/agent/gpu_cuda.h"
 
+#define LOADS_MAX 256u
 #define CALLS_MAX 2048 /* CUPTI's ids of driver calls are below */
 
 enum call {
@@ -26,8 +27,37 @@ enum call {
 
 static unsigned char call_of[CALLS_MAX];
 
-/* GPU binaries that the calling thread's driver call has loaded so far. */
-static __thread unsigned modules_loaded __attribute__((tls_model("initial-exec")));
+/* Calls that loaded a GPU binary: the memory it brings is recorded without a correlation id, in their time.
+ */
+static struct {
+	_Atomic uint64_t correlation, begin_ns, end_ns;
+} loads[LOADS_MAX];
+static _Atomic unsigned load_count;
+
+/* The calling thread's driver call. */
+static __thread struct {
+	uint64_t begin_ns, correlation;
+	unsigned load; /* + 1 in `loads`; 0: it has loaded nothing so far */
+} current __attribute__((tls_model("initial-exec")));
+
+uint64_t cuda_load_at(uint64_t time_ns)
+{
+	for (unsigned i = 0; i < LOADS_MAX; i++)
+		if (time_ns >= atomic_load(&loads[i].begin_ns) && time_ns <= atomic_load(&loads[i].end_ns))
+			return atomic_load(&loads[i].correlation);
+	return 0;
+}
+
+static void load_note(void)
+{
+	unsigned i = atomic_fetch_add(&load_count, 1) % LOADS_MAX;
+
+	atomic_store(&loads[i].end_ns, 0);
+	atomic_store(&loads[i].begin_ns, current.begin_ns);
+	atomic_store(&loads[i].correlation, current.correlation);
+	atomic_store(&loads[i].end_ns, UINT64_MAX);
+	current.load = i + 1;
+}
 
 /* First match wins. A name may go on with _v2, _ptsz and the like. */
 static const struct {
@@ -136,10 +166,9 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 	       !cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue);
 }
 
-/* A loaded binary brings its own memory, whose records name this call. */
 static void loaded(uint64_t correlation, uint64_t begin_ns)
 {
-	if (modules_loaded)
+	if (current.load)
 		gpu_launched(correlation, begin_ns);
 	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
 }
@@ -153,9 +182,11 @@ static void call_returned(const CUpti_CallbackData *data, enum call call, uint64
 		memory_order_relaxed);
 	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
-	else if (call >= CALL_LOAD && (modules_loaded || call == CALL_LOAD))
+	else if (call >= CALL_LOAD && (current.load || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
-	modules_loaded = 0;
+	if (current.load)
+		atomic_store(&loads[current.load - 1].end_ns, gpu_now_ns());
+	current.load = 0;
 	if (call > CALL_LAUNCH && call < CALL_LOAD)
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
@@ -164,17 +195,21 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	enum call call = id < CALLS_MAX ? (enum call)call_of[id] : CALL_OTHER;
 
-	if (data->callbackSite == CUPTI_API_ENTER)
-		*data->correlationData = gpu_now_ns();
-	else if (call != CALL_OTHER && *data->correlationData)
+	if (data->callbackSite == CUPTI_API_ENTER) {
+		current.begin_ns = *data->correlationData = gpu_now_ns();
+		current.correlation = data->correlationId;
+		current.load = 0;
+	} else if (call != CALL_OTHER && *data->correlationData) {
 		call_returned(data, call, *data->correlationData);
+	}
 }
 
 static void module_loaded(const CUpti_ResourceData *data)
 {
 	const CUpti_ModuleResourceData *module = data->resourceDescriptor;
 
-	modules_loaded++;
+	if (!current.load && current.begin_ns)
+		load_note();
 	if (module && module->pCubin && module->cubinSize)
 		gpu_module(module->pCubin, module->cubinSize);
 }

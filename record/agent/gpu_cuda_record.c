@@ -186,6 +186,8 @@ static void take_set(const set_record *record)
 /* A moment, not a stretch: it stands on the context's queue unless it belongs to a stream. */
 static void take_memory(const memory_record *record)
 {
+	bool is_static = record->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC ||
+			 record->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC;
 	bool is_free = record->memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
 	struct gpu_activity activity = {.operation = is_free ? STORE_OP_FREE : STORE_OP_ALLOC,
 		.queue = queue_of(record->deviceId, record->contextId,
@@ -196,6 +198,8 @@ static void take_memory(const memory_record *record)
 		.correlation = record->correlationId,
 		.memory = (enum gpu_memory_kind)record->memoryKind};
 
+	if (is_static && !is_free)
+		activity.correlation = cuda_load_at(record->timestamp);
 	gpu_activity(&activity);
 }
 
