@@ -61,6 +61,7 @@ struct measured {
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant;
 	uint64_t switches_lost, switches_refused;
+	char gpu_unwatched[96]; /* why its GPUs were not, the last time; "" */
 	uint64_t gpu_operations, gpu_launches, gpu_lost;
 	uint64_t gpu_unmatched; /* operations whose launch never came */
 	uint64_t gpu_untimed;	/* of which the runtime gave no times, or impossible ones */

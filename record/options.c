@@ -25,6 +25,7 @@ const char options_help[] =
 	"                         time (the default); CPUTIME@f200: 200 samples a second\n"
 	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
 	"                         default); nvidia, opencl or level0 alone; off\n"
+	"      --cuda-graphs node|graph   --cuda yield|hold   see man hpct-record\n"
 	"  -t, --trace            accepted: hpct always traces\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
@@ -44,6 +45,8 @@ static const struct option long_options[] = {
 	{"overwrite", no_argument, NULL, 'O'},
 	{"event", required_argument, NULL, 'e'},
 	{"trace", no_argument, NULL, 't'},
+	{"cuda", required_argument, NULL, 'C'},
+	{"cuda-graphs", required_argument, NULL, 'G'},
 	{"summary", required_argument, NULL, 'S'},
 	{"no-switches", no_argument, NULL, 'W'},
 	{"delay-sampling", no_argument, NULL, 'D'},
@@ -101,6 +104,16 @@ static int delay_take(struct options *options, int letter, const char *word, str
 	return 0;
 }
 
+/* The second of two words; an error if it is neither. */
+static int choice(
+	const char *option, const char *first, const char *second, bool *is_second, struct error *error)
+{
+	*is_second = !strcmp(optarg, second);
+	if (*is_second || !strcmp(optarg, first))
+		return 0;
+	return error_set(error, ERROR_USAGE, "%s takes %s or %s, not %s", option, first, second, optarg);
+}
+
 static int option_take(struct options *options, int letter, char **argv, struct error *error)
 {
 	switch (letter) {
@@ -116,6 +129,10 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return options_event(options->events, sizeof(options->events), optarg, error);
 	case 't':
 		return 0;
+	case 'C':
+		return choice("--cuda", "yield", "hold", &options->cuda_hold, error);
+	case 'G':
+		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
 	case 'S':
 		options->summary = optarg;
 		return 0;
@@ -188,6 +205,10 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	}
 	if (!options->no_switches)
 		strcat(options->events, " SWITCHES");
+	if (options->cuda_hold)
+		strcat(options->events, " cuda=hold");
+	if (options->cuda_whole_graphs)
+		strcat(options->events, " cuda-graphs=graph");
 	strcat(strcat(options->events, " gpu="), options->gpu);
 	if (options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING"))
 		strcat(options->events, EVENT_WORD_DELAY);

@@ -8,8 +8,9 @@
 #include "store/error.h"
 
 struct options {
-	const char *run;     /* -o as given; NULL: by default */
-	char events[128];    /* as EVENT_ENV_EVENTS wants them */
+	const char *run;  /* -o as given; NULL: by default */
+	char events[128]; /* as EVENT_ENV_EVENTS wants them */
+	bool cuda_hold, cuda_whole_graphs;
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	const char *summary; /* --summary FILE; NULL: none */
 	bool overwrite, strict, no_switches, is_delayed, keeps_recursion, is_help, is_version, is_list;

@@ -84,6 +84,8 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->gpu_unmatched += process->gpu_unmatched;
 	summary->gpu_untimed += process->gpu_untimed;
 	summary->gpu_lost += process->gpu_lost;
+	if (process->gpu_unwatched[0])
+		memcpy(summary->gpu_unwatched, process->gpu_unwatched, sizeof(summary->gpu_unwatched));
 	if (!summary->switches_error)
 		summary->switches_error = atomic_load(&process->shared->switches_error);
 }
@@ -135,7 +137,8 @@ static uint64_t own_cpu_ns(void)
 
 static bool has_gpu(const struct summary *summary)
 {
-	return summary->gpu_operations + summary->gpu_launches + summary->gpu_lost > 0;
+	return summary->gpu_operations + summary->gpu_launches + summary->gpu_lost > 0 ||
+	       summary->gpu_unwatched[0];
 }
 
 static void gpu_numbers_put(const struct summary *summary, struct store_writer *writer)
@@ -147,6 +150,8 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 	store_writer_meta_number(writer, "gpu_unmatched", summary->gpu_unmatched);
 	store_writer_meta_number(writer, "gpu_untimed", summary->gpu_untimed);
 	store_writer_meta_number(writer, "gpu_lost", summary->gpu_lost);
+	if (summary->gpu_unwatched[0])
+		store_writer_meta(writer, "gpu_unwatched", summary->gpu_unwatched);
 }
 
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
@@ -229,6 +234,9 @@ static int gpu_put(const struct summary *summary, char *text, size_t room)
 		used += snprintf(text + used, room - (size_t)used,
 			"gpu operations without possible times: %lu, shown at their launch\n",
 			(unsigned long)summary->gpu_untimed);
+	if (summary->gpu_unwatched[0] && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "gpu not watched all the time: %s\n",
+			summary->gpu_unwatched);
 	return used;
 }
 

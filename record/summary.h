@@ -17,6 +17,7 @@ struct summary {
 	uint64_t never_started;		/* processes in which sampling was off to the end */
 	uint64_t pauses_refused;
 	uint64_t switches_lost, switches_refused; /* records; processes or threads without them */
+	char gpu_unwatched[96]; /* why a process's GPUs were not watched all the time, the last */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one of those; 0: not known */
 	uint64_t program_cpu_ns; /* as wait4 told hpct-record */

@@ -403,5 +403,6 @@ struct event_hello {
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */
 #define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* with others, separated by colons */
 #define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* one; not if the user has set it */
+#define EVENT_ENV_NVTX "NVTX_INJECTION64_PATH" /* likewise */
 
 #endif

@@ -154,27 +154,38 @@ static bool gpu_is_wanted(const char *vendor)
 	return !strcmp(process.settings.gpu, "auto") || !strcmp(process.settings.gpu, vendor);
 }
 
+/* "NAME=the tool that is loaded": the user's, else the agent. false: none. */
+static bool tool_write(char *const *envp, char *to, const char *name, bool preload)
+{
+	const char *agent = process.settings.agent, *tool = environment_value(envp, name);
+
+	if (tool && !strcmp(tool, agent))
+		tool = NULL;
+	if (!tool && preload && gpu_is_wanted("nvidia"))
+		tool = agent;
+	return tool && word_write(to, ENVIRONMENT_TEXT, name, tool);
+}
+
 /* Where GPU runtimes find the agent; a program that the agent is not for gets neither. */
 static size_t gpu_build(char *const *envp, bool preload, char **to, struct environment_text *text)
 {
-	const char *agent = process.settings.agent, *cuda = environment_value(envp, EVENT_ENV_CUDA);
+	const char *agent = process.settings.agent;
 	size_t count = 0;
 
 	if (list_write(text->opencl, sizeof(text->opencl), EVENT_ENV_OPENCL,
 		    environment_value(envp, EVENT_ENV_OPENCL), agent, preload && gpu_is_wanted("opencl")))
 		to[count++] = text->opencl;
-	if (cuda && !strcmp(cuda, agent))
-		cuda = NULL;
-	if (!cuda && preload && gpu_is_wanted("nvidia"))
-		cuda = agent;
-	if (cuda && word_write(text->cuda, sizeof(text->cuda), EVENT_ENV_CUDA, cuda))
+	if (tool_write(envp, text->cuda, EVENT_ENV_CUDA, preload))
 		to[count++] = text->cuda;
+	if (tool_write(envp, text->nvtx, EVENT_ENV_NVTX, preload))
+		to[count++] = text->nvtx;
 	return count;
 }
 
 static bool is_of_gpu(const char *word)
 {
-	return value_of(word, EVENT_ENV_OPENCL) || value_of(word, EVENT_ENV_CUDA);
+	return value_of(word, EVENT_ENV_OPENCL) || value_of(word, EVENT_ENV_CUDA) ||
+	       value_of(word, EVENT_ENV_NVTX);
 }
 
 void environment_build(char *const *envp, bool preload, char **to, struct environment_text *text)

@@ -28,7 +28,7 @@ void environment_hexadecimal(char *to, unsigned long value);
 int32_t environment_rank(char *const *envp);
 
 /* Words that environment_build adds at most, the closing NULL included. */
-#define ENVIRONMENT_EXTRA 10
+#define ENVIRONMENT_EXTRA 11
 #define ENVIRONMENT_TEXT 2048
 
 /* Place for what the new environment adds; lives as long as that is used. */
@@ -39,6 +39,7 @@ struct environment_text {
 	char agent[560];
 	char opencl[ENVIRONMENT_TEXT];
 	char cuda[ENVIRONMENT_TEXT];
+	char nvtx[ENVIRONMENT_TEXT];
 	char generation[64];
 };
 

@@ -17,6 +17,7 @@
 
 #include "record/agent/control.h"
 #include "record/agent/process.h"
+#include "record/agent/runtime.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
 #include "record/agent/trace.h"
@@ -64,6 +65,7 @@ void thread_init(void)
 	space->fence_begin = (uintptr_t)__start_hpct_fence;
 	space->fence_end = (uintptr_t)__stop_hpct_fence;
 	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
+	space->hides = runtime_hides;
 	module_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;
 	process.shared->fence_end = space->fence_end;

@@ -77,7 +77,7 @@ static const struct unwind_rule *rule_fill(struct unwinder *u, struct unwind_rul
 	*rule = (struct unwind_rule){.pc = pc, .slot = UNWIND_NO_SLOT, .kind = RULE_MISSING};
 	if (pc >= space->loader_begin && pc < space->loader_end)
 		rule->flags |= RULE_LOADER;
-	if (pc >= space->hidden_begin && pc < space->hidden_end)
+	if ((pc >= space->hidden_begin && pc < space->hidden_end) || (space->hides && space->hides(pc)))
 		rule->flags |= RULE_HIDDEN;
 	if (module) {
 		rule->slot = (uint16_t)module->slot;

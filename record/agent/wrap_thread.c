@@ -8,6 +8,7 @@
 
 #include "record/agent/process.h"
 #include "record/agent/real.h"
+#include "record/agent/runtime.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
 
@@ -98,13 +99,15 @@ static uint64_t stack_bytes_of(const pthread_attr_t *attributes)
 	return REAL(pthread_attr_getstacksize)(attributes, &bytes) || !bytes ? STACK_DEFAULT : bytes;
 }
 
-/* The block for a thread to be created; NULL: it will not be measured. */
-static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+/* The block for a thread to be created by code at `caller`; NULL: it will not be measured. */
+static struct thread *prepare(
+	const pthread_attr_t *attributes, void *(*routine)(void *), void *argument, void *caller)
 {
-	struct thread *t = process_is_live() ? thread_new() : NULL;
+	struct thread *t;
 
-	if (!process_is_live())
+	if (!process_is_live() || runtime_has((uintptr_t)caller))
 		return NULL;
+	t = thread_new();
 	if (!t) {
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 		return NULL;
@@ -121,7 +124,7 @@ static struct thread *prepare(const pthread_attr_t *attributes, void *(*routine)
 WRAPPER int pthread_create(
 	pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
-	struct thread *t = prepare(attributes, routine, argument);
+	struct thread *t = prepare(attributes, routine, argument, __builtin_return_address(0));
 	int result;
 
 	if (!t)
@@ -134,7 +137,8 @@ WRAPPER int pthread_create(
 
 WRAPPER int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
-	struct thread *t = prepare(NULL, (void *(*)(void *))(void (*)(void))routine, argument);
+	struct thread *t = prepare(
+		NULL, (void *(*)(void *))(void (*)(void))routine, argument, __builtin_return_address(0));
 	int result;
 
 	if (!t)

@@ -113,6 +113,11 @@ static void test_the_command_line(void **state)
 	assert_int_equal(parse(&options, "-e gpu=opencl -e CPUTIME@9 prog"), 0);
 	assert_string_equal(options.events, "CPUTIME@9 SWITCHES gpu=opencl");
 	assert_int_not_equal(parse(&options, "-e gpu=amd prog"), 0);
+	assert_int_equal(parse(&options, "--cuda hold --cuda-graphs graph prog"), 0);
+	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES cuda=hold cuda-graphs=graph gpu=auto");
+	assert_int_equal(parse(&options, "--cuda yield --cuda-graphs node prog"), 0);
+	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES gpu=auto");
+	assert_int_not_equal(parse(&options, "--cuda share prog"), 0);
 	assert_int_equal(parse(&options, "--summary file prog"), 0);
 	assert_string_equal(options.summary, "file");
 	assert_int_not_equal(parse(&options, ""), 0);

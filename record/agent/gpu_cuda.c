@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_cuda.c - NVIDIA GPUs, by CUPTI's activity records on hpct's clock. The driver
+ * itself calls us in cuInit (CUDA_INJECTION64_PATH), which catches every way of
+ * using CUDA: linked, static, loaded by Python. Not for OpenCL on NVIDIA's GPUs.
+ */
+#include "record/agent/gpu_cuda.h"
+
+#include <limits.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/gpu_cuda_share.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/runtime.h"
+#include "record/agent/wrap.h"
+
+#define FLUSH_PERIOD_NS UINT64_C(200000000)
+#define FLUSH_MOST_NS UINT64_C(1000000000) /* that an ending program waits for the last records */
+
+struct cuda cuda;
+
+/* What the flusher is asked for, and has done. */
+static _Atomic uint32_t flush_asked, flush_done;
+
+static bool event_asked(const char *word)
+{
+	const char *at = strstr(process.settings.events, word);
+
+	return at && (at[strlen(word)] == ' ' || !at[strlen(word)]);
+}
+
+extern char **environ;
+
+static uint64_t CUPTIAPI now(void)
+{
+	return process_now_ns();
+}
+
+const char *cuda_begin(void)
+{
+	CUptiResult result = cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
+
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		return "another tool holds CUPTI";
+	if (result)
+		return "CUPTI does not take hpct as its tool";
+	if (!cuda.api.cuptiActivityRegisterTimestampCallback(now) && !cuda_records_enable() &&
+		!cuda_calls_enable())
+		return NULL;
+	cuda_records_disable();
+	cuda.api.cuptiUnsubscribe(cuda.subscriber);
+	return "CUPTI refused activity records";
+}
+
+/* Forced: a buffer that CUPTI kept would come back to the next tool. */
+void cuda_end(void)
+{
+	cuda.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	cuda_records_disable();
+	cuda.api.cuptiUnsubscribe(cuda.subscriber);
+}
+
+static void wait_change(_Atomic uint32_t *word, uint32_t seen, uint64_t most_ns)
+{
+	const struct timespec most = {(time_t)(most_ns / 1000000000), (long)(most_ns % 1000000000)};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
+}
+
+static void wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* CUPTI hands over what is in its buffers when they are full, or when asked: a program may be killed. At
+ * the end it must not keep those in which an operation has not finished. All asking is done here, since CUPTI
+ * takes locks that a thread in a signal handler may hold. */
+static void *flusher(void *nothing)
+{
+	uint32_t asked = 0;
+	uint64_t seen = 0;
+
+	(void)nothing;
+	gpu_thread_hide();
+	while (atomic_load(&cuda.state) != CUDA_OFF && process_is_own()) {
+		uint64_t calls = atomic_load(&cuda.calls);
+		bool is_asked = atomic_load(&flush_asked) != asked;
+
+		asked = atomic_load(&flush_asked);
+		/* Once more after the last launch: it may have been running. */
+		if (atomic_load(&cuda.state) == CUDA_ON && (is_asked || calls != seen))
+			cuda.api.cuptiActivityFlushAll(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+		seen = calls;
+		atomic_store(&flush_done, asked);
+		wake(&flush_done);
+		wait_change(&flush_asked, asked, FLUSH_PERIOD_NS);
+	}
+	return NULL;
+}
+
+static void flusher_start(void)
+{
+	static _Atomic bool is_there;
+	sigset_t all, before;
+	pthread_t thread;
+
+	if (atomic_exchange(&is_there, true))
+		return;
+	sigfillset(&all);
+	REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
+	REAL(pthread_create)(&thread, NULL, flusher, NULL); /* nobody joins it: it runs to the end */
+	REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
+}
+
+static void start(uint64_t caller)
+{
+	int idle = CUDA_IDLE;
+	const char *why;
+
+	if (!gpu_is_wanted(&gpu_nvidia) || !process_is_own() ||
+		!atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_STARTING))
+		return;
+	cuda.whole_graphs = event_asked("cuda-graphs=graph");
+	cuda.hold = event_asked("cuda=hold");
+	runtime_add(caller, false);
+	why = cuda_library_open(&cuda.api);
+	if (!why) {
+		runtime_add((uintptr_t)cuda.api.cuptiSubscribe, true);
+		why = cuda_begin();
+	}
+	atomic_store(&cuda.state, why ? CUDA_OFF : CUDA_ON);
+	if (why) {
+		gpu_unmonitored(why);
+		return;
+	}
+	flusher_start();
+	gpu_exit_watch();
+}
+
+/* The driver calls this from cuInit, in the library that CUDA_INJECTION64_PATH names. */
+WRAPPER int InitializeInjection(void);
+WRAPPER int InitializeInjection(void)
+{
+	start((uintptr_t)__builtin_return_address(0));
+	return 1;
+}
+
+/* The subscriber is not told which tool it is; every known one in a program is Kineto. */
+void cuda_share_give(void)
+{
+	int on = CUDA_ON;
+
+	if (!process_is_own() || cuda.hold || !atomic_compare_exchange_strong(&cuda.state, &on, CUDA_YIELDED))
+		return;
+	cuda_end();
+	gpu_unmonitored("torch.profiler");
+}
+
+void cuda_share_take(void)
+{
+	int yielded = CUDA_YIELDED;
+
+	if (!process_is_own() || !atomic_compare_exchange_strong(&cuda.state, &yielded, CUDA_STARTING))
+		return;
+	if (cuda_begin()) {
+		atomic_store(&cuda.state, CUDA_YIELDED);
+		return;
+	}
+	atomic_store(&cuda.state, CUDA_ON);
+	gpu_unmonitored(NULL);
+}
+
+static void cuda_library_loaded(const char *path)
+{
+	(void)path;
+	start((uintptr_t)__builtin_return_address(0));
+}
+
+static int driver_look(struct dl_phdr_info *info, size_t bytes, void *nothing)
+{
+	const char *base = strrchr(info->dlpi_name, '/');
+
+	(void)bytes;
+	(void)nothing;
+	return base && strncmp(base, "/libcuda.so", strlen("/libcuda.so")) == 0;
+}
+
+/* The driver was there and has not called us: it called the one that its variable names. */
+static void other_tool_say(void)
+{
+	const char *tool = environment_value(environ, EVENT_ENV_CUDA);
+	int idle = CUDA_IDLE;
+
+	if (tool && strcmp(tool, process.settings.agent) != 0 && dl_iterate_phdr(driver_look, NULL) &&
+		atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
+		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
+}
+
+static void cuda_flush(void)
+{
+	uint64_t until_ns = process_now_ns() + FLUSH_MOST_NS;
+	uint32_t wanted, done;
+
+	if (atomic_load(&cuda.state) == CUDA_IDLE && process_is_own())
+		other_tool_say();
+	if (atomic_load(&cuda.state) != CUDA_ON || !process_is_own())
+		return;
+	wanted = atomic_fetch_add(&flush_asked, 1) + 1;
+	wake(&flush_asked);
+	while ((int32_t)((done = atomic_load(&flush_done)) - wanted) < 0 && process_now_ns() < until_ns)
+		wait_change(&flush_done, done, FLUSH_MOST_NS / 10);
+}
+
+/* CUDA does not survive a fork, and CUPTI hangs in the child. A child of a parent that had not begun may. */
+static void cuda_child(void)
+{
+	if (atomic_load(&cuda.state) != CUDA_IDLE)
+		atomic_store(&cuda.state, CUDA_OFF);
+}
+
+const struct gpu_vendor gpu_nvidia = {
+	.name = "nvidia", .library_loaded = cuda_library_loaded, .flush = cuda_flush, .child = cuda_child};

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_cuda_call.c - driver calls of the program, on its own threads, when they
+ * return: those that started operations are logged with their call path under
+ * CUPTI's correlation id, which the operation's record carries; those that waited or
+ * loaded code become spans. Which call is which is read off its name, so that later
+ * drivers' variants are known too.
+ */
+#include <string.h>
+
+#include "record/agent/gpu_cuda.h"
+
+#define LOADS_MAX 256u
+#define CALLS_MAX 2048 /* CUPTI's ids of driver calls are below */
+
+enum call {
+	CALL_OTHER,
+	CALL_LAUNCH,	  /* starts an operation */
+	CALL_LAUNCH_WAIT, /* ... and waits for it */
+	CALL_WAIT_EVENT,
+	CALL_WAIT_STREAM,
+	CALL_WAIT_CONTEXT,
+	CALL_STREAM_WAIT, /* a stream waits, not the thread */
+	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first */
+	CALL_RESOLVE	  /* may load one that was put off */
+};
+
+static unsigned char call_of[CALLS_MAX];
+
+/* Calls that loaded a GPU binary: the memory it brings is recorded without a correlation id, in their time.
+ */
+static struct {
+	_Atomic uint64_t correlation, begin_ns, end_ns;
+} loads[LOADS_MAX];
+static _Atomic unsigned load_count;
+
+/* The calling thread's driver call. */
+static __thread struct {
+	uint64_t begin_ns, correlation;
+	unsigned load; /* + 1 in `loads`; 0: it has loaded nothing so far */
+} current __attribute__((tls_model("initial-exec")));
+
+uint64_t cuda_load_at(uint64_t time_ns)
+{
+	for (unsigned i = 0; i < LOADS_MAX; i++)
+		if (time_ns >= atomic_load(&loads[i].begin_ns) && time_ns <= atomic_load(&loads[i].end_ns))
+			return atomic_load(&loads[i].correlation);
+	return 0;
+}
+
+static void load_note(void)
+{
+	unsigned i = atomic_fetch_add(&load_count, 1) % LOADS_MAX;
+
+	atomic_store(&loads[i].end_ns, 0);
+	atomic_store(&loads[i].begin_ns, current.begin_ns);
+	atomic_store(&loads[i].correlation, current.correlation);
+	atomic_store(&loads[i].end_ns, UINT64_MAX);
+	current.load = i + 1;
+}
+
+/* First match wins. A name may go on with _v2, _ptsz and the like. */
+static const struct {
+	const char *begin;
+	enum call call;
+} names[] = {
+	{"cuLaunchHostFunc", CALL_OTHER},
+	{"cuLaunch", CALL_LAUNCH},
+	{"cuGraphLaunch", CALL_LAUNCH},
+	{"cuMemcpyDtoHAsync", CALL_LAUNCH},
+	{"cuMemcpyAtoHAsync", CALL_LAUNCH},
+	{"cuMemcpyDtoH", CALL_LAUNCH_WAIT},
+	{"cuMemcpyAtoH", CALL_LAUNCH_WAIT},
+	{"cuMemcpy", CALL_LAUNCH},
+	{"cuMemset", CALL_LAUNCH},
+	{"cuMemAllocHost", CALL_LAUNCH},
+	{"cuMemAlloc", CALL_LAUNCH},
+	{"cuMemFree", CALL_LAUNCH},
+	{"cuMemHostAlloc", CALL_LAUNCH},
+	{"cuMemHostRegister", CALL_LAUNCH},
+	{"cuMemHostUnregister", CALL_LAUNCH},
+	{"cuMemCreate", CALL_LAUNCH},
+	{"cuMemRelease", CALL_LAUNCH},
+	{"cuMemPrefetch", CALL_LAUNCH},
+	{"cuMemBatch", CALL_LAUNCH},
+	{"cuArrayCreate", CALL_LAUNCH},
+	{"cuArray3DCreate", CALL_LAUNCH},
+	{"cuArrayDestroy", CALL_LAUNCH},
+	{"cuMipmappedArrayCreate", CALL_LAUNCH},
+	{"cuMipmappedArrayDestroy", CALL_LAUNCH},
+	{"cuStreamWaitEvent", CALL_STREAM_WAIT},
+	{"cuStreamSynchronize", CALL_WAIT_STREAM},
+	{"cuEventSynchronize", CALL_WAIT_EVENT},
+	{"cuCtxSynchronize", CALL_WAIT_CONTEXT},
+	{"cuModuleLoad", CALL_LOAD},
+	{"cuLibraryLoad", CALL_LOAD},
+	{"cuLinkComplete", CALL_LOAD},
+	{"cuModuleGet", CALL_RESOLVE},
+	{"cuLibraryGet", CALL_RESOLVE},
+	{"cuKernelGet", CALL_RESOLVE},
+	{"cuKernelSet", CALL_RESOLVE},
+	{"cuFuncGet", CALL_RESOLVE},
+	{"cuFuncSet", CALL_RESOLVE},
+	{"cuFuncLoad", CALL_RESOLVE},
+	{"cuOccupancy", CALL_RESOLVE},
+};
+
+static enum call call_by_name(const char *name)
+{
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(name, names[i].begin, strlen(names[i].begin)) == 0)
+			return names[i].call;
+	return CALL_OTHER;
+}
+
+int cuda_calls_enable(void)
+{
+	int launches = 0;
+
+	for (uint32_t id = 1; id < CALLS_MAX; id++) {
+		const char *name = NULL;
+
+		if (cuda.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) || !name)
+			continue;
+		call_of[id] = (unsigned char)call_by_name(name);
+		if (call_of[id] != CALL_OTHER &&
+			!cuda.api.cuptiEnableCallback(1, cuda.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id))
+			launches++;
+	}
+	cuda.api.cuptiEnableCallback(
+		1, cuda.subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+	cuda.api.cuptiEnableCallback(1, cuda.subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+	return launches ? 0 : CUPTI_ERROR_UNKNOWN;
+}
+
+static enum gpu_sync_kind wait_kind(enum call call)
+{
+	switch (call) {
+	case CALL_WAIT_EVENT:
+		return GPU_SYNC_EVENT;
+	case CALL_WAIT_STREAM:
+	case CALL_LAUNCH_WAIT:
+		return GPU_SYNC_STREAM;
+	case CALL_WAIT_CONTEXT:
+		return GPU_SYNC_CONTEXT;
+	case CALL_STREAM_WAIT:
+		return GPU_SYNC_STREAM_EVENT_WAIT;
+	default:
+		return GPU_SYNC_UNKNOWN;
+	}
+}
+
+/* The queue that a call waited for; false: more than one, or it is not known. */
+static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gpu_queue *queue)
+{
+	const char *end = strrchr(data->functionName, '_');
+	uint8_t per_thread = end && (!strcmp(end, "_ptsz") || !strcmp(end, "_ptds"));
+	CUstream stream = NULL;
+
+	*queue = (struct gpu_queue){.context = data->contextUid};
+	if (!data->context || call == CALL_WAIT_EVENT || call == CALL_WAIT_CONTEXT)
+		return false;
+	if (call != CALL_LAUNCH_WAIT) /* the first parameter */
+		memcpy(&stream, data->functionParams, sizeof(stream));
+	return !cuda.api.cuptiGetDeviceId(data->context, &queue->device) &&
+	       !cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue);
+}
+
+static void loaded(uint64_t correlation, uint64_t begin_ns)
+{
+	if (current.load)
+		gpu_launched(correlation, begin_ns);
+	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+}
+
+static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
+{
+	struct gpu_queue queue;
+
+	/* Only whether it changes is asked: a lost count of two threads does no harm. */
+	atomic_store_explicit(&cuda.calls, atomic_load_explicit(&cuda.calls, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
+		gpu_launched(data->correlationId, begin_ns);
+	else if (call >= CALL_LOAD && (current.load || call == CALL_LOAD))
+		loaded(data->correlationId, begin_ns);
+	if (current.load)
+		atomic_store(&loads[current.load - 1].end_ns, gpu_now_ns());
+	current.load = 0;
+	if (call > CALL_LAUNCH && call < CALL_LOAD)
+		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
+}
+
+static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
+{
+	enum call call = id < CALLS_MAX ? (enum call)call_of[id] : CALL_OTHER;
+
+	if (data->callbackSite == CUPTI_API_ENTER) {
+		current.begin_ns = *data->correlationData = gpu_now_ns();
+		current.correlation = data->correlationId;
+		current.load = 0;
+	} else if (call != CALL_OTHER && *data->correlationData) {
+		call_returned(data, call, *data->correlationData);
+	}
+}
+
+static void module_loaded(const CUpti_ResourceData *data)
+{
+	const CUpti_ModuleResourceData *module = data->resourceDescriptor;
+
+	if (!current.load && current.begin_ns)
+		load_note();
+	if (module && module->pCubin && module->cubinSize)
+		gpu_module(module->pCubin, module->cubinSize);
+}
+
+void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+	(void)user;
+	if (atomic_load_explicit(&cuda.state, memory_order_relaxed) > CUDA_ON)
+		return;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+		driver_called(id, data);
+	else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+		module_loaded(data);
+	else if (domain == CUPTI_CB_DOMAIN_STATE)
+		gpu_unmonitored("CUPTI gave up after an error of its own");
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_cuda_none.c - takes the place of the other gpu_cuda files where hpct is built
+ * without CUPTI's headers: says so once the program uses CUDA.
+ */
+#include "record/agent/gpu.h"
+#include "record/agent/gpu_cuda_share.h"
+#include "record/agent/wrap.h"
+
+int InitializeInjection(void);
+WRAPPER int InitializeInjection(void)
+{
+	static _Atomic bool is_said;
+
+	if (gpu_is_wanted(&gpu_nvidia) && !atomic_exchange(&is_said, true))
+		gpu_unmonitored("hpct was built without CUPTI's headers");
+	return 1;
+}
+
+void cuda_share_give(void)
+{
+}
+
+void cuda_share_take(void)
+{
+}
+
+const struct gpu_vendor gpu_nvidia = {.name = "nvidia"};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_cuda_share.c - CUPTI takes one tool at a time. A program may bring its own
+ * (torch.profiler) and its output is its own: these wrappers see it subscribe, hand
+ * CUPTI over, and take it back when it unsubscribes. With `--cuda hold` it gets
+ * CUPTI's refusal instead. Built without CUPTI's headers too: whatever exports
+ * depend on them would differ from machine to machine.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "record/agent/gpu_cuda_share.h"
+#include "record/agent/real.h"
+#include "record/agent/wrap.h"
+
+#define CUPTI_NOT_INITIALIZED 15
+
+typedef int (*subscribe_function)(void **subscriber, void (*callback)(void), void *user);
+typedef int (*unsubscribe_function)(void *subscriber);
+typedef int (*finalize_function)(void);
+
+static int loaded_look(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	const char **found = context, *base = strrchr(info->dlpi_name, '/');
+
+	(void)bytes;
+	if (strncmp(base ? base + 1 : info->dlpi_name, "libcupti.so", strlen("libcupti.so")) != 0)
+		return 0;
+	*found = info->dlpi_name;
+	return 1;
+}
+
+/* The function in the CUPTI that is loaded, which may be out of the global lookup's sight. */
+static void *cupti_symbol(const char *name)
+{
+	void *open_address = real_symbol("dlopen"), *symbol_address = real_symbol("dlsym"), *handle;
+	void *(*symbol)(void *, const char *);
+	void *(*open)(const char *, int);
+	const char *path = NULL;
+
+	if (!open_address || !symbol_address || !dl_iterate_phdr(loaded_look, &path) || !path)
+		return NULL;
+	memcpy(&open, &open_address, sizeof(open));
+	memcpy(&symbol, &symbol_address, sizeof(symbol));
+	handle = open(path, RTLD_NOW | RTLD_NOLOAD);
+	return handle ? symbol(handle, name) : NULL;
+}
+
+int cuptiSubscribe(void **subscriber, void (*callback)(void), void *user);
+WRAPPER int cuptiSubscribe(void **subscriber, void (*callback)(void), void *user)
+{
+	void *address = cupti_symbol("cuptiSubscribe");
+	subscribe_function subscribe;
+
+	if (!address)
+		return CUPTI_NOT_INITIALIZED;
+	memcpy(&subscribe, &address, sizeof(subscribe));
+	cuda_share_give();
+	return subscribe(subscriber, callback, user);
+}
+
+int cuptiUnsubscribe(void *subscriber);
+WRAPPER int cuptiUnsubscribe(void *subscriber)
+{
+	void *address = cupti_symbol("cuptiUnsubscribe");
+	unsubscribe_function unsubscribe;
+	int result;
+
+	if (!address)
+		return CUPTI_NOT_INITIALIZED;
+	memcpy(&unsubscribe, &address, sizeof(unsubscribe));
+	result = unsubscribe(subscriber);
+	cuda_share_take();
+	return result;
+}
+
+int cuptiFinalize(void);
+WRAPPER int cuptiFinalize(void)
+{
+	void *address = cupti_symbol("cuptiFinalize");
+	finalize_function finalize;
+	int result;
+
+	if (!address)
+		return CUPTI_NOT_INITIALIZED;
+	memcpy(&finalize, &address, sizeof(finalize));
+	result = finalize();
+	cuda_share_take();
+	return result;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runtime.c - see runtime.h. Entries are written once, then counted. */
+#include "record/agent/runtime.h"
+
+#include <stdatomic.h>
+
+#include "record/agent/module.h"
+
+#define RUNTIMES_MAX 16u
+
+static struct {
+	uint64_t begin, end;
+	bool hidden;
+} runtimes[RUNTIMES_MAX];
+static _Atomic unsigned claimed, count;
+
+void runtime_add(uint64_t address, bool hidden)
+{
+	uint64_t begin, end;
+	unsigned i;
+
+	if (runtime_has(address) || module_range(address, &begin, &end))
+		return;
+	i = atomic_fetch_add(&claimed, 1);
+	if (i >= RUNTIMES_MAX)
+		return;
+	runtimes[i].begin = begin;
+	runtimes[i].end = end;
+	runtimes[i].hidden = hidden;
+	atomic_fetch_add(
+		&count, 1); /* two at once: the later of them may be seen a moment too late, or empty */
+}
+
+static bool find(uint64_t pc, bool hidden)
+{
+	unsigned most = atomic_load_explicit(&count, memory_order_acquire);
+
+	for (unsigned i = 0; i < most; i++)
+		if (pc >= runtimes[i].begin && pc < runtimes[i].end)
+			return runtimes[i].hidden || !hidden;
+	return false;
+}
+
+bool runtime_has(uint64_t pc)
+{
+	return find(pc, false);
+}
+
+bool runtime_hides(uint64_t pc)
+{
+	return find(pc, true);
+}

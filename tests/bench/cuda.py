@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What hpct costs and finds on an NVIDIA GPU; needs nvcc, CUPTI and a GPU (docs/gpu.md).
+
+Parts: check (the samples' own counts against the trace's), launch (a null launch beside CUPTI's floor),
+train (a PyTorch step), clock (CPU and GPU times on one axis), size (bytes per span). Rounds are interleaved;
+figures are medians. Never fails because something is slow; `check` fails when counts differ.
+"""
+import argparse
+import collections
+import csv
+import glob
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+SAMPLES = ("streams", "graph", "copies", "sync", "phase", "churn", "devices", "launches")
+GPU_OPS = ("kernel", "copy", "set", "graph")
+
+
+def line(what, value, target=""):
+    print(f"{what:<58} {value:>24}   {target}", flush=True)
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.bin = os.path.abspath(arguments.bin)
+        self.samples = os.path.abspath(arguments.samples)
+        self.work = tempfile.mkdtemp(prefix="hpct-cuda.")
+        self.rounds = arguments.rounds
+        self.keep = arguments.keep
+        self.count = 0
+
+    def sample(self, name):
+        return os.path.join(self.samples, "cuda_" + name)
+
+    def run(self, command, environment=None, limit=300):
+        """(exit code, stdout, stderr)"""
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=limit, env={**os.environ, **(environment or {})}, text=True, errors="replace")
+        return done.returncode, done.stdout, done.stderr
+
+    def record(self, command, options=(), name=None):
+        """(exit code, stdout, stderr, run, summary)"""
+        self.count += 1
+        run = f"{self.work}/{name or self.count}.hpct"
+        code, out, err = self.run([f"{self.bin}/hpct-record", "-o", run, "--overwrite", "--summary", run + ".summary",
+                                   *options, "--", *command])
+        try:
+            with open(run + ".summary", encoding="utf-8") as file:
+                summary = file.read()
+        except OSError:
+            summary = ""
+        return code, out, err, run, summary
+
+    def rows(self, run, *options):
+        _, out, _ = self.run([f"{self.bin}/hpct-slice", run, "--format", "tsv", *options])
+        return list(csv.DictReader(out.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def operations(rows):
+    return [row for row in rows if row["stream"].startswith("gpu:") and row["op"] in GPU_OPS]
+
+
+def matched(row):
+    return "<unknown>" not in row["path"] and "<gpu root>" not in row["path"]
+
+
+def numbers(text):
+    return {name: int(value) for name, value in re.findall(r"(\w+) (\d+)\b", text)}
+
+
+def counts(rows):
+    found = collections.Counter(row["op"] for row in operations(rows))
+    moments = collections.Counter(row["op"] for row in rows)
+    return {"kernels": found["kernel"], "copies": found["copy"], "sets": found["set"],
+            "allocations": moments["alloc"], "releases": moments["free"], "synchronizations": moments["sync"]}
+
+
+def check(bench):
+    failed, total, paths, partial = 0, 0, 0, 0
+    for name in SAMPLES:
+        command = [bench.sample(name)] + (["2000"] if name == "launches" else [])
+        code, out, err, run, summary = bench.record(command, name="cuda_" + name)
+        rows = bench.rows(run)
+        asked, found = numbers(out), counts(rows)
+        ours = operations(rows)
+        good = [row for row in ours if matched(row)]
+        total, paths = total + len(ours), paths + len(good)
+        partial += sum(1 for row in good if "<partial>" in row["path"])
+        wrong = [f"{key}: {found[key]}, not {value}" for key, value in asked.items()
+                 if key in found and found[key] != value]
+        if code or wrong:
+            failed += 1
+        line(f"check: {name}, {len(ours)} operations", "; ".join(wrong) or ("ok" if not code else f"exit {code}"))
+        print("    " + " ".join(text for text in summary.splitlines() if text.startswith("gpu ")))
+        if wrong or code:
+            print(err[-500:], summary[-800:], sep="\n")
+    line("share of operations with their launch's call path", f"{paths} of {total}", "all")
+    line("  of them with a partial stack", str(partial), "0")
+    return failed
+
+
+def exits(bench):
+    failed = 0
+    for way in ("return", "_exit", "kill", "abort", "reset", "illegal", "fork", "running"):
+        bare = bench.run([bench.sample("exits"), way])
+        code, out, _, run, _ = bench.record([bench.sample("exits"), way], name="exits_" + way)
+        kernels = sum(1 for row in operations(bench.rows(run)) if row["op"] == "kernel")
+        good = code == bare[0] and out == bare[1] and kernels >= (20 if way == "reset" else 10)
+        failed += not good
+        line(f"check: exits {way}", f"{'ok' if good else 'FAILED'}, {kernels} kernels", f"exit {code}, {bare[0]} bare")
+    return failed
+
+
+def launch(bench):
+    floor = {"CUDA_INJECTION64_PATH": os.path.join(bench.samples, "cuda_floor.so")}
+    command = [bench.sample("launches"), "20000"]
+    variants = {
+        "bare": lambda: bench.run(command)[1],
+        "activity records alone": lambda: bench.run(command, floor)[1],
+        "and an empty callback": lambda: bench.run(command, {**floor, "CUDA_FLOOR_CALLS": "1"})[1],
+        "hpct": lambda: bench.record(command, ["-e", "gpu=nvidia"])[1],
+    }
+    taken = {name: [] for name in variants}
+    for number in range(3 * bench.rounds):
+        order = list(variants)
+        for name in order[number % len(order):] + order[:number % len(order)]:
+            found = re.search(r"ns_per_launch ([0-9.]+)", variants[name]())
+            taken[name].append(float(found.group(1)) if found else float("nan"))
+    base = taken["activity records alone"]
+    for name, values in taken.items():
+        ratio = statistics.median(a / b for a, b in zip(values, base))
+        line(f"launch: {name}, ns", f"{statistics.median(values):.0f}  {ratio:.3f}x",
+             "<= 1.10x with the call path" if name == "hpct" else "")
+
+
+def train(bench):
+    script = os.path.join(bench.samples, "torch_step.py")
+    for model in ("conv", "mlp"):
+        command = [sys.executable, script, "--model", model, "--steps", "100"]
+        taken = {"bare": [], "hpct": []}
+        for number in range(bench.rounds):
+            for name in ("bare", "hpct") if number % 2 else ("hpct", "bare"):
+                out = bench.run(command)[1] if name == "bare" else bench.record(command, name="torch_" + model)[1]
+                found = re.search(r"ms_per_step ([0-9.]+)", out)
+                taken[name].append(float(found.group(1)) if found else float("nan"))
+        ratio = statistics.median(a / b for a, b in zip(taken["hpct"], taken["bare"]))
+        line(f"train: {model}, ms a step, bare and hpct",
+             f"{statistics.median(taken['bare']):.3f} {statistics.median(taken['hpct']):.3f}  {ratio:.3f}x",
+             "<= 1.03x" if model == "conv" else "")
+        share(bench, model, f"{bench.work}/torch_{model}.hpct")
+
+
+def share(bench, model, run):
+    rows = operations(bench.rows(run))
+    good = [row for row in rows if matched(row)]
+    partial = sum(1 for row in good if "<partial>" in row["path"])
+    line(f"train: {model}, operations with a call path", f"{len(good)} of {len(rows)}", f"{partial} partial")
+
+
+def size(bench):
+    """Two runs that differ in their count of launches alone: each is a span of the call and one of the kernel."""
+    sizes = []
+    for count in (5000, 105000):
+        _, _, _, run, _ = bench.record([bench.sample("launches"), str(count)], ["-e", "gpu=nvidia"], f"size_{count}")
+        sizes.append(sum(os.stat(path).st_blocks * 512 for path in glob.glob(run + "/*.mdb")))
+    line("size: bytes per span (a launch and its kernel are two)", f"{(sizes[1] - sizes[0]) / 200000:.2f}",
+         "<= 4.2, rollups on top")
+
+
+def clock(bench):
+    _, out, _, run, _ = bench.record([bench.sample("clock"), "1500", "5"], name="clock")
+    told = [tuple(int(n) for n in text.split()) for text in out.splitlines() if text.count(" ") == 3]
+    rows = bench.rows(run)
+    spans = sorted((int(r["begin_ns"]), int(r["end_ns"])) for r in operations(rows) if r["op"] == "kernel")
+    calls = sorted(int(r["begin_ns"]) for r in rows if r["op"] == "launch" and "handshake" in r["path"])
+    if len(spans) != len(told) or len(calls) < len(told):
+        line("clock: kernels and handshakes differ", f"{len(spans)} {len(calls)} {len(told)}")
+        return
+    # The launch's span begins within the call, at best some 0.2 us after the program's own reading.
+    origin = max(t[0] - c for t, c in zip(told, calls))
+    errors = []
+    for (begin, end), (before, runs, let, ended) in zip(spans, told):
+        begin, end = begin + origin, end + origin
+        errors.append(max(before - begin, begin - runs, let - end, end - ended, 0))
+    errors.sort()
+    line("clock: error of the axis, median / p99 / worst, us",
+         " / ".join(f"{errors[int(q * (len(errors) - 1))] / 1e3:.2f}" for q in (0.5, 0.99, 1)), "<= 2")
+    slack = statistics.median(ended - let for _, _, let, ended in told)
+    line("clock: width of the bounds, median, us", f"{slack / 1e3:.2f}")
+
+
+PARTS = {"check": check, "exits": exits, "launch": launch, "train": train, "clock": clock, "size": size}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", default="build/bin", help="where hpct-record is")
+    parser.add_argument("--samples", default="build/cuda", help="where the built samples are")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--keep", help="copy the runs there")
+    parser.add_argument("parts", nargs="*", default=list(PARTS))
+    arguments = parser.parse_args()
+    bench = Bench(arguments)
+    failed = sum(PARTS[part](bench) or 0 for part in arguments.parts)
+    if arguments.keep:
+        shutil.copytree(bench.work, arguments.keep, dirs_exist_ok=True)
+    shutil.rmtree(bench.work, ignore_errors=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())
