@@ -84,6 +84,7 @@ int measured_open(struct measured **out, struct store_writer *writer, uint32_t h
 		return error_memory(error);
 	}
 	process->pidfd = pidfd;
+	process->kept = -1;
 	process->first_stream = UINT32_MAX;
 	result = memory_map(process, memory, error);
 	close(memory);
@@ -221,5 +222,7 @@ void measured_free(struct measured *process)
 	if (process->shared)
 		munmap(process->shared, process->shared_bytes);
 	close(process->pidfd);
+	if (process->kept >= 0)
+		close(process->kept);
 	free(process);
 }

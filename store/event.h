@@ -74,9 +74,19 @@ struct event_process {
 	_Atomic uint32_t switches_copied;  /* agent, at its end: they were not, and are at switches_at */
 	_Atomic int32_t switches_error;	   /* errno of the last that was refused */
 	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
+	_Atomic int32_t sampler_reason;	   /* why not a better one: enum event_sampler_reason; 0: none */
+	_Atomic uint32_t signals_foreign;  /* sampling signals that met a thread that is not measured */
 	uint32_t _pad;
+	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
+};
+
+/* Positive; negative: the errno that the kernel gave. */
+enum event_sampler_reason {
+	EVENT_SAMPLER_OLD_KERNEL = 1,
+	EVENT_SAMPLER_TRACED, /* a debugger is there */
+	EVENT_SAMPLER_GO      /* the program is written in Go */
 };
 
 /* One loaded module. A slot is written once and never reused, so (slot, offset) names
@@ -275,7 +285,8 @@ enum event_hello_kind {
 	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
 			       */
 	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
-	EVENT_HELLO_SWITCHES  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_KEEP      /* agent: one descriptor, to be kept open for as long as the process lives */
 };
 
 /* The perf events write PERF_RECORD_SWITCH with thread id and CLOCK_MONOTONIC into rings that the agent has
@@ -297,6 +308,7 @@ struct event_hello {
 /* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
 #define EVENT_ENV_SOCKET "HPCT_SOCKET"	       /* path of the collector's socket */
 #define EVENT_ENV_EVENTS "HPCT_EVENTS"	       /* "CPUTIME@5000 SWITCHES": events separated by spaces; µs */
+#define EVENT_WORD_SAMPLER " BY="	       /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 

@@ -48,10 +48,13 @@ static int start(void)
 	if (!thread)
 		goto close_process;
 	atomic_store(&process.shared->thread_count, 1);
+	source_choose();
 	thread_begin(thread, 0);
 	wrap_thread_adopt();
-	if (thread_place.self && !process_send())
+	if (thread_place.self && !process_send()) {
+		source_hand_over();
 		return 0;
+	}
 	if (thread_place.self)
 		thread_end(thread_place.self);
 close_process:

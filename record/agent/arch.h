@@ -32,6 +32,24 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
 }
 
+/* AT_HWCAP2: rdfsbase may be used. */
+#define ARCH_HWCAP2_THREAD_POINTER (1u << 1)
+
+/* Where the thread-local storage lies, without looking into it. */
+static inline uint64_t arch_thread_pointer(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("rdfsbase %0" : "=r"(base));
+	return base;
+}
+
+/* Did the signal come as a system call returned? The instruction leaves its own return address in rcx. */
+static inline bool arch_in_system_call(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
+}
+
 /* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
 static inline bool arch_is_call(const uint8_t *end)
 {

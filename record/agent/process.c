@@ -65,14 +65,26 @@ bool process_is_own(void)
 	return process_is_live() && live->pid == getpid();
 }
 
+static size_t strnlen_word(const char *word, size_t most)
+{
+	size_t length = strcspn(word, " ");
+
+	return length < most ? length : most;
+}
+
 /* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds, what else is wanted. */
 static void events_parse(struct process_settings *settings)
 {
 	const char *events = settings->events, *at = strchr(events, '@');
 	size_t length = strcspn(events, "@ ");
+	const char *by = strstr(events, EVENT_WORD_SAMPLER);
 	unsigned long long us = at ? strtoull(at + 1, NULL, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
+	if (by) {
+		by += strlen(EVENT_WORD_SAMPLER);
+		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
+	}
 	settings->period_ns = us && us < 1000000000u ? us * 1000u : PERIOD_DEFAULT_NS;
 	if (length >= sizeof(settings->metric))
 		length = sizeof(settings->metric) - 1;
@@ -273,6 +285,11 @@ int process_send(void)
 int process_send_switches(int event, uint32_t bytes)
 {
 	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes);
+}
+
+int process_send_kept(int event)
+{
+	return message_send(EVENT_HELLO_KEEP, &event, 1, 0);
 }
 
 void process_close(void)

@@ -20,7 +20,8 @@ struct process_settings {
 	char events[256]; /* HPCT_EVENTS as it came */
 	char metric[32];
 	uint64_t period_ns;
-	bool switches; /* switch records are wanted */
+	bool switches;	  /* switch records are wanted */
+	char sampler[16]; /* name of the source to take; "": by the period */
 };
 
 struct process {
@@ -44,6 +45,10 @@ int process_send(void);
 
 /* Sends one more switch ring, whose perf event is `event`. 0 or negative; never waits. */
 int process_send_switches(int event, uint32_t bytes);
+
+/* Has the collector keep the descriptor of a perf event for as long as this process lives. Neither waits nor
+ * closes it. 0 or negative. */
+int process_send_kept(int event);
 
 /* Takes the memory away again: nobody will read it. */
 void process_close(void);

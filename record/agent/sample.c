@@ -228,9 +228,11 @@ void sample_handle(int signal, siginfo_t *info, void *context)
 	int error = errno;
 	uint64_t periods;
 
-	if (!source_timer.periods(info, &periods))
+	if (source_timer_periods(info, &periods)) {
+		if (t)
+			t->source->tick(t, context, periods);
+	} else if (!t || !t->source->take || !t->source->take(t, info, context)) {
 		wrap_signal_forward(signal, info, context);
-	else if (t)
-		sample_take(t, context, periods);
+	}
 	errno = error;
 }

@@ -37,7 +37,7 @@ struct thread {
 	void *(*routine)(void *);
 	void *argument;
 	uint32_t index;
-	bool program_masked; /* the creator's view of AGENT_SIGNAL, see wrap_signal.c */
+	uint8_t program_masked; /* the creator's view of our signals, see wrap_signal.c */
 	uint64_t stack_bytes;
 	struct thread *next_free;
 	size_t block_bytes;
@@ -51,7 +51,8 @@ struct thread_place {
 	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
 	uint64_t stack_high;
 	uint64_t start_routine; /* 0: main */
-	bool program_masked;	/* the program believes AGENT_SIGNAL blocked */
+	uint8_t program_masked; /* the program believes signals of ours blocked: bits by guard, see
+				   wrap_signal.c */
 };
 
 extern __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));

@@ -64,6 +64,8 @@ static char *const *exec_begin(
 	handover_fill(next, at, path, envp, words);
 	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0);
 	agent_end();
+	source_exec_begin();
+	wrap_signal_exec_begin();
 	return next->envp;
 }
 
@@ -71,6 +73,8 @@ static int exec_failed(void)
 {
 	int error = errno;
 
+	wrap_signal_exec_failed();
+	source_exec_failed();
 	agent_resume();
 	errno = error;
 	return -1;

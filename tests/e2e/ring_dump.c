@@ -243,6 +243,11 @@ static void generations_end(const struct measured *fresh)
 			process_finish(m);
 }
 
+/* Open to the end: perf events of processes that keep no descriptor. */
+#define KEPT_MAX 4096
+static int kept[KEPT_MAX];
+static unsigned kept_count;
+
 static void hello_take(int listener)
 {
 	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -259,6 +264,11 @@ static void hello_take(int listener)
 	if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != sizeof(hello) || hello.magic != EVENT_MAGIC ||
 		!CMSG_FIRSTHDR(&message)) {
 		fail("handshake");
+		close(connection);
+		return;
+	}
+	if (hello.kind == EVENT_HELLO_KEEP) {
+		memcpy(&kept[kept_count++ % KEPT_MAX], CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
 		close(connection);
 		return;
 	}

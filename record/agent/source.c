@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source.c - which source a process samples with: the CPU timer where it ticks as
+ * often as asked, else the first perf source that the kernel grants, else the timer
+ * after all. The collector is told which and why.
+ */
+#include "record/agent/source.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "record/agent/process.h"
+
+static const struct source *chosen = &source_timer;
+
+uint64_t source_tick_ns(void)
+{
+	struct timespec tick = {0};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return (uint64_t)tick.tv_nsec;
+}
+
+static const struct source *source_try(const struct source *source, int *reason)
+{
+	int result = source->open ? source->open() : 0;
+
+	if (result && !*reason)
+		*reason = result;
+	return result ? NULL : source;
+}
+
+static bool is_wanted(const struct source *source)
+{
+	const char *name = process.settings.sampler;
+
+	return name[0] ? !strcmp(name, source->name) : process.settings.period_ns < source_tick_ns();
+}
+
+void source_choose(void)
+{
+	static const struct source *const order[] = {&source_trap, &source_overflow};
+	const struct source *found = NULL;
+	int reason = 0;
+
+	for (unsigned i = 0; !found && i < sizeof(order) / sizeof(*order); i++)
+		if (is_wanted(order[i]))
+			found = source_try(order[i], &reason);
+	chosen = found ? found : &source_timer;
+	strncpy(process.shared->sampler, chosen->name, sizeof(process.shared->sampler) - 1);
+	atomic_store(&process.shared->sampler_reason, reason);
+}
+
+const struct source *source_chosen(void)
+{
+	return chosen;
+}
+
+void source_exec_begin(void)
+{
+	if (chosen->pause && process_is_own())
+		chosen->pause();
+}
+
+void source_exec_failed(void)
+{
+	if (chosen->resume && process_is_own())
+		chosen->resume();
+}
