@@ -105,6 +105,8 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	real_init();
 	if (process_settings_read(envp))
 		return;
+	if (environment_hides_trap(envp))
+		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	program_argv = argv;
 	program_envp = envp;
 	main_stack_set(argv);

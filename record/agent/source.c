@@ -56,6 +56,11 @@ const struct source *source_chosen(void)
 	return chosen;
 }
 
+bool source_can_pause(void)
+{
+	return !chosen->can_pause || chosen->can_pause();
+}
+
 void source_exec_begin(void)
 {
 	if (chosen->pause && process_is_own())

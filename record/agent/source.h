@@ -40,7 +40,8 @@ struct source {
 	void (*tick)(struct thread *thread, const ucontext_t *context, uint64_t periods);
 	/* AGENT_SIGNAL from elsewhere: a sample of this source? NULL: it never is. Signal safe. */
 	bool (*take)(struct thread *thread, const siginfo_t *info, const ucontext_t *context);
-	/* Around an exec of the calling thread, which must not meet a signal of ours; both NULL: it cannot. */
+	/* Around an exec of the calling thread, which must not meet a signal of ours; all NULL: it cannot. */
+	bool (*can_pause)(void);
 	void (*pause)(void);
 	void (*resume)(void);
 };
@@ -54,6 +55,7 @@ void source_choose(void);
 const struct source *source_chosen(void);
 
 /* Around an exec of the calling thread. */
+bool source_can_pause(void);
 void source_exec_begin(void);
 void source_exec_failed(void);
 

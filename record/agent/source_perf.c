@@ -356,12 +356,19 @@ static void perf_resume(void)
 		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0);
 }
 
+/* User code runs no more once the exec has begun. */
+static bool trap_can_pause(void)
+{
+	return !perf.kernel || (pid_t)syscall(SYS_gettid) == perf.owner;
+}
+
 const struct source source_trap = {
 	.name = "trap",
 	.open = trap_open,
 	.arm = trap_arm,
 	.disarm = trap_disarm,
 	.tick = perf_tick,
+	.can_pause = trap_can_pause,
 	.pause = perf_pause,
 	.resume = perf_resume,
 };

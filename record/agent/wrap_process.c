@@ -51,6 +51,7 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 {
 	next->envp = envp;
 	next->kind = TARGET_TAKES;
+	next->text.hides_trap = wrap_signal_exec_hides_trap();
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
 	next->kind = target_kind(at, path, process.settings.agent);
@@ -65,7 +66,7 @@ static char *const *exec_begin(
 	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0);
 	agent_end();
 	source_exec_begin();
-	wrap_signal_exec_begin();
+	wrap_signal_exec_begin(next->text.hides_trap);
 	return next->envp;
 }
 

@@ -158,15 +158,22 @@ bool wrap_signal_trap_is_masked(void)
 	return thread_place.program_masked & (1u << TRAP);
 }
 
-/* The next program gets SIGTRAP as the program has it. */
-void wrap_signal_exec_begin(void)
+bool wrap_signal_exec_hides_trap(void)
 {
+	return guards[TRAP].is_on && guards[TRAP].program_action.sa_handler != SIG_IGN && process_is_own() &&
+	       !source_can_pause();
+}
+
+/* The next program gets SIGTRAP as the program has it. */
+void wrap_signal_exec_begin(bool hide_trap)
+{
+	struct sigaction ignored = {.sa_handler = SIG_IGN};
 	sigset_t set;
 
 	if (!guards[TRAP].is_on)
 		return;
-	if (guards[TRAP].program_action.sa_handler == SIG_IGN)
-		REAL(sigaction)(SIGTRAP, &guards[TRAP].program_action, NULL);
+	if (hide_trap || guards[TRAP].program_action.sa_handler == SIG_IGN)
+		REAL(sigaction)(SIGTRAP, &ignored, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTRAP);
 	if (thread_place.program_masked & (1u << TRAP))
