@@ -9,7 +9,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev
-build   libcmocka-dev libunwind-dev
+build   libcmocka-dev libunwind-dev libpfm4-dev
 test    g++ gfortran musl-tools xz-utils sqlite3 python3 tmux procps util-linux
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck

@@ -140,11 +140,33 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 	return true;
 }
 
+/* What a counter has come by: a value, not a stretch of time. */
+static bool counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
+{
+	struct store_record record = {.begin_ns = time_ns,
+		.end_ns = time_ns,
+		.amount = sample->weight,
+		.context = context_of(drain, sample->h.node)};
+
+	if (sample->metric > drain->process->counter_count)
+		return false;
+	record.what = drain->process->counters[sample->metric - 1];
+	if (drain->process->is_discarded)
+		discard(drain, 1);
+	else
+		store_writer_append(drain->writer, drain->ring->stream, STORE_VALUES, &record, 1);
+	return true;
+}
+
 static bool sample_take(struct drain *drain, const struct event_sample *sample)
 {
 	uint64_t time_ns = credible(drain, sample->time_ns);
 	struct store_record *record;
 
+	if (time_ns > drain->ring->last_ns)
+		drain->ring->last_ns = time_ns;
+	if (sample->metric)
+		return counter_take(drain, sample, time_ns);
 	if (drain->samples.count == BATCH)
 		batch_flush(drain);
 	record = &drain->samples.record[drain->samples.count++];
@@ -154,8 +176,6 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 		.context = context_of(drain, sample->h.node),
 		.what = drain->process->metric,
 		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
-	if (time_ns > drain->ring->last_ns)
-		drain->ring->last_ns = time_ns;
 	return true;
 }
 
@@ -380,10 +400,12 @@ static void counters_take(struct drain *drain, struct event_ring *shared)
 	struct measured *process = drain->process;
 	struct ring *ring = drain->ring;
 	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
-		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant)};
-	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant};
+		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant),
+		atomic_load(&shared->counts)};
+	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant,
+		&ring->counts};
 	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
-		&process->errant};
+		&process->errant, &process->counts};
 
 	if (now[3] != ring->partial) {
 		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
@@ -408,10 +430,13 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
 	uint64_t lost = atomic_load(&shared->lost_full) + atomic_load(&shared->lost_nested) +
 			atomic_load(&shared->lost_memory);
+	uint64_t cpu_end_ns = atomic_load(&shared->cpu_end_ns);
 	struct store_record span;
 	size_t size = 0;
 	const char *name;
 
+	if (cpu_end_ns > ring->cpu_begin_ns)
+		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
 	end_ns = later(end_ns, ring->last_ns);
 	switch_line_end(&ring->line, drain->writer, ring->stream, end_ns);
 	if (lost > ring->lost)
@@ -424,8 +449,7 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 		stream->complete_ns[track] = STORE_OPEN_NS;
 	name = store_writer_text_at(drain->writer, stream->name, &size);
 	span = monitored_span(ring, end_ns,
-		monitored_attributes(drain->process, ring, drain->writer, name ? name : "",
-			atomic_load(&shared->cpu_end_ns)));
+		monitored_attributes(drain->process, ring, drain->writer, name ? name : "", cpu_end_ns));
 	store_writer_span_close(drain->writer, ring->stream, 0, &span);
 	ring->stream = UINT32_MAX;
 	ring->context_count = 0;

@@ -71,6 +71,22 @@ static int command_copy(struct measured *process, struct error *error)
 	return 0;
 }
 
+static void counters_name(struct measured *process, struct store_writer *writer)
+{
+	uint32_t count = process->shared->counter_count;
+
+	process->counter_count = count < EVENT_COUNTERS_MAX ? count : EVENT_COUNTERS_MAX;
+	for (uint32_t i = 0; i < process->counter_count; i++) {
+		char name[sizeof(process->shared->counters[i].name)];
+
+		memcpy(name, process->shared->counters[i].name, sizeof(name));
+		name[sizeof(name) - 1] = '\0';
+		process->counters[i] = store_writer_metric(writer, name, "events", false);
+	}
+	memcpy(process->sampler, process->shared->sampler, sizeof(process->sampler));
+	process->sampler[sizeof(process->sampler) - 1] = '\0';
+}
+
 int measured_open(struct measured **out, struct store_writer *writer, uint32_t host, int memory, int pidfd,
 	struct error *error)
 {
@@ -97,6 +113,7 @@ int measured_open(struct measured **out, struct store_writer *writer, uint32_t h
 		return result;
 	}
 	process->metric = store_writer_metric(writer, process->metric_name, "ns", false);
+	counters_name(process, writer);
 	*out = process;
 	return 0;
 }

@@ -20,14 +20,14 @@ const char options_help[] =
 	"                         replaced); default PROGRAM-JOB.hpct, PROGRAM-PID.hpct\n"
 	"      --overwrite        remove a run of that name first\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
-	"                         time (the default); CPUTIME@f200: 200 samples a second\n"
-	"  -t, --trace            accepted: hpct always traces\n"
+	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
+	"                         Again for what is counted beside it: page-faults@1 ...\n"
+	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
 	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
-	"  -L, --list             list the events\n"
-	"  -h, --help   -V, --version\n"
+	"  -h, --help   -V, --version    (--sampler, --force: see the man page)\n"
 	"\n"
 	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
 	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
@@ -37,6 +37,9 @@ static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"overwrite", no_argument, NULL, 'O'},
 	{"event", required_argument, NULL, 'e'},
+	{"count", required_argument, NULL, 'c'},
+	{"sampler", required_argument, NULL, 'Y'},
+	{"force", no_argument, NULL, 'F'},
 	{"trace", no_argument, NULL, 't'},
 	{"summary", required_argument, NULL, 'S'},
 	{"no-switches", no_argument, NULL, 'W'},
@@ -47,26 +50,11 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-int options_event(char *events, unsigned room, const char *text, struct error *error)
+static int event_take(struct options *options, struct error *error)
 {
-	const char *at = strchr(text, '@');
-	size_t length = at ? (size_t)(at - text) : strlen(text);
-	bool is_frequency = at && (at[1] == 'f' || at[1] == 'F');
-	unsigned long long number = 5000;
-	char *end = NULL;
-
-	if (length != strlen("CPUTIME") || strncasecmp(text, "CPUTIME", length))
-		return error_set(error, ERROR_USAGE,
-			"event %s is not available; the events are: CPUTIME (hpct-record -L tells more)",
-			text);
-	if (at)
-		number = strtoull(at + 1 + is_frequency, &end, 10);
-	if (at && (end == at + 1 + is_frequency || *end || !number || number > 1000000000ull))
-		return error_set(error, ERROR_USAGE,
-			"event %s: after @ comes a period in microseconds, or f and samples a second", text);
-	if (is_frequency)
-		number = number > 1000000 ? 1 : 1000000 / number;
-	snprintf(events, room, "CPUTIME@%llu", number);
+	if (options->asked.count == EVENTS_ASKED_MAX)
+		return error_set(error, ERROR_USAGE, "-e %s: more than %u events", optarg, EVENTS_ASKED_MAX);
+	options->asked.event[options->asked.count++] = optarg;
 	return 0;
 }
 
@@ -80,7 +68,16 @@ static int option_take(struct options *options, int letter, struct error *error)
 		options->overwrite = true;
 		return 0;
 	case 'e':
-		return options_event(options->events, sizeof(options->events), optarg, error);
+		return event_take(options, error);
+	case 'c':
+		options->asked.rate = optarg;
+		return 0;
+	case 'Y':
+		options->asked.sampler = optarg;
+		return 0;
+	case 'F':
+		options->asked.is_forced = true;
+		return 0;
 	case 't':
 		return 0;
 	case 'S':
@@ -118,26 +115,38 @@ static int option_refuse(int letter, char **argv, struct error *error)
 	return error_set(error, ERROR_USAGE, "unknown option %s; try hpct-record --help", word);
 }
 
+/* HPCToolkit's variable, for what the command line leaves open. */
+static void environment_take(struct options *options)
+{
+	const char *list = getenv("HPCRUN_EVENT_LIST");
+	char *place;
+
+	if (options->asked.count || !list || strlen(list) >= sizeof(options->list))
+		return;
+	strcpy(options->list, list);
+	for (char *word = strtok_r(options->list, " ;", &place);
+		word && options->asked.count < EVENTS_ASKED_MAX; word = strtok_r(NULL, " ;", &place))
+		options->asked.event[options->asked.count++] = word;
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
-	const char *events = getenv("HPCRUN_EVENT_LIST");
 	int letter, result;
 
 	memset(options, 0, sizeof(*options));
-	result = options_event(
-		options->events, sizeof(options->events), events && *events ? events : "CPUTIME", error);
-	if (result)
-		return result;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, "+:o:e:thVL", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "+:o:e:c:thVL", long_options, NULL)) != -1) {
 		if (letter == '?' || letter == ':')
 			return option_refuse(letter, argv, error);
 		result = option_take(options, letter, error);
 		if (result)
 			return result;
 	}
-	if (!options->no_switches)
-		strcat(options->events, " SWITCHES");
+	options->asked.has_switches = !options->no_switches;
+	environment_take(options);
+	result = events_write(options->events, &options->asked, error);
+	if (result)
+		return result;
 	options->program = argv + optind;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");

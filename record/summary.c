@@ -59,6 +59,54 @@ void summary_unmonitored(struct summary *summary, const char *why, const char *c
 	store_writer_span_open(writer, summary->unmonitored_stream, 0, &span);
 }
 
+/* Why a kernel refuses, in words that help. */
+static const char *refusal(int error);
+
+static const char *sampler_reason(int reason)
+{
+	switch (reason) {
+	case EVENT_SAMPLER_OLD_KERNEL:
+		return "this kernel is older than 5.18";
+	case EVENT_SAMPLER_TRACED:
+		return "a debugger would stop at each sample";
+	case EVENT_SAMPLER_GO:
+		return "Go's runtime takes all signals for itself";
+	default:
+		return refusal(-reason);
+	}
+}
+
+static void uncounted_add(struct summary *summary, const struct event_counter *counter)
+{
+	size_t used = strlen(summary->uncounted);
+	char name[sizeof(counter->name)];
+	int error = atomic_load(&counter->error);
+
+	memcpy(name, counter->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	if (!strstr(summary->uncounted, name))
+		snprintf(summary->uncounted + used, sizeof(summary->uncounted) - used, "%s%s (%s)",
+			used ? ", " : "", name, error < 0 ? sampler_reason(-error) : refusal(error));
+}
+
+static void sampling_add(struct summary *summary, const struct measured *process)
+{
+	const struct event_process *shared = process->shared;
+	int reason = atomic_load(&shared->sampler_reason);
+
+	summary->counts += process->counts;
+	summary->cpu_ns += process->cpu_ns;
+	summary->foreign += atomic_load(&shared->signals_foreign);
+	summary->period_ns = process->period_ns;
+	if (!summary->sampler_reason)
+		summary->sampler_reason = reason;
+	if (!summary->sampler[0] || reason)
+		memcpy(summary->sampler, process->sampler, sizeof(summary->sampler));
+	for (uint32_t i = 0; i < process->counter_count; i++)
+		if (atomic_load(&shared->counters[i].refused))
+			uncounted_add(summary, &shared->counters[i]);
+}
+
 void summary_add(struct summary *summary, const struct measured *process)
 {
 	summary->processes++;
@@ -70,6 +118,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
+	sampling_add(summary, process);
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
@@ -122,6 +171,19 @@ static uint64_t own_cpu_ns(void)
 	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u;
 }
 
+/* Samples of the time source a second of CPU time. */
+static uint64_t rate_asked(const struct summary *summary)
+{
+	return summary->period_ns ? (1000000000u + summary->period_ns / 2) / summary->period_ns : 0;
+}
+
+static uint64_t rate_got(const struct summary *summary)
+{
+	double seconds = (double)summary->cpu_ns / 1e9;
+
+	return seconds > 0 ? (uint64_t)((double)(summary->signals - summary->counts) / seconds + 0.5) : 0;
+}
+
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
 {
 	const struct {
@@ -144,11 +206,16 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"program_cpu_ns", summary->program_cpu_ns},
 		{"collector_cpu_ns", own_cpu_ns()},
 		{"frames_unnamed", unnamed},
+		{"signals_counters", summary->counts},
+		{"signals_foreign", summary->foreign},
+		{"rate_asked", rate_asked(summary)},
+		{"rate_got", rate_got(summary)},
 	};
 
 	summary->unnamed = unnamed;
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		store_writer_meta_number(writer, number[i].key, number[i].value);
+	store_writer_meta(writer, "sampler", summary->sampler);
 	if (summary->has_ended)
 		store_writer_meta_number(writer, WIFSIGNALED(summary->status) ? "signal" : "exit",
 			(uint64_t)(WIFSIGNALED(summary->status) ? WTERMSIG(summary->status)
@@ -164,7 +231,6 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* Why a kernel refuses, in words that help. */
 static const char *refusal(int error)
 {
 	switch (error) {
@@ -176,6 +242,10 @@ static const char *refusal(int error)
 		       "(kernel.perf_event_mlock_kb, ulimit -l)";
 	case EMFILE:
 		return "no descriptors were left (ulimit -n)";
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "this machine has no such counter";
 	case ENOSYS:
 		return "this kernel has no perf events";
 	default:
@@ -183,13 +253,31 @@ static const char *refusal(int error)
 	}
 }
 
+/* How often samples came, and why not as often as asked. */
+static int rate_put(const struct summary *summary, char *text, size_t room)
+{
+	int used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
+		(unsigned long)rate_got(summary), summary->sampler[0] ? summary->sampler : "none",
+		(unsigned long)rate_asked(summary));
+
+	if (summary->sampler_reason && (size_t)used < room)
+		used += snprintf(
+			text + used, room - (size_t)used, ": %s", sampler_reason(summary->sampler_reason));
+	if ((size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "\n");
+	return used;
+}
+
 /* Appends what does not go by itself. */
 static int notes_put(const struct summary *summary, char *text, size_t room)
 {
-	int used = 0;
+	int used = rate_put(summary, text, room);
 
-	if (summary->switches_refused)
-		used += snprintf(text, room, "blocked time is not known in %lu processes or threads: %s\n",
+	if (summary->uncounted[0] && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "not counted: %s\n", summary->uncounted);
+	if (summary->switches_refused && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"blocked time is not known in %lu processes or threads: %s\n",
 			(unsigned long)summary->switches_refused, refusal(summary->switches_error));
 	if (summary->switches_lost && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used, "switch records lost: %lu\n",
@@ -205,7 +293,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 {
 	int used = snprintf(text, room,
 		"processes %lu  threads %lu  samples %lu  lost %lu  partial %lu (%.2f %%)\n"
-		"events %s  signals %lu  overruns %lu  program %.3f s CPU  collector %.3f s CPU\n",
+		"events %.200s  signals %lu  overruns %lu  program %.3f s CPU  collector %.3f s CPU\n",
 		(unsigned long)summary->processes, (unsigned long)summary->threads,
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,

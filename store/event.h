@@ -44,6 +44,14 @@
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
 
+/* An event that is counted beside the time source: its samples name it by index + 1. */
+#define EVENT_COUNTERS_MAX 8u
+struct event_counter {
+	char name[56];		  /* its metric; written before the handshake */
+	_Atomic int32_t error;	  /* errno of the last time that the kernel refused it */
+	_Atomic uint32_t refused; /* threads that go without it */
+};
+
 /* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
 	uint32_t magic;
@@ -76,8 +84,9 @@ struct event_process {
 	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
 	_Atomic int32_t sampler_reason;	   /* why not a better one: enum event_sampler_reason; 0: none */
 	_Atomic uint32_t signals_foreign;  /* sampling signals that met a thread that is not measured */
-	uint32_t _pad;
+	uint32_t counter_count;
 	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */
+	struct event_counter counters[EVENT_COUNTERS_MAX];
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
 };
@@ -136,8 +145,9 @@ struct event_ring {
 	_Atomic uint64_t lost_memory; /* dropped, no room for new context nodes */
 	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
 	_Atomic uint64_t errant;      /* faults while unwinding, caught */
+	_Atomic uint64_t counts;      /* of the signals: those of counters, not of the time source */
 	char name[16];		      /* thread's name as last set, NUL-terminated */
-	uint8_t _pad[72];
+	uint8_t _pad[64];
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */
@@ -196,7 +206,7 @@ struct event_sample {
 	struct event_header h;
 	uint64_t time_ns;
 	uint64_t weight; /* in the metric's unit (ns for CPUTIME), overruns included */
-	uint32_t metric; /* index of the event in HPCT_EVENTS, 0 = the time source */
+	uint32_t metric; /* 0: the time source; i: counter i - 1 */
 	uint32_t _pad;
 };
 
@@ -306,8 +316,12 @@ struct event_hello {
 };
 
 /* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
-#define EVENT_ENV_SOCKET "HPCT_SOCKET"	       /* path of the collector's socket */
-#define EVENT_ENV_EVENTS "HPCT_EVENTS"	       /* "CPUTIME@5000 SWITCHES": events separated by spaces; µs */
+#define EVENT_ENV_SOCKET "HPCT_SOCKET" /* path of the collector's socket */
+#define EVENT_ENV_EVENTS "HPCT_EVENTS" /* "CPUTIME@5000 SWITCHES": events separated by spaces; µs */
+/* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
+ * numbers in hex, type to config2 as struct perf_event_attr has them. Flags: f the period is samples a
+ * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
+#define EVENT_EVENTS_MAX 1024		       /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	       /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "record/agent/counter.h"
 #include "record/agent/environment.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -49,10 +50,12 @@ static int start(void)
 		goto close_process;
 	atomic_store(&process.shared->thread_count, 1);
 	source_choose();
+	counter_open();
 	thread_begin(thread, 0);
 	wrap_thread_adopt();
 	if (thread_place.self && !process_send()) {
 		source_hand_over();
+		counter_begin(thread_place.self);
 		return 0;
 	}
 	if (thread_place.self)

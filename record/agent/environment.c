@@ -122,7 +122,8 @@ void environment_decimal(char *to, unsigned long value)
 	*to = '\0';
 }
 
-/* "PID:N": the N-th program of this pid. Another pid's number says nothing there. "!": it is to have SIGTRAP back.
+/* "PID:N": the N-th program of this pid. Another pid's number says nothing there. "!": it is to have SIGTRAP
+ * back.
  */
 static bool generation_write(char *to, size_t bytes, bool hides_trap)
 {

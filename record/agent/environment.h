@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "store/event.h"
+
 /* Value of NAME in envp, or NULL. */
 const char *environment_value(char *const *envp, const char *name);
 
@@ -35,10 +37,11 @@ int32_t environment_rank(char *const *envp);
 struct environment_text {
 	char preload[ENVIRONMENT_TEXT];
 	char socket[160];
-	char events[320];
+	char events[EVENT_EVENTS_MAX + 16];
 	char agent[560];
 	char generation[64];
-	bool hides_trap; /* set before environment_build: the next program finds SIGTRAP ignored, because of us */
+	bool hides_trap; /* set before environment_build: the next program finds SIGTRAP ignored, because of
+			    us */
 };
 
 /* Number of words of envp, without the NULL. */

@@ -72,20 +72,24 @@ static size_t strnlen_word(const char *word, size_t most)
 	return length < most ? length : most;
 }
 
-/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds, what else is wanted. */
+/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds ("n": nanoseconds), what
+ * else is wanted. */
 static void events_parse(struct process_settings *settings)
 {
 	const char *events = settings->events, *at = strchr(events, '@');
 	size_t length = strcspn(events, "@ ");
 	const char *by = strstr(events, EVENT_WORD_SAMPLER);
-	unsigned long long us = at ? strtoull(at + 1, NULL, 10) : 0;
+	char *unit = NULL;
+	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
 	if (by) {
 		by += strlen(EVENT_WORD_SAMPLER);
 		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
 	}
-	settings->period_ns = us && us < 1000000000u ? us * 1000u : PERIOD_DEFAULT_NS;
+	if (unit && *unit != 'n')
+		number = number < 1000000000u ? number * 1000u : 0;
+	settings->period_ns = number ? number : PERIOD_DEFAULT_NS;
 	if (length >= sizeof(settings->metric))
 		length = sizeof(settings->metric) - 1;
 	memcpy(settings->metric, events, length);

@@ -16,8 +16,8 @@
 /* What hpct-record asked for, from the environment; kept for processes to come. */
 struct process_settings {
 	char socket[108];
-	char agent[512];  /* as it stands in LD_PRELOAD */
-	char events[256]; /* HPCT_EVENTS as it came */
+	char agent[512];	       /* as it stands in LD_PRELOAD */
+	char events[EVENT_EVENTS_MAX]; /* HPCT_EVENTS as it came */
 	char metric[32];
 	uint64_t period_ns;
 	bool switches;	  /* switch records are wanted */

@@ -18,12 +18,11 @@
 
 static void sample_put(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
 {
-	struct event_sample *sample =
-		ring_put(&t->ring, EVENT_SAMPLE, flags | EVENT_F_EXTENT, node, sizeof(*sample));
+	struct event_sample *sample = ring_put(&t->ring, EVENT_SAMPLE, flags, node, sizeof(*sample));
 
 	sample->time_ns = now_ns;
 	sample->weight = weight;
-	sample->metric = 0;
+	sample->metric = t->metric;
 	sample->_pad = 0;
 	t->node = node;
 	atomic_store_explicit(&t->ring.shared->samples,
@@ -37,7 +36,7 @@ bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t wei
 		ring_lose(&t->ring, RING_LOST_FULL, weight, now_ns);
 		return false;
 	}
-	sample_put(t, node, flags, weight, now_ns);
+	sample_put(t, node, flags | EVENT_F_EXTENT, weight, now_ns);
 	ring_commit(&t->ring);
 	return true;
 }
@@ -162,7 +161,7 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 	frames[0] = (struct unwind_frame){
 		.address = start_routine, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
 	if (start_routine && frames_place(frames, 1))
-		path_publish(t, frames, 1, t->root, EVENT_F_FIRST, 0, now_ns);
+		path_publish(t, frames, 1, t->root, EVENT_F_FIRST | EVENT_F_EXTENT, 0, now_ns);
 	else
 		sample_publish(t, t->root, EVENT_F_FIRST, 0, now_ns);
 }
@@ -200,7 +199,8 @@ static void path_take(struct thread *t, const ucontext_t *context, uint64_t weig
 	count_add(&t->ring.shared->errant, u->unreadable);
 	count_add(&t->ring.shared->partial, result == UNWIND_PARTIAL);
 	path_publish(t, u->frames, u->count,
-		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, 0, weight, now_ns);
+		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM,
+		t->metric ? 0 : EVENT_F_EXTENT, weight, now_ns);
 }
 
 static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
@@ -219,6 +219,22 @@ void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 		return;
 	}
 	path_take(t, context, weight, now_ns);
+	ring_leave(&t->ring);
+}
+
+void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned counter, uint64_t value)
+{
+	uint64_t now_ns = process_now_ns();
+
+	count_add(&t->ring.shared->signals, 1);
+	count_add(&t->ring.shared->counts, 1);
+	if (!ring_enter(&t->ring)) {
+		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
+		return;
+	}
+	t->metric = counter + 1;
+	path_take(t, context, value, now_ns);
+	t->metric = 0;
 	ring_leave(&t->ring);
 }
 

@@ -7,8 +7,12 @@
 #include "record/agent/source.h"
 
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "record/agent/counter.h"
 #include "record/agent/process.h"
 
 static const struct source *chosen = &source_timer;
@@ -34,7 +38,9 @@ static bool is_wanted(const struct source *source)
 {
 	const char *name = process.settings.sampler;
 
-	return name[0] ? !strcmp(name, source->name) : process.settings.period_ns < source_tick_ns();
+	if (!name[0])
+		return process.settings.period_ns < source_tick_ns();
+	return !strcmp(name, source->name) || !strcmp(name, "perf");
 }
 
 void source_choose(void)
@@ -56,19 +62,15 @@ const struct source *source_chosen(void)
 	return chosen;
 }
 
-bool source_can_pause(void)
-{
-	return !chosen->can_pause || chosen->can_pause();
-}
-
+/* Without descriptors: a thread may stop all events that it has opened. */
 void source_exec_begin(void)
 {
-	if (chosen->pause && process_is_own())
-		chosen->pause();
+	if (process_is_own() && (chosen != &source_timer || counter_count()))
+		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 }
 
 void source_exec_failed(void)
 {
-	if (chosen->resume && process_is_own())
-		chosen->resume();
+	if (process_is_own() && (chosen != &source_timer || counter_count()))
+		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0);
 }

@@ -40,10 +40,6 @@ struct source {
 	void (*tick)(struct thread *thread, const ucontext_t *context, uint64_t periods);
 	/* AGENT_SIGNAL from elsewhere: a sample of this source? NULL: it never is. Signal safe. */
 	bool (*take)(struct thread *thread, const siginfo_t *info, const ucontext_t *context);
-	/* Around an exec of the calling thread, which must not meet a signal of ours; all NULL: it cannot. */
-	bool (*can_pause)(void);
-	void (*pause)(void);
-	void (*resume)(void);
 };
 
 extern const struct source source_timer, source_trap, source_overflow;
@@ -54,7 +50,7 @@ void source_choose(void);
 /* The one that was picked. */
 const struct source *source_chosen(void);
 
-/* Around an exec of the calling thread. */
+/* Around an exec of the calling thread, which must not meet a sample of ours. false: one may come. */
 bool source_can_pause(void);
 void source_exec_begin(void);
 void source_exec_failed(void);
@@ -71,10 +67,19 @@ void source_timer_stop(struct source_handle *handle);
 /* Is this signal from such a timer? Then *periods >= 1 is what it stands for. */
 bool source_timer_periods(const siginfo_t *info, uint64_t *periods);
 
-/* Is this SIGTRAP a sample? */
-bool source_trap_is_sample(const siginfo_t *info);
+/* Before the first event that traps. 0, or why none may: as source.open. */
+int source_trap_prepare(void);
 
-/* Handler of SIGTRAP, for as long as source_trap is in use. */
+/* Whose SIGTRAP is it? 0: source_trap's; i: of counter i - 1; negative: none of ours. */
+int source_trap_index(const siginfo_t *info);
+/* What perf_event_attr.sig_data of that index is. */
+uint64_t source_trap_data(unsigned index);
+
+/* The calling thread is the agent's, and may meet traps. 0 or negative. */
+int source_trap_thread_add(struct thread *thread);
+void source_trap_thread_remove(void);
+
+/* Handler of SIGTRAP, once source_trap_prepare was called. */
 void source_trap_handle(int signal, siginfo_t *info, void *context);
 
 #endif

@@ -28,6 +28,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "record/agent/counter.h"
 #include "record/agent/perf.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
@@ -37,11 +38,11 @@
 
 #define SAFETY_NS UINT64_C(10000000) /* the timer beside an event that counts kernel hits */
 #define TICKS_PATIENT 6
-#define KNOWN_SLOTS 16384u	     /* a power of two, several times as many as rings */
+#define KNOWN_SLOTS 16384u /* a power of two, several times as many as rings */
 #define KNOWN_PROBES 64u
 #define TID_GONE 1u /* init's: never a thread of ours */
 
-static const char cookie; /* its address is our event's sig_data */
+static const char cookies[1 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
 
 static struct {
 	int event;     /* until it is handed over; -1: none */
@@ -69,8 +70,8 @@ static int known_init(void)
 
 	if (known)
 		return 0;
-	memory = mmap(
-		NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	if (madvise(memory, bytes, MADV_WIPEONFORK)) {
@@ -91,10 +92,11 @@ static uint64_t base_now(void)
 	return perf.has_base ? arch_thread_pointer() : 0;
 }
 
-static int known_add(struct thread *thread)
+int source_trap_thread_add(struct thread *thread)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 
+	source_trap_thread_remove();
 	for (uint32_t i = 0; i < KNOWN_PROBES; i++) {
 		struct known *slot = known_slot(tid, i);
 		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_relaxed);
@@ -111,9 +113,9 @@ static int known_add(struct thread *thread)
 
 static struct known *known_find(void)
 {
-	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t tid = known ? (uint32_t)syscall(SYS_gettid) : 0;
 
-	for (uint32_t i = 0; i < KNOWN_PROBES; i++) {
+	for (uint32_t i = 0; tid && i < KNOWN_PROBES; i++) {
 		struct known *slot = known_slot(tid, i);
 		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_relaxed);
 
@@ -125,7 +127,7 @@ static struct known *known_find(void)
 	return NULL;
 }
 
-static void known_remove(void)
+void source_trap_thread_remove(void)
 {
 	struct known *slot = known_find();
 
@@ -217,7 +219,8 @@ static bool note_is_go(const ElfW(Nhdr) * note, const char *end)
 	return false;
 }
 
-/* Go's runtime takes all signals by system calls of its own, and dies of a SIGTRAP that it did not ask for. */
+/* Go's runtime takes all signals by system calls of its own, and dies of a SIGTRAP that it did not ask for.
+ */
 static int program_is_go(struct dl_phdr_info *info, size_t size, void *is_go)
 {
 	(void)size;
@@ -225,8 +228,7 @@ static int program_is_go(struct dl_phdr_info *info, size_t size, void *is_go)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		const char *begin = (const char *)info->dlpi_addr + segment->p_vaddr;
 
-		if (segment->p_type == PT_NOTE &&
-			note_is_go((const void *)begin, begin + segment->p_memsz))
+		if (segment->p_type == PT_NOTE && note_is_go((const void *)begin, begin + segment->p_memsz))
 			*(bool *)is_go = true;
 	}
 	return 1; /* the program itself comes first */
@@ -246,7 +248,7 @@ static int event_open(uint64_t flags)
 
 	if (flags & PERF_SIGTRAP) {
 		all.attr.inherit = 1;
-		all.words[PERF_SIG_DATA_WORD] = (uintptr_t)&cookie;
+		all.words[PERF_SIG_DATA_WORD] = source_trap_data(0);
 	} else {
 		all.attr.size = PERF_ATTR_SIZE_VER1;
 	}
@@ -269,10 +271,9 @@ static int event_open_best(uint64_t flags)
 	return event < 0 ? -errno : event;
 }
 
-static int trap_open(void)
+int source_trap_prepare(void)
 {
 	bool is_go = false;
-	int event;
 
 	dl_iterate_phdr(program_is_go, &is_go);
 	if (is_go)
@@ -285,6 +286,15 @@ static int trap_open(void)
 	perf.has_base = getauxval(AT_HWCAP2) & ARCH_HWCAP2_THREAD_POINTER;
 	if (known_init() || wrap_signal_guard_trap())
 		return -ENOMEM;
+	return 0;
+}
+
+static int trap_open(void)
+{
+	int event = source_trap_prepare();
+
+	if (event)
+		return event;
 	event = event_open_best(PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC);
 	if (event < 0)
 		return event;
@@ -305,31 +315,36 @@ void source_hand_over(void)
 static int trap_arm(struct thread *t)
 {
 	/* Only the timer is a condition: it samples on alone, if need be. */
-	known_add(t);
+	source_trap_thread_add(t);
 	return source_timer_start(&t->handle, perf.tick_ns);
 }
 
 static void trap_disarm(struct thread *t)
 {
-	known_remove();
+	source_trap_thread_remove();
 	source_timer_stop(&t->handle);
 }
 
-bool source_trap_is_sample(const siginfo_t *info)
+uint64_t source_trap_data(unsigned index)
+{
+	return (uintptr_t)&cookies[index];
+}
+
+int source_trap_index(const siginfo_t *info)
 {
 	const struct perf_trap *trap = (const void *)info;
+	uint64_t index = trap->data - source_trap_data(0);
 
-	return trap->code == PERF_TRAP_CODE && trap->data == (uintptr_t)&cookie;
+	return trap->code == PERF_TRAP_CODE && index < sizeof(cookies) ? (int)index : -1;
 }
 
 void source_trap_handle(int signal, siginfo_t *info, void *context)
 {
 	const struct known *slot = known_find();
-	int error;
+	int error, index = source_trap_index(info);
 
-	if (!source_trap_is_sample(info)) {
-		wrap_signal_forward_trap(
-			signal, info, context, slot && wrap_signal_trap_is_masked());
+	if (index < 0) {
+		wrap_signal_forward_trap(signal, info, context, slot && wrap_signal_trap_is_masked());
 		return;
 	}
 	if (!process_is_live())
@@ -339,27 +354,17 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	error = errno;
-	hit_take(slot->thread, context);
+	if (index)
+		counter_take(slot->thread, (unsigned)index - 1, context);
+	else
+		hit_take(slot->thread, context);
 	errno = error;
 }
 
-/* Without descriptors: a thread may stop all events that it has opened. */
-static void perf_pause(void)
+/* User code runs no more once the exec has begun. What a thread has opened it can stop. */
+bool source_can_pause(void)
 {
-	if (perf.kernel)
-		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
-}
-
-static void perf_resume(void)
-{
-	if (perf.kernel)
-		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0);
-}
-
-/* User code runs no more once the exec has begun. */
-static bool trap_can_pause(void)
-{
-	return !perf.kernel || (pid_t)syscall(SYS_gettid) == perf.owner;
+	return source_chosen() != &source_trap || !perf.kernel || (pid_t)syscall(SYS_gettid) == perf.owner;
 }
 
 const struct source source_trap = {
@@ -368,9 +373,6 @@ const struct source source_trap = {
 	.arm = trap_arm,
 	.disarm = trap_disarm,
 	.tick = perf_tick,
-	.can_pause = trap_can_pause,
-	.pause = perf_pause,
-	.resume = perf_resume,
 };
 
 static int overflow_open(void)
@@ -434,6 +436,4 @@ const struct source source_overflow = {
 	.disarm = overflow_disarm,
 	.tick = perf_tick,
 	.take = overflow_take,
-	.pause = perf_pause,
-	.resume = perf_resume,
 };

@@ -46,18 +46,18 @@ static size_t mapped_bytes(uint32_t bytes)
 static int event_open(int cpu, uint32_t bytes)
 {
 	union perf_attributes all = {.attr = {.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(all.attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.context_switch = 1,
-		.exclude_kernel = 1, /* or ordinary users may not */
-		.exclude_hv = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.wakeup_watermark = bytes / 2,
-		.inherit = cpu >= 0}};
+					     .size = sizeof(all.attr),
+					     .config = PERF_COUNT_SW_DUMMY,
+					     .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+					     .sample_id_all = 1,
+					     .context_switch = 1,
+					     .exclude_kernel = 1, /* or ordinary users may not */
+					     .exclude_hv = 1,
+					     .use_clockid = 1,
+					     .clockid = CLOCK_MONOTONIC,
+					     .watermark = 1,
+					     .wakeup_watermark = bytes / 2,
+					     .inherit = cpu >= 0}};
 
 	if (cpu >= 0)
 		all.words[PERF_FLAGS_WORD] |= PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC;

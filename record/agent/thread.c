@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "record/agent/counter.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
@@ -129,7 +130,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	static const uint64_t nothing;
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
-		&ring->end_ns, &ring->cpu_end_ns};
+		&ring->counts, &ring->end_ns, &ring->cpu_end_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -164,8 +165,10 @@ void thread_begin(struct thread *t, uint32_t index)
 	thread_place.self = t;
 	t->switches = switches_thread_open();
 	t->handle.mapping = NULL;
+	t->metric = 0;
 	if (t->source->arm(t))
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	counter_arm(t);
 }
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
@@ -180,6 +183,7 @@ void thread_settle(struct thread *t)
 	struct event_ring *ring = t->ring.shared;
 	uint64_t now_ns = process_now_ns(), most = rest_most_ns(), cpu_ns, rest;
 
+	counter_disarm(t);
 	t->source->disarm(t);
 	cpu_ns = process_thread_cpu_ns();
 	rest = cpu_ns - ring->cpu_begin_ns;
@@ -197,6 +201,7 @@ void thread_resume(struct thread *t)
 {
 	atomic_store(&t->ring.shared->end_ns, 0);
 	t->source->arm(t);
+	counter_arm(t);
 }
 
 void thread_end(struct thread *t)

@@ -21,10 +21,13 @@ struct thread {
 	struct ring ring;
 	const struct source *source;
 	struct source_handle handle;
-	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
+	void *counters[EVENT_COUNTERS_MAX];   /* rings of the thread's counters, mapped; NULL: refused */
+	uint64_t counted[EVENT_COUNTERS_MAX]; /* by them so far */
+	void *switches;			      /* the thread's own switch ring, mapped; NULL: there is none */
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint32_t root;	     /* enum event_node */
 	uint32_t node;	     /* context of the last sample */
+	uint32_t metric;     /* of the record that is being published, as event_sample has it */
 	uint32_t generation; /* of the caches below, see module_generation */
 	/* The last path that was published, innermost first, and its nodes, root first. */
 	uint32_t path_root;

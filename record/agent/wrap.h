@@ -34,8 +34,8 @@ void wrap_signal_forward_trap(int signal, siginfo_t *info, void *context, bool i
 /* Does the program believe SIGTRAP blocked on the calling thread, one of libc's? */
 bool wrap_signal_trap_is_masked(void);
 
-/* Will samples of the calling thread go on until an exec is done, where nobody may take their signal? Then it must
- * be ignored meanwhile, and the next program's agent takes that back. */
+/* Will samples of the calling thread go on until an exec is done, where nobody may take their signal? Then it
+ * must be ignored meanwhile, and the next program's agent takes that back. */
 bool wrap_signal_exec_hides_trap(void);
 
 /* Around an exec, also in a vfork child. */

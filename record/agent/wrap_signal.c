@@ -368,7 +368,7 @@ WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 		return REAL(sigtimedwait)(without_agents(set, &copy), info, timeout);
 	do
 		result = REAL(sigtimedwait)(without_agents(set, &copy), &got, timeout);
-	while (result == SIGTRAP && source_trap_is_sample(&got));
+	while (result == SIGTRAP && source_trap_index(&got) >= 0);
 	if (result > 0 && info)
 		*info = got;
 	return result;

@@ -48,10 +48,11 @@ static int tear_down(void **state)
 /* NULL: refused. */
 static const char *event(const char *text)
 {
-	static char events[128];
+	static char events[EVENT_EVENTS_MAX];
+	struct events_asked asked = {.event = {text}, .count = 1};
 	struct error error = {0};
 
-	if (!options_event(events, sizeof(events), text, &error))
+	if (!events_write(events, &asked, &error))
 		return events;
 	assert_string_not_equal(error.text, "");
 	return NULL;
