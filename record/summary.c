@@ -256,10 +256,15 @@ static const char *refusal(int error)
 /* How often samples came, and why not as often as asked. */
 static int rate_put(const struct summary *summary, char *text, size_t room)
 {
-	int used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
-		(unsigned long)rate_got(summary), summary->sampler[0] ? summary->sampler : "none",
-		(unsigned long)rate_asked(summary));
+	int used = 0;
 
+	if (summary->cpu_ns)
+		used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
+			(unsigned long)rate_got(summary), summary->sampler,
+			(unsigned long)rate_asked(summary));
+	else /* no thread has come to an end of its own */
+		used = snprintf(text, room, "samples by %s, asked %lu a second of CPU time", summary->sampler,
+			(unsigned long)rate_asked(summary));
 	if (summary->sampler_reason && (size_t)used < room)
 		used += snprintf(
 			text + used, room - (size_t)used, ": %s", sampler_reason(summary->sampler_reason));

@@ -53,7 +53,8 @@ static void put_wall(struct report *report, const struct run *run)
 static void put_provenance(struct report *report, const struct run *run)
 {
 	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
-		"switches_lost", "switches_refused"};
+		"switches_lost", "switches_refused", "processes", "sampler", "rate_asked", "rate_got",
+		"signals_foreign"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);

@@ -206,14 +206,26 @@ static uint64_t ring_take(struct perf_event_mmap_page *page, uint64_t *seen, con
 	return sum;
 }
 
-void counter_take(struct thread *t, unsigned index, const ucontext_t *context)
+static bool is_empty(const struct perf_event_mmap_page *ring)
 {
-	struct perf_event_mmap_page *ring = index < count ? t->counters[index] : NULL;
-	uint64_t value = ring ? ring_take(ring, &t->counted[index], &t->unwinder.space) : 0;
+	return __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE) == ring->data_tail;
+}
 
-	if (!value)
-		return;
-	sample_take_counter(t, context, index, value);
+static void counter_take(struct thread *t, unsigned index, const ucontext_t *context)
+{
+	uint64_t *seen = &t->counted[index], value = ring_take(t->counters[index], seen, &t->unwinder.space);
+
+	if (value)
+		sample_take_counter(t, context, index, value);
+}
+
+void counters_take(struct thread *t, const ucontext_t *context)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (t->counters[i] && !is_empty(t->counters[i]))
+			counter_take(t, i, context);
 	/* What the handler did is not the program's. */
-	ring_take(ring, &t->counted[index], &t->unwinder.space);
+	for (unsigned i = 0; i < count; i++)
+		if (t->counters[i] && !is_empty(t->counters[i]))
+			ring_take(t->counters[i], &t->counted[i], &t->unwinder.space);
 }

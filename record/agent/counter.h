@@ -26,7 +26,7 @@ unsigned counter_count(void);
 void counter_arm(struct thread *thread);
 void counter_disarm(struct thread *thread);
 
-/* One of them has trapped. Signal safe. */
-void counter_take(struct thread *thread, unsigned index, const ucontext_t *context);
+/* Some have trapped; of several at once, SIGTRAP tells of one. Signal safe. */
+void counters_take(struct thread *thread, const ucontext_t *context);
 
 #endif

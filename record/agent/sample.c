@@ -209,7 +209,12 @@ static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE
 
 void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
-	uint64_t weight = periods * process.settings.period_ns, now_ns = process_now_ns();
+	sample_take_ns(t, context, periods, periods * process.settings.period_ns);
+}
+
+void sample_take_ns(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
+{
+	uint64_t now_ns = process_now_ns();
 
 	count_add(&t->ring.shared->signals, 1);
 	count_add(&t->ring.shared->overruns, periods - 1);

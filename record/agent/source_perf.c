@@ -137,39 +137,53 @@ void source_trap_thread_remove(void)
 
 /* ---- weights ---- */
 
-/* The thread's clock beyond what samples and losses stand for. */
-static uint64_t owed_ns(const struct thread *t)
+/* The thread's clock beyond what samples and losses stand for; negative: they are ahead. */
+static int64_t owed_ns(const struct thread *t)
 {
 	uint64_t ran_ns = process_thread_cpu_ns() - t->ring.shared->cpu_begin_ns;
 
-	return ran_ns > t->covered_ns ? ran_ns - t->covered_ns : 0;
+	return (int64_t)(ran_ns - t->covered_ns);
+}
+
+/* A whole number of periods, which takes the least room, unless that were too far from what is owed: samples
+ * may be ahead of the clock by half a period, since the next one comes within a period, and lag behind by
+ * little. */
+static void owed_take(struct thread *t, const ucontext_t *context)
+{
+	int64_t period_ns = (int64_t)process.settings.period_ns, owed = owed_ns(t);
+	int64_t periods = (owed + period_ns / 2) / period_ns, ahead = periods * period_ns - owed;
+
+	if (owed <= period_ns / 16)
+		return;
+	if (ahead < -period_ns / 16)
+		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed);
+	else
+		sample_take(t, context, (uint64_t)periods);
 }
 
 /* The event has fired. */
 static void hit_take(struct thread *t, const ucontext_t *context)
 {
-	uint64_t period_ns = process.settings.period_ns, periods = 1;
-
 	if (perf.kernel)
-		periods = (owed_ns(t) + period_ns / 2) / period_ns;
-	if (periods)
-		sample_take(t, context, periods);
+		owed_take(t, context);
+	else
+		sample_take(t, context, 1);
 }
 
 /* A tick in user code leaves the rest to the next one inside the kernel, until that would long have come:
  * page faults do not show as system calls. */
 static void perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
-	uint64_t period_ns = process.settings.period_ns, owed = owed_ns(t);
-	uint64_t least = TICKS_PATIENT * perf.tick_ns;
+	int64_t period_ns = (int64_t)process.settings.period_ns, owed = owed_ns(t);
+	int64_t tick_ns = (int64_t)perf.tick_ns, least = TICKS_PATIENT * tick_ns;
 
 	(void)periods;
 	if (perf.kernel)
-		least = perf.tick_ns / 2 > 2 * period_ns ? perf.tick_ns / 2 : 2 * period_ns;
+		least = tick_ns / 2 > 2 * period_ns ? tick_ns / 2 : 2 * period_ns;
 	else if (arch_in_system_call(context))
 		least = period_ns;
 	if (owed >= least)
-		sample_take(t, context, owed / period_ns);
+		sample_take(t, context, (uint64_t)(owed / period_ns));
 }
 
 /* ---- what must hold before ---- */
@@ -354,10 +368,9 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	error = errno;
-	if (index)
-		counter_take(slot->thread, (unsigned)index - 1, context);
-	else
+	if (!index)
 		hit_take(slot->thread, context);
+	counters_take(slot->thread, context);
 	errno = error;
 }
 
