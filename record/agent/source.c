@@ -34,10 +34,13 @@ static const struct source *source_try(const struct source *source, int *reason)
 	return result ? NULL : source;
 }
 
-static bool is_wanted(const struct source *source)
+/* Go and debuggers mind any signal: the fewer the better. */
+static bool is_wanted(const struct source *source, int reason)
 {
 	const char *name = process.settings.sampler;
 
+	if (reason == EVENT_SAMPLER_GO || reason == EVENT_SAMPLER_TRACED)
+		return false;
 	if (!name[0])
 		return process.settings.period_ns < source_tick_ns();
 	return !strcmp(name, source->name) || !strcmp(name, "perf");
@@ -50,7 +53,7 @@ void source_choose(void)
 	int reason = 0;
 
 	for (unsigned i = 0; !found && i < sizeof(order) / sizeof(*order); i++)
-		if (is_wanted(order[i]))
+		if (is_wanted(order[i], reason))
 			found = source_try(order[i], &reason);
 	chosen = found ? found : &source_timer;
 	strncpy(process.shared->sampler, chosen->name, sizeof(process.shared->sampler) - 1);

@@ -23,6 +23,7 @@ static struct guard {
 	int number;
 	void (*handle)(int, siginfo_t *, void *);
 	bool is_on;			 /* our handler is installed */
+	bool is_on_stack;		 /* on the alternate stack */
 	struct sigaction program_action; /* what the program believes to have */
 	_Atomic uint64_t masked_by;	 /* bit s: the program's handler of s blocks it */
 } guards[] = {{AGENT_SIGNAL, sample_handle}, {SIGTRAP, source_trap_handle}};
@@ -43,8 +44,11 @@ static int guard_open(struct guard *guard, struct sigaction *before)
 	struct sigaction action = {.sa_sigaction = guard->handle, .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
-	 * No SA_ONSTACK: the program's alternate stack may be too small for two. */
+	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
+	 * may be smaller still. */
 	sigfillset(&action.sa_mask);
+	if (guard->is_on_stack)
+		action.sa_flags |= SA_ONSTACK;
 	if (REAL(sigaction)(guard->number, &action, before))
 		return -1;
 	guard->is_on = true;
@@ -227,6 +231,11 @@ static int action_of_ours(struct guard *guard, const struct sigaction *action, s
 
 	if (action)
 		guard->program_action = *action;
+	/* Who takes even our signals on an alternate stack has no room for them on others (Go). */
+	if (action && (action->sa_flags & SA_ONSTACK) && !guard->is_on_stack) {
+		guard->is_on_stack = true;
+		guard_open(guard, NULL);
+	}
 	if (old)
 		*old = before;
 	return 0;

@@ -25,6 +25,7 @@ for mode in handler int3 ignored ignored-int3 blocked-int3; do
 	alike "$mode" 20
 	check "$mode: was sampled" calc "$(sample_count "$mode-f10000") > 50"
 done
+alike small-stacks 60
 alike execs 200
 same "every exec'd program was measured" 201 "$(info execs-f10000 processes)"
 alike thread-execs 60

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define STACK_BYTES 65536
@@ -169,6 +170,42 @@ static int handler(unsigned ms)
 	return 1;
 }
 
+/* As Go has it: code on stacks of a page, all signals on an alternate one. */
+static ucontext_t main_context, small_context;
+static unsigned small_ms;
+
+static void small_run(void)
+{
+	uint64_t end = cpu_ns() + small_ms * UINT64_C(1000000);
+
+	while (cpu_ns() < end)
+		sink++;
+}
+
+static int small_stacks(unsigned ms)
+{
+	char *memory =
+		mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t alternate = {.ss_sp = memory, .ss_size = STACK_BYTES / 2};
+	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	char *page = memory + STACK_BYTES - 4096;
+
+	sigfillset(&action.sa_mask);
+	if (memory == MAP_FAILED || mprotect(page - 4096, 4096, PROT_NONE) || sigaltstack(&alternate, NULL))
+		return 1;
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		sigaction(number, &action, NULL);
+	sigaction(SIGTRAP, &action, NULL);
+	getcontext(&small_context);
+	small_context.uc_stack = (stack_t){.ss_sp = page, .ss_size = 4096};
+	small_context.uc_link = &main_context;
+	makecontext(&small_context, small_run, 0);
+	small_ms = ms;
+	swapcontext(&main_context, &small_context);
+	printf("handled %d\n", (int)handled);
+	return 0;
+}
+
 static int raised(unsigned ms)
 {
 	burn_ms(ms);
@@ -258,7 +295,7 @@ int main(int argc, char **argv)
 		int (*run)(unsigned);
 	} modes[] = {{"foreign", foreign}, {"handler", handler}, {"raise", raised}, {"int3", breakpoint},
 		{"ignored", ignored}, {"ignored-int3", ignored_breakpoint},
-		{"blocked-int3", blocked_breakpoint}, {"execs", execs}, {"thread-execs", thread_execs}};
+		{"blocked-int3", blocked_breakpoint}, {"small-stacks", small_stacks}, {"execs", execs}, {"thread-execs", thread_execs}};
 
 	self = argv[0];
 	mode = argc > 1 ? argv[1] : "";
