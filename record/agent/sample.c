@@ -200,8 +200,8 @@ static inline __attribute__((always_inline)) void path_take(
 	count_add(&t->ring.shared->errant, u->unreadable);
 	count_add(&t->ring.shared->partial, result == UNWIND_PARTIAL);
 	path_publish(t, u->frames, u->count,
-		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM,
-		flags, weight, now_ns);
+		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, flags, weight,
+		now_ns);
 }
 
 static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
@@ -232,7 +232,8 @@ void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 	take(t, context, periods, periods * process.settings.period_ns, 0);
 }
 
-/* All that is not the CPU timer's: one copy more of the path's code, so that the timer pays for none of it. */
+/* All that is not the CPU timer's: one copy more of the path's code, so that the timer pays for none of it.
+ */
 static __attribute__((noinline)) void take_any(
 	struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight, uint32_t metric)
 {

@@ -21,7 +21,8 @@ probe() {
 # weights MODE : of each thread that told its CPU time, within 1 % or a period; the thread goes on a little after
 weights() {
 	awk 'FNR == NR { if ($1 == "cpu") cpu[$2] = $3; next }
-		$1 == "thread" { split($13, tid, "="); if (tid[2] in cpu) { n++; off = $11 - cpu[tid[2]]
+		$1 == "thread" { split($13, tid, "="); split($16, before, "=")
+			if (tid[2] in cpu) { n++; off = $11 + before[2] - cpu[tid[2]]
 			slack = cpu[tid[2]] / 100; if (slack < 1000000) slack = 1000000
 			if (off > slack || off < -slack) { print "weights", $11, "cpu", cpu[tid[2]]; bad = 1 } } }
 		END { exit bad || !n }' got.out.cpu dump || fail "$1: weights do not add up"

@@ -95,11 +95,13 @@ static void stream_print(struct measured *m, struct event_ring *ring, struct str
 {
 	uint64_t cpu_ns = ring->cpu_end_ns ? ring->cpu_end_ns - ring->cpu_begin_ns : 0;
 
-	fprintf(out, "thread %u.%u/%u %s %lu %lu %lu %lu %lu %lu %lu %lu %lu tid=%u errant=%lu claim=%u\n",
+	fprintf(out,
+		"thread %u.%u/%u %s %lu %lu %lu %lu %lu %lu %lu %lu %lu tid=%u errant=%lu claim=%u "
+		"before=%lu\n",
 		m->shared->pid, m->shared->generation, ring->thread, ring->name, ring->signals,
 		ring->overruns, s->samples, ring->partial,
 		ring->lost_full + ring->lost_nested + ring->lost_memory, s->first, s->last, s->weight, cpu_ns,
-		ring->tid, ring->errant, s->claim);
+		ring->tid, ring->errant, s->claim, ring->cpu_begin_ns);
 	if (s->lost_count > ring->lost_full + ring->lost_nested + ring->lost_memory)
 		fail("more losses recorded than counted");
 	pooled_samples += s->samples;

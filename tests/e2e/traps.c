@@ -184,8 +184,7 @@ static void small_run(void)
 
 static int small_stacks(unsigned ms)
 {
-	char *memory =
-		mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t alternate = {.ss_sp = memory, .ss_size = STACK_BYTES / 2};
 	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	char *page = memory + STACK_BYTES - 4096;
@@ -295,7 +294,8 @@ int main(int argc, char **argv)
 		int (*run)(unsigned);
 	} modes[] = {{"foreign", foreign}, {"handler", handler}, {"raise", raised}, {"int3", breakpoint},
 		{"ignored", ignored}, {"ignored-int3", ignored_breakpoint},
-		{"blocked-int3", blocked_breakpoint}, {"small-stacks", small_stacks}, {"execs", execs}, {"thread-execs", thread_execs}};
+		{"blocked-int3", blocked_breakpoint}, {"small-stacks", small_stacks}, {"execs", execs},
+		{"thread-execs", thread_execs}};
 
 	self = argv[0];
 	mode = argc > 1 ? argv[1] : "";
