@@ -16,7 +16,7 @@
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
 #include "store/hash.h"
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 #include "timeline/escape.h"
 #include "timeline/new_run.h"
 

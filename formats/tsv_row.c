@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "store/attribute.h"
 #include "store/hash.h"
 #include "timeline/escape.h"
 #include "timeline/slice.h"
@@ -90,7 +91,7 @@ static int add_path(struct import *import, struct import_path *path, struct erro
 
 	*path = (struct import_path){.context = STORE_CONTEXT_PROGRAM_ROOT};
 	for (size_t at = 0; at <= field->size;) {
-		size_t size = escape_find(field->text + at, field->size - at, ';');
+		size_t size = attribute_find(field->text + at, field->size - at, ';');
 
 		import->text.size = 0;
 		if (!escape_undo(&import->text, field->text + at, size))

@@ -13,6 +13,7 @@
 #define BATCH 256
 #define KEPT_BYTES 32768     /* of a ring that waits for its next thread */
 #define NODES_MAX (1u << 24) /* of one thread */
+#define TEXTS_MAX (1u << 22)
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index)
 {
@@ -99,18 +100,18 @@ static uint32_t context_of(const struct drain *drain, uint32_t node)
 	}
 }
 
-static bool contexts_grow(struct ring *ring)
+/* Room for one more number in a list that doubles. */
+static bool numbers_grow(uint32_t **list, uint32_t count, uint32_t *room, uint32_t most)
 {
-	uint32_t room = ring->context_room ? 2 * ring->context_room : 256;
-	uint32_t *grown;
+	uint32_t wanted = *room ? 2 * *room : 256, *grown;
 
-	if (ring->context_count < ring->context_room)
+	if (count < *room)
 		return true;
-	grown = room <= NODES_MAX ? realloc(ring->contexts, room * sizeof(*grown)) : NULL;
+	grown = wanted <= most ? realloc(*list, wanted * sizeof(*grown)) : NULL;
 	if (!grown)
 		return false;
-	ring->contexts = grown;
-	ring->context_room = room;
+	*list = grown;
+	*room = wanted;
 	return true;
 }
 
@@ -121,7 +122,8 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 	uint32_t parent = context_of(drain, node->parent), module, context;
 	uint64_t offset = node->offset;
 
-	if (node->h.node != EVENT_NODE_FIRST + ring->context_count || !parent || !contexts_grow(ring))
+	if (node->h.node != EVENT_NODE_FIRST + ring->context_count || !parent ||
+		!numbers_grow(&ring->contexts, ring->context_count, &ring->context_room, NODES_MAX))
 		return false;
 	if (node->module == EVENT_MODULE_RESERVED) {
 		module = STORE_MODULE_RESERVED;
@@ -179,17 +181,69 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 	return true;
 }
 
+/* Texts come with ids that count up from 1. */
+static bool text_take(struct drain *drain, const struct event_text *text)
+{
+	struct ring *ring = drain->ring;
+
+	if (text->id != (uint64_t)ring->text_count + 1 || text->h.node > text->h.words * 8u - sizeof(*text) ||
+		!numbers_grow(&ring->texts, ring->text_count, &ring->text_room, TEXTS_MAX))
+		return false;
+	ring->texts[ring->text_count++] = store_writer_text(drain->writer, text->bytes, text->h.node);
+	return true;
+}
+
+/* Store text of an id in the ring, 0 for none and for an id that it never defined. */
+static uint32_t text_of(const struct drain *drain, uint32_t id)
+{
+	return id && id <= drain->ring->text_count ? drain->ring->texts[id - 1] : 0;
+}
+
+/* STORE_OP_NONE: no operation that a program can have. */
+static uint32_t operation_of(const struct drain *drain, uint32_t operation)
+{
+	const char *name;
+	size_t size = 0;
+
+	if (!(operation & EVENT_TEXT_BIT))
+		return operation < STORE_OP_COUNT ? operation : STORE_OP_NONE;
+	name = store_writer_text_at(drain->writer, text_of(drain, operation & ~EVENT_TEXT_BIT), &size);
+	return name && size ? store_writer_op(drain->writer, name, size) : STORE_OP_NONE;
+}
+
+static struct store_record span_of(const struct drain *drain, const struct event_span *span, uint32_t op)
+{
+	return (struct store_record){.begin_ns = span->begin_ns,
+		.end_ns = span->end_ns,
+		.bytes = span->bytes,
+		.link = span->link,
+		.context = context_of(drain, span->h.node),
+		.what = op,
+		.attributes = text_of(drain, span->attributes)};
+}
+
+/* Spans with impossible times or operations are passed over. An open span's handle is its id: 0 is the
+ * `monitored` span's. */
 static bool span_take(struct drain *drain, const struct event_span *span)
 {
-	if (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns ||
-		span->operation >= STORE_OP_COUNT)
+	uint32_t op = operation_of(drain, span->operation);
+	bool is_open = span->h.type == EVENT_OPEN;
+	struct store_record record = span_of(drain, span, op);
+
+	if (op == STORE_OP_NONE || span->begin_ns > drain->now_ns ||
+		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
+		(span->h.type != EVENT_SPAN && !span->link))
 		return true;
-	span_put(drain, &(struct store_record){.begin_ns = span->begin_ns,
-				.end_ns = span->end_ns,
-				.bytes = span->bytes,
-				.link = span->link,
-				.context = context_of(drain, span->h.node),
-				.what = span->operation});
+	if (span->h.type == EVENT_SPAN) {
+		span_put(drain, &record);
+		return true;
+	}
+	record.link = 0;
+	record.end_ns = is_open ? STORE_OPEN_NS : span->end_ns;
+	if (is_open)
+		store_writer_span_open(drain->writer, drain->ring->stream, span->link, &record);
+	else
+		store_writer_span_close(drain->writer, drain->ring->stream, span->link, &record);
 	return true;
 }
 
@@ -278,11 +332,15 @@ static bool record_take(struct drain *drain, const struct event_header *h)
 	case EVENT_SAMPLE:
 		return sample_take(drain, (const void *)h);
 	case EVENT_SPAN:
+	case EVENT_OPEN:
+	case EVENT_CLOSE:
 		return span_take(drain, (const void *)h);
 	case EVENT_LOST:
 		return lost_take(drain, (const void *)h);
 	case EVENT_NAME:
 		return name_take(drain, (const void *)h);
+	case EVENT_TEXT:
+		return text_take(drain, (const void *)h);
 	case EVENT_FORK:
 		return fork_take(drain, (const void *)h);
 	default:
@@ -379,6 +437,8 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	*ring = (struct ring){.claim = ring->claim,
 		.contexts = ring->contexts,
 		.context_room = ring->context_room,
+		.texts = ring->texts,
+		.text_room = ring->text_room,
 		.begin_ns = stream.begin_ns,
 		.last_ns = stream.begin_ns,
 		.line = {.known_ns = stream.begin_ns},
@@ -452,7 +512,7 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 		monitored_attributes(drain->process, ring, drain->writer, name ? name : "", cpu_end_ns));
 	store_writer_span_close(drain->writer, ring->stream, 0, &span);
 	ring->stream = UINT32_MAX;
-	ring->context_count = 0;
+	ring->context_count = ring->text_count = 0;
 }
 
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)

@@ -15,6 +15,8 @@ struct ring {
 	uint32_t stream;    /* UINT32_MAX: no claim is being read */
 	uint32_t *contexts; /* store context by node id - EVENT_NODE_FIRST */
 	uint32_t context_count, context_room;
+	uint32_t *texts; /* store text by id - 1 */
+	uint32_t text_count, text_room;
 	uint64_t begin_ns, last_ns;
 	uint64_t taken_bytes;
 	uint64_t cpu_begin_ns;

@@ -230,8 +230,10 @@ void measured_free(struct measured *process)
 {
 	if (!process)
 		return;
-	for (uint32_t i = 0; i < process->ring_seen; i++)
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		free(process->rings[i].contexts);
+		free(process->rings[i].texts);
+	}
 	free(process->rings);
 	switches_free(process->switches); /* before the memory that may hold copies */
 	free(process->children);

@@ -121,6 +121,7 @@ static int put_all(struct store_writer *writer, MDB_txn *txn)
 	rc = rc ? rc
 		: store_roll_put_total(
 			  &writer->ingest.rolls, &writer->total, txn, writer->dbi, writer->is_closing);
+	rc = rc ? rc : store_rollers_put(&writer->rollers, txn, writer->dbi[STORE_TREE_ROLL]);
 	rc = rc ? rc : put_tables(writer, txn);
 	rc = rc ? rc : put_facts(writer, txn);
 	rc = rc ? rc : put_streams(writer, txn);
@@ -134,6 +135,7 @@ static void committed(struct store_writer *writer)
 
 	store_ingest_committed(&writer->ingest);
 	store_total_committed(&writer->total);
+	store_rollers_committed(&writer->rollers);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
 		store_pack_committed(&writer->packs[tree]);
 	writer->modules_changed = false;
@@ -144,6 +146,31 @@ static void committed(struct store_writer *writer)
 		writer->open[i].is_dirty = false;
 	if (++writer->commits % READER_CHECK_COMMITS == 0)
 		mdb_reader_check(store_file_env(writer->file), &dead);
+}
+
+/* Behind this no record of the stream's line changes or comes any more. */
+static uint64_t complete_until(const struct store_writer *writer, uint32_t stream)
+{
+	const struct store_stream *properties = &writer->streams[stream];
+	const struct open_spans *open = stream < writer->open_of_count && writer->open_of[stream]
+						? &writer->open[writer->open_of[stream] - 1]
+						: NULL;
+	uint64_t until_ns = writer->is_closing ? STORE_OPEN_NS : properties->complete_ns[STORE_SPANS];
+
+	if (!writer->is_closing && properties->kind == STORE_STREAM_CPU &&
+		properties->complete_ns[STORE_SAMPLES] < until_ns)
+		until_ns = properties->complete_ns[STORE_SAMPLES];
+	for (uint32_t i = 0; open && i < open->count; i++)
+		if (open->spans[i].record.what != STORE_OP_MONITORED &&
+			open->spans[i].record.begin_ns < until_ns)
+			until_ns = open->spans[i].record.begin_ns;
+	return until_ns;
+}
+
+void store_writer_roll(struct store_writer *writer, uint32_t stream)
+{
+	store_rollers_advance(
+		&writer->rollers, stream, &writer->streams[stream], complete_until(writer, stream));
 }
 
 static int try_commit(struct store_writer *writer)
@@ -168,6 +195,8 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 		return error_set(error, ERROR_IO,
 			"memory ran out while '%s' was written; what was committed before is safe",
 			store_file_path(writer->file));
+	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
+		store_writer_roll(writer, stream);
 	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
 	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
 		rc = store_file_grow(writer->file, error);

@@ -41,6 +41,37 @@
 #define EVENT_RING_DATA (256u * 1024u) /* a power of two */
 #define EVENT_RING_STRIDE (EVENT_RING_HEADER + EVENT_RING_DATA)
 #define EVENT_MODULES_AT 65536u
+#define EVENT_ACTIVITY_DATA (16u * 1024u * 1024u) /* of the activity ring, a power of two */
+
+/* Operations of spans. Ids from STORE_OP_TEXT on are STORE_OP_TEXT + text id of the store. */
+#define STORE_OPS(X)                  \
+	X(NONE, "")                   \
+	X(MONITORED, "monitored")     \
+	X(UNMONITORED, "unmonitored") \
+	X(BLOCKED, "blocked")         \
+	X(RUNNABLE, "runnable")       \
+	X(LOST, "lost")               \
+	X(MARK, "mark")               \
+	X(KERNEL, "kernel")           \
+	X(COPY, "copy")               \
+	X(SET, "set")                 \
+	X(SYNC, "sync")               \
+	X(ALLOC, "alloc")             \
+	X(FREE, "free")               \
+	X(GRAPH, "graph")             \
+	X(COMPILE, "compile")         \
+	X(LAUNCH, "launch")           \
+	X(MPI, "mpi")                 \
+	X(IO, "io")                   \
+	X(RANGE, "range")             \
+	X(THINNED, "thinned")
+enum store_op {
+#define X(name, text) STORE_OP_##name,
+	STORE_OPS(X)
+#undef X
+		STORE_OP_COUNT,
+	STORE_OP_TEXT = 64
+};
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
 
@@ -65,6 +96,7 @@ struct event_process {
 	uint64_t memory_bytes;
 	uint64_t rings_at;    /* byte offset of ring 0 */
 	uint64_t switches_at; /* of EVENT_SWITCHES_BYTES for copies of switch rings, one after the other */
+	uint64_t activity_at; /* of the activity ring; 0: there was no memory for one */
 	uint64_t begin_ns;    /* when the agent was loaded */
 	uint64_t period_ns;   /* of the time source; 0: no time source */
 	char metric[32];      /* its metric, "CPUTIME" */
@@ -161,8 +193,8 @@ enum event_type {
 	EVENT_NODE,   /* a context node that later records name */
 	EVENT_SAMPLE, /* one sample of a metric */
 	EVENT_SPAN,   /* a finished span */
-	EVENT_OPEN,   /* a span that has begun; EVENT_CLOSE with its id ends it */
-	EVENT_CLOSE,
+	EVENT_OPEN,   /* an event_span that has begun; EVENT_CLOSE with its id ends it */
+	EVENT_CLOSE,  /* the same span, whole */
 	EVENT_VALUE,  /* one value of a metric */
 	EVENT_LOST,   /* so many records were dropped between two times */
 	EVENT_NAME,   /* the thread's new name */
@@ -215,7 +247,8 @@ struct event_span {
 	uint64_t begin_ns;
 	uint64_t end_ns; /* EVENT_OPEN: 0 */
 	uint64_t bytes;
-	uint64_t link; /* correlation with other records; 0: none. EVENT_OPEN, EVENT_CLOSE: the span's id */
+	uint64_t link; /* correlation with other records; 0: none. EVENT_OPEN, EVENT_CLOSE: the span's id,
+			  not 0, unique in its ring */
 	uint32_t operation;  /* enum store_op, or a text id with EVENT_TEXT_BIT */
 	uint32_t attributes; /* text id, 0: none */
 };

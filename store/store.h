@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/event.h"
+
 #define STORE_SUFFIX ".mdb"
 #define STORE_RUN_SUFFIX ".hpct"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
@@ -25,35 +27,6 @@
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };
 const char *store_track_name(enum store_track track);
 
-/* Operations of spans. Ids from STORE_OP_TEXT on are STORE_OP_TEXT + text id. */
-#define STORE_OPS(X)                  \
-	X(NONE, "")                   \
-	X(MONITORED, "monitored")     \
-	X(UNMONITORED, "unmonitored") \
-	X(BLOCKED, "blocked")         \
-	X(RUNNABLE, "runnable")       \
-	X(LOST, "lost")               \
-	X(MARK, "mark")               \
-	X(KERNEL, "kernel")           \
-	X(COPY, "copy")               \
-	X(SET, "set")                 \
-	X(SYNC, "sync")               \
-	X(ALLOC, "alloc")             \
-	X(FREE, "free")               \
-	X(GRAPH, "graph")             \
-	X(COMPILE, "compile")         \
-	X(LAUNCH, "launch")           \
-	X(MPI, "mpi")                 \
-	X(IO, "io")                   \
-	X(RANGE, "range")             \
-	X(THINNED, "thinned")
-enum store_op {
-#define X(name, text) STORE_OP_##name,
-	STORE_OPS(X)
-#undef X
-		STORE_OP_COUNT,
-	STORE_OP_TEXT = 64
-};
 /* Name of a fixed operation, NULL from STORE_OP_COUNT on. */
 const char *store_op_name(uint32_t op);
 /* The fixed operation of that name, STORE_OP_COUNT when there is none. */

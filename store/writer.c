@@ -33,6 +33,7 @@ static void writer_free(struct store_writer *writer)
 	free(writer->dirty_streams);
 	store_ingest_fini(&writer->ingest);
 	store_total_fini(&writer->total);
+	store_rollers_fini(&writer->rollers);
 	store_bytes_fini(&writer->facts);
 	store_bytes_fini(&writer->scratch);
 	free(writer);
@@ -308,10 +309,13 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 
 	if (!to || !count || track >= STORE_TRACK_COUNT)
 		return;
+	store_rollers_append(&writer->rollers, stream, to, track, records, count, &writer->texts);
 	if (store_ingest_append(&writer->ingest, stream, track, records, count, &to->shifts[track]))
 		to->count[track] += count;
 	else
 		writer->failed = true;
+	if (store_rollers_is_full(&writer->rollers, stream))
+		store_writer_roll(writer, stream);
 	if (track == STORE_SAMPLES)
 		store_total_add(&writer->total, records, count, writer->contexts.count);
 }
@@ -364,6 +368,7 @@ void store_writer_span_open(
 	span->record = *record;
 	span->record.end_ns = STORE_OPEN_NS;
 	open->is_dirty = true;
+	store_rollers_open(&writer->rollers, stream, &writer->streams[stream], record, &writer->texts);
 }
 
 void store_writer_span_close(

@@ -8,6 +8,7 @@
 #include "store/context.h"
 #include "store/ingest.h"
 #include "store/pack.h"
+#include "store/roller.h"
 #include "store/stream.h"
 #include "store/writer.h"
 
@@ -39,6 +40,7 @@ struct store_writer {
 	uint32_t open_of_count, open_of_capacity;
 	struct store_ingest ingest;
 	struct store_total total;
+	struct store_rollers rollers;
 	bool is_closing;	  /* nothing follows the commit at hand */
 	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
 				     | key | sealed value | */
@@ -46,5 +48,8 @@ struct store_writer {
 	unsigned commits;
 	bool failed;
 };
+
+/* Sweeps the stream's line as far as it is complete. */
+void store_writer_roll(struct store_writer *writer, uint32_t stream);
 
 #endif

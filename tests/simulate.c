@@ -216,12 +216,37 @@ void simulate_feed_begin(
 	feed->count = 0;
 }
 
+/* Streams are filled in the order of time: what begins later than the last record is all that can come. */
+static void complete_until(struct simulate_world *world, uint32_t stream, uint64_t time_ns)
+{
+	struct store_stream *properties = store_writer_stream_edit(world->writer, stream);
+
+	for (unsigned track = 0; properties && track < STORE_TRACK_COUNT; track++)
+		if (properties->complete_ns[track] < time_ns)
+			properties->complete_ns[track] = time_ns;
+}
+
+static void feed_append(struct simulate_feed *feed, uint64_t *last_ns)
+{
+	if (!feed->count)
+		return;
+	if (feed->records[feed->count - 1].begin_ns > *last_ns)
+		*last_ns = feed->records[feed->count - 1].begin_ns;
+	store_writer_append(feed->world->writer, feed->stream, feed->track, feed->records, feed->count);
+	feed->count = 0;
+}
+
 void simulate_feed_flush(struct simulate_feed *feed)
 {
 	struct simulate_world *world = feed->world;
+	uint64_t last_ns = 0;
 
-	store_writer_append(world->writer, feed->stream, feed->track, feed->records, feed->count);
-	feed->count = 0;
+	feed_append(feed, &last_ns);
+	if (feed == &world->samples || feed == &world->spans) {
+		feed_append(&world->samples, &last_ns);
+		feed_append(&world->spans, &last_ns);
+	}
+	complete_until(world, feed->stream, last_ns);
 	if (!world->rc && store_writer_pending_bytes(world->writer) > COMMIT_BYTES)
 		world->rc = store_writer_commit(world->writer, world->error);
 }
@@ -282,26 +307,44 @@ uint32_t simulate_queue(struct simulate_world *world, int32_t rank, uint32_t dev
 	return store_writer_stream(world->writer, &stream);
 }
 
-void simulate_monitored(struct simulate_world *world, uint32_t stream, struct simulate_feed *spans,
+static struct store_record monitored_span(struct simulate_world *world, const struct store_stream *properties,
 	uint64_t begin_ns, uint64_t end_ns)
 {
-	struct store_stream *properties = store_writer_stream_edit(world->writer, stream);
 	struct store_record span = {.begin_ns = begin_ns, .end_ns = end_ns, .what = STORE_OP_MONITORED};
-	const char *name;
+	const char *name = store_writer_text_at(world->writer, properties->name, NULL);
 
-	if (!properties)
-		return;
-	properties->begin_ns = begin_ns;
-	properties->end_ns = end_ns;
-	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-		properties->complete_ns[track] = end_ns;
-	name = store_writer_text_at(world->writer, properties->name, NULL);
 	if (properties->kind == STORE_STREAM_CPU)
 		span.attributes = simulate_text(world,
 			"name=%s,command=solver -n 4,metric=CPUTIME,period_ns=%u", name, SIMULATE_PERIOD_NS);
 	else
 		span.attributes = simulate_text(world, "name=%s,device=Simulated GPU", name);
-	simulate_feed_add(spans, &span);
+	return span;
+}
+
+void simulate_monitored_begin(struct simulate_world *world, uint32_t stream, uint64_t begin_ns)
+{
+	struct store_stream *properties = store_writer_stream_edit(world->writer, stream);
+	struct store_record span;
+
+	if (!properties)
+		return;
+	properties->begin_ns = begin_ns;
+	properties->end_ns = STORE_OPEN_NS;
+	span = monitored_span(world, properties, begin_ns, STORE_OPEN_NS);
+	store_writer_span_open(world->writer, stream, 0, &span);
+}
+
+void simulate_monitored_end(struct simulate_world *world, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct store_stream *properties = store_writer_stream_edit(world->writer, stream);
+	struct store_record span;
+
+	if (!properties)
+		return;
+	properties->begin_ns = begin_ns;
+	properties->end_ns = end_ns;
+	span = monitored_span(world, properties, begin_ns, end_ns);
+	store_writer_span_close(world->writer, stream, 0, &span);
 }
 
 /* ---- the run ---- */
@@ -345,6 +388,15 @@ static int shape_find(const struct simulate_options *options, unsigned *shape, s
 		error, ERROR_USAGE, "there is no shape '%s'; --help lists those there are", options->shape);
 }
 
+static void complete_streams(struct simulate_world *world)
+{
+	struct store_stream *stream;
+
+	for (uint32_t id = 0; (stream = store_writer_stream_edit(world->writer, id)) != NULL; id++)
+		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+			stream->complete_ns[track] = stream->end_ns;
+}
+
 int simulate_run(const struct simulate_options *options, struct error *error)
 {
 	struct simulate_world *world;
@@ -367,6 +419,7 @@ int simulate_run(const struct simulate_options *options, struct error *error)
 	if (!world->rc)
 		shapes[shape].fill(world);
 	rc = world->rc;
+	complete_streams(world);
 	if (rc)
 		store_writer_abort(world->writer);
 	else

@@ -107,7 +107,7 @@ static void odd_spans(struct simulate_world *world, uint32_t stream, uint64_t en
 	struct simulate_feed *feed = &world->spans;
 
 	simulate_feed_begin(world, feed, stream, STORE_SPANS);
-	simulate_monitored(world, stream, feed, BASE_NS, end_ns);
+	simulate_monitored_end(world, stream, BASE_NS, end_ns);
 	for (unsigned i = 0; i < 64; i++) {
 		struct store_record span = {.begin_ns = BASE_NS + i * 700000,
 			.what = STORE_OP_RANGE,

@@ -25,6 +25,7 @@ static void thread_begin(
 	simulate_feed_begin(world, &world->samples, stream, STORE_SAMPLES);
 	simulate_feed_begin(world, &world->spans, stream, STORE_SPANS);
 	simulate_feed_begin(world, &world->values, stream, STORE_VALUES);
+	simulate_monitored_begin(world, stream, begin_ns);
 	thread->context = simulate_place(world, begin_ns);
 	simulate_sample(&world->samples, begin_ns, thread->context, 0);
 }
@@ -43,10 +44,10 @@ static void thread_end(struct simulate_world *world, struct thread *thread)
 {
 	thread->now_ns += SIMULATE_PERIOD_NS / 3;
 	simulate_sample(&world->samples, thread->now_ns, thread->context, SIMULATE_PERIOD_NS / 3);
-	simulate_monitored(world, thread->stream, &world->spans, thread->begin_ns, thread->now_ns);
 	simulate_feed_flush(&world->samples);
 	simulate_feed_flush(&world->spans);
 	simulate_feed_flush(&world->values);
+	simulate_monitored_end(world, thread->stream, thread->begin_ns, thread->now_ns);
 }
 
 static uint64_t share_of(const struct simulate_world *world)
@@ -130,6 +131,7 @@ static void fill_pair(struct simulate_world *world, struct pair *pair, int32_t r
 
 	thread_begin(world, &pair->feeder, feeder_stream, THREAD_BEGIN_NS);
 	simulate_feed_begin(world, &pair->queue, queue_stream, STORE_SPANS);
+	simulate_monitored_begin(world, queue_stream, THREAD_BEGIN_NS);
 	pair->free_ns = 0;
 	pair->turn = 0;
 	for (uint64_t i = 0; i + 4 < records; i += 2) {
@@ -139,8 +141,8 @@ static void fill_pair(struct simulate_world *world, struct pair *pair, int32_t r
 	}
 	synchronize(world, pair);
 	thread_end(world, &pair->feeder);
-	simulate_monitored(world, queue_stream, &pair->queue, THREAD_BEGIN_NS, pair->feeder.now_ns);
 	simulate_feed_flush(&pair->queue);
+	simulate_monitored_end(world, queue_stream, THREAD_BEGIN_NS, pair->feeder.now_ns);
 }
 
 void simulate_shape_gpu(struct simulate_world *world)

@@ -71,8 +71,9 @@ void simulate_span(
 uint32_t simulate_thread(struct simulate_world *world, int32_t rank, uint32_t thread);
 uint32_t simulate_queue(struct simulate_world *world, int32_t rank, uint32_t device, uint32_t queue);
 /* The stream's `monitored` span over its whole life. */
-void simulate_monitored(struct simulate_world *world, uint32_t stream, struct simulate_feed *spans,
-	uint64_t begin_ns, uint64_t end_ns);
+void simulate_monitored_begin(struct simulate_world *world, uint32_t stream, uint64_t begin_ns);
+void simulate_monitored_end(
+	struct simulate_world *world, uint32_t stream, uint64_t begin_ns, uint64_t end_ns);
 
 void simulate_shape_cpu(struct simulate_world *world);
 void simulate_shape_gpu(struct simulate_world *world);

@@ -186,14 +186,3 @@ bool escape_undo(struct store_bytes *out, const char *field, size_t size)
 	}
 	return true;
 }
-
-size_t escape_find(const char *bytes, size_t size, char separator)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (bytes[i] == separator)
-			return i;
-		if (bytes[i] == '\\')
-			i++;
-	}
-	return size;
-}

@@ -24,7 +24,4 @@ void escape_composed_undo(struct store_bytes *out, const char *text, size_t size
 /* Appends what was escaped; false when a backslash is followed by what no escape starts with. */
 bool escape_undo(struct store_bytes *out, const char *field, size_t size);
 
-/* Where the first `separator` stands that no backslash protects; `size` when there is none. */
-size_t escape_find(const char *bytes, size_t size, char separator);
-
 #endif

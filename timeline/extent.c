@@ -1,28 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - the sweep that turns a stream's samples and spans into its line. At every moment the first of
- * these that holds owns the line:
- *
- *   CPU thread   absent  lost  unmonitored  sync  blocked  runnable  sample in force      unknown
- *   GPU queue    absent  lost  unmonitored  work  sync     blocked   runnable             idle
- *
- * Spans of one kind: the one that began last, of those that begin together the one that ends last.
- *
- * The sample in force is the last extent sample. Lost and unmonitored time ends its force. A
- * blocked or runnable span interrupts it: the thread comes back to where it was switched out, which
- * is the span's context where it names one. Without any such span in the stream the force ends two periods
- * after the sample. A CPU stream without samples (an import of spans) works where its spans say so.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/line.h) and gives out its line, in
+ * the run's clock and contexts.
  */
 #include "timeline/extent.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/extent_stack.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan.h"
 
-#define PERIODS 2 /* that a sample stays in force without switch records */
 #define KIND_CACHE 16u
 
 /* Records of one track, one by one. */
@@ -33,29 +21,13 @@ struct feed {
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
 };
 
-/* The sample whose context holds the line. */
-struct force {
-	uint64_t begin_ns, end_ns;
-	uint32_t context;
-	bool holds;
-};
-
 struct extent_walk {
 	struct run *run;
 	const struct run_line *line;
 	unsigned store;
-	bool is_gpu, has_samples;
 	uint64_t begin_ns, end_ns; /* window */
-	uint64_t now_ns;
 	struct feed samples, spans;
-	struct extent_stack stacks[EXTENT_KIND_COUNT];
-	struct force force;
-	struct extent base;  /* what the line is but for samples, until steady_ns */
-	uint64_t base_owner; /* its record's serial, 0: none */
-	uint64_t steady_ns;  /* no later than now_ns: to be found out anew */
-	bool is_base_open;   /* a sample in force shows */
-	uint64_t serial;     /* of records: tells owners apart */
-	uint64_t force_serial;
+	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
 	bool has_held;
@@ -121,14 +93,9 @@ static int feed_open(struct feed *feed, struct extent_walk *walk, uint32_t strea
 static void take_sample(struct extent_walk *walk)
 {
 	const struct feed *feed = &walk->samples;
-	uint64_t time_ns = feed->next_ns, reach_ns = walk->line->period_ns;
 
-	if (!(feed->batch->flags[feed->row] & STORE_RECORD_EXTENT))
-		return;
-	walk->force = (struct force){time_ns, UINT64_MAX, feed->batch->context[feed->row], true};
-	walk->force_serial = ++walk->serial;
-	if (reach_ns && !walk->line->has_switches && reach_ns < (UINT64_MAX - time_ns) / PERIODS)
-		walk->force.end_ns = time_ns + PERIODS * reach_ns;
+	if (feed->batch->flags[feed->row] & STORE_RECORD_EXTENT)
+		line_take_sample(&walk->sweep, feed->next_ns, feed->batch->context[feed->row]);
 }
 
 static enum extent_state copy_state(struct extent_walk *walk, uint32_t attributes)
@@ -140,33 +107,25 @@ static enum extent_state copy_state(struct extent_walk *walk, uint32_t attribute
 		return walk->kinds[attributes % KIND_CACHE].state;
 	text = store_reader_text(run_store(walk->run, walk->store), attributes, &size);
 	walk->kinds[attributes % KIND_CACHE].attributes = attributes;
-	return walk->kinds[attributes % KIND_CACHE].state = extent_copy_state(text, size);
+	return walk->kinds[attributes % KIND_CACHE].state = line_copy_state(text, size);
 }
 
 static int take_span(struct extent_walk *walk, struct error *error)
 {
 	const struct feed *feed = &walk->spans;
 	const struct batch *b = feed->batch;
-	struct extent_span span = {.begin_ns = b->begin_ns[feed->row],
+	bool is_gpu = walk->sweep.rules.is_gpu;
+	struct line_span span = {.begin_ns = b->begin_ns[feed->row],
 		.end_ns = b->end_ns[feed->row],
 		.context = b->context[feed->row],
 		.op = b->what[feed->row],
-		.serial = ++walk->serial};
-	enum extent_kind kind = extent_kind_of(span.op, walk->is_gpu, walk->has_samples);
+		.state = line_state_of(b->what[feed->row], is_gpu)};
 
-	if (kind == EXTENT_KIND_COUNT)
-		return 0;
-	span.state = extent_state_of(span.op, walk->is_gpu);
-	if (span.op == STORE_OP_COPY && walk->is_gpu && b->attributes[feed->row])
+	if (span.op == STORE_OP_COPY && is_gpu && b->attributes[feed->row])
 		span.state = copy_state(walk, b->attributes[feed->row]);
-	if (kind == EXTENT_KIND_MONITORED && span.end_ns == STORE_OPEN_NS)
+	if (span.op == STORE_OP_MONITORED && span.end_ns == STORE_OPEN_NS)
 		span.end_ns = walk->line->complete_ns;
-	if (span.end_ns <= walk->now_ns || span.end_ns <= span.begin_ns)
-		return 0;
-	walk->steady_ns = 0;
-	if ((kind == EXTENT_KIND_BLOCKED || kind == EXTENT_KIND_RUNNABLE) && span.context)
-		walk->force.context = span.context;
-	return extent_stack_push(&walk->stacks[kind], &span) ? 0 : error_memory(error);
+	return line_take_span(&walk->sweep, span) ? 0 : error_memory(error);
 }
 
 /* Takes what begins now, samples before spans. */
@@ -174,7 +133,8 @@ static int take_all(struct extent_walk *walk, struct error *error)
 {
 	int code = 0;
 
-	while (!code && (walk->samples.next_ns <= walk->now_ns || walk->spans.next_ns <= walk->now_ns)) {
+	while (!code &&
+		(walk->samples.next_ns <= walk->sweep.now_ns || walk->spans.next_ns <= walk->sweep.now_ns)) {
 		if (walk->samples.next_ns <= walk->spans.next_ns) {
 			take_sample(walk);
 			code = feed_advance(&walk->samples, error);
@@ -189,121 +149,17 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
-static bool is_monitored(struct extent_walk *walk)
-{
-	const struct run_line *line = walk->line;
-
-	if (line->has_monitored)
-		return extent_stack_top(&walk->stacks[EXTENT_KIND_MONITORED], walk->now_ns) != NULL;
-	return walk->now_ns >= line->first_ns && walk->now_ns < line->last_ns;
-}
-
-/* The span that owns the line now, NULL: none. */
-static const struct extent_span *owner_span(struct extent_walk *walk)
-{
-	static const enum extent_kind cpu[] = {
-		EXTENT_KIND_SYNC, EXTENT_KIND_BLOCKED, EXTENT_KIND_RUNNABLE, EXTENT_KIND_WORK};
-	static const enum extent_kind gpu[] = {
-		EXTENT_KIND_WORK, EXTENT_KIND_SYNC, EXTENT_KIND_BLOCKED, EXTENT_KIND_RUNNABLE};
-	const enum extent_kind *order = walk->is_gpu ? gpu : cpu;
-	const struct extent_span *span = NULL;
-
-	for (int i = 0; i < 4 && !span; i++)
-		span = extent_stack_top(&walk->stacks[order[i]], walk->now_ns);
-	return span;
-}
-
-/* What the line is now but for samples. */
-static void find_base(struct extent_walk *walk)
-{
-	const struct run_line *line = walk->line;
-	struct extent *base = &walk->base;
-	const struct extent_span *span = NULL;
-
-	*base = (struct extent){.begin_ns = walk->now_ns, .state = EXTENT_ABSENT};
-	walk->base_owner = 0;
-	walk->is_base_open = false;
-	if (walk->now_ns < line->begin_ns || walk->now_ns >= line->end_ns)
-		return;
-	span = extent_stack_top(&walk->stacks[EXTENT_KIND_LOST], walk->now_ns);
-	if (!span)
-		span = extent_stack_top(&walk->stacks[EXTENT_KIND_UNMONITORED], walk->now_ns);
-	if (!span && !is_monitored(walk)) {
-		base->state = EXTENT_UNMONITORED;
-		return;
-	}
-	if (!span)
-		span = owner_span(walk);
-	if (!span) {
-		base->state = walk->is_gpu ? EXTENT_IDLE : EXTENT_UNKNOWN;
-		walk->is_base_open = true;
-		return;
-	}
-	base->state = span->state;
-	base->context = span->context;
-	base->op = span->op;
-	base->is_record_begin = span->begin_ns == walk->now_ns;
-	walk->base_owner = span->serial;
-}
-
-/* The nearer of two moments that are still to come. */
-static uint64_t nearer(const struct extent_walk *walk, uint64_t a_ns, uint64_t b_ns)
-{
-	return b_ns > walk->now_ns && b_ns < a_ns ? b_ns : a_ns;
-}
-
-/* Until when nothing but samples changes the line. */
-static uint64_t steady_until(struct extent_walk *walk)
-{
-	const struct run_line *line = walk->line;
-	uint64_t until = nearer(walk, walk->end_ns, walk->spans.next_ns);
-
-	until = nearer(walk, until, line->begin_ns);
-	until = nearer(walk, until, line->end_ns);
-	if (!line->has_monitored) {
-		until = nearer(walk, until, line->first_ns);
-		until = nearer(walk, until, line->last_ns);
-	}
-	for (int kind = 0; kind < EXTENT_KIND_COUNT; kind++) {
-		const struct extent_span *span = extent_stack_top(&walk->stacks[kind], walk->now_ns);
-
-		if (span)
-			until = nearer(walk, until, span->end_ns);
-	}
-	return until;
-}
-
-static bool is_dead(enum extent_state state)
-{
-	return state == EXTENT_ABSENT || state == EXTENT_LOST || state == EXTENT_UNMONITORED;
-}
-
-/* The next elementary piece; *owner tells its record from others, 0: none. */
+/* The next elementary piece. */
 static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner, struct error *error)
 {
 	int code = take_all(walk, error);
+	struct line_piece p;
 
 	if (code)
 		return code;
-	if (walk->now_ns >= walk->steady_ns) {
-		find_base(walk);
-		walk->steady_ns = steady_until(walk);
-	}
-	*piece = walk->base;
-	piece->begin_ns = walk->now_ns;
-	piece->end_ns = nearer(walk, walk->steady_ns, walk->samples.next_ns);
-	*owner = walk->base_owner;
-	walk->base.is_record_begin = false;
-	if (walk->is_base_open && walk->force.holds && walk->now_ns < walk->force.end_ns) {
-		piece->state = EXTENT_WORK;
-		piece->context = walk->force.context;
-		piece->is_record_begin = walk->force.begin_ns == walk->now_ns;
-		piece->end_ns = nearer(walk, piece->end_ns, walk->force.end_ns);
-		*owner = walk->force_serial;
-	}
-	if (is_dead(piece->state))
-		walk->force.holds = false;
-	walk->now_ns = piece->end_ns;
+	line_step(&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, walk->end_ns, &p);
+	*owner = p.owner;
+	*piece = (struct extent){p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin};
 	return 0;
 }
 
@@ -323,7 +179,7 @@ long extent_next(struct extent_walk *walk, struct extent *extents, size_t capaci
 {
 	size_t count = 0;
 
-	while (count < capacity && walk->now_ns < walk->end_ns) {
+	while (count < capacity && walk->sweep.now_ns < walk->end_ns) {
 		struct extent piece;
 		uint64_t owner;
 		int code = step(walk, &piece, &owner, error);
@@ -363,7 +219,7 @@ static int find_start(
 	int code;
 
 	*start_ns = walk->begin_ns;
-	if (!walk->has_samples || walk->begin_ns == UINT64_MAX)
+	if (!walk->sweep.rules.has_samples || walk->begin_ns == UINT64_MAX)
 		return 0;
 	code = store_reader_sample_before(
 		part->reader, r->id_in_store, run_part_store_time(part, walk->begin_ns) + 1, &sample, error);
@@ -381,13 +237,28 @@ static int open_feeds(
 
 	if (code)
 		return code;
-	walk->now_ns = start_ns;
+	walk->sweep.now_ns = start_ns;
 	code = feed_open(&walk->spans, walk, stream, STORE_SPANS, start_ns,
-		walk->is_gpu ? columns | STORE_REST : columns, error);
-	if (!code && walk->has_samples)
+		walk->sweep.rules.is_gpu ? columns | STORE_REST : columns, error);
+	if (!code && walk->sweep.rules.has_samples)
 		code = feed_open(&walk->samples, walk, stream, STORE_SAMPLES, start_ns,
 			STORE_BEGIN | STORE_CONTEXT | STORE_REST, error);
 	return code;
+}
+
+struct line_rules extent_rules(const struct run_stream *r, const struct run_line *line)
+{
+	bool is_gpu = r->s.kind == STORE_STREAM_GPU;
+
+	return (struct line_rules){.begin_ns = line->begin_ns,
+		.end_ns = line->end_ns,
+		.first_ns = line->first_ns,
+		.last_ns = line->last_ns,
+		.period_ns = line->period_ns,
+		.is_gpu = is_gpu,
+		.has_samples = !is_gpu && r->s.count[STORE_SAMPLES],
+		.has_monitored = line->has_monitored,
+		.has_switches = line->has_switches};
 }
 
 int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
@@ -402,13 +273,13 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
 		return error_memory(error);
 	w->run = run;
 	w->store = r->store;
-	w->is_gpu = r->s.kind == STORE_STREAM_GPU;
-	w->has_samples = !w->is_gpu && r->s.count[STORE_SAMPLES];
-	w->begin_ns = w->now_ns = begin_ns;
+	w->begin_ns = w->sweep.now_ns = begin_ns;
 	w->end_ns = end_ns;
 	w->samples.next_ns = w->spans.next_ns = UINT64_MAX;
 	memset(w->kinds, 0, sizeof w->kinds);
 	code = run_line(run, stream, &w->line, error);
+	if (!code)
+		w->sweep.rules = extent_rules(r, w->line);
 	/* Outside the stream's life there is nothing to read. */
 	if (!code && begin_ns < end_ns && begin_ns < w->line->end_ns && end_ns > w->line->begin_ns)
 		code = open_feeds(w, stream, r, error);
@@ -426,8 +297,7 @@ void extent_close(struct extent_walk *walk)
 		return;
 	scan_close(walk->samples.scan);
 	scan_close(walk->spans.scan);
-	for (int kind = 0; kind < EXTENT_KIND_COUNT; kind++)
-		extent_stack_fini(&walk->stacks[kind]);
+	line_fini(&walk->sweep);
 	free(walk);
 }
 
@@ -442,7 +312,7 @@ static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64
 	if (code)
 		return code;
 	/* What the sweep knows from before the window may be shown, too. */
-	walk->begin_ns = walk->now_ns;
+	walk->begin_ns = walk->sweep.now_ns;
 	do
 		count = extent_next(walk, extent, 1, error);
 	while (count > 0 && extent->end_ns <= time_ns);

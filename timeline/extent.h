@@ -21,28 +21,9 @@
 #ifndef TIMELINE_EXTENT_H
 #define TIMELINE_EXTENT_H
 
+#include "store/line.h"
 #include "timeline/run.h"
 
-#define EXTENT_STATES(X)                                                                 \
-	X(ABSENT, "absent", ' ') /* the stream was not born yet, or has ended */         \
-	X(WORK, "work", '=')	 /* CPU code in a context */                             \
-	X(KERNEL, "kernel", '#')                                                         \
-	X(COPY_IN, "copy", '>')	 /* host to device */                                    \
-	X(COPY_OUT, "copy", '<') /* device to host */                                    \
-	X(SET, "set", '^')	 /* memory set, copy on the device, other device work */ \
-	X(SYNC, "sync", '~')	 /* waiting in a synchronization call */                 \
-	X(IDLE, "idle", '.')	 /* GPU queue without work */                            \
-	X(BLOCKED, "blocked", '-')                                                       \
-	X(RUNNABLE, "runnable", '/') /* waits for a core */                              \
-	X(UNMONITORED, "unmonitored", '?')                                               \
-	X(LOST, "lost", '!')                                                             \
-	X(UNKNOWN, "unknown", '\'')
-enum extent_state {
-#define X(name, text, glyph) EXTENT_##name,
-	EXTENT_STATES(X)
-#undef X
-		EXTENT_STATE_COUNT
-};
 const char *extent_state_name(enum extent_state state);
 char extent_state_glyph(enum extent_state state);
 /* WORK KERNEL COPY_IN COPY_OUT SET: somebody works. */

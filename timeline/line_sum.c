@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
+#include "store/line_roll.h"
 #include "store/rollup.h"
 #include "store/table.h"
-#include "timeline/extent_stack.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan.h"
 
@@ -64,15 +64,14 @@ static bool take_spans(
 	struct job *job, const struct batch *b, struct stretches *monitored, struct stretches *covered)
 {
 	for (size_t i = 0; i < b->count; i++) {
-		enum extent_kind kind = extent_kind_of(b->what[i], false, true);
+		enum line_kind kind = line_kind_of(b->what[i], false, true);
 		uint64_t end_ns = b->end_ns[i];
 
-		if (kind == EXTENT_KIND_COUNT)
+		if (kind == LINE_KIND_COUNT)
 			continue;
-		if (kind == EXTENT_KIND_MONITORED && end_ns == STORE_OPEN_NS)
+		if (kind == LINE_KIND_MONITORED && end_ns == STORE_OPEN_NS)
 			end_ns = job->line->complete_ns;
-		if (!stretches_add(
-			    kind == EXTENT_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
+		if (!stretches_add(kind == LINE_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
 			return false;
 	}
 	return true;
@@ -300,8 +299,9 @@ static int sum_up(struct job *job, struct error *error)
 	return code;
 }
 
-int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
-	const struct line_sink *sink, struct error *error)
+/* The line of a stretch from samples and spans alone. */
+static int sum_records(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	unsigned shift_max, const struct line_sink *sink, struct error *error)
 {
 	struct job job = {.run = run,
 		.part = &run->parts[run_stream(run, stream)->store],
@@ -322,4 +322,133 @@ int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_n
 	if (may_sum(&job))
 		code = sum_up(&job, error);
 	return code ? code : walk_until(&job, end_ns, error);
+}
+
+/* ---- rollups of the line ---- */
+
+struct rolled {
+	struct run *run;
+	const struct run_part *part;
+	const struct line_sink *sink;
+	struct line_rules rules; /* in the store's time */
+	uint32_t stream, id_in_store;
+	uint64_t at_ns, end_ns; /* what lies before at_ns has been given; run's time */
+	unsigned shift_max;
+};
+
+static int give_roll(struct rolled *rolled, const struct store_sums *sums, struct error *error)
+{
+	const struct run_part *part = rolled->part;
+	int code = 0;
+
+	for (uint32_t i = 0; i < sums->count && !code; i++) {
+		const struct store_sum *sum = &sums->entries[i];
+		uint32_t op = sum->metric >> 4;
+		struct extent key = {.context = part->contexts ? part->contexts[sum->context] : sum->context,
+			.op = op < STORE_OP_COUNT
+				      ? op
+				      : run_op_of(rolled->run, (unsigned)(part - rolled->run->parts), op),
+			.state = (enum extent_state)(sum->metric & 15)};
+
+		code = rolled->sink->sum(rolled->sink->own, &key, sum->weight, sum->samples, error);
+	}
+	return code;
+}
+
+/* Does it lie in the window, and in one bucket of those asked for? */
+static bool fits(const struct rolled *rolled, const struct store_key_roll *key)
+{
+	uint64_t first_ns = run_part_time(rolled->part, key->begin_ns);
+	uint64_t last_ns = run_part_time(rolled->part, store_roll_last(key->begin_ns, key->shift));
+
+	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
+	return first_ns >= rolled->at_ns && last_ns < rolled->end_ns &&
+	       last_ns - first_ns == ((uint64_t)1 << key->shift) - 1 &&
+	       first_ns >> rolled->shift_max == last_ns >> rolled->shift_max;
+}
+
+static int walk_to(struct rolled *rolled, uint64_t to_ns, struct error *error)
+{
+	uint64_t from_ns = rolled->at_ns;
+
+	if (from_ns >= to_ns)
+		return 0;
+	rolled->at_ns = to_ns;
+	return sum_records(
+		rolled->run, rolled->stream, from_ns, to_ns, rolled->shift_max, rolled->sink, error);
+}
+
+/* 1: it was given; 0: its rules are not those of the stream. */
+static int try_roll(struct rolled *rolled, const struct store_line_roll *roll, struct error *error)
+{
+	const struct store_sums *sums;
+	int code = store_line_roll_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
+
+	if (code <= 0)
+		return code;
+	code = walk_to(rolled, run_part_time(rolled->part, roll->key.begin_ns), error);
+	/* The walk has used the reader: its sums are another's now. */
+	if (!code)
+		code = store_line_roll_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
+	code = code == 1 ? give_roll(rolled, sums, error) : code;
+	rolled->at_ns = run_part_time(rolled->part, store_roll_last(roll->key.begin_ns, roll->key.shift)) + 1;
+	if (!code && rolled->sink->reach)
+		code = rolled->sink->reach(rolled->sink->own, rolled->at_ns, error);
+	return code ? code : 1;
+}
+
+/* From the window's begin on, of the rollups that begin together the largest that fits. */
+static int sum_rolled(struct rolled *rolled, struct error *error)
+{
+	uint64_t from_ns = run_part_store_time(rolled->part, rolled->at_ns);
+	unsigned shift = STORE_SHIFT_MAX;
+	struct store_line_roll roll;
+	int code;
+
+	while ((code = store_line_roll_find(
+			rolled->part->reader, rolled->id_in_store, from_ns, shift, &roll, error)) == 1 &&
+		run_part_time(rolled->part, roll.key.begin_ns) < rolled->end_ns) {
+		from_ns = roll.key.begin_ns;
+		shift = roll.key.shift;
+		code = fits(rolled, &roll.key) ? try_roll(rolled, &roll, error) : 0;
+		if (code < 0)
+			return code;
+		if (code || !shift) {
+			from_ns += (uint64_t)1 << shift;
+			shift = STORE_SHIFT_MAX;
+		} else {
+			shift--;
+		}
+	}
+	return code < 0 ? code : walk_to(rolled, rolled->end_ns, error);
+}
+
+static uint64_t store_edge(const struct run_part *part, uint64_t time_ns)
+{
+	return time_ns == STORE_OPEN_NS ? time_ns : run_part_store_time(part, time_ns);
+}
+
+int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct line_sink *sink, struct error *error)
+{
+	const struct run_stream *r = run_stream(run, stream);
+	const struct run_line *line;
+	struct rolled rolled = {.run = run,
+		.part = &run->parts[r->store],
+		.sink = sink,
+		.stream = stream,
+		.id_in_store = r->id_in_store,
+		.at_ns = begin_ns,
+		.end_ns = end_ns,
+		.shift_max = shift_max};
+	int code = run_line(run, stream, &line, error);
+
+	if (code || run->options.no_rollups || begin_ns >= end_ns)
+		return code ? code : walk_to(&rolled, end_ns, error);
+	rolled.rules = extent_rules(r, line);
+	rolled.rules.begin_ns = store_edge(rolled.part, rolled.rules.begin_ns);
+	rolled.rules.end_ns = store_edge(rolled.part, rolled.rules.end_ns);
+	rolled.rules.first_ns = store_edge(rolled.part, rolled.rules.first_ns);
+	rolled.rules.last_ns = store_edge(rolled.part, rolled.rules.last_ns);
+	return sum_rolled(&rolled, error);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_sum.h - a stream's line as extent.h tells it, summed up: where a CPU thread does nothing but be
- * sampled, rollups give the time of each context (store/rollup.h); everything else is walked.
+ * line_sum.h - a stream's line as extent.h tells it, summed up: rollups of the line where they lie in the
+ * window (store/line_roll.h), and between them, where a CPU thread does nothing but be sampled, the sums of
+ * its samples (store/rollup.h); everything else is walked.
  *
- *   spans                              |--blocked--|
+ *   rollups          |=======2^36=======|=2^33|=2^33|
+ *   given       walked | sums             sums   sums  walked
+ *
+ *   without them, spans                |--blocked--|
  *   samples     s s s s s s s s s s s s s         s s s s s s s s s s s
  *   given       walked | sum     |gap| walked       |gap| sum   | walked
  */
@@ -17,10 +21,12 @@
 struct line_sink {
 	void *own;
 	int (*piece)(void *own, const struct extent *extent, struct error *error);
-	/* Samples' time in this context, from where the last piece or sum ended; all of a stretch's lie in
-	 * one bucket of 2^shift_max ns. */
+	/* Time in this state, operation and context, from where the last piece or sum ended; all of a
+	 * stretch's lie in one bucket of 2^shift_max ns. */
 	int (*sum)(
 		void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error);
+	/* After sums that reach up to here. NULL: of no interest. */
+	int (*reach)(void *own, uint64_t at_ns, struct error *error);
 };
 
 /* `shift_max`: sums do not reach over the edges of buckets of 2^shift_max ns (63: anything goes). */

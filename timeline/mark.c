@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 #include "timeline/escape.h"
 #include "timeline/scan.h"
 

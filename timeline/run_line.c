@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 #include "timeline/run_parts.h"
 
 /* ---- which operations the spans track holds ---- */

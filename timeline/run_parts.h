@@ -8,6 +8,7 @@
 #define TIMELINE_RUN_PARTS_H
 
 #include "store/arena.h"
+#include "store/line.h"
 #include "timeline/names_cache.h"
 #include "timeline/run.h"
 #include "timeline/table.h"
@@ -105,6 +106,9 @@ void run_times(struct run *run);
 
 /* Facts of a stream, found out at the first call: reads the operations of its spans track once. */
 int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error);
+
+/* What a sweep of the stream's line goes by. */
+struct line_rules extent_rules(const struct run_stream *stream, const struct run_line *line);
 
 /* The scopes of a context are not expanded for these. */
 const struct run_node *run_node(const struct run *run, uint32_t context);

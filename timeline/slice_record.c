@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "store/attribute.h"
 #include "timeline/escape.h"
 
 struct slice_cut slice_cut_of(const struct select *select)
@@ -83,7 +84,7 @@ static uint64_t link_number(const char *digits, size_t size)
 uint64_t slice_find_link(const char *attributes, size_t size, size_t *begin, size_t *end)
 {
 	for (size_t at = 0; at < size;) {
-		size_t length = escape_find(attributes + at, size - at, ',');
+		size_t length = attribute_find(attributes + at, size - at, ',');
 		uint64_t link = 0;
 
 		if (length > 5 && memcmp(attributes + at, "link=", 5) == 0)

@@ -90,6 +90,13 @@ static int take_sum(
 	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
 }
 
+static int take_reach(void *own, uint64_t at_ns, struct error *error)
+{
+	struct fill *fill = own;
+
+	return at_ns == tile_begin(fill->place.shift, fill->place.index + 1) ? finish_tile(fill, error) : 0;
+}
+
 /* What, learnt late, changes how the whole line is read. */
 static uint8_t line_rules(const struct run_line *line)
 {
@@ -119,7 +126,7 @@ static int fill_begin(
 static int fill_tiles(struct tiles *tiles, struct tile_place place, uint64_t count, struct error *error)
 {
 	struct fill fill;
-	const struct line_sink sink = {.own = &fill, .piece = take_piece, .sum = take_sum};
+	const struct line_sink sink = {.own = &fill, .piece = take_piece, .sum = take_sum, .reach = take_reach};
 	int code = fill_begin(&fill, tiles, &place, error);
 
 	return code ? code

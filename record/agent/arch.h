@@ -50,6 +50,27 @@ static inline bool arch_in_system_call(const ucontext_t *context)
 	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
 }
 
+/* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
+ * Their numbers are in the order above. */
+#define ARCH_HERE_KNOWN                                                                            \
+	(UINT64_C(1) << 3 | UINT64_C(1) << ARCH_FP | UINT64_C(1) << ARCH_SP | UINT64_C(15) << 12 | \
+		UINT64_C(1) << ARCH_PC)
+static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[ARCH_REGISTERS])
+{
+	__asm__ volatile("leaq 1f(%%rip), %%rax\n1:\n\t"
+			 "movq %%rax, 128(%0)\n\t"
+			 "movq %%rbx, 24(%0)\n\t"
+			 "movq %%rbp, 48(%0)\n\t"
+			 "movq %%rsp, 56(%0)\n\t"
+			 "movq %%r12, 96(%0)\n\t"
+			 "movq %%r13, 104(%0)\n\t"
+			 "movq %%r14, 112(%0)\n\t"
+			 "movq %%r15, 120(%0)"
+			 :
+			 : "r"(to)
+			 : "rax", "memory");
+}
+
 /* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
 static inline bool arch_is_call(const uint8_t *end)
 {
@@ -79,5 +100,11 @@ struct arch_registers {
 };
 
 #define ARCH_ALL_KNOWN ((UINT64_C(1) << ARCH_REGISTERS) - 1)
+
+static inline __attribute__((always_inline)) void arch_registers_here(struct arch_registers *to)
+{
+	arch_values_here(to->value);
+	to->known = ARCH_HERE_KNOWN;
+}
 
 #endif

@@ -221,6 +221,9 @@ static void counter_take(struct thread *t, unsigned index, const ucontext_t *con
 
 void counters_take(struct thread *t, const ucontext_t *context)
 {
+	/* The thread is publishing: the counts wait in their rings for the next trap. */
+	if (t->ring.busy)
+		return;
 	for (unsigned i = 0; i < count; i++)
 		if (t->counters[i] && !is_empty(t->counters[i]))
 			counter_take(t, i, context);

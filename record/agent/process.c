@@ -119,11 +119,15 @@ int process_settings_read(char **envp)
 	return settings->socket[0] ? 0 : -1;
 }
 
+#define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
+#define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
+
 /* As many rings as half of what the limits leave can hold: mapping must not fail the program later. */
-static uint32_t rings_affordable(void)
+static uint32_t rings_affordable(bool *activity)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
-	uint64_t bytes = RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES;
+	uint64_t bytes =
+		RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES + ACTIVITY_BYTES;
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -135,6 +139,8 @@ static uint32_t rings_affordable(void)
 			bytes = limit.rlim_cur;
 	}
 	bytes -= bytes < EVENT_SWITCHES_BYTES ? bytes : EVENT_SWITCHES_BYTES;
+	*activity = bytes > ACTIVITY_SHARE * ACTIVITY_BYTES;
+	bytes -= *activity ? ACTIVITY_BYTES : 0;
 	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / EVENT_RING_STRIDE);
 }
 
@@ -168,7 +174,8 @@ static void command_fill(char *to, size_t bytes, char **argv)
 	}
 }
 
-static void shared_fill(struct event_process *shared, uint32_t ring_count, char **argv, char **envp)
+static void shared_fill(
+	struct event_process *shared, uint32_t ring_count, bool activity, char **argv, char **envp)
 {
 	ssize_t length;
 
@@ -181,6 +188,8 @@ static void shared_fill(struct event_process *shared, uint32_t ring_count, char 
 	shared->ring_count = ring_count;
 	shared->switches_at = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
 	shared->memory_bytes = shared->switches_at + EVENT_SWITCHES_BYTES;
+	shared->activity_at = activity ? shared->memory_bytes : 0;
+	shared->memory_bytes += activity ? ACTIVITY_BYTES : 0;
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = process_now_ns();
 	shared->period_ns = process.settings.period_ns;
@@ -195,8 +204,10 @@ static int memory_fd = -1; /* between process_open and process_send */
 
 int process_open(char **argv, char **envp)
 {
-	uint32_t count = rings_affordable();
-	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES;
+	bool activity;
+	uint32_t count = rings_affordable(&activity);
+	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES +
+		       (activity ? ACTIVITY_BYTES : 0);
 	void *memory;
 
 	if (!count)
@@ -216,7 +227,7 @@ int process_open(char **argv, char **envp)
 	process.modules = (struct event_module *)((char *)memory + EVENT_MODULES_AT);
 	process.rings = (unsigned char *)memory + RINGS_AT;
 	process.ring_count = count;
-	shared_fill(process.shared, count, argv, envp);
+	shared_fill(process.shared, count, activity, argv, envp);
 	if (live_open())
 		goto unmap;
 	return 0;

@@ -7,11 +7,12 @@
 
 #include <string.h>
 
-void ring_init(struct ring *ring, struct event_ring *shared)
+void ring_init(struct ring *ring, struct event_ring *shared, uint64_t bytes)
 {
 	memset(ring, 0, sizeof(*ring));
 	ring->shared = shared;
 	ring->data = (unsigned char *)shared + EVENT_RING_HEADER;
+	ring->bytes = bytes;
 	ring->at = atomic_load_explicit(&shared->head, memory_order_relaxed);
 }
 
@@ -50,7 +51,7 @@ bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t no
 
 	if (lost)
 		needed += 2 * sizeof(struct event_lost);
-	if (needed > EVENT_RING_DATA - (ring->at - tail) || ring->at - tail > EVENT_RING_DATA)
+	if (needed > ring->bytes - (ring->at - tail) || ring->at - tail > ring->bytes)
 		return false;
 	if (lost)
 		put_lost(ring, now_ns);
@@ -59,10 +60,10 @@ bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t no
 
 void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node, uint64_t bytes)
 {
-	uint64_t place = ring->at % EVENT_RING_DATA, room = EVENT_RING_DATA - place;
+	uint64_t place = ring->at & (ring->bytes - 1), room = ring->bytes - place;
 	struct event_header *header = (struct event_header *)(ring->data + place);
 
-	if (bytes > room) {
+	if (bytes > room) { /* less than the longest record, so `words` holds it */
 		*header = (struct event_header){.type = EVENT_PAD, .words = (uint16_t)(room / 8)};
 		ring->at += room;
 		header = (struct event_header *)ring->data;

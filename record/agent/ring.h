@@ -16,6 +16,7 @@
 struct ring {
 	struct event_ring *shared;
 	unsigned char *data;
+	uint64_t bytes;	    /* of data, a power of two */
 	uint64_t at;	    /* next byte to write; becomes shared->head by ring_commit */
 	volatile bool busy; /* between ring_enter and ring_leave */
 	/* What was refused since the last EVENT_LOST record. */
@@ -24,14 +25,15 @@ struct ring {
 	_Atomic uint64_t lost_begin_ns;
 };
 
-/* Takes up a ring that is CLAIMED by this thread; positions go on where the last claim ended. */
-void ring_init(struct ring *ring, struct event_ring *shared);
+/* Takes up a ring of `bytes` of data that is CLAIMED by this thread; positions go on where the last claim
+ * ended. */
+void ring_init(struct ring *ring, struct event_ring *shared, uint64_t bytes);
 
 /* true: this thread may publish now, until ring_leave. false: a publication is under way below us. */
 bool ring_enter(struct ring *ring);
 void ring_leave(struct ring *ring);
 
-/* Opens a batch of at most `bytes` (<= EVENT_RING_DATA / 2) in records of at most `longest` bytes each,
+/* Opens a batch of at most `bytes` (<= half of the ring) in records of at most `longest` bytes each,
  * preceded by the loss record if one is due. false: no room; nothing was written. */
 bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t now_ns);
 

@@ -18,6 +18,7 @@
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
+#include "record/agent/trace.h"
 
 #define NODES_WANTED (1u << 20)
 #define NODES_LIMITED (1u << 16) /* where the address space is limited */
@@ -156,16 +157,16 @@ void thread_begin(struct thread *t, uint32_t index)
 	}
 	t->source = source_chosen();
 	header_fill(ring, index, now_ns, process_thread_cpu_ns());
-	ring_init(&t->ring, ring);
+	ring_init(&t->ring, ring, EVENT_RING_DATA);
 	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
 	t->covered_ns = 0;
+	trace_init(t);
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
 	thread_place.self = t;
 	t->switches = switches_thread_open();
 	t->handle.mapping = NULL;
-	t->metric = 0;
 	if (t->source->arm(t))
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 	counter_arm(t);

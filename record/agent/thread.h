@@ -17,6 +17,14 @@
 #include "record/agent/source.h"
 #include "record/agent/unwind.h"
 
+#define TRACE_TEXTS 64 /* a power of two */
+
+/* A string that is in the ring. */
+struct trace_text {
+	uint64_t hash; /* 0: none */
+	uint32_t id;
+};
+
 struct thread {
 	struct ring ring;
 	const struct source *source;
@@ -27,7 +35,6 @@ struct thread {
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint32_t root;	     /* enum event_node */
 	uint32_t node;	     /* context of the last sample */
-	uint32_t metric;     /* of the record that is being published, as event_sample has it */
 	uint32_t generation; /* of the caches below, see module_generation */
 	/* The last path that was published, innermost first, and its nodes, root first. */
 	uint32_t path_root;
@@ -42,6 +49,11 @@ struct thread {
 	uint32_t index;
 	uint8_t program_masked; /* the creator's view of our signals, see wrap_signal.c */
 	uint64_t stack_bytes;
+	/* Records of wrappers, see trace.h. */
+	bool is_tracing;	       /* its ring is entered by trace_begin */
+	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
+	uint32_t text_count;
+	struct trace_text texts[TRACE_TEXTS];
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];

@@ -6,7 +6,7 @@
 #include "tests/unit/blame_trace.h"
 
 #include "blame/idle.h"
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 
 #define ROUNDS 300
 #define LENGTH 240u /* ns */

@@ -24,7 +24,7 @@ static int set_up(void **state)
 
 	f->shared = aligned_alloc(4096, EVENT_RING_STRIDE);
 	memset(f->shared, 0, EVENT_RING_STRIDE);
-	ring_init(&f->ring, f->shared);
+	ring_init(&f->ring, f->shared, EVENT_RING_DATA);
 	*state = f;
 	return 0;
 }
@@ -181,7 +181,7 @@ static void test_a_claim_goes_on_where_the_last_ended(void **state)
 	assert_true(publish(&f->ring, 3, 40, 0));
 	while (next(f->shared))
 		;
-	ring_init(&f->ring, f->shared);
+	ring_init(&f->ring, f->shared, EVENT_RING_DATA);
 	assert_true(publish(&f->ring, 1, 40, 9));
 	assert_int_equal(next(f->shared)->node, 9);
 }

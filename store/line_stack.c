@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent_stack.c - which spans speak about a stream's line, and which of those that overlap is seen.
+ * line_stack.c - which spans speak about a stream's line, and which of those that overlap is seen.
  */
-#include "timeline/extent_stack.h"
+#include "store/line_stack.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 
-enum extent_kind extent_kind_of(uint32_t op, bool is_gpu, bool has_samples)
+enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples)
 {
 	switch (op) {
 	case STORE_OP_MONITORED:
-		return EXTENT_KIND_MONITORED;
+		return LINE_KIND_MONITORED;
 	case STORE_OP_LOST:
-		return EXTENT_KIND_LOST;
+		return LINE_KIND_LOST;
 	case STORE_OP_UNMONITORED:
-		return EXTENT_KIND_UNMONITORED;
+		return LINE_KIND_UNMONITORED;
 	case STORE_OP_SYNC:
-		return EXTENT_KIND_SYNC;
+		return LINE_KIND_SYNC;
 	case STORE_OP_BLOCKED:
-		return EXTENT_KIND_BLOCKED;
+		return LINE_KIND_BLOCKED;
 	case STORE_OP_RUNNABLE:
-		return EXTENT_KIND_RUNNABLE;
+		return LINE_KIND_RUNNABLE;
 	case STORE_OP_NONE:
 	case STORE_OP_MARK:
 	case STORE_OP_RANGE:
 	case STORE_OP_THINNED:
-		return EXTENT_KIND_COUNT;
+		return LINE_KIND_COUNT;
 	default:
 		/* Samples know better where a thread is. */
-		return is_gpu || !has_samples ? EXTENT_KIND_WORK : EXTENT_KIND_COUNT;
+		return is_gpu || !has_samples ? LINE_KIND_WORK : LINE_KIND_COUNT;
 	}
 }
 
-enum extent_state extent_state_of(uint32_t op, bool is_gpu)
+enum extent_state line_state_of(uint32_t op, bool is_gpu)
 {
 	switch (op) {
 	case STORE_OP_LOST:
@@ -57,7 +57,7 @@ enum extent_state extent_state_of(uint32_t op, bool is_gpu)
 	}
 }
 
-enum extent_state extent_copy_state(const char *attributes, size_t size_bytes)
+enum extent_state line_copy_state(const char *attributes, size_t size_bytes)
 {
 	char kind[16] = "";
 	size_t size;
@@ -74,13 +74,13 @@ enum extent_state extent_copy_state(const char *attributes, size_t size_bytes)
 	return from_host ? EXTENT_COPY_IN : EXTENT_COPY_OUT;
 }
 
-bool extent_stack_push(struct extent_stack *stack, const struct extent_span *span)
+bool line_stack_push(struct line_stack *stack, const struct line_span *span)
 {
 	while (stack->count && stack->spans[stack->count - 1].end_ns <= span->end_ns)
 		stack->count--;
 	if (stack->count == stack->room) {
 		size_t room = stack->room ? stack->room * 2 : 8;
-		struct extent_span *spans = realloc(stack->spans, room * sizeof *spans);
+		struct line_span *spans = realloc(stack->spans, room * sizeof *spans);
 
 		if (!spans)
 			return false;
@@ -91,8 +91,8 @@ bool extent_stack_push(struct extent_stack *stack, const struct extent_span *spa
 	return true;
 }
 
-void extent_stack_fini(struct extent_stack *stack)
+void line_stack_fini(struct line_stack *stack)
 {
 	free(stack->spans);
-	*stack = (struct extent_stack){0};
+	*stack = (struct line_stack){0};
 }

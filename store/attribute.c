@@ -2,11 +2,20 @@
 /*
  * attribute.c - one key out of a span's attributes. They come from traced programs: any bytes are taken.
  */
-#include "timeline/attribute.h"
+#include "store/attribute.h"
 
 #include <string.h>
 
-#include "timeline/escape.h"
+size_t attribute_find(const char *bytes, size_t size, char separator)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] == separator)
+			return i;
+		if (bytes[i] == '\\')
+			i++;
+	}
+	return size;
+}
 
 static bool unprotect(const char *from, size_t size, char *value, size_t value_bytes)
 {
@@ -28,8 +37,8 @@ bool attribute_get(
 	size_t key_bytes = strlen(key);
 
 	while (size_bytes) {
-		size_t size = escape_find(attributes, size_bytes, ',');
-		size_t equals = escape_find(attributes, size, '=');
+		size_t size = attribute_find(attributes, size_bytes, ',');
+		size_t equals = attribute_find(attributes, size, '=');
 
 		if (equals < size && equals == key_bytes && !memcmp(attributes, key, key_bytes))
 			return unprotect(attributes + equals + 1, size - equals - 1, value, value_bytes);

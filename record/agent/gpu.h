@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu.h - what every GPU runtime looks like to hpct: one activity type, one queue
+ * type, one operations table. A vendor is one file that turns its runtime's own
+ * notices into these; gpu.c puts them into the rings, the collector joins each
+ * operation with its launch (record/join.c).
+ *
+ *   launching thread:   gpu_launch(correlation)  --EVENT_LAUNCH on the call path--> its own ring
+ *   any thread later:   gpu_activity(&activity)  --EVENT_GPU, by correlation-----> activity ring
+ *   a waiting call:     gpu_sync_begin() ... gpu_sync_end()  --a `sync` span------> its own ring
+ *
+ * A program that never touches a GPU runtime pays nothing: vendors hook in only
+ * when their library is there. Nothing here runs in the sampling handler.
+ */
+#ifndef RECORD_AGENT_GPU_H
+#define RECORD_AGENT_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/event.h"
+
+/* Where an operation ran: one stream of the timeline. Numbers are the vendor's own; a device's name and UUID
+ * are said once by gpu_device. */
+struct gpu_queue {
+	uint32_t device;
+	uint32_t context;
+	uint32_t queue;
+};
+
+enum gpu_copy_kind {
+	GPU_COPY_UNKNOWN,
+	GPU_COPY_HOST_TO_DEVICE,
+	GPU_COPY_DEVICE_TO_HOST,
+	GPU_COPY_HOST_TO_ARRAY,
+	GPU_COPY_ARRAY_TO_HOST,
+	GPU_COPY_ARRAY_TO_ARRAY,
+	GPU_COPY_ARRAY_TO_DEVICE,
+	GPU_COPY_DEVICE_TO_ARRAY,
+	GPU_COPY_DEVICE_TO_DEVICE,
+	GPU_COPY_HOST_TO_HOST,
+	GPU_COPY_PEER_TO_PEER
+};
+
+enum gpu_memory_kind {
+	GPU_MEMORY_UNKNOWN,
+	GPU_MEMORY_PAGEABLE,
+	GPU_MEMORY_PINNED,
+	GPU_MEMORY_DEVICE,
+	GPU_MEMORY_ARRAY,
+	GPU_MEMORY_MANAGED,
+	GPU_MEMORY_DEVICE_STATIC,
+	GPU_MEMORY_MANAGED_STATIC
+};
+
+enum gpu_sync_kind {
+	GPU_SYNC_UNKNOWN,
+	GPU_SYNC_EVENT,
+	GPU_SYNC_STREAM_EVENT_WAIT,
+	GPU_SYNC_STREAM,
+	GPU_SYNC_CONTEXT
+};
+
+/* 0 where the runtime does not tell. Occupancy is in 1/1000 of the device's warps (S4 table 8.5). */
+struct gpu_kernel {
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t registers;
+	uint32_t static_shared_bytes;
+	uint32_t dynamic_shared_bytes;
+	uint32_t local_bytes;
+	uint32_t occupancy_permille;
+};
+
+/* One operation that has finished. Strings are copied. Times are CLOCK_MONOTONIC; 0 or inverted ones are
+ * counted and given to the launch's own moment. */
+struct gpu_activity {
+	uint32_t operation; /* STORE_OP_KERNEL COPY SET SYNC ALLOC FREE GRAPH COMPILE */
+	struct gpu_queue queue;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+	uint64_t correlation; /* of the launch, 0: none known */
+	uint64_t module;      /* hash of the GPU binary that holds a kernel, 0: not known */
+	const char *name;     /* kernels: as the runtime says it, mangled or not */
+	union {
+		struct gpu_kernel kernel;
+		struct {
+			enum gpu_copy_kind kind;
+			bool is_async;
+		} copy;
+		enum gpu_memory_kind memory; /* SET, ALLOC, FREE */
+		enum gpu_sync_kind sync;
+		uint32_t graph; /* GRAPH: its number; nodes say theirs in `node` */
+	};
+	uint32_t graph_node; /* 0: not launched by a graph */
+};
+
+/* One vendor's way into its runtime. */
+struct gpu_vendor {
+	const char *name; /* as in `-e gpu=NAME`: nvidia, opencl, level0 */
+	/* The agent starts: look whether the runtime is there, else wait for it. 0 or negative; never loads
+	 * it. */
+	int (*open)(void);
+	/* A library was loaded (dlopen returned); perhaps the runtime's. NULL: not of interest. */
+	void (*library_loaded)(const char *path);
+	/* Hands over all finished operations, waiting at most a moment. From agent_end and periodically. */
+	void (*flush)(void);
+	/* This is a fork child: the runtime's threads are not here, forget everything without calling it. */
+	void (*child)(void);
+};
+
+extern const struct gpu_vendor gpu_nvidia, gpu_opencl, gpu_level0;
+
+/* Starts those that HPCT_EVENTS asks for ("gpu=auto": each as its library shows up). */
+void gpu_open(void);
+void gpu_flush(void);
+void gpu_child(void);
+
+/* The calling thread starts an operation here: logs (correlation, call path, now). Correlations are unique in
+ * a process and not 0; gpu_correlation makes one for runtimes that have none. */
+void gpu_launch(uint64_t correlation);
+uint64_t gpu_correlation(void);
+
+/* An operation has finished. Any thread that is not in a signal handler. */
+void gpu_activity(const struct gpu_activity *activity);
+
+/* What is known of a device and of a queue; once each, before or after their activities. */
+void gpu_device(uint32_t device, const char *uuid, const char *name);
+void gpu_queue_name(const struct gpu_queue *queue, const char *name);
+
+/* A GPU binary, kept in the run by its content's hash, which is returned. The bytes are copied. */
+uint64_t gpu_module(const void *image, uint64_t bytes);
+
+/* The calling thread waits for the GPU between the two; kind and queue become attributes of a span on it. */
+uint64_t gpu_sync_begin(void);
+void gpu_sync_end(uint64_t begin_ns, enum gpu_sync_kind kind, const struct gpu_queue *queue);
+
+/* Operations that the agent knows it missed since the last call (runtime's buffers full). */
+void gpu_lost(uint64_t count);
+
+/* The calling thread belongs to a GPU runtime and is not to be sampled. */
+void gpu_thread_hide(void);
+
+/* Marks the calling process's GPU streams as not watched from now on, and why ("torch.profiler"). */
+void gpu_unmonitored(const char *why);
+
+#endif

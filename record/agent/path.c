@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * path.c - see path.h. The path found last is kept: most paths share its outer
+ * frames, and those need no look into the tree.
+ */
+#include "record/agent/path.h"
+
+#include <string.h>
+
+/* A path with more new nodes than this sends them ahead in batches: a whole ring might not hold them. What is
+ * then known stays known, even when the record itself has to be dropped. */
+#define NODES_AT_ONCE 2048
+
+static uint64_t frame_offset(const struct unwind_frame *frame)
+{
+	return frame->address - module_bias(frame->slot);
+}
+
+/* Code outside all modules gets the process's slot for that; false: there is none. */
+static bool frames_place(struct unwind_frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (frames[i].slot == UNWIND_NO_SLOT) {
+			frames[i].slot = module_anonymous_slot();
+			if (frames[i].slot == UNWIND_NO_SLOT)
+				return false;
+		}
+	return true;
+}
+
+/* How many outer frames the new path shares with the last one. */
+static unsigned path_shared(
+	const struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
+{
+	unsigned most = count < t->path_count ? count : t->path_count, depth = 0;
+
+	if (root != t->path_root)
+		return 0;
+	while (depth < most &&
+		frames[count - 1 - depth].address == t->path[t->path_count - 1 - depth].address &&
+		frames[count - 1 - depth].slot == t->path[t->path_count - 1 - depth].slot)
+		depth++;
+	return depth;
+}
+
+static void node_put(struct thread *t, uint32_t parent, const struct unwind_frame *frame, uint32_t *id)
+{
+	uint64_t offset = frame_offset(frame);
+	struct event_node_record *node;
+
+	*id = context_child_add(&t->tree, parent, frame->slot, offset);
+	node = ring_put(&t->ring, EVENT_NODE, 0, *id, sizeof(*node));
+	node->parent = parent;
+	node->module = frame->slot;
+	node->offset = offset;
+}
+
+/* Nodes of frames depth .. end - 1; their ids go to path_nodes. */
+static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root,
+	unsigned depth, unsigned end)
+{
+	for (; depth < end; depth++)
+		node_put(t, depth ? t->path_nodes[depth - 1] : root, &frames[count - 1 - depth],
+			&t->path_nodes[depth]);
+}
+
+static bool batch_begin(struct thread *t, unsigned nodes, uint64_t bytes, uint64_t now_ns)
+{
+	return ring_begin(&t->ring, nodes * sizeof(struct event_node_record) + bytes, bytes, now_ns);
+}
+
+/* The first frame, from the root, whose node is not in the tree yet; path_nodes holds those before it. */
+static unsigned path_find(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
+{
+	unsigned depth = path_shared(t, frames, count, root);
+	uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
+
+	for (; depth < count; depth++) {
+		const struct unwind_frame *frame = &frames[count - 1 - depth];
+
+		parent = context_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
+		if (!parent)
+			break;
+		t->path_nodes[depth] = parent;
+	}
+	return depth;
+}
+
+/* Opens the batch on the path frames[0..count), innermost first, which is t's other frame buffer. */
+static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
+	uint64_t bytes, uint64_t now_ns, uint32_t *node)
+{
+	unsigned depth = path_find(t, frames, count, root);
+
+	t->path_count = 0; /* path_nodes no longer tell of it */
+	if (count - depth > context_room(&t->tree))
+		return RING_LOST_MEMORY;
+	for (;;) {
+		unsigned end = count - depth > NODES_AT_ONCE ? depth + NODES_AT_ONCE : count;
+
+		if (!batch_begin(t, end - depth, bytes, now_ns))
+			return RING_LOST_FULL;
+		nodes_put(t, frames, count, root, depth, end);
+		depth = end;
+		if (depth == count)
+			break;
+		ring_commit(&t->ring);
+	}
+	*node = count ? t->path_nodes[count - 1] : root;
+	t->path = frames;
+	t->path_count = count;
+	t->path_root = root;
+	return PATH_OPEN;
+}
+
+static struct unwind_frame *other_frames(struct thread *t)
+{
+	return t->path == t->frames[0] ? t->frames[1] : t->frames[0];
+}
+
+int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node)
+{
+	struct unwind_frame *frames = other_frames(t);
+	const struct cfi_module *module = start_routine ? module_find(&t->modules, start_routine) : NULL;
+	bool is_placed;
+
+	frames[0] = (struct unwind_frame){
+		.address = start_routine, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
+	is_placed = start_routine && frames_place(frames, 1);
+	return frames_open(t, frames, is_placed ? 1 : 0, t->root, bytes, now_ns, node);
+}
+
+static void count_add(_Atomic uint64_t *counter, uint64_t more)
+{
+	if (more)
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+			memory_order_relaxed);
+}
+
+/* Rules and modules that were looked up before a library was unloaded may be another's now. */
+static void caches_check(struct thread *t)
+{
+	uint32_t generation = module_generation();
+
+	if (t->generation == generation)
+		return;
+	unwind_cache_clear(&t->unwinder);
+	t->modules.count = t->modules.next = 0;
+	t->generation = generation;
+}
+
+int path_open(
+	struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns, uint32_t *node)
+{
+	struct unwinder *u = &t->unwinder;
+	enum unwind_result result;
+
+	caches_check(t);
+	u->frames = other_frames(t);
+	u->space.memory.low = thread_place.stack_low;
+	u->space.memory.high = thread_place.stack_high;
+	if (start->value[ARCH_SP] < thread_place.stack_low ||
+		start->value[ARCH_SP] >= thread_place.stack_high)
+		u->space.memory.high = u->space.memory.low;
+	else
+		u->space.memory.low = start->value[ARCH_SP] - ARCH_RED_ZONE;
+	result = unwind_walk(u, start);
+	if (!frames_place(u->frames, u->count))
+		u->count = 0, result = UNWIND_PARTIAL;
+	count_add(&t->ring.shared->errant, u->unreadable);
+	count_add(&t->ring.shared->partial, result == UNWIND_PARTIAL);
+	return frames_open(t, u->frames, u->count,
+		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, bytes, now_ns, node);
+}
+
+static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
+		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
+	"a partial root lies one constant above its root");

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trace.c - see trace.h. */
+#include "record/agent/trace.h"
+
+#include <string.h>
+
+#include "record/agent/path.h"
+#include "record/agent/sample.h"
+
+#define TEXT_BYTES_MAX 1024u
+#define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
+
+void trace_init(struct thread *t)
+{
+	t->is_tracing = false;
+	t->deferred_ns = 0;
+	t->text_count = 0;
+	memset(t->texts, 0, sizeof(t->texts));
+}
+
+struct thread *trace_begin(void)
+{
+	struct thread *t = thread_self();
+
+	if (!t || t->ring.busy)
+		return NULL;
+	t->is_tracing = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	ring_enter(&t->ring);
+	return t;
+}
+
+/* A signal can come until the ring is left, and again while its sample is taken. */
+void trace_end(struct thread *t)
+{
+	for (;;) {
+		uint64_t weight;
+
+		ring_leave(&t->ring);
+		weight = t->deferred_ns;
+		if (!weight)
+			break;
+		ring_enter(&t->ring);
+		weight = t->deferred_ns;
+		t->deferred_ns = 0;
+		sample_publish(t, t->node, 0, weight, process_now_ns());
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	t->is_tracing = false;
+}
+
+uint32_t trace_path(struct thread *t)
+{
+	struct arch_registers start;
+	uint64_t now_ns = process_now_ns();
+	uint32_t node;
+
+	arch_registers_here(&start);
+	if (path_open(t, &start, sizeof(struct event_sample), now_ns, &node) != PATH_OPEN)
+		return t->root;
+	ring_commit(&t->ring);
+	t->node = node; /* what is deferred from here on belongs to it */
+	return node;
+}
+
+/* FNV-1a, never 0. */
+static uint64_t text_hash(const char *text, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return hash ? hash : 1;
+}
+
+uint32_t trace_text(struct thread *t, const char *text)
+{
+	size_t length = strnlen(text, TEXT_BYTES_MAX);
+	uint64_t hash = text_hash(text, length), bytes = sizeof(struct event_text) + length;
+	struct trace_text *known = &t->texts[hash & (TRACE_TEXTS - 1)];
+	struct event_text *record;
+
+	if (known->hash == hash)
+		return known->id;
+	if (!length || t->text_count == TEXTS_MAX ||
+		!ring_begin(&t->ring, bytes + 8, bytes + 8, process_now_ns()))
+		return 0;
+	record = ring_put(&t->ring, EVENT_TEXT, 0, (uint32_t)length, bytes);
+	record->id = ++t->text_count;
+	memcpy(record->bytes, text, length);
+	ring_commit(&t->ring);
+	*known = (struct trace_text){hash, t->text_count};
+	return t->text_count;
+}
+
+void trace_span(struct thread *t, uint8_t type, const struct event_span *span)
+{
+	struct event_header header;
+	struct event_span *record;
+	uint64_t now_ns = span->end_ns ? span->end_ns : span->begin_ns;
+
+	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), now_ns)) {
+		ring_lose(&t->ring, RING_LOST_FULL, 0, now_ns);
+		return;
+	}
+	record = ring_put(&t->ring, type, 0, span->h.node, sizeof(*record));
+	header = record->h;
+	*record = *span;
+	record->h = header;
+	ring_commit(&t->ring);
+}
+
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t now_ns)
+{
+	struct event_launch *record;
+
+	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), now_ns)) {
+		ring_lose(&t->ring, RING_LOST_FULL, 0, now_ns);
+		return;
+	}
+	record = ring_put(&t->ring, EVENT_LAUNCH, 0, node, sizeof(*record));
+	record->correlation = correlation;
+	record->time_ns = now_ns;
+	ring_commit(&t->ring);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - records that wrappers publish of the calling thread: spans, launches,
+ * texts, on the call path of the wrapper's caller. Never from a signal handler.
+ *
+ *   t = trace_begin()  -- NULL: not measured, or we interrupted our own publication
+ *   node = trace_path(t); text = trace_text(t, "..."); trace_span(t, &span);
+ *   trace_end(t)       -- samples that came meanwhile are taken now, at `node`: none is lost
+ *
+ * What cannot be published is dropped and counted in the thread's losses. errno is
+ * the wrapper's to keep.
+ */
+#ifndef RECORD_AGENT_TRACE_H
+#define RECORD_AGENT_TRACE_H
+
+#include "record/agent/thread.h"
+
+/* Once per claim of a ring. */
+void trace_init(struct thread *t);
+
+/* Enters the calling thread's ring. */
+struct thread *trace_begin(void);
+void trace_end(struct thread *t);
+
+/* Node of the calling thread's path, without the agent's own frames; valid as long as the ring's claim.
+ * 0 (EVENT_NODE_PROGRAM_ROOT) or the thread root when it could not be had. About 0.2 us on a known path. */
+uint32_t trace_path(struct thread *t);
+
+/* Id of a string in this ring, 0: none. The last few dozen are remembered. */
+uint32_t trace_text(struct thread *t, const char *text);
+
+/* One record. `span->h` needs its node only; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */
+void trace_span(struct thread *t, uint8_t type, const struct event_span *span);
+
+/* This thread starts GPU operation `correlation` here. */
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line.c - at every moment the first of these that holds owns the line:
+ *
+ *   CPU thread   absent  lost  unmonitored  sync  blocked  runnable  sample in force      unknown
+ *   GPU queue    absent  lost  unmonitored  work  sync     blocked   runnable             idle
+ *
+ * Spans of one kind: the one that began last, of those that begin together the one that ends last.
+ *
+ * The sample in force is the last extent sample. Lost and unmonitored time ends its force. A
+ * blocked or runnable span interrupts it: the thread comes back to where it was switched out, which
+ * is the span's context where it names one. Without any such span in the stream the force ends two periods
+ * after the sample. A CPU stream without samples (an import of spans) works where its spans say so.
+ */
+#include "store/line.h"
+
+#define PERIODS 2 /* that a sample stays in force without switch records */
+
+void line_fini(struct line_walk *line)
+{
+	for (int kind = 0; kind < LINE_KIND_COUNT; kind++)
+		line_stack_fini(&line->stacks[kind]);
+}
+
+void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context)
+{
+	uint64_t reach_ns = line->rules.period_ns;
+
+	line->force.begin_ns = time_ns;
+	line->force.end_ns = UINT64_MAX;
+	line->force.context = context;
+	line->force.serial = ++line->serial;
+	line->force.holds = true;
+	if (reach_ns && !line->rules.has_switches && reach_ns < (UINT64_MAX - time_ns) / PERIODS)
+		line->force.end_ns = time_ns + PERIODS * reach_ns;
+}
+
+bool line_take_span(struct line_walk *line, struct line_span span)
+{
+	enum line_kind kind = line_kind_of(span.op, line->rules.is_gpu, line->rules.has_samples);
+
+	span.serial = ++line->serial;
+	if (kind == LINE_KIND_COUNT || span.end_ns <= line->now_ns || span.end_ns <= span.begin_ns)
+		return true;
+	line->steady_ns = 0;
+	if ((kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE) && span.context)
+		line->force.context = span.context;
+	return line_stack_push(&line->stacks[kind], &span);
+}
+
+static bool is_monitored(struct line_walk *line)
+{
+	const struct line_rules *rules = &line->rules;
+
+	if (rules->has_monitored)
+		return line_stack_top(&line->stacks[LINE_KIND_MONITORED], line->now_ns) != NULL;
+	return line->now_ns >= rules->first_ns && line->now_ns < rules->last_ns;
+}
+
+/* The span that owns the line now, NULL: none. */
+static const struct line_span *owner_span(struct line_walk *line)
+{
+	static const enum line_kind cpu[] = {
+		LINE_KIND_SYNC, LINE_KIND_BLOCKED, LINE_KIND_RUNNABLE, LINE_KIND_WORK};
+	static const enum line_kind gpu[] = {
+		LINE_KIND_WORK, LINE_KIND_SYNC, LINE_KIND_BLOCKED, LINE_KIND_RUNNABLE};
+	const enum line_kind *order = line->rules.is_gpu ? gpu : cpu;
+	const struct line_span *span = NULL;
+
+	for (int i = 0; i < 4 && !span; i++)
+		span = line_stack_top(&line->stacks[order[i]], line->now_ns);
+	return span;
+}
+
+/* What the line is now but for samples. */
+static void find_base(struct line_walk *line)
+{
+	const struct line_rules *rules = &line->rules;
+	struct line_piece *base = &line->base;
+	const struct line_span *span = NULL;
+
+	*base = (struct line_piece){.begin_ns = line->now_ns, .state = EXTENT_ABSENT};
+	line->is_base_open = false;
+	if (line->now_ns < rules->begin_ns || line->now_ns >= rules->end_ns)
+		return;
+	span = line_stack_top(&line->stacks[LINE_KIND_LOST], line->now_ns);
+	if (!span)
+		span = line_stack_top(&line->stacks[LINE_KIND_UNMONITORED], line->now_ns);
+	if (!span && !is_monitored(line)) {
+		base->state = EXTENT_UNMONITORED;
+		return;
+	}
+	if (!span)
+		span = owner_span(line);
+	if (!span) {
+		base->state = rules->is_gpu ? EXTENT_IDLE : EXTENT_UNKNOWN;
+		line->is_base_open = true;
+		return;
+	}
+	base->state = span->state;
+	base->context = span->context;
+	base->op = span->op;
+	base->is_record_begin = span->begin_ns == line->now_ns;
+	base->owner = span->serial;
+}
+
+/* The nearer of two moments that are still to come. */
+static uint64_t nearer(const struct line_walk *line, uint64_t a_ns, uint64_t b_ns)
+{
+	return b_ns > line->now_ns && b_ns < a_ns ? b_ns : a_ns;
+}
+
+/* Until when nothing but samples changes the line. */
+static uint64_t steady_until(struct line_walk *line, uint64_t until)
+{
+	const struct line_rules *rules = &line->rules;
+
+	until = nearer(line, until, rules->begin_ns);
+	until = nearer(line, until, rules->end_ns);
+	if (!rules->has_monitored) {
+		until = nearer(line, until, rules->first_ns);
+		until = nearer(line, until, rules->last_ns);
+	}
+	for (int kind = 0; kind < LINE_KIND_COUNT; kind++) {
+		const struct line_span *span = line_stack_top(&line->stacks[kind], line->now_ns);
+
+		if (span)
+			until = nearer(line, until, span->end_ns);
+	}
+	return until;
+}
+
+static bool is_dead(enum extent_state state)
+{
+	return state == EXTENT_ABSENT || state == EXTENT_LOST || state == EXTENT_UNMONITORED;
+}
+
+void line_step(struct line_walk *line, uint64_t next_sample_ns, uint64_t next_span_ns, uint64_t end_ns,
+	struct line_piece *piece)
+{
+	if (line->now_ns >= line->steady_ns) {
+		find_base(line);
+		line->steady_ns = steady_until(line, nearer(line, end_ns, next_span_ns));
+	}
+	*piece = line->base;
+	piece->begin_ns = line->now_ns;
+	piece->end_ns = nearer(line, line->steady_ns, next_sample_ns);
+	line->base.is_record_begin = false;
+	if (line->is_base_open && line->force.holds && line->now_ns < line->force.end_ns) {
+		piece->state = EXTENT_WORK;
+		piece->context = line->force.context;
+		piece->is_record_begin = line->force.begin_ns == line->now_ns;
+		piece->end_ns = nearer(line, piece->end_ns, line->force.end_ns);
+		piece->owner = line->force.serial;
+	}
+	if (is_dead(piece->state))
+		line->force.holds = false;
+	line->now_ns = piece->end_ns;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line.h - turns a stream's samples and spans, given in the order of time, into its line: pieces without gap
+ * or overlap, each in one state. timeline/extent.c sweeps what a reader scans; roller.c what a writer
+ * appends. timeline/extent.h says what the line is.
+ */
+#ifndef STORE_LINE_H
+#define STORE_LINE_H
+
+#include "store/line_stack.h"
+
+/* What the line must know of the whole stream, whatever the window. */
+struct line_rules {
+	uint64_t begin_ns, end_ns;  /* life: ABSENT outside */
+	uint64_t first_ns, last_ns; /* monitored from here to here when it has no `monitored` span */
+	uint64_t period_ns;
+	bool is_gpu;
+	bool has_samples;
+	bool has_monitored;
+	bool has_switches; /* blocked or runnable spans anywhere */
+};
+
+struct line_piece {
+	uint64_t begin_ns, end_ns;
+	uint64_t owner; /* tells its record from others; 0: none */
+	uint32_t context, op;
+	enum extent_state state;
+	bool is_record_begin;
+};
+
+/* All-zero but for rules and now_ns is the begin. */
+struct line_walk {
+	struct line_rules rules;
+	uint64_t now_ns;
+	struct line_stack stacks[LINE_KIND_COUNT];
+	struct { /* the sample whose context holds the line */
+		uint64_t begin_ns, end_ns, serial;
+		uint32_t context;
+		bool holds;
+	} force;
+	struct line_piece base; /* what the line is but for samples, until steady_ns */
+	uint64_t steady_ns;	/* no later than now_ns: to be found out anew */
+	bool is_base_open;	/* a sample in force shows */
+	uint64_t serial;	/* of records: tells owners apart */
+};
+
+void line_fini(struct line_walk *line);
+
+/* An extent sample that begins now. */
+void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context);
+/* A span that begins now or earlier; `state` need not be set. False: memory is out. */
+bool line_take_span(struct line_walk *line, struct line_span span);
+
+/* The next elementary piece, from now to where something changes: at the next sample or span, which are
+ * given, or at `end_ns` at the latest. All that begins until now was taken before. */
+void line_step(struct line_walk *line, uint64_t next_sample_ns, uint64_t next_span_ns, uint64_t end_ns,
+	struct line_piece *piece);
+
+#endif

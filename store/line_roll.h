@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_roll.h - rollups of a stream's line: for one bucket of 2^shift ns the time of each (state, operation,
+ * context), exact. roller.c makes them while records are appended, readers take them in place of the line
+ * (timeline/line_sum.c).
+ *
+ *   key     | stream | kind LINE | begin | shift |      (key.h)
+ *   value   sealed: | flags | period | four edges | sums |      (sums.h)
+ *
+ *   edges   of the stream's life and of what is monitored, as far as they cut the bucket, from its begin
+ *   sums    metric = state + 16 x operation, samples = records that begin, weight = ns
+ *
+ * Flags, period and edges are the rules that the line was swept with. A reader who knows better (a stream
+ * turned out to have switch records) passes over the rollup.
+ */
+#ifndef STORE_LINE_ROLL_H
+#define STORE_LINE_ROLL_H
+
+#include "store/key.h"
+#include "store/line.h"
+#include "store/reader.h"
+#include "store/sums.h"
+
+#define STORE_ROLL_LINE 3u	/* kind in the key, behind the tracks */
+#define STORE_LINE_ROLL_STEP 3u /* sizes are 2^3, 2^6, ... 2^60 ns */
+#define STORE_LINE_ROLL_SIZES 21u
+
+static inline uint32_t store_line_roll_metric(enum extent_state state, uint32_t op)
+{
+	return (uint32_t)state | op << 4;
+}
+
+/* Where a rollup was found. */
+struct store_line_roll {
+	struct store_key_roll key;
+	struct store_slice value;
+};
+
+/* Appends the value of the rollup with this key, in front of which the buffer is a sealed one's. */
+void store_line_roll_put(struct store_bytes *out, const struct store_key_roll *key,
+	const struct line_rules *rules, struct store_sums *sums);
+
+/* The first rollup of the stream's line whose key is not below (from_ns, shift): those that begin together
+ * come largest first. 1: found, until the reader is renewed; 0: none; negative. */
+int store_line_roll_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
+	struct store_line_roll *found, struct error *error);
+
+/* Its sums, valid until the next call of the reader: 1; 0: it was made by other rules; negative. */
+int store_line_roll_read(struct store_reader *reader, const struct store_line_roll *roll,
+	const struct line_rules *rules, const struct store_sums **sums, struct error *error);
+
+#endif

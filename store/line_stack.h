@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_stack.h - what a span means to a stream's line, and the spans of one kind that hold at a moment.
+ *
+ * A span that begins later covers what began before it until it ends, so what ends before it never
+ * shows again and leaves: towards the top, begins rise and ends fall.
+ */
+#ifndef STORE_LINE_STACK_H
+#define STORE_LINE_STACK_H
+
+#include "store/store.h"
+
+#define EXTENT_STATES(X)                                                                 \
+	X(ABSENT, "absent", ' ') /* the stream was not born yet, or has ended */         \
+	X(WORK, "work", '=')	 /* CPU code in a context */                             \
+	X(KERNEL, "kernel", '#')                                                         \
+	X(COPY_IN, "copy", '>')	 /* host to device */                                    \
+	X(COPY_OUT, "copy", '<') /* device to host */                                    \
+	X(SET, "set", '^')	 /* memory set, copy on the device, other device work */ \
+	X(SYNC, "sync", '~')	 /* waiting in a synchronization call */                 \
+	X(IDLE, "idle", '.')	 /* GPU queue without work */                            \
+	X(BLOCKED, "blocked", '-')                                                       \
+	X(RUNNABLE, "runnable", '/') /* waits for a core */                              \
+	X(UNMONITORED, "unmonitored", '?')                                               \
+	X(LOST, "lost", '!')                                                             \
+	X(UNKNOWN, "unknown", '\'')
+enum extent_state {
+#define X(name, text, glyph) EXTENT_##name,
+	EXTENT_STATES(X)
+#undef X
+		EXTENT_STATE_COUNT
+};
+
+enum line_kind {
+	LINE_KIND_MONITORED,
+	LINE_KIND_LOST,
+	LINE_KIND_UNMONITORED,
+	LINE_KIND_SYNC,
+	LINE_KIND_BLOCKED,
+	LINE_KIND_RUNNABLE,
+	LINE_KIND_WORK,
+	LINE_KIND_COUNT
+};
+
+/* COUNT: it says nothing about the line (marks, ranges, a CPU thread's other spans beside its samples). */
+enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples);
+enum extent_state line_state_of(uint32_t op, bool is_gpu);
+/* By the attribute kind=: H2D, D2H, HtoD, D2D, ... */
+enum extent_state line_copy_state(const char *attributes, size_t size_bytes);
+
+struct line_span {
+	uint64_t begin_ns, end_ns;
+	uint64_t serial;
+	uint32_t context, op;
+	enum extent_state state;
+};
+
+struct line_stack {
+	struct line_span *spans;
+	size_t count, room;
+};
+
+/* False when memory is out. Spans come by begin, then end. */
+bool line_stack_push(struct line_stack *stack, const struct line_span *span);
+void line_stack_fini(struct line_stack *stack);
+
+/* The span that began last of those that have not ended at now_ns; NULL: none. now_ns never falls. */
+static inline const struct line_span *line_stack_top(struct line_stack *stack, uint64_t now_ns)
+{
+	while (stack->count && stack->spans[stack->count - 1].end_ns <= now_ns)
+		stack->count--;
+	return stack->count ? &stack->spans[stack->count - 1] : NULL;
+}
+
+#endif

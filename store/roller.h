@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roller.h - makes a writer's rollups of lines (line_roll.h) out of the records as they are appended: nothing
+ * is read back. Streams that are only sampled have none: the sums of their samples tell their line
+ * (rollup.h). A stream gets a roller with its first span that owns the line, or when its `monitored` span
+ * announces such (switches=1), or when it is a GPU's.
+ *
+ *   append --> samples, spans that wait --watermark at a commit--> sweep (line.h) --> bucket --> larger ones
+ *                                                                                  |
+ *                                                                      made: put by that commit
+ *
+ * A record that comes behind the sweep takes away the rollups from its time on; they are not made again, so
+ * readers sweep that stretch themselves. Rolling goes on behind it.
+ */
+#ifndef STORE_ROLLER_H
+#define STORE_ROLLER_H
+
+#include <lmdb.h>
+
+#include "store/context.h"
+#include "store/stream.h"
+
+struct store_roller;
+
+/* All-zero is none. */
+struct store_rollers {
+	struct roller_place *places; /* [stream] */
+	uint32_t count, capacity;
+	bool failed; /* memory is out: no more rollups, and nothing else is lost */
+};
+void store_rollers_fini(struct store_rollers *rollers);
+
+/* What was appended to a track of the stream; `texts` hold its spans' attributes. */
+void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
+	const struct store_stream *properties, enum store_track track, const struct store_record *records,
+	size_t count, const struct store_texts *texts);
+/* A span has begun and is open. Its record is appended when it ends. */
+void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
+	const struct store_record *record, const struct store_texts *texts);
+
+/* So many records wait that the stream should be advanced before the next commit. */
+bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream);
+
+/* Sweeps the stream until `until_ns`, behind which records may still come; to its end when it has one there.
+ */
+void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
+	const struct store_stream *properties, uint64_t until_ns);
+
+/* Puts what is new and deletes what late records have made wrong: LMDB's code. After the commit, committed().
+ */
+int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls);
+void store_rollers_committed(struct store_rollers *rollers);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_line_roll.c - what rollups of lines answer against a walk over the records: random streams that
+ * are switched out, wait, lose and end, recorded as a collector does it (commits behind a watermark, spans
+ * still open, records that come late), asked while they are recorded and after. And that they are there: a
+ * writer that made none would pass the rest.
+ */
+#include "tests/unit/timeline_small_run.h"
+
+#include "store/line_roll.h"
+#include "timeline/run_parts.h"
+#include "timeline/tile.h"
+#include "timeline/window.h"
+
+#define ROUNDS 10
+#define STEPS 60
+#define STREAMS 3u
+#define CONTEXTS 40u
+#define WINDOWS 16
+#define TILES 24
+#define PERIOD_NS 1000000u
+
+struct made {
+	struct small_run small;
+	uint32_t contexts[CONTEXTS];
+	uint64_t begin_ns, now_ns[STREAMS];
+	bool is_gpu[STREAMS];
+	uint32_t attributes[STREAMS];
+	unsigned late_chance;
+};
+
+static uint32_t draw_context(const struct made *made)
+{
+	return small_below(8) ? made->contexts[small_below(4)] : made->contexts[small_below(CONTEXTS)];
+}
+
+/* ---- recording ---- */
+
+static void begin_stream(struct made *made, uint32_t stream)
+{
+	struct store_writer *writer = made->small.writer;
+	static const unsigned periods[] = {0, 40, 1000, 30000, PERIOD_NS};
+	char attributes[80];
+
+	made->is_gpu[stream] = stream == 2;
+	made->now_ns[stream] = made->begin_ns + small_below(5) * small_below(100000000);
+	if (made->is_gpu[stream])
+		small_gpu(writer, stream, made->now_ns[stream], STORE_OPEN_NS);
+	else
+		small_cpu(writer, stream, made->now_ns[stream], STORE_OPEN_NS);
+	/* Short periods make small buckets. */
+	snprintf(attributes, sizeof attributes, "metric=CPUTIME,period_ns=%u%s", periods[small_below(5)],
+		small_below(2) ? ",switches=1" : "");
+	made->attributes[stream] = small_text(writer, attributes);
+	small_span(writer, stream, made->now_ns[stream], STORE_OPEN_NS, STORE_OP_MONITORED, 0, attributes);
+}
+
+static void begin_made(struct made *made)
+{
+	*made = (struct made){.late_chance = (unsigned)small_below(3) * 60};
+	small_begin(&made->small);
+	store_writer_metric(made->small.writer, "CPUTIME", "ns", false);
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		made->contexts[i] = small_path(made->small.writer, (char[]){(char)('0' + i), '\0'});
+	made->begin_ns = small_below((uint64_t)1 << (30 + small_below(20)));
+	for (uint32_t stream = 0; stream < STREAMS; stream++)
+		begin_stream(made, stream);
+}
+
+static void append_cpu(struct made *made, uint32_t stream, uint64_t at_ns, uint64_t length_ns)
+{
+	static const uint32_t ops[] = {STORE_OP_BLOCKED, STORE_OP_BLOCKED, STORE_OP_RUNNABLE, STORE_OP_SYNC,
+		STORE_OP_LOST, STORE_OP_MPI, STORE_OP_UNMONITORED};
+	struct store_writer *writer = made->small.writer;
+
+	for (uint64_t t = at_ns; t < at_ns + length_ns; t += 1 + small_below(2 * PERIOD_NS)) {
+		small_sample(writer, stream, t, draw_context(made), 0, PERIOD_NS);
+		if (!small_below(3))
+			small_span(writer, stream, t + small_below(PERIOD_NS), t + small_below(3 * PERIOD_NS),
+				ops[small_below(small_below(20) ? 4 : 7)],
+				small_below(2) ? draw_context(made) : 0, "");
+		if (made->late_chance && !small_below(made->late_chance) && t > made->begin_ns) {
+			uint64_t late_ns = t - small_below(t - made->begin_ns) / (1 + small_below(100));
+
+			if (small_below(2))
+				small_sample(writer, stream, late_ns, draw_context(made), 0, PERIOD_NS);
+			else
+				small_span(writer, stream, late_ns,
+					late_ns + small_below(t - late_ns + PERIOD_NS),
+					small_below(2) ? STORE_OP_LOST : STORE_OP_BLOCKED, draw_context(made),
+					"");
+		}
+	}
+}
+
+static void append_gpu(struct made *made, uint32_t stream, uint64_t at_ns, uint64_t length_ns)
+{
+	static const uint32_t ops[] = {STORE_OP_KERNEL, STORE_OP_COPY, STORE_OP_SET, STORE_OP_SYNC};
+	static const char *const kinds[] = {"", "kind=HtoD", "kind=D2H"};
+
+	for (uint64_t t = at_ns; t < at_ns + length_ns; t += 1 + small_below(PERIOD_NS))
+		small_span(made->small.writer, stream, t, t + small_below(2 * PERIOD_NS), ops[small_below(4)],
+			draw_context(made), kinds[small_below(3)]);
+}
+
+/* Some time goes by in the stream; the watermark follows, behind what is still open. */
+static void go_on(struct made *made, uint32_t stream)
+{
+	uint64_t length_ns = 1 + small_below(small_below(6) ? 20 * PERIOD_NS : 3000 * (uint64_t)PERIOD_NS);
+	uint64_t at_ns = made->now_ns[stream];
+	struct store_stream *properties = store_writer_stream_edit(made->small.writer, stream);
+
+	if (!small_below(10)) /* nothing happens */
+		length_ns *= 20;
+	else if (made->is_gpu[stream])
+		append_gpu(made, stream, at_ns, length_ns);
+	else
+		append_cpu(made, stream, at_ns, length_ns);
+	made->now_ns[stream] = at_ns + length_ns;
+	properties = store_writer_stream_edit(made->small.writer, stream);
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		properties->complete_ns[track] = at_ns + length_ns / (1 + small_below(3));
+}
+
+static void close_made(struct made *made)
+{
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		uint64_t begin_ns = store_writer_stream_edit(made->small.writer, stream)->begin_ns;
+		uint64_t end_ns = made->now_ns[stream] + 4 * PERIOD_NS;
+		struct store_record span = {.begin_ns = begin_ns,
+			.end_ns = end_ns,
+			.what = STORE_OP_MONITORED,
+			.attributes = made->attributes[stream]};
+
+		if (small_below(8)) {
+			store_writer_stream_edit(made->small.writer, stream)->end_ns = end_ns;
+			store_writer_span_close(
+				made->small.writer, stream, begin_ns << 8 | STORE_OP_MONITORED, &span);
+		}
+	}
+	small_ready(&made->small);
+}
+
+/* ---- asking ---- */
+
+static int compare_times(const void *x, const void *y)
+{
+	const struct window_time *a = x, *b = y;
+
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	if (a->op != b->op)
+		return a->op < b->op ? -1 : 1;
+	return (a->state > b->state) - (a->state < b->state);
+}
+
+static struct window_time *ask_window(
+	struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, size_t *count)
+{
+	const struct window_time *rows;
+	struct window_time *copy;
+	struct window *window;
+	struct error error = {0};
+
+	if (window_new(&window, run, &error) || window_add_time(window, stream, begin_ns, end_ns, &error))
+		fail_msg("%s", error.text);
+	rows = window_times(window, count);
+	copy = calloc(*count + 1, sizeof *copy);
+	assert_non_null(copy);
+	if (*count)
+		memcpy(copy, rows, *count * sizeof *copy);
+	qsort(copy, *count, sizeof *copy, compare_times);
+	window_free(window);
+	return copy;
+}
+
+static void check_window(struct run *rolled, struct run *naive, uint32_t stream, uint64_t begin, uint64_t end)
+{
+	size_t counts[2];
+	struct window_time *rows[2] = {ask_window(rolled, stream, begin, end, &counts[0]),
+		ask_window(naive, stream, begin, end, &counts[1])};
+
+	if (counts[0] != counts[1])
+		fail_msg("stream %u, %" PRIu64 "..%" PRIu64 ": %zu rows, not %zu", stream, begin, end,
+			counts[0], counts[1]);
+	for (size_t i = 0; i < counts[0]; i++) {
+		const struct window_time *a = &rows[0][i], *b = &rows[1][i];
+
+		if (compare_times(a, b) || a->time_ns != b->time_ns || a->records != b->records)
+			fail_msg("stream %u, %" PRIu64 "..%" PRIu64 ": context %u state %d op %u: %" PRIu64
+				 " ns in %" PRIu64 " records, not context %u state %d op %u: %" PRIu64
+				 " ns in %" PRIu64,
+				stream, begin, end, a->context, (int)a->state, a->op, a->time_ns,
+				(uint64_t)a->records, b->context, (int)b->state, b->op, b->time_ns,
+				(uint64_t)b->records);
+	}
+	free(rows[0]);
+	free(rows[1]);
+}
+
+static void check_tiles(
+	struct run *rolled, struct run *naive, uint32_t stream, unsigned shift, uint64_t first)
+{
+	struct run *runs[2] = {rolled, naive};
+	struct tiles *tiles[2];
+	struct tile out[2][TILES];
+	struct error error = {0};
+
+	for (int i = 0; i < 2; i++)
+		if (tiles_new(&tiles[i], runs[i], 1 << 20, &error) ||
+			tiles_row(tiles[i], stream, shift, first, TILES, out[i], &error))
+			fail_msg("%s", error.text);
+	for (int t = 0; t < TILES; t++) {
+		uint64_t sums[2] = {0, 0};
+
+		for (int i = 0; i < 2; i++)
+			for (uint32_t e = 0; e < out[i][t].count; e++) {
+				const struct tile_entry *entry = &out[i][t].entries[e];
+
+				sums[i] += (entry->time_ns ^ (uint64_t)entry->records << 32) *
+					   (entry->context * 31 + entry->op * 7 + (uint64_t)entry->state + 1);
+			}
+		assert_int_equal(out[0][t].count, out[1][t].count);
+		assert_int_equal(sums[0], sums[1]);
+	}
+	tiles_free(tiles[0]);
+	tiles_free(tiles[1]);
+}
+
+static unsigned count_rolls(struct run *run)
+{
+	struct store_line_roll roll;
+	struct error error = {0};
+	unsigned count = 0;
+
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		uint64_t from_ns = 0;
+		unsigned shift = STORE_SHIFT_MAX;
+
+		while (store_line_roll_find(run->parts[0].reader, stream, from_ns, shift, &roll, &error) ==
+			1) {
+			from_ns = roll.key.begin_ns;
+			shift = roll.key.shift - 1u;
+			count++;
+		}
+	}
+	return count;
+}
+
+static unsigned check_made(const struct made *made)
+{
+	const struct run_options no_rollups = {.no_rollups = true};
+	struct run *rolled, *naive;
+	struct error error = {0};
+	unsigned count;
+
+	if (run_open(&rolled, made->small.path, NULL, &error) ||
+		run_open(&naive, made->small.path, &no_rollups, &error))
+		fail_msg("%s", error.text);
+	for (int i = 0; i < WINDOWS; i++) {
+		uint32_t stream = (uint32_t)small_below(STREAMS);
+		uint64_t length_ns = made->now_ns[stream] - made->begin_ns + 2;
+		uint64_t a = made->begin_ns + small_below(length_ns),
+			 b = made->begin_ns + small_below(length_ns);
+		unsigned shift = 15 + (unsigned)small_below(25);
+
+		if (i == 0)
+			a = 0, b = STORE_OPEN_NS;
+		check_window(rolled, naive, stream, a < b ? a : b, a < b ? b : a);
+		check_tiles(rolled, naive, stream, shift, (made->begin_ns + small_below(length_ns)) >> shift);
+	}
+	count = count_rolls(rolled);
+	run_close(rolled);
+	run_close(naive);
+	return count;
+}
+
+static void test_random(void **state)
+{
+	unsigned rolls = 0;
+
+	(void)state;
+	small_seed("line_roll");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made made;
+
+		begin_made(&made);
+		for (int step = 0; step < STEPS; step++) {
+			go_on(&made, (uint32_t)small_below(STREAMS));
+			if (!small_below(3))
+				small_commit(&made.small);
+			if (!small_below(30)) {
+				small_commit(&made.small);
+				check_made(&made);
+			}
+		}
+		close_made(&made);
+		rolls += check_made(&made);
+		small_end(&made.small);
+	}
+	printf("%u rollups\n", rolls);
+	assert_true(rolls > 10 * ROUNDS);
+}
+
+/* A loss told late ends the force of the sample before it: what follows, long after, is unknown. */
+static void test_late_loss(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct made made = {.small = {{0}, NULL, NULL}, .now_ns = {100 * second, 1, 1}};
+	struct store_stream *properties;
+	uint32_t context;
+
+	(void)state;
+	small_seed("late_loss");
+	small_begin(&made.small);
+	store_writer_metric(made.small.writer, "CPUTIME", "ns", false);
+	context = small_path(made.small.writer, "main");
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		small_cpu(made.small.writer, stream, 0, STORE_OPEN_NS);
+		small_span(made.small.writer, stream, 0, STORE_OPEN_NS, STORE_OP_MONITORED, 0,
+			"metric=CPUTIME,period_ns=1000000,switches=1");
+	}
+	for (uint64_t t = 0; t < second; t += PERIOD_NS)
+		small_sample(made.small.writer, 0, t, context, 0, PERIOD_NS);
+	properties = store_writer_stream_edit(made.small.writer, 0);
+	properties->complete_ns[STORE_SAMPLES] = properties->complete_ns[STORE_SPANS] = second;
+	small_commit(&made.small);
+	small_span(made.small.writer, 0, second - 500000, second - 100000, STORE_OP_LOST, 0, "");
+	properties = store_writer_stream_edit(made.small.writer, 0);
+	properties->complete_ns[STORE_SAMPLES] = properties->complete_ns[STORE_SPANS] = 100 * second;
+	small_commit(&made.small);
+	check_made(&made);
+	small_end(&made.small);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_late_loss), cmocka_unit_test(test_random)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
