@@ -256,6 +256,17 @@ static void switches_take(struct collector *collector, struct hello *hello)
 	hello_refuse(HELLO_SWITCHES, hello);
 }
 
+/* What a process may not keep itself, because the program closes what it does not know. */
+static void kept_take(struct collector *collector, struct hello *hello)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == hello->pid && at->kept < 0 && !is_dead(at)) {
+			at->kept = hello->events[0];
+			return;
+		}
+	hello_refuse(HELLO_KEEP, hello);
+}
+
 static void launcher_take(struct collector *collector, int connection)
 {
 	struct launcher *launcher = calloc(1, sizeof(*launcher));
@@ -292,6 +303,8 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 	case HELLO_GPU_MODULE:
 		gpu_module_take(collector->writer, hello.memory, hello.hash);
 		collector->is_dirty = true;
+	case HELLO_KEEP:
+		kept_take(collector, &hello);
 		break;
 	case HELLO_BAD:
 		break;

@@ -126,11 +126,33 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 		&ring->contexts, store_writer_context(drain->writer, parent, module, offset), NODES_MAX);
 }
 
+/* What a counter has come by: a value, not a stretch of time. */
+static bool counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
+{
+	struct store_record record = {.begin_ns = time_ns,
+		.end_ns = time_ns,
+		.amount = sample->weight,
+		.context = context_of(drain, sample->h.node)};
+
+	if (sample->metric > drain->process->counter_count)
+		return false;
+	record.what = drain->process->counters[sample->metric - 1];
+	if (drain->process->is_discarded)
+		discard(drain, 1);
+	else
+		store_writer_append(drain->writer, drain->ring->stream, STORE_VALUES, &record, 1);
+	return true;
+}
+
 static bool sample_take(struct drain *drain, const struct event_sample *sample)
 {
 	uint64_t time_ns = credible(drain, sample->time_ns);
 	struct store_record *record;
 
+	if (time_ns > drain->ring->last_ns)
+		drain->ring->last_ns = time_ns;
+	if (sample->metric)
+		return counter_take(drain, sample, time_ns);
 	if (drain->samples.count == BATCH)
 		batch_flush(drain);
 	record = &drain->samples.record[drain->samples.count++];
@@ -141,8 +163,6 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 		.what = drain->process->metric,
 		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
 	drain->process->weight_ns += sample->weight;
-	if (time_ns > drain->ring->last_ns)
-		drain->ring->last_ns = time_ns;
 	return true;
 }
 
@@ -417,11 +437,11 @@ static void counters_take(struct drain *drain, struct event_ring *shared)
 	struct ring *ring = drain->ring;
 	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
 		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant),
-		atomic_load(&shared->handler_ns)};
+		atomic_load(&shared->handler_ns), atomic_load(&shared->counts)};
 	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant,
-		&ring->handler_ns};
+		&ring->handler_ns, &ring->counts};
 	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
-		&process->errant, &process->handler_ns};
+		&process->errant, &process->handler_ns, &process->counts};
 
 	if (now[3] != ring->partial) {
 		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
@@ -451,6 +471,8 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	size_t size = 0;
 	const char *name;
 
+	if (cpu_end_ns > ring->cpu_begin_ns)
+		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
 	end_ns = later(end_ns, ring->last_ns);
 	if (ring->waits.shown_ns) { /* it waits for ever */
 		span = (struct store_record){.begin_ns = ring->waits.shown_ns,

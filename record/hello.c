@@ -69,13 +69,13 @@ static enum hello_result descriptors_take(
 		hello->memory = fds[0];
 		hello->pidfd = fds[1];
 		first = 2;
-	} else if (said->kind != EVENT_HELLO_SWITCHES || count != 1) {
+	} else if ((said->kind != EVENT_HELLO_SWITCHES && said->kind != EVENT_HELLO_KEEP) || count != 1) {
 		descriptors_close(fds, count);
 		return HELLO_BAD;
 	}
 	hello->event_count = count - first;
 	memcpy(hello->events, fds + first, hello->event_count * sizeof(*fds));
-	return first ? HELLO_PROCESS : HELLO_SWITCHES;
+	return first ? HELLO_PROCESS : said->kind == EVENT_HELLO_KEEP ? HELLO_KEEP : HELLO_SWITCHES;
 }
 
 enum hello_result hello_read(int connection, struct hello *hello)
@@ -104,6 +104,6 @@ void hello_refuse(enum hello_result result, struct hello *hello)
 		close(hello->memory);
 	if (result == HELLO_PROCESS)
 		close(hello->pidfd);
-	if (result == HELLO_PROCESS || result == HELLO_SWITCHES)
+	if (result == HELLO_PROCESS || result == HELLO_SWITCHES || result == HELLO_KEEP)
 		descriptors_close(hello->events, hello->event_count);
 }

@@ -8,16 +8,24 @@
 
 #include "store/event.h"
 
-enum hello_result { HELLO_LATER, HELLO_BAD, HELLO_PROCESS, HELLO_SWITCHES, HELLO_GPU_MODULE, HELLO_LAUNCHER };
+enum hello_result {
+	HELLO_LATER,
+	HELLO_BAD,
+	HELLO_PROCESS,
+	HELLO_SWITCHES,
+	HELLO_KEEP,
+	HELLO_GPU_MODULE,
+	HELLO_LAUNCHER
+};
 
-/* What a caller said. The descriptors of HELLO_PROCESS and HELLO_SWITCHES are the reader's. */
+/* What a caller said. The descriptors of HELLO_PROCESS, HELLO_SWITCHES and HELLO_KEEP are the reader's. */
 struct hello {
 	uint32_t pid, tid;
 	uint32_t switch_bytes;
 	uint64_t hash;	   /* HELLO_GPU_MODULE: its content is memory's */
 	int memory, pidfd; /* HELLO_PROCESS; HELLO_GPU_MODULE: memory alone */
 	int events[EVENT_SWITCHES_MAX];
-	unsigned event_count; /* HELLO_SWITCHES: 1 */
+	unsigned event_count; /* HELLO_SWITCHES, HELLO_KEEP: 1 */
 };
 
 /* Whether the other end runs as the collector's user or as root. */

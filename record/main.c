@@ -260,8 +260,13 @@ static void measuring_finish(struct record *record, int status, const struct rus
 /* What is wrong before the program starts: 0 to go on. */
 static int prepare(struct record *record, struct error *error)
 {
-	char reason[256];
+	char reason[1024];
 
+	events_try(record->options.events, reason, sizeof(reason));
+	if (reason[0] && record->options.strict)
+		return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
+	if (reason[0])
+		say(reason);
 	if (record->target.unmeasurable) {
 		snprintf(reason, sizeof(reason), "%.100s runs unmeasured: %s", record->target.binary,
 			record->target.unmeasurable);
@@ -298,15 +303,6 @@ static int program_run(struct record *record)
 	launch_exit(status);
 }
 
-static int events_list(void)
-{
-	printf("CPUTIME   CPU time of each thread, by a POSIX timer; CPUTIME@N: a sample each N\n"
-	       "          microseconds (default 5000), CPUTIME@fN: N samples a second\n"
-	       "gpu=WHAT  operations on GPUs, below the calls that launch them: gpu=auto (the\n"
-	       "          default), gpu=nvidia, gpu=opencl, gpu=level0, gpu=off\n");
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static struct record record;
@@ -323,8 +319,10 @@ int main(int argc, char **argv)
 		return fputs(options_help, stdout) < 0;
 	if (record.options.is_version)
 		return puts("hpct-record " HPCT_VERSION) < 0;
-	if (record.options.is_list)
-		return events_list();
+	if (record.options.is_list) {
+		events_list();
+		return fflush(stdout) != 0;
+	}
 	launch_name_find(&record.name);
 	code = check_target(&record.target, record.options.program[0], &error);
 	if (code) {

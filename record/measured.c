@@ -86,6 +86,22 @@ static int command_copy(struct measured *process, struct error *error)
 	return 0;
 }
 
+static void counters_name(struct measured *process, struct store_writer *writer)
+{
+	uint32_t count = process->shared->counter_count;
+
+	process->counter_count = count < EVENT_COUNTERS_MAX ? count : EVENT_COUNTERS_MAX;
+	for (uint32_t i = 0; i < process->counter_count; i++) {
+		char name[sizeof(process->shared->counters[i].name)];
+
+		memcpy(name, process->shared->counters[i].name, sizeof(name));
+		name[sizeof(name) - 1] = '\0';
+		process->counters[i] = store_writer_metric(writer, name, "events", false);
+	}
+	memcpy(process->sampler, process->shared->sampler, sizeof(process->sampler));
+	process->sampler[sizeof(process->sampler) - 1] = '\0';
+}
+
 int measured_open(struct measured **out, struct store_writer *writer, uint32_t host, int memory, int pidfd,
 	struct error *error)
 {
@@ -99,6 +115,7 @@ int measured_open(struct measured **out, struct store_writer *writer, uint32_t h
 		return error_memory(error);
 	}
 	process->pidfd = pidfd;
+	process->kept = -1;
 	process->first_stream = UINT32_MAX;
 	result = memory_map(process, memory, error);
 	close(memory);
@@ -111,6 +128,7 @@ int measured_open(struct measured **out, struct store_writer *writer, uint32_t h
 		return result;
 	}
 	process->metric = store_writer_metric(writer, process->metric_name, "ns", false);
+	counters_name(process, writer);
 	*out = process;
 	return 0;
 }
@@ -268,5 +286,7 @@ void measured_free(struct measured *process)
 	if (process->shared)
 		munmap(process->shared, process->shared_bytes);
 	close(process->pidfd);
+	if (process->kept >= 0)
+		close(process->kept);
 	free(process);
 }

@@ -35,6 +35,7 @@ struct measured {
 	struct event_process *shared;
 	size_t shared_bytes;
 	int pidfd;
+	int kept; /* what its agent has us hold open; -1: nothing */
 	uint32_t pid, parent_pid, generation;
 	int32_t rank;
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
@@ -43,6 +44,9 @@ struct measured {
 	uint64_t end_ns;      /* 0: it runs */
 	uint32_t metric;      /* store id of the time source's metric */
 	char metric_name[32];
+	char sampler[16];		       /* the source of its samples */
+	uint32_t counters[EVENT_COUNTERS_MAX]; /* store ids of the counters' metrics */
+	uint32_t counter_count;
 	char *command; /* shell-quoted; ours */
 	char executable[4096];
 	struct ring *rings;
@@ -59,7 +63,8 @@ struct measured {
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
 	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
 	/* totals of all its threads */
-	uint64_t signals, overruns, samples, partial, lost, errant;
+	uint64_t signals, overruns, samples, partial, lost, errant, counts;
+	uint64_t cpu_ns; /* of threads that have ended */
 	uint64_t switches_lost, switches_refused;
 	char gpu_unwatched[96]; /* why its GPUs were not, the last time; "" */
 	uint64_t gpu_operations, gpu_launches, gpu_lost;

@@ -22,19 +22,18 @@ const char options_help[] =
 	"                         replaced); default PROGRAM-JOB.hpct, PROGRAM-PID.hpct\n"
 	"      --overwrite        remove a run of that name first\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
-	"                         time (the default); CPUTIME@f200: 200 samples a second\n"
+	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
+	"                         Again for what is counted beside it: page-faults@1 ...\n"
+	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
 	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
 	"                         default); nvidia, opencl or level0 alone; off\n"
-	"      --cuda-graphs node|graph   --cuda yield|hold   see man hpct-record\n"
-	"  -t, --trace            accepted: hpct always traces\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
 	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
-	"  -L, --list             list the events\n"
-	"  -h, --help   -V, --version\n"
+	"  -h, --help   -V, --version    (--sampler, --force: see the man page)\n"
 	"\n"
 	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
 	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
@@ -44,6 +43,9 @@ static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"overwrite", no_argument, NULL, 'O'},
 	{"event", required_argument, NULL, 'e'},
+	{"count", required_argument, NULL, 'c'},
+	{"sampler", required_argument, NULL, 'Y'},
+	{"force", no_argument, NULL, 'F'},
 	{"trace", no_argument, NULL, 't'},
 	{"cuda", required_argument, NULL, 'C'},
 	{"cuda-graphs", required_argument, NULL, 'G'},
@@ -59,26 +61,11 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-int options_event(char *events, unsigned room, const char *text, struct error *error)
+static int event_take(struct options *options, struct error *error)
 {
-	const char *at = strchr(text, '@');
-	size_t length = at ? (size_t)(at - text) : strlen(text);
-	bool is_frequency = at && (at[1] == 'f' || at[1] == 'F');
-	unsigned long long number = 5000;
-	char *end = NULL;
-
-	if (length != strlen("CPUTIME") || strncasecmp(text, "CPUTIME", length))
-		return error_set(error, ERROR_USAGE,
-			"event %s is not available; the events are: CPUTIME (hpct-record -L tells more)",
-			text);
-	if (at)
-		number = strtoull(at + 1 + is_frequency, &end, 10);
-	if (at && (end == at + 1 + is_frequency || *end || !number || number > 1000000000ull))
-		return error_set(error, ERROR_USAGE,
-			"event %s: after @ comes a period in microseconds, or f and samples a second", text);
-	if (is_frequency)
-		number = number > 1000000 ? 1 : 1000000 / number;
-	snprintf(events, room, "CPUTIME@%llu", number);
+	if (options->asked.count == EVENTS_ASKED_MAX)
+		return error_set(error, ERROR_USAGE, "-e %s: more than %u events", optarg, EVENTS_ASKED_MAX);
+	options->asked.event[options->asked.count++] = optarg;
 	return 0;
 }
 
@@ -124,9 +111,16 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		options->overwrite = true;
 		return 0;
 	case 'e':
-		if (!strncmp(optarg, "gpu=", 4))
-			return gpu_option(options, optarg + 4, error);
-		return options_event(options->events, sizeof(options->events), optarg, error);
+		return event_take(options, error);
+	case 'c':
+		options->asked.rate = optarg;
+		return 0;
+	case 'Y':
+		options->asked.sampler = optarg;
+		return 0;
+	case 'F':
+		options->asked.is_forced = true;
+		return 0;
 	case 't':
 		return 0;
 	case 'C':
@@ -184,36 +178,55 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
+/* HPCToolkit's variable, for what the command line leaves open. */
+static void environment_take(struct options *options)
+{
+	const char *list = getenv("HPCRUN_EVENT_LIST");
+	char *place;
+
+	if (options->asked.count || !list || strlen(list) >= sizeof(options->list))
+		return;
+	strcpy(options->list, list);
+	for (char *word = strtok_r(options->list, " ;", &place);
+		word && options->asked.count < EVENTS_ASKED_MAX; word = strtok_r(NULL, " ;", &place))
+		options->asked.event[options->asked.count++] = word;
+}
+
+/* What else the agent is to know, behind the events. */
+static int words_add(struct options *options, struct error *error)
+{
+	size_t used = strlen(options->events), room = sizeof(options->events) - used;
+	bool is_delayed = options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING");
+	bool keeps_recursion = options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION");
+	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s",
+		options->cuda_hold ? " cuda=hold" : "",
+		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
+		is_delayed ? EVENT_WORD_DELAY : "", keeps_recursion ? EVENT_WORD_RECURSION : "");
+
+	return (size_t)more < room ? 0 : error_set(error, ERROR_USAGE, "too many events; leave some out");
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
-	const char *events = getenv("HPCRUN_EVENT_LIST");
 	int letter, result;
 
 	memset(options, 0, sizeof(*options));
 	options->gpu = "auto";
-	result = options_event(
-		options->events, sizeof(options->events), events && *events ? events : "CPUTIME", error);
-	if (result)
-		return result;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, "+:o:e:tdsrhVL", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "+:o:e:c:tdsrhVL", long_options, NULL)) != -1) {
 		if (letter == '?' || letter == ':')
 			return option_refuse(letter, argv, error);
 		result = option_take(options, letter, argv, error);
 		if (result)
 			return result;
 	}
-	if (!options->no_switches)
-		strcat(options->events, " SWITCHES");
-	if (options->cuda_hold)
-		strcat(options->events, " cuda=hold");
-	if (options->cuda_whole_graphs)
-		strcat(options->events, " cuda-graphs=graph");
-	strcat(strcat(options->events, " gpu="), options->gpu);
-	if (options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING"))
-		strcat(options->events, EVENT_WORD_DELAY);
-	if (options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION"))
-		strcat(options->events, EVENT_WORD_RECURSION);
+	options->asked.has_switches = !options->no_switches;
+	environment_take(options);
+	result = events_write(options->events, &options->asked, error);
+	if (!result)
+		result = words_add(options, error);
+	if (result)
+		return result;
 	options->program = argv + optind;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");

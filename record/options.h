@@ -5,11 +5,13 @@
 
 #include <stdbool.h>
 
-#include "store/error.h"
+#include "record/events.h"
 
 struct options {
-	const char *run;  /* -o as given; NULL: by default */
-	char events[128]; /* as EVENT_ENV_EVENTS wants them */
+	const char *run; /* -o as given; NULL: by default */
+	struct events_asked asked;
+	char events[EVENT_EVENTS_MAX]; /* as EVENT_ENV_EVENTS wants them */
+	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST, whose words `asked` may point to */
 	bool cuda_hold, cuda_whole_graphs;
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	const char *summary; /* --summary FILE; NULL: none */
@@ -19,9 +21,6 @@ struct options {
 
 /* ERROR_USAGE with a sentence. `program` points into argv. */
 int options_parse(struct options *options, int argc, char **argv, struct error *error);
-/* One event, "CPUTIME", "CPUTIME@5000" (microseconds) or "CPUTIME@f200" (a second); `events` as the agent
- * reads it. */
-int options_event(char *events, unsigned room, const char *text, struct error *error);
 extern const char options_help[];
 
 /* Names of a launch: job and step under a scheduler, else the launcher's own pid. */

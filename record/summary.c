@@ -59,6 +59,54 @@ void summary_unmonitored(struct summary *summary, const char *why, const char *c
 	store_writer_span_open(writer, summary->unmonitored_stream, 0, &span);
 }
 
+/* Why a kernel refuses, in words that help. */
+static const char *refusal(int error);
+
+static const char *sampler_reason(int reason)
+{
+	switch (reason) {
+	case EVENT_SAMPLER_OLD_KERNEL:
+		return "this kernel is older than 5.18";
+	case EVENT_SAMPLER_TRACED:
+		return "a debugger would stop at each sample";
+	case EVENT_SAMPLER_GO:
+		return "Go's runtime takes all signals for itself";
+	default:
+		return refusal(-reason);
+	}
+}
+
+static void uncounted_add(struct summary *summary, const struct event_counter *counter)
+{
+	size_t used = strlen(summary->uncounted);
+	char name[sizeof(counter->name)];
+	int error = atomic_load(&counter->error);
+
+	memcpy(name, counter->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	if (!strstr(summary->uncounted, name))
+		snprintf(summary->uncounted + used, sizeof(summary->uncounted) - used, "%s%s (%s)",
+			used ? ", " : "", name, error < 0 ? sampler_reason(-error) : refusal(error));
+}
+
+static void sampling_add(struct summary *summary, const struct measured *process)
+{
+	const struct event_process *shared = process->shared;
+	int reason = atomic_load(&shared->sampler_reason);
+
+	summary->counts += process->counts;
+	summary->cpu_ns += process->cpu_ns;
+	summary->foreign += atomic_load(&shared->signals_foreign);
+	summary->period_ns = process->period_ns;
+	if (!summary->sampler_reason)
+		summary->sampler_reason = reason;
+	if (!summary->sampler[0] || reason)
+		memcpy(summary->sampler, process->sampler, sizeof(summary->sampler));
+	for (uint32_t i = 0; i < process->counter_count; i++)
+		if (atomic_load(&shared->counters[i].refused))
+			uncounted_add(summary, &shared->counters[i]);
+}
+
 void summary_add(struct summary *summary, const struct measured *process)
 {
 	summary->processes++;
@@ -72,10 +120,10 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->errant += process->errant;
 	summary->weight_ns += process->weight_ns;
 	summary->handler_ns += process->handler_ns;
-	summary->period_ns = process->period_ns;
 	summary->never_started +=
 		process->pauses.count == 1 && process->pauses.times_ns[0] == process->begin_ns;
 	summary->pauses_refused += atomic_load(&process->shared->pauses_refused);
+	sampling_add(summary, process);
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
@@ -154,6 +202,19 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 		store_writer_meta(writer, "gpu_unwatched", summary->gpu_unwatched);
 }
 
+/* Samples of the time source a second of CPU time. */
+static uint64_t rate_asked(const struct summary *summary)
+{
+	return summary->period_ns ? (1000000000u + summary->period_ns / 2) / summary->period_ns : 0;
+}
+
+static uint64_t rate_got(const struct summary *summary)
+{
+	double seconds = (double)summary->cpu_ns / 1e9;
+
+	return seconds > 0 ? (uint64_t)((double)(summary->signals - summary->counts) / seconds + 0.5) : 0;
+}
+
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
 {
 	const struct {
@@ -180,12 +241,17 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"program_cpu_ns", summary->program_cpu_ns},
 		{"collector_cpu_ns", own_cpu_ns()},
 		{"frames_unnamed", unnamed},
+		{"signals_counters", summary->counts},
+		{"signals_foreign", summary->foreign},
+		{"rate_asked", rate_asked(summary)},
+		{"rate_got", rate_got(summary)},
 	};
 
 	summary->unnamed = unnamed;
 	gpu_numbers_put(summary, writer);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		store_writer_meta_number(writer, number[i].key, number[i].value);
+	store_writer_meta(writer, "sampler", summary->sampler);
 	if (summary->has_ended)
 		store_writer_meta_number(writer, WIFSIGNALED(summary->status) ? "signal" : "exit",
 			(uint64_t)(WIFSIGNALED(summary->status) ? WTERMSIG(summary->status)
@@ -201,7 +267,6 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* Why a kernel refuses, in words that help. */
 static const char *refusal(int error)
 {
 	switch (error) {
@@ -213,6 +278,10 @@ static const char *refusal(int error)
 		       "(kernel.perf_event_mlock_kb, ulimit -l)";
 	case EMFILE:
 		return "no descriptors were left (ulimit -n)";
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "this machine has no such counter";
 	case ENOSYS:
 		return "this kernel has no perf events";
 	default:
@@ -261,13 +330,36 @@ static const char paused_note[] =
 	"never called hpct_start() (hpct.h), which -ds waits for: their CPU time was not "
 	"sampled";
 
-/* Appends what does not go by itself. */
-static int notes_put(const struct summary *summary, char *text, size_t room)
+/* How often samples came, and why not as often as asked. */
+static int rate_put(const struct summary *summary, char *text, size_t room)
 {
 	int used = 0;
 
-	if (summary->switches_refused)
-		used += snprintf(text, room, "blocked time is not known in %lu processes or threads: %s\n",
+	if (summary->cpu_ns)
+		used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
+			(unsigned long)rate_got(summary), summary->sampler,
+			(unsigned long)rate_asked(summary));
+	else /* no thread has come to an end of its own */
+		used = snprintf(text, room, "samples by %s, asked %lu a second of CPU time", summary->sampler,
+			(unsigned long)rate_asked(summary));
+	if (summary->sampler_reason && (size_t)used < room)
+		used += snprintf(
+			text + used, room - (size_t)used, ": %s", sampler_reason(summary->sampler_reason));
+	if ((size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "\n");
+	return used;
+}
+
+/* Appends what does not go by itself. */
+static int notes_put(const struct summary *summary, char *text, size_t room)
+{
+	int used = rate_put(summary, text, room);
+
+	if (summary->uncounted[0] && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used, "not counted: %s\n", summary->uncounted);
+	if (summary->switches_refused && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"blocked time is not known in %lu processes or threads: %s\n",
 			(unsigned long)summary->switches_refused, refusal(summary->switches_error));
 	if (summary->switches_lost && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used, "switch records lost: %lu\n",
@@ -290,7 +382,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 {
 	int used = snprintf(text, room,
 		"processes %lu  threads %lu  samples %lu  lost %lu  partial %lu (%.2f %%)\n"
-		"events %s  signals %lu  overruns %lu  program %.3f s CPU\n",
+		"events %.200s  signals %lu  overruns %lu  program %.3f s CPU\n",
 		(unsigned long)summary->processes, (unsigned long)summary->threads,
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,

@@ -16,13 +16,19 @@ struct summary {
 	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
 	uint64_t never_started;		/* processes in which sampling was off to the end */
 	uint64_t pauses_refused;
+	uint64_t counts, cpu_ns; /* signals of counters; CPU time of all measured threads */
+	uint64_t period_ns;	 /* of the time source; 0: no process yet */
+	char sampler[16];	 /* what made its samples */
+	int sampler_reason;	 /* why nothing better did: enum event_sampler_reason or -errno */
+	uint64_t foreign;	 /* signals that met threads of unknown make */
+	char uncounted[256];	 /* counters that threads went without */
 	uint64_t switches_lost, switches_refused; /* records; processes or threads without them */
 	char gpu_unwatched[96]; /* why a process's GPUs were not watched all the time, the last */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one of those; 0: not known */
 	uint64_t program_cpu_ns; /* as wait4 told hpct-record */
 	uint64_t unnamed;
-	char events[64];
+	char events[EVENT_EVENTS_MAX];
 	char problem[512];
 	uint64_t unmonitored_children;
 	uint32_t unmonitored_stream; /* of a first program that takes no agent; UINT32_MAX: none */

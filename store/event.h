@@ -76,6 +76,14 @@ enum store_op {
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
 
+/* An event that is counted beside the time source: its samples name it by index + 1. */
+#define EVENT_COUNTERS_MAX 8u
+struct event_counter {
+	char name[56];		  /* its metric; written before the handshake */
+	_Atomic int32_t error;	  /* errno of the last time that the kernel refused it */
+	_Atomic uint32_t refused; /* threads that go without it */
+};
+
 /* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
 	uint32_t magic;
@@ -107,7 +115,11 @@ struct event_process {
 	_Atomic uint32_t switches_copied;  /* agent, at its end: they were not, and are at switches_at */
 	_Atomic int32_t switches_error;	   /* errno of the last that was refused */
 	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
-	uint32_t _pad;
+	_Atomic int32_t sampler_reason;	   /* why not a better one: enum event_sampler_reason; 0: none */
+	_Atomic uint32_t signals_foreign;  /* sampling signals that met a thread that is not measured */
+	uint32_t counter_count;
+	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */
+	struct event_counter counters[EVENT_COUNTERS_MAX];
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
 	/* When the program switched sampling off (even places) and on again (odd ones); place i is pause_ns[i
@@ -122,6 +134,13 @@ struct event_process {
 	uint64_t fence_begin, fence_end;
 	uint64_t hidden_begin, hidden_end;
 	uint64_t loader_begin, loader_end;
+};
+
+/* Positive; negative: the errno that the kernel gave. */
+enum event_sampler_reason {
+	EVENT_SAMPLER_OLD_KERNEL = 1,
+	EVENT_SAMPLER_TRACED, /* a debugger is there */
+	EVENT_SAMPLER_GO      /* the program is written in Go */
 };
 
 /* One loaded module. A slot is written once and never reused, so (slot, offset) names
@@ -173,6 +192,7 @@ struct event_ring {
 	_Atomic uint64_t lost_memory; /* dropped, no room for new context nodes */
 	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
 	_Atomic uint64_t errant;      /* faults while unwinding, caught */
+	_Atomic uint64_t counts;      /* of the signals: those of counters, not of the time source */
 	char name[16];		      /* thread's name as last set, NUL-terminated */
 	/* The thread is in a call that waits, since then; 0: in none. A wait that lasted is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this is 0 again. */
@@ -182,7 +202,7 @@ struct event_ring {
 	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: none lasts */
 	_Atomic uint64_t paused_cpu_ns;
 	_Atomic uint64_t handler_ns; /* spent on samples */
-	uint8_t _pad[40];
+	uint8_t _pad[32];
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */
@@ -244,7 +264,7 @@ struct event_sample {
 	struct event_header h;
 	uint64_t time_ns;
 	uint64_t weight; /* in the metric's unit (ns for CPUTIME), overruns included */
-	uint32_t metric; /* index of the event in HPCT_EVENTS, 0 = the time source */
+	uint32_t metric; /* 0: the time source; i: counter i - 1 */
 	uint32_t _pad;
 };
 
@@ -367,10 +387,11 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "l
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
 
 enum event_hello_kind {
-	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
-				*/
-	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
-	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
+			       */
+	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_KEEP,     /* agent: one descriptor, to be kept open for as long as the process lives */
 	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
@@ -396,6 +417,11 @@ struct event_hello {
 #define EVENT_ENV_EVENTS                                                                   \
 	"HPCT_EVENTS" /* "CPUTIME@5000 SWITCHES gpu=auto": events separated by spaces; µs \
 		       */
+/* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
+ * numbers in hex, type to config2 as struct perf_event_attr has them. Flags: f the period is samples a
+ * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
+#define EVENT_EVENTS_MAX 1024		       /* bytes of HPCT_EVENTS, NUL included */
+#define EVENT_WORD_SAMPLER " BY="	       /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */

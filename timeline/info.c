@@ -54,9 +54,10 @@ static void put_wall(struct report *report, const struct run *run)
 static void put_provenance(struct report *report, const struct run *run)
 {
 	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
-		"collector_pid", "threads", "signals", "overruns", "switches_lost", "switches_refused",
-		"stacks_refused", "gpu_operations", "gpu_launches", "gpu_unmatched", "gpu_untimed", "gpu_lost",
-		"recursion", "sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started"};
+		"collector_pid", "processes", "threads", "sampler", "rate_asked", "rate_got", "signals",
+		"signals_foreign", "overruns", "switches_lost", "switches_refused", "stacks_refused",
+		"gpu_operations", "gpu_launches", "gpu_unmatched", "gpu_untimed", "gpu_lost", "recursion",
+		"sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);

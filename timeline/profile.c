@@ -46,11 +46,14 @@ static int sum_samples(
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
+	uint64_t begin_ns = select_records_begin_ns(select), end_ns = select_records_end_ns(select);
 	int rc = window_new(window, run, error);
 
-	return rc ? rc
-		  : window_add_weights(*window, streams, count, select_records_begin_ns(select),
-			    select_records_end_ns(select), error);
+	if (rc == 0)
+		rc = window_add_weights(*window, streams, count, begin_ns, end_ns, error);
+	if (rc == 0)
+		rc = window_add_values(*window, streams, count, begin_ns, end_ns, error);
+	return rc;
 }
 
 /* ---- metrics ---- */

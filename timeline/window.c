@@ -205,21 +205,25 @@ static void add_sample(struct window_weight *row, uint64_t amount, bool is_real)
 	}
 }
 
-static int scan_weight(
-	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+/* Values without a context are gauges: they add up to nothing. */
+static int scan_track(struct window *window, uint32_t stream, enum store_track track, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
-	int code = scan_open(&scan, window->run, stream, STORE_SAMPLES, begin_ns, end_ns,
+	int code = scan_open(&scan, window->run, stream, track, begin_ns, end_ns,
 		STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, 0, error);
 
 	if (code)
 		return code;
 	while ((count = scan_next(scan, &batch, error)) > 0 && !code)
 		for (size_t i = 0; i < batch->count && !code; i++) {
-			struct window_weight *row = weight_row(window, batch->context[i], batch->what[i]);
+			struct window_weight *row;
 
+			if (track == STORE_VALUES && !batch->context[i])
+				continue;
+			row = weight_row(window, batch->context[i], batch->what[i]);
 			if (row)
 				add_sample(row, batch->amount[i],
 					run_metric_is_real(window->run, batch->what[i]));
@@ -329,7 +333,7 @@ int window_add_weight(
 	int code;
 
 	if (window->run->options.no_rollups)
-		return scan_weight(window, stream, begin_ns, end_ns, error);
+		return scan_track(window, stream, STORE_SAMPLES, begin_ns, end_ns, error);
 	code = store_rollup_open(&rollup, part->reader, r->id_in_store, run_part_store_time(part, begin_ns),
 		run_part_store_time(part, end_ns), error);
 	if (code)
@@ -371,6 +375,17 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 		return code < 0 ? code : 0;
 	for (uint32_t i = 0; i < count && !code; i++)
 		code = window_add_weight(window, streams[i], begin_ns, end_ns, error);
+	return code;
+}
+
+int window_add_values(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < count && !code; i++)
+		if (run_stream(window->run, streams[i])->s.count[STORE_VALUES])
+			code = scan_track(window, streams[i], STORE_VALUES, begin_ns, end_ns, error);
 	return code;
 }
 

@@ -41,6 +41,11 @@ int window_add_weight(
 int window_add_weights(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 
+/* What counters have come by, of streams that have values with a context, as weights of their metrics. Read
+ * value by value: no rollup sums them. */
+int window_add_values(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error);
+
 /* What was added so far, in the order in which it was first met; valid until the next add. */
 const struct window_time *window_times(const struct window *window, size_t *count);
 const struct window_weight *window_weights(const struct window *window, size_t *count);

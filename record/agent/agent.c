@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "record/agent/control.h"
+#include "record/agent/counter.h"
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
 #include "record/agent/process.h"
@@ -52,10 +53,15 @@ static int start(void)
 	if (!thread)
 		goto close_process;
 	atomic_store(&process.shared->thread_count, 1);
+	source_choose();
+	counter_open();
 	thread_begin(thread, 0);
 	wrap_thread_adopt();
-	if (thread_place.self && !process_send())
+	if (thread_place.self && !process_send()) {
+		source_hand_over();
+		counter_begin(thread_place.self);
 		return 0;
+	}
 	if (thread_place.self)
 		thread_end(thread_place.self);
 close_process:
@@ -112,6 +118,8 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	real_init();
 	if (process_settings_read(envp))
 		return;
+	if (environment_hides_trap(envp))
+		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	program_argv = argv;
 	program_envp = envp;
 	main_stack_set(argv);

@@ -33,6 +33,24 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
 }
 
+/* AT_HWCAP2: rdfsbase may be used. */
+#define ARCH_HWCAP2_THREAD_POINTER (1u << 1)
+
+/* Where the thread-local storage lies, without looking into it. */
+static inline uint64_t arch_thread_pointer(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("rdfsbase %0" : "=r"(base));
+	return base;
+}
+
+/* Did the signal come as a system call returned? The instruction leaves its own return address in rcx. */
+static inline bool arch_in_system_call(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
+}
+
 /* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
  * Their numbers are in the order above. */
 #define ARCH_HERE_KNOWN                                                                            \

@@ -39,6 +39,13 @@ uint32_t environment_generation(char *const *envp, pid_t pid)
 	return (uint32_t)strtoul(end + 1, NULL, 10);
 }
 
+bool environment_hides_trap(char *const *envp)
+{
+	const char *value = environment_value(envp, EVENT_ENV_GENERATION);
+
+	return value && environment_generation(envp, getpid()) && strchr(value, '!');
+}
+
 int32_t environment_rank(char *const *envp)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -130,8 +137,10 @@ void environment_hexadecimal(char *to, unsigned long value)
 	*to = '\0';
 }
 
-/* "PID:N": the N-th program of this pid. Another pid's number says nothing there. */
-static bool generation_write(char *to, size_t bytes)
+/* "PID:N": the N-th program of this pid. Another pid's number says nothing there. "!": it is to have SIGTRAP
+ * back.
+ */
+static bool generation_write(char *to, size_t bytes, bool hides_trap)
 {
 	char value[56];
 
@@ -139,6 +148,8 @@ static bool generation_write(char *to, size_t bytes)
 	strcat(value, ":");
 	environment_decimal(
 		value + strlen(value), process_is_own() ? (unsigned long)process.shared->generation + 1 : 0);
+	if (hides_trap)
+		strcat(value, "!");
 	return word_write(to, bytes, EVENT_ENV_GENERATION, value);
 }
 
@@ -210,7 +221,7 @@ void environment_build(char *const *envp, bool preload, char **to, struct enviro
 		to[count++] = text->events;
 	if (word_write(text->agent, sizeof(text->agent), EVENT_ENV_AGENT, settings->agent))
 		to[count++] = text->agent;
-	if (generation_write(text->generation, sizeof(text->generation)))
+	if (generation_write(text->generation, sizeof(text->generation), text->hides_trap))
 		to[count++] = text->generation;
 	to[count] = NULL;
 }

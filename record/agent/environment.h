@@ -12,11 +12,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "store/event.h"
+
 /* Value of NAME in envp, or NULL. */
 const char *environment_value(char *const *envp, const char *name);
 
 /* N of HPCT_GENERATION "PID:N" when it speaks of `pid`, else 0. */
 uint32_t environment_generation(char *const *envp, pid_t pid);
+
+/* Did the exec that led to this program ignore SIGTRAP on our account? */
+bool environment_hides_trap(char *const *envp);
 
 /* Writes a number and its NUL, at most 21 bytes: stdio is not for this place. */
 void environment_decimal(char *to, unsigned long value);
@@ -35,12 +40,14 @@ int32_t environment_rank(char *const *envp);
 struct environment_text {
 	char preload[ENVIRONMENT_TEXT];
 	char socket[160];
-	char events[320];
+	char events[EVENT_EVENTS_MAX + 16];
 	char agent[560];
 	char opencl[ENVIRONMENT_TEXT];
 	char cuda[ENVIRONMENT_TEXT];
 	char nvtx[ENVIRONMENT_TEXT];
 	char generation[64];
+	bool hides_trap; /* set before environment_build: the next program finds SIGTRAP ignored, because of
+			    us */
 };
 
 /* Number of words of envp, without the NULL. */

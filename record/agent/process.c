@@ -66,17 +66,33 @@ bool process_is_own(void)
 	return process_is_live() && live->pid == getpid();
 }
 
-/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds, what else is wanted. */
+static size_t strnlen_word(const char *word, size_t most)
+{
+	size_t length = strcspn(word, " ");
+
+	return length < most ? length : most;
+}
+
+/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds ("n": nanoseconds), what
+ * else is wanted. */
 static void events_parse(struct process_settings *settings)
 {
 	const char *events = settings->events, *at = strchr(events, '@');
 	size_t length = strcspn(events, "@ ");
-	unsigned long long us = at ? strtoull(at + 1, NULL, 10) : 0;
+	const char *by = strstr(events, EVENT_WORD_SAMPLER);
+	char *unit = NULL;
+	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
-	settings->period_ns = us && us < 1000000000u ? us * 1000u : PERIOD_DEFAULT_NS;
+	if (by) {
+		by += strlen(EVENT_WORD_SAMPLER);
+		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
+	}
+	if (unit && *unit != 'n')
+		number = number < 1000000000u ? number * 1000u : 0;
+	settings->period_ns = number ? number : PERIOD_DEFAULT_NS;
 	if (length >= sizeof(settings->metric))
 		length = sizeof(settings->metric) - 1;
 	memcpy(settings->metric, events, length);
@@ -308,6 +324,11 @@ int process_send_switches(int event, uint32_t bytes)
 int process_send_gpu_module(int memory, uint64_t hash)
 {
 	return message_send(EVENT_HELLO_GPU_MODULE, &memory, 1, 0, hash);
+}
+
+int process_send_kept(int event)
+{
+	return message_send(EVENT_HELLO_KEEP, &event, 1, 0, 0);
 }
 
 void process_close(void)

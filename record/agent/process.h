@@ -16,12 +16,13 @@
 /* What hpct-record asked for, from the environment; kept for processes to come. */
 struct process_settings {
 	char socket[108];
-	char agent[512];  /* as it stands in LD_PRELOAD */
-	char events[256]; /* HPCT_EVENTS as it came */
+	char agent[512];	       /* as it stands in LD_PRELOAD */
+	char events[EVENT_EVENTS_MAX]; /* HPCT_EVENTS as it came */
 	char metric[32];
 	uint64_t period_ns;
-	bool switches; /* switch records are wanted */
-	char gpu[16];  /* of `gpu=`: auto, a vendor's name, or off */
+	bool switches;	  /* switch records are wanted */
+	char sampler[16]; /* name of the source to take; "": by the period */
+	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;
 	bool delayed; /* sampling is off at first */
 };
@@ -50,6 +51,10 @@ int process_send_switches(int event, uint32_t bytes);
 
 /* Sends a GPU binary of that hash: a sealed memfd. 0 or negative; never waits. */
 int process_send_gpu_module(int memory, uint64_t hash);
+
+/* Has the collector keep the descriptor of a perf event for as long as this process lives. Neither waits nor
+ * closes it. 0 or negative. */
+int process_send_kept(int event);
 
 /* Takes the memory away again: nobody will read it. */
 void process_close(void);

@@ -12,14 +12,16 @@
 #include "record/agent/process.h"
 #include "record/agent/wrap.h"
 
-static void sample_put(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
+/* metric 0: the time source's, which alone owns a stretch of the line. */
+static inline void sample_put(
+	struct thread *t, uint32_t node, uint8_t flags, uint32_t metric, uint64_t weight, uint64_t now_ns)
 {
-	struct event_sample *sample =
-		ring_put(&t->ring, EVENT_SAMPLE, flags | EVENT_F_EXTENT, node, sizeof(*sample));
+	struct event_sample *sample = ring_put(
+		&t->ring, EVENT_SAMPLE, metric ? flags : flags | EVENT_F_EXTENT, node, sizeof(*sample));
 
 	sample->time_ns = now_ns;
 	sample->weight = weight;
-	sample->metric = 0;
+	sample->metric = metric;
 	sample->_pad = 0;
 	t->node = node;
 	atomic_store_explicit(&t->ring.shared->samples,
@@ -33,7 +35,7 @@ bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t wei
 		ring_lose(&t->ring, RING_LOST_FULL, weight, now_ns);
 		return false;
 	}
-	sample_put(t, node, flags, weight, now_ns);
+	sample_put(t, node, flags, 0, weight, now_ns);
 	ring_commit(&t->ring);
 	return true;
 }
@@ -47,7 +49,7 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 		ring_lose(&t->ring, (enum ring_loss)result, 0, now_ns);
 		return;
 	}
-	sample_put(t, node, EVENT_F_FIRST, 0, now_ns);
+	sample_put(t, node, EVENT_F_FIRST, 0, 0, now_ns);
 	ring_commit(&t->ring);
 }
 
@@ -61,7 +63,8 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 #define LONG_WALK 16384 /* frames */
 #define REST 16 /* times as long as it took, no walk follows a long one: a sixteenth of the thread's time */
 
-static void path_sample(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
+static inline void path_sample(
+	struct thread *t, const ucontext_t *context, uint32_t metric, uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
 	uint32_t node;
@@ -70,20 +73,29 @@ static void path_sample(struct thread *t, const ucontext_t *context, uint64_t we
 	arch_registers_read(context, start.value);
 	result = path_open(t, &start, sizeof(struct event_sample), now_ns, &node);
 	if (result != PATH_OPEN) {
-		ring_lose(&t->ring, (enum ring_loss)result, weight, now_ns);
+		ring_lose(&t->ring, (enum ring_loss)result, metric ? 0 : weight, now_ns);
 		return;
 	}
-	sample_put(t, node, 0, weight, now_ns);
+	sample_put(t, node, 0, metric, weight, now_ns);
 	ring_commit(&t->ring);
 }
 
-void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
+static void took(struct thread *t, uint64_t since_ns)
 {
-	uint64_t weight, now_ns, took_ns;
+	uint64_t took_ns = process_now_ns() - since_ns;
+
+	if (t->unwinder.walked > LONG_WALK)
+		t->rest_until_ns = since_ns + (1 + REST) * took_ns;
+	count_add(&t->ring.shared->handler_ns, took_ns);
+}
+
+static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
+{
+	uint64_t now_ns;
 
 	if (control_is_paused())
 		return;
-	weight = control_weight(t, periods * process.settings.period_ns);
+	weight = control_weight(t, weight);
 	now_ns = process_now_ns();
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
@@ -102,12 +114,36 @@ void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 			ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
 		return;
 	}
-	path_sample(t, context, weight, now_ns);
+	path_sample(t, context, 0, weight, now_ns);
 	ring_leave(&t->ring);
-	took_ns = process_now_ns() - now_ns;
-	if (t->unwinder.walked > LONG_WALK)
-		t->rest_until_ns = now_ns + (1 + REST) * took_ns;
-	count_add(&t->ring.shared->handler_ns, took_ns);
+	took(t, now_ns);
+}
+
+void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
+{
+	take(t, context, periods, periods * process.settings.period_ns);
+}
+
+void sample_take_ns(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight_ns)
+{
+	take(t, context, periods, weight_ns);
+}
+
+void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned counter, uint64_t value)
+{
+	uint64_t now_ns = process_now_ns();
+
+	if (control_is_paused())
+		return;
+	count_add(&t->ring.shared->signals, 1);
+	count_add(&t->ring.shared->counts, 1);
+	if (!ring_enter(&t->ring)) {
+		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
+		return;
+	}
+	path_sample(t, context, counter + 1, value, now_ns);
+	ring_leave(&t->ring);
+	took(t, now_ns);
 }
 
 void sample_handle(int signal, siginfo_t *info, void *context)
@@ -116,9 +152,11 @@ void sample_handle(int signal, siginfo_t *info, void *context)
 	int error = errno;
 	uint64_t periods;
 
-	if (!source_timer.periods(info, &periods))
+	if (source_timer_periods(info, &periods)) {
+		if (t)
+			t->source->tick(t, context, periods);
+	} else if (!t || !t->source->take || !t->source->take(t, info, context)) {
 		wrap_signal_forward(signal, info, context);
-	else if (t)
-		sample_take(t, context, periods);
+	}
 	errno = error;
 }

@@ -16,6 +16,12 @@ void sample_handle(int signal, siginfo_t *info, void *context);
 /* Takes one sample of the calling thread, interrupted at `context`, that stands for so many periods. */
 void sample_take(struct thread *thread, const ucontext_t *context, uint64_t periods);
 
+/* The same where the weight is no whole number of periods. */
+void sample_take_ns(struct thread *thread, const ucontext_t *context, uint64_t periods, uint64_t weight_ns);
+
+/* The same for a counter, by its index, that has come by `value`. */
+void sample_take_counter(struct thread *thread, const ucontext_t *context, unsigned counter, uint64_t value);
+
 /* Publishes a sample at a known node. false: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.h - what makes a thread's samples: one table of operations per source.
- * A source sends AGENT_SIGNAL to the thread whose time it measures; the handler
- * learns from the source how much one signal stands for.
+ * source.h - what makes a thread's samples of CPU time: one table of operations
+ * per source. A process takes the first in source.c's order that works here.
+ *
+ *   timer      a CPU timer of the thread, AGENT_SIGNAL; as often as the kernel ticks
+ *   trap       one perf event of all threads, a synchronous SIGTRAP; as often as asked
+ *   overflow   a perf event of each thread, AGENT_SIGNAL; for kernels without the trap
  */
 #ifndef RECORD_AGENT_SOURCE_H
 #define RECORD_AGENT_SOURCE_H
@@ -10,30 +13,73 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /* Real-time, hence never a number that programs get by default, and queued by the kernel per timer. */
 #define AGENT_SIGNAL 61
 
+struct thread;
+
 /* A source's hold on one thread. */
 struct source_handle {
-	int id; /* -1: not armed */
+	int timer;     /* -1: not armed */
+	int number;    /* that the thread's own perf event had as a descriptor */
+	void *mapping; /* which keeps that event alive; NULL: there is none */
 };
 
 struct source {
-	const char *metric; /* as HPCT_EVENTS names it */
-	/* Starts sampling the calling thread, every period_ns of what the source measures. 0 or negative. */
-	int (*arm)(struct source_handle *handle, uint64_t period_ns);
-	/* Ends it; no signal of this handle is taken afterwards. The calling thread's own handle. */
-	void (*disarm)(struct source_handle *handle);
-	/* Is this signal from the source? Then *periods >= 1 is what it stands for. Signal safe. */
-	bool (*periods)(const siginfo_t *info, uint64_t *periods);
-	/* What the source has measured of the calling thread so far, ns. */
-	uint64_t (*clock_ns)(void);
+	const char *name;
+	/* Opens what all threads share, called by the first. 0; or not to be had here: a negative errno or
+	 * an enum event_sampler_reason. NULL: nothing to open. */
+	int (*open)(void);
+	/* Starts sampling the calling thread, `thread` being its block. 0 or negative. */
+	int (*arm)(struct thread *thread);
+	/* Ends it; nothing is sampled afterwards. */
+	void (*disarm)(struct thread *thread);
+	/* The thread's CPU timer has signalled, for so many of its periods (>= 1). Signal safe. */
+	void (*tick)(struct thread *thread, const ucontext_t *context, uint64_t periods);
+	/* AGENT_SIGNAL from elsewhere: a sample of this source? NULL: it never is. Signal safe. */
+	bool (*take)(struct thread *thread, const siginfo_t *info, const ucontext_t *context);
 };
 
-extern const struct source source_timer;
+extern const struct source source_timer, source_trap, source_overflow;
 
-/* The source for a metric; the CPU timer when nothing else is known by that name. */
-const struct source *source_find(const char *metric);
+/* Picks the source for the process's settings; once per process, by its first thread. */
+void source_choose(void);
+
+/* The one that was picked. */
+const struct source *source_chosen(void);
+
+/* Around an exec of the calling thread, which must not meet a sample of ours. false: one may come. */
+bool source_can_pause(void);
+void source_exec_begin(void);
+void source_exec_failed(void);
+
+/* The process is known to the collector: what it is to keep for the source is sent. Never waits. */
+void source_hand_over(void);
+
+/* How often the kernel looks at CPU timers. */
+uint64_t source_tick_ns(void);
+
+/* A CPU timer for the calling thread. 0 or negative. */
+int source_timer_start(struct source_handle *handle, uint64_t period_ns);
+void source_timer_stop(struct source_handle *handle);
+/* Is this signal from such a timer? Then *periods >= 1 is what it stands for. */
+bool source_timer_periods(const siginfo_t *info, uint64_t *periods);
+
+/* Before the first event that traps. 0, or why none may: as source.open. */
+int source_trap_prepare(void);
+
+/* Whose SIGTRAP is it? 0: source_trap's; i: of counter i - 1; negative: none of ours. */
+int source_trap_index(const siginfo_t *info);
+/* What perf_event_attr.sig_data of that index is. */
+uint64_t source_trap_data(unsigned index);
+
+/* The calling thread is the agent's, and may meet traps. 0 or negative. */
+int source_trap_thread_add(struct thread *thread);
+void source_trap_thread_remove(void);
+
+/* Handler of SIGTRAP, once source_trap_prepare was called. */
+void source_trap_handle(int signal, siginfo_t *info, void *context);
 
 #endif

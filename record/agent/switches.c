@@ -7,27 +7,21 @@
 #include "record/agent/switches.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/perf.h"
 #include "record/agent/process.h"
 
 #define RINGS_BYTES (1u << 20) /* of all rings of a process, when there are many processors */
 #define RING_BYTES_MOST (256u * 1024u)
 #define RING_BYTES_LEAST (8u * 1024u)
 #define THREAD_RING_BYTES (16u * 1024u)
-
-/* Bits of struct perf_event_attr that older headers do not name, as they follow `disabled`. */
-#define ATTR_INHERIT_THREAD (UINT64_C(1) << 35)
-#define ATTR_REMOVE_ON_EXEC (UINT64_C(1) << 36)
-#define ATTR_FLAGS_AT (offsetof(struct perf_event_attr, read_format) + sizeof(uint64_t))
 
 static struct {
 	void *maps[EVENT_SWITCHES_MAX];
@@ -51,24 +45,23 @@ static size_t mapped_bytes(uint32_t bytes)
  * alone, wherever it runs. */
 static int event_open(int cpu, uint32_t bytes)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-		.sample_id_all = 1,
-		.context_switch = 1,
-		.exclude_kernel = 1, /* or ordinary users may not */
-		.exclude_hv = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-		.wakeup_watermark = bytes / 2,
-		.inherit = cpu >= 0};
-	uint64_t *flags = (uint64_t *)((char *)&attr + ATTR_FLAGS_AT);
+	union perf_attributes all = {.attr = {.type = PERF_TYPE_SOFTWARE,
+					     .size = sizeof(all.attr),
+					     .config = PERF_COUNT_SW_DUMMY,
+					     .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+					     .sample_id_all = 1,
+					     .context_switch = 1,
+					     .exclude_kernel = 1, /* or ordinary users may not */
+					     .exclude_hv = 1,
+					     .use_clockid = 1,
+					     .clockid = CLOCK_MONOTONIC,
+					     .watermark = 1,
+					     .wakeup_watermark = bytes / 2,
+					     .inherit = cpu >= 0}};
 
 	if (cpu >= 0)
-		*flags |= ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC;
-	return (int)syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		all.words[PERF_FLAGS_WORD] |= PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC;
+	return (int)syscall(SYS_perf_event_open, &all, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static void *ring_map(int event, uint32_t bytes)

@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/control.h"
+#include "record/agent/counter.h"
 #include "record/agent/process.h"
 #include "record/agent/runtime.h"
 #include "record/agent/sample.h"
@@ -141,7 +141,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	static const uint64_t nothing;
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
-		&ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns};
+		&ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -166,8 +166,8 @@ void thread_begin(struct thread *t, uint32_t index)
 		thread_free(t);
 		return;
 	}
-	t->source = source_find(process.settings.metric);
-	header_fill(ring, index, now_ns, t->source->clock_ns());
+	t->source = source_chosen();
+	header_fill(ring, index, now_ns, process_thread_cpu_ns());
 	ring_init(&t->ring, ring, EVENT_RING_DATA);
 	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
 	t->covered_ns = 0;
@@ -179,18 +179,17 @@ void thread_begin(struct thread *t, uint32_t index)
 	ring_leave(&t->ring);
 	thread_place.self = t;
 	t->switches = switches_thread_open();
-	if (t->source->arm(&t->handle, process.settings.period_ns))
+	t->handle.mapping = NULL;
+	if (t->source->arm(t))
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	counter_arm(t);
 }
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
  * the next signal. More than that is not made up: a sum that is short shows that samples did not arrive. */
 static uint64_t rest_most_ns(void)
 {
-	struct timespec tick = {0};
-
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	return 2 * process.settings.period_ns + TICKS_LATE * (uint64_t)tick.tv_nsec;
+	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns();
 }
 
 void thread_settle(struct thread *t)
@@ -198,8 +197,9 @@ void thread_settle(struct thread *t)
 	struct event_ring *ring = t->ring.shared;
 	uint64_t now_ns = process_now_ns(), most = rest_most_ns(), cpu_ns, rest;
 
-	t->source->disarm(&t->handle);
-	cpu_ns = t->source->clock_ns();
+	counter_disarm(t);
+	t->source->disarm(t);
+	cpu_ns = process_thread_cpu_ns();
 	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;
 	if (ring_enter(&t->ring)) {
@@ -215,7 +215,8 @@ void thread_settle(struct thread *t)
 void thread_resume(struct thread *t)
 {
 	atomic_store(&t->ring.shared->end_ns, 0);
-	t->source->arm(&t->handle, process.settings.period_ns);
+	t->source->arm(t);
+	counter_arm(t);
 }
 
 void thread_end(struct thread *t)

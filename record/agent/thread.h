@@ -30,7 +30,9 @@ struct thread {
 	struct ring ring;
 	const struct source *source;
 	struct source_handle handle;
-	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
+	void *counters[EVENT_COUNTERS_MAX];   /* rings of the thread's counters, mapped; NULL: refused */
+	uint64_t counted[EVENT_COUNTERS_MAX]; /* by them so far */
+	void *switches;			      /* the thread's own switch ring, mapped; NULL: there is none */
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint32_t root;	     /* enum event_node */
 	uint32_t node;	     /* context of the last sample */
@@ -46,7 +48,7 @@ struct thread {
 	void *(*routine)(void *);
 	void *argument;
 	uint32_t index;
-	bool program_masked; /* the creator's view of AGENT_SIGNAL, see wrap_signal.c */
+	uint8_t program_masked; /* the creator's view of our signals, see wrap_signal.c */
 	uint64_t stack_bytes;
 	/* Records of wrappers, see trace.h. */
 	bool is_tracing;	       /* its ring is entered by trace_begin */
@@ -75,7 +77,8 @@ struct thread_place {
 	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
 	uint64_t stack_high;
 	uint64_t start_routine; /* 0: main */
-	bool program_masked;	/* the program believes AGENT_SIGNAL blocked */
+	uint8_t program_masked; /* the program believes signals of ours blocked: bits by guard, see
+				   wrap_signal.c */
 };
 
 extern __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));

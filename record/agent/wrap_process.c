@@ -51,6 +51,7 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 {
 	next->envp = envp;
 	next->kind = TARGET_TAKES;
+	next->text.hides_trap = wrap_signal_exec_hides_trap();
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
 	next->kind = target_kind(at, path, process.settings.agent);
@@ -64,6 +65,8 @@ static char *const *exec_begin(
 	handover_fill(next, at, path, envp, words);
 	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0);
 	agent_end();
+	source_exec_begin();
+	wrap_signal_exec_begin(next->text.hides_trap);
 	return next->envp;
 }
 
@@ -71,6 +74,8 @@ static int exec_failed(void)
 {
 	int error = errno;
 
+	wrap_signal_exec_failed();
+	source_exec_failed();
 	agent_resume();
 	errno = error;
 	return -1;

@@ -1,42 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_signal.c - the sampling signal stays deliverable: the program can neither
- * block, handle, ignore nor wait for it, and reads back what it has set all the
- * same. All other signals are the program's own.
+ * wrap_signal.c - the sampling signals stay deliverable: the program can neither
+ * block, handle, ignore nor wait for them, and reads back what it has set all the
+ * same. Of SIGTRAP, which is guarded only while source_trap is in use, the program
+ * gets each that is its own, as it would have without us. All other signals are the
+ * program's.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
+#include "record/agent/source.h"
 #include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
-static bool guarded;			/* our handler is installed */
-static struct sigaction program_action; /* what the program believes to have for AGENT_SIGNAL */
-static _Atomic uint64_t masked_by;	/* bit s: the program's handler of s blocks AGENT_SIGNAL */
+static bool guarded; /* the handler of AGENT_SIGNAL is installed */
+
+static struct guard {
+	int number;
+	void (*handle)(int, siginfo_t *, void *);
+	bool is_on;			 /* our handler is installed */
+	bool is_on_stack;		 /* on the alternate stack */
+	struct sigaction program_action; /* what the program believes to have */
+	_Atomic uint64_t masked_by;	 /* bit s: the program's handler of s blocks it */
+} guards[] = {{AGENT_SIGNAL, sample_handle}, {SIGTRAP, source_trap_handle}};
+
+#define GUARDS (sizeof(guards) / sizeof(*guards))
+#define TRAP 1u /* in guards[] */
+
+static struct guard *guard_of(int number)
+{
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].number == number && guards[i].is_on)
+			return &guards[i];
+	return NULL;
+}
+
+static int guard_open(struct guard *guard, struct sigaction *before)
+{
+	struct sigaction action = {.sa_sigaction = guard->handle, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
+	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
+	 * may be smaller still. */
+	sigfillset(&action.sa_mask);
+	if (guard->is_on_stack)
+		action.sa_flags |= SA_ONSTACK;
+	if (REAL(sigaction)(guard->number, &action, before))
+		return -1;
+	guard->is_on = true;
+	return 0;
+}
 
 int wrap_signal_open(void)
 {
-	struct sigaction action = {.sa_sigaction = sample_handle, .sa_flags = SA_SIGINFO | SA_RESTART};
-
-	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
-	 * No SA_ONSTACK: the program's alternate stack may be too small for two. */
-	sigfillset(&action.sa_mask);
-	if (REAL(sigaction)(AGENT_SIGNAL, &action, &program_action))
+	if (guard_open(&guards[0], &guards[0].program_action))
 		return -1;
 	guarded = true;
 	wrap_signal_unblock();
 	return 0;
 }
 
+int wrap_signal_guard_trap(void)
+{
+	sigset_t set, before;
+
+	if (guards[TRAP].is_on)
+		return 0;
+	if (guard_open(&guards[TRAP], &guards[TRAP].program_action))
+		return -1;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	if (!REAL(sigprocmask)(SIG_UNBLOCK, &set, &before) && sigismember(&before, SIGTRAP) == 1)
+		thread_place.program_masked |= 1u << TRAP;
+	return 0;
+}
+
 void wrap_signal_close(void)
 {
 	if (guarded)
-		REAL(sigaction)(AGENT_SIGNAL, &program_action, NULL);
-	guarded = false;
+		REAL(sigaction)(AGENT_SIGNAL, &guards[0].program_action, NULL);
+	guarded = guards[0].is_on = false;
 }
 
 void wrap_signal_unblock(void)
@@ -48,9 +96,10 @@ void wrap_signal_unblock(void)
 
 void wrap_signal_forward(int number, siginfo_t *info, void *context)
 {
-	struct sigaction action = program_action;
+	struct sigaction action = guards[0].program_action;
 
-	if (thread_place.program_masked || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+	if ((thread_place.program_masked & 1u) || action.sa_handler == SIG_DFL ||
+		action.sa_handler == SIG_IGN)
 		return;
 	if (action.sa_flags & SA_SIGINFO)
 		action.sa_sigaction(number, info, context);
@@ -58,7 +107,109 @@ void wrap_signal_forward(int number, siginfo_t *info, void *context)
 		action.sa_handler(number);
 }
 
+/* Raises the signal once more, as it came. */
+static void raise_again(int number, siginfo_t *info)
+{
+	long pid = syscall(SYS_getpid);
+	bool is_threads = info->si_code > 0 || info->si_code == SI_TKILL;
+
+	if (is_threads)
+		syscall(SYS_rt_tgsigqueueinfo, pid, syscall(SYS_gettid), number, info);
+	else
+		syscall(SYS_rt_sigqueueinfo, pid, number, info);
+}
+
+/* The program's handler, under the mask that it would have had. */
+static void handler_run(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
+{
+	uint64_t mask, own;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	memcpy(&own, &action->sa_mask, sizeof(own));
+	mask |= own;
+	if (!(action->sa_flags & SA_NODEFER))
+		mask |= UINT64_C(1) << (number - 1);
+	mask &= ~(UINT64_C(1) << (AGENT_SIGNAL - 1));
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+	if (action->sa_flags & SA_RESETHAND)
+		guards[TRAP].program_action.sa_handler = SIG_DFL;
+	if (action->sa_flags & SA_SIGINFO)
+		action->sa_sigaction(number, info, context);
+	else
+		action->sa_handler(number);
+}
+
+void wrap_signal_forward_trap(int number, siginfo_t *info, void *context, bool is_masked)
+{
+	struct sigaction action = guards[TRAP].program_action, standard = {.sa_handler = SIG_DFL};
+	ucontext_t *interrupted = context;
+	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: nothing keeps it off */
+
+	if (is_masked && !is_forced) {
+		/* Pending until the program lets it through or waits for it. */
+		sigaddset(&interrupted->uc_sigmask, number);
+		raise_again(number, info);
+	} else if (is_masked || action.sa_handler == SIG_DFL || (is_forced && action.sa_handler == SIG_IGN)) {
+		REAL(sigaction)(number, &standard, NULL);
+		sigdelset(&interrupted->uc_sigmask, number);
+		raise_again(number, info);
+	} else if (action.sa_handler != SIG_IGN) {
+		handler_run(&action, number, info, interrupted);
+	}
+}
+
+bool wrap_signal_trap_is_masked(void)
+{
+	return thread_place.program_masked & (1u << TRAP);
+}
+
+bool wrap_signal_exec_hides_trap(void)
+{
+	return guards[TRAP].is_on && guards[TRAP].program_action.sa_handler != SIG_IGN && process_is_own() &&
+	       !source_can_pause();
+}
+
+/* The next program gets SIGTRAP as the program has it. */
+void wrap_signal_exec_begin(bool hide_trap)
+{
+	struct sigaction ignored = {.sa_handler = SIG_IGN};
+	sigset_t set;
+
+	if (!guards[TRAP].is_on)
+		return;
+	if (hide_trap || guards[TRAP].program_action.sa_handler == SIG_IGN)
+		REAL(sigaction)(SIGTRAP, &ignored, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	if (thread_place.program_masked & (1u << TRAP))
+		REAL(sigprocmask)(SIG_BLOCK, &set, NULL);
+}
+
+void wrap_signal_exec_failed(void)
+{
+	sigset_t set;
+
+	if (!guards[TRAP].is_on)
+		return;
+	guard_open(&guards[TRAP], NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	REAL(sigprocmask)(SIG_UNBLOCK, &set, NULL);
+}
+
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+{
+	if (!set || !guarded)
+		return set;
+	*copy = *set;
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			sigdelset(copy, guards[i].number);
+	return copy;
+}
+
+/* For those that take signals out of the queue: a SIGTRAP of the program's may wait there. */
+static const sigset_t *without_agents(const sigset_t *set, sigset_t *copy)
 {
 	if (!set || !guarded)
 		return set;
@@ -67,85 +218,136 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 	return copy;
 }
 
-static void member_set(sigset_t *set, bool member)
+static void member_set(sigset_t *set, int number, bool member)
 {
 	if (member)
-		sigaddset(set, AGENT_SIGNAL);
+		sigaddset(set, number);
 	else
-		sigdelset(set, AGENT_SIGNAL);
+		sigdelset(set, number);
 }
 
-static int action_of_ours(const struct sigaction *action, struct sigaction *old)
+static int action_of_ours(struct guard *guard, const struct sigaction *action, struct sigaction *old)
 {
-	struct sigaction before = program_action;
+	struct sigaction before = guard->program_action;
 
 	if (action)
-		program_action = *action;
+		guard->program_action = *action;
+	/* Who takes even our signals on an alternate stack has no room for them on others (Go). */
+	if (action && (action->sa_flags & SA_ONSTACK) && !guard->is_on_stack) {
+		guard->is_on_stack = true;
+		guard_open(guard, NULL);
+	}
 	if (old)
 		*old = before;
 	return 0;
 }
 
+/* An alternate stack may have no room for our frame: handlers there run unsampled. */
+static void handler_mask_filter(struct sigaction *action)
+{
+	if (action->sa_flags & SA_ONSTACK) {
+		for (unsigned i = 0; i < GUARDS; i++)
+			if (guards[i].is_on)
+				sigaddset(&action->sa_mask, guards[i].number);
+	} else {
+		sigdelset(&action->sa_mask, AGENT_SIGNAL);
+	}
+}
+
+/* Bits by guard: whose handler mask names it. */
+static unsigned masks_of(const struct sigaction *action)
+{
+	unsigned bits = 0;
+
+	for (unsigned i = 0; action && i < GUARDS; i++)
+		if (sigismember(&action->sa_mask, guards[i].number) == 1)
+			bits |= 1u << i;
+	return bits;
+}
+
+/* What the program has asked for signal `bit`, and what it had before. */
+static void handler_masks_keep(
+	uint64_t bit, const struct sigaction *action, unsigned asked, struct sigaction *old)
+{
+	for (unsigned i = 0; i < GUARDS; i++) {
+		bool was_masked = atomic_load(&guards[i].masked_by) & bit;
+
+		if (!guards[i].is_on)
+			continue;
+		if (old)
+			member_set(&old->sa_mask, guards[i].number, was_masked);
+		if (asked >> i & 1)
+			atomic_fetch_or(&guards[i].masked_by, bit);
+		else if (action)
+			atomic_fetch_and(&guards[i].masked_by, ~bit);
+	}
+}
+
 WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
+	struct guard *guard = guard_of(number);
 	struct sigaction filtered;
-	bool was_masked, masks;
+	unsigned asked;
 	int result;
 
 	if (!guarded || !bit)
 		return REAL(sigaction)(number, action, old);
-	if (number == AGENT_SIGNAL)
-		return action_of_ours(action, old);
-	was_masked = atomic_load(&masked_by) & bit;
-	masks = action && sigismember(&action->sa_mask, AGENT_SIGNAL) == 1;
+	if (guard)
+		return action_of_ours(guard, action, old);
+	asked = masks_of(action); /* `old` may be the same place */
 	if (action) {
 		filtered = *action;
-		/* An alternate stack may have no room for our frame: handlers there run unsampled. */
-		member_set(&filtered.sa_mask, filtered.sa_flags & SA_ONSTACK);
+		handler_mask_filter(&filtered);
 	}
 	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
-	if (result)
-		return result;
-	if (old)
-		member_set(&old->sa_mask, was_masked);
-	if (masks)
-		atomic_fetch_or(&masked_by, bit);
-	else if (action)
-		atomic_fetch_and(&masked_by, ~bit);
-	return 0;
+	if (!result)
+		handler_masks_keep(bit, action, asked, old);
+	return result;
 }
 
 WRAPPER sighandler_t signal(int number, sighandler_t handler)
 {
-	sighandler_t before = program_action.sa_handler;
+	struct guard *guard = guard_of(number);
+	sighandler_t before;
 
-	if (!guarded || number != AGENT_SIGNAL)
+	if (!guarded || !guard)
 		return REAL(signal)(number, handler);
-	program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
+	before = guard->program_action.sa_handler;
+	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;
 }
 
-static void program_mask_update(int how, bool named)
+static void program_mask_update(int how, unsigned named)
 {
 	if (how == SIG_SETMASK)
-		thread_place.program_masked = named;
-	else if (named)
-		thread_place.program_masked = how == SIG_BLOCK;
+		thread_place.program_masked = (uint8_t)named;
+	else if (how == SIG_BLOCK)
+		thread_place.program_masked |= (uint8_t)named;
+	else
+		thread_place.program_masked &= (uint8_t)~named;
 }
 
 static int mask_change(
 	int (*real_call)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
-	bool named = set && sigismember(set, AGENT_SIGNAL) == 1, was = thread_place.program_masked,
-	     change = set;
+	unsigned named = 0, was = thread_place.program_masked;
+	bool change = set;
 	sigset_t copy;
-	int result = real_call(how, without_ours(set, &copy), old);
+	int result;
 
+	for (unsigned i = 0; set && i < GUARDS; i++)
+		if (guards[i].is_on && sigismember(set, guards[i].number) == 1)
+			named |= 1u << i;
+	/* The program's view comes first: what unblocking lets through finds it. */
+	if (guarded && change && how == SIG_UNBLOCK)
+		program_mask_update(how, named);
+	result = real_call(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy), old);
 	if (result || !guarded)
 		return result;
-	if (old)
-		member_set(old, was);
+	for (unsigned i = 0; old && i < GUARDS; i++)
+		if (guards[i].is_on)
+			member_set(old, guards[i].number, was >> i & 1);
 	if (change)
 		program_mask_update(how, named);
 	return 0;
@@ -161,32 +363,56 @@ WRAPPER int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return mask_change(REAL(pthread_sigmask), how, set, old);
 }
 
-WRAPPER int sigwait(const sigset_t *set, int *number)
+static bool names_trap(const sigset_t *set)
 {
-	sigset_t copy;
+	return set && guards[TRAP].is_on && sigismember(set, SIGTRAP) == 1;
+}
 
-	return WAIT(sigwait, (without_ours(set, &copy), number));
+WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	siginfo_t got;
+	sigset_t copy;
+	int result;
+
+	if (!names_trap(set))
+		return WAIT(sigtimedwait, (without_agents(set, &copy), info, timeout));
+	do
+		result = REAL(sigtimedwait)(without_agents(set, &copy), &got, timeout);
+	while (result == SIGTRAP && source_trap_index(&got) >= 0);
+	if (result > 0 && info)
+		*info = got;
+	return result;
 }
 
 WRAPPER int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	sigset_t copy;
 
-	return WAIT(sigwaitinfo, (without_ours(set, &copy), info));
+	if (names_trap(set))
+		return sigtimedwait(set, info, NULL);
+	return WAIT(sigwaitinfo, (without_agents(set, &copy), info));
 }
 
-WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+WRAPPER int sigwait(const sigset_t *set, int *number)
 {
 	sigset_t copy;
+	int result;
 
-	return WAIT(sigtimedwait, (without_ours(set, &copy), info, timeout));
+	if (!names_trap(set))
+		return WAIT(sigwait, (without_agents(set, &copy), number));
+	do
+		result = sigtimedwait(set, NULL, NULL);
+	while (result < 0 && errno == EINTR);
+	if (result > 0)
+		*number = result;
+	return result > 0 ? 0 : errno;
 }
 
 WRAPPER int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
 
-	return REAL(signalfd)(fd, without_ours(set, &copy), flags);
+	return REAL(signalfd)(fd, without_agents(set, &copy), flags);
 }
 
 WRAPPER int sigpending(sigset_t *set)

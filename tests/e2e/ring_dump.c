@@ -95,11 +95,13 @@ static void stream_print(struct measured *m, struct event_ring *ring, struct str
 {
 	uint64_t cpu_ns = ring->cpu_end_ns ? ring->cpu_end_ns - ring->cpu_begin_ns : 0;
 
-	fprintf(out, "thread %u.%u/%u %s %lu %lu %lu %lu %lu %lu %lu %lu %lu tid=%u errant=%lu claim=%u\n",
+	fprintf(out,
+		"thread %u.%u/%u %s %lu %lu %lu %lu %lu %lu %lu %lu %lu tid=%u errant=%lu claim=%u "
+		"before=%lu\n",
 		m->shared->pid, m->shared->generation, ring->thread, ring->name, ring->signals,
 		ring->overruns, s->samples, ring->partial,
 		ring->lost_full + ring->lost_nested + ring->lost_memory, s->first, s->last, s->weight, cpu_ns,
-		ring->tid, ring->errant, s->claim);
+		ring->tid, ring->errant, s->claim, ring->cpu_begin_ns);
 	if (s->lost_count > ring->lost_full + ring->lost_nested + ring->lost_memory)
 		fail("more losses recorded than counted");
 	pooled_samples += s->samples;
@@ -248,6 +250,11 @@ static void generations_end(const struct measured *fresh)
 			process_finish(m);
 }
 
+/* Open to the end: perf events of processes that keep no descriptor. */
+#define KEPT_MAX 4096
+static int kept[KEPT_MAX];
+static unsigned kept_count;
+
 static void hello_take(int listener)
 {
 	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -264,6 +271,11 @@ static void hello_take(int listener)
 	if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != sizeof(hello) || hello.magic != EVENT_MAGIC ||
 		!CMSG_FIRSTHDR(&message)) {
 		fail("handshake");
+		close(connection);
+		return;
+	}
+	if (hello.kind == EVENT_HELLO_KEEP) {
+		memcpy(&kept[kept_count++ % KEPT_MAX], CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
 		close(connection);
 		return;
 	}

@@ -48,10 +48,11 @@ static int tear_down(void **state)
 /* NULL: refused. */
 static const char *event(const char *text)
 {
-	static char events[128];
+	static char events[EVENT_EVENTS_MAX];
+	struct events_asked asked = {.event = {text}, .count = 1};
 	struct error error = {0};
 
-	if (!options_event(events, sizeof(events), text, &error))
+	if (!events_write(events, &asked, &error))
 		return events;
 	assert_string_not_equal(error.text, "");
 	return NULL;
@@ -73,6 +74,83 @@ static void test_events(void **state)
 	assert_null(event("CPUTIMES"));
 	assert_null(event("REALTIME"));
 	assert_null(event(""));
+}
+
+/* Several, with -c, --sampler, --force. */
+static const char *events(struct events_asked asked)
+{
+	static char text[EVENT_EVENTS_MAX];
+	struct error error = {0};
+
+	while (asked.event[asked.count])
+		asked.count++;
+	if (!events_write(text, &asked, &error))
+		return text;
+	assert_string_not_equal(error.text, "");
+	return NULL;
+}
+
+#define EVENTS(...) events((struct events_asked){__VA_ARGS__})
+
+static void test_counters(void **state)
+{
+	(void)state;
+	assert_string_equal(EVENTS({"page-faults@1"}), "CPUTIME@5000 page-faults=1:2:0:0:1:");
+	assert_string_equal(EVENTS({"CPUTIME@100", "faults@f16:"}) ? "taken" : "refused", "refused");
+	assert_string_equal(EVENTS({"CPUTIME@100", "Faults@f16"}), "CPUTIME@100 Faults=1:2:0:0:10:f");
+	assert_string_equal(EVENTS({"cycles:u:ppp@4000001", "cs@3"}),
+		"CPUTIME@5000 cycles:u:ppp=0:0:0:0:3d0901:uppp cs=1:3:0:0:3:");
+	assert_string_equal(EVENTS({"cycles:P@1"}), "CPUTIME@5000 cycles:P=0:0:0:0:1:pppp");
+	assert_string_equal(
+		EVENTS({"instructions"}, .rate = "f200"), "CPUTIME@5000 instructions=0:1:0:0:c8:f");
+	assert_string_equal(
+		EVENTS({"CPUTIME", "faults"}, .rate = "1000"), "CPUTIME@1000 faults=1:2:0:0:3e8:");
+	assert_string_equal(EVENTS({"task-clock@1500"}), "task-clock@1500n BY=perf");
+	assert_string_equal(EVENTS({"cpu-clock@f1000"}, .sampler = "auto"), "cpu-clock@1000000n");
+	assert_string_equal(EVENTS({"CPUTIME"}, .sampler = "overflow", .has_switches = true),
+		"CPUTIME@5000 SWITCHES BY=overflow");
+	assert_null(EVENTS({"CPUTIME", "task-clock"}));
+	assert_null(EVENTS({"CPUTIME", "CPUTIME"}, .is_forced = true));
+	assert_string_equal(
+		EVENTS({"CPUTIME", "task-clock@7"}, .is_forced = true), "CPUTIME@5000 task-clock=1:1:0:0:7:");
+	assert_null(EVENTS({"cycles:x"}));
+	assert_null(EVENTS({"task-clock:u"}));
+	assert_null(EVENTS({"cycles@0"}));
+	assert_null(EVENTS({"cy cles@1"}));
+	assert_null(EVENTS({"cycles"}, .rate = "often"));
+	assert_null(EVENTS({"cycles"}, .sampler = "nobody"));
+	assert_null(EVENTS({"cs@1", "cs@2", "cs@3", "cs@4", "cs@5", "cs@6", "cs@7", "cs@8", "cs@9"}));
+}
+
+/* libpfm4 encodes for a processor that need not be there, see main. */
+static void test_names_of_the_processor(void **state)
+{
+	const char *got;
+
+	(void)state;
+	got = event("INST_RETIRED:ANY_P:u@1000");
+	if (!got)
+		skip(); /* built without libpfm4 */
+	assert_string_equal(got, "CPUTIME@5000 INST_RETIRED:ANY_P:u=4:c0:0:0:3e8:u");
+	assert_string_equal(
+		event("mem_load_retired:l3_miss@7"), "CPUTIME@5000 mem_load_retired:l3_miss=4:20d1:0:0:7:");
+	assert_string_equal(event("skl::INST_RETIRED:ANY_P:pp@1"),
+		"CPUTIME@5000 skl::INST_RETIRED:ANY_P:pp=4:c0:0:0:1:pp");
+	assert_null(event("skl::NO_SUCH_EVENT"));
+}
+
+static void test_what_is_refused_is_left_out(void **state)
+{
+	char text[EVENT_EVENTS_MAX] =
+		"CPUTIME@5000 page-faults=1:2:0:0:1: nothing=ffffff:0:0:0:1: SWITCHES BY=trap",
+	     why[256];
+
+	(void)state;
+	events_try(text, why, sizeof(why));
+	assert_non_null(strstr(why, "nothing is not counted: "));
+	assert_null(strstr(text, "nothing"));
+	assert_non_null(strstr(text, " SWITCHES BY=trap"));
+	assert_int_equal(strncmp(text, "CPUTIME@5000 ", 13), 0);
 }
 
 /* `words` are separated by spaces. */
@@ -275,6 +353,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_events),
+		TEST(test_counters),
+		TEST(test_names_of_the_processor),
+		TEST(test_what_is_refused_is_left_out),
 		TEST(test_the_command_line),
 		TEST(test_help_is_one_screen),
 		TEST(test_names_of_runs),
@@ -283,5 +364,6 @@ int main(void)
 		TEST(test_the_same_launch_joins),
 	};
 
+	setenv("LIBPFM_FORCE_PMU", "skl", 1); /* read once */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source.c - which source a process samples with: the CPU timer where it ticks as
+ * often as asked, else the first perf source that the kernel grants, else the timer
+ * after all. The collector is told which and why.
+ */
+#include "record/agent/source.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/agent/counter.h"
+#include "record/agent/process.h"
+
+static const struct source *chosen = &source_timer;
+
+uint64_t source_tick_ns(void)
+{
+	struct timespec tick = {0};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return (uint64_t)tick.tv_nsec;
+}
+
+static const struct source *source_try(const struct source *source, int *reason)
+{
+	int result = source->open ? source->open() : 0;
+
+	if (result && !*reason)
+		*reason = result;
+	return result ? NULL : source;
+}
+
+/* Go and debuggers mind any signal: the fewer the better. */
+static bool is_wanted(const struct source *source, int reason)
+{
+	const char *name = process.settings.sampler;
+
+	if (reason == EVENT_SAMPLER_GO || reason == EVENT_SAMPLER_TRACED)
+		return false;
+	if (!name[0])
+		return process.settings.period_ns < source_tick_ns();
+	return !strcmp(name, source->name) || !strcmp(name, "perf");
+}
+
+void source_choose(void)
+{
+	static const struct source *const order[] = {&source_trap, &source_overflow};
+	const struct source *found = NULL;
+	int reason = 0;
+
+	for (unsigned i = 0; !found && i < sizeof(order) / sizeof(*order); i++)
+		if (is_wanted(order[i], reason))
+			found = source_try(order[i], &reason);
+	chosen = found ? found : &source_timer;
+	strncpy(process.shared->sampler, chosen->name, sizeof(process.shared->sampler) - 1);
+	atomic_store(&process.shared->sampler_reason, reason);
+}
+
+const struct source *source_chosen(void)
+{
+	return chosen;
+}
+
+/* Without descriptors: a thread may stop all events that it has opened. */
+void source_exec_begin(void)
+{
+	if (process_is_own() && (chosen != &source_timer || counter_count()))
+		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
+}
+
+void source_exec_failed(void)
+{
+	if (process_is_own() && (chosen != &source_timer || counter_count()))
+		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0);
+}

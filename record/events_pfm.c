@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* events_pfm.c - events by the names of libpfm4, the only file that knows it. Without it, a sentence. */
+#include <stdio.h>
+#include <string.h>
+
+#include "record/events.h"
+
+#ifdef HPCT_PFM
+
+#include <perfmon/pfmlib_perf_event.h>
+
+static bool is_ready(void)
+{
+	static int state; /* 1: ready, -1: refused */
+
+	if (!state)
+		state = pfm_initialize() == PFM_SUCCESS ? 1 : -1;
+	return state > 0;
+}
+
+static int encode(struct perf_event_attr *attr, const char *name)
+{
+	pfm_perf_encode_arg_t argument = {.attr = attr, .size = sizeof(argument)};
+
+	return pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &argument);
+}
+
+int events_encode(struct events_code *code, const char *name, struct error *error)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	int result;
+
+	if (!is_ready())
+		return error_set(
+			error, ERROR_USAGE, "event %s: libpfm4 knows no counters of this processor", name);
+	result = encode(&attr, name);
+	if (result != PFM_SUCCESS)
+		return error_set(error, ERROR_USAGE,
+			"event %s is not known (%s); hpct-record -L lists those that are", name,
+			pfm_strerror(result));
+	code->type = attr.type;
+	code->config[0] = attr.config;
+	code->config[1] = attr.config1;
+	code->config[2] = attr.config2;
+	code->user = !attr.exclude_user && attr.exclude_kernel;
+	code->kernel = !attr.exclude_kernel && attr.exclude_user;
+	return 0;
+}
+
+/* Can any of its events be used? The first that can be encoded tells. NULL: yes. */
+static const char *unit_refusal(
+	const pfm_pmu_info_t *unit, const char *(*refusal)(const struct events_code *code))
+{
+	for (int i = unit->first_event; i != -1; i = pfm_get_event_next(i)) {
+		pfm_event_info_t event = {.size = sizeof(event)};
+		struct events_code code = {0};
+		struct error error;
+		char name[256];
+
+		if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
+			continue;
+		snprintf(name, sizeof(name), "%s::%s", unit->name, event.name);
+		if (!events_encode(&code, name, &error))
+			return refusal(&code);
+	}
+	return "none of its events can be encoded";
+}
+
+static void unit_list(const pfm_pmu_info_t *unit)
+{
+	for (int i = unit->first_event; i != -1; i = pfm_get_event_next(i)) {
+		pfm_event_info_t event = {.size = sizeof(event)};
+
+		if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event) == PFM_SUCCESS)
+			printf("  %s::%-40s %s\n", unit->name, event.name, event.desc ? event.desc : "");
+	}
+}
+
+void events_list_units(const char *(*refusal)(const struct events_code *code))
+{
+	printf("By libpfm4, [unit::]event[:mask][:modifier]:\n");
+	for (int i = 0; is_ready() && i < PFM_PMU_MAX; i++) {
+		pfm_pmu_info_t unit = {.size = sizeof(unit)};
+		const char *reason;
+
+		if (pfm_get_pmu_info((pfm_pmu_t)i, &unit) != PFM_SUCCESS || !unit.is_present)
+			continue;
+		reason = unit_refusal(&unit, refusal);
+		printf("%s (%s), %d events%s%s\n", unit.name, unit.desc, unit.nevents,
+			reason ? "; not available here: " : "", reason ? reason : "");
+		if (!reason)
+			unit_list(&unit);
+	}
+}
+
+#else
+
+int events_encode(struct events_code *code, const char *name, struct error *error)
+{
+	(void)code;
+	return error_set(error, ERROR_USAGE,
+		"event %s is not known; hpct-record -L lists those that are (this build is without libpfm4)",
+		name);
+}
+
+void events_list_units(const char *(*refusal)(const struct events_code *code))
+{
+	(void)refusal;
+	printf("The processor's own events have no names here: this build is without libpfm4.\n");
+}
+
+#endif
