@@ -303,6 +303,7 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 	case HELLO_GPU_MODULE:
 		gpu_module_take(collector->writer, hello.memory, hello.hash);
 		collector->is_dirty = true;
+		break;
 	case HELLO_KEEP:
 		kept_take(collector, &hello);
 		break;

@@ -111,7 +111,8 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		options->overwrite = true;
 		return 0;
 	case 'e':
-		return event_take(options, error);
+		return strncmp(optarg, "gpu=", 4) ? event_take(options, error)
+						  : gpu_option(options, optarg + 4, error);
 	case 'c':
 		options->asked.rate = optarg;
 		return 0;

@@ -309,19 +309,14 @@ static int gpu_put(const struct summary *summary, char *text, size_t room)
 	return used;
 }
 
-/* The rate, and what measuring took. The kernel's part of an interrupt is not in it. */
+/* What measuring took. The kernel's part of an interrupt is not in it. */
 static int costs_put(const struct summary *summary, char *text, size_t room)
 {
-	double seconds = (double)summary->weight_ns / 1e9,
-	       taken = (double)(own_cpu_ns() + summary->handler_ns);
+	double taken = (double)(own_cpu_ns() + summary->handler_ns);
 
-	if (!summary->period_ns || seconds <= 0)
+	if (!summary->weight_ns)
 		return 0;
-	return snprintf(text, room,
-		"samples a second of CPU time: asked %.1f, got %.1f  overhead about %.2f %% (handlers %.3f "
-		"s, "
-		"collector %.3f s)\n",
-		1e9 / (double)summary->period_ns, (double)summary->samples / seconds,
+	return snprintf(text, room, "overhead about %.2f %% (handlers %.3f s, collector %.3f s)\n",
 		100.0 * taken / (double)summary->weight_ns, (double)summary->handler_ns / 1e9,
 		(double)own_cpu_ns() / 1e9);
 }
