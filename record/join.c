@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* join.c - see join.h. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -268,20 +267,6 @@ static void lost_tell(struct joining *at, const struct event_ring *shared)
 	store_writer_append(at->writer, queue->stream, STORE_SPANS, &span, 1);
 }
 
-/* Without a queue there is no stream to say so: the summary does. */
-static void unmonitored_take(struct joining *at, const struct event_gpu_unmonitored *said)
-{
-	uint32_t reason = text_of(at->join, said->reason);
-	size_t size = 0;
-	const char *bytes = reason ? store_writer_text_at(at->writer, reason, &size) : NULL;
-
-	join_queues_gap(&at->join->queues, at->writer,
-		said->time_ns < at->now_ns ? said->time_ns : at->now_ns, reason);
-	if (bytes)
-		snprintf(at->process->gpu_unmonitored, sizeof(at->process->gpu_unmonitored), "%.*s",
-			(int)size, bytes);
-}
-
 static bool record_take(void *context, const struct event_header *h)
 {
 	struct joining *at = context;
@@ -298,9 +283,14 @@ static bool record_take(void *context, const struct event_header *h)
 	case EVENT_GPU_DEVICE:
 		device_take(at, (const void *)h);
 		return true;
-	case EVENT_GPU_UNMONITORED:
-		unmonitored_take(at, (const void *)h);
+	case EVENT_GPU_UNMONITORED: {
+		const struct event_gpu_unmonitored *said = (const void *)h;
+
+		join_queues_gap(&at->join->queues, at->writer,
+			said->time_ns < at->now_ns ? said->time_ns : at->now_ns,
+			text_of(at->join, said->reason));
 		return true;
+	}
 	default:
 		return true;
 	}

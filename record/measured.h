@@ -55,9 +55,8 @@ struct measured {
 	uint64_t signals, overruns, samples, partial, lost, errant;
 	uint64_t switches_lost, switches_refused;
 	uint64_t gpu_operations, gpu_launches, gpu_lost;
-	uint64_t gpu_unmatched;	   /* operations whose launch never came */
-	char gpu_unmonitored[128]; /* why its GPUs were not watched for a time, "": they were */
-	uint64_t gpu_untimed;	   /* of which the runtime gave no times, or impossible ones */
+	uint64_t gpu_unmatched; /* operations whose launch never came */
+	uint64_t gpu_untimed;	/* of which the runtime gave no times, or impossible ones */
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */

@@ -78,9 +78,6 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->gpu_unmatched += process->gpu_unmatched;
 	summary->gpu_untimed += process->gpu_untimed;
 	summary->gpu_lost += process->gpu_lost;
-	if (process->gpu_unmonitored[0])
-		snprintf(summary->gpu_unmonitored, sizeof(summary->gpu_unmonitored), "%s",
-			process->gpu_unmonitored);
 	if (!summary->switches_error)
 		summary->switches_error = atomic_load(&process->shared->switches_error);
 }
@@ -132,8 +129,7 @@ static uint64_t own_cpu_ns(void)
 
 static bool has_gpu(const struct summary *summary)
 {
-	return summary->gpu_operations + summary->gpu_launches + summary->gpu_lost > 0 ||
-	       summary->gpu_unmonitored[0];
+	return summary->gpu_operations + summary->gpu_launches + summary->gpu_lost > 0;
 }
 
 static void gpu_numbers_put(const struct summary *summary, struct store_writer *writer)
@@ -145,8 +141,6 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 	store_writer_meta_number(writer, "gpu_unmatched", summary->gpu_unmatched);
 	store_writer_meta_number(writer, "gpu_untimed", summary->gpu_untimed);
 	store_writer_meta_number(writer, "gpu_lost", summary->gpu_lost);
-	if (summary->gpu_unmonitored[0])
-		store_writer_meta(writer, "gpu_unmonitored", summary->gpu_unmonitored);
 }
 
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
@@ -225,9 +219,6 @@ static int gpu_put(const struct summary *summary, char *text, size_t room)
 		used += snprintf(text + used, room - (size_t)used,
 			"gpu operations without possible times: %lu, shown at their launch\n",
 			(unsigned long)summary->gpu_untimed);
-	if (summary->gpu_unmonitored[0] && (size_t)used < room)
-		used += snprintf(text + used, room - (size_t)used, "GPUs unmonitored for a time: %s\n",
-			summary->gpu_unmonitored);
 	return used;
 }
 

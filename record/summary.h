@@ -15,9 +15,8 @@ struct summary {
 	uint64_t threads_unmonitored, refused;
 	uint64_t switches_lost, switches_refused; /* records; processes or threads without them */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
-	char gpu_unmonitored[128]; /* why the GPUs of a process were not watched for a time */
-	int switches_error;	   /* errno of one of those; 0: not known */
-	uint64_t program_cpu_ns;   /* as wait4 told hpct-record */
+	int switches_error;	 /* errno of one of those; 0: not known */
+	uint64_t program_cpu_ns; /* as wait4 told hpct-record */
 	uint64_t unnamed;
 	char events[64];
 	char problem[512];

@@ -54,7 +54,7 @@ static void put_provenance(struct report *report, const struct run *run)
 {
 	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
 		"switches_lost", "switches_refused", "gpu_operations", "gpu_launches", "gpu_unmatched",
-		"gpu_untimed", "gpu_lost", "gpu_unmonitored"};
+		"gpu_untimed", "gpu_lost"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);
