@@ -223,6 +223,44 @@ static void test_losses_go_to_a_queue(void **state)
 	assert_int_equal(store_writer_stream_edit(f->writer, 1)->lost, 9);
 }
 
+static void unmonitored(struct fixture *f, uint64_t time_ns, uint32_t reason)
+{
+	struct event_gpu_unmonitored *said;
+
+	ring_begin(&f->ring, sizeof(*said), sizeof(*said), 1);
+	said = ring_put(&f->ring, EVENT_GPU_UNMONITORED, 0, 0, sizeof(*said));
+	said->time_ns = time_ns;
+	said->reason = reason;
+	ring_commit(&f->ring);
+}
+
+/* Said before there is a queue, it is known of those that come later. */
+static void test_unwatched_time_is_on_every_queue(void **state)
+{
+	struct fixture *f = *state;
+	struct event_text *text;
+
+	ring_begin(&f->ring, 32, 32, 1);
+	text = ring_put(&f->ring, EVENT_TEXT, 0, 5, sizeof(*text) + 5);
+	text->id = 1;
+	memcpy(text->bytes, "other", 5);
+	ring_commit(&f->ring);
+	unmonitored(f, 5000, 1);
+	unmonitored(f, 6000, 0);
+	drain(f, 0);
+	launch(f, 7, 2000);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
+	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 2);
+	drain(f, 0);
+	assert_int_equal(spans(f, 1), 2);
+	assert_int_equal(spans(f, 2), 2);
+	unmonitored(f, 7000, 1);
+	drain(f, 0);
+	join_finish(&f->process, f->writer, 9000); /* closes it, and `monitored` */
+	assert_int_equal(spans(f, 1), 4);
+	assert_int_equal(spans(f, 2), 4);
+}
+
 static void test_the_watermark_waits_for_launches(void **state)
 {
 	const uint64_t now_ns = JOIN_UNMATCHED_NS * 10;
@@ -327,6 +365,7 @@ int main(void)
 		TEST(test_impossible_times_are_counted),
 		TEST(test_nonsense_in_the_ring),
 		TEST(test_losses_go_to_a_queue),
+		TEST(test_unwatched_time_is_on_every_queue),
 		TEST(test_the_watermark_waits_for_launches),
 		TEST(test_binaries_are_taken_only_if_they_cannot_change),
 		cmocka_unit_test(test_old_launches_make_room),
