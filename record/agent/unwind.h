@@ -10,8 +10,8 @@
 
 #include "record/agent/cfi.h"
 
-#define UNWIND_FRAMES_MAX 16384 /* deeper stacks keep their innermost frames and are partial */
-#define UNWIND_CACHE_ENTRIES 1024
+#define UNWIND_FRAMES_MAX 16384	  /* deeper stacks keep their innermost frames and are partial */
+#define UNWIND_CACHE_ENTRIES 4096 /* a training step of PyTorch has some 3000 call sites */
 #define UNWIND_NO_SLOT 0xffffu
 
 /* Where frames come from: modules and memory of the measured process. */
