@@ -42,10 +42,10 @@ void unwind_cache_clear(struct unwinder *u)
 
 static struct unwind_rule *cache_entry(struct unwinder *u, uint64_t pc)
 {
-	return &u->cache[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+	return &u->cache[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
 }
 
-static_assert(UNWIND_CACHE_ENTRIES == 1u << (64 - 54), "the hash keeps ten bits");
+static_assert(UNWIND_CACHE_ENTRIES == 1u << (64 - 52), "the hash keeps twelve bits");
 
 static bool fits_words(int32_t offset)
 {
@@ -250,7 +250,8 @@ static void walk_simple(struct unwinder *u, bool *exact)
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
 		const struct unwind_rule *rule = cache_entry(u, at);
 
-		if (rule->pc != at || rule->flags || (rule->kind != RULE_SP && rule->kind != RULE_FP) ||
+		if (rule->pc != at || (rule->flags & RULE_LOADER) ||
+			(rule->kind != RULE_SP && rule->kind != RULE_FP) ||
 			(rule->kind == RULE_FP && !(known & FP_KNOWN)))
 			break;
 		cfa = (rule->kind == RULE_SP ? sp : fp) + (uint64_t)(int64_t)rule->cfa_offset;
@@ -258,10 +259,14 @@ static void walk_simple(struct unwinder *u, bool *exact)
 		fp_place = cfa + (uint64_t)(rule->fp_words * 8L);
 		if (cfa <= sp || ra_place - low > span - 8 || (rule->fp_words && fp_place - low > span - 8))
 			break;
-		u->frames[count++] = (struct unwind_frame){
-			.address = at, .slot = rule->slot, .exact = *exact, .function = rule->function};
-		if (u->folds)
-			count = frames_fold(u->frames, count);
+		if (!(rule->flags & RULE_HIDDEN)) {
+			u->frames[count++] = (struct unwind_frame){.address = at,
+				.slot = rule->slot,
+				.exact = *exact,
+				.function = rule->function};
+			if (u->folds)
+				count = frames_fold(u->frames, count);
+		}
 		pc = *(const uint64_t *)(uintptr_t)(ra_place + shift);
 		if (rule->fp_words) {
 			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);

@@ -13,7 +13,7 @@
 #define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
 #define UNWIND_CYCLE_MAX 4	   /* functions that call each other in turn, and are taken for recursion */
-#define UNWIND_CACHE_ENTRIES 1024
+#define UNWIND_CACHE_ENTRIES 4096  /* a training step of PyTorch has some 3000 call sites */
 #define UNWIND_NO_SLOT 0xffffu
 
 /* Where frames come from: modules and memory of the measured process. */

@@ -117,6 +117,17 @@ def exits(bench):
     return failed
 
 
+def rounds(variants, count, pattern):
+    """What each variant printed, by name; each round has another one first."""
+    taken = {name: [] for name in variants}
+    for number in range(count):
+        order = list(variants)
+        for name in order[number % len(order):] + order[:number % len(order)]:
+            found = re.search(pattern, variants[name]())
+            taken[name].append(float(found.group(1)) if found else float("nan"))
+    return taken
+
+
 def launch(bench):
     floor = {"CUDA_INJECTION64_PATH": os.path.join(bench.samples, "cuda_floor.so")}
     command = [bench.sample("launches"), "20000"]
@@ -126,12 +137,7 @@ def launch(bench):
         "and an empty callback": lambda: bench.run(command, {**floor, "CUDA_FLOOR_CALLS": "1"})[1],
         "hpct": lambda: bench.record(command, ["-e", "gpu=nvidia"])[1],
     }
-    taken = {name: [] for name in variants}
-    for number in range(3 * bench.rounds):
-        order = list(variants)
-        for name in order[number % len(order):] + order[:number % len(order)]:
-            found = re.search(r"ns_per_launch ([0-9.]+)", variants[name]())
-            taken[name].append(float(found.group(1)) if found else float("nan"))
+    taken = rounds(variants, 3 * bench.rounds, r"ns_per_launch ([0-9.]+)")
     base = taken["activity records alone"]
     for name, values in taken.items():
         ratio = statistics.median(a / b for a, b in zip(values, base))
@@ -143,16 +149,17 @@ def train(bench):
     script = os.path.join(bench.samples, "torch_step.py")
     for model in ("conv", "mlp"):
         command = [sys.executable, script, "--model", model, "--steps", "100"]
-        taken = {"bare": [], "hpct": []}
-        for number in range(bench.rounds):
-            for name in ("bare", "hpct") if number % 2 else ("hpct", "bare"):
-                out = bench.run(command)[1] if name == "bare" else bench.record(command, name="torch_" + model)[1]
-                found = re.search(r"ms_per_step ([0-9.]+)", out)
-                taken[name].append(float(found.group(1)) if found else float("nan"))
-        ratio = statistics.median(a / b for a, b in zip(taken["hpct"], taken["bare"]))
-        line(f"train: {model}, ms a step, bare and hpct",
-             f"{statistics.median(taken['bare']):.3f} {statistics.median(taken['hpct']):.3f}  {ratio:.3f}x",
-             "<= 1.03x" if model == "conv" else "")
+        floor = {"CUDA_INJECTION64_PATH": os.path.join(bench.samples, "cuda_floor.so")}
+        variants = {
+            "bare": lambda command=command: bench.run(command)[1],
+            "activity records alone": lambda command=command: bench.run(command, floor)[1],
+            "hpct": lambda command=command, model=model: bench.record(command, name="torch_" + model)[1],
+        }
+        taken = rounds(variants, bench.rounds, r"ms_per_step ([0-9.]+)")
+        for name, values in taken.items():
+            ratio = statistics.median(a / b for a, b in zip(values, taken["bare"]))
+            line(f"train: {model}, {name}, ms a step", f"{statistics.median(values):.3f}  {ratio:.3f}x",
+                 "<= 1.03x" if model == "conv" and name == "hpct" else "")
         share(bench, model, f"{bench.work}/torch_{model}.hpct")
 
 
