@@ -12,7 +12,8 @@ for way in storm deep names own_profiler waits unload c11 cancel forks; do
 done
 check "storm: 601 streams, got $(info storm streams)" [ "$(info storm streams)" -eq 601 ]
 near "storm: weights" "0.6e9" "$(weight_sum storm)" 0.15e9
-deepest=$(hpct-slice deep.hpct --format tsv | tsv '
+record kept -r -- "$awkward" deep >/dev/null || fail "deep, every level kept"
+deepest=$(hpct-slice kept.hpct --format tsv | tsv '
 	$c["track"] == "samples" { n = gsub(/;recurse/, "", $c["path"]); if (n > most) most = n } END { print most + 0 }')
 same "deep: frames of recurse in the deepest path" 3001 "$deepest"
 same "deep: partial stacks" 0 "$(info deep partial_stacks)"
