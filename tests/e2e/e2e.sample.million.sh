@@ -4,12 +4,12 @@
 # its own. With -r every level is kept, as many as a path can have.
 . "$(dirname -- "$0")/expect.sh"
 for turns in 1 2 3; do
-	record turns$turns -- "$samples/million" 0.3 $turns >out || fail "million does not end well"
+	record turns$turns -- "$samples/million" 1.2 $turns >out || fail "million does not end well"
 	same "$turns: frames" 1000001 "$(cat out)"
 	same "$turns: partial" 0 "$(info turns$turns partial_stacks)"
 	same "$turns: lost" 0 "$(info turns$turns lost)"
 	weights_agree turns$turns
-	near "$turns: share of bottom" 95 "$(share turns$turns bottom)" 15
+	near "$turns: share of bottom" 95 "$(share turns$turns bottom)" 25
 	hpct-slice turns$turns.hpct --format tsv | tsv '
 		$c["path"] ~ /;bottom/ { gsub(/;next/, "", $c["path"]); sub(/;bottom.*/, ";bottom", $c["path"]); print $c["path"] }' |
 		sort | uniq -c | sort -rn >paths
