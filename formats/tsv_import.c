@@ -15,8 +15,8 @@
 
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
-#include "store/hash.h"
 #include "store/attribute.h"
+#include "store/hash.h"
 #include "timeline/escape.h"
 #include "timeline/new_run.h"
 

@@ -112,8 +112,8 @@ static int environment_set(const struct launch *launch)
 
 	return (!launch->target->breaks_preload && list_set("LD_PRELOAD", host->agent)) ||
 	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, host->agent)) ||
-	       (gpu_is_wanted(launch, "nvidia") && (setenv(EVENT_ENV_CUDA, host->agent, 0) ||
-							setenv(EVENT_ENV_NVTX, host->agent, 0))) ||
+	       (gpu_is_wanted(launch, "nvidia") &&
+		       (setenv(EVENT_ENV_CUDA, host->agent, 0) || setenv(EVENT_ENV_NVTX, host->agent, 0))) ||
 	       setenv(EVENT_ENV_AGENT, host->agent, 1) || setenv(EVENT_ENV_EVENTS, launch->events, 1) ||
 	       setenv(EVENT_ENV_SOCKET, host->socket, 1);
 }

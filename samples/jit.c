@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jit.c - makes code at run time, with frame pointers and without unwind tables, and tells perf its names in
- * /tmp/perf-PID.map, as run-time compilers do. Argument: CPU seconds (default 0.3). With `gone` as a second one the
- * map is removed at the end, with `silent` there is none.
+ * /tmp/perf-PID.map, as run-time compilers do. Argument: CPU seconds (default 0.3). With `gone` as a second
+ * one the map is removed at the end, with `silent` there is none.
  *
  * What the trace must show: full stacks, nearly all time in main;run;jit outer;jit inner, the name that was
  * written last for an address counting.

@@ -387,11 +387,11 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "l
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
 
 enum event_hello_kind {
-	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
-			       */
-	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
-	EVENT_HELLO_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
-	EVENT_HELLO_KEEP,     /* agent: one descriptor, to be kept open for as long as the process lives */
+	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
+				*/
+	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_KEEP,      /* agent: one descriptor, to be kept open for as long as the process lives */
 	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
@@ -422,8 +422,8 @@ struct event_hello {
  * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
 #define EVENT_EVENTS_MAX 1024		       /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	       /* " BY=timer": the source to take, record/agent/source.h */
-#define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
-#define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
+#define EVENT_WORD_DELAY " DELAY"	       /* sampling is off until the program starts it */
+#define EVENT_WORD_RECURSION " RECURSION"      /* every level of recursive calls is kept */
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */

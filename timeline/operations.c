@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
 #include "store/attribute.h"
+#include "store/hash.h"
 #include "timeline/numbering.h"
 #include "timeline/place.h"
 #include "timeline/scan.h"

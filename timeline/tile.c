@@ -126,7 +126,8 @@ static int fill_begin(
 static int fill_tiles(struct tiles *tiles, struct tile_place place, uint64_t count, struct error *error)
 {
 	struct fill fill;
-	const struct line_sink sink = {.own = &fill, .piece = take_piece, .sum = take_sum, .reach = take_reach};
+	const struct line_sink sink = {
+		.own = &fill, .piece = take_piece, .sum = take_sum, .reach = take_reach};
 	int code = fill_begin(&fill, tiles, &place, error);
 
 	return code ? code

@@ -324,8 +324,8 @@ static int take_selection(struct session *session, const struct select *select, 
 	int by = select && select_by(select) ? stats_by_find(select_by(select)) : STATS_FUNCTION;
 
 	if (by < 0)
-		return error_set(error, ERROR_USAGE,
-			"--by: '%s' is none of " STATS_BY_NAMES ", stream, op", select_by(select));
+		return error_set(error, ERROR_USAGE, "--by: '%s' is none of " STATS_BY_NAMES ", stream, op",
+			select_by(select));
 	session->stats.by = by;
 	if (!select)
 		return 0;
