@@ -59,7 +59,8 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 	struct error *error);
 
 /* The same of a selector's streams, window, depth, contexts and operations: rows hold only the matching
- * part, total_ns and monitored_ns stay those of the whole. */
+ * part, total_ns and monitored_ns stay those of the whole. With derived metrics (select_derived) rows hold
+ * the time that any of them counts, waits at their place as work is, and the whole is that of the threads. */
 struct select;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	struct arena *arena, struct error *error);
