@@ -44,6 +44,8 @@ static void print_coverage(const struct program_call *call, const struct stats *
 
 	coverage_count(&coverage, call->run, call->select);
 	coverage.monitored_ns = stats->monitored_ns;
+	coverage.window_ns = stats->total_ns;
+	coverage.streams = stats->streams;
 	coverage_print(&coverage, text);
 	printf("%s\n", text);
 }

@@ -44,6 +44,7 @@ struct stats {
 	uint64_t total_ns;     /* streams x window: the sum of all rows' times */
 	uint64_t monitored_ns; /* of it, in which something is known (not absent, unmonitored) */
 	uint64_t lost_ns;
+	uint32_t streams; /* of them: with derived metrics threads alone */
 };
 
 /* The key of a piece of time of that stream, appended to `out` as the TSV prints it. *is_state: it is a
