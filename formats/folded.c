@@ -12,6 +12,7 @@
 #include "store/arena.h"
 #include "store/bytes.h"
 #include "timeline/coverage.h"
+#include "timeline/derived.h"
 #include "timeline/window.h"
 
 struct stack {
@@ -20,16 +21,30 @@ struct stack {
 	uint64_t weight;
 };
 
-static int sum_samples(struct window *window, const struct select *select, struct error *error)
+static int sum_samples(
+	struct window *window, struct run *run, const struct select *select, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
-
-	return window_add_weights(window, streams, count, select_records_begin_ns(select),
+	int rc = window_add_weights(window, streams, count, select_records_begin_ns(select),
 		select_records_end_ns(select), error);
+
+	if (rc == 0)
+		rc = derived_add_weights(window, run, streams, count, select_begin_ns(select),
+			select_end_ns(select), select_derived(select), error);
+	return rc;
 }
 
-/* A folded file holds one metric: that of the time source, else the first one sampled. */
+static uint32_t find_derived(const struct run *run, const struct select *select)
+{
+	for (unsigned d = 0; d < DERIVED_COUNT; d++)
+		if (select_derived(select) >> d & 1)
+			return derived_number(run, (enum derived_metric)d);
+	return UINT32_MAX;
+}
+
+/* A folded file holds one metric: that of the time source, else the first one sampled,
+ * else a derived one. */
 static uint32_t find_metric(const struct run *run, const struct select *select, const struct window *window)
 {
 	size_t count;
@@ -38,17 +53,19 @@ static uint32_t find_metric(const struct run *run, const struct select *select, 
 	const uint32_t *streams = select_streams(select, &stream_count);
 
 	for (size_t i = 0; i < count; i++) {
-		const char *name = run_metric_name(run, weights[i].metric);
+		const char *name;
 
-		if (!select_wants_metric(select, weights[i].metric))
+		if (weights[i].metric >= run_metric_count(run) ||
+			!select_wants_metric(select, weights[i].metric))
 			continue;
+		name = run_metric_name(run, weights[i].metric);
 		for (uint32_t s = 0; s < stream_count; s++)
 			if (strcmp(run_stream(run, streams[s])->metric, name) == 0)
 				return weights[i].metric;
 		if (weights[i].metric < found)
 			found = weights[i].metric;
 	}
-	return found;
+	return found == UINT32_MAX ? find_derived(run, select) : found;
 }
 
 static void put_name(struct store_bytes *text, const struct run_function *function)
@@ -137,7 +154,8 @@ static int put_window(struct run *run, const struct select *select, const struct
 		ok = stacks[used++].text != NULL;
 	}
 	if (ok)
-		write_stacks(stacks, used, metric != UINT32_MAX && run_metric_is_real(run, metric), out);
+		write_stacks(
+			stacks, used, metric < run_metric_count(run) && run_metric_is_real(run, metric), out);
 	arena_fini(&arena);
 	return ok ? 0 : error_memory(error);
 }
@@ -151,12 +169,14 @@ static int folded_put(struct run *run, const struct select *select, FILE *out, s
 		rc = window_new(&window, run, error);
 	if (rc < 0)
 		return rc;
-	rc = sum_samples(window, select, error);
+	rc = sum_samples(window, run, select, error);
 	if (rc == 0)
 		rc = put_window(run, select, window, out, error);
 	window_free(window);
 	return rc;
 }
 
-const struct format format_folded = {
-	.name = "folded", .about = "weights by stack, for flame graphs", .put = folded_put};
+const struct format format_folded = {.name = "folded",
+	.about = "weights by stack, for flame graphs",
+	.put = folded_put,
+	.takes_derived = true};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "formats/format.h"
+#include "timeline/derived.h"
 #include "timeline/program.h"
 
 struct choice {
@@ -57,6 +58,10 @@ static int work(struct program_call *call, struct error *error)
 
 	if (!choice->format)
 		return error_set(error, ERROR_USAGE, "say what to export to: --to tsv, folded or chrome");
+	if (select_derived(call->select) && !choice->format->takes_derived)
+		return error_set(error, ERROR_USAGE,
+			"--to %s exports what was recorded; %s are metrics for --to folded",
+			choice->format->name, DERIVED_NAMES);
 	if (choice->output)
 		return put_file(call, choice, error);
 	rc = choice->format->put(call->run, call->select, stdout, error);
@@ -74,7 +79,7 @@ static const struct program program = {
 	.name = "hpct-export",
 	.about = "a run, or a selection of it, as another tool's file",
 	.operands = "--to NAME [RUN]",
-	.uses = PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED,
 	.refused = "by top",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

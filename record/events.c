@@ -165,6 +165,24 @@ static int code_find(struct events_code *code, const char *name, struct error *e
 
 /* ---- the time source ---- */
 
+/* hpcrun's names for what every recording holds, without a signal of its own. */
+static const struct derived {
+	const char *name, *text;
+} derived[] = {
+	{"REALTIME", "wall time, running or not: from CPU samples and switch records, by readers' --metric "
+		     "REALTIME;\n"
+		     "                               nothing is interrupted. @N, @fN: as for CPUTIME"},
+	{"BLOCKTIME", "blocked time, by readers' --metric BLOCKED"},
+};
+
+static const struct derived *derived_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(derived) / sizeof(*derived); i++)
+		if (!strcasecmp(name, derived[i].name))
+			return &derived[i];
+	return NULL;
+}
+
 static bool is_time(const struct wish *wish)
 {
 	const struct known *found = known_find(wish->name);
@@ -239,6 +257,7 @@ struct composed {
 	char counters[EVENT_EVENTS_MAX - 160];
 	unsigned count;
 	bool is_perf;
+	bool is_derived; /* `time` comes from a derived one and makes way for a source */
 };
 
 static int counter_add(struct composed *all, const struct wish *wish, struct error *error)
@@ -257,6 +276,18 @@ static int counter_add(struct composed *all, const struct wish *wish, struct err
 	return 0;
 }
 
+/* Only how often to sample is left to say. */
+static int derived_add(struct composed *all, const struct wish *wish, struct error *error)
+{
+	struct wish source = *wish;
+
+	if (!wish->has_rate || all->time[0])
+		return 0;
+	all->is_derived = true;
+	strcpy(source.name, "CPUTIME");
+	return time_write(all->time, sizeof(all->time), &source, error);
+}
+
 static int event_add(
 	struct composed *all, const struct events_asked *asked, const char *text, struct error *error)
 {
@@ -265,9 +296,12 @@ static int event_add(
 
 	if (result)
 		return result;
+	if (derived_find(wish.name))
+		return derived_add(all, &wish, error);
 	if (!is_time(&wish))
 		return counter_add(all, &wish, error);
-	if (!all->time[0]) {
+	if (!all->time[0] || all->is_derived) {
+		all->is_derived = false;
 		all->is_perf = known_find(wish.name) != NULL;
 		return time_write(all->time, sizeof(all->time), &wish, error);
 	}
@@ -410,6 +444,9 @@ void events_list(void)
 				frequency_default());
 		line_put(known[i].name, known[i].alias, known[i].text, refusal(&code));
 	}
+	printf("\nIn every recording with switch records, whether asked for or not:\n");
+	for (size_t i = 0; i < sizeof(derived) / sizeof(*derived); i++)
+		line_put(derived[i].name, NULL, derived[i].text, NULL);
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
 	       "place.\n\n");
 	events_list_units(refusal);

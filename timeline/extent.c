@@ -32,7 +32,7 @@ struct extent_walk {
 	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
-	bool has_held;
+	bool has_held, tells_resumed;
 	struct { /* copies' attributes that were read already */
 		uint32_t attributes;
 		enum extent_state state;
@@ -171,6 +171,14 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
+/* A thread that was preempted goes on where it was. */
+static uint32_t resumed_by(const struct extent_walk *walk, const struct line_piece *piece)
+{
+	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)
+		return 0;
+	return walk->sweep.force.context;
+}
+
 /* The next elementary piece. */
 static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner, struct error *error)
 {
@@ -181,7 +189,8 @@ static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner,
 		return code;
 	line_step(&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, walk->end_ns, &p);
 	*owner = p.owner;
-	*piece = (struct extent){p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin};
+	*piece = (struct extent){
+		p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin, resumed_by(walk, &p)};
 	return 0;
 }
 
@@ -191,7 +200,8 @@ static bool extend_held(struct extent_walk *walk, const struct extent *piece, ui
 	struct extent *held = &walk->held;
 
 	if (!walk->has_held || walk->held_owner != owner || held->state != piece->state ||
-		held->context != piece->context || held->end_ns != piece->begin_ns)
+		held->context != piece->context || held->resumed != piece->resumed ||
+		held->end_ns != piece->begin_ns)
 		return false;
 	held->end_ns = piece->end_ns;
 	return true;
@@ -317,6 +327,11 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
 	}
 	*walk = w;
 	return 0;
+}
+
+void extent_tell_resumed(struct extent_walk *walk)
+{
+	walk->tells_resumed = true;
 }
 
 void extent_close(struct extent_walk *walk)

@@ -36,6 +36,7 @@ struct extent {
 	enum extent_state state;
 	bool is_record_begin; /* the record that owns it begins here (not cut by the window, not a
 				 continuation) */
+	uint32_t resumed;     /* see extent_tell_resumed(), else 0 */
 };
 
 struct extent_walk;
@@ -47,6 +48,10 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
 /* Up to `capacity` pieces; their number, 0 at the end, negative: error. */
 long extent_next(struct extent_walk *walk, struct extent *extents, size_t capacity, struct error *error);
 void extent_close(struct extent_walk *walk);
+
+/* From now on runnable pieces tell the context of the sample that is in force after them (`resumed`, 0:
+ * none), and end where that changes. */
+void extent_tell_resumed(struct extent_walk *walk);
 
 /* The whole piece that holds time_ns, however far it reaches. */
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);

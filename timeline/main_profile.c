@@ -247,13 +247,15 @@ static const struct program program = {
 	.name = "hpct-profile",
 	.about = "weights of a window by calling context",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED,
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "incl: with callees, a recursion once; excl: without. ~ marks inlined functions. A place is "
 		 "the\n"
-		 "call site; of what is on top, its definition.\n",
+		 "call site; of what is on top, its definition.\n"
+		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' wall time, off the "
+		 "timeline.\n",
 	.work = work,
 };
 

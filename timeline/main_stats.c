@@ -3,6 +3,7 @@
  * main_stats.c - hpct-stats: where the time of a window went.
  */
 #include "timeline/coverage.h"
+#include "timeline/derived.h"
 #include "timeline/operations.h"
 #include "timeline/program.h"
 #include "timeline/stats.h"
@@ -24,6 +25,18 @@ static int find_by(const struct select *select, enum stats_by *by, struct error 
 	return 0;
 }
 
+/* Weights look back, times forward: the two are never rows of one table. */
+static int require_derived(const struct program_call *call, struct error *error)
+{
+	for (uint32_t m = 0; m < run_metric_count(call->run) && select_has_metric(call->select); m++)
+		if (select_wants_metric(call->select, m))
+			return error_set(error, ERROR_USAGE,
+				"--metric %s: hpct-profile adds up what was sampled; here it is one "
+				"of " DERIVED_NAMES,
+				run_metric_name(call->run, m));
+	return 0;
+}
+
 static void print_coverage(const struct program_call *call, const struct stats *stats)
 {
 	struct coverage coverage;
@@ -31,6 +44,8 @@ static void print_coverage(const struct program_call *call, const struct stats *
 
 	coverage_count(&coverage, call->run, call->select);
 	coverage.monitored_ns = stats->monitored_ns;
+	coverage.window_ns = stats->total_ns;
+	coverage.streams = stats->streams;
 	coverage_print(&coverage, text);
 	printf("%s\n", text);
 }
@@ -146,6 +161,8 @@ static int work(struct program_call *call, struct error *error)
 	enum stats_by by = STATS_FUNCTION;
 	int rc = find_by(call->select, &by, error);
 
+	if (rc == 0)
+		rc = require_derived(call, error);
 	if (rc == 0 && *(bool *)call->own)
 		return print_operations(call, error);
 	if (rc == 0)
@@ -168,14 +185,17 @@ static const struct program program = {
 	.name = "hpct-stats",
 	.about = "where the time of a window went",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
-	.refused = "metric min",
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED,
+	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
 	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, stream or "
 		 "op.\nTime is what each sample or "
 		 "span\n"
-		 "owns of its stream's line; states are rows too, and all rows sum to streams x window.\n",
+		 "owns of its stream's line; states are rows too, and all rows sum to streams x window.\n"
+		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' time running or not, only "
+		 "waits "
+		 "...,\nby where they wait.\n",
 	.work = work,
 };
 

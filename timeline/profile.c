@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/arena.h"
+#include "timeline/derived.h"
 #include "timeline/profile_tree.h"
 #include "timeline/window.h"
 
@@ -53,6 +54,9 @@ static int sum_samples(
 		rc = window_add_weights(*window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = window_add_values(*window, streams, count, begin_ns, end_ns, error);
+	if (rc == 0)
+		rc = derived_add_weights(*window, run, streams, count, select_begin_ns(select),
+			select_end_ns(select), select_derived(select), error);
 	return rc;
 }
 
@@ -77,17 +81,40 @@ static void put_metrics(struct profile *profile, const struct run *run, const st
 				.is_real = run_metric_is_real(run, m)};
 }
 
-/* Metrics of the streams' time sources, and those that were sampled besides. */
+static void put_derived(struct profile *profile, const struct run *run, const struct select *select)
+{
+	for (unsigned d = 0; d < DERIVED_COUNT; d++)
+		if (select_derived(select) >> d & 1)
+			profile->metrics[profile->metric_count++] =
+				(struct profile_metric){.metric = derived_number(run, (enum derived_metric)d),
+					.name = derived_name((enum derived_metric)d),
+					.unit = "ns"};
+}
+
+/* As the selector names them; those of one name stay as they are. */
+static void order_metrics(struct profile *profile, const struct select *select)
+{
+	for (size_t i = 1; i < profile->metric_count; i++) {
+		struct profile_metric metric = profile->metrics[i];
+		size_t rank = select_metric_rank(select, metric.name), at = i;
+
+		for (; at > 0 && select_metric_rank(select, profile->metrics[at - 1].name) > rank; at--)
+			profile->metrics[at] = profile->metrics[at - 1];
+		profile->metrics[at] = metric;
+	}
+}
+
+/* Metrics of the streams' time sources, those that were sampled besides, and derived ones. */
 static int find_metrics(struct profile *profile, const struct run *run, const struct select *select,
 	const struct window *window, struct arena *arena, struct error *error)
 {
 	uint32_t count = run_metric_count(run), stream_count;
 	const uint32_t *streams = select_streams(select, &stream_count);
-	uint8_t *marks = arena_calloc(arena, count + 1, 1);
+	uint8_t *marks = arena_calloc(arena, count + DERIVED_COUNT, 1);
 	size_t weight_count;
 	const struct window_weight *weights = window_weights(window, &weight_count);
 
-	profile->metrics = arena_calloc(arena, count + 1, sizeof *profile->metrics);
+	profile->metrics = arena_calloc(arena, count + DERIVED_COUNT, sizeof *profile->metrics);
 	if (!marks || !profile->metrics)
 		return error_memory(error);
 	for (size_t i = 0; i < weight_count; i++)
@@ -96,6 +123,8 @@ static int find_metrics(struct profile *profile, const struct run *run, const st
 		mark_named(run, run_stream(run, streams[i])->metric, marks, count);
 	put_metrics(profile, run, select, marks, count, 2);
 	put_metrics(profile, run, select, marks, count, 1);
+	put_derived(profile, run, select);
+	order_metrics(profile, select);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile.h - weights of a window by calling context (S4 10.2-10.4): top-down, bottom-up, flat. Computed
- * from the samples of the window, never stored; samples are in a window when their time is.
+ * from the samples of the window, never stored; samples are in a window when their time is. Derived metrics
+ * (derived.h) are read off the lines of the window, where the selector names them.
  *
  *   samples --sum by context--> scopes (inclusive, exclusive) --view--> tree of rows
  *
@@ -37,7 +38,7 @@ union profile_value {
 };
 
 struct profile_metric {
-	uint32_t metric; /* of the run */
+	uint32_t metric; /* of the run, or derived_number() */
 	const char *name, *unit;
 	bool is_real;
 };
@@ -55,7 +56,7 @@ struct profile_row {
 
 /* All in the arena given, or of the run. */
 struct profile {
-	struct profile_metric *metrics; /* of time sources first */
+	struct profile_metric *metrics; /* as the selector orders them, else of time sources first */
 	size_t metric_count;
 	struct profile_row
 		*rows; /* a parent before its children, siblings by the first metric's inclusive

@@ -330,6 +330,8 @@ static int parse_and_work(struct parse *parse, struct error *error)
 		rc = select_new(&call->select, error);
 		if (rc < 0)
 			return rc;
+		if (program->uses & PROGRAM_DERIVED)
+			select_take_derived(call->select);
 	}
 	rc = parse_words(parse, error);
 	if (rc < 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/derived.h"
 #include "timeline/glob.h"
 #include "timeline/run_parts.h"
 
@@ -44,19 +45,33 @@ static bool list_matches(char *const *list, const char *name)
 	return false;
 }
 
-/* A metric that the run has not is a slip of the pen, not a selection. */
-static int bind_metrics(const struct select *select, struct error *error)
+static bool run_has_metric(const struct run *run, const char *pattern)
 {
-	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
-		bool found = false;
+	for (uint32_t m = 0; m < run_metric_count(run); m++)
+		if (glob_match(pattern, run_metric_name(run, m)))
+			return true;
+	return false;
+}
 
-		for (uint32_t m = 0; m < run_metric_count(select->run); m++)
-			found |= glob_match(select->metrics[i], run_metric_name(select->run, m));
-		if (!found)
-			return error_set(error, ERROR_USAGE, "--metric: %s has no metric '%s' (it has %s%s)",
-				run_path(select->run), select->metrics[i],
-				run_metric_count(select->run) ? run_metric_name(select->run, 0) : "none",
-				run_metric_count(select->run) > 1 ? " and others" : "");
+/* A metric that the run has not is a slip of the pen, not a selection. What was recorded under the name of a
+ * derived metric (by another tool) goes before it. */
+static int bind_metrics(struct select *select, struct error *error)
+{
+	const struct run *run = select->run;
+
+	select->derived = 0;
+	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
+		int derived = select->takes_derived ? derived_find(select->metrics[i]) : -1;
+
+		if (run_has_metric(run, select->metrics[i]))
+			continue;
+		if (derived < 0)
+			return error_set(error, ERROR_USAGE,
+				"--metric: %s has no metric '%s' (it has %s%s)%s", run_path(run),
+				select->metrics[i], run_metric_count(run) ? run_metric_name(run, 0) : "none",
+				run_metric_count(run) > 1 ? " and others" : "",
+				select->takes_derived ? "; every run has " DERIVED_NAMES : "");
+		select->derived |= 1u << derived;
 	}
 	return 0;
 }
@@ -130,6 +145,30 @@ bool select_wants_op(const struct select *select, uint32_t op)
 bool select_wants_metric(const struct select *select, uint32_t metric)
 {
 	return !select->metrics || list_matches(select->metrics, run_metric_name(select->run, metric));
+}
+
+void select_take_derived(struct select *select)
+{
+	select->takes_derived = true;
+}
+
+bool select_has_metric(const struct select *select)
+{
+	return select->metrics != NULL;
+}
+
+unsigned select_derived(const struct select *select)
+{
+	return select->derived;
+}
+
+size_t select_metric_rank(const struct select *select, const char *name)
+{
+	size_t i = 0;
+
+	while (select->metrics && select->metrics[i] && !glob_match(select->metrics[i], name))
+		i++;
+	return i;
 }
 
 bool select_has_record_filter(const struct select *select)

@@ -17,6 +17,8 @@ void select_free(struct select *select);
 /* Takes one option by its name without dashes: time streams context op metric min depth by top.
  * ERROR_USAGE with a sentence when the value is wrong. Returns 1 when the name is none of the selector's. */
 int select_option(struct select *select, const char *name, const char *value, struct error *error);
+/* From now on --metric may name derived metrics (derived.h), too; before binding. */
+void select_take_derived(struct select *select);
 /* Text of --help for the selector's options, the same in every program. */
 const char *select_help(void);
 
@@ -37,6 +39,11 @@ const uint32_t *select_streams(const struct select *select, uint32_t *count);
 bool select_wants_context(const struct select *select, uint32_t context);
 bool select_wants_op(const struct select *select, uint32_t op);
 bool select_wants_metric(const struct select *select, uint32_t metric);
+bool select_has_metric(const struct select *select); /* --metric was given */
+/* Derived metrics that --metric names, bits 1 << enum derived_metric; 0 where they are not taken. */
+unsigned select_derived(const struct select *select);
+/* Which of --metric's names is this metric's, from 0; 0 without --metric. */
+size_t select_metric_rank(const struct select *select, const char *name);
 bool select_has_record_filter(const struct select *select); /* any of context, op, metric, min */
 uint64_t select_min_ns(const struct select *select);	    /* 0: none */
 uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none */

@@ -32,10 +32,12 @@ struct select {
 	char **ops, **metrics; /* patterns, ended by NULL */
 	uint64_t min_ns, top;
 	uint32_t depth;
+	bool takes_derived;
 	/* -- after binding -- */
 	struct run *run;
 	uint64_t begin_ns, end_ns;
 	uint32_t *streams, stream_count;
+	unsigned derived;
 };
 
 /* Names of the options, by enum select_option_id. */

@@ -10,6 +10,7 @@
 
 #include "store/arena.h"
 #include "store/hash.h"
+#include "timeline/derived.h"
 #include "timeline/escape.h"
 #include "timeline/numbering.h"
 #include "timeline/place.h"
@@ -26,6 +27,7 @@ struct stats_work {
 	struct run *run;
 	struct arena *arena;
 	const struct select *select; /* NULL: everything matches */
+	unsigned derived;	     /* metrics to count (derived.h), 0: all time, states as rows */
 	enum stats_by by;
 	uint32_t depth;
 	struct numbering row_keys;
@@ -137,14 +139,26 @@ static struct stats_row *row_of(struct stats_work *work, bool is_state)
 	return work->rows[number].key ? &work->rows[number] : NULL;
 }
 
+/* Where waits are what is counted, they fall on the key of their place, as work does. */
+static struct window_time keyed_as(const struct stats_work *work, const struct window_time *cell)
+{
+	struct window_time keyed = *cell;
+	bool has_place = work->by == STATS_STREAM || (work->by != STATS_OP && cell->context != 0);
+
+	if (work->derived && has_place)
+		keyed.state = EXTENT_WORK;
+	return keyed;
+}
+
 static bool add_cell(struct stats_work *work, const struct window_time *cell, uint32_t stream)
 {
+	struct window_time keyed = keyed_as(work, cell);
 	struct stats_row *row;
 	uint64_t *best_ns;
 	bool is_state;
 
 	work->key.size = 0;
-	if (!stats_put_key(&work->key, &is_state, work->run, cell, stream, work->by, work->depth))
+	if (!stats_put_key(&work->key, &is_state, work->run, &keyed, stream, work->by, work->depth))
 		return false;
 	row = row_of(work, is_state);
 	if (!row)
@@ -163,8 +177,18 @@ static bool add_cell(struct stats_work *work, const struct window_time *cell, ui
 	return true;
 }
 
+static bool is_counted(const struct stats_work *work, const struct window_time *cell)
+{
+	for (unsigned d = 0; d < DERIVED_COUNT; d++)
+		if (work->derived >> d & 1 && derived_counts((enum derived_metric)d, cell->state))
+			return true;
+	return !work->derived;
+}
+
 static bool is_wanted(const struct stats_work *work, const struct window_time *cell)
 {
+	if (!is_counted(work, cell))
+		return false;
 	return !work->select ||
 	       (select_wants_context(work->select, cell->context) && select_wants_op(work->select, cell->op));
 }
@@ -219,6 +243,16 @@ static int give_rows(struct stats_work *work, struct stats *stats, struct error 
 	return 0;
 }
 
+static int add_stream(struct stats_work *work, struct stats *stats, struct window *window, uint32_t stream,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	if (work->derived && run_stream(work->run, stream)->s.kind != STORE_STREAM_CPU)
+		return 0;
+	stats->streams++;
+	return work->derived ? derived_add_time(window, work->run, stream, begin_ns, end_ns, error)
+			     : window_add_time(window, stream, begin_ns, end_ns, error);
+}
+
 /* All of these streams as one. */
 static int add_streams(struct stats_work *work, struct stats *stats, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error)
@@ -229,7 +263,7 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = window_add_time(window, streams[i], begin_ns, end_ns, error);
+		rc = add_stream(work, stats, window, streams[i], begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = fold(work, stats, window, streams[0], error);
 	window_free(window);
@@ -267,8 +301,12 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	struct arena *arena, struct error *error)
 {
-	struct stats_work work = {
-		.run = run, .arena = arena, .select = select, .by = by, .depth = select_depth(select)};
+	struct stats_work work = {.run = run,
+		.arena = arena,
+		.select = select,
+		.derived = select_derived(select),
+		.by = by,
+		.depth = select_depth(select)};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 

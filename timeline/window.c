@@ -146,35 +146,33 @@ void window_free(struct window *window)
 	free(window);
 }
 
-static int add_extent(struct window *window, const struct extent *extent, struct error *error)
+int window_put_time(struct window *window, const struct window_time *time, struct error *error)
 {
-	struct window_time key = {.context = extent->context, .op = extent->op, .state = extent->state};
+	struct window_time key = {.context = time->context, .op = time->op, .state = time->state};
 	struct window_time *row = row_of(&window->times, &key);
 
 	if (!row)
 		return error_memory(error);
-	row->time_ns += extent->end_ns - extent->begin_ns;
-	row->records += extent->is_record_begin;
+	row->time_ns += time->time_ns;
+	row->records += time->records;
 	return 0;
-}
-
-static int take_piece(void *own, const struct extent *extent, struct error *error)
-{
-	return add_extent(own, extent, error);
 }
 
 static int take_sum(
 	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
 {
-	struct window *window = own;
-	struct window_time wanted = {.context = key->context, .op = key->op, .state = key->state};
-	struct window_time *row = row_of(&window->times, &wanted);
+	const struct window_time time = {.context = key->context,
+		.op = key->op,
+		.state = key->state,
+		.records = records,
+		.time_ns = time_ns};
 
-	if (!row)
-		return error_memory(error);
-	row->time_ns += time_ns;
-	row->records += records;
-	return 0;
+	return window_put_time(own, &time, error);
+}
+
+static int take_piece(void *own, const struct extent *extent, struct error *error)
+{
+	return take_sum(own, extent, extent->end_ns - extent->begin_ns, extent->is_record_begin, error);
 }
 
 int window_add_time(
@@ -190,6 +188,18 @@ static struct window_weight *weight_row(struct window *window, uint32_t context,
 	struct window_weight key = {.context = context, .metric = metric};
 
 	return row_of(&window->weights, &key);
+}
+
+int window_put_weight(struct window *window, const struct window_weight *weight, struct error *error)
+{
+	struct window_weight *row = weight_row(window, weight->context, weight->metric);
+
+	if (!row)
+		return error_memory(error);
+	row->samples += weight->samples;
+	row->weight += weight->weight;
+	row->real += weight->real;
+	return 0;
 }
 
 static void add_sample(struct window_weight *row, uint64_t amount, bool is_real)

@@ -46,6 +46,10 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 int window_add_values(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 
+/* Adds one sum: its own counts to those of its key. */
+int window_put_time(struct window *window, const struct window_time *time, struct error *error);
+int window_put_weight(struct window *window, const struct window_weight *weight, struct error *error);
+
 /* What was added so far, in the order in which it was first met; valid until the next add. */
 const struct window_time *window_times(const struct window *window, size_t *count);
 const struct window_weight *window_weights(const struct window *window, size_t *count);

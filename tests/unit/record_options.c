@@ -72,7 +72,10 @@ static void test_events(void **state)
 	assert_null(event("CPUTIME@12x"));
 	assert_null(event("CPUTIME@99999999999999999999"));
 	assert_null(event("CPUTIMES"));
-	assert_null(event("REALTIME"));
+	assert_string_equal(event("REALTIME"), "CPUTIME@5000");
+	assert_string_equal(event("REALTIME@1000"), "CPUTIME@1000");
+	assert_string_equal(event("BLOCKTIME"), "CPUTIME@5000");
+	assert_null(event("REALTIME@0"));
 	assert_null(event(""));
 }
 
@@ -97,6 +100,9 @@ static void test_counters(void **state)
 	(void)state;
 	assert_string_equal(EVENTS({"page-faults@1"}), "CPUTIME@5000 page-faults=1:2:0:0:1:");
 	assert_string_equal(EVENTS({"CPUTIME@100", "faults@f16:"}) ? "taken" : "refused", "refused");
+	assert_string_equal(EVENTS({"REALTIME", "CPUTIME@100"}), "CPUTIME@100");
+	assert_string_equal(EVENTS({"REALTIME", "CPUTIME", "BLOCKTIME"}, .rate = "f1000"), "CPUTIME@1000");
+	assert_string_equal(EVENTS({"task-clock@1000000", "REALTIME@7"}), "task-clock@1000000n BY=perf");
 	assert_string_equal(EVENTS({"CPUTIME@100", "Faults@f16"}), "CPUTIME@100 Faults=1:2:0:0:10:f");
 	assert_string_equal(EVENTS({"cycles:u:ppp@4000001", "cs@3"}),
 		"CPUTIME@5000 cycles:u:ppp=0:0:0:0:3d0901:uppp cs=1:3:0:0:3:");

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * derived.h - metrics that no signal samples: what threads spent running or not, by call path, read off their
+ * lines (extent.h). In nanoseconds of the window; GPU queues have none.
+ *
+ *   REALTIME = work + SYNC + BLOCKED + RUNNABLE; the rest of the window is unknown, unmonitored, lost, absent
+ *
+ * A wait hangs under the path of the call that waits. A runnable thread stands where its last sample was;
+ * what neither says where it waited has no path. They add up: over windows, streams and contexts.
+ */
+#ifndef TIMELINE_DERIVED_H
+#define TIMELINE_DERIVED_H
+
+#include "timeline/window.h"
+
+enum derived_metric { DERIVED_REALTIME, DERIVED_BLOCKED, DERIVED_RUNNABLE, DERIVED_SYNC, DERIVED_COUNT };
+#define DERIVED_NAMES "REALTIME, BLOCKED, RUNNABLE and SYNC"
+const char *derived_name(enum derived_metric metric);
+int derived_find(const char *name); /* -1: none */
+/* Does time in that state count? */
+bool derived_counts(enum derived_metric metric, enum extent_state state);
+
+/* Its number beside the run's own metrics. */
+static inline uint32_t derived_number(const struct run *run, enum derived_metric metric)
+{
+	return run_metric_count(run) + (uint32_t)metric;
+}
+
+/* Adds the times of [begin, end) of a CPU thread, runnable ones with their context. */
+int derived_add_time(struct window *window, struct run *run, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error);
+
+/* Adds the wanted metrics (bits 1 << enum derived_metric) of these streams as weights. */
+int derived_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, unsigned wanted, struct error *error);
+
+#endif
