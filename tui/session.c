@@ -12,6 +12,7 @@
 #include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/compare.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/source.h"
@@ -401,6 +402,7 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	compare_close(session->compare);
 	if (session->source)
 		source_fini(session->source);
 	free(session->source);
