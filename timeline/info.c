@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "timeline/coverage.h"
+#include "timeline/line_check.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -224,15 +225,19 @@ int info_print_streams(struct run *run, const struct select *select, enum report
 int info_check(struct run *run, enum report_format format, FILE *out, struct error *error)
 {
 	struct report *report = NULL;
+	uint64_t rollups = 0;
 	int rc = 0;
 
 	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
 		rc = store_reader_check(run_store(run, store), error);
+	if (rc == 0)
+		rc = line_check(run, &rollups, error);
 	if (rc == 0)
 		rc = report_open(&report, out, format, "hpct-info", pair_columns, COUNT(pair_columns), error);
 	if (rc < 0)
 		return rc;
 	put_pair(report, "check", "sound");
 	put_number(report, "stores", run_store_count(run));
+	put_number(report, "line_rollups", rollups);
 	return report_close(report, error);
 }

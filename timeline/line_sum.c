@@ -336,19 +336,22 @@ struct rolled {
 	unsigned shift_max;
 };
 
+struct extent line_roll_extent(struct run *run, const struct run_part *part, const struct store_sum *sum)
+{
+	uint32_t op = sum->metric >> 4;
+
+	return (struct extent){.context = part->contexts ? part->contexts[sum->context] : sum->context,
+		.op = op < STORE_OP_COUNT ? op : run_op_of(run, (unsigned)(part - run->parts), op),
+		.state = (enum extent_state)(sum->metric & 15)};
+}
+
 static int give_roll(struct rolled *rolled, const struct store_sums *sums, struct error *error)
 {
-	const struct run_part *part = rolled->part;
 	int code = 0;
 
 	for (uint32_t i = 0; i < sums->count && !code; i++) {
 		const struct store_sum *sum = &sums->entries[i];
-		uint32_t op = sum->metric >> 4;
-		struct extent key = {.context = part->contexts ? part->contexts[sum->context] : sum->context,
-			.op = op < STORE_OP_COUNT
-				      ? op
-				      : run_op_of(rolled->run, (unsigned)(part - rolled->run->parts), op),
-			.state = (enum extent_state)(sum->metric & 15)};
+		struct extent key = line_roll_extent(rolled->run, rolled->part, sum);
 
 		code = rolled->sink->sum(rolled->sink->own, &key, sum->weight, sum->samples, error);
 	}
@@ -428,11 +431,27 @@ static uint64_t store_edge(const struct run_part *part, uint64_t time_ns)
 	return time_ns == STORE_OPEN_NS ? time_ns : run_part_store_time(part, time_ns);
 }
 
+int line_roll_rules(struct run *run, uint32_t stream, struct line_rules *rules, struct error *error)
+{
+	const struct run_stream *r = run_stream(run, stream);
+	const struct run_part *part = &run->parts[r->store];
+	const struct run_line *line;
+	int code = run_line(run, stream, &line, error);
+
+	if (code)
+		return code;
+	*rules = extent_rules(r, line);
+	rules->begin_ns = store_edge(part, rules->begin_ns);
+	rules->end_ns = store_edge(part, rules->end_ns);
+	rules->first_ns = store_edge(part, rules->first_ns);
+	rules->last_ns = store_edge(part, rules->last_ns);
+	return 0;
+}
+
 int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
 	const struct line_sink *sink, struct error *error)
 {
 	const struct run_stream *r = run_stream(run, stream);
-	const struct run_line *line;
 	struct rolled rolled = {.run = run,
 		.part = &run->parts[r->store],
 		.sink = sink,
@@ -441,14 +460,9 @@ int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_n
 		.at_ns = begin_ns,
 		.end_ns = end_ns,
 		.shift_max = shift_max};
-	int code = run_line(run, stream, &line, error);
+	int code = line_roll_rules(run, stream, &rolled.rules, error);
 
 	if (code || run->options.no_rollups || begin_ns >= end_ns)
 		return code ? code : walk_to(&rolled, end_ns, error);
-	rolled.rules = extent_rules(r, line);
-	rolled.rules.begin_ns = store_edge(rolled.part, rolled.rules.begin_ns);
-	rolled.rules.end_ns = store_edge(rolled.part, rolled.rules.end_ns);
-	rolled.rules.first_ns = store_edge(rolled.part, rolled.rules.first_ns);
-	rolled.rules.last_ns = store_edge(rolled.part, rolled.rules.last_ns);
 	return sum_rolled(&rolled, error);
 }

@@ -14,7 +14,9 @@
 #ifndef TIMELINE_LINE_SUM_H
 #define TIMELINE_LINE_SUM_H
 
+#include "store/sums.h"
 #include "timeline/extent.h"
+#include "timeline/run_parts.h"
 
 /* Takes the line from the window's begin to its end; pieces and sums come in order, without gap or
  * overlap. Each returns 0 or negative. */
@@ -32,5 +34,10 @@ struct line_sink {
 /* `shift_max`: sums do not reach over the edges of buckets of 2^shift_max ns (63: anything goes). */
 int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
 	const struct line_sink *sink, struct error *error);
+
+/* The rules, in its store's time, by which rollups of the stream's line must have been made. */
+int line_roll_rules(struct run *run, uint32_t stream, struct line_rules *rules, struct error *error);
+/* What an entry of such a rollup is to the run; a stretch without begin and end. */
+struct extent line_roll_extent(struct run *run, const struct run_part *part, const struct store_sum *sum);
 
 #endif

@@ -8,7 +8,8 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "store/line_roll.h"
-#include "timeline/run_parts.h"
+#include "timeline/line_check.h"
+#include "timeline/line_sum.h"
 #include "timeline/tile.h"
 #include "timeline/window.h"
 
@@ -247,6 +248,15 @@ static unsigned count_rolls(struct run *run)
 	return count;
 }
 
+static void check_sound(struct run *run)
+{
+	struct error error = {0};
+	uint64_t rollups;
+
+	if (line_check(run, &rollups, &error))
+		fail_msg("%s", error.text);
+}
+
 static unsigned check_made(const struct made *made)
 {
 	const struct run_options no_rollups = {.no_rollups = true};
@@ -270,6 +280,7 @@ static unsigned check_made(const struct made *made)
 		check_tiles(rolled, naive, stream, shift, (made->begin_ns + small_below(length_ns)) >> shift);
 	}
 	count = count_rolls(rolled);
+	check_sound(rolled);
 	run_close(rolled);
 	run_close(naive);
 	return count;
@@ -333,9 +344,137 @@ static void test_late_loss(void **state)
 	small_end(&made.small);
 }
 
+/* ---- a rollup that lies ---- */
+
+/* The value with one record more or less in an entry, sealed as the writer seals; empty when its bytes would
+ * not fit where it lay. */
+static struct store_bytes lie(struct run *run, const struct store_line_roll *roll, bool more)
+{
+	struct store_bytes bytes = {0};
+	struct store_sums sums = {0};
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+	const uint8_t *rules;
+
+	store_key_roll_put(key, &roll->key);
+	input = store_input_sealed(roll->value, key, sizeof key);
+	rules = input.at;
+	for (int i = 0; i < 6; i++)
+		store_input_varint(&input);
+	store_bytes_begin_sealed(&bytes);
+	store_bytes_put(&bytes, rules, (size_t)(input.at - rules));
+	store_sums_get(&sums, &input, run->parts[0].context_count, UINT32_MAX, false);
+	assert_false(input.bad);
+	sums.entries[small_below(sums.count)].samples += more ? 1 : UINT64_MAX;
+	store_sums_put(&sums, &bytes);
+	store_bytes_seal(&bytes, key, sizeof key);
+	store_sums_fini(&sums);
+	if (bytes.size != roll->value.size)
+		bytes.size = 0;
+	return bytes;
+}
+
+/* Wherever it lies: free pages hold older copies. */
+static void overwrite(const char *path, const struct store_slice old, const struct store_bytes *new)
+{
+	static uint8_t bytes[32 << 20];
+	FILE *file = fopen(path, "r+b");
+	size_t size = fread(bytes, 1, sizeof bytes, file), count = 0;
+
+	assert_true(size < sizeof bytes);
+	for (uint8_t *at = bytes; (at = memmem(at, size - (size_t)(at - bytes), old.bytes, old.size));) {
+		memcpy(at, new->data, new->size);
+		count++;
+	}
+	rewind(file);
+	assert_true(count && fwrite(bytes, 1, size, file) == size);
+	fclose(file);
+}
+
+/* A rollup that readers believe, of a random size. */
+static bool find_roll(struct run *run, uint32_t stream, struct store_line_roll *roll)
+{
+	struct line_rules rules;
+	struct error error = {0};
+	const struct store_sums *sums;
+	uint64_t from_ns = run->begin_ns + run->origin_ns + small_below(run->end_ns - run->begin_ns);
+
+	assert_false(line_roll_rules(run, stream, &rules, &error));
+	from_ns = small_below(3) ? store_bucket_of(from_ns, 33) : from_ns;
+	return store_line_roll_find(run->parts[0].reader, stream, from_ns,
+		       small_below(2) ? STORE_SHIFT_MAX : 30, roll, &error) == 1 &&
+	       store_line_roll_read(run->parts[0].reader, roll, &rules, &sums, &error) == 1;
+}
+
+/* False: none was found to be changed. */
+static bool check_lie(const struct small_run *small)
+{
+	struct store_line_roll roll;
+	struct store_bytes bytes;
+	struct error error = {0};
+	char path[128];
+	struct run *run;
+	uint64_t rollups;
+	bool is_changed;
+	uint8_t *old;
+
+	if (run_open(&run, small->path, NULL, &error))
+		fail_msg("%s", error.text);
+	snprintf(path, sizeof path, "%s/node-1.mdb", small->path);
+	if (!find_roll(run, (uint32_t)small_below(STREAMS), &roll)) {
+		run_close(run);
+		return false;
+	}
+	bytes = lie(run, &roll, small_below(2));
+	is_changed = bytes.size > 0;
+	old = malloc(roll.value.size); /* the value itself lies in the file's map */
+	memcpy(old, roll.value.bytes, roll.value.size);
+	run_close(run);
+	if (is_changed)
+		overwrite(path, (struct store_slice){old, roll.value.size}, &bytes);
+	free(old);
+	store_bytes_fini(&bytes);
+	if (!is_changed)
+		return false;
+	if (run_open(&run, small->path, NULL, &error))
+		fail_msg("%s", error.text);
+	/* The seal is right: the store itself finds nothing. */
+	if (store_reader_check(run->parts[0].reader, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(line_check(run, &rollups, &error), -ERROR_RUN);
+	assert_non_null(strstr(error.text, "is not what its records say"));
+	run_close(run);
+	return true;
+}
+
+static void test_lie(void **state)
+{
+	unsigned lies = 0;
+
+	(void)state;
+	small_seed("line_lie");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made made;
+
+		begin_made(&made);
+		for (int step = 0; step < STEPS; step++)
+			go_on(&made, (uint32_t)small_below(STREAMS));
+		close_made(&made);
+		for (int try = 0; try < 40; try++)
+			if (check_lie(&made.small)) {
+				lies++;
+				break;
+			}
+		small_end(&made.small);
+	}
+	printf("%u of %u rounds told a lie\n", lies, ROUNDS);
+	assert_true(lies > 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_late_loss), cmocka_unit_test(test_random)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_late_loss), cmocka_unit_test(test_random), cmocka_unit_test(test_lie)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

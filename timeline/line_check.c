@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_check.c - sums the line of each rollup's bucket from what is smaller, takes the rollup away from it,
+ * and looks whether anything is left.
+ */
+#include "timeline/line_check.h"
+
+#include "store/line_roll.h"
+#include "store/roll_walk.h"
+#include "timeline/line_sum.h"
+#include "timeline/run_parts.h"
+
+struct check {
+	struct run *run;
+	const struct run_part *part;
+	uint32_t stream, id_in_store;
+	struct line_rules rules;
+	struct store_sums left; /* the line less the rollup */
+	uint64_t count;
+};
+
+static int add_sum(
+	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
+{
+	struct check *check = own;
+
+	store_sums_add(&check->left, &(struct store_sum){.samples = records,
+					     .weight = time_ns,
+					     .context = key->context,
+					     .metric = store_line_roll_metric(key->state, key->op)});
+	return check->left.failed ? error_memory(error) : 0;
+}
+
+static int add_piece(void *own, const struct extent *extent, struct error *error)
+{
+	return add_sum(own, extent, extent->end_ns - extent->begin_ns, extent->is_record_begin, error);
+}
+
+/* Sums are modulo 2^64: taking away is adding. */
+static int take_away(struct check *check, const struct store_sums *sums, struct error *error)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < sums->count && !code; i++) {
+		struct extent key = line_roll_extent(check->run, check->part, &sums->entries[i]);
+
+		code = add_sum(check, &key, -sums->entries[i].weight, -sums->entries[i].samples, error);
+	}
+	return code;
+}
+
+static int differs(const struct check *check, const struct store_key_roll *key, struct error *error)
+{
+	const char *path = check->part->path;
+
+	return error_set(error, ERROR_RUN,
+		"'%s' is damaged: the rollup of stream %u's line from %llu ns on, 2^%u ns long, is not what "
+		"its "
+		"records say; ask with --no-rollups, or use a copy of the run",
+		path, check->id_in_store, (unsigned long long)key->begin_ns, key->shift);
+}
+
+static int check_roll(struct check *check, const struct store_line_roll *roll, struct error *error)
+{
+	const struct line_sink sink = {.own = check, .piece = add_piece, .sum = add_sum};
+	uint64_t begin_ns = run_part_time(check->part, roll->key.begin_ns);
+	uint64_t end_ns =
+		run_part_time(check->part, store_roll_last(roll->key.begin_ns, roll->key.shift)) + 1;
+	const struct store_sums *sums;
+	int code = store_line_roll_read(check->part->reader, roll, &check->rules, &sums, error);
+
+	if (code <= 0)
+		return code; /* made by other rules: no reader believes it */
+	/* Clocks of hosts may lie so far apart that times are bent to what there is: it is never used. */
+	if (end_ns - begin_ns != (uint64_t)1 << roll->key.shift)
+		return 0;
+	check->count++;
+	store_sums_clear(&check->left);
+	code = take_away(check, sums, error);
+	if (!code)
+		code = line_sum(
+			check->run, check->stream, begin_ns, end_ns, roll->key.shift - 1u, &sink, error);
+	for (uint32_t i = 0; i < check->left.count && !code; i++)
+		if (check->left.entries[i].samples || check->left.entries[i].weight)
+			code = differs(check, &roll->key, error);
+	return code;
+}
+
+static int check_stream(struct check *check, struct error *error)
+{
+	struct store_line_roll roll;
+	uint64_t from_ns = 0;
+	unsigned shift = STORE_SHIFT_MAX;
+	int code = line_roll_rules(check->run, check->stream, &check->rules, error);
+
+	while (!code && (code = store_line_roll_find(check->part->reader, check->id_in_store, from_ns, shift,
+				 &roll, error)) == 1) {
+		from_ns = roll.key.begin_ns;
+		shift = roll.key.shift;
+		code = shift ? check_roll(check, &roll, error) : 0;
+		if (shift)
+			shift--;
+		else if (from_ns++ == UINT64_MAX)
+			break;
+		else
+			shift = STORE_SHIFT_MAX;
+	}
+	return code;
+}
+
+int line_check(struct run *run, uint64_t *rollups, struct error *error)
+{
+	struct check check = {.run = run};
+	int code = 0;
+
+	for (uint32_t stream = 0; stream < run_stream_count(run) && !code; stream++) {
+		const struct run_stream *r = run_stream(run, stream);
+
+		check.stream = stream;
+		check.part = &run->parts[r->store];
+		check.id_in_store = r->id_in_store;
+		code = check_stream(&check, error);
+	}
+	store_sums_fini(&check.left);
+	*rollups = check.count;
+	return code;
+}
