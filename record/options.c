@@ -32,6 +32,7 @@ const char options_help[] =
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
 	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
+	"      --with-sources     keep the source files that names mention in the run\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
 	"  -h, --help   -V, --version    (--sampler, --force: see the man page)\n"
 	"\n"
@@ -54,6 +55,7 @@ static const struct option long_options[] = {
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
+	{"with-sources", no_argument, NULL, 'K'},
 	{"strict", no_argument, NULL, 'X'},
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
@@ -142,6 +144,9 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return 0;
 	case 'W':
 		options->no_switches = true;
+		return 0;
+	case 'K':
+		options->with_sources = true;
 		return 0;
 	case 'X':
 		options->strict = true;
