@@ -64,6 +64,7 @@ struct collector {
 	int listener;
 	struct store_writer *writer;
 	struct naming *naming;
+	struct sources sources;
 	struct measured *processes;
 	struct launcher *launchers;
 	struct caller *callers;
@@ -478,6 +479,7 @@ static void settle(struct collector *collector)
 	struct launcher **link = &collector->launchers;
 
 	collector->summary.unmonitored_children = collector->children.unmonitored;
+	sources_keep(&collector->sources, collector->writer);
 	summary_put(&collector->summary, collector->writer, naming_outstanding(collector->naming),
 		collector->has_failed ? collector->failure.text : NULL);
 	if (collector->is_closing)
@@ -580,6 +582,7 @@ static void collector_fini(struct collector *collector)
 	struct error error;
 
 	naming_free(collector->naming);
+	sources_fini(&collector->sources);
 	modules_close();
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
@@ -615,12 +618,16 @@ static void refuse(const struct collector *collector, const struct error *why)
 _Noreturn static void collector_run(
 	const struct collect_plan *plan, const struct host *host, uint64_t origin_ns)
 {
-	struct collector collector = {
-		.plan = plan, .host = *host, .listener = DETACH_LISTENER, .origin_ns = origin_ns};
+	struct collector collector = {.plan = plan,
+		.host = *host,
+		.sources = {.is_wanted = plan->with_sources},
+		.listener = DETACH_LISTENER,
+		.origin_ns = origin_ns};
 	struct error error;
 
 	detach(host->listener);
-	if (store_make(&collector, &error) || naming_new(&collector.naming, plan->names, &error)) {
+	if (store_make(&collector, &error) ||
+		naming_new(&collector.naming, plan->names, &collector.sources, &error)) {
 		refuse(&collector, &error);
 		_exit(1);
 	}

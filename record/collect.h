@@ -6,6 +6,8 @@
 #ifndef RECORD_COLLECT_H
 #define RECORD_COLLECT_H
 
+#include <stdbool.h>
+
 #include "record/host.h"
 
 struct collect_plan {
@@ -15,6 +17,7 @@ struct collect_plan {
 	const char *events;
 	const char *names;	 /* path of hpct-names */
 	const char *unmonitored; /* why the first program takes no agent; NULL: it does */
+	bool with_sources;	 /* keep the source files that names mention */
 };
 
 /* Forks the collector; it takes over host->listener. Negative: it could not be started. */

@@ -109,7 +109,8 @@ static int collector_start(struct record *record, struct error *error)
 		.launch = record->name.id,
 		.events = record->options.events,
 		.names = record->parts.names,
-		.unmonitored = record->target.unmeasurable};
+		.unmonitored = record->target.unmeasurable,
+		.with_sources = record->options.with_sources};
 	char *command;
 	int result = rundir_make(record->run, record->name.is_shared ? record->name.id : NULL,
 		record->options.overwrite, &record->made_run, error);

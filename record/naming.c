@@ -25,6 +25,7 @@ struct frame {
 
 struct naming {
 	char *program;
+	struct sources *sources;
 	pid_t pid; /* 0: not running */
 	int to, from;
 	unsigned starts;
@@ -41,7 +42,7 @@ struct naming {
 	struct store_bytes in;
 };
 
-int naming_new(struct naming **out, const char *program, struct error *error)
+int naming_new(struct naming **out, const char *program, struct sources *sources, struct error *error)
 {
 	struct naming *naming = calloc(1, sizeof(*naming));
 
@@ -51,6 +52,7 @@ int naming_new(struct naming **out, const char *program, struct error *error)
 		free(naming);
 		return error_memory(error);
 	}
+	naming->sources = sources;
 	naming->to = naming->from = -1;
 	naming->context_seen = STORE_CONTEXT_FIRST;
 	*out = naming;
@@ -298,7 +300,8 @@ static uint32_t text_add(struct store_writer *writer, const char *text)
 	return store_writer_text(writer, text, strlen(text));
 }
 
-static void answer_store(struct store_writer *writer, const struct names_answer *answer)
+static void answer_store(
+	struct naming *naming, struct store_writer *writer, const struct names_answer *answer)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
 
@@ -313,6 +316,8 @@ static void answer_store(struct store_writer *writer, const struct names_answer 
 			.decl_file = text_add(writer, from->decl_file),
 			.decl_line = from->decl_line,
 			.start = from->start};
+		sources_mention(naming->sources, scopes[i].file);
+		sources_mention(naming->sources, scopes[i].decl_file);
 	}
 	store_writer_symbol(writer, answer->module, answer->offset, scopes, answer->scope_count);
 }
@@ -330,7 +335,7 @@ static bool answer_take(struct naming *naming, struct store_writer *writer, cons
 	if (!key.module || !naming->known_room || !naming->known[frame_place(naming, key)].module ||
 		naming->answered >= naming->asked_count)
 		return false;
-	answer_store(writer, &answer);
+	answer_store(naming, writer, &answer);
 	naming->answered++;
 	return true;
 }

@@ -9,12 +9,13 @@
 #ifndef RECORD_NAMING_H
 #define RECORD_NAMING_H
 
-#include "store/writer.h"
+#include "record/sources.h"
 
 struct naming;
 
-/* `program`: path of hpct-names. Nothing is started until there is something to name. */
-int naming_new(struct naming **naming, const char *program, struct error *error);
+/* `program`: path of hpct-names. Nothing is started until there is something to name. Files that answers
+ * mention are told to `sources`, which stays the caller's. */
+int naming_new(struct naming **naming, const char *program, struct sources *sources, struct error *error);
 void naming_free(struct naming *naming);
 
 /* Queues the frames of contexts added since the last call. */

@@ -35,7 +35,7 @@ const char options_help[] =
 	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
 	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
-	"  -h, --help   -V, --version    (--sampler, --force: see the man page)\n"
+	"  -h, --help   -V, --version   (--with-sources, --sampler, --force: man page)\n"
 	"\n"
 	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
 	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
@@ -57,6 +57,7 @@ static const struct option long_options[] = {
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
+	{"with-sources", no_argument, NULL, 'K'},
 	{"strict", no_argument, NULL, 'X'},
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
@@ -148,6 +149,9 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return 0;
 	case 'W':
 		options->no_switches = true;
+		return 0;
+	case 'K':
+		options->with_sources = true;
 		return 0;
 	case 'X':
 		options->strict = true;

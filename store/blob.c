@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blob.c - whole files kept in the run (GPU binaries), packed with zstd: into the writer's pending facts, and
- * out of the reader's snapshot.
+ * blob.c - whole files kept in the run (GPU binaries, sources), packed with zstd: into the writer's pending
+ * facts, and out of the reader's snapshot.
  *
  *   blob | key u64 BE |  value | seal u32 | bytes unpacked varint | zstd frame |
  */
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
+#include "store/hash.h"
 #include "store/key.h"
 #include "store/reader_state.h"
 #include "store/writer_state.h"
 
 #define LEVEL 3
+#define SOURCE_SEED 0x736563727566u /* apart from hashes of content */
 #define BLOB_BYTES_MAX ((size_t)1 << 30)
+
+uint64_t store_source_key(const char *path)
+{
+	return store_hash64(path, strlen(path), SOURCE_SEED);
+}
 
 static void key_put(uint8_t key[STORE_KEY_BLOB_BYTES], uint64_t id)
 {

@@ -163,4 +163,7 @@ struct store_record {
  * not at hand, so context id, what, amount, bytes, link, attributes. */
 int store_record_compare(const struct store_record *a, const struct store_record *b);
 
+/* Key of the blob that holds the source file which debug information knows by that path. */
+uint64_t store_source_key(const char *path);
+
 #endif

@@ -6,6 +6,7 @@
 #include "timeline/profile.h"
 #include "timeline/program.h"
 #include "timeline/progress.h"
+#include "timeline/source_report.h"
 
 #define FIXED_COLUMNS 8
 #define TABLE_LEAST_PERCENT 0.1 /* of the root; a table shows nothing smaller unless asked */
@@ -14,6 +15,8 @@
 struct choice {
 	enum profile_view view;
 	bool all;
+	const char *source; /* FILE[:LINE]; NULL: a view */
+	struct source_file file;
 };
 
 static int take_view(void *own, const char *value, struct error *error)
@@ -34,6 +37,41 @@ static int take_all(void *own, const char *value, struct error *error)
 	(void)value, (void)error;
 	choice->all = true;
 	return 0;
+}
+
+static int take_source(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	choice->source = value;
+	return *value ? 0 : error_set(error, ERROR_USAGE, "--source: say FILE or FILE:LINE");
+}
+
+static int take_map(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+	const char *to = strchr(value, '=');
+	char from[SOURCE_PATH];
+
+	if (to && to > value && to - value < SOURCE_PATH) {
+		memcpy(from, value, (size_t)(to - value));
+		from[to - value] = '\0';
+		if (source_file_map(&choice->file, from, to + 1) == 0)
+			return 0;
+	}
+	return error_set(error, ERROR_USAGE,
+		"-R %.200s: say OLD=NEW, up to %d times: paths that begin with OLD are looked for below NEW",
+		value, SOURCE_MAPS);
+}
+
+static int take_include(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	if (*value && source_file_include(&choice->file, value) == 0)
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"-I %.200s: say a directory, or DIR/+ for all below it, up to %d times", value, SOURCE_MAPS);
 }
 
 /* ---- scripts ---- */
@@ -226,12 +264,28 @@ static int print_rows(const struct program_call *call, const struct profile *pro
 	return rc;
 }
 
+static int work_source(struct program_call *call, struct choice *choice, struct error *error)
+{
+	struct source_ask ask = {.file = &choice->file, .is_whole = choice->all};
+	int rc = source_ask_parse(&ask, choice->source, &call->arena, error);
+
+	choice->file.run = call->run;
+	if (rc == 0 && call->format == REPORT_TABLE)
+		rc = print_coverage(call, error);
+	if (rc == 0)
+		rc = source_report(call->run, call->select, &ask, call->format, &call->arena, error);
+	source_file_fini(&choice->file);
+	return rc;
+}
+
 static int work(struct program_call *call, struct error *error)
 {
-	const struct choice *choice = call->own;
+	struct choice *choice = call->own;
 	struct profile profile = {0};
 	int rc = coverage_require(call->run, call->select, error);
 
+	if (rc == 0 && choice->source)
+		return work_source(call, choice, error);
 	if (rc == 0)
 		rc = profile_compute(&profile, call->run, call->select, choice->view, &call->arena, error);
 	if (rc == 0 && call->format == REPORT_TABLE)
@@ -241,7 +295,11 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
-	{'a', "all", NULL, "in a table, also rows below 0.1 %", take_all}};
+	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines", take_all},
+	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
+		take_source},
+	{'R', "replace-path", "OLD=NEW", "sources whose path begins with OLD are below NEW", take_map},
+	{'I', "include", "DIR", "look for sources in DIR; DIR/+: and in all below it", take_include}};
 
 static const struct program program = {
 	.name = "hpct-profile",
@@ -261,7 +319,7 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-	struct choice choice = {.view = PROFILE_TOP_DOWN};
+	static struct choice choice = {.view = PROFILE_TOP_DOWN};
 
 	return program_main(&program, &choice, argc, argv);
 }

@@ -16,6 +16,7 @@
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
+#include "timeline/gpu_code.h"
 #include "timeline/names_loops.h"
 #include "timeline/names_shared.h"
 #include "timeline/symbols.h"
@@ -34,6 +35,7 @@ struct names_module {
 	struct module_elf mini; /* opened when symbols are first needed */
 	struct dwarf_code code;
 	struct dwarf_module *dwarf; /* NULL: no debug information */
+	struct gpu_code *gpu;	    /* NULL: code of a CPU */
 	struct symbol_table symbols;
 	bool has_symbols;
 	struct names_shared *shared; /* NULL: nothing is kept */
@@ -72,6 +74,7 @@ static void module_free(struct names_module *module)
 	symbol_table_fini(&module->symbols);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
+	gpu_code_close(module->gpu);
 	module_elf_close(&module->mini);
 	module_files_close(&module->files);
 	arena_fini(&module->arena);
@@ -116,6 +119,20 @@ static void code_read(struct dwarf_code *code, Elf *elf)
 	}
 }
 
+/* A GPU binary has no addresses for its sections and none of what else CPUs' files have. */
+static void module_open_gpu(struct names_module *module)
+{
+	struct error error = {0};
+	size_t size = 0;
+	const char *bytes = module->files.binary.elf ? elf_rawfile(module->files.binary.elf, &size) : NULL;
+
+	if (!bytes || !gpu_code_is(bytes, size))
+		return;
+	module->has_loops = module->has_debug = true;
+	if (gpu_code_open(&module->gpu, bytes, size, &error))
+		module_note(module, error.text);
+}
+
 static void module_open_files(
 	struct names_module *module, const struct names_request *request, const struct module_search *search)
 {
@@ -128,6 +145,7 @@ static void module_open_files(
 		return;
 	}
 	module_note(module, module->files.note);
+	module_open_gpu(module);
 	code_read(&module->code, module->files.binary.elf);
 	if (!module->code.count)
 		code_read(&module->code, module->files.debug.elf);
@@ -420,6 +438,25 @@ static int prefer_known_alias(struct names_module *module, struct names_scope *o
 	return 0;
 }
 
+static int find_gpu(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+{
+	const struct gpu_function *function = gpu_code_at(module->gpu, offset);
+	struct names_scope *scope = &answer->scopes[0];
+	const char *name;
+
+	if (!function)
+		return 0;
+	name = symbol_name(module, function->name);
+	if (!name)
+		return error_memory(error);
+	answer_scope(answer, NAMES_FROM_SYMBOL, name, strcmp(name, function->name) ? function->name : "",
+		function->start);
+	if (gpu_code_line(module->gpu, offset, &scope->file, &scope->line))
+		gpu_code_line(module->gpu, function->start, &scope->decl_file, &scope->decl_line);
+	return 0;
+}
+
 static int find_functions(
 	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
@@ -429,6 +466,8 @@ static int find_functions(
 
 	answer->offset = offset;
 	answer_scope(answer, NAMES_FROM_NOTHING, "", "", offset);
+	if (module->gpu)
+		return find_gpu(module, offset, answer, error);
 	if (!dwarf_code_has(&module->code, offset))
 		return 0;
 	if (module->dwarf)

@@ -252,7 +252,7 @@ static int sum_scopes(struct scope_sums *sums, const struct profile *profile, co
 	return 0;
 }
 
-static void scope_sums_fini(struct scope_sums *sums)
+void scope_sums_fini(struct scope_sums *sums)
 {
 	numbering_fini(&sums->lines);
 	free(sums->line_values);
@@ -290,25 +290,35 @@ static int make_rows(struct profile *profile, const struct scope_sums *sums, con
 	return rc;
 }
 
-int profile_compute(struct profile *profile, struct run *run, const struct select *select,
-	enum profile_view view, struct arena *arena, struct error *error)
+int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
+	const struct select *select, struct arena *arena, struct error *error)
 {
-	struct scope_sums sums = {.run = run};
 	struct window *window = NULL;
-	int rc = sum_samples(&window, run, select, error);
+	int rc;
 
 	*profile = (struct profile){0};
-	numbering_init(&sums.lines, sizeof(struct line_key));
+	*sums = (struct scope_sums){.run = run};
+	numbering_init(&sums->lines, sizeof(struct line_key));
+	rc = sum_samples(&window, run, select, error);
 	if (rc == 0)
 		rc = find_metrics(profile, run, select, window, arena, error);
 	if (rc == 0)
-		rc = sum_scopes(&sums, profile, select, window, error);
+		rc = sum_scopes(sums, profile, select, window, error);
+	if (window)
+		window_free(window);
+	return rc;
+}
+
+int profile_compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	struct scope_sums sums;
+	int rc = scope_sums_init(&sums, profile, run, select, arena, error);
+
 	if (rc == 0)
 		rc = make_rows(profile, &sums, select, view, arena, error);
 	if (rc == 0 && values_are_zero(profile->rows[0].inclusive, profile->metric_count))
 		profile->count = 0;
 	scope_sums_fini(&sums);
-	if (window)
-		window_free(window);
 	return rc;
 }

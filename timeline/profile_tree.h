@@ -57,6 +57,11 @@ struct scope_sums {
 	union profile_value *line_values; /* [line][metric] */
 };
 
+/* Metrics of the profile (rows stay none) and sums of the selected samples; fini also after a failure. */
+int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
+	const struct select *select, struct arena *arena, struct error *error);
+void scope_sums_fini(struct scope_sums *sums);
+
 static inline const union profile_value *scope_inclusive(
 	const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
 {

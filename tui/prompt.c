@@ -221,7 +221,7 @@ static void set_map(struct session *session, const char *value)
 	char from[SESSION_TEXT];
 
 	snprintf(from, sizeof(from), "%.*s", (int)size, value);
-	if (!source || !*from || !*to || source_map(source, from, to))
+	if (!source || !*from || !*to || source_file_map(&source->file, from, to))
 		session_say(session,
 			":map OLD NEW, up to %d times; paths that begin with OLD are looked for below NEW",
 			SOURCE_MAPS);

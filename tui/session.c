@@ -192,6 +192,8 @@ struct source *session_source(struct session *session)
 {
 	if (!session->source)
 		session->source = calloc(1, sizeof(*session->source));
+	if (session->source)
+		session->source->file.run = session->run;
 	return session->source;
 }
 

@@ -63,7 +63,7 @@ static void draw_nowhere(
 			spot->function, spot->module[0] ? " in " : "", spot->module);
 	else
 		snprintf(raw, sizeof(raw), "No source for %s. Looked in: %s. :map OLD NEW tells where it is.",
-			spot->file, source->looked);
+			spot->file, source->file.looked);
 	text_clean(text, sizeof(text), raw, grid->is_ascii);
 	for (int row = 0; row < area.rows && *at; row++) {
 		grid_text(grid, area.row + row, 2, area.columns - 2, at, GRID_TEXT);
@@ -97,7 +97,7 @@ static void draw_line(const struct source *source, struct grid *grid, int row, i
 {
 	char text[LABEL_BYTES];
 	size_t size;
-	const char *raw = source_line(source, line, &size);
+	const char *raw = source_file_line(&source->file, line, &size);
 	int numbers = columns >= 70 ? SOURCE_NUMBERS : 0;
 
 	snprintf(text, sizeof(text), "%u", line);
@@ -123,8 +123,8 @@ static uint32_t first_line(struct source *source, uint32_t line, uint32_t room)
 {
 	if (line < source->first + (room > 4) || line + 1 + (room > 4) > source->first + room)
 		source->first = line > room / 2 ? line - room / 2 : 1;
-	if (source->first + room > source->line_count + 1)
-		source->first = source->line_count + 1 > room ? source->line_count + 1 - room : 1;
+	if (source->first + room > source->file.line_count + 1)
+		source->first = source->file.line_count + 1 > room ? source->file.line_count + 1 - room : 1;
 	return source->first ? source->first : 1;
 }
 
@@ -137,9 +137,9 @@ static void draw_text(
 	char text[LABEL_BYTES], name[LABEL_BYTES];
 	int at;
 
-	label_file(text, source->found, (int)spot->line, area.columns / 2, grid->is_ascii);
+	label_file(text, source->file.found, (int)spot->line, area.columns / 2, grid->is_ascii);
 	at = grid_text(grid, area.row, 0, area.columns, text, GRID_HEADING);
-	if (spot->line > source->line_count)
+	if (spot->line > source->file.line_count)
 		at = grid_text(grid, area.row, at + 2, area.columns - at - 2,
 			"(the file is shorter: not the one that was compiled)", GRID_WARNING);
 	label_fit(name, spot->function, area.columns / 2 - SOURCE_NUMBERS - 2, LABEL_TABLE, grid->is_ascii);
@@ -148,9 +148,9 @@ static void draw_text(
 		grid_text_right(grid, area.row, area.columns - SOURCE_NUMBERS, 12, "time (I)", GRID_HEADING);
 		grid_text_right(grid, area.row, area.columns - 12, 12, "time (E)", GRID_HEADING);
 	}
-	for (uint32_t line = 1; line <= source->line_count && source->inclusive_ns; line++)
+	for (uint32_t line = 1; line <= source->file.line_count && source->inclusive_ns; line++)
 		most_ns = source->inclusive_ns[line] > most_ns ? source->inclusive_ns[line] : most_ns;
-	for (uint32_t i = 0; i < room && first + i <= source->line_count; i++)
+	for (uint32_t i = 0; i < room && first + i <= source->file.line_count; i++)
 		draw_line(source, grid, area.row + 1 + (int)i, area.columns, first + i,
 			first + i == spot->line, quantity_unit_for(most_ns));
 }

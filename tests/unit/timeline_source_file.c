@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_source.c - where source files are looked for, how they are split, and that what is no plain file of a
+ * timeline_source_file.c - where source files are looked for, how they are split, and that what is no plain file of a
  * sane size is neither read nor waited for.
  */
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "tui/source.h"
+#include "timeline/source_file.h"
 
 static char directory[] = "/tmp/hpct-source.XXXXXX";
 
@@ -29,10 +29,10 @@ static void put(const char *path, const char *text, size_t size)
 	fclose(file);
 }
 
-static void check_line(const struct source *source, uint32_t line, const char *text)
+static void check_line(const struct source_file *source, uint32_t line, const char *text)
 {
 	size_t size;
-	const char *got = source_line(source, line, &size);
+	const char *got = source_file_line(source, line, &size);
 
 	assert_int_equal(size, strlen(text));
 	assert_memory_equal(got, text, size);
@@ -41,11 +41,11 @@ static void check_line(const struct source *source, uint32_t line, const char *t
 static void test_lines(void **state)
 {
 	static const char nul[] = "one\0two\n";
-	struct source source = {0};
+	struct source_file source = {0};
 
 	(void)state;
 	put("a.c", "first\n\nthird", 12);
-	assert_true(source_open(&source, "a.c"));
+	assert_true(source_file_open(&source, "a.c"));
 	assert_int_equal(source.line_count, 3);
 	check_line(&source, 1, "first");
 	check_line(&source, 2, "");
@@ -53,55 +53,55 @@ static void test_lines(void **state)
 	check_line(&source, 4, "");
 	check_line(&source, 0, "");
 	put("empty.c", "", 0);
-	assert_true(source_open(&source, "empty.c"));
+	assert_true(source_file_open(&source, "empty.c"));
 	assert_int_equal(source.line_count, 0);
 	put("nul.c", nul, sizeof(nul) - 1);
-	assert_true(source_open(&source, "nul.c"));
+	assert_true(source_file_open(&source, "nul.c"));
 	check_line(&source, 1, "one");
-	source_fini(&source);
+	source_file_fini(&source);
 }
 
 static void test_places(void **state)
 {
-	struct source source = {0};
+	struct source_file source = {0};
 
 	(void)state;
 	mkdir("sub", 0755);
 	put("sub/b.c", "tail\n", 5);
-	assert_true(source_open(&source, "/no/such/sub/b.c")); /* the end of the path, from here */
+	assert_true(source_file_open(&source, "/no/such/sub/b.c")); /* the end of the path, from here */
 	assert_string_equal(source.found, "sub/b.c");
-	assert_false(source_open(&source, "/build/x/c.c"));
+	assert_false(source_file_open(&source, "/build/x/c.c"));
 	assert_string_equal(source.looked, "/build/x/c.c, build/x/c.c, x/c.c, c.c");
 	put("sub/c.c", "mapped\n", 7);
-	assert_int_equal(source_map(&source, "/build/x", "sub"), 0);
-	assert_true(source_open(&source, "/build/x/c.c"));
+	assert_int_equal(source_file_map(&source, "/build/x", "sub"), 0);
+	assert_true(source_file_open(&source, "/build/x/c.c"));
 	check_line(&source, 1, "mapped");
-	assert_false(source_open(&source, ""));
-	source_fini(&source);
+	assert_false(source_file_open(&source, ""));
+	source_file_fini(&source);
 	for (int i = 0; i < SOURCE_MAPS; i++)
-		assert_int_equal(source_map(&source, "a", "b"), 0);
-	assert_int_equal(source_map(&source, "a", "b"), -1);
-	source_fini(&source);
+		assert_int_equal(source_file_map(&source, "a", "b"), 0);
+	assert_int_equal(source_file_map(&source, "a", "b"), -1);
+	source_file_fini(&source);
 }
 
 static void test_no_plain_file(void **state)
 {
-	struct source source = {0};
+	struct source_file source = {0};
 	char path[2 * SOURCE_PATH];
 
 	(void)state;
 	assert_int_equal(mkfifo("pipe.c", 0644), 0);
-	assert_false(source_open(&source, "pipe.c")); /* nobody writes it: reading would wait for ever */
-	assert_false(source_open(&source, "."));
-	assert_false(source_open(&source, "/dev/zero"));
+	assert_false(source_file_open(&source, "pipe.c")); /* nobody writes it: reading would wait for ever */
+	assert_false(source_file_open(&source, "."));
+	assert_false(source_file_open(&source, "/dev/zero"));
 	put("huge.c", "x", 1);
 	assert_int_equal(truncate("huge.c", SOURCE_BYTES_MAX + 1), 0);
-	assert_false(source_open(&source, "huge.c"));
+	assert_false(source_file_open(&source, "huge.c"));
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
-	assert_false(source_open(&source, path));
-	assert_int_equal(source_map(&source, path, "y"), -1);
-	source_fini(&source);
+	assert_false(source_file_open(&source, path));
+	assert_int_equal(source_file_map(&source, path, "y"), -1);
+	source_file_fini(&source);
 }
 
 static int enter(void **state)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sources.c - see sources.h. The paths come from debug information: only regular files are read, without
+ * waiting, and within limits; what stays out is counted.
+ */
+#include "record/sources.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void sources_fini(struct sources *sources)
+{
+	free(sources->is_known);
+	free(sources->waiting);
+	*sources = (struct sources){0};
+}
+
+/* Whether it is mentioned for the first time. */
+static bool known_add(struct sources *sources, uint32_t text)
+{
+	uint8_t bit = (uint8_t)(1u << text % 8);
+
+	if (text / 8 >= sources->known_room) {
+		uint32_t room = 2 * (text / 8) + 1024;
+		uint8_t *grown = realloc(sources->is_known, room);
+
+		if (!grown)
+			return false;
+		memset(grown + sources->known_room, 0, room - sources->known_room);
+		sources->is_known = grown;
+		sources->known_room = room;
+	}
+	if (sources->is_known[text / 8] & bit)
+		return false;
+	sources->is_known[text / 8] |= bit;
+	return true;
+}
+
+void sources_mention(struct sources *sources, uint32_t text)
+{
+	if (!sources->is_wanted || !text || text == UINT32_MAX || !known_add(sources, text))
+		return;
+	if (sources->waiting_count == sources->waiting_room) {
+		uint32_t room = sources->waiting_room ? 2 * sources->waiting_room : 64;
+		uint32_t *grown = realloc(sources->waiting, room * sizeof(*grown));
+
+		if (!grown)
+			return;
+		sources->waiting = grown;
+		sources->waiting_room = room;
+	}
+	sources->waiting[sources->waiting_count++] = text;
+}
+
+static void file_put(
+	struct sources *sources, struct store_writer *writer, const char *path, int fd, size_t size)
+{
+	char *bytes = malloc(size + 1);
+	size_t used = 0;
+
+	while (bytes && used < size) {
+		ssize_t got = read(fd, bytes + used, size - used);
+
+		if (got <= 0)
+			break;
+		used += (size_t)got;
+	}
+	if (bytes) {
+		store_writer_blob(writer, store_source_key(path), bytes, used);
+		sources->bytes += used;
+		sources->kept++;
+	}
+	free(bytes);
+}
+
+static void file_keep(struct sources *sources, struct store_writer *writer, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
+		sources->missing++;
+	else if (status.st_size < 0 || status.st_size > (off_t)SOURCES_FILE_BYTES_MAX ||
+		 sources->bytes + (uint64_t)status.st_size > SOURCES_BYTES_MAX ||
+		 sources->kept == SOURCES_FILES_MAX)
+		sources->left_out++;
+	else
+		file_put(sources, writer, path, fd, (size_t)status.st_size);
+	if (fd >= 0)
+		close(fd);
+}
+
+void sources_keep(struct sources *sources, struct store_writer *writer)
+{
+	char text[128];
+
+	if (!sources->is_wanted)
+		return;
+	for (uint32_t i = 0; i < sources->waiting_count; i++) {
+		const char *path = store_writer_text_at(writer, sources->waiting[i], NULL);
+
+		if (path && path[0] == '/')
+			file_keep(sources, writer, path);
+		else if (path && path[0])
+			sources->missing++;
+	}
+	sources->waiting_count = 0;
+	snprintf(text, sizeof(text), "%u kept, %llu bytes; %u not found, %u beyond the limits", sources->kept,
+		(unsigned long long)sources->bytes, sources->missing, sources->left_out);
+	store_writer_meta(writer, "sources", text);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_code.c - see gpu_code.h: sections, symbols and relocations, read with the sizes of the format. */
+#include "timeline/gpu_code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/gpu_code_parts.h"
+
+#ifndef EM_INTELGT
+#define EM_INTELGT 205
+#endif
+#define FUNCTIONS_MAX (1u << 20)
+#define SECTIONS_MAX 0xff00u
+
+/* ---- sections ---- */
+
+static bool bytes_hold(struct gpu_bytes bytes, uint64_t at, uint64_t size)
+{
+	return at <= bytes.size && size <= bytes.size - at;
+}
+
+static Elf64_Ehdr header_of(const struct gpu_code *code)
+{
+	Elf64_Ehdr header;
+
+	memcpy(&header, code->file.at, sizeof header);
+	return header;
+}
+
+/* An all-zero one where there is none. */
+static Elf64_Shdr section_at(const struct gpu_code *code, uint32_t index)
+{
+	Elf64_Ehdr header = header_of(code);
+	Elf64_Shdr section = {0};
+	uint64_t at = header.e_shoff + (uint64_t)index * sizeof section;
+
+	if (index < header.e_shnum && at >= header.e_shoff && bytes_hold(code->file, at, sizeof section))
+		memcpy(&section, code->file.at + at, sizeof section);
+	return section;
+}
+
+static struct gpu_bytes section_bytes(const struct gpu_code *code, const Elf64_Shdr *section)
+{
+	if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS ||
+		(section->sh_flags & SHF_COMPRESSED) ||
+		!bytes_hold(code->file, section->sh_offset, section->sh_size))
+		return (struct gpu_bytes){0};
+	return (struct gpu_bytes){code->file.at + section->sh_offset, (size_t)section->sh_size};
+}
+
+/* "" where there is none that ends. */
+static const char *string_at(struct gpu_bytes strings, uint64_t at)
+{
+	if (at >= strings.size || !memchr(strings.at + at, '\0', strings.size - at))
+		return "";
+	return (const char *)strings.at + at;
+}
+
+static uint32_t section_find(const struct gpu_code *code, const char *name)
+{
+	Elf64_Ehdr header = header_of(code);
+	Elf64_Shdr names = section_at(code, header.e_shstrndx);
+	struct gpu_bytes strings = section_bytes(code, &names);
+
+	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++)
+		if (!strcmp(string_at(strings, section_at(code, i).sh_name), name))
+			return i;
+	return 0;
+}
+
+struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name)
+{
+	Elf64_Shdr section = section_at(code, section_find(code, name));
+
+	return section_bytes(code, &section);
+}
+
+/* Where the section begins: its own address, or its place in the file where all begin at 0. */
+static uint64_t section_base(const struct gpu_code *code, uint32_t index)
+{
+	Elf64_Shdr section = section_at(code, index);
+
+	return section.sh_addr ? 0 : section.sh_offset;
+}
+
+/* ---- functions ---- */
+
+/* "$field$_Z4gainf": gain, inside field. */
+static const char *own_name(const char *name)
+{
+	const char *second = name[0] == '$' ? strchr(name + 1, '$') : NULL;
+
+	return second && second[1] ? second + 1 : name;
+}
+
+static int function_compare(const void *left, const void *right)
+{
+	const struct gpu_function *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+/* AMD marks a kernel by a descriptor, an object NAME.kd; the other linkers by what is seen from outside. */
+static void functions_add(struct gpu_code *code, struct gpu_bytes table, struct gpu_bytes strings)
+{
+	for (size_t at = 0; at + sizeof(Elf64_Sym) <= table.size; at += sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+		struct gpu_function *function = &code->functions[code->function_count];
+
+		memcpy(&symbol, table.at + at, sizeof symbol);
+		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_shndx ||
+			symbol.st_shndx >= SHN_LORESERVE || !symbol.st_size)
+			continue;
+		*function = (struct gpu_function){.name = own_name(string_at(strings, symbol.st_name)),
+			.start = symbol.st_value + section_base(code, symbol.st_shndx),
+			.size = symbol.st_size,
+			.is_kernel = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL};
+		if (function->name[0] && function->start <= UINT64_MAX - function->size)
+			code->function_count++;
+	}
+}
+
+static int functions_read(struct gpu_code *code, struct error *error)
+{
+	Elf64_Shdr section = section_at(code, section_find(code, ".symtab")), names;
+	struct gpu_bytes table;
+
+	if (section.sh_type == SHT_NULL)
+		section = section_at(code, section_find(code, ".dynsym"));
+	table = section_bytes(code, &section);
+	if (table.size / sizeof(Elf64_Sym) > FUNCTIONS_MAX)
+		return error_set(error, ERROR_IO, "the GPU binary has more symbols than any compiler makes");
+	names = section_at(code, section.sh_link);
+	code->functions = calloc(table.size / sizeof(Elf64_Sym) + 1, sizeof *code->functions);
+	if (!code->functions)
+		return error_memory(error);
+	functions_add(code, table, section_bytes(code, &names));
+	if (code->function_count)
+		qsort(code->functions, code->function_count, sizeof *code->functions, function_compare);
+	return 0;
+}
+
+/* ---- whose an address is ---- */
+
+static void range_put(struct gpu_code *code, uint64_t begin, uint64_t end, uint32_t function)
+{
+	if (begin < end)
+		code->ranges[code->range_count++] = (struct gpu_range){begin, end, function};
+}
+
+static uint64_t function_end(const struct gpu_code *code, uint32_t function)
+{
+	return code->functions[function].start + code->functions[function].size;
+}
+
+/* Functions come by start, outer first; those open at a place are a stack. Each function begins at most one
+ * range of its own and lets at most one go on. */
+static int ranges_make(struct gpu_code *code, struct error *error)
+{
+	uint32_t *open = calloc(code->function_count + 1, sizeof *open);
+	size_t depth = 0;
+	uint64_t done = 0;
+
+	code->ranges = calloc(2 * code->function_count + 1, sizeof *code->ranges);
+	if (!open || !code->ranges) {
+		free(open);
+		return error_memory(error);
+	}
+	for (size_t i = 0; i <= code->function_count; i++) {
+		uint64_t start = i < code->function_count ? code->functions[i].start : UINT64_MAX;
+
+		while (depth && function_end(code, open[depth - 1]) <= start) {
+			uint64_t end = function_end(code, open[--depth]);
+
+			range_put(code, done, end, open[depth]);
+			done = end > done ? end : done;
+		}
+		if (depth)
+			range_put(code, done, start, open[depth - 1]);
+		done = start > done ? start : done;
+		if (i < code->function_count)
+			open[depth++] = (uint32_t)i;
+	}
+	free(open);
+	return 0;
+}
+
+const struct gpu_function *gpu_code_at(const struct gpu_code *code, uint64_t address)
+{
+	size_t low = 0, high = code->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->ranges[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address >= code->ranges[low - 1].end)
+		return NULL;
+	return &code->functions[code->ranges[low - 1].function];
+}
+
+/* ---- relocations ---- */
+
+static uint64_t symbol_address(const struct gpu_code *code, struct gpu_bytes table, uint64_t index)
+{
+	Elf64_Sym symbol;
+
+	if (index >= table.size / sizeof symbol)
+		return 0;
+	memcpy(&symbol, table.at + index * sizeof symbol, sizeof symbol);
+	return symbol.st_value +
+	       (symbol.st_shndx && symbol.st_shndx < SHN_LORESERVE ? section_base(code, symbol.st_shndx) : 0);
+}
+
+/* Debug sections have only whole addresses left open. */
+static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size)
+{
+	bool has_addend = by->sh_type == SHT_RELA;
+	size_t step = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+	struct gpu_bytes entries = section_bytes(code, by);
+	Elf64_Shdr symbols = section_at(code, by->sh_link);
+	struct gpu_bytes table = section_bytes(code, &symbols);
+
+	for (size_t at = 0; at + step <= entries.size; at += step) {
+		Elf64_Rela entry = {0};
+		uint64_t addend, value;
+
+		memcpy(&entry, entries.at + at, step);
+		if (entry.r_offset > size || size - entry.r_offset < sizeof value)
+			continue;
+		memcpy(&addend, copy + entry.r_offset, sizeof addend);
+		value = symbol_address(code, table, ELF64_R_SYM(entry.r_info)) +
+			(has_addend ? (uint64_t)entry.r_addend : addend);
+		memcpy(copy + entry.r_offset, &value, sizeof value);
+	}
+}
+
+void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *copy, size_t size)
+{
+	uint32_t target = section_find(code, name), count = header_of(code).e_shnum;
+
+	for (uint32_t i = 1; i < count && i < SECTIONS_MAX && target; i++) {
+		Elf64_Shdr section = section_at(code, i);
+
+		if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && section.sh_info == target)
+			relocate_by(code, &section, copy, size);
+	}
+}
+
+/* ---- the whole ---- */
+
+bool gpu_code_is(const void *bytes, size_t size)
+{
+	Elf64_Ehdr header;
+
+	if (size < sizeof header)
+		return false;
+	memcpy(&header, bytes, sizeof header);
+	return !memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header.e_ident[EI_DATA] == ELFDATA2LSB &&
+	       (header.e_machine == EM_CUDA || header.e_machine == EM_AMDGPU ||
+		       header.e_machine == EM_INTELGT) &&
+	       header.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct error *error)
+{
+	struct gpu_code *code;
+	int rc;
+
+	*out = NULL;
+	if (!gpu_code_is(bytes, size))
+		return error_set(error, ERROR_IO,
+			"no GPU binary of a kind that can be read (cubin, AMD, Intel; 64-bit)");
+	code = calloc(1, sizeof *code);
+	if (!code)
+		return error_memory(error);
+	code->file = (struct gpu_bytes){bytes, size};
+	rc = functions_read(code, error);
+	if (rc == 0)
+		rc = ranges_make(code, error);
+	if (rc < 0) {
+		gpu_code_close(code);
+		return rc;
+	}
+	*out = code;
+	return 0;
+}
+
+void gpu_code_close(struct gpu_code *code)
+{
+	if (!code)
+		return;
+	free(code->functions);
+	free(code->ranges);
+	free(code->lines);
+	free(code->line_bytes);
+	arena_fini(&code->arena);
+	free(code);
+}
+
+const struct gpu_function *gpu_code_functions(const struct gpu_code *code, size_t *count)
+{
+	*count = code->function_count;
+	return code->functions;
+}
+
+bool gpu_code_line(struct gpu_code *code, uint64_t address, const char **file, uint32_t *line)
+{
+	size_t low = 0, high;
+
+	if (!code->has_lines)
+		gpu_lines_read(code);
+	code->has_lines = true;
+	high = code->line_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->lines[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !code->lines[low - 1].line || !code->lines[low - 1].file)
+		return false;
+	*file = code->lines[low - 1].file;
+	*line = code->lines[low - 1].line;
+	return true;
+}

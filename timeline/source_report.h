@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_report.h - hpct-profile --source: the lines of a source file as rows, with their text where it is
+ * found.
+ */
+#ifndef TIMELINE_SOURCE_REPORT_H
+#define TIMELINE_SOURCE_REPORT_H
+
+#include "timeline/report.h"
+#include "timeline/select.h"
+#include "timeline/source_file.h"
+
+struct source_ask {
+	const char *path;
+	uint32_t line;		  /* 0: the whole file */
+	struct source_file *file; /* with its maps */
+	bool is_whole;		  /* lines without anything too */
+};
+
+/* FILE or FILE:LINE; its path in the arena. */
+int source_ask_parse(struct source_ask *ask, const char *text, struct arena *arena, struct error *error);
+/* Prints to stdout; what was not found, and where it was looked for, to stderr. */
+int source_report(struct run *run, const struct select *select, const struct source_ask *ask,
+	enum report_format format, struct arena *arena, struct error *error);
+
+#endif
