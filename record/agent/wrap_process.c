@@ -58,7 +58,7 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 	next->text.hides_trap = wrap_signal_exec_hides_trap();
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
-	next->kind = target_kind(at, path, process.settings.agent);
+	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
 	environment_build(envp, next->kind != TARGET_HARMED, words, &next->text);
 	next->envp = words;
 }
