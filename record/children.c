@@ -13,14 +13,13 @@
 #include "record/attributes.h"
 
 #define PIDFDS_MAX 512 /* beyond, a child's end is seen when its parent has waited for it */
-#define EARLY_NS \
-	1000000 /* the parent notes its child's birth when fork returns: perhaps after the child ran */
 #define NO_STREAM UINT32_MAX
 
 struct child {
 	struct measured_child born;
 	int32_t rank;
 	int pidfd;	 /* -1: none */
+	bool has_ended;	 /* what it said before is heard ahead of the sweep */
 	uint32_t stream; /* NO_STREAM: not yet, its agent may still come */
 };
 
@@ -81,7 +80,7 @@ static bool is_registered(const struct children *children, const struct measured
 {
 	const struct registration *known = children->registered_room ? place_of(children, born->pid) : NULL;
 
-	return known && known->pid && known->begin_ns + EARLY_NS >= born->time_ns;
+	return known && known->pid && known->begin_ns >= born->time_ns;
 }
 
 /* ---- streams of those that have not ---- */
@@ -176,7 +175,7 @@ void children_announce(
 	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host)
 {
 	for (uint32_t i = 0; i < process->child_count; i++) {
-		struct child child = {process->children[i], process->rank, -1, NO_STREAM};
+		struct child child = {process->children[i], process->rank, -1, false, NO_STREAM};
 
 		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born))
 			continue;
@@ -209,10 +208,16 @@ static bool has_ended(const struct child *child)
 	return kill((pid_t)child->born.pid, 0) && errno == ESRCH;
 }
 
+void children_look(struct children *children)
+{
+	for (uint32_t i = 0; i < children->waiting_count; i++)
+		children->waiting[i].has_ended = has_ended(&children->waiting[i]);
+}
+
 void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end)
 {
 	for (uint32_t i = children->waiting_count; i-- > 0;) {
-		if (!is_end && !has_ended(&children->waiting[i]))
+		if (!is_end && !children->waiting[i].has_ended)
 			continue;
 		stream_close(children, &children->waiting[i], writer, host);
 		child_remove(children, i);

@@ -24,8 +24,9 @@ void children_fini(struct children *children);
 void children_announce(
 	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
-/* Those that have ended by now, all of them if `is_end`. Every hello that is waiting must have been heard
- * before. */
+/* Finds who has ended by now: every hello that is waiting then must be heard ahead of the sweep. */
+void children_look(struct children *children);
+/* Settles those that had ended when looked at, all of them if `is_end`. */
 void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end);
 
 #endif

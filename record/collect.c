@@ -462,10 +462,15 @@ static void launchers_tell(struct collector *collector, enum host_message_type t
 			host_send(at->connection, &message);
 }
 
-/* A process may have died after its last child said hello: that is heard first. */
+/* A process may have died after its last child said hello, a child after its own: that is heard first. */
 static void children_judge(struct collector *collector)
 {
-	bool is_over = !collector->processes && !collector->callers;
+	bool is_over;
+
+	children_look(&collector->children);
+	if (collector->children.waiting_count || !collector->processes)
+		listener_serve(collector);
+	is_over = !collector->processes && !collector->callers;
 
 	for (const struct launcher *at = collector->launchers; at; at = at->next)
 		is_over &= at->has_ended;

@@ -74,6 +74,8 @@ static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
+	if (process.is_resting)
+		return;
 	atomic_store(&ended, 0);
 	start();
 	gpu_child();

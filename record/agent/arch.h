@@ -7,6 +7,7 @@
 #ifndef RECORD_AGENT_ARCH_H
 #define RECORD_AGENT_ARCH_H
 
+#include <linux/audit.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -20,6 +21,7 @@
 #define ARCH_RED_ZONE 128		    /* bytes below the stack pointer that a leaf may use */
 #define ARCH_CALL_BYTES_MAX 8		    /* longest call that arch_is_call recognizes */
 #define ARCH_ELF_MACHINE 62		    /* EM_X86_64 */
+#define ARCH_AUDIT AUDIT_ARCH_X86_64	    /* how seccomp filters call it */
 #define ARCH_GLIBC_BASE "GLIBC_2.2.5"	    /* the first version of glibc there */
 #define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, where there are two; "": there is one */
 

@@ -442,3 +442,9 @@ void process_resume(void)
 	atomic_store(&process.shared->ended, 0);
 	atomic_store(&process.shared->end_ns, 0);
 }
+
+void process_rest(bool rests)
+{
+	process.is_resting = rests;
+	atomic_store(&live->active, !rests);
+}

@@ -34,6 +34,7 @@ struct process {
 	struct event_module *modules;
 	unsigned char *rings;
 	uint32_t ring_count;
+	bool is_resting; /* and so are its children to come, and what they run */
 	struct process_settings settings;
 };
 
@@ -80,6 +81,9 @@ void process_end(uint64_t now_ns);
 
 /* Takes process_end back: the exec has failed. */
 void process_resume(void);
+
+/* Nothing is measured from here on, nor is any call made for it; false takes that back. */
+void process_rest(bool rests);
 
 uint64_t process_now_ns(void);
 uint64_t process_thread_cpu_ns(void);

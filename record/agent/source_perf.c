@@ -354,15 +354,16 @@ int source_trap_index(const siginfo_t *info)
 
 void source_trap_handle(int signal, siginfo_t *info, void *context)
 {
-	const struct known *slot = known_find();
 	int error, index = source_trap_index(info);
+	const struct known *slot;
 
+	if (index >= 0 && !process_is_live())
+		return; /* and makes no call: a sandbox may forbid any */
+	slot = known_find();
 	if (index < 0) {
 		wrap_signal_forward_trap(signal, info, context, slot && wrap_signal_trap_is_masked());
 		return;
 	}
-	if (!process_is_live())
-		return;
 	if (!slot) {
 		atomic_fetch_add_explicit(&process.shared->signals_foreign, 1, memory_order_relaxed);
 		return;

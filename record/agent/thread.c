@@ -255,7 +255,7 @@ void thread_name_set(struct thread *t, const char *name)
 	ring_leave(&t->ring);
 }
 
-void thread_fork_note(struct thread *t, uint32_t kind, uint32_t child_pid)
+void thread_fork_note(struct thread *t, uint32_t kind, uint32_t child_pid, uint64_t time_ns)
 {
 	uint64_t now_ns = process_now_ns();
 	struct event_fork *fork_record;
@@ -264,7 +264,7 @@ void thread_fork_note(struct thread *t, uint32_t kind, uint32_t child_pid)
 		return;
 	if (ring_begin(&t->ring, sizeof(*fork_record), sizeof(*fork_record), now_ns)) {
 		fork_record = ring_put(&t->ring, EVENT_FORK, 0, t->node, sizeof(*fork_record));
-		fork_record->time_ns = now_ns;
+		fork_record->time_ns = time_ns;
 		fork_record->child_pid = child_pid;
 		fork_record->kind = kind;
 		ring_commit(&t->ring);

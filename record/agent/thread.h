@@ -109,8 +109,8 @@ void thread_end(struct thread *thread);
 /* The thread has a new name. */
 void thread_name_set(struct thread *thread, const char *name);
 
-/* Publishes a record of a child process or an exec, child_pid 0 for the latter. */
-void thread_fork_note(struct thread *thread, uint32_t kind, uint32_t child_pid);
+/* Publishes a record of a child process or an exec, child_pid 0 for the latter; time_ns: ahead of either. */
+void thread_fork_note(struct thread *thread, uint32_t kind, uint32_t child_pid, uint64_t time_ns);
 
 /* The block of the calling thread, NULL: not measured. A vfork child gets its parent's: whoever may be one
  * asks thread_own instead, at the price of a system call. */

@@ -18,20 +18,22 @@
 
 #define PLACE_BYTES 4096
 
-static void note(uint32_t kind, pid_t child)
+/* since_ns: before the child was, so that it never seems to have begun earlier. */
+static void note(uint32_t kind, pid_t child, uint64_t since_ns)
 {
 	struct thread *thread = thread_own();
 
 	if (thread)
-		thread_fork_note(thread, kind, (uint32_t)child);
+		thread_fork_note(thread, kind, (uint32_t)child, since_ns);
 }
 
 WRAPPER pid_t fork(void)
 {
+	uint64_t since_ns = thread_self() ? process_now_ns() : 0;
 	pid_t child = REAL(fork)();
 
 	if (child > 0)
-		note(EVENT_FORK_CHILD, child);
+		note(EVENT_FORK_CHILD, child, since_ns);
 	return child;
 }
 
@@ -40,6 +42,7 @@ struct handover {
 	char *const *envp;
 	enum target_kind kind;
 	struct environment_text text;
+	uint64_t since_ns; /* of a child */
 };
 
 static size_t words_needed(char *const *envp)
@@ -51,10 +54,11 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 {
 	next->envp = envp;
 	next->kind = TARGET_TAKES;
+	next->since_ns = thread_self() ? process_now_ns() : 0;
 	next->text.hides_trap = wrap_signal_exec_hides_trap();
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
-	next->kind = target_kind(at, path, process.settings.agent);
+	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
 	environment_build(envp, next->kind != TARGET_HARMED, words, &next->text);
 	next->envp = words;
 }
@@ -63,7 +67,7 @@ static char *const *exec_begin(
 	struct handover *next, int at, const char *path, char *const *envp, char **words)
 {
 	handover_fill(next, at, path, envp, words);
-	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0);
+	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0, next->since_ns);
 	agent_end();
 	source_exec_begin();
 	wrap_signal_exec_begin(next->text.hides_trap);
@@ -193,10 +197,11 @@ WRAPPER int execle(const char *path, const char *first, ...)
 	return execve(path, (char *const *)argv, envp);
 }
 
-static int spawned(int result, pid_t child, enum target_kind kind)
+static int spawned(int result, pid_t child, const struct handover *next)
 {
 	if (!result)
-		note(kind == TARGET_TAKES ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child);
+		note(next->kind == TARGET_TAKES ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child,
+			next->since_ns);
 	return result;
 }
 
@@ -212,7 +217,7 @@ WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_a
 	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, next.envp);
 	if (child && !result)
 		*child = pid;
-	return spawned(result, pid, next.kind);
+	return spawned(result, pid, &next);
 }
 
 WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
@@ -227,7 +232,7 @@ WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_
 	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, next.envp);
 	if (child && !result)
 		*child = pid;
-	return spawned(result, pid, next.kind);
+	return spawned(result, pid, &next);
 }
 
 WRAPPER void _exit(int code)

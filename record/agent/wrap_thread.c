@@ -9,6 +9,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/runtime.h"
+#include "record/agent/sandbox.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
 
@@ -164,13 +165,17 @@ WRAPPER int prctl(int option, ...)
 	unsigned long argument[4];
 	struct thread *t;
 	va_list list;
+	bool locks;
 	int result;
 
 	va_start(list, option);
 	for (unsigned i = 0; i < 4; i++)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
+	locks = option == PR_SET_SECCOMP && sandbox_begin(argument[0], (const void *)argument[1]);
 	result = REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
+	if (locks && result)
+		sandbox_failed();
 	t = result || option != PR_SET_NAME ? NULL : thread_own();
 	if (t)
 		thread_name_set(t, (const char *)argument[0]);

@@ -5,11 +5,14 @@
  * wrap_lock.c. Calls that also take a signal mask are in wrap_signal.c.
  */
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "record/agent/io.h"
 #include "record/agent/real.h"
+#include "record/agent/sandbox.h"
+#include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
 #define WAITS(type, name, parameters, arguments) \
@@ -104,6 +107,25 @@ static bool is_futex_wait(long number, long operation)
 					      operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2);
 }
 
+/* Its modes as prctl names them. */
+static unsigned long seccomp_mode(long operation)
+{
+	if (operation == SECCOMP_SET_MODE_STRICT)
+		return SECCOMP_MODE_STRICT;
+	return operation == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED;
+}
+
+static long call_seccomp(long operation, long flags, long filter)
+{
+	bool locks = sandbox_begin(seccomp_mode(operation), (const void *)filter);
+	long result = REAL(syscall)(SYS_seccomp, operation, flags, filter);
+
+	/* A thread's id says that this one could not be locked up, a listener's descriptor that all are. */
+	if (locks && (result < 0 || (result && !(flags & SECCOMP_FILTER_FLAG_NEW_LISTENER))))
+		sandbox_failed();
+	return result;
+}
+
 WRAPPER long syscall(long number, ...)
 {
 	long a[6];
@@ -115,5 +137,9 @@ WRAPPER long syscall(long number, ...)
 	va_end(list);
 	if (is_futex_wait(number, a[1]))
 		return WAIT(syscall, (number, a[0], a[1], a[2], a[3], a[4], a[5]));
+	if (number == SYS_seccomp)
+		return call_seccomp(a[0], a[1], a[2]);
+	if (number == SYS_prctl && a[0] == PR_SET_SECCOMP)
+		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -28,3 +28,8 @@ same "storm: exit code" 4 "$?"
 check "storm: 21 processes, got $(hpct-info storm.hpct --streams --format tsv |
 	tsv '{ print $c["pid"] }' | sort -u | wc -l)" [ "$(hpct-info storm.hpct --streams --format tsv |
 	tsv '{ print $c["pid"] }' | sort -u | wc -l)" -eq 21 ]
+
+# Children of children that end at once: none is taken for one that never loaded the agent.
+record nested --summary summary -- bash -c 'for i in {1..50}; do x=$(y=$(:); echo); done'
+check "nested: 101 processes, all measured: $(cat summary)" grep -q '^processes 101 ' summary
+check "nested: none is taken for unmeasured: $(cat summary)" [ -z "$(grep '^unmonitored' summary)" ]

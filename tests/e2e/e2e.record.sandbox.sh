@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A program that locks itself up by seccomp, so that it dies of any system call but its own, lives as it does
+# bare, and so do its threads, its children and what these run; what came before is measured. A filter that
+# refuses with an errno does not end the measurement.
+. "$(dirname -- "$0")/expect.sh"
+locked=$HPCT_BIN/../tests/locked
+
+"$locked" prctl
+case $? in
+3) ;;
+77) skip "no seccomp filters here" ;;
+*) skip "this libc makes other system calls than the test's filter lets through" ;;
+esac
+for how in prctl syscall strict; do
+	record locked-$how --summary summary -- "$locked" $how
+	same "$how: exit code" 3 "$?"
+	check "$how: what came before is measured" [ "$(sample_count locked-$how)" -ge 10 ]
+	same "$how: threads from then on" 1 "$(info locked-$how threads)"
+	check "$how: the summary says so: $(cat summary)" grep -q '^unmonitored: 1 threads' summary
+done
+record refused -- "$locked" errno
+same "errno: exit code" 3 "$?"
+same "errno: threads" 2 "$(info refused threads)"
