@@ -17,12 +17,15 @@ struct children {
 	struct registration *registered; /* open addressing by pid */
 	uint32_t registered_count, registered_room;
 	uint64_t unmonitored; /* that ended so */
+	const char *left_out; /* why some are not to be measured, NULL: all are */
 };
 
 void children_fini(struct children *children);
 /* Takes what the process's drained records told. */
 void children_announce(
 	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host);
+/* hpct-record has started a program that is left out. */
+void children_left_out(struct children *children, uint32_t pid);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
 /* Those that have ended by now, all of them if `is_end`. Every hello that is waiting must have been heard
  * before. */

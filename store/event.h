@@ -387,11 +387,11 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "l
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
 
 enum event_hello_kind {
-	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
-			       */
-	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
-	EVENT_HELLO_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
-	EVENT_HELLO_KEEP,     /* agent: one descriptor, to be kept open for as long as the process lives */
+	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
+				*/
+	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_KEEP,      /* agent: one descriptor, to be kept open for as long as the process lives */
 	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
@@ -420,10 +420,15 @@ struct event_hello {
 /* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
  * numbers in hex, type to config2 as struct perf_event_attr has them. Flags: f the period is samples a
  * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
-#define EVENT_EVENTS_MAX 1024		       /* bytes of HPCT_EVENTS, NUL included */
-#define EVENT_WORD_SAMPLER " BY="	       /* " BY=timer": the source to take, record/agent/source.h */
+#define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
+#define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
+/* Which processes are measured, record/agent/selection.h. */
+#define EVENT_WORD_NO_CHILDREN " ALONE" /* hpct-record makes it " ALONE=PID" once it knows */
+#define EVENT_WORD_ALONE " ALONE="
+#define EVENT_WORD_RANKS " RANKS="
+#define EVENT_WORD_FRACTION " FRACTION="
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */

@@ -14,6 +14,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
+#include "record/agent/selection.h"
 #include "record/agent/wrap.h"
 
 #define STACK_BYTES_MAX (UINT64_C(1) << 30)
@@ -69,13 +70,20 @@ close_process:
 	return -1;
 }
 
+/* Programs that a process starts ask for themselves, whether it was left out or not. */
+static bool is_wanted(void)
+{
+	return selection_wants(process.settings.events, getpid(), environment_rank(program_envp));
+}
+
 static void start_in_child(void)
 {
 	int error = errno;
 
 	thread_place.self = NULL;
 	atomic_store(&ended, 0);
-	start();
+	if (is_wanted())
+		start();
 	gpu_child();
 	errno = error;
 }
@@ -124,7 +132,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	program_envp = envp;
 	main_stack_set(argv);
 	control_init(process.settings.delayed);
-	if (!wrap_thread_open() && !wrap_signal_open() && !start()) {
+	if (is_wanted() && !wrap_thread_open() && !wrap_signal_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);
 	} else {
