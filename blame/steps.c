@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.c - see steps.h: one sweep per instance, over its own window. */
+/* steps.c - see steps.h: one sweep per instance, over its own window; where there is no GPU,
+ * the times of its process's threads. */
 #include "blame/steps.h"
 
 #include <stdlib.h>
 
 #include "blame/process.h"
 #include "timeline/mark.h"
+#include "timeline/window.h"
 
-/* The process that a stream belongs to, if it has a GPU; NULL: all are asked about. */
+/* The process that a stream belongs to; NULL: all are asked about. */
 static const struct process *owner_of(const struct process *processes, uint32_t count, uint32_t stream,
 	const struct idle_question *question)
 {
@@ -16,8 +18,16 @@ static const struct process *owner_of(const struct process *processes, uint32_t 
 	for (uint32_t p = 0; p < count; p++)
 		for (uint32_t i = 0; i < processes[p].stream_count; i++)
 			if (processes[p].streams[i] == stream)
-				return processes[p].gpu_count ? &processes[p] : NULL;
+				return &processes[p];
 	return NULL;
+}
+
+static bool has_gpu(const struct process *processes, uint32_t count)
+{
+	for (uint32_t p = 0; p < count; p++)
+		if (processes[p].gpu_count)
+			return true;
+	return false;
 }
 
 static void put_context(struct step *step)
@@ -43,7 +53,7 @@ static int measure(struct step *step, struct run *run, const struct idle_questio
 
 	question.begin_ns = step->begin_ns;
 	question.end_ns = step->end_ns;
-	if (owner) {
+	if (owner && owner->gpu_count) {
 		question.streams = owner->streams;
 		question.stream_count = owner->stream_count;
 	}
@@ -52,6 +62,91 @@ static int measure(struct step *step, struct run *run, const struct idle_questio
 	arena_fini(&arena);
 	/* A step of which nothing is known is a row like any other, as long as there is a GPU. */
 	return result == -ERROR_EMPTY && step->idle.groups ? 0 : result;
+}
+
+/* ---- without a GPU: the threads themselves ---- */
+
+struct wait_sum {
+	uint32_t context;
+	uint64_t ns;
+};
+
+static void add_time(struct step *step, const struct window_time *time, struct wait_sum *most)
+{
+	switch (time->state) {
+	case EXTENT_BLOCKED:
+	case EXTENT_RUNNABLE:
+	case EXTENT_SYNC:
+		step->idle.idle_ns += time->time_ns;
+		if (time->context && time->state != EXTENT_RUNNABLE && time->time_ns > most->ns)
+			*most = (struct wait_sum){time->context, time->time_ns};
+		break;
+	default:
+		if (extent_state_is_busy(time->state))
+			step->idle.busy_ns += time->time_ns;
+		else
+			step->idle.unknown_ns += time->time_ns;
+	}
+}
+
+static void sum_times(struct step *step, const struct window *window)
+{
+	struct wait_sum most = {0};
+	size_t count;
+	const struct window_time *times = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++)
+		add_time(step, &times[i], &most);
+	step->context = most.context;
+}
+
+static uint64_t absent_ns(const struct window *window)
+{
+	size_t count;
+	const struct window_time *times = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (times[i].state == EXTENT_ABSENT)
+			return times[i].time_ns;
+	return 0;
+}
+
+/* Adds a thread; one that does not live in the step is none of its groups. */
+static int add_thread(struct step *step, struct window *window, struct run *run, uint32_t stream,
+	uint64_t *nowhere_ns, struct error *error)
+{
+	uint64_t wall_ns = step->end_ns - step->begin_ns, before_ns = absent_ns(window);
+	int result;
+
+	if (run_stream(run, stream)->s.kind != STORE_STREAM_CPU)
+		return 0;
+	result = window_add_time(window, stream, step->begin_ns, step->end_ns, error);
+	if (absent_ns(window) - before_ns == wall_ns)
+		*nowhere_ns += wall_ns;
+	else
+		step->idle.groups++;
+	return result;
+}
+
+/* Groups are threads: what of the wall clock they worked and what they waited. */
+static int measure_threads(struct step *step, struct run *run, const struct idle_question *question,
+	const struct process *owner, struct error *error)
+{
+	const uint32_t *streams = owner ? owner->streams : question->streams;
+	uint32_t count = owner ? owner->stream_count : question->stream_count;
+	uint64_t nowhere_ns = 0;
+	struct window *window;
+	int result = window_new(&window, run, error);
+
+	if (result)
+		return result;
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = add_thread(step, window, run, streams[i], &nowhere_ns, error);
+	sum_times(step, window);
+	step->idle.unknown_ns -= nowhere_ns;
+	step->idle.window_ns = step->idle.groups * (step->end_ns - step->begin_ns);
+	window_free(window);
+	return result;
 }
 
 static int step_compare(const void *left, const void *right)
@@ -71,6 +166,7 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 	size_t count;
 	struct process *processes;
 	uint32_t process_count;
+	bool is_gpu;
 	int result = mark_instances(run, question->end_ns, arena, &marks, &count, error);
 
 	*steps = (struct steps){0};
@@ -82,7 +178,9 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 	steps->list = arena_calloc(arena, count + 1, sizeof(*steps->list));
 	if (!steps->list)
 		return error_memory(error);
+	is_gpu = has_gpu(processes, process_count);
 	for (size_t i = 0; i < count && !result; i++) {
+		const struct process *owner;
 		uint64_t end_ns = marks[i].end_ns;
 		struct step *step = &steps->list[steps->count];
 
@@ -93,8 +191,9 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 		if (step->begin_ns >= step->end_ns)
 			continue;
 		steps->count++;
-		result = measure(step, run, question,
-			owner_of(processes, process_count, marks[i].stream, question), error);
+		owner = owner_of(processes, process_count, marks[i].stream, question);
+		result = is_gpu ? measure(step, run, question, owner, error)
+				: measure_threads(step, run, question, owner, error);
 	}
 	if (!result)
 		qsort(steps->list, steps->count, sizeof(*steps->list), step_compare);

@@ -20,7 +20,9 @@ struct steps {
 };
 
 /* Of marks and ranges; how long a moment lasts is said in mark.h, the last one to the window's end. Where
- * groups are processes, a process's mark is about its own GPUs, if it has any. In `arena`. */
+ * groups are processes, a process's mark is about its own GPUs, if it has any. Without any GPU among the
+ * streams it is about its threads, each a group: busy is work, idle what they wait, `context` where they wait
+ * most. In `arena`. */
 int steps_make(struct steps *steps, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
 

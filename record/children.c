@@ -85,13 +85,14 @@ static bool is_registered(const struct children *children, const struct measured
 
 /* ---- streams of those that have not ---- */
 
-static uint32_t reason_text(struct store_writer *writer, uint32_t kind)
+static uint32_t reason_text(const struct children *children, struct store_writer *writer, uint32_t kind)
 {
 	struct store_bytes text = {0};
 	uint32_t id = 0;
 
 	attribute_put(&text, "reason",
 		kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
+		: children->left_out		     ? children->left_out
 						     : "the child never loaded the agent");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
@@ -99,15 +100,17 @@ static uint32_t reason_text(struct store_writer *writer, uint32_t kind)
 	return id;
 }
 
-static struct store_record span_of(const struct child *child, struct store_writer *writer, uint64_t end_ns)
+static struct store_record span_of(const struct children *children, const struct child *child,
+	struct store_writer *writer, uint64_t end_ns)
 {
 	return (struct store_record){.begin_ns = child->born.time_ns,
 		.end_ns = end_ns,
 		.what = STORE_OP_UNMONITORED,
-		.attributes = reason_text(writer, child->born.kind)};
+		.attributes = reason_text(children, writer, child->born.kind)};
 }
 
-static void stream_open(struct child *child, struct store_writer *writer, uint32_t host)
+static void stream_open(
+	const struct children *children, struct child *child, struct store_writer *writer, uint32_t host)
 {
 	struct store_stream stream = {.kind = STORE_STREAM_CPU,
 		.host = host,
@@ -116,7 +119,7 @@ static void stream_open(struct child *child, struct store_writer *writer, uint32
 		.tid = child->born.pid,
 		.begin_ns = child->born.time_ns,
 		.end_ns = STORE_OPEN_NS};
-	struct store_record span = span_of(child, writer, STORE_OPEN_NS);
+	struct store_record span = span_of(children, child, writer, STORE_OPEN_NS);
 
 	child->stream = store_writer_stream(writer, &stream);
 	if (child->stream != NO_STREAM)
@@ -132,10 +135,10 @@ static void stream_close(
 
 	children->unmonitored++;
 	if (child->stream == NO_STREAM)
-		stream_open(child, writer, host);
+		stream_open(children, child, writer, host);
 	if (end_ns < child->born.time_ns)
 		end_ns = child->born.time_ns;
-	span = span_of(child, writer, end_ns);
+	span = span_of(children, child, writer, end_ns);
 	stream = child->stream == NO_STREAM ? NULL : store_writer_stream_edit(writer, child->stream);
 	if (!stream)
 		return;
@@ -182,10 +185,20 @@ void children_announce(
 		if (children->waiting_count < PIDFDS_MAX)
 			child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)child.born.pid, 0);
 		if (child.born.kind == EVENT_FORK_SPAWN_UNMONITORED)
-			stream_open(&child, writer, host);
+			stream_open(children, &child, writer, host);
 		child_add(children, &child);
 	}
 	process->child_count = 0;
+}
+
+void children_left_out(struct children *children, uint32_t pid)
+{
+	struct child child = {{.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = now_ns()}, -1, -1, NO_STREAM};
+
+	if (!pid || pid > INT32_MAX)
+		return;
+	child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	child_add(children, &child);
 }
 
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns)

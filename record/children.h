@@ -17,12 +17,15 @@ struct children {
 	struct registration *registered; /* open addressing by pid */
 	uint32_t registered_count, registered_room;
 	uint64_t unmonitored; /* that ended so */
+	const char *left_out; /* why some are not to be measured, NULL: all are */
 };
 
 void children_fini(struct children *children);
 /* Takes what the process's drained records told. */
 void children_announce(
 	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host);
+/* hpct-record has started a program that is left out. */
+void children_left_out(struct children *children, uint32_t pid);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
 /* Finds who has ended by now: every hello that is waiting then must be heard ahead of the sweep. */
 void children_look(struct children *children);

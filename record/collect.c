@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/selection.h"
 #include "record/children.h"
 #include "record/detach.h"
 #include "record/gpu_module.h"
@@ -366,6 +367,13 @@ static void launcher_ended(
 	collector->is_dirty = true;
 }
 
+static void launcher_started(struct collector *collector, const struct host_message *said)
+{
+	summary_started(&collector->summary, (uint32_t)said->number);
+	if (said->status)
+		children_left_out(&collector->children, (uint32_t)said->number);
+}
+
 /* False: it is gone. */
 static bool launcher_serve(struct collector *collector, struct launcher *launcher)
 {
@@ -374,7 +382,7 @@ static bool launcher_serve(struct collector *collector, struct launcher *launche
 
 	while ((got = recv(launcher->connection, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
 		if (got == sizeof(message) && message.type == HOST_STARTED)
-			summary_started(&collector->summary, (uint32_t)message.number);
+			launcher_started(collector, &message);
 		if (got == sizeof(message) && message.type == HOST_ENDED)
 			launcher_ended(collector, launcher, &message);
 	}
@@ -637,6 +645,7 @@ _Noreturn static void collector_run(
 		_exit(1);
 	}
 	summary_init(&collector.summary, plan->events);
+	collector.children.left_out = selection_reason(plan->events);
 	summary_unmonitored(
 		&collector.summary, plan->unmonitored, plan->command, collector.writer, collector.host_text);
 	collector.committed_ns = now_ns() + FIRST_COMMIT_NS - COMMIT_NS;

@@ -43,7 +43,7 @@ enum host_message_type {
 
 struct host_message {
 	uint32_t type;
-	int32_t status;
+	int32_t status; /* HOST_ENDED: its wait status; HOST_STARTED: 1 when it is left out, selection.h */
 	uint64_t number;
 	uint64_t user_ns, system_ns; /* HOST_ENDED: CPU time of the program and its children */
 	char text[1024];

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/environment.h"
+#include "record/agent/selection.h"
 #include "store/event.h"
 
 #define SIGNAL_COUNT 65
@@ -99,11 +101,25 @@ static int list_set(const char *name, const char *agent)
 	return result;
 }
 
+/* Other words may follow. */
 static bool gpu_is_wanted(const struct launch *launch, const char *vendor)
 {
 	const char *word = strstr(launch->events, "gpu=");
+	size_t length = word ? strcspn(word + 4, " ") : 0;
 
-	return word && (!strcmp(word + 4, "auto") || !strcmp(word + 4, vendor));
+	return word && ((length == strlen("auto") && !strncmp(word + 4, "auto", length)) ||
+			       (length == strlen(vendor) && !strncmp(word + 4, vendor, length)));
+}
+
+/* In the process that becomes the program: the one that --no-children is about. */
+static int events_set(const struct launch *launch)
+{
+	char events[EVENT_EVENTS_MAX + 16];
+
+	if (!strstr(launch->events, EVENT_WORD_NO_CHILDREN)) /* the last word */
+		return setenv(EVENT_ENV_EVENTS, launch->events, 1);
+	snprintf(events, sizeof(events), "%s=%d", launch->events, (int)getpid());
+	return setenv(EVENT_ENV_EVENTS, events, 1);
 }
 
 static int environment_set(const struct launch *launch)
@@ -114,7 +130,7 @@ static int environment_set(const struct launch *launch)
 	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, host->agent)) ||
 	       (gpu_is_wanted(launch, "nvidia") &&
 		       (setenv(EVENT_ENV_CUDA, host->agent, 0) || setenv(EVENT_ENV_NVTX, host->agent, 0))) ||
-	       setenv(EVENT_ENV_AGENT, host->agent, 1) || setenv(EVENT_ENV_EVENTS, launch->events, 1) ||
+	       setenv(EVENT_ENV_AGENT, host->agent, 1) || events_set(launch) ||
 	       setenv(EVENT_ENV_SOCKET, host->socket, 1);
 }
 
@@ -210,7 +226,9 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	}
 	if (launch->host)
 		host_send(launch->host->connection,
-			&(struct host_message){.type = HOST_STARTED, .number = (uint64_t)pid});
+			&(struct host_message){.type = HOST_STARTED,
+				.number = (uint64_t)pid,
+				.status = !selection_wants(launch->events, pid, environment_rank(environ))});
 	do
 		got = read(failure[0], &reason, sizeof(reason));
 	while (got < 0 && errno == EINTR);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/agent/selection.h"
 #include "record/launcher.h"
 #include "store/event.h"
 #include "store/store.h"
@@ -25,17 +26,15 @@ const char options_help[] =
 	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
 	"                         Again for what is counted beside it: page-faults@1 ...\n"
 	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
-	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
-	"                         default); nvidia, opencl or level0 alone; off\n"
-	"  -e IO, -e MEMLEAK      bytes read and written, allocated and freed, by call path;\n"
-	"      --memleak-prob P   of that share of the allocations, sums made up for\n"
-	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
-	"                         on stderr if that is a terminal)\n"
+	"  -e gpu=auto|off|NAME   operations on GPUs: nvidia, opencl, level0 (auto: as used)\n"
+	"  -e IO, -e MEMLEAK      bytes read and written, allocated and freed\n"
+	"      --summary FILE     write the summary there (it is in the run anyway)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
 	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
+	"      --no-children, --ranks 0-3, -f, --process-fraction 1/10: measure fewer\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
-	"  -h, --help   -V, --version   (--with-sources, --sampler, --force: man page)\n"
+	"  -h, --help   -V, --version   (more: man hpct-record)\n"
 	"\n"
 	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
 	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
@@ -58,6 +57,9 @@ static const struct option long_options[] = {
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'K'},
+	{"no-children", no_argument, NULL, 'N'},
+	{"ranks", required_argument, NULL, 'R'},
+	{"process-fraction", required_argument, NULL, 'f'},
 	{"strict", no_argument, NULL, 'X'},
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
@@ -103,6 +105,47 @@ static int choice(
 	if (*is_second || !strcmp(optarg, first))
 		return 0;
 	return error_set(error, ERROR_USAGE, "%s takes %s or %s, not %s", option, first, second, optarg);
+}
+
+static int ranks_take(struct options *options, struct error *error)
+{
+	bool is_wrong;
+
+	selection_has_rank(optarg, 0, &is_wrong);
+	if (is_wrong || strchr(optarg, ' '))
+		return error_set(error, ERROR_USAGE,
+			"--ranks %s: it takes ranks as 0-3,8:2 (0 to 3, and each second one from 8)", optarg);
+	options->ranks = optarg;
+	return 0;
+}
+
+/* "0.1" or "1/10"; false: neither. */
+static bool fraction_read(double *fraction, const char *text)
+{
+	char *end;
+	double number = strtod(text, &end), whole = 1;
+
+	if (end != text && *end == '/') {
+		text = end + 1;
+		whole = strtod(text, &end);
+	}
+	if (end == text || *end || !(number >= 0) || !(whole > 0) || !(number <= whole))
+		return false;
+	*fraction = number / whole;
+	return true;
+}
+
+/* hpcrun's `-fp` is one option of two letters. */
+static int fraction_take(struct options *options, char **argv, struct error *error)
+{
+	const char *value = optarg;
+
+	if (!strcmp(value, "p") && !strcmp(argv[optind - 1], "-fp") && argv[optind])
+		value = argv[optind++];
+	if (fraction_read(&options->fraction, value))
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"--process-fraction %s: it takes a number from 0 to 1, as 0.1 or 1/10", value);
 }
 
 static int option_take(struct options *options, int letter, char **argv, struct error *error)
@@ -153,6 +196,13 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	case 'K':
 		options->with_sources = true;
 		return 0;
+	case 'N':
+		options->no_children = true;
+		return 0;
+	case 'R':
+		return ranks_take(options, error);
+	case 'f':
+		return fraction_take(options, argv, error);
 	case 'X':
 		options->strict = true;
 		return 0;
@@ -203,6 +253,51 @@ static void environment_take(struct options *options)
 		options->asked.event[options->asked.count++] = word;
 }
 
+/* HPCToolkit's variable, with what it takes a wrong value for. */
+static void fraction_of_environment(struct options *options)
+{
+	const char *value = getenv("HPCRUN_PROCESS_FRACTION");
+
+	if (options->fraction >= 0)
+		return;
+	options->fraction = 1;
+	if (value && *value && !fraction_read(&options->fraction, value))
+		options->fraction = 0.1;
+}
+
+/* The same for all processes of a launch, so that a rank is drawn once. */
+static unsigned launch_seed(void)
+{
+	struct launch_name name;
+	uint32_t seed = 2166136261u;
+
+	launch_name_find(&name);
+	for (const char *at = name.id; *at; at++)
+		seed = (seed ^ (unsigned char)*at) * 16777619u;
+	return seed;
+}
+
+/* Which processes, record/agent/selection.h. False: no room. */
+static bool selection_add(struct options *options, size_t used)
+{
+	size_t room = sizeof(options->events) - used;
+	char *words = options->events + used;
+	int more = 0;
+
+	if (options->fraction < 1)
+		more = snprintf(words, room, EVENT_WORD_FRACTION "%.0f,%u", options->fraction * 4294967296.0,
+			launch_seed());
+	if (options->ranks && (size_t)more < room) {
+		more += snprintf(words + more, room - (size_t)more, EVENT_WORD_RANKS "%s", options->ranks);
+		for (char *at = strstr(words, EVENT_WORD_RANKS); (at = strchr(at, ':'));)
+			*at = '/'; /* a ':' behind a '=' makes a counter */
+	}
+	if (options->no_children && (size_t)more < room)
+		more += snprintf(words + more, room - (size_t)more, EVENT_WORD_NO_CHILDREN);
+	/* hpct-record writes its child's pid behind the last word. */
+	return (size_t)more + 16 < room;
+}
+
 /* What else the agent is to know, behind the events. */
 static int words_add(struct options *options, struct error *error)
 {
@@ -214,7 +309,10 @@ static int words_add(struct options *options, struct error *error)
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
 		is_delayed ? EVENT_WORD_DELAY : "", keeps_recursion ? EVENT_WORD_RECURSION : "");
 
-	return (size_t)more < room ? 0 : error_set(error, ERROR_USAGE, "too many events; leave some out");
+	used += (size_t)more;
+	return (size_t)more < room && selection_add(options, used)
+		       ? 0
+		       : error_set(error, ERROR_USAGE, "too many events; leave some out");
 }
 
 int options_parse(struct options *options, int argc, char **argv, struct error *error)
@@ -223,8 +321,9 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 
 	memset(options, 0, sizeof(*options));
 	options->gpu = "auto";
+	options->fraction = -1;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, "+:o:e:c:tdsrhVL", long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "+:o:e:c:f:tdsrhVL", long_options, NULL)) != -1) {
 		if (letter == '?' || letter == ':')
 			return option_refuse(letter, argv, error);
 		result = option_take(options, letter, argv, error);
@@ -234,6 +333,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	options->asked.is_lenient = !options->asked.probability && is_set("HPCRUN_MEMLEAK_PROB");
 	if (options->asked.is_lenient)
 		options->asked.probability = getenv("HPCRUN_MEMLEAK_PROB");
+	fraction_of_environment(options);
 	options->asked.has_switches = !options->no_switches;
 	environment_take(options);
 	result = events_write(options->events, &options->asked, error);

@@ -15,6 +15,9 @@ struct options {
 	bool cuda_hold, cuda_whole_graphs;
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	const char *summary; /* --summary FILE; NULL: none */
+	const char *ranks;   /* --ranks as given; NULL: all */
+	double fraction;     /* of processes to be measured; 1: all */
+	bool no_children;
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, is_help, is_version,
 		is_list;
 	char **program; /* argv of the program */

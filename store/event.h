@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 2u
+#define EVENT_VERSION 3u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RING_HEADER 4096u
@@ -446,6 +446,11 @@ struct event_hello {
  * EVENT_AGENT_MEMLEAK */
 #define EVENT_WORD_MEMLEAK " MEMLEAK="
 #define EVENT_MEMLEAK_ALL (UINT64_C(1) << 32)
+/* Which processes are measured, record/agent/selection.h. */
+#define EVENT_WORD_NO_CHILDREN " ALONE" /* hpct-record makes it " ALONE=PID" once it knows */
+#define EVENT_WORD_ALONE " ALONE="
+#define EVENT_WORD_RANKS " RANKS="
+#define EVENT_WORD_FRACTION " FRACTION="
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */

@@ -14,6 +14,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
+#include "record/agent/selection.h"
 #include "record/agent/wrap.h"
 
 #define STACK_BYTES_MAX (UINT64_C(1) << 30)
@@ -69,6 +70,12 @@ close_process:
 	return -1;
 }
 
+/* Programs that a process starts ask for themselves, whether it was left out or not. */
+static bool is_wanted(void)
+{
+	return selection_wants(process.settings.events, getpid(), environment_rank(program_envp));
+}
+
 static void start_in_child(void)
 {
 	int error = errno;
@@ -77,7 +84,8 @@ static void start_in_child(void)
 	if (process.is_resting)
 		return;
 	atomic_store(&ended, 0);
-	start();
+	if (is_wanted())
+		start();
 	gpu_child();
 	errno = error;
 }
@@ -126,7 +134,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	program_envp = envp;
 	main_stack_set(argv);
 	control_init(process.settings.delayed);
-	if (!wrap_thread_open() && !wrap_signal_open() && !start()) {
+	if (is_wanted() && !wrap_thread_open() && !wrap_signal_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);
 	} else {

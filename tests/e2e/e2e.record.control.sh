@@ -56,6 +56,14 @@ same "the thread that lived while it was off has no samples but its first" 1 "$(
 	--format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 { bad++ } $c["track"] == "samples" { n++ }
 	END { print bad ? "some" : (n > 0) }')"
 
+# What each step's threads did: work in solve and help, a sleep in nap.
+hpct-blame delayed.hpct --by mark --format tsv >steps || fail "hpct-blame --by mark without a GPU"
+same "--by mark: steps" 3 "$(tsv '$c["key"] == "step"' <steps | grep -c .)"
+same "--by mark: busy + idle + unknown = wall x groups" '' "$(tsv '
+	$c["busy_ns"] + $c["idle_ns"] + $c["unknown_ns"] != $c["wall_ns"] * $c["groups"]' <steps)"
+check "--by mark: the steps work and wait" [ "$(tsv '$c["key"] == "step" && $c["busy_ns"] > 0 && $c["idle_ns"] > 0' <steps |
+	grep -c .)" -eq 3 ]
+
 # Readers: unmonitored time is neither idle nor covered; the sums are those of the records.
 covered=$(info delayed coverage_percent)
 check "coverage $covered %" calc "$covered > 5 && $covered < 60"
