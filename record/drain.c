@@ -411,10 +411,12 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	name[sizeof(name) - 1] = '\0';
 	stream.name = store_writer_text(drain->writer, name, strlen(name));
 	waits_clear(&ring->waits);
+	tallies_clear(&ring->tallies);
 	*ring = (struct ring){.claim = ring->claim,
 		.waits = ring->waits,
 		.contexts = {ring->contexts.list, 0, ring->contexts.room},
 		.texts = {ring->texts.list, 0, ring->texts.room},
+		.tallies = ring->tallies,
 		.begin_ns = stream.begin_ns,
 		.last_ns = stream.begin_ns,
 		.line = {.known_ns = stream.begin_ns},
@@ -501,6 +503,35 @@ static void stream_close(struct drain *drain, struct event_ring *shared, uint64_
 	ring->contexts.count = ring->texts.count = 0;
 }
 
+static void tally_put(void *context, uint32_t node, uint32_t metric, uint64_t more)
+{
+	struct drain *drain = context;
+
+	if (metric)
+		counter_take(drain, &(struct event_sample){.h.node = node, .metric = metric, .weight = more},
+			drain->now_ns);
+	drain->records++;
+}
+
+/* What was tallied until the head was read, as values of now, or of the end if that was before. */
+static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_t index, uint32_t count)
+{
+	const struct measured *process = drain->process;
+	uint64_t end_ns = atomic_load(&shared->end_ns);
+
+	if (!count || !process->tallies_at || drain->ring->stream == UINT32_MAX)
+		return;
+	if (!end_ns && atomic_load(&process->shared->ended))
+		end_ns = atomic_load(&process->shared->end_ns);
+	drain->now_ns = now_ns();
+	if (end_ns >= drain->ring->begin_ns && end_ns < drain->now_ns)
+		drain->now_ns = end_ns;
+	tallies_walk(&drain->ring->tallies,
+		(struct event_tally *)((char *)process->shared + process->tallies_at) +
+			(size_t)index * EVENT_TALLY_MAX,
+		count, tally_put, drain);
+}
+
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	struct event_ring *shared = ring_at(process, index);
@@ -509,12 +540,18 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
 	/* Ahead of the head: a wait that is over now is in the ring. */
 	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
+	/* Likewise: their nodes are in the ring. */
+	uint32_t tally_count = atomic_load_explicit(&shared->tally_count, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
 
 	waits_look(&drain.ring->waits, since_ns);
-	if (state == EVENT_RING_FREE || (head == tail && state != EVENT_RING_ENDED))
+	if (state == EVENT_RING_FREE)
 		return 0;
+	if (head == tail && state != EVENT_RING_ENDED) {
+		tallies_take(&drain, shared, index, tally_count);
+		return drain.records;
+	}
 	drain.now_ns = now_ns();
 	if (drain.ring->stream == UINT32_MAX && head != tail) {
 		drain.ring->claim = shared->claim;
@@ -532,6 +569,7 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	if (drain.ring->stream != UINT32_MAX) {
 		batch_flush(&drain);
 		counters_take(&drain, shared);
+		tallies_take(&drain, shared, index, tally_count);
 	}
 	drain.ring->taken_bytes += tail - atomic_load_explicit(&shared->tail, memory_order_relaxed);
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);

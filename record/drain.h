@@ -9,6 +9,7 @@
 #include "record/measured.h"
 #include "record/records.h"
 #include "record/switch_line.h"
+#include "record/tallies.h"
 
 struct ring {
 	uint32_t claim;
@@ -28,6 +29,7 @@ struct ring {
 	struct switch_line line;
 	struct waits waits;
 	struct pause_line pause;
+	struct tallies tallies;
 };
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index);

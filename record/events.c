@@ -239,7 +239,65 @@ struct composed {
 	char counters[EVENT_EVENTS_MAX - 160];
 	unsigned count;
 	bool is_perf;
+	bool calls[2]; /* by called[] */
 };
+
+/* Not sampled: told of by the calls themselves. */
+static const struct called {
+	const char *name, *text;
+} called[] = {
+	{"IO", "calls that read or write: spans, and bytes by call path (IO:read, IO:written)"},
+	{"MEMLEAK", "bytes allocated, and freed again, by the call path that allocated them"},
+};
+
+enum called_index { CALLED_IO, CALLED_MEMLEAK, CALLED_COUNT };
+
+static int called_find(const char *text)
+{
+	size_t length = strcspn(text, "@");
+
+	for (int i = 0; i < CALLED_COUNT; i++)
+		if (strlen(called[i].name) == length && !strncasecmp(called[i].name, text, length))
+			return i;
+	return -1;
+}
+
+/* "0.1" or "1/10", of 2^32. 0: neither, or not in (0, 1]. */
+static uint64_t probability_parse(const char *text)
+{
+	char *end;
+	double value = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0, whole;
+
+	if (value && *end == '/' && end[1] >= '0' && end[1] <= '9') {
+		whole = strtod(end + 1, &end);
+		value = whole > 0 ? value / whole : 0;
+	}
+	if (!(value > 0) || value > 1 || *end)
+		return 0;
+	value *= (double)EVENT_MEMLEAK_ALL;
+	return value < 1 ? 1 : (uint64_t)value;
+}
+
+/* " IO=on MEMLEAK=19999999" */
+static int called_write(char *to, size_t room, const struct composed *all, const struct events_asked *asked,
+	struct error *error)
+{
+	uint64_t share = asked->probability ? probability_parse(asked->probability) : EVENT_MEMLEAK_ALL;
+	size_t used;
+
+	to[0] = '\0';
+	if (all->calls[CALLED_IO])
+		snprintf(to, room, "%s", EVENT_WORD_IO);
+	if (!share && !asked->is_lenient)
+		return error_set(error, ERROR_USAGE,
+			"--memleak-prob %s: a number above 0 and up to 1 is wanted, as 0.1 or 1/10",
+			asked->probability);
+	used = strlen(to);
+	if (all->calls[CALLED_MEMLEAK])
+		snprintf(to + used, room - used, "%s%llx", EVENT_WORD_MEMLEAK,
+			(unsigned long long)(share ? share : EVENT_MEMLEAK_ALL / 10));
+	return 0;
+}
 
 static int counter_add(struct composed *all, const struct wish *wish, struct error *error)
 {
@@ -261,8 +319,15 @@ static int event_add(
 	struct composed *all, const struct events_asked *asked, const char *text, struct error *error)
 {
 	struct wish wish;
-	int result = wish_parse(&wish, asked, text, error);
+	int result, call = called_find(text);
 
+	if (call >= 0) {
+		all->calls[call] = true;
+		return !strchr(text, '@') ? 0
+					  : error_set(error, ERROR_USAGE, "event %s: %s takes no period",
+						    text, called[call].name);
+	}
+	result = wish_parse(&wish, asked, text, error);
 	if (result)
 		return result;
 	if (!is_time(&wish))
@@ -283,6 +348,7 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 {
 	struct composed all = {0};
 	const char *sampler = asked->sampler;
+	char calls[48];
 	int result = 0;
 
 	for (unsigned i = 0; i < asked->count && !result; i++)
@@ -291,14 +357,16 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 		result = time_write(all.time, sizeof(all.time), &(struct wish){.name = "CPUTIME"}, error);
 	if (!result && sampler)
 		result = sampler_check(sampler, error);
+	if (!result)
+		result = called_write(calls, sizeof(calls), &all, asked, error);
 	if (result)
 		return result;
 	if (!sampler && all.is_perf)
 		sampler = "perf";
 	if (sampler && !strcmp(sampler, "auto"))
 		sampler = NULL;
-	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s", all.time, all.counters,
-		asked->has_switches ? " SWITCHES" : "", sampler ? EVENT_WORD_SAMPLER : "",
+	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s", all.time, all.counters,
+		asked->has_switches ? " SWITCHES" : "", calls, sampler ? EVENT_WORD_SAMPLER : "",
 		sampler ? sampler : "");
 	return 0;
 }
@@ -410,6 +478,9 @@ void events_list(void)
 				frequency_default());
 		line_put(known[i].name, known[i].alias, known[i].text, refusal(&code));
 	}
+	printf("\nTold of by the calls themselves, exactly; without @:\n");
+	for (unsigned i = 0; i < CALLED_COUNT; i++)
+		line_put(called[i].name, NULL, called[i].text, NULL);
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
 	       "place.\n\n");
 	events_list_units(refusal);

@@ -25,9 +25,11 @@ struct events_code {
 struct events_asked {
 	const char *event[EVENTS_ASKED_MAX]; /* as -e has them, the caller's */
 	unsigned count;
-	const char *rate;    /* -c; NULL: each event's own */
-	const char *sampler; /* --sampler; NULL: by the period */
-	bool is_forced;	     /* --force: a second time source is counted beside the first */
+	const char *rate;	 /* -c; NULL: each event's own */
+	const char *sampler;	 /* --sampler; NULL: by the period */
+	const char *probability; /* --memleak-prob; NULL: 1 */
+	bool is_lenient;	 /* a probability that makes no sense is 0.1 */
+	bool is_forced;		 /* --force: a second time source is counted beside the first */
 	bool has_switches;
 };
 

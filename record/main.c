@@ -127,9 +127,14 @@ static int collector_start(struct record *record, struct error *error)
 static int measuring_prepare(struct record *record, struct error *error)
 {
 	int result = parts_find(&record->parts, error);
+	bool has_memleak = strstr(record->options.events, EVENT_WORD_MEMLEAK) != NULL;
 
+	if (!result && has_memleak && access(record->parts.memleak, R_OK))
+		result = error_set(
+			error, ERROR_IO, "%s is not there; install hpct again", record->parts.memleak);
 	if (!result)
-		result = host_meet(&record->host, record->name.id, record->run, record->parts.agent, error);
+		result = host_meet(&record->host, record->name.id, record->run,
+			has_memleak ? record->parts.memleak : record->parts.agent, error);
 	if (!result && record->host.listener >= 0)
 		result = collector_start(record, error);
 	if (!result)

@@ -51,6 +51,10 @@ static int header_check(struct measured *process, struct error *error)
 	if (process->activity_at % 4096 || process->activity_at > process->shared_bytes ||
 		process->shared_bytes - process->activity_at < EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
 		process->activity_at = 0;
+	process->tallies_at = shared->tallies_at;
+	if (process->tallies_at % 4096 || process->tallies_at > process->shared_bytes ||
+		process->ring_count > (process->shared_bytes - process->tallies_at) / EVENT_TALLIES_STRIDE)
+		process->tallies_at = 0;
 	return 0;
 }
 
@@ -90,13 +94,14 @@ static void counters_name(struct measured *process, struct store_writer *writer)
 {
 	uint32_t count = process->shared->counter_count;
 
-	process->counter_count = count < EVENT_COUNTERS_MAX ? count : EVENT_COUNTERS_MAX;
+	process->counter_count = count < EVENT_METRICS_MAX ? count : EVENT_METRICS_MAX;
 	for (uint32_t i = 0; i < process->counter_count; i++) {
 		char name[sizeof(process->shared->counters[i].name)];
 
 		memcpy(name, process->shared->counters[i].name, sizeof(name));
 		name[sizeof(name) - 1] = '\0';
-		process->counters[i] = store_writer_metric(writer, name, "events", false);
+		process->counters[i] = store_writer_metric(
+			writer, name, process->shared->counters[i].is_bytes ? "bytes" : "events", false);
 	}
 	memcpy(process->sampler, process->shared->sampler, sizeof(process->sampler));
 	process->sampler[sizeof(process->sampler) - 1] = '\0';
@@ -273,6 +278,7 @@ void measured_free(struct measured *process)
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		free(process->rings[i].contexts.list);
 		free(process->rings[i].texts.list);
+		tallies_fini(&process->rings[i].tallies);
 		waits_fini(&process->rings[i].waits);
 	}
 	free(process->rings);

@@ -41,11 +41,12 @@ struct measured {
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
 	uint64_t rings_at, begin_ns, period_ns;
 	uint64_t activity_at; /* 0: there is no activity ring */
+	uint64_t tallies_at;  /* 0: nothing is tallied */
 	uint64_t end_ns;      /* 0: it runs */
 	uint32_t metric;      /* store id of the time source's metric */
 	char metric_name[32];
-	char sampler[16];		       /* the source of its samples */
-	uint32_t counters[EVENT_COUNTERS_MAX]; /* store ids of the counters' metrics */
+	char sampler[16];		      /* the source of its samples */
+	uint32_t counters[EVENT_METRICS_MAX]; /* store ids of the counters' metrics */
 	uint32_t counter_count;
 	char *command; /* shell-quoted; ours */
 	char executable[4096];

@@ -27,6 +27,8 @@ const char options_help[] =
 	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
 	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
 	"                         default); nvidia, opencl or level0 alone; off\n"
+	"  -e IO, -e MEMLEAK      bytes read and written, allocated and freed, by call path;\n"
+	"      --memleak-prob P   of that share of the allocations, sums made up for\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
@@ -46,6 +48,7 @@ static const struct option long_options[] = {
 	{"count", required_argument, NULL, 'c'},
 	{"sampler", required_argument, NULL, 'Y'},
 	{"force", no_argument, NULL, 'F'},
+	{"memleak-prob", required_argument, NULL, 'P'},
 	{"trace", no_argument, NULL, 't'},
 	{"cuda", required_argument, NULL, 'C'},
 	{"cuda-graphs", required_argument, NULL, 'G'},
@@ -118,6 +121,9 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return 0;
 	case 'Y':
 		options->asked.sampler = optarg;
+		return 0;
+	case 'P':
+		options->asked.probability = optarg;
 		return 0;
 	case 'F':
 		options->asked.is_forced = true;
@@ -221,6 +227,9 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 		if (result)
 			return result;
 	}
+	options->asked.is_lenient = !options->asked.probability && is_set("HPCRUN_MEMLEAK_PROB");
+	if (options->asked.is_lenient)
+		options->asked.probability = getenv("HPCRUN_MEMLEAK_PROB");
 	options->asked.has_switches = !options->no_switches;
 	environment_take(options);
 	result = events_write(options->events, &options->asked, error);

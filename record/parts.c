@@ -26,8 +26,11 @@ int parts_find(struct parts *parts, struct error *error)
 			snprintf(place, sizeof(place), "%s/hpct-agent.so", places[i]);
 		else
 			snprintf(place, sizeof(place), "%s/%s/hpct-agent.so", own, places[i]);
-		if (realpath(place, parts->agent) && !access(parts->agent, R_OK))
+		if (realpath(place, parts->agent) && !access(parts->agent, R_OK)) {
+			snprintf(parts->memleak, sizeof(parts->memleak), "%.*s/hpct-agent-memleak.so",
+				(int)(strrchr(parts->agent, '/') - parts->agent), parts->agent);
 			return 0;
+		}
 	}
 	return error_set(error, ERROR_IO, "hpct-agent.so is not at %s/../lib/hpct; install hpct again", own);
 }

@@ -8,8 +8,9 @@
 #include "store/error.h"
 
 struct parts {
-	char agent[PATH_MAX + 64]; /* hpct-agent.so */
-	char names[PATH_MAX + 64]; /* hpct-names, which may be missing */
+	char agent[PATH_MAX + 64];   /* hpct-agent.so */
+	char memleak[PATH_MAX + 64]; /* the same for EVENT_WORD_MEMLEAK, beside it */
+	char names[PATH_MAX + 64];   /* hpct-names, which may be missing */
 };
 
 /* 0, or ERROR_IO with a sentence: there is no agent. */

@@ -78,8 +78,10 @@ enum store_op {
 
 /* An event that is counted beside the time source: its samples name it by index + 1. */
 #define EVENT_COUNTERS_MAX 8u
+#define EVENT_METRICS_MAX (EVENT_COUNTERS_MAX + 4u) /* with those that the agent counts itself: tallies */
 struct event_counter {
-	char name[56];		  /* its metric; written before the handshake */
+	char name[52];		  /* its metric; written before the handshake */
+	uint32_t is_bytes;	  /* its unit; else events */
 	_Atomic int32_t error;	  /* errno of the last time that the kernel refused it */
 	_Atomic uint32_t refused; /* threads that go without it */
 };
@@ -98,6 +100,7 @@ struct event_process {
 	uint64_t rings_at;    /* byte offset of ring 0 */
 	uint64_t switches_at; /* of EVENT_SWITCHES_BYTES for copies of switch rings, one after the other */
 	uint64_t activity_at; /* of the activity ring; 0: there was no memory for one */
+	uint64_t tallies_at;  /* of EVENT_TALLY_MAX tallies for each ring; 0: nothing is tallied */
 	uint64_t begin_ns;    /* when the agent was loaded */
 	uint64_t period_ns;   /* of the time source; 0: no time source */
 	char metric[32];      /* its metric, "CPUTIME" */
@@ -119,7 +122,7 @@ struct event_process {
 	_Atomic uint32_t signals_foreign;  /* sampling signals that met a thread that is not measured */
 	uint32_t counter_count;
 	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */
-	struct event_counter counters[EVENT_COUNTERS_MAX];
+	struct event_counter counters[EVENT_METRICS_MAX];
 	char command[4096]; /* argv, each word ended by NUL, ended by an empty word; cut to fit */
 	char executable[4096];
 	/* When the program switched sampling off (even places) and on again (odd ones); place i is pause_ns[i
@@ -201,13 +204,26 @@ struct event_ring {
 	 * record/agent/control.h */
 	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: none lasts */
 	_Atomic uint64_t paused_cpu_ns;
-	_Atomic uint64_t handler_ns; /* spent on samples */
-	uint8_t _pad[32];
+	_Atomic uint64_t handler_ns;  /* spent on samples */
+	_Atomic uint32_t tally_count; /* tallies of this claim */
+	uint8_t _pad[28];
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */
 	uint8_t _pad_tail[56];
 };
+
+/* What a thread has come by in one context so far, of a metric that is too frequent for records: it only
+ * grows. The collector makes values of the differences. Node and metric are written before tally_count tells
+ * of the tally, the EVENT_NODE record before that. Zeroed when the ring is claimed. */
+struct event_tally {
+	uint32_t node;
+	uint32_t metric; /* i: counter i - 1 */
+	_Atomic uint64_t total;
+};
+
+#define EVENT_TALLY_MAX 16384u /* of one claim */
+#define EVENT_TALLIES_STRIDE (EVENT_TALLY_MAX * sizeof(struct event_tally))
 
 /* ---- records in a ring: 8-byte aligned, `words` 64-bit words long ---- */
 
@@ -377,6 +393,7 @@ static_assert(sizeof(struct event_header) == 8, "event header");
 static_assert(sizeof(struct event_node_record) == 24, "node");
 static_assert(sizeof(struct event_sample) == 32, "sample");
 static_assert(sizeof(struct event_span) == 48, "span");
+static_assert(sizeof(struct event_tally) == 16, "tally");
 static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");
 static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 24 &&
@@ -387,11 +404,11 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "l
 /* ---- handshake: one SOCK_SEQPACKET message, agent to collector, never answered ---- */
 
 enum event_hello_kind {
-	EVENT_HELLO_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
-			       */
-	EVENT_HELLO_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
-	EVENT_HELLO_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
-	EVENT_HELLO_KEEP,     /* agent: one descriptor, to be kept open for as long as the process lives */
+	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
+				*/
+	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HELLO_KEEP,      /* agent: one descriptor, to be kept open for as long as the process lives */
 	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
@@ -420,10 +437,15 @@ struct event_hello {
 /* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
  * numbers in hex, type to config2 as struct perf_event_attr has them. Flags: f the period is samples a
  * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
-#define EVENT_EVENTS_MAX 1024		       /* bytes of HPCT_EVENTS, NUL included */
-#define EVENT_WORD_SAMPLER " BY="	       /* " BY=timer": the source to take, record/agent/source.h */
+#define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
+#define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
+#define EVENT_WORD_IO " IO=on"		  /* calls that move bytes are spans, the bytes tallies */
+/* " MEMLEAK=P": allocations are tallied, each with a probability of P / 2^32, P in hex; the agent is
+ * EVENT_AGENT_MEMLEAK */
+#define EVENT_WORD_MEMLEAK " MEMLEAK="
+#define EVENT_MEMLEAK_ALL (UINT64_C(1) << 32)
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
 /* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */

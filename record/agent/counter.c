@@ -14,6 +14,7 @@
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/source.h"
+#include "record/agent/tally.h"
 #include "record/agent/thread.h"
 
 #define PRECISION_MOST 3u /* beyond: as much as there is */
@@ -86,6 +87,7 @@ void counter_open(void)
 		name_set(&process.shared->counters[count++], word, (size_t)(is - word));
 	}
 	process.shared->counter_count = count;
+	tally_open();
 	reason = count ? source_trap_prepare() : 0;
 	for (unsigned i = 0; reason && i < count; i++) {
 		process.shared->counters[i].refused = 1;

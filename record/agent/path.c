@@ -86,7 +86,8 @@ static unsigned path_find(struct thread *t, const struct unwind_frame *frames, u
 	return depth;
 }
 
-/* Opens the batch on the path frames[0..count), innermost first, which is t's other frame buffer. */
+/* Opens the batch, or for 0 bytes publishes the nodes alone, on the path frames[0..count), innermost first,
+ * which is t's other frame buffer. */
 static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
@@ -95,14 +96,14 @@ static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned c
 	t->path_count = 0; /* path_nodes no longer tell of it */
 	if (count - depth > context_room(&t->tree))
 		return RING_LOST_MEMORY;
-	for (;;) {
+	for (; bytes || depth < count;) {
 		unsigned end = count - depth > NODES_AT_ONCE ? depth + NODES_AT_ONCE : count;
 
-		if (!batch_begin(t, end - depth, bytes, now_ns))
+		if (!batch_begin(t, end - depth, bytes ? bytes : sizeof(struct event_node_record), now_ns))
 			return RING_LOST_FULL;
 		nodes_put(t, frames, count, root, depth, end);
 		depth = end;
-		if (depth == count)
+		if (depth == count && bytes)
 			break;
 		ring_commit(&t->ring);
 	}
@@ -116,6 +117,15 @@ static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned c
 static struct unwind_frame *other_frames(struct thread *t)
 {
 	return t->path == t->frames[0] ? t->frames[1] : t->frames[0];
+}
+
+int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
+	uint64_t now_ns, uint32_t *node)
+{
+	struct unwind_frame *frames = other_frames(t);
+
+	memcpy(frames, known, count * sizeof(*frames));
+	return frames_open(t, frames, count, root, 0, now_ns, node);
 }
 
 int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node)

@@ -13,13 +13,18 @@
 enum path_result { PATH_OPEN = -1 /* else an enum ring_loss: nothing is open, nothing was counted */ };
 
 /* Opens a batch with room for a record of `bytes` on the path of `start`; *node is its innermost frame. The
- * caller puts the record and calls ring_commit. The ring must be entered. Signal safe. */
+ * caller puts the record and calls ring_commit. For 0 bytes nothing stays open: new nodes are published, and
+ * a path that is known needs no room. The ring must be entered. Signal safe. */
 int path_open(struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns,
 	uint32_t *node);
 
 /* The same with one more frame innermost: the first instruction of `function`, which the path called. 0:
  * none. */
 int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function, uint64_t bytes,
+	uint64_t now_ns, uint32_t *node);
+
+/* The same, for 0 bytes, on a path that was found before, perhaps by another thread. */
+int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
 	uint64_t now_ns, uint32_t *node);
 
 /* The same on the path that consists of a start routine alone; 0: of the root alone. */

@@ -80,12 +80,15 @@ static void events_parse(struct process_settings *settings)
 	const char *events = settings->events, *at = strchr(events, '@');
 	size_t length = strcspn(events, "@ ");
 	const char *by = strstr(events, EVENT_WORD_SAMPLER);
+	const char *memleak = strstr(events, EVENT_WORD_MEMLEAK);
 	char *unit = NULL;
 	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
+	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
+	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;
 	if (by) {
 		by += strlen(EVENT_WORD_SAMPLER);
 		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
@@ -139,12 +142,21 @@ int process_settings_read(char **envp)
 #define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
 #define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
 
+static bool has_tallies(void)
+{
+	return process.settings.io || process.settings.memleak;
+}
+
+static uint64_t ring_stride(void)
+{
+	return EVENT_RING_STRIDE + (has_tallies() ? EVENT_TALLIES_STRIDE : 0);
+}
+
 /* As many rings as half of what the limits leave can hold: mapping must not fail the program later. */
 static uint32_t rings_affordable(bool *activity)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
-	uint64_t bytes =
-		RINGS_AT + (uint64_t)RINGS_WANTED * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES + ACTIVITY_BYTES;
+	uint64_t bytes = RINGS_AT + RINGS_WANTED * ring_stride() + EVENT_SWITCHES_BYTES + ACTIVITY_BYTES;
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -158,7 +170,7 @@ static uint32_t rings_affordable(bool *activity)
 	bytes -= bytes < EVENT_SWITCHES_BYTES ? bytes : EVENT_SWITCHES_BYTES;
 	*activity = bytes > ACTIVITY_SHARE * ACTIVITY_BYTES;
 	bytes -= *activity ? ACTIVITY_BYTES : 0;
-	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / EVENT_RING_STRIDE);
+	return bytes < RINGS_AT ? 0 : (uint32_t)((bytes - RINGS_AT) / ring_stride());
 }
 
 static int live_open(void)
@@ -207,6 +219,8 @@ static void shared_fill(
 	shared->memory_bytes = shared->switches_at + EVENT_SWITCHES_BYTES;
 	shared->activity_at = activity ? shared->memory_bytes : 0;
 	shared->memory_bytes += activity ? ACTIVITY_BYTES : 0;
+	shared->tallies_at = has_tallies() ? shared->memory_bytes : 0;
+	shared->memory_bytes += has_tallies() ? ring_count * EVENT_TALLIES_STRIDE : 0;
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = process_now_ns();
 	shared->period_ns = process.settings.period_ns;
@@ -223,8 +237,8 @@ int process_open(char **argv, char **envp)
 {
 	bool activity;
 	uint32_t count = rings_affordable(&activity);
-	size_t bytes = RINGS_AT + (size_t)count * EVENT_RING_STRIDE + EVENT_SWITCHES_BYTES +
-		       (activity ? ACTIVITY_BYTES : 0);
+	size_t bytes =
+		RINGS_AT + count * ring_stride() + EVENT_SWITCHES_BYTES + (activity ? ACTIVITY_BYTES : 0);
 	void *memory;
 
 	if (!count)

@@ -24,7 +24,9 @@ struct process_settings {
 	char sampler[16]; /* name of the source to take; "": by the period */
 	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;
-	bool delayed; /* sampling is off at first */
+	bool delayed;	  /* sampling is off at first */
+	bool io;	  /* calls that move bytes are spans */
+	uint64_t memleak; /* probability of an allocation to be tallied, of 2^32; 0: none is */
 };
 
 struct process {

@@ -20,6 +20,7 @@
 #include "record/agent/runtime.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
+#include "record/agent/tally.h"
 #include "record/agent/trace.h"
 
 #define NODES_WANTED (1u << 20)
@@ -127,6 +128,7 @@ void thread_free(struct thread *thread)
 		context_clear(tree);
 	}
 	thread->path_count = 0;
+	tally_thread_free(thread);
 	if (atomic_flag_test_and_set(&pool.taken)) {
 		munmap(thread, thread->block_bytes);
 		return;
@@ -152,6 +154,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	ring->cpu_begin_ns = cpu_ns;
 	control_ring_begin(ring);
 	ring->start_routine = thread_place.start_routine;
+	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
 }

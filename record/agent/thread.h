@@ -55,7 +55,9 @@ struct thread {
 	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
-	uintptr_t wait_frame; /* of the outermost wait under way, see wait.h */
+	uint64_t random;	 /* see memory.c; 0: not begun */
+	struct tallied *tallied; /* see tally.h; NULL: nothing was so far */
+	uintptr_t wait_frame;	 /* of the outermost wait under way, see wait.h */
 	/* After a walk that took long no other is begun for a while: weight of the samples that came
 	 * meanwhile. */
 	uint64_t saved_ns;

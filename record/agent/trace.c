@@ -65,9 +65,8 @@ uint32_t trace_path_into(struct thread *t, uint64_t function)
 	uint32_t node;
 
 	arch_registers_here(&start);
-	if (path_open_into(t, &start, function, sizeof(struct event_sample), now_ns, &node) != PATH_OPEN)
+	if (path_open_into(t, &start, function, 0, now_ns, &node) != PATH_OPEN)
 		return t->root;
-	ring_commit(&t->ring);
 	return node;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/tally.h"
 #include "record/agent/trace.h"
 
 /* A program that waits more often than the collector looks keeps half of its ring for samples: what is not
@@ -34,6 +35,8 @@ static void publish(
 		span.bytes = call->bytes;
 		span.attributes = trace_text(t, call->attributes);
 		trace_span(t, EVENT_SPAN, &span);
+		if (call->tally)
+			tally_add_at(t, span.h.node, call->tally, call->bytes);
 	}
 	trace_end(t);
 }

@@ -30,6 +30,7 @@ struct wait_call {
 	const char *name;
 	uint64_t bytes;
 	const char *attributes; /* "key=value,..." */
+	uint32_t tally;		/* enum tally_metric that the bytes are added to */
 };
 
 /* Publishes [begin, end) as a wait in `function`, if it lasted, and as `call`. */

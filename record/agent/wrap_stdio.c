@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrap_stdio.c - the calls of stdio that programs read and write files by. What a
- * stream's buffer can give or take is not a wait, and costs no look at the clock.
+ * stream's buffer can give or take is not a wait, and costs no look at the clock, but
+ * for -e IO, which counts all bytes that the program moves.
  * libc reads and writes below them without passing wrap_wait.c.
  */
 #include <string.h>
 
+#include "record/agent/io.h"
 #include "record/agent/real.h"
-#include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
 /* struct _IO_FILE is part of glibc's binary interface; putc_unlocked is compiled into programs by it. */
@@ -48,59 +49,60 @@ static bool has_line(FILE *stream, int end, size_t most)
 
 WRAPPER size_t fread(void *to, size_t size, size_t count, FILE *from)
 {
-	if (has(readable(from), size, count))
+	if (!io_is_on() && has(readable(from), size, count))
 		return REAL(fread)(to, size, count, from);
-	return WAIT(fread, (to, size, count, from));
+	return IO(fread, (to, size, count, from), from->_fileno, TALLY_IO_READ, result_ * size);
 }
 
 WRAPPER size_t __fread_chk(void *to, size_t room, size_t size, size_t count, FILE *from)
 {
-	if (has(readable(from), size, count))
+	if (!io_is_on() && has(readable(from), size, count))
 		return REAL(__fread_chk)(to, room, size, count, from);
-	return WAIT(__fread_chk, (to, room, size, count, from));
+	return IO(__fread_chk, (to, room, size, count, from), from->_fileno, TALLY_IO_READ, result_ * size);
 }
 
 WRAPPER size_t fwrite(const void *from, size_t size, size_t count, FILE *to)
 {
-	if (has(writable(to), size, count))
+	if (!io_is_on() && has(writable(to), size, count))
 		return REAL(fwrite)(from, size, count, to);
-	return WAIT(fwrite, (from, size, count, to));
+	return IO(fwrite, (from, size, count, to), to->_fileno, TALLY_IO_WRITTEN, result_ * size);
 }
 
 WRAPPER char *fgets(char *to, int bytes, FILE *from)
 {
-	if (bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
+	if (!io_is_on() && bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
 		return REAL(fgets)(to, bytes, from);
-	return WAIT(fgets, (to, bytes, from));
+	return IO(fgets, (to, bytes, from), from->_fileno, TALLY_IO_READ, result_ ? strlen(result_) : 0);
 }
 
 WRAPPER char *__fgets_chk(char *to, size_t room, int bytes, FILE *from)
 {
-	if (bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
+	if (!io_is_on() && bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
 		return REAL(__fgets_chk)(to, room, bytes, from);
-	return WAIT(__fgets_chk, (to, room, bytes, from));
+	return IO(__fgets_chk, (to, room, bytes, from), from->_fileno, TALLY_IO_READ,
+		result_ ? strlen(result_) : 0);
 }
 
 WRAPPER ssize_t getline(char **line, size_t *room, FILE *from)
 {
-	if (has_line(from, '\n', SIZE_MAX))
+	if (!io_is_on() && has_line(from, '\n', SIZE_MAX))
 		return REAL(getline)(line, room, from);
-	return WAIT(getline, (line, room, from));
+	return IO(getline, (line, room, from), from->_fileno, TALLY_IO_READ, result_);
 }
 
 WRAPPER ssize_t getdelim(char **line, size_t *room, int end, FILE *from)
 {
-	if (has_line(from, end, SIZE_MAX))
+	if (!io_is_on() && has_line(from, end, SIZE_MAX))
 		return REAL(getdelim)(line, room, end, from);
-	return WAIT(getdelim, (line, room, end, from));
+	return IO(getdelim, (line, room, end, from), from->_fileno, TALLY_IO_READ, result_);
 }
 
 /* What <stdio.h> makes of getline in optimized programs. */
 WRAPPER ssize_t __getdelim(char **line, size_t *room, int end, FILE *from)
 {
-	if (has_line(from, end, SIZE_MAX))
+	if (!io_is_on() && has_line(from, end, SIZE_MAX))
 		return REAL(__getdelim)(line, room, end, from);
-	return WAIT(__getdelim, (line, room, end, from));
+	return IO(__getdelim, (line, room, end, from), from->_fileno, TALLY_IO_READ, result_);
 }
 
 WRAPPER int fflush(FILE *stream)

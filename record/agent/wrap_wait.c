@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "record/agent/io.h"
 #include "record/agent/real.h"
-#include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
 #define WAITS(type, name, parameters, arguments) \
@@ -18,23 +18,31 @@
 		return WAIT(name, arguments);    \
 	}
 
+/* Those that move bytes tell how many; all have the descriptor first. */
+#define MOVES(direction, type, name, parameters, arguments)                    \
+	WRAPPER type name parameters                                           \
+	{                                                                      \
+		return IO(name, arguments, fd, TALLY_IO_##direction, result_); \
+	}
+
 /* ---- descriptors ---- */
 
-WAITS(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes))
-WAITS(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room))
-WAITS(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count))
-WAITS(ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
-WAITS(ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at))
-WAITS(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
+MOVES(READ, ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes))
+MOVES(READ, ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room))
+MOVES(READ, ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count))
+MOVES(READ, ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at))
+MOVES(READ, ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at))
+MOVES(READ, ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
 	(fd, to, bytes, at, room))
-WAITS(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
+MOVES(READ, ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
 	(fd, to, bytes, at, room))
-WAITS(ssize_t, preadv, (int fd, const struct iovec *to, int count, off_t at), (fd, to, count, at))
-WAITS(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes))
-WAITS(ssize_t, writev, (int fd, const struct iovec *from, int count), (fd, from, count))
-WAITS(ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
-WAITS(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
-WAITS(ssize_t, pwritev, (int fd, const struct iovec *from, int count, off_t at), (fd, from, count, at))
+MOVES(READ, ssize_t, preadv, (int fd, const struct iovec *to, int count, off_t at), (fd, to, count, at))
+MOVES(WRITTEN, ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes))
+MOVES(WRITTEN, ssize_t, writev, (int fd, const struct iovec *from, int count), (fd, from, count))
+MOVES(WRITTEN, ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at))
+MOVES(WRITTEN, ssize_t, pwrite64, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
+MOVES(WRITTEN, ssize_t, pwritev, (int fd, const struct iovec *from, int count, off_t at),
+	(fd, from, count, at))
 WAITS(int, fsync, (int fd), (fd))
 WAITS(int, fdatasync, (int fd), (fd))
 WAITS(int, flock, (int fd, int operation), (fd, operation))
@@ -42,23 +50,23 @@ WAITS(int, flock, (int fd, int operation), (fd, operation))
 WAITS(int, accept, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes), (fd, peer, bytes))
 WAITS(int, accept4, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes, int flags), (fd, peer, bytes, flags))
 WAITS(int, connect, (int fd, __CONST_SOCKADDR_ARG peer, socklen_t bytes), (fd, peer, bytes))
-WAITS(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
-WAITS(ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags),
+MOVES(READ, ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
+MOVES(READ, ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags),
 	(fd, to, bytes, room, flags))
-WAITS(ssize_t, recvfrom,
+MOVES(READ, ssize_t, recvfrom,
 	(int fd, void *to, size_t bytes, int flags, __SOCKADDR_ARG peer, socklen_t *peer_bytes),
 	(fd, to, bytes, flags, peer, peer_bytes))
-WAITS(ssize_t, __recvfrom_chk,
+MOVES(READ, ssize_t, __recvfrom_chk,
 	(int fd, void *to, size_t bytes, size_t room, int flags, __SOCKADDR_ARG peer, socklen_t *peer_bytes),
 	(fd, to, bytes, room, flags, peer, peer_bytes))
-WAITS(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+MOVES(READ, ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 WAITS(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
 	(fd, messages, count, flags, timeout))
-WAITS(ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
-WAITS(ssize_t, sendto,
+MOVES(WRITTEN, ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
+MOVES(WRITTEN, ssize_t, sendto,
 	(int fd, const void *from, size_t bytes, int flags, __CONST_SOCKADDR_ARG peer, socklen_t peer_bytes),
 	(fd, from, bytes, flags, peer, peer_bytes))
-WAITS(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+MOVES(WRITTEN, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 
 WAITS(int, poll, (struct pollfd * set, nfds_t count, int timeout), (set, count, timeout))
 WAITS(int, __poll_chk, (struct pollfd * set, nfds_t count, int timeout, size_t bytes),

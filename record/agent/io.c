@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* io.c - see io.h. */
+#include "record/agent/io.h"
+
+#include <string.h>
+
+#include "record/agent/control.h"
+#include "record/agent/environment.h"
+
+/* "call=pread64,fd=12"; the name without what makes it an internal one. */
+static void attributes_write(char *to, const char *name, int fd)
+{
+	const char *checked = strstr(name, "_chk");
+
+	name += strspn(name, "_");
+	strcpy(to, "call=");
+	strncat(to, name, checked ? (size_t)(checked - name) : strlen(name));
+	if (fd < 0)
+		return;
+	strcat(to, ",fd=");
+	environment_decimal(to + strlen(to), (unsigned long)fd);
+}
+
+void io_end(const struct wait *wait, const void *function, const char *name, int fd,
+	enum tally_metric direction, ssize_t bytes)
+{
+	char attributes[64];
+	struct wait_call call = {.operation = STORE_OP_IO,
+		.bytes = bytes > 0 ? (uint64_t)bytes : 0,
+		.attributes = attributes,
+		.tally = bytes > 0 ? direction : TALLY_NONE};
+
+	if (!wait->thread || control_is_paused()) {
+		wait_end(wait, function);
+		return;
+	}
+	attributes_write(attributes, name, fd);
+	wait_end_call(wait, function, &call);
+}

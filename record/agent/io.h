@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * io.h - calls that move bytes, when `-e IO` asks for them: besides waits
+ * (wait.h) they are spans of their own, however short, and their bytes are tallied by
+ * call path. Not asked for, a call costs one more branch.
+ */
+#ifndef RECORD_AGENT_IO_H
+#define RECORD_AGENT_IO_H
+
+#include "record/agent/tally.h"
+#include "record/agent/wait.h"
+
+static inline bool io_is_on(void)
+{
+	return __builtin_expect(process.settings.io, 0);
+}
+
+/* The end of call `name`, which is the real `function`; `bytes` < 1: none were moved. errno is left alone. */
+void io_end(const struct wait *wait, const void *function, const char *name, int fd,
+	enum tally_metric direction, ssize_t bytes);
+
+/* WAIT for a call that has moved `moved` bytes, an expression of its result `result_`. */
+#define IO(name, arguments, fd, direction, moved)                                          \
+	__extension__({                                                                    \
+		struct wait wait_;                                                         \
+		__typeof__(real.name arguments) result_;                                   \
+		const void *function_;                                                     \
+                                                                                           \
+		wait_begin(&wait_);                                                        \
+		result_ = REAL(name) arguments;                                            \
+		function_ = (const void *)(uintptr_t)real.name;                            \
+		if (io_is_on())                                                            \
+			io_end(&wait_, function_, #name, fd, direction, (ssize_t)(moved)); \
+		else                                                                       \
+			wait_end(&wait_, function_);                                       \
+		result_;                                                                   \
+	})
+
+#endif

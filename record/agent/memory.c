@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c - see memory.h. A call path that allocates is kept once per process (a site),
+ * apart from all threads: another thread may free the block, or the first be gone.
+ * Called where the program calls malloc: nothing here allocates, locks or waits.
+ */
+#include "record/agent/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "record/agent/control.h"
+#include "record/agent/path.h"
+#include "record/agent/tally.h"
+#include "record/agent/trace.h"
+
+#define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; some million paths */
+#define SITES_SHARE 64u			  /* of a limited address space they take this part at most */
+#define SITE_BUCKETS 65536u		  /* a power of two */
+#define SITE_KEY (UINT64_C(1) << 63)
+
+struct site {
+	struct site *next; /* in its bucket */
+	uint64_t hash;
+	_Atomic uint64_t orphaned; /* bytes freed by threads that are not measured, not yet told */
+	uint32_t root;		   /* enum event_node */
+	uint32_t count;
+	struct unwind_frame frames[];
+};
+
+/* Children of fork find it empty. Sites are added, never taken. */
+static struct sites {
+	_Atomic uint64_t used;
+	_Atomic(struct site *) orphan;
+	_Atomic(struct site *) buckets[SITE_BUCKETS];
+	_Alignas(16) unsigned char memory[];
+} * sites;
+
+static uint64_t sites_bytes;
+
+static void sites_open(void)
+{
+	struct rlimit limit;
+	void *memory;
+
+	sites_bytes = SITES_BYTES;
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur / SITES_SHARE < sites_bytes)
+		sites_bytes = limit.rlim_cur / SITES_SHARE;
+	if (sites_bytes <= sizeof(*sites) || !blocks_open())
+		return;
+	memory = mmap(NULL, sites_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		-1, 0);
+	if (memory == MAP_FAILED)
+		return;
+	if (madvise(memory, sites_bytes, MADV_WIPEONFORK))
+		munmap(memory, sites_bytes);
+	else
+		sites = memory;
+}
+
+/* Ahead of the program's first thread: the process is measured when this is asked first. */
+static bool is_open(void)
+{
+	static _Atomic int state; /* 1: it is being opened, or was */
+
+	if (!sites && process.settings.memleak && !atomic_exchange(&state, 1))
+		sites_open();
+	return sites != NULL;
+}
+
+/* ---- sites ---- */
+
+static uint64_t path_hash(uint32_t root, const struct unwind_frame *frames, unsigned count)
+{
+	uint64_t hash = root + 1;
+
+	for (unsigned i = 0; i < count; i++) {
+		hash = (hash ^ frames[i].address) * UINT64_C(0x9e3779b97f4a7c15);
+		hash = (hash ^ hash >> 29) + frames[i].slot;
+	}
+	return hash;
+}
+
+/* Unloading may have put another library at an address, so the module counts. */
+static bool is_same(const struct site *site, uint32_t root, const struct unwind_frame *frames, unsigned count)
+{
+	if (site->root != root || site->count != count)
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (site->frames[i].address != frames[i].address || site->frames[i].slot != frames[i].slot)
+			return false;
+	return true;
+}
+
+static struct site *site_make(uint32_t root, const struct unwind_frame *frames, unsigned count)
+{
+	uint64_t bytes = sizeof(struct site) + count * sizeof(*frames);
+	uint64_t at = atomic_fetch_add(&sites->used, bytes);
+	struct site *site = (struct site *)(sites->memory + at);
+
+	if (at + bytes > sites_bytes - sizeof(*sites)) {
+		atomic_fetch_sub(&sites->used, bytes);
+		return NULL;
+	}
+	site->root = root;
+	site->count = count;
+	memcpy(site->frames, frames, count * sizeof(*frames));
+	return site;
+}
+
+/* The site of a path; NULL: there is no more room. Two threads that come at once may make two of one path. */
+static struct site *site_of(uint32_t root, const struct unwind_frame *frames, unsigned count)
+{
+	uint64_t hash = path_hash(root, frames, count);
+	_Atomic(struct site *) *bucket = &sites->buckets[hash >> 40 & (SITE_BUCKETS - 1)];
+	struct site *head = atomic_load_explicit(bucket, memory_order_acquire), *site;
+
+	for (site = head; site; site = site->next)
+		if (site->hash == hash && is_same(site, root, frames, count))
+			return site;
+	site = site_make(root, frames, count);
+	if (!site)
+		return NULL;
+	site->hash = hash;
+	site->next = head;
+	while (!atomic_compare_exchange_weak(bucket, &site->next, site))
+		;
+	return site;
+}
+
+/* ---- what is freed ---- */
+
+/* Adds to what was freed of the site's, in the calling thread. */
+static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
+{
+	uint64_t key = (uintptr_t)site | SITE_KEY;
+	struct tally *tally = tally_find(t, key);
+	uint32_t node = t->root + EVENT_NODE_PARTIAL_PROGRAM;
+
+	if (tally && tally->total) {
+		tally_add(tally, bytes);
+		return;
+	}
+	if (path_open_known(t, site->frames, site->count, site->root, process_now_ns(), &node) == PATH_OPEN &&
+		tally) {
+		tally_bind(t, tally, key, node, TALLY_FREED);
+		tally_add(tally, bytes);
+		return;
+	}
+	tally_add_at(t, node, TALLY_FREED, bytes);
+}
+
+/* Threads that are not measured leave it to those that are: one site at a time is enough, they are few. */
+static void orphan_leave(struct site *site, uint64_t bytes)
+{
+	atomic_fetch_add(&site->orphaned, bytes);
+	atomic_store(&sites->orphan, site);
+}
+
+static void orphan_take(struct thread *t)
+{
+	struct site *site = atomic_exchange(&sites->orphan, NULL);
+	uint64_t bytes = site ? atomic_exchange(&site->orphaned, 0) : 0;
+
+	if (bytes)
+		freed_add(t, site, bytes);
+}
+
+void memory_free_begin(const void *address, struct block *block)
+{
+	*block = (struct block){0};
+	if (address && is_open())
+		blocks_take(address, block);
+}
+
+void memory_free_end(const struct block *block)
+{
+	struct thread *t;
+	int error = errno;
+
+	if (!block->site)
+		return;
+	t = trace_begin();
+	if (t) {
+		freed_add(t, block->site, block->bytes);
+		trace_end(t);
+	} else {
+		orphan_leave((struct site *)(uintptr_t)block->site, block->bytes);
+	}
+	errno = error;
+}
+
+void memory_free_failed(const void *address, const struct block *block)
+{
+	if (block->site && !blocks_add(address, block))
+		memory_free_end(block);
+}
+
+/* ---- what is allocated ---- */
+
+/* xorshift64*, by the thread alone. */
+static uint32_t random_next(struct thread *t)
+{
+	uint64_t x = t->random ? t->random : (t->ring.shared->tid + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	t->random = x;
+	return (uint32_t)(x * UINT64_C(0x2545f4914f6cdd1d) >> 32);
+}
+
+/* What a tallied block of so many bytes stands for: sums are right on average. */
+static uint64_t weight_of(size_t bytes)
+{
+	uint64_t share = process.settings.memleak;
+
+	if (share >= EVENT_MEMLEAK_ALL)
+		return bytes;
+	return (uint64_t)((((unsigned __int128)bytes << 32) + share / 2) / share);
+}
+
+/* The tally of the calling thread's path, whose owner is its site; NULL: there is no room. */
+static struct tally *here(struct thread *t)
+{
+	uint32_t node = trace_path(t);
+	uint64_t key = tally_key(node, TALLY_ALLOCATED);
+	struct tally *tally = tally_find(t, key);
+
+	if (!tally || (tally->total && tally->owner))
+		return tally;
+	if (!tally->total)
+		tally_bind(t, tally, key, node, TALLY_ALLOCATED);
+	tally->owner = t->path_count ? site_of(t->path_root, t->path, t->path_count) : site_of(node, NULL, 0);
+	return tally->owner ? tally : NULL;
+}
+
+static void allocated(struct thread *t, const void *address, size_t bytes)
+{
+	struct tally *tally = here(t);
+	struct block block;
+
+	if (!tally) {
+		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
+		return;
+	}
+	block = (struct block){tally->owner, weight_of(bytes)};
+	if (blocks_add(address, &block))
+		tally_add(tally, block.bytes);
+	else
+		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
+	if (atomic_load_explicit(&sites->orphan, memory_order_relaxed))
+		orphan_take(t);
+}
+
+void memory_allocated(const void *address, size_t bytes)
+{
+	struct thread *t;
+	int error = errno;
+
+	if (!address || !bytes || !thread_self() || !is_open() || control_is_paused())
+		return;
+	t = trace_begin();
+	if (!t) { /* a handler that allocates while we are at it */
+		ring_lose(&thread_self()->ring, RING_LOST_NESTED, 0, process_now_ns());
+		return;
+	}
+	if (process.settings.memleak >= EVENT_MEMLEAK_ALL || random_next(t) < process.settings.memleak)
+		allocated(t, address, bytes);
+	trace_end(t);
+	errno = error;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tally.c - see tally.h. The table that finds a sum is the thread's own; it is mapped
+ * when the first is wanted. Sums of unknown paths have their places from the start, so
+ * that what finds no other is still counted.
+ */
+#include "record/agent/tally.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define SLOTS (2 * EVENT_TALLY_MAX) /* a power of two, never more than half full */
+
+struct tallied {
+	uint32_t count;
+	struct tally slots[SLOTS];
+};
+
+static uint32_t metric_of[TALLY_METRICS]; /* counter index + 1, 0: not asked for */
+
+static void metric_add(enum tally_metric metric, const char *name)
+{
+	uint32_t index = process.shared->counter_count;
+
+	if (index == EVENT_METRICS_MAX)
+		return;
+	strncpy(process.shared->counters[index].name, name, sizeof(process.shared->counters[index].name) - 1);
+	process.shared->counters[index].is_bytes = 1;
+	metric_of[metric] = ++process.shared->counter_count;
+}
+
+void tally_open(void)
+{
+	memset(metric_of, 0, sizeof(metric_of));
+	if (process.settings.io) {
+		metric_add(TALLY_IO_READ, "IO:read");
+		metric_add(TALLY_IO_WRITTEN, "IO:written");
+	}
+	if (process.settings.memleak) {
+		metric_add(TALLY_ALLOCATED, "MEMLEAK:allocated");
+		metric_add(TALLY_FREED, "MEMLEAK:freed");
+	}
+}
+
+static struct event_tally *shared_of(const struct thread *t)
+{
+	size_t ring = (size_t)((unsigned char *)t->ring.shared - process.rings) / EVENT_RING_STRIDE;
+
+	return (struct event_tally *)((char *)process.shared + process.shared->tallies_at) +
+	       ring * EVENT_TALLY_MAX;
+}
+
+void tally_thread_free(struct thread *t)
+{
+	if (t->tallied)
+		munmap(t->tallied, sizeof(*t->tallied));
+	t->tallied = NULL;
+}
+
+static void table_open(struct thread *t)
+{
+	uint32_t unknown = t->root + EVENT_NODE_PARTIAL_PROGRAM;
+	void *memory;
+
+	if (!process.shared->tallies_at)
+		return;
+	memory = mmap(NULL, sizeof(struct tallied), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return;
+	madvise(memory, sizeof(struct tallied), MADV_DONTFORK);
+	t->tallied = memory;
+	for (enum tally_metric metric = TALLY_NONE + 1; metric < TALLY_METRICS; metric++)
+		if (metric_of[metric])
+			tally_bind(t, tally_find(t, tally_key(unknown, metric)), tally_key(unknown, metric),
+				unknown, metric);
+}
+
+struct tally *tally_find(struct thread *t, uint64_t key)
+{
+	uint64_t place = key * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+	struct tally *slot;
+
+	if (!t->tallied)
+		table_open(t);
+	if (!t->tallied)
+		return NULL;
+	for (;; place++) {
+		slot = &t->tallied->slots[place & (SLOTS - 1)];
+		if (slot->key == key)
+			return slot;
+		if (!slot->key)
+			break;
+	}
+	return t->tallied->count < EVENT_TALLY_MAX ? slot : NULL;
+}
+
+void tally_bind(struct thread *t, struct tally *tally, uint64_t key, uint32_t node, enum tally_metric metric)
+{
+	struct event_tally *shared = &shared_of(t)[t->tallied->count++];
+
+	shared->node = node;
+	shared->metric = metric_of[metric];
+	atomic_store_explicit(&shared->total, 0, memory_order_relaxed);
+	tally->key = key;
+	tally->total = &shared->total;
+	atomic_store_explicit(&t->ring.shared->tally_count, t->tallied->count, memory_order_release);
+}
+
+void tally_add_at(struct thread *t, uint32_t node, enum tally_metric metric, uint64_t more)
+{
+	struct tally *tally = tally_find(t, tally_key(node, metric));
+
+	if (!tally)
+		tally = tally_find(t, tally_key(t->root + EVENT_NODE_PARTIAL_PROGRAM, metric));
+	if (!tally)
+		return;
+	if (!tally->total)
+		tally_bind(t, tally, tally_key(node, metric), node, metric);
+	tally_add(tally, more);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tallies.h - what a thread's tallies (store/event.h) have grown by since they were last
+ * looked at: sums that need no record each, and that no full ring can lose. Belongs to the
+ * collector's one thread; drain.c makes values of it.
+ */
+#ifndef RECORD_TALLIES_H
+#define RECORD_TALLIES_H
+
+#include "store/event.h"
+
+/* As last read. */
+struct tallies {
+	uint64_t *total; /* ours */
+	uint32_t count;	 /* of them known; the others are 0 */
+};
+
+/* A new claim: all are 0 again. */
+void tallies_clear(struct tallies *tallies);
+void tallies_fini(struct tallies *tallies);
+
+/* Calls `put` for each of the first `count` that has grown, with what it has grown by. Numbers of a program
+ * nobody trusts: the node and the metric are the caller's to check. Without memory nothing is told now. */
+void tallies_walk(struct tallies *tallies, const struct event_tally *shared, uint32_t count,
+	void (*put)(void *context, uint32_t node, uint32_t metric, uint64_t more), void *context);
+
+#endif
