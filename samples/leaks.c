@@ -10,9 +10,11 @@
  *   work          4 threads x 30 x 111             4 x 29 x 111     the threads
  *   child         77 in a child of fork            -                its own process
  *
- * A first argument multiplies how often lose is called; it prints the bytes that it lost itself.
+ * A first argument multiplies how often lose is called; with a second one it ends by SIGKILL. It prints the
+ * bytes that it has lost.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -112,5 +114,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
 	printf("%d\n", times * 100 * 1000 + 100 * 64 + 1000 + 4 * 111);
+	fflush(stdout);
+	if (argc > 2)
+		raise(SIGKILL);
 	return 0;
 }

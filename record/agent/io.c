@@ -21,8 +21,13 @@ static void attributes_write(char *to, const char *name, int fd)
 	environment_decimal(to + strlen(to), (unsigned long)fd);
 }
 
+static bool is_ours(uintptr_t caller)
+{
+	return caller >= process.shared->hidden_begin && caller < process.shared->hidden_end;
+}
+
 void io_end(const struct wait *wait, const void *function, const char *name, int fd,
-	enum tally_metric direction, ssize_t bytes)
+	enum tally_metric direction, ssize_t bytes, void *caller)
 {
 	char attributes[64];
 	struct wait_call call = {.operation = STORE_OP_IO,
@@ -30,7 +35,7 @@ void io_end(const struct wait *wait, const void *function, const char *name, int
 		.attributes = attributes,
 		.tally = bytes > 0 ? direction : TALLY_NONE};
 
-	if (!wait->thread || control_is_paused()) {
+	if (!wait->thread || control_is_paused() || is_ours((uintptr_t)caller)) {
 		wait_end(wait, function);
 		return;
 	}

@@ -15,25 +15,27 @@ static inline bool io_is_on(void)
 	return __builtin_expect(process.settings.io, 0);
 }
 
-/* The end of call `name`, which is the real `function`; `bytes` < 1: none were moved. errno is left alone. */
+/* The end of call `name`, which is the real `function`; `bytes` < 1: none were moved. `caller`: code that has
+ * called; the agent's own calls are not told of. errno is left alone. */
 void io_end(const struct wait *wait, const void *function, const char *name, int fd,
-	enum tally_metric direction, ssize_t bytes);
+	enum tally_metric direction, ssize_t bytes, void *caller);
 
 /* WAIT for a call that has moved `moved` bytes, an expression of its result `result_`. */
-#define IO(name, arguments, fd, direction, moved)                                          \
-	__extension__({                                                                    \
-		struct wait wait_;                                                         \
-		__typeof__(real.name arguments) result_;                                   \
-		const void *function_;                                                     \
-                                                                                           \
-		wait_begin(&wait_);                                                        \
-		result_ = REAL(name) arguments;                                            \
-		function_ = (const void *)(uintptr_t)real.name;                            \
-		if (io_is_on())                                                            \
-			io_end(&wait_, function_, #name, fd, direction, (ssize_t)(moved)); \
-		else                                                                       \
-			wait_end(&wait_, function_);                                       \
-		result_;                                                                   \
+#define IO(name, arguments, fd, direction, moved)                                         \
+	__extension__({                                                                   \
+		struct wait wait_;                                                        \
+		__typeof__(real.name arguments) result_;                                  \
+		const void *function_;                                                    \
+                                                                                          \
+		wait_begin(&wait_);                                                       \
+		result_ = REAL(name) arguments;                                           \
+		function_ = (const void *)(uintptr_t)real.name;                           \
+		if (io_is_on())                                                           \
+			io_end(&wait_, function_, #name, fd, direction, (ssize_t)(moved), \
+				__builtin_return_address(0));                             \
+		else                                                                      \
+			wait_end(&wait_, function_);                                      \
+		result_;                                                                  \
 	})
 
 #endif

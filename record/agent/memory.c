@@ -25,6 +25,7 @@ struct site {
 	struct site *next; /* in its bucket */
 	uint64_t hash;
 	_Atomic uint64_t orphaned; /* bytes freed by threads that are not measured, not yet told */
+	struct site *next_orphan;  /* while there are some */
 	uint32_t root;		   /* enum event_node */
 	uint32_t count;
 	struct unwind_frame frames[];
@@ -33,7 +34,7 @@ struct site {
 /* Children of fork find it empty. Sites are added, never taken. */
 static struct sites {
 	_Atomic uint64_t used;
-	_Atomic(struct site *) orphan;
+	_Atomic(struct site *) orphans;
 	_Atomic(struct site *) buckets[SITE_BUCKETS];
 	_Alignas(16) unsigned char memory[];
 } * sites;
@@ -152,20 +153,26 @@ static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 	tally_add_at(t, node, TALLY_FREED, bytes);
 }
 
-/* Threads that are not measured leave it to those that are: one site at a time is enough, they are few. */
+/* Threads that are not measured leave it to those that are. Who brings a site's first bytes links it. */
 static void orphan_leave(struct site *site, uint64_t bytes)
 {
-	atomic_fetch_add(&site->orphaned, bytes);
-	atomic_store(&sites->orphan, site);
+	if (atomic_fetch_add(&site->orphaned, bytes))
+		return;
+	site->next_orphan = atomic_load(&sites->orphans);
+	while (!atomic_compare_exchange_weak(&sites->orphans, &site->next_orphan, site))
+		;
 }
 
-static void orphan_take(struct thread *t)
+static void orphans_take(struct thread *t)
 {
-	struct site *site = atomic_exchange(&sites->orphan, NULL);
-	uint64_t bytes = site ? atomic_exchange(&site->orphaned, 0) : 0;
+	struct site *site = NULL, *next;
 
-	if (bytes)
-		freed_add(t, site, bytes);
+	if (atomic_load_explicit(&sites->orphans, memory_order_relaxed))
+		site = atomic_exchange(&sites->orphans, NULL);
+	for (; site; site = next) {
+		next = site->next_orphan; /* from the next line on it may be linked again */
+		freed_add(t, site, atomic_exchange(&site->orphaned, 0));
+	}
 }
 
 void memory_free_begin(const void *address, struct block *block)
@@ -185,6 +192,7 @@ void memory_free_end(const struct block *block)
 	t = trace_begin();
 	if (t) {
 		freed_add(t, block->site, block->bytes);
+		orphans_take(t);
 		trace_end(t);
 	} else {
 		orphan_leave((struct site *)(uintptr_t)block->site, block->bytes);
@@ -251,8 +259,7 @@ static void allocated(struct thread *t, const void *address, size_t bytes)
 		tally_add(tally, block.bytes);
 	else
 		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
-	if (atomic_load_explicit(&sites->orphan, memory_order_relaxed))
-		orphan_take(t);
+	orphans_take(t);
 }
 
 void memory_allocated(const void *address, size_t bytes)

@@ -17,6 +17,26 @@ static bool has_room(const struct ring *ring)
 	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
 }
 
+/* Reads and writes may be very many, and their bytes are kept without their spans. */
+static bool is_rare(const struct wait_call *call)
+{
+	return call && call->operation != STORE_OP_IO;
+}
+
+static void publish_call(struct thread *t, struct event_span *span, const struct wait_call *call)
+{
+	if (call->tally)
+		tally_add_at(t, span->h.node, call->tally, call->bytes);
+	if (!is_rare(call) && !has_room(&t->ring)) {
+		ring_lose(&t->ring, RING_LOST_FULL, 0, span->end_ns);
+		return;
+	}
+	span->operation = call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
+	span->bytes = call->bytes;
+	span->attributes = trace_text(t, call->attributes);
+	trace_span(t, EVENT_SPAN, span);
+}
+
 static void publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
@@ -27,17 +47,10 @@ static void publish(
 	if (!t)
 		return;
 	span.h.node = trace_path_into(t, (uintptr_t)function);
-	if (end_ns - wait->begin_ns > WAIT_LEAST_NS)
+	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && (is_rare(call) || has_room(&t->ring)))
 		trace_span(t, EVENT_SPAN, &span);
-	if (call) {
-		span.operation =
-			call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
-		span.bytes = call->bytes;
-		span.attributes = trace_text(t, call->attributes);
-		trace_span(t, EVENT_SPAN, &span);
-		if (call->tally)
-			tally_add_at(t, span.h.node, call->tally, call->bytes);
-	}
+	if (call)
+		publish_call(t, &span, call);
 	trace_end(t);
 }
 

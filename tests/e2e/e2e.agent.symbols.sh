@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The agent exports its wrappers and nothing else, needs no glibc newer than 2.28, and brings no library along.
+# The agents export their wrappers and nothing else, need no glibc newer than 2.28, and bring no library along.
 . "$(dirname -- "$0")/expect.sh"
 need nm readelf
-agent=$HPCT_BIN/../lib/hpct/hpct-agent.so
-nm -D --defined-only "$agent" | awk '{ print $3 }' | sort >exported
-sed -e '/global:/,/local:/!d' -e '/:/d' "$HPCT_SOURCE/record/agent/agent.map" | tr -d ' \t\n' | tr ';' '\n' | sort >wanted
-# What GPU runtimes look for is there where their headers were.
-for runtime in zeGet cl; do
-	grep -q "^$runtime" exported || sed -i "/^$runtime[A-Z]/d" wanted
-done
-same_file "exported symbols" wanted exported
-newer=$(nm -D --undefined-only --with-symbol-versions "$agent" | awk '$1 != "w"' | grep -oE 'GLIBC_[0-9.]+' |
-	sort -uV | awk -F '[_.]' '$2 > 2 || $3 > 28')
-same "versions newer than GLIBC_2.28" "" "$newer"
-# A weak reference to a newer version still fails at load: the version itself must not be asked for.
-newer=$(readelf -V "$agent" | grep -oE 'Name: GLIBC_[0-9.]+' | sort -u | awk -F '[_.]' '$2 > 2 || $3 > 28')
-same "versions asked for, newer than GLIBC_2.28" "" "$newer"
-same "libraries needed" "libc.so.6" "$(readelf -d "$agent" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')"
-check "thread-local storage is initial-exec" test -n "$(readelf -d "$agent" | grep STATIC_TLS)"
-check "no lazy or dynamic TLS call" test -z "$(nm -D --undefined-only "$agent" | grep __tls_get_addr)"
+# holds AGENT [MORE...] : its exports are those of agent.map, and more
+holds() {
+	local agent=$HPCT_BIN/../lib/hpct/$1 more runtime newer
+	shift
+	more=$*
+	nm -D --defined-only "$agent" | awk '{ print $3 }' | sort >exported
+	sed -e '/global:/,/local:/!d' -e '/:/d' "$HPCT_SOURCE/record/agent/agent.map" | tr -d ' \t\n' | tr ';' '\n' | cat - <(printf '%s\n' $more) | sed '/^$/d' | sort >wanted
+	# What GPU runtimes look for is there where their headers were.
+	for runtime in zeGet cl; do
+		grep -q "^$runtime" exported || sed -i "/^$runtime[A-Z]/d" wanted
+	done
+	same_file "exported symbols" wanted exported
+	newer=$(nm -D --undefined-only --with-symbol-versions "$agent" | awk '$1 != "w"' | grep -oE 'GLIBC_[0-9.]+' |
+		sort -uV | awk -F '[_.]' '$2 > 2 || $3 > 28')
+	same "versions newer than GLIBC_2.28" "" "$newer"
+	# A weak reference to a newer version still fails at load: the version itself must not be asked for.
+	newer=$(readelf -V "$agent" | grep -oE 'Name: GLIBC_[0-9.]+' | sort -u | awk -F '[_.]' '$2 > 2 || $3 > 28')
+	same "versions asked for, newer than GLIBC_2.28" "" "$newer"
+	same "libraries needed" "libc.so.6" "$(readelf -d "$agent" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')"
+	check "thread-local storage is initial-exec" test -n "$(readelf -d "$agent" | grep STATIC_TLS)"
+	check "no lazy or dynamic TLS call" test -z "$(nm -D --undefined-only "$agent" | grep __tls_get_addr)"
+}
+holds hpct-agent-memleak.so malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc pvalloc
+holds hpct-agent.so
 # What hpct.h calls, the agent has, and no more of that kind; Fortran's module calls the same.
 grep -oE 'hpct_agent_[a-z_]+' exported | sort -u >ours
 grep -oE 'hpct_agent_[a-z_]+' "$HPCT_SOURCE/record/program/hpct.h" | sort -u >header
