@@ -10,6 +10,7 @@
 
 #include "store/arena.h"
 #include "timeline/stats.h"
+#include "tui/export.h"
 #include "tui/label.h"
 
 /* ---- depth ---- */
@@ -298,26 +299,24 @@ static bool act_rows(struct session *session, enum keys_action action)
 	}
 }
 
-/* The views behind the digits, and what is said where there is none yet. */
+/* The views behind the digits. */
 static const struct {
 	enum keys_action action;
 	const struct view *view;
-	const char *missing;
-} digits[] = {{KEYS_DO_STATISTICS, &view_stats, NULL}, {KEYS_DO_BLAME, &view_blame, NULL},
-	{KEYS_DO_SUMMARY, &view_summary, NULL}, {KEYS_DO_DEPTH, &view_depth, NULL},
-	{KEYS_DO_GAPS, &view_gaps, NULL}, {KEYS_DO_PROFILE, &view_profile, NULL},
-	{KEYS_DO_SOURCE, &view_source, NULL}, {KEYS_DO_INFO, &view_info, NULL},
-	{KEYS_DO_COMPARE, NULL, "this view shows one run; hpct diff compares two"}};
+} digits[] = {{KEYS_DO_STATISTICS, &view_stats}, {KEYS_DO_BLAME, &view_blame},
+	{KEYS_DO_SUMMARY, &view_summary}, {KEYS_DO_DEPTH, &view_depth}, {KEYS_DO_GAPS, &view_gaps},
+	{KEYS_DO_PROFILE, &view_profile}, {KEYS_DO_SOURCE, &view_source}, {KEYS_DO_INFO, &view_info},
+	{KEYS_DO_COMPARE, &view_compare}};
 
 static bool act_digit(struct session *session, enum keys_action action)
 {
 	for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
 		if (digits[i].action != action)
 			continue;
-		if (digits[i].view)
-			session_open_pane(session, digits[i].view);
+		if (digits[i].view == &view_compare && !session->compare)
+			session_say(session, "one run is open; hpct-view A B shows two and what changed");
 		else
-			session_say(session, "%s", digits[i].missing);
+			session_open_pane(session, digits[i].view);
 		return true;
 	}
 	return false;
@@ -383,6 +382,12 @@ static void act_prompt(struct session *session, enum keys_action action)
 		break;
 	case KEYS_DO_GO_MARK:
 		prompt_open(session, PROMPT_GO_MARK);
+		break;
+	case KEYS_DO_COPY:
+		export_copy(session);
+		break;
+	case KEYS_DO_PLOT:
+		session_say(session, "plots are of the profile: 6, then G on a line");
 		break;
 	case KEYS_DO_COMMAND_LINE:
 		show_command(session);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "timeline/glob.h"
+#include "tui/palette.h"
 
 void colours_fini(struct colours *colours)
 {
@@ -79,26 +80,65 @@ static void look_at_functions(struct colours *colours, const struct run *run)
 	}
 }
 
+void colours_spread(struct colours *colours, const uint64_t *hashes, size_t count)
+{
+	bool is_taken[GRID_CONTEXTS] = {false};
+
+	colours->spread_count = 0;
+	for (size_t i = 0; i < count && i < GRID_CONTEXTS; i++) {
+		unsigned slot = palette_slot(hashes[i]);
+		while (is_taken[slot])
+			slot = (slot + 1) % GRID_CONTEXTS;
+		is_taken[slot] = true;
+		colours->spread[colours->spread_count++] = (struct colours_match){hashes[i], (int)slot};
+	}
+}
+
+void colours_follow(struct colours *colours, const struct colours *from)
+{
+	memcpy(colours->spread, from->spread, sizeof(colours->spread));
+	colours->spread_count = from->spread_count;
+	if (colours->count == from->count)
+		return;
+	memcpy(colours->patterns, from->patterns, sizeof(colours->patterns));
+	memcpy(colours->user, from->user, sizeof(colours->user));
+	colours->count = from->count;
+	colours->user_count = from->user_count;
+	colours->match_count = colours->functions = 0;
+}
+
+/* False: nothing was said of it. */
+static bool find_slot(struct colours *colours, const struct run *run, uint64_t hash, int *slot)
+{
+	if (colours->count)
+		look_at_functions(colours, run);
+	for (size_t i = 0; i < colours->match_count; i++) {
+		if (colours->matches[i].hash == hash) {
+			*slot = colours->matches[i].slot;
+			return true;
+		}
+	}
+	for (size_t i = 0; i < colours->spread_count; i++) {
+		if (colours->spread[i].hash == hash) {
+			*slot = colours->spread[i].slot;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool colours_find(
 	struct colours *colours, const struct run *run, uint64_t hash, bool is_ink, enum grid_style *style)
 {
 	int slot;
 
-	if (colours->count == 0)
+	if (!find_slot(colours, run, hash, &slot))
 		return false;
-	look_at_functions(colours, run);
-	for (size_t i = 0; i < colours->match_count; i++) {
-		if (colours->matches[i].hash != hash)
-			continue;
-		slot = colours->matches[i].slot;
-		if (slot < 0)
-			*style = is_ink ? GRID_GREY : GRID_MIXED;
-		else if (slot < GRID_CONTEXTS)
-			*style = (enum grid_style)((is_ink ? GRID_INK : GRID_BLOCK) + slot);
-		else
-			*style = (enum grid_style)(
-				(is_ink ? GRID_USER_INK : GRID_USER) + slot - GRID_CONTEXTS);
-		return true;
-	}
-	return false;
+	if (slot < 0)
+		*style = is_ink ? GRID_GREY : GRID_MIXED;
+	else if (slot < GRID_CONTEXTS)
+		*style = (enum grid_style)((is_ink ? GRID_INK : GRID_BLOCK) + slot);
+	else
+		*style = (enum grid_style)((is_ink ? GRID_USER_INK : GRID_USER) + slot - GRID_CONTEXTS);
+	return true;
 }

@@ -58,11 +58,11 @@ static const struct keys_line lines[] = {
 	{KEYS_LOOK, "*  &", "light up context; filter", {{'*', KEYS_DO_LIGHT}, {'&', KEYS_DO_FILTER}}},
 	{KEYS_LOOK, "b  < >", "statistics by; sort by",
 		{{'b', KEYS_DO_GROUP_BY}, {'<', KEYS_DO_SORT_LEFT}, {'>', KEYS_DO_SORT_RIGHT}}},
-	{KEYS_LOOK, "P |  T", "hot path, columns; zero",
-		{{'P', KEYS_DO_HOT_PATH}, {'|', KEYS_DO_COLUMNS}, {'T', KEYS_DO_ZERO}}},
+	{KEYS_LOOK, "P | G  T", "hot path columns plot; zero",
+		{{'P', KEYS_DO_HOT_PATH}, {'|', KEYS_DO_COLUMNS}, {'G', KEYS_DO_PLOT}, {'T', KEYS_DO_ZERO}}},
 	{KEYS_KEEP, "u Ctrl-R", "undo / redo the view", {{'u', KEYS_DO_UNDO}, {CTRL('R'), KEYS_DO_REDO}}},
-	{KEYS_KEEP, ":  Y", "command; show command line",
-		{{':', KEYS_DO_COMMAND}, {'Y', KEYS_DO_COMMAND_LINE}}},
+	{KEYS_KEEP, ":  Y  y", "command; show it; copy",
+		{{':', KEYS_DO_COMMAND}, {'Y', KEYS_DO_COMMAND_LINE}, {'y', KEYS_DO_COPY}}},
 	{KEYS_KEEP, "F", "follow the end (live)", {{'F', KEYS_DO_FOLLOW}}},
 	{KEYS_KEEP, "?  Ctrl-L", "help; draw again", {{'?', KEYS_DO_HELP}, {CTRL('L'), KEYS_DO_REDRAW}}},
 	{KEYS_KEEP, "q  Esc", "back, then quit; cancel", {{'q', KEYS_DO_QUIT}, {KEYS_ESC, KEYS_DO_CANCEL}}},
@@ -151,6 +151,34 @@ static const struct {
 	{"BS", KEYS_BACKSPACE}, {"Del", KEYS_DELETE}, {"Left", KEYS_LEFT}, {"Right", KEYS_RIGHT},
 	{"Up", KEYS_UP}, {"Down", KEYS_DOWN}, {"Home", KEYS_HOME}, {"End", KEYS_END},
 	{"PageUp", KEYS_PAGE_UP}, {"PageDown", KEYS_PAGE_DOWN}, {"lt", '<'}};
+
+void keys_name(uint32_t key, char *out)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !size; i++)
+		if (names[i].key == key)
+			size = (size_t)snprintf(out, KEYS_NAME_BYTES, "<%s>", names[i].name);
+	if (!size && key < ' ')
+		size = (size_t)snprintf(out, KEYS_NAME_BYTES, "<C-%c>", (char)(key | 0x60));
+	if (!size)
+		out[text_encode(out, key)] = '\0';
+}
+
+const struct keys_binding *keys_bound(size_t *count)
+{
+	*count = bound_count;
+	return bound;
+}
+
+const char *keys_help(enum keys_action action)
+{
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		for (const struct keys_binding *b = lines[i].bindings; b->key; b++)
+			if (b->action == action)
+				return lines[i].help;
+	return "";
+}
 
 size_t keys_parse(const char *text, uint32_t *key)
 {

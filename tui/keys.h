@@ -96,6 +96,8 @@ enum keys_action {
 	KEYS_DO_GROUP_BY,
 	KEYS_DO_HOT_PATH,
 	KEYS_DO_COLUMNS,
+	KEYS_DO_PLOT,
+	KEYS_DO_COPY,
 	KEYS_DO_SORT_LEFT,
 	KEYS_DO_SORT_RIGHT,
 	KEYS_DO_ZERO,
@@ -118,6 +120,8 @@ struct keys_binding {
 	enum keys_action action;
 };
 
+#define KEYS_NAME_BYTES 16
+
 enum keys_section { KEYS_MOVE, KEYS_GO, KEYS_LOOK, KEYS_KEEP, KEYS_SECTION_COUNT };
 
 /* One line of the help screen and what it binds. */
@@ -133,6 +137,13 @@ const char *keys_section_name(enum keys_section section);
 enum keys_action keys_action_of(uint32_t key);
 /* `key` does from now on what `as` did in the table. False: no room, or `as` does nothing. */
 bool keys_rebind(uint32_t key, uint32_t as);
+
+/* What the user bound, in that order; valid until the next keys_rebind. */
+const struct keys_binding *keys_bound(size_t *count);
+/* A key as keys_parse() reads it: "<C-d>", "x". KEYS_NAME_BYTES. */
+void keys_name(uint32_t key, char *out);
+/* What the action is for, as the line of the help that has it says. */
+const char *keys_help(enum keys_action action);
 
 /* The line of keys at the bottom, cut to `cells`: help and quit go last. `out` has `size_bytes`. */
 void keys_hint(char *out, size_t size_bytes, int cells);

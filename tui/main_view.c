@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "timeline/program.h"
+#include "tui/compare.h"
 #include "tui/config.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
@@ -27,6 +28,7 @@ struct options {
 	const char *keys;
 	int colours; /* -1: what the terminal has */
 	bool is_ascii;
+	const char *align; /* of two runs; NULL: their begins */
 };
 
 static int take_print(void *own, const char *value, struct error *error)
@@ -62,6 +64,13 @@ static int take_ascii(void *own, const char *value, struct error *error)
 {
 	(void)value, (void)error;
 	((struct options *)own)->is_ascii = true;
+	return 0;
+}
+
+static int take_align(void *own, const char *value, struct error *error)
+{
+	(void)error;
+	((struct options *)own)->align = value;
 	return 0;
 }
 
@@ -194,6 +203,28 @@ static int interact(struct session *session, const char *keys, struct error *err
 	return result;
 }
 
+/* The second run, if one is named, and how it lies against the first one. */
+static int open_other(
+	struct program_call *call, struct session *session, const char *align, struct error *error)
+{
+	struct run *run;
+	int result;
+
+	if (!call->operand_count)
+		return align ? error_set(error, ERROR_USAGE, "--align needs two runs: hpct-view A B") : 0;
+	result = run_open(&run, call->operands[0], &call->run_options, error);
+	if (!result)
+		result = compare_open(session, run, error);
+	if (result)
+		return result;
+	if (align)
+		compare_set_align(session, align);
+	if (session->message[0])
+		return error_set(error, ERROR_USAGE, "--align %s: %s", align, session->message);
+	session_open_pane(session, &view_compare);
+	return 0;
+}
+
 static int view(struct program_call *call, struct error *error)
 {
 	struct options *options = call->own;
@@ -205,6 +236,11 @@ static int view(struct program_call *call, struct error *error)
 	if (result)
 		return result;
 	config_read(session);
+	result = open_other(call, session, options->align, error);
+	if (result) {
+		session_close(session);
+		return result;
+	}
 	if (options->print_columns) {
 		result = print(session, options, error);
 	} else {
@@ -223,13 +259,15 @@ static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
 	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0)", take_colours},
+	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };
 
 static const struct program program = {
 	.name = "hpct-view",
 	.about = "browse the timeline of a run in the terminal",
-	.operands = "[RUN]",
+	.operands = "[RUN [B]]",
+	.operands_max = 1,
 	.uses = PROGRAM_SELECT | PROGRAM_RUN,
 	.refused = "context op metric min top",
 	.options = view_options,

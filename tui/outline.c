@@ -131,6 +131,14 @@ static void add_metric(struct outline *outline, size_t metric, enum outline_colu
 		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');
 }
 
+/* What the user did to a column. */
+static void keep_looks(struct outline_column *column, const struct outline_column *old)
+{
+	column->is_hidden = old->is_hidden;
+	column->place = old->place;
+	strcpy(column->title, old->title);
+}
+
 /* Columns of the metrics; those that were there keep whether they are hidden, derived ones come behind. */
 static void make_columns(struct outline *outline)
 {
@@ -148,7 +156,7 @@ static void make_columns(struct outline *outline)
 	for (size_t i = 0; i < old_count; i++) {
 		for (size_t c = 0; c < outline->column_count; c++)
 			if (strcmp(outline->columns[c].name, old[i].name) == 0)
-				outline->columns[c].is_hidden = old[i].is_hidden;
+				keep_looks(&outline->columns[c], &old[i]);
 		if (old[i].kind != OUTLINE_DERIVED || outline->column_count == OUTLINE_COLUMNS)
 			continue;
 		formula_free(old[i].formula);
@@ -159,6 +167,42 @@ static void make_columns(struct outline *outline)
 	}
 	if (outline->sort >= outline->column_count)
 		outline->sort = 0;
+}
+
+const char *outline_title(const struct outline_column *column)
+{
+	return column->title[0] ? column->title : column->name;
+}
+
+size_t outline_shown(const struct outline *outline, size_t *order)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < outline->column_count; i++) {
+		size_t at = count;
+		if (outline->columns[i].is_hidden)
+			continue;
+		for (; at && outline->columns[order[at - 1]].place > outline->columns[i].place; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+		count++;
+	}
+	return count;
+}
+
+void outline_move(struct outline *outline, size_t column, size_t place)
+{
+	size_t order[OUTLINE_COLUMNS], count = outline_shown(outline, order), at = 0, put = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (put == place)
+			put++;
+		if (order[i] != column)
+			outline->columns[order[i]].place = (int)put++;
+		at += order[i] == column;
+	}
+	if (at)
+		outline->columns[column].place = (int)(place < count ? place : count - 1);
 }
 
 double outline_value(const struct outline *outline, uint32_t row, size_t column)

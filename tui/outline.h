@@ -24,7 +24,9 @@ enum outline_column_kind { OUTLINE_INCLUSIVE, OUTLINE_EXCLUSIVE, OUTLINE_DERIVED
 struct outline_column {
 	enum outline_column_kind kind;
 	char name[OUTLINE_NAME];
-	size_t metric; /* of the profile; derived: none */
+	char title[OUTLINE_NAME]; /* given by the user; "": the name */
+	int place;		  /* shown ones stand by it, then by number */
+	size_t metric;		  /* of the profile; derived: none */
 	struct formula *formula;
 	char text[OUTLINE_FORMULA]; /* of the formula */
 	bool is_hidden;
@@ -70,6 +72,12 @@ void outline_fini(struct outline *outline);
 int outline_derive(struct outline *outline, const char *name, const char *formula, bool has_percent,
 	struct error *error);
 int outline_sort(struct outline *outline, size_t column, struct error *error);
+/* What stands above the column. */
+const char *outline_title(const struct outline_column *column);
+/* The columns that are not hidden as they stand, into `order` (OUTLINE_COLUMNS); their number. */
+size_t outline_shown(const struct outline *outline, size_t *order);
+/* Puts a shown column to that place, 0: first. */
+void outline_move(struct outline *outline, size_t column, size_t place);
 double outline_value(const struct outline *outline, uint32_t row, size_t column);
 /* Opens or closes a row; the lines are made anew by outline_list. */
 void outline_set_open(struct outline *outline, uint32_t row, bool is_open);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/plot.h"
 #include "tui/profile_page.h"
 
 static void move(struct profile_page *page, long by)
@@ -46,15 +47,15 @@ static void fold(struct profile_page *page, uint32_t row)
 static void sort_by(struct profile_page *page, int by)
 {
 	struct outline *outline = &page->outline;
-	size_t column = outline->sort;
+	size_t shown[OUTLINE_COLUMNS], count = outline_shown(outline, shown), at = 0;
 	struct error error;
 
-	for (size_t i = 0; i < outline->column_count; i++) {
-		column = (column + (by > 0 ? 1 : outline->column_count - 1)) % outline->column_count;
-		if (!outline->columns[column].is_hidden)
-			break;
-	}
-	outline_sort(outline, column, &error);
+	if (!count)
+		return;
+	while (at < count && shown[at] != outline->sort)
+		at++;
+	at = at == count ? 0 : (at + (by > 0 ? 1 : count - 1)) % count;
+	outline_sort(outline, shown[at], &error);
 }
 
 static void zoom(struct session *session, struct profile_page *page)
@@ -137,6 +138,9 @@ static bool act_page(struct session *session, struct profile_page *page, enum ke
 		return true;
 	case KEYS_DO_SOURCE:
 		page->has_source = !page->has_source;
+		return true;
+	case KEYS_DO_PLOT:
+		plot_next(session, page);
 		return true;
 	case KEYS_DO_COLUMNS:
 		profile_set_columns(session, "");
@@ -225,6 +229,8 @@ bool profile_act(struct session *session, enum keys_action action)
 
 	if (!page)
 		return false;
+	if (page->plot && plot_act(session, page, action))
+		return true;
 	if (act_page(session, page, action))
 		return true;
 	row = page->trouble[0] ? UINT32_MAX : outline_find_hash(&page->outline, page->cursor);

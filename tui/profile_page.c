@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "tui/plot.h"
 
 struct profile_page *profile_page_of(struct session *session)
 {
@@ -25,6 +26,7 @@ void profile_page_free(struct profile_page *page)
 {
 	if (!page)
 		return;
+	plot_free(page->plot);
 	outline_fini(&page->outline);
 	arena_fini(&page->arena);
 	free(page);
@@ -60,23 +62,24 @@ static int put_option(struct select *select, const char *name, const char *value
 	return result > 0 ? error_set(error, ERROR_USAGE, "--%s is not known", name) : result;
 }
 
-static int put_window(
-	struct session *session, const struct profile_page *page, struct select *select, struct error *error)
+static int put_window(struct session *session, const struct profile_page *page, const char *given,
+	struct select *select, struct error *error)
 {
+	const char *only = given ? given : page->threads;
 	uint64_t origin_ns = run_origin_ns(session->run);
 	uint64_t begin_ns = session->frame.begin_ns, end_ns = session->frame.end_ns;
 	char text[96], *streams;
 	int result;
 
 	if (page->is_whole)
-		return page->threads[0] ? put_option(select, "streams", page->threads, error) : 0;
+		return only[0] ? put_option(select, "streams", only, error) : 0;
 	if (begin_ns < origin_ns)
 		begin_ns = origin_ns; /* the first column begins a little before the run */
 	snprintf(text, sizeof(text), "%lluns..%lluns", (unsigned long long)(begin_ns - origin_ns),
 		(unsigned long long)(end_ns - origin_ns));
 	result = put_option(select, "time", text, error);
-	if (result || page->threads[0])
-		return result ? result : put_option(select, "streams", page->threads, error);
+	if (result || only[0])
+		return result ? result : put_option(select, "streams", only, error);
 	streams = session_streams_expression(session);
 	if (!streams)
 		return error_memory(error);
@@ -86,24 +89,47 @@ static int put_window(
 	return result;
 }
 
-static int compute(struct session *session, struct profile_page *page, struct error *error)
+int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
+	struct outline *outline, struct arena *arena, struct error *error)
 {
 	struct profile profile = {0};
+	char only[SESSION_TEXT];
 	struct select *select;
 	int result = select_new(&select, error);
 
+	snprintf(only, sizeof(only), "stream=%s", stream ? stream : "");
 	if (result)
 		return result;
-	result = put_window(session, page, select, error);
+	result = put_window(session, page, stream ? only : NULL, select, error);
 	if (!result)
 		result = select_bind(select, session->run, error);
 	if (!result)
-		result = profile_compute(&profile, session->run, select, page->kind, &page->arena, error);
+		result = profile_compute(&profile, session->run, select, page->kind, arena, error);
 	select_free(select);
 	if (!result)
 		result = elide_rows(&profile, page->kind == PROFILE_TOP_DOWN, page->filters,
-			page->filter_count, &page->arena, error);
-	return result ? result : outline_load(&page->outline, &profile, error);
+			page->filter_count, arena, error);
+	return result ? result : outline_load(outline, &profile, error);
+}
+
+uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams)
+{
+	struct select *select;
+	struct error error;
+	const uint32_t *chosen;
+	uint32_t count = 0;
+
+	if (!page->threads[0] && !page->is_whole)
+		return session_streams_on_screen(session, streams);
+	if (select_new(&select, &error))
+		return 0;
+	if ((!page->threads[0] || !put_option(select, "streams", page->threads, &error)) &&
+		!select_bind(select, session->run, &error)) {
+		chosen = select_streams(select, &count);
+		memcpy(streams, chosen, count * sizeof(*streams));
+	}
+	select_free(select);
+	return count;
 }
 
 static void open_first(struct profile_page *page)
@@ -126,11 +152,13 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 		page->trouble[0] = '\0';
 		page->key = key;
 		page->is_loaded = true;
+		plot_free(page->plot); /* it was of other numbers */
+		page->plot = NULL;
 		outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
 		arena_fini(&page->arena);
 		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
 			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
-		else if (compute(session, page, &error))
+		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))
 			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
 		else if (page->outline.profile.count == 0)
 			snprintf(page->trouble, sizeof(page->trouble),
@@ -210,6 +238,42 @@ void profile_set_columns(struct session *session, const char *value)
 	column = parse_column(session, &page->outline, value);
 	if (column >= 0)
 		page->outline.columns[column].is_hidden = !page->outline.columns[column].is_hidden;
+}
+
+/* "N REST": the column, and the rest in *rest; -1 after saying what there is. */
+static int parse_column_and(
+	struct session *session, struct profile_page *page, const char *value, const char **rest)
+{
+	char number[16];
+	size_t size = strcspn(value, " ");
+
+	profile_page_take(session, page);
+	snprintf(number, sizeof(number), "%.*s", (int)size, value);
+	*rest = value + size + strspn(value + size, " ");
+	return parse_column(session, &page->outline, number);
+}
+
+void profile_set_rename(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *title;
+	int column = page ? parse_column_and(session, page, value, &title) : -1;
+
+	if (column >= 0)
+		snprintf(page->outline.columns[column].title, OUTLINE_NAME, "%s", title);
+}
+
+void profile_set_move(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *place;
+	int column = page ? parse_column_and(session, page, value, &place) : -1;
+	long at = column >= 0 ? strtol(place, NULL, 10) : 0;
+
+	if (column >= 0 && (at < 1 || page->outline.columns[column].is_hidden))
+		session_say(session, ":move N PLACE puts a column that is shown there; 1 is the first");
+	else if (column >= 0)
+		outline_move(&page->outline, (size_t)column, (size_t)at - 1);
 }
 
 void profile_set_percent(struct session *session, const char *value)

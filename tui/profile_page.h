@@ -18,6 +18,8 @@ struct profile_key {
 	uint32_t kind, filters;
 };
 
+struct plot;
+
 struct profile_page {
 	struct outline outline;
 	struct arena arena; /* of the profile's rows */
@@ -35,6 +37,7 @@ struct profile_page {
 	uint64_t cursor; /* hash of the row */
 	size_t first;	 /* line at the top */
 	size_t first_column;
+	struct plot *plot;  /* has the tree's place; NULL: none */
 	char trouble[1100]; /* why there is nothing to show */
 };
 
@@ -43,12 +46,20 @@ struct profile_page *profile_page_of(struct session *session);
 void profile_page_free(struct profile_page *page);
 /* Computes what has changed. False: nothing to show, `trouble` says why. */
 bool profile_page_take(struct session *session, struct profile_page *page);
+/* The profile of the page's window and of one stream alone (NULL: of the page's) into an outline; rows in
+ * `arena`. */
+int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
+	struct outline *outline, struct arena *arena, struct error *error);
+/* The streams that it is of, into the caller's array of all; their number. */
+uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams);
 /* Line of the cursor. */
 size_t profile_page_line(const struct profile_page *page);
 
 /* Commands of the prompt; each says what is wrong. */
 void profile_set_metric(struct session *session, const char *value);  /* NAME = FORMULA */
 void profile_set_columns(struct session *session, const char *value); /* N: hide or show; "": list */
+void profile_set_rename(struct session *session, const char *value);  /* N TITLE; no title: its own */
+void profile_set_move(struct session *session, const char *value);    /* N PLACE, 1: first */
 void profile_set_percent(struct session *session, const char *value); /* N */
 void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
 void profile_set_threads(struct session *session, const char *value);

@@ -10,13 +10,16 @@
 #include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/compare.h"
 #include "tui/config.h"
+#include "tui/export.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/saved.h"
 #include "tui/session.h"
 #include "tui/source.h"
+#include "tui/sums.h"
 #include "tui/text.h"
 
 void prompt_open(struct session *session, enum session_prompt prompt)
@@ -161,6 +164,48 @@ static void set_colour(struct session *session, const char *value)
 			COLOURS_PATTERNS);
 }
 
+/* The largest contexts of the window get colours that none of them shares. */
+static void set_colours(struct session *session, const char *value)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	uint32_t stream_count = streams ? session_streams_on_screen(session, streams) : 0;
+	uint64_t hashes[GRID_CONTEXTS];
+	struct sums_line *lines;
+	size_t count, found = 0;
+
+	if (strcmp(value, "spread") != 0 && strcmp(value, "own") != 0)
+		session_say(session,
+			":colours spread parts the %d largest contexts of the window, own takes "
+			"that back",
+			GRID_CONTEXTS);
+	else if (strcmp(value, "own") == 0)
+		session->colours.spread_count = 0;
+	else if (streams && !sums_largest(&lines, &count, &session->frame, streams, stream_count)) {
+		for (size_t i = 0; i < count && found < GRID_CONTEXTS; i++)
+			if (extent_state_is_busy(lines[i].state) && lines[i].function != UINT32_MAX)
+				hashes[found++] = run_function(session->run, lines[i].function)->hash;
+		colours_spread(&session->colours, hashes, found);
+		free(lines);
+	}
+	free(streams);
+}
+
+/* What the user bound; `:bind` changes it. */
+static void list_keys(struct session *session)
+{
+	char text[SESSION_MESSAGE] = "", key[KEYS_NAME_BYTES];
+	size_t count, used = 0;
+	const struct keys_binding *bound = keys_bound(&count);
+
+	for (size_t i = 0; i < count && used < sizeof(text); i++) {
+		keys_name(bound[i].key, key);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? "   " : "", key,
+			keys_help(bound[i].action));
+	}
+	session_say(session, "%s",
+		used ? text : "all keys are as ? says; :bind KEY AS gives one another meaning");
+}
+
 static void set_key(struct session *session, const char *value)
 {
 	if (!config_key(value))
@@ -204,9 +249,11 @@ static void help(struct session *session)
 {
 	session_say(session, ":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
 			     " :save NAME  :load NAME  "
-			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :bind KEY AS  :metric "
+			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :colours spread|own  "
+			     ":keys  :bind KEY AS  :metric "
 			     "NAME = FORMULA  :columns N  "
-			     ":percent N  :hide self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
+			     ":percent N  :rename N TITLE  :move N PLACE  :csv FILE  :align @MARK  :hide "
+			     "self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
 }
 
 static const struct command {
@@ -219,7 +266,10 @@ static const struct command {
 	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
 	{"save", saved_write, NULL}, {"load", saved_load, NULL}, {"colour", set_colour, NULL},
 	{"bind", set_key, NULL}, {"min", blame_set_min, NULL}, {"set", set_look, NULL},
-	{"name", NULL, say_name}, {"q", NULL, quit}, {"quit", NULL, quit}, {"help", NULL, help}};
+	{"name", NULL, say_name}, {"align", compare_set_align, NULL}, {"csv", export_csv, NULL},
+	{"rename", profile_set_rename, NULL}, {"move", profile_set_move, NULL},
+	{"colours", set_colours, NULL}, {"keys", NULL, list_keys}, {"q", NULL, quit}, {"quit", NULL, quit},
+	{"help", NULL, help}};
 
 void prompt_do(struct session *session, const char *command, const char *value)
 {

@@ -12,6 +12,7 @@
 #include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/compare.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/source.h"
@@ -324,8 +325,8 @@ static int take_selection(struct session *session, const struct select *select, 
 	int by = select && select_by(select) ? stats_by_find(select_by(select)) : STATS_FUNCTION;
 
 	if (by < 0)
-		return error_set(error, ERROR_USAGE,
-			"--by: '%s' is none of " STATS_BY_NAMES ", stream, op", select_by(select));
+		return error_set(error, ERROR_USAGE, "--by: '%s' is none of " STATS_BY_NAMES ", stream, op",
+			select_by(select));
 	session->stats.by = by;
 	if (!select)
 		return 0;
@@ -401,6 +402,7 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	compare_close(session->compare);
 	if (session->source)
 		source_fini(session->source);
 	free(session->source);

@@ -53,6 +53,7 @@ struct session_looks {
 };
 
 struct blame_page;
+struct compare;
 struct profile_page;
 struct source;
 
@@ -64,7 +65,8 @@ struct session {
 	struct overview overview;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
-	char *info; /* text of the info view, NULL: not made yet */
+	struct compare *compare; /* a second run; NULL: none */
+	char *info;		 /* text of the info view, NULL: not made yet */
 	uint32_t info_top;
 	struct colours colours;
 	struct source *source; /* the same */
@@ -120,6 +122,7 @@ void session_refine(struct session *session, unsigned limit_ms);
 
 /* ---- for views, actions and prompts ---- */
 
+uint64_t session_now_ms(void); /* of the monotonic clock */
 struct state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps the state for undo. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tui/compare.h"
+#include "tui/plot.h"
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
@@ -36,7 +38,7 @@ static void keep_cursor_on_screen(struct session *session)
 
 /* ---- reading ---- */
 
-static uint64_t now_ms(void)
+uint64_t session_now_ms(void)
 {
 	struct timespec now;
 
@@ -56,7 +58,7 @@ static int read_stream(
 
 	if (frame_line(&session->frame, stream))
 		return 0;
-	if (deadline->at_ms && now_ms() >= deadline->at_ms) {
+	if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
 		deadline->is_over = true;
 		return 0;
 	}
@@ -83,7 +85,7 @@ static int read_row(struct session *session, uint32_t row, struct deadline *dead
 /* The rows on the screen, the cursor's first, then its neighbours to both sides. */
 static int read_rows(struct session *session, unsigned limit_ms, struct error *error)
 {
-	struct deadline deadline = {.at_ms = limit_ms ? now_ms() + limit_ms : 0};
+	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	int result = 0;
 
@@ -138,6 +140,8 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 {
 	int result;
 
+	if (session->full == &view_compare)
+		view_compare_lay(session);
 	keep_cursor_on_screen(session);
 	result = lay(session, error);
 	if (!result && session->layout.overview >= 0)
@@ -145,7 +149,9 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 			(uint32_t)session->layout.cells, error);
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
-	if (!result)
+	if (!result && session->full == &view_compare)
+		result = compare_read(session, limit_ms ? session_now_ms() + limit_ms : 0, error);
+	else if (!result)
 		result = read_rows(session, limit_ms, error);
 	if (!result)
 		choose_depth(session);
@@ -223,7 +229,7 @@ static void start_cells(struct session *session)
 
 static bool has_cells(const struct view *view)
 {
-	return view == &view_depth || view == &view_summary;
+	return view == &view_depth || view == &view_summary || view == &view_compare;
 }
 
 /* About what the cells on the screen cost; the rest of a full picture takes 5 KB. */
@@ -246,18 +252,30 @@ static bool is_over_budget(const struct session *session, const struct grid *gri
 	       session->cells_wide < 4 && cell_bytes(session, grid) > SESSION_BUDGET_BYTES;
 }
 
-bool session_is_refining(const struct session *session)
+static bool is_overview_refining(const struct session *session)
 {
 	return !session->layout.is_too_small && session->layout.overview >= 0 && session->overview.width &&
 	       !session->overview.is_done;
+}
+
+static bool is_plot_refining(const struct session *session)
+{
+	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
+}
+
+bool session_is_refining(const struct session *session)
+{
+	return is_plot_refining(session) || is_overview_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
 {
 	struct error error;
 
-	if (session_is_refining(session) &&
-		overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
+	if (is_plot_refining(session))
+		plot_read(session, session->profile, limit_ms);
+	else if (is_overview_refining(session) &&
+		 overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
 		session_say(session, "%s", error.text);
 }
 

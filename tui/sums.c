@@ -187,3 +187,22 @@ failed:
 	free(sums.lines);
 	return -1;
 }
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct sums_line *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int sums_largest(struct sums_line **lines, size_t *count, struct frame *frame, const uint32_t *streams,
+	uint32_t stream_count)
+{
+	int result = sums_add_up(lines, count, frame, streams, stream_count, STATS_FUNCTION);
+
+	if (!result && *count)
+		qsort(*lines, *count, sizeof(**lines), compare_times);
+	return result;
+}

@@ -39,6 +39,7 @@ extern const struct view view_gaps;
 extern const struct view view_info;
 extern const struct view view_profile;
 extern const struct view view_source;
+extern const struct view view_compare;
 extern const struct view view_help;
 
 #endif

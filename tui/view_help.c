@@ -42,6 +42,21 @@ static void add_section(struct help *help, int side, enum keys_section section)
 			add(help, side, GRID_TEXT, lines[i].keys, lines[i].help);
 }
 
+/* What the user bound says what it does now, at the end of the shorter side. */
+static void add_bound(struct help *help)
+{
+	size_t count;
+	const struct keys_binding *bound = keys_bound(&count);
+	char name[KEYS_NAME_BYTES];
+
+	if (count)
+		add(help, 0, GRID_HEADING, "YOUR KEYS", NULL);
+	for (size_t i = 0; i < count; i++) {
+		keys_name(bound[i].key, name);
+		add(help, 0, GRID_TEXT, name, keys_help(bound[i].action));
+	}
+}
+
 static const char *const glyphs[] = {
 	"CELLS   = CPU code   # kernel   > copy in   < copy out   ^ set or device copy",
 	"        ~ waiting in sync   . GPU idle   - blocked   / waits for a core",
@@ -58,6 +73,7 @@ static void help_draw(struct session *session, struct grid *grid, struct grid_ar
 	memset(&help, 0, sizeof(help));
 	add_section(&help, 0, KEYS_MOVE);
 	add_section(&help, 0, KEYS_GO);
+	add_bound(&help);
 	add_section(&help, sides - 1, KEYS_LOOK);
 	add_section(&help, sides - 1, KEYS_KEEP);
 	rows = help.count[0] > help.count[1] ? help.count[0] : help.count[1];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tui/label.h"
+#include "tui/plot.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/text.h"
@@ -25,16 +26,12 @@ struct table {
 static struct table lay_table(struct profile_page *page, int width)
 {
 	struct table table = {.scope = width};
-	size_t visible[OUTLINE_COLUMNS], count = 0, at = 0;
+	size_t visible[OUTLINE_COLUMNS], count = outline_shown(&page->outline, visible), at = 0;
 	size_t room = width > PROFILE_SCOPE_MIN ? (size_t)(width - PROFILE_SCOPE_MIN) / PROFILE_COLUMN : 0;
 
-	for (size_t i = 0; i < page->outline.column_count; i++) {
-		if (page->outline.columns[i].is_hidden)
-			continue;
-		if (i == page->outline.sort)
-			at = count;
-		visible[count++] = i;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (visible[i] == page->outline.sort)
+			at = i;
 	if (at < page->first_column)
 		page->first_column = at;
 	if (room && at >= page->first_column + room)
@@ -139,7 +136,7 @@ static void draw_heading(
 		char text[LABEL_BYTES + 4], name[LABEL_BYTES];
 		bool is_sorted = table->columns[i] == page->outline.sort;
 
-		label_stream(name, c->name, PROFILE_COLUMN - 4, grid->is_ascii);
+		label_stream(name, outline_title(c), PROFILE_COLUMN - 4, grid->is_ascii);
 		snprintf(text, sizeof(text), "%s%s", name,
 			is_sorted ? page->outline.is_ascending ? " ^" : " v" : "");
 		grid_text_right(grid, row, table->scope + (int)i * PROFILE_COLUMN, PROFILE_COLUMN, text,
@@ -211,6 +208,10 @@ static void profile_draw(struct session *session, struct grid *grid, struct grid
 		grid_text(grid, area.row + 1, 2, area.columns - 2, text, GRID_TEXT);
 		return;
 	}
+	if (page->plot) {
+		plot_draw(session, page, grid, area);
+		return;
+	}
 	source = page->has_source && area.rows >= 12 ? area.rows / 3 : 0;
 	draw_tree(page, grid, (struct grid_area){area.row, 0, area.rows - 2 - source, area.columns});
 	if (source) {
@@ -253,6 +254,10 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 
 	if (at == UINT32_MAX || page->trouble[0])
 		return false;
+	if (page->plot) {
+		plot_status(session, page, out, size_bytes);
+		return true;
+	}
 	row = &page->outline.profile.rows[at];
 	put_name(row, name, 40, session->looks.is_ascii);
 	if (row->file[0] && row->kind != PROFILE_LINE && row->kind != PROFILE_LOOP)
@@ -280,5 +285,5 @@ const struct view view_profile = {.name = "Profile",
 	.act = profile_act,
 	.put_title = profile_title,
 	.put_status = profile_status,
-	.hints = "j/k line  l/h open/close  P hot path  b tree kind  < > sort  | columns  z u zoom  & hide  "
-		 "0 run"};
+	.hints = "j/k line  l/h open/close  P hot path  b tree kind  < > sort  | columns  G plot  z u zoom  "
+		 "& hide  0 run"};

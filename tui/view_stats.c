@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "timeline/stats.h"
+#include "tui/export.h"
 #include "tui/label.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
@@ -309,6 +310,51 @@ static void stats_draw(struct session *session, struct grid *grid, struct grid_a
 		return;
 	draw_table(session, grid, area, lines, count, streams);
 	free(lines);
+}
+
+/* ---- export ---- */
+
+bool view_stats_write(struct session *session, FILE *out)
+{
+	struct sums_line *lines;
+	uint32_t streams;
+	size_t count;
+
+	if (take_lines(session, &lines, &count, &streams))
+		return false;
+	fprintf(out, "%s,state,time_ns,records\r\n", stats_by_name((enum stats_by)session->stats.by));
+	for (size_t i = 0; i < count; i++) {
+		char scratch[LABEL_BYTES];
+		struct arena arena = {0};
+		const char *key = raw_key(session, &lines[i], scratch, &arena);
+		export_field(out, key ? key : "", true);
+		export_field(out, extent_state_name(lines[i].state), false);
+		fprintf(out, ",%llu,%llu\r\n", (unsigned long long)lines[i].time_ns,
+			(unsigned long long)lines[i].records);
+		arena_fini(&arena);
+	}
+	free(lines);
+	return true;
+}
+
+bool view_stats_name(struct session *session, char *out, size_t size_bytes)
+{
+	char scratch[LABEL_BYTES];
+	struct sums_line *lines;
+	struct arena arena = {0};
+	const char *key = NULL;
+	uint32_t streams;
+	size_t count;
+
+	if (take_lines(session, &lines, &count, &streams))
+		return false;
+	if (session->stats.line < count)
+		key = raw_key(session, &lines[session->stats.line], scratch, &arena);
+	if (key)
+		snprintf(out, size_bytes, "%s", key);
+	arena_fini(&arena);
+	free(lines);
+	return key != NULL;
 }
 
 /* ---- keys ---- */

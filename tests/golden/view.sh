@@ -24,6 +24,16 @@ source | source-8* | source-p*) for file in 0 1 2 3; do seq -f "statement %g of 
 source-map) mkdir new && seq -f "	mapped %g" 1100 >new/0.c ;;
 esac
 read -ra words <<<"$options"
+case $name in
+compare*) # the same run, a quarter faster and without its uploads
+	awk -F'\t' -v OFS='\t' '/upload/ { next } NR > 1 { $3 = sprintf("%.0f", $3 * 0.75); if ($4 != "") $4 = sprintf("%.0f", $4 * 0.75)
+		if ($8 != "" && $2 == "samples") $8 = sprintf("%.0f", $8 * 0.75) } { print }' "$run.tsv" >fast.tsv
+	hpct-import --from tsv fast.tsv -o fast.hpct
+	words+=(fast.hpct)
+	printf 'name\tbegin_ns\tend_ns\nstep20\t1239416832\t1239416832\n' >"$run.hpct/marks.tsv"
+	printf 'name\tbegin_ns\tend_ns\nstep20\t929562624\t929562624\n' >fast.hpct/marks.tsv
+	;;
+esac
 LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then
 	cp screen "$here/view_$name.screen"

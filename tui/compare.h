@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.h - a second run beside the session's own: which of its streams stand beside which, where its time
+ * lies against the first one's, and what changed from A to B in the windows on the screen. Drawn by
+ * view_compare.c.
+ *
+ *   A  the session            window, cursor, depth, filter: the user's
+ *   B  compare->other         follows: time of B = time of A + offset, the same column width
+ */
+#ifndef TUI_COMPARE_H
+#define TUI_COMPARE_H
+
+#include "timeline/diff.h"
+#include "tui/session.h"
+
+#define COMPARE_MARK 128
+
+enum compare_side { COMPARE_BOTH, COMPARE_A, COMPARE_B, COMPARE_SIDES }; /* which run the keys move */
+enum compare_align { COMPARE_BEGIN, COMPARE_MARKS, COMPARE_SPAN };
+
+/* Streams of the same role; UINT32_MAX: the run has none. */
+struct compare_pair {
+	uint32_t a, b;
+};
+
+/* What the difference was computed of: the same key, the same numbers. */
+struct compare_key {
+	uint64_t begin_ns[DIFF_SIDES], end_ns[DIFF_SIDES];
+	uint64_t rows;
+	uint32_t top, count, depth, by;
+};
+
+struct compare {
+	struct session *other; /* B: owns its run */
+	int64_t offset_ns;     /* time of B less time of A, both absolute, in one column */
+	int64_t shift_ns;      /* the part of it that the user moved B by */
+	enum compare_align align;
+	char mark[COMPARE_MARK]; /* "" or "@NAME", "@NAME#N" */
+	uint64_t zero_ns;	 /* time of A that both are aligned at */
+	enum compare_side side;
+	uint32_t skip; /* columns at the left that lie before time 0 of B's clock */
+	bool is_apart; /* no column of B is on the screen */
+	struct compare_pair *pairs;
+	uint32_t pair_count;
+	uint64_t pair_rows;	  /* hash of A's rows for which they were made */
+	uint32_t top, line, room; /* first pair on the screen, the cursor's, pairs on the screen */
+	enum stats_by by;
+	struct arena arena; /* of the difference */
+	struct diff_result result;
+	struct compare_key key;
+	bool is_loaded;
+	char trouble[1100]; /* why there is no difference to show */
+};
+
+/* Takes the run (also when it fails) as B. */
+int compare_open(struct session *session, struct run *run, struct error *error);
+void compare_close(struct compare *compare);
+/* "begin", "span" (the one under the cursor), "@NAME" or "@NAME#N"; says what is wrong. */
+void compare_set_align(struct session *session, const char *value);
+/* The keys of the view. */
+bool compare_act(struct session *session, enum keys_action action);
+/* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
+ * `at_ms` of session_now_ms() (0: all). */
+int compare_read(struct session *session, uint64_t at_ms, struct error *error);
+/* Computes the difference where something has changed. False: nothing to show, `trouble` says why. */
+bool compare_take(struct session *session);
+
+/* view_compare.c: how many pairs have room. */
+void view_compare_lay(struct session *session);
+/* compare_pairs.c: pairs by rank (or order of processes), kind and name, the rest by order of creation; first
+ * those with a stream of A, in the order of its rows. -1: memory is out. */
+int compare_make_pairs(
+	const struct session *a, const struct session *b, struct compare_pair **pairs, uint32_t *count);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export.c - writes files that the user asked for, and says where they are.
+ */
+#include "tui/export.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tui/label.h"
+#include "tui/profile_page.h"
+
+#define EXPORT_PATH 4096
+
+void export_field(FILE *out, const char *text, bool is_first)
+{
+	if (!is_first)
+		putc(',', out);
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
+/* The lines on the screen and below it, with the columns that are not hidden. */
+static bool write_profile(struct session *session, FILE *out)
+{
+	struct profile_page *page = profile_page_of(session);
+	const struct outline *outline = page ? &page->outline : NULL;
+	size_t order[OUTLINE_COLUMNS], count;
+
+	if (!page || !profile_page_take(session, page))
+		return false;
+	count = outline_shown(outline, order);
+	fputs("level,kind,scope,module,file,line", out);
+	for (size_t i = 0; i < count; i++)
+		export_field(out, outline_title(&outline->columns[order[i]]), false);
+	fputs("\r\n", out);
+	for (size_t i = 0; i < outline->line_count; i++) {
+		const struct profile_row *row = &outline->profile.rows[outline->lines[i].row];
+		fprintf(out, "%u,%s", outline->lines[i].level, profile_kind_name(row->kind));
+		export_field(out, row->name, false);
+		export_field(out, row->module, false);
+		export_field(out, row->file, false);
+		fprintf(out, ",%u", row->line);
+		for (size_t c = 0; c < count; c++) {
+			double value = outline_value(outline, outline->lines[i].row, order[c]);
+			fputs(isnan(value) ? "," : "", out);
+			if (!isnan(value))
+				fprintf(out, ",%.15g", value);
+		}
+		fputs("\r\n", out);
+	}
+	return true;
+}
+
+void export_csv(struct session *session, const char *path)
+{
+	bool is_profile = session->full == &view_profile, is_there;
+	FILE *out;
+
+	if (!*path) {
+		session_say(
+			session, ":csv FILE writes the profile (where it has the screen) or the statistics");
+		return;
+	}
+	out = fopen(path, "wxe"); /* nothing is overwritten */
+	if (!out) {
+		session_say(session, "cannot write %s: %s", path, strerror(errno));
+		return;
+	}
+	is_there = is_profile ? write_profile(session, out) : view_stats_write(session, out);
+	if (fclose(out) != 0 || !is_there)
+		session_say(session, "%s: %s", path, is_there ? strerror(errno) : "nothing to write");
+	else
+		session_say(session, "%s: the %s as CSV", path, is_profile ? "profile" : "statistics");
+}
+
+/* ---- copy ---- */
+
+/* Profile: the row with its visible metrics. */
+static bool put_profile(struct session *session, char *out, size_t size_bytes)
+{
+	struct profile_page *page = profile_page_of(session);
+	uint32_t row =
+		page && !page->trouble[0] ? outline_find_hash(&page->outline, page->cursor) : UINT32_MAX;
+	size_t order[OUTLINE_COLUMNS], count, used;
+
+	if (row == UINT32_MAX)
+		return false;
+	used = (size_t)snprintf(out, size_bytes, "%s", page->outline.profile.rows[row].name);
+	count = outline_shown(&page->outline, order);
+	for (size_t i = 0; i < count && used < size_bytes; i++)
+		used += (size_t)snprintf(out + used, size_bytes - used, "\t%.15g",
+			outline_value(&page->outline, row, order[i]));
+	return true;
+}
+
+static bool put_cell(struct session *session, char *out, size_t size_bytes)
+{
+	const struct frame_line *line;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell))
+		return false;
+	snprintf(out, size_bytes, "%s",
+		cell.function == UINT32_MAX ? extent_state_name((enum extent_state)cell.state)
+					    : run_function(session->run, cell.function)->name);
+	return true;
+}
+
+static bool put_copied_path(char *path)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *base = cache && cache[0] == '/' ? cache : home;
+
+	if (!base || base[0] != '/' || strlen(base) > EXPORT_PATH - 64)
+		return false;
+	snprintf(path, EXPORT_PATH, "%s%s/hpct/copied", base, base == home ? "/.cache" : "");
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+	return true;
+}
+
+void export_copy(struct session *session)
+{
+	char text[LABEL_BYTES], path[EXPORT_PATH];
+	bool is_there;
+	FILE *out;
+
+	if (session->full == &view_profile)
+		is_there = put_profile(session, text, sizeof(text));
+	else if (session->focus == &view_stats)
+		is_there = view_stats_name(session, text, sizeof(text));
+	else
+		is_there = put_cell(session, text, sizeof(text));
+	if (!is_there) {
+		session_say(session, "there is nothing to copy here");
+		return;
+	}
+	out = put_copied_path(path) ? fopen(path, "we") : NULL;
+	if (!out || (fprintf(out, "%s\n", text), fclose(out) != 0))
+		session_say(session, "cannot keep it, but here it is: %s", text);
+	else
+		session_say(session, "in %s: %s", path, text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export.h - what is shown, into a file: the table as CSV, and the whole name of what the cursor stands on,
+ * which the screen may have shortened.
+ */
+#ifndef TUI_EXPORT_H
+#define TUI_EXPORT_H
+
+#include <stdio.h>
+
+#include "tui/session.h"
+
+/* `:csv FILE`: the profile where it has the screen, else the statistics: times in ns, RFC 4180 quotes. */
+void export_csv(struct session *session, const char *path);
+/* The key `y`: into $XDG_CACHE_HOME/hpct/copied. */
+void export_copy(struct session *session);
+
+/* One field, quoted where it must be; `is_first`: no comma before it. */
+void export_field(FILE *out, const char *text, bool is_first);
+
+/* view_stats.c: all lines as drawn, heading first. False: nothing could be summed. */
+bool view_stats_write(struct session *session, FILE *out);
+/* The whole key of the line with the cursor; false: there is none. */
+bool view_stats_name(struct session *session, char *out, size_t size_bytes);
+
+#endif
