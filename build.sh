@@ -12,7 +12,7 @@ build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-de
 build   libcmocka-dev libunwind-dev
 build   libze-dev libpfm4-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
-test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux
+test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh
 test    procps util-linux dwz libdebuginfod1
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
@@ -107,7 +107,7 @@ verb_demo() {
 	if [ -t 0 ] && [ -t 1 ]; then
 		show hpct-view "$run"
 	fi
-	say "the run is $run; look again with: build/bin/hpct-view $run"
+	say "the run is $run; look again with: build/bin/hpct-view $run; docs/tour.md goes through it"
 }
 
 # show COMMAND... : the command as one would type it, then what it prints.

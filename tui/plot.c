@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/label.h"
+
 void plot_free(struct plot *plot)
 {
 	if (!plot)
@@ -59,6 +61,7 @@ static void copy_formulas(struct plot *plot, const struct outline *from)
 static void open_plot(struct session *session, struct profile_page *page)
 {
 	uint32_t row = outline_find_hash(&page->outline, page->cursor);
+	char name[LABEL_BYTES];
 	struct plot *plot =
 		row == UINT32_MAX || !page->outline.column_count ? NULL : calloc(1, sizeof(*plot));
 
@@ -71,8 +74,8 @@ static void open_plot(struct session *session, struct profile_page *page)
 	plot->key = page->key;
 	strcpy(plot->column, page->outline.columns[page->outline.sort].name);
 	plot->is_time = page->outline.columns[page->outline.sort].is_time;
-	snprintf(plot->scope_name, sizeof(plot->scope_name), "%.*s", OUTLINE_NAME - 1,
-		page->outline.profile.rows[row].name);
+	view_profile_name(&page->outline.profile.rows[row], name, 40, session->looks.is_ascii);
+	snprintf(plot->scope_name, sizeof(plot->scope_name), "%.200s", name);
 	page->plot = plot;
 }
 

@@ -13,9 +13,9 @@ enum plot_kind { PLOT_STREAMS, PLOT_SORTED, PLOT_HISTOGRAM, PLOT_KINDS };
 
 struct plot {
 	enum plot_kind kind;
-	struct profile_key key; /* of the profile that it belongs to */
-	uint64_t scope;		/* hash of the row */
-	char scope_name[OUTLINE_NAME];
+	struct profile_key key;		   /* of the profile that it belongs to */
+	uint64_t scope;			   /* hash of the row */
+	char scope_name[4 * OUTLINE_NAME]; /* as shown */
 	char column[OUTLINE_NAME];
 	bool is_time;		/* its values are ns */
 	bool has_formulas;	/* the page's derived metrics are in the outline */

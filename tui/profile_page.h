@@ -64,6 +64,8 @@ void profile_set_percent(struct session *session, const char *value); /* N */
 void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
 void profile_set_threads(struct session *session, const char *value);
 void profile_set_hot(struct session *session, const char *value); /* 50% */
+/* view_profile.c: a row's name in so many cells. LABEL_BYTES. */
+void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii);
 /* profile_act.c: false: the session does it. */
 bool profile_act(struct session *session, enum keys_action action);
 /* The next row whose name holds session->find. */

@@ -142,8 +142,10 @@ static void draw_stacks(struct session *session, struct grid *grid, const struct
 	bool has_a = compare->line < compare->pair_count && compare->pairs[compare->line].a != UINT32_MAX;
 	bool has_b = compare->line < compare->pair_count && compare->pairs[compare->line].b != UINT32_MAX &&
 		     !compare->is_apart && session_column(session) >= compare->skip;
+	struct ruler_zero zero = session->zero;
 	int path = session->layout.path;
 
+	session->zero = (struct ruler_zero){.at_ns = compare->zero_ns}; /* as the ruler counts */
 	compare->other->layout = session->layout;
 	if (area.columns) {
 		for (int row = session->layout.full.row; row < halves->title; row++)
@@ -164,6 +166,7 @@ static void draw_stacks(struct session *session, struct grid *grid, const struct
 			bars_draw_path(compare->other, grid);
 		session->layout.path = path;
 	}
+	session->zero = zero;
 }
 
 /* ---- the difference ---- */

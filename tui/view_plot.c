@@ -191,7 +191,7 @@ static void draw_head(const struct profile_page *page, struct grid *grid, const 
 		snprintf(text, sizeof(text), (int)plot->kind == kind ? "[%s]" : " %s ", kinds[kind]);
 		at = grid_text(grid, area->row, at, area->columns - at, text, GRID_HEADING) + 1;
 	}
-	label_fit(name, plot->scope_name, 40, LABEL_TABLE, grid->is_ascii);
+	text_clean(name, sizeof(name), plot->scope_name, grid->is_ascii);
 	snprintf(text, sizeof(text), " %.80s of %s", plot->column, name);
 	grid_text(grid, area->row, at, area->columns - at, text, GRID_TEXT);
 	if (!e->count)

@@ -51,7 +51,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void put_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
+void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
 {
 	char raw[LABEL_BYTES];
 
@@ -95,7 +95,7 @@ static void draw_scope(const struct profile_page *page, struct grid *grid, int r
 	}
 	if (outline_has_children(outline, line->row))
 		grid_put(grid, row, indent, outline_is_open(outline, line->row) ? 0x25be : 0x25b8, GRID_TEXT);
-	put_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
+	view_profile_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
 	grid_text(grid, row, indent + 2, width - indent - 3, text, GRID_TEXT);
 	if (outline_is_hot(outline, line->row)) {
 		grid_put(grid, row, 0, '*', GRID_HEADING);
@@ -259,7 +259,7 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 		return true;
 	}
 	row = &page->outline.profile.rows[at];
-	put_name(row, name, 40, session->looks.is_ascii);
+	view_profile_name(row, name, 40, session->looks.is_ascii);
 	if (row->file[0] && row->kind != PROFILE_LINE && row->kind != PROFILE_LOOP)
 		label_file(place, base_name(row->file), (int)row->line, 32, session->looks.is_ascii);
 	else if (row->kind == PROFILE_FUNCTION)

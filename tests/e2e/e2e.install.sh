@@ -8,7 +8,9 @@ for program in hpct hpct-record hpct-info hpct-profile hpct-stats hpct-slice hpc
 	hpct-view hpct-names hpct-blame hpct-diff hpct-doctor; do
 	check "$program is installed" [ -x "moved/bin/$program" ]
 	check "its man page is installed" [ -f "moved/share/man/man1/$program.1" ]
+	check "its completion is installed" [ -f "moved/share/bash-completion/completions/$program" ]
 done
+check "zsh's completion is installed" [ -f moved/share/zsh/site-functions/_hpct ]
 PATH=$work/moved/bin:/usr/bin:/bin
 record moved-run -- "$samples/exits" return 3 0.2
 same "exit code" 3 "$?"

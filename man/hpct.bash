@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# hpct.bash - completes hpct and hpct-VERB in bash. The options are those that --help prints, which is made from the
+# same table that parses them; runs are the *.hpct here.
+
+# Options of a program, a word each; asked once in a shell.
+_hpct_options() {
+	local name=_hpct_of_${1//[^a-z]/_}
+	if [ -z "${!name-}" ]; then
+		printf -v "$name" '%s' "$("$1" --help 2>/dev/null | grep -oE -- '(^|[[:space:],(])--?[a-zA-Z][a-z-]*' |
+			grep -oE -- '--?[a-zA-Z].*' | sort -u | tr '\n' ' ')"
+	fi
+	printf '%s' "${!name}"
+}
+
+# Words that an option takes, where they are few.
+_hpct_values() {
+	case $1 in
+	--format) echo table tsv json ;;
+	--view) echo top-down bottom-up flat ;;
+	--by) echo function path module line loop inline file instruction stream op mark ;;
+	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial ;;
+	--to) echo tsv folded chrome ;;
+	--from) echo tsv ;;
+	--busy) echo any kernel ;;
+	--group) echo process all ;;
+	--scaling) echo strong weak ;;
+	--shape) echo cpu gpu mixed odd ;;
+	--colors) echo 256 16 8 0 ;;
+	--align) echo begin ;;
+	--op) echo kernel copy set sync blocked ;;
+	esac
+}
+
+_hpct() {
+	local program=${1##*/} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} at=1 values
+	COMPREPLY=()
+	if [ "$program" = hpct ]; then # hpct VERB is hpct-VERB
+		if [ "$COMP_CWORD" -eq 1 ]; then
+			mapfile -t COMPREPLY < <(compgen -W "$(hpct --help 2>/dev/null | sed -n 's/^verbs: //p') help" -- "$word")
+			return
+		fi
+		program=hpct-${COMP_WORDS[1]} at=2
+	fi
+	values=$(_hpct_values "$before")
+	if [ -n "$values" ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+	elif [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_hpct_options "$program")" -- "$word")
+	elif [ "$program" = hpct-record ]; then
+		if [ "$COMP_CWORD" -eq "$at" ] || [ "$before" = -- ]; then
+			mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word")
+		else
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		fi
+	elif [ "$program" = hpct-import ] || [ "$program" = hpct-names ] || [ "$before" = -o ] || [ "$before" = --output ]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	else # a run, or a folder that may hold one
+		mapfile -t COMPREPLY < <(compgen -d -- "$word" | grep '\.hpct$' || compgen -d -S / -- "$word")
+	fi
+}
+
+complete -o filenames -F _hpct hpct hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-names \
+	hpct-profile hpct-record hpct-simulate hpct-slice hpct-stacks hpct-stats hpct-view
