@@ -174,10 +174,46 @@ static void test_flatten_zoom(void **state)
 	outline_fini(&outline);
 }
 
+/* A column goes where it is put, the others keep their order, and a new profile changes neither. */
+static void test_columns(void **state)
+{
+	struct outline outline = {0};
+	unsigned seed = 5;
+	size_t order[OUTLINE_COLUMNS];
+	struct profile profile = make_profile(&seed, 20);
+	struct error error;
+
+	(void)state;
+	assert_int_equal(outline_load(&outline, &profile, &error), 0);
+	assert_int_equal(outline_derive(&outline, "twice", "$0 * 2", false, &error), 0);
+	for (size_t column = 0; column < 3; column++) {
+		for (size_t place = 0; place < 3; place++) {
+			size_t before[OUTLINE_COLUMNS], at = 0;
+			assert_int_equal(outline_shown(&outline, before), 3);
+			outline_move(&outline, column, place);
+			assert_int_equal(outline_shown(&outline, order), 3);
+			assert_int_equal(order[place], column);
+			for (size_t i = 0; i < 3; i++) {
+				if (order[i] == column)
+					continue;
+				at += before[at] == column;
+				assert_int_equal(order[i], before[at++]);
+			}
+		}
+	}
+	strcpy(outline.columns[2].title, "doubled");
+	outline_move(&outline, 2, 0);
+	assert_int_equal(outline_load(&outline, &profile, &error), 0);
+	assert_int_equal(outline_shown(&outline, order), 3);
+	assert_int_equal(order[0], 2);
+	assert_string_equal(outline_title(&outline.columns[order[0]]), "doubled");
+	outline_fini(&outline);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws), cmocka_unit_test(test_derived),
-		cmocka_unit_test(test_flatten_zoom)};
+		cmocka_unit_test(test_flatten_zoom), cmocka_unit_test(test_columns)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,7 @@ static int make_run(void **state)
 	(void)state;
 	if (!mkdtemp(directory))
 		return -1;
+	setenv("XDG_CACHE_HOME", directory, 1); /* what y keeps */
 	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
 	return simulate_run(&options, &error);
 }
@@ -393,7 +394,9 @@ static void test_monkey(void **state)
 		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":save a<Enter>",
 		":load a<Enter>", ":set mouse<Enter>", ":colour a* context 2<Enter>", "60P", "6b",
 		":metric a = $0 / @1<Enter>", ":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>",
-		":threads kind=cpu<Enter>", "44", "3", "22", "55j", "7", ":set fill<Enter>"};
+		":threads kind=cpu<Enter>", "60PG", "G", ":move 1 1<Enter>", ":rename 0 x<Enter>",
+		":colours spread<Enter>", ":keys<Enter>", "9", "44", "3", "22", "55j", "7",
+		":set fill<Enter>"};
 	unsigned seed = (unsigned)getpid();
 	struct error error;
 	struct fixture f;

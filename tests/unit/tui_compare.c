@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tui_compare.c - two runs in one session: pairs hold each stream once and a run is paired with itself stream
+ * by stream; a run has no difference from itself; shifting there and back, and panning each run alone, gives
+ * the first picture again; and a monkey at the keys.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/simulate.h"
+#include "tui/compare.h"
+
+#define ROWS 36
+#define COLUMNS 120
+
+struct fixture {
+	struct run *run;
+	struct session *session;
+	struct grid grid;
+};
+
+static char directory[] = "/tmp/hpct-compare.XXXXXX";
+static char run_a[64], run_b[64];
+
+static int make_runs(void **state)
+{
+	struct simulate_options options = {
+		.run = run_a, .shape = "mixed", .streams = 12, .records = 8000, .seed = 7};
+	struct error error;
+
+	(void)state;
+	if (!mkdtemp(directory))
+		return -1;
+	setenv("XDG_CONFIG_HOME", directory, 1);
+	setenv("XDG_CACHE_HOME", directory, 1);
+	snprintf(run_a, sizeof(run_a), "%s/a.hpct", directory);
+	snprintf(run_b, sizeof(run_b), "%s/b.hpct", directory);
+	if (simulate_run(&options, &error))
+		return -1;
+	options.run = run_b;
+	options.streams = 17;
+	options.seed = 11;
+	return simulate_run(&options, &error);
+}
+
+static int remove_runs(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	return system(command);
+}
+
+static void open_both(struct fixture *f, const char *b)
+{
+	struct run_options options = {.no_cache = true};
+	struct session_looks looks = {.colours = 256};
+	struct run *other;
+	struct error error;
+
+	assert_int_equal(run_open(&f->run, run_a, &options, &error), 0);
+	assert_int_equal(run_open(&other, b, &options, &error), 0);
+	assert_int_equal(session_open(&f->session, f->run, NULL, looks, &error), 0);
+	assert_int_equal(compare_open(f->session, other, &error), 0);
+	session_open_pane(f->session, &view_compare);
+	assert_int_equal(grid_init(&f->grid, ROWS, COLUMNS, false), 0);
+}
+
+static void close_both(struct fixture *f)
+{
+	session_close(f->session);
+	run_close(f->run);
+	grid_fini(&f->grid);
+}
+
+static void press(struct fixture *f, const char *keys)
+{
+	struct error error;
+	uint32_t key;
+	size_t size;
+
+	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
+		session_key(f->session, key);
+		assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
+	}
+}
+
+static void draw(struct fixture *f)
+{
+	struct error error;
+
+	assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
+}
+
+static void test_pairs(void **state)
+{
+	struct fixture f;
+	struct compare *compare;
+	bool seen[2][64] = {{false}};
+
+	(void)state;
+	open_both(&f, run_b);
+	draw(&f);
+	compare = f.session->compare;
+	for (uint32_t i = 0; i < compare->pair_count; i++) {
+		uint32_t ids[2] = {compare->pairs[i].a, compare->pairs[i].b};
+		struct run *runs[2] = {f.run, compare->other->run};
+		assert_true(ids[0] != UINT32_MAX || ids[1] != UINT32_MAX);
+		for (int side = 0; side < 2; side++) {
+			if (ids[side] == UINT32_MAX)
+				continue;
+			assert_false(seen[side][ids[side]]);
+			seen[side][ids[side]] = true;
+		}
+		if (ids[0] == UINT32_MAX || ids[1] == UINT32_MAX)
+			continue;
+		assert_int_equal(run_stream(runs[0], ids[0])->s.kind, run_stream(runs[1], ids[1])->s.kind);
+		assert_int_equal(run_stream(runs[0], ids[0])->s.rank, run_stream(runs[1], ids[1])->s.rank);
+	}
+	for (uint32_t i = 0; i < run_stream_count(f.run); i++)
+		assert_true(seen[0][i]);
+	for (uint32_t i = 0; i < run_stream_count(compare->other->run); i++)
+		assert_true(seen[1][i]);
+	close_both(&f);
+}
+
+/* Whole pictures of a run beside itself: the same cells in both halves, no difference. */
+static void test_itself(void **state)
+{
+	struct fixture f;
+	struct compare *compare;
+
+	(void)state;
+	open_both(&f, run_a);
+	press(&f, "wwe");
+	compare = f.session->compare;
+	for (uint32_t i = 0; i < compare->pair_count; i++)
+		assert_int_equal(compare->pairs[i].a, compare->pairs[i].b);
+	assert_true(compare_take(f.session));
+	assert_true(compare->result.count > 3);
+	for (size_t i = 0; i < compare->result.count; i++)
+		assert_true(compare->result.rows[i].delta_ns == 0);
+	assert_int_equal(f.session->frame.begin_ns, compare->other->frame.begin_ns);
+	assert_int_equal(f.session->frame.end_ns, compare->other->frame.end_ns);
+	close_both(&f);
+}
+
+static void test_shift_back(void **state)
+{
+	struct fixture f;
+	struct grid before;
+	size_t size = ROWS * COLUMNS * sizeof(struct grid_cell);
+
+	(void)state;
+	open_both(&f, run_b);
+	press(&f, "wwe");
+	assert_int_equal(grid_init(&before, ROWS, COLUMNS, false), 0);
+	press(&f, "<C-l>");
+	memcpy(before.cells, f.grid.cells, size);
+	press(&f, ">>>");
+	assert_memory_not_equal(before.cells, f.grid.cells, size);
+	press(&f, "<lt><lt><lt>");
+	assert_memory_equal(before.cells, f.grid.cells, size);
+	press(&f, "<Tab><Tab>d"); /* B alone: A's half stays */
+	assert_memory_not_equal(before.cells, f.grid.cells, size);
+	press(&f, "a<Tab><C-l>");
+	assert_memory_equal(before.cells, f.grid.cells, size);
+	grid_fini(&before);
+	close_both(&f);
+}
+
+static void resize(struct fixture *f, unsigned *seed)
+{
+	int rows = 1 + rand_r(seed) % 60, columns = 1 + rand_r(seed) % 220;
+
+	grid_fini(&f->grid);
+	assert_int_equal(grid_init(&f->grid, rows, columns, f->session->looks.is_ascii), 0);
+}
+
+static void test_monkey(void **state)
+{
+	static const char *const typed[] = {"9", "T", "<Tab>", ">", "<lt>", "b", ":align begin<Enter>",
+		":align span<Enter>", ":align @x<Enter>", ":streams kind=cpu<Enter>", ":streams <Enter>", "X",
+		"6PG", "G", "9e", "D", "A", "s", "w", ":colours spread<Enter>", ":time 0.1s..0.2s<Enter>"};
+	unsigned seed = (unsigned)getpid();
+	struct fixture f;
+
+	(void)state;
+	print_message("seed %u\n", seed);
+	open_both(&f, run_b);
+	for (int i = 0; i < 1000; i++) {
+		int dice = rand_r(&seed) % 100;
+		if (dice < 3) {
+			resize(&f, &seed);
+			draw(&f);
+		} else if (dice < 50) {
+			press(&f, typed[(size_t)rand_r(&seed) % (sizeof(typed) / sizeof(typed[0]))]);
+		} else {
+			session_key(f.session, 33 + (uint32_t)rand_r(&seed) % 94);
+			draw(&f);
+		}
+		f.session->is_done = false;
+	}
+	close_both(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_itself),
+		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_monkey)};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, make_runs, remove_runs);
+}
