@@ -173,6 +173,8 @@ static uint64_t queue_next(struct queue *queue)
 
 static void queue_shrink(struct queue *queue)
 {
+	if (queue->head == 0) /* nothing was taken, or there never was anything */
+		return;
 	memmove(queue->records, queue->records + queue->head,
 		(queue->count - queue->head) * sizeof *queue->records);
 	queue->count -= queue->head;

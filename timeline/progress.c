@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +17,9 @@ static struct {
 	int fd;
 	uint64_t next_ns; /* no line before */
 	volatile sig_atomic_t is_shown;
+	progress_watcher *watcher;
+	void *own;
+	bool is_stopped; /* by the watcher */
 } progress;
 
 static uint64_t now_ns(void)
@@ -66,23 +68,40 @@ void progress_begin(const char *program, int fd, uint64_t after_ns)
 	watch_signal(SIGTERM);
 }
 
-void progress_at(const char *what, uint64_t done, uint64_t all)
+void progress_watch(progress_watcher *watcher, void *own, uint64_t after_ns)
+{
+	progress.watcher = watcher;
+	progress.own = own;
+	progress.is_stopped = false;
+	progress.next_ns = now_ns() + after_ns;
+}
+
+static void show(const char *what, uint64_t done, uint64_t all)
 {
 	char line[128];
-	uint64_t now;
-	int size;
-
-	if (!progress.program)
-		return;
-	now = now_ns();
-	if (now < progress.next_ns)
-		return;
-	progress.next_ns = now + AGAIN_NS;
-	done = done < all ? done : all;
-	size = snprintf(line, sizeof line, WIPE "%.32s: %.48s, %.0f %% of the window (Ctrl-C stops)",
+	int size = snprintf(line, sizeof line, WIPE "%.32s: %.48s, %.0f %% of the window (Ctrl-C stops)",
 		progress.program, what, all ? 100.0 * (double)done / (double)all : 100.0);
+
 	progress.is_shown = 1;
 	put(line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
+}
+
+bool progress_at(const char *what, uint64_t done, uint64_t all)
+{
+	uint64_t now;
+
+	if (!progress.program && !progress.watcher)
+		return true;
+	now = now_ns();
+	if (progress.is_stopped || now < progress.next_ns)
+		return !progress.is_stopped;
+	progress.next_ns = now + AGAIN_NS;
+	done = done < all ? done : all;
+	if (progress.watcher)
+		progress.is_stopped = !progress.watcher(progress.own, what, done, all);
+	else
+		show(what, done, all);
+	return !progress.is_stopped;
 }
 
 void progress_end(void)

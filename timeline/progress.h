@@ -2,21 +2,26 @@
 /*
  * progress.h - says on standard error, if that is a terminal, how far a program is that works for longer than
  * a second: one line, drawn anew five times a second, wiped before anything else is printed and when Ctrl-C
- * ends the program. For programs that read and print; the view has the screen to itself and never begins. One
- * thread.
+ * ends the program. For programs that read and print; the view has the screen to itself and watches
+ * instead. One thread.
  *
  *   hpct-blame: reading, 43 % of the window (Ctrl-C stops)
  */
 #ifndef TIMELINE_PROGRESS_H
 #define TIMELINE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* `program` must last. From here on SIGINT and SIGTERM wipe the line before they do what they do. */
 void progress_begin(const char *program, int fd, uint64_t after_ns);
-/* Some more is done: `done` of `all`. Cheap enough for every few thousand records; nothing without a begin.
- */
-void progress_at(const char *what, uint64_t done, uint64_t all);
+/* In place of the line: asked five times a second when more than `after_ns` have gone by; false: stop. From
+ * then on all reading fails until the next watch. NULL: nobody watches. */
+typedef bool progress_watcher(void *own, const char *what, uint64_t done, uint64_t all);
+void progress_watch(progress_watcher *watcher, void *own, uint64_t after_ns);
+/* Some more is done: `done` of `all`. Cheap enough for every few thousand records; nothing without a begin
+ * or a watch. False: the watcher wants no more; the reader returns an error that says so. */
+bool progress_at(const char *what, uint64_t done, uint64_t all);
 /* Wipes the line, for good. */
 void progress_end(void);
 

@@ -287,18 +287,19 @@ static int put_carry(struct scan *scan, struct error *error)
 	return put_rows(scan, &one, 0, 1, error);
 }
 
-/* Where in the window, of which only what the run has counts. */
-static void say_progress(const struct scan *scan)
+/* Where in the window, of which only what the run has counts. False: nobody wants the rest. */
+static bool say_progress(const struct scan *scan)
 {
 	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;
 
 	if (!scan->batch.count)
-		return;
+		return true;
 	now_ns = scan->batch.begin_ns[scan->batch.count - 1];
 	begin_ns = scan->run_begin_ns > begin_ns ? scan->run_begin_ns : begin_ns;
 	end_ns = scan->run_end_ns < end_ns ? scan->run_end_ns : end_ns;
-	if (begin_ns < end_ns && now_ns >= begin_ns)
-		progress_at("reading", now_ns - begin_ns, end_ns - begin_ns);
+	if (begin_ns >= end_ns || now_ns < begin_ns)
+		return true;
+	return progress_at("reading", now_ns - begin_ns, end_ns - begin_ns);
 }
 
 long scan_next(struct scan *scan, const struct batch **batch, struct error *error)
@@ -315,8 +316,8 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 			break;
 		code = scan->heap.sources[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
 	}
-	if (++scan->batches % PROGRESS_BATCHES == 0)
-		say_progress(scan);
+	if (!code && ++scan->batches % PROGRESS_BATCHES == 0 && !say_progress(scan))
+		code = error_set(error, ERROR_IO, "reading was stopped; Ctrl-L reads again");
 	return code ? code : (long)scan->batch.count;
 }
 

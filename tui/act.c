@@ -10,8 +10,11 @@
 
 #include "store/arena.h"
 #include "timeline/stats.h"
+#include "tui/blame_page.h"
+#include "tui/compare.h"
 #include "tui/export.h"
 #include "tui/label.h"
+#include "tui/profile_page.h"
 
 /* ---- depth ---- */
 
@@ -209,6 +212,17 @@ static void cancel(struct session *session)
 		go_back(session);
 }
 
+/* What was stopped, or went wrong. */
+static void read_again(struct session *session)
+{
+	if (session->profile && session->profile->trouble[0])
+		session->profile->is_loaded = false;
+	if (session->compare && session->compare->trouble[0])
+		session->compare->is_loaded = false;
+	if (session->blame && session->blame->trouble[0])
+		session->blame->end_ns = 0;
+}
+
 /* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
 static void show_command(struct session *session)
 {
@@ -394,6 +408,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		break;
 	case KEYS_DO_REDRAW:
 		session->is_redraw = true;
+		read_again(session);
 		break;
 	default:
 		break;

@@ -57,7 +57,10 @@ int compare_open(struct session *session, struct run *run, struct error *error);
 void compare_close(struct compare *compare);
 /* "begin", "span" (the one under the cursor), "@NAME" or "@NAME#N"; says what is wrong. */
 void compare_set_align(struct session *session, const char *value);
-/* The keys of the view. */
+void compare_align_begins(struct session *session);
+/* Begin, a mark, the span under the cursor. */
+void compare_next_align(struct session *session);
+/* compare_act.c */
 bool compare_act(struct session *session, enum keys_action action);
 /* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
  * `at_ms` of session_now_ms() (0: all). */
@@ -65,6 +68,8 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error);
 /* Computes the difference where something has changed. False: nothing to show, `trouble` says why. */
 bool compare_take(struct session *session);
 
+/* The window of a run on the screen as --time says it. */
+void compare_put_window(char *out, size_t size_bytes, const struct session *session);
 /* view_compare.c: how many pairs have room. */
 void view_compare_lay(struct session *session);
 /* compare_pairs.c: pairs by rank (or order of processes), kind and name, the rest by order of creation; first

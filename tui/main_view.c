@@ -14,6 +14,7 @@
 #include "tui/compare.h"
 #include "tui/config.h"
 #include "tui/keys.h"
+#include "tui/long_read.h"
 #include "tui/screen.h"
 #include "tui/session.h"
 
@@ -121,11 +122,12 @@ static int print(struct session *session, const struct options *options, struct 
 /* Takes all keys that are waiting, so that a held key costs one picture and not one each. */
 static bool take_keys_waiting(struct session *session, int timeout_ms)
 {
-	uint32_t key = screen_key(timeout_ms);
+	uint32_t key = long_read_key(timeout_ms);
 	bool has_any = false;
 
-	for (; key != KEYS_NONE; key = screen_key(0)) {
+	for (; key != KEYS_NONE; key = long_read_key(0)) {
 		has_any = true;
+		long_read_begin();
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
@@ -154,6 +156,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
+	long_read_begin();
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;

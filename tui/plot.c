@@ -133,13 +133,16 @@ static void read_one(struct session *session, struct profile_page *page, struct 
 {
 	struct profile nothing = {0};
 	struct error error;
+	int result = profile_page_compute(session, page, run_stream(session->run, plot->streams[at])->text,
+		&plot->outline, &plot->arena, &error);
 
-	plot->values[at] = 0;
-	if (profile_page_compute(session, page, run_stream(session->run, plot->streams[at])->text,
-		    &plot->outline, &plot->arena, &error) == 0) {
-		if (!plot->has_formulas)
-			copy_formulas(plot, &page->outline);
-		plot->values[at] = value_of(plot);
+	if (!result && !plot->has_formulas)
+		copy_formulas(plot, &page->outline);
+	plot->values[at] = result ? 0 : value_of(plot);
+	if (result && result != -ERROR_EMPTY) { /* damaged, or stopped: not known */
+		plot->values[at] = NAN;
+		plot->is_stopped = true;
+		session_say(session, "%s", error.text);
 	}
 	outline_load(&plot->outline, &nothing, &error); /* its rows are in the arena */
 	arena_fini(&plot->arena);
@@ -152,7 +155,7 @@ void plot_read(struct session *session, struct profile_page *page, unsigned limi
 
 	while (plot_is_reading(plot) && (!limit_ms || session_now_ms() < until_ms)) {
 		read_one(session, page, plot, plot->done);
-		plot->done++;
+		plot->done += !plot->is_stopped;
 	}
 	if (plot)
 		sort(plot);
@@ -209,7 +212,8 @@ bool plot_act(struct session *session, struct profile_page *page, enum keys_acti
 		return true;
 	case KEYS_DO_REDRAW:
 		plot->is_stopped = false;
-		return false;
+		session->is_redraw = true;
+		return true;
 	case KEYS_DO_CANCEL:
 		if (plot_is_reading(plot)) {
 			plot->is_stopped = true;

@@ -195,6 +195,23 @@ void screen_show(const struct grid *grid, bool is_anew)
 	refresh();
 }
 
+void screen_status(const char *text)
+{
+	int row = screen.rows - 2;
+
+	if (!screen.shown || row < 0)
+		return;
+	for (int column = 0; column < screen.columns; column++) {
+		struct grid_cell *shown = &screen.shown[row * screen.columns + column];
+		struct grid_cell cell = {.rune = *text ? (uint32_t)*text++ : ' ', .style = GRID_TEXT};
+		if (memcmp(&cell, shown, sizeof(cell)) == 0)
+			continue;
+		show_cell(row, column, &cell);
+		*shown = cell;
+	}
+	refresh();
+}
+
 void screen_set_users(const int *indices, int count)
 {
 	for (int i = 0; i < count && screen.palette.colours; i++) {

@@ -5,16 +5,17 @@
 . "$(dirname -- "$0")/expect.sh"
 need python3
 hpct-simulate -o view.hpct --shape mixed --streams 60 --records 60000 --seed 7 || fail "no run to look at"
+hpct-simulate -o other.hpct --shape mixed --streams 50 --records 60000 --seed 8 || fail "no second run"
 cat >count.py <<'P'
 import fcntl, os, pty, select, signal, struct, sys, termios, time
 
-def start():
+def start(runs=("view.hpct",)):
     pid, fd = pty.fork()
     if pid == 0:
         time.sleep(0.1)
         os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
         os.environ.pop("NO_COLOR", None)
-        os.execvp("hpct-view", ["hpct-view", "view.hpct"])
+        os.execvp("hpct-view", ["hpct-view", *runs])
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
     return pid, fd
 
@@ -65,13 +66,25 @@ count("cursor there", "l", 2048, 1)
 count("back", "q", 20480, 100)
 count("profile", "6", 20480, 100)
 count("line of the profile", "j", 2048, 1)
-count("back", "q", 20480, 100)
+count("plot", "G", 20480, 100)
+count("stream of the plot", "l", 2048, 1)
+count("back", "qq", 20480, 100)
 os.write(fd, b"q")
 tail = read(fd)
 status = os.waitpid(pid, 0)[1]
 if status or b"\x1b[?1049l" not in tail:
     print("FAILED: q leaves", status, tail[-60:])
     failed = 1
+
+pid, fd = start(("view.hpct", "other.hpct"))
+read(fd, at_least=1000)
+count("two runs, zoomed", "w", 20480, 100)
+for step in "lljh":
+    count(f"cursor in both {step}", step, 2048, 1)
+count("shift", ">", 20480, 20)
+os.write(fd, b"qq")
+read(fd)
+os.waitpid(pid, 0)
 
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     pid, fd = start()

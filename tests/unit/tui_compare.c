@@ -2,7 +2,7 @@
 /*
  * tui_compare.c - two runs in one session: pairs hold each stream once and a run is paired with itself stream
  * by stream; a run has no difference from itself; shifting there and back, and panning each run alone, gives
- * the first picture again; and a monkey at the keys.
+ * the first picture again; a long read can be stopped; and a monkey at the keys.
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #include "tests/simulate.h"
+#include "timeline/progress.h"
+#include "timeline/scan.h"
 #include "tui/compare.h"
 
 #define ROWS 36
@@ -180,6 +182,55 @@ static void test_shift_back(void **state)
 	close_both(&f);
 }
 
+/* ---- stopping ---- */
+
+static bool never(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	assert_non_null(what);
+	assert_true(done <= all);
+	++*(int *)own;
+	return false;
+}
+
+static long read_all(struct run *run, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count, all = 0;
+
+	assert_int_equal(scan_open(&scan, run, 0, STORE_SAMPLES, 0, STORE_OPEN_NS, STORE_BEGIN, 0, error), 0);
+	while ((count = scan_next(scan, &batch, error)) > 0)
+		all += count;
+	scan_close(scan);
+	return count < 0 ? count : all;
+}
+
+/* A watcher that wants no more ends a long read with an error, and the next one is whole. */
+static void test_stop(void **state)
+{
+	char name[64];
+	struct simulate_options make = {
+		.run = name, .shape = "cpu", .streams = 1, .records = 200000, .seed = 3};
+	struct run_options options = {.no_cache = true};
+	struct run *run;
+	struct error error;
+	int asked = 0;
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s/long.hpct", directory);
+	assert_int_equal(simulate_run(&make, &error), 0);
+	assert_int_equal(run_open(&run, name, &options, &error), 0);
+	progress_watch(never, &asked, 0);
+	assert_int_equal(read_all(run, &error), -ERROR_IO);
+	assert_non_null(strstr(error.text, "stopped"));
+	assert_int_equal(asked, 1);
+	assert_int_equal(read_all(run, &error), -ERROR_IO); /* until the next watch */
+	assert_int_equal(asked, 1);
+	progress_watch(NULL, NULL, 0);
+	assert_true(read_all(run, &error) > 100000);
+	run_close(run);
+}
+
 static void resize(struct fixture *f, unsigned *seed)
 {
 	int rows = 1 + rand_r(seed) % 60, columns = 1 + rand_r(seed) % 220;
@@ -218,7 +269,8 @@ static void test_monkey(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_itself),
-		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_monkey)};
+		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_monkey)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, make_runs, remove_runs);
