@@ -27,6 +27,8 @@ const char options_help[] =
 	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
 	"  -e, --event gpu=WHAT   operations on GPUs: auto, as the program uses them (the\n"
 	"                         default); nvidia, opencl or level0 alone; off\n"
+	"      --keep DURATION    flight recorder: drop records older than 30s, 10m, 2h ...,\n"
+	"                         keep only what they sum up to\n"
 	"      --summary FILE     write the summary there (it is in the run anyway, and\n"
 	"                         on stderr if that is a terminal)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
@@ -50,6 +52,7 @@ static const struct option long_options[] = {
 	{"cuda", required_argument, NULL, 'C'},
 	{"cuda-graphs", required_argument, NULL, 'G'},
 	{"summary", required_argument, NULL, 'S'},
+	{"keep", required_argument, NULL, 'K'},
 	{"no-switches", no_argument, NULL, 'W'},
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
@@ -91,6 +94,25 @@ static int delay_take(struct options *options, int letter, const char *word, str
 	return 0;
 }
 
+static int keep_take(struct options *options, struct error *error)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"s", 1e9}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
+	char *unit;
+	double number = strtod(optarg, &unit);
+
+	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(unit, units[i].name) && number * units[i].ns >= 1e9 &&
+			number * units[i].ns <= 1e18) {
+			options->keep_ns = (uint64_t)(number * units[i].ns);
+			return 0;
+		}
+	return error_set(error, ERROR_USAGE,
+		"--keep %s: say for how long, at least a second, such as 30s, 10m or 2h", optarg);
+}
+
 /* The second of two words; an error if it is neither. */
 static int choice(
 	const char *option, const char *first, const char *second, bool *is_second, struct error *error)
@@ -128,6 +150,8 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return choice("--cuda", "yield", "hold", &options->cuda_hold, error);
 	case 'G':
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
+	case 'K':
+		return keep_take(options, error);
 	case 'S':
 		options->summary = optarg;
 		return 0;
