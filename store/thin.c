@@ -18,6 +18,7 @@
 struct thin_pending {
 	uint64_t dropped[STORE_TRACK_COUNT];
 	uint64_t thinned_ns; /* of the stream, before this transaction */
+	uint64_t joined_ns;  /* end of the last rollup that stands for what is dropped */
 };
 
 /* Going through a track. */
@@ -195,6 +196,9 @@ static int thin_block(struct pass *pass, const struct store_key_roll *block)
 
 	if (rc || has_real(pass))
 		return rc;
+	if (store_roll_last(block->begin_ns, block->shift) >= pass->thin->pending[pass->stream].joined_ns)
+		pass->thin->pending[pass->stream].joined_ns =
+			store_roll_last(block->begin_ns, block->shift) + 1;
 	rc = store_roll_put_made(&ingest->rolls, block, pass->txn, ingest->dbi);
 	rc = rc ? rc : delete_chunks(pass, block);
 	return rc ? rc : delete_inner(pass, block);
@@ -394,6 +398,8 @@ static void note(struct store_thin *thin, struct store_stream *stream, const str
 	}
 	if (is_thinned)
 		stream->thinned_ns = thin->wanted_ns;
+	if (pending->joined_ns > stream->thinned_ns)
+		stream->thinned_ns = pending->joined_ns;
 }
 
 static bool has_records(const struct store_stream *stream, unsigned track)

@@ -25,6 +25,7 @@ enum { THINNED, FULL, BOTH };
 struct made {
 	struct small_run small[BOTH];
 	uint64_t begin_ns, now_ns;
+	uint64_t silent_from_ns; /* the first stream, for long */
 	uint32_t attributes[STREAMS];
 };
 
@@ -34,6 +35,7 @@ static void begin_made(struct made *made)
 {
 	memset(made, 0, sizeof *made);
 	made->begin_ns = made->now_ns = small_below((uint64_t)1 << 50);
+	made->silent_from_ns = made->begin_ns + small_below(LENGTH_NS);
 	for (int which = 0; which < BOTH; which++) {
 		struct store_writer *writer;
 
