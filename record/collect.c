@@ -124,6 +124,8 @@ static void metas_put(struct collector *collector, const char *host, const char 
 		writer, "wall_ns", (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec - since_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
+	if (plan->keep_ns)
+		store_writer_meta_number(writer, "keep_ns", plan->keep_ns);
 	store_writer_meta(writer, "state", "recording");
 }
 
@@ -169,6 +171,8 @@ static void commit(struct collector *collector)
 		measured_name(at, collector->writer);
 	for (struct measured *at = collector->processes; at; at = at->next)
 		measured_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
+	if (collector->plan->keep_ns)
+		store_writer_keep(collector->writer, collector->drained_ns, collector->plan->keep_ns);
 	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
 		failed(collector, &error);
 	collector->committed_ns = now_ns();

@@ -16,6 +16,7 @@ struct collect_plan {
 	const char *command; /* shell-quoted */
 	const char *events;
 	const char *names;	 /* path of hpct-names */
+	uint64_t keep_ns;	 /* what is older loses its records; 0: nothing does */
 	const char *unmonitored; /* why the first program takes no agent; NULL: it does */
 	bool with_sources;	 /* keep the source files that names mention */
 };

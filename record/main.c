@@ -109,6 +109,7 @@ static int collector_start(struct record *record, struct error *error)
 		.launch = record->name.id,
 		.events = record->options.events,
 		.names = record->parts.names,
+		.keep_ns = record->options.keep_ns,
 		.unmonitored = record->target.unmeasurable,
 		.with_sources = record->options.with_sources};
 	char *command;

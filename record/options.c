@@ -26,7 +26,8 @@ const char options_help[] =
 	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
 	"                         Again for what is counted: page-faults@1, IO, MEMLEAK\n"
 	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
-	"  -e gpu=auto|off|NAME   operations on GPUs: nvidia, opencl, level0 (auto: as used)\n"
+	"  -e gpu=auto|off|NAME   operations on GPUs: nvidia, opencl, level0; auto: as used\n"
+	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary there (it is in the run anyway)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
 	{"cuda", required_argument, NULL, 'C'},
 	{"cuda-graphs", required_argument, NULL, 'G'},
 	{"summary", required_argument, NULL, 'S'},
+	{"keep", required_argument, NULL, 'K'},
 	{"no-switches", no_argument, NULL, 'W'},
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
@@ -94,6 +96,25 @@ static int delay_take(struct options *options, int letter, const char *word, str
 		return error_set(error, ERROR_USAGE, "unknown option -%c; try hpct-record --help", letter);
 	options->is_delayed = true;
 	return 0;
+}
+
+static int keep_take(struct options *options, struct error *error)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"s", 1e9}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
+	char *unit;
+	double number = strtod(optarg, &unit);
+
+	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(unit, units[i].name) && number * units[i].ns >= 1e9 &&
+			number * units[i].ns <= 1e18) {
+			options->keep_ns = (uint64_t)(number * units[i].ns);
+			return 0;
+		}
+	return error_set(error, ERROR_USAGE,
+		"--keep %s: say for how long, at least a second, such as 30s, 10m or 2h", optarg);
 }
 
 /* The second of two words; an error if it is neither. */
@@ -177,6 +198,8 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return choice("--cuda", "yield", "hold", &options->cuda_hold, error);
 	case 'G':
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
+	case 'K':
+		return keep_take(options, error);
 	case 'S':
 		options->summary = optarg;
 		return 0;

@@ -14,6 +14,7 @@ struct options {
 	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST, whose words `asked` may point to */
 	bool cuda_hold, cuda_whole_graphs;
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
+	uint64_t keep_ns;    /* --keep DURATION: what is older loses its records; 0: nothing does */
 	const char *summary; /* --summary FILE; NULL: none */
 	const char *ranks;   /* --ranks as given; NULL: all */
 	double fraction;     /* of processes to be measured; 1: all */

@@ -20,7 +20,7 @@ static int check_tally(const struct store_reader *reader, const struct tally *ta
 
 	if (!tally->is_open)
 		return 0;
-	if (tally->count != stream->count[tally->track])
+	if (tally->count != stream->count[tally->track] - stream->dropped[tally->track])
 		return store_reader_damaged(reader, "a stream's number of records", error);
 	if (tally->shifts & ~stream->shifts[tally->track])
 		return store_reader_damaged(reader, "a stream's bucket sizes", error);
@@ -80,7 +80,8 @@ static int check_total(const struct store_reader *reader, uint64_t total, struct
 
 	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
 		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-			wanted += reader->streams[stream].count[track];
+			wanted +=
+				reader->streams[stream].count[track] - reader->streams[stream].dropped[track];
 	return wanted == total ? 0 : store_reader_damaged(reader, "missing chunks", error);
 }
 

@@ -114,10 +114,21 @@ static int put_open(struct store_writer *writer, MDB_txn *txn)
 	return rc;
 }
 
+static int put_thinned(struct store_writer *writer, MDB_txn *txn)
+{
+	if (!store_thin_is_due(&writer->thin))
+		return 0;
+	for (uint32_t block = 0; block < writer->dirty_count; block++)
+		writer->dirty_streams[block] = 1;
+	return store_thin_put(
+		&writer->thin, &writer->ingest, writer->streams, writer->stream_count, &writer->metrics, txn);
+}
+
 static int put_all(struct store_writer *writer, MDB_txn *txn)
 {
 	int rc = store_ingest_put(&writer->ingest, txn, writer->is_closing);
 
+	rc = rc ? rc : put_thinned(writer, txn);
 	rc = rc ? rc
 		: store_roll_put_total(
 			  &writer->ingest.rolls, &writer->total, txn, writer->dbi, writer->is_closing);
@@ -134,6 +145,8 @@ static void committed(struct store_writer *writer)
 	int dead;
 
 	store_ingest_committed(&writer->ingest);
+	store_thin_committed(&writer->thin, &writer->ingest);
+	writer->rollers.thinned_ns = writer->thin.until_ns;
 	store_total_committed(&writer->total);
 	store_rollers_committed(&writer->rollers);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)

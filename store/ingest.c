@@ -63,6 +63,13 @@ static bool tracks_reserve(struct store_ingest *ingest, size_t wanted)
 	return true;
 }
 
+static unsigned at_most(const struct store_ingest *ingest, unsigned shift)
+{
+	unsigned most = ingest->shift_most ? ingest->shift_most : SHIFT_MAX;
+
+	return shift < most ? shift : most;
+}
+
 static struct store_track_state *track_of(
 	struct store_ingest *ingest, uint32_t stream, enum store_track track)
 {
@@ -79,7 +86,7 @@ static struct store_track_state *track_of(
 		return NULL;
 	state->stream = stream;
 	state->track = (uint8_t)track;
-	state->base_shift = SHIFT_FIRST;
+	state->base_shift = (uint8_t)at_most(ingest, SHIFT_FIRST);
 	ingest->tracks[at] = state;
 	return state;
 }
@@ -122,7 +129,8 @@ static unsigned clamp_step(unsigned shift, unsigned from, int most)
 }
 
 /* A record leaves the base bucket where the last ones went: what was the rate there? */
-static void adapt_to_next(struct store_track_state *track, const struct store_record *record)
+static void adapt_to_next(
+	const struct store_ingest *ingest, struct store_track_state *track, const struct store_record *record)
 {
 	const struct store_builder *last = NULL;
 	uint64_t covered;
@@ -139,7 +147,7 @@ static void adapt_to_next(struct store_track_state *track, const struct store_re
 	shift = shift_for_rate(last->count, covered);
 	if (last->count < RATE_RECORDS)
 		shift = clamp_step(shift, track->base_shift, STEP_BLIND);
-	track->base_shift = (uint8_t)(shift > SHIFT_MAX ? SHIFT_MAX : shift);
+	track->base_shift = (uint8_t)at_most(ingest, shift);
 }
 
 /* A base bucket is full before its time is over: smaller ones from here. */
@@ -218,7 +226,7 @@ static struct store_builder *builder_open(
 	unsigned shift;
 
 	if (shift_of(track, record) == track->base_shift)
-		adapt_to_next(track, record);
+		adapt_to_next(ingest, track, record);
 	builder = builder_find(track, record);
 	if (builder)
 		return builder;

@@ -2,12 +2,12 @@
 /*
  * line.c - at every moment the first of these that holds owns the line:
  *
- *   CPU thread   absent  lost  unmonitored  sync  blocked  runnable  sample in force      unknown
- *   GPU queue    absent  lost  unmonitored  work  sync     blocked   runnable             idle
+ *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  sample in force  unknown
+ *   GPU queue    absent  lost  unmonitored  thinned  work  sync     blocked   runnable         idle
  *
  * Spans of one kind: the one that began last, of those that begin together the one that ends last.
  *
- * The sample in force is the last extent sample. Lost and unmonitored time ends its force. A
+ * The sample in force is the last extent sample. Lost, unmonitored and thinned time ends its force. A
  * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
  * does between its waits the samples know better. Where such spans do not tell all such time the force ends
  * two periods after the sample. A CPU stream without samples (an import of spans) works where its spans say
@@ -90,6 +90,8 @@ static void find_base(struct line_walk *line)
 		return;
 	}
 	if (!span)
+		span = line_stack_top(&line->stacks[LINE_KIND_THINNED], line->now_ns);
+	if (!span)
 		span = owner_span(line);
 	if (!span) {
 		base->state = rules->is_gpu ? EXTENT_IDLE : EXTENT_UNKNOWN;
@@ -152,7 +154,7 @@ void line_step(struct line_walk *line, uint64_t next_sample_ns, uint64_t next_sp
 		piece->end_ns = nearer(line, piece->end_ns, line->force.end_ns);
 		piece->owner = line->force.serial;
 	}
-	if (is_dead(piece->state))
+	if (is_dead(piece->state) || piece->op == STORE_OP_THINNED)
 		line->force.holds = false;
 	line->now_ns = piece->end_ns;
 }

@@ -19,6 +19,8 @@ enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples)
 		return LINE_KIND_LOST;
 	case STORE_OP_UNMONITORED:
 		return LINE_KIND_UNMONITORED;
+	case STORE_OP_THINNED:
+		return LINE_KIND_THINNED;
 	case STORE_OP_SYNC:
 		return LINE_KIND_SYNC;
 	case STORE_OP_BLOCKED:
@@ -28,7 +30,6 @@ enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples)
 	case STORE_OP_NONE:
 	case STORE_OP_MARK:
 	case STORE_OP_RANGE:
-	case STORE_OP_THINNED:
 		return LINE_KIND_COUNT;
 	default:
 		/* Samples know better where a thread is. */
@@ -43,6 +44,8 @@ enum extent_state line_state_of(uint32_t op, bool is_gpu)
 		return EXTENT_LOST;
 	case STORE_OP_UNMONITORED:
 		return EXTENT_UNMONITORED;
+	case STORE_OP_THINNED:
+		return EXTENT_UNKNOWN;
 	case STORE_OP_SYNC:
 		return EXTENT_SYNC;
 	case STORE_OP_BLOCKED:

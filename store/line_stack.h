@@ -35,6 +35,7 @@ enum line_kind {
 	LINE_KIND_MONITORED,
 	LINE_KIND_LOST,
 	LINE_KIND_UNMONITORED,
+	LINE_KIND_THINNED, /* what the line was here is not in records any more */
 	LINE_KIND_SYNC,
 	LINE_KIND_BLOCKED,
 	LINE_KIND_RUNNABLE,

@@ -284,12 +284,24 @@ static int compare_records(const void *a, const void *b)
 	return store_record_compare(a, b);
 }
 
+static struct store_record thinned_span(const struct store_stream *stream)
+{
+	struct store_record span = {
+		.begin_ns = stream->begin_ns, .end_ns = stream->thinned_ns, .what = STORE_OP_THINNED};
+
+	if (stream->end_ns > stream->begin_ns && stream->end_ns < span.end_ns)
+		span.end_ns = stream->end_ns;
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		span.amount += stream->dropped[track];
+	return span;
+}
+
 /* At least nine bytes make a span, so the value's size bounds their number. */
-static int load_spans(
-	struct store_reader *reader, struct store_spans *spans, struct store_input input, struct error *error)
+static int load_spans(struct store_reader *reader, const struct store_stream *stream,
+	struct store_spans *spans, struct store_input input, struct error *error)
 {
 	struct store_record *records =
-		arena_calloc(&reader->arena, (size_t)(input.end - input.at) / 9 + 1, sizeof *records);
+		arena_calloc(&reader->arena, (size_t)(input.end - input.at) / 9 + 2, sizeof *records);
 	struct store_open_span span;
 
 	if (!records)
@@ -304,6 +316,8 @@ static int load_spans(
 	}
 	if (input.bad)
 		return store_reader_damaged(reader, "open spans", error);
+	if (stream->thinned_ns > stream->begin_ns)
+		records[spans->count++] = thinned_span(stream);
 	qsort(records, spans->count, sizeof *records, compare_records);
 	spans->records = records;
 	spans->is_loaded = true;
@@ -320,10 +334,10 @@ static int find_spans(
 	store_key_id_put(key, stream);
 	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_OPEN], key,
 		sizeof key, &value, error);
-	if (rc == 1)
-		return load_spans(reader, spans, store_input_sealed(value, key, sizeof key), error);
-	spans->is_loaded = rc == 0;
-	return rc;
+	if (rc < 0)
+		return rc;
+	return load_spans(reader, &reader->streams[stream], spans,
+		rc ? store_input_sealed(value, key, sizeof key) : (struct store_input){0}, error);
 }
 
 int store_reader_open_spans(struct store_reader *reader, uint32_t stream, const struct store_record **records,

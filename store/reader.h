@@ -112,7 +112,8 @@ int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_n
 int store_reader_sample_before(struct store_reader *reader, uint32_t stream, uint64_t time_ns,
 	struct store_record *record, struct error *error);
 
-/* Spans of a stream that are open in this snapshot. */
+/* Spans of a stream that are open in this snapshot; and, finished, one of STORE_OP_THINNED over the time from
+ * which records were dropped, whose amount is how many. */
 int store_reader_open_spans(struct store_reader *reader, uint32_t stream, const struct store_record **records,
 	size_t *count, struct error *error);
 

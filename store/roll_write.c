@@ -116,7 +116,7 @@ static void gather_total(struct store_sums *to, const struct store_total *total)
 
 /* ---- putting ---- */
 
-static int put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+int store_roll_put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT])
 {
 	uint8_t key_bytes[STORE_KEY_ROLL_BYTES];
@@ -143,7 +143,7 @@ int store_roll_put_total(struct store_roll_maker *maker, struct store_total *tot
 	if (!total->is_put)
 		return 0;
 	gather_total(&maker->made, total);
-	return put_made(maker, &key, txn, dbi);
+	return store_roll_put_made(maker, &key, txn, dbi);
 }
 
 /* ---- what is in the transaction ---- */
@@ -166,6 +166,31 @@ static int seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, st
 	*found = (struct store_slice){mdb_key.mv_data, mdb_key.mv_size};
 	*value = (struct store_slice){mdb_value.mv_data, mdb_value.mv_size};
 	return 1;
+}
+
+static int open_cursors(struct transaction *transaction, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT])
+{
+	int rc = mdb_cursor_open(txn, dbi[STORE_TREE_CHUNK], &transaction->chunks);
+
+	if (rc)
+		return rc;
+	rc = mdb_cursor_open(txn, dbi[STORE_TREE_ROLL], &transaction->rolls);
+	if (rc)
+		mdb_cursor_close(transaction->chunks);
+	return rc;
+}
+
+static void close_cursors(struct transaction *transaction)
+{
+	mdb_cursor_close(transaction->chunks);
+	mdb_cursor_close(transaction->rolls);
+}
+
+static bool maker_prepare(struct store_roll_maker *maker)
+{
+	if (!maker->batch)
+		maker->batch = calloc(1, sizeof *maker->batch);
+	return maker->batch != NULL;
 }
 
 /* ---- making one ---- */
@@ -245,6 +270,20 @@ static int make(struct store_roll_maker *maker, const struct store_roll_source *
 	return maker->made.failed || maker->part.failed ? ENOMEM : 0;
 }
 
+int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT])
+{
+	struct transaction transaction;
+	const struct store_roll_source source = {.own = &transaction, .seek = seek};
+	int rc = maker_prepare(maker) ? open_cursors(&transaction, txn, dbi) : ENOMEM;
+
+	if (rc)
+		return rc;
+	rc = make(maker, &source, key);
+	close_cursors(&transaction);
+	return rc;
+}
+
 /* ---- which ones ---- */
 
 /* A pass over a track. */
@@ -303,7 +342,7 @@ static int finish_size(struct pass *pass, unsigned size)
 	if ((unsigned)parts < least)
 		return 0;
 	parts = make(pass->maker, &pass->source, &key);
-	return parts ? parts : put_made(pass->maker, &key, pass->txn, pass->dbi);
+	return parts ? parts : store_roll_put_made(pass->maker, &key, pass->txn, pass->dbi);
 }
 
 /* The track has come to this time: whose end lies there or before? */
@@ -372,18 +411,6 @@ static int run_pass(struct pass *pass, uint64_t until_ns)
 	return found < 0 ? MDB_CORRUPTED : finish_until(pass, until_ns);
 }
 
-static int open_cursors(struct pass *pass)
-{
-	int rc = mdb_cursor_open(pass->txn, pass->dbi[STORE_TREE_CHUNK], &pass->transaction.chunks);
-
-	if (rc)
-		return rc;
-	rc = mdb_cursor_open(pass->txn, pass->dbi[STORE_TREE_ROLL], &pass->transaction.rolls);
-	if (rc)
-		mdb_cursor_close(pass->transaction.chunks);
-	return rc;
-}
-
 int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
 	MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
 {
@@ -393,17 +420,12 @@ int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front
 
 	if (!front->is_begun || (!is_end && front->front_ns <= front->rolled_ns))
 		return 0;
-	if (!maker->batch)
-		maker->batch = calloc(1, sizeof *maker->batch);
-	if (!maker->batch)
-		return ENOMEM;
-	rc = open_cursors(&pass);
+	rc = maker_prepare(maker) ? open_cursors(&pass.transaction, txn, dbi) : ENOMEM;
 	if (rc)
 		return rc;
 	pass.source = (struct store_roll_source){.own = &pass.transaction, .seek = seek};
 	rc = run_pass(&pass, is_end ? UINT64_MAX : front->front_ns);
-	mdb_cursor_close(pass.transaction.chunks);
-	mdb_cursor_close(pass.transaction.rolls);
+	close_cursors(&pass.transaction);
 	return rc;
 }
 

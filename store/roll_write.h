@@ -68,6 +68,11 @@ int store_roll_tear(
 /* Makes what the front has left behind; with `is_end` all there is to make. */
 int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
 	MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
+/* Sums what lies below a rollup, in maker->made; and puts what was summed under its key. */
+int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT]);
+int store_roll_put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT]);
 /* Puts the total, with `is_end` or when that costs little beside what is new. */
 int store_roll_put_total(struct store_roll_maker *maker, struct store_total *total, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);

@@ -707,8 +707,9 @@ static int delete_roll(MDB_txn *txn, MDB_dbi rolls, const struct store_key_roll 
 }
 
 /* Those that hold the time, of each size, and all that begin behind it. */
-static int delete_torn(const struct store_roller *roller, MDB_txn *txn, MDB_dbi rolls)
+static int delete_torn(const struct store_roller *roller, uint64_t thinned_ns, MDB_txn *txn, MDB_dbi rolls)
 {
+	uint64_t torn_ns = roller->torn_ns > thinned_ns ? roller->torn_ns : thinned_ns;
 	struct store_key_roll key = {.stream = roller->stream, .kind = STORE_ROLL_LINE};
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	int rc = 0;
@@ -717,7 +718,7 @@ static int delete_torn(const struct store_roller *roller, MDB_txn *txn, MDB_dbi 
 		return 0;
 	for (unsigned size = 1; size <= TOP && !rc; size++) {
 		key.shift = (uint8_t)shift_of(size);
-		key.begin_ns = store_bucket_of(roller->torn_ns, key.shift);
+		key.begin_ns = store_bucket_of(torn_ns, key.shift);
 		rc = delete_roll(txn, rolls, &key);
 	}
 	while (!rc) {
@@ -726,7 +727,7 @@ static int delete_torn(const struct store_roller *roller, MDB_txn *txn, MDB_dbi 
 
 		store_key_roll_put(bytes, &(struct store_key_roll){.stream = roller->stream,
 						  .kind = STORE_ROLL_LINE,
-						  .begin_ns = roller->torn_ns,
+						  .begin_ns = torn_ns,
 						  .shift = STORE_SHIFT_MAX});
 		rc = mdb_cursor_open(txn, rolls, &cursor);
 		if (rc)
@@ -751,7 +752,7 @@ int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls
 
 		if (!roller)
 			continue;
-		rc = delete_torn(roller, txn, rolls);
+		rc = delete_torn(roller, rollers->thinned_ns, txn, rolls);
 		rc = rc ? rc : put_made(roller, txn, rolls);
 	}
 	return rc;

@@ -142,6 +142,8 @@ struct store_stream {
 	uint64_t
 		complete_ns[STORE_TRACK_COUNT]; /* watermark: records beginning before it are all committed */
 	uint64_t shifts[STORE_TRACK_COUNT];	/* bit k: buckets of 2^k ns exist: kept by the writer */
+	uint64_t thinned_ns; /* records before it may have been dropped (store_writer_keep()); 0: none was */
+	uint64_t dropped[STORE_TRACK_COUNT]; /* of the records in each track: kept by the writer */
 };
 
 /* One record of any track; what a track has not is 0. */

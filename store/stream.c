@@ -19,6 +19,9 @@ void store_stream_put(const struct store_stream *stream, struct store_bytes *out
 		store_bytes_put_varint(&entry, stream->complete_ns[track]);
 		store_bytes_put_varint(&entry, stream->shifts[track]);
 	}
+	store_bytes_put_varint(&entry, stream->thinned_ns);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT && stream->thinned_ns; track++)
+		store_bytes_put_varint(&entry, stream->dropped[track]);
 	out->failed |= entry.failed;
 	store_bytes_put_varint(out, entry.size);
 	store_bytes_put(out, entry.data, entry.size);
@@ -39,6 +42,18 @@ static void get_identity(struct store_stream *stream, struct store_input *entry)
 	stream->tid = store_input_u32(entry);
 	stream->name = store_input_u32(entry);
 	stream->device_name = store_input_u32(entry);
+}
+
+/* Since 1.3. */
+static void get_thinned(struct store_stream *stream, struct store_input *entry)
+{
+	if (entry->bad || entry->at == entry->end)
+		return;
+	stream->thinned_ns = store_input_varint(entry);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT && stream->thinned_ns; track++) {
+		stream->dropped[track] = store_input_varint(entry);
+		entry->bad |= stream->dropped[track] > stream->count[track];
+	}
 }
 
 static void get_tracks(struct store_stream *stream, struct store_input *entry)
@@ -65,6 +80,7 @@ void store_stream_get(struct store_stream *stream, struct store_input *input, ui
 	stream->lost = store_input_varint(&entry);
 	stream->partial = store_input_varint(&entry);
 	get_tracks(stream, &entry);
+	get_thinned(stream, &entry);
 	if (entry.bad || stream->host >= texts || stream->name >= texts || stream->device_name >= texts ||
 		stream->kind > STORE_STREAM_GPU)
 		input->bad = true;

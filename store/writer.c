@@ -34,6 +34,7 @@ static void writer_free(struct store_writer *writer)
 	store_ingest_fini(&writer->ingest);
 	store_total_fini(&writer->total);
 	store_rollers_fini(&writer->rollers);
+	store_thin_fini(&writer->thin);
 	store_bytes_fini(&writer->facts);
 	store_bytes_fini(&writer->scratch);
 	free(writer);
@@ -289,6 +290,8 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 	*to = *stream;
 	memset(to->count, 0, sizeof to->count);
 	memset(to->shifts, 0, sizeof to->shifts);
+	memset(to->dropped, 0, sizeof to->dropped);
+	to->thinned_ns = 0;
 	return writer->stream_count - 1;
 }
 
@@ -302,12 +305,12 @@ struct store_stream *store_writer_stream_edit(struct store_writer *writer, uint3
 
 /* ---- records ---- */
 
-void store_writer_append(struct store_writer *writer, uint32_t stream, enum store_track track,
+static void append(struct store_writer *writer, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count)
 {
-	struct store_stream *to = store_writer_stream_edit(writer, stream);
+	struct store_stream *to = &writer->streams[stream];
 
-	if (!to || !count || track >= STORE_TRACK_COUNT)
+	if (!count)
 		return;
 	store_rollers_append(&writer->rollers, stream, to, track, records, count, &writer->texts);
 	if (store_ingest_append(&writer->ingest, stream, track, records, count, &to->shifts[track]))
@@ -318,6 +321,29 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 		store_writer_roll(writer, stream);
 	if (track == STORE_SAMPLES)
 		store_total_add(&writer->total, records, count, writer->contexts.count);
+}
+
+void store_writer_append(struct store_writer *writer, uint32_t stream, enum store_track track,
+	const struct store_record *records, size_t count)
+{
+	struct store_stream *to = store_writer_stream_edit(writer, stream);
+	size_t first = 0;
+
+	if (!to || track >= STORE_TRACK_COUNT)
+		return;
+	for (size_t i = 0; i < count && writer->thin.until_ns; i++)
+		if (store_thin_is_late(&writer->thin, track, &records[i])) {
+			append(writer, stream, track, records + first, i - first);
+			first = i + 1;
+			to->lost++;
+		}
+	append(writer, stream, track, records + first, count - first);
+}
+
+void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t keep_ns)
+{
+	store_thin_ask(&writer->thin, now_ns, keep_ns);
+	writer->ingest.shift_most = writer->thin.shift;
 }
 
 static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t stream)

@@ -10,6 +10,7 @@
 #include "store/pack.h"
 #include "store/roller.h"
 #include "store/stream.h"
+#include "store/thin.h"
 #include "store/writer.h"
 
 /* Spans that have begun, of one stream. */
@@ -41,6 +42,7 @@ struct store_writer {
 	struct store_ingest ingest;
 	struct store_total total;
 	struct store_rollers rollers;
+	struct store_thin thin;
 	bool is_closing;	  /* nothing follows the commit at hand */
 	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
 				     | key | sealed value | */

@@ -5,6 +5,7 @@
 #include "timeline/coverage.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "timeline/line_sum.h"
 #include "timeline/report.h"
@@ -54,6 +55,14 @@ static int take_sum(
 	return 0;
 }
 
+static uint64_t overlap_ns(uint64_t begin_ns, uint64_t end_ns, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t first_ns = begin_ns > from_ns ? begin_ns : from_ns,
+		 last_ns = end_ns < to_ns ? end_ns : to_ns;
+
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
 void coverage_count(struct coverage *coverage, struct run *run, const struct select *select)
 {
 	uint32_t count;
@@ -65,6 +74,7 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 	for (uint32_t i = 0; i < count; i++) {
 		const struct store_stream *stream = &run_stream(run, streams[i])->s;
 
+		coverage->thinned_ns += overlap_ns(stream->begin_ns, stream->thinned_ns, begin_ns, end_ns);
 		coverage->lost += stream->lost;
 		coverage->partial += stream->partial;
 		coverage->samples += stream->count[STORE_SAMPLES];
@@ -117,6 +127,7 @@ int coverage_require(struct run *run, const struct select *select, struct error 
 void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX])
 {
 	char monitored[REPORT_HUMAN_MAX], window[REPORT_HUMAN_MAX];
+	size_t length;
 
 	report_human_duration(monitored, coverage->monitored_ns);
 	report_human_duration(window, coverage->window_ns);
@@ -127,4 +138,10 @@ void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX
 				    : 0.0,
 		(unsigned long long)coverage->lost, coverage->lost == 1 ? "" : "s",
 		(unsigned long long)coverage->partial, (unsigned long long)coverage->samples);
+	if (!coverage->thinned_ns)
+		return;
+	report_human_duration(window, coverage->thinned_ns);
+	length = strlen(text);
+	snprintf(text + length, COVERAGE_TEXT_MAX - length,
+		", %s thinned (known by rollups, as far as they lie whole in the window)", window);
 }

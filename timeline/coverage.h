@@ -12,6 +12,7 @@ struct coverage {
 	uint32_t streams;
 	uint64_t window_ns;    /* streams x window */
 	uint64_t monitored_ns; /* of it: not absent, not unmonitored */
+	uint64_t thinned_ns;   /* of the window: records were dropped, rollups are left */
 	uint64_t lost;	       /* records these streams lost, in the whole run */
 	uint64_t partial;      /* samples of theirs with a partial stack, in the whole run */
 	uint64_t samples;      /* in the whole run */
@@ -29,7 +30,7 @@ int coverage_require(struct run *run, const struct select *select, struct error 
 int coverage_empty(struct run *run, const struct select *select, struct error *error);
 
 /* "5 streams, 1.234 s of 1.3 s monitored (94.92 %), 0 records lost, 3 of 2000 stacks partial" */
-#define COVERAGE_TEXT_MAX 256
+#define COVERAGE_TEXT_MAX 384
 void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX]);
 
 #endif

@@ -78,7 +78,7 @@ static void put_provenance(struct report *report, const struct run *run)
 }
 
 struct totals {
-	uint64_t records[STORE_TRACK_COUNT], lost, partial, open_streams, newest_ns;
+	uint64_t records[STORE_TRACK_COUNT], lost, dropped, partial, open_streams, newest_ns;
 };
 
 static struct totals sum_streams(const struct run *run)
@@ -90,6 +90,7 @@ static struct totals sum_streams(const struct run *run)
 
 		for (int track = 0; track < STORE_TRACK_COUNT; track++) {
 			totals.records[track] += s->count[track];
+			totals.dropped += s->dropped[track];
 			if (s->complete_ns[track] != STORE_OPEN_NS &&
 				s->complete_ns[track] > totals.newest_ns)
 				totals.newest_ns = s->complete_ns[track];
@@ -142,6 +143,10 @@ static void put_counts(struct report *report, const struct run *run, const struc
 	put_number(report, "values", totals.records[STORE_VALUES]);
 	put_number(report, "lost", totals.lost);
 	put_number(report, "partial_stacks", totals.partial);
+	if (coverage->thinned_ns) {
+		put_number(report, "dropped", totals.dropped);
+		put_number(report, "thinned_ns", coverage->thinned_ns);
+	}
 	put_number(report, "bytes", run_bytes(run));
 	put_number(report, "monitored_ns", coverage->monitored_ns);
 	snprintf(percent, sizeof percent, "%.2f",

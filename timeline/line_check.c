@@ -60,6 +60,23 @@ static int differs(const struct check *check, const struct store_key_roll *key, 
 		path, check->id_in_store, (unsigned long long)key->begin_ns, key->shift);
 }
 
+/* Where records were dropped the rollup is the record; behind that it may know of a sample that is gone. */
+static int is_alone(
+	const struct check *check, const struct store_key_roll *key, bool *is_alone, struct error *error)
+{
+	const struct store_stream *s = &run_stream(check->run, check->stream)->s;
+	struct store_record sample;
+	int code;
+
+	*is_alone = run_part_time(check->part, key->begin_ns) < s->thinned_ns;
+	if (*is_alone || !s->thinned_ns || !check->rules.has_samples)
+		return 0;
+	code = store_reader_sample_before(
+		check->part->reader, check->id_in_store, key->begin_ns + 1, &sample, error);
+	*is_alone = code == 0 || run_part_time(check->part, sample.begin_ns) < s->thinned_ns;
+	return code < 0 ? code : 0;
+}
+
 static int check_roll(struct check *check, const struct store_line_roll *roll, struct error *error)
 {
 	const struct line_sink sink = {.own = check, .piece = add_piece, .sum = add_sum};
@@ -67,8 +84,12 @@ static int check_roll(struct check *check, const struct store_line_roll *roll, s
 	uint64_t end_ns =
 		run_part_time(check->part, store_roll_last(roll->key.begin_ns, roll->key.shift)) + 1;
 	const struct store_sums *sums;
-	int code = store_line_roll_read(check->part->reader, roll, &check->rules, &sums, error);
+	bool is_record;
+	int code = is_alone(check, &roll->key, &is_record, error);
 
+	if (code || is_record)
+		return code;
+	code = store_line_roll_read(check->part->reader, roll, &check->rules, &sums, error);
 	if (code <= 0)
 		return code; /* made by other rules: no reader believes it */
 	/* Clocks of hosts may lie so far apart that times are bent to what there is: it is never used. */

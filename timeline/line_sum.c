@@ -35,10 +35,12 @@ struct job {
 	uint64_t begin_ns, end_ns;
 	uint64_t limit_ns; /* of an extent */
 	unsigned shift_max;
-	struct stretches open; /* nothing but samples makes the line */
-	uint64_t at_ns;	       /* what lies before has been given */
-	bool is_after_sum;     /* a sample begins at at_ns, and is counted */
-	uint32_t last_context; /* its context in the store */
+	struct stretches open;	 /* nothing but samples makes the line */
+	uint64_t at_ns;		 /* what lies before has been given */
+	uint64_t last_bucket_ns; /* of the last sum, in the store's time */
+	uint64_t thinned_ns;	 /* chunks before it may be gone; 0 where spans may be, too */
+	bool is_after_sum;	 /* a sample begins at at_ns, and is counted */
+	uint32_t last_context;	 /* its context in the store */
 };
 
 /* ---- where only samples make the line ---- */
@@ -67,7 +69,8 @@ static bool take_spans(
 		enum line_kind kind = line_kind_of(b->what[i], false, true);
 		uint64_t end_ns = b->end_ns[i];
 
-		if (kind == LINE_KIND_COUNT)
+		/* No span is gone: rollups of samples know the line. */
+		if (kind == LINE_KIND_COUNT || (kind == LINE_KIND_THINNED && job->thinned_ns))
 			continue;
 		if (kind == LINE_KIND_MONITORED && end_ns == STORE_OPEN_NS)
 			end_ns = job->line->complete_ns;
@@ -184,8 +187,25 @@ static uint32_t context_of(const struct job *job, uint32_t context)
 	return job->part->contexts ? job->part->contexts[context] : context;
 }
 
+static uint64_t part_begin(const struct store_line_part *part)
+{
+	return part->at.is_roll ? part->at.roll.begin_ns : part->at.key.bucket_ns;
+}
+
+static uint64_t part_last(const struct store_line_part *part)
+{
+	return store_roll_last(part_begin(part), part->at.is_roll ? part->at.roll.shift : part->at.key.shift);
+}
+
+/* May chunks that are gone have held samples between the last sum and this part? */
+static bool may_miss(const struct job *job, const struct store_line_part *part)
+{
+	return job->at_ns < job->thinned_ns && part_begin(part) != job->last_bucket_ns + 1;
+}
+
 /* From the sample at the end of the last sum to the first of the next one. */
-static int go_on_until(struct job *job, uint64_t first_ns, struct error *error)
+static int go_on_until(
+	struct job *job, const struct store_line_part *part, uint64_t first_ns, struct error *error)
 {
 	struct extent piece = {.begin_ns = job->at_ns,
 		.end_ns = first_ns,
@@ -193,7 +213,7 @@ static int go_on_until(struct job *job, uint64_t first_ns, struct error *error)
 		.op = STORE_OP_NONE,
 		.state = EXTENT_WORK};
 
-	if (!job->is_after_sum || first_ns - job->at_ns > job->limit_ns ||
+	if (!job->is_after_sum || first_ns - job->at_ns > job->limit_ns || may_miss(job, part) ||
 		!is_open(job, job->at_ns, first_ns))
 		return walk_until(job, first_ns, error);
 	job->is_after_sum = false;
@@ -221,11 +241,12 @@ static bool wants(void *own, const struct store_line *line)
 	return is_usable(own, line);
 }
 
-static int give_sums(struct job *job, const struct store_sums *sums, struct error *error)
+static int give_sums(struct job *job, const struct store_line_part *part, const struct store_sums *sums,
+	struct error *error)
 {
 	const struct store_line *line = &sums->line;
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
-	int code = go_on_until(job, first_ns, error);
+	int code = go_on_until(job, part, first_ns, error);
 
 	for (uint32_t i = 0; i < sums->count && !code; i++) {
 		const struct store_sum *sum = &sums->entries[i];
@@ -236,6 +257,7 @@ static int give_sums(struct job *job, const struct store_sums *sums, struct erro
 	}
 	job->at_ns = run_part_time(job->part, line->last_ns);
 	job->is_after_sum = true;
+	job->last_bucket_ns = part_last(part);
 	job->last_context = line->last_context;
 	return code;
 }
@@ -260,7 +282,7 @@ static int give_parts(
 			continue;
 		/* What was passed over in between ends the sums. */
 		code = next == i ? 0 : walk_until(job, run_part_time(job->part, parts[i].first_ns), error);
-		code = code ? code : give_sums(job, sums, error);
+		code = code ? code : give_sums(job, &parts[i], sums, error);
 		next = i + 1;
 	}
 	return code < 0 ? code : 0;
@@ -312,10 +334,13 @@ static int sum_records(struct run *run, uint32_t stream, uint64_t begin_ns, uint
 		.shift_max = shift_max,
 		.limit_ns = UINT64_MAX,
 		.at_ns = begin_ns};
+	const struct store_stream *s = &run_stream(run, stream)->s;
 	int code = run_line(run, stream, &job.line, error);
 
 	if (code)
 		return code;
+	if (s->thinned_ns && !s->dropped[STORE_SPANS])
+		job.thinned_ns = s->thinned_ns;
 	if (job.line->period_ns && !job.line->has_switches &&
 		job.line->period_ns < UINT64_MAX / (2 * PERIODS))
 		job.limit_ns = PERIODS * job.line->period_ns;

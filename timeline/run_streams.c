@@ -96,6 +96,7 @@ static void refresh(struct run *run, struct run_line_state *stream, const struct
 	for (int track = 0; track < STORE_TRACK_COUNT; track++)
 		stream->r.s.complete_ns[track] =
 			s->complete_ns[track] ? run_part_time(part, s->complete_ns[track]) : 0;
+	stream->r.s.thinned_ns = s->thinned_ns ? run_part_time(part, s->thinned_ns) : 0;
 	stream->is_line_known = false;
 }
 

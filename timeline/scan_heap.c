@@ -188,7 +188,7 @@ static int columns_of(struct scan_source *source, const struct store_record *rec
 		.flags = narrow + 3 * room};
 	for (size_t i = 0; i < count; i++) {
 		b->begin_ns[i] = records[i].begin_ns;
-		b->end_ns[i] = STORE_OPEN_NS;
+		b->end_ns[i] = records[i].end_ns;
 		b->amount[i] = records[i].amount;
 		b->bytes[i] = records[i].bytes;
 		b->link[i] = records[i].link;

@@ -240,7 +240,8 @@ static int copy_open_spans(struct copy *copy, struct copy_stream *stream, struct
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		struct store_record record = open[i];
 
-		record.end_ns = STORE_OPEN_NS;
+		if (record.what != STORE_OP_THINNED)
+			record.end_ns = STORE_OPEN_NS;
 		if (!slice_cut_record(&stream->cut, STORE_SPANS, &record) ||
 			!is_wanted(copy, STORE_SPANS, &record))
 			continue;

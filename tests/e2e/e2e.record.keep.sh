@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A flight recording: what is old loses its records, and its weights stay.
+. "$(dirname -- "$0")/expect.sh"
+
+cat >spin <<'END'
+end=$((SECONDS + 6))
+while [ $SECONDS -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done; done
+END
+record flight --keep 1s -e CPUTIME@f500 -- bash spin || fail "the program does not end well"
+code "check" 0 hpct-info flight.hpct --check
+taken=$(info flight samples)
+left=$(hpct-slice flight.hpct --format tsv | tsv '$c["track"] == "samples" { n++ } END { print n + 0 }')
+check "records are dropped" [ "$(info flight dropped)" -gt 0 ]
+check "$left of $taken samples are left" calc "$left < $taken * 0.8"
+weight=$(hpct-profile flight.hpct --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')
+scanned=$(hpct-profile flight.hpct --no-rollups --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')
+check "the run's weight is known: $weight ns, $scanned in records" calc "$weight > 1.2 * $scanned"
+same "rows say what is missing" 1 "$(hpct-slice flight.hpct --op thinned --format tsv | tsv '
+	$c["op"] == "thinned" && $c["weight"] > 100 { n++ } END { print n + 0 }')"
+hpct-profile flight.hpct >table
+check "the profile says so" grep -q 'thinned (known by rollups' table
+code "a slice" 0 hpct-slice flight.hpct -o part.hpct
+code "a slice's check" 0 hpct-info part.hpct --check
+for bad in 5x 0.5s s ''; do
+	code "--keep '$bad'" 125 hpct-record --keep "$bad" -o bad.hpct true
+	sentence "--keep '$bad'"
+done
