@@ -82,7 +82,7 @@ static uint64_t section_base(const struct gpu_code *code, uint32_t index)
 {
 	Elf64_Shdr section = section_at(code, index);
 
-	return section.sh_addr ? 0 : section.sh_offset;
+	return section.sh_addr || !(section.sh_flags & SHF_ALLOC) ? 0 : section.sh_offset;
 }
 
 /* ---- functions ---- */
@@ -106,7 +106,7 @@ static int function_compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* AMD marks a kernel by a descriptor, an object NAME.kd; the other linkers by what is seen from outside. */
+/* What is seen from outside can be launched: all others are called by it. */
 static void functions_add(struct gpu_code *code, struct gpu_bytes table, struct gpu_bytes strings)
 {
 	for (size_t at = 0; at + sizeof(Elf64_Sym) <= table.size; at += sizeof(Elf64_Sym)) {
@@ -221,7 +221,22 @@ static uint64_t symbol_address(const struct gpu_code *code, struct gpu_bytes tab
 	       (symbol.st_shndx && symbol.st_shndx < SHN_LORESERVE ? section_base(code, symbol.st_shndx) : 0);
 }
 
-/* Debug sections have only whole addresses left open. */
+/* Debug sections have only whole addresses and offsets left open. Bytes of one; 0: something else. */
+static size_t relocation_bytes(unsigned machine, uint64_t info)
+{
+	static const struct {
+		uint16_t machine;
+		uint8_t kind, bytes;
+	} known[] = {{EM_CUDA, 1, 4}, {EM_CUDA, 2, 8}, {EM_AMDGPU, 6, 4}, {EM_AMDGPU, 3, 8},
+		{EM_INTELGT, 2, 4}, {EM_INTELGT, 1, 8}};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].machine == machine && known[i].kind == ELF64_R_TYPE(info))
+			return known[i].bytes;
+	return 0;
+}
+
+/* A section that is not loaded counts from its own begin, code from the file's. */
 static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size)
 {
 	bool has_addend = by->sh_type == SHT_RELA;
@@ -232,15 +247,17 @@ static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8
 
 	for (size_t at = 0; at + step <= entries.size; at += step) {
 		Elf64_Rela entry = {0};
-		uint64_t addend, value;
+		uint64_t addend = 0, value;
+		size_t width;
 
 		memcpy(&entry, entries.at + at, step);
-		if (entry.r_offset > size || size - entry.r_offset < sizeof value)
+		width = relocation_bytes(header_of(code).e_machine, entry.r_info);
+		if (!width || entry.r_offset > size || size - entry.r_offset < width)
 			continue;
-		memcpy(&addend, copy + entry.r_offset, sizeof addend);
+		memcpy(&addend, copy + entry.r_offset, width);
 		value = symbol_address(code, table, ELF64_R_SYM(entry.r_info)) +
 			(has_addend ? (uint64_t)entry.r_addend : addend);
-		memcpy(copy + entry.r_offset, &value, sizeof value);
+		memcpy(copy + entry.r_offset, &value, width);
 	}
 }
 
