@@ -13,6 +13,7 @@
 #endif
 #define FUNCTIONS_MAX (1u << 20)
 #define SECTIONS_MAX 0xff00u
+#define NAME_MAX_BYTES ((size_t)32 << 10) /* templates have long ones */
 
 /* ---- sections ---- */
 
@@ -50,10 +51,12 @@ static struct gpu_bytes section_bytes(const struct gpu_code *code, const Elf64_S
 	return (struct gpu_bytes){code->file.at + section->sh_offset, (size_t)section->sh_size};
 }
 
-/* "" where there is none that ends. */
-static const char *string_at(struct gpu_bytes strings, uint64_t at)
+/* Many may begin in one that is long. */
+const char *gpu_string_at(struct gpu_bytes strings, uint64_t at)
 {
-	if (at >= strings.size || !memchr(strings.at + at, '\0', strings.size - at))
+	size_t left = at < strings.size ? strings.size - (size_t)at : 0;
+
+	if (!left || !memchr(strings.at + at, '\0', left < NAME_MAX_BYTES ? left : NAME_MAX_BYTES))
 		return "";
 	return (const char *)strings.at + at;
 }
@@ -65,7 +68,7 @@ static uint32_t section_find(const struct gpu_code *code, const char *name)
 	struct gpu_bytes strings = section_bytes(code, &names);
 
 	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++)
-		if (!strcmp(string_at(strings, section_at(code, i).sh_name), name))
+		if (!strcmp(gpu_string_at(strings, section_at(code, i).sh_name), name))
 			return i;
 	return 0;
 }
@@ -106,22 +109,42 @@ static int function_compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* What is seen from outside can be launched: all others are called by it. */
+/* What is seen from outside can be launched, all others are called by it; Intel's kernels are those that a
+ * section is named after. */
+static bool is_kernel(const struct gpu_code *code, const Elf64_Sym *symbol, const char *name)
+{
+	Elf64_Shdr names = section_at(code, header_of(code).e_shstrndx);
+	const char *section;
+
+	if (header_of(code).e_machine != EM_INTELGT)
+		return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL;
+	section = gpu_string_at(section_bytes(code, &names), section_at(code, symbol->st_shndx).sh_name);
+	return !strncmp(section, ".text.", 6) && !strcmp(section + 6, name);
+}
+
+/* The place where Intel's kernels are entered is no function of its own. */
+static bool is_function(const Elf64_Sym *symbol, const char *name)
+{
+	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx &&
+	       symbol->st_shndx < SHN_LORESERVE && symbol->st_size && name[0] && strcmp(name, "_entry");
+}
+
 static void functions_add(struct gpu_code *code, struct gpu_bytes table, struct gpu_bytes strings)
 {
 	for (size_t at = 0; at + sizeof(Elf64_Sym) <= table.size; at += sizeof(Elf64_Sym)) {
-		Elf64_Sym symbol;
 		struct gpu_function *function = &code->functions[code->function_count];
+		const char *name;
+		Elf64_Sym symbol;
 
 		memcpy(&symbol, table.at + at, sizeof symbol);
-		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_shndx ||
-			symbol.st_shndx >= SHN_LORESERVE || !symbol.st_size)
+		name = gpu_string_at(strings, symbol.st_name);
+		if (!is_function(&symbol, name))
 			continue;
-		*function = (struct gpu_function){.name = own_name(string_at(strings, symbol.st_name)),
+		*function = (struct gpu_function){.name = own_name(name),
 			.start = symbol.st_value + section_base(code, symbol.st_shndx),
 			.size = symbol.st_size,
-			.is_kernel = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL};
-		if (function->name[0] && function->start <= UINT64_MAX - function->size)
+			.is_kernel = is_kernel(code, &symbol, name)};
+		if (function->start <= UINT64_MAX - function->size)
 			code->function_count++;
 	}
 }

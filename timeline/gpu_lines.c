@@ -12,6 +12,8 @@
 
 #define FILES_MAX 65536u
 #define FORMATS_MAX 16u
+#define PATH_BYTES_MAX 4096
+#define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all files of a binary */
 
 struct cursor {
 	const uint8_t *at, *end;
@@ -71,6 +73,9 @@ static const char *text(struct cursor *in)
 {
 	const uint8_t *begin = in->at, *nul = memchr(begin, '\0', (size_t)(in->end - begin));
 
+	if (nul && nul - begin > PATH_BYTES_MAX)
+		nul = NULL;
+
 	if (!nul) {
 		in->bad = true;
 		in->at = in->end;
@@ -78,13 +83,6 @@ static const char *text(struct cursor *in)
 	}
 	in->at = nul + 1;
 	return (const char *)begin;
-}
-
-static const char *text_of(struct gpu_bytes strings, uint64_t at)
-{
-	return at < strings.size && memchr(strings.at + at, '\0', strings.size - at)
-		       ? (const char *)strings.at + at
-		       : "";
 }
 
 static void skip(struct cursor *in, uint64_t size)
@@ -121,11 +119,16 @@ static const char *path_at(const struct paths *paths, uint64_t i)
 static bool file_add(struct unit *unit, const char *name, uint64_t directory)
 {
 	const char *in = path_at(&unit->directories, directory), *base = path_at(&unit->directories, 0);
+	struct gpu_code *code = unit->code;
+	bool is_below = in[0] != '/' && base[0] == '/' && directory;
 
-	if (name[0] != '/' && in[0] && in[0] != '/' && base[0] == '/' && directory)
-		name = arena_printf(&unit->code->arena, "%s/%s/%s", base, in, name);
-	else if (name[0] != '/' && in[0])
-		name = arena_printf(&unit->code->arena, "%s/%s", in, name);
+	if (name[0] == '/' || !in[0])
+		return path_add(&unit->files, name);
+	code->path_bytes += strlen(name) + strlen(in) + (is_below ? strlen(base) : 0) + 3;
+	if (code->path_bytes > PATHS_BYTES_MAX)
+		return false;
+	name = is_below ? arena_printf(&code->arena, "%s/%s/%s", base, in, name)
+			: arena_printf(&code->arena, "%s/%s", in, name);
 	return name && path_add(&unit->files, name);
 }
 
@@ -157,9 +160,9 @@ static const char *form_text(const struct unit *unit, struct cursor *in, uint64_
 	case DW_FORM_string:
 		return text(in);
 	case DW_FORM_line_strp:
-		return text_of(unit->line_strings, fixed(in, offset));
+		return gpu_string_at(unit->line_strings, fixed(in, offset));
 	case DW_FORM_strp:
-		return text_of(unit->strings, fixed(in, offset));
+		return gpu_string_at(unit->strings, fixed(in, offset));
 	case DW_FORM_data1:
 		*number = fixed(in, 1);
 		return "";
