@@ -12,6 +12,7 @@
 #define EM_INTELGT 205
 #endif
 #define FUNCTIONS_MAX (1u << 20)
+#define RELOCATIONS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX 0xff00u
 #define NAME_MAX_BYTES ((size_t)32 << 10) /* templates have long ones */
 
@@ -260,7 +261,8 @@ static size_t relocation_bytes(unsigned machine, uint64_t info)
 }
 
 /* A section that is not loaded counts from its own begin, code from the file's. */
-static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size)
+static void relocate_by(
+	const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size, size_t *left)
 {
 	bool has_addend = by->sh_type == SHT_RELA;
 	size_t step = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
@@ -268,7 +270,7 @@ static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8
 	Elf64_Shdr symbols = section_at(code, by->sh_link);
 	struct gpu_bytes table = section_bytes(code, &symbols);
 
-	for (size_t at = 0; at + step <= entries.size; at += step) {
+	for (size_t at = 0; at + step <= entries.size && *left; at += step, --*left) {
 		Elf64_Rela entry = {0};
 		uint64_t addend = 0, value;
 		size_t width;
@@ -287,12 +289,13 @@ static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8
 void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *copy, size_t size)
 {
 	uint32_t target = section_find(code, name), count = header_of(code).e_shnum;
+	size_t left = RELOCATIONS_MAX;
 
 	for (uint32_t i = 1; i < count && i < SECTIONS_MAX && target; i++) {
 		Elf64_Shdr section = section_at(code, i);
 
 		if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && section.sh_info == target)
-			relocate_by(code, &section, copy, size);
+			relocate_by(code, &section, copy, size, &left);
 	}
 }
 

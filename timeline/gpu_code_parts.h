@@ -35,8 +35,8 @@ struct gpu_code {
 	bool has_lines; /* read */
 	struct gpu_line *lines;
 	size_t line_count, line_room;
-	uint8_t *line_bytes; /* that names of files point into */
-	size_t path_bytes;   /* in the arena */
+	uint8_t *line_bytes;	       /* that names of files point into */
+	size_t path_bytes, path_count; /* of all units, the bytes in the arena */
 	struct arena arena;
 };
 
