@@ -128,9 +128,30 @@ verb_install() {
 	cmake --install build # DESTDIR is CMake's own
 }
 
+# The samples for NVIDIA GPUs and the floor they are held against, into build/cuda.
+build_cuda() {
+	local cuda source name
+	cuda=$(dirname -- "$(dirname -- "$(readlink -f -- "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
+	[ -x "$cuda/bin/nvcc" ] || { say "no nvcc: the CUDA part needs CUDA's toolkit and a GPU"; exit 1; }
+	mkdir -p build/cuda
+	cp samples/torch_step.py build/cuda/
+	for source in samples/cuda_*.cu; do
+		name=$(basename "$source" .cu)
+		[ "build/cuda/$name" -nt "$source" ] ||
+			"$cuda/bin/nvcc" -std=c++17 -O2 -g -lineinfo -arch=native -o "build/cuda/$name" "$source"
+	done
+	gcc -O2 -fPIC -shared -I"$cuda/include" -I"$cuda/extras/CUPTI/include" -o build/cuda/cuda_floor.so \
+		tests/bench/cuda_floor.c -L"$cuda/lib64" -L"$cuda/extras/CUPTI/lib64" -L"$cuda/lib" -lcupti
+}
+
 verb_bench() {
 	ensure build bench
 	compile build
+	if [ "${1-}" = cuda ]; then
+		shift
+		build_cuda
+		exec python3 tests/bench/cuda.py --bin build/bin --samples build/cuda "$@"
+	fi
 	python3 tests/bench/bench.py --build build "$@"
 }
 
@@ -210,7 +231,8 @@ usage: ./build.sh [VERB]
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
-  bench    measure overhead, start-up, bytes per sample and time to the first screen
+  bench    measure overhead, start-up, bytes per sample and time to the first screen;
+           \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format

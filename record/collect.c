@@ -3,7 +3,7 @@
  * collect.c - see collect.h. One thread, one loop:
  *
  *   listener   agents and launchers say hello        rings      drained every 50 ms while records come,
- *   launchers  "my program has ended"                           every 250 ms while none do
+ *   launchers  "my program has ended"                           every 250 ms while none do; see drain_ms()
  *   pidfds     a process has died: drain and close   hpct-names answers become symbols
  *                                                    commit     once a second, earlier above 8 MiB
  */
@@ -32,6 +32,8 @@
 
 #define DRAIN_MS 50
 #define DRAIN_IDLE_MS 250
+#define DRAIN_GPU_MS 10 /* launches come in storms: a ring holds some 8000 */
+#define DRAIN_SOON_MS 2 /* a ring was a quarter full */
 #define COMMIT_NS UINT64_C(1000000000)
 #define COMMIT_BYTES (8u << 20)
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
@@ -533,13 +535,27 @@ static void launchers_answer(struct collector *collector)
 	settle(collector);
 }
 
+/* How long the rings may fill, by how full they were and by who fills them. */
+static int drain_ms(struct collector *collector, size_t records)
+{
+	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : records ? DRAIN_MS : DRAIN_IDLE_MS;
+
+	for (struct measured *at = collector->processes; at; at = at->next) {
+		if (at->join && timeout_ms > DRAIN_GPU_MS)
+			timeout_ms = DRAIN_GPU_MS;
+		if (at->fullest_bytes > EVENT_RING_DATA / 4)
+			timeout_ms = DRAIN_SOON_MS;
+		at->fullest_bytes = 0;
+	}
+	return timeout_ms;
+}
+
 static void step(struct collector *collector)
 {
 	static size_t records = 1;
 	size_t unnamed;
-	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : records ? DRAIN_MS : DRAIN_IDLE_MS;
 
-	wait_for_news(collector, timeout_ms);
+	wait_for_news(collector, drain_ms(collector, records));
 	listener_serve(collector);
 	launchers_serve(collector);
 	records = rings_drain(collector);

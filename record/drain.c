@@ -520,6 +520,8 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 		drain.ring->claim = shared->claim;
 		stream_open(&drain, shared);
 	}
+	if (head - tail > process->fullest_bytes)
+		process->fullest_bytes = head - tail;
 	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
 		drain.ring->is_broken = true;
 	if (drain.ring->stream == UINT32_MAX || drain.ring->is_broken)

@@ -62,6 +62,7 @@ struct measured {
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
 	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
+	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;
 	uint64_t cpu_ns; /* of threads that have ended */

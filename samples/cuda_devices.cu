@@ -5,7 +5,7 @@
  *
  * The trace must show: a queue per GPU with ROUNDS kernels, each GPU by its own
  * UUID; each kernel below its own thread's path <thread root>;...;drive; where there
- * are two or more GPUs, peer copies.
+ * are two or more GPUs, copies between them: one, or two by way of the host.
  */
 #include "cuda.cuh"
 

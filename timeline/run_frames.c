@@ -115,6 +115,13 @@ static bool resolve_reserved(struct run *run, struct run_frame *frame)
 	return add_plain(run, frame, &function);
 }
 
+static bool is_recorded(const struct store_reader *reader)
+{
+	const char *recorder = store_reader_meta(reader, "recorder");
+
+	return recorder && strncmp(recorder, "hpct-import", strlen("hpct-import")) != 0;
+}
+
 static bool resolve_text(
 	struct run *run, struct run_frame *frame, unsigned part, const struct run_module *module)
 {
@@ -127,8 +134,9 @@ static bool resolve_text(
 		name = store_reader_text(run->parts[part].reader, (uint32_t)frame->offset, &size);
 	symbol = name;
 	symbol_size = size;
-	/* Kernels come with their linker's spelling. */
-	if (size > 2 && !memcmp(name, "_Z", 2) && demangle_symbol(name, people, sizeof(people))) {
+	/* Kernels come with their linker's spelling. What was imported stays as it was written. */
+	if (is_recorded(run->parts[part].reader) && size > 2 && !memcmp(name, "_Z", 2) &&
+		demangle_symbol(name, people, sizeof(people))) {
 		name = people;
 		size = strlen(people);
 	}

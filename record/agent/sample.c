@@ -61,7 +61,8 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 }
 
 #define LONG_WALK 16384 /* frames */
-#define REST 16 /* times as long as it took, no walk follows a long one: a sixteenth of the thread's time */
+#define LONG_SHARE 4	/* of a period: a sample that takes longer could be followed by the next one at once */
+#define REST 16 /* times as long as it took, no sample follows a long one: a sixteenth of the thread's time */
 
 static inline void path_sample(
 	struct thread *t, const ucontext_t *context, uint32_t metric, uint64_t weight, uint64_t now_ns)
@@ -84,7 +85,7 @@ static void took(struct thread *t, uint64_t since_ns)
 {
 	uint64_t took_ns = process_now_ns() - since_ns;
 
-	if (t->unwinder.walked > LONG_WALK)
+	if (t->unwinder.walked > LONG_WALK || took_ns > process.settings.period_ns / LONG_SHARE)
 		t->rest_until_ns = since_ns + (1 + REST) * took_ns;
 	count_add(&t->ring.shared->handler_ns, took_ns);
 }

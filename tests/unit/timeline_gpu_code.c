@@ -170,6 +170,7 @@ static void test_kernels_of_a_run(void **state)
 
 	(void)state;
 	small_begin(&small);
+	store_writer_meta(small.writer, "recorder", "hpct"); /* whose kernels are demangled */
 	store_writer_stream(small.writer, &queue);
 	store_writer_blob(small.writer, 7, "no binary", 9);
 	store_writer_blob(small.writer, 8, bytes, size);
