@@ -29,6 +29,15 @@ static void key_put(uint8_t key[STORE_KEY_BLOB_BYTES], uint64_t id)
 		key[i] = (uint8_t)(id >> (56 - 8 * i));
 }
 
+static uint64_t key_get(const uint8_t *key)
+{
+	uint64_t id = 0;
+
+	for (unsigned i = 0; i < STORE_KEY_BLOB_BYTES; i++)
+		id = id << 8 | key[i];
+	return id;
+}
+
 void store_writer_blob(struct store_writer *writer, uint64_t id, const void *bytes, size_t size)
 {
 	uint8_t key[STORE_KEY_BLOB_BYTES], *place;
@@ -77,6 +86,23 @@ int store_reader_blob(
 	return rc <= 0 ? rc : unpack(reader, store_input_sealed(value, key, sizeof key), bytes, size, error);
 }
 
+int store_reader_blob_next(struct store_reader *reader, uint64_t *id, struct error *error)
+{
+	struct store_tree_cursor cursor;
+	uint8_t key[STORE_KEY_BLOB_BYTES];
+	int rc;
+
+	key_put(key, *id);
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_BLOB]);
+	rc = store_tree_seek(&cursor, key, sizeof key, error);
+	if (rc != 1)
+		return rc;
+	if (cursor.key.size != STORE_KEY_BLOB_BYTES)
+		return store_reader_damaged(reader, "a kept file's key", error);
+	*id = key_get(cursor.key.bytes);
+	return 1;
+}
+
 int store_reader_blobs_check(struct store_reader *reader, struct error *error)
 {
 	struct store_tree_cursor cursor;
@@ -87,13 +113,9 @@ int store_reader_blobs_check(struct store_reader *reader, struct error *error)
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_BLOB]);
 	rc = store_tree_seek(&cursor, "", 0, error);
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
-		uint64_t id = 0;
-
 		if (cursor.key.size != STORE_KEY_BLOB_BYTES)
 			return store_reader_damaged(reader, "a kept file's key", error);
-		for (unsigned i = 0; i < STORE_KEY_BLOB_BYTES; i++)
-			id = id << 8 | cursor.key.bytes[i];
-		rc = store_reader_blob(reader, id, &bytes, &size, error);
+		rc = store_reader_blob(reader, key_get(cursor.key.bytes), &bytes, &size, error);
 		if (rc < 0)
 			return rc;
 		free(bytes);

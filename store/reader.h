@@ -42,6 +42,9 @@ int store_reader_symbol(struct store_reader *reader, uint32_t module, uint64_t o
 int store_reader_blob(
 	struct store_reader *reader, uint64_t key, void **bytes, size_t *size, struct error *error);
 
+/* The first key at or after *key of a file that is kept: 1, and it in *key; 0: none; negative: error. */
+int store_reader_blob_next(struct store_reader *reader, uint64_t *key, struct error *error);
+
 /* ---- chunks ---- */
 
 /* Columns of decoded records; arrays of `count`, owned by the batch. Columns not asked for are NULL. */

@@ -12,7 +12,9 @@
 #define EM_INTELGT 205
 #endif
 #define FUNCTIONS_MAX (1u << 20)
+#define RELOCATIONS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX 0xff00u
+#define NAME_MAX_BYTES ((size_t)32 << 10) /* templates have long ones */
 
 /* ---- sections ---- */
 
@@ -50,10 +52,12 @@ static struct gpu_bytes section_bytes(const struct gpu_code *code, const Elf64_S
 	return (struct gpu_bytes){code->file.at + section->sh_offset, (size_t)section->sh_size};
 }
 
-/* "" where there is none that ends. */
-static const char *string_at(struct gpu_bytes strings, uint64_t at)
+/* Many may begin in one that is long. */
+const char *gpu_string_at(struct gpu_bytes strings, uint64_t at)
 {
-	if (at >= strings.size || !memchr(strings.at + at, '\0', strings.size - at))
+	size_t left = at < strings.size ? strings.size - (size_t)at : 0;
+
+	if (!left || !memchr(strings.at + at, '\0', left < NAME_MAX_BYTES ? left : NAME_MAX_BYTES))
 		return "";
 	return (const char *)strings.at + at;
 }
@@ -65,7 +69,7 @@ static uint32_t section_find(const struct gpu_code *code, const char *name)
 	struct gpu_bytes strings = section_bytes(code, &names);
 
 	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++)
-		if (!strcmp(string_at(strings, section_at(code, i).sh_name), name))
+		if (!strcmp(gpu_string_at(strings, section_at(code, i).sh_name), name))
 			return i;
 	return 0;
 }
@@ -82,7 +86,7 @@ static uint64_t section_base(const struct gpu_code *code, uint32_t index)
 {
 	Elf64_Shdr section = section_at(code, index);
 
-	return section.sh_addr ? 0 : section.sh_offset;
+	return section.sh_addr || !(section.sh_flags & SHF_ALLOC) ? 0 : section.sh_offset;
 }
 
 /* ---- functions ---- */
@@ -106,22 +110,42 @@ static int function_compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* AMD marks a kernel by a descriptor, an object NAME.kd; the other linkers by what is seen from outside. */
+/* What is seen from outside can be launched, all others are called by it; Intel's kernels are those that a
+ * section is named after. */
+static bool is_kernel(const struct gpu_code *code, const Elf64_Sym *symbol, const char *name)
+{
+	Elf64_Shdr names = section_at(code, header_of(code).e_shstrndx);
+	const char *section;
+
+	if (header_of(code).e_machine != EM_INTELGT)
+		return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL;
+	section = gpu_string_at(section_bytes(code, &names), section_at(code, symbol->st_shndx).sh_name);
+	return !strncmp(section, ".text.", 6) && !strcmp(section + 6, name);
+}
+
+/* The place where Intel's kernels are entered is no function of its own. */
+static bool is_function(const Elf64_Sym *symbol, const char *name)
+{
+	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx &&
+	       symbol->st_shndx < SHN_LORESERVE && symbol->st_size && name[0] && strcmp(name, "_entry");
+}
+
 static void functions_add(struct gpu_code *code, struct gpu_bytes table, struct gpu_bytes strings)
 {
 	for (size_t at = 0; at + sizeof(Elf64_Sym) <= table.size; at += sizeof(Elf64_Sym)) {
-		Elf64_Sym symbol;
 		struct gpu_function *function = &code->functions[code->function_count];
+		const char *name;
+		Elf64_Sym symbol;
 
 		memcpy(&symbol, table.at + at, sizeof symbol);
-		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_shndx ||
-			symbol.st_shndx >= SHN_LORESERVE || !symbol.st_size)
+		name = gpu_string_at(strings, symbol.st_name);
+		if (!is_function(&symbol, name))
 			continue;
-		*function = (struct gpu_function){.name = own_name(string_at(strings, symbol.st_name)),
+		*function = (struct gpu_function){.name = own_name(name),
 			.start = symbol.st_value + section_base(code, symbol.st_shndx),
 			.size = symbol.st_size,
-			.is_kernel = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL};
-		if (function->name[0] && function->start <= UINT64_MAX - function->size)
+			.is_kernel = is_kernel(code, &symbol, name)};
+		if (function->start <= UINT64_MAX - function->size)
 			code->function_count++;
 	}
 }
@@ -221,8 +245,24 @@ static uint64_t symbol_address(const struct gpu_code *code, struct gpu_bytes tab
 	       (symbol.st_shndx && symbol.st_shndx < SHN_LORESERVE ? section_base(code, symbol.st_shndx) : 0);
 }
 
-/* Debug sections have only whole addresses left open. */
-static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size)
+/* Debug sections have only whole addresses and offsets left open. Bytes of one; 0: something else. */
+static size_t relocation_bytes(unsigned machine, uint64_t info)
+{
+	static const struct {
+		uint16_t machine;
+		uint8_t kind, bytes;
+	} known[] = {{EM_CUDA, 1, 4}, {EM_CUDA, 2, 8}, {EM_AMDGPU, 6, 4}, {EM_AMDGPU, 3, 8},
+		{EM_INTELGT, 2, 4}, {EM_INTELGT, 1, 8}};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].machine == machine && known[i].kind == ELF64_R_TYPE(info))
+			return known[i].bytes;
+	return 0;
+}
+
+/* A section that is not loaded counts from its own begin, code from the file's. */
+static void relocate_by(
+	const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size, size_t *left)
 {
 	bool has_addend = by->sh_type == SHT_RELA;
 	size_t step = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
@@ -230,29 +270,32 @@ static void relocate_by(const struct gpu_code *code, const Elf64_Shdr *by, uint8
 	Elf64_Shdr symbols = section_at(code, by->sh_link);
 	struct gpu_bytes table = section_bytes(code, &symbols);
 
-	for (size_t at = 0; at + step <= entries.size; at += step) {
+	for (size_t at = 0; at + step <= entries.size && *left; at += step, --*left) {
 		Elf64_Rela entry = {0};
-		uint64_t addend, value;
+		uint64_t addend = 0, value;
+		size_t width;
 
 		memcpy(&entry, entries.at + at, step);
-		if (entry.r_offset > size || size - entry.r_offset < sizeof value)
+		width = relocation_bytes(header_of(code).e_machine, entry.r_info);
+		if (!width || entry.r_offset > size || size - entry.r_offset < width)
 			continue;
-		memcpy(&addend, copy + entry.r_offset, sizeof addend);
+		memcpy(&addend, copy + entry.r_offset, width);
 		value = symbol_address(code, table, ELF64_R_SYM(entry.r_info)) +
 			(has_addend ? (uint64_t)entry.r_addend : addend);
-		memcpy(copy + entry.r_offset, &value, sizeof value);
+		memcpy(copy + entry.r_offset, &value, width);
 	}
 }
 
 void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *copy, size_t size)
 {
 	uint32_t target = section_find(code, name), count = header_of(code).e_shnum;
+	size_t left = RELOCATIONS_MAX;
 
 	for (uint32_t i = 1; i < count && i < SECTIONS_MAX && target; i++) {
 		Elf64_Shdr section = section_at(code, i);
 
 		if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && section.sh_info == target)
-			relocate_by(code, &section, copy, size);
+			relocate_by(code, &section, copy, size, &left);
 	}
 }
 

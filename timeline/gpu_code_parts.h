@@ -35,10 +35,13 @@ struct gpu_code {
 	bool has_lines; /* read */
 	struct gpu_line *lines;
 	size_t line_count, line_room;
-	uint8_t *line_bytes; /* that names of files point into */
+	uint8_t *line_bytes;	       /* that names of files point into */
+	size_t path_bytes, path_count; /* of all units, the bytes in the arena */
 	struct arena arena;
 };
 
+/* The string at that place; "" where there is none that ends soon. */
+const char *gpu_string_at(struct gpu_bytes strings, uint64_t at);
 /* A section's bytes by its name; empty: there is none. */
 struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name);
 /* Writes the addresses that the linker left open into a copy of the section. */

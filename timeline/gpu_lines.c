@@ -11,7 +11,10 @@
 #include "timeline/gpu_code_parts.h"
 
 #define FILES_MAX 65536u
+#define PATHS_MAX (1u << 20) /* of all units */
 #define FORMATS_MAX 16u
+#define PATH_BYTES_MAX 4096
+#define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all files of a binary */
 
 struct cursor {
 	const uint8_t *at, *end;
@@ -71,6 +74,9 @@ static const char *text(struct cursor *in)
 {
 	const uint8_t *begin = in->at, *nul = memchr(begin, '\0', (size_t)(in->end - begin));
 
+	if (nul && nul - begin > PATH_BYTES_MAX)
+		nul = NULL;
+
 	if (!nul) {
 		in->bad = true;
 		in->at = in->end;
@@ -78,13 +84,6 @@ static const char *text(struct cursor *in)
 	}
 	in->at = nul + 1;
 	return (const char *)begin;
-}
-
-static const char *text_of(struct gpu_bytes strings, uint64_t at)
-{
-	return at < strings.size && memchr(strings.at + at, '\0', strings.size - at)
-		       ? (const char *)strings.at + at
-		       : "";
 }
 
 static void skip(struct cursor *in, uint64_t size)
@@ -96,9 +95,9 @@ static void skip(struct cursor *in, uint64_t size)
 
 /* ---- the tables of files ---- */
 
-static bool path_add(struct paths *paths, const char *path)
+static bool path_add(struct unit *unit, struct paths *paths, const char *path)
 {
-	if (paths->count == FILES_MAX)
+	if (paths->count == FILES_MAX || unit->code->path_count++ >= PATHS_MAX)
 		return false;
 	if (paths->count == paths->room) {
 		size_t room = paths->room ? 2 * paths->room : 16;
@@ -121,12 +120,17 @@ static const char *path_at(const struct paths *paths, uint64_t i)
 static bool file_add(struct unit *unit, const char *name, uint64_t directory)
 {
 	const char *in = path_at(&unit->directories, directory), *base = path_at(&unit->directories, 0);
+	struct gpu_code *code = unit->code;
+	bool is_below = in[0] != '/' && base[0] == '/' && directory;
 
-	if (name[0] != '/' && in[0] && in[0] != '/' && base[0] == '/' && directory)
-		name = arena_printf(&unit->code->arena, "%s/%s/%s", base, in, name);
-	else if (name[0] != '/' && in[0])
-		name = arena_printf(&unit->code->arena, "%s/%s", in, name);
-	return name && path_add(&unit->files, name);
+	if (name[0] == '/' || !in[0])
+		return path_add(unit, &unit->files, name);
+	code->path_bytes += strlen(name) + strlen(in) + (is_below ? strlen(base) : 0) + 3;
+	if (code->path_bytes > PATHS_BYTES_MAX)
+		return false;
+	name = is_below ? arena_printf(&code->arena, "%s/%s/%s", base, in, name)
+			: arena_printf(&code->arena, "%s/%s", in, name);
+	return name && path_add(unit, &unit->files, name);
 }
 
 /* Up to DWARF 4: strings, an empty one ends each table; numbers count from 1, directory 0 is the compiler's
@@ -135,10 +139,10 @@ static void tables_old(struct unit *unit, struct cursor *in)
 {
 	const char *name;
 
-	path_add(&unit->directories, "");
-	while (*(name = text(in)) && path_add(&unit->directories, name))
+	path_add(unit, &unit->directories, "");
+	while (*(name = text(in)) && path_add(unit, &unit->directories, name))
 		;
-	path_add(&unit->files, "");
+	path_add(unit, &unit->files, "");
 	while (!in->bad && *(name = text(in))) {
 		uint64_t directory = leb(in, false);
 
@@ -157,9 +161,9 @@ static const char *form_text(const struct unit *unit, struct cursor *in, uint64_
 	case DW_FORM_string:
 		return text(in);
 	case DW_FORM_line_strp:
-		return text_of(unit->line_strings, fixed(in, offset));
+		return gpu_string_at(unit->line_strings, fixed(in, offset));
 	case DW_FORM_strp:
-		return text_of(unit->strings, fixed(in, offset));
+		return gpu_string_at(unit->strings, fixed(in, offset));
 	case DW_FORM_data1:
 		*number = fixed(in, 1);
 		return "";
@@ -199,7 +203,7 @@ static void table_new(struct unit *unit, struct cursor *in, bool is_files)
 		formats[i][0] = leb(in, false);
 		formats[i][1] = leb(in, false);
 	}
-	count = leb(in, false);
+	count = format_count ? leb(in, false) : 0; /* each takes a byte at least */
 	for (uint64_t i = 0; i < count && i < FILES_MAX && !in->bad; i++) {
 		const char *name = "";
 		uint64_t directory = 0, number = 0;
@@ -212,7 +216,7 @@ static void table_new(struct unit *unit, struct cursor *in, bool is_files)
 			else if (formats[f][0] == DW_LNCT_directory_index)
 				directory = number;
 		}
-		if (!(is_files ? file_add(unit, name, directory) : path_add(&unit->directories, name)))
+		if (!(is_files ? file_add(unit, name, directory) : path_add(unit, &unit->directories, name)))
 			in->bad = true;
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "store/hash.h"
 #include "timeline/run_find.h"
+#include "timeline/run_kernels.h"
 #include "timeline/run_parts.h"
 
 /* ---- strings ---- */
@@ -218,6 +219,7 @@ void run_close(struct run *run)
 	table_fini(&run->ops);
 	arena_fini(&run->arena);
 	names_cache_close(run->names);
+	run_kernels_free(run->kernels);
 	free(run->symbol);
 	free(run->debug_paths);
 	free(run->parts);

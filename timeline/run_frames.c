@@ -12,6 +12,7 @@
 
 #include "timeline/demangle.h"
 #include "timeline/run_function.h"
+#include "timeline/run_kernels.h"
 
 #define SHARED UINT32_MAX /* struct run_frame: the same in all stores */
 
@@ -125,12 +126,14 @@ static bool resolve_text(
 	struct run *run, struct run_frame *frame, unsigned part, const struct run_module *module)
 {
 	struct run_function function;
-	size_t size = 0;
-	const char *name = "";
+	size_t size = 0, symbol_size;
+	const char *name = "", *symbol;
 	char people[DEMANGLE_MAX];
 
 	if (frame->offset <= UINT32_MAX)
 		name = store_reader_text(run->parts[part].reader, (uint32_t)frame->offset, &size);
+	symbol = name;
+	symbol_size = size;
 	/* Kernels come with their linker's spelling. What was imported stays as it was written. */
 	if (is_recorded(run->parts[part].reader) && size > 2 && !memcmp(name, "_Z", 2) &&
 		demangle_symbol(name, people, sizeof(people))) {
@@ -139,7 +142,12 @@ static bool resolve_text(
 	}
 	function = function_named(run, name, size, module->path);
 	frame->is_resolved = true;
-	return add_plain(run, frame, &function);
+	run_kernel_place(run, symbol, symbol_size, &function.file, &function.line);
+	return add_line(run, frame, &function,
+		&(struct run_frame_line){.file = function.file,
+			.line = function.line,
+			.kind = RUN_SCOPE_FUNCTION,
+			.loop = RUN_LOOP_NONE});
 }
 
 static const char *intern_from(struct run *run, const struct store_reader *reader, uint32_t text)

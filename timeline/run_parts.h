@@ -78,9 +78,10 @@ struct run {
 	struct table modules;					    /* struct run_module */
 	struct table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */
 	struct table metrics;					    /* struct run_metric */
-	struct table ops;	    /* struct run_text; run operation = STORE_OP_TEXT + its number */
-	struct names_cache *names;  /* found after the recording; NULL: none */
-	struct store_scope *symbol; /* STORE_SCOPE_MAX of them */
+	struct table ops;	     /* struct run_text; run operation = STORE_OP_TEXT + its number */
+	struct names_cache *names;   /* found after the recording; NULL: none */
+	struct store_scope *symbol;  /* STORE_SCOPE_MAX of them */
+	struct run_kernels *kernels; /* run_kernels.c; NULL: not asked for yet */
 	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
 	bool is_live;
 };

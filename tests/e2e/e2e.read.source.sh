@@ -24,6 +24,29 @@ for want in 'h(); 40' 'g(1, 2); 50'; do # S4 10.4.2, as the sample's top says: g
 	near "share of the calls in ${want% *}" "${want##* }" "$(awk -F '\t' -v text="${want% *}" -v all="$whole" '
 		index($3, "\\t" text) { printf "%.1f", 100 * $4 / all; exit }' <rows)" 6
 done
+# A line that is ten times on each path counts once.
+cat >down.c <<'END'
+#include <time.h>
+__attribute__((noinline)) static void down(int n)
+{
+	if (n)
+		down(n - 1); /* CALL */
+	else
+		while (clock() < CLOCKS_PER_SEC / 2)
+			;
+	__asm__ volatile("" ::: "memory");
+}
+int main(void)
+{
+	down(10);
+	return 0;
+}
+END
+cc -O1 -g -o down "$PWD/down.c" || fail "down.c does not compile"
+record down -r -- ./down || fail "down does not end well"
+hpct-profile down.hpct --source down.c --format tsv >down.rows
+deep=$(hpct-profile down.hpct --format tsv | tsv '$c["kind"] == "root" { printf "%d", $c["CPUTIME:incl"] }')
+near "share of a recursive call" 100 "$(awk -F '\t' -v all="$deep" '/CALL/ { printf "%.1f", 100 * $4 / all }' down.rows)" 3
 line=$(sed -n 2p rows | cut -f2)
 same "one line asked for" "$line" "$(hpct-profile lines.hpct --source "deep/tree/lines.c:$line" --format tsv | sed 1d | cut -f2)"
 same "all lines of the file" "$(wc -l <built/deep/tree/lines.c)" \

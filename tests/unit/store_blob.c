@@ -71,6 +71,7 @@ static void test_what_went_in_comes_out(void **state)
 	struct error error;
 	void *bytes;
 	size_t size;
+	uint64_t key = 0;
 
 	(void)state;
 	srand(3);
@@ -86,6 +87,12 @@ static void test_what_went_in_comes_out(void **state)
 	expect_blob(reader, 2, "", 0);
 	expect_blob(reader, UINT64_MAX, large, LARGE);
 	assert_int_equal(store_reader_blob(reader, 3, &bytes, &size, &error), 0);
+	assert_int_equal(store_reader_blob_next(reader, &key, &error), 1);
+	assert_int_equal(key++, 1);
+	assert_int_equal(store_reader_blob_next(reader, &key, &error), 1);
+	assert_int_equal(key++, 2);
+	assert_int_equal(store_reader_blob_next(reader, &key, &error), 1);
+	assert_true(key == UINT64_MAX);
 	done(reader);
 	free(large);
 }

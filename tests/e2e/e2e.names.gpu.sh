@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Names and lines of GPU binaries by hpct-names, as the compilers' own tables say them: cubins kept with the tests,
+# AMD objects made here, before and after linking, with DWARF 4 and 5. A cut binary costs a message.
+. "$(dirname -- "$0")/expect.sh"
+gpu=$HPCT_SOURCE/tests/gpu
+name_at() { # FILE ADDRESS : name, file, line
+	hpct-names --no-shared "$1" "$2" | tsv '{ print $c["name"], $c["file"], $c["line"] }'
+}
+line_of() { grep -n -- "$1" "$2" | head -n 1 | cut -d: -f1; }
+
+# .text.field begins at 0x1780 in the file, gain lies 0xf0 in it, slope 0x120.
+source=/usr/src/field/field.cu
+same "a kernel" "field $source $(line_of 'void field' "$gpu/field.cu")" "$(name_at "$gpu/field-sm75.cubin" 1780)"
+same "its own code before what lies inside it" field "$(name_at "$gpu/field-sm75.cubin" 186f | cut -d' ' -f1)"
+same "a function inside it" "gain $source $(line_of 'return x' "$gpu/field.cu")" "$(name_at "$gpu/field-sm75.cubin" 1870)"
+same "another, by its demangled name" slope "$(name_at "$gpu/field-sm75.cubin" 18a0 | cut -d' ' -f1)"
+same "another section that begins at 0" "clear $source" "$(name_at "$gpu/field-sm75.cubin" 1700 | cut -d' ' -f1,2)"
+for size in 50 700 5000 8000; do
+	head -c $size "$gpu/field-sm75.cubin" >cut.cubin
+	hpct-names --no-shared cut.cubin 1780 >out 2>said
+	check "a cubin cut at $size bytes ends no program by a signal ($?)" test $? -lt 128
+done
+
+[ "$failed" -eq 0 ] || exit
+clang=$(command -v clang-14 clang | head -n 1)
+[ -n "$clang" ] || skip "AMD objects need clang, which is not installed; cubins were looked at"
+"$clang" --print-targets 2>/dev/null | grep -q amdgcn || skip "$clang makes no AMD objects; cubins were looked at"
+cat >amd.c <<'END'
+__attribute__((noinline)) static float gain(float x)
+{
+	return x * x + 1.0f;
+}
+
+void field(__attribute__((address_space(1))) float *out, int n)
+{
+	float sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += gain(out[i]);
+	*out = sum;
+}
+END
+lld=$(command -v ld.lld-14 ld.lld | head -n 1)
+for version in 4 5; do
+	"$clang" -target amdgcn-amd-amdhsa -mcpu=gfx906 -nogpulib -O1 -gdwarf-$version -c amd.c -o amd.o ||
+		fail "clang does not compile for AMD"
+	base=$(readelf -SW amd.o | sed 's/^ *\[ *[0-9]*\] *//' | awk '$1 == ".text" { print $4 }')
+	got=$(name_at amd.o "$base")
+	same "DWARF $version: a function of an object" "gain amd.c 2" "$(echo "$got" | sed 's,[^ ]*/,,')"
+	[ -n "$lld" ] && "$lld" -shared --export-dynamic amd.o -o amd.so || continue
+	# Linked, a symbol's value is its address; each row of the line table that has a line is asked for.
+	readelf --debug-dump=decodedline amd.so 2>/dev/null |
+		awk '$2 ~ /^[0-9]+$/ && $2 > 0 && $3 ~ /^0x/ { line[$3] = $2; order[++n] = $3 }
+			END { for (i = 1; i <= n; i++) print order[i], line[order[i]] }' | sort -u >rows
+	check "DWARF $version: rows of a linked object" test "$(wc -l <rows)" -gt 5
+	while read -r address line; do
+		same "DWARF $version: line at $address" "$line" "$(name_at amd.so "$address" | cut -d' ' -f3)"
+	done <rows
+done

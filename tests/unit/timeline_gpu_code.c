@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_gpu_code.c - functions and lines of cubins made of tests/gpu/field.cu (both kinds of relocations),
+ * what becomes of broken ones, and the place of a kernel in a run that keeps its binary.
+ */
+#include "tests/unit/timeline_small_run.h"
+
+#include "timeline/gpu_code.h"
+
+#define MUTANTS 4000
+
+static const char *const cubins[] = {GPU_BINARIES "/field-sm75.cubin", GPU_BINARIES "/field-sm90.cubin"};
+
+static uint8_t *file_read(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "rb");
+	uint8_t *bytes = malloc(1 << 20);
+
+	assert_non_null(file);
+	assert_non_null(bytes);
+	*size = fread(bytes, 1, 1 << 20, file);
+	fclose(file);
+	return bytes;
+}
+
+/* Line of a text of the source. */
+static uint32_t line_of(const char *wanted)
+{
+	FILE *file = fopen(GPU_BINARIES "/field.cu", "r");
+	char line[256];
+	uint32_t number = 0;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file)) {
+		number++;
+		if (strstr(line, wanted)) {
+			fclose(file);
+			return number;
+		}
+	}
+	fclose(file);
+	fail_msg("%s is not in field.cu", wanted);
+	return 0;
+}
+
+static const struct gpu_function *function_named(const struct gpu_code *code, const char *name)
+{
+	size_t count;
+	const struct gpu_function *functions = gpu_code_functions(code, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(functions[i].name, name))
+			return &functions[i];
+	fail_msg("no function %s", name);
+	return NULL;
+}
+
+static void check_lines(struct gpu_code *code, const char *function, const char *first, const char *last)
+{
+	const struct gpu_function *f = function_named(code, function);
+	uint32_t from = line_of(first), to = line_of(last), line;
+	const char *file;
+
+	for (uint64_t at = f->start; at < f->start + f->size; at += 16) {
+		const struct gpu_function *of = gpu_code_at(code, at);
+
+		assert_non_null(of);
+		if (of != f) /* inside it */
+			continue;
+		assert_true(gpu_code_line(code, at, &file, &line));
+		assert_string_equal(file, "/usr/src/field/field.cu");
+		assert_in_range(line, from, to + 1); /* the closing brace has code too */
+	}
+}
+
+static void test_functions_and_lines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof cubins / sizeof *cubins; i++) {
+		const struct gpu_function *field, *gain, *slope, *clear;
+		struct gpu_code *code;
+		struct error error;
+		size_t size, count;
+		uint8_t *bytes = file_read(cubins[i], &size);
+
+		assert_int_equal(gpu_code_open(&code, bytes, size, &error), 0);
+		gpu_code_functions(code, &count);
+		assert_int_equal(count, 4);
+		field = function_named(code, "field");
+		gain = function_named(code, "_Z4gainf");
+		slope = function_named(code, "_Z5slopefi");
+		clear = function_named(code, "_Z5clearPf");
+		assert_true(field->is_kernel && clear->is_kernel && !gain->is_kernel && !slope->is_kernel);
+		/* in one another, and apart from what begins at 0 too */
+		assert_true(gain->start > field->start && slope->start >= gain->start + gain->size);
+		assert_true(slope->start + slope->size <= field->start + field->size);
+		assert_true(clear->start + clear->size <= field->start);
+		assert_ptr_equal(gpu_code_at(code, field->start), field);
+		assert_ptr_equal(gpu_code_at(code, gain->start - 1), field);
+		assert_ptr_equal(gpu_code_at(code, gain->start), gain);
+		assert_ptr_equal(gpu_code_at(code, slope->start + slope->size - 1), slope);
+		assert_null(gpu_code_at(code, clear->start - 1));
+		assert_null(gpu_code_at(code, field->start + field->size));
+		check_lines(code, "field", "void field", "out[n] = slope");
+		check_lines(code, "_Z4gainf", "float gain", "return x * x");
+		check_lines(code, "_Z5slopefi", "float slope", "return sum;");
+		check_lines(code, "_Z5clearPf", "void clear", "*out = 0;");
+		gpu_code_close(code);
+		free(bytes);
+	}
+}
+
+static void test_broken_ones(void **state)
+{
+	(void)state;
+	small_seed("gpu_code");
+	for (unsigned i = 0; i < MUTANTS; i++) {
+		struct gpu_code *code;
+		struct error error;
+		size_t size;
+		uint8_t *bytes = file_read(cubins[i % 2], &size), *cut;
+		const char *file;
+		uint32_t line;
+
+		for (uint64_t n = 1 + small_below(12); n; n--)
+			bytes[small_below(size)] = (uint8_t)small_draw();
+		size = small_below(4) ? size : small_below(size);
+		cut = malloc(size + 1); /* so that one byte too far is seen */
+		assert_non_null(cut);
+		memcpy(cut, bytes, size);
+		free(bytes);
+		bytes = realloc(cut, size ? size : 1);
+		if (gpu_code_open(&code, bytes, size, &error) == 0) {
+			for (uint64_t at = 0x1500; at < 0x1a00; at += 16) {
+				const struct gpu_function *f = gpu_code_at(code, at);
+
+				assert_true(!f || (at >= f->start && at - f->start < f->size));
+				if (gpu_code_line(code, at, &file, &line))
+					assert_true(strlen(file) > 0 && line > 0);
+			}
+			gpu_code_close(code);
+		}
+		free(bytes);
+	}
+}
+
+static uint32_t kernel_context(struct small_run *small, const char *name)
+{
+	uint32_t context = store_writer_context(
+		small->writer, STORE_CONTEXT_NONE, STORE_MODULE_RESERVED, STORE_FRAME_GPU_KERNEL);
+
+	return store_writer_context(small->writer, context, store_writer_text_module(small->writer),
+		small_text(small->writer, name));
+}
+
+static const struct run_function *function_at(const struct small_run *small, uint32_t context)
+{
+	uint32_t scope = run_context(small->run, run_context_of(small->run, 0, context))->scope;
+
+	return run_function(small->run, run_scope(small->run, scope)->function);
+}
+
+static void test_kernels_of_a_run(void **state)
+{
+	struct store_stream queue = {.kind = STORE_STREAM_GPU};
+	struct small_run small;
+	uint32_t field, clear, other;
+	size_t size;
+	uint8_t *bytes = file_read(cubins[0], &size);
+
+	(void)state;
+	small_begin(&small);
+	store_writer_meta(small.writer, "recorder", "hpct"); /* whose kernels are demangled */
+	store_writer_stream(small.writer, &queue);
+	store_writer_blob(small.writer, 7, "no binary", 9);
+	store_writer_blob(small.writer, 8, bytes, size);
+	store_writer_blob(small.writer, 9, bytes, size / 2);
+	field = kernel_context(&small, "field");
+	clear = kernel_context(&small, "_Z5clearPf");
+	other = kernel_context(&small, "other");
+	small_ready(&small);
+	assert_string_equal(function_at(&small, field)->file, "/usr/src/field/field.cu");
+	assert_int_equal(function_at(&small, field)->line, line_of("void field"));
+	assert_string_equal(function_at(&small, clear)->name, "clear");
+	assert_int_equal(function_at(&small, clear)->line, line_of("void clear"));
+	assert_int_equal(
+		run_context(small.run, run_context_of(small.run, 0, clear))->line, line_of("void clear"));
+	assert_string_equal(function_at(&small, other)->file, "");
+	small_end(&small);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions_and_lines),
+		cmocka_unit_test(test_broken_ones), cmocka_unit_test(test_kernels_of_a_run)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
