@@ -330,6 +330,8 @@ static int rate_put(const struct summary *summary, char *text, size_t room)
 {
 	int used = 0;
 
+	if (!summary->processes)
+		return 0; /* nothing was measured */
 	if (summary->cpu_ns)
 		used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
 			(unsigned long)rate_got(summary), summary->sampler,

@@ -296,7 +296,7 @@ static int message_send(
 	memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
 	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
 	if (!REAL(connect)(connection, (struct sockaddr *)&address, sizeof(address)) &&
-		sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello))
+		REAL(sendmsg)(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello))
 		result = 0;
 	close(connection);
 	return result;
@@ -410,7 +410,7 @@ static void name_refresh(struct event_ring *ring)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	got = read(fd, name, sizeof(name) - 1);
+	got = REAL(read)(fd, name, sizeof(name) - 1);
 	close(fd);
 	name[got > 0 ? strcspn(name, "\n") : 0] = '\0';
 	if (name[0])

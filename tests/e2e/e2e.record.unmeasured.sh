@@ -27,3 +27,5 @@ code "an unmeasured program and --strict" 125 hpct-record --strict -o strict.hpc
 same "it does not run" "" "$(cat out)"
 code "an unmeasured child" 5 record child -- sh -c './static hello; exit $?'
 same "an unmeasured child: stdout" "hello 1" "$(cat out)"
+hpct-record -o rateless.hpct --summary summary -- ./static hello >out 2>err
+check "an unmeasured program has no rate: $(cat summary)" [ -z "$(grep -E '^(rate|samples by)' summary)" ]
