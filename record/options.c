@@ -57,7 +57,7 @@ static const struct option long_options[] = {
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
-	{"with-sources", no_argument, NULL, 'K'},
+	{"with-sources", no_argument, NULL, 'Z'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
 	{"process-fraction", required_argument, NULL, 'f'},
@@ -215,7 +215,7 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	case 'W':
 		options->no_switches = true;
 		return 0;
-	case 'K':
+	case 'Z':
 		options->with_sources = true;
 		return 0;
 	case 'N':
