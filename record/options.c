@@ -26,7 +26,7 @@ const char options_help[] =
 	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
 	"                         Again for what is counted: page-faults@1, IO, MEMLEAK\n"
 	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
-	"  -e gpu=auto|off|NAME   operations on GPUs: nvidia, opencl, level0; auto: as used\n"
+	"  -e gpu=auto|off|NAME   GPU operations: nvidia, opencl, level0; auto: as used\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary there (it is in the run anyway)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"

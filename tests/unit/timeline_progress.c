@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,11 +32,20 @@ static void terminal_open(int *master, int *terminal)
 	assert_true(*terminal >= 0);
 }
 
+/* What comes within a moment: the kernel passes it on in its own time. */
 static const char *seen(int fd, char text[512])
 {
-	ssize_t size = read(fd, text, 511);
+	struct pollfd there = {fd, POLLIN, 0};
+	size_t size = 0;
 
-	text[size > 0 ? size : 0] = '\0';
+	while (size < 511 && poll(&there, 1, 200) > 0) {
+		ssize_t more = read(fd, text + size, 511 - size);
+
+		if (more <= 0)
+			break;
+		size += (size_t)more;
+	}
+	text[size] = '\0';
 	return text;
 }
 
