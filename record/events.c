@@ -258,7 +258,7 @@ struct composed {
 	unsigned count;
 	bool is_perf;
 	bool is_derived; /* `time` comes from a derived one and makes way for a source */
-	bool calls[2]; /* by called[] */
+	bool calls[2];	 /* by called[] */
 };
 
 /* Not sampled: told of by the calls themselves. */

@@ -27,7 +27,7 @@ struct store_rollers {
 	struct roller_place *places; /* [stream] */
 	uint32_t count, capacity;
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
-	bool failed; /* memory is out: no more rollups, and nothing else is lost */
+	bool failed;	     /* memory is out: no more rollups, and nothing else is lost */
 };
 void store_rollers_fini(struct store_rollers *rollers);
 

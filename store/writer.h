@@ -25,9 +25,9 @@ int store_writer_close(struct store_writer *writer, struct error *error);
 /* Closes without a commit. */
 void store_writer_abort(struct store_writer *writer);
 
-/* Flight recording: from now on commits drop what ended more than keep_ns before now_ns, in steps of an eighth
- * of keep_ns or less, and keep its rollups. To be called before each commit. What comes later than it is kept
- * counts as lost. */
+/* Flight recording: from now on commits drop what ended more than keep_ns before now_ns, in steps of an
+ * eighth of keep_ns or less, and keep its rollups. To be called before each commit. What comes later than it
+ * is kept counts as lost. */
 void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t keep_ns);
 
 /* Makes all that was added since the last commit visible and (but for the disk's own cache) durable. */

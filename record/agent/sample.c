@@ -62,8 +62,9 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 
 #define LONG_WALK 16384 /* frames */
 #define LONG_SHARE 4 /* of a period: a sample that takes longer could be followed by the next one at once */
-#define REST 16 /* times as long as it took, no sample follows a long one: a sixteenth of the thread's time \
-		 */
+#define REST                                                                                           \
+	16 /* times as long as it took, no sample follows a long one: a sixteenth of the thread's time \
+	    */
 
 static inline void path_sample(
 	struct thread *t, const ucontext_t *context, uint32_t metric, uint64_t weight, uint64_t now_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fuzz timeline_gpu_code - hostile GPU binaries: any address has the innermost function that covers it or none, and
- * lines have a file. Seeds: tests/gpu/.
+ * fuzz timeline_gpu_code - hostile GPU binaries: any address has the innermost function that covers it or
+ * none, and lines have a file. Seeds: tests/gpu/.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_source_file.c - where source files are looked for, how they are split, and that what is no plain file of a
- * sane size is neither read nor waited for.
+ * timeline_source_file.c - where source files are looked for, how they are split, and that what is no plain
+ * file of a sane size is neither read nor waited for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
