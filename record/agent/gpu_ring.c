@@ -103,13 +103,23 @@ static void *record_begin(uint8_t type, uint32_t node, uint64_t bytes)
 	return NULL;
 }
 
-static uint64_t bytes_hash(const void *data, size_t size, uint64_t hash)
+/* Eight bytes at a time: kernels' names are long, and GPU binaries large. */
+static uint64_t bytes_hash(const void *data, uint64_t bytes, uint64_t hash)
 {
-	const unsigned char *bytes = data;
+	const char *at = data;
+	uint64_t word;
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	hash ^= bytes;
+	for (; bytes >= sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
+		hash ^= hash >> 32;
+	}
+	word = 0;
+	memcpy(&word, at, bytes);
+	hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
+	hash ^= hash >> 32;
+	return hash ? hash : 1;
 }
 
 #define HASH_TEXT UINT64_C(0xcbf29ce484222325)
@@ -286,21 +296,6 @@ void gpu_lost(uint64_t count)
 
 /* ---- GPU binaries ---- */
 
-/* Eight bytes at a time: they may be large. */
-static uint64_t image_hash(const void *image, uint64_t bytes)
-{
-	uint64_t hash = HASH_TEXT ^ bytes, word;
-	const char *at = image;
-
-	for (; bytes >= sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
-		hash ^= hash >> 32;
-	}
-	hash = bytes_hash(at, bytes, hash);
-	return hash ? hash : 1;
-}
-
 static void image_send(const void *image, uint64_t bytes, uint64_t hash)
 {
 	int memory = (int)syscall(SYS_memfd_create, "hpct-gpu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -323,7 +318,7 @@ static void image_send(const void *image, uint64_t bytes, uint64_t hash)
 
 uint64_t gpu_module(const void *image, uint64_t bytes)
 {
-	uint64_t hash = image_hash(image, bytes);
+	uint64_t hash = bytes_hash(image, bytes, HASH_TEXT);
 	bool is_known;
 	int error = errno;
 

@@ -64,9 +64,11 @@ static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsig
 			&t->path_nodes[depth]);
 }
 
+/* For now_ns 0 the clock is read here: most paths are known and need no batch of their own. */
 static bool batch_begin(struct thread *t, unsigned nodes, uint64_t bytes, uint64_t now_ns)
 {
-	return ring_begin(&t->ring, nodes * sizeof(struct event_node_record) + bytes, bytes, now_ns);
+	return ring_begin(&t->ring, nodes * sizeof(struct event_node_record) + bytes, bytes,
+		now_ns ? now_ns : process_now_ns());
 }
 
 /* The first frame, from the root, whose node is not in the tree yet; path_nodes holds those before it. */

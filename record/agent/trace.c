@@ -60,11 +60,10 @@ uint32_t trace_path(struct thread *t)
 uint32_t trace_path_into(struct thread *t, uint64_t function)
 {
 	struct arch_registers start;
-	uint64_t now_ns = process_now_ns();
 	uint32_t node;
 
 	arch_registers_here(&start);
-	if (path_open_into(t, &start, function, 0, now_ns, &node) != PATH_OPEN)
+	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN)
 		return t->root;
 	return node;
 }

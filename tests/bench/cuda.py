@@ -200,6 +200,21 @@ def clock(bench):
          " / ".join(f"{errors[int(q * (len(errors) - 1))] / 1e3:.2f}" for q in (0.5, 0.99, 1)), "<= 2")
     slack = statistics.median(ended - let for _, _, let, ended in told)
     line("clock: width of the bounds, median, us", f"{slack / 1e3:.2f}")
+    shared(spans, told, origin)
+
+
+def shared(spans, told, origin):
+    """Handshakes of the same tenth of a second have the same error: it lies within all their bounds at once."""
+    slices = {}
+    for (begin, end), (before, runs, let, ended) in zip(spans, told):
+        low, high = slices.get(before // 10**8, (-10**9, 10**9))
+        slices[before // 10**8] = (max(low, before - begin - origin, let - end - origin),
+                                   min(high, runs - begin - origin, ended - end - origin))
+    line("clock: what all handshakes of 0.1 s allow, widest, us",
+         f"{min(low for low, _ in slices.values()) / 1e3:.2f} .. {max(high for _, high in slices.values()) / 1e3:.2f}",
+         "within -2 .. 2")
+    empty = sum(1 for low, high in slices.values() if low > high)
+    line("clock: tenths of a second that allow none", f"{empty} of {len(slices)}", "0")
 
 
 PARTS = {"check": check, "exits": exits, "launch": launch, "train": train, "clock": clock, "size": size}
