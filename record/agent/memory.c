@@ -241,6 +241,7 @@ static struct tally *here(struct thread *t)
 		return tally;
 	if (!tally->total)
 		tally_bind(t, tally, key, node, TALLY_ALLOCATED);
+	trace_path_walk(t);
 	tally->owner = t->path_count ? site_of(t->path_root, t->path, t->path_count) : site_of(node, NULL, 0);
 	return tally->owner ? tally : NULL;
 }

@@ -15,6 +15,7 @@
 #include "record/agent/process.h"
 #include "record/agent/ring.h"
 #include "record/agent/source.h"
+#include "record/agent/trail.h"
 #include "record/agent/unwind.h"
 
 #define TRACE_TEXTS 64 /* a power of two */
@@ -55,6 +56,8 @@ struct thread {
 	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
+	struct trail trails[TRAILS];
+	unsigned trail_next; /* the one to be replaced */
 	uint64_t random;	 /* see memory.c; 0: not begun */
 	struct tallied *tallied; /* see tally.h; NULL: nothing was so far */
 	uintptr_t wait_frame;	 /* of the outermost wait under way, see wait.h */

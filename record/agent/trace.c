@@ -6,6 +6,7 @@
 
 #include "record/agent/path.h"
 #include "record/agent/sample.h"
+#include "record/agent/trail.h"
 
 #define TEXT_BYTES_MAX 1024u
 #define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
@@ -16,6 +17,7 @@ void trace_init(struct thread *t)
 	t->deferred_ns = 0;
 	t->text_count = 0;
 	t->wait_frame = 0;
+	trail_clear(t);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
 	memset(t->texts, 0, sizeof(t->texts));
 }
@@ -63,9 +65,20 @@ uint32_t trace_path_into(struct thread *t, uint64_t function)
 	uint32_t node;
 
 	arch_registers_here(&start);
+	node = trail_find(t, &start, function);
+	if (node)
+		return node;
 	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN)
 		return t->root;
+	if (t->path_root == t->root)
+		trail_note(t, &start, function, node);
 	return node;
+}
+
+uint32_t trace_path_walk(struct thread *t)
+{
+	trail_clear(t);
+	return trace_path(t);
 }
 
 /* FNV-1a, never 0. */

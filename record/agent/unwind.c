@@ -331,3 +331,53 @@ enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *
 	}
 	return step == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
 }
+
+/* Where the frame pointer came from that a rule may ask for; place 0: from `start`. */
+static struct unwind_word fp_word(const struct unwinder *u, const struct unwind_rule *rule)
+{
+	return (struct unwind_word){
+		u->registers.value[ARCH_SP] + (uint64_t)(rule->fp_words * 8L), u->registers.value[ARCH_FP]};
+}
+
+static bool is_on_stack(const struct cfi_memory *memory, const struct unwind_word *word)
+{
+	return word->place >= memory->low && word->place + sizeof(uint64_t) <= memory->high;
+}
+
+/* Most frames save a frame pointer that nobody asks for, and that means something else to their callers: only
+ * what a rule has used counts. */
+unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, struct unwind_word *words,
+	unsigned most, bool *with_fp)
+{
+	struct unwind_word fp = {0};
+	unsigned count = 0;
+	bool exact = true;
+
+	u->registers = *start;
+	*with_fp = false;
+	for (;;) {
+		uint64_t pc = u->registers.value[ARCH_PC] - !exact;
+		const struct unwind_rule *rule = cache_entry(u, pc);
+
+		if (rule->pc != pc || (rule->flags & RULE_LOADER) || count + 2 > most)
+			return 0;
+		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST)
+			return count;
+		if ((rule->kind != RULE_SP && rule->kind != RULE_FP) || step_simple(u, rule) != STEP_ON)
+			return 0;
+		if (rule->kind == RULE_FP && fp.place)
+			words[count++] = fp;
+		else if (rule->kind == RULE_FP)
+			*with_fp = true;
+		/* A step leaves the CFA as the stack pointer. */
+		words[count++] =
+			(struct unwind_word){u->registers.value[ARCH_SP] + (uint64_t)(rule->ra_words * 8L),
+				u->registers.value[ARCH_PC]};
+		if (rule->fp_words)
+			fp = fp_word(u, rule);
+		if (!is_on_stack(&u->space.memory, &words[count - 1]) ||
+			(fp.place && !is_on_stack(&u->space.memory, &fp)))
+			return 0;
+		exact = false;
+	}
+}

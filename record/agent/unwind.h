@@ -67,6 +67,18 @@ enum unwind_result { UNWIND_FULL, UNWIND_PARTIAL };
 /* Walks from `start`; frames[0..count) hold the stack, innermost first. */
 enum unwind_result unwind_walk(struct unwinder *unwinder, const struct arch_registers *start);
 
+/* A word of the stack that a walk has gone by. */
+struct unwind_word {
+	uint64_t place; /* readable as long as the stack pointer is where the walk began */
+	uint64_t value;
+};
+
+/* The words that unwind_walk, which has just found this stack full, has taken: while they hold, and pc and
+ * stack pointer of `start`, for *with_fp its frame pointer too, another walk gives the same. Their number; 0:
+ * more than `most`, or it depends on other things. */
+unsigned unwind_words(struct unwinder *unwinder, const struct arch_registers *start,
+	struct unwind_word *words, unsigned most, bool *with_fp);
+
 /* Drops all cached rules: a module was unloaded. */
 void unwind_cache_clear(struct unwinder *unwinder);
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trail.h - call paths that a thread walks again and again, as a loop does that
+ * launches kernels or allocates. All that simple unwind rules take from the stack is
+ * kept with the path's node: as long as these words, and the registers that the walk
+ * began with, are what they were, so is the path, and nobody has to walk.
+ *
+ *   node = trail_find(t, &start, function);          0: walk, then
+ *   trail_note(t, &start, function, node);           the second time it is kept
+ *
+ * One thread, its ring entered.
+ */
+#ifndef RECORD_AGENT_TRAIL_H
+#define RECORD_AGENT_TRAIL_H
+
+#include <stdint.h>
+
+#include "record/agent/unwind.h"
+
+#define TRAILS 8u
+#define TRAIL_WORDS 160 /* of one path: two a frame at most */
+
+struct trail {
+	uint64_t pc, sp, fp, function; /* where the walk began */
+	uint32_t node;		       /* 0: the entry is empty */
+	uint32_t generation;	       /* of the modules' places, see module_generation */
+	unsigned count;		       /* 0: seen once, not kept yet */
+	bool with_fp;		       /* the path hangs on the frame pointer that the walk began with */
+	struct unwind_word words[TRAIL_WORDS];
+};
+
+struct thread;
+
+/* Node of the path that begins at `start`, inside `function` (0: none); 0: it is not kept. */
+uint32_t trail_find(const struct thread *t, const struct arch_registers *start, uint64_t function);
+
+/* That path was walked, in full, to `node`. */
+void trail_note(struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node);
+
+/* A new claim of the ring has nodes of its own. */
+void trail_clear(struct thread *t);
+
+#endif
