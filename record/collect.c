@@ -239,10 +239,7 @@ static void process_take(struct collector *collector, struct hello *hello)
 		hello_refuse(HELLO_SWITCHES, hello); /* memory and pidfd are closed already */
 		return;
 	}
-	for (unsigned i = 0; i < hello->event_count; i++)
-		if (switches_add(&process->switches, hello->events[i], hello->switch_bytes, 0))
-			process->switches_refused++;
-	if (switches_settle(process))
+	if (switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
 		process->switches_refused++;
 	process->next = collector->processes;
 	process->is_discarded = collector->has_failed;
