@@ -464,6 +464,16 @@ static int loading(unsigned ms, unsigned count)
 	return 0;
 }
 
+int MPI_Init(int *, char ***) __attribute__((weak));
+
+/* A program that uses MPI where it is, and asks as such programs do. */
+static int names(unsigned unused, unsigned unused_too)
+{
+	(void)unused, (void)unused_too;
+	printf("linked %d found %d\n", MPI_Init != NULL, dlsym(RTLD_DEFAULT, "MPI_Comm_rank") != NULL);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(unsigned, unsigned);
@@ -485,6 +495,7 @@ static const struct {
 	{"burn", burn},
 	{"descriptors", descriptors},
 	{"loading", loading},
+	{"names", names},
 };
 
 int main(int argc, char **argv)
