@@ -34,7 +34,7 @@ field() { # KEY : of the process line
 	sed -n "s/^process.* $1=\([^ ]*\).*/\1/p" dump
 }
 
-for mode in "threads 8 200" "sleepy 200 100" "signals 40 0" "destructors 60 0" "failed-exec 30 0" "ends 0 40"; do
+for mode in "threads 8 200" "sleepy 200 100" "signals 40 0" "destructors 60 0" "failed-exec 30 0" "ends 0 40" "looked-up 60 0"; do
 	probe $mode
 	weights "$mode"
 done
