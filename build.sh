@@ -231,7 +231,7 @@ usage: ./build.sh [VERB]
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
-  bench    measure overhead, start-up, bytes per sample and time to the first screen;
+  bench    measure overhead beside perf and hpcrun, start-up, bytes per sample and time to the first screen;
            \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors

@@ -2,8 +2,8 @@
 /*
  * collect.c - see collect.h. One thread, one loop:
  *
- *   listener   agents and launchers say hello        rings      drained every 50 ms while records come,
- *   launchers  "my program has ended"                           every 250 ms while none do; see drain_ms()
+ *   listener   agents and launchers say hello        rings      drained every 50 ms while records come, 100
+ *   launchers  "my program has ended"                           while few do, 250 while none; see drain_ms()
  *   pidfds     a process has died: drain and close   hpct-names answers become symbols
  *                                                    commit     once a second, earlier above 8 MiB
  */
@@ -33,8 +33,9 @@
 
 #define DRAIN_MS 50
 #define DRAIN_IDLE_MS 250
-#define DRAIN_GPU_MS 10 /* launches come in storms: a ring holds some 8000 */
-#define DRAIN_SOON_MS 2 /* a ring was a quarter full */
+#define DRAIN_GPU_MS 10	  /* launches come in storms: a ring holds some 8000 */
+#define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
+#define DRAIN_CALM_MS 100 /* none held a 32nd */
 #define COMMIT_NS UINT64_C(1000000000)
 #define COMMIT_BYTES (8u << 20)
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
@@ -79,6 +80,7 @@ struct collector {
 	bool is_dirty;
 	bool has_failed; /* the store takes no more: drain and count on */
 	bool is_closing;
+	bool is_called; /* the listener has a connection, or a launcher something to say */
 	struct error failure;
 };
 
@@ -239,10 +241,7 @@ static void process_take(struct collector *collector, struct hello *hello)
 		hello_refuse(HELLO_SWITCHES, hello); /* memory and pidfd are closed already */
 		return;
 	}
-	for (unsigned i = 0; i < hello->event_count; i++)
-		if (switches_add(&process->switches, hello->events[i], hello->switch_bytes, 0))
-			process->switches_refused++;
-	if (switches_settle(process))
+	if (switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
 		process->switches_refused++;
 	process->next = collector->processes;
 	process->is_discarded = collector->has_failed;
@@ -439,16 +438,19 @@ static size_t rings_drain(struct collector *collector)
 static void wait_for_news(struct collector *collector, int timeout_ms)
 {
 	struct pollfd polled[64 + POLLED_RINGS_MAX];
-	unsigned count = 0, rings;
+	unsigned count = 0, callers, rings;
 	int names = naming_descriptor(collector->naming);
+	const struct launcher *launcher;
 
 	polled[count++] = (struct pollfd){collector->listener, POLLIN, 0};
 	for (struct caller *at = collector->callers; at && count < 16; at = at->next)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	if (names >= 0)
 		polled[count++] = (struct pollfd){names, POLLIN, 0};
-	for (struct launcher *at = collector->launchers; at && count < 32; at = at->next)
-		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
+	launcher = collector->launchers;
+	for (; launcher && count < 32; launcher = launcher->next)
+		polled[count++] = (struct pollfd){launcher->connection, POLLIN, 0};
+	callers = count;
 	for (struct measured *at = collector->processes; at && count < 64; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
 	rings = count;
@@ -457,6 +459,10 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 		count += switches_poll(
 			at->switches, polled + count, (unsigned)(sizeof(polled) / sizeof(polled[0])) - count);
 	poll(polled, count, timeout_ms);
+	/* To ask in vain costs a system call each, and the listener's makes a file first. */
+	collector->is_called = launcher || collector->callers;
+	for (unsigned i = 0; i < callers; i++)
+		collector->is_called |= polled[i].revents != 0;
 	for (struct measured *at = collector->processes; at; at = at->next)
 		switches_polled(at->switches, polled + rings, count - rings);
 }
@@ -555,13 +561,15 @@ static void launchers_answer(struct collector *collector)
 /* How long the rings may fill, by how full they were and by who fills them. */
 static int drain_ms(struct collector *collector, size_t records)
 {
-	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : records ? DRAIN_MS : DRAIN_IDLE_MS;
+	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : records ? DRAIN_CALM_MS : DRAIN_IDLE_MS;
 
 	for (struct measured *at = collector->processes; at; at = at->next) {
-		if (at->join && timeout_ms > DRAIN_GPU_MS)
-			timeout_ms = DRAIN_GPU_MS;
-		if (at->fullest_bytes > EVENT_RING_DATA / 4)
-			timeout_ms = DRAIN_SOON_MS;
+		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
+				: at->join				   ? DRAIN_GPU_MS
+				: at->fullest_bytes > EVENT_RING_DATA / 32 ? DRAIN_MS
+									   : timeout_ms;
+
+		timeout_ms = wanted_ms < timeout_ms ? wanted_ms : timeout_ms;
 		at->fullest_bytes = 0;
 	}
 	return timeout_ms;
@@ -573,8 +581,10 @@ static void step(struct collector *collector)
 	size_t unnamed;
 
 	wait_for_news(collector, drain_ms(collector, records));
-	listener_serve(collector);
-	launchers_serve(collector);
+	if (collector->is_called) {
+		listener_serve(collector);
+		launchers_serve(collector);
+	}
 	records = rings_drain(collector);
 	children_judge(collector);
 	unnamed = naming_outstanding(collector->naming);

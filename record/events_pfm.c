@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_pfm.c - events by the names of libpfm4, the only file that knows it. Without it, a sentence. */
+/* events_pfm.c - events by the names of libpfm4, the only file that knows it. It is loaded when a name of it
+ * is asked for: the loader has a millisecond's work with its tables. Without it, a sentence. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,20 +11,63 @@
 
 #include <perfmon/pfmlib_perf_event.h>
 
+#define LIBRARY "libpfm.so.4"
+
+static struct {
+	__typeof__(pfm_initialize) *initialize;
+	__typeof__(pfm_get_os_event_encoding) *encoding;
+	__typeof__(pfm_strerror) *strerror;
+	__typeof__(pfm_get_event_next) *event_next;
+	__typeof__(pfm_get_event_info) *event_info;
+	__typeof__(pfm_get_pmu_info) *unit_info;
+	void *library;
+} pfm;
+
+static bool load(void)
+{
+	static const struct {
+		const char *name;
+		void *place;
+	} functions[] = {
+		{"pfm_initialize", &pfm.initialize},
+		{"pfm_get_os_event_encoding", &pfm.encoding},
+		{"pfm_strerror", &pfm.strerror},
+		{"pfm_get_event_next", &pfm.event_next},
+		{"pfm_get_event_info", &pfm.event_info},
+		{"pfm_get_pmu_info", &pfm.unit_info},
+	};
+
+	pfm.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	for (unsigned i = 0; pfm.library && i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *found = dlsym(pfm.library, functions[i].name);
+
+		if (!found)
+			pfm.library = NULL;
+		memcpy(functions[i].place, &found, sizeof(found));
+	}
+	return pfm.library;
+}
+
 static bool is_ready(void)
 {
 	static int state; /* 1: ready, -1: refused */
 
 	if (!state)
-		state = pfm_initialize() == PFM_SUCCESS ? 1 : -1;
+		state = load() && pfm.initialize() == PFM_SUCCESS ? 1 : -1;
 	return state > 0;
+}
+
+static const char *refusal_text(void)
+{
+	return pfm.library ? "libpfm4 knows no counters of this processor"
+			   : "install libpfm4, which knows the names: " LIBRARY " is not found";
 }
 
 static int encode(struct perf_event_attr *attr, const char *name)
 {
 	pfm_perf_encode_arg_t argument = {.attr = attr, .size = sizeof(argument)};
 
-	return pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &argument);
+	return pfm.encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &argument);
 }
 
 int events_encode(struct events_code *code, const char *name, struct error *error)
@@ -31,13 +76,12 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 	int result;
 
 	if (!is_ready())
-		return error_set(
-			error, ERROR_USAGE, "event %s: libpfm4 knows no counters of this processor", name);
+		return error_set(error, ERROR_USAGE, "event %s is not known: %s", name, refusal_text());
 	result = encode(&attr, name);
 	if (result != PFM_SUCCESS)
 		return error_set(error, ERROR_USAGE,
 			"event %s is not known (%s); hpct-record -L lists those that are", name,
-			pfm_strerror(result));
+			pfm.strerror(result));
 	code->type = attr.type;
 	code->config[0] = attr.config;
 	code->config[1] = attr.config1;
@@ -51,13 +95,13 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 static const char *unit_refusal(
 	const pfm_pmu_info_t *unit, const char *(*refusal)(const struct events_code *code))
 {
-	for (int i = unit->first_event; i != -1; i = pfm_get_event_next(i)) {
+	for (int i = unit->first_event; i != -1; i = pfm.event_next(i)) {
 		pfm_event_info_t event = {.size = sizeof(event)};
 		struct events_code code = {0};
 		struct error error;
 		char name[256];
 
-		if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
+		if (pfm.event_info(i, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
 			continue;
 		snprintf(name, sizeof(name), "%s::%s", unit->name, event.name);
 		if (!events_encode(&code, name, &error))
@@ -68,22 +112,23 @@ static const char *unit_refusal(
 
 static void unit_list(const pfm_pmu_info_t *unit)
 {
-	for (int i = unit->first_event; i != -1; i = pfm_get_event_next(i)) {
+	for (int i = unit->first_event; i != -1; i = pfm.event_next(i)) {
 		pfm_event_info_t event = {.size = sizeof(event)};
 
-		if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event) == PFM_SUCCESS)
+		if (pfm.event_info(i, PFM_OS_PERF_EVENT, &event) == PFM_SUCCESS)
 			printf("  %s::%-40s %s\n", unit->name, event.name, event.desc ? event.desc : "");
 	}
 }
 
 void events_list_units(const char *(*refusal)(const struct events_code *code))
 {
-	printf("By libpfm4, [unit::]event[:mask][:modifier]:\n");
+	printf("By libpfm4, [unit::]event[:mask][:modifier]:%s%s\n", is_ready() ? "" : " ",
+		is_ready() ? "" : refusal_text());
 	for (int i = 0; is_ready() && i < PFM_PMU_MAX; i++) {
 		pfm_pmu_info_t unit = {.size = sizeof(unit)};
 		const char *reason;
 
-		if (pfm_get_pmu_info((pfm_pmu_t)i, &unit) != PFM_SUCCESS || !unit.is_present)
+		if (pfm.unit_info((pfm_pmu_t)i, &unit) != PFM_SUCCESS || !unit.is_present)
 			continue;
 		reason = unit_refusal(&unit, refusal);
 		printf("%s (%s), %d events%s%s\n", unit.name, unit.desc, unit.nevents,

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "record/agent/environment.h"
 #include "store/event.h"
 #include "store/hash.h"
 
@@ -55,22 +56,35 @@ static uint64_t hash_texts(const char *a, const char *b)
 }
 
 /* The link stays: a program that outlives the collector must still find the agent it was told to load. */
-static int agent_link(struct host *host, const char *agent, struct error *error)
+static int link_make(const char *link, const char *to, struct error *error)
 {
 	char now[4096];
-	ssize_t length;
+	ssize_t length = readlink(link, now, sizeof(now) - 1);
+
+	if (length > 0 && (size_t)length == strlen(to) && !memcmp(now, to, (size_t)length))
+		return 0;
+	if (length >= 0)
+		unlink(link);
+	if (symlink(to, link) && errno != EEXIST)
+		return error_set(error, ERROR_IO, "cannot make the link %s: %s", link, strerror(errno));
+	return 0;
+}
+
+/* MPI's names lie beside the agent, there and here. */
+static int agent_link(struct host *host, const char *agent, struct error *error)
+{
+	char names[4096], link[HOST_PATH_MAX + 8];
+	int result;
 
 	snprintf(host->agent, sizeof(host->agent), "%.60s/agent-%016lx.so", host->base,
 		(unsigned long)hash_texts(agent, "agent"));
-	length = readlink(host->agent, now, sizeof(now) - 1);
-	if (length > 0 && (size_t)length == strlen(agent) && !memcmp(now, agent, (size_t)length))
+	result = link_make(host->agent, agent, error);
+	if (result || !environment_mpi_path(link, sizeof(link), host->agent))
+		return result;
+	if ((size_t)snprintf(names, sizeof(names), "%.*s/hpct-agent-mpi.so",
+		    (int)(strrchr(agent, '/') - agent), agent) >= sizeof(names))
 		return 0;
-	if (length >= 0)
-		unlink(host->agent);
-	if (symlink(agent, host->agent) && errno != EEXIST)
-		return error_set(
-			error, ERROR_IO, "cannot make the link %s: %s", host->agent, strerror(errno));
-	return 0;
+	return link_make(link, names, error);
 }
 
 static int place_lock(struct host *host, struct error *error)

@@ -4,6 +4,7 @@
  *
  *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, checked for owner and mode
  *     agent-HASH.so                             link to the agent, without spaces or colons in its path
+ *     agent-HASH-mpi.so                         link to MPI's names for it
  *     HASH/                                     one per launch id and run
  *       s                                       the collector's socket
  *

@@ -17,6 +17,7 @@
 
 #include "record/agent/environment.h"
 #include "record/agent/selection.h"
+#include "record/agent/target.h"
 #include "store/event.h"
 
 #define SIGNAL_COUNT 65
@@ -87,7 +88,7 @@ static void signals_restore(const struct signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
-/* A list of libraries separated by colons, the agent at its head. */
+/* A list of libraries separated by colons, ours at its head. */
 static int list_set(const char *name, const char *agent)
 {
 	const char *others = getenv(name);
@@ -99,6 +100,21 @@ static int list_set(const char *name, const char *agent)
 	result = setenv(name, list, 1);
 	free(list);
 	return result;
+}
+
+static int preload_set(const struct launch *launch)
+{
+	const char *agent = launch->host->agent;
+	char mpi[ENVIRONMENT_PATH];
+
+	if (launch->target->breaks_preload)
+		return 0;
+	if (list_set("LD_PRELOAD", agent))
+		return -1;
+	if (!target_has_mpi(AT_FDCWD, launch->target->path, environ) ||
+		!environment_mpi_path(mpi, sizeof(mpi), agent) || access(mpi, R_OK))
+		return 0;
+	return list_set("LD_PRELOAD", mpi);
 }
 
 /* Other words may follow. */
@@ -126,7 +142,7 @@ static int environment_set(const struct launch *launch)
 {
 	const struct host *host = launch->host;
 
-	return (!launch->target->breaks_preload && list_set("LD_PRELOAD", host->agent)) ||
+	return preload_set(launch) ||
 	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, host->agent)) ||
 	       (gpu_is_wanted(launch, "nvidia") &&
 		       (setenv(EVENT_ENV_CUDA, host->agent, 0) || setenv(EVENT_ENV_NVTX, host->agent, 0))) ||

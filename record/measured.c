@@ -201,7 +201,8 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 		records += outside_look(process, writer, now_ns);
 	if (records)
 		modules_unloaded(&process->modules, writer,
-			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT));
+			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT),
+			atomic_load(&process->shared->module_count));
 	return records;
 }
 

@@ -122,9 +122,10 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	return id;
 }
 
-void modules_unloaded(struct modules *modules, struct store_writer *writer, struct event_module *table)
+void modules_unloaded(
+	struct modules *modules, struct store_writer *writer, struct event_module *table, uint32_t count)
 {
-	for (uint32_t i = 0; i < EVENT_MODULE_MAX; i++) {
+	for (uint32_t i = 0; i < count && i < EVENT_MODULE_MAX; i++) {
 		if (!modules->ids[i] || modules->gone[i] ||
 			atomic_load_explicit(&table[i].state, memory_order_acquire) != EVENT_MODULE_GONE)
 			continue;

@@ -22,7 +22,8 @@ struct modules {
 uint32_t modules_find(struct modules *modules, struct store_writer *writer, struct event_module *table,
 	uint32_t slot, uint32_t pid, const char *executable);
 /* Notes the unload times that have come up. */
-void modules_unloaded(struct modules *modules, struct store_writer *writer, struct event_module *table);
+void modules_unloaded(
+	struct modules *modules, struct store_writer *writer, struct event_module *table, uint32_t count);
 
 /* Keeps the file of a module that was not found by a slot. */
 void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable);

@@ -11,20 +11,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/environment.h"
 #include "store/event.h"
 
-/* LD_PRELOAD without the agent; separated by colons or spaces, as ld.so has it. True: it was there. */
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length && length == strlen(wanted) && !memcmp(word, wanted, length);
+}
+
+/* LD_PRELOAD without the agent and MPI's names; separated by colons or spaces, as ld.so has it. True: it was
+ * there. */
 static bool preload_without(const char *preload, const char *agent, char *kept)
 {
+	char mpi[ENVIRONMENT_PATH] = "";
 	bool found = false;
 	size_t used = 0, length;
 
+	environment_mpi_path(mpi, sizeof(mpi), agent);
 	for (; *preload; preload += length) {
 		preload += strspn(preload, ": ");
 		length = strcspn(preload, ": ");
-		if (length && length == strlen(agent) && !memcmp(preload, agent, length)) {
+		if (is_word(preload, length, agent)) {
 			found = true;
-		} else if (length) {
+		} else if (length && !is_word(preload, length, mpi)) {
 			if (used)
 				kept[used++] = ':';
 			memcpy(kept + used, preload, length);

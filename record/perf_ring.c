@@ -62,12 +62,17 @@ static bool is_perf_event(int descriptor)
 	       !memcmp(got, wanted, sizeof(wanted) - 1);
 }
 
+static bool is_size(uint32_t bytes, size_t page)
+{
+	return bytes >= page && bytes <= RING_BYTES_MAX && !(bytes & (bytes - 1));
+}
+
 int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory = MAP_FAILED;
 
-	if (bytes >= page && bytes <= RING_BYTES_MAX && !(bytes & (bytes - 1)) && is_perf_event(event))
+	if (is_size(bytes, page) && is_perf_event(event))
 		memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
 	if (memory == MAP_FAILED) {
 		close(event);
@@ -85,12 +90,12 @@ void perf_ring_close(struct perf_ring *ring)
 		close(ring->event);
 }
 
-void perf_ring_copied(struct perf_ring *ring, void *memory)
+int perf_ring_copied(struct perf_ring *ring, void *memory, uint32_t bytes)
 {
-	uint32_t bytes = ring->bytes;
-
-	perf_ring_close(ring);
+	if (!is_size(bytes, (size_t)sysconf(_SC_PAGESIZE)))
+		return -1;
 	*ring = (struct perf_ring){.memory = memory, .bytes = bytes, .event = -1, .is_copy = true};
+	return 0;
 }
 
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t bytes)

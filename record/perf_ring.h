@@ -47,9 +47,9 @@ void switch_events_fini(struct switch_events *events);
 
 /* Takes the descriptor, whatever comes of it. 0; or negative: it is no perf event or cannot be mapped. */
 int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes);
-/* Takes up a copy of a ring, first page and `bytes` of data, in memory of the caller's. The event is closed.
- */
-void perf_ring_copied(struct perf_ring *ring, void *memory);
+/* Takes up a copy of a ring, first page and `bytes` of data, in memory of the caller's. Negative: no ring has
+ * that size. */
+int perf_ring_copied(struct perf_ring *ring, void *memory, uint32_t bytes);
 /* Adds what is there, in the ring's order, and counts losses. Returns the number of records; stops early when
  * memory fails. */
 size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events);

@@ -53,13 +53,17 @@ static struct process_ring *ring_room(struct switches *switches)
 	return &switches->rings[switches->count];
 }
 
-int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
+static struct process_ring *ring_next(struct switches **switches)
 {
-	struct process_ring *ring;
-
 	if (!*switches)
 		*switches = calloc(1, sizeof(**switches));
-	ring = *switches ? ring_room(*switches) : NULL;
+	return *switches ? ring_room(*switches) : NULL;
+}
+
+int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
+{
+	struct process_ring *ring = ring_next(switches);
+
 	if (!ring) {
 		close(event);
 		return -1;
@@ -96,7 +100,8 @@ void switches_free(struct switches *switches)
 	free(switches);
 }
 
-/* A mapping that comes after the program's own is gone gets an empty ring. */
+/* A mapping that comes after the program's own is gone gets an empty ring, and waits some 10 ms for it until
+ * the kernel has let go of the first. */
 static bool has_come_late(const struct measured *process)
 {
 	struct pollfd end = {process->pidfd, POLLIN, 0};
@@ -104,29 +109,44 @@ static bool has_come_late(const struct measured *process)
 	return atomic_load(&process->shared->ended) || poll(&end, 1, 0) > 0;
 }
 
-int switches_settle(struct measured *process)
+/* The copies that the process has left at its end. Negative: there are none. */
+static int copies_add(struct measured *process, unsigned count, uint32_t bytes)
 {
-	struct switches *switches = process->switches;
 	struct event_process *shared = process->shared;
-	uint64_t at = shared->switches_at, stride;
+	uint64_t at = shared->switches_at, stride = (uint64_t)sysconf(_SC_PAGESIZE) + bytes;
 
-	if (!switches || !switches->count)
-		return 0;
-	atomic_store(&shared->switches_taken, 1);
-	if (!has_come_late(process))
-		return 0;
-	stride = (uint64_t)sysconf(_SC_PAGESIZE) + switches->rings[0].perf.bytes;
 	if (!atomic_load(&shared->switches_copied) || at % 4096 || at > process->shared_bytes ||
-		stride * switches->count > process->shared_bytes - at) {
-		switches_free(switches);
-		process->switches = NULL;
+		stride * count > process->shared_bytes - at)
 		return -1;
-	}
-	for (uint32_t i = 0; i < switches->count; i++) {
-		descriptors -= switches->rings[i].perf.event >= 0;
-		perf_ring_copied(&switches->rings[i].perf, (char *)shared + at + i * stride);
+	for (unsigned i = 0; i < count; i++) {
+		struct process_ring *ring = ring_next(&process->switches);
+
+		if (!ring || perf_ring_copied(&ring->perf, (char *)shared + at + i * stride, bytes))
+			return -1;
+		ring->tid = 0;
+		process->switches->count++;
 	}
 	return 0;
+}
+
+int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)
+{
+	bool is_late = has_come_late(process);
+	int result = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (is_late)
+			close(events[i]);
+		else if (switches_add(&process->switches, events[i], bytes, 0))
+			result = -1;
+	if (!count)
+		return 0;
+	atomic_store(&process->shared->switches_taken, 1);
+	if (!has_come_late(process))
+		return result;
+	switches_free(process->switches);
+	process->switches = NULL;
+	return copies_add(process, count, bytes);
 }
 
 bool switches_cover(const struct switches *switches, uint32_t tid)

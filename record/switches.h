@@ -13,12 +13,11 @@
 
 #include "record/measured.h"
 
-/* Maps the ring of one perf event (taken, whatever comes of it); tid 0: of all threads on one processor.
- * Negative: it cannot be had. *switches is made with the first. */
+/* Maps the rings of a new process, one perf event each, which are taken, whatever comes of it; those that its
+ * end has emptied before are replaced by their copies. Negative: not all can be had. */
+int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes);
+/* Maps the ring of one more event, that of a thread. *switches is made with the first. */
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
-/* All rings of a new process were added: those that its end has emptied before are replaced by their copies,
- * or given up. Negative: given up. */
-int switches_settle(struct measured *process);
 void switches_free(struct switches *switches);
 
 /* Do the records of this thread come in? NULL: no. */

@@ -249,16 +249,16 @@ static int scan_track(struct window *window, uint32_t stream, enum store_track t
 static struct places *places_new(struct window *window, const struct run_part *part, uint32_t metric)
 {
 	struct places *places = reallocarray(window->places, window->place_count + 1, sizeof *window->places);
-	uint32_t *rows;
 
 	if (!places)
 		return NULL;
 	window->places = places;
-	rows = calloc((size_t)part->context_count + 1, sizeof *rows);
-	if (!rows)
+	places += window->place_count;
+	*places = (struct places){part, metric, part->context_count, NULL};
+	places->rows = calloc((size_t)part->context_count + 1, sizeof *places->rows);
+	if (!places->rows)
 		return NULL;
-	places += window->place_count++;
-	*places = (struct places){part, metric, part->context_count, rows};
+	window->place_count++;
 	return places;
 }
 

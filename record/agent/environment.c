@@ -83,24 +83,38 @@ static bool word_write(char *to, size_t bytes, const char *name, const char *val
 	return true;
 }
 
-/* "NAME=agent:others", or without the agent. false: too long, or nothing is left. */
-static bool list_write(
-	char *to, size_t bytes, const char *name, const char *others, const char *agent, bool preload)
+bool environment_mpi_path(char *to, size_t bytes, const char *agent)
 {
-	size_t used = strlen(name) + 1, length;
+	size_t length = strlen(agent);
 
-	if (strlen(agent) + (others ? strlen(others) : 0) + used + 3 > bytes)
+	if (length < 3 || length + sizeof("-mpi") > bytes)
+		return false;
+	memcpy(to, agent, length - 3);
+	strcpy(to + length - 3, "-mpi.so");
+	return true;
+}
+
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && !memcmp(word, wanted, length);
+}
+
+/* "NAME=ours:others", or without ours, which may be two; `known`: what of the others is ours. false: too
+ * long, or nothing is left. */
+static bool list_write(char *to, size_t bytes, const char *name, const char *others, const char *ours,
+	const char *const known[2])
+{
+	size_t used = strlen(name) + 1 + strlen(ours), length;
+
+	if (used + (others ? strlen(others) : 0) + 3 > bytes)
 		return false;
 	strcpy(to, name);
 	strcat(to, "=");
-	if (preload) {
-		strcpy(to + used, agent);
-		used += strlen(agent);
-	}
+	strcat(to, ours);
 	for (others = others ? others : ""; *others; others += length) {
 		others += strspn(others, ": ");
 		length = strcspn(others, ": ");
-		if (!length || (length == strlen(agent) && !memcmp(others, agent, length)))
+		if (!length || is_word(others, length, known[0]) || is_word(others, length, known[1]))
 			continue;
 		if (to[used - 1] != '=')
 			to[used++] = ':';
@@ -109,6 +123,22 @@ static bool list_write(
 	}
 	to[used] = '\0';
 	return to[used - 1] != '=';
+}
+
+/* MPI's names stand ahead of the agent. */
+static bool preload_write(struct environment_text *text, const char *others, bool preload)
+{
+	const char *agent = process.settings.agent;
+	char mpi[ENVIRONMENT_PATH] = "", ours[2 * ENVIRONMENT_PATH] = "";
+	const char *const known[] = {agent, mpi};
+
+	if (!environment_mpi_path(mpi, sizeof(mpi), agent))
+		return false;
+	if (preload && text->with_mpi && !access(mpi, R_OK))
+		strcat(strcpy(ours, mpi), ":");
+	if (preload)
+		strcat(ours, agent);
+	return list_write(text->preload, sizeof(text->preload), "LD_PRELOAD", others, ours, known);
 }
 
 void environment_decimal(char *to, unsigned long value)
@@ -184,7 +214,8 @@ static size_t gpu_build(char *const *envp, bool preload, char **to, struct envir
 	size_t count = 0;
 
 	if (list_write(text->opencl, sizeof(text->opencl), EVENT_ENV_OPENCL,
-		    environment_value(envp, EVENT_ENV_OPENCL), agent, preload && gpu_is_wanted("opencl")))
+		    environment_value(envp, EVENT_ENV_OPENCL),
+		    preload && gpu_is_wanted("opencl") ? agent : "", (const char *const[]){agent, agent}))
 		to[count++] = text->opencl;
 	if (tool_write(envp, text->cuda, EVENT_ENV_CUDA, preload))
 		to[count++] = text->cuda;
@@ -203,8 +234,7 @@ void environment_build(char *const *envp, bool preload, char **to, struct enviro
 {
 	const struct process_settings *settings = &process.settings;
 	const char *others = environment_value(envp, "LD_PRELOAD");
-	bool replaced = list_write(
-		text->preload, sizeof(text->preload), "LD_PRELOAD", others, settings->agent, preload);
+	bool replaced = preload_write(text, others, preload);
 	bool keep_preload = !replaced && others && preload;
 	size_t count = 0;
 

@@ -32,9 +32,13 @@ void environment_hexadecimal(char *to, unsigned long value);
 /* The rank that a launcher announced, or -1. */
 int32_t environment_rank(char *const *envp);
 
+/* Where MPI's names lie, beside the agent. false: too long. */
+bool environment_mpi_path(char *to, size_t bytes, const char *agent);
+
 /* Words that environment_build adds at most, the closing NULL included. */
 #define ENVIRONMENT_EXTRA 11
 #define ENVIRONMENT_TEXT 2048
+#define ENVIRONMENT_PATH 560
 
 /* Place for what the new environment adds; lives as long as that is used. */
 struct environment_text {
@@ -46,6 +50,7 @@ struct environment_text {
 	char cuda[ENVIRONMENT_TEXT];
 	char nvtx[ENVIRONMENT_TEXT];
 	char generation[64];
+	bool with_mpi;	 /* set before environment_build: MPI's names are preloaded, too, see mpi_names.c */
 	bool hides_trap; /* set before environment_build: the next program finds SIGTRAP ignored, because of
 			    us */
 };

@@ -61,4 +61,36 @@ enum mpi_kind {
 	X(Waitsome, waitsome, 5, 6, -1, -1, -1, -1, PLAIN)                           \
 	X(Win_fence, win_fence, 2, 3, -1, -1, -1, -1, PLAIN)
 
+#define MPI_ABSENT 16 /* MPI_ERR_OTHER of either library: a program calls MPI without one */
+
+/* Parameters and arguments of so many machine words. */
+#define P0 void
+#define P1 long a0
+#define P2 P1, long a1
+#define P3 P2, long a2
+#define P4 P3, long a3
+#define P5 P4, long a4
+#define P6 P5, long a5
+#define P7 P6, long a6
+#define P8 P7, long a7
+#define P9 P8, long a8
+#define P10 P9, long a9
+#define P11 P10, long a10
+#define P12 P11, long a11
+#define P13 P12, long a12
+#define A0
+#define A1 a0
+#define A2 A1, a1
+#define A3 A2, a2
+#define A4 A3, a3
+#define A5 A4, a4
+#define A6 A5, a5
+#define A7 A6, a6
+#define A8 A7, a7
+#define A9 A8, a8
+#define A10 A9, a9
+#define A11 A10, a10
+#define A12 A11, a11
+#define A13 A12, a12
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real.c - see real.h. dlsym is taken in its oldest version and weakly: it moved
- * from libdl to libc in glibc 2.34, and a program without it runs unmeasured.
+ * real.c - see real.h. dlvsym is taken in its oldest version and weakly: it moved
+ * from libdl to libc in glibc 2.34, and a program without it runs unmeasured. It also
+ * finds dlsym, whose name is the agent's own (wrap_dlsym.c).
  */
 #include "record/agent/real.h"
 

@@ -198,10 +198,11 @@ static uint64_t rest_most_ns(void)
 void thread_settle(struct thread *t)
 {
 	struct event_ring *ring = t->ring.shared;
-	uint64_t now_ns = process_now_ns(), most = rest_most_ns(), cpu_ns, rest;
+	uint64_t now_ns, most = rest_most_ns(), cpu_ns, rest;
 
 	counter_disarm(t);
 	t->source->disarm(t);
+	now_ns = process_now_ns(); /* not before: a sample may have come meanwhile */
 	cpu_ns = process_thread_cpu_ns();
 	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;

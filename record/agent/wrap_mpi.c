@@ -4,7 +4,9 @@
  * Open MPI and numbers in MPICH and its kin: which library it is shows at run time,
  * and sizes come from its own functions. All arguments travel as machine words,
  * which is how both pass them. Fortran's calls are met where they come in; those of
- * MPICH go on through C's, which then keep silent.
+ * MPICH go on through C's, which then keep silent. The names themselves are those of
+ * another library (mpi_names.c), which only programs of MPI get: here each begins
+ * with hpct_.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -18,7 +20,6 @@
 
 #define MPICH_COMM_WORLD 0x44000000u
 #define MPICH_COMM_SELF 0x44000001u
-#define MPI_ABSENT 16 /* MPI_ERR_OTHER of either library: a program calls MPI without one */
 #define ARGUMENTS_MAX 13
 
 enum binding { BINDING_C, BINDING_FORTRAN, BINDING_F08, BINDING_COUNT };
@@ -259,38 +260,9 @@ static void call_end(struct call *call, bool has_worked)
 	wait_end_call(&call->wait, call->real, &span);
 }
 
-#define P0 void
-#define P1 long a0
-#define P2 P1, long a1
-#define P3 P2, long a2
-#define P4 P3, long a3
-#define P5 P4, long a4
-#define P6 P5, long a5
-#define P7 P6, long a6
-#define P8 P7, long a7
-#define P9 P8, long a8
-#define P10 P9, long a9
-#define P11 P10, long a10
-#define P12 P11, long a11
-#define P13 P12, long a12
-#define A0
-#define A1 a0
-#define A2 A1, a1
-#define A3 A2, a2
-#define A4 A3, a3
-#define A5 A4, a4
-#define A6 A5, a5
-#define A7 A6, a6
-#define A8 A7, a7
-#define A9 A8, a8
-#define A10 A9, a9
-#define A11 A10, a10
-#define A12 A11, a11
-#define A13 A12, a12
-
 #define CALL_OF_C(name, fortran, n, m, ...)                                                         \
-	int MPI_##name(P##n);                                                                       \
-	WRAPPER int MPI_##name(P##n)                                                                \
+	int hpct_MPI_##name(P##n);                                                                  \
+	WRAPPER int hpct_MPI_##name(P##n)                                                           \
 	{                                                                                           \
 		const long arguments[ARGUMENTS_MAX] = {A##n};                                       \
 		struct call call;                                                                   \
@@ -318,7 +290,7 @@ MPI_CALLS(CALL_OF_C)
 			((void (*)(P##m))call.real)(A##m);                                        \
 		call_end(&call, !error || !*error);                                               \
 	}
-#define CALL_OF_F77(name, fortran, n, m, ...) CALL_OF_FORTRAN(name, mpi_##fortran##_, BINDING_FORTRAN, m)
-#define CALL_OF_F08(name, fortran, n, m, ...) CALL_OF_FORTRAN(name, mpi_##fortran##_f08_, BINDING_F08, m)
+#define CALL_OF_F77(name, fortran, n, m, ...) CALL_OF_FORTRAN(name, hpct_mpi_##fortran##_, BINDING_FORTRAN, m)
+#define CALL_OF_F08(name, fortran, n, m, ...) CALL_OF_FORTRAN(name, hpct_mpi_##fortran##_f08_, BINDING_F08, m)
 MPI_CALLS(CALL_OF_F77)
 MPI_CALLS(CALL_OF_F08)

@@ -59,6 +59,7 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
 	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
+	next->text.with_mpi = next->kind == TARGET_TAKES && target_has_mpi(at, path, envp);
 	environment_build(envp, next->kind != TARGET_HARMED, words, &next->text);
 	next->envp = words;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what hpct costs, beside the bare program and, where it is installed, perf.
+"""Measures what hpct costs, beside the bare program and, where they are installed, perf and hpcrun (peers.py).
 
-Each round runs every variant of a program once, in a new random order, and ratios are taken within the
+Each round runs every recorder on a program once, in a new random order, and ratios are taken within the
 round, so that what else the machine does hits all alike; the table shows their medians. CPU time is that
 of everything that was started, hpct's collector included (this process adopts it and waits for it).
 Prints the targets of the design beside; never fails because something is slow.
@@ -10,7 +10,6 @@ Prints the targets of the design beside; never fails because something is slow.
 import argparse
 import ctypes
 import os
-import random
 import re
 import shutil
 import statistics
@@ -18,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import peers
 
 PR_SET_CHILD_SUBREAPER = 36
 SQL = """create table t(a integer primary key, b integer, c text);
@@ -91,60 +92,21 @@ class Bench:
         self.serial += 1
         return os.path.join(self.work, f"{self.serial}{suffix}")
 
-    def record(self, *options):
-        def wrap(command):
-            path = self.path(".hpct")
-            return [self.bin + "/hpct-record", "-o", path, *options, "--", *command], path
-        return wrap
-
     def perf_record(self, rate):
         def wrap(command):
             path = self.path(".perf")
             return [self.perf, "record", "-q", "-F", str(rate), "-g", "-o", path, "--", *command], path
         return wrap
 
-    def variants(self):
-        yield "bare", lambda command: (command, None)
-        yield "bare again", lambda command: (command, None)
-        yield "hpct, default rate", self.record()
-        if self.perf:
-            yield "perf record -F 200 -g", self.perf_record(200)
+    def run(self, command, stdin=None):
+        return run(command, stdin)
+
+    def sample_count(self, path):
+        return sample_count(self, path)
 
 
 def line(what, value, target="", beside=""):
     print(f"{what:<50} {value:>22}   {target:<16} {beside}")
-
-
-def spread(values):
-    return (max(values) - min(values)) / 2 if len(values) > 1 else 0.0
-
-
-def overhead(bench, name, command, stdin=None):
-    variants = dict(bench.variants())
-    taken = {variant: [] for variant in variants}
-    samples = []
-    for _ in range(bench.rounds):
-        order = list(variants)
-        random.shuffle(order)
-        for variant in order:
-            wrapped, path = variants[variant](command)
-            wall, cpu, _, _ = run(wrapped, stdin)
-            taken[variant].append((wall, cpu))
-            if variant.startswith("hpct"):
-                samples.append(sample_count(bench, path))
-            if path:
-                shutil.rmtree(path, ignore_errors=True) if os.path.isdir(path) else os.remove(path)
-    bare = taken.pop("bare")
-    for variant, values in taken.items():
-        wall = [a[0] / b[0] for a, b in zip(values, bare)]
-        cpu = [a[1] / b[1] for a, b in zip(values, bare)]
-        target = "<= 1.01" if variant.startswith("hpct") else ""
-        line(f"{name}: {variant}, CPU / wall", f"{statistics.median(cpu):.3f} / {statistics.median(wall):.3f}",
-             target, f"+-{spread(cpu):.3f} / {spread(wall):.3f}")
-    extra = [(a[1] - b[1]) / n * 1e6 for a, b, n in zip(taken["hpct, default rate"], bare, samples) if n]
-    if extra:
-        line(f"{name}: CPU per sample, all of it, us", f"{statistics.median(extra):.1f}", "<= 18",
-             f"+-{spread(extra):.1f}, {int(statistics.median(samples))} samples")
 
 
 def tree_bytes(path):
@@ -228,14 +190,11 @@ def blame(bench):
     shutil.rmtree(path, ignore_errors=True)
 
 
-def overheads(bench):
-    overhead(bench, "one thread", [bench.load, "one", "2500"])
-    overhead(bench, "eight threads", [bench.load, "many", "2500"])
-    if shutil.which("sqlite3"):
-        script = bench.path(".sql")
-        with open(script, "w", encoding="ascii") as file:
-            file.write(SQL)
-        overhead(bench, "sqlite3", [shutil.which("sqlite3"), ":memory:"], script)
+def overheads(bench, wanted):
+    script = bench.path(".sql")
+    with open(script, "w", encoding="ascii") as file:
+        file.write(SQL)
+    peers.table(bench, script, wanted)
 
 
 def main():
@@ -243,6 +202,7 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", help="overhead, start, screen, bytes or blame")
+    parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     bench = Bench(arguments)
@@ -251,7 +211,7 @@ def main():
         "screen": lambda: first_screen(bench),
         "bytes": lambda: bytes_per_sample(bench),
         "blame": lambda: blame(bench),
-        "overhead": lambda: overheads(bench),
+        "overhead": lambda: overheads(bench, arguments.programs and arguments.programs.split(",")),
     }
     print(f"{bench.rounds} rounds, medians; perf {'beside' if bench.perf else 'is not installed'}")
     line("what", "measured", "target", "")

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load.c - a fixed amount of work for the benchmark, unlike the samples, whose work is a fixed amount
- * of CPU time: what a profiler costs must show. Arguments: one | many, turns in millions (default 1000).
+ * of CPU time: what a profiler costs must show. Arguments: one | many | short, turns in millions (default
+ * 1000).
  *
  *   one    one thread, 27 frames deep
  *   many   eight threads that share the turns, a lock each 20,000 turns and a sleep now and then
+ *   short  500 threads, one after the other
  *
  * Prints CLOCK_MONOTONIC (ns) as its last act, so that "from the end of the run" has a beginning.
  */
@@ -17,7 +19,7 @@
 
 #define APART __attribute__((noinline, noclone, noipa))
 
-enum { THREADS = 8, DEPTH = 24, BLOCK = 20000 };
+enum { THREADS = 8, DEPTH = 24, BLOCK = 20000, SHORT = 500 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t total;
@@ -70,6 +72,22 @@ static int many(void)
 	return 0;
 }
 
+static void *little(void *argument)
+{
+	total += descend(DEPTH / 2, turns / SHORT);
+	return argument;
+}
+
+static int short_ones(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < SHORT; i++)
+		if (pthread_create(&thread, NULL, little, NULL) != 0 || pthread_join(thread, NULL) != 0)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct timespec now;
@@ -79,6 +97,8 @@ int main(int argc, char **argv)
 		turns = strtoull(argv[2], NULL, 10) * 1000000;
 	if (argc > 1 && strcmp(argv[1], "many") == 0)
 		failed = many();
+	else if (argc > 1 && strcmp(argv[1], "short") == 0)
+		failed = short_ones();
 	else
 		total = descend(DEPTH, turns);
 	clock_gettime(CLOCK_MONOTONIC, &now);

@@ -464,6 +464,47 @@ static int loading(unsigned ms, unsigned count)
 	return 0;
 }
 
+static void *find(void *handle, const char *name)
+{
+	void *found = dlsym(handle, name);
+
+	expect(found != NULL, name);
+	return found;
+}
+
+/* As a library does that looks into libc's own handle: the thread is measured, the signal stays ours. */
+static int looked_up(unsigned ms, unsigned unused)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	int (*action_set)(int, const struct sigaction *, struct sigaction *);
+	struct sigaction action = {.sa_handler = handle}, got;
+	void *libc = dlopen("libc.so.6", RTLD_NOW);
+	pthread_t thread;
+
+	(void)unused;
+	*(void **)&create = find(libc, "pthread_create");
+	*(void **)&action_set = find(libc, "sigaction");
+	expect(!action_set(SAMPLING_SIGNAL, &action, NULL), "handler refused");
+	expect(!create(&thread, NULL, burn_and_tell, (void *)(uintptr_t)ms), "no thread");
+	pthread_join(thread, NULL);
+	expect(!handled, "the program's handler took a sample");
+	expect(!sigaction(SAMPLING_SIGNAL, NULL, &got) && got.sa_handler == handle, "handler not read back");
+	expect(find(libc, "getpid") == find(RTLD_DEFAULT, "getpid"), "another getpid");
+	expect(!dlsym(libc, "no_such_function") && dlerror(), "found what is not there");
+	expect(find(RTLD_NEXT, "sigaction") == (void *)(uintptr_t)sigaction, "next to whom?");
+	return 0;
+}
+
+int MPI_Init(int *, char ***) __attribute__((weak));
+
+/* A program that uses MPI where it is, and asks as such programs do. */
+static int names(unsigned unused, unsigned unused_too)
+{
+	(void)unused, (void)unused_too;
+	printf("linked %d found %d\n", MPI_Init != NULL, dlsym(RTLD_DEFAULT, "MPI_Comm_rank") != NULL);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(unsigned, unsigned);
@@ -485,6 +526,8 @@ static const struct {
 	{"burn", burn},
 	{"descriptors", descriptors},
 	{"loading", loading},
+	{"names", names},
+	{"looked-up", looked_up},
 };
 
 int main(int argc, char **argv)

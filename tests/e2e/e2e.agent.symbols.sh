@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The agents export their wrappers and nothing else, need no glibc newer than 2.28, and bring no library along.
 . "$(dirname -- "$0")/expect.sh"
-need nm readelf
+need nm readelf objdump
 # holds AGENT [MORE...] : its exports are those of agent.map, and more
 holds() {
 	local agent=$HPCT_BIN/../lib/hpct/$1 more runtime newer
@@ -12,7 +12,7 @@ holds() {
 	sed -e '/global:/,/local:/!d' -e '/:/d' "$HPCT_SOURCE/record/agent/agent.map" | tr -d ' \t\n' | tr ';' '\n' | cat - <(printf '%s\n' $more) | sed '/^$/d' | sort >wanted
 	# What GPU runtimes look for is there where their headers were.
 	for runtime in zeGet cl; do
-		grep -q "^$runtime" exported || sed -i "/^$runtime[A-Z]/d" wanted
+		grep -q "^$runtime[A-Z]" exported || sed -i "/^$runtime[A-Z]/d" wanted
 	done
 	same_file "exported symbols" wanted exported
 	newer=$(nm -D --undefined-only --with-symbol-versions "$agent" | awk '$1 != "w"' | grep -oE 'GLIBC_[0-9.]+' |
@@ -25,6 +25,14 @@ holds() {
 	check "thread-local storage is initial-exec" test -n "$(readelf -d "$agent" | grep STATIC_TLS)"
 	check "no lazy or dynamic TLS call" test -z "$(nm -D --undefined-only "$agent" | grep __tls_get_addr)"
 }
+# The names of MPI, each of which the agent has a wrapper for, and nothing that needs anything.
+nm -D --defined-only "$HPCT_BIN/../lib/hpct/hpct-agent-mpi.so" | awk '{ print $3 }' | sort >names
+nm -D --defined-only "$HPCT_BIN/../lib/hpct/hpct-agent.so" | sed -n 's/.* hpct_\([Mm][Pp][Ii]_\)/\1/p' | sort >wrappers
+same_file "names of MPI" wrappers names
+check "a hundred names of MPI" test "$(wc -l <names)" -gt 100
+same "libraries that MPI's names need" "" "$(readelf -d "$HPCT_BIN/../lib/hpct/hpct-agent-mpi.so" | grep NEEDED)"
+check "MPI's names are jumps, so that the agent sees the caller" test -z \
+	"$(objdump -d "$HPCT_BIN/../lib/hpct/hpct-agent-mpi.so" | grep -w call)"
 holds hpct-agent-memleak.so malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc pvalloc
 holds hpct-agent.so
 # What hpct.h calls, the agent has, and no more of that kind; Fortran's module calls the same.

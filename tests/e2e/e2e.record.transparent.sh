@@ -22,6 +22,15 @@ code "the program's descriptor 3 passes through" 0 sh -c 'hpct-record -o three.h
 same "what was written to it" three "$(cat three)"
 check "a good run prints nothing" [ ! -s out -a ! -s err ]
 
+# Who asks for MPI finds none where there is none; a rank's Python, which loads it late, is ready for it.
+both names "$HPCT_BIN/../tests/agent_probe" names 0 0
+same "names of MPI" "linked 0 found 0" "$(cat measured.out)"
+PMI_RANK=0 record rank -- "$HPCT_BIN/../tests/agent_probe" names 0 0 >out
+same "names of MPI in a rank" "linked 1 found 1" "$(cat out)"
+PMI_RANK=0 record unranked -- sh -c 'env -u PMI_RANK "$0" names 0 0; exec env -u PMI_RANK sh -c "\"$0\" names 0 0"' \
+	"$HPCT_BIN/../tests/agent_probe" >out
+same "names of MPI where the rank was taken away" "linked 0 found 0" "$(sort -u out)"
+
 # An empty LD_PRELOAD of the user's own stays; a program that blocks or handles all signals is sampled.
 if [ -x /usr/bin/python3 ]; then
 	cat >signals.py <<'END'

@@ -3,6 +3,7 @@
  * record_switches.c - switch records out of a perf ring that lies about its sizes, and their way into spans,
  * against a twin that paints every nanosecond by its two neighbours.
  */
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "record/switch_line.h"
+#include "record/switches.h"
 
 #define BYTES 4096u
 #define TIMES 400u
@@ -215,12 +218,56 @@ static void test_line_late_event(void **state)
 	assert_int_equal(span.end_ns, 60);
 }
 
+/* A process that has ended before its rings were mapped, with or without copies of them. */
+static int take_up(bool is_copied, struct measured *process)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       at = (sizeof(struct event_process) + page - 1) / page * page, bytes = at + 2 * (page + BYTES);
+	struct event_process *shared = aligned_alloc(page, bytes);
+	int events[2] = {dup(0), dup(0)}, result;
+
+	memset(shared, 0, bytes);
+	*process = (struct measured){
+		.shared = shared, .shared_bytes = bytes, .pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0)};
+	shared->switches_at = at;
+	atomic_store(&shared->switches_copied, is_copied);
+	atomic_store(&shared->ended, 1);
+	for (int i = 0; i < 2; i++) {
+		struct image copy = {(char *)shared + at + (size_t)i * (page + BYTES), page};
+
+		put_switch(&copy, PERF_RECORD_MISC_SWITCH_OUT, 7, 100);
+	}
+	result = switches_take_up(process, events, 2, BYTES);
+	/* They were no perf events: to map them would have failed. */
+	assert_int_equal(fcntl(events[0], F_GETFD), -1);
+	assert_int_equal(fcntl(events[1], F_GETFD), -1);
+	return result;
+}
+
+static void test_copies_of_the_dead_are_taken(void **state)
+{
+	struct measured process;
+
+	(void)state;
+	assert_int_equal(take_up(true, &process), 0);
+	assert_true(switches_cover(process.switches, 7));
+	assert_int_equal(switches_drain(&process, NULL, 0), 2);
+	switches_free(process.switches);
+	close(process.pidfd);
+	free(process.shared);
+	assert_true(take_up(false, &process) < 0);
+	assert_false(switches_cover(process.switches, 7));
+	close(process.pidfd);
+	free(process.shared);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ring_wraps_and_counts_losses),
 		cmocka_unit_test(test_ring_survives_lies),
 		cmocka_unit_test(test_only_perf_events_are_mapped),
+		cmocka_unit_test(test_copies_of_the_dead_are_taken),
 		cmocka_unit_test(test_line_is_its_twin),
 		cmocka_unit_test(test_line_late_event),
 	};

@@ -467,7 +467,7 @@ static void test_lie(void **state)
 			}
 		small_end(&made.small);
 	}
-	printf("%u of %u rounds told a lie\n", lies, ROUNDS);
+	printf("%u of %u rounds told a lie\n", lies, (unsigned)ROUNDS);
 	assert_true(lies > 0);
 }
 
