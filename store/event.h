@@ -120,6 +120,8 @@ struct event_process {
 	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
 	_Atomic int32_t sampler_reason;	   /* why not a better one: enum event_sampler_reason; 0: none */
 	_Atomic uint32_t signals_foreign;  /* sampling signals that met a thread that is not measured */
+	_Atomic uint32_t is_locked_up;	   /* a filter of system calls would have ended it at one of ours */
+	uint32_t _pad2;
 	uint32_t counter_count;
 	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */
 	struct event_counter counters[EVENT_METRICS_MAX];

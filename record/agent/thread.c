@@ -41,6 +41,9 @@ static struct {
 extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden")));
 
+extern const char __start_hpct_own[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_hpct_own[] __attribute__((weak, visibility("hidden")));
+
 /* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
 static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 {
@@ -66,6 +69,8 @@ void thread_init(void)
 	space->fence_begin = (uintptr_t)__start_hpct_fence;
 	space->fence_end = (uintptr_t)__stop_hpct_fence;
 	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
+	space->own_begin = (uintptr_t)__start_hpct_own;
+	space->own_end = (uintptr_t)__stop_hpct_own;
 	space->hides = runtime_hides;
 	module_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;

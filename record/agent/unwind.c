@@ -28,6 +28,7 @@ enum rule_kind {
 
 #define RULE_HIDDEN 1u
 #define RULE_LOADER 2u
+#define RULE_OWN 8u    /* what it has called is passed over, too */
 #define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
@@ -79,6 +80,8 @@ static const struct unwind_rule *rule_fill(struct unwinder *u, struct unwind_rul
 		rule->flags |= RULE_LOADER;
 	if ((pc >= space->hidden_begin && pc < space->hidden_end) || (space->hides && space->hides(pc)))
 		rule->flags |= RULE_HIDDEN;
+	if (pc >= space->own_begin && pc < space->own_end)
+		rule->flags |= RULE_HIDDEN | RULE_OWN;
 	if (module) {
 		rule->slot = (uint16_t)module->slot;
 		if (!cfi_row_find(module, pc, &u->scratch)) {
@@ -250,7 +253,7 @@ static void walk_simple(struct unwinder *u, bool *exact)
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
 		const struct unwind_rule *rule = cache_entry(u, at);
 
-		if (rule->pc != at || (rule->flags & RULE_LOADER) ||
+		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN)) ||
 			(rule->kind != RULE_SP && rule->kind != RULE_FP) ||
 			(rule->kind == RULE_FP && !(known & FP_KNOWN)))
 			break;
@@ -312,6 +315,8 @@ static enum step walk(struct unwinder *u, bool thorough)
 			return STEP_FULL;
 		if (u->count == UNWIND_FRAMES_MAX || u->walked++ >= UNWIND_WALK_MAX)
 			return STEP_PARTIAL;
+		if (rule->flags & RULE_OWN)
+			u->count = 0;
 		if (!(rule->flags & RULE_HIDDEN))
 			frame_add(u, rule, pc, exact);
 		step = step_take(u, rule, pc, thorough, &exact);

@@ -26,6 +26,8 @@ struct unwind_space {
 	uint64_t fence_end;
 	uint64_t hidden_begin; /* code whose frames are passed over */
 	uint64_t hidden_end;
+	uint64_t own_begin; /* code whose frames are passed over, with all that it has called */
+	uint64_t own_end;
 	bool (*hides)(uint64_t pc); /* more of it, asked once per pc; NULL: none */
 	uint64_t loader_begin;	    /* the dynamic loader: its entry code has no CFI and ends a stack */
 	uint64_t loader_end;
