@@ -172,7 +172,9 @@ static const struct derived {
 	{"REALTIME", "wall time, running or not: from CPU samples and switch records, by readers' --metric "
 		     "REALTIME;\n"
 		     "                               nothing is interrupted. @N, @fN: as for CPUTIME"},
-	{"BLOCKTIME", "blocked time, by readers' --metric BLOCKED"},
+	{"BLOCKTIME", "blocked time, by readers' --metric BLOCKED; asked for, each wait has its path, the "
+		      "kernel's\n"
+		      "                               part too (as root, or perf_event_paranoid <= 1)"},
 };
 
 static const struct derived *derived_find(const char *name)
@@ -257,6 +259,7 @@ struct composed {
 	char counters[EVENT_EVENTS_MAX - 160];
 	unsigned count;
 	bool is_perf;
+	bool has_waits;
 	bool is_derived; /* `time` comes from a derived one and makes way for a source */
 	bool calls[2];	 /* by called[] */
 };
@@ -339,6 +342,7 @@ static int derived_add(struct composed *all, const struct wish *wish, struct err
 {
 	struct wish source = *wish;
 
+	all->has_waits |= !strcasecmp(wish->name, "BLOCKTIME");
 	if (!wish->has_rate || all->time[0])
 		return 0;
 	all->is_derived = true;
@@ -399,9 +403,9 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 		sampler = "perf";
 	if (sampler && !strcmp(sampler, "auto"))
 		sampler = NULL;
-	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s", all.time, all.counters,
-		asked->has_switches ? " SWITCHES" : "", calls, sampler ? EVENT_WORD_SAMPLER : "",
-		sampler ? sampler : "");
+	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s", all.time, all.counters,
+		asked->has_switches ? " SWITCHES" : "", all.has_waits ? EVENT_WORD_WAITS : "", calls,
+		sampler ? EVENT_WORD_SAMPLER : "", sampler ? sampler : "");
 	return 0;
 }
 

@@ -38,6 +38,7 @@ static int header_check(struct measured *process, struct error *error)
 	process->begin_ns = shared->begin_ns;
 	process->period_ns = shared->period_ns;
 	process->activity_at = shared->activity_at;
+	process->trap = shared->switches_trap;
 	memcpy(process->metric_name, shared->metric, sizeof(process->metric_name));
 	process->metric_name[sizeof(process->metric_name) - 1] = '\0';
 	memcpy(process->executable, shared->executable, sizeof(process->executable));
@@ -291,6 +292,7 @@ void measured_free(struct measured *process)
 		free(process->rings[i].texts.list);
 		tallies_fini(&process->rings[i].tallies);
 		waits_fini(&process->rings[i].waits);
+		hits_fini(&process->rings[i].hits);
 	}
 	free(process->rings);
 	join_free(process->join);

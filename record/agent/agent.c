@@ -55,6 +55,7 @@ static int start(void)
 		goto close_process;
 	atomic_store(&process.shared->thread_count, 1);
 	source_choose();
+	source_waits_choose();
 	counter_open();
 	thread_begin(thread, 0);
 	wrap_thread_adopt();

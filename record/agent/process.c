@@ -86,6 +86,7 @@ static void events_parse(struct process_settings *settings)
 	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
+	settings->waits = strstr(events, EVENT_WORD_WAITS) != NULL;
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
 	settings->io = strstr(events, EVENT_WORD_IO) != NULL;

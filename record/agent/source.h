@@ -47,6 +47,13 @@ extern const struct source source_timer, source_trap, source_overflow;
 /* Picks the source for the process's settings; once per process, by its first thread. */
 void source_choose(void);
 
+/* If every wait is to tell its path (EVENT_WORD_WAITS): has the switch rings' events trap; before they are
+ * opened. */
+void source_waits_choose(void);
+/* The calling thread takes part, `thread` being its block; and no more. */
+void source_waits_arm(struct thread *thread);
+void source_waits_disarm(void);
+
 /* The one that was picked. */
 const struct source *source_chosen(void);
 

@@ -191,6 +191,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	if (t->source->arm(t))
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 	counter_arm(t);
+	source_waits_arm(t);
 }
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
@@ -207,6 +208,7 @@ void thread_settle(struct thread *t)
 
 	counter_disarm(t);
 	t->source->disarm(t);
+	source_waits_disarm();
 	cpu_ns = process_thread_cpu_ns();
 	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;
@@ -225,6 +227,7 @@ void thread_resume(struct thread *t)
 	atomic_store(&t->ring.shared->end_ns, 0);
 	t->source->arm(t);
 	counter_arm(t);
+	source_waits_arm(t);
 }
 
 void thread_end(struct thread *t)
