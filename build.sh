@@ -10,7 +10,7 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev
 build   libcmocka-dev libunwind-dev
-build   libze-dev libpfm4-dev
+build   libze-dev libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh
 test    procps util-linux dwz libdebuginfod1

@@ -145,6 +145,13 @@ static bool counter_take(struct drain *drain, const struct event_sample *sample,
 	return true;
 }
 
+static bool value_take(struct drain *drain, const struct event_value *value)
+{
+	struct event_sample sample = {.h = value->h, .weight = value->value, .metric = value->metric};
+
+	return value->metric && counter_take(drain, &sample, credible(drain, value->time_ns));
+}
+
 static void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
 	uint64_t weight, const struct hit *hit)
 {
@@ -373,6 +380,8 @@ static bool record_take(void *context, const struct event_header *h)
 		return node_take(drain, (const void *)h);
 	case EVENT_SAMPLE:
 		return sample_take(drain, (const void *)h);
+	case EVENT_VALUE:
+		return value_take(drain, (const void *)h);
 	case EVENT_SPAN:
 	case EVENT_OPEN:
 	case EVENT_CLOSE:

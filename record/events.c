@@ -224,6 +224,15 @@ static unsigned long long frequency_default(void)
 	return most <= 1 ? 1 : most - 1 < FREQUENCY_DEFAULT ? most - 1 : FREQUENCY_DEFAULT;
 }
 
+/* The period of the time source is theirs. */
+static int papi_write(char *to, size_t room, const struct wish *wish, struct error *error)
+{
+	if (strlen(wish->name) >= sizeof(((struct event_counter *)0)->name))
+		return error_set(error, ERROR_USAGE, "event %s: the name is too long", wish->name);
+	snprintf(to, room, "%s%s", EVENT_WORD_PAPI, wish->name);
+	return 0;
+}
+
 static int counter_write(char *to, size_t room, const struct wish *wish, struct error *error)
 {
 	struct events_code code;
@@ -324,7 +333,8 @@ static int called_write(char *to, size_t room, const struct composed *all, const
 static int counter_add(struct composed *all, const struct wish *wish, struct error *error)
 {
 	char word[256];
-	int result = counter_write(word, sizeof(word), wish, error);
+	int result =
+		(events_is_papi(wish->name) ? papi_write : counter_write)(word, sizeof(word), wish, error);
 
 	if (result)
 		return result;
@@ -479,7 +489,13 @@ void events_try(char *events, char *why, unsigned room)
 		struct events_code code;
 		const char *reason = NULL;
 
-		if (is && strchr(is, ':')) { /* not "BY=trap", "gpu=auto" */
+		if (!strncmp(word, &EVENT_WORD_PAPI[1], strlen(EVENT_WORD_PAPI) - 1)) {
+			word = strchr(word, '=') + 1;
+			is = word + strlen(word);
+			reason = events_papi_refusal(word);
+			if (!reason)
+				word -= strlen(EVENT_WORD_PAPI) - 1;
+		} else if (is && strchr(is, ':')) { /* not "BY=trap", "gpu=auto" */
 			code_read(&code, is + 1);
 			reason = refusal(&code);
 		}
@@ -525,4 +541,5 @@ void events_list(void)
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
 	       "place.\n\n");
 	events_list_units(refusal);
+	events_list_papi();
 }

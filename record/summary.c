@@ -76,6 +76,21 @@ static const char *sampler_reason(int reason)
 	}
 }
 
+static const char *counter_refusal(int error)
+{
+	switch (error) {
+	case -EVENT_PAPI_MISSING:
+		return "PAPI cannot be loaded into the program";
+	case -EVENT_PAPI_FORKED:
+		return "PAPI does not go on in a child of fork";
+	default:
+		break;
+	}
+	if (error <= -1000)
+		return "PAPI refuses it";
+	return error < 0 ? sampler_reason(-error) : refusal(error);
+}
+
 static void uncounted_add(struct summary *summary, const struct event_counter *counter)
 {
 	size_t used = strlen(summary->uncounted);
@@ -86,7 +101,7 @@ static void uncounted_add(struct summary *summary, const struct event_counter *c
 	name[sizeof(name) - 1] = '\0';
 	if (!strstr(summary->uncounted, name))
 		snprintf(summary->uncounted + used, sizeof(summary->uncounted) - used, "%s%s (%s)",
-			used ? ", " : "", name, error < 0 ? sampler_reason(-error) : refusal(error));
+			used ? ", " : "", name, counter_refusal(error));
 }
 
 static void sampling_add(struct summary *summary, const struct measured *process)

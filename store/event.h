@@ -78,13 +78,18 @@ enum store_op {
 
 /* An event that is counted beside the time source: its samples name it by index + 1. */
 #define EVENT_COUNTERS_MAX 8u
-#define EVENT_METRICS_MAX (EVENT_COUNTERS_MAX + 4u) /* with those that the agent counts itself: tallies */
+/* With those that the agent counts itself (tallies), and those of PAPI. */
+#define EVENT_METRICS_MAX (2 * EVENT_COUNTERS_MAX + 4u)
 struct event_counter {
 	char name[52];		  /* its metric; written before the handshake */
 	uint32_t is_bytes;	  /* its unit; else events */
 	_Atomic int32_t error;	  /* errno of the last time that the kernel refused it */
 	_Atomic uint32_t refused; /* threads that go without it */
 };
+
+/* event_counter.error besides: below -1000, less an error of PAPI's. */
+#define EVENT_PAPI_MISSING 2000
+#define EVENT_PAPI_FORKED 2001
 
 /* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
@@ -445,6 +450,7 @@ struct event_hello {
  * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
 #define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
+#define EVENT_WORD_PAPI " papi="	  /* " papi=PAPI_TOT_CYC", once for each: record/agent/papi.h */
 #define EVENT_WORD_WAITS " WAITS"	  /* the path of every wait, also where no wrapper stands */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */

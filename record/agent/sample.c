@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "record/agent/control.h"
+#include "record/agent/papi.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
 #include "record/agent/wrap.h"
@@ -118,6 +119,7 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 		return;
 	}
 	path_sample(t, context, 0, weight, now_ns);
+	papi_take(t, now_ns);
 	ring_leave(&t->ring);
 	took(t, now_ns);
 }

@@ -16,6 +16,7 @@
 
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
+#include "record/agent/papi.h"
 #include "record/agent/process.h"
 #include "record/agent/runtime.h"
 #include "record/agent/sample.h"
@@ -192,6 +193,7 @@ void thread_begin(struct thread *t, uint32_t index)
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 	counter_arm(t);
 	source_waits_arm(t);
+	papi_arm(t);
 }
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
@@ -208,6 +210,7 @@ void thread_settle(struct thread *t)
 
 	counter_disarm(t);
 	t->source->disarm(t);
+	papi_disarm(t);
 	source_waits_disarm();
 	cpu_ns = process_thread_cpu_ns();
 	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
@@ -228,6 +231,7 @@ void thread_resume(struct thread *t)
 	t->source->arm(t);
 	counter_arm(t);
 	source_waits_arm(t);
+	papi_arm(t);
 }
 
 void thread_end(struct thread *t)
