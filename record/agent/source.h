@@ -74,6 +74,9 @@ void source_timer_stop(struct source_handle *handle);
 /* Is this signal from such a timer? Then *periods >= 1 is what it stands for. */
 bool source_timer_periods(const siginfo_t *info, uint64_t *periods);
 
+/* The program is written in Go. */
+bool source_program_is_go(void);
+
 /* Before the first event that traps. 0, or why none may: as source.open. */
 int source_trap_prepare(void);
 

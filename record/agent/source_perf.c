@@ -290,12 +290,17 @@ static int event_open_best(uint64_t flags)
 	return event < 0 ? -errno : event;
 }
 
-int source_trap_prepare(void)
+bool source_program_is_go(void)
 {
 	bool is_go = false;
 
 	dl_iterate_phdr(program_is_go, &is_go);
-	if (is_go)
+	return is_go;
+}
+
+int source_trap_prepare(void)
+{
+	if (source_program_is_go())
 		return EVENT_SAMPLER_GO;
 	if (is_traced())
 		return EVENT_SAMPLER_TRACED;

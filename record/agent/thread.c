@@ -72,6 +72,7 @@ void thread_init(void)
 	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	space->own_begin = (uintptr_t)__start_hpct_own;
 	space->own_end = (uintptr_t)__stop_hpct_own;
+	space->is_go = source_program_is_go();
 	space->hides = runtime_hides;
 	module_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;

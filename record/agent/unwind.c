@@ -31,6 +31,8 @@ enum rule_kind {
 #define RULE_OWN 8u    /* what it has called is passed over, too */
 #define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
 
+#define SWITCHED_MAX 16u
+
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
 #define FP_KNOWN (UINT64_C(1) << ARCH_FP)
@@ -172,22 +174,38 @@ static void called_note(struct unwinder *u, uint64_t pc)
 		rule->flags |= RULE_CALLED;
 }
 
+/* Go's runtime puts a call where a signal met code that runs for long: what it returns to is no call. */
+static bool is_injected(struct unwinder *u, uint64_t pc)
+{
+	return u->space.is_go && u->space.module_find(u->space.context, pc);
+}
+
+/* A call of C runs on the thread's stack, with the frame pointer of the goroutine's. */
+static bool is_switched(struct unwinder *u)
+{
+	return u->space.is_go && u->switched++ < SWITCHED_MAX;
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
- * right behind a call. */
-static enum step step_guess(struct unwinder *u, bool leaf)
+ * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
+static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
 
 	u->registers.known = QUICK_KNOWN;
-	if (leaf && !cfi_word_read(memory, sp, &pc) && is_return_address(u, pc, false)) {
+	if (leaf && !cfi_word_read(memory, sp, &pc) &&
+		((*exact = !is_return_address(u, pc, false)) == false || is_injected(u, pc))) {
 		value[ARCH_PC] = pc;
 		value[ARCH_SP] = sp + 8;
 		return STEP_ON;
 	}
-	if (fp < sp || fp % 8 || cfi_word_read(memory, fp, &caller_fp) ||
-		cfi_word_read(memory, fp + 8, &pc) || !is_return_address(u, pc, true))
+	*exact = false;
+	if (fp % 8 || (fp < sp && !is_switched(u)) || cfi_word_read(memory, fp, &caller_fp) ||
+		cfi_word_read(memory, fp + 8, &pc))
 		return STEP_PARTIAL;
+	if (!is_return_address(u, pc, true))
+		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
@@ -198,7 +216,7 @@ static enum step step_guess(struct unwinder *u, bool leaf)
 static enum step step_take(
 	struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool thorough, bool *exact)
 {
-	bool leaf = u->count <= 1 && *exact;
+	bool leaf = *exact && (u->count <= 1 || u->space.is_go);
 
 	*exact = false;
 	switch (rule->kind) {
@@ -214,7 +232,7 @@ static enum step step_take(
 	default:
 		if ((rule->flags & RULE_LOADER) && !u->registers.value[ARCH_FP])
 			return STEP_FULL;
-		return step_guess(u, leaf);
+		return step_guess(u, leaf, exact);
 	}
 }
 
@@ -302,7 +320,7 @@ static enum step walk(struct unwinder *u, bool thorough)
 
 	u->count = 0;
 	u->walked = 0;
-	u->unreadable = 0;
+	u->unreadable = u->switched = 0;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
 		uint64_t pc;
