@@ -10,11 +10,12 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev
 build   libcmocka-dev libunwind-dev
-build   libze-dev libpfm4-dev
+build   libze-dev libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh
 test    procps util-linux dwz libdebuginfod1
 fuzz    clang-14 libclang-rt-14-dev
+real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time
 compare binutils python3 python3.11-dbg
@@ -207,6 +208,13 @@ verb_stress() {
 		HPCT_STRESS_SECONDS=${1:-600} bash tests/e2e/e2e.record.stress.sh
 }
 
+# verb_real [PROGRAM...] : what people run, bare and recorded; RATE= is in samples a second
+verb_real() {
+	ensure build real
+	compile build
+	tests/real/real.sh build/bin "$@"
+}
+
 # verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
 # stays in build-fuzz/corpus
 verb_fuzz() {
@@ -239,6 +247,7 @@ usage: ./build.sh [VERB]
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit and golden tests under the thread sanitizer
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
+  real     lammps, python, node, go, ffmpeg, hpcc (installed on demand), bare and recorded: same output, whole stacks
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }
@@ -246,7 +255,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | compare | lint | format | asan | tsan | stress | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | stress | real | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

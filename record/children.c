@@ -193,7 +193,8 @@ void children_announce(
 
 void children_left_out(struct children *children, uint32_t pid)
 {
-	struct child child = {{.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = now_ns()}, -1, -1, NO_STREAM};
+	struct child child = {
+		{.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = now_ns()}, -1, -1, false, NO_STREAM};
 
 	if (!pid || pid > INT32_MAX)
 		return;

@@ -25,6 +25,7 @@
 #include "record/detach.h"
 #include "record/gpu_module.h"
 #include "record/hello.h"
+#include "record/kernel.h"
 #include "record/measured.h"
 #include "record/naming.h"
 #include "record/rundir.h"
@@ -171,6 +172,7 @@ static void commit(struct collector *collector)
 
 	for (struct measured *at = collector->processes; at; at = at->next)
 		measured_name(at, collector->writer);
+	kernel_name(collector->writer, collector->ending_ns != 0);
 	for (struct measured *at = collector->processes; at; at = at->next)
 		measured_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
 	if (collector->plan->keep_ns)
@@ -611,6 +613,7 @@ static void collector_fini(struct collector *collector)
 	naming_free(collector->naming);
 	sources_fini(&collector->sources);
 	modules_close();
+	kernel_close();
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
 }

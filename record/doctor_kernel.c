@@ -143,7 +143,10 @@ static void frames_look(struct doctor_row *row)
 	if (error)
 		refusal_say(row, error, 1, "time inside system calls has no kernel frames");
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "the kernel's own part of a sample may be seen");
+		doctor_say(row, DOCTOR_YES, NULL, "%s",
+			doctor_number("/proc/sys/kernel/kptr_restrict", 0) > (geteuid() ? 0 : 1)
+				? "as one frame, [kernel]: kernel.kptr_restrict hides the names"
+				: "in samples of perf events (task-clock, or above the CPU timer's rate)");
 }
 
 static void waits_look(struct doctor_row *row)
@@ -157,7 +160,7 @@ static void waits_look(struct doctor_row *row)
 	if (error)
 		refusal_say(row, error, 1, "only the waits that wrappers see have a path of their own");
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "the path of any wait");
+		doctor_say(row, DOCTOR_YES, NULL, "with -e BLOCKTIME, the kernel's part too");
 }
 
 static void counters_look(struct doctor_row *row)

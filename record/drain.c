@@ -9,6 +9,7 @@
 
 #include "record/attributes.h"
 #include "record/join.h"
+#include "record/kernel.h"
 #include "record/switches.h"
 
 #define BATCH 256
@@ -144,26 +145,72 @@ static bool counter_take(struct drain *drain, const struct event_sample *sample,
 	return true;
 }
 
-static bool sample_take(struct drain *drain, const struct event_sample *sample)
+static bool value_take(struct drain *drain, const struct event_value *value)
 {
-	uint64_t time_ns = credible(drain, sample->time_ns);
-	struct store_record *record;
+	struct event_sample sample = {.h = value->h, .weight = value->value, .metric = value->metric};
 
-	if (time_ns > drain->ring->last_ns)
-		drain->ring->last_ns = time_ns;
-	if (sample->metric)
-		return counter_take(drain, sample, time_ns);
+	return value->metric && counter_take(drain, &sample, credible(drain, value->time_ns));
+}
+
+static void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
+	uint64_t weight, const struct hit *hit)
+{
+	struct store_record *record;
+	uint32_t context = context_of(drain, sample->h.node);
+
+	if (hit && hit->depth && context)
+		context = kernel_context(drain->writer, context, hit->address, hit->depth);
 	if (drain->samples.count == BATCH)
 		batch_flush(drain);
 	record = &drain->samples.record[drain->samples.count++];
 	*record = (struct store_record){.begin_ns = time_ns,
 		.end_ns = time_ns,
-		.amount = sample->weight,
-		.context = context_of(drain, sample->h.node),
+		.amount = weight,
+		.context = context,
 		.what = drain->process->metric,
 		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
-	drain->process->weight_ns += sample->weight;
-	return true;
+	drain->process->weight_ns += weight;
+}
+
+/* The hits that a sample stands for: those inside one system call come as one signal when it is over. Each
+ * gets its part of the weight, at its own time, but not before what readers were told to be complete. */
+static void hits_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
+{
+	struct ring *ring = drain->ring;
+	const struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
+	uint64_t known_ns = stream ? stream->complete_ns[STORE_SAMPLES] : 0, part;
+	uint32_t count;
+
+	switches_read_until(drain->process, time_ns);
+	count = hits_until(&ring->hits, time_ns);
+	part = count ? sample->weight / count : 0;
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		const struct hit *hit = &ring->hits.list[i];
+
+		if (hit->time_ns >= known_ns && hit->time_ns >= ring->last_ns) {
+			sample_put(drain, sample, hit->time_ns, part, hit);
+			ring->last_ns = hit->time_ns;
+		} else {
+			sample_put(drain, sample, time_ns, part, hit);
+		}
+	}
+	sample_put(drain, sample, time_ns, sample->weight - part * (count ? count - 1 : 0),
+		count ? &ring->hits.list[count - 1] : NULL);
+	hits_drop(&ring->hits, count);
+}
+
+static bool sample_take(struct drain *drain, const struct event_sample *sample)
+{
+	uint64_t time_ns = credible(drain, sample->time_ns);
+
+	if (!sample->metric && drain->process->trap == EVENT_TRAP_SAMPLES &&
+		!(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST)))
+		hits_take(drain, sample, time_ns);
+	else if (!sample->metric)
+		sample_put(drain, sample, time_ns, sample->weight, NULL);
+	if (time_ns > drain->ring->last_ns)
+		drain->ring->last_ns = time_ns;
+	return !sample->metric || counter_take(drain, sample, time_ns);
 }
 
 /* Texts come with ids that count up from 1. */
@@ -229,6 +276,10 @@ static bool span_take(struct drain *drain, const struct event_span *span)
 		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
 		(span->h.type != EVENT_SPAN && !span->link))
 		return true;
+	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN && span->begin_ns == span->end_ns) {
+		waits_return(&drain->ring->waits, span->end_ns, record.context);
+		return true;
+	}
 	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN) {
 		wait_take(drain, &record);
 		return true;
@@ -329,6 +380,8 @@ static bool record_take(void *context, const struct event_header *h)
 		return node_take(drain, (const void *)h);
 	case EVENT_SAMPLE:
 		return sample_take(drain, (const void *)h);
+	case EVENT_VALUE:
+		return value_take(drain, (const void *)h);
 	case EVENT_SPAN:
 	case EVENT_OPEN:
 	case EVENT_CLOSE:
@@ -412,11 +465,13 @@ static void stream_open(struct drain *drain, struct event_ring *shared)
 	stream.name = store_writer_text(drain->writer, name, strlen(name));
 	waits_clear(&ring->waits);
 	tallies_clear(&ring->tallies);
+	hits_clear(&ring->hits);
 	*ring = (struct ring){.claim = ring->claim,
 		.waits = ring->waits,
 		.contexts = {ring->contexts.list, 0, ring->contexts.room},
 		.texts = {ring->texts.list, 0, ring->texts.room},
 		.tallies = ring->tallies,
+		.hits = ring->hits,
 		.begin_ns = stream.begin_ns,
 		.last_ns = stream.begin_ns,
 		.line = {.known_ns = stream.begin_ns},

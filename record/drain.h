@@ -28,6 +28,7 @@ struct ring {
 	uint64_t end_ns; /* of the thread's measurement; 0: not known yet */
 	struct switch_line line;
 	struct waits waits;
+	struct hits hits; /* not yet taken by a sample, or a switch */
 	struct pause_line pause;
 	struct tallies tallies;
 };

@@ -172,7 +172,9 @@ static const struct derived {
 	{"REALTIME", "wall time, running or not: from CPU samples and switch records, by readers' --metric "
 		     "REALTIME;\n"
 		     "                               nothing is interrupted. @N, @fN: as for CPUTIME"},
-	{"BLOCKTIME", "blocked time, by readers' --metric BLOCKED"},
+	{"BLOCKTIME", "blocked time, by readers' --metric BLOCKED; asked for, each wait has its path, the "
+		      "kernel's\n"
+		      "                               part too (as root, or perf_event_paranoid <= 1)"},
 };
 
 static const struct derived *derived_find(const char *name)
@@ -222,6 +224,15 @@ static unsigned long long frequency_default(void)
 	return most <= 1 ? 1 : most - 1 < FREQUENCY_DEFAULT ? most - 1 : FREQUENCY_DEFAULT;
 }
 
+/* The period of the time source is theirs. */
+static int papi_write(char *to, size_t room, const struct wish *wish, struct error *error)
+{
+	if (strlen(wish->name) >= sizeof(((struct event_counter *)0)->name))
+		return error_set(error, ERROR_USAGE, "event %s: the name is too long", wish->name);
+	snprintf(to, room, "%s%s", EVENT_WORD_PAPI, wish->name);
+	return 0;
+}
+
 static int counter_write(char *to, size_t room, const struct wish *wish, struct error *error)
 {
 	struct events_code code;
@@ -257,6 +268,7 @@ struct composed {
 	char counters[EVENT_EVENTS_MAX - 160];
 	unsigned count;
 	bool is_perf;
+	bool has_waits;
 	bool is_derived; /* `time` comes from a derived one and makes way for a source */
 	bool calls[2];	 /* by called[] */
 };
@@ -321,7 +333,8 @@ static int called_write(char *to, size_t room, const struct composed *all, const
 static int counter_add(struct composed *all, const struct wish *wish, struct error *error)
 {
 	char word[256];
-	int result = counter_write(word, sizeof(word), wish, error);
+	int result =
+		(events_is_papi(wish->name) ? papi_write : counter_write)(word, sizeof(word), wish, error);
 
 	if (result)
 		return result;
@@ -339,6 +352,7 @@ static int derived_add(struct composed *all, const struct wish *wish, struct err
 {
 	struct wish source = *wish;
 
+	all->has_waits |= !strcasecmp(wish->name, "BLOCKTIME");
 	if (!wish->has_rate || all->time[0])
 		return 0;
 	all->is_derived = true;
@@ -399,9 +413,9 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 		sampler = "perf";
 	if (sampler && !strcmp(sampler, "auto"))
 		sampler = NULL;
-	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s", all.time, all.counters,
-		asked->has_switches ? " SWITCHES" : "", calls, sampler ? EVENT_WORD_SAMPLER : "",
-		sampler ? sampler : "");
+	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s", all.time, all.counters,
+		asked->has_switches ? " SWITCHES" : "", all.has_waits ? EVENT_WORD_WAITS : "", calls,
+		sampler ? EVENT_WORD_SAMPLER : "", sampler ? sampler : "");
 	return 0;
 }
 
@@ -475,7 +489,13 @@ void events_try(char *events, char *why, unsigned room)
 		struct events_code code;
 		const char *reason = NULL;
 
-		if (is && strchr(is, ':')) { /* not "BY=trap", "gpu=auto" */
+		if (!strncmp(word, &EVENT_WORD_PAPI[1], strlen(EVENT_WORD_PAPI) - 1)) {
+			word = strchr(word, '=') + 1;
+			is = word + strlen(word);
+			reason = events_papi_refusal(word);
+			if (!reason)
+				word -= strlen(EVENT_WORD_PAPI) - 1;
+		} else if (is && strchr(is, ':')) { /* not "BY=trap", "gpu=auto" */
 			code_read(&code, is + 1);
 			reason = refusal(&code);
 		}
@@ -521,4 +541,5 @@ void events_list(void)
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
 	       "place.\n\n");
 	events_list_units(refusal);
+	events_list_papi();
 }

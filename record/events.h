@@ -43,6 +43,12 @@ void events_try(char *events, char *why, unsigned room);
 /* What -L prints. */
 void events_list(void);
 
+/* By PAPI, as record/agent/papi.h tells. */
+bool events_is_papi(const char *name);
+/* Why it cannot be counted, in words; NULL: it can. */
+const char *events_papi_refusal(const char *name);
+void events_list_papi(void);
+
 /* By libpfm4: `name` is [pmu::]event[:mask][:modifier]. 0; or negative with a sentence: it is not known. */
 int events_encode(struct events_code *code, const char *name, struct error *error);
 /* Tells of all performance monitoring units and, where they can be used, their events. */

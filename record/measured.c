@@ -38,6 +38,7 @@ static int header_check(struct measured *process, struct error *error)
 	process->begin_ns = shared->begin_ns;
 	process->period_ns = shared->period_ns;
 	process->activity_at = shared->activity_at;
+	process->trap = shared->switches_trap;
 	memcpy(process->metric_name, shared->metric, sizeof(process->metric_name));
 	process->metric_name[sizeof(process->metric_name) - 1] = '\0';
 	memcpy(process->executable, shared->executable, sizeof(process->executable));
@@ -229,25 +230,27 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 	join_complete(process, writer, complete_ns);
 }
 
-static void unmonitored_put(struct measured *process, struct store_writer *writer, uint64_t end_ns)
+static void unmonitored_put(struct measured *process, struct store_writer *writer, uint32_t on,
+	uint64_t end_ns, const char *reason)
 {
 	struct store_bytes text = {0};
 	struct store_record span = {.begin_ns = process->unmonitored_ns,
 		.end_ns = end_ns > process->unmonitored_ns ? end_ns : process->unmonitored_ns,
 		.what = STORE_OP_UNMONITORED};
-	struct store_stream *stream = store_writer_stream_edit(writer, process->first_stream);
+	struct store_stream *stream = store_writer_stream_edit(writer, on);
 
-	attribute_put(&text, "reason", "exec of a program that takes no agent");
+	attribute_put(&text, "reason", reason);
 	if (!text.failed)
 		span.attributes = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
-	store_writer_append(writer, process->first_stream, STORE_SPANS, &span, 1);
+	store_writer_append(writer, on, STORE_SPANS, &span, 1);
 	if (stream && stream->end_ns < span.end_ns)
 		stream->end_ns = span.end_ns;
 }
 
 void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
+	bool is_locked_up = atomic_load(&process->shared->is_locked_up);
 	uint64_t end_ns = now_ns;
 
 	if (atomic_load(&process->shared->ended)) {
@@ -259,11 +262,20 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 	process->end_ns = end_ns;
 	measured_drain(process, writer, host, UINT64_MAX);
 	measured_name(process, writer);
-	for (uint32_t i = 0; i < process->ring_seen; i++)
+	if (is_locked_up)
+		process->unmonitored_ns = end_ns;
+	for (uint32_t i = 0; i < process->ring_seen; i++) {
+		uint32_t stream = process->rings[i].stream;
+
 		ring_close(process, i, writer, end_ns);
+		if (is_locked_up && stream != UINT32_MAX)
+			unmonitored_put(process, writer, stream, now_ns,
+				"its seccomp filter would end it at a call of the agent's");
+	}
 	join_finish(process, writer, end_ns);
-	if (process->unmonitored_ns && process->first_stream != UINT32_MAX)
-		unmonitored_put(process, writer, now_ns);
+	if (process->unmonitored_ns && !is_locked_up && process->first_stream != UINT32_MAX)
+		unmonitored_put(process, writer, process->first_stream, now_ns,
+			"exec of a program that takes no agent");
 }
 
 void measured_name(struct measured *process, struct store_writer *writer)
@@ -281,6 +293,7 @@ void measured_free(struct measured *process)
 		free(process->rings[i].texts.list);
 		tallies_fini(&process->rings[i].tallies);
 		waits_fini(&process->rings[i].waits);
+		hits_fini(&process->rings[i].hits);
 	}
 	free(process->rings);
 	join_free(process->join);

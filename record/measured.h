@@ -45,6 +45,7 @@ struct measured {
 	uint64_t end_ns;      /* 0: it runs */
 	uint32_t metric;      /* store id of the time source's metric */
 	char metric_name[32];
+	uint32_t trap;			      /* enum event_trap of its switch rings */
 	char sampler[16];		      /* the source of its samples */
 	uint32_t counters[EVENT_METRICS_MAX]; /* store ids of the counters' metrics */
 	uint32_t counter_count;

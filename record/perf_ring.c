@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define RING_BYTES_MAX (16u << 20)
-#define RECORD_BYTES_MAX 256u
+#define RECORD_BYTES_MAX 2048u
 
 /* What follows the header of all records of these events (sample_id_all). */
 struct sample_id {
@@ -21,6 +21,13 @@ struct sample_id {
 struct switch_record {
 	struct perf_event_header header;
 	struct sample_id id;
+};
+
+struct sample_record {
+	struct perf_event_header header;
+	struct sample_id id;
+	uint64_t count;
+	uint64_t address[]; /* with marks in between that tell whose they are */
 };
 
 struct lost_record {
@@ -122,6 +129,19 @@ static bool switch_take(
 	return switch_events_add(events, &event);
 }
 
+static void sample_take(struct perf_ring *ring, const struct sample_record *record, size_t bytes)
+{
+	struct hit hit = {.time_ns = record->id.time_ns, .tid = record->id.tid};
+	size_t room = (bytes - sizeof(*record)) / sizeof(uint64_t);
+
+	ring->last_ns = hit.time_ns;
+	for (uint64_t i = 0; i < record->count && i < room && hit.depth < HIT_DEPTH_MAX; i++)
+		if (record->address[i] < (uint64_t)PERF_CONTEXT_MAX)
+			hit.address[hit.depth++] = record->address[i];
+	if (ring->hits)
+		hits_add(ring->hits, &hit);
+}
+
 static void lost_take(struct perf_ring *ring, const struct lost_record *record)
 {
 	uint64_t now_ns = record->id.time_ns;
@@ -154,6 +174,9 @@ size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events)
 		memcpy(copy, &header, sizeof(header));
 		if (header.type == PERF_RECORD_SWITCH && header.size >= sizeof(struct switch_record))
 			has_room = switch_take(ring, (const void *)copy, events);
+		else if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(struct sample_record))
+			sample_take(ring, (const void *)copy,
+				header.size < sizeof(copy) ? header.size : sizeof(copy));
 		else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record))
 			lost_take(ring, (const void *)copy);
 		if (has_room)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/hits.h"
+
 struct perf_ring {
 	void *memory;	  /* struct perf_event_mmap_page, then the data */
 	uint32_t bytes;	  /* of data, a power of two */
@@ -19,8 +21,9 @@ struct perf_ring {
 	uint64_t last_ns; /* of the last record */
 	/* What the kernel had to drop since the reader last set lost to 0, and between which records. */
 	uint64_t lost, lost_begin_ns, lost_end_ns;
-	bool is_copy;	/* memory is not ours to unmap */
-	bool is_broken; /* its bytes made no sense: skipped from there on */
+	struct hits *hits; /* where samples go, the reader's; NULL: nowhere */
+	bool is_copy;	   /* memory is not ours to unmap */
+	bool is_broken;	   /* its bytes made no sense: skipped from there on */
 };
 
 enum switch_kind {

@@ -76,6 +76,21 @@ static const char *sampler_reason(int reason)
 	}
 }
 
+static const char *counter_refusal(int error)
+{
+	switch (error) {
+	case -EVENT_PAPI_MISSING:
+		return "PAPI cannot be loaded into the program";
+	case -EVENT_PAPI_FORKED:
+		return "PAPI does not go on in a child of fork";
+	default:
+		break;
+	}
+	if (error <= -1000)
+		return "PAPI refuses it";
+	return error < 0 ? sampler_reason(-error) : refusal(error);
+}
+
 static void uncounted_add(struct summary *summary, const struct event_counter *counter)
 {
 	size_t used = strlen(summary->uncounted);
@@ -86,7 +101,7 @@ static void uncounted_add(struct summary *summary, const struct event_counter *c
 	name[sizeof(name) - 1] = '\0';
 	if (!strstr(summary->uncounted, name))
 		snprintf(summary->uncounted + used, sizeof(summary->uncounted) - used, "%s%s (%s)",
-			used ? ", " : "", name, error < 0 ? sampler_reason(-error) : refusal(error));
+			used ? ", " : "", name, counter_refusal(error));
 }
 
 static void sampling_add(struct summary *summary, const struct measured *process)
@@ -313,17 +328,23 @@ static int gpu_put(const struct summary *summary, char *text, size_t room)
 static int costs_put(const struct summary *summary, char *text, size_t room)
 {
 	double taken = (double)(own_cpu_ns() + summary->handler_ns);
+	/* Of many short processes the larger part is over before an agent is there. */
+	uint64_t whole_ns =
+		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
 
 	if (!summary->weight_ns)
 		return 0;
-	return snprintf(text, room, "overhead about %.2f %% (handlers %.3f s, collector %.3f s)\n",
-		100.0 * taken / (double)summary->weight_ns, (double)summary->handler_ns / 1e9,
+	return snprintf(text, room,
+		"overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
+		100.0 * taken / (double)whole_ns, (double)summary->handler_ns / 1e9,
 		(double)own_cpu_ns() / 1e9);
 }
 
 static const char paused_note[] =
 	"never called hpct_start() (hpct.h), which -ds waits for: their CPU time was not "
 	"sampled";
+
+#define SAMPLES_TELLING 20u /* of so many that were due a rate can be told */
 
 /* How often samples came, and why not as often as asked. */
 static int rate_put(const struct summary *summary, char *text, size_t room)
@@ -332,11 +353,11 @@ static int rate_put(const struct summary *summary, char *text, size_t room)
 
 	if (!summary->processes)
 		return 0; /* nothing was measured */
-	if (summary->cpu_ns)
+	if (summary->cpu_ns && summary->cpu_ns >= SAMPLES_TELLING * summary->period_ns)
 		used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
 			(unsigned long)rate_got(summary), summary->sampler,
 			(unsigned long)rate_asked(summary));
-	else /* no thread has come to an end of its own */
+	else /* no thread has come to an end of its own, or too few samples were due */
 		used = snprintf(text, room, "samples by %s, asked %lu a second of CPU time", summary->sampler,
 			(unsigned long)rate_asked(summary));
 	if (summary->sampler_reason && (size_t)used < room)

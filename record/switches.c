@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/drain.h"
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
+#define HIT_NS UINT64_C(1000000)	/* between a switch and its record */
 #define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
 
 struct process_ring {
@@ -21,6 +23,8 @@ struct switches {
 	struct process_ring *rings;
 	uint32_t count, room;
 	struct switch_events waiting; /* read, not yet taken */
+	struct hits hits;	      /* likewise */
+	uint64_t read_ns;	      /* what happened before is here */
 	struct tid_slot {
 		uint32_t tid;
 		uint32_t ring; /* index of the thread's ring, plus 1; 0: empty slot */
@@ -28,6 +32,14 @@ struct switches {
 	uint32_t slot_count; /* a power of two */
 	bool has_losses;     /* the kernel told of them */
 };
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 static uint32_t descriptors; /* kept by all rings together */
 
@@ -71,6 +83,7 @@ int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t
 	if (perf_ring_open(&ring->perf, event, bytes))
 		return -1;
 	ring->tid = tid;
+	ring->perf.hits = &(*switches)->hits;
 	(*switches)->count++;
 	if (may_keep_descriptor()) {
 		descriptors++;
@@ -95,6 +108,7 @@ void switches_free(struct switches *switches)
 	for (uint32_t i = 0; i < switches->count; i++)
 		ring_forget(&switches->rings[i]);
 	switch_events_fini(&switches->waiting);
+	hits_fini(&switches->hits);
 	free(switches->rings);
 	free(switches->slots);
 	free(switches);
@@ -124,6 +138,7 @@ static int copies_add(struct measured *process, unsigned count, uint32_t bytes)
 		if (!ring || perf_ring_copied(&ring->perf, (char *)shared + at + i * stride, bytes))
 			return -1;
 		ring->tid = 0;
+		ring->perf.hits = &process->switches->hits;
 		process->switches->count++;
 	}
 	return 0;
@@ -211,6 +226,57 @@ static struct ring *thread_find(const struct switches *switches, struct measured
 	return slot->ring ? &process->rings[slot->ring - 1] : NULL;
 }
 
+/* ---- what the kernel did ---- */
+
+/* Each to its thread; one that nobody knows yet may show up. */
+static void hits_hand_out(struct measured *process)
+{
+	struct switches *switches = process->switches;
+	struct hits *waiting = &switches->hits;
+	uint32_t kept = 0;
+
+	if (!waiting->count || !slots_fill(switches, process))
+		return;
+	for (uint32_t i = 0; i < waiting->count; i++) {
+		struct ring *ring = thread_find(switches, process, waiting->list[i].tid);
+
+		if (ring)
+			hits_add(&ring->hits, &waiting->list[i]);
+		else if (waiting->list[i].time_ns + STRANGER_NS > switches->read_ns)
+			waiting->list[kept++] = waiting->list[i];
+	}
+	waiting->count = kept;
+}
+
+static size_t rings_read(struct measured *process)
+{
+	struct switches *switches = process->switches;
+	size_t records = 0;
+
+	switches->read_ns = clock_ns();
+	for (uint32_t i = 0; i < switches->count; i++)
+		records += perf_ring_read(&switches->rings[i].perf, &switches->waiting);
+	hits_hand_out(process);
+	return records;
+}
+
+void switches_read_until(struct measured *process, uint64_t time_ns)
+{
+	if (process->switches && time_ns >= process->switches->read_ns)
+		rings_read(process);
+}
+
+/* Where in the kernel a span that begins then was switched out. The next one is another's. */
+static const struct hit *hit_of(const struct measured *process, const struct ring *ring,
+	const struct store_record *span, uint32_t *count)
+{
+	*count = process->trap == EVENT_TRAP_WAITS ? hits_until(&ring->hits, span->begin_ns) : 0;
+	return *count && span->what == STORE_OP_BLOCKED &&
+			       span->begin_ns - ring->hits.list[*count - 1].time_ns < HIT_NS
+		       ? &ring->hits.list[*count - 1]
+		       : NULL;
+}
+
 /* ---- events to spans ---- */
 
 static void lost_put(struct measured *process, struct store_writer *writer, struct ring *ring,
@@ -232,6 +298,8 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	const struct switch_event *event)
 {
 	struct store_record span;
+	const struct hit *hit;
+	uint32_t hits;
 	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
 
 	if (event->time_ns < ring->begin_ns || (end_ns && event->time_ns >= end_ns) ||
@@ -244,7 +312,9 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	}
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
-	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span);
+	hit = hit_of(process, ring, &span, &hits);
+	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, hit);
+	hits_drop(&ring->hits, hits);
 }
 
 /* The kernel dropped records of one processor, nobody knows whose, or of one thread: the number goes to the
@@ -336,8 +406,7 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 
 	if (!switches)
 		return 0;
-	for (uint32_t i = 0; i < switches->count; i++)
-		records += perf_ring_read(&switches->rings[i].perf, &switches->waiting);
+	records = rings_read(process);
 	waiting_take(process, writer, known_ns);
 	waits_decide(process, writer, known_ns);
 	return records;

@@ -26,6 +26,8 @@ bool switches_cover(const struct switches *switches, uint32_t tid);
 /* Reads the rings and puts spans into the streams of `process`; `now_ns` was read before the call,
  * UINT64_MAX: take everything. Returns the number of records. */
 size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns);
+/* What the kernel did until then is in the hits of the threads' rings. */
+void switches_read_until(struct measured *process, uint64_t time_ns);
 /* The thread has ended: a ring of its own is closed. */
 void switches_thread_end(struct switches *switches, uint32_t tid);
 

@@ -2,17 +2,21 @@
 /* waits.c - see waits.h. */
 #include "record/waits.h"
 
+#include "record/kernel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define HELD_MAX 65536u
 #define KNOWN_MAX 65536u
-#define NESTED_MAX 8u /* waits of signal handlers that came in between */
+#define RETURN_NS UINT64_C(20000000) /* on a busy machine it may be preempted in between */
+#define NESTED_MAX 8u		     /* waits of signal handlers that came in between */
 
 void waits_fini(struct waits *waits)
 {
 	free(waits->known);
 	free(waits->held);
+	free(waits->returns);
 }
 
 void waits_clear(struct waits *waits)
@@ -20,7 +24,9 @@ void waits_clear(struct waits *waits)
 	*waits = (struct waits){.known = waits->known,
 		.known_room = waits->known_room,
 		.held = waits->held,
-		.held_room = waits->held_room};
+		.held_room = waits->held_room,
+		.returns = waits->returns,
+		.return_room = waits->return_room};
 }
 
 static bool room_make(void **list, uint32_t count, uint32_t *room, uint32_t most, size_t size)
@@ -48,6 +54,33 @@ void waits_add(struct waits *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t
 	if (room_make((void **)&waits->known, waits->known_count, &waits->known_room, KNOWN_MAX,
 		    sizeof(*waits->known)))
 		waits->known[waits->known_count++] = (struct wait_known){begin_ns, end_ns, context};
+}
+
+void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context)
+{
+	if (room_make((void **)&waits->returns, waits->return_count, &waits->return_room, KNOWN_MAX,
+		    sizeof(*waits->returns)))
+		waits->returns[waits->return_count++] = (struct wait_return){time_ns, context};
+}
+
+/* Of what ended then. Each switch has its return: the first that follows. */
+static uint32_t return_context(const struct waits *waits, uint64_t end_ns)
+{
+	for (uint32_t i = 0; i < waits->return_count; i++)
+		if (waits->returns[i].time_ns >= end_ns)
+			return waits->returns[i].time_ns - end_ns < RETURN_NS ? waits->returns[i].context
+									      : STORE_CONTEXT_NONE;
+	return STORE_CONTEXT_NONE;
+}
+
+static void returns_forget(struct waits *waits, uint64_t known_ns)
+{
+	uint32_t old = 0;
+
+	while (old < waits->return_count && waits->returns[old].time_ns + RETURN_NS < known_ns)
+		old++;
+	waits->return_count -= old;
+	memmove(waits->returns, waits->returns + old, waits->return_count * sizeof(*waits->returns));
 }
 
 /* The first that ends after a moment: they come as they end. */
@@ -86,6 +119,10 @@ static void span_put(
 
 	if (!span.context)
 		span.context = waits_context(waits, span.begin_ns);
+	if (!span.context && span.what == STORE_OP_BLOCKED)
+		span.context = return_context(waits, span.end_ns);
+	if (span.context && held->depth)
+		span.context = kernel_context(writer, span.context, held->address, held->depth);
 	if (held->is_shown)
 		store_writer_span_close(writer, stream, WAITS_HANDLE_SWITCH + span.begin_ns, &span);
 	else
@@ -99,9 +136,15 @@ static bool is_undecided(const struct waits *waits, const struct store_record *s
 }
 
 void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span, bool is_shown)
+	const struct store_record *span, bool is_shown, const struct hit *hit)
 {
-	struct wait_held held = {*span, is_shown};
+	struct wait_held held;
+
+	held.span = *span;
+	held.is_shown = is_shown;
+	held.depth = hit ? hit->depth : 0;
+	if (hit)
+		memcpy(held.address, hit->address, held.depth * sizeof(*held.address));
 
 	if (is_undecided(waits, span) && room_make((void **)&waits->held, waits->held_count,
 						 &waits->held_room, HELD_MAX, sizeof(*waits->held)))
@@ -132,6 +175,7 @@ void waits_settle(struct waits *waits, struct store_writer *writer, uint32_t str
 			span_put(waits, writer, stream, &waits->held[i]);
 	}
 	waits->held_count = kept;
+	returns_forget(waits, kept ? waits->held[0].span.begin_ns : known_ns);
 	known_forget(waits,
 		kept && waits->held[0].span.begin_ns < known_ns ? waits->held[0].span.begin_ns : known_ns);
 }

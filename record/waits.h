@@ -14,6 +14,7 @@
 #ifndef RECORD_WAITS_H
 #define RECORD_WAITS_H
 
+#include "record/hits.h"
 #include "store/writer.h"
 
 #define WAITS_KEPT_NS UINT64_C(1000000000)
@@ -29,12 +30,22 @@ struct wait_known {
 struct wait_held {
 	struct store_record span;
 	bool is_shown;
+	uint32_t depth; /* of the kernel's part of its path */
+	uint64_t address[HIT_DEPTH_MAX];
+};
+
+/* The path that a thread came back to after a wait. */
+struct wait_return {
+	uint64_t time_ns;
+	uint32_t context;
 };
 
 struct waits {
-	uint64_t since_ns;	  /* begin of the wait under way when the ring was read last; 0: none */
-	struct wait_known *known; /* by end */
-	struct wait_held *held;	  /* by begin */
+	uint64_t since_ns;	     /* begin of the wait under way when the ring was read last; 0: none */
+	struct wait_known *known;    /* by end */
+	struct wait_held *held;	     /* by begin */
+	struct wait_return *returns; /* by time */
+	uint32_t return_count, return_room;
 	uint32_t known_count, known_room, held_count, held_room;
 	/* The path of what began at outside_ns, found from outside; 0: none. */
 	uint64_t outside_ns;
@@ -51,9 +62,12 @@ void waits_clear(struct waits *waits);
 void waits_look(struct waits *waits, uint64_t since_ns);
 /* A wait was published. */
 void waits_add(struct waits *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t context);
-/* A finished span of the switch records; is_shown: readers see it open. In order of time. */
+/* The thread came back to this path, just after it was switched in. */
+void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context);
+/* A finished span of the switch records; is_shown: readers see it open; `hit`: where in the kernel it was
+ * switched out, NULL: not known. In order of time. */
 void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span, bool is_shown);
+	const struct store_record *span, bool is_shown, const struct hit *hit);
 /* The context of what began at begin_ns, as far as it is known. */
 uint32_t waits_context(const struct waits *waits, uint64_t begin_ns);
 

@@ -78,13 +78,18 @@ enum store_op {
 
 /* An event that is counted beside the time source: its samples name it by index + 1. */
 #define EVENT_COUNTERS_MAX 8u
-#define EVENT_METRICS_MAX (EVENT_COUNTERS_MAX + 4u) /* with those that the agent counts itself: tallies */
+/* With those that the agent counts itself (tallies), and those of PAPI. */
+#define EVENT_METRICS_MAX (2 * EVENT_COUNTERS_MAX + 4u)
 struct event_counter {
 	char name[52];		  /* its metric; written before the handshake */
 	uint32_t is_bytes;	  /* its unit; else events */
 	_Atomic int32_t error;	  /* errno of the last time that the kernel refused it */
 	_Atomic uint32_t refused; /* threads that go without it */
 };
+
+/* event_counter.error besides: below -1000, less an error of PAPI's. */
+#define EVENT_PAPI_MISSING 2000
+#define EVENT_PAPI_FORKED 2001
 
 /* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
@@ -120,6 +125,8 @@ struct event_process {
 	_Atomic uint32_t switches_refused; /* perf events for switch records that were not to be had */
 	_Atomic int32_t sampler_reason;	   /* why not a better one: enum event_sampler_reason; 0: none */
 	_Atomic uint32_t signals_foreign;  /* sampling signals that met a thread that is not measured */
+	_Atomic uint32_t is_locked_up;	   /* a filter of system calls would have ended it at one of ours */
+	uint32_t switches_trap;		   /* enum event_trap; written before the handshake */
 	uint32_t counter_count;
 	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */
 	struct event_counter counters[EVENT_METRICS_MAX];
@@ -138,6 +145,9 @@ struct event_process {
 	uint64_t hidden_begin, hidden_end;
 	uint64_t loader_begin, loader_end;
 };
+
+/* At what the events of the switch rings trap as well: their rings tell what the kernel did then. */
+enum event_trap { EVENT_TRAP_NONE, EVENT_TRAP_SAMPLES, EVENT_TRAP_WAITS };
 
 /* Positive; negative: the errno that the kernel gave. */
 enum event_sampler_reason {
@@ -231,7 +241,8 @@ enum event_type {
 	EVENT_PAD,	       /* skip `words`; only the header is there */
 	EVENT_NODE,	       /* a context node that later records name */
 	EVENT_SAMPLE,	       /* one sample of a metric */
-	EVENT_SPAN,	       /* a finished span */
+	EVENT_SPAN,	       /* a finished span; STORE_OP_BLOCKED without a duration: the path of the
+				  wait that was over just before */
 	EVENT_OPEN,	       /* an event_span that has begun; EVENT_CLOSE with its id ends it */
 	EVENT_CLOSE,	       /* the same span, whole */
 	EVENT_VALUE,	       /* one value of a metric */
@@ -439,6 +450,8 @@ struct event_hello {
  * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
 #define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
+#define EVENT_WORD_PAPI " papi="	  /* " papi=PAPI_TOT_CYC", once for each: record/agent/papi.h */
+#define EVENT_WORD_WAITS " WAITS"	  /* the path of every wait, also where no wrapper stands */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
 #define EVENT_WORD_IO " IO=on"		  /* calls that move bytes are spans, the bytes tallies */

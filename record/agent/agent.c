@@ -11,6 +11,7 @@
 #include "record/agent/counter.h"
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
+#include "record/agent/papi.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
@@ -55,7 +56,9 @@ static int start(void)
 		goto close_process;
 	atomic_store(&process.shared->thread_count, 1);
 	source_choose();
+	source_waits_choose();
 	counter_open();
+	papi_open();
 	thread_begin(thread, 0);
 	wrap_thread_adopt();
 	if (thread_place.self && !process_send()) {
@@ -81,6 +84,7 @@ static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
+	papi_forked();
 	if (process.is_resting)
 		return;
 	atomic_store(&ended, 0);
@@ -156,8 +160,10 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
 	program_main = main;
-	if (process_is_live())
+	if (process_is_live()) {
 		gpu_open();
+		papi_load();
+	}
 	return REAL(__libc_start_main)(
 		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
 }

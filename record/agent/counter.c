@@ -80,7 +80,8 @@ void counter_open(void)
 		for (size_t i = 0; i < length; i++)
 			if (word[i] == '=')
 				is = word + i;
-		if (!is || !memchr(is, ':', length - (size_t)(is - word)))
+		if (!is || !strncmp(word, &EVENT_WORD_PAPI[1], strlen(EVENT_WORD_PAPI) - 1) ||
+			!memchr(is, ':', length - (size_t)(is - word)))
 			continue; /* "BY=trap", "gpu=auto" */
 		counters[count] = (struct counter){0};
 		counter_parse(&counters[count], is + 1);

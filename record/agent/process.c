@@ -20,6 +20,7 @@
 #include "record/agent/environment.h"
 #include "record/agent/real.h"
 #include "record/agent/switches.h"
+#include "record/agent/wrap.h"
 
 #define RINGS_WANTED 4096u
 #define PERIOD_DEFAULT_NS UINT64_C(5000000)
@@ -35,7 +36,7 @@ struct live {
 
 static struct live *live;
 
-uint64_t process_now_ns(void)
+OWN uint64_t process_now_ns(void)
 {
 	struct timespec now;
 
@@ -43,7 +44,7 @@ uint64_t process_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t process_thread_cpu_ns(void)
+OWN uint64_t process_thread_cpu_ns(void)
 {
 	struct timespec now;
 
@@ -85,6 +86,7 @@ static void events_parse(struct process_settings *settings)
 	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
 
 	settings->switches = strstr(events, " SWITCHES") != NULL;
+	settings->waits = strstr(events, EVENT_WORD_WAITS) != NULL;
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
 	settings->io = strstr(events, EVENT_WORD_IO) != NULL;

@@ -21,6 +21,7 @@ struct process_settings {
 	char metric[32];
 	uint64_t period_ns;
 	bool switches;	  /* switch records are wanted */
+	bool waits;	  /* and the path of every wait */
 	char sampler[16]; /* name of the source to take; "": by the period */
 	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "record/agent/control.h"
+#include "record/agent/papi.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
 #include "record/agent/wrap.h"
@@ -115,6 +116,7 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 		return;
 	}
 	path_sample(t, context, 0, weight, now_ns);
+	papi_take(t, now_ns);
 	ring_leave(&t->ring);
 	took(t, now_ns);
 }
@@ -144,6 +146,28 @@ void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned c
 	path_sample(t, context, counter + 1, value, now_ns);
 	ring_leave(&t->ring);
 	took(t, now_ns);
+}
+
+void sample_take_wait(struct thread *t, const ucontext_t *context)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t now_ns = process_now_ns();
+	struct event_span *span;
+	uint32_t node;
+
+	if (atomic_load_explicit(&t->ring.shared->wait_begin_ns, memory_order_relaxed) ||
+		control_is_paused() || !ring_enter(&t->ring))
+		return;
+	arch_registers_read(context, start.value);
+	if (path_open(t, &start, sizeof(*span), now_ns, &node) == PATH_OPEN) {
+		span = ring_put(&t->ring, EVENT_SPAN, 0, node, sizeof(*span));
+		span->begin_ns = span->end_ns = now_ns;
+		span->bytes = span->link = 0;
+		span->operation = STORE_OP_BLOCKED;
+		span->attributes = 0;
+		ring_commit(&t->ring);
+	}
+	ring_leave(&t->ring);
 }
 
 void sample_handle(int signal, siginfo_t *info, void *context)

@@ -38,6 +38,9 @@ void sample_take_ns(struct thread *thread, const ucontext_t *context, uint64_t p
 /* The same for a counter, by its index, that has come by `value`. */
 void sample_take_counter(struct thread *thread, const ucontext_t *context, unsigned counter, uint64_t value);
 
+/* The thread was switched out, and goes on at `context`: tells its path where no wrapper will. */
+void sample_take_wait(struct thread *thread, const ucontext_t *context);
+
 /* Publishes a sample at a known node. false: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
 

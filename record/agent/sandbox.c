@@ -214,6 +214,7 @@ bool sandbox_begin(unsigned long mode, const void *filter)
 
 	if (ends) {
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+		atomic_store(&process.shared->is_locked_up, 1);
 		agent_end();
 		source_exec_begin();
 		process_rest(true);
@@ -229,6 +230,7 @@ void sandbox_failed(void)
 	process_rest(false);
 	source_exec_failed();
 	agent_resume();
+	atomic_store(&process.shared->is_locked_up, 0);
 	atomic_fetch_sub(&process.shared->threads_unmonitored, 1);
 	errno = error;
 }

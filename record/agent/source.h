@@ -47,6 +47,13 @@ extern const struct source source_timer, source_trap, source_overflow;
 /* Picks the source for the process's settings; once per process, by its first thread. */
 void source_choose(void);
 
+/* If every wait is to tell its path (EVENT_WORD_WAITS): has the switch rings' events trap; before they are
+ * opened. */
+void source_waits_choose(void);
+/* The calling thread takes part, `thread` being its block; and no more. */
+void source_waits_arm(struct thread *thread);
+void source_waits_disarm(void);
+
 /* The one that was picked. */
 const struct source *source_chosen(void);
 
@@ -66,6 +73,9 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns);
 void source_timer_stop(struct source_handle *handle);
 /* Is this signal from such a timer? Then *periods >= 1 is what it stands for. */
 bool source_timer_periods(const siginfo_t *info, uint64_t *periods);
+
+/* The program is written in Go. */
+bool source_program_is_go(void);
 
 /* Before the first event that traps. 0, or why none may: as source.open. */
 int source_trap_prepare(void);

@@ -33,6 +33,7 @@
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/source.h"
+#include "record/agent/switches.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
 
@@ -42,11 +43,15 @@
 #define KNOWN_PROBES 64u
 #define TID_GONE 1u /* init's: never a thread of ours */
 
-static const char cookies[1 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
+#define WAITS_INDEX (1u + EVENT_COUNTERS_MAX)
+
+static const char cookies[2 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
 
 static struct {
 	int event;     /* until it is handed over; -1: none */
 	pid_t owner;   /* the thread that opened it */
+	bool waits;    /* each wait traps */
+	bool in_rings; /* the switch rings' events are to do it */
 	bool kernel;   /* hits inside the kernel are counted */
 	bool has_base; /* arch_thread_pointer may be used */
 	uint64_t tick_ns;
@@ -285,12 +290,17 @@ static int event_open_best(uint64_t flags)
 	return event < 0 ? -errno : event;
 }
 
-int source_trap_prepare(void)
+bool source_program_is_go(void)
 {
 	bool is_go = false;
 
 	dl_iterate_phdr(program_is_go, &is_go);
-	if (is_go)
+	return is_go;
+}
+
+int source_trap_prepare(void)
+{
+	if (source_program_is_go())
 		return EVENT_SAMPLER_GO;
 	if (is_traced())
 		return EVENT_SAMPLER_TRACED;
@@ -314,11 +324,41 @@ static int trap_open(void)
 		return event;
 	perf.event = event;
 	perf.owner = (pid_t)syscall(SYS_gettid);
+	/* There they tell the kernel's part, too. */
+	perf.in_rings = perf.kernel && process.settings.switches && !process.settings.waits;
+	if (perf.in_rings) {
+		switches_trap_with(PERF_COUNT_SW_TASK_CLOCK, process.settings.period_ns, source_trap_data(0));
+		close(event);
+		perf.event = -1;
+	}
 	return 0;
+}
+
+/* Where the kernel may be looked at, each wait traps when it is over. */
+void source_waits_choose(void)
+{
+	perf.waits = process.settings.waits && process.settings.switches && !source_trap_prepare();
+	if (perf.waits)
+		switches_trap_with(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, source_trap_data(WAITS_INDEX));
+}
+
+void source_waits_arm(struct thread *t)
+{
+	if (perf.waits)
+		source_trap_thread_add(t);
+}
+
+void source_waits_disarm(void)
+{
+	if (perf.waits)
+		source_trap_thread_remove();
 }
 
 void source_hand_over(void)
 {
+	if (perf.in_rings && !switches_trap())
+		perf.event = event_open(PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC);
+	perf.in_rings = false;
 	if (perf.event < 0)
 		return;
 	process_send_kept(perf.event);
@@ -371,6 +411,8 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 	error = errno;
 	if (!index)
 		hit_take(slot->thread, context);
+	if (index == WAITS_INDEX)
+		sample_take_wait(slot->thread, context);
 	counters_take(slot->thread, context);
 	errno = error;
 }

@@ -28,12 +28,28 @@ static struct {
 	unsigned count;
 	uint32_t bytes;
 	bool per_thread;
+	bool traps;
+	uint64_t trap_config, trap_period, trap_data;
 } held;
 
 void switches_init(void)
 {
 	held.count = 0; /* what a parent had mapped is not here */
 	held.per_thread = false;
+	held.traps = false;
+}
+
+void switches_trap_with(uint64_t config, uint64_t period, uint64_t data)
+{
+	held.traps = true;
+	held.trap_config = config;
+	held.trap_period = period;
+	held.trap_data = data;
+}
+
+bool switches_trap(void)
+{
+	return held.traps && held.count;
 }
 
 static size_t mapped_bytes(uint32_t bytes)
@@ -59,6 +75,16 @@ static int event_open(int cpu, uint32_t bytes)
 					     .wakeup_watermark = bytes / 2,
 					     .inherit = cpu >= 0}};
 
+	if (cpu >= 0 && held.traps) {
+		all.attr.size = PERF_ATTR_WORDS * sizeof(uint64_t);
+		all.attr.config = held.trap_config;
+		all.attr.sample_period = held.trap_period;
+		all.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		all.attr.exclude_callchain_user = 1;
+		all.attr.exclude_kernel = 0;
+		all.words[PERF_SIG_DATA_WORD] = held.trap_data;
+		all.words[PERF_FLAGS_WORD] |= PERF_SIGTRAP;
+	}
 	if (cpu >= 0)
 		all.words[PERF_FLAGS_WORD] |= PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC;
 	return (int)syscall(SYS_perf_event_open, &all, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -186,6 +212,10 @@ int switches_open(struct switches *switches)
 
 	if (online)
 		error = rings_open(switches, &cpus, online);
+	if (error && held.traps) {
+		held.traps = false;
+		error = online ? rings_open(switches, &cpus, online) : EINVAL;
+	}
 	if (error == EINVAL || error == EMFILE) {
 		held.bytes = THREAD_RING_BYTES;
 		error = add(switches, -1);
@@ -195,6 +225,9 @@ int switches_open(struct switches *switches)
 		refused(error);
 		return -1;
 	}
+	process.shared->switches_trap = !held.traps				       ? EVENT_TRAP_NONE
+					: held.trap_config == PERF_COUNT_SW_TASK_CLOCK ? EVENT_TRAP_SAMPLES
+										       : EVENT_TRAP_WAITS;
 	switches->bytes = held.bytes;
 	return 0;
 }

@@ -8,6 +8,8 @@
 #ifndef RECORD_AGENT_SWITCHES_H
 #define RECORD_AGENT_SWITCHES_H
 
+#include <stdbool.h>
+
 #include "store/event.h"
 
 struct switches {
@@ -18,6 +20,13 @@ struct switches {
 
 /* Once per process, again in a fork child. */
 void switches_init(void);
+
+/* Before switches_open: the events are to trap as well, at each `period` of `config`, a software event, with
+ * that sig_data, and tell what the kernel did then (PERF_SAMPLE_CALLCHAIN). What the kernel refuses is not
+ * had. */
+void switches_trap_with(uint64_t config, uint64_t period, uint64_t data);
+/* They do, and were sent. */
+bool switches_trap(void);
 
 /* Opens and maps them for the calling thread, the only one, and all threads to come. 0; or negative, when
  * they are not to be had: counted, and nothing is left open. */

@@ -16,6 +16,7 @@
 
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
+#include "record/agent/papi.h"
 #include "record/agent/process.h"
 #include "record/agent/runtime.h"
 #include "record/agent/sample.h"
@@ -40,6 +41,9 @@ static struct {
 
 extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden")));
+
+extern const char __start_hpct_own[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_hpct_own[] __attribute__((weak, visibility("hidden")));
 
 /* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
 static int self_read(void *context, uint64_t address, void *to, size_t bytes)
@@ -66,6 +70,9 @@ void thread_init(void)
 	space->fence_begin = (uintptr_t)__start_hpct_fence;
 	space->fence_end = (uintptr_t)__stop_hpct_fence;
 	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
+	space->own_begin = (uintptr_t)__start_hpct_own;
+	space->own_end = (uintptr_t)__stop_hpct_own;
+	space->is_go = source_program_is_go();
 	space->hides = runtime_hides;
 	module_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;
@@ -186,6 +193,8 @@ void thread_begin(struct thread *t, uint32_t index)
 	if (t->source->arm(t))
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 	counter_arm(t);
+	source_waits_arm(t);
+	papi_arm(t);
 }
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
@@ -202,6 +211,8 @@ void thread_settle(struct thread *t)
 
 	counter_disarm(t);
 	t->source->disarm(t);
+	papi_disarm(t);
+	source_waits_disarm();
 	now_ns = process_now_ns(); /* not before: a sample may have come meanwhile */
 	cpu_ns = process_thread_cpu_ns();
 	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
@@ -221,6 +232,8 @@ void thread_resume(struct thread *t)
 	atomic_store(&t->ring.shared->end_ns, 0);
 	t->source->arm(t);
 	counter_arm(t);
+	source_waits_arm(t);
+	papi_arm(t);
 }
 
 void thread_end(struct thread *t)

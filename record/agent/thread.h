@@ -33,7 +33,9 @@ struct thread {
 	struct source_handle handle;
 	void *counters[EVENT_COUNTERS_MAX];   /* rings of the thread's counters, mapped; NULL: refused */
 	uint64_t counted[EVENT_COUNTERS_MAX]; /* by them so far */
-	void *switches;			      /* the thread's own switch ring, mapped; NULL: there is none */
+	void *papi;			      /* what PAPI counts of it, see papi.h; NULL: nothing */
+	uint64_t papi_seen[EVENT_COUNTERS_MAX];
+	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint32_t root;	     /* enum event_node */
 	uint32_t node;	     /* context of the last sample */

@@ -28,7 +28,10 @@ enum rule_kind {
 
 #define RULE_HIDDEN 1u
 #define RULE_LOADER 2u
+#define RULE_OWN 8u    /* what it has called is passed over, too */
 #define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
+
+#define SWITCHED_MAX 16u
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
@@ -79,6 +82,8 @@ static const struct unwind_rule *rule_fill(struct unwinder *u, struct unwind_rul
 		rule->flags |= RULE_LOADER;
 	if ((pc >= space->hidden_begin && pc < space->hidden_end) || (space->hides && space->hides(pc)))
 		rule->flags |= RULE_HIDDEN;
+	if (pc >= space->own_begin && pc < space->own_end)
+		rule->flags |= RULE_HIDDEN | RULE_OWN;
 	if (module) {
 		rule->slot = (uint16_t)module->slot;
 		if (!cfi_row_find(module, pc, &u->scratch)) {
@@ -169,22 +174,38 @@ static void called_note(struct unwinder *u, uint64_t pc)
 		rule->flags |= RULE_CALLED;
 }
 
+/* Go's runtime puts a call where a signal met code that runs for long: what it returns to is no call. */
+static bool is_injected(struct unwinder *u, uint64_t pc)
+{
+	return u->space.is_go && u->space.module_find(u->space.context, pc);
+}
+
+/* A call of C runs on the thread's stack, with the frame pointer of the goroutine's. */
+static bool is_switched(struct unwinder *u)
+{
+	return u->space.is_go && u->switched++ < SWITCHED_MAX;
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
- * right behind a call. */
-static enum step step_guess(struct unwinder *u, bool leaf)
+ * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
+static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
 
 	u->registers.known = QUICK_KNOWN;
-	if (leaf && !cfi_word_read(memory, sp, &pc) && is_return_address(u, pc, false)) {
+	if (leaf && !cfi_word_read(memory, sp, &pc) &&
+		((*exact = !is_return_address(u, pc, false)) == false || is_injected(u, pc))) {
 		value[ARCH_PC] = pc;
 		value[ARCH_SP] = sp + 8;
 		return STEP_ON;
 	}
-	if (fp < sp || fp % 8 || cfi_word_read(memory, fp, &caller_fp) ||
-		cfi_word_read(memory, fp + 8, &pc) || !is_return_address(u, pc, true))
+	*exact = false;
+	if (fp % 8 || (fp < sp && !is_switched(u)) || cfi_word_read(memory, fp, &caller_fp) ||
+		cfi_word_read(memory, fp + 8, &pc))
 		return STEP_PARTIAL;
+	if (!is_return_address(u, pc, true))
+		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
@@ -195,7 +216,7 @@ static enum step step_guess(struct unwinder *u, bool leaf)
 static enum step step_take(
 	struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool thorough, bool *exact)
 {
-	bool leaf = u->count <= 1 && *exact;
+	bool leaf = *exact && (u->count <= 1 || u->space.is_go);
 
 	*exact = false;
 	switch (rule->kind) {
@@ -211,7 +232,7 @@ static enum step step_take(
 	default:
 		if ((rule->flags & RULE_LOADER) && !u->registers.value[ARCH_FP])
 			return STEP_FULL;
-		return step_guess(u, leaf);
+		return step_guess(u, leaf, exact);
 	}
 }
 
@@ -250,7 +271,7 @@ static void walk_simple(struct unwinder *u, bool *exact)
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
 		const struct unwind_rule *rule = cache_entry(u, at);
 
-		if (rule->pc != at || (rule->flags & RULE_LOADER) ||
+		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN)) ||
 			(rule->kind != RULE_SP && rule->kind != RULE_FP) ||
 			(rule->kind == RULE_FP && !(known & FP_KNOWN)))
 			break;
@@ -299,7 +320,7 @@ static enum step walk(struct unwinder *u, bool thorough)
 
 	u->count = 0;
 	u->walked = 0;
-	u->unreadable = 0;
+	u->unreadable = u->switched = 0;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
 		uint64_t pc;
@@ -312,6 +333,8 @@ static enum step walk(struct unwinder *u, bool thorough)
 			return STEP_FULL;
 		if (u->count == UNWIND_FRAMES_MAX || u->walked++ >= UNWIND_WALK_MAX)
 			return STEP_PARTIAL;
+		if (rule->flags & RULE_OWN)
+			u->count = 0;
 		if (!(rule->flags & RULE_HIDDEN))
 			frame_add(u, rule, pc, exact);
 		step = step_take(u, rule, pc, thorough, &exact);

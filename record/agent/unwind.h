@@ -26,8 +26,11 @@ struct unwind_space {
 	uint64_t fence_end;
 	uint64_t hidden_begin; /* code whose frames are passed over */
 	uint64_t hidden_end;
+	uint64_t own_begin; /* code whose frames are passed over, with all that it has called */
+	uint64_t own_end;
 	bool (*hides)(uint64_t pc); /* more of it, asked once per pc; NULL: none */
-	uint64_t loader_begin;	    /* the dynamic loader: its entry code has no CFI and ends a stack */
+	bool is_go; /* Go's code: stacks are switched below a frame pointer, calls put in between */
+	uint64_t loader_begin; /* the dynamic loader: its entry code has no CFI and ends a stack */
 	uint64_t loader_end;
 };
 
@@ -55,6 +58,7 @@ struct unwinder {
 	unsigned count;		     /* frames of the last walk, innermost first */
 	bool folds;		     /* recursion, as it goes: see unwind.c */
 	unsigned walked;	     /* frames of the last walk, before folding */
+	unsigned switched;	     /* stacks, by frame pointers */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
 	struct arch_registers registers;

@@ -9,6 +9,7 @@
 
 #include "record/agent/tally.h"
 #include "record/agent/trace.h"
+#include "record/agent/wrap.h"
 
 /* A program that waits more often than the collector looks keeps half of its ring for samples: what is not
  * told then is a path, not a time. */
@@ -56,7 +57,7 @@ static void publish(
 
 /* Signals wait meanwhile: a handler that leaves by longjmp, or cancels the thread at once, would leave the
  * ring open. A vfork child has its parent's ring, and writes nothing there. */
-void wait_publish(
+OWN void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
 	uint64_t all = UINT64_MAX, before;

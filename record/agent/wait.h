@@ -86,4 +86,11 @@ static inline void wait_end(const struct wait *wait, const void *function)
 		result_;                                              \
 	})
 
+/* The whole wrapper of a call that waits; needs record/agent/wrap.h. */
+#define WAITS(type, name, parameters, arguments) \
+	WRAPPER type name parameters             \
+	{                                        \
+		return WAIT(name, arguments);    \
+	}
+
 #endif

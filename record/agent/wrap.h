@@ -15,6 +15,10 @@
 /* Code at which stacks end: trampolines carry it. */
 #define FENCE __attribute__((section("hpct_fence"), noinline, used))
 
+/* The agent's own business, ahead of and behind what a wrapper calls for the program: what it calls is no
+ * part of a call path. */
+#define OWN __attribute__((section("hpct_own"), noinline))
+
 /* Installs the sampling handler. 0 or negative. */
 int wrap_signal_open(void);
 

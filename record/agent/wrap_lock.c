@@ -13,12 +13,6 @@
 #include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
-#define WAITS(type, name, parameters, arguments) \
-	WRAPPER type name parameters             \
-	{                                        \
-		return WAIT(name, arguments);    \
-	}
-
 /* `taken`: what the try gives when somebody else has it. Where a library has no try, the lock waits. */
 #define TRIES(name, try, taken, parameters, lock, arguments)        \
 	WRAPPER int name parameters                                 \

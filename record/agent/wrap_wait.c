@@ -15,12 +15,6 @@
 #include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
-#define WAITS(type, name, parameters, arguments) \
-	WRAPPER type name parameters             \
-	{                                        \
-		return WAIT(name, arguments);    \
-	}
-
 /* Those that move bytes tell how many; all have the descriptor first. */
 #define MOVES(direction, type, name, parameters, arguments)                    \
 	WRAPPER type name parameters                                           \

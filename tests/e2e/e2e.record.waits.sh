@@ -38,6 +38,12 @@ lines 40 main;lines;fgets
 lines 40 main;lines;getline(;(__)?getdelim)?
 END
 
+# What wrappers do for themselves is nobody's call path.
+record polls -- "$waiting" polls || fail "polls"
+check "the agent's clock shows in paths: $(hpct-slice polls.hpct | grep clock_gettime | head -n 1)" \
+	[ "$(hpct-slice polls.hpct | grep -cE '(__vdso_|;)clock_gettime')" -eq 0 ]
+check "polls were sampled: $(sample_count polls)" [ "$(sample_count polls)" -ge 10 ]
+
 hpct-blame meets.hpct --late --format tsv | tsv 'NR == 2 { print $c["key"], $c["occasions"], $c["blame_ns"] }' >late
 check "the thread that is late at the barrier: $(cat late)" awk '{ exit !($1 ~ /^cpu:.*\/1$/ && $(NF - 1) == 1 &&
 	$NF >= 20e6) }' late

@@ -382,13 +382,20 @@ APART static void hang(void)
 	NO_TAIL_CALL();
 }
 
+/* Calls that could wait and do not: what is around them is most of the time. */
+static void polls(void)
+{
+	for (int i = 0; i < 1000000; i++)
+		poll(NULL, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} cases[] = {{"cancels", cancels}, {"interrupts", interrupts}, {"jumps", jumps}, {"forks", forks},
-		{"locks", locks}, {"meets", meets}, {"lines", lines}, {"hang", hang}};
+		{"locks", locks}, {"meets", meets}, {"lines", lines}, {"hang", hang}, {"polls", polls}};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int a = 1; a < argc; a++)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hits.h - what the kernel did at each sample (or switch) of one thread: call chains out of perf records,
+ * kept until the agent's record of the same moment is there, whose user path they go on from. A hit in user
+ * code has none, and is here all the same: it says which hit a sample belongs to.
+ */
+#ifndef RECORD_HITS_H
+#define RECORD_HITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIT_DEPTH_MAX 48u /* of deeper ones the innermost frames are kept */
+
+struct hit {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t tid;
+	uint32_t depth;
+	uint64_t address[HIT_DEPTH_MAX]; /* innermost first: the pc, then return addresses */
+};
+
+struct hits {
+	struct hit *list; /* by time */
+	uint32_t count, room;
+};
+
+void hits_fini(struct hits *hits);
+/* Forgets all but the memory. */
+void hits_clear(struct hits *hits);
+/* In its place by time. False: no memory, or too many; it is left out. */
+bool hits_add(struct hits *hits, const struct hit *hit);
+/* How many there are until then, it included. */
+uint32_t hits_until(const struct hits *hits, uint64_t time_ns);
+/* Takes the first `count` away. */
+void hits_drop(struct hits *hits, uint32_t count);
+
+#endif

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the kernel does for a program is part of its call paths where the kernel may be looked at: at samples of a
+# perf source, and, asked for by BLOCKTIME, at every wait, wrapper or not.
+. "$(dirname -- "$0")/expect.sh"
+program=$HPCT_BIN/../tests/kernel_frames
+
+if hpct-doctor --format tsv 2>/dev/null | grep -q $'^kernel frames\tno'; then
+	skip "the kernel may not be looked at: $(hpct-doctor --format tsv | grep '^kernel frames')"
+fi
+grep -q ' T _text$' /proc/kallsyms && ! grep -q '^0* T _text$' /proc/kallsyms || skip "/proc/kallsyms hides its addresses"
+
+code "works" 0 hpct-record -o works.hpct -e CPUTIME@1000 --sampler trap -- "$program" works
+[ "$(info works sampler)" = trap ] || skip "no sampling by perf events here"
+same "works: stdout" 3000 "$(head -n 1 out)"
+same "works: lost" 0 "$(info works lost)"
+weights_agree works
+hpct-slice works.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] { print $c["path"] }' >paths
+check "reads go on inside the kernel: $(sort paths | uniq -c | sort -rn | head -n 3)" \
+	[ "$(grep -cE 'main;reads_zeros;syscall;.*;(vfs_read|read_zero|read_iter_zero|ksys_read)(;|$)' paths)" -ge 20 ]
+check "faults go on inside the kernel: $(sort paths | uniq -c | sort -rn | head -n 3)" \
+	[ "$(grep -cE 'main;touches_pages;.*;handle_mm_fault(;|$)' paths)" -ge 20 ]
+hpct-info works.hpct --modules --format tsv >modules 2>&1
+check "the kernel is a module: $(tail -n 3 modules)" grep -q '\[kernel\]' modules
+
+dd if=/dev/urandom of=file bs=1M count=1 2>/dev/null && sync file
+code "waits" 0 hpct-record -o waits.hpct -e BLOCKTIME -- "$program" waits "$PWD/file"
+same "waits: sleeps, none interrupted" 5 "$(cut -d ' ' -f 1 out)"
+hpct-slice waits.hpct --op blocked --format tsv | tsv '{ print $c["end_ns"] - $c["begin_ns"] "\t" $c["path"] }' >waits
+check "each sleep has its path, down to the kernel's timer: $(cat waits)" \
+	[ "$(grep -cE '^[0-9]+.main;sleeps;syscall;.*nanosleep.*;schedule$' waits)" -eq 5 ]
+hpct-record -o plain.hpct -- "$program" waits "$PWD/file" >/dev/null
+hpct-slice plain.hpct --op blocked --format tsv | tsv '{ print $c["path"] }' >plain
+check "not asked for, no wrapper sees it: $(cat plain)" [ "$(grep -c sleeps plain)" -eq 0 ]
+if grep -q 'main;faults;.*page_fault' waits; then
+	check "a wait for a page ends in the kernel: $(grep faults waits)" grep -qE 'main;faults;.*page_fault.*;(io_)?schedule$' waits
+else
+	echo "no page had to be waited for: the file lies in memory"
+fi
