@@ -101,6 +101,10 @@ static int link_run(const struct plan *plan)
 	char **words;
 	int result;
 
+	if (plan->command[0] && strstr(plan->command[0], "musl")) {
+		fputs("hpct-link: programs with musl cannot be measured: the agent is made for glibc\n", stderr);
+		return LAUNCH_FAILED;
+	}
 	if (parts_find(&parts, &error))
 		return fail(&error);
 	words = link_command(plan->command, parts.agent, plan->memleak,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agent_names.h"
+#include "record/agent/inside.h"
 
 struct real real;
 
@@ -20,11 +21,10 @@ struct entry {
 
 #define WRAPPED(name) extern char real_##name[] __asm__("__real_" #name);
 AGENT_WRAPS(WRAPPED)
-#undef WRAPPED
-#define WRAPPED(name) extern char real_##name[] __asm__("__real_" #name) __attribute__((weak));
+#if HPCT_STATIC & INSIDE_MEMLEAK
 AGENT_MEMORY_WRAPS(WRAPPED)
+#endif
 #undef WRAPPED
-
 /* Not wrapped, but asked for. */
 #define PLAIN(X)                     \
 	X(mtx_trylock)               \
@@ -43,8 +43,12 @@ PLAIN(DECLARED)
 #undef DECLARED
 
 #define ENTRY(name) {#name, real_##name},
-static const struct entry wrapped[] = {AGENT_WRAPS(ENTRY)};	  /* sorted */
-static const struct entry memory[] = {AGENT_MEMORY_WRAPS(ENTRY)}; /* NULL without --memleak */
+static const struct entry wrapped[] = {AGENT_WRAPS(ENTRY)}; /* sorted */
+static const struct entry memory[] = {
+#if HPCT_STATIC & INSIDE_MEMLEAK
+	AGENT_MEMORY_WRAPS(ENTRY)
+#endif
+		{NULL, NULL}};
 #undef ENTRY
 #define ENTRY(name) {#name, plain_##name},
 static const struct entry plain[] = {PLAIN(ENTRY)};
@@ -83,7 +87,7 @@ void *real_symbol(const char *name)
 	if (!found)
 		found = list_search(plain, sizeof(plain) / sizeof(*plain), name);
 	if (!found)
-		found = list_search(memory, sizeof(memory) / sizeof(*memory), name);
+		found = list_search(memory, sizeof(memory) / sizeof(*memory) - 1, name);
 	return found ? found->address : NULL;
 }
 
