@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "agent_names.h"
+#include "record/agent/agent_names.h"
 #include "record/agent/inside.h"
 
 struct real real;

@@ -12,7 +12,7 @@ holds() {
 	sed -e '/global:/,/local:/!d' -e '/:/d' "$HPCT_SOURCE/record/agent/agent.map" | tr -d ' \t\n' | tr ';' '\n' | cat - <(printf '%s\n' $more) | sed '/^$/d' | sort >wanted
 	# What GPU runtimes look for is there where their headers were.
 	for runtime in zeGet cl; do
-		grep -q "^$runtime" exported || sed -i "/^$runtime[A-Z]/d" wanted
+		grep -q "^$runtime[A-Z]" exported || sed -i "/^$runtime[A-Z]/d" wanted
 	done
 	same_file "exported symbols" wanted exported
 	newer=$(nm -D --undefined-only --with-symbol-versions "$agent" | awk '$1 != "w"' | grep -oE 'GLIBC_[0-9.]+' |

@@ -16,7 +16,7 @@ link() { # HOW... SAMPLE : hpct-link with HOW, into ./SAMPLE
 }
 
 # Threads, by both ways to be static: weights as the threads read them themselves, whole stacks.
-for how in -static -static-pie; do
+for how in -static-pie -static; do
 	link hpct-link gcc -fPIE $how threads8
 	code "$how, alone" 0 ./threads8 0.02
 	record threads --overwrite -- ./threads8 0.05 >reading || fail "$how: threads8 does not end well"
