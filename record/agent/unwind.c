@@ -113,12 +113,34 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
 		return STEP_PARTIAL;
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return step_unreadable(u);
+	value[ARCH_PC] = arch_return_address(value[ARCH_PC]);
 	if (rule->fp_words &&
 		cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->fp_words * 8L), &value[ARCH_FP]))
 		return step_unreadable(u);
 	value[ARCH_SP] = cfa;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
 	return STEP_ON;
+}
+
+/* A signal handler returns to code that tables do not describe, or not right: the kernel has put the
+ * registers of what was interrupted ahead of its stack, in their order. */
+static bool step_trampoline(struct unwinder *u, bool *interrupted)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	struct arch_registers before = {.known = ARCH_ALL_KNOWN};
+	uint64_t at = u->registers.value[ARCH_SP] + ARCH_SIGNAL_CONTEXT;
+	uint8_t code[ARCH_TRAMPOLINE_BYTES + 1];
+
+	if (!ARCH_TRAMPOLINE_BYTES ||
+		memory->read(memory->context, u->registers.value[ARCH_PC], code, ARCH_TRAMPOLINE_BYTES) ||
+		!arch_is_trampoline(code))
+		return false;
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
+		if (cfi_word_read(memory, at + 8 * i, &before.value[i]))
+			return false;
+	u->registers = before;
+	*interrupted = true;
+	return true;
 }
 
 /* Interprets the row at pc; *interrupted: the caller's pc will be exact. */
@@ -131,12 +153,14 @@ static enum step step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 
 	if (!module || cfi_row_find(module, pc, &u->scratch))
 		return STEP_PARTIAL;
+	if (row->signal_frame && step_trampoline(u, interrupted))
+		return STEP_ON;
 	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);
 	if (result == CFI_UNKNOWN_REGISTER && !thorough)
 		return STEP_AGAIN;
 	if (result == CFI_UNREADABLE)
 		return step_unreadable(u);
-	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] <= sp))
+	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] < sp + !!ARCH_CALL_PUSHES))
 		return STEP_PARTIAL;
 	*interrupted = row->signal_frame;
 	if (!thorough)
@@ -169,21 +193,36 @@ static void called_note(struct unwinder *u, uint64_t pc)
 		rule->flags |= RULE_CALLED;
 }
 
+/* Where a function returns to that has done nothing yet. 0 or negative. */
+static int leaf_return(struct unwinder *u, uint64_t *pc)
+{
+	const uint64_t *link = arch_leaf_return(u->registers.value);
+
+	if (!link)
+		return cfi_word_read(&u->space.memory, u->registers.value[ARCH_SP], pc);
+	*pc = arch_return_address(*link);
+	return 0;
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
  * right behind a call. */
-static enum step step_guess(struct unwinder *u, bool leaf)
+static enum step step_guess(struct unwinder *u, bool leaf, bool *interrupted)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
 
+	if (!leaf && step_trampoline(u, interrupted))
+		return STEP_ON;
 	u->registers.known = QUICK_KNOWN;
-	if (leaf && !cfi_word_read(memory, sp, &pc) && is_return_address(u, pc, false)) {
+	if (leaf && !leaf_return(u, &pc) && is_return_address(u, pc, false)) {
 		value[ARCH_PC] = pc;
-		value[ARCH_SP] = sp + 8;
+		value[ARCH_SP] = sp + ARCH_CALL_PUSHES;
 		return STEP_ON;
 	}
-	if (fp < sp || fp % 8 || cfi_word_read(memory, fp, &caller_fp) ||
-		cfi_word_read(memory, fp + 8, &pc) || !is_return_address(u, pc, true))
+	if (fp < sp || fp % 8 || cfi_word_read(memory, fp, &caller_fp) || cfi_word_read(memory, fp + 8, &pc))
+		return STEP_PARTIAL;
+	pc = arch_return_address(pc);
+	if (!is_return_address(u, pc, true))
 		return STEP_PARTIAL;
 	called_note(u, pc - 1);
 	value[ARCH_PC] = pc;
@@ -211,7 +250,7 @@ static enum step step_take(
 	default:
 		if ((rule->flags & RULE_LOADER) && !u->registers.value[ARCH_FP])
 			return STEP_FULL;
-		return step_guess(u, leaf);
+		return step_guess(u, leaf, exact);
 	}
 }
 
@@ -267,7 +306,7 @@ static void walk_simple(struct unwinder *u, bool *exact)
 			if (u->folds)
 				count = frames_fold(u->frames, count);
 		}
-		pc = *(const uint64_t *)(uintptr_t)(ra_place + shift);
+		pc = arch_return_address(*(const uint64_t *)(uintptr_t)(ra_place + shift));
 		if (rule->fp_words) {
 			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
 			known |= FP_KNOWN;
