@@ -27,6 +27,7 @@ static const char help[] =
 	"\n"
 	"      --memleak          also stand in front of malloc, for -e MEMLEAK\n"
 	"      --print            print what would be added, for build systems\n"
+	"      --agent DIRECTORY  where libhpct-agent.a lies, to link for another machine\n"
 	"      --ld               LINK-COMMAND is ld itself, whatever it is called\n"
 	"      --check            say whether an agent is in PROGRAM: 0 yes, 1 no\n"
 	"  -v, --verbose          print the whole command\n"
@@ -38,12 +39,14 @@ static const char help[] =
 
 static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'},
 	{"io", no_argument, NULL, 'i'}, /* hpclink's; always in */
-	{"print", no_argument, NULL, 'p'}, {"ld", no_argument, NULL, 'l'}, {"check", no_argument, NULL, 'c'},
+	{"agent", required_argument, NULL, 'a'}, {"print", no_argument, NULL, 'p'},
+	{"ld", no_argument, NULL, 'l'}, {"check", no_argument, NULL, 'c'},
 	{"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'}, {0}};
 
 struct plan {
 	bool memleak, print, is_linker, check, verbose;
+	const char *agent; /* another machine's: the directory of its archives */
 	char **command;
 };
 
@@ -102,10 +105,13 @@ static int link_run(const struct plan *plan)
 	int result;
 
 	if (plan->command[0] && strstr(plan->command[0], "musl")) {
-		fputs("hpct-link: programs with musl cannot be measured: the agent is made for glibc\n", stderr);
+		fputs("hpct-link: programs with musl cannot be measured: the agent is made for glibc\n",
+			stderr);
 		return LAUNCH_FAILED;
 	}
-	if (parts_find(&parts, &error))
+	if (plan->agent)
+		snprintf(parts.agent, sizeof(parts.agent), "%s/", plan->agent);
+	else if (parts_find(&parts, &error))
 		return fail(&error);
 	words = link_command(plan->command, parts.agent, plan->memleak,
 		plan->is_linker || (plan->command[0] && link_is_linker(plan->command[0])), &error);
@@ -163,6 +169,9 @@ static int options_parse(struct plan *plan, int argc, char **argv)
 			break;
 		case 'v':
 			plan->verbose = true;
+			break;
+		case 'a':
+			plan->agent = optarg;
 			break;
 		case 'i':
 			break;
