@@ -21,8 +21,8 @@ static const char help[] =
 	"usage: hpct-link [options] [--] LINK-COMMAND\n"
 	"       hpct-link --check PROGRAM\n"
 	"\n"
-	"Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, so that\n"
-	"hpct-record can measure the static program that it makes. Started otherwise the\n"
+	"Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, for\n"
+	"hpct-record to measure the static program that it makes. Started otherwise the\n"
 	"program runs as always. Dynamic programs need nothing of this.\n"
 	"\n"
 	"      --memleak          also stand in front of malloc, for -e MEMLEAK\n"
@@ -194,8 +194,10 @@ int main(int argc, char **argv)
 		return puts("hpct-link " HPCT_VERSION) < 0;
 	if (letter)
 		return LAUNCH_FAILED;
-	if (!plan.command[0] && !plan.print) {
-		fputs("hpct-link: no link command; as in: hpct-link gcc -static -o app app.o\n", stderr);
+	if (!plan.command[0] && (plan.check || !plan.print)) {
+		fputs(plan.check ? "hpct-link: --check: no program is named\n"
+				 : "hpct-link: no link command; as in: hpct-link gcc -static -o app app.o\n",
+			stderr);
 		return LAUNCH_FAILED;
 	}
 	return plan.check ? program_check(plan.command[0]) : link_run(&plan);

@@ -14,9 +14,8 @@
 #define ARCH_CALL_PUSHES 8	/* bytes by which a call lowers the stack pointer */
 #define ARCH_LOST_BY_CALL 0	/* registers whose value in a caller its callee cannot give back */
 #define ARCH_TRAMPOLINE_BYTES 0 /* of the code that signal handlers return to, where tables do not tell */
-#define ARCH_SIGNAL_CONTEXT 0
-#define ARCH_CALL_BYTES_MAX 8		    /* longest call that arch_is_call recognizes */
-#define ARCH_ELF_MACHINE 62		    /* EM_X86_64 */
+#define ARCH_CALL_BYTES_MAX 8	/* longest call that arch_is_call recognizes */
+#define ARCH_ELF_MACHINE 62	/* EM_X86_64 */
 #define ARCH_AUDIT AUDIT_ARCH_X86_64	    /* how seccomp filters call it */
 #define ARCH_GLIBC_BASE "GLIBC_2.2.5"	    /* the first version of glibc there */
 #define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, where there are two; "": there is one */
@@ -88,12 +87,6 @@ static inline bool arch_is_call(const uint8_t *end)
 		if (end[-length] == 0xff && (modrm & 0x38) == 0x10 && length == 2 + tail)
 			return true;
 	}
-	return false;
-}
-
-static inline bool arch_is_trampoline(const uint8_t *code)
-{
-	(void)code;
 	return false;
 }
 

@@ -124,15 +124,15 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
 
 /* A signal handler returns to code that tables do not describe, or not right: the kernel has put the
  * registers of what was interrupted ahead of its stack, in their order. */
+#if ARCH_TRAMPOLINE_BYTES
 static bool step_trampoline(struct unwinder *u, bool *interrupted)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	struct arch_registers before = {.known = ARCH_ALL_KNOWN};
 	uint64_t at = u->registers.value[ARCH_SP] + ARCH_SIGNAL_CONTEXT;
-	uint8_t code[ARCH_TRAMPOLINE_BYTES + 1];
+	uint8_t code[ARCH_TRAMPOLINE_BYTES];
 
-	if (!ARCH_TRAMPOLINE_BYTES ||
-		memory->read(memory->context, u->registers.value[ARCH_PC], code, ARCH_TRAMPOLINE_BYTES) ||
+	if (memory->read(memory->context, u->registers.value[ARCH_PC], code, sizeof(code)) ||
 		!arch_is_trampoline(code))
 		return false;
 	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
@@ -142,6 +142,14 @@ static bool step_trampoline(struct unwinder *u, bool *interrupted)
 	*interrupted = true;
 	return true;
 }
+#else
+static bool step_trampoline(struct unwinder *u, bool *interrupted)
+{
+	(void)u;
+	(void)interrupted;
+	return false;
+}
+#endif
 
 /* Interprets the row at pc; *interrupted: the caller's pc will be exact. */
 static enum step step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *interrupted)
