@@ -185,7 +185,7 @@ static int options_parse(struct plan *plan, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct plan plan = {0};
+	struct plan plan = {.command = argv};
 	int letter = options_parse(&plan, argc, argv);
 
 	if (letter == 'h')
