@@ -14,6 +14,9 @@ build   libze-dev libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh
 test    procps util-linux dwz libdebuginfod1
+aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
+aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc
 lint    clang-format-14 clang-tidy-14 cppcheck
@@ -31,8 +34,8 @@ ensure() {
 		mapfile -t -O "${#wanted[@]}" wanted < <(
 			awk -v g="$group" '$1 == g { for (i = 2; i <= NF; i++) print $i }' <<<"$packages")
 	done
-	have=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null |
-		awk '$1 == "installed" { print $2 }') || true
+	have=$(dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' "${wanted[@]}" 2>/dev/null |
+		sed -n "s/^installed //; T; s/:$(dpkg --print-architecture)\$//; p") || true
 	for package in "${wanted[@]}"; do
 		grep -qxF -- "$package" <<<"$have" || missing+=("$package")
 	done
@@ -40,16 +43,19 @@ ensure() {
 }
 
 install_packages() {
-	local as_root=()
+	local as_root=() foreign=
+	[[ $* != *:arm64* ]] || foreign='dpkg --add-architecture arm64'
 	if [ "$(id -u)" -ne 0 ]; then
 		if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }; }; then
 			say "these packages are missing and neither root nor sudo is at hand; run this, then try again:"
-			printf 'apt-get update && apt-get install -y --no-install-recommends %s\n' "$*" >&2
+			printf '%sapt-get update && apt-get install -y --no-install-recommends %s\n' "${foreign:+$foreign && }" "$*" >&2
 			exit 1
 		fi
 		as_root=(sudo)
 	fi
 	say "installing: $*"
+	# shellcheck disable=SC2086
+	[ -z "$foreign" ] || "${as_root[@]}" $foreign
 	"${as_root[@]}" apt-get -q update
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
 }
@@ -200,6 +206,16 @@ sanitized() {
 verb_asan() { ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined; }
 verb_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread; }
 
+# Cross-compiled, and what needs nothing that qemu lacks is run: the unit tests of what is inside programs and of the
+# store (emulated, the rest takes long and looks at this machine), then the agent in emulated programs.
+verb_aarch64() {
+	ensure build aarch64
+	compile build -DHPCT_WERROR=ON
+	compile build-aarch64 -DHPCT_WERROR=ON "-DCMAKE_TOOLCHAIN_FILE=$PWD/tests/aarch64/toolchain.cmake"
+	run_tests build-aarch64 -R '^unit\.(record|store\.(blob|codec|context|names))' -E '^unit\.record\.check$'
+	run_tests build -R '^e2e\.record\.aarch64$'
+}
+
 # verb_stress [SECONDS] : the tests run a part of it; HPCT_STRESS_SEED repeats one
 verb_stress() {
 	ensure build test
@@ -246,6 +262,7 @@ usage: ./build.sh [VERB]
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit and golden tests under the thread sanitizer
+  aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
   real     lammps, python, node, go, ffmpeg, hpcc (installed on demand), bare and recorded: same output, whole stacks
   fuzz     run each fuzz target for 30 seconds, or as many as are given
@@ -255,7 +272,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | compare | lint | format | asan | tsan | stress | real | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

@@ -47,7 +47,7 @@ _hpct() {
 		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
 	elif [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_hpct_options "$program")" -- "$word")
-	elif [ "$program" = hpct-record ]; then
+	elif [ "$program" = hpct-record ] || [ "$program" = hpct-link ]; then
 		if [ "$COMP_CWORD" -eq "$at" ] || [ "$before" = -- ]; then
 			mapfile -t COMPREPLY < <(compgen -c -- "$word"; compgen -f -- "$word")
 		else
@@ -60,5 +60,5 @@ _hpct() {
 	fi
 }
 
-complete -o filenames -F _hpct hpct hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-names \
+complete -o filenames -F _hpct hpct hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
 	hpct-profile hpct-record hpct-simulate hpct-slice hpct-stacks hpct-stats hpct-view

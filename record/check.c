@@ -12,6 +12,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "record/agent/arch.h"
+#include "store/event.h"
+
 #define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
 
 static int refuse(struct error *error, int code, const char *program, const char *why)
@@ -106,20 +109,25 @@ static void interpreter_find(const struct head *head, char *name, size_t room)
 	name[got > 0 ? got : 0] = '\0';
 }
 
-static const char *elf_judge(const struct head *head, bool *breaks_preload)
+static const char *static_judge(const struct head *head, struct inside *inside)
+{
+	if (!inside_find(head->fd, inside))
+		return "it is statically linked; hpct-link would put an agent inside";
+	if (inside->version != EVENT_VERSION)
+		return "hpct-link of another version put the agent inside; link it again";
+	return NULL;
+}
+
+static const char *elf_judge(const struct head *head, struct check_target *target)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
 	char interpreter[256];
 	const char *base;
 
-	*breaks_preload = true;
+	target->breaks_preload = true;
 	if (elf->e_ident[EI_CLASS] == ELFCLASS32)
 		return "it is a 32-bit program";
-#ifdef __x86_64__
-	if (elf->e_machine != EM_X86_64)
-#else
-	if (elf->e_machine != EM_AARCH64)
-#endif
+	if (elf->e_machine != ARCH_ELF_MACHINE)
 		return "it is for another processor";
 	interpreter_find(head, interpreter, sizeof(interpreter));
 	base = strrchr(interpreter, '/');
@@ -127,12 +135,10 @@ static const char *elf_judge(const struct head *head, bool *breaks_preload)
 	if (*base && strncmp(base, "ld-linux", 8))
 		return strncmp(base, "ld-musl", 7) ? "its loader is not glibc's"
 						   : "it is linked with musl instead of glibc";
-	*breaks_preload = false;
-	if (!*base)
-		return "it is statically linked";
+	target->breaks_preload = false;
 	if (head->is_privileged)
 		return "it gains privileges when it starts (setuid, setgid or capabilities)";
-	return NULL;
+	return *base ? NULL : static_judge(head, &target->inside);
 }
 
 static bool script_interpreter(const struct head *head, char *path, size_t room)
@@ -154,7 +160,7 @@ static bool script_interpreter(const struct head *head, char *path, size_t room)
 static bool head_judge(struct check_target *target, const struct head *head)
 {
 	if (head->size >= sizeof(Elf64_Ehdr) && !memcmp(head->bytes, ELFMAG, SELFMAG)) {
-		target->unmeasurable = elf_judge(head, &target->breaks_preload);
+		target->unmeasurable = elf_judge(head, target);
 		return true;
 	}
 	return !script_interpreter(head, target->binary, sizeof(target->binary));

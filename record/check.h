@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "record/agent/inside.h"
 #include "store/error.h"
 
 /* Exit codes that shells use for the same. */
@@ -20,6 +21,7 @@ struct check_target {
 	char binary[PATH_MAX];	  /* what runs in the end: the interpreter of a script */
 	const char *unmeasurable; /* NULL, or why no agent can be loaded: "it is statically linked" */
 	bool breaks_preload;	  /* LD_PRELOAD must not be set for it: musl, 32-bit */
+	struct inside inside; /* of a static program that hpct-link has linked; flags 0: no agent is there */
 };
 
 /* 0, or TARGET_NOT_EXECUTABLE, TARGET_NOT_FOUND with a sentence. */

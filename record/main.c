@@ -281,6 +281,16 @@ static int prepare(struct record *record, struct error *error)
 			return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
 		say(reason);
 	}
+	if (record->target.inside.flags == INSIDE_AGENT &&
+		strstr(record->options.events, EVENT_WORD_MEMLEAK)) {
+		snprintf(reason, sizeof(reason),
+			"%.100s: its allocations are not seen: it was linked without "
+			"`hpct-link --memleak`",
+			record->target.binary);
+		if (record->options.strict)
+			return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
+		say(reason);
+	}
 	if (!measuring_prepare(record, error))
 		return record->options.strict ? ready_wait(record, error) : 0;
 	if (error->code == ERROR_USAGE || record->options.strict)

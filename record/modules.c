@@ -47,6 +47,18 @@ static bool files_grow(uint32_t module)
 	return true;
 }
 
+/* What the kernel executes, where that is the program that says so: under an emulator it is the emulator. */
+static bool is_executed(uint32_t pid, const char *path)
+{
+	char place[32], own[4096];
+	ssize_t length;
+
+	snprintf(place, sizeof(place), "/proc/%u/exe", pid);
+	length = readlink(place, own, sizeof(own) - 1);
+	own[length > 0 ? length : 0] = '\0'; /* " (deleted)" may follow */
+	return length <= 0 || !strncmp(own, path, strlen(path));
+}
+
 /* The file as the process sees it, which may be in another mount namespace; the executable may be deleted. */
 void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable)
 {
@@ -56,7 +68,7 @@ void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_execu
 
 	if (path[0] != '/' || files.open >= FILES_MAX || !files_grow(module) || files.fd[module])
 		return;
-	if (is_executable)
+	if (is_executable && is_executed(pid, path))
 		snprintf(place, sizeof(place), "/proc/%u/exe", pid);
 	else
 		snprintf(place, sizeof(place), "/proc/%u/root%s", pid, path);

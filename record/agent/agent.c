@@ -16,6 +16,7 @@
 #include "record/agent/real.h"
 #include "record/agent/sample.h"
 #include "record/agent/selection.h"
+#include "record/agent/start.h"
 #include "record/agent/wrap.h"
 
 #define STACK_BYTES_MAX (UINT64_C(1) << 30)
@@ -130,7 +131,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 
 	(void)argc;
 	real_init();
-	if (process_settings_read(envp))
+	if (!start_is_wanted(&argv, &envp) || process_settings_read(envp))
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -145,25 +146,4 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 		wrap_signal_close();
 	}
 	errno = error;
-}
-
-static int (*program_main)(int, char **, char **);
-
-FENCE static int run_main(int argc, char **argv, char **envp)
-{
-	int result = program_main(argc, argv, envp);
-
-	exit(result);
-}
-
-WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
-	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
-{
-	program_main = main;
-	if (process_is_live()) {
-		gpu_open();
-		papi_load();
-	}
-	return REAL(__libc_start_main)(
-		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
 }

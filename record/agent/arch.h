@@ -2,7 +2,7 @@
 /*
  * arch.h - all that the unwinder knows of a processor: DWARF's register numbers,
  * where the kernel puts the registers of an interrupted thread, what a call
- * looks like. A new processor is a new block here.
+ * looks like. A new processor is a new arch_NAME.h.
  */
 #ifndef RECORD_AGENT_ARCH_H
 #define RECORD_AGENT_ARCH_H
@@ -13,87 +13,11 @@
 #include <ucontext.h>
 
 #if defined(__x86_64__)
-
-#define ARCH_REGISTERS 17 /* rax rdx rcx rbx rsi rdi rbp rsp r8..r15, return address */
-#define ARCH_FP 6
-#define ARCH_SP 7
-#define ARCH_PC 16
-#define ARCH_RED_ZONE 128		    /* bytes below the stack pointer that a leaf may use */
-#define ARCH_CALL_BYTES_MAX 8		    /* longest call that arch_is_call recognizes */
-#define ARCH_ELF_MACHINE 62		    /* EM_X86_64 */
-#define ARCH_AUDIT AUDIT_ARCH_X86_64	    /* how seccomp filters call it */
-#define ARCH_GLIBC_BASE "GLIBC_2.2.5"	    /* the first version of glibc there */
-#define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, where there are two; "": there is one */
-
-static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])
-{
-	static const uint8_t order[ARCH_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-		REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
-		REG_RIP};
-
-	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
-		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
-}
-
-/* AT_HWCAP2: rdfsbase may be used. */
-#define ARCH_HWCAP2_THREAD_POINTER (1u << 1)
-
-/* Where the thread-local storage lies, without looking into it. */
-static inline uint64_t arch_thread_pointer(void)
-{
-	uint64_t base;
-
-	__asm__ volatile("rdfsbase %0" : "=r"(base));
-	return base;
-}
-
-/* Did the signal come as a system call returned? The instruction leaves its own return address in rcx. */
-static inline bool arch_in_system_call(const ucontext_t *context)
-{
-	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
-}
-
-/* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
- * Their numbers are in the order above. */
-#define ARCH_HERE_KNOWN                                                                            \
-	(UINT64_C(1) << 3 | UINT64_C(1) << ARCH_FP | UINT64_C(1) << ARCH_SP | UINT64_C(15) << 12 | \
-		UINT64_C(1) << ARCH_PC)
-static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[ARCH_REGISTERS])
-{
-	__asm__ volatile("leaq 1f(%%rip), %%rax\n1:\n\t"
-			 "movq %%rax, 128(%0)\n\t"
-			 "movq %%rbx, 24(%0)\n\t"
-			 "movq %%rbp, 48(%0)\n\t"
-			 "movq %%rsp, 56(%0)\n\t"
-			 "movq %%r12, 96(%0)\n\t"
-			 "movq %%r13, 104(%0)\n\t"
-			 "movq %%r14, 112(%0)\n\t"
-			 "movq %%r15, 120(%0)"
-			 :
-			 : "r"(to)
-			 : "rax", "memory");
-}
-
-/* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
-static inline bool arch_is_call(const uint8_t *end)
-{
-	if (end[-5] == 0xe8)
-		return true;
-	for (int length = 2; length <= 7; length++) {
-		uint8_t modrm = end[1 - length];
-		int tail = (modrm & 0xc0) == 0x40			      ? 1
-			   : (modrm & 0xc0) == 0x80 || (modrm & 0xc7) == 0x05 ? 4
-									      : 0;
-
-		tail += (modrm & 0xc0) != 0xc0 && (modrm & 7) == 4; /* a SIB byte */
-		if (end[-length] == 0xff && (modrm & 0x38) == 0x10 && length == 2 + tail)
-			return true;
-	}
-	return false;
-}
-
+#include "record/agent/arch_x86_64.h"
+#elif defined(__aarch64__)
+#include "record/agent/arch_aarch64.h"
 #else
-#error "the unwinder does not know this processor yet: describe it in record/agent/arch.h"
+#error "the unwinder does not know this processor yet: describe it in a record/agent/arch_NAME.h"
 #endif
 
 /* Registers of one frame. A caller's scratch registers are not known. */

@@ -200,6 +200,10 @@ static void run_rest(struct run *run, uint8_t op)
 	case DW_CFA_GNU_args_size:
 		cursor_uleb(c);
 		break;
+#ifdef __aarch64__
+	case DW_CFA_AARCH64_negate_ra_state: /* signed or not, arch_return_address gives the address */
+		break;
+#endif
 	default:
 		c->bad = true; /* GNU_window_save belongs to other processors */
 	}
@@ -314,8 +318,11 @@ int cfi_row_apply(const struct cfi_row *row, const struct cfi_image *image, cons
 		if (!result)
 			caller.known |= UINT64_C(1) << i;
 	}
-	caller.value[ARCH_PC] = caller.value[row->return_register];
+	if (!(caller.known >> row->return_register & 1))
+		return CFI_UNKNOWN_REGISTER;
+	caller.value[ARCH_PC] = arch_return_address(caller.value[row->return_register]);
 	caller.known |= UINT64_C(1) << ARCH_PC | UINT64_C(1) << ARCH_SP;
+	caller.known &= ~(uint64_t)ARCH_LOST_BY_CALL;
 	*registers = caller;
 	return 0;
 }

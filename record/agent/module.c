@@ -90,13 +90,14 @@ static bool lookup(uint64_t pc, struct found *found)
 	return true;
 }
 
-/* The module's ELF header, if its first page holds header and program headers. */
+/* The module's ELF header, if its first page holds header and program headers. A page is there as a whole: a
+ * small program's code may end within it. */
 static const ElfW(Ehdr) * elf_header(const struct found *found)
 {
 	const ElfW(Ehdr) *header = (const void *)(uintptr_t)found->begin;
 
-	if (found->end - found->begin < 4096 || memcmp(header->e_ident, ELFMAG, SELFMAG) ||
-		header->e_phentsize != sizeof(ElfW(Phdr)) ||
+	if (((found->end + 4095) & ~UINT64_C(4095)) - found->begin < 4096 ||
+		memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_phentsize != sizeof(ElfW(Phdr)) ||
 		header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
 		return NULL;
 	return header;

@@ -307,7 +307,7 @@ int source_trap_prepare(void)
 	/* Before, a SIGTRAP that a thread has blocked would end the program. */
 	if (kernel_is_older(5, 18))
 		return EVENT_SAMPLER_OLD_KERNEL;
-	perf.has_base = getauxval(AT_HWCAP2) & ARCH_HWCAP2_THREAD_POINTER;
+	perf.has_base = arch_has_thread_pointer();
 	if (known_init() || wrap_signal_guard_trap())
 		return -ENOMEM;
 	return 0;

@@ -16,6 +16,8 @@
 
 #include "record/agent/arch.h"
 #include "record/agent/environment.h"
+#include "record/agent/inside.h"
+#include "store/event.h"
 
 #define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
 #define HEAD_BYTES 1024
@@ -26,6 +28,7 @@ struct head {
 	unsigned char bytes[HEAD_BYTES];
 	size_t count;
 	bool setuid;
+	bool has_agent;
 	char interpreter[PATH_BYTES]; /* of an ELF program; "": none */
 };
 
@@ -76,10 +79,16 @@ static bool head_read(int at, const char *path, struct head *head)
 		got = pread(fd, head->bytes, sizeof(head->bytes), 0);
 	head->count = got > 0 ? (size_t)got : 0;
 	head->interpreter[0] = '\0';
+	head->has_agent = false;
 	if (got > 0) {
 		head->setuid = (status.stx_mode & S_ISUID) && status.stx_uid != geteuid();
-		if (is_elf(head))
+		if (is_elf(head)) {
+			struct inside inside;
+
 			interpreter_read(fd, head);
+			head->has_agent = !head->interpreter[0] && inside_find(fd, &inside) &&
+					  inside.version == EVENT_VERSION;
+		}
 	}
 	close(fd);
 	return got > 0;
@@ -108,6 +117,8 @@ static enum target_kind elf_kind(const struct head *head, const char *agent)
 
 	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
 		return TARGET_HARMED;
+	if (head->has_agent && !head->setuid)
+		return TARGET_TAKES;
 	if (!head->interpreter[0] || head->setuid)
 		return TARGET_IGNORES;
 	if (strncmp(base ? base + 1 : head->interpreter, "ld-linux", 8))

@@ -44,6 +44,9 @@ extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden"))
 
 extern const char __start_hpct_own[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_own[] __attribute__((weak, visibility("hidden")));
+/* All of the agent's code, where it is a part of the program; NULL in the library. */
+extern const char __start_hpct_agent[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_hpct_agent[] __attribute__((weak, visibility("hidden")));
 
 /* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
 static int self_read(void *context, uint64_t address, void *to, size_t bytes)
@@ -69,10 +72,13 @@ void thread_init(void)
 	space->module_find = module_find;
 	space->fence_begin = (uintptr_t)__start_hpct_fence;
 	space->fence_end = (uintptr_t)__stop_hpct_fence;
-	module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	space->own_begin = (uintptr_t)__start_hpct_own;
 	space->own_end = (uintptr_t)__stop_hpct_own;
 	space->is_go = source_program_is_go();
+	space->hidden_begin = (uintptr_t)__start_hpct_agent;
+	space->hidden_end = (uintptr_t)__stop_hpct_agent;
+	if (!space->hidden_begin)
+		module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	space->hides = runtime_hides;
 	module_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;

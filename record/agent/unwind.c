@@ -118,6 +118,7 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
 		return STEP_PARTIAL;
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return step_unreadable(u);
+	value[ARCH_PC] = arch_return_address(value[ARCH_PC]);
 	if (rule->fp_words &&
 		cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->fp_words * 8L), &value[ARCH_FP]))
 		return step_unreadable(u);
@@ -125,6 +126,35 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
 	return STEP_ON;
 }
+
+/* A signal handler returns to code that tables do not describe, or not right: the kernel has put the
+ * registers of what was interrupted ahead of its stack, in their order. */
+#if ARCH_TRAMPOLINE_BYTES
+static bool step_trampoline(struct unwinder *u, bool *interrupted)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	struct arch_registers before = {.known = ARCH_ALL_KNOWN};
+	uint64_t at = u->registers.value[ARCH_SP] + ARCH_SIGNAL_CONTEXT;
+	uint8_t code[ARCH_TRAMPOLINE_BYTES];
+
+	if (memory->read(memory->context, u->registers.value[ARCH_PC], code, sizeof(code)) ||
+		!arch_is_trampoline(code))
+		return false;
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
+		if (cfi_word_read(memory, at + 8 * i, &before.value[i]))
+			return false;
+	u->registers = before;
+	*interrupted = true;
+	return true;
+}
+#else
+static bool step_trampoline(struct unwinder *u, bool *interrupted)
+{
+	(void)u;
+	(void)interrupted;
+	return false;
+}
+#endif
 
 /* Interprets the row at pc; *interrupted: the caller's pc will be exact. */
 static enum step step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *interrupted)
@@ -136,12 +166,14 @@ static enum step step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 
 	if (!module || cfi_row_find(module, pc, &u->scratch))
 		return STEP_PARTIAL;
+	if (row->signal_frame && step_trampoline(u, interrupted))
+		return STEP_ON;
 	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);
 	if (result == CFI_UNKNOWN_REGISTER && !thorough)
 		return STEP_AGAIN;
 	if (result == CFI_UNREADABLE)
 		return step_unreadable(u);
-	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] <= sp))
+	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] < sp + !!ARCH_CALL_PUSHES))
 		return STEP_PARTIAL;
 	*interrupted = row->signal_frame;
 	if (!thorough)
@@ -186,6 +218,17 @@ static bool is_switched(struct unwinder *u)
 	return u->space.is_go && u->switched++ < SWITCHED_MAX;
 }
 
+/* Where a function returns to that has done nothing yet. 0 or negative. */
+static int leaf_return(struct unwinder *u, uint64_t *pc)
+{
+	const uint64_t *link = arch_leaf_return(u->registers.value);
+
+	if (!link)
+		return cfi_word_read(&u->space.memory, u->registers.value[ARCH_SP], pc);
+	*pc = arch_return_address(*link);
+	return 0;
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
  * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
 static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
@@ -193,17 +236,20 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 	const struct cfi_memory *memory = &u->space.memory;
 	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
 
+	if (!leaf && step_trampoline(u, exact))
+		return STEP_ON;
 	u->registers.known = QUICK_KNOWN;
-	if (leaf && !cfi_word_read(memory, sp, &pc) &&
+	if (leaf && !leaf_return(u, &pc) &&
 		((*exact = !is_return_address(u, pc, false)) == false || is_injected(u, pc))) {
 		value[ARCH_PC] = pc;
-		value[ARCH_SP] = sp + 8;
+		value[ARCH_SP] = sp + ARCH_CALL_PUSHES;
 		return STEP_ON;
 	}
 	*exact = false;
 	if (fp % 8 || (fp < sp && !is_switched(u)) || cfi_word_read(memory, fp, &caller_fp) ||
 		cfi_word_read(memory, fp + 8, &pc))
 		return STEP_PARTIAL;
+	pc = arch_return_address(pc);
 	if (!is_return_address(u, pc, true))
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
@@ -288,7 +334,7 @@ static void walk_simple(struct unwinder *u, bool *exact)
 			if (u->folds)
 				count = frames_fold(u->frames, count);
 		}
-		pc = *(const uint64_t *)(uintptr_t)(ra_place + shift);
+		pc = arch_return_address(*(const uint64_t *)(uintptr_t)(ra_place + shift));
 		if (rule->fp_words) {
 			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
 			known |= FP_KNOWN;

@@ -5,7 +5,9 @@
  * tables, unreadable stacks, depth, other registers. tests/e2e/unwind_oracle.c
  * compares on real programs.
  */
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -28,12 +30,28 @@ static bool without_tables;
 static uint64_t stack_high; /* 0: every word goes through safe_read */
 static uint64_t stack_top;
 
+/* qemu-user has no process_vm_readv, but a pipe that refuses what cannot be read. */
+static int pipe_read(uint64_t address, void *to, size_t bytes)
+{
+	static int ends[2];
+
+	if (!ends[1] && pipe(ends))
+		return -1;
+	return write(ends[1], (void *)(uintptr_t)address, bytes) == (ssize_t)bytes &&
+			       read(ends[0], to, bytes) == (ssize_t)bytes
+		       ? 0
+		       : -1;
+}
+
 static int safe_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &there, 1, 0);
 
 	(void)context;
-	return process_vm_readv(getpid(), &local, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
+	if (got < 0 && errno == ENOSYS)
+		return pipe_read(address, to, bytes);
+	return got == (ssize_t)bytes ? 0 : -1;
 }
 
 static int look(struct dl_phdr_info *info, size_t size, void *context)
@@ -125,7 +143,7 @@ static void assert_same_as_theirs(void)
 	assert_int_equal(result, UNWIND_FULL);
 	assert_int_equal(unwinder.count, theirs_count);
 	for (unsigned i = 1; i < unwinder.count; i++)
-		assert_int_equal(frames[i].address + 1, (uintptr_t)theirs[i]);
+		assert_int_equal(frames[i].address + !frames[i].exact, (uintptr_t)theirs[i]);
 }
 
 static void test_walk_equals_the_compilers(void **state)
@@ -177,6 +195,28 @@ static void test_through_libc(void **state)
 	assert_same_as_theirs();
 }
 
+static void handler(int number)
+{
+	(void)number;
+	walk_here();
+}
+
+/* The kernel's frame between the two, and a function that was interrupted anywhere: here in a leaf of libc.
+ */
+static void test_through_a_signal_handler(void **state)
+{
+	unsigned exact = 0;
+
+	(void)state;
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	assert_same_as_theirs();
+	for (unsigned i = 0; i < unwinder.count; i++)
+		exact += frames[i].exact;
+	assert_int_equal(exact, 2);
+}
+
 /* The quick way, which the handler takes: words straight from the stack. */
 static void test_direct_reads_equal_the_compilers(void **state)
 {
@@ -225,8 +265,14 @@ static void test_unreadable_stack_is_partial(void **state)
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
 
 	(void)state;
+	down(1, walk_here);
+	unwind_cache_clear(&unwinder);
 	start.value[ARCH_PC] = (uintptr_t)down;
 	start.value[ARCH_SP] = 0x1000;
+#ifdef __aarch64__
+	start.value[ARCH_PC] = (uintptr_t)theirs[1]; /* its return address is on the stack by now */
+	start.value[ARCH_FP] = 0x2000;
+#endif
 	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_PARTIAL);
 	assert_int_equal(unwinder.count, 1);
 	assert_int_equal(unwinder.unreadable, 1);
@@ -368,6 +414,9 @@ static void test_guessing_wants_a_call(void **state)
 	unwind_cache_clear(&unwinder);
 	without_tables = true;
 	words[0] = after_call;
+#ifdef ARCH_LINK
+	start.value[ARCH_LINK] = after_call;
+#endif
 	words[1] = words[2] = words[3] = 0;
 	start.value[ARCH_PC] = (uintptr_t)down;
 	start.value[ARCH_SP] = (uintptr_t)words;
@@ -375,6 +424,9 @@ static void test_guessing_wants_a_call(void **state)
 	assert_int_equal(unwinder.count, 2);
 	assert_int_equal(frames[1].address, after_call - 1);
 	words[0] = (uintptr_t)down; /* no call ends there */
+#ifdef ARCH_LINK
+	start.value[ARCH_LINK] = words[0];
+#endif
 	unwind_walk(&unwinder, &start);
 	assert_int_equal(unwinder.count, 1);
 	words[2] = 0;
@@ -390,6 +442,16 @@ static void test_calls_are_recognized(void **state)
 		uint8_t length, code[8];
 		bool call;
 	} cases[] = {
+#ifdef __aarch64__
+		{4, {0x00, 0x00, 0x00, 0x94}, true},  /* bl */
+		{4, {0xff, 0xff, 0xff, 0x97}, true},  /* bl, backwards */
+		{4, {0x20, 0x00, 0x3f, 0xd6}, true},  /* blr x1 */
+		{4, {0x22, 0x08, 0x3f, 0xd7}, true},  /* blraa x1, x2 */
+		{4, {0x3f, 0x08, 0x3f, 0xd6}, true},  /* blraaz x1 */
+		{4, {0x20, 0x00, 0x1f, 0xd6}, false}, /* br x1 */
+		{4, {0xc0, 0x03, 0x5f, 0xd6}, false}, /* ret */
+		{4, {0x00, 0x00, 0x00, 0x14}, false}, /* b */
+#else
 		{5, {0xe8, 1, 2, 3, 4}, true},
 		{2, {0xff, 0xd0}, true},
 		{3, {0xff, 0x50, 8}, true},
@@ -400,6 +462,7 @@ static void test_calls_are_recognized(void **state)
 		{2, {0xff, 0xe0}, false},
 		{5, {0xe9, 1, 2, 3, 4}, false},
 		{1, {0xc3}, false},
+#endif
 	};
 
 	(void)state;
@@ -429,6 +492,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_walk_equals_the_compilers, set_up),
 		cmocka_unit_test_setup(test_realigned_stack, set_up),
 		cmocka_unit_test_setup(test_through_libc, set_up),
+		cmocka_unit_test_setup(test_through_a_signal_handler, set_up),
 		cmocka_unit_test_setup(test_direct_reads_equal_the_compilers, set_up),
 		cmocka_unit_test_setup(test_fence_and_hidden_code, set_up),
 		cmocka_unit_test_setup(test_unreadable_stack_is_partial, set_up),

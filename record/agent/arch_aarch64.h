@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arch_aarch64.h - see arch.h. A call leaves its return address in x30; what a function keeps on the stack of
+ * it may be signed. The kernel's tables for its signal trampoline name the caller of the interrupted
+ * function, not the function: the registers are read from where the kernel has put them.
+ */
+#ifndef RECORD_AGENT_ARCH_AARCH64_H
+#define RECORD_AGENT_ARCH_AARCH64_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ARCH_REGISTERS 33 /* x0..x30, sp, pc, as the kernel has them in a row */
+#define ARCH_FP 29
+#define ARCH_LINK 30
+#define ARCH_SP 31
+#define ARCH_PC 32
+#define ARCH_RED_ZONE 0
+#define ARCH_CALL_PUSHES 0
+#define ARCH_LOST_BY_CALL (UINT64_C(1) << ARCH_LINK)
+#define ARCH_TRAMPOLINE_BYTES 8
+#define ARCH_SIGNAL_CONTEXT (sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs))
+#define ARCH_CALL_BYTES_MAX 4
+#define ARCH_ELF_MACHINE 183 /* EM_AARCH64 */
+#define ARCH_AUDIT AUDIT_ARCH_AARCH64
+#define ARCH_GLIBC_BASE "GLIBC_2.17"
+#define ARCH_GLIBC_CONDITIONS ""
+
+static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])
+{
+	for (unsigned i = 0; i < ARCH_SP; i++)
+		to[i] = from->uc_mcontext.regs[i];
+	to[ARCH_SP] = from->uc_mcontext.sp;
+	to[ARCH_PC] = from->uc_mcontext.pc;
+}
+
+static inline bool arch_has_thread_pointer(void)
+{
+	return true;
+}
+
+static inline uint64_t arch_thread_pointer(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(base));
+	return base;
+}
+
+static inline uint32_t arch_instruction(const uint8_t *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+#define ARCH_SVC 0xd4000001u
+
+static inline bool arch_in_system_call(const ucontext_t *context)
+{
+	uint64_t pc = context->uc_mcontext.pc;
+
+	return pc % 4096 && arch_instruction((const uint8_t *)(uintptr_t)pc - 4) == ARCH_SVC;
+}
+
+#define ARCH_HERE_KNOWN (((UINT64_C(1) << ARCH_REGISTERS) - 1) & ~((UINT64_C(1) << 19) - 1))
+static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[ARCH_REGISTERS])
+{
+	__asm__ volatile("adr x16, 1f\n1:\n\t"
+			 "str x16, [%0, 256]\n\t"
+			 "mov x16, sp\n\t"
+			 "str x16, [%0, 248]\n\t"
+			 "stp x19, x20, [%0, 152]\n\t"
+			 "stp x21, x22, [%0, 168]\n\t"
+			 "stp x23, x24, [%0, 184]\n\t"
+			 "stp x25, x26, [%0, 200]\n\t"
+			 "stp x27, x28, [%0, 216]\n\t"
+			 "stp x29, x30, [%0, 232]"
+			 :
+			 : "r"(to)
+			 : "x16", "memory");
+}
+
+/* bl, or blr and its signing kinds. */
+static inline bool arch_is_call(const uint8_t *end)
+{
+	uint32_t word = arch_instruction(end - 4);
+
+	return (word & 0xfc000000u) == 0x94000000u || (word & 0xfefff000u) == 0xd63f0000u;
+}
+
+/* mov x8, #__NR_rt_sigreturn; svc #0 */
+static inline bool arch_is_trampoline(const uint8_t *code)
+{
+	return arch_instruction(code) == 0xd2801168u && arch_instruction(code + 4) == ARCH_SVC;
+}
+
+/* xpaclri, which older processors take for a nop. */
+static inline uint64_t arch_return_address(uint64_t address)
+{
+	register uint64_t link __asm__("x30") = address;
+
+	__asm__("hint 7" : "+r"(link));
+	return link;
+}
+
+static inline const uint64_t *arch_leaf_return(const uint64_t value[ARCH_REGISTERS])
+{
+	return &value[ARCH_LINK];
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * real_static.c - real.h inside a static program, where nothing is looked up by name:
+ * hpct-link has the linker send each call of a wrapped function to `__wrap_NAME` and call
+ * the function itself `__real_NAME` (ld --wrap). All are linked in, needed or not: libc may
+ * call any of them where the linker has passed this object already.
+ */
+#include "record/agent/real.h"
+
+#include <string.h>
+
+#include "record/agent/agent_names.h"
+#include "record/agent/inside.h"
+
+struct real real;
+
+struct entry {
+	const char *name;
+	void *address;
+};
+
+#define WRAPPED(name) extern char real_##name[] __asm__("__real_" #name);
+AGENT_WRAPS(WRAPPED)
+#if HPCT_STATIC & INSIDE_MEMLEAK
+AGENT_MEMORY_WRAPS(WRAPPED)
+#endif
+#undef WRAPPED
+/* Not wrapped, but asked for. */
+#define PLAIN(X)                     \
+	X(mtx_trylock)               \
+	X(pthread_attr_getstacksize) \
+	X(pthread_attr_init)         \
+	X(pthread_key_create)        \
+	X(pthread_mutex_trylock)     \
+	X(pthread_rwlock_tryrdlock)  \
+	X(pthread_rwlock_trywrlock)  \
+	X(pthread_setspecific)       \
+	X(pthread_testcancel)        \
+	X(sem_trywait)
+
+#define DECLARED(name) extern char plain_##name[] __asm__(#name);
+PLAIN(DECLARED)
+#undef DECLARED
+
+#define ENTRY(name) {#name, real_##name},
+static const struct entry wrapped[] = {AGENT_WRAPS(ENTRY)}; /* sorted */
+static const struct entry memory[] = {
+#if HPCT_STATIC & INSIDE_MEMLEAK
+	AGENT_MEMORY_WRAPS(ENTRY)
+#endif
+		{NULL, NULL}};
+#undef ENTRY
+#define ENTRY(name) {#name, plain_##name},
+static const struct entry plain[] = {PLAIN(ENTRY)};
+#undef ENTRY
+
+static const struct entry *list_search(const struct entry *list, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(list[i].name, name))
+			return &list[i];
+	return NULL;
+}
+
+static const struct entry *wrapped_search(const char *name)
+{
+	size_t low = 0, high = sizeof(wrapped) / sizeof(*wrapped);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(wrapped[middle].name, name);
+
+		if (!order)
+			return &wrapped[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+void *real_symbol(const char *name)
+{
+	const struct entry *found = wrapped_search(name);
+
+	if (!found)
+		found = list_search(plain, sizeof(plain) / sizeof(*plain), name);
+	if (!found)
+		found = list_search(memory, sizeof(memory) / sizeof(*memory) - 1, name);
+	return found ? found->address : NULL;
+}
+
+void *real_resolve(const char *name, void *place)
+{
+	void *address = real_symbol(name);
+
+	memcpy(place, &address, sizeof(address));
+	return address;
+}
+
+void real_init(void)
+{
+#define RESOLVE(name) real_resolve(#name, &real.name);
+	REAL_FUNCTIONS(RESOLVE)
+	REAL_WAITS(RESOLVE)
+#undef RESOLVE
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_start.c - how a program gets to its main: the frame at which main's stacks
+ * end. Inside a static program (start.h) the wrapper runs ahead of everything, even of
+ * the relocations that libc's string functions need, so it calls nothing of libc's.
+ */
+#include <stdlib.h>
+
+#include "record/agent/gpu.h"
+#include "record/agent/papi.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/start.h"
+#include "record/agent/wrap.h"
+
+static int (*program_main)(int, char **, char **);
+
+FENCE static int run_main(int argc, char **argv, char **envp)
+{
+	int result = program_main(argc, argv, envp);
+
+	exit(result);
+}
+
+#ifndef HPCT_STATIC
+
+bool start_is_wanted(char ***argv, char ***envp)
+{
+	(void)argv;
+	(void)envp;
+	return true;
+}
+
+WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	program_main = main;
+	if (process_is_live()) {
+		gpu_open();
+		papi_load();
+	}
+	return REAL(__libc_start_main)(
+		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+#else
+
+#include <sys/auxv.h>
+
+#include "record/agent/inside.h"
+
+/* What hpct-record looks for in a static program. */
+__attribute__((used, aligned(4), section(".note.hpct"))) static const struct inside_note note = {
+	.name_bytes = sizeof(INSIDE_NAME),
+	.data_bytes = sizeof(struct inside),
+	.type = INSIDE_TYPE,
+	.name = INSIDE_NAME,
+	.inside = {.version = EVENT_VERSION, .flags = HPCT_STATIC}};
+
+int __real___libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+WRAPPER int __wrap___libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
+	void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+
+static char **first_argv;
+static int first_argc;
+
+/* Not every libc hands these to constructors. Where a loader has been at work the program is not static, and
+ * is measured from outside as any other. */
+bool start_is_wanted(char ***argv, char ***envp)
+{
+	if (!first_argv || getauxval(AT_BASE))
+		return false;
+	*argv = first_argv;
+	*envp = first_argv + first_argc + 1;
+	return true;
+}
+
+WRAPPER int __wrap___libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
+	void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	program_main = main;
+	first_argv = argv;
+	first_argc = argc;
+	return __real___libc_start_main(run_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+#endif
