@@ -207,6 +207,15 @@ verb_stress() {
 		HPCT_STRESS_SECONDS=${1:-600} bash tests/e2e/e2e.record.stress.sh
 }
 
+# verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_MONKEY_SEED repeats a game
+verb_monkey() {
+	ensure build test
+	configure build-asan -DHPCT_WERROR=OFF -DHPCT_SANITIZE=address,undefined
+	make -C build-asan --no-print-directory -j"$(nproc)" test_tui_monkey
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_MONKEY_SECONDS=${1:-300} \
+		"$(find build-asan -name test_tui_monkey -type f)"
+}
+
 # verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
 # stays in build-fuzz/corpus
 verb_fuzz() {
@@ -239,6 +248,7 @@ usage: ./build.sh [VERB]
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit and golden tests under the thread sanitizer
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
+  monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }
@@ -246,7 +256,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | compare | lint | format | asan | tsan | stress | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | stress | monkey | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

@@ -127,7 +127,7 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 
 	for (; key != KEYS_NONE; key = long_read_key(0)) {
 		has_any = true;
-		long_read_begin();
+		long_read_begin(session->prompt != PROMPT_NONE);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
@@ -139,8 +139,9 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 			session_key(session, key);
 		else
 			session->is_redraw = true;
-		if (session->is_done || session->is_unread)
+		if (session->is_done)
 			break;
+		session_settle(session);
 	}
 	return has_any;
 }
@@ -156,7 +157,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin();
+	long_read_begin(session->prompt != PROMPT_NONE);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;

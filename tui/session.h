@@ -113,6 +113,8 @@ void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
  * leaves is_unread set. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
+/* Between keys that are done without a picture: the columns follow the window, nothing is read. */
+void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */
 bool session_renew(struct session *session);
 /* Something is left to read that the picture can do without; refine reads on for about `limit_ms` (0: to the

@@ -133,7 +133,23 @@ static int lay(struct session *session, struct error *error)
 		state->pad_ns += state->end_ns - frame->end_ns;
 		result = frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
 	}
+	/* it was in a first or last column that reached beyond the window, and is gone */
+	if (state->cursor_ns < state->begin_ns)
+		state->cursor_ns = state->begin_ns;
+	if (state->cursor_ns >= state->end_ns && state->cursor_ns >= frame->end_ns)
+		state->cursor_ns = state->end_ns - 1;
 	return result;
+}
+
+void session_settle(struct session *session)
+{
+	struct error error;
+
+	if (session->layout.cells <= 0 || session->layout.is_too_small)
+		return;
+	keep_cursor_on_screen(session);
+	if (lay(session, &error))
+		session_say(session, "%s", error.text);
 }
 
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
