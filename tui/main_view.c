@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "timeline/program.h"
+#include "tui/ansi.h"
 #include "tui/compare.h"
 #include "tui/config.h"
 #include "tui/keys.h"
@@ -27,7 +28,8 @@
 struct options {
 	int print_columns, print_rows; /* 0: in the terminal */
 	const char *keys;
-	int colours; /* -1: what the terminal has */
+	int colours;	  /* -1: what the terminal has */
+	bool has_colours; /* they were asked for: --print shows them */
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
 };
@@ -56,6 +58,7 @@ static int take_colours(void *own, const char *value, struct error *error)
 	struct options *options = own;
 	char rest;
 
+	options->has_colours = true;
 	if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
 		return error_set(error, ERROR_USAGE, "--colors %s: say 256, 16, 8 or 0", value);
 	return 0;
@@ -94,6 +97,20 @@ static void play(struct session *session, struct grid *grid, const char *keys)
 	}
 }
 
+static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
+{
+	struct palette palette;
+
+	if (!options->has_colours) {
+		grid_print(grid, stdout);
+		return;
+	}
+	palette_init(&palette, options->colours);
+	for (int i = 0; i < session->colours.user_count; i++)
+		palette_set_user(&palette, i, session->colours.user[i]);
+	ansi_print(grid, &palette, stdout);
+}
+
 static int print(struct session *session, const struct options *options, struct error *error)
 {
 	struct grid grid;
@@ -112,7 +129,7 @@ static int print(struct session *session, const struct options *options, struct 
 		result = session_draw(session, &grid, 0, error);
 	}
 	if (!result)
-		grid_print(&grid, stdout);
+		put_picture(session, &grid, options);
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
 		result = error_set(error, ERROR_IO, "cannot write to standard output");
@@ -246,6 +263,8 @@ static int view(struct program_call *call, struct error *error)
 		return result;
 	}
 	if (options->print_columns) {
+		if (options->has_colours)
+			session->looks.colours = palette_tier(options->colours);
 		result = print(session, options, error);
 	} else {
 		result = screen_open(options->colours, error);
@@ -262,7 +281,7 @@ static int view(struct program_call *call, struct error *error)
 static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
-	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0)", take_colours},
+	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };

@@ -35,6 +35,7 @@ compare*) # the same run, a quarter faster and without its uploads
 	;;
 esac
 LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen
+sed -i 's/\x1b/\\e/g' screen # colours, so that people can read the difference
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then
 	cp screen "$here/view_$name.screen"
 fi
