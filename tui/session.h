@@ -96,9 +96,10 @@ struct session {
 	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
-	bool has_ended; /* it was live when the session began */
-	bool is_unread; /* rows on the screen are not read yet: draw again */
-	bool is_redraw; /* the terminal must be cleared */
+	bool has_ended;	     /* it was live when the session began */
+	bool is_unread;	     /* rows on the screen are not read yet: draw again */
+	bool has_lanes_left; /* groups on the screen are not summed to the end */
+	bool is_redraw;	     /* the terminal must be cleared */
 	bool is_done;
 	int help_top;
 };

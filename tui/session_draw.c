@@ -8,10 +8,12 @@
 #include <time.h>
 
 #include "tui/compare.h"
+#include "tui/lanes.h"
 #include "tui/plot.h"
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
+#define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
 #define SESSION_BUDGET_BYTES 15000u
 
 /* The view jumps by half a screen when the cursor leaves it; a cursor on a row that went goes on. */
@@ -65,20 +67,32 @@ static int read_stream(
 	return frame_read(&session->frame, stream, &line, error);
 }
 
-/* A group's lanes need all of its streams. */
 static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
 {
-	uint32_t node = session->rows.shown[row];
-	const struct rows_node *n = &session->rows.nodes[node];
+	const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+
+	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
+}
+
+/* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
+ * so that they come last, and the picture is there without them. */
+static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
+{
+	uint32_t top, count = session_rows_on_screen(session, &top);
 	int result = 0;
 
-	if (!rows_is_group(n))
-		return read_stream(session, n->stream, deadline, error);
-	for (int kind = ROWS_THREAD; kind <= ROWS_QUEUE; kind += ROWS_QUEUE - ROWS_THREAD)
-		for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, (enum rows_kind)kind);
-			i != UINT32_MAX && !result && !deadline->is_over;
-			i = rows_below(&session->rows, node, i, (enum rows_kind)kind))
-			result = read_stream(session, session->rows.nodes[i].stream, deadline, error);
+	session->has_lanes_left = false;
+	for (uint32_t row = top; row < top + count && !result; row++) {
+		uint32_t node = session->rows.shown[row];
+		bool is_done = !rows_is_group(&session->rows.nodes[node]);
+		while (!is_done && !result) {
+			if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
+				session->has_lanes_left = true;
+				return 0;
+			}
+			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+		}
+	}
 	return result;
 }
 
@@ -98,6 +112,10 @@ static int read_rows(struct session *session, unsigned limit_ms, struct error *e
 			result = read_row(session, cursor - step, &deadline, error);
 	}
 	session->is_unread = deadline.is_over;
+	if (!deadline.at_ms)
+		deadline.at_ms = session_now_ms() + SESSION_LANES_MS;
+	if (!result && !deadline.is_over)
+		result = read_lanes(session, &deadline, error);
 	return result;
 }
 
@@ -279,17 +297,25 @@ static bool is_plot_refining(const struct session *session)
 	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
 }
 
+static bool is_lanes_refining(const struct session *session)
+{
+	return session->has_lanes_left && !session->full && !session->layout.is_too_small;
+}
+
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_overview_refining(session);
+	return is_plot_refining(session) || is_lanes_refining(session) || is_overview_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
 {
+	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
 	struct error error;
 
 	if (is_plot_refining(session))
 		plot_read(session, session->profile, limit_ms);
+	else if (is_lanes_refining(session) && read_lanes(session, &deadline, &error))
+		session->has_lanes_left = false, session_say(session, "%s", error.text);
 	else if (is_overview_refining(session) &&
 		 overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
 		session_say(session, "%s", error.text);
