@@ -196,6 +196,20 @@ static void refine(struct session *session)
 		session_refine(session, VIEW_READ_MS);
 }
 
+static bool is_live(const struct session *session)
+{
+	return session->is_live || (session->compare && session->compare->other->is_live);
+}
+
+static bool renew(struct session *session)
+{
+	bool is_changed = session->is_live && session_renew(session);
+
+	if (session->compare && session->compare->other->is_live)
+		is_changed = compare_renew(session->compare) || is_changed;
+	return is_changed;
+}
+
 static int interact(struct session *session, const char *keys, struct error *error)
 {
 	struct grid grid = {0};
@@ -209,10 +223,10 @@ static int interact(struct session *session, const char *keys, struct error *err
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
-		int timeout_ms = is_busy ? 0 : session->is_live ? VIEW_LIVE_MS : -1;
+		int timeout_ms = is_busy ? 0 : is_live(session) ? VIEW_LIVE_MS : -1;
 		is_changed = take_keys_waiting(session, timeout_ms);
-		if (session->is_live && !is_changed && !session->is_unread)
-			is_changed = session_renew(session);
+		if (!is_changed && !session->is_unread)
+			is_changed = renew(session);
 		if (is_refining && !is_changed) {
 			refine(session);
 			is_changed = true;

@@ -80,6 +80,8 @@ struct session {
 	const struct view *focus;
 	bool has_stack; /* the call stack at the right, where there is room */
 	struct session_stats stats;
+	const uint32_t *only; /* streams in place of those on the screen (compare.h); NULL: none */
+	uint32_t only_count;
 	uint32_t lit; /* function lit up, UINT32_MAX: none */
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */

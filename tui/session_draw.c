@@ -13,6 +13,7 @@
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
+#define SESSION_LANES_SOON_MS 8
 #define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
 #define SESSION_BUDGET_BYTES 15000u
 
@@ -112,8 +113,8 @@ static int read_rows(struct session *session, unsigned limit_ms, struct error *e
 			result = read_row(session, cursor - step, &deadline, error);
 	}
 	session->is_unread = deadline.is_over;
-	if (!deadline.at_ms)
-		deadline.at_ms = session_now_ms() + SESSION_LANES_MS;
+	/* on a terminal the picture comes first */
+	deadline.at_ms = session_now_ms() + (limit_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
 	if (!result && !deadline.is_over)
 		result = read_lanes(session, &deadline, error);
 	return result;
@@ -174,8 +175,10 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 {
 	int result;
 
-	if (session->full == &view_compare)
+	if (compare_has_screen(session))
 		view_compare_lay(session);
+	else
+		session->only = NULL;
 	keep_cursor_on_screen(session);
 	result = lay(session, error);
 	if (!result && session->layout.overview >= 0)
@@ -183,7 +186,7 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 			(uint32_t)session->layout.cells, error);
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
-	if (!result && session->full == &view_compare)
+	if (!result && compare_has_screen(session))
 		result = compare_read(session, limit_ms ? session_now_ms() + limit_ms : 0, error);
 	else if (!result)
 		result = read_rows(session, limit_ms, error);
