@@ -67,7 +67,8 @@ static void put_leave(char *out, size_t size_bytes)
 /* Pair numbers are style + 1; styles that look alike still have a pair of their own. */
 static void init_colours(int wanted)
 {
-	int colours = has_colors() && start_color() == OK ? COLORS : 0; /* COLORS is set by start_color */
+	/* start_color alone would paint white on black; COLORS is set by it */
+	int colours = wanted != 0 && has_colors() && start_color() == OK ? COLORS : 0;
 
 	if (wanted >= 0 && wanted < colours)
 		colours = wanted;

@@ -135,7 +135,7 @@ static void choose_depth(struct session *session)
 
 /* Columns are whole tiles, so that the last one may end before the window does: asks for a little more until
  * it does not. Panning keeps what was found, and by that the width of the columns. */
-static int lay(struct session *session, struct error *error)
+static int lay_columns(struct session *session, struct error *error)
 {
 	struct state *state = &session->state;
 	struct frame *frame = &session->frame;
@@ -152,6 +152,15 @@ static int lay(struct session *session, struct error *error)
 		state->pad_ns += state->end_ns - frame->end_ns;
 		result = frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
 	}
+	return result;
+}
+
+static int lay(struct session *session, struct error *error)
+{
+	struct state *state = &session->state;
+	const struct frame *frame = &session->frame;
+	int result = lay_columns(session, error);
+
 	/* it was in a first or last column that reached beyond the window, and is gone */
 	if (state->cursor_ns < state->begin_ns)
 		state->cursor_ns = state->begin_ns;
