@@ -151,6 +151,15 @@ build_cuda() {
 		tests/bench/cuda_floor.c -L"$cuda/lib64" -L"$cuda/extras/CUPTI/lib64" -L"$cuda/lib" -lcupti
 }
 
+# bench_view RECORDS : pictures and keys on a simulated run of so many records of 1000 threads (3 bytes each on disk)
+bench_view() {
+	local records run
+	records=$(printf '%.0f' "$1") run=build/bench/view-$1.hpct
+	[ -d "$run" ] || build/bin/hpct-simulate -o "$run" --shape cpu --streams 1000 --records "$records" --seed 3
+	build/bench/view "$run"
+	say "the run stays for the next time: $run"
+}
+
 verb_bench() {
 	ensure build bench
 	compile build
@@ -158,6 +167,10 @@ verb_bench() {
 		shift
 		build_cuda
 		exec python3 tests/bench/cuda.py --bin build/bin --samples build/cuda "$@"
+	fi
+	if [ "${1-}" = view ]; then
+		bench_view "${2:-1e8}"
+		return
 	fi
 	python3 tests/bench/bench.py --build build "$@"
 }
@@ -231,6 +244,28 @@ verb_real() {
 	tests/real/real.sh build/bin "$@"
 }
 
+# verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_MONKEY_SEED repeats a game
+verb_monkey() {
+	ensure build test
+	configure build-asan -DHPCT_WERROR=OFF -DHPCT_SANITIZE=address,undefined
+	make -C build-asan --no-print-directory -j"$(nproc)" test_tui_monkey
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_MONKEY_SECONDS=${1:-300} \
+		"$(find build-asan -name test_tui_monkey -type f)"
+}
+
+# verb_session : docs/session.cast anew, of a run that the tests state by hand, so that it is the same everywhere
+verb_session() {
+	ensure build bench
+	compile build
+	PATH=$PWD/build/bin:$PATH
+	rm -rf build/session && mkdir -p build/session
+	awk -f tests/golden/view_cfd.awk >build/session/cfd.tsv
+	hpct-import --from tsv build/session/cfd.tsv -o build/session/cfd.hpct
+	XDG_CONFIG_HOME=$PWD/build/session XDG_CACHE_HOME=$PWD/build/session \
+		python3 docs/session.py record build/session/cfd.hpct
+	say "docs/session.cast is new; look at it with: docs/session.py play"
+}
+
 # verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
 # stays in build-fuzz/corpus
 verb_fuzz() {
@@ -256,6 +291,7 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample and time to the first screen;
+           \`bench view 1e9\`: pictures and keys of the view on a run of so many records (1e8);
            \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
@@ -265,6 +301,8 @@ usage: ./build.sh [VERB]
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
   real     lammps, python, node, go, ffmpeg, hpcc (installed on demand), bare and recorded: same output, whole stacks
+  monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
+  session  record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }
@@ -272,7 +310,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"
