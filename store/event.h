@@ -276,6 +276,7 @@ enum event_node {
 
 #define EVENT_F_EXTENT 1u /* sample of the time source: it owns a stretch of the line */
 #define EVENT_F_FIRST 2u  /* the zero-weight record that opens a thread */
+#define EVENT_F_SAVED 8u  /* its weight is also that of samples that were passed over, on other paths */
 #define EVENT_F_LAST 4u	  /* the record that carries the rest of the CPU clock */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
@@ -451,6 +452,7 @@ struct event_hello {
 #define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_WORD_PAPI " papi="	  /* " papi=PAPI_TOT_CYC", once for each: record/agent/papi.h */
+#define EVENT_WORD_UNWINDER " UNWINDER="  /* " UNWINDER=libunwind": record/agent/unwind_plugin.h */
 #define EVENT_WORD_WAITS " WAITS"	  /* the path of every wait, also where no wrapper stands */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */

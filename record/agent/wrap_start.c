@@ -38,6 +38,7 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 	if (process_is_live()) {
 		gpu_open();
 		papi_load();
+		thread_unwinder_load();
 	}
 	return REAL(__libc_start_main)(
 		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
