@@ -11,6 +11,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/start.h"
+#include "record/agent/thread.h"
 #include "record/agent/wrap.h"
 
 static int (*program_main)(int, char **, char **);
