@@ -152,6 +152,11 @@ verb_bench() {
 		build_cuda
 		exec python3 tests/bench/cuda.py --bin build/bin --samples build/cuda "$@"
 	fi
+	if [ "${1-}" = store ]; then
+		shift
+		[ $# -gt 0 ] || set -- 50:1000000 50:10000000 50:100000000 65536:16000000 131072:32000000
+		exec build/bench/scale_bench "$@"
+	fi
 	python3 tests/bench/bench.py --build build "$@"
 }
 
@@ -233,6 +238,7 @@ usage: ./build.sh [VERB]
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead, start-up, bytes per sample and time to the first screen;
            \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
+           \`bench store [STREAMS:RECORDS ...]\`: what questions cost as runs grow, cold and warm, beside a scan
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format
