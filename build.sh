@@ -237,8 +237,8 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead, start-up, bytes per sample and time to the first screen;
-           \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
-           \`bench store [STREAMS:RECORDS ...]\`: what questions cost as runs grow, cold and warm, beside a scan
+           `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
+           `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format

@@ -10,9 +10,6 @@
 
 #include "store/reader_state.h"
 
-#define BUCKETS_MAX                                                                            \
-	1024u /* so that a screen of 250 columns finds its tiles, after the last widening, too \
-	       */
 #define ENTRIES_MAX (1u << 19) /* 32 bytes and some slots each, in memory */
 #define SHIFT_FIRST 20u
 #define SHIFT_LAST 62u
@@ -93,7 +90,7 @@ static void widen(struct store_crowd *crowd)
 
 static bool begin(struct store_crowd *crowd, uint64_t at_ns)
 {
-	crowd->buckets = calloc(BUCKETS_MAX, sizeof *crowd->buckets);
+	crowd->buckets = calloc(STORE_CROWD_BUCKETS, sizeof *crowd->buckets);
 	if (!crowd->buckets)
 		return false;
 	crowd->shift = SHIFT_FIRST;
@@ -127,7 +124,7 @@ static bool cover(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns)
 		first = first < crowd->first ? first : crowd->first;
 		if (crowd->count && last < crowd->first + crowd->count - 1)
 			last = crowd->first + crowd->count - 1;
-		if (last - first < BUCKETS_MAX)
+		if (last - first < STORE_CROWD_BUCKETS)
 			break;
 	}
 	if (first < crowd->first) {

@@ -26,8 +26,10 @@
 
 #include "store/line_roll.h"
 
-#define STORE_ROLL_CROWD 4u	/* kind in the key */
-#define STORE_CROWD_STEP 3u	/* buckets are of 2^shift ns, and 2^3 times as long, ... */
+#define STORE_ROLL_CROWD 4u /* kind in the key */
+#define STORE_CROWD_STEP 3u /* buckets are of 2^shift ns, and 2^3 times as long, ... */
+/* At most of the smallest size: so a screen of 250 columns finds its tiles, after the last widening, too. */
+#define STORE_CROWD_BUCKETS 1024u
 #define STORE_CROWD_STREAMS 16u /* fewer answer by themselves */
 
 /* ---- writing ---- */

@@ -7,10 +7,10 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "store/crowd.h"
-#include "timeline/coverage.h"
+#include "store/reader_state.h"
 #include "timeline/crowd_sum.h"
 #include "timeline/line_check.h"
-#include "timeline/select.h"
+#include "timeline/run_parts.h"
 #include "timeline/window.h"
 
 #define ROUNDS 6
@@ -271,9 +271,124 @@ static void test_late(void **state)
 	try(true);
 }
 
+/* ---- lies that checksums do not tell ---- */
+
+static void overwrite(const char *path, struct store_slice old, const struct store_bytes *new)
+{
+	FILE *file = fopen(path, "r+b");
+	struct stat stat;
+	uint8_t *bytes, *at;
+
+	assert_non_null(file);
+	assert_int_equal(fstat(fileno(file), &stat), 0);
+	bytes = malloc((size_t)stat.st_size);
+	assert_true(bytes && fread(bytes, 1, (size_t)stat.st_size, file) == (size_t)stat.st_size);
+	for (at = bytes; (at = memmem(at, (size_t)stat.st_size - (size_t)(at - bytes), old.bytes, old.size));)
+		memcpy(at, new->data, new->size);
+	rewind(file);
+	assert_true(fwrite(bytes, 1, (size_t)stat.st_size, file) == (size_t)stat.st_size);
+	fclose(file);
+	free(bytes);
+}
+
+/* The bucket with one sample more or less, sealed anew; empty where that takes another size. */
+static struct store_bytes lie(struct store_reader *reader, const struct store_key_roll *key,
+	const struct store_crowd_head *head, size_t size)
+{
+	struct store_bytes bytes = {0};
+	const struct store_sums *read;
+	struct store_sums sums = {0};
+	struct error error = {0};
+	uint8_t key_bytes[STORE_KEY_ROLL_BYTES];
+
+	if (store_crowd_read(reader, key->begin_ns, key->shift, &read, &error) != 1 || !read->count)
+		return bytes;
+	for (uint32_t i = 0; i < read->count; i++)
+		store_sums_push(&sums, &read->entries[i]);
+	sums.entries[small_below(sums.count)].samples ^= 1;
+	store_bytes_begin_sealed(&bytes);
+	if (key->shift == STORE_SHIFT_MAX) {
+		store_bytes_put_varint(&bytes, head->streams);
+		store_bytes_put_varint(&bytes, head->begin_ns);
+		store_bytes_put_varint(&bytes, head->end_ns);
+		store_bytes_put_varint(&bytes, head->shift);
+		store_bytes_put_varint(&bytes, 1);
+	}
+	store_sums_put(&sums, &bytes);
+	store_key_roll_put(key_bytes, key);
+	store_bytes_seal(&bytes, key_bytes, sizeof key_bytes);
+	if (bytes.size != size)
+		store_bytes_fini(&bytes);
+	store_sums_fini(&sums);
+	return bytes;
+}
+
+/* False: nothing of that size could be changed. */
+static bool check_lie(const struct made *made, unsigned shift)
+{
+	struct store_reader *reader = made->small.run->parts[0].reader;
+	struct store_crowd_head head;
+	struct store_key_roll key = {.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD};
+	struct store_slice value;
+	struct store_bytes bytes;
+	struct error error = {0};
+	uint8_t key_bytes[STORE_KEY_ROLL_BYTES], *old;
+	char path[128];
+	struct run *run;
+	uint64_t rollups;
+
+	if (store_crowd_head(reader, &head, &error) != 1)
+		return false;
+	key.shift = (uint8_t)(shift ? shift : head.shift);
+	if (!shift)
+		key.begin_ns = store_bucket_of(head.begin_ns / 2 + head.end_ns / 2, head.shift);
+	store_key_roll_put(key_bytes, &key);
+	if (store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key_bytes,
+		    sizeof key_bytes, &value, &error) != 1)
+		return false;
+	bytes = lie(reader, &key, &head, value.size);
+	for (int tries = 0; !bytes.size && tries < 40; tries++)
+		bytes = lie(reader, &key, &head, value.size);
+	if (!bytes.size)
+		return false;
+	old = malloc(value.size);
+	memcpy(old, value.bytes, value.size);
+	snprintf(path, sizeof path, "%s/node-1.mdb", made->small.path);
+	overwrite(path, (struct store_slice){old, value.size}, &bytes);
+	free(old);
+	store_bytes_fini(&bytes);
+	if (run_open(&run, made->small.path, NULL, &error))
+		fail_msg("%s", error.text);
+	/* The seal is right: the store itself finds nothing. */
+	if (store_reader_check(run->parts[0].reader, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(line_check(run, &rollups, &error), -ERROR_RUN);
+	assert_non_null(strstr(error.text, "are not what their records say"));
+	run_close(run);
+	return true;
+}
+
+static void test_lie(void **state)
+{
+	unsigned lies[2] = {0, 0};
+
+	(void)state;
+	small_seed("lie");
+	for (int round = 0; round < 2 * ROUNDS; round++) {
+		struct made made;
+
+		make(&made, false);
+		lies[round % 2] += check_lie(&made, round % 2 ? STORE_SHIFT_MAX : 0);
+		small_end(&made.small);
+	}
+	printf("%u buckets and %u heads told a lie\n", lies[0], lies[1]);
+	assert_true(lies[0] && lies[1]);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order), cmocka_unit_test(test_late)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_order), cmocka_unit_test(test_late), cmocka_unit_test(test_lie)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
