@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller.c - which streams have a roller, what waits for its sweep, and what comes too late for it.
+ * roller.c - which streams have a roller, and how far each may sweep.
  */
 #include <stdlib.h>
 
@@ -15,123 +15,6 @@
 #define SWITCHES_NOT_SAID UINT64_MAX
 #define BASE_RECORDS 4096u	     /* in a bucket, about */
 #define TIME_MAX (UINT64_C(1) << 62) /* buckets of all sizes end before the end of time */
-
-/* ---- late records ---- */
-
-/* The line is not known now, but again from `again_ns`. */
-static void doubt(struct store_roller *roller, uint64_t again_ns)
-{
-	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
-		roller->sizes[size].is_whole = false;
-	if (again_ns < roller->line.now_ns)
-		again_ns = roller->line.now_ns;
-	if (again_ns > roller->valid_ns)
-		roller->valid_ns = again_ns;
-	roller->awaits_sample = !roller->line.rules.is_gpu && roller->line.rules.has_samples;
-}
-
-/* The stream turns out to be read by other rules than those it was swept by. */
-static void doubt_all(struct store_roller *roller)
-{
-	store_crowd_spoil(roller->crowd, roller->line.rules.begin_ns, roller->line.now_ns);
-	doubt(roller, 0);
-}
-
-/* What was rolled from this time on is wrong. */
-static void tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns)
-{
-	uint64_t life_ns = roller->line.rules.begin_ns;
-
-	store_crowd_spoil(roller->crowd, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
-	if (from_ns < roller->torn_ns)
-		roller->torn_ns = from_ns;
-	doubt(roller, again_ns);
-	/* What was made since the last commit goes, too: its times are in the keys. */
-	for (size_t at = 0; at < roller->made.size;) {
-		struct store_key_roll key;
-		uint32_t length = store_load32(roller->made.data + at + STORE_KEY_ROLL_BYTES);
-		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
-
-		if (store_key_roll_get(&key, roller->made.data + at, STORE_KEY_ROLL_BYTES) &&
-			key.begin_ns + ((uint64_t)1 << key.shift) > from_ns) {
-			memmove(roller->made.data + at, roller->made.data + at + size,
-				roller->made.size - at - size);
-			roller->made.size -= size;
-			continue;
-		}
-		at += size;
-	}
-}
-
-/* ---- waiting ---- */
-
-static bool queue_add(struct roller_queue *queue, const struct store_record *record)
-{
-	struct store_record *to =
-		store_table_add((void **)&queue->records, &queue->count, &queue->capacity, sizeof *to);
-
-	if (!to)
-		return false;
-	*to = *record;
-	if (queue->count - queue->head > 1 && store_record_compare(to - 1, to) > 0)
-		queue->is_unsorted = true;
-	return true;
-}
-
-static bool is_late(const struct store_roller *roller, const struct store_record *record)
-{
-	return roller->has_begun && record->begin_ns < roller->line.now_ns;
-}
-
-/* Until then its spans alone made the line. */
-static void samples_note(struct store_roller *roller)
-{
-	if (roller->has_begun)
-		doubt_all(roller);
-	roller->line.rules.has_samples = true;
-}
-
-static bool sample_wait(struct store_roller *roller, const struct store_record *record)
-{
-	if (!roller->line.rules.is_gpu && !roller->line.rules.has_samples)
-		samples_note(roller);
-	if (!(record->flags & STORE_RECORD_EXTENT))
-		return true;
-	if (is_late(roller, record))
-		tear(roller, record->begin_ns, 0);
-	return queue_add(&roller->samples, record);
-}
-
-/* Rollups made by other rules stay in the file, and readers pass over them. */
-static void switches_note(struct store_roller *roller)
-{
-	if (!roller->line.rules.has_switches && roller->has_begun)
-		doubt_all(roller);
-	roller->line.rules.has_switches = true;
-}
-
-static bool span_wait(
-	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
-{
-	bool is_gpu = roller->line.rules.is_gpu;
-	struct store_record span = *record;
-
-	if (line_kind_of(record->what, is_gpu, roller->line.rules.has_samples) == LINE_KIND_COUNT ||
-		record->end_ns <= record->begin_ns)
-		return true;
-	if (is_late(roller, record))
-		tear(roller, record->begin_ns, record->end_ns);
-	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
-		!roller->is_switches_said)
-		switches_note(roller);
-	span.flags = (uint32_t)line_state_of(record->what, is_gpu);
-	if (record->what == STORE_OP_COPY && is_gpu && record->attributes) {
-		struct store_slice text = store_texts_at(texts, record->attributes);
-
-		span.flags = (uint32_t)line_copy_state((const char *)text.bytes, text.size);
-	}
-	return queue_add(&roller->spans, &span);
-}
 
 /* ---- streams ---- */
 
@@ -197,7 +80,7 @@ static void monitored_note(
 	switches = attribute_number((const char *)text.bytes, text.size, "switches", SWITCHES_NOT_SAID);
 	roller->is_switches_said |= switches != SWITCHES_NOT_SAID;
 	if (switches && switches != SWITCHES_NOT_SAID)
-		switches_note(roller);
+		roller_note_switches(roller);
 }
 
 /* The base that holds about BASE_RECORDS of them. */
@@ -231,7 +114,7 @@ static struct store_roller *roller_new(struct store_rollers *rollers, struct rol
 		monitored_note(roller, &span, texts);
 		if (span.end_ns == STORE_OPEN_NS)
 			roller->monitored_ns = span.begin_ns;
-		if (!span_wait(roller, &span, texts)) {
+		if (!roller_wait_span(roller, &span, texts)) {
 			roller_free(roller);
 			return NULL;
 		}
@@ -309,7 +192,7 @@ static void monitored_end(struct store_roller *roller, const struct store_record
 	roller->line.steady_ns = 0;
 	roller->monitored_ns = UINT64_MAX;
 	if (roller->has_begun && ended->end_ns < roller->line.now_ns)
-		tear(roller, ended->end_ns, 0);
+		roller_tear(roller, ended->end_ns, 0);
 }
 
 /* False: memory is out. */
@@ -331,15 +214,15 @@ static bool monitored_take(struct store_rollers *rollers, struct roller_place *p
 			return true;
 		roller->monitored_ns = span->begin_ns;
 	}
-	return span_wait(roller, span, texts);
+	return roller_wait_span(roller, span, texts);
 }
 
 /* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
 static void late_only(struct store_roller *roller, const struct store_record *records, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_late(roller, &records[i]))
-			tear(roller, records[i].begin_ns, 0);
+		if (roller_is_late(roller, &records[i]))
+			roller_tear(roller, records[i].begin_ns, 0);
 }
 
 /* Once the crowd is given up, streams that only fed it need no roller. */
@@ -369,8 +252,8 @@ static bool record_take(struct store_rollers *rollers, struct roller_place *plac
 		return false;
 	if (!place->roller || is_monitored)
 		return true;
-	return track == STORE_SAMPLES ? sample_wait(place->roller, record)
-				      : span_wait(place->roller, record, texts);
+	return track == STORE_SAMPLES ? roller_wait_sample(place->roller, record)
+				      : roller_wait_span(place->roller, record, texts);
 }
 
 void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
@@ -388,6 +271,10 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 		return;
 	if (place->roller && place->roller->is_over) {
 		late_only(place->roller, records, count);
+		return;
+	}
+	if (place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU) {
+		rollers->failed = !roller_wait_samples(place->roller, records, count);
 		return;
 	}
 	for (size_t i = 0; i < count && !rollers->failed; i++)
@@ -431,7 +318,7 @@ static bool rules_learn(
 	if (roller->has_begun && rules->end_ns < roller->line.now_ns)
 		store_crowd_spoil(roller->crowd, rules->end_ns, roller->line.now_ns);
 	if (!rules->is_gpu && !rules->has_samples && properties->count[STORE_SAMPLES])
-		samples_note(roller);
+		roller_note_samples(roller);
 	if (*until_ns > rules->end_ns)
 		*until_ns = rules->end_ns;
 	return *until_ns <= TIME_MAX;
@@ -442,7 +329,10 @@ static void stop_waiting(struct store_roller *roller)
 {
 	if (roller->is_over || (roller->samples.count <= WAIT_MAX && roller->spans.count <= WAIT_MAX))
 		return;
-	store_crowd_spoil(roller->crowd, roller->has_begun ? roller->line.now_ns : 0, UINT64_MAX);
+	if (roller->has_begun)
+		store_crowd_spoil(roller->crowd, roller->line.now_ns, UINT64_MAX);
+	else
+		store_crowd_give_up(roller->crowd);
 	roller_end(roller);
 }
 
@@ -482,48 +372,4 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 	} else {
 		stop_waiting(roller);
 	}
-}
-
-/* ---- the crowd's end ---- */
-
-/* Does the crowd know all of the stream's life? What it does not know is spoiled. */
-static void account(struct store_crowd *crowd, const struct roller_place *place,
-	const struct store_stream *properties, struct store_crowd_head *head)
-{
-	const struct store_roller *roller = place ? place->roller : NULL;
-	bool has_life = properties->end_ns > properties->begin_ns, has_records = false;
-
-	for (int track = 0; track < STORE_TRACK_COUNT; track++)
-		has_records |= properties->count[track] > 0;
-	if (!has_life && !has_records)
-		return;
-	head->begin_ns = properties->begin_ns < head->begin_ns ? properties->begin_ns : head->begin_ns;
-	head->end_ns = properties->end_ns > head->end_ns ? properties->end_ns : head->end_ns;
-	if (!has_life || properties->end_ns > TIME_MAX || (!roller && has_records)) {
-		store_crowd_give_up(crowd);
-	} else if (!roller) {
-		store_crowd_add(crowd, &(struct line_piece){.begin_ns = properties->begin_ns,
-					       .end_ns = properties->end_ns,
-					       .state = EXTENT_UNMONITORED});
-	} else if (!roller->has_begun || roller->line.rules.begin_ns != properties->begin_ns ||
-		   roller->line.rules.end_ns != properties->end_ns ||
-		   (!roller->line.rules.is_gpu &&
-			   roller->line.rules.has_samples != (properties->count[STORE_SAMPLES] > 0))) {
-		store_crowd_give_up(crowd);
-	} else if (roller->line.now_ns < roller->line.rules.end_ns) {
-		store_crowd_spoil(crowd, roller->line.now_ns, roller->line.rules.end_ns);
-	}
-}
-
-void store_rollers_crowd(struct store_rollers *rollers, const struct store_stream *streams, uint32_t count)
-{
-	struct store_crowd_head *head = &rollers->head;
-
-	if (head->streams) /* accounted for already: the commit is tried again */
-		return;
-	*head = (struct store_crowd_head){.streams = count, .begin_ns = UINT64_MAX};
-	for (uint32_t i = 0; i < count && !rollers->crowd.is_bad; i++)
-		account(&rollers->crowd, i < rollers->count ? &rollers->places[i] : NULL, &streams[i], head);
-	if (rollers->failed || rollers->thinned_ns || head->begin_ns > head->end_ns)
-		store_crowd_give_up(&rollers->crowd);
 }

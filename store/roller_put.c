@@ -7,6 +7,54 @@
 
 #include "store/roller_state.h"
 
+#define TIME_MAX (UINT64_C(1) << 62) /* a crowd's buckets end before it */
+
+/* ---- the crowd ---- */
+
+/* Does the crowd know all of the stream's life? What it does not know is spoiled. */
+static void account(struct store_crowd *crowd, const struct roller_place *place,
+	const struct store_stream *properties, struct store_crowd_head *head)
+{
+	const struct store_roller *roller = place ? place->roller : NULL;
+	bool has_life = properties->end_ns > properties->begin_ns, has_records = false;
+
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		has_records |= properties->count[track] > 0;
+	if (!has_life && !has_records)
+		return;
+	head->begin_ns = properties->begin_ns < head->begin_ns ? properties->begin_ns : head->begin_ns;
+	head->end_ns = properties->end_ns > head->end_ns ? properties->end_ns : head->end_ns;
+	if (!has_life || properties->end_ns > TIME_MAX || (!roller && has_records)) {
+		store_crowd_give_up(crowd);
+	} else if (!roller) {
+		store_crowd_add(crowd, &(struct line_piece){.begin_ns = properties->begin_ns,
+					       .end_ns = properties->end_ns,
+					       .state = EXTENT_UNMONITORED});
+	} else if (!roller->has_begun || roller->line.rules.begin_ns != properties->begin_ns ||
+		   roller->line.rules.end_ns != properties->end_ns ||
+		   (!roller->line.rules.is_gpu &&
+			   roller->line.rules.has_samples != (properties->count[STORE_SAMPLES] > 0))) {
+		store_crowd_give_up(crowd);
+	} else if (roller->line.now_ns < roller->line.rules.end_ns) {
+		store_crowd_spoil(crowd, roller->line.now_ns, roller->line.rules.end_ns);
+	}
+}
+
+void store_rollers_crowd(struct store_rollers *rollers, const struct store_stream *streams, uint32_t count)
+{
+	struct store_crowd_head *head = &rollers->head;
+
+	if (head->streams) /* accounted for already: the commit is tried again */
+		return;
+	*head = (struct store_crowd_head){.streams = count, .begin_ns = UINT64_MAX};
+	for (uint32_t i = 0; i < count && !rollers->crowd.is_bad; i++)
+		account(&rollers->crowd, i < rollers->count ? &rollers->places[i] : NULL, &streams[i], head);
+	if (rollers->failed || rollers->thinned_ns || head->begin_ns > head->end_ns)
+		store_crowd_give_up(&rollers->crowd);
+}
+
+/* ---- into a transaction ---- */
+
 static int put_made(const struct store_roller *roller, MDB_txn *txn, MDB_dbi rolls)
 {
 	int rc = roller->made.failed ? ENOMEM : 0;

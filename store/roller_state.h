@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
- * filled. Shared by roller.c (what waits and what comes late), roller_sweep.c and roller_put.c.
+ * filled. Shared by roller.c, roller_wait.c, roller_sweep.c and roller_put.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
@@ -57,6 +57,23 @@ static inline unsigned roller_shift(unsigned size)
 {
 	return size * STORE_LINE_ROLL_STEP;
 }
+
+/* ---- roller_wait.c ---- */
+
+/* Let a record wait for the sweep; one that comes behind it tears what it made. False: memory is out. */
+bool roller_wait_sample(struct store_roller *roller, const struct store_record *record);
+/* Many at once, of a CPU stream. */
+bool roller_wait_samples(struct store_roller *roller, const struct store_record *records, size_t count);
+bool roller_wait_span(
+	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts);
+bool roller_is_late(const struct store_roller *roller, const struct store_record *record);
+/* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
+void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns);
+/* The stream turns out to have switch records, or samples: it was swept by other rules so far. */
+void roller_note_switches(struct store_roller *roller);
+void roller_note_samples(struct store_roller *roller);
+
+/* ---- roller_sweep.c ---- */
 
 /* Sweeps until then; all that begins before waits already. False: memory is out. */
 bool roller_sweep(struct store_roller *roller, uint64_t until_ns);

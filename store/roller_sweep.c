@@ -124,7 +124,7 @@ static void queue_shrink(struct roller_queue *queue)
 
 static bool take_span(struct store_roller *roller, const struct store_record *record)
 {
-	/* The copy's direction came with it, see span_wait(). */
+	/* The copy's direction came with it, see roller_wait_span(). */
 	return line_take_span(&roller->line, (struct line_span){.begin_ns = record->begin_ns,
 						     .end_ns = record->end_ns,
 						     .context = record->context,
