@@ -117,14 +117,14 @@ static bool is_worth(const struct layout *layout)
 	const struct store_stream *streams =
 		store_reader_streams(layout->run->parts[layout->part].reader, &count);
 	uint64_t window_ns = layout->end_ns - layout->begin_ns, records = 0;
-	long double spared = window_ns - layout->gaps_ns;
+	long double spared =
+		(long double)(window_ns - layout->gaps_ns) / (layout->head.end_ns - layout->head.begin_ns);
 
 	if (!layout->gaps_ns)
 		return true;
 	for (uint32_t i = 0; i < count; i++)
 		records += streams[i].count[STORE_SAMPLES] + streams[i].count[STORE_SPANS];
-	spared *= (long double)(records / count) / (layout->head.end_ns - layout->head.begin_ns);
-	return layout->gaps_ns <= window_ns / 2 && spared >= RECORDS_WORTH;
+	return layout->gaps_ns <= window_ns / 2 && spared * records >= (uint64_t)RECORDS_WORTH * count;
 }
 
 /* 1: most of the window lies in buckets; 0; negative. */

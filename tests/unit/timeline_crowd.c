@@ -252,7 +252,7 @@ static unsigned try(bool is_late)
 		answered += check_made(&made);
 		small_end(&made.small);
 	}
-	printf("%u of %u windows answered by all streams' sums\n", answered, ROUNDS * WINDOWS);
+	printf("%u of %d windows answered by all streams' sums\n", answered, ROUNDS * WINDOWS);
 	return answered;
 }
 
