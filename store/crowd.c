@@ -13,7 +13,7 @@
 #define ENTRIES_MAX (1u << 19) /* 32 bytes and some slots each, in memory */
 #define SHIFT_FIRST 20u
 #define SHIFT_LAST 62u
-#define PIECES_LEAST 2048u /* a bucket of fewer is not worth its entry in the file */
+#define PIECES_LEAST 4096u /* a bucket of fewer is not worth its entry in the file */
 
 struct crowd_bucket {
 	struct store_sums sums;
