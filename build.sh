@@ -172,6 +172,11 @@ verb_bench() {
 		bench_view "${2:-1e8}"
 		return
 	fi
+	if [ "${1-}" = store ]; then
+		shift
+		[ $# -gt 0 ] || set -- 50:1000000 50:10000000 50:100000000 65536:16000000 131072:32000000
+		exec build/bench/scale_bench "$@"
+	fi
 	python3 tests/bench/bench.py --build build "$@"
 }
 
@@ -291,8 +296,9 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample and time to the first screen;
-           \`bench view 1e9\`: pictures and keys of the view on a run of so many records (1e8);
-           \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
+           `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
+           `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
+           `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format

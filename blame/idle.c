@@ -60,7 +60,7 @@ static int owner_add_lines(
 		result = sweep_add_spans(group->sweep, owner->spans, span_count, error);
 	}
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
-		const struct run_stream *stream = run_stream(group->run, process->streams[i]);
+		const struct run_stream *stream = run_stream_read(group->run, process->streams[i]);
 
 		group->lines[group->line_count++] =
 			(struct line){.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,

@@ -55,11 +55,14 @@ struct run_stream {
 	const char *host;
 	const char *name;	 /* "" when none */
 	const char *device_name; /* "" when none */
-	uint64_t period_ns;	 /* of the time source, from `monitored`; 0: extents are not limited */
-	const char *metric;	 /* of the time source, "" when none */
+	/* Of the time source, for run_stream_read() alone: */
+	uint64_t period_ns; /* from `monitored`; 0: extents are not limited */
+	const char *metric; /* "" when none */
 };
 uint32_t run_stream_count(const struct run *run);
 const struct run_stream *run_stream(const struct run *run, uint32_t stream);
+/* The same with what only its records tell: the first call looks into them. */
+const struct run_stream *run_stream_read(struct run *run, uint32_t stream);
 
 /* ---- contexts and the expanded tree ---- */
 

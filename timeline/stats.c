@@ -243,14 +243,14 @@ static int give_rows(struct stats_work *work, struct stats *stats, struct error 
 	return 0;
 }
 
-static int add_stream(struct stats_work *work, struct stats *stats, struct window *window, uint32_t stream,
+/* A derived metric is one of CPU threads. */
+static int add_derived(struct stats_work *work, struct stats *stats, struct window *window, uint32_t stream,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	if (work->derived && run_stream(work->run, stream)->s.kind != STORE_STREAM_CPU)
+	if (run_stream(work->run, stream)->s.kind != STORE_STREAM_CPU)
 		return 0;
 	stats->streams++;
-	return work->derived ? derived_add_time(window, work->run, stream, begin_ns, end_ns, error)
-			     : window_add_time(window, stream, begin_ns, end_ns, error);
+	return derived_add_time(window, work->run, stream, begin_ns, end_ns, error);
 }
 
 /* All of these streams as one. */
@@ -262,8 +262,12 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = add_stream(work, stats, window, streams[i], begin_ns, end_ns, error);
+	for (uint32_t i = 0; i < count && rc == 0 && work->derived; i++)
+		rc = add_derived(work, stats, window, streams[i], begin_ns, end_ns, error);
+	if (!work->derived) {
+		stats->streams += count;
+		rc = window_add_times(window, streams, count, begin_ns, end_ns, error);
+	}
 	if (rc == 0)
 		rc = fold(work, stats, window, streams[0], error);
 	window_free(window);

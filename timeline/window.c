@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/rollup.h"
-#include "timeline/line_sum.h"
+#include "timeline/crowd_sum.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan.h"
 #include "timeline/table.h"
@@ -181,6 +181,14 @@ int window_add_time(
 	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
 
 	return line_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
+}
+
+int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
+
+	return crowd_or_lines(window->run, streams, count, begin_ns, end_ns, &sink, error);
 }
 
 static struct window_weight *weight_row(struct window *window, uint32_t context, uint32_t metric)
