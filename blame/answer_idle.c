@@ -15,7 +15,7 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 		{"busy_ns", idle->busy_ns}, {"unknown_ns", idle->unknown_ns}, {"lost_ns", idle->lost_ns},
 		{"kernel_ns", idle->kernel_ns}, {"communicating_ns", idle->comm_ns},
 		{"copy_ns", idle->copy_ns}, {"unexplained_ns", idle->unexplained_ns},
-		{"groups", idle->groups}};
+		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}};
 
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }
@@ -34,6 +34,10 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 		known_text, 100.0 * (double)idle->idle_ns / (double)known_ns, idle->groups,
 		idle->groups == 1 ? "" : "s",
 		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
+	if (idle->unused_ns) {
+		report_human_duration(idle_text, idle->unused_ns);
+		printf("Before the first use of a GPU (%s) none is idle\n", idle_text);
+	}
 	if (ask->of == ASK_GPU_IDLE)
 		printf("Threads at work meanwhile share it equally\n");
 	else if (ask->of == ASK_GPU_IDLE_SAMPLED)

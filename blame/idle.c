@@ -10,6 +10,7 @@
 
 #include "blame/idle_group.h"
 #include "blame/queued.h"
+#include "blame/used.h"
 
 static int group_run(struct group *group, struct error *error)
 {
@@ -111,14 +112,44 @@ static bool may_be_simple(const struct idle_question *question)
 	return question->busy == IDLE_BUSY_ANY && !question->gaps && !question->is_sampled;
 }
 
-static int process_sweep(struct group *start, const struct process *process, struct error *error)
+static int used_sweep(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct group group = *start;
-	int result = may_be_simple(start->question) ? group_sweep_queues(&group, process, error) : 0;
+	int result = count == 1 && may_be_simple(start->question)
+			     ? group_sweep_queues(&group, processes, error)
+			     : 0;
 
 	if (result)
 		return result < 0 ? result : 0;
-	return group_sweep(&group, process, 1, error);
+	group = *start;
+	return group_sweep(&group, processes, count, error);
+}
+
+/* These processes as one group, from when they use GPUs. */
+static int processes_sweep(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
+{
+	struct idle_question question = *start->question;
+	struct group group = *start;
+	uint64_t since_ns, unused_ns = 0;
+	int result = used_since(&since_ns, start->run, processes, count, error);
+
+	if (result)
+		return result;
+	if (since_ns > question.begin_ns) {
+		if (since_ns > question.end_ns)
+			since_ns = question.end_ns;
+		unused_ns = since_ns - question.begin_ns;
+		question.begin_ns = since_ns;
+	}
+	start->idle->unused_ns += unused_ns;
+	start->idle->unknown_ns += unused_ns;
+	group.question = &question;
+	if (question.begin_ns < question.end_ns || !unused_ns)
+		return used_sweep(&group, processes, count, error);
+	start->idle->groups++;
+	return 0;
 }
 
 static int groups_sweep(struct group *start, struct arena *arena, struct error *error)
@@ -132,13 +163,10 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 	for (uint32_t p = 0; p < count && !result; p++) {
 		gpu_count += processes[p].gpu_count;
 		if (question->group == IDLE_GROUP_PROCESS && processes[p].gpu_count)
-			result = process_sweep(start, &processes[p], error);
+			result = processes_sweep(start, &processes[p], 1, error);
 	}
-	if (!result && gpu_count && question->group == IDLE_GROUP_ALL) {
-		struct group group = *start;
-
-		result = group_sweep(&group, processes, count, error);
-	}
+	if (!result && gpu_count && question->group == IDLE_GROUP_ALL)
+		result = processes_sweep(start, processes, count, error);
 	return result;
 }
 
@@ -147,6 +175,8 @@ static int check_known(const struct idle *idle, struct error *error)
 	if (!idle->groups)
 		return error_set(error, ERROR_EMPTY,
 			"no GPU queue is among the chosen streams; hpct-info --streams lists them");
+	if (idle->unused_ns && idle->unused_ns == idle->unknown_ns && !(idle->busy_ns + idle->idle_ns))
+		return error_set(error, ERROR_EMPTY, "no process uses a GPU yet in this window");
 	if (!(idle->busy_ns + idle->idle_ns))
 		return error_set(error, ERROR_EMPTY, "no GPU was monitored in this window");
 	return 0;

@@ -26,7 +26,9 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
 						      : "idle, every thread waits",
 		idle->all_idle_ns);
-	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns);
+	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns);
+	if (idle->unused_ns)
+		put_part(page, "unused", "before the first use of a GPU", idle->unused_ns);
 }
 
 static void count_streams(struct page *page, const struct run *run, const struct idle_question *question)
@@ -101,7 +103,7 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		result = coverage_compute(&page->coverage, run, select, error);
 	if (result)
 		return result;
-	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle->window_ns;
+	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)(idle->window_ns - idle->unused_ns);
 	put_parts(page, question);
 	count_streams(page, run, question);
 	list = gaps_list(page->gaps, &count);

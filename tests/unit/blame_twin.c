@@ -31,12 +31,13 @@ struct span {
 };
 
 struct answer {
-	uint64_t busy_ns, unknown_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
+	uint64_t busy_ns, unknown_ns, unused_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
 	uint64_t kernel_ns, comm_ns, copy_ns;
 	uint64_t share[2][CONTEXTS]; /* in UNITs, by run context */
 };
 
 static struct span spans[STREAMS * RECORDS];
+static bool says_first_use[STREAMS]; /* by stream of the store */
 static size_t span_count;
 
 /* ---- a random trace ---- */
@@ -120,8 +121,11 @@ static void put_simple_queue(
 static void put_any_queue(struct store_writer *writer, uint32_t pid, uint32_t number, bool is_simple)
 {
 	uint64_t begin_ns = small_below(40), end_ns = LENGTH - small_below(40);
-	uint32_t stream = trace_stream(writer, STORE_STREAM_GPU, pid, number, begin_ns, end_ns);
+	bool is_said = small_below(2);
+	uint32_t stream = trace_stream_said(writer, STORE_STREAM_GPU, pid, number, begin_ns, end_ns,
+		is_said ? "name=queue,since=first-use" : "name=queue");
 
+	says_first_use[stream] = is_said;
 	if (is_simple)
 		put_simple_queue(writer, stream, begin_ns, end_ns);
 	else
@@ -297,6 +301,22 @@ static void charge(struct answer *answer, const struct moment *m, const struct i
 	}
 }
 
+/* When the group's first queue was born, if that is said to be its first use of a GPU. Of queues born
+ * together the run's first counts. */
+static uint64_t used_since(const struct trace *trace, uint32_t process)
+{
+	const struct run_stream *first = NULL;
+
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		const struct run_stream *r = run_stream(trace->run, i);
+
+		if (r->s.kind == STORE_STREAM_GPU && (!process || process_of(trace, i) == process) &&
+			(!first || r->s.begin_ns < first->s.begin_ns))
+			first = r;
+	}
+	return first && says_first_use[first->id_in_store] ? first->s.begin_ns : 0;
+}
+
 static void twin(const struct trace *trace, struct answer *answer, const struct idle_question *question)
 {
 	uint32_t last = 0;
@@ -310,6 +330,11 @@ static void twin(const struct trace *trace, struct answer *answer, const struct 
 			continue;
 		last = process;
 		for (uint64_t t = question->begin_ns; t < question->end_ns; t++) {
+			if (t < used_since(trace, process)) {
+				answer->unknown_ns++;
+				answer->unused_ns++;
+				continue;
+			}
 			look(trace, &m, process, t);
 			charge(answer, &m, question);
 		}
@@ -340,6 +365,7 @@ static bool sweep(const struct trace *trace, const struct idle_question *questio
 
 	*answer = (struct answer){.busy_ns = idle.busy_ns,
 		.unknown_ns = idle.unknown_ns,
+		.unused_ns = idle.unused_ns,
 		.lost_ns = idle.lost_ns,
 		.blamed_ns = idle.blamed_ns,
 		.all_idle_ns = idle.all_idle_ns,
