@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "blame/answer.h"
+#include "blame/calls.h"
 #include "timeline/coverage.h"
 
 #define NOBODY "<nobody active>"
@@ -60,6 +61,20 @@ static int print_sampled(
 	return answer_print_shares(call, ask, idle->sampled, idle->sampled_count, &bucket, error);
 }
 
+/* Rows that are functions take calls of a runtime as one. */
+static int fold(
+	const struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
+{
+	enum place_by by = PLACE_FUNCTION;
+	int result = ask->shape == ASK_TREE ? 0 : answer_find_by(call, &by, error);
+
+	if (result || ask->shape == ASK_TREE)
+		return result;
+	calls_fold(call->run, idle->blamed, idle->blamed_count, call->select, by);
+	calls_fold(call->run, idle->sampled, idle->sampled_count, call->select, by);
+	return 0;
+}
+
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
@@ -68,6 +83,9 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
+	result = fold(call, ask, &idle, error);
+	if (result)
+		return result;
 	print_head(call, ask, &question, &idle);
 	if (ask->of == ASK_GPU_IDLE_SAMPLED)
 		return print_sampled(call, ask, &idle, error);

@@ -2,6 +2,8 @@
 /* page.c - see page.h. */
 #include "blame/page.h"
 
+#include "blame/calls.h"
+
 #include <string.h>
 
 static void put_part(struct page *page, const char *key, const char *text, uint64_t time_ns)
@@ -54,8 +56,10 @@ static const struct gap *find_gap(struct page *page, const struct run *run, cons
 		if (list[i].cause != GAP_CPU)
 			continue;
 		key.size = 0;
-		if (place_put_key(&key, run, list[i].context, by, depth) && key.size == strlen(row_key) &&
-			memcmp(key.data, row_key, key.size) == 0)
+		if (place_put_key(&key, run,
+			    by == PLACE_FUNCTION ? calls_context(run, list[i].context) : list[i].context, by,
+			    depth) &&
+			key.size == strlen(row_key) && memcmp(key.data, row_key, key.size) == 0)
 			found = &list[i];
 	}
 	store_bytes_fini(&key);
@@ -89,7 +93,10 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	uint32_t depth = select_depth(select);
 	size_t count;
 	const struct gap *list;
-	int result = share_rows_make(
+	int result;
+
+	calls_fold(run, idle->blamed, idle->blamed_count, select, by);
+	result = share_rows_make(
 		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, arena, error);
 
 	if (!result)
