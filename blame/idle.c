@@ -10,6 +10,7 @@
 
 #include "blame/idle_group.h"
 #include "blame/queued.h"
+#include "blame/rolled.h"
 #include "blame/used.h"
 
 static int group_run(struct group *group, struct error *error)
@@ -112,7 +113,7 @@ static bool may_be_simple(const struct idle_question *question)
 	return question->busy == IDLE_BUSY_ANY && !question->gaps && !question->is_sampled;
 }
 
-static int used_sweep(
+int group_sweep_used(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct group group = *start;
@@ -124,6 +125,17 @@ static int used_sweep(
 		return result < 0 ? result : 0;
 	group = *start;
 	return group_sweep(&group, processes, count, error);
+}
+
+/* By sums that were made before, where there are any. */
+static int process_sweep(
+	const struct group *group, const struct process *process, uint64_t since_ns, struct error *error)
+{
+	int result = rolled_sweep(group, process, since_ns, error);
+
+	if (result)
+		return result < 0 ? result : 0;
+	return group_sweep_used(group, process, 1, error);
 }
 
 /* These processes as one group, from when they use GPUs. */
@@ -138,16 +150,17 @@ static int processes_sweep(
 	if (result)
 		return result;
 	if (since_ns > question.begin_ns) {
-		if (since_ns > question.end_ns)
-			since_ns = question.end_ns;
-		unused_ns = since_ns - question.begin_ns;
-		question.begin_ns = since_ns;
+		uint64_t begin_ns = since_ns < question.end_ns ? since_ns : question.end_ns;
+
+		unused_ns = begin_ns - question.begin_ns;
+		question.begin_ns = begin_ns;
 	}
 	start->idle->unused_ns += unused_ns;
 	start->idle->unknown_ns += unused_ns;
 	group.question = &question;
 	if (question.begin_ns < question.end_ns || !unused_ns)
-		return used_sweep(&group, processes, count, error);
+		return count == 1 ? process_sweep(&group, processes, since_ns, error)
+				  : group_sweep_used(&group, processes, count, error);
 	start->idle->groups++;
 	return 0;
 }

@@ -66,6 +66,10 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 bool group_pass(struct group *group, uint64_t to_ns);
 bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns);
 
+/* These processes as one group, whatever the question; from when they use GPUs (idle.c). */
+int group_sweep_used(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error);
+
 /* A process as a group of its own: 1 done, 0 its queues are not simple and nothing was counted, negative:
  * error (idle_queues.c). */
 int group_sweep_queues(struct group *group, const struct process *process, struct error *error);

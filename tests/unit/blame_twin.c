@@ -5,7 +5,11 @@
  */
 #include "tests/unit/blame_trace.h"
 
+#include <dirent.h>
+#include <limits.h>
+
 #include "blame/idle.h"
+#include "blame/rolled.h"
 #include "store/attribute.h"
 
 #define ROUNDS 300
@@ -418,6 +422,84 @@ static void test_twin(void **unused)
 	}
 }
 
+static void rolled_path(const struct trace *trace, char path[PATH_MAX])
+{
+	DIR *directory = opendir(run_path(trace->run));
+	const struct dirent *entry;
+
+	path[0] = '\0';
+	assert_non_null(directory);
+	while ((entry = readdir(directory)))
+		if (!strncmp(entry->d_name, "cache-idle-", 11))
+			snprintf(path, PATH_MAX, "%s/%s", run_path(trace->run), entry->d_name);
+	closedir(directory);
+}
+
+/* Inverts a byte somewhere in it. */
+static void damage(const char *path)
+{
+	FILE *file = fopen(path, "r+");
+	long size, at;
+	int byte;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	size = ftell(file);
+	at = (long)small_below((uint64_t)size);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	byte = fgetc(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	fputc(~byte & 0xff, file);
+	fclose(file);
+}
+
+static void compare_rolled(const struct trace *trace)
+{
+	struct idle_question question = random_question(trace);
+	struct answer fast, slow;
+
+	question.busy = IDLE_BUSY_ANY;
+	question.group = IDLE_GROUP_PROCESS;
+	sweep(trace, &question, &fast);
+	twin(trace, &slow, &question);
+	assert_memory_equal(&fast, &slow, sizeof fast);
+}
+
+/* Sums of stretches that were kept: made by a question about all, used by others, refused when damaged. */
+static void test_rolled(void **unused)
+{
+	uint64_t least = rolled_records_least;
+	int kept = 0;
+
+	(void)unused;
+	small_seed("blame.rolled");
+	rolled_records_least = 16;
+	for (int round = 0; round < ROUNDS / 3; round++) {
+		char path[PATH_MAX];
+		struct idle_question all;
+		struct answer answer;
+		struct trace trace;
+
+		trace_begin(&trace);
+		all = (struct idle_question){.streams = trace.streams,
+			.stream_count = trace.stream_count,
+			.end_ns = LENGTH + 20,
+			.waits = trace.waits};
+		sweep(&trace, &all, &answer);
+		rolled_path(&trace, path);
+		kept += path[0] != '\0';
+		for (int i = 0; i < 4; i++)
+			compare_rolled(&trace);
+		if (path[0])
+			damage(path);
+		for (int i = 0; i < 4; i++)
+			compare_rolled(&trace);
+		trace_end(&trace);
+	}
+	rolled_records_least = least;
+	assert_true(kept > ROUNDS / 6);
+}
+
 /* Halves of a window sum to the whole, to the last fraction of a ns. */
 static void test_partition(void **unused)
 {
@@ -448,7 +530,8 @@ static void test_partition(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_partition)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_twin), cmocka_unit_test(test_rolled), cmocka_unit_test(test_partition)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
