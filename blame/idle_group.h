@@ -74,6 +74,18 @@ int group_sweep_used(
  * error (idle_queues.c). */
 int group_sweep_queues(struct group *group, const struct process *process, struct error *error);
 
+/* The same in parts: after each it calls `take`, with what the part comes to; groups are not counted. What it
+ * was given before it gave 0 is void. `take` false: memory is out. */
+struct group_parts {
+	const uint64_t *cuts_ns; /* in order, within the window */
+	uint32_t count;		 /* of cuts: one part more */
+	bool (*take)(void *own, const struct idle *idle, const struct share_sums *blamed,
+		const struct share_sums *waited);
+	void *own;
+};
+int group_sweep_parts(const struct group *group, const struct process *process,
+	const struct group_parts *parts, struct error *error);
+
 /* For gaps.c: nothing changes from `begin_ns` to `end_ns`, the GPUs being idle; or they are idle no longer.
  */
 bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, uint64_t end_ns);

@@ -12,6 +12,7 @@
 
 #define STRETCH_RECORDS (rolled_records_least / 8) /* about */
 #define STRETCHES_MAX 65536u
+#define TOGETHER 64u /* stretches in a sweep */
 
 uint64_t rolled_records_least = 2097152;
 
@@ -160,28 +161,104 @@ static bool shares_move(struct share_sums *to, const struct share_sums *from)
 	return true;
 }
 
-/* Sweeps and keeps every stretch; all together go to `whole`. */
-static int make(const struct rolled *rolled, struct rolled_sums *whole, struct error *error)
+struct maker {
+	const struct rolled *rolled;
+	struct rolled_making making;
+	struct rolled_sums *whole; /* all together */
+};
+
+static bool take_part(
+	void *own, const struct idle *idle, const struct share_sums *blamed, const struct share_sums *waited)
 {
-	struct rolled_making making = {.grid = rolled->grid};
+	struct maker *maker = own;
+	const struct rolled_sums sums = {*idle, *blamed, *waited};
+
+	rolled_making_add(&maker->making, &sums);
+	rolled_sums_add_idle(&maker->whole->idle, idle);
+	return shares_move(&maker->whole->blamed, blamed) && shares_move(&maker->whole->waited, waited);
+}
+
+/* Stretches one by one: whatever the queues are like. */
+static int make_each(struct maker *maker, uint64_t from, uint64_t to, struct error *error)
+{
+	uint32_t shift = maker->rolled->grid.shift;
 	struct rolled_sums sums = {0};
 	int result = 0;
 
-	for (uint64_t i = rolled->grid.first; i < rolled->grid.last && !result; i++) {
+	for (uint64_t i = from; i < to && !result; i++) {
 		rolled_sums_clear(&sums);
-		result = sweep_between(
-			rolled, &sums, i << rolled->grid.shift, (i + 1) << rolled->grid.shift, error);
-		rolled_making_add(&making, &sums);
-		rolled_sums_add_idle(&whole->idle, &sums.idle);
-		if (!result && (!shares_move(&whole->blamed, &sums.blamed) ||
-				       !shares_move(&whole->waited, &sums.waited)))
+		result = sweep_between(maker->rolled, &sums, i << shift, (i + 1) << shift, error);
+		if (!result && !take_part(maker, &sums.idle, &sums.blamed, &sums.waited))
 			result = error_memory(error);
 	}
-	if (!result)
-		rolled_making_finish(&making, &rolled->of, rolled->path);
-	rolled_making_fini(&making);
 	rolled_sums_fini(&sums);
 	return result;
+}
+
+/* All at once, in one sweep. 1: done; 0: the queues are not simple. */
+static int make_together(struct maker *maker, uint64_t from, uint64_t to, struct error *error)
+{
+	struct idle_question question = *maker->rolled->start->question;
+	struct group group = *maker->rolled->start;
+	uint32_t shift = maker->rolled->grid.shift, count = 0;
+	uint64_t cuts_ns[TOGETHER];
+	const struct group_parts parts = {cuts_ns, (uint32_t)(to - from - 1), take_part, maker};
+
+	for (uint64_t i = from + 1; i < to; i++)
+		cuts_ns[count++] = i << shift;
+	question.begin_ns = from << shift;
+	question.end_ns = to << shift;
+	group.question = &question;
+	return group_sweep_parts(&group, maker->rolled->process, &parts, error);
+}
+
+/* What was made of a sweep that is void. */
+struct made {
+	struct rolled_sums whole;
+	size_t nodes, places;
+};
+
+static bool made_keep(struct made *made, const struct maker *maker)
+{
+	made->whole.idle = maker->whole->idle;
+	made->nodes = maker->making.nodes.size;
+	made->places = maker->making.places.size;
+	rolled_sums_clear(&made->whole);
+	made->whole.idle = maker->whole->idle;
+	return shares_move(&made->whole.blamed, &maker->whole->blamed) &&
+	       shares_move(&made->whole.waited, &maker->whole->waited);
+}
+
+static bool made_restore(const struct made *made, struct maker *maker)
+{
+	rolled_sums_clear(maker->whole);
+	maker->whole->idle = made->whole.idle;
+	maker->making.nodes.size = made->nodes;
+	maker->making.places.size = made->places;
+	return shares_move(&maker->whole->blamed, &made->whole.blamed) &&
+	       shares_move(&maker->whole->waited, &made->whole.waited);
+}
+
+/* Sweeps and keeps every stretch, some at a time: what a sweep has to remember is bounded. */
+static int make(const struct rolled *rolled, struct rolled_sums *whole, struct error *error)
+{
+	struct maker maker = {.rolled = rolled, .making = {.grid = rolled->grid}, .whole = whole};
+	struct made made = {0};
+	int result = 0;
+
+	for (uint64_t from = rolled->grid.first, to; from < rolled->grid.last && result >= 0; from = to) {
+		to = rolled->grid.last - from > TOGETHER ? from + TOGETHER : rolled->grid.last;
+		result = made_keep(&made, &maker) ? make_together(&maker, from, to, error)
+						  : error_memory(error);
+		if (!result)
+			result = made_restore(&made, &maker) ? make_each(&maker, from, to, error)
+							     : error_memory(error);
+	}
+	if (result >= 0)
+		rolled_making_finish(&maker.making, &rolled->of, rolled->path);
+	rolled_making_fini(&maker.making);
+	rolled_sums_fini(&made.whole);
+	return result < 0 ? result : 0;
 }
 
 /* The whole stretches of the window by their sums, or made now; 0: neither. */
