@@ -34,7 +34,7 @@ static int group_run(struct group *group, struct error *error)
 		if (change.piece && change.piece->is_record_begin && line->period_ns)
 			group->ticks[group->tick_count++] = change.line;
 	}
-	if (!more && group->question->gaps && !gaps_close(group->question->gaps, group))
+	if (!more && group->question->gaps && !group->is_cut && !gaps_close(group->question->gaps, group))
 		return error_memory(error);
 	return more;
 }
@@ -113,7 +113,11 @@ static bool may_be_simple(const struct idle_question *question)
 	return question->busy == IDLE_BUSY_ANY && !question->gaps && !question->is_sampled;
 }
 
-int group_sweep_used(
+/* ---- in blocks ---- */
+
+uint64_t idle_block_records = 8388608;
+
+static int block_sweep(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct group group = *start;
@@ -125,6 +129,56 @@ int group_sweep_used(
 		return result < 0 ? result : 0;
 	group = *start;
 	return group_sweep(&group, processes, count, error);
+}
+
+/* About; a stream's records are taken as spread over its life. */
+static double records_between(const struct run *run, const struct process *processes, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns)
+{
+	double records = 0;
+
+	for (uint32_t p = 0; p < count; p++)
+		for (uint32_t i = 0; i < processes[p].stream_count; i++) {
+			const struct store_stream *s = &run_stream(run, processes[p].streams[i])->s;
+			uint64_t last_ns = s->end_ns == STORE_OPEN_NS ? end_ns : s->end_ns;
+			uint64_t from_ns = s->begin_ns > begin_ns ? s->begin_ns : begin_ns;
+			uint64_t to_ns = last_ns < end_ns ? last_ns : end_ns;
+
+			if (to_ns > from_ns)
+				records += (double)(s->count[STORE_SPANS] + s->count[STORE_SAMPLES]) *
+					   (double)(to_ns - from_ns) / (double)(last_ns - s->begin_ns);
+		}
+	return records;
+}
+
+/* A sweep remembers launches and what is queued: of long windows, block by block, so that this is bounded. */
+int group_sweep_used(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
+{
+	struct idle_question question = *start->question;
+	struct group group = *start;
+	uint64_t begin_ns = question.begin_ns, length_ns = question.end_ns - begin_ns;
+	uint64_t blocks =
+		(uint64_t)(records_between(start->run, processes, count, begin_ns, question.end_ns) /
+			   (double)idle_block_records) +
+		1;
+	uint32_t groups = start->idle->groups + 1;
+	int result = 0;
+
+	blocks = blocks < length_ns ? blocks : length_ns;
+	group.question = &question;
+	for (uint64_t i = 0; i < blocks && !result; i++) {
+		group.is_cut = i + 1 < blocks;
+		question.begin_ns = question.end_ns = begin_ns;
+		question.begin_ns += (uint64_t)((double)length_ns * ((double)i / (double)blocks));
+		question.end_ns +=
+			group.is_cut ? (uint64_t)((double)length_ns * ((double)(i + 1) / (double)blocks))
+				     : length_ns;
+		if (question.begin_ns < question.end_ns)
+			result = block_sweep(&group, processes, count, error);
+	}
+	start->idle->groups = groups;
+	return result;
 }
 
 /* By sums that were made before, where there are any. */

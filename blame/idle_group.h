@@ -55,6 +55,7 @@ struct group {
 	uint32_t *ticks; /* lines that were sampled now */
 	uint32_t tick_count;
 	struct share_sums *blamed, *waited, *sampled;
+	bool is_cut; /* the question goes on behind its window: a gap there is not over */
 };
 
 /* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
@@ -65,6 +66,9 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 /* Time passes up to here; so much of it with idle GPUs. False when memory is out. */
 bool group_pass(struct group *group, uint64_t to_ns);
 bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns);
+
+/* So many records are swept at once, about. Tests set it. */
+extern uint64_t idle_block_records;
 
 /* These processes as one group, whatever the question; from when they use GPUs (idle.c). */
 int group_sweep_used(
