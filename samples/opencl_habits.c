@@ -11,6 +11,7 @@
  *   queues      not so: in two queues of one context
  *   one-device  `unused-devices` where the platform has more (PoCL: POCL_DEVICES="basic basic"), and
  *               `single-device`: it compiles at run time for that one;  all-devices: neither
+ *   finish-twice  `needless-sync`: below main;twice it waits for its kernels, and once more for nothing
  * The way and how many devices there are is printed.
  */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -20,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART __attribute__((noinline, noclone))
+#include "samples/burn.h"
+
 #define COUNT 16384u
 #define BYTES (COUNT * sizeof(float))
 #define DEVICES_MAX 8u
@@ -168,6 +170,17 @@ static void queues(const char *way)
 	}
 }
 
+APART static void twice(const char *way)
+{
+	struct place place = set_up(devices[0], 0);
+	cl_mem a = buffer_new(&place, BYTES), b = buffer_new(&place, BYTES);
+
+	(void)way;
+	run(&place, place.queue, a, b, 4);
+	need(clFinish(place.queue), "clFinish");
+	NO_TAIL_CALL();
+}
+
 static void places(const char *way)
 {
 	cl_uint count = !strcmp(way, "one-device") ? 1 : !strcmp(way, "contexts") ? 2 : device_count;
@@ -187,8 +200,8 @@ int main(int argc, char **argv)
 		void (*go)(const char *way);
 	} ways[] = {{"round-trip", transfers}, {"stays", transfers}, {"apart", arguments},
 		{"parts", arguments}, {"alias", arguments}, {"twice", arguments}, {"in-order", queues},
-		{"unordered", queues}, {"queues", queues}, {"contexts", places}, {"one-device", places},
-		{"all-devices", places}};
+		{"unordered", queues}, {"queues", queues}, {"contexts", places}, {"finish-twice", twice},
+		{"one-device", places}, {"all-devices", places}};
 	const char *way = argc > 1 ? argv[1] : "round-trip";
 
 	if (clGetPlatformIDs(1, &platform, NULL) ||

@@ -53,3 +53,14 @@ check "the queue's order is not told" grep -q 'monitored.*order=in,devices=' row
 check "since when GPUs are used is not told" grep -q 'monitored.*since=first-use' rows
 check "the queue is older than its context" \
 	[ "$(tsv '$c["op"] == "monitored" { print $c["begin_ns"] }' <rows)" -gt 0 ]
+
+# A phase that compiles is its caller's, whatever functions the compiler has; start-up before is nobody's.
+hpct-blame in-order.hpct --of gpu-idle --format tsv >blame
+same "whom the GPU waited for while code was compiled" set_up "$(sed -n 2p blame | cut -f1)"
+hpct-blame in-order.hpct >page
+check "the page's first row names it: $(grep -m 1 '^  1 ' page)" grep -q '^  1 set_up ' page
+check "the time before the first use is not told" grep -q 'before the first use of a GPU' page
+hpct-blame in-order.hpct --summary --format tsv >sums
+same "unused, and in the unknown" 1 "$(awk '{ v[$1] = $2 } END { print (v["unused_ns"] > 0 && v["unused_ns"] <= v["unknown_ns"]) }' sums)"
+# A wait while nothing is queued is the thread's own fault: two runs of one finish.
+same "a synchronization of an idle queue" "1 main;twice" "$(findings finish-twice needless-sync | grep 'twice$')"
