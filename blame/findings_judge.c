@@ -64,12 +64,13 @@ static bool judge_round_trips(struct findings_search *search)
 
 		if (!back)
 			continue;
-		found[count++] = (struct finding){.kind = FINDING_ROUND_TRIP,
+		found[count] = (struct finding){.kind = FINDING_ROUND_TRIP,
 			.context = again->context,
 			.stream = again->stream,
 			.count = 1,
 			.time_ns = back->time_ns + again->time_ns,
 			.bytes = back->bytes + again->bytes};
+		count++;
 	}
 	if (is_kept && count)
 		qsort(found, count, sizeof(*found), case_compare);

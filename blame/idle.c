@@ -85,9 +85,9 @@ static int group_sweep(
 
 	for (uint32_t p = 0; p < count; p++)
 		lines += processes[p].stream_count + 1;
-	group->lines = calloc(lines, sizeof(*group->lines));
-	group->ticks = calloc(lines, sizeof(*group->ticks));
-	group->owners = calloc(count, sizeof(*group->owners));
+	group->lines = calloc(lines + 1, sizeof(*group->lines));
+	group->ticks = calloc(lines + 1, sizeof(*group->ticks));
+	group->owners = calloc((size_t)count + 1, sizeof(*group->owners));
 	if (!group->lines || !group->owners || !group->ticks) {
 		error_memory(error);
 		result = -ERROR_IO;

@@ -9,7 +9,6 @@
  *   queued                      ''             '
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "blame/idle_group.h"
 #include "blame/queues.h"
@@ -109,8 +108,8 @@ static bool end_part(struct lane *lane)
 	lane->part++;
 	is_taken = is_taken && lane->parts->take(lane->parts->own, &whole, group->blamed, group->waited);
 	*group->idle = (struct idle){0};
-	memset(group->blamed->amount, 0, group->blamed->count * sizeof(*group->blamed->amount));
-	memset(group->waited->amount, 0, group->waited->count * sizeof(*group->waited->amount));
+	share_sums_clear(group->blamed);
+	share_sums_clear(group->waited);
 	return is_taken;
 }
 
@@ -203,37 +202,40 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 }
 
 /* 1: done; 0: queues are not simple. */
-static int lane_sweep(struct lane *lane, const struct group *start, const struct process *process,
-	struct idle *idle, struct error *error)
+static int lane_sweep(const struct group *start, const struct process *process,
+	const struct group_parts *parts, struct queues_sums *sums, struct error *error)
 {
+	struct lane lane = {.group = *start, .parts = parts};
+	struct idle idle = {0};
 	struct share_sums blamed = {0}, waited = {0};
 	struct owner owner = {0};
 	bool is_done = false;
 	int result = -ERROR_IO;
 
-	lane->group = *start;
-	lane->group.idle = idle;
-	lane->group.blamed = &blamed;
-	lane->group.waited = &waited;
-	lane->group.owners = &owner;
-	lane->group.owner_count = 1;
-	lane->group.now_ns = start->question->begin_ns;
-	lane->group.lines = calloc((size_t)process->stream_count + 1, sizeof(*lane->group.lines));
-	if (lane->group.lines)
-		result = lane_run(lane, process, error);
+	if (parts)
+		lane.cuts = (struct queues_cuts){parts->cuts_ns, parts->count, sums};
+	lane.group.idle = &idle;
+	lane.group.blamed = &blamed;
+	lane.group.waited = &waited;
+	lane.group.owners = &owner;
+	lane.group.owner_count = 1;
+	lane.group.now_ns = start->question->begin_ns;
+	lane.group.lines = calloc((size_t)process->stream_count + 1, sizeof(*lane.group.lines));
+	if (lane.group.lines)
+		result = lane_run(&lane, process, error);
 	else
 		error_memory(error);
-	if (!result && !queues_are_odd(lane->queues)) {
+	if (!result && !queues_are_odd(lane.queues)) {
 		is_done =
-			lane->parts || (add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited));
+			lane.parts || (add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited));
 		result = is_done ? 0 : error_memory(error);
 	}
-	if (!result && is_done && !lane->parts)
-		sum_up(start->idle, idle, queues_sums(lane->queues));
-	queues_free(lane->queues);
-	queued_launches_free(lane->launches);
-	sweep_free(lane->group.sweep);
-	free(lane->group.lines);
+	if (!result && is_done && !lane.parts)
+		sum_up(start->idle, &idle, queues_sums(lane.queues));
+	queues_free(lane.queues);
+	queued_launches_free(lane.launches);
+	sweep_free(lane.group.sweep);
+	free(lane.group.lines);
 	share_sums_fini(&blamed);
 	share_sums_fini(&waited);
 	return result ? result : is_done;
@@ -241,9 +243,7 @@ static int lane_sweep(struct lane *lane, const struct group *start, const struct
 
 int group_sweep_queues(struct group *start, const struct process *process, struct error *error)
 {
-	struct lane lane = {.parts = NULL};
-	struct idle idle = {0};
-	int result = lane_sweep(&lane, start, process, &idle, error);
+	int result = lane_sweep(start, process, NULL, NULL, error);
 
 	start->idle->groups += result > 0;
 	return result;
@@ -252,14 +252,12 @@ int group_sweep_queues(struct group *start, const struct process *process, struc
 int group_sweep_parts(const struct group *start, const struct process *process,
 	const struct group_parts *parts, struct error *error)
 {
-	struct lane lane = {.parts = parts,
-		.cuts = {parts->cuts_ns, parts->count, calloc(parts->count + 1u, sizeof(*lane.cuts.sums))}};
-	struct idle idle = {0};
+	struct queues_sums *sums = calloc(parts->count + 1u, sizeof(*sums));
 	int result;
 
-	if (!lane.cuts.sums)
+	if (!sums)
 		return error_memory(error);
-	result = lane_sweep(&lane, start, process, &idle, error);
-	free(lane.cuts.sums);
+	result = lane_sweep(start, process, parts, sums, error);
+	free(sums);
 	return result;
 }

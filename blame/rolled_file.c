@@ -50,17 +50,11 @@ void rolled_sums_add_idle(struct idle *to, const struct idle *from)
 		*number_of(to, i) += *number_of(&copy, i);
 }
 
-static void shares_clear(struct share_sums *shares)
-{
-	for (uint32_t i = 0; i < shares->count; i++)
-		shares->amount[i] = 0;
-}
-
 void rolled_sums_clear(struct rolled_sums *sums)
 {
 	sums->idle = (struct idle){0};
-	shares_clear(&sums->blamed);
-	shares_clear(&sums->waited);
+	share_sums_clear(&sums->blamed);
+	share_sums_clear(&sums->waited);
 }
 
 void rolled_sums_fini(struct rolled_sums *sums)

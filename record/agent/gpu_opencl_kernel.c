@@ -63,7 +63,8 @@ static struct kernel *find_or_add(const void *handle)
 		return NULL;
 	kernel->handle = handle;
 	kernel->next = *bucket;
-	return *bucket = kernel;
+	*bucket = kernel;
+	return kernel;
 }
 
 void opencl_kernel_new(const void *handle, const void *like)
