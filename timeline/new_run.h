@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * new_run.h - makes a run that is there as a whole or not at all: built in a hidden directory beside
- * its place, and renamed once all of its stores are closed.
+ * its place, and renamed once all of its stores are closed. SIGINT, SIGTERM and SIGHUP take it away and then
+ * do what they did. One at a time, one thread.
  */
 #ifndef TIMELINE_NEW_RUN_H
 #define TIMELINE_NEW_RUN_H

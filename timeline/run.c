@@ -278,6 +278,11 @@ uint64_t run_end_ns(const struct run *run)
 	return run->end_ns;
 }
 
+bool run_sums_rollups(const struct run *run)
+{
+	return !run->options.no_rollups;
+}
+
 bool run_is_live(const struct run *run)
 {
 	return run->is_live;
