@@ -16,6 +16,8 @@ static const struct decode_machine *const machines[] = {
 	&decode_x86,
 #endif
 	&decode_arm64,
+	&decode_volta,
+	&decode_hopper,
 };
 
 static const struct decode_machine *machine_find(unsigned machine)

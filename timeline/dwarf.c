@@ -163,26 +163,48 @@ static int cover_compare(const void *left, const void *right)
 	return a->high < b->high ? -1 : a->high > b->high;
 }
 
+static int cover_add(
+	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
+{
+	if (module->cover_count == *capacity) {
+		size_t wanted = *capacity ? 2 * *capacity : 256;
+		struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
+
+		if (!covers)
+			return -1;
+		module->covers = covers;
+		*capacity = wanted;
+	}
+	module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
+	return 0;
+}
+
+/* NVIDIA's units say where they begin but not where they end: from the first function to the last. */
+static int cover_functions(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+{
+	struct dwarf_unit *unit;
+
+	if (!dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_high_pc) ||
+		dwarf_hasattr(die, DW_AT_ranges))
+		return 0;
+	unit = unit_of_listed(module, die);
+	if (!unit)
+		return -1;
+	return unit->segment_count ? cover_add(module, die, unit->segments[0].low,
+					     unit->segments[unit->segment_count - 1].low, capacity)
+				   : 0;
+}
+
 static int covers_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget)) {
-		if (low >= high || !dwarf_code_has(&module->code, low))
-			continue;
-		if (module->cover_count == *capacity) {
-			size_t wanted = *capacity ? 2 * *capacity : 256;
-			struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
-
-			if (!covers)
-				return -1;
-			module->covers = covers;
-			*capacity = wanted;
-		}
-		module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
-	}
-	return 0;
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
+		if (low < high && dwarf_code_has(&module->code, low) &&
+			cover_add(module, die, low, high, capacity))
+			return -1;
+	return cover_functions(module, die, capacity);
 }
 
 /* Reads the ranges of all units. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_code_parts.h - inside gpu_code*.c and gpu_lines.c: the code's state. */
+/* gpu_code_parts.h - inside gpu_code.c, gpu_lines.c and gpu_flow.c: the code's state. */
 #ifndef TIMELINE_GPU_CODE_PARTS_H
 #define TIMELINE_GPU_CODE_PARTS_H
+
+#include <elf.h>
 
 #include "store/arena.h"
 #include "timeline/gpu_code.h"
@@ -18,12 +20,34 @@ struct gpu_line {
 	uint64_t address;
 	const char *file;
 	uint32_t line;
+	uint32_t call; /* 1 + the innermost inlined call it is in, 0: none */
 };
 
 /* What of the functions' code is whose, without overlaps. */
 struct gpu_range {
 	uint64_t begin, end;
 	uint32_t function;
+};
+
+/* A section of code. */
+struct gpu_section {
+	uint64_t begin;
+	struct gpu_bytes bytes;
+};
+
+/* Where an indexed branch may lead. */
+struct gpu_jump {
+	uint64_t address, base;
+	const uint8_t *targets; /* u32, less base */
+	uint32_t count;
+};
+
+/* A call that the compiler inlined, as the line table tells it. */
+struct gpu_inline {
+	const char *name; /* of what was inlined, the linker's spelling */
+	const char *file; /* of the call; NULL: not known */
+	uint32_t line;
+	uint32_t outer; /* 1 + the call around it, 0: none */
 };
 
 struct gpu_code {
@@ -35,11 +59,29 @@ struct gpu_code {
 	bool has_lines; /* read */
 	struct gpu_line *lines;
 	size_t line_count, line_room;
-	uint8_t *line_bytes;	       /* that names of files point into */
+	uint8_t *line_bytes; /* that names of files point into */
+	struct gpu_inline *inlines;
+	size_t inline_count, inline_room;
+	bool has_sections;
+	struct gpu_section *sections;
+	size_t section_count;
+	bool has_jumps;
+	struct gpu_jump *jumps; /* by address */
+	size_t jump_count, jump_room;
 	size_t path_bytes, path_count; /* of all units, the bytes in the arena */
 	struct arena arena;
 };
 
+Elf64_Ehdr gpu_header(const struct gpu_code *code);
+/* An all-zero one where there is none. */
+Elf64_Shdr gpu_section_at(const struct gpu_code *code, uint32_t index);
+struct gpu_bytes gpu_section_bytes(const struct gpu_code *code, const Elf64_Shdr *section);
+/* 0: none of that name. */
+uint32_t gpu_section_find(const struct gpu_code *code, const char *name);
+/* What is added to offsets in the section: its own address, or its place in the file where all begin at 0. */
+uint64_t gpu_section_base(const struct gpu_code *code, uint32_t index);
+/* 0 where the table has no such symbol. */
+uint64_t gpu_symbol_address(const struct gpu_code *code, uint32_t table, uint64_t index);
 /* The string at that place; "" where there is none that ends soon. */
 const char *gpu_string_at(struct gpu_bytes strings, uint64_t at);
 /* A section's bytes by its name; empty: there is none. */

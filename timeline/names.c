@@ -16,7 +16,7 @@
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
-#include "timeline/gpu_code.h"
+#include "timeline/names_gpu.h"
 #include "timeline/names_loops.h"
 #include "timeline/names_shared.h"
 #include "timeline/symbols.h"
@@ -35,7 +35,7 @@ struct names_module {
 	struct module_elf mini; /* opened when symbols are first needed */
 	struct dwarf_code code;
 	struct dwarf_module *dwarf; /* NULL: no debug information */
-	struct gpu_code *gpu;	    /* NULL: code of a CPU */
+	struct names_gpu *gpu;	    /* NULL: code of a CPU */
 	struct symbol_table symbols;
 	bool has_symbols;
 	struct names_shared *shared; /* NULL: nothing is kept */
@@ -74,7 +74,7 @@ static void module_free(struct names_module *module)
 	symbol_table_fini(&module->symbols);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
-	gpu_code_close(module->gpu);
+	names_gpu_close(module->gpu);
 	module_elf_close(&module->mini);
 	module_files_close(&module->files);
 	arena_fini(&module->arena);
@@ -128,9 +128,10 @@ static void module_open_gpu(struct names_module *module)
 
 	if (!bytes || !gpu_code_is(bytes, size))
 		return;
-	module->has_loops = module->has_debug = true;
-	if (gpu_code_open(&module->gpu, bytes, size, &error))
+	if (names_gpu_open(&module->gpu, bytes, size, module->level == NAMES_ALL, &error)) {
+		module->has_loops = module->has_debug = true;
 		module_note(module, error.text);
+	}
 }
 
 static void module_open_files(
@@ -160,6 +161,8 @@ static void module_open_debug(struct names_module *module)
 	if (module->has_debug)
 		return;
 	module->has_debug = true;
+	if (module->gpu)
+		return;
 	debug = module->files.debug.elf ? module->files.debug.elf : module->files.binary.elf;
 	if (!debug || module->level != NAMES_ALL || !module_elf_has_debug(debug))
 		return;
@@ -279,15 +282,23 @@ int names_module(struct names *names, const struct names_request *request, enum 
 	names->modules = module;
 	if (module->dwarf)
 		dwarf_module_allow(module->dwarf, names->options.cpu_ns);
+	if (module->gpu)
+		names_gpu_allow(module->gpu, names->options.cpu_ns);
 	if (module->loops)
 		loops_allow(module->loops, names->options.cpu_ns);
 	*out = module;
 	return 0;
 }
 
+static bool debug_is_spent(const struct names_module *module)
+{
+	return (module->dwarf && dwarf_module_is_spent(module->dwarf)) ||
+	       (module->gpu && names_gpu_is_spent(module->gpu));
+}
+
 const char *names_module_note(const struct names_module *module)
 {
-	if (module->dwarf && dwarf_module_is_spent(module->dwarf))
+	if (debug_is_spent(module))
 		return "reading the debug information took too long: the rest has names of symbols only";
 	if (module->loops && loops_is_spent(module->loops) && !module->note[0])
 		return "finding loops took too long: the rest has none";
@@ -438,23 +449,13 @@ static int prefer_known_alias(struct names_module *module, struct names_scope *o
 	return 0;
 }
 
-static int find_gpu(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+static int debug_chain(void *context, uint64_t address, struct names_scope *scopes, struct error *error)
 {
-	const struct gpu_function *function = gpu_code_at(module->gpu, offset);
-	struct names_scope *scope = &answer->scopes[0];
-	const char *name;
+	struct names_module *module = context;
+	const char *file;
+	uint32_t line;
 
-	if (!function)
-		return 0;
-	name = symbol_name(module, function->name);
-	if (!name)
-		return error_memory(error);
-	answer_scope(answer, NAMES_FROM_SYMBOL, name, strcmp(name, function->name) ? function->name : "",
-		function->start);
-	if (gpu_code_line(module->gpu, offset, &scope->file, &scope->line))
-		gpu_code_line(module->gpu, function->start, &scope->decl_file, &scope->decl_line);
-	return 0;
+	return dwarf_module_find(module->dwarf, address, scopes, &file, &line, error);
 }
 
 static int find_functions(
@@ -467,7 +468,7 @@ static int find_functions(
 	answer->offset = offset;
 	answer_scope(answer, NAMES_FROM_NOTHING, "", "", offset);
 	if (module->gpu)
-		return find_gpu(module, offset, answer, error);
+		return names_gpu_find(module->gpu, offset, answer, error);
 	if (!dwarf_code_has(&module->code, offset))
 		return 0;
 	if (module->dwarf)
@@ -488,6 +489,17 @@ static int find_functions(
 
 /* ---- loops ---- */
 
+static int module_loops_gpu(struct names_module *module, struct error *error)
+{
+	int rc = 1;
+
+	if (module->level == NAMES_ALL && module->wants_loops)
+		rc = loops_open_gpu(&module->loops, names_gpu_code(module->gpu));
+	if (!rc)
+		loops_allow(module->loops, module->cpu_ns);
+	return rc < 0 ? error_memory(error) : 0;
+}
+
 static int module_loops(struct names_module *module, struct error *error)
 {
 	Elf *elf = module->files.binary.elf;
@@ -496,6 +508,8 @@ static int module_loops(struct names_module *module, struct error *error)
 	if (module->has_loops)
 		return 0;
 	module->has_loops = true;
+	if (module->gpu)
+		return module_loops_gpu(module, error);
 	if (!elf || module->level != NAMES_ALL || !module->wants_loops)
 		return 0;
 	rc = loops_open(&module->loops, elf);
@@ -522,6 +536,7 @@ static void extent_of_debug(struct names_module *module, uint64_t offset)
 static int find_anew(
 	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
+	struct names_lines lines = {debug_chain, module};
 	int rc;
 
 	module_open_debug(module);
@@ -531,19 +546,22 @@ static int find_anew(
 		rc = module_loops(module, error);
 	if (rc || !module->loops)
 		return rc;
-	if (answer->source == NAMES_FROM_DEBUG)
+	if (module->gpu)
+		names_gpu_extent(module->gpu, offset, &module->extent);
+	else if (answer->source == NAMES_FROM_DEBUG)
 		extent_of_debug(module, offset);
 	if (!module->extent.range_count)
 		return 0;
+	if (module->gpu)
+		lines = names_gpu_lines(module->gpu);
 	return names_loops_insert(module->loops, &module->extent,
-		answer->source == NAMES_FROM_DEBUG ? module->dwarf : NULL, answer, error);
+		answer->source == NAMES_FROM_DEBUG ? &lines : NULL, answer, error);
 }
 
 /* A budget that ended says less than there is. */
 static bool is_whole(const struct names_module *module, const struct names_answer *answer)
 {
-	return answer->source != NAMES_FROM_NOTHING &&
-	       !(module->dwarf && dwarf_module_is_spent(module->dwarf)) &&
+	return answer->source != NAMES_FROM_NOTHING && !debug_is_spent(module) &&
 	       !(module->loops && loops_is_spent(module->loops));
 }
 
