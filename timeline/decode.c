@@ -18,6 +18,8 @@ static const struct decode_machine *const machines[] = {
 	&decode_arm64,
 	&decode_volta,
 	&decode_hopper,
+	&decode_gcn,
+	&decode_rdna,
 };
 
 static const struct decode_machine *machine_find(unsigned machine)

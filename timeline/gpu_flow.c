@@ -21,6 +21,8 @@ unsigned gpu_code_machine(const struct gpu_code *code)
 	Elf64_Ehdr header = gpu_header(code);
 	bool is_wide = header.e_ident[EI_ABIVERSION] >= ABI_WIDE;
 
+	if (header.e_machine == EM_AMDGPU)
+		return decode_amd_machine(header.e_flags & 0xff);
 	if (header.e_machine != EM_CUDA)
 		return header.e_machine;
 	return decode_sass_machine(is_wide ? header.e_flags >> 8 & 0xffff : header.e_flags & 0xff);
