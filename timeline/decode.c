@@ -20,6 +20,8 @@ static const struct decode_machine *const machines[] = {
 	&decode_hopper,
 	&decode_gcn,
 	&decode_rdna,
+	&decode_gen8,
+	&decode_gen12,
 };
 
 static const struct decode_machine *machine_find(unsigned machine)

@@ -26,9 +26,10 @@ static bool bytes_hold(struct gpu_bytes bytes, uint64_t at, uint64_t size)
 
 Elf64_Ehdr gpu_header(const struct gpu_code *code)
 {
-	Elf64_Ehdr header;
+	Elf64_Ehdr header = {0};
 
-	memcpy(&header, code->file.at, sizeof header);
+	if (!code->is_patch)
+		memcpy(&header, code->file.at, sizeof header);
 	return header;
 }
 
@@ -306,7 +307,7 @@ void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *c
 
 /* ---- the whole ---- */
 
-bool gpu_code_is(const void *bytes, size_t size)
+static bool is_elf(const void *bytes, size_t size)
 {
 	Elf64_Ehdr header;
 
@@ -318,6 +319,11 @@ bool gpu_code_is(const void *bytes, size_t size)
 	       (header.e_machine == EM_CUDA || header.e_machine == EM_AMDGPU ||
 		       header.e_machine == EM_INTELGT) &&
 	       header.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+bool gpu_code_is(const void *bytes, size_t size)
+{
+	return is_elf(bytes, size) || gpu_patch_is((struct gpu_bytes){bytes, size});
 }
 
 int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct error *error)
@@ -333,7 +339,8 @@ int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct 
 	if (!code)
 		return error_memory(error);
 	code->file = (struct gpu_bytes){bytes, size};
-	rc = functions_read(code, error);
+	code->is_patch = !is_elf(bytes, size);
+	rc = code->is_patch ? gpu_patch_read(code, error) : functions_read(code, error);
 	if (rc == 0)
 		rc = ranges_make(code, error);
 	if (rc < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_code_parts.h - inside gpu_code.c, gpu_lines.c and gpu_flow.c: the code's state. */
+/* gpu_code_parts.h - inside gpu_code.c, gpu_lines.c, gpu_flow.c and gpu_patch.c: the code's state. */
 #ifndef TIMELINE_GPU_CODE_PARTS_H
 #define TIMELINE_GPU_CODE_PARTS_H
 
@@ -52,6 +52,8 @@ struct gpu_inline {
 
 struct gpu_code {
 	struct gpu_bytes file;
+	uint32_t intel_family; /* of graphics cores; 0: not known, or no binary of Intel's */
+	bool is_patch;	       /* no ELF file: see gpu_patch.c */
 	struct gpu_function *functions;
 	size_t function_count;
 	struct gpu_range *ranges;
@@ -72,6 +74,7 @@ struct gpu_code {
 	struct arena arena;
 };
 
+/* All-zero where the binary is no ELF file. */
 Elf64_Ehdr gpu_header(const struct gpu_code *code);
 /* An all-zero one where there is none. */
 Elf64_Shdr gpu_section_at(const struct gpu_code *code, uint32_t index);
@@ -84,6 +87,9 @@ uint64_t gpu_section_base(const struct gpu_code *code, uint32_t index);
 uint64_t gpu_symbol_address(const struct gpu_code *code, uint32_t table, uint64_t index);
 /* The string at that place; "" where there is none that ends soon. */
 const char *gpu_string_at(struct gpu_bytes strings, uint64_t at);
+/* Intel's binaries of kernels without symbols; functions and sections are read at once. */
+bool gpu_patch_is(struct gpu_bytes file);
+int gpu_patch_read(struct gpu_code *code, struct error *error);
 /* A section's bytes by its name; empty: there is none. */
 struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name);
 /* Writes the addresses that the linker left open into a copy of the section. */

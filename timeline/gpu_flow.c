@@ -12,15 +12,54 @@
 #define ABI_WIDE 8		      /* e_flags as CUDA 13 writes them */
 #define INDIRECT_BRANCH_TARGETS 0x34u /* an attribute of .nv.info */
 #define FORM_SIZED 4u		      /* of an attribute: u16 size, then as many bytes; others take 2 bytes */
+#ifndef EM_INTELGT
+#define EM_INTELGT 205
+#endif
 #define RELOCATION_CALL 0x4bu
+#define NOTE_PRODUCT_FAMILY 1u
+#define NOTE_CORE_FAMILY 2u
 #define JUMPS_MAX (1u << 20)
 #define CALLS_MAX (1u << 22)
+
+static uint32_t u32_at(const uint8_t *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
+/* Notes of Intel's compiler: u32 bytes of name, u32 bytes of value, u32 type, both padded to 4. */
+static uint32_t intel_note(const struct gpu_code *code, uint32_t type)
+{
+	struct gpu_bytes notes = gpu_code_section(code, ".note.intelgt.compat");
+	size_t at = 0;
+
+	while (notes.size - at >= 12) {
+		uint64_t name = u32_at(notes.at + at), value = u32_at(notes.at + at + 4);
+		uint64_t begin = at + 12 + ((name + 3) & ~3ull), next = begin + ((value + 3) & ~3ull);
+
+		if (begin + value > notes.size)
+			break;
+		if (u32_at(notes.at + at + 8) == type && value == 4)
+			return u32_at(notes.at + begin);
+		if (next > notes.size)
+			break;
+		at = (size_t)next;
+	}
+	return 0;
+}
 
 unsigned gpu_code_machine(const struct gpu_code *code)
 {
 	Elf64_Ehdr header = gpu_header(code);
 	bool is_wide = header.e_ident[EI_ABIVERSION] >= ABI_WIDE;
 
+	if (code->is_patch)
+		return decode_intel_machine(code->intel_family, 0);
+	if (header.e_machine == EM_INTELGT)
+		return decode_intel_machine(
+			intel_note(code, NOTE_CORE_FAMILY), intel_note(code, NOTE_PRODUCT_FAMILY));
 	if (header.e_machine == EM_AMDGPU)
 		return decode_amd_machine(header.e_flags & 0xff);
 	if (header.e_machine != EM_CUDA)
@@ -114,14 +153,6 @@ unsigned gpu_code_extent(
 }
 
 /* ---- indexed branches ---- */
-
-static uint32_t u32_at(const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof value);
-	return value;
-}
 
 static bool jump_add(struct gpu_code *code, const struct gpu_jump *jump)
 {

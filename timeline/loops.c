@@ -64,6 +64,11 @@ const char *loops_lacks(Elf *elf)
 	return decoder_lacks(machine_of(elf));
 }
 
+const char *loops_lacks_gpu(const struct gpu_code *code)
+{
+	return decoder_lacks(gpu_code_machine(code));
+}
+
 static int open_machine(struct loops **out, Elf *elf, struct gpu_code *gpu, unsigned machine)
 {
 	struct loops *loops = calloc(1, sizeof *loops);

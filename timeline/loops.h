@@ -40,6 +40,7 @@ int loops_open(struct loops **loops, Elf *elf);
 int loops_open_gpu(struct loops **loops, struct gpu_code *code);
 void loops_close(struct loops *loops);
 const char *loops_lacks(Elf *elf);
+const char *loops_lacks_gpu(const struct gpu_code *code);
 /* What the next look-ups may cost together: CPU time (0: any) and, always, instructions. */
 void loops_allow(struct loops *loops, uint64_t cpu_ns);
 bool loops_is_spent(const struct loops *loops);

@@ -491,10 +491,13 @@ static int find_functions(
 
 static int module_loops_gpu(struct names_module *module, struct error *error)
 {
-	int rc = 1;
+	int rc;
 
-	if (module->level == NAMES_ALL && module->wants_loops)
-		rc = loops_open_gpu(&module->loops, names_gpu_code(module->gpu));
+	if (module->level != NAMES_ALL || !module->wants_loops)
+		return 0;
+	rc = loops_open_gpu(&module->loops, names_gpu_code(module->gpu));
+	if (rc > 0)
+		module_note(module, loops_lacks_gpu(names_gpu_code(module->gpu)));
 	if (!rc)
 		loops_allow(module->loops, module->cpu_ns);
 	return rc < 0 ? error_memory(error) : 0;
