@@ -17,7 +17,7 @@ test    procps util-linux dwz libdebuginfod1 clang-14 llvm-14 lld-14
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time
-compare binutils python3 python3.11-dbg
+compare binutils python3 llvm-14 python3.11-dbg librados2 librados2-dbg
 '
 
 say() { printf '%s\n' "build.sh: $*" >&2; }
@@ -177,7 +177,7 @@ verb_compare() {
 	compile build
 	if [ ${#files[@]} -eq 0 ]; then
 		files=(build/bin/hpct-view)
-		for file in /usr/bin/python3.11; do
+		for file in /usr/bin/python3.11 /usr/lib/x86_64-linux-gnu/ceph/libceph-common.so.2; do
 			file=$(readelf -n "$file" | sed -n 's/.*Build ID: \(..\)\(.*\)/\/usr\/lib\/debug\/.build-id\/\1\/\2.debug/p')
 			[ ! -e "$file" ] || files+=("$file")
 		done
