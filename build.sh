@@ -16,7 +16,7 @@ test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz
 test    procps util-linux dwz libdebuginfod1 clang-14 llvm-14 lld-14
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
-bench   python3 sqlite3 time
+bench   python3 sqlite3 time binutils
 compare binutils python3 llvm-14 python3.11-dbg librados2 librados2-dbg
 '
 
@@ -116,23 +116,24 @@ show() {
 	"$@"
 }
 
-# Intel's offline compiler, for tests of its binaries: unpacked into build/ocloc, since installing it would add an OpenCL
-# platform without a device to this machine. Without it those tests are skipped.
-unpack_ocloc() {
-	local dir=$PWD/build/ocloc package
-	! command -v ocloc >/dev/null && [ ! -x "$dir/usr/bin/ocloc" ] && command -v apt-get >/dev/null || return 0
+# unpack NAME FILE PACKAGE... : packages into build/NAME, unless FILE is there; nothing is installed. A failure is said.
+unpack() {
+	local dir=$PWD/build/$1 file=$2 package
+	shift 2
+	[ ! -e "$dir/$file" ] && command -v apt-get >/dev/null || return 0
 	mkdir -p "$dir/packages"
 	(
-		cd "$dir/packages" &&
-			apt-get -q download intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 libopencl-clang14 libllvmspirvlib14 &&
+		cd "$dir/packages" && apt-get -q download "$@" &&
 			for package in *.deb; do dpkg -x "$package" "$dir" || exit; done
-	) >"$dir/log" 2>&1 || say "Intel's compiler ocloc could not be unpacked: tests of its binaries are skipped"
+	) >"$dir/log" 2>&1 || say "these could not be unpacked, what needs them is left out: $*"
 	rm -rf "$dir/packages"
 }
 
 verb_test() {
 	ensure build test
-	unpack_ocloc
+	# Intel's offline compiler: installed it would be an OpenCL platform without a device for every program here.
+	command -v ocloc >/dev/null || unpack ocloc usr/bin/ocloc intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 \
+		libopencl-clang14 libllvmspirvlib14
 	compile build -DHPCT_WERROR=ON
 	run_tests build # the layer check is one of them
 }
@@ -167,6 +168,7 @@ verb_bench() {
 		build_cuda
 		exec python3 tests/bench/cuda.py --bin build/bin --samples build/cuda "$@"
 	fi
+	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0
 	python3 tests/bench/bench.py --build build "$@"
 }
 
