@@ -13,6 +13,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "timeline/dwarf_name.h"
+#include "timeline/dwarf_package.h"
 
 #define STEPS_MAX 200000000u /* entries read, whatever the time: about a minute's work */
 
@@ -57,6 +58,11 @@ void dwarf_module_close(struct dwarf_module *module)
 	dwarf_end(module->dwarf);
 	dwarf_end(module->alternate);
 	free(module);
+}
+
+void dwarf_module_set_package(struct dwarf_module *module, struct dwarf_package *package)
+{
+	module->package = package;
 }
 
 void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns)
@@ -138,15 +144,37 @@ struct dwarf_unit *dwarf_module_unit(
 	return unit;
 }
 
+/* Lets libdw find the half of the unit that was split off where it lies in a package. */
+static void package_show(struct dwarf_module *module, const Dwarf_Die *listed)
+{
+	Dwarf_Die die = *listed;
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+	uint64_t id;
+	uint8_t type;
+
+	if (dwarf_cu_info(listed->cu, NULL, &type, NULL, NULL, &id, NULL, NULL) || type != DW_UT_skeleton)
+		return;
+	if (dwarf_attr(&die, DW_AT_dwo_name, &attribute) || dwarf_attr(&die, DW_AT_GNU_dwo_name, &attribute))
+		name = dwarf_formstring(&attribute);
+	if (name)
+		dwarf_package_show(module->package, id, name);
+}
+
 /* The unit of a unit's entry as the file lists it: where the code was split off, its other half. */
 static struct dwarf_unit *unit_of_listed(struct dwarf_module *module, const Dwarf_Die *listed)
 {
 	Dwarf_Die split;
-	uint8_t type;
+	uint8_t type = 0;
+	int rc;
 
 	memset(&split, 0, sizeof split);
-	if (!dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
-		type == DW_UT_skeleton && split.addr)
+	if (module->package)
+		package_show(module, listed);
+	rc = dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL);
+	if (module->package)
+		dwarf_package_hide(module->package);
+	if (!rc && type == DW_UT_skeleton && split.addr)
 		return dwarf_module_unit(module, &split, listed);
 	module->lacks_split |= type == DW_UT_skeleton;
 	return dwarf_module_unit(module, listed, listed);

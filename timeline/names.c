@@ -6,16 +6,19 @@
  */
 #include "timeline/names.h"
 
+#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/arena.h"
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
+#include "timeline/dwarf_package.h"
 #include "timeline/names_gpu.h"
 #include "timeline/names_loops.h"
 #include "timeline/names_shared.h"
@@ -34,8 +37,9 @@ struct names_module {
 	struct module_files files;
 	struct module_elf mini; /* opened when symbols are first needed */
 	struct dwarf_code code;
-	struct dwarf_module *dwarf; /* NULL: no debug information */
-	struct names_gpu *gpu;	    /* NULL: code of a CPU */
+	struct dwarf_module *dwarf;    /* NULL: no debug information */
+	struct dwarf_package *package; /* NULL: none */
+	struct names_gpu *gpu;	       /* NULL: code of a CPU */
 	struct symbol_table symbols;
 	bool has_symbols;
 	struct names_shared *shared; /* NULL: nothing is kept */
@@ -74,6 +78,7 @@ static void module_free(struct names_module *module)
 	symbol_table_fini(&module->symbols);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
+	dwarf_package_close(module->package);
 	names_gpu_close(module->gpu);
 	module_elf_close(&module->mini);
 	module_files_close(&module->files);
@@ -152,21 +157,51 @@ static void module_open_files(
 		code_read(&module->code, module->files.debug.elf);
 }
 
+/* Debug information that was split off may lie in one file beside the program. libdw looks for it in the
+ * directory of the file that it reads: for the moment of its being opened that is the package's. */
+static int dwarf_open_packaged(
+	struct names_module *module, const struct module_elf *debug, struct error *error)
+{
+	char path[4096];
+	int kept = -1, rc;
+
+	snprintf(path, sizeof path, "%s.dwp", module->real_path[0] ? module->real_path : debug->path);
+	if (debug->fd >= 0)
+		module->package = dwarf_package_open(path);
+	if (!module->package && debug->fd >= 0) {
+		snprintf(path, sizeof path, "%s.dwp", debug->path);
+		module->package = dwarf_package_open(path);
+	}
+	if (module->package) {
+		kept = fcntl(debug->fd, F_DUPFD_CLOEXEC, 0);
+		if (kept >= 0)
+			dup3(dwarf_package_place(module->package), debug->fd, O_CLOEXEC);
+	}
+	rc = dwarf_module_open(&module->dwarf, debug->elf, module->files.alternate.elf, &module->code, error);
+	if (kept >= 0) {
+		dup3(kept, debug->fd, O_CLOEXEC);
+		close(kept);
+	}
+	if (!rc)
+		dwarf_module_set_package(module->dwarf, module->package);
+	return rc;
+}
+
 /* Opened when something is not known yet: large files hold it compressed, which costs seconds. */
 static void module_open_debug(struct names_module *module)
 {
 	struct error error = {0};
-	Elf *debug;
+	const struct module_elf *debug;
 
 	if (module->has_debug)
 		return;
 	module->has_debug = true;
 	if (module->gpu)
 		return;
-	debug = module->files.debug.elf ? module->files.debug.elf : module->files.binary.elf;
-	if (!debug || module->level != NAMES_ALL || !module_elf_has_debug(debug))
+	debug = module->files.debug.elf ? &module->files.debug : &module->files.binary;
+	if (!debug->elf || module->level != NAMES_ALL || !module_elf_has_debug(debug->elf))
 		return;
-	if (dwarf_module_open(&module->dwarf, debug, module->files.alternate.elf, &module->code, &error))
+	if (dwarf_open_packaged(module, debug, &error))
 		module_note(module, error.text);
 	else if (dwarf_module_lacks_shared(module->dwarf))
 		module_note(module,
@@ -303,7 +338,7 @@ const char *names_module_note(const struct names_module *module)
 	if (module->loops && loops_is_spent(module->loops) && !module->note[0])
 		return "finding loops took too long: the rest has none";
 	if (module->dwarf && dwarf_module_lacks_split(module->dwarf) && !module->note[0])
-		return "its debug information is split off and a .dwo file was not found (.dwp is not read): "
+		return "its debug information is split off and a .dwo file was not found (nor a .dwp): "
 		       "functions there have names of symbols only";
 	return module->note;
 }
