@@ -596,7 +596,7 @@ static int find_anew(
 		answer->source == NAMES_FROM_DEBUG ? &lines : NULL, answer, error);
 }
 
-/* A budget that ended says less than there is. */
+/* A budget that ended says less than there is, and what was split off may be there the next time. */
 static bool is_whole(const struct names_module *module, const struct names_answer *answer)
 {
 	return answer->source != NAMES_FROM_NOTHING && !debug_is_spent(module) &&

@@ -105,3 +105,48 @@ if [ -e /usr/lib/x86_64-linux-gnu/libdebuginfod.so.1 ] || ldconfig -p | grep -q 
 else
 	echo "libdebuginfod is not installed: its server was not asked"
 fi
+
+# Rust: its own names, generic functions, closures and iterators inlined over many files
+rustc=$(PATH=$PATH:$HOME/.cargo/bin:/usr/local/bin command -v rustc)
+if [ -n "$rustc" ]; then
+	cat >shapes.rs <<'CODE'
+trait Shape {
+    fn area(&self) -> f64;
+}
+struct Square(f64);
+impl Shape for Square {
+    #[inline(never)]
+    fn area(&self) -> f64 {
+        self.0 * self.0
+    }
+}
+#[inline(never)]
+fn total<T: Shape>(shapes: &[T], scale: f64) -> f64 {
+    let mut sum = 0.0;
+    for shape in shapes.iter() {
+        sum += shape.area() * scale;
+    }
+    sum
+}
+#[inline(never)]
+fn sorted(values: &mut Vec<u64>, pivot: u64) -> u64 {
+    values.sort_by_key(|value| value ^ pivot);
+    values.iter().map(|value| value.rotate_left(3)).fold(0, |a, b| a ^ b)
+}
+fn main() {
+    let shapes: Vec<Square> = (0..100).map(|i| Square(i as f64)).collect();
+    let mut values: Vec<u64> = (0..1000).map(|i| i * 7919 % 1000).collect();
+    println!("{} {}", total(&shapes, 1.5), sorted(&mut values, 77));
+}
+CODE
+	if "$rustc" -g -C opt-level=2 -o rust shapes.rs 2>rust.log; then
+		at=$(nm rust | awk '/ t .*shapes.*total/ { print $1; exit }')
+		same "Rust: a generic function" shapes::total "$(hpct-names --no-shared rust "$at" | tsv 'NR == 2 { print $c["name"] }')"
+		python3 "$HPCT_SOURCE/tests/compare/lines.py" --names "$HPCT_BIN/hpct-names" --count 300 --floor 99 rust ||
+			fail "Rust: fewer than 99 % of the chains are addr2line's"
+	else
+		echo "rustc does not compile: $(head -n 1 rust.log)"
+	fi
+else
+	echo "rustc is not installed: no Rust was looked at"
+fi
