@@ -41,7 +41,7 @@ struct dwarf_package {
 	struct part index, sections[SECTION_COUNT + 1];
 	uint16_t machine, version;
 	uint32_t columns, units, slots;
-	char directory[64], shown[PATH_BYTES];
+	char directory[512], shown[PATH_BYTES];
 	int place;
 };
 
@@ -109,8 +109,10 @@ static bool index_read(struct dwarf_package *package)
 struct dwarf_package *dwarf_package_open(const char *path)
 {
 	struct dwarf_package *package = calloc(1, sizeof *package);
-	char place[128];
+	const char *above = getenv("TMPDIR");
+	char place[1024];
 	GElf_Ehdr header;
+	int size;
 
 	if (!package)
 		return NULL;
@@ -122,8 +124,9 @@ struct dwarf_package *dwarf_package_open(const char *path)
 	sections_read(package);
 	if (!index_read(package))
 		goto none;
-	snprintf(package->directory, sizeof package->directory, "/tmp/hpct-dwp-XXXXXX");
-	if (!mkdtemp(package->directory)) {
+	size = snprintf(package->directory, sizeof package->directory, "%s/hpct-dwp-XXXXXX",
+		above && above[0] == '/' ? above : "/tmp");
+	if (size >= (int)sizeof package->directory || !mkdtemp(package->directory)) {
 		package->directory[0] = '\0';
 		goto none;
 	}
@@ -138,7 +141,7 @@ none:
 
 void dwarf_package_close(struct dwarf_package *package)
 {
-	char place[128];
+	char place[1024];
 
 	if (!package)
 		return;
