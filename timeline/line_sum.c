@@ -409,14 +409,17 @@ static int walk_to(struct rolled *rolled, uint64_t to_ns, struct error *error)
 /* 1: it was given; 0: its rules are not those of the stream. */
 static int try_roll(struct rolled *rolled, const struct store_line_roll *roll, struct error *error)
 {
+	uint64_t begin_ns = run_part_time(rolled->part, roll->key.begin_ns);
+	bool has_gap = rolled->at_ns < begin_ns;
 	const struct store_sums *sums;
 	int code = store_line_roll_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
 
 	if (code <= 0)
 		return code;
-	code = walk_to(rolled, run_part_time(rolled->part, roll->key.begin_ns), error);
+	if (has_gap)
+		code = walk_to(rolled, begin_ns, error);
 	/* The walk has used the reader: its sums are another's now. */
-	if (!code)
+	if (has_gap && !code)
 		code = store_line_roll_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
 	code = code == 1 ? give_roll(rolled, sums, error) : code;
 	rolled->at_ns = run_part_time(rolled->part, store_roll_last(roll->key.begin_ns, roll->key.shift)) + 1;

@@ -60,12 +60,6 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 			memory_order_relaxed);
 }
 
-#define LONG_WALK 16384 /* frames */
-#define LONG_SHARE 4 /* of a period: a sample that takes longer could be followed by the next one at once */
-#define REST                                                                                           \
-	16 /* times as long as it took, no sample follows a long one: a sixteenth of the thread's time \
-	    */
-
 static inline void path_sample(
 	struct thread *t, const ucontext_t *context, uint32_t metric, uint64_t weight, uint64_t now_ns)
 {
@@ -85,11 +79,14 @@ static inline void path_sample(
 
 static void took(struct thread *t, uint64_t since_ns)
 {
-	uint64_t took_ns = process_now_ns() - since_ns;
+	uint64_t now_ns = process_now_ns();
+	const struct unwinder *u = &t->unwinder;
+	bool is_far = u->space.memory.low == u->space.memory.high;
+	uint64_t rest_ns = sample_rest_ns(u->walked, is_far, process.settings.period_ns);
 
-	if (t->unwinder.walked > LONG_WALK || took_ns > process.settings.period_ns / LONG_SHARE)
-		t->rest_until_ns = since_ns + (1 + REST) * took_ns;
-	count_add(&t->ring.shared->handler_ns, took_ns);
+	if (rest_ns)
+		t->rest_until_ns = now_ns + rest_ns;
+	count_add(&t->ring.shared->handler_ns, now_ns - since_ns);
 }
 
 static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)

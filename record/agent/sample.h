@@ -10,6 +10,22 @@
 
 #include "record/agent/thread.h"
 
+#define SAMPLE_FRAME_NS 16
+#define SAMPLE_FAR_FRAME_NS 600 /* on a stack that is not the thread's own: read by system calls */
+#define SAMPLE_LONG_WALK 16384	/* frames */
+#define SAMPLE_LONG_SHARE 4	/* of a period: the next sample could follow such a walk at once */
+#define SAMPLE_REST 16		/* times as long as the walk: a sixteenth of the thread's time */
+
+/* How long no sample follows a walk of so many frames. Told by them and not by the clock, to which a handler
+ * that was preempted looks long. */
+static inline uint64_t sample_rest_ns(unsigned walked, bool is_far, uint64_t period_ns)
+{
+	uint64_t walk_ns = walked * (uint64_t)(is_far ? SAMPLE_FAR_FRAME_NS : SAMPLE_FRAME_NS);
+	bool is_long = walked > SAMPLE_LONG_WALK || walk_ns > period_ns / SAMPLE_LONG_SHARE;
+
+	return is_long ? SAMPLE_REST * walk_ns : 0;
+}
+
 /* Handler of AGENT_SIGNAL. In the steady state: no system call, no lock, no allocation. */
 void sample_handle(int signal, siginfo_t *info, void *context);
 

@@ -39,12 +39,11 @@ void trace_end(struct thread *t)
 		uint64_t weight;
 
 		ring_leave(&t->ring);
-		weight = t->deferred_ns;
-		if (!weight)
+		if (!t->deferred_ns)
 			break;
 		ring_enter(&t->ring);
-		weight = t->deferred_ns;
-		t->deferred_ns = 0;
+		/* At once: a signal between reading and clearing would lose its weight. */
+		weight = __atomic_exchange_n(&t->deferred_ns, 0, __ATOMIC_RELAXED);
 		sample_publish(t, t->node, 0, weight, process_now_ns());
 	}
 	atomic_signal_fence(memory_order_seq_cst);

@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "record/agent/unwind.h"
+#include "record/agent/sample.h"
 
 #define DEEP 60
 
@@ -412,6 +412,17 @@ static void test_calls_are_recognized(void **state)
 	}
 }
 
+/* A thread in a deep recursion is left a fraction of its time; an ordinary stack costs no sample. */
+static void test_rest_follows_long_walks(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_rest_ns(100, false, 100000), 0);
+	assert_int_equal(sample_rest_ns(1000, false, 5000000), 0);
+	assert_true(sample_rest_ns(2000, false, 100000) > 100000);
+	assert_true(sample_rest_ns(100, true, 100000) > 100000);
+	assert_true(sample_rest_ns(1u << 20, false, 5000000) > 16u * 10000000);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +437,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_recursion_is_folded, set_up),
 		cmocka_unit_test_setup(test_guessing_wants_a_call, set_up),
 		cmocka_unit_test(test_calls_are_recognized),
+		cmocka_unit_test(test_rest_follows_long_walks),
 	};
 
 	(void)argc;
