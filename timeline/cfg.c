@@ -271,14 +271,33 @@ static uint32_t follow_table(struct builder *builder, const struct jump_table *t
 	return taken;
 }
 
+static uint32_t follow_list(struct builder *builder, uint64_t jump)
+{
+	const struct cfg_code *code = builder->code;
+	uint32_t taken = 0;
+	uint64_t target;
+
+	for (uint32_t i = 0;
+		code->target && i < JUMP_TABLE_MAX && code->target(code->context, jump, i, &target); i++) {
+		if (!budget_step(builder->budget))
+			break;
+		if (!take_target(builder, target))
+			continue;
+		add_link(builder, jump, target);
+		taken++;
+	}
+	return taken;
+}
+
 static void follow_jump(struct builder *builder, uint64_t jump)
 {
 	const struct area *area = area_of(builder, jump);
 	struct jump_window window = {area->bytes, area->marks, area->begin, area->size};
 	struct jump_table table;
 
-	if (jump_table_find(builder->decoder, &window, jump, builder->budget, &table) &&
-		follow_table(builder, &table, jump))
+	if (follow_list(builder, jump) ||
+		(jump_table_find(builder->decoder, &window, jump, builder->budget, &table) &&
+			follow_table(builder, &table, jump)))
 		builder->cfg->tables++;
 	else
 		add_address(builder, &builder->unknown, jump);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with the
- * contexts, modules and symbols that they name, and nothing else.
+ * contexts, modules, symbols and kept files that they name, and nothing else.
  */
 #include "timeline/slice.h"
 
@@ -13,6 +13,7 @@
 #include "timeline/extent.h"
 #include "timeline/new_run.h"
 #include "timeline/numbering.h"
+#include "timeline/slice_files.h"
 
 #define COMMIT_BYTES (64u << 20)
 
@@ -38,6 +39,7 @@ struct copy {
 	uint32_t context_count, module_count, metric_count;
 	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1 */
 	struct numbering frames;		/* whose symbols were copied */
+	struct slice_files files;
 	struct store_scope *scopes;
 	struct store_batch batch;
 };
@@ -88,6 +90,11 @@ static int copy_symbol(struct copy *copy, const struct store_context *from, uint
 	for (int i = 0; i < count; i++) {
 		struct store_scope *scope = &copy->scopes[i];
 
+		if (!slice_files_want_source(
+			    &copy->files, store_reader_text(copy->reader, scope->file, NULL)) ||
+			!slice_files_want_source(
+				&copy->files, store_reader_text(copy->reader, scope->decl_file, NULL)))
+			return error_memory(error);
 		scope->name = copy_text(copy, scope->name);
 		scope->file = copy_text(copy, scope->file);
 		scope->decl_file = copy_text(copy, scope->decl_file);
@@ -185,6 +192,13 @@ static int translate(struct copy *copy, struct copy_stream *stream, enum store_t
 		stream->partial += run_context(copy->run, run_context_id)->is_partial;
 	if (track == STORE_SPANS && record->what == STORE_OP_LOST)
 		stream->lost += record->amount;
+	if (record->attributes) {
+		size_t size;
+		const char *attributes = store_reader_text(copy->reader, record->attributes, &size);
+
+		if (!slice_files_want_binary(&copy->files, attributes, size))
+			return error_memory(error);
+	}
 	record->what = track == STORE_SPANS ? copy_op(copy, record->what) : copy_metric(copy, record->what);
 	record->attributes = copy_text(copy, record->attributes);
 	return copy_context(copy, record->context, &record->context, error);
@@ -342,6 +356,7 @@ static int copy_init(struct copy *copy, struct error *error)
 	copy->from_modules = store_reader_modules(copy->reader, &copy->module_count);
 	copy->from_metrics = store_reader_metrics(copy->reader, &copy->metric_count);
 	numbering_init(&copy->frames, sizeof(struct frame_key));
+	slice_files_init(&copy->files);
 	store_batch_init(&copy->batch);
 	copy->contexts = calloc((size_t)copy->context_count + 1, sizeof *copy->contexts);
 	copy->modules = calloc((size_t)copy->module_count + 1, sizeof *copy->modules);
@@ -363,6 +378,7 @@ static int copy_init(struct copy *copy, struct error *error)
 static void copy_fini(struct copy *copy)
 {
 	numbering_fini(&copy->frames);
+	slice_files_fini(&copy->files);
 	store_batch_fini(&copy->batch);
 	free(copy->contexts);
 	free(copy->modules);
@@ -396,6 +412,8 @@ static int copy_store(struct run *run, const struct select *select, unsigned sto
 	rc = copy_init(&copy, error);
 	if (rc == 0)
 		rc = copy_streams(&copy, error);
+	if (rc == 0)
+		rc = slice_files_copy(&copy.files, copy.reader, copy.writer, error);
 	if (rc == 0)
 		rc = store_writer_close(copy.writer, error);
 	else

@@ -19,6 +19,7 @@ import tempfile
 import time
 
 import peers
+import structure
 
 PR_SET_CHILD_SUBREAPER = 36
 SQL = """create table t(a integer primary key, b integer, c text);
@@ -81,7 +82,8 @@ def sample_count(bench, path):
 
 class Bench:
     def __init__(self, arguments):
-        self.bin = os.path.abspath(os.path.join(arguments.build, "bin"))
+        self.build = os.path.abspath(arguments.build)
+        self.bin = os.path.join(self.build, "bin")
         self.load = os.path.abspath(os.path.join(arguments.build, "bench", "load"))
         self.rounds = arguments.rounds
         self.work = tempfile.mkdtemp(prefix="hpct-bench.")
@@ -200,6 +202,15 @@ def blame(bench):
     shutil.rmtree(path, ignore_errors=True)
 
 
+def structure_of(bench):
+    library = next((path for path in (bench.build + "/lammps/usr/lib/x86_64-linux-gnu/liblammps.so.0",
+                                      "/usr/lib/x86_64-linux-gnu/liblammps.so.0") if os.path.exists(path)), None)
+    if library:
+        structure.measure(line, bench.bin + "/hpct-names", library, bench.rounds)
+    else:
+        line("structure of samples in liblammps", "not here")
+
+
 def overheads(bench, wanted):
     script = bench.path(".sql")
     with open(script, "w", encoding="ascii") as file:
@@ -211,7 +222,7 @@ def main():
     parser = argparse.ArgumentParser(description="measure what hpct costs")
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", help="overhead, start, screen, bytes or blame")
+    parser.add_argument("--only", help="overhead, start, screen, bytes, structure or blame")
     parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -220,6 +231,7 @@ def main():
         "start": lambda: start_up(bench),
         "screen": lambda: first_screen(bench),
         "bytes": lambda: bytes_per_sample(bench),
+        "structure": lambda: structure_of(bench),
         "blame": lambda: blame(bench),
         "overhead": lambda: overheads(bench, arguments.programs and arguments.programs.split(",")),
     }
