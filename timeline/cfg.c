@@ -396,7 +396,8 @@ static void decode_function(struct builder *builder)
 	decode_all(builder);
 	follow_jumps(builder);
 	follow_pads(builder);
-	qsort(builder->unknown.items, builder->unknown.count, sizeof(uint64_t), address_compare);
+	if (builder->unknown.count)
+		qsort(builder->unknown.items, builder->unknown.count, sizeof(uint64_t), address_compare);
 	builder->cfg->unresolved = (uint32_t)builder->unknown.count;
 	for (unsigned i = 0; i < builder->area_count; i++)
 		decode_gaps(builder, &builder->areas[i]);
@@ -488,7 +489,9 @@ static bool cut_blocks(struct builder *builder)
 	uint32_t room = count_leaders(builder) + (uint32_t)builder->transfers.count + 1;
 	size_t transfer = 0;
 
-	qsort(builder->transfers.items, builder->transfers.count, sizeof(struct transfer), transfer_compare);
+	if (builder->transfers.count)
+		qsort(builder->transfers.items, builder->transfers.count, sizeof(struct transfer),
+			transfer_compare);
 	cfg->blocks = calloc((size_t)room + 1, sizeof *cfg->blocks);
 	if (!cfg->blocks)
 		return false;
@@ -554,7 +557,8 @@ static bool make_edges(struct builder *builder)
 	link_blocks(builder);
 	link_pads(builder);
 	links = builder->links.items;
-	qsort(builder->links.items, builder->links.count, sizeof(struct link), link_compare);
+	if (builder->links.count)
+		qsort(builder->links.items, builder->links.count, sizeof(struct link), link_compare);
 	cfg->edges = malloc((builder->links.count + 1) * sizeof *cfg->edges);
 	if (!cfg->edges || builder->failed)
 		return false;
