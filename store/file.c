@@ -21,13 +21,15 @@
 #define RENEW_TRIES 64
 
 struct store_file {
-	MDB_env *env;
+	MDB_env *env; /* NULL: archived */
+	struct store_packed *packed;
 	char *path;
 	int fd; /* for mapping; LMDB has its own */
 	dev_t device;
 	ino_t inode;
 	pid_t owner; /* LMDB's environments do not survive a fork: a child opens its own */
 	unsigned users;
+	bool is_packed;	  /* known before it is opened */
 	size_t map_bytes; /* of the writer */
 	struct store_file *next;
 };
@@ -54,6 +56,11 @@ MDB_env *store_file_env(const struct store_file *file)
 const char *store_file_path(const struct store_file *file)
 {
 	return file->path;
+}
+
+struct store_packed *store_file_packed(const struct store_file *file)
+{
+	return file->packed;
 }
 
 int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error)
@@ -90,6 +97,7 @@ static void file_free(struct store_file *file)
 {
 	if (file->env)
 		mdb_env_close(file->env);
+	store_packed_close(file->packed);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->path);
@@ -241,26 +249,49 @@ static int look_at_head(struct store_file *file, struct error *error)
 	if (size < 0 || fstat(file->fd, &facts) != 0)
 		rc = error_set(error, ERROR_RUN, "cannot read '%s': %s", file->path, strerror(errno));
 	else
-		rc = store_pages_check(head, (size_t)size, (uint64_t)facts.st_size, file->path, error);
+		rc = store_packed_is(head, (size_t)size)
+			     ? 0
+			     : store_pages_check(
+				       head, (size_t)size, (uint64_t)facts.st_size, file->path, error);
+	file->is_packed = size > 0 && store_packed_is(head, (size_t)size);
 	free(head);
 	return rc;
 }
 
-static size_t file_bytes(const struct store_file *file)
+uint64_t store_file_bytes(const struct store_file *file)
 {
 	struct stat facts;
 
-	return fstat(file->fd, &facts) == 0 ? (size_t)facts.st_size : 0;
+	return fstat(file->fd, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
+/* The first pages are looked at as those of any other. */
+static int open_packed(struct store_file *file, struct error *error)
+{
+	uint64_t size;
+	int rc = store_packed_open(&file->packed, file->fd, file->path, error);
+
+	if (rc)
+		return rc;
+	size = store_packed_size(file->packed);
+	if (!store_packed_need(file->packed, 0, size < HEAD_BYTES ? size : HEAD_BYTES))
+		return error_set(error, ERROR_RUN, "'%s': %s", file->path, store_packed_why(file->packed));
+	return store_pages_check(store_packed_bytes(file->packed), size < HEAD_BYTES ? size : HEAD_BYTES,
+		size, file->path, error);
 }
 
 /* Without the right to write the lock file, a store is read without locks: it is a finished one, or damage
  * will be seen by the checksums. */
 static int env_open_reader(struct store_file *file, struct error *error)
 {
-	int rc = env_open(file, file_bytes(file), MDB_RDONLY);
+	int rc;
+
+	if (file->is_packed)
+		return open_packed(file, error);
+	rc = env_open(file, store_file_bytes(file), MDB_RDONLY);
 
 	if (rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT || rc == ENOLCK || rc == ENOTSUP)
-		rc = env_open(file, file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
+		rc = env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)
 		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
 	return 0;
@@ -337,7 +368,7 @@ static int txn_renew(struct store_snapshot *snapshot)
 	if (rc == MDB_MAP_RESIZED) {
 		/* The file has outgrown LMDB's map, which nobody reads through: only its limit matters. */
 		pthread_mutex_lock(&files_lock);
-		mdb_env_set_mapsize(env, 2 * file_bytes(snapshot->file));
+		mdb_env_set_mapsize(env, 2 * store_file_bytes(snapshot->file));
 		pthread_mutex_unlock(&files_lock);
 		return EAGAIN;
 	}
@@ -346,7 +377,7 @@ static int txn_renew(struct store_snapshot *snapshot)
 
 static int map_file(struct store_snapshot *snapshot, struct error *error)
 {
-	size_t bytes = file_bytes(snapshot->file);
+	size_t bytes = store_file_bytes(snapshot->file);
 	void *map;
 
 	if (bytes <= snapshot->map_bytes)
@@ -369,7 +400,7 @@ static int open_pages(struct store_snapshot *snapshot, struct error *error)
 	if (rc)
 		return rc;
 	return store_pages_open(&snapshot->pages, snapshot->map, snapshot->map_bytes,
-		mdb_txn_id(snapshot->txn), snapshot->file->path, error);
+		mdb_txn_id(snapshot->txn), snapshot->file->path, NULL, error);
 }
 
 /* The first word of the format is looked at before anything that another version may have changed. */
@@ -416,10 +447,26 @@ static int open_trees(struct store_snapshot *snapshot, struct error *error)
 	return rc;
 }
 
+/* An archive has one moment: its last. */
+static int packed_renew(struct store_snapshot *snapshot, struct error *error)
+{
+	struct store_packed *packed = snapshot->file->packed;
+
+	if (snapshot->pages.packed)
+		return 0;
+	if (store_pages_open(&snapshot->pages, store_packed_bytes(packed), store_packed_size(packed),
+		    UINT64_MAX, snapshot->file->path, packed, error))
+		return error_set(error, ERROR_RUN,
+			"'%s' is damaged (its first pages); restore it from a copy", snapshot->file->path);
+	return open_trees(snapshot, error);
+}
+
 int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error)
 {
 	int rc = 1;
 
+	if (snapshot->file->packed)
+		return packed_renew(snapshot, error);
 	for (int i = 0; i < RENEW_TRIES && rc == 1; i++) {
 		rc = txn_renew(snapshot);
 		if (rc == EAGAIN)

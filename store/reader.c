@@ -204,8 +204,15 @@ uint64_t store_reader_meta_number(const struct store_reader *reader, const char 
 	return *end ? otherwise : number;
 }
 
+bool store_reader_is_archive(const struct store_reader *reader)
+{
+	return store_file_packed(reader->snapshot.file) != NULL;
+}
+
 uint64_t store_reader_bytes(const struct store_reader *reader)
 {
+	if (store_reader_is_archive(reader))
+		return store_file_bytes(reader->snapshot.file);
 	return reader->snapshot.pages.page_count * reader->snapshot.pages.page_bytes;
 }
 

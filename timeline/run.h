@@ -43,6 +43,7 @@ uint64_t run_wall_ns(const struct run *run); /* CLOCK_REALTIME at the origin, 0:
 uint64_t run_bytes(const struct run *run);
 unsigned run_store_count(const struct run *run);
 struct store_reader *run_store(const struct run *run, unsigned store);
+const char *run_store_path(const struct run *run, unsigned store);
 
 /* ---- streams: by host, rank, process, CPU before GPU, then number; those that a renewal finds follow ----
  */
