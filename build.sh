@@ -13,7 +13,7 @@ build   libcmocka-dev libunwind-dev
 build   libze-dev libpfm4-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh
-test    procps util-linux dwz libdebuginfod1
+test    procps util-linux dwz libdebuginfod1 bindfs
 fuzz    clang-14 libclang-rt-14-dev
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time

@@ -212,6 +212,20 @@ static int pack_file(const char *from, const char *to, struct error *error)
 	return rc;
 }
 
+/* ---- copies ---- */
+
+int store_copy(const char *from, const char *to, struct error *error)
+{
+	struct store_file *file;
+	int rc = store_file_open(&file, from, error);
+
+	if (rc)
+		return rc;
+	rc = store_file_copy(file, to, error);
+	store_file_close(file);
+	return rc;
+}
+
 /* ---- the whole ---- */
 
 static int archive(

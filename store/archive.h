@@ -14,4 +14,8 @@
  * `to`.tmp is as large as the store for the while. ERROR_RUN: it is damaged. */
 int store_archive(const char *from, const char *to, struct error *error);
 
+/* The last commit of a store of our own, finished or not, as the store `to`, whole or not at all and in place
+ * of what is there. For the process that writes it, and for its children. */
+int store_copy(const char *from, const char *to, struct error *error);
+
 #endif

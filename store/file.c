@@ -7,12 +7,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/place.h"
+#include "store/store.h"
 
 #define MAP_WRITER_BYTES ((size_t)1 << 40)
 #define MAP_LEAST_BYTES ((size_t)1 << 24)
@@ -234,6 +238,40 @@ int store_file_grow(struct store_file *file, struct error *error)
 	return 0;
 }
 
+static int copy_into(const struct store_file *file, const char *beside)
+{
+	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = mdb_env_copyfd2(file->env, fd, MDB_CP_COMPACT);
+	if (!rc && fsync(fd) != 0)
+		rc = errno;
+	if (close(fd) != 0 && !rc)
+		rc = errno;
+	return rc;
+}
+
+int store_file_copy(const struct store_file *file, const char *path, struct error *error)
+{
+	const char *slash = strrchr(path, '/');
+	int directory = slash ? (int)(slash - path) + 1 : 0, rc;
+	char *beside;
+
+	if (asprintf(&beside, "%.*s.%s", directory, path, path + directory) < 0)
+		return error_memory(error);
+	rc = copy_into(file, beside);
+	if (!rc && rename(beside, path) != 0)
+		rc = errno;
+	if (rc) {
+		unlink(beside);
+		rc = error_set(
+			error, ERROR_IO, "cannot copy '%s' to '%s': %s", file->path, path, mdb_strerror(rc));
+	}
+	free(beside);
+	return rc;
+}
+
 /* ---- the readers' side ---- */
 
 static int look_at_head(struct store_file *file, struct error *error)
@@ -258,6 +296,13 @@ static int look_at_head(struct store_file *file, struct error *error)
 	return rc;
 }
 
+bool store_file_is_replaced(const struct store_file *file)
+{
+	struct stat facts;
+
+	return stat(file->path, &facts) == 0 && (facts.st_dev != file->device || facts.st_ino != file->inode);
+}
+
 uint64_t store_file_bytes(const struct store_file *file)
 {
 	struct stat facts;
@@ -280,16 +325,66 @@ static int open_packed(struct store_file *file, struct error *error)
 		size, file->path, error);
 }
 
-/* Without the right to write the lock file, a store is read without locks: it is a finished one, or damage
- * will be seen by the checksums. */
+/* A fact's text, "" when it is not there. */
+static void fact_get(const struct store_pages *pages, const char *key, char *text, size_t room)
+{
+	struct store_tree meta;
+	struct store_slice value;
+	struct store_input input;
+
+	text[0] = '\0';
+	if (store_tree_open(&meta, pages, tree_names[STORE_TREE_META], NULL) ||
+		store_tree_get(pages, &meta, key, strlen(key), &value, NULL) != 1)
+		return;
+	input = store_input_sealed(value, key, strlen(key));
+	if (!input.bad && (size_t)(input.end - input.at) < room)
+		snprintf(text, room, "%.*s", (int)(input.end - input.at), (const char *)input.at);
+}
+
+static bool is_at(const struct store_file *file, const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) == 0 && facts.st_dev == file->device && facts.st_ino == file->inode;
+}
+
+/* Will nobody write this file any more? `is_copy`: of a store that lies elsewhere. */
+static bool is_settled(const struct store_file *file, bool *is_copy)
+{
+	char text[PATH_MAX + 512];
+	struct store_pages pages;
+	size_t bytes = store_file_bytes(file);
+	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file->fd, 0);
+	bool is_settled = false;
+
+	*is_copy = false;
+	if (map == MAP_FAILED)
+		return false;
+	if (store_pages_open(&pages, map, bytes, UINT64_MAX, file->path, NULL, NULL) == 0) {
+		fact_get(&pages, STORE_META_COPIED, text, sizeof text);
+		*is_copy = text[0] && !is_at(file, text);
+		fact_get(&pages, "state", text, sizeof text);
+		is_settled = *is_copy || strcmp(text, "complete") == 0;
+	}
+	munmap(map, bytes);
+	return is_settled;
+}
+
+/* On a file system of several machines a finished store is opened without locks, which need not work there;
+ * so is a copy, whose lock file may be that of the copy before it. So it is where the lock file cannot be
+ * written: the store is finished, or damage will be seen by the checksums. */
 static int env_open_reader(struct store_file *file, struct error *error)
 {
+	bool is_remote, is_copy;
+	unsigned flags = 0;
 	int rc;
 
 	if (file->is_packed)
 		return open_packed(file, error);
-	rc = env_open(file, store_file_bytes(file), MDB_RDONLY);
-
+	store_place_of(file->fd, &is_remote);
+	if (is_settled(file, &is_copy) && (is_remote || is_copy))
+		flags = MDB_NOLOCK;
+	rc = env_open(file, store_file_bytes(file), MDB_RDONLY | flags);
 	if (rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT || rc == ENOLCK || rc == ENOTSUP)
 		rc = env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)

@@ -58,7 +58,8 @@ static void put_provenance(struct report *report, const struct run *run)
 		"collector_pid", "processes", "threads", "sampler", "rate_asked", "rate_got", "signals",
 		"signals_foreign", "overruns", "switches_lost", "switches_refused", "stacks_refused",
 		"gpu_operations", "gpu_launches", "gpu_unmatched", "gpu_untimed", "gpu_lost", "recursion",
-		"sources", "sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started"};
+		"sources", "file_system", "copied_from", "sampled_cpu_ns", "handler_ns", "collector_cpu_ns",
+		"never_started"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);

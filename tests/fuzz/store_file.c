@@ -18,9 +18,8 @@
 #include "store/archive.h"
 #include "store/reader.h"
 #include "store/rollup.h"
-#include "tests/simulate.h"
+#include "store/writer.h"
 
-#define STORE "node01-0f0e0d0c-0b0a-4908-8706-050403020100"
 #define CHANGE_BYTES 4
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -49,29 +48,79 @@ static void read_image(const char *path)
 	close(fd);
 }
 
-static void make_images(const char *directory)
+static uint32_t put_context(struct store_writer *writer, unsigned i)
 {
-	static const struct simulate_options shapes[] = {
-		{.shape = "cpu", .streams = 2, .records = 600, .seed = 1},
-		{.shape = "mixed", .streams = 2, .records = 500, .seed = 2},
-		{.shape = "odd", .streams = 2, .records = 200, .seed = 3}};
+	struct store_module elf = {.kind = STORE_MODULE_ELF, .build_id_bytes = 2, .build_id = {1, 2}};
+	struct store_scope scope = {.name = store_writer_text(writer, "f", 1), .line = i, .start = 16};
+	uint32_t parent = i < 2 ? STORE_CONTEXT_PROGRAM_ROOT : STORE_CONTEXT_FIRST + i / 2, module;
 
-	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-		struct simulate_options options = shapes[i];
-		struct error error;
-		char run[128], from[256], to[256];
+	if (i % 3 == 0)
+		return store_writer_context(
+			writer, parent, store_writer_text_module(writer), store_writer_text(writer, "t", 1));
+	elf.path = store_writer_text(writer, "/lib/a.so", 9);
+	module = store_writer_module(writer, &elf);
+	store_writer_symbol(writer, module, i, &scope, 1);
+	return store_writer_context(writer, parent, module, i);
+}
 
-		snprintf(run, sizeof run, "%s/%zu.hpct", directory, i);
-		snprintf(from, sizeof from, "%s/" STORE ".mdb", run);
-		snprintf(to, sizeof to, "%s/" STORE ".mdz", run);
-		options.run = run;
-		if (simulate_run(&options, &error) || store_archive(from, to, &error)) {
-			fprintf(stderr, "%s\n", error.text);
-			abort();
-		}
-		read_image(from);
-		read_image(to);
+static void put_records(struct store_writer *writer, uint32_t stream, unsigned count)
+{
+	uint32_t late = store_writer_text(writer, "kind=late,n=1", 13);
+	struct store_record record = {0};
+
+	for (unsigned i = 0; i < count; i++) {
+		record.begin_ns = record.end_ns = i * 1000000u + i * i % 977;
+		record.context = STORE_CONTEXT_FIRST + i * 7 % 20;
+		record.what = 0;
+		record.amount = 1000000;
+		record.attributes = 0;
+		record.flags = stream == 0 ? STORE_RECORD_EXTENT : 0;
+		store_writer_append(writer, stream, STORE_SAMPLES, &record, 1);
+		record.flags = 0;
+		if (i % 16 == 0)
+			store_writer_append(writer, stream, STORE_VALUES, &record, 1);
+		record.end_ns += i * 5000u;
+		record.what = i % 32 ? STORE_OP_KERNEL : STORE_OP_BLOCKED;
+		record.attributes = i % 8 ? 0 : late;
+		record.link = i;
+		if (i % 4 == 0)
+			store_writer_append(writer, stream, STORE_SPANS, &record, 1);
 	}
+	record.end_ns = STORE_OPEN_NS;
+	store_writer_span_open(writer, stream, 1, &record);
+}
+
+/* Small, or every input would take its time; all that a store can hold. */
+static void make_image(const char *directory, unsigned which)
+{
+	struct store_stream stream = {.end_ns = STORE_OPEN_NS};
+	struct store_writer *writer;
+	struct error error;
+	char from[64], to[64];
+
+	snprintf(from, sizeof from, "%s/%u.mdb", directory, which);
+	snprintf(to, sizeof to, "%s/%u.mdz", directory, which);
+	if (store_writer_create(&writer, from, &error))
+		abort();
+	store_writer_meta(writer, "command", "fuzz");
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	store_writer_metric(writer, "POWER", "W", true);
+	for (unsigned i = 0; i < 24; i++)
+		put_context(writer, i);
+	store_writer_blob(writer, 5, "some bytes of a kept file", 25);
+	for (uint32_t i = 0; i < 2; i++) {
+		stream.kind = i ? STORE_STREAM_GPU : STORE_STREAM_CPU;
+		put_records(writer, store_writer_stream(writer, &stream), which ? 1500 : 300);
+	}
+	if (which == 2)
+		store_writer_keep(writer, 1500000000, 500000000);
+	if (store_writer_commit(writer, &error) || store_writer_close(writer, &error) ||
+		store_archive(from, to, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		abort();
+	}
+	read_image(from);
+	read_image(to);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -81,7 +130,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc, (void)argv;
 	if (!mkdtemp(directory))
 		abort();
-	make_images(directory);
+	for (unsigned which = 0; which < 3; which++)
+		make_image(directory, which);
 	snprintf(command, sizeof command, "rm -rf %s", directory);
 	if (system(command))
 		abort();
