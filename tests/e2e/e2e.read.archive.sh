@@ -70,7 +70,8 @@ chmod -R u+w mixed-kept.hpct
 # Damage is an error and a sentence; what is cut short is, too.
 store=$(echo mixed-kept.hpct/*.mdz)
 cp "$store" whole
-for at in 9 20 41 60 500 5000 $((RANDOM * 5)) $((RANDOM * 5)); do
+bytes=$(wc -c <whole)
+for at in 9 20 41 60 500 5000 $((RANDOM * 2 % (bytes - 2))) $((RANDOM * 3 % (bytes - 2))); do
 	cp whole "$store"
 	printf '\xa5\x5a' | dd of="$store" bs=1 seek="$at" conv=notrunc status=none
 	code "a damaged archive, at $at" 4 hpct-info mixed-kept.hpct --check
