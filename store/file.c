@@ -21,6 +21,7 @@
 #define MAP_WRITER_BYTES ((size_t)1 << 40)
 #define MAP_LEAST_BYTES ((size_t)1 << 24)
 #define READERS_MAX 510u
+#define LOCK_BYTES 32768 /* that many readers */
 #define HEAD_BYTES (2u * 65536u)
 #define RENEW_TRIES 64
 
@@ -139,11 +140,35 @@ void store_file_close(struct store_file *file)
 	pthread_mutex_unlock(&files_lock);
 }
 
+/* LMDB maps its lock file and writes to it: on a full disk that would be a signal. So a new one gets its
+ * bytes first. One that is there is not touched: closing it would drop the locks that this process has on it.
+ */
+static int lock_reserve(const char *path)
+{
+	char *lock;
+	int fd, rc = 0;
+
+	if (asprintf(&lock, "%s-lock", path) < 0)
+		return ENOMEM;
+	fd = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		rc = posix_fallocate(fd, 0, LOCK_BYTES);
+		if (rc == ENOSPC || rc == EDQUOT)
+			unlink(lock);
+		else
+			rc = 0; /* LMDB makes it as long as it needs */
+		close(fd);
+	}
+	free(lock);
+	return rc;
+}
+
 /* A new environment; LMDB wants a fresh one after each failed open. */
 static int env_open(struct store_file *file, size_t map_bytes, unsigned flags)
 {
-	int rc = mdb_env_create(&file->env);
+	int rc = flags & MDB_NOLOCK ? 0 : lock_reserve(file->path);
 
+	rc = rc ? rc : mdb_env_create(&file->env);
 	if (rc) {
 		file->env = NULL;
 		return rc;
@@ -385,7 +410,8 @@ static int env_open_reader(struct store_file *file, struct error *error)
 	if (is_settled(file, &is_copy) && (is_remote || is_copy))
 		flags = MDB_NOLOCK;
 	rc = env_open(file, store_file_bytes(file), MDB_RDONLY | flags);
-	if (rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT || rc == ENOLCK || rc == ENOTSUP)
+	if (rc == ENOSPC || rc == EDQUOT || rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT ||
+		rc == ENOLCK || rc == ENOTSUP)
 		rc = env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)
 		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
