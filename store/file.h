@@ -53,7 +53,7 @@ const char *store_file_path(const struct store_file *file);
 /* Of an archived store, else NULL. */
 struct store_packed *store_file_packed(const struct store_file *file);
 bool store_file_is_replaced(const struct store_file *file); /* another has its name now */
-uint64_t store_file_bytes(const struct store_file *file); /* on the disk, now */
+uint64_t store_file_bytes(const struct store_file *file);   /* on the disk, now */
 /* Makes the writer's map larger, outside of a transaction. */
 int store_file_grow(struct store_file *file, struct error *error);
 /* The last commit in full pages, as `path`: beside it first, then in its place. LMDB believes the pages it

@@ -22,9 +22,9 @@
 
 #define STORE_SUFFIX ".mdb"
 #define STORE_RUN_SUFFIX ".hpct"
-#define STORE_META_COPIED "copied_from" /* fact: the store lies elsewhere, this is a copy as of some moment \
-					 */
-#define STORE_OPEN_NS UINT64_MAX	/* end of a span that is still open */
+/* Fact: the store lies elsewhere, and this is a copy of it as of some moment. */
+#define STORE_META_COPIED "copied_from"
+#define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };
 const char *store_track_name(enum store_track track);
