@@ -22,6 +22,8 @@
 
 #define STORE_SUFFIX ".mdb"
 #define STORE_RUN_SUFFIX ".hpct"
+/* Fact: the store lies elsewhere, and this is a copy of it as of some moment. */
+#define STORE_META_COPIED "copied_from"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/archive.h"
+
 /* ---- interrupted ---- */
 
 static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
@@ -173,6 +175,70 @@ int new_run_store(
 	note(path, "-lock", false);
 	rc = store_writer_create(writer, path, error);
 	free(path);
+	return rc;
+}
+
+/* As NAME.mdz; `from` may have any path. */
+static int archive(const struct new_run *new_run, const char *from, struct error *error)
+{
+	const char *name = strrchr(from, '/') ? strrchr(from, '/') + 1 : from, *dot = strrchr(name, '.');
+	char *path;
+	int rc;
+
+	if (asprintf(&path, "%s/%.*s" STORE_ARCHIVE_SUFFIX, new_run->hidden,
+		    (int)(dot ? dot - name : (ptrdiff_t)strlen(name)), name) < 0)
+		return error_memory(error);
+	note(path, "", false);
+	rc = store_archive(from, path, error);
+	free(path);
+	return rc;
+}
+
+int new_run_archive(const struct new_run *new_run, const char *name, struct error *error)
+{
+	char *path, *lock = NULL;
+	int rc;
+
+	if (asprintf(&path, "%s/%s" STORE_SUFFIX, new_run->hidden, name) < 0)
+		return error_memory(error);
+	rc = asprintf(&lock, "%s-lock", path) < 0 ? error_memory(error) : archive(new_run, path, error);
+	if (rc == 0) {
+		unlink(path);
+		unlink(lock);
+	}
+	free(path);
+	free(lock);
+	return rc;
+}
+
+int new_run_archive_of(const struct new_run *new_run, const char *store, struct error *error)
+{
+	return archive(new_run, store, error);
+}
+
+int new_run_keep_file(
+	const struct new_run *new_run, const char *from_run, const char *name, struct error *error)
+{
+	char *from, *to = NULL, bytes[4096];
+	FILE *in = NULL, *out = NULL;
+	size_t size;
+	int rc = 0;
+
+	if (asprintf(&from, "%s/%s", from_run, name) < 0)
+		return error_memory(error);
+	if (asprintf(&to, "%s/%s", new_run->hidden, name) < 0) {
+		rc = error_memory(error);
+	} else if ((in = fopen(from, "re"))) {
+		note(to, "", false);
+		out = fopen(to, "we");
+		while (out && (size = fread(bytes, 1, sizeof bytes, in)) > 0)
+			fwrite(bytes, 1, size, out);
+		if (!out || ferror(in) || ferror(out) || fclose(out) != 0)
+			rc = error_set(error, ERROR_IO, "cannot copy %s: %s", from, strerror(errno));
+		fclose(in);
+	}
+	free(from);
+	free(to);
 	return rc;
 }
 

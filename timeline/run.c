@@ -307,6 +307,11 @@ unsigned run_store_count(const struct run *run)
 	return run->part_count;
 }
 
+const char *run_store_path(const struct run *run, unsigned store)
+{
+	return run->parts[store].path;
+}
+
 struct store_reader *run_store(const struct run *run, unsigned store)
 {
 	return store < run->part_count ? run->parts[store].reader : NULL;

@@ -23,6 +23,7 @@ struct run_options {
 	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS */
 	bool no_cache;	 /* neither read nor write cache.mdb */
 	bool no_rollups; /* sum records, always: the answers are the same, the cost is not */
+	unsigned jobs;	 /* processes that sum (share.h); 0: as many as are worth it */
 };
 
 /* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */
@@ -44,6 +45,7 @@ bool run_sums_rollups(const struct run *run); /* not `no_rollups`: sums made bef
 uint64_t run_bytes(const struct run *run);
 unsigned run_store_count(const struct run *run);
 struct store_reader *run_store(const struct run *run, unsigned store);
+const char *run_store_path(const struct run *run, unsigned store);
 
 /* ---- streams: by host, rank, process, CPU before GPU, then number; those that a renewal finds follow ----
  */
@@ -151,5 +153,6 @@ uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in
 /* Fixed operations keep their enum store_op; others count up from STORE_OP_TEXT. */
 const char *run_op_name(const struct run *run, uint32_t op);
 uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store);
+uint32_t run_op_named(struct run *run, const char *name, size_t size_bytes);
 
 #endif

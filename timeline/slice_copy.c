@@ -11,6 +11,7 @@
 #include "store/writer.h"
 #include "timeline/coverage.h"
 #include "timeline/extent.h"
+#include "timeline/mark.h"
 #include "timeline/new_run.h"
 #include "timeline/numbering.h"
 #include "timeline/slice_files.h"
@@ -399,7 +400,7 @@ static int copy_streams(struct copy *copy, struct error *error)
 }
 
 static int copy_store(struct run *run, const struct select *select, unsigned store,
-	const struct new_run *new_run, struct error *error)
+	const struct new_run *new_run, bool is_archive, struct error *error)
 {
 	struct copy copy = {.run = run, .select = select, .store = store};
 	char name[32];
@@ -419,22 +420,72 @@ static int copy_store(struct run *run, const struct select *select, unsigned sto
 	else
 		store_writer_abort(copy.writer);
 	copy_fini(&copy);
+	return rc == 0 && is_archive ? new_run_archive(new_run, name, error) : rc;
+}
+
+static int copy_stores(struct run *run, const struct select *select, const struct new_run *new_run,
+	bool is_archive, struct error *error)
+{
+	int rc = 0;
+
+	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
+		rc = copy_store(run, select, store, new_run, is_archive, error);
 	return rc;
+}
+
+static int end_run(struct new_run *new_run, int rc, struct error *error)
+{
+	if (rc == 0)
+		return new_run_commit(new_run, error);
+	new_run_abort(new_run);
+	return rc;
+}
+
+static int begin_run(struct new_run *new_run, struct run *run, const struct select *select, const char *path,
+	struct error *error)
+{
+	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0;
+
+	return rc == 0 ? new_run_begin(new_run, path, error) : rc;
 }
 
 int slice_copy(struct run *run, const struct select *select, const char *path, struct error *error)
 {
 	struct new_run new_run;
-	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0;
+	int rc = begin_run(&new_run, run, select, path, error);
 
-	if (rc == 0)
-		rc = new_run_begin(&new_run, path, error);
 	if (rc < 0)
 		return rc;
+	return end_run(&new_run, copy_stores(run, select, &new_run, false, error), error);
+}
+
+static bool is_everything(const struct run *run, const struct select *select)
+{
+	uint32_t count;
+
+	select_streams(select, &count);
+	return !select_has_time(select) && !select_has_record_filter(select) &&
+	       count == run_stream_count(run);
+}
+
+/* Stores as they are, bookmarks besides. */
+static int archive_stores(struct run *run, const struct new_run *new_run, struct error *error)
+{
+	int rc = new_run_keep_file(new_run, run_path(run), MARK_FILE, error);
+
 	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
-		rc = copy_store(run, select, store, &new_run, error);
-	if (rc == 0)
-		return new_run_commit(&new_run, error);
-	new_run_abort(&new_run);
+		rc = new_run_archive_of(new_run, run_store_path(run, store), error);
 	return rc;
+}
+
+int slice_archive(struct run *run, const struct select *select, const char *path, struct error *error)
+{
+	struct new_run new_run;
+	int rc = begin_run(&new_run, run, select, path, error);
+
+	if (rc < 0)
+		return rc;
+	rc = is_everything(run, select) ? archive_stores(run, &new_run, error)
+					: copy_stores(run, select, &new_run, true, error);
+	return end_run(&new_run, rc, error);
 }

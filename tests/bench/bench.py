@@ -202,6 +202,38 @@ def blame(bench):
     shutil.rmtree(path, ignore_errors=True)
 
 
+def archive(bench):
+    """Bytes of archives beside those of the runs they were made of."""
+    runs = {"recorded, 2 s": [bench.bin + "/hpct-record", "-o", None, "--", bench.load, "many", "2000"]}
+    for shape in ("cpu", "gpu", "mixed"):
+        runs[f"simulated {shape}, a million"] = [bench.bin + "/hpct-simulate", "-o", None, "--shape", shape,
+                                                 "--records", "1000000", "--streams", "8"]
+    for what, command in runs.items():
+        path, kept = bench.path(".hpct"), bench.path(".kept.hpct")
+        run([path if word is None else word for word in command])
+        run([bench.bin + "/hpct-slice", path, "-o", kept, "--archive"])
+        before, after = int(info(bench, path)["bytes"]), int(info(bench, kept)["bytes"])
+        line(f"archive, {what}, share of the bytes", f"{after / before:.2f}", "", f"{before} to {after}")
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(kept, ignore_errors=True)
+
+
+def shared(bench):
+    """Sums over many streams by one process and by as many as there are cores, records and rollups."""
+    path, cores = bench.path(".hpct"), len(os.sched_getaffinity(0))
+    run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "mixed", "--records", "8000000", "--streams", "400"])
+    for what, options in (("rollups", []), ("records", ["--no-rollups"])):
+        command = [bench.bin + "/hpct-stats", path, "--format", "tsv", "--time", "1s..20s", *options]
+        alone, together = [], []
+        for _ in range(bench.rounds):
+            alone.append(run([*command, "--jobs", "1"])[0])
+            together.append(run([*command, "--jobs", str(cores)])[0])
+        ratio = statistics.median(alone) / statistics.median(together)
+        line(f"stats of a window, {what}, one process over {cores}", f"{ratio:.2f}", f"{cores}",
+             f"{statistics.median(alone) * 1e3:.0f} ms alone")
+    shutil.rmtree(path, ignore_errors=True)
+
+
 def structure_of(bench):
     library = next((path for path in (bench.build + "/lammps/usr/lib/x86_64-linux-gnu/liblammps.so.0",
                                       "/usr/lib/x86_64-linux-gnu/liblammps.so.0") if os.path.exists(path)), None)
@@ -222,7 +254,7 @@ def main():
     parser = argparse.ArgumentParser(description="measure what hpct costs")
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", help="overhead, start, screen, bytes, structure or blame")
+    parser.add_argument("--only", help="overhead, start, screen, bytes, archive, shared, structure or blame")
     parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -232,6 +264,8 @@ def main():
         "screen": lambda: first_screen(bench),
         "bytes": lambda: bytes_per_sample(bench),
         "structure": lambda: structure_of(bench),
+        "archive": lambda: archive(bench),
+        "shared": lambda: shared(bench),
         "blame": lambda: blame(bench),
         "overhead": lambda: overheads(bench, arguments.programs and arguments.programs.split(",")),
     }
