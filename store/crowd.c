@@ -340,6 +340,10 @@ static void get_head(struct store_crowd_head *head, struct store_input *input)
 	head->shift = shift <= SHIFT_LAST ? (unsigned)shift : SHIFT_LAST;
 	head->is_whole = store_input_varint(input) == 1;
 	input->bad |= shift > SHIFT_LAST || head->end_ns > (uint64_t)1 << SHIFT_LAST;
+	/* Readers look for each of them. */
+	input->bad |=
+		head->begin_ns < head->end_ns &&
+		((head->end_ns - 1) >> head->shift) - (head->begin_ns >> head->shift) >= STORE_CROWD_BUCKETS;
 }
 
 int store_crowd_head(struct store_reader *reader, struct store_crowd_head *head, struct error *error)

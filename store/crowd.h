@@ -62,7 +62,7 @@ void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t en
 struct store_crowd_head {
 	uint32_t streams;
 	uint64_t begin_ns, end_ns; /* of the life of all streams */
-	unsigned shift;		   /* of the smallest buckets */
+	unsigned shift;		   /* of the smallest buckets: STORE_CROWD_BUCKETS at most hold that life */
 	bool is_whole;		   /* the head's sums are those of all time */
 };
 
