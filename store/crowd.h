@@ -66,7 +66,7 @@ struct store_crowd_head {
 	bool is_whole;		   /* the head's sums are those of all time */
 };
 
-/* Puts what is sound, and forgets it: LMDB's code, ENOMEM. `head` with the streams and their life. */
+/* Puts what is sound: LMDB's code. Nothing, where memory is out. `head` with the streams and their life. */
 int store_crowd_put(
 	struct store_crowd *crowd, const struct store_crowd_head *head, MDB_txn *txn, MDB_dbi rolls);
 
