@@ -401,7 +401,8 @@ int queues_new(struct queues **out, struct run *run, const struct process *proce
 	const struct queues_cuts *cuts, struct error *error)
 {
 	struct queues *queues = calloc(1, sizeof(*queues));
-	int result = 0;
+	bool has_room;
+	int result;
 
 	*out = queues;
 	if (!queues)
@@ -417,9 +418,9 @@ int queues_new(struct queues **out, struct run *run, const struct process *proce
 	queues->lives = calloc(process->gpu_count + 1, sizeof(*queues->lives));
 	queues->context_count = run_context_count(run);
 	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
-	if (!queues->list || !queues->heap || !queues->lives || !queues->kernels)
-		result = error_memory(error);
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+	has_room = queues->list && queues->heap && queues->lives && queues->kernels;
+	result = has_room ? 0 : error_memory(error);
+	for (uint32_t i = 0; has_room && i < process->stream_count && !result; i++)
 		if (run_stream(run, process->streams[i])->s.kind == STORE_STREAM_GPU)
 			result = queue_open(queues, process->streams[i], error);
 	if (result) {

@@ -109,6 +109,12 @@ static char *path_make(const struct group *start, const struct process *process)
 	return size < 0 ? NULL : path;
 }
 
+/* The first stretch that begins then or later. */
+static uint64_t stretch_from(uint64_t time_ns, uint32_t shift)
+{
+	return time_ns ? ((time_ns - 1) >> shift) + 1 : 0;
+}
+
 static void grid_make(struct rolled *rolled, uint64_t since_ns)
 {
 	struct run *run = rolled->start->run;
@@ -130,7 +136,7 @@ static void grid_make(struct rolled *rolled, uint64_t since_ns)
 		return;
 	while ((end_ns - begin_ns) >> grid->shift > 2 * stretches)
 		grid->shift++;
-	grid->first = ((begin_ns - 1) >> grid->shift) + 1;
+	grid->first = stretch_from(begin_ns, grid->shift);
 	grid->last = end_ns >> grid->shift;
 }
 
@@ -282,10 +288,10 @@ static int sweep(struct rolled *rolled, struct rolled_sums *sums, struct error *
 {
 	const struct idle_question *question = rolled->start->question;
 	const struct rolled_grid *grid = &rolled->grid;
-	uint64_t from = ((question->begin_ns - 1) >> grid->shift) + 1, to = question->end_ns >> grid->shift;
+	uint64_t from = stretch_from(question->begin_ns, grid->shift), to = question->end_ns >> grid->shift;
 	int result;
 
-	from = question->begin_ns && from > grid->first ? from : grid->first;
+	from = from > grid->first ? from : grid->first;
 	to = to < grid->last ? to : grid->last;
 	if (from >= to)
 		return 0;

@@ -131,7 +131,8 @@ static int pack_frame(struct pack *pack, size_t frame, uint64_t *at, struct erro
 	size_t size = fread(pack->input, 1, STORE_PACKED_FRAME_BYTES, pack->from), packed;
 
 	if (!size || ferror(pack->from))
-		return error_set(error, ERROR_IO, "cannot read back '%s.tmp'", pack->to_path);
+		return error_set(
+			error, ERROR_IO, "cannot read back '%s" STORE_ARCHIVE_MAKING "'", pack->to_path);
 	packed = ZSTD_compress2(pack->zstd, pack->output, most, pack->input, size);
 	if (ZSTD_isError(packed))
 		return error_memory(error);
@@ -249,7 +250,7 @@ int store_archive(const char *from, const char *to, struct error *error)
 
 	if (rc)
 		return rc;
-	if (asprintf(&temporary, "%s.tmp", to) < 0)
+	if (asprintf(&temporary, "%s" STORE_ARCHIVE_MAKING, to) < 0)
 		temporary = NULL;
 	if (!temporary || asprintf(&lock, "%s-lock", temporary) < 0)
 		rc = error_memory(error);

@@ -9,9 +9,11 @@
 #include "store/error.h"
 
 #define STORE_ARCHIVE_SUFFIX ".mdz"
+#define STORE_ARCHIVE_MAKING ".tmp" /* behind the archive's name: what it is made of, as large as the store \
+				     */
 
-/* Reads and checks all of the store `from` and writes it to `to`, which must not be there; beside it,
- * `to`.tmp is as large as the store for the while. ERROR_RUN: it is damaged. */
+/* Reads and checks all of the store `from` and writes it to `to`, which must not be there; for the while,
+ * STORE_ARCHIVE_MAKING and its lock lie beside it. ERROR_RUN: it is damaged. */
 int store_archive(const char *from, const char *to, struct error *error);
 
 /* The last commit of a store of our own, finished or not, as the store `to`, whole or not at all and in place

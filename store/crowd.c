@@ -5,9 +5,9 @@
  */
 #include "store/crowd.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "store/made.h"
 #include "store/reader_state.h"
 
 #define ENTRIES_MAX (1u << 19) /* 32 bytes and some slots each, in memory */
@@ -193,23 +193,14 @@ void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t en
 
 /* ---- putting ---- */
 
-/* Seals what was put behind begin_sealed, and keeps it: | key | size u32 | value |. */
 static void keep(struct store_crowd *crowd, struct store_bytes *value, uint64_t begin_ns, unsigned shift)
 {
 	const struct store_key_roll key = {.begin_ns = begin_ns,
 		.stream = STORE_ROLL_ALL,
 		.kind = STORE_ROLL_CROWD,
 		.shift = (uint8_t)shift};
-	uint8_t bytes[STORE_KEY_ROLL_BYTES];
-	uint32_t size;
 
-	store_key_roll_put(bytes, &key);
-	store_bytes_seal(value, bytes, sizeof bytes);
-	size = (uint32_t)value->size;
-	crowd->made.failed |= value->failed;
-	store_bytes_put(&crowd->made, bytes, sizeof bytes);
-	store_bytes_put(&crowd->made, &size, sizeof size);
-	store_bytes_put(&crowd->made, value->data, size);
+	store_made_add(&crowd->made, &key, value);
 }
 
 /* Putting sorts: that would lead the index of the bucket astray. */
@@ -287,25 +278,16 @@ static void make(struct store_crowd *crowd, const struct store_crowd_head *head)
 int store_crowd_put(
 	struct store_crowd *crowd, const struct store_crowd_head *head, MDB_txn *txn, MDB_dbi rolls)
 {
-	int rc = 0;
-
 	if (crowd->is_bad || !crowd->has_begun || head->streams < STORE_CROWD_STREAMS)
 		return 0;
 	/* A transaction that found the map too small is tried again. */
 	if (!crowd->made.size)
 		make(crowd, head);
-	if (crowd->is_bad || crowd->made.failed)
-		return ENOMEM;
-	for (size_t at = 0; at < crowd->made.size && !rc;) {
-		uint8_t *bytes = crowd->made.data + at;
-		MDB_val key = {STORE_KEY_ROLL_BYTES, bytes};
-		MDB_val value = {store_load32(bytes + STORE_KEY_ROLL_BYTES),
-			bytes + STORE_KEY_ROLL_BYTES + sizeof(uint32_t)};
-
-		rc = mdb_put(txn, rolls, &key, &value, 0);
-		at += STORE_KEY_ROLL_BYTES + sizeof(uint32_t) + value.mv_size;
+	if (crowd->is_bad || crowd->made.failed) {
+		store_crowd_give_up(crowd);
+		return 0;
 	}
-	return rc;
+	return store_made_put(&crowd->made, txn, rolls);
 }
 
 /* ---- reading ---- */
@@ -340,6 +322,10 @@ static void get_head(struct store_crowd_head *head, struct store_input *input)
 	head->shift = shift <= SHIFT_LAST ? (unsigned)shift : SHIFT_LAST;
 	head->is_whole = store_input_varint(input) == 1;
 	input->bad |= shift > SHIFT_LAST || head->end_ns > (uint64_t)1 << SHIFT_LAST;
+	/* Readers look for each of them. */
+	input->bad |=
+		head->begin_ns < head->end_ns &&
+		((head->end_ns - 1) >> head->shift) - (head->begin_ns >> head->shift) >= STORE_CROWD_BUCKETS;
 }
 
 int store_crowd_head(struct store_reader *reader, struct store_crowd_head *head, struct error *error)

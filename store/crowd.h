@@ -62,11 +62,11 @@ void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t en
 struct store_crowd_head {
 	uint32_t streams;
 	uint64_t begin_ns, end_ns; /* of the life of all streams */
-	unsigned shift;		   /* of the smallest buckets */
+	unsigned shift;		   /* of the smallest buckets: STORE_CROWD_BUCKETS at most hold that life */
 	bool is_whole;		   /* the head's sums are those of all time */
 };
 
-/* Puts what is sound, and forgets it: LMDB's code, ENOMEM. `head` with the streams and their life. */
+/* Puts what is sound: LMDB's code. Nothing, where memory is out. `head` with the streams and their life. */
 int store_crowd_put(
 	struct store_crowd *crowd, const struct store_crowd_head *head, MDB_txn *txn, MDB_dbi rolls);
 

@@ -32,7 +32,7 @@ struct store_packed {
 	size_t input_bytes;
 	ZSTD_DCtx *zstd;
 	const char *why;
-	pthread_mutex_t lock; /* of all from `is_there` on; that is read without */
+	pthread_mutex_t lock; /* of all from `is_there` on; that and `why` are read without */
 };
 
 bool store_packed_is(const void *head, size_t size)
@@ -202,7 +202,7 @@ uint64_t store_packed_size(const struct store_packed *packed)
 
 const char *store_packed_why(const struct store_packed *packed)
 {
-	return packed->why;
+	return __atomic_load_n(&packed->why, __ATOMIC_RELAXED);
 }
 
 /* ---- frames ---- */
@@ -246,7 +246,7 @@ static bool need_frame(struct store_packed *packed, uint64_t frame)
 	if (!packed->is_there[frame]) {
 		why = unpack(packed, frame);
 		if (why)
-			packed->why = why;
+			__atomic_store_n(&packed->why, why, __ATOMIC_RELAXED);
 		else
 			__atomic_store_n(&packed->is_there[frame], 1, __ATOMIC_RELEASE);
 	}

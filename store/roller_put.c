@@ -3,8 +3,7 @@
  * roller_put.c - what the rollers have made into a transaction, what late records have torn out of the file,
  * and, at the end, the crowd.
  */
-#include <errno.h>
-
+#include "store/made.h"
 #include "store/roller_state.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* a crowd's buckets end before it */
@@ -54,22 +53,6 @@ void store_rollers_crowd(struct store_rollers *rollers, const struct store_strea
 }
 
 /* ---- into a transaction ---- */
-
-static int put_made(const struct store_roller *roller, MDB_txn *txn, MDB_dbi rolls)
-{
-	int rc = roller->made.failed ? ENOMEM : 0;
-
-	for (size_t at = 0; at < roller->made.size && !rc;) {
-		uint8_t *bytes = roller->made.data + at;
-		MDB_val key = {STORE_KEY_ROLL_BYTES, bytes};
-		MDB_val value = {store_load32(bytes + STORE_KEY_ROLL_BYTES),
-			bytes + STORE_KEY_ROLL_BYTES + sizeof(uint32_t)};
-
-		rc = mdb_put(txn, rolls, &key, &value, 0);
-		at += STORE_KEY_ROLL_BYTES + sizeof(uint32_t) + value.mv_size;
-	}
-	return rc;
-}
 
 static int delete_roll(MDB_txn *txn, MDB_dbi rolls, const struct store_key_roll *key)
 {
@@ -129,7 +112,7 @@ int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls
 		if (!roller)
 			continue;
 		rc = delete_torn(roller, rollers->thinned_ns, txn, rolls);
-		rc = rc ? rc : put_made(roller, txn, rolls);
+		rc = rc ? rc : store_made_put(&roller->made, txn, rolls);
 	}
 	if (!rc && rollers->head.streams)
 		rc = store_crowd_put(&rollers->crowd, &rollers->head, txn, rolls);

@@ -41,7 +41,7 @@ struct store_roller {
 	unsigned base;
 	unsigned pieces;	     /* in the bucket of the base */
 	struct roller_bucket *sizes; /* [STORE_LINE_ROLL_SIZES]; NULL: sweeps for the crowd alone */
-	struct store_bytes made;     /* to be put: | key | size u32 | value | ... */
+	struct store_bytes made;     /* to be put, see made.h */
 	struct store_bytes value;
 	uint64_t torn_ns; /* rollups that reach beyond it are to be deleted; UINT64_MAX: none */
 };

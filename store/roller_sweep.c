@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "store/made.h"
 #include "store/roller_state.h"
 
 #define PIECES_MANY 12000u /* in a bucket: smaller ones from now on */
@@ -48,18 +49,10 @@ static void made_add(struct store_roller *roller, unsigned size)
 		.stream = roller->stream,
 		.kind = STORE_ROLL_LINE,
 		.shift = (uint8_t)roller_shift(size)};
-	uint8_t bytes[STORE_KEY_ROLL_BYTES];
-	uint32_t length;
 
-	store_key_roll_put(bytes, &key);
 	store_bytes_begin_sealed(&roller->value);
 	store_line_roll_put(&roller->value, &key, &roller->line.rules, &bucket->sums);
-	store_bytes_seal(&roller->value, bytes, sizeof bytes);
-	length = (uint32_t)roller->value.size;
-	roller->made.failed |= roller->value.failed;
-	store_bytes_put(&roller->made, bytes, sizeof bytes);
-	store_bytes_put(&roller->made, &length, sizeof length);
-	store_bytes_put(&roller->made, roller->value.data, length);
+	store_made_add(&roller->made, &key, &roller->value);
 }
 
 /* A bucket of the size below is finished: it becomes part of this one. */

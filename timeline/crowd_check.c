@@ -203,9 +203,6 @@ static int check_part(struct run *run, unsigned p, uint64_t *rollups, struct err
 	if (code != 1 || check.head.begin_ns >= check.head.end_ns)
 		return code < 0 ? code : 0;
 	check.first = check.head.begin_ns >> check.head.shift;
-	if ((check.head.end_ns - 1 - (check.first << check.head.shift)) >> check.head.shift >=
-		STORE_CROWD_BUCKETS)
-		return differs(&check, error);
 	check.count = (uint32_t)(((check.head.end_ns - 1) >> check.head.shift) - check.first) + 1;
 	check.buckets = calloc(check.count, sizeof *check.buckets);
 	code = check.buckets ? check_smallest(&check, error) : error_memory(error);

@@ -191,15 +191,23 @@ static int section_of(const struct dwarf_package *package, uint32_t kind)
 	}
 }
 
-/* 1 + the unit's row, 0: it is not there. An index has few slots; they are looked through. */
+/* 1 + the unit's row, 0: it is not there. The slots are a hash table: of a power of two, each id steps
+ * through it by a stride of its own until a slot is empty (DWARF 5, 7.3.5.3). */
 static uint32_t row_find(const struct dwarf_package *package, uint64_t id)
 {
-	for (uint32_t slot = 0; slot < package->slots; slot++) {
+	uint32_t mask = package->slots - 1, slot = (uint32_t)id & mask,
+		 stride = (uint32_t)(id >> 32 & mask) | 1;
+
+	if (!package->slots || package->slots & mask)
+		return 0;
+	for (uint32_t tries = 0; tries < package->slots; tries++, slot = (slot + stride) & mask) {
 		uint32_t row = u32_at(package->index, 16 + (size_t)package->slots * 8 + (size_t)slot * 4);
 		uint64_t known;
 
 		memcpy(&known, package->index.at + 16 + (size_t)slot * 8, sizeof known);
-		if (known == id && row && row <= package->units)
+		if (!row || row > package->units)
+			return 0;
+		if (known == id)
 			return row;
 	}
 	return 0;

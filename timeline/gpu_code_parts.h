@@ -48,6 +48,7 @@ struct gpu_inline {
 	const char *file; /* of the call; NULL: not known */
 	uint32_t line;
 	uint32_t outer; /* 1 + the call around it, 0: none */
+	uint32_t depth; /* 1: none is around it */
 };
 
 struct gpu_code {

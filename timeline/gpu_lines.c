@@ -227,7 +227,7 @@ static void table_new(struct unit *unit, struct cursor *in, bool is_files)
 #define NVIDIA_INLINED_CALL \
 	0x90 /* row of the call, counted from 1 in its sequence; offset of the name; 0: none */
 #define INLINES_MAX (1u << 20)
-#define INLINE_DEPTH_MAX 60u
+#define INLINE_DEPTH_MAX 60u /* deeper ones are taken for what they are in */
 
 struct registers {
 	uint64_t address, file;
@@ -263,10 +263,14 @@ static uint32_t call_put(struct unit *unit, uint64_t row, const char *name)
 {
 	struct gpu_code *code = unit->code;
 	const struct gpu_line *at;
+	uint32_t depth;
 
 	if (!row || row > code->line_count - unit->row)
 		return 0;
 	at = &code->lines[unit->row + row - 1];
+	depth = at->call ? code->inlines[at->call - 1].depth + 1 : 1;
+	if (depth > INLINE_DEPTH_MAX)
+		return at->call;
 	for (size_t i = code->inline_count; i-- > 0 && code->inline_count - i <= 16;)
 		if (code->inlines[i].line == at->line && code->inlines[i].file == at->file &&
 			code->inlines[i].outer == at->call && !strcmp(code->inlines[i].name, name))
@@ -281,8 +285,8 @@ static uint32_t call_put(struct unit *unit, uint64_t row, const char *name)
 		code->inlines = inlines;
 		code->inline_room = room;
 	}
-	code->inlines[code->inline_count++] =
-		(struct gpu_inline){.name = name, .file = at->file, .line = at->line, .outer = at->call};
+	code->inlines[code->inline_count++] = (struct gpu_inline){
+		.name = name, .file = at->file, .line = at->line, .outer = at->call, .depth = depth};
 	return (uint32_t)code->inline_count;
 }
 

@@ -189,6 +189,8 @@ static int archive(const struct new_run *new_run, const char *from, struct error
 		    (int)(dot ? dot - name : (ptrdiff_t)strlen(name)), name) < 0)
 		return error_memory(error);
 	note(path, "", false);
+	note(path, STORE_ARCHIVE_MAKING, false);
+	note(path, STORE_ARCHIVE_MAKING "-lock", false);
 	rc = store_archive(from, path, error);
 	free(path);
 	return rc;

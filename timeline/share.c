@@ -192,8 +192,11 @@ _Noreturn static void be_child(const struct job *job, uint32_t from, uint32_t to
 	_exit(0);
 }
 
-static int child_start(struct child *child, const struct job *job, uint32_t from, uint32_t to)
+/* The next of them. It lets go of the others' pipes: who is let go must find its own without a reader. */
+static int child_start(
+	struct child *children, uint32_t number, const struct job *job, uint32_t from, uint32_t to)
 {
+	struct child *child = &children[number];
 	int ends[2];
 
 	if (pipe(ends))
@@ -201,6 +204,8 @@ static int child_start(struct child *child, const struct job *job, uint32_t from
 	child->pid = fork();
 	if (child->pid == 0) {
 		close(ends[0]);
+		for (uint32_t i = 1; i < number; i++)
+			close(children[i].from);
 		be_child(job, from, to, ends[1]);
 	}
 	close(ends[1]);
@@ -253,7 +258,7 @@ static int share_forked(const struct job *job, struct window *window, uint32_t p
 	uint32_t started = 1, mine;
 	int code;
 
-	while (started < parts && child_start(&children[started], job, stretch(job->count, parts, started),
+	while (started < parts && child_start(children, started, job, stretch(job->count, parts, started),
 					  stretch(job->count, parts, started + 1)) == 0)
 		started++;
 	mine = stretch(job->count, parts, 1);

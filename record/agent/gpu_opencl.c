@@ -382,11 +382,9 @@ static cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, c
 	cl_int result = opencl_next.clSetKernelArgSVMPointer(kernel, index, value);
 	struct opencl_range range;
 
-	if (result)
-		return result;
-	if (!value || opencl_memory_range(value, &range))
+	if (!result && (!value || opencl_memory_range(value, &range)))
 		opencl_kernel_argument(kernel, index, value);
-	else /* somewhere in an allocation */
+	else if (!result) /* somewhere in an allocation */
 		opencl_kernel_argument_unknown(kernel, index);
 	return result;
 }

@@ -107,7 +107,8 @@ static struct site *site_make(uint32_t root, const struct unwind_frame *frames, 
 	}
 	site->root = root;
 	site->count = count;
-	memcpy(site->frames, frames, count * sizeof(*frames));
+	for (unsigned i = 0; i < count; i++)
+		site->frames[i] = frames[i];
 	return site;
 }
 

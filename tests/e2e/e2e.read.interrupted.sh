@@ -5,7 +5,9 @@
 hpct-simulate -o run.hpct --shape gpu --records 3000000 --streams 4
 mkfifo pipe
 
-# interrupt SIGNAL COMMAND... : once the new run's hidden directory is there
+seen='place/.new.hpct.*' # the new run's hidden directory
+
+# interrupt SIGNAL COMMAND... : once what $seen names is there
 interrupt() {
 	local signal=$1 pid got=0
 	shift
@@ -15,11 +17,11 @@ interrupt() {
 	exec 7>pipe
 	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tbytes\tweight\tmetric\tvalue\tattributes\n' >&7
 	for _ in $(seq 1000); do
-		compgen -G 'place/.new.hpct.*' >/dev/null && break
+		compgen -G "$seen" >/dev/null && break
 		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.01
 	done
-	check "$*: nothing was begun: $(ls -A place)" compgen -G 'place/.new.hpct.*' >/dev/null
+	check "$*: nothing was begun: $(ls -A place)" compgen -G "$seen" >/dev/null
 	kill -s "$signal" "$pid"
 	wait "$pid" 2>/dev/null || got=$?
 	exec 7>&-
@@ -32,6 +34,7 @@ for signal in TERM HUP; do
 	interrupt $signal hpct-slice run.hpct
 done
 interrupt TERM hpct-import --from tsv -
+seen='place/.new.hpct.*/*.mdz.tmp' interrupt TERM hpct-slice run.hpct --archive
 # Killed outright it cannot clear away; what it leaves does not look like a run.
 mkdir place
 hpct-slice run.hpct -o place/new.hpct &

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/crowd.h"
 #include "store/reader.h"
 #include "store/writer.h"
 
@@ -166,11 +167,33 @@ static void test_reader(void **unused)
 	unlink(lock_path);
 }
 
+/* A commit does without the sums of all streams' lines. */
+static void test_crowd(void **unused)
+{
+	const struct store_crowd_head head = {
+		.streams = STORE_CROWD_STREAMS, .begin_ns = 0, .end_ns = UINT64_C(1) << 30};
+	struct store_crowd crowd = {0};
+
+	(void)unused;
+	for (uint32_t i = 0; i < 64; i++)
+		store_crowd_add(&crowd, &(struct line_piece){.begin_ns = (uint64_t)i << 24,
+						.end_ns = (uint64_t)(i + 1) << 24,
+						.context = i,
+						.state = EXTENT_WORK});
+	assert_false(crowd.is_bad);
+	allocations_left = 0;
+	assert_int_equal(store_crowd_put(&crowd, &head, NULL, 0), 0);
+	allocations_left = -1;
+	assert_true(crowd.is_bad);
+	store_crowd_fini(&crowd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writer),
 		cmocka_unit_test(test_reader),
+		cmocka_unit_test(test_crowd),
 	};
 
 	snprintf(path, sizeof path, "/tmp/hpct-memory-%d.mdb", (int)getpid());

@@ -20,6 +20,7 @@
 #define CONTEXTS 12u
 #define WINDOWS 12
 #define PERIOD_NS 1000000u
+#define PATIENCE_S 60
 
 struct made {
 	struct small_run small;
@@ -323,34 +324,27 @@ static struct store_bytes lie(struct store_reader *reader, const struct store_ke
 	return bytes;
 }
 
-/* False: nothing of that size could be changed. */
-static bool check_lie(const struct made *made, unsigned shift)
+/* The run with a lie in the place of what stands there, and a head that says this; NULL: nothing of that size
+ * could be changed. */
+static struct run *lied_to(
+	const struct made *made, const struct store_key_roll *key, const struct store_crowd_head *head)
 {
 	struct store_reader *reader = made->small.run->parts[0].reader;
-	struct store_crowd_head head;
-	struct store_key_roll key = {.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD};
 	struct store_slice value;
-	struct store_bytes bytes;
+	struct store_bytes bytes = {0};
 	struct error error = {0};
 	uint8_t key_bytes[STORE_KEY_ROLL_BYTES], *old;
 	char path[128];
 	struct run *run;
-	uint64_t rollups;
 
-	if (store_crowd_head(reader, &head, &error) != 1)
-		return false;
-	key.shift = (uint8_t)(shift ? shift : head.shift);
-	if (!shift)
-		key.begin_ns = store_bucket_of(head.begin_ns / 2 + head.end_ns / 2, head.shift);
-	store_key_roll_put(key_bytes, &key);
+	store_key_roll_put(key_bytes, key);
 	if (store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key_bytes,
 		    sizeof key_bytes, &value, &error) != 1)
-		return false;
-	bytes = lie(reader, &key, &head, value.size);
+		return NULL;
 	for (int tries = 0; !bytes.size && tries < 40; tries++)
-		bytes = lie(reader, &key, &head, value.size);
+		bytes = lie(reader, key, head, value.size);
 	if (!bytes.size)
-		return false;
+		return NULL;
 	old = malloc(value.size);
 	memcpy(old, value.bytes, value.size);
 	snprintf(path, sizeof path, "%s/node-1.mdb", made->small.path);
@@ -359,6 +353,26 @@ static bool check_lie(const struct made *made, unsigned shift)
 	store_bytes_fini(&bytes);
 	if (run_open(&run, made->small.path, NULL, &error))
 		fail_msg("%s", error.text);
+	return run;
+}
+
+/* False: nothing of that size could be changed. */
+static bool check_lie(const struct made *made, unsigned shift)
+{
+	struct store_crowd_head head;
+	struct store_key_roll key = {.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD};
+	struct error error = {0};
+	struct run *run;
+	uint64_t rollups;
+
+	if (store_crowd_head(made->small.run->parts[0].reader, &head, &error) != 1)
+		return false;
+	key.shift = (uint8_t)(shift ? shift : head.shift);
+	if (!shift)
+		key.begin_ns = store_bucket_of(head.begin_ns / 2 + head.end_ns / 2, head.shift);
+	run = lied_to(made, &key, &head);
+	if (!run)
+		return false;
 	/* The seal is right: the store itself finds nothing. */
 	if (store_reader_check(run->parts[0].reader, &error))
 		fail_msg("%s", error.text);
@@ -385,10 +399,56 @@ static void test_lie(void **state)
 	assert_true(lies[0] && lies[1]);
 }
 
+/* Of so many buckets that nobody could look for them all. */
+static bool check_fine(const struct made *made)
+{
+	const struct store_key_roll key = {
+		.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD, .shift = STORE_SHIFT_MAX};
+	struct store_crowd_head head;
+	struct error error = {0};
+	struct window *window;
+	struct run *run;
+
+	if (store_crowd_head(made->small.run->parts[0].reader, &head, &error) != 1)
+		return false;
+	head.shift = 1;
+	run = lied_to(made, &key, &head);
+	if (!run)
+		return false;
+	assert_int_equal(window_new(&window, run, &error), 0);
+	alarm(PATIENCE_S); /* who looks for them all dies */
+	assert_int_equal(window_add_times(window,
+				 (const uint32_t[STREAMS]){
+					 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17},
+				 STREAMS, head.begin_ns + 1, head.end_ns, &error),
+		-ERROR_RUN);
+	alarm(0);
+	assert_non_null(strstr(error.text, "the head of the crowd"));
+	window_free(window);
+	run_close(run);
+	return true;
+}
+
+static void test_too_fine(void **state)
+{
+	unsigned lies = 0;
+
+	(void)state;
+	small_seed("too fine");
+	for (int round = 0; round < ROUNDS && !lies; round++) {
+		struct made made;
+
+		make(&made, false);
+		lies += check_fine(&made);
+		small_end(&made.small);
+	}
+	assert_true(lies);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_order), cmocka_unit_test(test_late), cmocka_unit_test(test_lie)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order), cmocka_unit_test(test_late),
+		cmocka_unit_test(test_lie), cmocka_unit_test(test_too_fine)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,9 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include <elf.h>
+
+#include "store/bytes.h"
 #include "timeline/gpu_code.h"
 
 #define MUTANTS 4000
@@ -190,10 +193,89 @@ static void test_kernels_of_a_run(void **state)
 	free(bytes);
 }
 
+/* ---- calls inlined in calls inlined in calls ... ---- */
+
+#define CALLS 2000u
+#define STRINGS "\0.debug_line\0.debug_str\0.shstrtab"
+
+static void put_u32(struct store_bytes *out, uint32_t value)
+{
+	store_bytes_put(out, &value, sizeof value);
+}
+
+/* A table of lines whose every row is a call inlined in the row before. */
+static void put_lines(struct store_bytes *out)
+{
+	/* least bytes, is_stmt, line base and range, first special opcode, lengths of 1 to 9; no directories,
+	 * one file */
+	static const uint8_t head[] = {1, 1, 0, 1, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 'f', 0, 0, 0, 0, 0};
+	size_t begin = out->size;
+	uint32_t size;
+
+	put_u32(out, 0);
+	store_bytes_put(out, &(uint16_t){2}, 2);
+	put_u32(out, sizeof head);
+	store_bytes_put(out, head, sizeof head);
+	for (uint32_t row = 1; row <= CALLS; row++) {
+		static const uint8_t next[] = {2, 16, 1}; /* advance_pc 16, copy */
+
+		store_bytes_put(out, next, sizeof next);
+		store_bytes_put(out, (uint8_t[]){0, 5, 0x90}, 3);
+		store_bytes_put(out, (uint8_t[]){(uint8_t)(row | 0x80), (uint8_t)(row >> 7 | 0x80), 0, 0}, 4);
+	}
+	size = (uint32_t)(out->size - begin - 4);
+	memcpy(out->data + begin, &size, sizeof size);
+}
+
+static void section_put(struct store_bytes *headers, uint32_t name, uint32_t type, size_t at, size_t size)
+{
+	store_bytes_put(headers,
+		&(Elf64_Shdr){.sh_name = name, .sh_type = type, .sh_offset = at, .sh_size = size},
+		sizeof(Elf64_Shdr));
+}
+
+static void test_deep_calls(void **state)
+{
+	Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+		.e_machine = EM_CUDA,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 4,
+		.e_shstrndx = 3};
+	static struct gpu_frame frames[CALLS + 1];
+	struct store_bytes bytes = {0}, headers = {0};
+	struct error error = {0};
+	struct gpu_code *code;
+	size_t lines_end;
+
+	(void)state;
+	store_bytes_put(&bytes, &header, sizeof header);
+	put_lines(&bytes);
+	lines_end = bytes.size;
+	store_bytes_put(&bytes, STRINGS, sizeof STRINGS);
+	section_put(&headers, 0, SHT_NULL, 0, 0);
+	section_put(&headers, 1, SHT_PROGBITS, sizeof header, lines_end - sizeof header);
+	section_put(&headers, 13, SHT_PROGBITS, lines_end, 1);
+	section_put(&headers, 24, SHT_STRTAB, lines_end, sizeof STRINGS);
+	header.e_shoff = bytes.size;
+	memcpy(bytes.data, &header, sizeof header);
+	store_bytes_put(&bytes, headers.data, headers.size);
+	assert_int_equal(gpu_code_open(&code, bytes.data, bytes.size, &error), 0);
+	for (uint32_t row = 1; row <= CALLS; row++) {
+		unsigned depth = gpu_code_chain(code, row * 16, frames, CALLS + 1);
+
+		assert_int_equal(depth, row <= 60 ? row : 61); /* the row itself, and what is around it */
+		assert_string_equal(frames[depth - 1].file, "f");
+	}
+	gpu_code_close(code);
+	store_bytes_fini(&bytes);
+	store_bytes_fini(&headers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions_and_lines),
-		cmocka_unit_test(test_broken_ones), cmocka_unit_test(test_kernels_of_a_run)};
+		cmocka_unit_test(test_broken_ones), cmocka_unit_test(test_kernels_of_a_run),
+		cmocka_unit_test(test_deep_calls)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * made.h - rollups that are made and wait for a transaction, in a row: | key | size u32 | value | key | ...
+ */
+#ifndef STORE_MADE_H
+#define STORE_MADE_H
+
+#include <lmdb.h>
+
+#include "store/bytes.h"
+#include "store/key.h"
+
+/* Seals what was put behind store_bytes_begin_sealed() and adds it. */
+void store_made_add(struct store_bytes *made, const struct store_key_roll *key, struct store_bytes *value);
+/* Puts them all: LMDB's code, ENOMEM where one could not be added. */
+int store_made_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls);
+
+#endif
