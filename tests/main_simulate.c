@@ -16,6 +16,7 @@ static const struct option options[] = {
 	{"seed", required_argument, NULL, 'e'},
 	{"shape", required_argument, NULL, 'p'},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{0},
 };
 
@@ -33,7 +34,8 @@ static void help(void)
 	     "                     odd    every odd name, time and value that is allowed\n"
 	     "      --streams N    default 4\n"
 	     "      --records N    in all, about; default 10000\n"
-	     "      --seed S       default 1");
+	     "      --seed S       default 1\n"
+	     "  -h, --help   -V, --version");
 }
 
 /* A whole number in decimal; false when it is none or out of bounds. */
@@ -52,7 +54,8 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 	uint64_t number = 0;
 	int option, is_good = 1;
 
-	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "o:hV", options, NULL)) != -1) {
 		switch (option) {
 		case 'o':
 			chosen->run = optarg;
@@ -73,8 +76,13 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 		case 'h':
 			help();
 			exit(0);
+		case 'V':
+			puts("hpct-simulate " HPCT_VERSION);
+			exit(0);
 		default:
-			return error_set(error, ERROR_USAGE, "wrong usage; --help shows how");
+			return error_set(error, ERROR_USAGE,
+				"%s is no option, or has no value; hpct-simulate --help lists them",
+				argv[optind - 1]);
 		}
 		if (!is_good)
 			return error_set(error, ERROR_USAGE,

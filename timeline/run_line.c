@@ -188,7 +188,8 @@ static int learn(struct run *run, struct run_line_state *stream, struct error *e
 		code = reach(run, stream, error);
 	if (code)
 		return code;
-	/* Without records (of a slice, of a stream that lies outside) it is the moment that the stream says. */
+	/* Without records (of a slice, of a stream that lies outside) it is the moment that the stream says.
+	 */
 	is_told = has_life || !line->last_ns;
 	line->begin_ns = is_told ? s->begin_ns : line->first_ns;
 	line->end_ns = is_told ? s->end_ns : line->last_ns;
