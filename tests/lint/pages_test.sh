@@ -39,4 +39,8 @@ for page in man/*.1; do
 		[ -f "man/$other.1" ] || missing "$page" "$other(1)"
 	done < <(sed -n 's/^\.Xr \(hpct[a-z-]*\) 1.*/\1/p' "$page" | sort -u)
 done
+for sample in samples/*.{c,cc,cu,f90,py}; do
+	name=$(basename "$sample")
+	grep -qE "\`(${name%.*}|$name)[\`,]" samples/README.md || { echo "samples/README.md has no line for $sample" && failed=1; }
+done
 exit "$failed"
