@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/simulate.h"
 
@@ -90,6 +91,9 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 	}
 	if (optind != argc || !chosen->run)
 		return error_set(error, ERROR_USAGE, "say where with -o RUN.hpct; --help shows how");
+	if (!access(chosen->run, F_OK))
+		return error_set(error, ERROR_USAGE,
+			"%s exists and is not overwritten; choose another name with -o", chosen->run);
 	return 0;
 }
 

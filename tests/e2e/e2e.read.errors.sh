@@ -59,6 +59,8 @@ code "hpct-link, unknown option" 125 hpct-link --no-such-option
 sentence "hpct-link, unknown option"
 code "hpct-simulate, unknown option" 2 hpct-simulate --no-such-option
 sentence "hpct-simulate, unknown option"
+code "hpct-simulate over a run" 2 hpct-simulate -o good.hpct
+sentence "hpct-simulate over a run"
 
 # A run of somebody else's, which is for its owner alone: what it is, and what lifts that.
 cp -r good.hpct locked.hpct && chmod 755 . locked.hpct && chmod 000 locked.hpct/*.mdb
@@ -77,6 +79,26 @@ else
 	echo "another user cannot run the programs here: unreadable runs were not tried"
 fi
 chmod -R u+rwX locked.hpct closed.hpct
+# One chunk is damaged: the sentence sends to other streams, and these are there.
+tab=$'\t'
+{
+	echo "stream${tab}track${tab}begin_ns${tab}path${tab}weight${tab}metric"
+	for thread in 0 1; do
+		seq 1 3000 | awk -v OFS="$tab" -v t=$thread '{ print "cpu:h/-/1.0/" t, "samples", $1 * 1000 + $1 * $1 % 977, "main;f" $1 * t % 97, $1 % 613, "CPUTIME" }'
+	done
+} >two.tsv
+hpct-import --from tsv two.tsv || fail "import of two streams"
+store=$(echo two.hpct/*.mdb) found=
+for ((page = $(stat -c %s "$store") / 4096 - 1; page > 1; page--)); do
+	cp "$store" whole.mdb
+	printf 'damage' | dd of="$store" bs=1 seek=$((page * 4096 + 2000)) conv=notrunc status=none
+	hpct-slice two.hpct --format tsv >out 2>err || found=$(grep -c -- '--streams' err)
+	[ "${found:-0}" -eq 0 ] || break
+	cp whole.mdb "$store"
+done
+check "a damaged chunk was met" [ "${found:-0}" -eq 1 ]
+sentence "a damaged chunk"
+check "the other stream can be read" eval "hpct-slice two.hpct --streams thread=0 >out 2>&1 || hpct-slice two.hpct --streams thread=1 >out 2>&1"
 code "import of rubbish" 4 hpct-import --from tsv -o r.hpct /dev/urandom
 sentence "import of rubbish"
 printf 'stream\ttrack\nx\ty\n' >half.tsv

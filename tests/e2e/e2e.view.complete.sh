@@ -31,6 +31,7 @@ in_page() { # OPTION PAGE : -x, -long or --long as mdoc writes it
 for program in "$HPCT_BIN"/hpct-*; do
 	name=${program##*/}
 	[ -f "$HPCT_SOURCE/man/$name.1" ] || fail "$name has no manual page"
+	_hpct_options "$name" >options # asks --help once for all that follow
 	for option in $(helped "$name") $(paged "$name"); do
 		[[ " $(complete_words "$name" "$option") " == *" $option "* ]] || fail "bash does not offer $option of $name"
 		in_page "$option" "$name" || in_page "$option" hpct || fail "man/$name.1 says nothing of $option"
