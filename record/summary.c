@@ -133,6 +133,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
+	summary->shared += process->shared_hits;
 	summary->weight_ns += process->weight_ns;
 	summary->handler_ns += process->handler_ns;
 	summary->never_started +=
@@ -240,6 +241,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"threads", summary->threads},
 		{"signals", summary->signals},
 		{"overruns", summary->overruns},
+		{"samples_shared", summary->shared},
 		{"samples", summary->samples},
 		{"samples_lost", summary->lost},
 		{"samples_partial", summary->partial},
