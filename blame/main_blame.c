@@ -192,9 +192,11 @@ static const struct program program = {
 	.refused = "metric op",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "KEY is function (default), path, line, module or mark. In every interval in which no queue "
-		 "of a\n"
-		 "process works, the threads at work share it equally; <nobody active> is the rest.\n",
+	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction or mark. In "
+		 "every\n"
+		 "interval in which no queue of a process works, the threads at work share it equally; "
+		 "<nobody\n"
+		 "active> is the rest.\n",
 	.work = work,
 };
 

@@ -3,12 +3,20 @@
 # hpct.bash - completes hpct and hpct-VERB in bash. The options are those that --help prints, which is made from the
 # same table that parses them; runs are the *.hpct here.
 
+# Options that the manual page has, and --help has no line for.
+_hpct_more() {
+	case $1 in
+	hpct-record) echo --cuda --cuda-graphs --force --memleak-prob --sampler --trace --unwinder --with-sources ;;
+	hpct-link) echo --io ;;
+	esac
+}
+
 # Options of a program, a word each; asked once in a shell.
 _hpct_options() {
 	local name=_hpct_of_${1//[^a-z]/_}
 	if [ -z "${!name-}" ]; then
 		printf -v "$name" '%s' "$("$1" --help 2>/dev/null | grep -oE -- '(^|[[:space:],(])--?[a-zA-Z][a-z-]*' |
-			grep -oE -- '--?[a-zA-Z].*' | sort -u | tr '\n' ' ')"
+			grep -oE -- '--?[a-zA-Z].*' | sort -u | tr '\n' ' ') $(_hpct_more "$1")"
 	fi
 	printf '%s' "${!name}"
 }
@@ -28,6 +36,10 @@ _hpct_values() {
 	--shape) echo cpu gpu mixed odd ;;
 	--colors) echo 256 16 8 0 ;;
 	--align) echo begin ;;
+	--sampler) echo auto timer trap overflow perf ;;
+	--cuda) echo yield hold ;;
+	--cuda-graphs) echo node graph ;;
+	--unwinder) echo own libunwind ;;
 	--op) echo kernel copy set sync blocked ;;
 	esac
 }

@@ -153,6 +153,7 @@ static int options_parse(struct plan *plan, int argc, char **argv)
 {
 	int letter;
 
+	opterr = 0;
 	while ((letter = getopt_long(argc, argv, "+vhV", long_options, NULL)) != -1) {
 		switch (letter) {
 		case 'm':
@@ -192,8 +193,11 @@ int main(int argc, char **argv)
 		return fputs(help, stdout) < 0;
 	if (letter == 'V')
 		return puts("hpct-link " HPCT_VERSION) < 0;
-	if (letter)
+	if (letter) {
+		fprintf(stderr, "hpct-link: %s is no option, or has no value; hpct-link --help lists them\n",
+			argv[optind - 1]);
 		return LAUNCH_FAILED;
+	}
 	if (!plan.command[0] && (plan.check || !plan.print)) {
 		fputs(plan.check ? "hpct-link: --check: no program is named\n"
 				 : "hpct-link: no link command; as in: hpct-link gcc -static -o app app.o\n",

@@ -6,9 +6,10 @@
  *   write_plain   100 x 1000              -
  *   write_parts   10 x (3 + 4000)         -                    writev
  *   write_buffer  1000 x 24               -                    fwrite
- *   read_plain    -                       100000, by 4096      the last call but one is short, the last moves
- * 0 read_buffer   -                       40030, by 10         fread read_lines    - 3000 x 8 getline echo 2
- * threads x 500 x 16    the same             a pipe
+ *   read_plain    -                       100000, by 4096      the last call moves 0
+ *   read_buffer   -                       40030, by 10         fread
+ *   read_lines    -                       3000 x 8             getline
+ *   echo          2 threads x 500 x 16    the same             a pipe
  *
  * It prints what was written and read; the output itself is written, too.
  */

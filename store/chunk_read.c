@@ -498,9 +498,9 @@ static bool decode(struct job *job, unsigned asked, struct error *error)
 static int damage_error(const struct job *job, struct error *error)
 {
 	return error_set(error, ERROR_RUN,
-		"the store is damaged: the chunk of stream %u at %llu ns has %s; hpct-info --check lists "
-		"what can "
-		"still be read",
+		"the store is damaged: the chunk of stream %u at %llu ns has %s; restore it from a copy, or "
+		"read "
+		"other streams with --streams",
 		job->header.stream, (unsigned long long)job->chunk->bucket_ns, job->damage);
 }
 

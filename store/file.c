@@ -455,7 +455,8 @@ int store_file_open(struct store_file **file_out, const char *path, struct error
 		return error_memory(error);
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0) {
-		rc = error_set(error, ERROR_RUN, "cannot open '%s': %s", path, strerror(errno));
+		rc = error_set(error, ERROR_RUN, "cannot open '%s': %s%s", path, strerror(errno),
+			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX" : "");
 		goto free_file;
 	}
 	if (!file_identify(file)) {

@@ -15,8 +15,7 @@
 
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error)
 {
-	return error_set(error, ERROR_RUN,
-		"'%s' is damaged (%s); hpct-info --check lists what can still be read",
+	return error_set(error, ERROR_RUN, "'%s' is damaged (%s); restore it from a copy",
 		store_file_path(reader->snapshot.file), what);
 }
 

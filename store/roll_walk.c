@@ -11,9 +11,7 @@
 static int bad_key(struct error *error)
 {
 	return error_set(error, ERROR_RUN,
-		"the store is damaged (a key of a chunk or a rollup); hpct-info --check lists what can still "
-		"be "
-		"read");
+		"the store is damaged (a key of a chunk or a rollup); restore it from a copy");
 }
 
 static int look_for_chunk(struct store_roll_walk *walk, struct head *head, struct error *error)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/simulate.h"
 
@@ -16,6 +17,7 @@ static const struct option options[] = {
 	{"seed", required_argument, NULL, 'e'},
 	{"shape", required_argument, NULL, 'p'},
 	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{0},
 };
 
@@ -33,7 +35,8 @@ static void help(void)
 	     "                     odd    every odd name, time and value that is allowed\n"
 	     "      --streams N    default 4\n"
 	     "      --records N    in all, about; default 10000\n"
-	     "      --seed S       default 1");
+	     "      --seed S       default 1\n"
+	     "  -h, --help   -V, --version");
 }
 
 /* A whole number in decimal; false when it is none or out of bounds. */
@@ -52,7 +55,8 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 	uint64_t number = 0;
 	int option, is_good = 1;
 
-	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "o:hV", options, NULL)) != -1) {
 		switch (option) {
 		case 'o':
 			chosen->run = optarg;
@@ -73,8 +77,13 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 		case 'h':
 			help();
 			exit(0);
+		case 'V':
+			puts("hpct-simulate " HPCT_VERSION);
+			exit(0);
 		default:
-			return error_set(error, ERROR_USAGE, "wrong usage; --help shows how");
+			return error_set(error, ERROR_USAGE,
+				"%s is no option, or has no value; hpct-simulate --help lists them",
+				argv[optind - 1]);
 		}
 		if (!is_good)
 			return error_set(error, ERROR_USAGE,
@@ -82,6 +91,9 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 	}
 	if (optind != argc || !chosen->run)
 		return error_set(error, ERROR_USAGE, "say where with -o RUN.hpct; --help shows how");
+	if (!access(chosen->run, F_OK))
+		return error_set(error, ERROR_USAGE,
+			"%s exists and is not overwritten; choose another name with -o", chosen->run);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ static const char help[] =
 	"  --debuginfod         ask the servers of DEBUGINFOD_URLS for what is not found here\n"
 	"  --no-loops           functions and inlined calls only\n"
 	"  --no-shared          neither use nor keep names shared between runs in ~/.cache/hpct\n"
-	"  --help, --version\n"
+	"  -h, --help   -V, --version\n"
 	"\n"
 	"An address is one of the file's program headers (a runtime address minus where the file was\n"
 	"loaded), hexadecimal, as addr2line takes it. Output is TSV, a row for each function, each call\n"
@@ -65,15 +65,7 @@ struct invocation {
 	int offset_count;
 };
 
-enum {
-	OPTION_DEBUG_PATH = 256,
-	OPTION_DEBUGINFOD,
-	OPTION_PIPE,
-	OPTION_NO_LOOPS,
-	OPTION_NO_SHARED,
-	OPTION_HELP,
-	OPTION_VERSION
-};
+enum { OPTION_DEBUG_PATH = 256, OPTION_DEBUGINFOD, OPTION_PIPE, OPTION_NO_LOOPS, OPTION_NO_SHARED };
 
 static const struct option options[] = {
 	{"exe", required_argument, NULL, 'e'},
@@ -82,8 +74,8 @@ static const struct option options[] = {
 	{"pipe", no_argument, NULL, OPTION_PIPE},
 	{"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
 	{"no-shared", no_argument, NULL, OPTION_NO_SHARED},
-	{"help", no_argument, NULL, OPTION_HELP},
-	{"version", no_argument, NULL, OPTION_VERSION},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
 	{0},
 };
 
@@ -112,12 +104,15 @@ static int option_take(struct invocation *call, int option, struct error *error)
 	case OPTION_NO_SHARED:
 		call->no_shared = true;
 		return 0;
-	case OPTION_HELP:
+	case 'h':
 		fputs(help, stdout);
 		return 1;
-	case OPTION_VERSION:
+	case 'V':
 		puts("hpct-names " HPCT_VERSION);
 		return 1;
+	case ':':
+		return error_set(
+			error, ERROR_USAGE, "%s needs a value; hpct-names --help says which", optarg);
 	default:
 		return error_set(error, ERROR_USAGE, "wrong option %s; hpct-names --help lists them", optarg);
 	}
@@ -128,8 +123,8 @@ static int invocation_read(struct invocation *call, int argc, char **argv, struc
 	int option, rc;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "e:", options, NULL)) >= 0) {
-		if (option == '?')
+	while ((option = getopt_long(argc, argv, ":e:hV", options, NULL)) >= 0) {
+		if (option == '?' || option == ':')
 			optarg = argv[optind - 1];
 		rc = option_take(call, option, error);
 		if (rc)
@@ -281,8 +276,12 @@ static int run_by_hand(struct invocation *call, struct names_worker *worker, str
 {
 	const char *slash = strrchr(call->file, '/');
 	struct table table = {.module = slash ? slash + 1 : call->file};
+	struct stat status;
 	int rc;
 
+	if (!stat(call->file, &status) && S_ISDIR(status.st_mode))
+		return error_set(error, ERROR_USAGE,
+			"%s is a directory: addresses are those of a program or library", call->file);
 	if (access(call->file, R_OK))
 		return error_set(error, ERROR_IO, "cannot read %s: %s", call->file, strerror(errno));
 	fputs("offset\tdepth\tkind\tname\tfile\tline\tsource\tstart\tlinkage\tdecl_file\tdecl_line\n",

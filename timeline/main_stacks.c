@@ -2,6 +2,9 @@
 /*
  * main_stacks.c - hpct-stacks: each stream's state and call path at one moment.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "timeline/program.h"
 #include "timeline/stacks.h"
 
@@ -16,6 +19,17 @@ static int take_at(void *own, const char *value, struct error *error)
 	(void)error;
 	choice->at = value;
 	return 0;
+}
+
+/* The option that was given, in a sentence about the one that it became. */
+static void name_option(struct error *error)
+{
+	char text[sizeof error->text];
+
+	if (strncmp(error->text, "--time", 6))
+		return;
+	snprintf(text, sizeof text, "--at%.*s", (int)(sizeof text - 5), error->text + 6);
+	strcpy(error->text, text);
 }
 
 /* The moment is a window that begins there: one syntax of time for all. */
@@ -34,6 +48,8 @@ static int find_moment(struct program_call *call, const char *at, uint64_t *time
 	rc = select_option(call->select, "time", window, error);
 	if (rc == 0)
 		rc = select_bind(call->select, call->run, error);
+	if (rc < 0)
+		name_option(error);
 	*time_ns = select_begin_ns(call->select);
 	return rc;
 }

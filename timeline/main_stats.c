@@ -190,12 +190,12 @@ static const struct program program = {
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
 	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, stream or "
-		 "op.\nTime is what each sample or "
-		 "span\n"
-		 "owns of its stream's line; states are rows too, and all rows sum to streams x window.\n"
-		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' time running or not, only "
-		 "waits "
-		 "...,\nby where they wait.\n",
+		 "op.\n"
+		 "Time is what each sample or span owns of its stream's line; states are rows too, and all "
+		 "rows\n"
+		 "sum to streams x window.\n"
+		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' time running or not, only\n"
+		 "waits ..., by where they wait.\n",
 	.work = work,
 };
 

@@ -167,7 +167,7 @@ static void print_help(const struct program *program)
 	if (program->uses & PROGRAM_SELECT)
 		print_selector(program);
 	for (size_t i = 0; i < SHARED_COUNT; i++)
-		if (is_used(program, &shared_options[i]) && shared_options[i].option.take != take_version)
+		if (is_used(program, &shared_options[i]))
 			print_option(&shared_options[i].option);
 	if (program->notes)
 		fputs(program->notes, stdout);

@@ -84,8 +84,9 @@ static int list(const char *path, bool (*wanted)(const char *), char ***names, s
 int run_find_stores(const char *path, char ***names, size_t *count, struct error *error)
 {
 	if (list(path, is_store_name, names, count))
-		return error_set(error, errno == ENOMEM ? ERROR_IO : ERROR_RUN, "%s cannot be read: %s", path,
-			strerror(errno));
+		return error_set(error, errno == ENOMEM ? ERROR_IO : ERROR_RUN, "%s cannot be read: %s%s",
+			path, strerror(errno),
+			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX" : "");
 	if (*count)
 		return 0;
 	run_find_free(*names, *count);

@@ -177,7 +177,7 @@ static int learn(struct run *run, struct run_line_state *stream, struct error *e
 {
 	const struct store_stream *s = &stream->r.s;
 	struct run_line *line = &stream->line;
-	bool has_life = s->end_ns > s->begin_ns;
+	bool has_life = s->end_ns > s->begin_ns, is_told;
 	int code;
 
 	if (!line->metric)
@@ -188,8 +188,11 @@ static int learn(struct run *run, struct run_line_state *stream, struct error *e
 		code = reach(run, stream, error);
 	if (code)
 		return code;
-	line->begin_ns = has_life ? s->begin_ns : line->first_ns;
-	line->end_ns = has_life ? s->end_ns : line->last_ns;
+	/* Without records (of a slice, of a stream that lies outside) it is the moment that the stream says.
+	 */
+	is_told = has_life || !line->last_ns;
+	line->begin_ns = is_told ? s->begin_ns : line->first_ns;
+	line->end_ns = is_told ? s->end_ns : line->last_ns;
 	if (line->end_ns != STORE_OPEN_NS)
 		line->complete_ns = line->end_ns;
 	else if (!line->complete_ns)

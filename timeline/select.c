@@ -33,8 +33,8 @@ static int bind_streams(struct select *select, struct error *error)
 		return error_set(
 			error, ERROR_EMPTY, "%s has no streams: nothing was recorded", run_path(select->run));
 	return error_set(error, ERROR_EMPTY,
-		"none of the %u streams of %s matches '%s'; hpct-info --streams lists them", count,
-		run_path(select->run), select->values[SELECT_OPTION_STREAMS]);
+		"none of the %u stream%s of %s matches '%s'; hpct-info --streams lists them", count,
+		count == 1 ? "" : "s", run_path(select->run), select->values[SELECT_OPTION_STREAMS]);
 }
 
 static bool list_matches(char *const *list, const char *name)

@@ -54,7 +54,10 @@ static int resolve_mark(struct run *run, const char *text, bool is_end, uint64_t
 	int code = mark_list(run, &arena, &marks, &count, error);
 
 	if (!code && !find_mark(marks, count, text, &mark))
-		code = error_set(error, ERROR_USAGE, "--time: %s has no mark '%s' (it has %zu marks)",
+		code = error_set(error, ERROR_USAGE,
+			count ? "--time: %s has no mark '%s' (it has %zu; hpct-slice --op mark,range lists "
+				"them)"
+			      : "--time: %s has no mark '%s' (it has no marks at all)",
 			run_path(run), text, count);
 	if (!code)
 		*ns = is_end ? mark->end_ns : mark->begin_ns;
@@ -151,6 +154,8 @@ int select_window_resolve(const struct select_window *window, struct run *run, u
 		return error_set(error, ERROR_USAGE, "--time: mark '%s' is a moment: write @%s.. or ..@%s",
 			end->mark, end->mark, end->mark);
 	if (*begin_ns > *end_ns && window->begin.kind != SELECT_LEFT_OUT && end->kind != SELECT_LEFT_OUT)
-		return error_set(error, ERROR_USAGE, "--time: the window ends before it begins");
+		return error_set(error, ERROR_USAGE,
+			"--time: the window ends before it begins, %.9f s before: write A..B with A first",
+			(double)(*begin_ns - *end_ns) / SECOND_NS);
 	return error_set(error, ERROR_EMPTY, "--time: nothing of %s lies in this window", run_path(run));
 }

@@ -208,7 +208,9 @@ static struct node *parse_term(struct parser *p)
 	term->field = find_field(name);
 	if (term->field == FIELD_COUNT) {
 		p->at = from;
-		return wrong(p, "no such field");
+		return wrong(p, "no such field (there are kind host rank pid generation thread tid device "
+				"context queue "
+				"name stream)");
 	}
 	p->at += is_not ? 2 : 1;
 	term = parse_values(p, term);

@@ -306,6 +306,8 @@ static uint32_t new_stream(
 	to.lost = to.partial = 0;
 	if (to.begin_ns < stream->cut.begin_ns)
 		to.begin_ns = stream->cut.begin_ns;
+	if (to.begin_ns > stream->cut.end_ns)
+		to.begin_ns = stream->cut.end_ns;
 	if (to.end_ns > stream->cut.end_ns)
 		to.end_ns = stream->cut.end_ns;
 	if (to.end_ns < to.begin_ns)

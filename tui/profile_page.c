@@ -178,12 +178,15 @@ size_t profile_page_line(const struct profile_page *page)
 
 /* ---- commands ---- */
 
-static void list_columns(struct session *session, const struct outline *outline)
+/* `asked`: what was asked for and is none of them, "" for nothing. */
+static void list_columns(struct session *session, const struct outline *outline, const char *asked)
 {
 	char text[SESSION_MESSAGE];
 	size_t used = 0;
 
 	text[0] = '\0';
+	if (*asked && outline->column_count)
+		used = (size_t)snprintf(text, sizeof(text), "'%.40s' is no column; there are ", asked);
 	for (size_t i = 0; i < outline->column_count && used < sizeof(text); i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s$%zu %s%s%s", i ? "   " : "", i,
 			outline->columns[i].name, outline->columns[i].text[0] ? " = " : "",
@@ -201,7 +204,7 @@ static int parse_column(struct session *session, const struct outline *outline, 
 	column = strtoul(value, &end, 10);
 	if (end != value && !*end && column < outline->column_count)
 		return (int)column;
-	list_columns(session, outline);
+	list_columns(session, outline, value);
 	return -1;
 }
 

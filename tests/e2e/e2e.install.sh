@@ -10,6 +10,10 @@ for program in hpct hpct-record hpct-info hpct-profile hpct-stats hpct-slice hpc
 	check "its man page is installed" [ -f "moved/share/man/man1/$program.1" ]
 	check "its completion is installed" [ -f "moved/share/bash-completion/completions/$program" ]
 done
+for page in moved/share/man/man1/*.1; do
+	program=$(basename "$page" .1)
+	check "$program, which has a page, is installed" [ -x "moved/bin/$program" ]
+done
 check "zsh's completion is installed" [ -f moved/share/zsh/site-functions/_hpct ]
 PATH=$work/moved/bin:/usr/bin:/bin
 record moved-run -- "$samples/exits" return 3 0.2

@@ -34,3 +34,14 @@ hpct-import --from tsv -o odd.hpct odd.tsv || fail "import of odd rows"
 again odd
 same "odd rows: as many come out as went in" "$(wc -l <odd.tsv)" "$(wc -l <odd.1)"
 check "odd names come out as they went in" grep -qF 'main;newline\nhere;\x1b[31mred' odd.1
+# A slice is as wide as its window, whatever lies outside: streams that are born later, or ended before.
+{
+	echo "stream${tab}track${tab}begin_ns${tab}end_ns${tab}path${tab}op"
+	row cpu:h/-/1.0/0 spans 5000000000 6000000000 '' monitored
+	row cpu:h/-/1.0/0 spans 5100000000 5900000000 main blocked
+	row cpu:h/-/1.0/1 spans 9000000000 9500000000 main blocked
+	row cpu:h/-/1.0/2 spans 1000000000 1500000000 main blocked
+} >apart.tsv
+hpct-import --from tsv apart.tsv || fail "import of streams far apart"
+hpct-slice apart.hpct --time 5.2s..5.4s -o within.hpct || fail "a window of one stream of three"
+same "a slice's begin and end" "5200000000 5400000000" "$(info within begin_ns) $(info within end_ns)"

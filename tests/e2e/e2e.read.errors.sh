@@ -3,7 +3,7 @@
 # Readers and bad input: one sentence, the right exit code, no crash.
 . "$(dirname -- "$0")/expect.sh"
 record good -- "$samples/exits" return 0 || fail "recording"
-readers="hpct-info hpct-profile hpct-stats hpct-slice hpct-stacks"
+readers="hpct-info hpct-profile hpct-stats hpct-slice hpct-stacks hpct-blame"
 mkdir empty.hpct notrun.hpct && echo hello >notrun.hpct/host-1.mdb && echo text >file.hpct
 cp -r good.hpct cut.hpct
 for file in cut.hpct/*.mdb; do
@@ -13,7 +13,7 @@ cp -r good.hpct torn.hpct
 for file in torn.hpct/*.mdb; do
 	dd if=/dev/urandom of="$file" bs=4096 seek=2 count=4 conv=notrunc status=none
 done
-for reader in $readers "hpct-view --print 80x24"; do
+for reader in $readers "hpct-view --print 80x24" "hpct-export --to folded" "hpct-diff good.hpct"; do
 	for run in missing.hpct empty.hpct notrun.hpct file.hpct cut.hpct; do
 		# shellcheck disable=SC2086
 		code "$reader $run" 4 $reader $run
@@ -30,18 +30,75 @@ for reader in $readers "hpct-view --print 80x24"; do
 	# shellcheck disable=SC2086
 	code "$reader good.hpct" 0 $reader good.hpct
 done
-for reader in hpct-profile hpct-stats hpct-slice; do
-	code "$reader, no stream matches" 3 $reader good.hpct --streams 'name=nobody'
+for reader in hpct-profile hpct-stats hpct-slice hpct-blame "hpct-export --to folded" "hpct-diff good.hpct"; do
+	# shellcheck disable=SC2086 # a reader and its options
+	set -- $reader
+	code "$reader, no stream matches" 3 "$@" good.hpct --streams 'name=nobody'
 	sentence "$reader, no stream matches"
-	code "$reader, empty window" 3 $reader good.hpct --time 3600s..3601s
+	code "$reader, empty window" 3 "$@" good.hpct --time 3600s..3601s
 	sentence "$reader, empty window"
-	code "$reader, window that ends before it begins" 2 $reader good.hpct --time 2s..1s
-	code "$reader, wrong time" 2 $reader good.hpct --time 1parsec..
+	code "$reader, window that ends before it begins" 2 "$@" good.hpct --time 2s..1s
+	code "$reader, wrong time" 2 "$@" good.hpct --time 1parsec..
 	sentence "$reader, wrong time"
-	code "$reader, wrong stream expression" 2 $reader good.hpct --streams 'name=a &'
-	code "$reader, wrong format" 2 $reader good.hpct --format xml
-	code "$reader, no match in monitored time" 0 $reader good.hpct --context 'nothing;like;this'
+	code "$reader, wrong stream expression" 2 "$@" good.hpct --streams 'name=a &'
+	code "$reader, unknown field" 2 "$@" good.hpct --streams 'colour=red'
+	sentence "$reader, unknown field"
+	check "$reader: the fields there are" grep -q 'rank.*thread.*queue' err
+	code "$reader, unknown mark" 2 "$@" good.hpct --time @nowhere
+	sentence "$reader, unknown mark"
+	code "$reader, wrong format" 2 "$@" good.hpct --format xml
+	code "$reader, no match in monitored time" 0 "$@" good.hpct --context 'nothing;like;this'
 done
+code "a moment that is none" 2 hpct-stacks good.hpct --at soon
+check "hpct-stacks names the option that was given" grep -q -- '--at' err
+code "addresses of a directory" 2 hpct-names good.hpct 0x10
+sentence "addresses of a directory"
+code "hpct-names, an option without its value" 2 hpct-names -e
+sentence "hpct-names, an option without its value"
+code "hpct-link, unknown option" 125 hpct-link --no-such-option
+sentence "hpct-link, unknown option"
+code "hpct-simulate, unknown option" 2 hpct-simulate --no-such-option
+sentence "hpct-simulate, unknown option"
+code "hpct-simulate over a run" 2 hpct-simulate -o good.hpct
+sentence "hpct-simulate over a run"
+
+# A run of somebody else's, which is for its owner alone: what it is, and what lifts that.
+cp -r good.hpct locked.hpct && chmod 755 . locked.hpct && chmod 000 locked.hpct/*.mdb
+cp -r good.hpct closed.hpct && chmod 000 closed.hpct
+somebody=
+[ "$(id -u)" -ne 0 ] || somebody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if $somebody hpct-info --version >/dev/null 2>&1; then
+	for reader in $readers; do
+		for run in locked closed; do
+			code "$reader $run.hpct" 4 $somebody "$reader" "$run.hpct"
+			sentence "$reader $run.hpct"
+			check "$reader $run.hpct: what lifts it" grep -q 'chmod' err
+		done
+	done
+else
+	echo "another user cannot run the programs here: unreadable runs were not tried"
+fi
+chmod -R u+rwX locked.hpct closed.hpct
+# One chunk is damaged: the sentence sends to other streams, and these are there.
+tab=$'\t'
+{
+	echo "stream${tab}track${tab}begin_ns${tab}path${tab}weight${tab}metric"
+	for thread in 0 1; do
+		seq 1 3000 | awk -v OFS="$tab" -v t=$thread '{ print "cpu:h/-/1.0/" t, "samples", $1 * 1000 + $1 * $1 % 977, "main;f" $1 * t % 97, $1 % 613, "CPUTIME" }'
+	done
+} >two.tsv
+hpct-import --from tsv two.tsv || fail "import of two streams"
+store=$(echo two.hpct/*.mdb) found=
+for ((page = $(stat -c %s "$store") / 4096 - 1; page > 1; page--)); do
+	cp "$store" whole.mdb
+	printf 'damage' | dd of="$store" bs=1 seek=$((page * 4096 + 2000)) conv=notrunc status=none
+	hpct-slice two.hpct --format tsv >out 2>err || found=$(grep -c -- '--streams' err)
+	[ "${found:-0}" -eq 0 ] || break
+	cp whole.mdb "$store"
+done
+check "a damaged chunk was met" [ "${found:-0}" -eq 1 ]
+sentence "a damaged chunk"
+check "the other stream can be read" eval "hpct-slice two.hpct --streams thread=0 >out 2>&1 || hpct-slice two.hpct --streams thread=1 >out 2>&1"
 code "import of rubbish" 4 hpct-import --from tsv -o r.hpct /dev/urandom
 sentence "import of rubbish"
 printf 'stream\ttrack\nx\ty\n' >half.tsv

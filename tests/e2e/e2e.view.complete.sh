@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # bash and zsh complete every program: verbs, each option that the program takes, few-worded values, runs here.
+# Every option of --help is in a manual page, every option of a page is completed and taken.
 . "$(dirname -- "$0")/expect.sh"
 # shellcheck source=/dev/null
 . "$HPCT_SOURCE/man/hpct.bash" || fail "hpct.bash does not load"
@@ -17,10 +18,36 @@ same "values" "table tsv " "$(complete_words hpct-stats --format t)"
 same "values after hpct VERB" "flat " "$(complete_words hpct profile --view f)"
 same "runs" "one.hpct " "$(complete_words hpct-view o)"
 same "files" "file.tsv " "$(complete_words hpct-import f)"
+same "values of hpct-record" "hold " "$(complete_words hpct-record --cuda h)"
+helped() { # PROGRAM : the long options that --help tells of, without examples of other programs'
+	"$HPCT_BIN/$1" --help | grep -v 'hpct-import --from tsv reads' | grep -oE -- '--[a-z][a-z-]*' | sort -u
+}
+paged() { # PROGRAM : the long options that its page describes
+	grep -E '^\.It Fl' "$HPCT_SOURCE/man/$1.1" | grep -oE -- ' -[a-z][a-z-]+' | sed 's/^ /-/' | sort -u
+}
+in_page() { # OPTION PAGE : -x, -long or --long as mdoc writes it
+	grep -qE -- "(Fl|,) ${1#-}( |\$)" "$HPCT_SOURCE/man/$2.1"
+}
 for program in "$HPCT_BIN"/hpct-*; do
 	name=${program##*/}
-	for option in $("$program" --help | grep -oE -- '--[a-z][a-z-]*' | sort -u); do
+	[ -f "$HPCT_SOURCE/man/$name.1" ] || fail "$name has no manual page"
+	_hpct_options "$name" >options # asks --help once for all that follow
+	for option in $(helped "$name") $(paged "$name"); do
 		[[ " $(complete_words "$name" "$option") " == *" $option "* ]] || fail "bash does not offer $option of $name"
+		in_page "$option" "$name" || in_page "$option" hpct || fail "man/$name.1 says nothing of $option"
+	done
+	for option in $(paged "$name"); do # refused for its value, or for what is missing, but known
+		for given in "$option" "$option=x"; do
+			"$program" "$given" >out 2>&1 </dev/null
+			grep -qE 'unknown option|is no option|wrong option' out || continue 2
+		done
+		fail "man/$name.1: $name does not take $option"
+	done
+	for letter in $("$program" --help | grep -oE '^  (-[a-zA-Z]|-ds), ' | tr -d ' ,'); do
+		in_page "$letter" "$name" || in_page "$letter" hpct || fail "man/$name.1 says nothing of $letter"
+	done
+	for option in --help --version -h -V; do
+		code "$name $option" 0 "$program" "$option"
 	done
 	check "bash completes $name" grep -qw -- "$name" <(complete -p | grep -F _hpct)
 	check "zsh completes $name" grep -qw -- "$name" <(head -n 1 "$HPCT_SOURCE/man/_hpct")
@@ -28,11 +55,17 @@ done
 if command -v zsh >/dev/null; then
 	check "_hpct is zsh" zsh -n "$HPCT_SOURCE/man/_hpct"
 	# its own function alone: a terminal is not needed for what it parses
-	zsh -fc 'compdef() { }; _describe() { :; }; _files() { :; }; words=(hpct-view --); CURRENT=2; . '"$HPCT_SOURCE"'/man/_hpct
-		_hpct_options hpct-view' >offered 2>&1
-	for option in print keys colors align time streams depth debug-path help; do
-		check "zsh offers --$option of hpct-view: $(head -n 3 offered)" grep -q "^--$option:" offered
+	for program in "$HPCT_BIN"/hpct-*; do
+		name=${program##*/}
+		zsh -fc 'compdef() { }; _describe() { :; }; _files() { :; }; words=(hpct-view --); CURRENT=2; . '"$HPCT_SOURCE"'/man/_hpct
+			_hpct_options '"$name" >offered 2>&1
+		for option in $(helped "$name") $(paged "$name"); do
+			check "zsh offers $option of $name: $(head -n 3 offered)" grep -q -- "^$option:" offered
+		done
 	done
+	check "zsh tells what an option with brackets does" grep -q '^--source:the lines' <(zsh -fc 'compdef() { }
+		_describe() { :; }; _files() { :; }; words=(hpct-view --); CURRENT=2; . '"$HPCT_SOURCE"'/man/_hpct
+		_hpct_options hpct-profile' 2>&1)
 else
 	echo "zsh is not installed: its completion was not tried"
 fi

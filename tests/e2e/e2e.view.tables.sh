@@ -16,6 +16,8 @@ cp stats.csv kept.csv
 draw one.hpct --keys ':csv stats.csv<Enter>' >screen
 check "a file that exists is left alone" cmp -s stats.csv kept.csv
 check "and that is said" grep -q 'cannot write stats.csv' screen
+draw one.hpct --keys '60:columns 99<Enter>' >screen
+check "an unknown column: $(tail -n 2 screen)" grep -q "'99' is no column; there are .0 CPUTIME" screen
 hpct-profile one.hpct --format tsv >profile.tsv
 cat >compare.py <<'P'
 import csv, sys
