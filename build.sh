@@ -13,15 +13,15 @@ build   libcmocka-dev libunwind-dev
 build   libze-dev libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev opencl-headers
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh
-test    procps util-linux dwz libdebuginfod1
+test    procps util-linux dwz libdebuginfod1 clang-14 llvm-14 lld-14 bindfs
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc
 lint    clang-format-14 clang-tidy-14 cppcheck
-bench   python3 sqlite3 time
-compare binutils python3 python3.11-dbg
+bench   python3 sqlite3 time binutils
+compare binutils python3 llvm-14 python3.11-dbg librados2 librados2-dbg
 '
 
 say() { printf '%s\n' "build.sh: $*" >&2; }
@@ -123,8 +123,24 @@ show() {
 	"$@"
 }
 
+# unpack NAME FILE PACKAGE... : packages into build/NAME, unless FILE is there; nothing is installed. A failure is said.
+unpack() {
+	local dir=$PWD/build/$1 file=$2 package
+	shift 2
+	[ ! -e "$dir/$file" ] && command -v apt-get >/dev/null || return 0
+	mkdir -p "$dir/packages"
+	(
+		cd "$dir/packages" && apt-get -q download "$@" &&
+			for package in *.deb; do dpkg -x "$package" "$dir" || exit; done
+	) >"$dir/log" 2>&1 || say "these could not be unpacked, what needs them is left out: $*"
+	rm -rf "$dir/packages"
+}
+
 verb_test() {
 	ensure build test
+	# Intel's offline compiler: installed it would be an OpenCL platform without a device for every program here.
+	command -v ocloc >/dev/null || unpack ocloc usr/bin/ocloc intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 \
+		libopencl-clang14 libllvmspirvlib14
 	compile build -DHPCT_WERROR=ON
 	run_tests build # the layer check is one of them
 }
@@ -151,6 +167,15 @@ build_cuda() {
 		tests/bench/cuda_floor.c -L"$cuda/lib64" -L"$cuda/extras/CUPTI/lib64" -L"$cuda/lib" -lcupti
 }
 
+# bench_view RECORDS : pictures and keys on a simulated run of so many records of 1000 threads (3 bytes each on disk)
+bench_view() {
+	local records run
+	records=$(printf '%.0f' "$1") run=build/bench/view-$1.hpct
+	[ -d "$run" ] || build/bin/hpct-simulate -o "$run" --shape cpu --streams 1000 --records "$records" --seed 3
+	build/bench/view "$run"
+	say "the run stays for the next time: $run"
+}
+
 verb_bench() {
 	ensure build bench
 	compile build
@@ -159,6 +184,16 @@ verb_bench() {
 		build_cuda
 		exec python3 tests/bench/cuda.py --bin build/bin --samples build/cuda "$@"
 	fi
+	if [ "${1-}" = view ]; then
+		bench_view "${2:-1e8}"
+		return
+	fi
+	if [ "${1-}" = store ]; then
+		shift
+		[ $# -gt 0 ] || set -- 50:1000000 50:10000000 50:100000000 65536:16000000 131072:32000000
+		exec build/bench/scale_bench "$@"
+	fi
+	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0
 	python3 tests/bench/bench.py --build build "$@"
 }
 
@@ -169,7 +204,7 @@ verb_compare() {
 	compile build
 	if [ ${#files[@]} -eq 0 ]; then
 		files=(build/bin/hpct-view)
-		for file in /usr/bin/python3.11; do
+		for file in /usr/bin/python3.11 /usr/lib/x86_64-linux-gnu/ceph/libceph-common.so.2; do
 			file=$(readelf -n "$file" | sed -n 's/.*Build ID: \(..\)\(.*\)/\/usr\/lib\/debug\/.build-id\/\1\/\2.debug/p')
 			[ ! -e "$file" ] || files+=("$file")
 		done
@@ -231,6 +266,28 @@ verb_real() {
 	tests/real/real.sh build/bin "$@"
 }
 
+# verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_MONKEY_SEED repeats a game
+verb_monkey() {
+	ensure build test
+	configure build-asan -DHPCT_WERROR=OFF -DHPCT_SANITIZE=address,undefined
+	make -C build-asan --no-print-directory -j"$(nproc)" test_tui_monkey
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_MONKEY_SECONDS=${1:-300} \
+		"$(find build-asan -name test_tui_monkey -type f)"
+}
+
+# verb_session : docs/session.cast anew, of a run that the tests state by hand, so that it is the same everywhere
+verb_session() {
+	ensure build bench
+	compile build
+	PATH=$PWD/build/bin:$PATH
+	rm -rf build/session && mkdir -p build/session
+	awk -f tests/golden/view_cfd.awk >build/session/cfd.tsv
+	hpct-import --from tsv build/session/cfd.tsv -o build/session/cfd.hpct
+	XDG_CONFIG_HOME=$PWD/build/session XDG_CACHE_HOME=$PWD/build/session \
+		python3 docs/session.py record build/session/cfd.hpct
+	say "docs/session.cast is new; look at it with: docs/session.py play"
+}
+
 # verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
 # stays in build-fuzz/corpus
 verb_fuzz() {
@@ -256,7 +313,9 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample and time to the first screen;
-           \`bench cuda\`: what recording costs on an NVIDIA GPU (docs/gpu.md)
+           `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
+           `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
+           `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format
@@ -265,6 +324,8 @@ usage: ./build.sh [VERB]
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
   real     lammps, python, node, go, ffmpeg, hpcc (installed on demand), bare and recorded: same output, whole stacks
+  monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
+  session  record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }
@@ -272,7 +333,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

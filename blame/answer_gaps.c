@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "blame/answer.h"
+#include "blame/calls.h"
 #include "blame/gaps.h"
 
 #define TABLE_ROWS 20 /* unless --top says otherwise */
@@ -18,6 +19,8 @@ static int key_of(const struct program_call *call, uint32_t context, enum place_
 	struct store_bytes *key, struct error *error)
 {
 	key->size = 0;
+	if (by == PLACE_FUNCTION)
+		context = calls_context(call->run, context);
 	if (context && !place_put_key(key, call->run, context, by, select_depth(call->select)))
 		return error_memory(error);
 	store_bytes_put(key, "", 1);

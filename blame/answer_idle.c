@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "blame/answer.h"
+#include "blame/calls.h"
 #include "timeline/coverage.h"
 
 #define NOBODY "<nobody active>"
@@ -15,7 +16,7 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 		{"busy_ns", idle->busy_ns}, {"unknown_ns", idle->unknown_ns}, {"lost_ns", idle->lost_ns},
 		{"kernel_ns", idle->kernel_ns}, {"communicating_ns", idle->comm_ns},
 		{"copy_ns", idle->copy_ns}, {"unexplained_ns", idle->unexplained_ns},
-		{"groups", idle->groups}};
+		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}};
 
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }
@@ -34,6 +35,10 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 		known_text, 100.0 * (double)idle->idle_ns / (double)known_ns, idle->groups,
 		idle->groups == 1 ? "" : "s",
 		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
+	if (idle->unused_ns) {
+		report_human_duration(idle_text, idle->unused_ns);
+		printf("Before the first use of a GPU (%s) none is idle\n", idle_text);
+	}
 	if (ask->of == ASK_GPU_IDLE)
 		printf("Threads at work meanwhile share it equally\n");
 	else if (ask->of == ASK_GPU_IDLE_SAMPLED)
@@ -56,6 +61,20 @@ static int print_sampled(
 	return answer_print_shares(call, ask, idle->sampled, idle->sampled_count, &bucket, error);
 }
 
+/* Rows that are functions take calls of a runtime as one. */
+static int fold(
+	const struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
+{
+	enum place_by by = PLACE_FUNCTION;
+	int result = ask->shape == ASK_TREE ? 0 : answer_find_by(call, &by, error);
+
+	if (result || ask->shape == ASK_TREE)
+		return result;
+	calls_fold(call->run, idle->blamed, idle->blamed_count, call->select, by);
+	calls_fold(call->run, idle->sampled, idle->sampled_count, call->select, by);
+	return 0;
+}
+
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
@@ -64,6 +83,9 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
+	result = fold(call, ask, &idle, error);
+	if (result)
+		return result;
 	print_head(call, ask, &question, &idle);
 	if (ask->of == ASK_GPU_IDLE_SAMPLED)
 		return print_sampled(call, ask, &idle, error);

@@ -210,6 +210,8 @@ static void print_coverage(const struct page *page)
 	printf("\nCoverage: %s; GPUs %.1f %% known\n", text, 100 * page->known);
 	printf("Active threads share an idle interval equally; a synchronization of a GPU without work is "
 	       "activity\n");
+	if (page->idle.unused_ns)
+		printf("GPUs count from their first use, when the process made its first context for one\n");
 }
 
 static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
@@ -259,7 +261,8 @@ static int print_script(struct program_call *call, const struct page *page, stru
 
 	if (result)
 		return result;
-	script_row(report, "coverage", "gpu", idle->busy_ns + idle->idle_ns, idle->window_ns, NULL);
+	script_row(report, "coverage", "gpu", idle->busy_ns + idle->idle_ns,
+		idle->window_ns - idle->unused_ns, NULL);
 	script_gap(call, report, NULL);
 	script_row(
 		report, "coverage", "streams", page->coverage.monitored_ns, page->coverage.window_ns, NULL);

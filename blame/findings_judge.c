@@ -7,6 +7,8 @@
 
 #include "blame/findings_parts.h"
 
+#define LOOK_BACK 256u /* transfers of a buffer */
+
 static int transfer_compare(const void *left, const void *right)
 {
 	const struct findings_transfer *a = left, *b = right;
@@ -25,6 +27,28 @@ static int case_compare(const void *left, const void *right)
 	return a->context < b->context ? -1 : a->context > b->context;
 }
 
+static bool do_meet(const struct findings_transfer *a, const struct findings_transfer *b)
+{
+	return a->at == FINDINGS_WHOLE || b->at == FINDINGS_WHOLE ||
+	       (a->at < b->at + b->bytes && b->at < a->at + a->bytes);
+}
+
+/* The last transfer before it that touched what it sends to the device, if it came from there; NULL: none. */
+static const struct findings_transfer *back_of(const struct findings_use *use, size_t at)
+{
+	const struct findings_transfer *again = &use->transfers[at];
+
+	for (size_t i = at, seen = 0; !again->is_back && i > 0 && seen < LOOK_BACK; i--, seen++) {
+		const struct findings_transfer *before = &use->transfers[i - 1];
+
+		if (before->buffer != again->buffer)
+			return NULL;
+		if (do_meet(before, again))
+			return before->is_back ? before : NULL;
+	}
+	return NULL;
+}
+
 /* Both ways of every round trip, by the place that sends the buffer back to the device. */
 static bool judge_round_trips(struct findings_search *search)
 {
@@ -36,9 +60,9 @@ static bool judge_round_trips(struct findings_search *search)
 	if (use->transfer_count)
 		qsort(use->transfers, use->transfer_count, sizeof(*use->transfers), transfer_compare);
 	for (size_t i = 1; is_kept && i < use->transfer_count; i++) {
-		const struct findings_transfer *back = &use->transfers[i - 1], *again = &use->transfers[i];
+		const struct findings_transfer *again = &use->transfers[i], *back = back_of(use, i);
 
-		if (back->buffer != again->buffer || !back->is_back || again->is_back)
+		if (!back)
 			continue;
 		found[count] = (struct finding){.kind = FINDING_ROUND_TRIP,
 			.context = again->context,
@@ -143,7 +167,8 @@ static bool judge_devices(struct findings_search *search)
 					    .save_ns = use->compile_ns});
 }
 
-/* A kernel that runs in more than one context of a device is compiled for each. */
+/* A kernel that runs in more than one context of a device is compiled for each: all compilations but the
+ * longest were not needed, at most. */
 static bool judge_contexts(struct findings_search *search)
 {
 	const struct findings_use *use = search->use;
@@ -160,6 +185,13 @@ static bool judge_contexts(struct findings_search *search)
 		again += !is_new;
 	}
 	numbering_fini(&kernels);
+	if (again && use->compiles > 1)
+		return findings_put(search, &(struct finding){.kind = FINDING_MANY_CONTEXTS,
+						    .context = use->compile_context,
+						    .stream = use->compile_stream,
+						    .count = again,
+						    .time_ns = use->compile_ns,
+						    .save_ns = use->compile_ns - use->compile_most_ns});
 	return !again || findings_put(search, &(struct finding){.kind = FINDING_MANY_CONTEXTS,
 						      .stream = use->queues[0].stream,
 						      .count = again});

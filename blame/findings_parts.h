@@ -12,9 +12,12 @@
 #include "timeline/batch.h"
 #include "timeline/numbering.h"
 
-/* A copy of a buffer that has a name, or a kernel's launch. */
+#define FINDINGS_WHOLE UINT64_MAX
+
+/* A copy of a buffer that has a name. */
 struct findings_transfer {
 	uint64_t begin_ns, time_ns, bytes;
+	uint64_t at;	 /* where in the buffer; FINDINGS_WHOLE: all of it, or not known */
 	uint32_t buffer; /* its number */
 	uint32_t context, stream;
 	bool is_back; /* device to host */

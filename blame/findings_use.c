@@ -2,8 +2,9 @@
 /*
  * findings_use.c - what a process makes of its devices, queues, contexts, buffers and arguments (S3 IV-B,
  * S0 8.4.2). Evidence is what recorders say in attributes: of a queue's `monitored` span order=in|out and
- * devices=N, how many there were to choose from; of a copy kind= and buffer=ID; of a kernel
- * args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. What is not said is no case.
+ * devices=N, how many there were to choose from; of a copy kind= and buffer=ID, with at=OFFSET when it is of
+ * a part of the buffer; of a kernel args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. What is
+ * not said is no case.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ static bool take_copy(
 		.time_ns = batch->end_ns[row] - batch->begin_ns[row],
 		.bytes = batch->bytes[row],
 		.buffer = buffer,
+		.at = attribute_number(attributes, size, "at", FINDINGS_WHOLE),
 		.context = batch->context[row],
 		.stream = batch->stream,
 		.is_back = state == EXTENT_COPY_OUT};

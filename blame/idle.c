@@ -10,6 +10,8 @@
 
 #include "blame/idle_group.h"
 #include "blame/queued.h"
+#include "blame/rolled.h"
+#include "blame/used.h"
 
 static int group_run(struct group *group, struct error *error)
 {
@@ -32,7 +34,7 @@ static int group_run(struct group *group, struct error *error)
 		if (change.piece && change.piece->is_record_begin && line->period_ns)
 			group->ticks[group->tick_count++] = change.line;
 	}
-	if (!more && group->question->gaps && !gaps_close(group->question->gaps, group))
+	if (!more && group->question->gaps && !group->is_cut && !gaps_close(group->question->gaps, group))
 		return error_memory(error);
 	return more;
 }
@@ -60,7 +62,7 @@ static int owner_add_lines(
 		result = sweep_add_spans(group->sweep, owner->spans, span_count, error);
 	}
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
-		const struct run_stream *stream = run_stream(group->run, process->streams[i]);
+		const struct run_stream *stream = run_stream_read(group->run, process->streams[i]);
 
 		group->lines[group->line_count++] =
 			(struct line){.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,
@@ -83,9 +85,9 @@ static int group_sweep(
 
 	for (uint32_t p = 0; p < count; p++)
 		lines += processes[p].stream_count + 1;
-	group->lines = calloc(lines, sizeof(*group->lines));
-	group->ticks = calloc(lines, sizeof(*group->ticks));
-	group->owners = calloc(count, sizeof(*group->owners));
+	group->lines = calloc(lines + 1, sizeof(*group->lines));
+	group->ticks = calloc(lines + 1, sizeof(*group->ticks));
+	group->owners = calloc((size_t)count + 1, sizeof(*group->owners));
 	if (!group->lines || !group->owners || !group->ticks) {
 		error_memory(error);
 		result = -ERROR_IO;
@@ -111,14 +113,110 @@ static bool may_be_simple(const struct idle_question *question)
 	return question->busy == IDLE_BUSY_ANY && !question->gaps && !question->is_sampled;
 }
 
-static int process_sweep(struct group *start, const struct process *process, struct error *error)
+/* ---- in blocks ---- */
+
+uint64_t idle_block_records = 8388608;
+
+static int block_sweep(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct group group = *start;
-	int result = may_be_simple(start->question) ? group_sweep_queues(&group, process, error) : 0;
+	int result = count == 1 && may_be_simple(start->question)
+			     ? group_sweep_queues(&group, processes, error)
+			     : 0;
 
 	if (result)
 		return result < 0 ? result : 0;
-	return group_sweep(&group, process, 1, error);
+	group = *start;
+	return group_sweep(&group, processes, count, error);
+}
+
+/* About; a stream's records are taken as spread over its life. */
+static double records_between(const struct run *run, const struct process *processes, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns)
+{
+	double records = 0;
+
+	for (uint32_t p = 0; p < count; p++)
+		for (uint32_t i = 0; i < processes[p].stream_count; i++) {
+			const struct store_stream *s = &run_stream(run, processes[p].streams[i])->s;
+			uint64_t last_ns = s->end_ns == STORE_OPEN_NS ? end_ns : s->end_ns;
+			uint64_t from_ns = s->begin_ns > begin_ns ? s->begin_ns : begin_ns;
+			uint64_t to_ns = last_ns < end_ns ? last_ns : end_ns;
+
+			if (to_ns > from_ns)
+				records += (double)(s->count[STORE_SPANS] + s->count[STORE_SAMPLES]) *
+					   (double)(to_ns - from_ns) / (double)(last_ns - s->begin_ns);
+		}
+	return records;
+}
+
+/* A sweep remembers launches and what is queued: of long windows, block by block, so that this is bounded. */
+int group_sweep_used(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
+{
+	struct idle_question question = *start->question;
+	struct group group = *start;
+	uint64_t begin_ns = question.begin_ns, length_ns = question.end_ns - begin_ns;
+	uint64_t blocks =
+		(uint64_t)(records_between(start->run, processes, count, begin_ns, question.end_ns) /
+			   (double)idle_block_records) +
+		1;
+	uint32_t groups = start->idle->groups + 1;
+	int result = 0;
+
+	blocks = blocks < length_ns ? blocks : length_ns;
+	group.question = &question;
+	for (uint64_t i = 0; i < blocks && !result; i++) {
+		group.is_cut = i + 1 < blocks;
+		question.begin_ns = question.end_ns = begin_ns;
+		question.begin_ns += (uint64_t)((double)length_ns * ((double)i / (double)blocks));
+		question.end_ns +=
+			group.is_cut ? (uint64_t)((double)length_ns * ((double)(i + 1) / (double)blocks))
+				     : length_ns;
+		if (question.begin_ns < question.end_ns)
+			result = block_sweep(&group, processes, count, error);
+	}
+	start->idle->groups = groups;
+	return result;
+}
+
+/* By sums that were made before, where there are any. */
+static int process_sweep(
+	const struct group *group, const struct process *process, uint64_t since_ns, struct error *error)
+{
+	int result = rolled_sweep(group, process, since_ns, error);
+
+	if (result)
+		return result < 0 ? result : 0;
+	return group_sweep_used(group, process, 1, error);
+}
+
+/* These processes as one group, from when they use GPUs. */
+static int processes_sweep(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
+{
+	struct idle_question question = *start->question;
+	struct group group = *start;
+	uint64_t since_ns, unused_ns = 0;
+	int result = used_since(&since_ns, start->run, processes, count, error);
+
+	if (result)
+		return result;
+	if (since_ns > question.begin_ns) {
+		uint64_t begin_ns = since_ns < question.end_ns ? since_ns : question.end_ns;
+
+		unused_ns = begin_ns - question.begin_ns;
+		question.begin_ns = begin_ns;
+	}
+	start->idle->unused_ns += unused_ns;
+	start->idle->unknown_ns += unused_ns;
+	group.question = &question;
+	if (question.begin_ns < question.end_ns || !unused_ns)
+		return count == 1 ? process_sweep(&group, processes, since_ns, error)
+				  : group_sweep_used(&group, processes, count, error);
+	start->idle->groups++;
+	return 0;
 }
 
 static int groups_sweep(struct group *start, struct arena *arena, struct error *error)
@@ -132,13 +230,10 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 	for (uint32_t p = 0; p < count && !result; p++) {
 		gpu_count += processes[p].gpu_count;
 		if (question->group == IDLE_GROUP_PROCESS && processes[p].gpu_count)
-			result = process_sweep(start, &processes[p], error);
+			result = processes_sweep(start, &processes[p], 1, error);
 	}
-	if (!result && gpu_count && question->group == IDLE_GROUP_ALL) {
-		struct group group = *start;
-
-		result = group_sweep(&group, processes, count, error);
-	}
+	if (!result && gpu_count && question->group == IDLE_GROUP_ALL)
+		result = processes_sweep(start, processes, count, error);
 	return result;
 }
 
@@ -147,6 +242,8 @@ static int check_known(const struct idle *idle, struct error *error)
 	if (!idle->groups)
 		return error_set(error, ERROR_EMPTY,
 			"no GPU queue is among the chosen streams; hpct-info --streams lists them");
+	if (idle->unused_ns && idle->unused_ns == idle->unknown_ns && !(idle->busy_ns + idle->idle_ns))
+		return error_set(error, ERROR_EMPTY, "no process uses a GPU yet in this window");
 	if (!(idle->busy_ns + idle->idle_ns))
 		return error_set(error, ERROR_EMPTY, "no GPU was monitored in this window");
 	return 0;

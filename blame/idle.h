@@ -12,7 +12,8 @@
  * At work is a thread that runs, in no function that only waits (waits.h), and one in a synchronization call
  * while its own process has no work queued or running (queued.h). A blocked or runnable thread, and one of
  * which nothing is known, is not. A queue that was not born yet, or has ended, is idle while a stream of its
- * group lives. A group is a process with its devices, or all of them.
+ * group lives; but before the first queue of a group came to be (used.h) its GPUs are unused, not idle. A
+ * group is a process with its devices, or all of them.
  *
  * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown.
  */
@@ -49,6 +50,7 @@ struct idle {
 	uint64_t busy_ns;	 /* of these, what the question calls busy */
 	uint64_t lost_ns;	 /* not busy as far as is known, but a queue lost records there */
 	uint64_t unknown_ns;	 /* the same, or unmonitored, or no stream of the group lives */
+	uint64_t unused_ns;	 /* of the unknown, before the group used a GPU */
 	uint64_t idle_ns;	 /* the rest = blamed + all_idle */
 	uint64_t blamed_ns;	 /* at least one thread at work */
 	uint64_t all_idle_ns;	 /* nobody active */

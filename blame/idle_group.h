@@ -55,6 +55,7 @@ struct group {
 	uint32_t *ticks; /* lines that were sampled now */
 	uint32_t tick_count;
 	struct share_sums *blamed, *waited, *sampled;
+	bool is_cut; /* the question goes on behind its window: a gap there is not over */
 };
 
 /* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
@@ -66,9 +67,28 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 bool group_pass(struct group *group, uint64_t to_ns);
 bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns);
 
+/* So many records are swept at once, about. Tests set it. */
+extern uint64_t idle_block_records;
+
+/* These processes as one group, whatever the question; from when they use GPUs (idle.c). */
+int group_sweep_used(
+	const struct group *start, const struct process *processes, uint32_t count, struct error *error);
+
 /* A process as a group of its own: 1 done, 0 its queues are not simple and nothing was counted, negative:
  * error (idle_queues.c). */
 int group_sweep_queues(struct group *group, const struct process *process, struct error *error);
+
+/* The same in parts: after each it calls `take`, with what the part comes to; groups are not counted. What it
+ * was given before it gave 0 is void. `take` false: memory is out. */
+struct group_parts {
+	const uint64_t *cuts_ns; /* in order, within the window */
+	uint32_t count;		 /* of cuts: one part more */
+	bool (*take)(void *own, const struct idle *idle, const struct share_sums *blamed,
+		const struct share_sums *waited);
+	void *own;
+};
+int group_sweep_parts(const struct group *group, const struct process *process,
+	const struct group_parts *parts, struct error *error);
 
 /* For gaps.c: nothing changes from `begin_ns` to `end_ns`, the GPUs being idle; or they are idle no longer.
  */

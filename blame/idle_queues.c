@@ -19,6 +19,9 @@ struct lane {
 	struct queues *queues;
 	struct queues_gap gap;
 	bool has_gap;
+	const struct group_parts *parts; /* NULL: the window as a whole */
+	struct queues_cuts cuts;
+	uint32_t part; /* under way */
 };
 
 static int next_gap(struct lane *lane, struct error *error)
@@ -63,6 +66,71 @@ static int pass(struct lane *lane, uint64_t to_ns, struct error *error)
 	return is_counted ? 0 : error_memory(error);
 }
 
+/* ---- parts ---- */
+
+/* What threads are in is charged up to now; they stay in it. */
+static bool settle(struct group *group)
+{
+	for (uint32_t i = 0; i < group->line_count; i++) {
+		struct line *line = &group->lines[i];
+		const struct extent piece = {.state = line->state, .context = line->context};
+
+		if (line->state == EXTENT_STATE_COUNT)
+			continue;
+		if (!group_line_leave(group, line))
+			return false;
+		group_line_enter(group, line, &piece);
+	}
+	return true;
+}
+
+static void sum_up(struct idle *idle, const struct idle *part, const struct queues_sums *sums)
+{
+	idle->kernel_ns += sums->kernel_ns;
+	idle->comm_ns += sums->kernel_comm_ns - sums->kernel_ns;
+	idle->copy_ns += sums->busy_ns - sums->kernel_comm_ns;
+	idle->busy_ns += sums->busy_ns;
+	idle->unknown_ns += part->unknown_ns;
+	idle->idle_ns += part->idle_ns;
+	idle->blamed_ns += part->blamed_ns;
+	idle->all_idle_ns += part->all_idle_ns;
+	idle->unexplained_ns += part->unexplained_ns;
+}
+
+/* Gives the part that ends now, and begins the next with nothing. */
+static bool end_part(struct lane *lane)
+{
+	struct group *group = &lane->group;
+	struct idle whole = {0};
+	bool is_taken = settle(group);
+
+	sum_up(&whole, group->idle, &lane->cuts.sums[lane->part]);
+	lane->part++;
+	is_taken = is_taken && lane->parts->take(lane->parts->own, &whole, group->blamed, group->waited);
+	*group->idle = (struct idle){0};
+	share_sums_clear(group->blamed);
+	share_sums_clear(group->waited);
+	return is_taken;
+}
+
+/* Time passes up to there, and every part that ends till then is given. */
+static int pass_parts(struct lane *lane, uint64_t to_ns, struct error *error)
+{
+	int result = 0;
+
+	while (lane->parts && lane->part < lane->parts->count && lane->parts->cuts_ns[lane->part] <= to_ns &&
+		!result) {
+		result = pass(lane, lane->parts->cuts_ns[lane->part], error);
+		if (!result && queues_are_odd(lane->queues))
+			return 0;
+		if (!result && !end_part(lane))
+			result = error_memory(error);
+	}
+	return result ? result : pass(lane, to_ns, error);
+}
+
+/* ---- the whole ---- */
+
 static int add_threads(struct lane *lane, const struct process *process, struct error *error)
 {
 	struct group *group = &lane->group;
@@ -94,28 +162,19 @@ static int run_threads(struct lane *lane, struct error *error)
 		if (more < 0)
 			return more;
 		if (change.time_ns != group->now_ns)
-			result = pass(lane, change.time_ns, error);
+			result = pass_parts(lane, change.time_ns, error);
 		if (!result && !group_line_leave(group, line))
 			return error_memory(error);
 		line->state = EXTENT_STATE_COUNT;
 		if (change.piece)
 			group_line_enter(group, line, change.piece);
 	}
-	return result ? result : pass(lane, group->question->end_ns, error);
-}
-
-static void sum_up(struct idle *idle, const struct idle *part, const struct queues_sums *sums)
-{
-	idle->kernel_ns += sums->kernel_ns;
-	idle->comm_ns += sums->kernel_comm_ns - sums->kernel_ns;
-	idle->copy_ns += sums->busy_ns - sums->kernel_comm_ns;
-	idle->busy_ns += sums->busy_ns;
-	idle->unknown_ns += part->unknown_ns;
-	idle->idle_ns += part->idle_ns;
-	idle->blamed_ns += part->blamed_ns;
-	idle->all_idle_ns += part->all_idle_ns;
-	idle->unexplained_ns += part->unexplained_ns;
-	idle->groups++;
+	if (result || queues_are_odd(lane->queues))
+		return result;
+	result = pass_parts(lane, group->question->end_ns, error);
+	if (!result && lane->parts && !queues_are_odd(lane->queues) && !end_part(lane))
+		result = error_memory(error);
+	return result;
 }
 
 static bool add_sums(struct share_sums *to, const struct share_sums *from)
@@ -135,22 +194,26 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 
 	if (!result)
 		result = queues_new(&lane->queues, group->run, process, question->begin_ns, question->end_ns,
-			question->waits, lane->launches, error);
+			question->waits, lane->launches, lane->parts ? &lane->cuts : NULL, error);
 	if (result || queues_are_odd(lane->queues))
 		return result;
 	result = add_threads(lane, process, error);
 	return result ? result : run_threads(lane, error);
 }
 
-int group_sweep_queues(struct group *start, const struct process *process, struct error *error)
+/* 1: done; 0: queues are not simple. */
+static int lane_sweep(const struct group *start, const struct process *process,
+	const struct group_parts *parts, struct queues_sums *sums, struct error *error)
 {
+	struct lane lane = {.group = *start, .parts = parts};
+	struct idle idle = {0};
 	struct share_sums blamed = {0}, waited = {0};
 	struct owner owner = {0};
-	struct idle idle = {0};
-	struct lane lane = {.group = *start};
 	bool is_done = false;
 	int result = -ERROR_IO;
 
+	if (parts)
+		lane.cuts = (struct queues_cuts){parts->cuts_ns, parts->count, sums};
 	lane.group.idle = &idle;
 	lane.group.blamed = &blamed;
 	lane.group.waited = &waited;
@@ -163,10 +226,12 @@ int group_sweep_queues(struct group *start, const struct process *process, struc
 	else
 		error_memory(error);
 	if (!result && !queues_are_odd(lane.queues)) {
-		is_done = add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited);
-		sum_up(start->idle, &idle, queues_sums(lane.queues));
+		is_done =
+			lane.parts || (add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited));
 		result = is_done ? 0 : error_memory(error);
 	}
+	if (!result && is_done && !lane.parts)
+		sum_up(start->idle, &idle, queues_sums(lane.queues));
 	queues_free(lane.queues);
 	queued_launches_free(lane.launches);
 	sweep_free(lane.group.sweep);
@@ -174,4 +239,25 @@ int group_sweep_queues(struct group *start, const struct process *process, struc
 	share_sums_fini(&blamed);
 	share_sums_fini(&waited);
 	return result ? result : is_done;
+}
+
+int group_sweep_queues(struct group *start, const struct process *process, struct error *error)
+{
+	int result = lane_sweep(start, process, NULL, NULL, error);
+
+	start->idle->groups += result > 0;
+	return result;
+}
+
+int group_sweep_parts(const struct group *start, const struct process *process,
+	const struct group_parts *parts, struct error *error)
+{
+	struct queues_sums *sums = calloc(parts->count + 1u, sizeof(*sums));
+	int result;
+
+	if (!sums)
+		return error_memory(error);
+	result = lane_sweep(start, process, parts, sums, error);
+	free(sums);
+	return result;
 }

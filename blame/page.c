@@ -2,6 +2,8 @@
 /* page.c - see page.h. */
 #include "blame/page.h"
 
+#include "blame/calls.h"
+
 #include <string.h>
 
 static void put_part(struct page *page, const char *key, const char *text, uint64_t time_ns)
@@ -26,7 +28,9 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
 						      : "idle, every thread waits",
 		idle->all_idle_ns);
-	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns);
+	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns);
+	if (idle->unused_ns)
+		put_part(page, "unused", "before the first use of a GPU", idle->unused_ns);
 }
 
 static void count_streams(struct page *page, const struct run *run, const struct idle_question *question)
@@ -52,8 +56,10 @@ static const struct gap *find_gap(struct page *page, const struct run *run, cons
 		if (list[i].cause != GAP_CPU)
 			continue;
 		key.size = 0;
-		if (place_put_key(&key, run, list[i].context, by, depth) && key.size == strlen(row_key) &&
-			memcmp(key.data, row_key, key.size) == 0)
+		if (place_put_key(&key, run,
+			    by == PLACE_FUNCTION ? calls_context(run, list[i].context) : list[i].context, by,
+			    depth) &&
+			key.size == strlen(row_key) && memcmp(key.data, row_key, key.size) == 0)
 			found = &list[i];
 	}
 	store_bytes_fini(&key);
@@ -87,7 +93,10 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	uint32_t depth = select_depth(select);
 	size_t count;
 	const struct gap *list;
-	int result = share_rows_make(
+	int result;
+
+	calls_fold(run, idle->blamed, idle->blamed_count, select, by);
+	result = share_rows_make(
 		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, arena, error);
 
 	if (!result)
@@ -101,7 +110,7 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		result = coverage_compute(&page->coverage, run, select, error);
 	if (result)
 		return result;
-	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle->window_ns;
+	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)(idle->window_ns - idle->unused_ns);
 	put_parts(page, question);
 	count_streams(page, run, question);
 	list = gaps_list(page->gaps, &count);

@@ -49,7 +49,9 @@ struct queues {
 	bool is_odd;
 	uint64_t reach_ns[WORK_OTHER + 1]; /* of kernels, of kernels and communication, of all */
 	struct queues_sums sums;
-	struct life *lives; /* in order, apart */
+	struct queues_cuts cuts;
+	uint32_t part[WORK_OTHER + 1]; /* that the last stretch of the kind begins in */
+	struct life *lives;	       /* in order, apart */
 	uint32_t life_count, life;
 	struct queues_gap rest; /* of the gap that is being given */
 	struct queued_launches *launches;
@@ -211,14 +213,41 @@ uint64_t queues_queued_ns(struct queues *queues, uint64_t begin_ns, uint64_t end
 
 /* ---- gaps ---- */
 
-static uint64_t lengthen(uint64_t *reach_ns, uint64_t begin_ns, uint64_t end_ns)
+static uint64_t *sum_of(struct queues_sums *sums, enum work work)
 {
+	return work == WORK_KERNEL ? &sums->kernel_ns
+	       : work == WORK_COMM ? &sums->kernel_comm_ns
+				   : &sums->busy_ns;
+}
+
+/* Each part gets what lies in it. */
+static void add_stretch(struct queues *queues, enum work work, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct queues_cuts *cuts = &queues->cuts;
+	uint32_t part = queues->part[work];
+
+	while (part < cuts->count && cuts->cuts_ns[part] <= begin_ns)
+		part++;
+	queues->part[work] = part;
+	for (; part < cuts->count && cuts->cuts_ns[part] < end_ns; part++) {
+		*sum_of(&cuts->sums[part], work) += cuts->cuts_ns[part] - begin_ns;
+		begin_ns = cuts->cuts_ns[part];
+	}
+	*sum_of(&cuts->sums[part], work) += end_ns - begin_ns;
+}
+
+static void lengthen(struct queues *queues, enum work work, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t *reach_ns = &queues->reach_ns[work];
 	uint64_t from_ns = begin_ns > *reach_ns ? begin_ns : *reach_ns;
 
 	if (end_ns <= from_ns)
-		return 0;
+		return;
 	*reach_ns = end_ns;
-	return end_ns - from_ns;
+	if (queues->cuts.sums)
+		add_stretch(queues, work, from_ns, end_ns);
+	else
+		*sum_of(&queues->sums, work) += end_ns - from_ns;
 }
 
 /* False when memory is out. */
@@ -237,10 +266,10 @@ static bool unite(struct queues *queues, struct queue *queue)
 		!put_stretch(&queues->gaps, queues->reach_ns[WORK_OTHER], begin_ns))
 		return false;
 	if (queue->work == WORK_KERNEL)
-		queues->sums.kernel_ns += lengthen(&queues->reach_ns[WORK_KERNEL], begin_ns, end_ns);
+		lengthen(queues, WORK_KERNEL, begin_ns, end_ns);
 	if (queue->work <= WORK_COMM)
-		queues->sums.kernel_comm_ns += lengthen(&queues->reach_ns[WORK_COMM], begin_ns, end_ns);
-	queues->sums.busy_ns += lengthen(&queues->reach_ns[WORK_OTHER], begin_ns, end_ns);
+		lengthen(queues, WORK_COMM, begin_ns, end_ns);
+	lengthen(queues, WORK_OTHER, begin_ns, end_ns);
 	return true;
 }
 
@@ -368,7 +397,8 @@ static int queue_open(struct queues *queues, uint32_t stream, struct error *erro
 }
 
 int queues_new(struct queues **out, struct run *run, const struct process *process, uint64_t begin_ns,
-	uint64_t end_ns, struct waits *waits, struct queued_launches *launches, struct error *error)
+	uint64_t end_ns, struct waits *waits, struct queued_launches *launches,
+	const struct queues_cuts *cuts, struct error *error)
 {
 	struct queues *queues = calloc(1, sizeof(*queues));
 	int result = 0;
@@ -378,6 +408,8 @@ int queues_new(struct queues **out, struct run *run, const struct process *proce
 		return error_memory(error);
 	*queues = (struct queues){
 		.run = run, .waits = waits, .begin_ns = begin_ns, .end_ns = end_ns, .launches = launches};
+	if (cuts)
+		queues->cuts = *cuts;
 	for (int work = 0; work <= WORK_OTHER; work++)
 		queues->reach_ns[work] = begin_ns;
 	queues->list = calloc(process->gpu_count + 1, sizeof(*queues->list));

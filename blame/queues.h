@@ -33,12 +33,21 @@ struct queues_sums {
 	uint64_t busy_ns;	 /* does anything */
 };
 
+/* The window in parts: `count` times within it, in order, and room for the sums of one part more. Both stay
+ * the caller's. A part's sums are complete when the last gap given begins behind it, or there is none. */
+struct queues_cuts {
+	const uint64_t *cuts_ns;
+	uint32_t count;
+	struct queues_sums *sums;
+};
+
 struct queues;
 
 /* Of the process's GPU queues in [begin, end). `launches` stays the caller's; NULL: nobody asks for what is
- * queued. */
+ * queued. `cuts` NULL: the window as a whole, see queues_sums(). */
 int queues_new(struct queues **queues, struct run *run, const struct process *process, uint64_t begin_ns,
-	uint64_t end_ns, struct waits *waits, struct queued_launches *launches, struct error *error);
+	uint64_t end_ns, struct waits *waits, struct queued_launches *launches,
+	const struct queues_cuts *cuts, struct error *error);
 void queues_free(struct queues *queues);
 /* 1: the next gap, in order; 0: no more; negative: error. */
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error);

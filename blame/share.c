@@ -43,6 +43,12 @@ int share_sums_list(const struct share_sums *sums, struct share **shares, size_t
 	return 0;
 }
 
+void share_sums_clear(struct share_sums *sums)
+{
+	for (uint32_t i = 0; i < sums->count; i++)
+		sums->amount[i] = 0;
+}
+
 void share_sums_fini(struct share_sums *sums)
 {
 	free(sums->amount);

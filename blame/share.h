@@ -33,6 +33,7 @@ bool share_sums_add(struct share_sums *sums, uint32_t context, share_fixed amoun
 /* Those that are not zero, by context; in `arena`. */
 int share_sums_list(const struct share_sums *sums, struct share **shares, size_t *count, struct arena *arena,
 	struct error *error);
+void share_sums_clear(struct share_sums *sums); /* to zero, with its room */
 void share_sums_fini(struct share_sums *sums);
 
 /* Writes whole ns that sum to the amounts' sum, itself rounded to the nearest ns: what is missing after

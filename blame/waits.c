@@ -151,6 +151,11 @@ int waits_new(struct waits **out, struct run *run, const char *path, struct erro
 	return 0;
 }
 
+bool waits_are_own(const struct waits *waits)
+{
+	return waits->pattern_count != sizeof(builtin) / sizeof(builtin[0]);
+}
+
 void waits_free(struct waits *waits)
 {
 	if (!waits)

@@ -14,6 +14,8 @@ struct waits;
 /* The built-in table; `path` NULL or a file of lines "GLOB" (waits) and "!GLOB" (works after all; the last
  * match wins), '#' begins a comment. ERROR_USAGE when it cannot be read. */
 int waits_new(struct waits **waits, struct run *run, const char *path, struct error *error);
+/* Whether the table is another than the built-in one. */
+bool waits_are_own(const struct waits *waits);
 void waits_free(struct waits *waits);
 
 enum waits_for {

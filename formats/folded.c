@@ -45,7 +45,7 @@ static uint32_t find_derived(const struct run *run, const struct select *select)
 
 /* A folded file holds one metric: that of the time source, else the first one sampled,
  * else a derived one. */
-static uint32_t find_metric(const struct run *run, const struct select *select, const struct window *window)
+static uint32_t find_metric(struct run *run, const struct select *select, const struct window *window)
 {
 	size_t count;
 	const struct window_weight *weights = window_weights(window, &count);
@@ -60,7 +60,7 @@ static uint32_t find_metric(const struct run *run, const struct select *select, 
 			continue;
 		name = run_metric_name(run, weights[i].metric);
 		for (uint32_t s = 0; s < stream_count; s++)
-			if (strcmp(run_stream(run, streams[s])->metric, name) == 0)
+			if (strcmp(run_stream_read(run, streams[s])->metric, name) == 0)
 				return weights[i].metric;
 		if (weights[i].metric < found)
 			found = weights[i].metric;

@@ -23,6 +23,7 @@
 #include "record/agent/selection.h"
 #include "record/children.h"
 #include "record/detach.h"
+#include "record/elsewhere.h"
 #include "record/gpu_module.h"
 #include "record/hello.h"
 #include "record/kernel.h"
@@ -83,6 +84,7 @@ struct collector {
 	bool is_closing;
 	bool is_called; /* the listener has a connection, or a launcher something to say */
 	struct error failure;
+	struct elsewhere elsewhere;
 };
 
 static uint64_t now_ns(void)
@@ -144,8 +146,10 @@ static int store_make(struct collector *collector, struct error *error)
 	boot_read(boot, sizeof(boot));
 	if (rundir_store_path(path, sizeof(path), collector->plan->run, *host ? host : "host", boot))
 		return error_set(error, ERROR_USAGE, "the run's path %s is too long", collector->plan->run);
-	result = store_writer_create(&collector->writer, path, error);
+	result = elsewhere_choose(&collector->elsewhere, collector->plan->run, path, error);
+	result = result ? result : store_writer_create(&collector->writer, collector->elsewhere.store, error);
 	if (result) {
+		elsewhere_forget(&collector->elsewhere);
 		/* LMDB's own, which no reader is without; the run is to be empty then. */
 		strcat(path, "-lock");
 		unlink(path);
@@ -153,6 +157,10 @@ static int store_make(struct collector *collector, struct error *error)
 	}
 	collector->host_text = store_writer_text(collector->writer, host, strlen(host));
 	metas_put(collector, host, boot);
+	if (collector->elsewhere.is_used) {
+		store_writer_meta(collector->writer, "file_system", collector->elsewhere.file_system);
+		store_writer_meta(collector->writer, STORE_META_COPIED, collector->elsewhere.store);
+	}
 	return 0;
 }
 
@@ -192,6 +200,7 @@ static void commit_if_due(struct collector *collector)
 	naming_ask(collector->naming, collector->writer);
 	naming_pump(collector->naming, collector->writer);
 	commit(collector);
+	elsewhere_copy_if_due(&collector->elsewhere, collector->committed_ns);
 }
 
 /* ---- who is there ---- */
@@ -502,6 +511,7 @@ static void children_judge(struct collector *collector)
 static void settle(struct collector *collector)
 {
 	struct launcher **link = &collector->launchers;
+	struct error error;
 
 	collector->summary.unmonitored_children = collector->children.unmonitored;
 	sources_keep(&collector->sources, collector->writer);
@@ -510,6 +520,8 @@ static void settle(struct collector *collector)
 	if (collector->is_closing)
 		store_writer_meta(collector->writer, "state", "complete");
 	commit(collector);
+	if (elsewhere_copy(&collector->elsewhere, &error) && !collector->has_failed)
+		failed(collector, &error);
 	if (collector->has_failed) /* perhaps only now */
 		summary_put(&collector->summary, collector->writer, 0, collector->failure.text);
 	launchers_tell(collector, HOST_DONE, 0);
@@ -616,6 +628,7 @@ static void collector_fini(struct collector *collector)
 	kernel_close();
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
+	elsewhere_end(&collector->elsewhere);
 }
 
 /* No store, no recording: who started the program is told why, and agents find nobody to talk to. */

@@ -6,64 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "record/doctor.h"
+#include "store/place.h"
 
 #define SPACE_LEAST (UINT64_C(256) << 20)
 
-/* LMDB maps files and locks them: remote file systems give neither reliably. */
-static const struct file_system {
-	uint32_t type;
-	const char *name;
-	bool is_remote;
-} file_systems[] = {
-	{0x6969, "NFS", true},
-	{0x0bd00bd0, "Lustre", true},
-	{0x47504653, "GPFS", true},
-	{0x19830326, "BeeGFS", true},
-	{0xff534d42, "CIFS", true},
-	{0xfe534d42, "SMB2", true},
-	{0x517b, "SMB", true},
-	{0x5346414f, "AFS", true},
-	{0x00c36400, "Ceph", true},
-	{0xaad7aaea, "PanFS", true},
-	{0x01021997, "9P", true},
-	{0x65735546, "FUSE", true},
-	{0xef53, "ext4", false},
-	{0x58465342, "XFS", false},
-	{0x9123683e, "Btrfs", false},
-	{0x01021994, "tmpfs", false},
-	{0x794c7630, "overlayfs", false},
-	{0x2fc12fc1, "ZFS", false},
-};
-
 static void folder_look(struct doctor_row *row)
 {
-	const struct file_system *known = NULL;
-	struct statfs place;
+	const char *name;
+	bool is_remote;
 
 	if (access(".", W_OK | X_OK)) {
 		doctor_say(row, DOCTOR_NO, "go elsewhere, or name a run elsewhere: hpct-record -o",
 			"the current folder cannot be written: %s", strerror(errno));
 		return;
 	}
-	if (statfs(".", &place)) {
+	name = store_place(".", &is_remote);
+	if (!name)
 		doctor_say(row, DOCTOR_PARTLY, NULL, "its file system cannot be told: %s", strerror(errno));
-		return;
-	}
-	for (unsigned i = 0; i < sizeof(file_systems) / sizeof(file_systems[0]); i++)
-		if (file_systems[i].type == (uint32_t)place.f_type)
-			known = &file_systems[i];
-	if (known && known->is_remote)
-		doctor_say(row, DOCTOR_PARTLY, "hpct-record -o on a local disk, then copy the run",
-			"%s: a store is mapped and locked, which remote file systems do slowly or not",
-			known->name);
-	else if (known)
-		doctor_say(row, DOCTOR_YES, NULL, "%s", known->name);
+	else if (is_remote && !store_place_is_coherent("."))
+		doctor_say(row, DOCTOR_PARTLY, "hpct-record -o on a local disk shows more of a live run",
+			"%s, which does not keep maps and locks coherent: a run is recorded in TMPDIR or "
+			"/tmp, and "
+			"copied here now and then",
+			name);
+	else if (is_remote)
+		doctor_say(row, DOCTOR_YES, NULL, "%s, coherent on this host", name);
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "type 0x%lx", (unsigned long)(uint32_t)place.f_type);
+		doctor_say(row, DOCTOR_YES, NULL, "%s", name[0] ? name : "a file system of no known kind");
 }
 
 static void space_look(struct doctor_row *row)

@@ -183,6 +183,10 @@ static void hits_take(struct drain *drain, const struct event_sample *sample, ui
 
 	switches_read_until(drain->process, time_ns);
 	count = hits_until(&ring->hits, time_ns);
+	if (count > 1 && sample->h.flags & EVENT_F_SAVED) { /* whose the others were is not known */
+		hits_drop(&ring->hits, count - 1);
+		count = 1;
+	}
 	part = count ? sample->weight / count : 0;
 	for (uint32_t i = 0; i + 1 < count; i++) {
 		const struct hit *hit = &ring->hits.list[i];

@@ -234,8 +234,8 @@ static void queue_take(struct joining *at, const struct event_gpu_queue *said)
 		said->device, said->context, said->queue);
 
 	if (queue)
-		join_queue_name(
-			&at->join->queues, at->process, at->writer, queue, text_of(at->join, said->name));
+		join_queue_tell(&at->join->queues, at->process, at->writer, queue,
+			text_of(at->join, said->name), text_of(at->join, said->attributes));
 }
 
 static void device_take(struct joining *at, const struct event_gpu_device *said)
@@ -281,6 +281,15 @@ static void gap_take(const struct joining *at, const struct event_gpu_unmonitore
 			text);
 }
 
+/* The first word counts; what is not possible is not known. */
+static void used_take(const struct joining *at, const struct event_gpu_used *said)
+{
+	struct join_queues *queues = &at->join->queues;
+
+	if (!queues->used_ns && said->time_ns < at->now_ns)
+		queues->used_ns = said->time_ns;
+}
+
 static bool record_take(void *context, const struct event_header *h)
 {
 	struct joining *at = context;
@@ -299,6 +308,9 @@ static bool record_take(void *context, const struct event_header *h)
 		return true;
 	case EVENT_GPU_UNMONITORED:
 		gap_take(at, (const void *)h);
+		return true;
+	case EVENT_GPU_USED:
+		used_take(at, (const void *)h);
 		return true;
 	default:
 		return true;

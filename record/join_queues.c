@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join_queues.c - GPU queues as streams, see join_state.h. A queue is watched from the process's begin:
- * before its first operation it had none. */
+/*
+ * join_queues.c - GPU queues as streams, see join_state.h. A queue is watched since the process uses GPUs:
+ * before its first operation it had none. Where that was not said, since the process's begin.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,13 +40,21 @@ static struct store_record monitored_span(const struct join_queues *queues, cons
 {
 	const struct join_device *device = device_find(queues, queue->device);
 	struct store_record span = {
-		.begin_ns = process->begin_ns, .end_ns = end_ns, .what = STORE_OP_MONITORED};
+		.begin_ns = queue->begin_ns, .end_ns = end_ns, .what = STORE_OP_MONITORED};
 	struct store_bytes text = {0};
+	size_t more = 0;
+	const char *said = queue->attributes ? store_writer_text_at(writer, queue->attributes, &more) : NULL;
 
 	text_attribute(&text, writer, "name", queue->name);
 	text_attribute(&text, writer, "device", device ? device->name : 0);
 	text_attribute(&text, writer, "uuid", device ? device->uuid : 0);
 	attribute_put(&text, "command", process->command);
+	if (queues->used_ns && queue->begin_ns == queues->used_ns)
+		attribute_put(&text, "since", "first-use");
+	if (more) {
+		store_bytes_put(&text, ",", 1);
+		store_bytes_put(&text, said, more);
+	}
 	if (!text.failed)
 		span.attributes = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -96,7 +106,7 @@ static struct join_queue *queue_new(struct join_queues *queues, const struct mea
 		.device = like->device,
 		.context = like->context,
 		.queue = like->queue,
-		.begin_ns = process->begin_ns,
+		.begin_ns = queues->used_ns > process->begin_ns ? queues->used_ns : process->begin_ns,
 		.end_ns = STORE_OPEN_NS};
 	struct join_queue *queue;
 
@@ -111,6 +121,7 @@ static struct join_queue *queue_new(struct join_queues *queues, const struct mea
 	}
 	queue = &queues->list[queues->count];
 	*queue = *like;
+	queue->begin_ns = stream.begin_ns;
 	queue->stream = store_writer_stream(writer, &stream);
 	if (queue->stream == UINT32_MAX)
 		return NULL;
@@ -138,10 +149,11 @@ struct join_queue *join_queue_find(struct join_queues *queues, const struct meas
 	return NULL;
 }
 
-void join_queue_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
-	struct join_queue *queue, uint32_t name)
+void join_queue_tell(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
+	struct join_queue *queue, uint32_t name, uint32_t attributes)
 {
-	queue->name = name;
+	queue->name = name ? name : queue->name;
+	queue->attributes = attributes ? attributes : queue->attributes;
 	queue_show(queues, queue, process, writer);
 }
 

@@ -35,8 +35,8 @@ void join_launches_fini(struct join_launches *launches);
 struct join_queue {
 	uint32_t device, context, queue;
 	uint32_t stream;
-	uint32_t name; /* text */
-	uint64_t last_ns;
+	uint32_t name, attributes; /* texts */
+	uint64_t begin_ns, last_ns;
 };
 
 struct join_device {
@@ -51,6 +51,7 @@ struct join_gap {
 };
 
 struct join_queues {
+	uint64_t used_ns; /* since when the process uses GPUs; 0: not known */
 	struct join_queue *list;
 	uint32_t count, room;
 	struct map by_key;
@@ -63,8 +64,9 @@ struct join_queues {
 /* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
 struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
-void join_queue_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
-	struct join_queue *queue, uint32_t name);
+/* Texts; 0: as it was. */
+void join_queue_tell(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
+	struct join_queue *queue, uint32_t name, uint32_t attributes);
 void join_device_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
 	const struct join_device *device);
 /* No queue is watched from `time_ns` on, because of `reason` (text; 0: they are again). */

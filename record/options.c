@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "record/agent/selection.h"
+#include "record/agent/unwind_plugin.h"
 #include "record/launcher.h"
+#include "record/parts.h"
 #include "store/event.h"
 #include "store/store.h"
 
@@ -61,6 +63,7 @@ static const struct option long_options[] = {
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
 	{"process-fraction", required_argument, NULL, 'f'},
+	{"unwinder", required_argument, NULL, 'U'},
 	{"strict", no_argument, NULL, 'X'},
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
@@ -168,6 +171,23 @@ static int fraction_take(struct options *options, char **argv, struct error *err
 		"--process-fraction %s: it takes a number from 0 to 1, as 0.1 or 1/10", value);
 }
 
+/* Whether libunwind can be had is seen before the program starts, and not silently. */
+static int unwinder_take(struct options *options, struct error *error)
+{
+	struct parts parts;
+	char path[sizeof(parts.agent) + sizeof(UNWIND_PLUGIN_FILE)];
+
+	if (choice("--unwinder", "own", "libunwind", &options->has_libunwind, error))
+		return -error->code;
+	if (!options->has_libunwind || parts_find(&parts, error))
+		return 0;
+	snprintf(path, sizeof(path), "%.*s/" UNWIND_PLUGIN_FILE,
+		(int)(strrchr(parts.agent, '/') - parts.agent), parts.agent);
+	return access(path, R_OK) ? error_set(error, ERROR_USAGE,
+					    "--unwinder libunwind: this build is without it (libunwind-dev)")
+				  : 0;
+}
+
 static int option_take(struct options *options, int letter, char **argv, struct error *error)
 {
 	switch (letter) {
@@ -177,6 +197,8 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	case 'O':
 		options->overwrite = true;
 		return 0;
+	case 'U':
+		return unwinder_take(options, error);
 	case 'e':
 		return strncmp(optarg, "gpu=", 4) ? event_take(options, error)
 						  : gpu_option(options, optarg + 4, error);
@@ -326,10 +348,11 @@ static int words_add(struct options *options, struct error *error)
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;
 	bool is_delayed = options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING");
 	bool keeps_recursion = options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION");
-	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s",
+	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s%s",
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
-		is_delayed ? EVENT_WORD_DELAY : "", keeps_recursion ? EVENT_WORD_RECURSION : "");
+		is_delayed ? EVENT_WORD_DELAY : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
+		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "");
 
 	used += (size_t)more;
 	return (size_t)more < room && selection_add(options, used)

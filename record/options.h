@@ -19,8 +19,8 @@ struct options {
 	const char *ranks;   /* --ranks as given; NULL: all */
 	double fraction;     /* of processes to be measured; 1: all */
 	bool no_children;
-	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, is_help, is_version,
-		is_list;
+	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
+		is_help, is_version, is_list;
 	char **program; /* argv of the program */
 };
 

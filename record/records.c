@@ -27,6 +27,7 @@ static bool is_whole(const struct event_header *h)
 		[EVENT_GPU_DEVICE] = sizeof(struct event_gpu_device),
 		[EVENT_GPU_QUEUE] = sizeof(struct event_gpu_queue),
 		[EVENT_GPU_UNMONITORED] = sizeof(struct event_gpu_unmonitored),
+		[EVENT_GPU_USED] = sizeof(struct event_gpu_used),
 	};
 
 	return h->type < EVENT_TYPE_COUNT && h->words <= RECORD_WORDS_MAX && h->words * 8u >= least[h->type];

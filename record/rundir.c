@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/archive.h"
 #include "store/store.h"
 
 #define LAUNCH_FILE "launch"
@@ -21,7 +22,7 @@
 
 static bool is_ours(const char *name)
 {
-	static const char *const suffixes[] = {STORE_SUFFIX, STORE_SUFFIX "-lock"};
+	static const char *const suffixes[] = {STORE_SUFFIX, STORE_SUFFIX "-lock", STORE_ARCHIVE_SUFFIX};
 	size_t length = strlen(name);
 
 	if (!strcmp(name, "marks.tsv") || !strcmp(name, LAUNCH_FILE))

@@ -23,6 +23,15 @@ uint64_t store_source_key(const char *path)
 	return store_hash64(path, strlen(path), SOURCE_SEED);
 }
 
+uint64_t store_gpu_module_key(const uint8_t *build_id, uint8_t size_bytes)
+{
+	uint64_t key = 0;
+
+	for (unsigned i = 0; size_bytes == sizeof key && i < sizeof key; i++)
+		key = key << 8 | build_id[i];
+	return key;
+}
+
 static void key_put(uint8_t key[STORE_KEY_BLOB_BYTES], uint64_t id)
 {
 	for (unsigned i = 0; i < STORE_KEY_BLOB_BYTES; i++)

@@ -100,8 +100,8 @@ struct store_input store_input_sealed(struct store_slice value, const void *key,
 		return input;
 	}
 	input.at += STORE_SEAL_BYTES;
-	input.bad =
-		store_load32(value.bytes) != seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size);
+	input.bad = !store_sum_fits(
+		store_load32(value.bytes), seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size));
 	return input;
 }
 

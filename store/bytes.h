@@ -21,6 +21,17 @@
 
 #define STORE_SEAL_BYTES 4u
 
+/* Is that the checksum? Builds for fuzzing say yes, so that what stands behind it is reached. */
+static inline bool store_sum_fits(uint64_t stored, uint64_t computed)
+{
+#ifdef STORE_TRUSTS_SEALS
+	(void)stored, (void)computed;
+	return true;
+#else
+	return stored == computed;
+#endif
+}
+
 /* Bytes somewhere else: in the map, in a buffer. */
 struct store_slice {
 	const uint8_t *bytes;

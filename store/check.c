@@ -152,9 +152,22 @@ static int check_open(struct store_reader *reader, struct error *error)
 	return rc;
 }
 
+/* An archive's frames that no page of interest lies in, too. */
+static int check_frames(const struct store_reader *reader, struct error *error)
+{
+	struct store_packed *packed = store_file_packed(reader->snapshot.file);
+
+	if (!packed || store_packed_need(packed, 0, store_packed_size(packed)))
+		return 0;
+	return error_set(error, ERROR_RUN, "'%s': %s", store_file_path(reader->snapshot.file),
+		store_packed_why(packed));
+}
+
 int store_reader_check(struct store_reader *reader, struct error *error)
 {
-	int rc = check_chunks(reader, error);
+	int rc = check_frames(reader, error);
+
+	rc = rc ? rc : check_chunks(reader, error);
 
 	rc = rc ? rc : check_symbols(reader, error);
 	rc = rc ? rc : check_open(reader, error);

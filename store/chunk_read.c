@@ -463,7 +463,8 @@ static bool check_header(struct job *job)
 	if (!store_chunk_peek(&peeked, (struct store_slice){chunk->bytes, chunk->size_bytes}))
 		return damaged(job, "no chunk's header");
 	memcpy(&job->header, chunk->bytes, sizeof job->header);
-	if (store_hash64(chunk->bytes + skipped, chunk->size_bytes - skipped, 0) != job->header.checksum)
+	if (!store_sum_fits(job->header.checksum,
+		    store_hash64(chunk->bytes + skipped, chunk->size_bytes - skipped, 0)))
 		return damaged(job, "a wrong checksum");
 	if (job->header.codec != STORE_CHUNK_CODEC)
 		return damaged(job, "an unknown codec; a newer hpct may read it");

@@ -208,8 +208,13 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 		return error_set(error, ERROR_IO,
 			"memory ran out while '%s' was written; what was committed before is safe",
 			store_file_path(writer->file));
+	writer->rollers.waiting = 0;
 	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
 		store_writer_roll(writer, stream);
+	if (writer->is_closing && writer->thin.shift) /* what was dropped, streams do not know, either */
+		store_crowd_give_up(&writer->rollers.crowd);
+	if (writer->is_closing)
+		store_rollers_crowd(&writer->rollers, writer->streams, writer->stream_count);
 	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
 	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
 		rc = store_file_grow(writer->file, error);

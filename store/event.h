@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 3u
+#define EVENT_VERSION 4u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RING_HEADER 4096u
@@ -255,6 +255,7 @@ enum event_type {
 	EVENT_GPU_DEVICE,      /* activity ring: what a device is */
 	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
 	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
+	EVENT_GPU_USED,	       /* activity ring: since when the process uses GPUs at all */
 	EVENT_TYPE_COUNT
 };
 
@@ -276,6 +277,7 @@ enum event_node {
 
 #define EVENT_F_EXTENT 1u /* sample of the time source: it owns a stretch of the line */
 #define EVENT_F_FIRST 2u  /* the zero-weight record that opens a thread */
+#define EVENT_F_SAVED 8u  /* its weight is also that of samples that were passed over, on other paths */
 #define EVENT_F_LAST 4u	  /* the record that carries the rest of the CPU clock */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
@@ -385,7 +387,9 @@ struct event_gpu_queue {
 	uint32_t device;
 	uint32_t context;
 	uint32_t queue;
-	uint32_t name; /* text id */
+	uint32_t name;	     /* text ids, 0: nothing is said */
+	uint32_t attributes; /* more that is known of it, as "key=value,..." */
+	uint32_t _pad;
 };
 
 struct event_gpu_unmonitored {
@@ -393,6 +397,11 @@ struct event_gpu_unmonitored {
 	uint64_t time_ns;
 	uint32_t reason; /* text id; 0: it is watched again */
 	uint32_t _pad;
+};
+
+struct event_gpu_used {
+	struct event_header h;
+	uint64_t time_ns;
 };
 
 #define EVENT_TEXT_BIT 0x80000000u
@@ -407,8 +416,8 @@ static_assert(sizeof(struct event_span) == 48, "span");
 static_assert(sizeof(struct event_tally) == 16, "tally");
 static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");
-static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 24 &&
-		      sizeof(struct event_gpu_unmonitored) == 24,
+static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 32 &&
+		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16,
 	"what is known of GPUs");
 static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "lock-free shared atomics");
 
@@ -451,6 +460,7 @@ struct event_hello {
 #define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
 #define EVENT_WORD_PAPI " papi="	  /* " papi=PAPI_TOT_CYC", once for each: record/agent/papi.h */
+#define EVENT_WORD_UNWINDER " UNWINDER="  /* " UNWINDER=libunwind": record/agent/unwind_plugin.h */
 #define EVENT_WORD_WAITS " WAITS"	  /* the path of every wait, also where no wrapper stands */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,20 +15,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/place.h"
+#include "store/store.h"
+
 #define MAP_WRITER_BYTES ((size_t)1 << 40)
 #define MAP_LEAST_BYTES ((size_t)1 << 24)
 #define READERS_MAX 510u
+#define LOCK_BYTES 32768 /* that many readers */
 #define HEAD_BYTES (2u * 65536u)
 #define RENEW_TRIES 64
 
 struct store_file {
-	MDB_env *env;
+	MDB_env *env; /* NULL: archived */
+	struct store_packed *packed;
 	char *path;
 	int fd; /* for mapping; LMDB has its own */
 	dev_t device;
 	ino_t inode;
 	pid_t owner; /* LMDB's environments do not survive a fork: a child opens its own */
 	unsigned users;
+	bool is_packed;	  /* known before it is opened */
 	size_t map_bytes; /* of the writer */
 	struct store_file *next;
 };
@@ -54,6 +61,11 @@ MDB_env *store_file_env(const struct store_file *file)
 const char *store_file_path(const struct store_file *file)
 {
 	return file->path;
+}
+
+struct store_packed *store_file_packed(const struct store_file *file)
+{
+	return file->packed;
 }
 
 int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error)
@@ -90,6 +102,7 @@ static void file_free(struct store_file *file)
 {
 	if (file->env)
 		mdb_env_close(file->env);
+	store_packed_close(file->packed);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->path);
@@ -127,11 +140,35 @@ void store_file_close(struct store_file *file)
 	pthread_mutex_unlock(&files_lock);
 }
 
+/* LMDB maps its lock file and writes to it: on a full disk that would be a signal. So a new one gets its
+ * bytes first. One that is there is not touched: closing it would drop the locks that this process has on it.
+ */
+static int lock_reserve(const char *path)
+{
+	char *lock;
+	int fd, rc = 0;
+
+	if (asprintf(&lock, "%s-lock", path) < 0)
+		return ENOMEM;
+	fd = open(lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		rc = posix_fallocate(fd, 0, LOCK_BYTES);
+		if (rc == ENOSPC || rc == EDQUOT)
+			unlink(lock);
+		else
+			rc = 0; /* LMDB makes it as long as it needs */
+		close(fd);
+	}
+	free(lock);
+	return rc;
+}
+
 /* A new environment; LMDB wants a fresh one after each failed open. */
 static int env_open(struct store_file *file, size_t map_bytes, unsigned flags)
 {
-	int rc = mdb_env_create(&file->env);
+	int rc = flags & MDB_NOLOCK ? 0 : lock_reserve(file->path);
 
+	rc = rc ? rc : mdb_env_create(&file->env);
 	if (rc) {
 		file->env = NULL;
 		return rc;
@@ -226,6 +263,40 @@ int store_file_grow(struct store_file *file, struct error *error)
 	return 0;
 }
 
+static int copy_into(const struct store_file *file, const char *beside)
+{
+	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc;
+
+	if (fd < 0)
+		return errno;
+	rc = mdb_env_copyfd2(file->env, fd, MDB_CP_COMPACT);
+	if (!rc && fsync(fd) != 0)
+		rc = errno;
+	if (close(fd) != 0 && !rc)
+		rc = errno;
+	return rc;
+}
+
+int store_file_copy(const struct store_file *file, const char *path, struct error *error)
+{
+	const char *slash = strrchr(path, '/');
+	int directory = slash ? (int)(slash - path) + 1 : 0, rc;
+	char *beside;
+
+	if (asprintf(&beside, "%.*s.%s", directory, path, path + directory) < 0)
+		return error_memory(error);
+	rc = copy_into(file, beside);
+	if (!rc && rename(beside, path) != 0)
+		rc = errno;
+	if (rc) {
+		unlink(beside);
+		rc = error_set(
+			error, ERROR_IO, "cannot copy '%s' to '%s': %s", file->path, path, mdb_strerror(rc));
+	}
+	free(beside);
+	return rc;
+}
+
 /* ---- the readers' side ---- */
 
 static int look_at_head(struct store_file *file, struct error *error)
@@ -241,26 +312,107 @@ static int look_at_head(struct store_file *file, struct error *error)
 	if (size < 0 || fstat(file->fd, &facts) != 0)
 		rc = error_set(error, ERROR_RUN, "cannot read '%s': %s", file->path, strerror(errno));
 	else
-		rc = store_pages_check(head, (size_t)size, (uint64_t)facts.st_size, file->path, error);
+		rc = store_packed_is(head, (size_t)size)
+			     ? 0
+			     : store_pages_check(
+				       head, (size_t)size, (uint64_t)facts.st_size, file->path, error);
+	file->is_packed = size > 0 && store_packed_is(head, (size_t)size);
 	free(head);
 	return rc;
 }
 
-static size_t file_bytes(const struct store_file *file)
+bool store_file_is_replaced(const struct store_file *file)
 {
 	struct stat facts;
 
-	return fstat(file->fd, &facts) == 0 ? (size_t)facts.st_size : 0;
+	return stat(file->path, &facts) == 0 && (facts.st_dev != file->device || facts.st_ino != file->inode);
 }
 
-/* Without the right to write the lock file, a store is read without locks: it is a finished one, or damage
- * will be seen by the checksums. */
+uint64_t store_file_bytes(const struct store_file *file)
+{
+	struct stat facts;
+
+	return fstat(file->fd, &facts) == 0 ? (uint64_t)facts.st_size : 0;
+}
+
+/* The first pages are looked at as those of any other. */
+static int open_packed(struct store_file *file, struct error *error)
+{
+	uint64_t size;
+	int rc = store_packed_open(&file->packed, file->fd, file->path, error);
+
+	if (rc)
+		return rc;
+	size = store_packed_size(file->packed);
+	if (!store_packed_need(file->packed, 0, size < HEAD_BYTES ? size : HEAD_BYTES))
+		return error_set(error, ERROR_RUN, "'%s': %s", file->path, store_packed_why(file->packed));
+	return store_pages_check(store_packed_bytes(file->packed), size < HEAD_BYTES ? size : HEAD_BYTES,
+		size, file->path, error);
+}
+
+/* A fact's text, "" when it is not there. */
+static void fact_get(const struct store_pages *pages, const char *key, char *text, size_t room)
+{
+	struct store_tree meta;
+	struct store_slice value;
+	struct store_input input;
+
+	text[0] = '\0';
+	if (store_tree_open(&meta, pages, tree_names[STORE_TREE_META], NULL) ||
+		store_tree_get(pages, &meta, key, strlen(key), &value, NULL) != 1)
+		return;
+	input = store_input_sealed(value, key, strlen(key));
+	if (!input.bad && (size_t)(input.end - input.at) < room)
+		snprintf(text, room, "%.*s", (int)(input.end - input.at), (const char *)input.at);
+}
+
+static bool is_at(const struct store_file *file, const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) == 0 && facts.st_dev == file->device && facts.st_ino == file->inode;
+}
+
+/* Will nobody write this file any more? `is_copy`: of a store that lies elsewhere. */
+static bool is_settled(const struct store_file *file, bool *is_copy)
+{
+	char text[PATH_MAX + 512];
+	struct store_pages pages;
+	size_t bytes = store_file_bytes(file);
+	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file->fd, 0);
+	bool is_settled = false;
+
+	*is_copy = false;
+	if (map == MAP_FAILED)
+		return false;
+	if (store_pages_open(&pages, map, bytes, UINT64_MAX, file->path, NULL, NULL) == 0) {
+		fact_get(&pages, STORE_META_COPIED, text, sizeof text);
+		*is_copy = text[0] && !is_at(file, text);
+		fact_get(&pages, "state", text, sizeof text);
+		is_settled = *is_copy || strcmp(text, "complete") == 0;
+	}
+	munmap(map, bytes);
+	return is_settled;
+}
+
+/* On a file system of several machines a finished store is opened without locks, which need not work there;
+ * so is a copy, whose lock file may be that of the copy before it. So it is where the lock file cannot be
+ * written: the store is finished, or damage will be seen by the checksums. */
 static int env_open_reader(struct store_file *file, struct error *error)
 {
-	int rc = env_open(file, file_bytes(file), MDB_RDONLY);
+	bool is_remote, is_copy;
+	unsigned flags = 0;
+	int rc;
 
-	if (rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT || rc == ENOLCK || rc == ENOTSUP)
-		rc = env_open(file, file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
+	if (file->is_packed)
+		return open_packed(file, error);
+	store_place_of(file->fd, &is_remote);
+	if (is_settled(file, &is_copy) && (is_remote || is_copy))
+		flags = MDB_NOLOCK;
+	rc = env_open(file, store_file_bytes(file), MDB_RDONLY | flags);
+	if (rc == ENOSPC || rc == EDQUOT || rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT ||
+		rc == ENOLCK || rc == ENOTSUP)
+		rc = env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)
 		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
 	return 0;
@@ -337,7 +489,7 @@ static int txn_renew(struct store_snapshot *snapshot)
 	if (rc == MDB_MAP_RESIZED) {
 		/* The file has outgrown LMDB's map, which nobody reads through: only its limit matters. */
 		pthread_mutex_lock(&files_lock);
-		mdb_env_set_mapsize(env, 2 * file_bytes(snapshot->file));
+		mdb_env_set_mapsize(env, 2 * store_file_bytes(snapshot->file));
 		pthread_mutex_unlock(&files_lock);
 		return EAGAIN;
 	}
@@ -346,7 +498,7 @@ static int txn_renew(struct store_snapshot *snapshot)
 
 static int map_file(struct store_snapshot *snapshot, struct error *error)
 {
-	size_t bytes = file_bytes(snapshot->file);
+	size_t bytes = store_file_bytes(snapshot->file);
 	void *map;
 
 	if (bytes <= snapshot->map_bytes)
@@ -369,7 +521,7 @@ static int open_pages(struct store_snapshot *snapshot, struct error *error)
 	if (rc)
 		return rc;
 	return store_pages_open(&snapshot->pages, snapshot->map, snapshot->map_bytes,
-		mdb_txn_id(snapshot->txn), snapshot->file->path, error);
+		mdb_txn_id(snapshot->txn), snapshot->file->path, NULL, error);
 }
 
 /* The first word of the format is looked at before anything that another version may have changed. */
@@ -416,10 +568,26 @@ static int open_trees(struct store_snapshot *snapshot, struct error *error)
 	return rc;
 }
 
+/* An archive has one moment: its last. */
+static int packed_renew(struct store_snapshot *snapshot, struct error *error)
+{
+	struct store_packed *packed = snapshot->file->packed;
+
+	if (snapshot->pages.packed)
+		return 0;
+	if (store_pages_open(&snapshot->pages, store_packed_bytes(packed), store_packed_size(packed),
+		    UINT64_MAX, snapshot->file->path, packed, error))
+		return error_set(error, ERROR_RUN,
+			"'%s' is damaged (its first pages); restore it from a copy", snapshot->file->path);
+	return open_trees(snapshot, error);
+}
+
 int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error)
 {
 	int rc = 1;
 
+	if (snapshot->file->packed)
+		return packed_renew(snapshot, error);
 	for (int i = 0; i < RENEW_TRIES && rc == 1; i++) {
 		rc = txn_renew(snapshot);
 		if (rc == EAGAIN)

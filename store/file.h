@@ -12,10 +12,11 @@
 #include <lmdb.h>
 
 #include "store/error.h"
+#include "store/packed.h"
 #include "store/tree.h"
 
 #define STORE_FORMAT_MAJOR 1u /* a reader refuses a larger one */
-#define STORE_FORMAT_MINOR 3u /* a reader passes over what it does not know */
+#define STORE_FORMAT_MINOR 4u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 
 /* The named databases. Stores of format 1.0 have no `roll`, of 1.1 no `blob`. */
@@ -49,8 +50,15 @@ void store_file_close(struct store_file *file);
 
 MDB_env *store_file_env(const struct store_file *file);
 const char *store_file_path(const struct store_file *file);
+/* Of an archived store, else NULL. */
+struct store_packed *store_file_packed(const struct store_file *file);
+bool store_file_is_replaced(const struct store_file *file); /* another has its name now */
+uint64_t store_file_bytes(const struct store_file *file);   /* on the disk, now */
 /* Makes the writer's map larger, outside of a transaction. */
 int store_file_grow(struct store_file *file, struct error *error);
+/* The last commit in full pages, as `path`: beside it first, then in its place. LMDB believes the pages it
+ * copies: for files that we wrote. */
+int store_file_copy(const struct store_file *file, const char *path, struct error *error);
 /* ERROR_IO: what the writer was doing failed with an LMDB code. */
 int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error);
 

@@ -171,14 +171,54 @@ void store_reader_close(struct store_reader *reader)
 	free(reader);
 }
 
+/* Is it the same recording as the reader's? Then its ids are, too. */
+static bool is_same_recording(const struct store_reader *reader, const struct store_snapshot *other)
+{
+	static const char key[] = "origin_ns";
+	const char *origin = store_reader_meta(reader, key);
+	struct store_slice value;
+	struct store_input input;
+
+	if (!origin || store_tree_get(&other->pages, &other->trees[STORE_TREE_META], key, strlen(key), &value,
+			       NULL) != 1)
+		return false;
+	input = store_input_sealed(value, key, strlen(key));
+	return !input.bad && (size_t)(input.end - input.at) == strlen(origin) &&
+	       memcmp(input.at, origin, strlen(origin)) == 0;
+}
+
+/* A store that lies elsewhere is copied anew now and then: the newest copy takes the place of the one that is
+ * open. true: it did. */
+static bool follow_copy(struct store_reader *reader)
+{
+	struct store_file *old = reader->snapshot.file;
+	struct store_snapshot newer = {0};
+
+	if (!store_reader_meta(reader, STORE_META_COPIED) || !store_file_is_replaced(old) ||
+		store_file_open(&newer.file, store_file_path(old), NULL))
+		return false;
+	if (store_snapshot_renew(&newer, NULL) || !is_same_recording(reader, &newer)) {
+		struct store_file *file = newer.file;
+
+		store_snapshot_end(&newer);
+		store_file_close(file);
+		return false;
+	}
+	store_snapshot_end(&reader->snapshot);
+	store_file_close(old);
+	reader->snapshot = newer;
+	return true;
+}
+
 int store_reader_renew(struct store_reader *reader, bool *changed, struct error *error)
 {
+	bool is_followed = follow_copy(reader);
 	uint64_t before = reader->snapshot.pages.transaction;
 	int rc = store_snapshot_renew(&reader->snapshot, error);
 
 	if (rc)
 		return rc;
-	*changed = reader->snapshot.pages.transaction != before;
+	*changed = is_followed || reader->snapshot.pages.transaction != before;
 	return *changed ? load(reader, error) : 0;
 }
 
@@ -204,8 +244,15 @@ uint64_t store_reader_meta_number(const struct store_reader *reader, const char 
 	return *end ? otherwise : number;
 }
 
+bool store_reader_is_archive(const struct store_reader *reader)
+{
+	return store_file_packed(reader->snapshot.file) != NULL;
+}
+
 uint64_t store_reader_bytes(const struct store_reader *reader)
 {
+	if (store_reader_is_archive(reader))
+		return store_file_bytes(reader->snapshot.file);
 	return reader->snapshot.pages.page_count * reader->snapshot.pages.page_bytes;
 }
 

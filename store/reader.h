@@ -21,7 +21,8 @@ int store_reader_renew(struct store_reader *reader, bool *changed, struct error 
 
 const char *store_reader_meta(const struct store_reader *reader, const char *key); /* NULL: not there */
 uint64_t store_reader_meta_number(const struct store_reader *reader, const char *key, uint64_t otherwise);
-uint64_t store_reader_bytes(const struct store_reader *reader); /* of the file, used pages */
+bool store_reader_is_archive(const struct store_reader *reader); /* archive.h */
+uint64_t store_reader_bytes(const struct store_reader *reader);	 /* of the file, used pages */
 
 /* Tables, loaded once per snapshot; arrays of `*count` entries indexed by id. */
 const struct store_context *store_reader_contexts(const struct store_reader *reader, uint32_t *count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller.h - makes a writer's rollups of lines (line_roll.h) out of the records as they are appended: nothing
- * is read back. Streams that are only sampled have none: the sums of their samples tell their line
- * (rollup.h). A stream gets a roller with its first span that owns the line, or when its `monitored` span
- * announces such (switches=1), or when it is a GPU's.
+ * is read back. Streams that are only sampled have none of their own: the sums of their samples tell their
+ * line (rollup.h). A stream makes some from its first span that owns the line on, or when its `monitored`
+ * span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd (crowd.h).
  *
  *   append --> samples, spans that wait --watermark at a commit--> sweep (line.h) --> bucket --> larger ones
  *                                                                                  |
@@ -18,6 +18,7 @@
 #include <lmdb.h>
 
 #include "store/context.h"
+#include "store/crowd.h"
 #include "store/stream.h"
 
 struct store_roller;
@@ -27,7 +28,10 @@ struct store_rollers {
 	struct roller_place *places; /* [stream] */
 	uint32_t count, capacity;
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
-	bool failed;	     /* memory is out: no more rollups, and nothing else is lost */
+	struct store_crowd crowd;
+	struct store_crowd_head head; /* once the crowd is complete */
+	uint64_t waiting;	      /* samples that only the crowd waits for, counted anew by each commit */
+	bool failed;		      /* memory is out: no more rollups, and nothing else is lost */
 };
 void store_rollers_fini(struct store_rollers *rollers);
 
@@ -47,7 +51,11 @@ bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
 void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 	const struct store_stream *properties, uint64_t until_ns);
 
-/* Puts what is new and deletes what late records have made wrong: LMDB's code. After the commit, committed().
+/* Nothing follows, and all streams were advanced: what of their lines the crowd does not know is spoiled. */
+void store_rollers_crowd(struct store_rollers *rollers, const struct store_stream *streams, uint32_t count);
+
+/* Puts what is new (and a complete crowd) and deletes what late records have made wrong: LMDB's code. After
+ * the commit, committed().
  */
 int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls);
 void store_rollers_committed(struct store_rollers *rollers);

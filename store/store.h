@@ -22,6 +22,8 @@
 
 #define STORE_SUFFIX ".mdb"
 #define STORE_RUN_SUFFIX ".hpct"
+/* Fact: the store lies elsewhere, and this is a copy of it as of some moment. */
+#define STORE_META_COPIED "copied_from"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };
@@ -87,7 +89,8 @@ enum store_module_kind {
 	STORE_MODULE_VDSO,
 	STORE_MODULE_KERNEL,
 	STORE_MODULE_JIT, /* memory without a file: offset = address */
-	STORE_MODULE_GPU
+	STORE_MODULE_GPU  /* its build id is the key of its blob, 8 bytes, big-endian; offset as
+			     timeline/gpu_code.h has it */
 };
 
 /* Identity: build id if there is one, else (kind, path). */
@@ -167,5 +170,7 @@ int store_record_compare(const struct store_record *a, const struct store_record
 
 /* Key of the blob that holds the source file which debug information knows by that path. */
 uint64_t store_source_key(const char *path);
+/* Key of the blob that holds a GPU module, by its build id; 0: it has none. */
+uint64_t store_gpu_module_key(const uint8_t *build_id, uint8_t size_bytes);
 
 #endif

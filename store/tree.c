@@ -14,6 +14,8 @@
  */
 #include "store/tree.h"
 
+#include "store/packed.h"
+
 #define PAGE_HEADER 16u
 #define NODE_HEADER 8u
 #define PAGE_BRANCH 0x01u
@@ -42,6 +44,8 @@ static uint16_t load16(const uint8_t *at)
 
 static int damaged(const struct store_pages *pages, const char *what, struct error *error)
 {
+	if (pages->packed && store_packed_why(pages->packed))
+		return error_set(error, ERROR_RUN, "'%s': %s", pages->path, store_packed_why(pages->packed));
 	if (pages->is_short)
 		return error_set(error, ERROR_RUN, "'%s' is cut short; copy it again", pages->path);
 	return error_set(error, ERROR_RUN,
@@ -101,13 +105,13 @@ static int tree_from(
 
 /* The meta page is copied before it is believed: a writer two commits ahead may be overwriting it. */
 int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t file_bytes,
-	uint64_t transaction, const char *path, struct error *error)
+	uint64_t transaction, const char *path, struct store_packed *packed, struct error *error)
 {
 	uint8_t meta[META_BYTES];
 	const uint8_t *at = bytes;
 	uint64_t page_bytes, last;
 
-	*pages = (struct store_pages){.bytes = bytes, .path = path};
+	*pages = (struct store_pages){.bytes = bytes, .path = path, .packed = packed};
 	if (file_bytes < META_BYTES || !is_meta(bytes, &page_bytes) || file_bytes < page_bytes + META_BYTES)
 		return damaged(pages, "its first page", error);
 	if (transaction == UINT64_MAX ? store_load64(at + page_bytes + META_TRANSACTION) >
@@ -129,12 +133,19 @@ int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t f
 
 /* ---- pages and nodes ---- */
 
+/* Are these pages there? Those of an archive are unpacked first. */
+static bool have_pages(const struct store_pages *pages, uint64_t number, uint64_t count)
+{
+	return !pages->packed ||
+	       store_packed_need(pages->packed, number * pages->page_bytes, count * pages->page_bytes);
+}
+
 /* The page of that number if it is what it should be, NULL else. */
 static const uint8_t *page_at(const struct store_pages *pages, uint64_t number, unsigned flag)
 {
 	const uint8_t *page;
 
-	if (number < 2 || number >= pages->page_count)
+	if (number < 2 || number >= pages->page_count || !have_pages(pages, number, 1))
 		return NULL;
 	page = pages->bytes + number * pages->page_bytes;
 	if (store_load64(page) != number ||
@@ -183,7 +194,8 @@ static bool big_value(const struct store_pages *pages, uint64_t number, struct s
 	if (!page)
 		return false;
 	room = store_load32(page + 12);
-	if (room > pages->page_count - number || value->size + PAGE_HEADER > room * pages->page_bytes)
+	if (room > pages->page_count - number || value->size + PAGE_HEADER > room * pages->page_bytes ||
+		!have_pages(pages, number, room))
 		return false;
 	value->bytes = page + PAGE_HEADER;
 	return true;

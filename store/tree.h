@@ -17,6 +17,8 @@
 
 #define STORE_TREE_DEPTH_MAX 24u
 
+struct store_packed; /* packed.h */
+
 struct store_tree {
 	uint64_t root; /* page number, UINT64_MAX: empty */
 	unsigned depth;
@@ -29,9 +31,10 @@ struct store_pages {
 	size_t page_bytes;
 	uint64_t page_count; /* that belong to the snapshot and lie in `bytes` */
 	uint64_t transaction;
-	struct store_tree names; /* the tree of the named databases */
-	bool is_short;		 /* the snapshot has more pages than the file */
-	const char *path;	 /* for errors */
+	struct store_tree names;     /* the tree of the named databases */
+	bool is_short;		     /* the snapshot has more pages than the file */
+	const char *path;	     /* for errors */
+	struct store_packed *packed; /* unpacks them as they are looked at; NULL: they are there */
 };
 
 struct store_tree_cursor {
@@ -49,10 +52,10 @@ struct store_tree_cursor {
 int store_pages_check(
 	const uint8_t *head, size_t head_bytes, uint64_t file_bytes, const char *path, struct error *error);
 
-/* The snapshot of `transaction` (UINT64_MAX: the newest) in a mapped file. 1: its meta page is no longer
- * there (a busy writer has moved on), ask LMDB for a newer one. */
+/* The snapshot of `transaction` (UINT64_MAX: the newest) in a mapped file (`packed`: of an archived one). 1:
+ * its meta page is no longer there (a busy writer has moved on), ask LMDB for a newer one. */
 int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t file_bytes,
-	uint64_t transaction, const char *path, struct error *error);
+	uint64_t transaction, const char *path, struct store_packed *packed, struct error *error);
 
 /* The named database. ERROR_RUN when it is not there. */
 int store_tree_open(

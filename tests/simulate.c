@@ -313,9 +313,13 @@ static struct store_record monitored_span(struct simulate_world *world, const st
 	struct store_record span = {.begin_ns = begin_ns, .end_ns = end_ns, .what = STORE_OP_MONITORED};
 	const char *name = store_writer_text_at(world->writer, properties->name, NULL);
 
+	/* As recorders do: readers need not look for switches. */
+	const char *switches = strcmp(world->options->shape, "gpu") ? "" : ",switches=0";
+
 	if (properties->kind == STORE_STREAM_CPU)
-		span.attributes = simulate_text(world,
-			"name=%s,command=solver -n 4,metric=CPUTIME,period_ns=%u", name, SIMULATE_PERIOD_NS);
+		span.attributes =
+			simulate_text(world, "name=%s,command=solver -n 4,metric=CPUTIME,period_ns=%u%s",
+				name, SIMULATE_PERIOD_NS, switches);
 	else
 		span.attributes = simulate_text(world, "name=%s,device=Simulated GPU", name);
 	return span;

@@ -15,3 +15,8 @@ set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BI
 add_executable(roll_bench bench/roll_bench.c)
 target_link_libraries(roll_bench PRIVATE hpct_simulate hpct_timeline)
 set_target_properties(roll_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+
+# What questions cost as records and streams grow: ./build.sh bench store.
+add_executable(scale_bench bench/scale_bench.c)
+target_link_libraries(scale_bench PRIVATE hpct_simulate hpct_timeline)
+set_target_properties(scale_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)

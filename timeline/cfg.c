@@ -271,14 +271,33 @@ static uint32_t follow_table(struct builder *builder, const struct jump_table *t
 	return taken;
 }
 
+static uint32_t follow_list(struct builder *builder, uint64_t jump)
+{
+	const struct cfg_code *code = builder->code;
+	uint32_t taken = 0;
+	uint64_t target;
+
+	for (uint32_t i = 0;
+		code->target && i < JUMP_TABLE_MAX && code->target(code->context, jump, i, &target); i++) {
+		if (!budget_step(builder->budget))
+			break;
+		if (!take_target(builder, target))
+			continue;
+		add_link(builder, jump, target);
+		taken++;
+	}
+	return taken;
+}
+
 static void follow_jump(struct builder *builder, uint64_t jump)
 {
 	const struct area *area = area_of(builder, jump);
 	struct jump_window window = {area->bytes, area->marks, area->begin, area->size};
 	struct jump_table table;
 
-	if (jump_table_find(builder->decoder, &window, jump, builder->budget, &table) &&
-		follow_table(builder, &table, jump))
+	if (follow_list(builder, jump) ||
+		(jump_table_find(builder->decoder, &window, jump, builder->budget, &table) &&
+			follow_table(builder, &table, jump)))
 		builder->cfg->tables++;
 	else
 		add_address(builder, &builder->unknown, jump);
@@ -377,7 +396,8 @@ static void decode_function(struct builder *builder)
 	decode_all(builder);
 	follow_jumps(builder);
 	follow_pads(builder);
-	qsort(builder->unknown.items, builder->unknown.count, sizeof(uint64_t), address_compare);
+	if (builder->unknown.count)
+		qsort(builder->unknown.items, builder->unknown.count, sizeof(uint64_t), address_compare);
 	builder->cfg->unresolved = (uint32_t)builder->unknown.count;
 	for (unsigned i = 0; i < builder->area_count; i++)
 		decode_gaps(builder, &builder->areas[i]);
@@ -469,7 +489,9 @@ static bool cut_blocks(struct builder *builder)
 	uint32_t room = count_leaders(builder) + (uint32_t)builder->transfers.count + 1;
 	size_t transfer = 0;
 
-	qsort(builder->transfers.items, builder->transfers.count, sizeof(struct transfer), transfer_compare);
+	if (builder->transfers.count)
+		qsort(builder->transfers.items, builder->transfers.count, sizeof(struct transfer),
+			transfer_compare);
 	cfg->blocks = calloc((size_t)room + 1, sizeof *cfg->blocks);
 	if (!cfg->blocks)
 		return false;
@@ -535,7 +557,8 @@ static bool make_edges(struct builder *builder)
 	link_blocks(builder);
 	link_pads(builder);
 	links = builder->links.items;
-	qsort(builder->links.items, builder->links.count, sizeof(struct link), link_compare);
+	if (builder->links.count)
+		qsort(builder->links.items, builder->links.count, sizeof(struct link), link_compare);
 	cfg->edges = malloc((builder->links.count + 1) * sizeof *cfg->edges);
 	if (!cfg->edges || builder->failed)
 		return false;

@@ -40,6 +40,9 @@ struct cfg_code {
 	const uint8_t *(*image)(void *context, uint64_t address, size_t size);
 	/* May be NULL. Does a call to `target`, or through the pointer at `slot`, come back? */
 	bool (*returns)(void *context, uint64_t target, uint64_t slot);
+	/* May be NULL. The i-th place that the indirect jump leads to, where that is listed outside the code.
+	 */
+	bool (*target)(void *context, uint64_t jump, uint32_t i, uint64_t *target);
 	void *context;
 };
 

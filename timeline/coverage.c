@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/line_sum.h"
+#include "timeline/crowd_sum.h"
 #include "timeline/report.h"
 
 #define BATCH 256
@@ -50,8 +50,9 @@ static int take_sum(
 {
 	uint64_t *monitored_ns = own;
 
-	(void)key, (void)records, (void)error;
-	*monitored_ns += time_ns;
+	(void)records, (void)error;
+	if (is_monitored(key->state))
+		*monitored_ns += time_ns;
 	return 0;
 }
 
@@ -87,13 +88,10 @@ int coverage_compute(
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 	const struct line_sink sink = {.own = &coverage->monitored_ns, .piece = take_piece, .sum = take_sum};
-	int rc = 0;
 
 	coverage_count(coverage, run, select);
-	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = line_sum(
-			run, streams[i], select_begin_ns(select), select_end_ns(select), 63, &sink, error);
-	return rc;
+	return crowd_or_lines(
+		run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, error);
 }
 
 int coverage_empty(struct run *run, const struct select *select, struct error *error)

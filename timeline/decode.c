@@ -16,6 +16,12 @@ static const struct decode_machine *const machines[] = {
 	&decode_x86,
 #endif
 	&decode_arm64,
+	&decode_volta,
+	&decode_hopper,
+	&decode_gcn,
+	&decode_rdna,
+	&decode_gen8,
+	&decode_gen12,
 };
 
 static const struct decode_machine *machine_find(unsigned machine)

@@ -59,7 +59,15 @@ struct effect {
 
 struct decoder;
 
-/* For an ELF machine. Returns 0; 1 when hpct reads no code of that machine; -1: memory. One thread. */
+/* Of NVIDIA's generation (75: sm_75) as decoder_open() takes it. */
+unsigned decode_sass_machine(unsigned generation);
+/* The same of AMD's processor (EF_AMDGPU_MACH of the file's flags). */
+unsigned decode_amd_machine(unsigned processor);
+/* The same of Intel's family of graphics cores or, where that is 0, product, as its binaries number them. */
+unsigned decode_intel_machine(unsigned family, unsigned product);
+
+/* For an ELF machine, in its upper half the generation where encodings differ. Returns 0; 1 when hpct reads
+ * no code of that machine; -1: memory. One thread. */
 int decoder_open(struct decoder **decoder, unsigned machine);
 void decoder_close(struct decoder *decoder);
 /* Why hpct, as it was built, finds no loops in code of that machine; NULL: it does. */
@@ -81,7 +89,8 @@ struct decode_machine {
 	void (*effect)(
 		void *state, const uint8_t *bytes, size_t size, uint64_t address, struct effect *effect);
 };
-extern const struct decode_machine decode_x86, decode_arm64;
+extern const struct decode_machine decode_x86, decode_arm64, decode_volta, decode_hopper, decode_gcn,
+	decode_rdna, decode_gen8, decode_gen12;
 
 /* Length of an instruction by the rules of its encoding alone, prefixes, VEX and EVEX, ModRM, displacement,
  * immediate: for what is newer than the decoder. 0: no such form. */

@@ -5,6 +5,8 @@
  */
 #include "timeline/derived.h"
 
+#include "timeline/share.h"
+
 #include <string.h>
 
 #include "timeline/line_sum.h"
@@ -118,6 +120,22 @@ int derived_add_time(struct window *window, struct run *run, uint32_t stream, ui
 	return code;
 }
 
+static int share_time(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	struct run *run = own;
+
+	return run_stream(run, stream)->s.kind == STORE_STREAM_CPU
+		       ? derived_add_time(window, run, stream, begin_ns, end_ns, error)
+		       : 0;
+}
+
+int derived_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	return share_streams(window, run, streams, count, begin_ns, end_ns, share_time, run, error);
+}
+
 /* ---- metrics ---- */
 
 static int add_cell(struct window *window, const struct run *run, const struct window_time *cell,
@@ -145,9 +163,8 @@ int derived_add_weights(struct window *window, struct run *run, const uint32_t *
 	size_t cell_count;
 	int code = wanted ? window_new(&times, run, error) : 0;
 
-	for (uint32_t i = 0; i < count && wanted && !code; i++)
-		if (run_stream(run, streams[i])->s.kind == STORE_STREAM_CPU)
-			code = derived_add_time(times, run, streams[i], begin_ns, end_ns, error);
+	if (wanted && !code)
+		code = derived_add_times(times, run, streams, count, begin_ns, end_ns, error);
 	if (!wanted || code) {
 		window_free(times);
 		return code;

@@ -30,6 +30,10 @@ static inline uint32_t derived_number(const struct run *run, enum derived_metric
 int derived_add_time(struct window *window, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 
+/* The same of several streams, those of GPU queues left out (share.h). */
+int derived_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error);
+
 /* Adds the wanted metrics (bits 1 << enum derived_metric) of these streams as weights. */
 int derived_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, unsigned wanted, struct error *error);

@@ -13,6 +13,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "timeline/dwarf_name.h"
+#include "timeline/dwarf_package.h"
 
 #define STEPS_MAX 200000000u /* entries read, whatever the time: about a minute's work */
 
@@ -57,6 +58,11 @@ void dwarf_module_close(struct dwarf_module *module)
 	dwarf_end(module->dwarf);
 	dwarf_end(module->alternate);
 	free(module);
+}
+
+void dwarf_module_set_package(struct dwarf_module *module, struct dwarf_package *package)
+{
+	module->package = package;
 }
 
 void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns)
@@ -138,15 +144,37 @@ struct dwarf_unit *dwarf_module_unit(
 	return unit;
 }
 
+/* Lets libdw find the half of the unit that was split off where it lies in a package. */
+static void package_show(struct dwarf_module *module, const Dwarf_Die *listed)
+{
+	Dwarf_Die die = *listed;
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+	uint64_t id;
+	uint8_t type;
+
+	if (dwarf_cu_info(listed->cu, NULL, &type, NULL, NULL, &id, NULL, NULL) || type != DW_UT_skeleton)
+		return;
+	if (dwarf_attr(&die, DW_AT_dwo_name, &attribute) || dwarf_attr(&die, DW_AT_GNU_dwo_name, &attribute))
+		name = dwarf_formstring(&attribute);
+	if (name)
+		dwarf_package_show(module->package, id, name);
+}
+
 /* The unit of a unit's entry as the file lists it: where the code was split off, its other half. */
 static struct dwarf_unit *unit_of_listed(struct dwarf_module *module, const Dwarf_Die *listed)
 {
 	Dwarf_Die split;
-	uint8_t type;
+	uint8_t type = 0;
+	int rc;
 
 	memset(&split, 0, sizeof split);
-	if (!dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
-		type == DW_UT_skeleton && split.addr)
+	if (module->package)
+		package_show(module, listed);
+	rc = dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL);
+	if (module->package)
+		dwarf_package_hide(module->package);
+	if (!rc && type == DW_UT_skeleton && split.addr)
 		return dwarf_module_unit(module, &split, listed);
 	module->lacks_split |= type == DW_UT_skeleton;
 	return dwarf_module_unit(module, listed, listed);
@@ -163,26 +191,48 @@ static int cover_compare(const void *left, const void *right)
 	return a->high < b->high ? -1 : a->high > b->high;
 }
 
+static int cover_add(
+	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
+{
+	if (module->cover_count == *capacity) {
+		size_t wanted = *capacity ? 2 * *capacity : 256;
+		struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
+
+		if (!covers)
+			return -1;
+		module->covers = covers;
+		*capacity = wanted;
+	}
+	module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
+	return 0;
+}
+
+/* NVIDIA's units say where they begin but not where they end: from the first function to the last. */
+static int cover_functions(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+{
+	struct dwarf_unit *unit;
+
+	if (!dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_high_pc) ||
+		dwarf_hasattr(die, DW_AT_ranges))
+		return 0;
+	unit = unit_of_listed(module, die);
+	if (!unit)
+		return -1;
+	return unit->segment_count ? cover_add(module, die, unit->segments[0].low,
+					     unit->segments[unit->segment_count - 1].low, capacity)
+				   : 0;
+}
+
 static int covers_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget)) {
-		if (low >= high || !dwarf_code_has(&module->code, low))
-			continue;
-		if (module->cover_count == *capacity) {
-			size_t wanted = *capacity ? 2 * *capacity : 256;
-			struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
-
-			if (!covers)
-				return -1;
-			module->covers = covers;
-			*capacity = wanted;
-		}
-		module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
-	}
-	return 0;
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
+		if (low < high && dwarf_code_has(&module->code, low) &&
+			cover_add(module, die, low, high, capacity))
+			return -1;
+	return cover_functions(module, die, capacity);
 }
 
 /* Reads the ranges of all units. */

@@ -16,6 +16,7 @@
 #include "timeline/dwarf_unit.h"
 
 struct dwarf_module;
+struct dwarf_package;
 
 /*
  * `elf` holds the debug information and outlives the module; `alternate` (may be NULL) is the file that
@@ -25,6 +26,9 @@ struct dwarf_module;
 int dwarf_module_open(struct dwarf_module **module, Elf *elf, Elf *alternate, const struct dwarf_code *code,
 	struct error *error);
 void dwarf_module_close(struct dwarf_module *module);
+
+/* Where units that were split off are looked for, besides .dwo files; outlives the module. */
+void dwarf_module_set_package(struct dwarf_module *module, struct dwarf_package *package);
 
 /* What the next look-ups may cost together: CPU time (0: any) and, against damaged files, entries read. A
  * spent budget ends in answers without debug information. */

@@ -30,7 +30,8 @@ struct dwarf_module {
 	struct dwarf_cover *covers; /* by low */
 	size_t cover_count;
 	bool has_aranges, has_covers;
-	bool lacks_split; /* a unit was asked for whose other half is not there */
+	struct dwarf_package *package; /* NULL: none */
+	bool lacks_split;	       /* a unit was asked for whose other half is not there */
 };
 
 struct dwarf_path {

@@ -11,6 +11,7 @@
 #ifndef EM_INTELGT
 #define EM_INTELGT 205
 #endif
+#define CUDA_ENTRY 0x10 /* in st_other */
 #define FUNCTIONS_MAX (1u << 20)
 #define RELOCATIONS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX 0xff00u
@@ -23,18 +24,19 @@ static bool bytes_hold(struct gpu_bytes bytes, uint64_t at, uint64_t size)
 	return at <= bytes.size && size <= bytes.size - at;
 }
 
-static Elf64_Ehdr header_of(const struct gpu_code *code)
+Elf64_Ehdr gpu_header(const struct gpu_code *code)
 {
-	Elf64_Ehdr header;
+	Elf64_Ehdr header = {0};
 
-	memcpy(&header, code->file.at, sizeof header);
+	if (!code->is_patch)
+		memcpy(&header, code->file.at, sizeof header);
 	return header;
 }
 
 /* An all-zero one where there is none. */
-static Elf64_Shdr section_at(const struct gpu_code *code, uint32_t index)
+Elf64_Shdr gpu_section_at(const struct gpu_code *code, uint32_t index)
 {
-	Elf64_Ehdr header = header_of(code);
+	Elf64_Ehdr header = gpu_header(code);
 	Elf64_Shdr section = {0};
 	uint64_t at = header.e_shoff + (uint64_t)index * sizeof section;
 
@@ -43,7 +45,7 @@ static Elf64_Shdr section_at(const struct gpu_code *code, uint32_t index)
 	return section;
 }
 
-static struct gpu_bytes section_bytes(const struct gpu_code *code, const Elf64_Shdr *section)
+struct gpu_bytes gpu_section_bytes(const struct gpu_code *code, const Elf64_Shdr *section)
 {
 	if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS ||
 		(section->sh_flags & SHF_COMPRESSED) ||
@@ -62,29 +64,29 @@ const char *gpu_string_at(struct gpu_bytes strings, uint64_t at)
 	return (const char *)strings.at + at;
 }
 
-static uint32_t section_find(const struct gpu_code *code, const char *name)
+uint32_t gpu_section_find(const struct gpu_code *code, const char *name)
 {
-	Elf64_Ehdr header = header_of(code);
-	Elf64_Shdr names = section_at(code, header.e_shstrndx);
-	struct gpu_bytes strings = section_bytes(code, &names);
+	Elf64_Ehdr header = gpu_header(code);
+	Elf64_Shdr names = gpu_section_at(code, header.e_shstrndx);
+	struct gpu_bytes strings = gpu_section_bytes(code, &names);
 
 	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++)
-		if (!strcmp(gpu_string_at(strings, section_at(code, i).sh_name), name))
+		if (!strcmp(gpu_string_at(strings, gpu_section_at(code, i).sh_name), name))
 			return i;
 	return 0;
 }
 
 struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name)
 {
-	Elf64_Shdr section = section_at(code, section_find(code, name));
+	Elf64_Shdr section = gpu_section_at(code, gpu_section_find(code, name));
 
-	return section_bytes(code, &section);
+	return gpu_section_bytes(code, &section);
 }
 
 /* Where the section begins: its own address, or its place in the file where all begin at 0. */
-static uint64_t section_base(const struct gpu_code *code, uint32_t index)
+uint64_t gpu_section_base(const struct gpu_code *code, uint32_t index)
 {
-	Elf64_Shdr section = section_at(code, index);
+	Elf64_Shdr section = gpu_section_at(code, index);
 
 	return section.sh_addr || !(section.sh_flags & SHF_ALLOC) ? 0 : section.sh_offset;
 }
@@ -110,16 +112,19 @@ static int function_compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* What is seen from outside can be launched, all others are called by it; Intel's kernels are those that a
- * section is named after. */
+/* CUDA marks what can be launched. AMD's is what is seen from outside; Intel's are those that a section is
+ * named after. */
 static bool is_kernel(const struct gpu_code *code, const Elf64_Sym *symbol, const char *name)
 {
-	Elf64_Shdr names = section_at(code, header_of(code).e_shstrndx);
+	Elf64_Shdr names = gpu_section_at(code, gpu_header(code).e_shstrndx);
 	const char *section;
 
-	if (header_of(code).e_machine != EM_INTELGT)
+	if (gpu_header(code).e_machine == EM_CUDA)
+		return symbol->st_other & CUDA_ENTRY;
+	if (gpu_header(code).e_machine != EM_INTELGT)
 		return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL;
-	section = gpu_string_at(section_bytes(code, &names), section_at(code, symbol->st_shndx).sh_name);
+	section = gpu_string_at(
+		gpu_section_bytes(code, &names), gpu_section_at(code, symbol->st_shndx).sh_name);
 	return !strncmp(section, ".text.", 6) && !strcmp(section + 6, name);
 }
 
@@ -142,7 +147,7 @@ static void functions_add(struct gpu_code *code, struct gpu_bytes table, struct 
 		if (!is_function(&symbol, name))
 			continue;
 		*function = (struct gpu_function){.name = own_name(name),
-			.start = symbol.st_value + section_base(code, symbol.st_shndx),
+			.start = symbol.st_value + gpu_section_base(code, symbol.st_shndx),
 			.size = symbol.st_size,
 			.is_kernel = is_kernel(code, &symbol, name)};
 		if (function->start <= UINT64_MAX - function->size)
@@ -152,19 +157,19 @@ static void functions_add(struct gpu_code *code, struct gpu_bytes table, struct 
 
 static int functions_read(struct gpu_code *code, struct error *error)
 {
-	Elf64_Shdr section = section_at(code, section_find(code, ".symtab")), names;
+	Elf64_Shdr section = gpu_section_at(code, gpu_section_find(code, ".symtab")), names;
 	struct gpu_bytes table;
 
 	if (section.sh_type == SHT_NULL)
-		section = section_at(code, section_find(code, ".dynsym"));
-	table = section_bytes(code, &section);
+		section = gpu_section_at(code, gpu_section_find(code, ".dynsym"));
+	table = gpu_section_bytes(code, &section);
 	if (table.size / sizeof(Elf64_Sym) > FUNCTIONS_MAX)
 		return error_set(error, ERROR_IO, "the GPU binary has more symbols than any compiler makes");
-	names = section_at(code, section.sh_link);
+	names = gpu_section_at(code, section.sh_link);
 	code->functions = calloc(table.size / sizeof(Elf64_Sym) + 1, sizeof *code->functions);
 	if (!code->functions)
 		return error_memory(error);
-	functions_add(code, table, section_bytes(code, &names));
+	functions_add(code, table, gpu_section_bytes(code, &names));
 	if (code->function_count)
 		qsort(code->functions, code->function_count, sizeof *code->functions, function_compare);
 	return 0;
@@ -234,15 +239,18 @@ const struct gpu_function *gpu_code_at(const struct gpu_code *code, uint64_t add
 
 /* ---- relocations ---- */
 
-static uint64_t symbol_address(const struct gpu_code *code, struct gpu_bytes table, uint64_t index)
+uint64_t gpu_symbol_address(const struct gpu_code *code, uint32_t section, uint64_t index)
 {
+	Elf64_Shdr symbols = gpu_section_at(code, section);
+	struct gpu_bytes table = gpu_section_bytes(code, &symbols);
 	Elf64_Sym symbol;
 
 	if (index >= table.size / sizeof symbol)
 		return 0;
 	memcpy(&symbol, table.at + index * sizeof symbol, sizeof symbol);
-	return symbol.st_value +
-	       (symbol.st_shndx && symbol.st_shndx < SHN_LORESERVE ? section_base(code, symbol.st_shndx) : 0);
+	return symbol.st_value + (symbol.st_shndx && symbol.st_shndx < SHN_LORESERVE
+						 ? gpu_section_base(code, symbol.st_shndx)
+						 : 0);
 }
 
 /* Debug sections have only whole addresses and offsets left open. Bytes of one; 0: something else. */
@@ -266,9 +274,7 @@ static void relocate_by(
 {
 	bool has_addend = by->sh_type == SHT_RELA;
 	size_t step = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-	struct gpu_bytes entries = section_bytes(code, by);
-	Elf64_Shdr symbols = section_at(code, by->sh_link);
-	struct gpu_bytes table = section_bytes(code, &symbols);
+	struct gpu_bytes entries = gpu_section_bytes(code, by);
 
 	for (size_t at = 0; at + step <= entries.size && *left; at += step, --*left) {
 		Elf64_Rela entry = {0};
@@ -276,11 +282,11 @@ static void relocate_by(
 		size_t width;
 
 		memcpy(&entry, entries.at + at, step);
-		width = relocation_bytes(header_of(code).e_machine, entry.r_info);
+		width = relocation_bytes(gpu_header(code).e_machine, entry.r_info);
 		if (!width || entry.r_offset > size || size - entry.r_offset < width)
 			continue;
 		memcpy(&addend, copy + entry.r_offset, width);
-		value = symbol_address(code, table, ELF64_R_SYM(entry.r_info)) +
+		value = gpu_symbol_address(code, by->sh_link, ELF64_R_SYM(entry.r_info)) +
 			(has_addend ? (uint64_t)entry.r_addend : addend);
 		memcpy(copy + entry.r_offset, &value, width);
 	}
@@ -288,11 +294,11 @@ static void relocate_by(
 
 void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *copy, size_t size)
 {
-	uint32_t target = section_find(code, name), count = header_of(code).e_shnum;
+	uint32_t target = gpu_section_find(code, name), count = gpu_header(code).e_shnum;
 	size_t left = RELOCATIONS_MAX;
 
 	for (uint32_t i = 1; i < count && i < SECTIONS_MAX && target; i++) {
-		Elf64_Shdr section = section_at(code, i);
+		Elf64_Shdr section = gpu_section_at(code, i);
 
 		if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && section.sh_info == target)
 			relocate_by(code, &section, copy, size, &left);
@@ -301,7 +307,7 @@ void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *c
 
 /* ---- the whole ---- */
 
-bool gpu_code_is(const void *bytes, size_t size)
+static bool is_elf(const void *bytes, size_t size)
 {
 	Elf64_Ehdr header;
 
@@ -313,6 +319,11 @@ bool gpu_code_is(const void *bytes, size_t size)
 	       (header.e_machine == EM_CUDA || header.e_machine == EM_AMDGPU ||
 		       header.e_machine == EM_INTELGT) &&
 	       header.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+bool gpu_code_is(const void *bytes, size_t size)
+{
+	return is_elf(bytes, size) || gpu_patch_is((struct gpu_bytes){bytes, size});
 }
 
 int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct error *error)
@@ -328,7 +339,8 @@ int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct 
 	if (!code)
 		return error_memory(error);
 	code->file = (struct gpu_bytes){bytes, size};
-	rc = functions_read(code, error);
+	code->is_patch = !is_elf(bytes, size);
+	rc = code->is_patch ? gpu_patch_read(code, error) : functions_read(code, error);
 	if (rc == 0)
 		rc = ranges_make(code, error);
 	if (rc < 0) {
@@ -347,6 +359,9 @@ void gpu_code_close(struct gpu_code *code)
 	free(code->ranges);
 	free(code->lines);
 	free(code->line_bytes);
+	free(code->inlines);
+	free(code->sections);
+	free(code->jumps);
 	arena_fini(&code->arena);
 	free(code);
 }
@@ -357,7 +372,8 @@ const struct gpu_function *gpu_code_functions(const struct gpu_code *code, size_
 	return code->functions;
 }
 
-bool gpu_code_line(struct gpu_code *code, uint64_t address, const char **file, uint32_t *line)
+/* The row that says the address's line; NULL: none does. */
+static const struct gpu_line *line_find(struct gpu_code *code, uint64_t address)
 {
 	size_t low = 0, high;
 
@@ -373,9 +389,65 @@ bool gpu_code_line(struct gpu_code *code, uint64_t address, const char **file, u
 		else
 			high = middle;
 	}
-	if (!low || !code->lines[low - 1].line || !code->lines[low - 1].file)
+	return low && code->lines[low - 1].line && code->lines[low - 1].file ? &code->lines[low - 1] : NULL;
+}
+
+bool gpu_code_line(struct gpu_code *code, uint64_t address, const char **file, uint32_t *line)
+{
+	const struct gpu_line *row = line_find(code, address);
+
+	if (!row)
 		return false;
-	*file = code->lines[low - 1].file;
-	*line = code->lines[low - 1].line;
+	*file = row->file;
+	*line = row->line;
 	return true;
+}
+
+unsigned gpu_code_chain(struct gpu_code *code, uint64_t address, struct gpu_frame *frames, unsigned max)
+{
+	const struct gpu_line *row = line_find(code, address);
+	unsigned depth = 1;
+
+	if (!row || !max)
+		return 0;
+	for (uint32_t call = row->call; call; call = code->inlines[call - 1].outer)
+		depth++;
+	if (depth <= max)
+		frames[depth - 1] = (struct gpu_frame){"", row->file, row->line};
+	for (uint32_t call = row->call, i = depth - 1; call; i--, call = code->inlines[call - 1].outer) {
+		const struct gpu_inline *in = &code->inlines[call - 1];
+
+		if (i < max)
+			frames[i].name = in->name;
+		if (i <= max)
+			frames[i - 1] = (struct gpu_frame){"", in->file ? in->file : "", in->line};
+	}
+	return depth < max ? depth : max;
+}
+
+static bool is_debug(const char *name)
+{
+	return !strncmp(name, ".debug_", 7);
+}
+
+void *gpu_code_debug(const struct gpu_code *code)
+{
+	Elf64_Ehdr header = gpu_header(code);
+	Elf64_Shdr names = gpu_section_at(code, header.e_shstrndx);
+	struct gpu_bytes strings = gpu_section_bytes(code, &names);
+	uint8_t *copy = gpu_section_find(code, ".debug_info") ? malloc(code->file.size) : NULL;
+	size_t left = RELOCATIONS_MAX;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, code->file.at, code->file.size);
+	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++) {
+		Elf64_Shdr by = gpu_section_at(code, i), of = gpu_section_at(code, by.sh_info);
+		struct gpu_bytes bytes = gpu_section_bytes(code, &of);
+
+		if ((by.sh_type == SHT_RELA || by.sh_type == SHT_REL) && bytes.size &&
+			is_debug(gpu_string_at(strings, of.sh_name)))
+			relocate_by(code, &by, copy + (bytes.at - code->file.at), bytes.size, &left);
+	}
+	return copy;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_code_parts.h - inside gpu_code*.c and gpu_lines.c: the code's state. */
+/* gpu_code_parts.h - inside gpu_code.c, gpu_lines.c, gpu_flow.c and gpu_patch.c: the code's state. */
 #ifndef TIMELINE_GPU_CODE_PARTS_H
 #define TIMELINE_GPU_CODE_PARTS_H
+
+#include <elf.h>
 
 #include "store/arena.h"
 #include "timeline/gpu_code.h"
@@ -18,6 +20,7 @@ struct gpu_line {
 	uint64_t address;
 	const char *file;
 	uint32_t line;
+	uint32_t call; /* 1 + the innermost inlined call it is in, 0: none */
 };
 
 /* What of the functions' code is whose, without overlaps. */
@@ -26,8 +29,31 @@ struct gpu_range {
 	uint32_t function;
 };
 
+/* A section of code. */
+struct gpu_section {
+	uint64_t begin;
+	struct gpu_bytes bytes;
+};
+
+/* Where an indexed branch may lead. */
+struct gpu_jump {
+	uint64_t address, base;
+	const uint8_t *targets; /* u32, less base */
+	uint32_t count;
+};
+
+/* A call that the compiler inlined, as the line table tells it. */
+struct gpu_inline {
+	const char *name; /* of what was inlined, the linker's spelling */
+	const char *file; /* of the call; NULL: not known */
+	uint32_t line;
+	uint32_t outer; /* 1 + the call around it, 0: none */
+};
+
 struct gpu_code {
 	struct gpu_bytes file;
+	uint32_t intel_family; /* of graphics cores; 0: not known, or no binary of Intel's */
+	bool is_patch;	       /* no ELF file: see gpu_patch.c */
 	struct gpu_function *functions;
 	size_t function_count;
 	struct gpu_range *ranges;
@@ -35,13 +61,35 @@ struct gpu_code {
 	bool has_lines; /* read */
 	struct gpu_line *lines;
 	size_t line_count, line_room;
-	uint8_t *line_bytes;	       /* that names of files point into */
+	uint8_t *line_bytes; /* that names of files point into */
+	struct gpu_inline *inlines;
+	size_t inline_count, inline_room;
+	bool has_sections;
+	struct gpu_section *sections;
+	size_t section_count;
+	bool has_jumps;
+	struct gpu_jump *jumps; /* by address */
+	size_t jump_count, jump_room;
 	size_t path_bytes, path_count; /* of all units, the bytes in the arena */
 	struct arena arena;
 };
 
+/* All-zero where the binary is no ELF file. */
+Elf64_Ehdr gpu_header(const struct gpu_code *code);
+/* An all-zero one where there is none. */
+Elf64_Shdr gpu_section_at(const struct gpu_code *code, uint32_t index);
+struct gpu_bytes gpu_section_bytes(const struct gpu_code *code, const Elf64_Shdr *section);
+/* 0: none of that name. */
+uint32_t gpu_section_find(const struct gpu_code *code, const char *name);
+/* What is added to offsets in the section: its own address, or its place in the file where all begin at 0. */
+uint64_t gpu_section_base(const struct gpu_code *code, uint32_t index);
+/* 0 where the table has no such symbol. */
+uint64_t gpu_symbol_address(const struct gpu_code *code, uint32_t table, uint64_t index);
 /* The string at that place; "" where there is none that ends soon. */
 const char *gpu_string_at(struct gpu_bytes strings, uint64_t at);
+/* Intel's binaries of kernels without symbols; functions and sections are read at once. */
+bool gpu_patch_is(struct gpu_bytes file);
+int gpu_patch_read(struct gpu_code *code, struct error *error);
 /* A section's bytes by its name; empty: there is none. */
 struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name);
 /* Writes the addresses that the linker left open into a copy of the section. */

@@ -2,7 +2,7 @@
 /*
  * gpu_lines.c - .debug_line of a GPU binary (DWARF 2 to 5), which often has no other debug information:
  * compilers write it alone (-lineinfo), and with addresses left to the linker. Each unit's program is run
- * once; extended instructions of vendors (NVIDIA's inlined calls) are stepped over.
+ * once. NVIDIA's rows also say which call was inlined there: its name, and the row of the call.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -32,6 +32,7 @@ struct unit {
 	struct gpu_bytes strings, line_strings;
 	uint16_t version;
 	bool is_wide; /* 64-bit DWARF */
+	size_t row;   /* of the code's, the first of this sequence */
 	uint8_t least_bytes, line_range, opcode_base, lengths[256];
 	int8_t line_base;
 	struct paths directories, files;
@@ -223,9 +224,15 @@ static void table_new(struct unit *unit, struct cursor *in, bool is_files)
 
 /* ---- the program ---- */
 
+#define NVIDIA_INLINED_CALL \
+	0x90 /* row of the call, counted from 1 in its sequence; offset of the name; 0: none */
+#define INLINES_MAX (1u << 20)
+#define INLINE_DEPTH_MAX 60u
+
 struct registers {
 	uint64_t address, file;
 	int64_t line;
+	uint32_t call;
 };
 
 static bool row_put(struct unit *unit, const struct registers *now, bool is_end)
@@ -245,8 +252,38 @@ static bool row_put(struct unit *unit, const struct registers *now, bool is_end)
 	}
 	code->lines[code->line_count++] = (struct gpu_line){.address = now->address,
 		.file = *file ? file : NULL,
-		.line = is_end || now->line < 0 || now->line > UINT32_MAX ? 0 : (uint32_t)now->line};
+		.line = is_end || now->line < 0 || now->line > UINT32_MAX ? 0 : (uint32_t)now->line,
+		.call = now->call};
 	return true;
+}
+
+/* The call as an entry of code->inlines; rows that follow are in it. A call is found by its own row, which
+ * came before, so no chain has an end in itself. */
+static uint32_t call_put(struct unit *unit, uint64_t row, const char *name)
+{
+	struct gpu_code *code = unit->code;
+	const struct gpu_line *at;
+
+	if (!row || row > code->line_count - unit->row)
+		return 0;
+	at = &code->lines[unit->row + row - 1];
+	for (size_t i = code->inline_count; i-- > 0 && code->inline_count - i <= 16;)
+		if (code->inlines[i].line == at->line && code->inlines[i].file == at->file &&
+			code->inlines[i].outer == at->call && !strcmp(code->inlines[i].name, name))
+			return (uint32_t)i + 1;
+	if (code->inline_count == code->inline_room) {
+		size_t room = code->inline_room ? 2 * code->inline_room : 64;
+		struct gpu_inline *inlines =
+			room <= INLINES_MAX ? realloc(code->inlines, room * sizeof *inlines) : NULL;
+
+		if (!inlines)
+			return 0;
+		code->inlines = inlines;
+		code->inline_room = room;
+	}
+	code->inlines[code->inline_count++] =
+		(struct gpu_inline){.name = name, .file = at->file, .line = at->line, .outer = at->call};
+	return (uint32_t)code->inline_count;
 }
 
 static void extended(struct unit *unit, struct cursor *in, struct registers *now)
@@ -262,9 +299,17 @@ static void extended(struct unit *unit, struct cursor *in, struct registers *now
 	case DW_LNE_end_sequence:
 		in->bad |= !row_put(unit, now, true);
 		*now = (struct registers){.file = 1, .line = 1};
+		unit->row = unit->code->line_count;
 		break;
 	case DW_LNE_set_address:
 		now->address = fixed(&own, size - 1 < 8 ? (size_t)size - 1 : 8);
+		break;
+	case NVIDIA_INLINED_CALL:
+		if (gpu_header(unit->code).e_machine == EM_CUDA) {
+			uint64_t row = leb(&own, false), name = leb(&own, false);
+
+			now->call = own.bad ? 0 : call_put(unit, row, gpu_string_at(unit->strings, name));
+		}
 		break;
 	default: /* a vendor's */
 		break;
@@ -302,6 +347,7 @@ static void program_run(struct unit *unit, struct cursor *in)
 {
 	struct registers now = {.file = 1, .line = 1};
 
+	unit->row = unit->code->line_count;
 	while (in->at < in->end && !in->bad) {
 		uint8_t opcode = (uint8_t)fixed(in, 1);
 

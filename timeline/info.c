@@ -58,9 +58,9 @@ static void put_provenance(struct report *report, const struct run *run)
 		"collector_pid", "processes", "threads", "sampler", "rate_asked", "rate_got", "signals",
 		"signals_foreign", "overruns", "switches_lost", "switches_refused", "stacks_refused",
 		"gpu_operations", "gpu_launches", "gpu_unmatched", "gpu_untimed", "gpu_lost", "recursion",
-		"sources", "sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started",
-		"threads_unmonitored", "children_unmonitored", "processes_refused", "faults_caught",
-		"program_cpu_ns"};
+		"sources", "file_system", "copied_from", "sampled_cpu_ns", "handler_ns", "collector_cpu_ns",
+		"never_started", "threads_unmonitored", "children_unmonitored", "processes_refused",
+		"faults_caught", "program_cpu_ns"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);
@@ -127,6 +127,16 @@ static void put_live(struct report *report, const struct run *run, const struct 
 		totals->newest_ns > run_end_ns(run) ? totals->newest_ns - run_end_ns(run) : 0);
 }
 
+static void put_archived(struct report *report, const struct run *run)
+{
+	unsigned archived = 0;
+
+	for (unsigned i = 0; i < run_store_count(run); i++)
+		archived += store_reader_is_archive(run_store(run, i));
+	if (archived)
+		put_number(report, "archived", archived);
+}
+
 static void put_counts(struct report *report, const struct run *run, const struct coverage *coverage)
 {
 	struct totals totals = sum_streams(run);
@@ -150,6 +160,7 @@ static void put_counts(struct report *report, const struct run *run, const struc
 		put_number(report, "thinned_ns", coverage->thinned_ns);
 	}
 	put_number(report, "bytes", run_bytes(run));
+	put_archived(report, run);
 	put_number(report, "monitored_ns", coverage->monitored_ns);
 	snprintf(percent, sizeof percent, "%.2f",
 		coverage->window_ns ? 100.0 * (double)coverage->monitored_ns / (double)coverage->window_ns

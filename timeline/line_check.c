@@ -7,6 +7,7 @@
 
 #include "store/line_roll.h"
 #include "store/roll_walk.h"
+#include "timeline/crowd_check.h"
 #include "timeline/line_sum.h"
 #include "timeline/run_parts.h"
 
@@ -144,5 +145,5 @@ int line_check(struct run *run, uint64_t *rollups, struct error *error)
 	}
 	store_sums_fini(&check.left);
 	*rollups = check.count;
-	return code;
+	return code ? code : crowd_check(run, rollups, error);
 }

@@ -39,7 +39,8 @@ struct function {
 };
 
 struct loops {
-	Elf *elf;
+	Elf *elf;	      /* NULL: code of a GPU */
+	struct gpu_code *gpu; /* NULL: code of a CPU */
 	struct decoder *decoder;
 	struct no_return no_return;
 	struct budget budget;
@@ -63,7 +64,12 @@ const char *loops_lacks(Elf *elf)
 	return decoder_lacks(machine_of(elf));
 }
 
-int loops_open(struct loops **out, Elf *elf)
+const char *loops_lacks_gpu(const struct gpu_code *code)
+{
+	return decoder_lacks(gpu_code_machine(code));
+}
+
+static int open_machine(struct loops **out, Elf *elf, struct gpu_code *gpu, unsigned machine)
 {
 	struct loops *loops = calloc(1, sizeof *loops);
 	int rc;
@@ -72,15 +78,26 @@ int loops_open(struct loops **out, Elf *elf)
 	if (!loops)
 		return -1;
 	loops->elf = elf;
+	loops->gpu = gpu;
 	loops_allow(loops, 0);
-	rc = decoder_open(&loops->decoder, machine_of(elf));
-	if (!rc)
-		rc = no_return_init(&loops->no_return, elf, machine_of(elf));
+	rc = decoder_open(&loops->decoder, machine);
+	if (!rc && elf)
+		rc = no_return_init(&loops->no_return, elf, machine);
 	if (!rc)
 		*out = loops;
 	else
 		loops_close(loops);
 	return rc;
+}
+
+int loops_open(struct loops **out, Elf *elf)
+{
+	return open_machine(out, elf, NULL, machine_of(elf));
+}
+
+int loops_open_gpu(struct loops **out, struct gpu_code *code)
+{
+	return open_machine(out, NULL, code, gpu_code_machine(code));
 }
 
 static void forget(struct loops *loops)
@@ -124,7 +141,14 @@ static const uint8_t *image(void *context, uint64_t address, size_t size)
 {
 	const struct loops *loops = context;
 
-	return elf_image(loops->elf, address, size);
+	return loops->gpu ? gpu_code_image(loops->gpu, address, size) : elf_image(loops->elf, address, size);
+}
+
+static bool target_of_gpu(void *context, uint64_t jump, uint32_t i, uint64_t *target)
+{
+	const struct loops *loops = context;
+
+	return gpu_code_target(loops->gpu, jump, i, target);
 }
 
 static bool returns(void *context, uint64_t target, uint64_t slot)
@@ -243,7 +267,8 @@ static int analyse(struct loops *loops, const struct loops_function *from, struc
 	struct cfg_code code = {.range_count = from->range_count,
 		.entry = from->entry,
 		.image = image,
-		.returns = returns,
+		.returns = loops->elf ? returns : NULL,
+		.target = loops->gpu ? target_of_gpu : NULL,
 		.context = loops};
 	struct budget budget = loops->budget;
 	struct cfg_pad *pads = NULL;
@@ -253,7 +278,8 @@ static int analyse(struct loops *loops, const struct loops_function *from, struc
 	if (budget.steps_left > FUNCTION_STEPS)
 		budget.steps_left = FUNCTION_STEPS;
 	memcpy(code.ranges, from->ranges, sizeof code.ranges);
-	code.pad_count = landing_pads_find(loops->elf, from->ranges, from->range_count, &pads);
+	if (loops->elf)
+		code.pad_count = landing_pads_find(loops->elf, from->ranges, from->range_count, &pads);
 	code.pads = pads;
 	rc = cfg_build(&cfg, &code, loops->decoder, &budget);
 	if (!rc)

@@ -11,6 +11,7 @@
 
 #include "store/error.h"
 #include "timeline/cfg.h"
+#include "timeline/gpu_code.h"
 #include "timeline/loop_forest.h"
 
 #define LOOPS_PLACES_MAX 24u
@@ -35,8 +36,11 @@ struct loops_function {
 /* `elf` holds code and outlives it. Returns 0; 1 when there is nothing to read (another machine, no code):
  * loops_lacks() says why, and *loops is NULL; negative: memory. One thread. */
 int loops_open(struct loops **loops, Elf *elf);
+/* The same of a GPU binary, which outlives it. */
+int loops_open_gpu(struct loops **loops, struct gpu_code *code);
 void loops_close(struct loops *loops);
 const char *loops_lacks(Elf *elf);
+const char *loops_lacks_gpu(const struct gpu_code *code);
 /* What the next look-ups may cost together: CPU time (0: any) and, always, instructions. */
 void loops_allow(struct loops *loops, uint64_t cpu_ns);
 bool loops_is_spent(const struct loops *loops);

@@ -7,6 +7,7 @@
 
 struct choice {
 	const char *output;
+	bool is_archive;
 };
 
 static int take_output(void *own, const char *value, struct error *error)
@@ -18,20 +19,34 @@ static int take_output(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_archive(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)value, (void)error;
+	choice->is_archive = true;
+	return 0;
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
 
+	if (choice->is_archive && !choice->output)
+		return error_set(
+			error, ERROR_USAGE, "--archive needs a name for the archive, such as -o old.hpct");
 	if (!choice->output)
 		return slice_print(call->run, call->select, call->format, stdout, error);
 	if (select_depth(call->select) != UINT32_MAX || select_top(call->select) != UINT64_MAX)
 		return error_set(
 			error, ERROR_USAGE, "-o copies whole records: --depth and --top do not go with it");
-	return slice_copy(call->run, call->select, choice->output, error);
+	return (choice->is_archive ? slice_archive : slice_copy)(
+		call->run, call->select, choice->output, error);
 }
 
 static const struct program_option options[] = {
-	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows", take_output}};
+	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows", take_output},
+	{0, "archive", NULL, "with -o: packed for keeping; a run like any other to readers", take_archive}};
 
 static const struct program program = {
 	.name = "hpct-slice",

@@ -426,7 +426,8 @@ static bool binary_open(struct module_files *files, const struct names_request *
 		return true;
 	if (request->path[0] && !module_elf_open(&files->binary, request->path, &why)) {
 		found = elf_identity(files->binary.elf);
-		if (!wanted->size || identity_equal(&found, wanted))
+		/* a GPU binary is known by its content, and comes from where that was looked at */
+		if (!wanted->size || request->kind == STORE_MODULE_GPU || identity_equal(&found, wanted))
 			return true;
 		module_elf_close(&files->binary);
 		error_set(&why, ERROR_IO, "%s has changed since it was recorded", request->path);
@@ -488,6 +489,8 @@ int module_files_open(struct module_files *files, const struct names_request *re
 	memcpy(wanted.bytes, request->build_id, wanted.size);
 	if (binary_open(files, request, search, &wanted))
 		wanted = elf_identity(files->binary.elf);
+	if (request->kind == STORE_MODULE_GPU && files->binary.elf)
+		return 0;
 	if (!debug_open(files, real_path, search, &wanted) && !files->binary.elf)
 		return error_set(error, ERROR_IO, "%s",
 			files->note[0] ? files->note : "no file has the module's build id");

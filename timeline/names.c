@@ -6,17 +6,20 @@
  */
 #include "timeline/names.h"
 
+#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/arena.h"
 #include "store/store.h"
 #include "timeline/demangle.h"
 #include "timeline/dwarf.h"
-#include "timeline/gpu_code.h"
+#include "timeline/dwarf_package.h"
+#include "timeline/names_gpu.h"
 #include "timeline/names_loops.h"
 #include "timeline/names_shared.h"
 #include "timeline/symbols.h"
@@ -34,8 +37,9 @@ struct names_module {
 	struct module_files files;
 	struct module_elf mini; /* opened when symbols are first needed */
 	struct dwarf_code code;
-	struct dwarf_module *dwarf; /* NULL: no debug information */
-	struct gpu_code *gpu;	    /* NULL: code of a CPU */
+	struct dwarf_module *dwarf;    /* NULL: no debug information */
+	struct dwarf_package *package; /* NULL: none */
+	struct names_gpu *gpu;	       /* NULL: code of a CPU */
 	struct symbol_table symbols;
 	bool has_symbols;
 	struct names_shared *shared; /* NULL: nothing is kept */
@@ -74,7 +78,8 @@ static void module_free(struct names_module *module)
 	symbol_table_fini(&module->symbols);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
-	gpu_code_close(module->gpu);
+	dwarf_package_close(module->package);
+	names_gpu_close(module->gpu);
 	module_elf_close(&module->mini);
 	module_files_close(&module->files);
 	arena_fini(&module->arena);
@@ -128,9 +133,10 @@ static void module_open_gpu(struct names_module *module)
 
 	if (!bytes || !gpu_code_is(bytes, size))
 		return;
-	module->has_loops = module->has_debug = true;
-	if (gpu_code_open(&module->gpu, bytes, size, &error))
+	if (names_gpu_open(&module->gpu, bytes, size, module->level == NAMES_ALL, &error)) {
+		module->has_loops = module->has_debug = true;
 		module_note(module, error.text);
+	}
 }
 
 static void module_open_files(
@@ -151,19 +157,51 @@ static void module_open_files(
 		code_read(&module->code, module->files.debug.elf);
 }
 
+/* Debug information that was split off may lie in one file beside the program. libdw looks for it in the
+ * directory of the file that it reads: for the moment of its being opened that is the package's. */
+static int dwarf_open_packaged(
+	struct names_module *module, const struct module_elf *debug, struct error *error)
+{
+	char path[4096];
+	int kept = -1, rc;
+
+	snprintf(path, sizeof path, "%s.dwp", module->real_path[0] ? module->real_path : debug->path);
+	if (debug->fd >= 0)
+		module->package = dwarf_package_open(path);
+	if (!module->package && debug->fd >= 0) {
+		snprintf(path, sizeof path, "%s.dwp", debug->path);
+		module->package = dwarf_package_open(path);
+	}
+	if (module->package) {
+		kept = fcntl(debug->fd, F_DUPFD_CLOEXEC, 0);
+		if (kept >= 0)
+			dup3(dwarf_package_place(module->package), debug->fd, O_CLOEXEC);
+	}
+	rc = dwarf_module_open(&module->dwarf, debug->elf, module->files.alternate.elf, &module->code, error);
+	if (kept >= 0) {
+		dup3(kept, debug->fd, O_CLOEXEC);
+		close(kept);
+	}
+	if (!rc)
+		dwarf_module_set_package(module->dwarf, module->package);
+	return rc;
+}
+
 /* Opened when something is not known yet: large files hold it compressed, which costs seconds. */
 static void module_open_debug(struct names_module *module)
 {
 	struct error error = {0};
-	Elf *debug;
+	const struct module_elf *debug;
 
 	if (module->has_debug)
 		return;
 	module->has_debug = true;
-	debug = module->files.debug.elf ? module->files.debug.elf : module->files.binary.elf;
-	if (!debug || module->level != NAMES_ALL || !module_elf_has_debug(debug))
+	if (module->gpu)
 		return;
-	if (dwarf_module_open(&module->dwarf, debug, module->files.alternate.elf, &module->code, &error))
+	debug = module->files.debug.elf ? &module->files.debug : &module->files.binary;
+	if (!debug->elf || module->level != NAMES_ALL || !module_elf_has_debug(debug->elf))
+		return;
+	if (dwarf_open_packaged(module, debug, &error))
 		module_note(module, error.text);
 	else if (dwarf_module_lacks_shared(module->dwarf))
 		module_note(module,
@@ -279,20 +317,28 @@ int names_module(struct names *names, const struct names_request *request, enum 
 	names->modules = module;
 	if (module->dwarf)
 		dwarf_module_allow(module->dwarf, names->options.cpu_ns);
+	if (module->gpu)
+		names_gpu_allow(module->gpu, names->options.cpu_ns);
 	if (module->loops)
 		loops_allow(module->loops, names->options.cpu_ns);
 	*out = module;
 	return 0;
 }
 
+static bool debug_is_spent(const struct names_module *module)
+{
+	return (module->dwarf && dwarf_module_is_spent(module->dwarf)) ||
+	       (module->gpu && names_gpu_is_spent(module->gpu));
+}
+
 const char *names_module_note(const struct names_module *module)
 {
-	if (module->dwarf && dwarf_module_is_spent(module->dwarf))
+	if (debug_is_spent(module))
 		return "reading the debug information took too long: the rest has names of symbols only";
 	if (module->loops && loops_is_spent(module->loops) && !module->note[0])
 		return "finding loops took too long: the rest has none";
 	if (module->dwarf && dwarf_module_lacks_split(module->dwarf) && !module->note[0])
-		return "its debug information is split off and a .dwo file was not found (.dwp is not read): "
+		return "its debug information is split off and a .dwo file was not found (nor a .dwp): "
 		       "functions there have names of symbols only";
 	return module->note;
 }
@@ -438,23 +484,13 @@ static int prefer_known_alias(struct names_module *module, struct names_scope *o
 	return 0;
 }
 
-static int find_gpu(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+static int debug_chain(void *context, uint64_t address, struct names_scope *scopes, struct error *error)
 {
-	const struct gpu_function *function = gpu_code_at(module->gpu, offset);
-	struct names_scope *scope = &answer->scopes[0];
-	const char *name;
+	struct names_module *module = context;
+	const char *file;
+	uint32_t line;
 
-	if (!function)
-		return 0;
-	name = symbol_name(module, function->name);
-	if (!name)
-		return error_memory(error);
-	answer_scope(answer, NAMES_FROM_SYMBOL, name, strcmp(name, function->name) ? function->name : "",
-		function->start);
-	if (gpu_code_line(module->gpu, offset, &scope->file, &scope->line))
-		gpu_code_line(module->gpu, function->start, &scope->decl_file, &scope->decl_line);
-	return 0;
+	return dwarf_module_find(module->dwarf, address, scopes, &file, &line, error);
 }
 
 static int find_functions(
@@ -467,7 +503,7 @@ static int find_functions(
 	answer->offset = offset;
 	answer_scope(answer, NAMES_FROM_NOTHING, "", "", offset);
 	if (module->gpu)
-		return find_gpu(module, offset, answer, error);
+		return names_gpu_find(module->gpu, offset, answer, error);
 	if (!dwarf_code_has(&module->code, offset))
 		return 0;
 	if (module->dwarf)
@@ -488,6 +524,20 @@ static int find_functions(
 
 /* ---- loops ---- */
 
+static int module_loops_gpu(struct names_module *module, struct error *error)
+{
+	int rc;
+
+	if (module->level != NAMES_ALL || !module->wants_loops)
+		return 0;
+	rc = loops_open_gpu(&module->loops, names_gpu_code(module->gpu));
+	if (rc > 0)
+		module_note(module, loops_lacks_gpu(names_gpu_code(module->gpu)));
+	if (!rc)
+		loops_allow(module->loops, module->cpu_ns);
+	return rc < 0 ? error_memory(error) : 0;
+}
+
 static int module_loops(struct names_module *module, struct error *error)
 {
 	Elf *elf = module->files.binary.elf;
@@ -496,6 +546,8 @@ static int module_loops(struct names_module *module, struct error *error)
 	if (module->has_loops)
 		return 0;
 	module->has_loops = true;
+	if (module->gpu)
+		return module_loops_gpu(module, error);
 	if (!elf || module->level != NAMES_ALL || !module->wants_loops)
 		return 0;
 	rc = loops_open(&module->loops, elf);
@@ -522,6 +574,7 @@ static void extent_of_debug(struct names_module *module, uint64_t offset)
 static int find_anew(
 	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
+	struct names_lines lines = {debug_chain, module};
 	int rc;
 
 	module_open_debug(module);
@@ -531,19 +584,22 @@ static int find_anew(
 		rc = module_loops(module, error);
 	if (rc || !module->loops)
 		return rc;
-	if (answer->source == NAMES_FROM_DEBUG)
+	if (module->gpu)
+		names_gpu_extent(module->gpu, offset, &module->extent);
+	else if (answer->source == NAMES_FROM_DEBUG)
 		extent_of_debug(module, offset);
 	if (!module->extent.range_count)
 		return 0;
+	if (module->gpu)
+		lines = names_gpu_lines(module->gpu);
 	return names_loops_insert(module->loops, &module->extent,
-		answer->source == NAMES_FROM_DEBUG ? module->dwarf : NULL, answer, error);
+		answer->source == NAMES_FROM_DEBUG ? &lines : NULL, answer, error);
 }
 
-/* A budget that ended says less than there is. */
+/* A budget that ended says less than there is, and what was split off may be there the next time. */
 static bool is_whole(const struct names_module *module, const struct names_answer *answer)
 {
-	return answer->source != NAMES_FROM_NOTHING &&
-	       !(module->dwarf && dwarf_module_is_spent(module->dwarf)) &&
+	return answer->source != NAMES_FROM_NOTHING && !debug_is_spent(module) &&
 	       !(module->loops && loops_is_spent(module->loops));
 }
 

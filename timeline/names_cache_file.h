@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_cache_file.h - where the cache of a run lies; for names_cache.c and names_fill.c.
+ * names_cache_file.h - where the cache of a run lies; for names_cache.c, names_fill.c and blame/rolled.c,
+ * whose file lies beside it.
  */
 #ifndef TIMELINE_NAMES_CACHE_FILE_H
 #define TIMELINE_NAMES_CACHE_FILE_H

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,8 @@ static bool scopes_are_whole(const struct store_scope *scopes, int count)
 
 static bool module_has_file(const struct store_module *module)
 {
-	return module->kind == STORE_MODULE_ELF || module->kind == STORE_MODULE_VDSO;
+	return module->kind == STORE_MODULE_ELF || module->kind == STORE_MODULE_VDSO ||
+	       module->kind == STORE_MODULE_GPU;
 }
 
 static uint32_t module_put(struct fill *fill, const struct store_module *module, const char *path)
@@ -199,6 +201,26 @@ static int ask(struct fill *fill, struct names_request *request, const struct wa
 	return rc;
 }
 
+/* A GPU binary's bytes are in the store: a file without a name that the worker opens by our descriptor. -1:
+ * they are not there. */
+static int binary_open(struct fill *fill, const struct store_module *module, struct error *error)
+{
+	uint64_t key = store_gpu_module_key(module->build_id, module->build_id_bytes);
+	void *bytes;
+	size_t size;
+	int fd = -1;
+
+	if (store_reader_blob(fill->reader, key, &bytes, &size, error) <= 0)
+		return -1;
+	fd = memfd_create("hpct-gpu", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, bytes, size) != (ssize_t)size) {
+		close(fd);
+		fd = -1;
+	}
+	free(bytes);
+	return fd;
+}
+
 static int ask_module(struct fill *fill, const struct want *wants, size_t count, struct error *error)
 {
 	uint32_t module_count;
@@ -210,11 +232,21 @@ static int ask_module(struct fill *fill, const struct want *wants, size_t count,
 		.build_id_bytes = module->build_id_bytes,
 		.path = path,
 		.real_path = path};
+	int binary = -1, rc;
+	char opened[64];
 
 	memcpy(request.build_id, module->build_id, sizeof module->build_id);
 	fill->module_out = module_put(fill, module, path);
 	fill->result->modules++;
-	return ask(fill, &request, wants, count, error);
+	if (module->kind == STORE_MODULE_GPU) {
+		binary = binary_open(fill, module, error);
+		snprintf(opened, sizeof opened, "/proc/%d/fd/%d", (int)getpid(), binary);
+		request.path = binary >= 0 ? opened : "";
+	}
+	rc = ask(fill, &request, wants, count, error);
+	if (binary >= 0)
+		close(binary);
+	return rc;
 }
 
 static int fill_store(struct fill *fill, struct error *error)

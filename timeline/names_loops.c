@@ -19,16 +19,14 @@ struct placed {
 };
 
 struct placing {
-	struct dwarf_module *dwarf;
+	const struct names_lines *lines;
 	struct chain header, other;
 	struct names_answer *answer;
 };
 
 static int chain_read(struct placing *placing, uint64_t place, struct chain *chain, struct error *error)
 {
-	const char *file;
-	uint32_t line;
-	int count = dwarf_module_find(placing->dwarf, place, chain->scopes, &file, &line, error);
+	int count = placing->lines->find(placing->lines->context, place, chain->scopes, error);
 
 	chain->count = count > 0 ? (unsigned)count : 0;
 	return count < 0 ? count : 0;
@@ -170,8 +168,8 @@ static void insert(struct names_answer *answer, const struct placed *placed, uns
 	answer->scope_count = to;
 }
 
-int names_loops_insert(struct loops *loops, const struct loops_function *function, struct dwarf_module *dwarf,
-	struct names_answer *answer, struct error *error)
+int names_loops_insert(struct loops *loops, const struct loops_function *function,
+	const struct names_lines *lines, struct names_answer *answer, struct error *error)
 {
 	static struct placing placing;
 	struct loops_one nest[LOOP_DEPTH_MAX];
@@ -180,11 +178,11 @@ int names_loops_insert(struct loops *loops, const struct loops_function *functio
 
 	if (count < 0)
 		return error_memory(error);
-	placing.dwarf = dwarf;
+	placing.lines = lines;
 	placing.answer = answer;
 	for (int i = 0; i < count && !rc; i++) {
 		placed[i] = (struct placed){.loop = nest[i], .file = "", .level = 1};
-		if (dwarf)
+		if (lines)
 			rc = place(&placing, &placed[i], i ? &placed[i - 1] : NULL, error);
 	}
 	if (!rc && count)

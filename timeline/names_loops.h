@@ -7,11 +7,17 @@
 #define TIMELINE_NAMES_LOOPS_H
 
 #include "store/names.h"
-#include "timeline/dwarf.h"
 #include "timeline/loops.h"
 
+/* Where lines come from: functions at an address, outermost first, at most NAMES_SCOPE_MAX; their number, 0:
+ * nothing known there, negative: memory. Strings live as long as the module. */
+struct names_lines {
+	int (*find)(void *context, uint64_t address, struct names_scope *scopes, struct error *error);
+	void *context;
+};
+
 /*
- * The answer holds functions only, outermost first; `dwarf` (may be NULL) is where it comes from. Loops are
+ * The answer holds functions only, outermost first; `lines` (may be NULL) is where it comes from. Loops are
  * added as scopes of kind NAMES_LOOP: `decl_file` and `decl_line` are the header's ("" and 0 when there are
  * no lines), `start` its offset, `name` is empty, and positions (`file`, `line`) pass through them as through
  * inlined calls. Returns 0 or negative (memory).
@@ -21,7 +27,7 @@
  * end). Other instructions are not asked, since many were moved in from elsewhere; nor is a line
  * believed that lies above the outer loop's.
  */
-int names_loops_insert(struct loops *loops, const struct loops_function *function, struct dwarf_module *dwarf,
-	struct names_answer *answer, struct error *error);
+int names_loops_insert(struct loops *loops, const struct loops_function *function,
+	const struct names_lines *lines, struct names_answer *answer, struct error *error);
 
 #endif

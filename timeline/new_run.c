@@ -1,17 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * new_run.c - .NAME.PID beside NAME, until it is whole.
+ * new_run.c - .NAME.PID beside NAME, until it is whole. A program that is interrupted meanwhile takes it
+ * away: what it takes for that is noted ahead, as a signal handler may neither allocate nor list a directory.
  */
 #include "timeline/new_run.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/archive.h"
+
+/* ---- interrupted ---- */
+
+static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+#define DEADLY (sizeof deadly / sizeof *deadly)
+static struct sigaction before[DEADLY]; /* what they did */
+static bool is_watched[DEADLY];
+
+/* A file in the hidden directory, or that itself: `is_directory`. The list is only added to. */
+struct left_over {
+	struct left_over *next;
+	bool is_directory;
+	char path[];
+};
+static struct left_over *_Atomic left_overs;
+
+/* Files come before the directory that they are in: newest first. */
+static void clear_away(int number)
+{
+	for (struct left_over *at = atomic_load(&left_overs); at; at = at->next) {
+		if (at->is_directory)
+			rmdir(at->path);
+		else
+			unlink(at->path);
+	}
+	/* Then what it did before, when this handler has returned. */
+	for (size_t i = 0; i < DEADLY; i++)
+		if (deadly[i] == number)
+			sigaction(number, &before[i], NULL);
+	raise(number);
+}
+
+/* What is ignored stays so. */
+static void watch(void)
+{
+	struct sigaction ours = {.sa_handler = clear_away};
+
+	sigfillset(&ours.sa_mask);
+	for (size_t i = 0; i < DEADLY; i++) {
+		if (is_watched[i] || sigaction(deadly[i], NULL, &before[i]) ||
+			before[i].sa_handler == SIG_IGN)
+			continue;
+		is_watched[i] = !sigaction(deadly[i], &ours, NULL);
+	}
+}
+
+static void unwatch(void)
+{
+	for (size_t i = 0; i < DEADLY; i++) {
+		if (is_watched[i])
+			sigaction(deadly[i], &before[i], NULL);
+		is_watched[i] = false;
+	}
+	atomic_store(&left_overs, NULL);
+}
+
+/* Before it is made: it may be interrupted then. Without memory it is not cleared away. */
+static void note(const char *path, const char *suffix, bool is_directory)
+{
+	size_t room = strlen(path) + strlen(suffix) + 1;
+	struct left_over *left_over = malloc(sizeof *left_over + room);
+
+	if (!left_over)
+		return;
+	left_over->is_directory = is_directory;
+	snprintf(left_over->path, room, "%s%s", path, suffix);
+	left_over->next = atomic_load(&left_overs);
+	atomic_store(&left_overs, left_over);
+}
+
+/* ---- making ---- */
 
 static int refuse_existing(const char *path, struct error *error)
 {
@@ -21,6 +97,15 @@ static int refuse_existing(const char *path, struct error *error)
 
 static void forget(struct new_run *new_run)
 {
+	struct left_over *at = atomic_load(&left_overs);
+
+	unwatch();
+	while (at) {
+		struct left_over *next = at->next;
+
+		free(at);
+		at = next;
+	}
 	free(new_run->path);
 	free(new_run->hidden);
 	*new_run = (struct new_run){0};
@@ -47,6 +132,16 @@ static char *hidden_name(const char *path)
 	return hidden;
 }
 
+static int make_hidden(const struct new_run *new_run, struct error *error)
+{
+	note(new_run->hidden, "", true);
+	watch();
+	if (mkdir(new_run->hidden, 0777) == 0)
+		return 0;
+	return error_set(error, ERROR_IO, "cannot create %s: %s; choose a place that can be written with -o",
+		new_run->path, strerror(errno));
+}
+
 int new_run_begin(struct new_run *new_run, const char *path, struct error *error)
 {
 	struct stat status;
@@ -61,13 +156,10 @@ int new_run_begin(struct new_run *new_run, const char *path, struct error *error
 		rc = error_memory(error);
 	else if (lstat(new_run->path, &status) == 0)
 		rc = refuse_existing(path, error);
-	else if (mkdir(new_run->hidden, 0777) != 0)
-		rc = error_set(error, ERROR_IO,
-			"cannot create %s: %s; choose a place that can be written with -o", path,
-			strerror(errno));
 	else
-		return 0;
-	forget(new_run);
+		rc = make_hidden(new_run, error);
+	if (rc)
+		forget(new_run);
 	return rc;
 }
 
@@ -79,8 +171,74 @@ int new_run_store(
 
 	if (asprintf(&path, "%s/%s" STORE_SUFFIX, new_run->hidden, name) < 0)
 		return error_memory(error);
+	note(path, "", false);
+	note(path, "-lock", false);
 	rc = store_writer_create(writer, path, error);
 	free(path);
+	return rc;
+}
+
+/* As NAME.mdz; `from` may have any path. */
+static int archive(const struct new_run *new_run, const char *from, struct error *error)
+{
+	const char *name = strrchr(from, '/') ? strrchr(from, '/') + 1 : from, *dot = strrchr(name, '.');
+	char *path;
+	int rc;
+
+	if (asprintf(&path, "%s/%.*s" STORE_ARCHIVE_SUFFIX, new_run->hidden,
+		    (int)(dot ? dot - name : (ptrdiff_t)strlen(name)), name) < 0)
+		return error_memory(error);
+	note(path, "", false);
+	rc = store_archive(from, path, error);
+	free(path);
+	return rc;
+}
+
+int new_run_archive(const struct new_run *new_run, const char *name, struct error *error)
+{
+	char *path, *lock = NULL;
+	int rc;
+
+	if (asprintf(&path, "%s/%s" STORE_SUFFIX, new_run->hidden, name) < 0)
+		return error_memory(error);
+	rc = asprintf(&lock, "%s-lock", path) < 0 ? error_memory(error) : archive(new_run, path, error);
+	if (rc == 0) {
+		unlink(path);
+		unlink(lock);
+	}
+	free(path);
+	free(lock);
+	return rc;
+}
+
+int new_run_archive_of(const struct new_run *new_run, const char *store, struct error *error)
+{
+	return archive(new_run, store, error);
+}
+
+int new_run_keep_file(
+	const struct new_run *new_run, const char *from_run, const char *name, struct error *error)
+{
+	char *from, *to = NULL, bytes[4096];
+	FILE *in = NULL, *out = NULL;
+	size_t size;
+	int rc = 0;
+
+	if (asprintf(&from, "%s/%s", from_run, name) < 0)
+		return error_memory(error);
+	if (asprintf(&to, "%s/%s", new_run->hidden, name) < 0) {
+		rc = error_memory(error);
+	} else if ((in = fopen(from, "re"))) {
+		note(to, "", false);
+		out = fopen(to, "we");
+		while (out && (size = fread(bytes, 1, sizeof bytes, in)) > 0)
+			fwrite(bytes, 1, size, out);
+		if (!out || ferror(in) || ferror(out) || fclose(out) != 0)
+			rc = error_set(error, ERROR_IO, "cannot copy %s: %s", from, strerror(errno));
+		fclose(in);
+	}
+	free(from);
+	free(to);
 	return rc;
 }
 

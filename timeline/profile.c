@@ -70,6 +70,14 @@ static void mark_named(const struct run *run, const char *name, uint8_t *marks, 
 			marks[m] = 2;
 }
 
+/* Then no stream can tell more: the first one has, as a rule. */
+static bool is_all_named(const uint8_t *marks, uint32_t count)
+{
+	while (count && marks[count - 1] == 2)
+		count--;
+	return count == 0;
+}
+
 static void put_metrics(struct profile *profile, const struct run *run, const struct select *select,
 	const uint8_t *marks, uint32_t count, uint8_t mark)
 {
@@ -105,7 +113,7 @@ static void order_metrics(struct profile *profile, const struct select *select)
 }
 
 /* Metrics of the streams' time sources, those that were sampled besides, and derived ones. */
-static int find_metrics(struct profile *profile, const struct run *run, const struct select *select,
+static int find_metrics(struct profile *profile, struct run *run, const struct select *select,
 	const struct window *window, struct arena *arena, struct error *error)
 {
 	uint32_t count = run_metric_count(run), stream_count;
@@ -119,8 +127,8 @@ static int find_metrics(struct profile *profile, const struct run *run, const st
 		return error_memory(error);
 	for (size_t i = 0; i < weight_count; i++)
 		marks[weights[i].metric] = 1;
-	for (uint32_t i = 0; i < stream_count; i++)
-		mark_named(run, run_stream(run, streams[i])->metric, marks, count);
+	for (uint32_t i = 0; i < stream_count && !is_all_named(marks, count); i++)
+		mark_named(run, run_stream_read(run, streams[i])->metric, marks, count);
 	put_metrics(profile, run, select, marks, count, 2);
 	put_metrics(profile, run, select, marks, count, 1);
 	put_derived(profile, run, select);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "timeline/progress.h"
+#include "timeline/ranks.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
 #define HELP_COLUMN 20 /* as in select_help() */
@@ -63,6 +64,18 @@ static int take_no_rollups(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_jobs(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+	char *end;
+	unsigned long jobs = strtoul(value, &end, 10);
+
+	if (*value < '0' || *value > '9' || *end || jobs == 0 || jobs > 256)
+		return error_set(error, ERROR_USAGE, "--jobs %s: say how many processes, 1 to 256", value);
+	parse->call->run_options.jobs = (unsigned)jobs;
+	return 0;
+}
+
 static int take_help(void *own, const char *value, struct error *error)
 {
 	struct parse *parse = own;
@@ -92,6 +105,8 @@ static const struct shared_option {
 		{0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "jobs", "N", "sum many streams with N processes (default: by cores)", take_jobs}},
 	{0, {'h', "help", NULL, "this text", take_help}},
 	{0, {'V', "version", NULL, "the version", take_version}},
 };
@@ -358,12 +373,15 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 	struct program_call call = {.own = own};
 	struct parse parse = {.program = program, .call = &call, .argc = argc, .argv = argv};
 	struct error error = {0};
-	int rc = parse_and_work(&parse, &error);
+	int rc = (program->uses & PROGRAM_RUN) ? ranks_begin(&error) : 0;
+
+	if (rc == 0)
+		rc = parse_and_work(&parse, &error);
 
 	if (call.select)
 		select_free(call.select);
 	if (call.run)
 		run_close(call.run);
 	arena_fini(&call.arena);
-	return rc < 0 ? error_report(&error, program->name) : 0;
+	return ranks_end(rc < 0 ? error_report(&error, program->name) : 0);
 }

@@ -278,6 +278,11 @@ uint64_t run_end_ns(const struct run *run)
 	return run->end_ns;
 }
 
+bool run_sums_rollups(const struct run *run)
+{
+	return !run->options.no_rollups;
+}
+
 bool run_is_live(const struct run *run)
 {
 	return run->is_live;
@@ -300,6 +305,11 @@ uint64_t run_bytes(const struct run *run)
 unsigned run_store_count(const struct run *run)
 {
 	return run->part_count;
+}
+
+const char *run_store_path(const struct run *run, unsigned store)
+{
+	return run->parts[store].path;
 }
 
 struct store_reader *run_store(const struct run *run, unsigned store)

@@ -23,6 +23,7 @@ struct run_options {
 	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS */
 	bool no_cache;	 /* neither read nor write cache.mdb */
 	bool no_rollups; /* sum records, always: the answers are the same, the cost is not */
+	unsigned jobs;	 /* processes that sum (share.h); 0: as many as are worth it */
 };
 
 /* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */
@@ -40,9 +41,11 @@ uint64_t run_end_ns(
 	const struct run *run);		 /* of the last record; of a live run: what is complete everywhere */
 bool run_is_live(const struct run *run); /* a collector still writes it */
 uint64_t run_wall_ns(const struct run *run); /* CLOCK_REALTIME at the origin, 0: not known */
+bool run_sums_rollups(const struct run *run); /* not `no_rollups`: sums made before may be used */
 uint64_t run_bytes(const struct run *run);
 unsigned run_store_count(const struct run *run);
 struct store_reader *run_store(const struct run *run, unsigned store);
+const char *run_store_path(const struct run *run, unsigned store);
 
 /* ---- streams: by host, rank, process, CPU before GPU, then number; those that a renewal finds follow ----
  */
@@ -55,11 +58,14 @@ struct run_stream {
 	const char *host;
 	const char *name;	 /* "" when none */
 	const char *device_name; /* "" when none */
-	uint64_t period_ns;	 /* of the time source, from `monitored`; 0: extents are not limited */
-	const char *metric;	 /* of the time source, "" when none */
+	/* Of the time source, for run_stream_read() alone: */
+	uint64_t period_ns; /* from `monitored`; 0: extents are not limited */
+	const char *metric; /* "" when none */
 };
 uint32_t run_stream_count(const struct run *run);
 const struct run_stream *run_stream(const struct run *run, uint32_t stream);
+/* The same with what only its records tell: the first call looks into them. */
+const struct run_stream *run_stream_read(struct run *run, uint32_t stream);
 
 /* ---- contexts and the expanded tree ---- */
 
@@ -147,5 +153,6 @@ uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in
 /* Fixed operations keep their enum store_op; others count up from STORE_OP_TEXT. */
 const char *run_op_name(const struct run *run, uint32_t op);
 uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store);
+uint32_t run_op_named(struct run *run, const char *name, size_t size_bytes);
 
 #endif

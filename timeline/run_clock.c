@@ -92,7 +92,7 @@ static bool part_is_live(const struct run_part *part)
 	uint64_t pid = store_reader_meta_number(part->reader, "collector_pid", 0);
 	struct stat status;
 
-	if (!strcmp(part_meta(part, "state"), "complete"))
+	if (!strcmp(part_meta(part, "state"), "complete") || store_reader_is_archive(part->reader))
 		return false;
 	if (pid && is_this_boot(part_meta(part, "boot")))
 		return collector_lives(pid);

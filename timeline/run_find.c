@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "store/archive.h"
 #include "store/store.h"
 
 #define CACHE_NAME "cache" STORE_SUFFIX
@@ -26,6 +27,8 @@ static bool ends_with(const char *name, const char *suffix)
 
 static bool is_store_name(const char *name)
 {
+	if (ends_with(name, STORE_ARCHIVE_SUFFIX))
+		return name[0] != '.';
 	return ends_with(name, STORE_SUFFIX) && strcmp(name, CACHE_NAME) != 0 && name[0] != '.';
 }
 

@@ -172,32 +172,38 @@ const char *run_op_name(const struct run *run, uint32_t op)
 	return ((struct run_text *)table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
 }
 
-uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store)
+/* Numbers are given out when first asked for. */
+uint32_t run_op_named(struct run *run, const char *name, size_t size)
 {
-	struct run *r = (struct run *)run; /* numbers are given out when first asked for */
-	size_t size = 0;
-	const char *name;
 	struct run_text *op;
 	uint32_t id;
 
-	if (op_in_store < STORE_OP_COUNT || store >= run->part_count)
-		return op_in_store < STORE_OP_COUNT ? op_in_store : STORE_OP_NONE;
-	name = store_reader_op(run->parts[store].reader, op_in_store, &size);
-	if (!name || !size)
+	if (!size)
 		return STORE_OP_NONE;
 	id = store_op_find(name, size);
 	if (id != STORE_OP_COUNT)
 		return id;
-	name = run_intern(r, name, size);
-	id = table_find(&r->ops, table_hash(0, (uintptr_t)name), op_equal, name);
+	name = run_intern(run, name, size);
+	id = table_find(&run->ops, table_hash(0, (uintptr_t)name), op_equal, name);
 	if (id != TABLE_NONE)
 		return STORE_OP_TEXT + id;
-	op = table_add(&r->ops, &id);
+	op = table_add(&run->ops, &id);
 	if (!op)
 		return STORE_OP_NONE;
 	*op = (struct run_text){name, (uint32_t)size};
-	(void)table_index(&r->ops, id, table_hash(0, (uintptr_t)name));
+	(void)table_index(&run->ops, id, table_hash(0, (uintptr_t)name));
 	return STORE_OP_TEXT + id;
+}
+
+uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store)
+{
+	size_t size = 0;
+	const char *name;
+
+	if (op_in_store < STORE_OP_COUNT || store >= run->part_count)
+		return op_in_store < STORE_OP_COUNT ? op_in_store : STORE_OP_NONE;
+	name = store_reader_op(run->parts[store].reader, op_in_store, &size);
+	return name ? run_op_named((struct run *)run, name, size) : STORE_OP_NONE;
 }
 
 int run_ids_renew(struct run *run, struct error *error)

@@ -186,6 +186,13 @@ uint32_t run_stream_count(const struct run *run)
 
 const struct run_stream *run_stream(const struct run *run, uint32_t stream)
 {
+	if (stream >= run->streams.count)
+		return NULL;
+	return &((const struct run_line_state *)table_at(&run->streams, stream))->r;
+}
+
+const struct run_stream *run_stream_read(struct run *run, uint32_t stream)
+{
 	struct run_line_state *state;
 	const struct run_line *line;
 
@@ -193,7 +200,7 @@ const struct run_stream *run_stream(const struct run *run, uint32_t stream)
 		return NULL;
 	state = table_at(&run->streams, stream);
 	/* Damage shows again, with its sentence, where the records are read. */
-	if (!state->is_line_known && !run_line((struct run *)run, stream, &line, NULL)) {
+	if (!run_line(run, stream, &line, NULL)) {
 		state->r.period_ns = line->period_ns;
 		state->r.metric = line->metric;
 	}

@@ -27,6 +27,10 @@ int slice_print_within(struct run *run, const struct select *select, enum report
  * ERROR_USAGE: it exists. */
 int slice_copy(struct run *run, const struct select *select, const char *path, struct error *error);
 
+/* The same, as an archive: smaller, and read as any other run. Where everything is selected, all that the run
+ * keeps comes along: every value of its stores, rollups of what a flight recording dropped, bookmarks. */
+int slice_archive(struct run *run, const struct select *select, const char *path, struct error *error);
+
 /* ---- for slice*.c and exports ---- */
 
 /* What a record becomes in the window. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with the
- * contexts, modules and symbols that they name, and nothing else.
+ * contexts, modules, symbols and kept files that they name, and nothing else.
  */
 #include "timeline/slice.h"
 
@@ -11,8 +11,10 @@
 #include "store/writer.h"
 #include "timeline/coverage.h"
 #include "timeline/extent.h"
+#include "timeline/mark.h"
 #include "timeline/new_run.h"
 #include "timeline/numbering.h"
+#include "timeline/slice_files.h"
 
 #define COMMIT_BYTES (64u << 20)
 
@@ -38,6 +40,7 @@ struct copy {
 	uint32_t context_count, module_count, metric_count;
 	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1 */
 	struct numbering frames;		/* whose symbols were copied */
+	struct slice_files files;
 	struct store_scope *scopes;
 	struct store_batch batch;
 };
@@ -88,6 +91,11 @@ static int copy_symbol(struct copy *copy, const struct store_context *from, uint
 	for (int i = 0; i < count; i++) {
 		struct store_scope *scope = &copy->scopes[i];
 
+		if (!slice_files_want_source(
+			    &copy->files, store_reader_text(copy->reader, scope->file, NULL)) ||
+			!slice_files_want_source(
+				&copy->files, store_reader_text(copy->reader, scope->decl_file, NULL)))
+			return error_memory(error);
 		scope->name = copy_text(copy, scope->name);
 		scope->file = copy_text(copy, scope->file);
 		scope->decl_file = copy_text(copy, scope->decl_file);
@@ -185,6 +193,13 @@ static int translate(struct copy *copy, struct copy_stream *stream, enum store_t
 		stream->partial += run_context(copy->run, run_context_id)->is_partial;
 	if (track == STORE_SPANS && record->what == STORE_OP_LOST)
 		stream->lost += record->amount;
+	if (record->attributes) {
+		size_t size;
+		const char *attributes = store_reader_text(copy->reader, record->attributes, &size);
+
+		if (!slice_files_want_binary(&copy->files, attributes, size))
+			return error_memory(error);
+	}
 	record->what = track == STORE_SPANS ? copy_op(copy, record->what) : copy_metric(copy, record->what);
 	record->attributes = copy_text(copy, record->attributes);
 	return copy_context(copy, record->context, &record->context, error);
@@ -342,6 +357,7 @@ static int copy_init(struct copy *copy, struct error *error)
 	copy->from_modules = store_reader_modules(copy->reader, &copy->module_count);
 	copy->from_metrics = store_reader_metrics(copy->reader, &copy->metric_count);
 	numbering_init(&copy->frames, sizeof(struct frame_key));
+	slice_files_init(&copy->files);
 	store_batch_init(&copy->batch);
 	copy->contexts = calloc((size_t)copy->context_count + 1, sizeof *copy->contexts);
 	copy->modules = calloc((size_t)copy->module_count + 1, sizeof *copy->modules);
@@ -363,6 +379,7 @@ static int copy_init(struct copy *copy, struct error *error)
 static void copy_fini(struct copy *copy)
 {
 	numbering_fini(&copy->frames);
+	slice_files_fini(&copy->files);
 	store_batch_fini(&copy->batch);
 	free(copy->contexts);
 	free(copy->modules);
@@ -383,7 +400,7 @@ static int copy_streams(struct copy *copy, struct error *error)
 }
 
 static int copy_store(struct run *run, const struct select *select, unsigned store,
-	const struct new_run *new_run, struct error *error)
+	const struct new_run *new_run, bool is_archive, struct error *error)
 {
 	struct copy copy = {.run = run, .select = select, .store = store};
 	char name[32];
@@ -397,26 +414,78 @@ static int copy_store(struct run *run, const struct select *select, unsigned sto
 	if (rc == 0)
 		rc = copy_streams(&copy, error);
 	if (rc == 0)
+		rc = slice_files_copy(&copy.files, copy.reader, copy.writer, error);
+	if (rc == 0)
 		rc = store_writer_close(copy.writer, error);
 	else
 		store_writer_abort(copy.writer);
 	copy_fini(&copy);
+	return rc == 0 && is_archive ? new_run_archive(new_run, name, error) : rc;
+}
+
+static int copy_stores(struct run *run, const struct select *select, const struct new_run *new_run,
+	bool is_archive, struct error *error)
+{
+	int rc = 0;
+
+	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
+		rc = copy_store(run, select, store, new_run, is_archive, error);
 	return rc;
+}
+
+static int end_run(struct new_run *new_run, int rc, struct error *error)
+{
+	if (rc == 0)
+		return new_run_commit(new_run, error);
+	new_run_abort(new_run);
+	return rc;
+}
+
+static int begin_run(struct new_run *new_run, struct run *run, const struct select *select, const char *path,
+	struct error *error)
+{
+	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0;
+
+	return rc == 0 ? new_run_begin(new_run, path, error) : rc;
 }
 
 int slice_copy(struct run *run, const struct select *select, const char *path, struct error *error)
 {
 	struct new_run new_run;
-	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0;
+	int rc = begin_run(&new_run, run, select, path, error);
 
-	if (rc == 0)
-		rc = new_run_begin(&new_run, path, error);
 	if (rc < 0)
 		return rc;
+	return end_run(&new_run, copy_stores(run, select, &new_run, false, error), error);
+}
+
+static bool is_everything(const struct run *run, const struct select *select)
+{
+	uint32_t count;
+
+	select_streams(select, &count);
+	return !select_has_time(select) && !select_has_record_filter(select) &&
+	       count == run_stream_count(run);
+}
+
+/* Stores as they are, bookmarks besides. */
+static int archive_stores(struct run *run, const struct new_run *new_run, struct error *error)
+{
+	int rc = new_run_keep_file(new_run, run_path(run), MARK_FILE, error);
+
 	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
-		rc = copy_store(run, select, store, &new_run, error);
-	if (rc == 0)
-		return new_run_commit(&new_run, error);
-	new_run_abort(&new_run);
+		rc = new_run_archive_of(new_run, run_store_path(run, store), error);
 	return rc;
+}
+
+int slice_archive(struct run *run, const struct select *select, const char *path, struct error *error)
+{
+	struct new_run new_run;
+	int rc = begin_run(&new_run, run, select, path, error);
+
+	if (rc < 0)
+		return rc;
+	rc = is_everything(run, select) ? archive_stores(run, &new_run, error)
+					: copy_stores(run, select, &new_run, true, error);
+	return end_run(&new_run, rc, error);
 }

@@ -243,16 +243,6 @@ static int give_rows(struct stats_work *work, struct stats *stats, struct error 
 	return 0;
 }
 
-static int add_stream(struct stats_work *work, struct stats *stats, struct window *window, uint32_t stream,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error)
-{
-	if (work->derived && run_stream(work->run, stream)->s.kind != STORE_STREAM_CPU)
-		return 0;
-	stats->streams++;
-	return work->derived ? derived_add_time(window, work->run, stream, begin_ns, end_ns, error)
-			     : window_add_time(window, stream, begin_ns, end_ns, error);
-}
-
 /* All of these streams as one. */
 static int add_streams(struct stats_work *work, struct stats *stats, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error)
@@ -262,8 +252,11 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 
 	if (rc < 0)
 		return rc;
-	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = add_stream(work, stats, window, streams[i], begin_ns, end_ns, error);
+	for (uint32_t i = 0; i < count; i++)
+		stats->streams +=
+			!work->derived || run_stream(work->run, streams[i])->s.kind == STORE_STREAM_CPU;
+	rc = work->derived ? derived_add_times(window, work->run, streams, count, begin_ns, end_ns, error)
+			   : window_add_times(window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = fold(work, stats, window, streams[0], error);
 	window_free(window);

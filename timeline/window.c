@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "store/rollup.h"
-#include "timeline/line_sum.h"
+#include "timeline/crowd_sum.h"
 #include "timeline/run_parts.h"
 #include "timeline/scan.h"
+#include "timeline/share.h"
 #include "timeline/table.h"
 
 /* What rows of a kind are told apart by. */
@@ -373,6 +374,31 @@ static int add_totals(struct window *window, struct error *error)
 	return code;
 }
 
+static int share_weight(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	(void)own;
+	return window_add_weight(window, stream, begin_ns, end_ns, error);
+}
+
+static int share_time(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	(void)own;
+	return window_add_time(window, stream, begin_ns, end_ns, error);
+}
+
+int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
+	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, error);
+
+	if (code)
+		return code < 0 ? code : 0;
+	return share_streams(window, window->run, streams, count, begin_ns, end_ns, share_time, NULL, error);
+}
+
 int window_add_weights(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
@@ -383,9 +409,8 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 		code = add_totals(window, error);
 	if (code)
 		return code < 0 ? code : 0;
-	for (uint32_t i = 0; i < count && !code; i++)
-		code = window_add_weight(window, streams[i], begin_ns, end_ns, error);
-	return code;
+	return share_streams(
+		window, window->run, streams, count, begin_ns, end_ns, share_weight, NULL, error);
 }
 
 int window_add_values(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,

@@ -24,6 +24,7 @@ static void move_columns(struct session *session, int by)
 	struct state_limits limits = session_limits(session);
 	int64_t count = session->frame.columns.count, target = (int64_t)session_column(session) + by;
 	uint64_t cursor_ns = state->cursor_ns;
+	int64_t by_ns;
 
 	if (target >= 0 && target < count) {
 		state->cursor_ns = frame_column_ns(&session->frame, (uint32_t)target);
@@ -40,7 +41,9 @@ static void move_columns(struct session *session, int by)
 		state->is_following = false;
 	session_keep(session);
 	state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
-	state_go(state, limits, cursor_ns + (uint64_t)columns_ns(session, by));
+	by_ns = columns_ns(session, by);
+	state_go(state, limits,
+		by_ns < 0 && (uint64_t)-by_ns > cursor_ns ? limits.begin_ns : cursor_ns + (uint64_t)by_ns);
 }
 
 static void move_rows(struct session *session, int by)

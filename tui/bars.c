@@ -351,6 +351,23 @@ void bars_draw_status(struct session *session, struct grid *grid)
 
 /* ---- keys ---- */
 
+/* A view's own keys, as many as leave room for help and the way out. */
+static void put_hints(char *out, size_t size_bytes, const struct session *session, int cells)
+{
+	static const char last[] = "  ? help  q back";
+	bool is_help = session->focus == &view_help;
+	int room = cells - (is_help ? 0 : (int)strlen(last));
+	size_t used = strlen(session->focus->hints);
+
+	while (used &&
+		(int)used > room) { /* a key and what it does are two words or more, two blanks apart */
+		do
+			used--;
+		while (used && strncmp(session->focus->hints + used, "  ", 2) != 0);
+	}
+	snprintf(out, size_bytes, "%.*s%s", (int)used, session->focus->hints, is_help ? "" : last);
+}
+
 void bars_draw_keys(const struct session *session, struct grid *grid)
 {
 	char text[512];
@@ -360,8 +377,7 @@ void bars_draw_keys(const struct session *session, struct grid *grid)
 		return;
 	}
 	if (session->focus && session->focus->hints)
-		snprintf(text, sizeof(text), "%s%s", session->focus->hints,
-			session->focus == &view_help ? "" : "  ? help  q back");
+		put_hints(text, sizeof(text), session, grid->columns);
 	else
 		keys_hint(text, sizeof(text), grid->columns);
 	grid_text(grid, session->layout.keys, 0, grid->columns, text, GRID_GREY);

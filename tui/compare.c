@@ -44,6 +44,8 @@ void compare_close(struct compare *compare)
 	session_close(compare->other);
 	run_close(run);
 	free(compare->pairs);
+	free(compare->only[DIFF_A]);
+	free(compare->only[DIFF_B]);
 	arena_fini(&compare->arena);
 	free(compare);
 }
@@ -89,7 +91,10 @@ static int lay(struct session *session, struct error *error)
 static int renew_pairs(struct session *session, struct error *error)
 {
 	struct compare *compare = session->compare;
+	const struct rows *b = &session->compare->other->rows;
 	uint64_t rows = store_hash64(session->rows.shown, session->rows.shown_count * sizeof(uint32_t), 5);
+
+	rows = store_hash64(b->shown, b->shown_count * sizeof(uint32_t), rows);
 
 	if (compare->pairs && compare->pair_rows == rows)
 		return 0;
@@ -162,7 +167,57 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 	}
 	if (!result)
 		put_cursors(session);
+	if (!result)
+		result = compare_choose_streams(session, error);
 	return result;
+}
+
+/* ---- what view_both shows ---- */
+
+bool compare_has_screen(const struct session *session)
+{
+	return session->full == &view_compare || session->full == &view_both;
+}
+
+const char *compare_base_name(const struct run *run)
+{
+	const char *path = run_path(run), *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+int compare_choose_streams(struct session *session, struct error *error)
+{
+	struct compare *compare = session->compare;
+	struct session *of[DIFF_SIDES] = {session, compare->other};
+
+	for (int side = DIFF_A; side <= DIFF_B; side++) {
+		of[side]->only = NULL;
+		of[side]->only_count = 0;
+		if (session->full != &view_both)
+			continue;
+		free(compare->only[side]);
+		compare->only[side] = calloc((size_t)compare->room + 1, sizeof(uint32_t));
+		if (!compare->only[side])
+			return error_memory(error);
+		of[side]->only = compare->only[side];
+		for (uint32_t i = compare->top; i < compare->pair_count && i < compare->top + compare->room &&
+						of[side]->only_count < of[side]->rows.shown_count;
+			i++) {
+			uint32_t stream = side == DIFF_B ? compare->pairs[i].b : compare->pairs[i].a;
+			if (stream != UINT32_MAX)
+				compare->only[side][of[side]->only_count++] = stream;
+		}
+	}
+	return 0;
+}
+
+bool compare_renew(struct compare *compare)
+{
+	if (!session_renew(compare->other))
+		return false;
+	compare->is_loaded = false;
+	return true;
 }
 
 /* ---- the difference ---- */
@@ -266,6 +321,7 @@ bool compare_take(struct session *session)
 
 	key.top = compare->top, key.count = compare->room, key.depth = session->state.depth;
 	key.by = compare->by, key.rows = compare->pair_rows;
+	key.align = compare->align == COMPARE_MARKS ? compare->offset_ns - compare->shift_ns : 0;
 	if (compare->is_apart) {
 		snprintf(compare->trouble, sizeof(compare->trouble), "B has no time on the screen.");
 		compare->is_loaded = false;
@@ -277,6 +333,8 @@ bool compare_take(struct session *session)
 		compare->trouble[0] = '\0';
 		if (compute(session, &error))
 			snprintf(compare->trouble, sizeof(compare->trouble), "%s", error.text);
+		else
+			compare_take_steps(session);
 		compare->key = key;
 		compare->is_loaded = true;
 	}

@@ -28,6 +28,7 @@ struct compare_key {
 	uint64_t begin_ns[DIFF_SIDES], end_ns[DIFF_SIDES];
 	uint64_t rows;
 	uint32_t top, count, depth, by;
+	int64_t align; /* what steps are counted by */
 };
 
 struct compare {
@@ -49,7 +50,12 @@ struct compare {
 	struct diff_result result;
 	struct compare_key key;
 	bool is_loaded;
-	char trouble[1100]; /* why there is no difference to show */
+	double steps[DIFF_SIDES];   /* in the window; the numbers are of one step. 0: of the window */
+	bool is_table;		    /* the difference has the screen, and the cursor */
+	uint32_t row, first_row;    /* its cursor, and the first one shown */
+	const struct view *both;    /* what view_both shows of both runs */
+	uint32_t *only[DIFF_SIDES]; /* streams of the pairs on the screen, for it */
+	char trouble[1100];	    /* why there is no difference to show */
 };
 
 /* Takes the run (also when it fails) as B. */
@@ -67,6 +73,21 @@ bool compare_act(struct session *session, enum keys_action action);
 int compare_read(struct session *session, uint64_t at_ms, struct error *error);
 /* Computes the difference where something has changed. False: nothing to show, `trouble` says why. */
 bool compare_take(struct session *session);
+
+/* Turns the difference into that of one step, where marks tell steps: compare_steps.c. */
+void compare_take_steps(struct session *session);
+/* Both sessions' streams are those of the pairs on the screen while view_both has it. */
+int compare_choose_streams(struct session *session, struct error *error);
+/* Takes in what was committed to B, if it is still recorded. True: draw again. */
+bool compare_renew(struct compare *compare);
+/* The comparison or view_both has the screen. */
+bool compare_has_screen(const struct session *session);
+/* Last part of a run's path. */
+const char *compare_base_name(const struct run *run);
+/* view_both.c: the profile or the gaps of both runs; the next line of both profiles that session->find finds.
+ */
+void view_both_open(struct session *session, const struct view *inner);
+void view_both_find(struct session *session, bool is_back);
 
 /* The window of a run on the screen as --time says it. */
 void compare_put_window(char *out, size_t size_bytes, const struct session *session);

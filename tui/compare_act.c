@@ -2,6 +2,8 @@
 /*
  * compare_act.c - what keys do while two runs have the screen.
  */
+#include <stdio.h>
+
 #include "tui/compare.h"
 
 static void show_command(struct session *session)
@@ -94,6 +96,73 @@ static bool act_move(struct compare *compare, enum keys_action action)
 	}
 }
 
+/* ---- the difference as a table of its own ---- */
+
+static void move_row(struct compare *compare, int by)
+{
+	int64_t row = (int64_t)compare->row + by, count = (int64_t)compare->result.count;
+
+	row = row >= count ? count - 1 : row;
+	compare->row = row < 0 ? 0 : (uint32_t)row;
+}
+
+/* The line's context in the profiles of both runs. */
+static void open_profiles(struct session *session)
+{
+	struct compare *compare = session->compare;
+	const struct diff_row *row;
+
+	if (!compare_take(session) || compare->row >= compare->result.count)
+		return;
+	row = &compare->result.rows[compare->row];
+	if (row->is_state || compare->by != STATS_FUNCTION) {
+		session_say(session, "Enter shows a function in both profiles; this line is %s",
+			row->is_state ? "a state" : "none, b groups by function");
+		return;
+	}
+	view_both_open(session, &view_profile);
+	if (compare_choose_streams(session, &(struct error){0}))
+		return;
+	snprintf(session->find, sizeof(session->find), "%.*s", (int)sizeof(session->find) - 1, row->key);
+	view_both_find(session, false);
+}
+
+static bool act_table(struct session *session, enum keys_action action)
+{
+	struct compare *compare = session->compare;
+	int page = session->layout.full.rows > 4 ? session->layout.full.rows - 4 : 1;
+
+	switch (action) {
+	case KEYS_DO_UP:
+	case KEYS_DO_DOWN:
+		move_row(compare, action == KEYS_DO_UP ? -1 : 1);
+		return true;
+	case KEYS_DO_GROUP_UP:
+	case KEYS_DO_SCROLL_UP:
+		move_row(compare, -page);
+		return true;
+	case KEYS_DO_GROUP_DOWN:
+	case KEYS_DO_SCROLL_DOWN:
+		move_row(compare, page);
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		compare->row = 0;
+		return true;
+	case KEYS_DO_WINDOW_END:
+		move_row(compare, INT32_MAX);
+		return true;
+	case KEYS_DO_ENTER:
+		open_profiles(session);
+		return true;
+	case KEYS_DO_QUIT:
+	case KEYS_DO_CANCEL:
+		compare->is_table = false;
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool compare_act(struct session *session, enum keys_action action)
 {
 	static const char *const sides[] = {"both runs", "A alone", "B alone"};
@@ -101,6 +170,8 @@ bool compare_act(struct session *session, enum keys_action action)
 
 	if (!compare)
 		return false;
+	if (compare->is_table && act_table(session, action))
+		return true;
 	if (act_move(compare, action) || (compare->side != COMPARE_BOTH && pan_one(session, action)))
 		return true;
 	switch (action) {
@@ -121,8 +192,13 @@ bool compare_act(struct session *session, enum keys_action action)
 	case KEYS_DO_COMMAND_LINE:
 		show_command(session);
 		return true;
+	case KEYS_DO_GAPS:
+		view_both_open(session, &view_gaps);
+		return true;
 	case KEYS_DO_FULL:
+	case KEYS_DO_ENTER:
 	case KEYS_DO_COMPARE:
+		compare->is_table = action == KEYS_DO_ENTER || !compare->is_table;
 		return true;
 	default:
 		return false;

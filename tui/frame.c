@@ -107,7 +107,8 @@ static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const 
 	line->stream = stream;
 	line->first = arena_calloc(&frame->arena, (size_t)count + 1, sizeof(*line->first));
 	line->entries = arena_calloc(&frame->arena, entries + 1, sizeof(*line->entries));
-	if (!line->first || !line->entries)
+	line->cells = arena_calloc(&frame->arena, (size_t)count + 1, sizeof(*line->cells));
+	if (!line->first || !line->entries || !line->cells)
 		return NULL;
 	entries = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -243,7 +244,7 @@ size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t
 	return count;
 }
 
-struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column)
+static struct cell decide(struct frame *frame, const struct frame_line *line, uint32_t column)
 {
 	struct cell_share shares[FRAME_SHARES];
 	size_t count = frame_shares(frame, line, column, shares, FRAME_SHARES);
@@ -251,19 +252,64 @@ struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint3
 	return cell_decide(shares, count, frame_column_length(frame, column));
 }
 
+/* A cell of a long run has thousands of contexts below it: a line's cells are decided once for a depth. */
+struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column)
+{
+	struct frame_line *own = frame->lines[line->stream];
+
+	if (own != line)
+		return decide(frame, line, column);
+	if (own->cells_depth != frame->depth + 1) {
+		for (uint32_t c = 0; c < frame->columns.count; c++)
+			own->cells[c] = decide(frame, own, c);
+		own->cells_depth = frame->depth + 1;
+	}
+	return own->cells[column];
+}
+
+static uint64_t busy_of(
+	const struct tile_entry *entries, uint32_t count, uint64_t length_ns, uint64_t *there_ns)
+{
+	uint64_t busy_ns = 0;
+
+	*there_ns = length_ns;
+	for (uint32_t e = 0; e < count; e++) {
+		if (extent_state_is_busy(entries[e].state))
+			busy_ns += entries[e].time_ns;
+		else if (entries[e].state == EXTENT_ABSENT)
+			*there_ns -= entries[e].time_ns;
+	}
+	return busy_ns;
+}
+
 uint64_t frame_busy_ns(
 	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns)
 {
-	uint64_t busy_ns = 0, there = frame_column_length(frame, column);
+	return busy_of(&line->entries[line->first[column]], line->first[column + 1] - line->first[column],
+		frame_column_length(frame, column), there_ns);
+}
 
-	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
-		if (extent_state_is_busy(line->entries[e].state))
-			busy_ns += line->entries[e].time_ns;
-		else if (line->entries[e].state == EXTENT_ABSENT)
-			there -= line->entries[e].time_ns;
+int frame_busy_read(
+	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error)
+{
+	uint32_t count = frame->columns.count;
+	const struct frame_line *line = frame_line(frame, stream);
+	struct tile *cells = line ? NULL : calloc((size_t)count + 1, sizeof(*cells));
+	int result = 0;
+
+	if (!line && !cells)
+		return error_memory(error);
+	if (!line)
+		result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
+	for (uint32_t c = 0; c < count && !result; c++) {
+		uint64_t there, length_ns = frame_column_length(frame, c);
+		busy_ns[c] += line ? busy_of(&line->entries[line->first[c]],
+					     line->first[c + 1] - line->first[c], length_ns, &there)
+				   : busy_of(cells[c].entries, cells[c].count, length_ns, &there);
+		there_ns[c] += there;
 	}
-	*there_ns = there;
-	return busy_ns;
+	free(cells);
+	return result;
 }
 
 /* What the cells of all lines say about the frame's depth. */

@@ -16,6 +16,8 @@ struct frame_line {
 	uint32_t stream;
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
+	struct cell *cells;   /* what frame_cell found, by column */
+	uint32_t cells_depth; /* at which depth, + 1; 0: not yet */
 };
 
 struct frame_lanes;
@@ -49,6 +51,10 @@ int frame_renew(struct frame *frame, struct error *error);
 int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error);
 /* The same without reading: NULL when it is not there. */
 const struct frame_line *frame_line(const struct frame *frame, uint32_t stream);
+
+/* Adds a stream's work, and the time that it was there, to sums by column; its line is not kept. */
+int frame_busy_read(
+	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
 
 uint64_t frame_column_ns(const struct frame *frame, uint32_t column); /* begin; column == count: the end */
 uint64_t frame_column_length(const struct frame *frame, uint32_t column);

@@ -14,7 +14,10 @@
 
 struct frame_lanes {
 	struct frame_lanes *next;
-	uint64_t key; /* of the streams below and how they are joined */
+	uint64_t key;  /* of the streams below and how they are joined */
+	uint32_t node; /* threads: the last one that is in the sums; UINT32_MAX: none */
+	bool is_done;
+	uint64_t *busy_ns, *there_ns; /* threads: sums so far, by column */
 	float shares[];
 };
 
@@ -30,38 +33,59 @@ static enum rows_kind kind_below(const struct rows *rows, uint32_t node)
 	return ROWS_THREAD;
 }
 
-/* False when a line is not read yet. */
-static bool key_below(
-	const struct frame *frame, const struct rows *rows, uint32_t node, enum rows_kind kind, uint64_t *key)
+static uint64_t key_below(const struct rows *rows, uint32_t node, enum rows_kind kind)
 {
-	*key = kind + 1u;
+	uint64_t key = kind + 1u;
+
 	for (uint32_t i = rows_below(rows, node, UINT32_MAX, kind); i != UINT32_MAX;
-		i = rows_below(rows, node, i, kind)) {
-		if (!frame_line(frame, rows->nodes[i].stream))
-			return false;
-		*key = (*key ^ rows->nodes[i].stream) * 0x100000001b3u;
-	}
-	return true;
+		i = rows_below(rows, node, i, kind))
+		key = (key ^ rows->nodes[i].stream) * 0x100000001b3u;
+	return key;
+}
+
+/* The lanes of the node, made when they are first asked for; NULL: memory is out. */
+static struct frame_lanes *find(
+	struct frame *frame, const struct rows *rows, uint32_t node, enum rows_kind kind)
+{
+	uint64_t key = key_below(rows, node, kind);
+	size_t columns = frame->columns.count;
+	struct frame_lanes *lanes;
+
+	for (lanes = frame->lanes; lanes; lanes = lanes->next)
+		if (lanes->key == key)
+			return lanes;
+	lanes = arena_calloc(&frame->arena, 1, sizeof(*lanes) + (columns + 1) * sizeof(float));
+	if (!lanes)
+		return NULL;
+	lanes->busy_ns = arena_calloc(&frame->arena, columns * 2 + 1, sizeof(*lanes->busy_ns));
+	if (!lanes->busy_ns)
+		return NULL;
+	lanes->there_ns = lanes->busy_ns + columns;
+	lanes->key = key;
+	lanes->node = UINT32_MAX;
+	lanes->next = frame->lanes;
+	frame->lanes = lanes;
+	return lanes;
 }
 
 /* ---- threads: shares of the time that they were there ---- */
 
-static void add_threads(struct frame *frame, const struct rows *rows, uint32_t node, float *shares,
-	uint64_t *busy_ns, uint64_t *there_ns)
+static int add_thread(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
+	struct error *error)
 {
-	uint32_t count = frame->columns.count;
+	uint32_t count = frame->columns.count, thread = rows_below(rows, node, lanes->node, ROWS_THREAD);
 
-	for (uint32_t i = rows_below(rows, node, UINT32_MAX, ROWS_THREAD); i != UINT32_MAX;
-		i = rows_below(rows, node, i, ROWS_THREAD)) {
-		const struct frame_line *line = frame_line(frame, rows->nodes[i].stream);
-		for (uint32_t c = 0; c < count; c++) {
-			uint64_t there;
-			busy_ns[c] += frame_busy_ns(frame, line, c, &there);
-			there_ns[c] += there;
-		}
+	if (thread != UINT32_MAX) {
+		lanes->node = thread;
+		return frame_busy_read(
+			frame, rows->nodes[thread].stream, lanes->busy_ns, lanes->there_ns, error);
 	}
 	for (uint32_t c = 0; c < count; c++)
-		shares[c] = there_ns[c] ? (float)((double)busy_ns[c] / (double)there_ns[c]) : -1.0f;
+		lanes->shares[c] = lanes->there_ns[c]
+					   ? (float)((double)lanes->busy_ns[c] / (double)lanes->there_ns[c])
+					   : -1.0f;
+	lanes->is_done = true;
+	return 0;
 }
 
 /* ---- devices: the union of their queues ---- */
@@ -201,30 +225,41 @@ static bool add_devices(struct frame *frame, const struct rows *rows, uint32_t n
 	return true;
 }
 
-const float *lanes_of(struct frame *frame, const struct rows *rows, uint32_t node)
+static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
+	struct error *error)
+{
+	const struct frame_line *line;
+
+	for (uint32_t i = rows_below(rows, node, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
+		i = rows_below(rows, node, i, ROWS_QUEUE))
+		if (!frame_line(frame, rows->nodes[i].stream))
+			return frame_read(frame, rows->nodes[i].stream, &line, error);
+	lanes->is_done = true;
+	if (!add_devices(frame, rows, node, lanes->shares, lanes->busy_ns, lanes->there_ns))
+		return error_memory(error);
+	return 0;
+}
+
+int lanes_step(
+	struct frame *frame, const struct rows *rows, uint32_t node, bool *is_done, struct error *error)
 {
 	enum rows_kind kind = kind_below(rows, node);
-	uint32_t columns = frame->columns.count;
-	struct frame_lanes *lanes;
-	uint64_t key, *busy_ns;
-	bool is_done = true;
+	struct frame_lanes *lanes = find(frame, rows, node, kind);
+	int result = 0;
 
-	if (!key_below(frame, rows, node, kind, &key))
-		return NULL;
-	for (lanes = frame->lanes; lanes; lanes = lanes->next)
-		if (lanes->key == key)
-			return lanes->shares;
-	busy_ns = calloc((size_t)columns * 2 + 1, sizeof(*busy_ns));
-	lanes = arena_calloc(&frame->arena, 1, sizeof(*lanes) + ((size_t)columns + 1) * sizeof(float));
-	if (busy_ns && lanes) {
-		lanes->key = key;
-		if (kind == ROWS_THREAD)
-			add_threads(frame, rows, node, lanes->shares, busy_ns, busy_ns + columns);
-		else
-			is_done = add_devices(frame, rows, node, lanes->shares, busy_ns, busy_ns + columns);
-		lanes->next = frame->lanes;
-		frame->lanes = lanes;
-	}
-	free(busy_ns);
-	return lanes && is_done ? lanes->shares : NULL;
+	*is_done = true;
+	if (!lanes)
+		return error_memory(error);
+	if (!lanes->is_done)
+		result = kind == ROWS_THREAD ? add_thread(frame, rows, node, lanes, error)
+					     : add_queue(frame, rows, node, lanes, error);
+	*is_done = lanes->is_done || result;
+	return result;
+}
+
+const float *lanes_of(struct frame *frame, const struct rows *rows, uint32_t node)
+{
+	struct frame_lanes *lanes = find(frame, rows, node, kind_below(rows, node));
+
+	return lanes && lanes->is_done ? lanes->shares : NULL;
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * long_read.h - what the terminal shows while one key's work takes longer than a second, and how Esc or
- * Ctrl-C ends it. Readers report from below (timeline/progress.h); keys typed meanwhile are kept. For the
+ * long_read.h - what the terminal shows while one key's work takes longer than a second, and how a key
+ * or Ctrl-C ends it. Readers report from below (timeline/progress.h); keys typed meanwhile are kept. For the
  * view in a terminal, not for --print.
  */
 #ifndef TUI_LONG_READ_H
 #define TUI_LONG_READ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Work begins: before each key that is done and each picture that is drawn. */
-void long_read_begin(void);
+/* Work begins: before each key that is done and each picture that is drawn. `has_prompt`: what is typed is
+ * text. */
+void long_read_begin(bool has_prompt);
+/* A read is not wanted any more once this key was pressed: it leaves the view or the window. */
+bool long_read_is_over(uint32_t key);
 /* screen_key(), but keys typed during a long read come first. */
 uint32_t long_read_key(int timeout_ms);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "timeline/program.h"
+#include "tui/ansi.h"
 #include "tui/compare.h"
 #include "tui/config.h"
 #include "tui/keys.h"
@@ -27,7 +28,8 @@
 struct options {
 	int print_columns, print_rows; /* 0: in the terminal */
 	const char *keys;
-	int colours; /* -1: what the terminal has */
+	int colours;	  /* -1: what the terminal has */
+	bool has_colours; /* they were asked for: --print shows them */
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
 };
@@ -56,6 +58,7 @@ static int take_colours(void *own, const char *value, struct error *error)
 	struct options *options = own;
 	char rest;
 
+	options->has_colours = true;
 	if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
 		return error_set(error, ERROR_USAGE, "--colors %s: say 256, 16, 8 or 0", value);
 	return 0;
@@ -94,6 +97,20 @@ static void play(struct session *session, struct grid *grid, const char *keys)
 	}
 }
 
+static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
+{
+	struct palette palette;
+
+	if (!options->has_colours) {
+		grid_print(grid, stdout);
+		return;
+	}
+	palette_init(&palette, options->colours);
+	for (int i = 0; i < session->colours.user_count; i++)
+		palette_set_user(&palette, i, session->colours.user[i]);
+	ansi_print(grid, &palette, stdout);
+}
+
 static int print(struct session *session, const struct options *options, struct error *error)
 {
 	struct grid grid;
@@ -112,7 +129,7 @@ static int print(struct session *session, const struct options *options, struct 
 		result = session_draw(session, &grid, 0, error);
 	}
 	if (!result)
-		grid_print(&grid, stdout);
+		put_picture(session, &grid, options);
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
 		result = error_set(error, ERROR_IO, "cannot write to standard output");
@@ -127,7 +144,7 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 
 	for (; key != KEYS_NONE; key = long_read_key(0)) {
 		has_any = true;
-		long_read_begin();
+		long_read_begin(session->prompt != PROMPT_NONE);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
@@ -139,8 +156,9 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 			session_key(session, key);
 		else
 			session->is_redraw = true;
-		if (session->is_done || session->is_unread)
+		if (session->is_done)
 			break;
+		session_settle(session);
 	}
 	return has_any;
 }
@@ -156,7 +174,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin();
+	long_read_begin(session->prompt != PROMPT_NONE);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;
@@ -178,6 +196,20 @@ static void refine(struct session *session)
 		session_refine(session, VIEW_READ_MS);
 }
 
+static bool is_live(const struct session *session)
+{
+	return session->is_live || (session->compare && session->compare->other->is_live);
+}
+
+static bool renew(struct session *session)
+{
+	bool is_changed = session->is_live && session_renew(session);
+
+	if (session->compare && session->compare->other->is_live)
+		is_changed = compare_renew(session->compare) || is_changed;
+	return is_changed;
+}
+
 static int interact(struct session *session, const char *keys, struct error *error)
 {
 	struct grid grid = {0};
@@ -191,10 +223,10 @@ static int interact(struct session *session, const char *keys, struct error *err
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
-		int timeout_ms = is_busy ? 0 : session->is_live ? VIEW_LIVE_MS : -1;
+		int timeout_ms = is_busy ? 0 : is_live(session) ? VIEW_LIVE_MS : -1;
 		is_changed = take_keys_waiting(session, timeout_ms);
-		if (session->is_live && !is_changed && !session->is_unread)
-			is_changed = session_renew(session);
+		if (!is_changed && !session->is_unread)
+			is_changed = renew(session);
 		if (is_refining && !is_changed) {
 			refine(session);
 			is_changed = true;
@@ -245,6 +277,8 @@ static int view(struct program_call *call, struct error *error)
 		return result;
 	}
 	if (options->print_columns) {
+		if (options->has_colours)
+			session->looks.colours = palette_tier(options->colours);
 		result = print(session, options, error);
 	} else {
 		result = screen_open(options->colours, error);
@@ -261,7 +295,7 @@ static int view(struct program_call *call, struct error *error)
 static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
-	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0)", take_colours},
+	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };

@@ -100,12 +100,14 @@ void palette_set_user(struct palette *palette, int user, int index)
 	set(palette, (enum grid_style)(GRID_USER_INK + user), index, PALETTE_DEFAULT);
 }
 
+int palette_tier(int colours)
+{
+	return colours >= 256 ? 256 : colours >= 16 ? 16 : colours >= 8 ? 8 : 0;
+}
+
 void palette_init(struct palette *palette, int colours)
 {
-	*palette = (struct palette){.colours = colours >= 256  ? 256
-					       : colours >= 16 ? 16
-					       : colours >= 8  ? 8
-							       : 0};
+	*palette = (struct palette){.colours = palette_tier(colours)};
 	for (int style = 0; style < GRID_STYLE_COUNT; style++)
 		set(palette, (enum grid_style)style, PALETTE_DEFAULT, PALETTE_DEFAULT);
 	switch (palette->colours) {

@@ -23,9 +23,11 @@ struct palette {
 	struct palette_look looks[GRID_STYLE_COUNT];
 };
 
-/* The richest tier that `colours` allows. */
+/* The richest tier that `colours` allows: 256, 16, 8 or 0. */
+int palette_tier(int colours);
 /* Gives a colour index of the terminal to a user style; nothing where there are not so many colours. */
 void palette_set_user(struct palette *palette, int user, int index);
+/* Of that tier. */
 void palette_init(struct palette *palette, int colours);
 
 /* Context colour of a function: the same in every view, window, depth, rank and run. */

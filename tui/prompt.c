@@ -370,6 +370,8 @@ static void finish(struct session *session)
 			strcpy(session->find, session->input);
 		if (session->full == &view_profile)
 			profile_find(session, false);
+		else if (session->full == &view_both)
+			view_both_find(session, false);
 		else
 			seek_find(session, false);
 		break;

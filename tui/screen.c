@@ -6,12 +6,9 @@
 #define NCURSES_WIDECHAR 1
 #include "tui/screen.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +16,7 @@
 #include <wchar.h>
 
 #include "tui/palette.h"
+#include "tui/signals.h"
 #include "tui/text.h"
 
 #define MOUSE_DOUBLE_MS 400
@@ -32,39 +30,45 @@ static struct {
 	bool has_mouse;
 	struct mouse_event mouse;
 	uint64_t click_ms;
-	int pipe[2]; /* signals wake the wait for keys through it */
-	struct sigaction old[4];
-} screen = {.pipe = {-1, -1}};
+} screen;
 
-static const int ending_signals[4] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-static volatile sig_atomic_t ended_by;
-
-static void on_signal(int number)
+/* A terminal's string without its padding ("$<5>"), which only tputs() knows to wait for. */
+static void add_string(char *out, size_t size_bytes, const char *string)
 {
-	int saved = errno;
+	size_t used = strlen(out);
 
-	ended_by = number;
-	if (write(screen.pipe[1], "", 1) < 0) /* full: a wake-up is already there */
-		errno = 0;
-	errno = saved;
+	if (!string || string == (const char *)-1)
+		return;
+	while (*string && used + 1 < size_bytes) {
+		if (string[0] == '$' && string[1] == '<' && strchr(string, '>'))
+			string = strchr(string, '>') + 1;
+		else
+			out[used++] = *string++;
+	}
+	out[used] = '\0';
 }
 
-static void catch_signals(void)
+/* What endwin() would send: for when it cannot be called. */
+static void put_leave(char *out, size_t size_bytes)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	const char *mouse = tigetstr("XM");
+	static const char *const names[] = {"op", "sgr0", "cnorm", "rmkx", "rmcup"};
 
-	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < 4; i++) {
-		sigaction(ending_signals[i], NULL, &screen.old[i]);
-		if (screen.old[i].sa_handler != SIG_IGN) /* nohup and the like */
-			sigaction(ending_signals[i], &action, NULL);
-	}
+	out[0] = '\0';
+	if (tigetstr("kmous") && tigetstr("kmous") != (char *)-1)
+		add_string(out, size_bytes,
+			mouse && mouse != (char *)-1 ? tparm(mouse, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L)
+						     : "\033[?1000l");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		add_string(out, size_bytes, tigetstr(names[i]));
+	add_string(out, size_bytes, "\r\n");
 }
 
 /* Pair numbers are style + 1; styles that look alike still have a pair of their own. */
 static void init_colours(int wanted)
 {
-	int colours = has_colors() && start_color() == OK ? COLORS : 0; /* COLORS is set by start_color */
+	/* start_color alone would paint white on black; COLORS is set by it */
+	int colours = wanted != 0 && has_colors() && start_color() == OK ? COLORS : 0;
 
 	if (wanted >= 0 && wanted < colours)
 		colours = wanted;
@@ -81,21 +85,27 @@ static void init_colours(int wanted)
 int screen_open(int colours, struct error *error)
 {
 	const char *name = getenv("TERM");
+	char leave[256];
+	int result;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return error_set(error, ERROR_USAGE,
 			"standard input and output must be a terminal; --print COLSxROWS draws one screen as "
 			"text");
-	if (pipe2(screen.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-		return error_set(error, ERROR_IO, "cannot make a pipe: %s", strerror(errno));
+	result = signals_open(error);
+	if (result)
+		return result;
 	screen.terminal = newterm(NULL, stdout, stdin);
-	if (!screen.terminal)
+	if (!screen.terminal) {
+		signals_close();
 		return error_set(error, ERROR_USAGE,
 			"the terminal type '%s' is not known here; set TERM, or use --print COLSxROWS",
 			name ? name : "");
+	}
 	screen.is_open = true;
 	set_term(screen.terminal);
-	catch_signals();
+	put_leave(leave, sizeof(leave));
+	signals_catch(leave);
 	cbreak();
 	noecho();
 	nonl();
@@ -119,19 +129,12 @@ void screen_close(void)
 	delscreen(screen.terminal);
 	free(screen.shown);
 	screen.shown = NULL;
-	for (int i = 0; i < 4; i++)
-		sigaction(ending_signals[i], &screen.old[i], NULL);
-	close(screen.pipe[0]);
-	close(screen.pipe[1]);
+	signals_close();
 }
 
 void screen_die(void)
 {
-	int number = ended_by;
-
-	signal(number, SIG_DFL);
-	raise(number);
-	_exit(128 + number);
+	signals_die();
 }
 
 int screen_colours(void)
@@ -328,7 +331,7 @@ static uint32_t pending_key(void)
 bool screen_has_key(void)
 {
 	struct pollfd wait[2] = {
-		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = screen.pipe[0], .events = POLLIN}};
+		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signals_fd(), .events = POLLIN}};
 
 	return poll(wait, 2, 0) != 0;
 }
@@ -336,18 +339,18 @@ bool screen_has_key(void)
 uint32_t screen_key(int timeout_ms)
 {
 	struct pollfd wait[2] = {
-		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = screen.pipe[0], .events = POLLIN}};
+		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = signals_fd(), .events = POLLIN}};
 	uint32_t key = pending_key();
 
-	if (ended_by)
+	if (signals_is_over())
 		return SCREEN_SIGNAL;
 	if (key != KEYS_NONE || timeout_ms == 0)
 		return key;
 	if (poll(wait, 2, timeout_ms) > 0 && (wait[0].revents & (POLLHUP | POLLERR))) {
-		ended_by = SIGHUP;
+		signals_hang_up();
 		return SCREEN_SIGNAL;
 	}
-	if (ended_by)
+	if (signals_is_over())
 		return SCREEN_SIGNAL;
 	return pending_key(); /* a resize interrupts the wait and is there now */
 }

@@ -99,6 +99,11 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 {
 	uint32_t top, rows = session_rows_on_screen(session, &top), count = 0;
 
+	if (session->only) {
+		if (streams)
+			memcpy(streams, session->only, session->only_count * sizeof(*streams));
+		return session->only_count;
+	}
 	for (uint32_t i = top; i < top + rows; i++) {
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[i]];
 		if (!rows_is_group(node)) {

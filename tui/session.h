@@ -80,6 +80,8 @@ struct session {
 	const struct view *focus;
 	bool has_stack; /* the call stack at the right, where there is room */
 	struct session_stats stats;
+	const uint32_t *only; /* streams in place of those on the screen (compare.h); NULL: none */
+	uint32_t only_count;
 	uint32_t lit; /* function lit up, UINT32_MAX: none */
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
@@ -96,9 +98,10 @@ struct session {
 	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
-	bool has_ended; /* it was live when the session began */
-	bool is_unread; /* rows on the screen are not read yet: draw again */
-	bool is_redraw; /* the terminal must be cleared */
+	bool has_ended;	     /* it was live when the session began */
+	bool is_unread;	     /* rows on the screen are not read yet: draw again */
+	bool has_lanes_left; /* groups on the screen are not summed to the end */
+	bool is_redraw;	     /* the terminal must be cleared */
 	bool is_done;
 	int help_top;
 };
@@ -113,6 +116,8 @@ void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
  * leaves is_unread set. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
+/* Between keys that are done without a picture: the columns follow the window, nothing is read. */
+void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */
 bool session_renew(struct session *session);
 /* Something is left to read that the picture can do without; refine reads on for about `limit_ms` (0: to the

@@ -8,10 +8,13 @@
 #include <time.h>
 
 #include "tui/compare.h"
+#include "tui/lanes.h"
 #include "tui/plot.h"
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
+#define SESSION_LANES_SOON_MS 8
+#define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
 #define SESSION_BUDGET_BYTES 15000u
 
 /* The view jumps by half a screen when the cursor leaves it; a cursor on a row that went goes on. */
@@ -65,20 +68,32 @@ static int read_stream(
 	return frame_read(&session->frame, stream, &line, error);
 }
 
-/* A group's lanes need all of its streams. */
 static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
 {
-	uint32_t node = session->rows.shown[row];
-	const struct rows_node *n = &session->rows.nodes[node];
+	const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+
+	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
+}
+
+/* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
+ * so that they come last, and the picture is there without them. */
+static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
+{
+	uint32_t top, count = session_rows_on_screen(session, &top);
 	int result = 0;
 
-	if (!rows_is_group(n))
-		return read_stream(session, n->stream, deadline, error);
-	for (int kind = ROWS_THREAD; kind <= ROWS_QUEUE; kind += ROWS_QUEUE - ROWS_THREAD)
-		for (uint32_t i = rows_below(&session->rows, node, UINT32_MAX, (enum rows_kind)kind);
-			i != UINT32_MAX && !result && !deadline->is_over;
-			i = rows_below(&session->rows, node, i, (enum rows_kind)kind))
-			result = read_stream(session, session->rows.nodes[i].stream, deadline, error);
+	session->has_lanes_left = false;
+	for (uint32_t row = top; row < top + count && !result; row++) {
+		uint32_t node = session->rows.shown[row];
+		bool is_done = !rows_is_group(&session->rows.nodes[node]);
+		while (!is_done && !result) {
+			if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
+				session->has_lanes_left = true;
+				return 0;
+			}
+			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+		}
+	}
 	return result;
 }
 
@@ -98,6 +113,10 @@ static int read_rows(struct session *session, unsigned limit_ms, struct error *e
 			result = read_row(session, cursor - step, &deadline, error);
 	}
 	session->is_unread = deadline.is_over;
+	/* on a terminal the picture comes first */
+	deadline.at_ms = session_now_ms() + (limit_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
+	if (!result && !deadline.is_over)
+		result = read_lanes(session, &deadline, error);
 	return result;
 }
 
@@ -116,7 +135,7 @@ static void choose_depth(struct session *session)
 
 /* Columns are whole tiles, so that the last one may end before the window does: asks for a little more until
  * it does not. Panning keeps what was found, and by that the width of the columns. */
-static int lay(struct session *session, struct error *error)
+static int lay_columns(struct session *session, struct error *error)
 {
 	struct state *state = &session->state;
 	struct frame *frame = &session->frame;
@@ -136,12 +155,39 @@ static int lay(struct session *session, struct error *error)
 	return result;
 }
 
+static int lay(struct session *session, struct error *error)
+{
+	struct state *state = &session->state;
+	const struct frame *frame = &session->frame;
+	int result = lay_columns(session, error);
+
+	/* it was in a first or last column that reached beyond the window, and is gone */
+	if (state->cursor_ns < state->begin_ns)
+		state->cursor_ns = state->begin_ns;
+	if (state->cursor_ns >= state->end_ns && state->cursor_ns >= frame->end_ns)
+		state->cursor_ns = state->end_ns - 1;
+	return result;
+}
+
+void session_settle(struct session *session)
+{
+	struct error error;
+
+	if (session->layout.cells <= 0 || session->layout.is_too_small)
+		return;
+	keep_cursor_on_screen(session);
+	if (lay(session, &error))
+		session_say(session, "%s", error.text);
+}
+
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
 {
 	int result;
 
-	if (session->full == &view_compare)
+	if (compare_has_screen(session))
 		view_compare_lay(session);
+	else
+		session->only = NULL;
 	keep_cursor_on_screen(session);
 	result = lay(session, error);
 	if (!result && session->layout.overview >= 0)
@@ -149,7 +195,7 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 			(uint32_t)session->layout.cells, error);
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
-	if (!result && session->full == &view_compare)
+	if (!result && compare_has_screen(session))
 		result = compare_read(session, limit_ms ? session_now_ms() + limit_ms : 0, error);
 	else if (!result)
 		result = read_rows(session, limit_ms, error);
@@ -263,17 +309,25 @@ static bool is_plot_refining(const struct session *session)
 	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
 }
 
+static bool is_lanes_refining(const struct session *session)
+{
+	return session->has_lanes_left && !session->full && !session->layout.is_too_small;
+}
+
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_overview_refining(session);
+	return is_plot_refining(session) || is_lanes_refining(session) || is_overview_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
 {
+	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
 	struct error error;
 
 	if (is_plot_refining(session))
 		plot_read(session, session->profile, limit_ms);
+	else if (is_lanes_refining(session) && read_lanes(session, &deadline, &error))
+		session->has_lanes_left = false, session_say(session, "%s", error.text);
 	else if (is_overview_refining(session) &&
 		 overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
 		session_say(session, "%s", error.text);

@@ -37,9 +37,15 @@ void state_set_window(struct state *state, struct state_limits limits, uint64_t 
 		state->cursor_ns = state->end_ns - 1;
 }
 
+/* How far into the window the cursor is; the first column may begin a little before it. */
+static uint64_t cursor_in(const struct state *state)
+{
+	return state->cursor_ns > state->begin_ns ? state->cursor_ns - state->begin_ns : 0;
+}
+
 void state_pan(struct state *state, struct state_limits limits, int64_t by_ns)
 {
-	uint64_t span_ns = state->end_ns - state->begin_ns, at_ns = state->cursor_ns - state->begin_ns;
+	uint64_t span_ns = state->end_ns - state->begin_ns, at_ns = cursor_in(state);
 	uint64_t begin_ns = state->begin_ns + (uint64_t)by_ns;
 
 	if (by_ns < 0 && state->begin_ns - limits.begin_ns < 0 - (uint64_t)by_ns)
@@ -51,7 +57,7 @@ void state_pan(struct state *state, struct state_limits limits, int64_t by_ns)
 void state_zoom(struct state *state, struct state_limits limits, double factor)
 {
 	double span = (double)(state->end_ns - state->begin_ns);
-	double place = (double)(state->cursor_ns - state->begin_ns) / span;
+	double place = (double)cursor_in(state) / span;
 	uint64_t cursor_ns = state->cursor_ns, span_ns, before_ns;
 
 	span = span * factor < 9e18 ? span * factor : 9e18;

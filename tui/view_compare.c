@@ -55,13 +55,6 @@ void view_compare_lay(struct session *session)
 
 /* ---- the two halves ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void draw_head(const struct session *session, struct grid *grid, int row, char letter,
 	const struct session *of, uint64_t zero_ns)
 {
@@ -71,7 +64,7 @@ static void draw_head(const struct session *session, struct grid *grid, int row,
 			 : compare->align == COMPARE_SPAN ? "span"
 							  : "begin";
 
-	label_stream(name, base_name(run_path(of->run)), 32, grid->is_ascii);
+	label_stream(name, compare_base_name(of->run), 32, grid->is_ascii);
 	quantity_time(time, (int64_t)(zero_ns - run_origin_ns(of->run)), 1000000);
 	snprintf(text, sizeof(text), "%c %s   %s = %s", letter, name, at, time);
 	grid_text(grid, row, 0, session->layout.label + session->layout.cells, text, GRID_HEADING);
@@ -177,10 +170,11 @@ struct columns {
 
 static struct columns lay_columns(int width)
 {
-	int key = width >= 160 ? 64 : width >= 100 ? width - 80 : width - 48;
+	int key = width >= 160 ? 64 : width >= 112 ? width - 80 : width >= 100 ? width - 58 : width - 48;
 
-	if (width >= 100)
-		return (struct columns){4, key, key + 18, key + 31, key + 44, key + 55, key + 69};
+	if (width >= 100) /* names before noise, which grey lines tell too */
+		return (struct columns){
+			4, key, key + 18, key + 31, key + 44, key + 55, width >= 112 ? key + 69 : 0};
 	return (struct columns){2, key, key + 13, key + 24, key + 36, key + 46, 0};
 }
 
@@ -203,6 +197,18 @@ static void draw_number(struct grid *grid, int row, int end, uint64_t ns, struct
 }
 
 /* Grey: sampling alone may make so much. */
+/* On the title line: of what the numbers are. */
+static void draw_subject(struct session *session, struct grid *grid, int row)
+{
+	const struct compare *compare = session->compare;
+	char text[96] = "[Difference of the windows on screen]";
+
+	if (compare->is_loaded && compare->steps[DIFF_A] > 0)
+		snprintf(text, sizeof(text), "[Difference per step: A %.1f, B %.1f]", compare->steps[DIFF_A],
+			compare->steps[DIFF_B]);
+	grid_text(grid, row, 2, grid->columns - 2, text, GRID_TEXT);
+}
+
 static void draw_difference_row(struct grid *grid, int row, const struct columns *columns,
 	const struct diff_row *diff, struct quantity_unit unit)
 {
@@ -266,6 +272,18 @@ static void draw_trust(struct grid *grid, int row, const struct diff_result *res
 		grid_text(grid, row, 42, grid->columns - 42, text, GRID_TEXT);
 }
 
+static void keep_row_on_screen(struct compare *compare, int room)
+{
+	if (compare->row >= compare->result.count)
+		compare->row = compare->result.count ? (uint32_t)compare->result.count - 1 : 0;
+	if (!compare->is_table)
+		compare->first_row = 0;
+	else if (compare->row < compare->first_row)
+		compare->first_row = compare->row;
+	else if (room > 0 && compare->row >= compare->first_row + (uint32_t)room)
+		compare->first_row = compare->row - (uint32_t)room + 1;
+}
+
 static void draw_difference(struct session *session, struct grid *grid, const struct halves *halves)
 {
 	struct compare *compare = session->compare;
@@ -293,16 +311,31 @@ static void draw_difference(struct session *session, struct grid *grid, const st
 	snprintf(text, sizeof(text), "%s at depth %u",
 		compare->by == STATS_FUNCTION ? "context" : stats_by_name(compare->by), session->state.depth);
 	grid_text(grid, row, columns.key, columns.key_cells, text, GRID_HEADING);
-	grid_text_right(grid, row, columns.a - 13, 11, "A", GRID_HEADING);
-	grid_text_right(grid, row, columns.b - 13, 11, "B", GRID_HEADING);
+	grid_text_right(
+		grid, row, columns.a - 13, 11, compare->steps[DIFF_A] > 0 ? "A per step" : "A", GRID_HEADING);
+	grid_text_right(
+		grid, row, columns.b - 13, 11, compare->steps[DIFF_A] > 0 ? "B per step" : "B", GRID_HEADING);
 	grid_text_right(grid, row, columns.delta - 13, 11, "B - A", GRID_HEADING);
 	grid_text_right(grid, row, columns.ratio - 10, 10, "B / A", GRID_HEADING);
 	if (columns.noise)
 		grid_text_right(grid, row, columns.noise - 13, 11, "noise", GRID_HEADING);
-	for (int i = 0; i < room && (size_t)i < compare->result.count; i++)
-		draw_difference_row(grid, row + 1 + i, &columns, &compare->result.rows[i], unit);
+	keep_row_on_screen(compare, room);
+	for (int i = 0; i < room && compare->first_row + (size_t)i < compare->result.count; i++) {
+		size_t at = compare->first_row + (size_t)i;
+		draw_difference_row(grid, row + 1 + i, &columns, &compare->result.rows[at], unit);
+		if (compare->is_table && at == compare->row)
+			grid_put(grid, row + 1 + i, 0, '>', GRID_HEADING);
+	}
 	draw_sums(grid, row + halves->pane_rows - 1, &columns, &compare->result, unit);
 	draw_trust(grid, halves->title, &compare->result);
+}
+
+static void draw_table(struct session *session, struct grid *grid, const struct halves *halves)
+{
+	for (int i = 0; i < grid->columns; i++)
+		grid_put(grid, halves->title, i, 0x2500, GRID_GREY);
+	draw_difference(session, grid, halves);
+	draw_subject(session, grid, halves->title);
 }
 
 static void compare_draw(struct session *session, struct grid *grid, struct grid_area area)
@@ -311,6 +344,11 @@ static void compare_draw(struct session *session, struct grid *grid, struct grid
 	struct halves halves = lay_halves(&session->layout);
 	struct ruler_zero zero = {.at_ns = compare->zero_ns};
 
+	if (compare->is_table) {
+		struct halves whole = {.title = area.row, .pane = area.row + 1, .pane_rows = area.rows - 1};
+		draw_table(session, grid, &whole);
+		return;
+	}
 	ruler_draw(grid, area.row, session->layout.label, &session->frame, session->cells_wide, zero,
 		(int)session_column(session));
 	draw_head(session, grid, halves.a, 'A', session, compare->zero_ns);
@@ -321,11 +359,7 @@ static void compare_draw(struct session *session, struct grid *grid, struct grid
 	draw_stacks(session, grid, &halves);
 	if (!halves.pane_rows)
 		return;
-	for (int i = 0; i < grid->columns; i++)
-		grid_put(grid, halves.title, i, 0x2500, GRID_GREY);
-	grid_text(
-		grid, halves.title, 2, grid->columns - 2, "[Difference of the windows on screen]", GRID_TEXT);
-	draw_difference(session, grid, &halves);
+	draw_table(session, grid, &halves);
 }
 
 /* ---- title and status ---- */
@@ -335,7 +369,7 @@ static void compare_title(struct session *session, char *out, size_t size_bytes)
 	const struct compare *compare = session->compare;
 	char name[LABEL_BYTES];
 
-	label_stream(name, base_name(run_path(compare->other->run)), 24, session->looks.is_ascii);
+	label_stream(name, compare_base_name(compare->other->run), 24, session->looks.is_ascii);
 	snprintf(out, size_bytes, "with B %s  at %s", name,
 		compare->align == COMPARE_MARKS	 ? compare->mark
 		: compare->align == COMPARE_SPAN ? "span"
@@ -384,4 +418,4 @@ const struct view view_compare = {.name = "Compare",
 	.act = compare_act,
 	.put_title = compare_title,
 	.put_status = compare_status,
-	.hints = "< > shift B  T align  Tab A/B  e/E depth  b by  Y command"};
+	.hints = "< > shift B  T align  Tab A/B  e/E depth  b by  Enter table  5 gaps  Y command"};

@@ -395,7 +395,7 @@ static void go_to_line(struct session *session)
 		return;
 	session_keep(session);
 	session->state.node = node;
-	session->state.cursor_ns = at_ns;
+	session->state.cursor_ns = at_ns < session->state.begin_ns ? session->state.begin_ns : at_ns;
 	session->focus = &view_timeline;
 }
 

@@ -77,9 +77,9 @@ static bool word_write(char *to, size_t bytes, const char *name, const char *val
 
 	if (name_length + value_length + 2 > bytes)
 		return false;
-	memcpy(to, name, name_length);
-	to[name_length] = '=';
-	memcpy(to + name_length + 1, value, value_length + 1);
+	strcpy(to, name);
+	strcpy(to + name_length, "=");
+	strcpy(to + name_length + 1, value);
 	return true;
 }
 

@@ -94,6 +94,7 @@ struct gpu_activity {
 		uint32_t graph; /* GRAPH: its number; nodes say theirs in `node` */
 	};
 	uint32_t graph_node; /* 0: not launched by a graph */
+	const char *uses;    /* "key=value,..." more about the memory it works on; NULL: not known */
 };
 
 /*
@@ -149,6 +150,11 @@ void gpu_activity(const struct gpu_activity *activity);
 /* What is known of a device and of a queue; once each, before or after their activities. */
 void gpu_device(uint32_t device, const char *uuid, const char *name);
 void gpu_queue_name(const struct gpu_queue *queue, const char *name);
+/* The same with attributes of the queue, "order=in,devices=2": either may be NULL. */
+void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char *attributes);
+/* The process uses GPUs since then: it made its first context. Before, no queue can have been there, and
+ * nothing it does keeps a GPU idle. Only the first call counts; before anything else is said. */
+void gpu_used(uint64_t since_ns);
 
 /* A GPU binary, kept in the run by its content's hash, which is returned. The bytes are copied. */
 uint64_t gpu_module(const void *image, uint64_t bytes);

@@ -129,6 +129,8 @@ int cuda_calls_enable(void)
 	}
 	cuda.api.cuptiEnableCallback(
 		1, cuda.subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+	cuda.api.cuptiEnableCallback(
+		1, cuda.subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	cuda.api.cuptiEnableCallback(1, cuda.subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
 	return launches ? 0 : CUPTI_ERROR_UNKNOWN;
 }
@@ -223,6 +225,8 @@ void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
 		driver_called(id, data);
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
 		module_loaded(data);
+	else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+		gpu_used(gpu_now_ns());
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
 		gpu_unmonitored("CUPTI gave up after an error of its own");
 }

@@ -100,6 +100,7 @@ static ze_result_t ZE_APICALL context_create(
 	ze_driver_handle_t driver, const ze_context_desc_t *desc, ze_context_handle_t *to)
 {
 	level0_start();
+	gpu_used(gpu_now_ns());
 	return level0_real.Context.pfnCreate(driver, desc, to);
 }
 
@@ -107,6 +108,7 @@ static ze_result_t ZE_APICALL context_create_ex(ze_driver_handle_t driver, const
 	uint32_t count, ze_device_handle_t *devices, ze_context_handle_t *to)
 {
 	level0_start();
+	gpu_used(gpu_now_ns());
 	return level0_real.Context.pfnCreateEx(driver, desc, count, devices, to);
 }
 

@@ -196,11 +196,13 @@ static size_t memory_bytes(cl_mem memory)
 	return bytes;
 }
 
-static void allocated(const void *memory, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind)
+/* `address`: memory of the program's that it lies in; NULL: its own. */
+static void allocated(
+	const void *memory, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind, const void *address)
 {
 	if (!memory)
 		return;
-	opencl_memory_add(memory, bytes, kind);
+	opencl_memory_add(memory, bytes, kind, address);
 	gpu_call(STORE_OP_ALLOC, begin_ns, bytes, kind);
 }
 
@@ -210,7 +212,7 @@ static cl_mem CL_API_CALL create_buffer(
 	uint64_t begin_ns = gpu_now_ns();
 	cl_mem memory = opencl_next.clCreateBuffer(context, flags, bytes, host, result);
 
-	allocated(memory, begin_ns, bytes, kind_of(flags));
+	allocated(memory, begin_ns, bytes, kind_of(flags), flags & CL_MEM_USE_HOST_PTR ? host : NULL);
 	return memory;
 }
 
@@ -221,7 +223,20 @@ static cl_mem CL_API_CALL create_buffer_with_properties(cl_context context,
 	cl_mem memory =
 		opencl_next.clCreateBufferWithProperties(context, properties, flags, bytes, host, result);
 
-	allocated(memory, begin_ns, bytes, kind_of(flags));
+	allocated(memory, begin_ns, bytes, kind_of(flags), flags & CL_MEM_USE_HOST_PTR ? host : NULL);
+	return memory;
+}
+
+static cl_mem CL_API_CALL create_sub_buffer(
+	cl_mem whole, cl_mem_flags flags, cl_buffer_create_type type, const void *create_info, cl_int *result)
+{
+	cl_mem memory = opencl_next.clCreateSubBuffer(whole, flags, type, create_info, result);
+
+	if (memory && type == CL_BUFFER_CREATE_TYPE_REGION) {
+		const cl_buffer_region *region = create_info;
+
+		opencl_memory_add_part(memory, whole, region->origin, region->size);
+	}
 	return memory;
 }
 
@@ -231,7 +246,7 @@ static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags, c
 	uint64_t begin_ns = gpu_now_ns();
 	cl_mem memory = opencl_next.clCreateImage(context, flags, format, description, host, result);
 
-	allocated(memory, begin_ns, memory ? memory_bytes(memory) : 0, GPU_MEMORY_ARRAY);
+	allocated(memory, begin_ns, memory ? memory_bytes(memory) : 0, GPU_MEMORY_ARRAY, NULL);
 	return memory;
 }
 
@@ -263,7 +278,7 @@ static void *CL_API_CALL shared_alloc(
 	uint64_t begin_ns = gpu_now_ns();
 	void *memory = opencl_next.clSVMAlloc(context, flags, bytes, alignment);
 
-	allocated(memory, begin_ns, bytes, GPU_MEMORY_MANAGED);
+	allocated(memory, begin_ns, bytes, GPU_MEMORY_MANAGED, memory);
 	return memory;
 }
 
@@ -314,6 +329,99 @@ static cl_program CL_API_CALL link_program(cl_context context, cl_uint count, co
 	return program;
 }
 
+/* ---- kernels ---- */
+
+static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *result)
+{
+	cl_kernel kernel = opencl_next.clCreateKernel(program, name, result);
+
+	if (kernel)
+		opencl_kernel_new(kernel, NULL);
+	return kernel;
+}
+
+static cl_int CL_API_CALL create_kernels(
+	cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count_ret)
+{
+	cl_uint count = 0;
+	cl_int result = opencl_next.clCreateKernelsInProgram(program, room, kernels, &count);
+
+	for (cl_uint i = 0; !result && kernels && i < count && i < room; i++)
+		opencl_kernel_new(kernels[i], NULL);
+	if (!result && count_ret)
+		*count_ret = count;
+	return result;
+}
+
+static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *result)
+{
+	cl_kernel kernel = opencl_next.clCloneKernel(from, result);
+
+	if (kernel)
+		opencl_kernel_new(kernel, from);
+	return kernel;
+}
+
+/* What is as long as a handle and the value of one that we know is memory. */
+static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+	cl_int result = opencl_next.clSetKernelArg(kernel, index, bytes, value);
+
+	if (!result && bytes == sizeof(cl_mem)) {
+		const void *memory = NULL;
+
+		if (value)
+			memcpy(&memory, value, sizeof(memory));
+		opencl_kernel_argument(kernel, index, memory);
+	}
+	return result;
+}
+
+static cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, const void *value)
+{
+	cl_int result = opencl_next.clSetKernelArgSVMPointer(kernel, index, value);
+	struct opencl_range range;
+
+	if (result)
+		return result;
+	if (!value || opencl_memory_range(value, &range))
+		opencl_kernel_argument(kernel, index, value);
+	else /* somewhere in an allocation */
+		opencl_kernel_argument_unknown(kernel, index);
+	return result;
+}
+
+/* ---- contexts ---- */
+
+static void context_made(cl_context context, uint64_t begin_ns)
+{
+	if (context && gpu_is_wanted(&gpu_opencl))
+		gpu_used(begin_ns);
+}
+
+static cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint count,
+	const cl_device_id *devices, void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+	void *argument, cl_int *result)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_context context =
+		opencl_next.clCreateContext(properties, count, devices, notify, argument, result);
+
+	context_made(context, begin_ns);
+	return context;
+}
+
+static cl_context CL_API_CALL create_context_of_type(const cl_context_properties *properties,
+	cl_device_type type, void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+	void *argument, cl_int *result)
+{
+	uint64_t begin_ns = gpu_now_ns();
+	cl_context context = opencl_next.clCreateContextFromType(properties, type, notify, argument, result);
+
+	context_made(context, begin_ns);
+	return context;
+}
+
 /* ---- the layer ---- */
 
 static void layer_fill(cl_uint count)
@@ -330,6 +438,14 @@ static void layer_fill(cl_uint count)
 	OPENCL_PUT(&layer, count, clCreateBuffer, create_buffer);
 	OPENCL_PUT(&layer, count, clCreateBufferWithProperties, create_buffer_with_properties);
 	OPENCL_PUT(&layer, count, clCreateImage, create_image);
+	OPENCL_PUT(&layer, count, clCreateSubBuffer, create_sub_buffer);
+	OPENCL_PUT(&layer, count, clCreateKernel, create_kernel);
+	OPENCL_PUT(&layer, count, clCreateKernelsInProgram, create_kernels);
+	OPENCL_PUT(&layer, count, clCloneKernel, clone_kernel);
+	OPENCL_PUT(&layer, count, clSetKernelArg, set_argument);
+	OPENCL_PUT(&layer, count, clSetKernelArgSVMPointer, set_shared_argument);
+	OPENCL_PUT(&layer, count, clCreateContext, create_context);
+	OPENCL_PUT(&layer, count, clCreateContextFromType, create_context_of_type);
 	OPENCL_PUT(&layer, count, clRetainMemObject, retain_memory);
 	OPENCL_PUT(&layer, count, clReleaseMemObject, release_memory);
 	OPENCL_PUT(&layer, count, clSVMAlloc, shared_alloc);

@@ -67,11 +67,36 @@ void opencl_enqueue_begin(struct opencl_enqueue *enqueue, cl_command_queue queue
 cl_int opencl_enqueue_end(
 	struct opencl_enqueue *enqueue, cl_int result, const struct gpu_activity *activity, bool is_blocking);
 
-/* The program made memory, took or gave back a reference; true: the last one, with what it was. */
-void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind kind);
+/* The program made memory, took or gave back a reference; true: the last one, with what it was. `address`:
+ * where it lies; NULL: it gets a place of its own, so that memories overlap only if they really do. */
+void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind kind, const void *address);
+/* A part of other memory; it is nothing that was allocated. */
+void opencl_memory_add_part(const void *handle, const void *whole, uint64_t offset, uint64_t bytes);
 void opencl_memory_retain(const void *handle);
 bool opencl_memory_release(const void *handle, uint64_t *bytes, enum gpu_memory_kind *kind);
 void opencl_memory_forget(void);
+
+struct opencl_range {
+	uint64_t begin, bytes;
+};
+/* Where it lies. False: it is no memory that we know. */
+bool opencl_memory_range(const void *handle, struct opencl_range *range);
+
+#define OPENCL_USES_BYTES 320
+
+/* "buffer=3,at=4096" of a copy from or to memory, "" where it is not known; `at` is left out when the copy is
+ * of the whole buffer. */
+void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64_t offset, uint64_t bytes);
+
+/* A kernel's arguments that are memory. A new kernel has none; `like`: those of that one. */
+void opencl_kernel_new(const void *kernel, const void *like);
+/* Now this argument is that memory; no memory that we know: it is something else. */
+void opencl_kernel_argument(const void *kernel, unsigned index, const void *memory);
+/* Now it is something of which we do not know where it lies. */
+void opencl_kernel_argument_unknown(const void *kernel, unsigned index);
+/* "args=BEGIN+SIZE:BEGIN+SIZE" of those that it has now; "": less than two, or not known. */
+void opencl_kernel_uses(char text[OPENCL_USES_BYTES], const void *kernel);
+void opencl_kernel_forget(void);
 
 /* Commands under way; waits for those that are about to be told. */
 void opencl_settle(void);

@@ -53,7 +53,7 @@ static cl_int CL_API_CALL ndrange_kernel(cl_command_queue queue, cl_kernel kerne
 {
 	struct gpu_activity activity = {.operation = STORE_OP_KERNEL};
 	struct opencl_enqueue enqueue;
-	char name[NAME_BYTES] = "";
+	char name[NAME_BYTES] = "", uses[OPENCL_USES_BYTES];
 	cl_int result;
 
 	opencl_enqueue_begin(&enqueue, queue, event);
@@ -61,7 +61,9 @@ static cl_int CL_API_CALL ndrange_kernel(cl_command_queue queue, cl_kernel kerne
 		queue, kernel, dimensions, offset, global, local, count, list, enqueue.event);
 	if (!result) {
 		opencl_next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name, NULL);
+		opencl_kernel_uses(uses, kernel);
 		activity.name = name;
+		activity.uses = uses;
 		extents_fill(&activity.kernel, dimensions, global, local);
 	}
 	return opencl_enqueue_end(&enqueue, result, &activity, false);
@@ -115,16 +117,35 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
 		return opencl_enqueue_end(&enqueue, result, &activity, blocking); \
 	}
 
+/* The same for calls that move a stretch of one buffer. */
+#define TRANSFER(function, next, parameters, arguments, what, blocking)           \
+	static cl_int CL_API_CALL function parameters                             \
+	{                                                                         \
+		struct gpu_activity activity = {0};                               \
+		struct opencl_enqueue enqueue;                                    \
+		char uses[OPENCL_USES_BYTES];                                     \
+		cl_int result;                                                    \
+                                                                                  \
+		opencl_enqueue_begin(&enqueue, queue, event);                     \
+		result = opencl_next.next arguments;                              \
+		if (!result) {                                                    \
+			activity = what;                                          \
+			opencl_memory_uses(uses, buffer, offset, bytes);          \
+			activity.uses = uses;                                     \
+		}                                                                 \
+		return opencl_enqueue_end(&enqueue, result, &activity, blocking); \
+	}
+
 #define TAIL cl_uint count, const cl_event *list, cl_event *event
 #define TAIL_DOWN count, list, enqueue.event
 
-ENQUEUE(read_buffer, clEnqueueReadBuffer,
+TRANSFER(read_buffer, clEnqueueReadBuffer,
 	(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, void *to,
 		TAIL),
 	(queue, buffer, blocking, offset, bytes, to, TAIL_DOWN),
 	copy_of(GPU_COPY_DEVICE_TO_HOST, bytes, blocking), blocking)
 
-ENQUEUE(write_buffer, clEnqueueWriteBuffer,
+TRANSFER(write_buffer, clEnqueueWriteBuffer,
 	(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes,
 		const void *from, TAIL),
 	(queue, buffer, blocking, offset, bytes, from, TAIL_DOWN),

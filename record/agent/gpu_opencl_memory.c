@@ -7,14 +7,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "record/agent/environment.h"
 #include "record/agent/gpu_opencl.h"
 
 #define BUCKETS 1024u
+
+#define PLACES_BEGIN (UINT64_C(1) << 47) /* behind all that a pointer may name */
+#define PLACES_APART 4096u
+#define PARTS_MAX 65536u /* copies of parts that are told: each place is a text of its own */
 
 struct memory {
 	struct memory *next;
 	const void *handle;
 	uint64_t bytes;
+	uint64_t begin, whole_begin, whole_bytes; /* where it lies, and what it is a part of */
+	uint32_t number;			  /* of the whole */
+	bool is_part;
 	enum gpu_memory_kind kind;
 	unsigned references;
 };
@@ -22,6 +30,8 @@ struct memory {
 static struct {
 	atomic_flag lock;
 	struct memory *buckets[BUCKETS];
+	uint64_t places;
+	uint32_t count, parts_told;
 } known = {.lock = ATOMIC_FLAG_INIT};
 
 static void lock(void)
@@ -44,21 +54,60 @@ static struct memory **link_of(const void *handle)
 	return link;
 }
 
-void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind kind)
+/* With the lock held. */
+static void put(struct memory *memory)
 {
-	struct memory *memory = calloc(1, sizeof(*memory)), **link;
+	struct memory **link = link_of(memory->handle);
 
-	if (!memory)
-		return;
-	*memory = (struct memory){NULL, handle, bytes, kind, 1};
-	lock();
-	link = link_of(handle);
 	if (*link) { /* it ended without our seeing it */
 		memory->next = (*link)->next;
 		free(*link);
 	}
 	*link = memory;
+}
+
+void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind kind, const void *address)
+{
+	struct memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return;
+	*memory = (struct memory){.handle = handle, .bytes = bytes, .kind = kind, .references = 1};
+	lock();
+	memory->number = ++known.count;
+	memory->begin = (uint64_t)(uintptr_t)address;
+	if (!address) {
+		memory->begin = PLACES_BEGIN + known.places;
+		known.places += (bytes / PLACES_APART + 1) * PLACES_APART;
+	}
+	memory->whole_begin = memory->begin;
+	memory->whole_bytes = bytes;
+	put(memory);
 	unlock();
+}
+
+void opencl_memory_add_part(const void *handle, const void *whole_handle, uint64_t offset, uint64_t bytes)
+{
+	struct memory *memory = calloc(1, sizeof(*memory));
+	const struct memory *whole;
+
+	if (!memory)
+		return;
+	lock();
+	whole = *link_of(whole_handle);
+	if (whole) {
+		*memory = *whole;
+		memory->next = NULL;
+		memory->handle = handle;
+		memory->begin += offset;
+		memory->bytes = bytes;
+		memory->references = 1;
+		memory->is_part = true;
+		put(memory);
+	}
+	unlock();
+	if (!whole)
+		free(memory);
 }
 
 void opencl_memory_retain(const void *handle)
@@ -75,7 +124,7 @@ void opencl_memory_retain(const void *handle)
 bool opencl_memory_release(const void *handle, uint64_t *bytes, enum gpu_memory_kind *kind)
 {
 	struct memory **link, *memory;
-	bool is_last;
+	bool is_last, is_part = false;
 
 	lock();
 	link = link_of(handle);
@@ -83,17 +132,59 @@ bool opencl_memory_release(const void *handle, uint64_t *bytes, enum gpu_memory_
 	is_last = memory && --memory->references == 0;
 	if (is_last) {
 		*link = memory->next;
+		is_part = memory->is_part;
 		*bytes = memory->bytes;
 		*kind = memory->kind;
 	}
 	unlock();
 	if (is_last)
 		free(memory);
-	return is_last;
+	return is_last && !is_part;
+}
+
+bool opencl_memory_range(const void *handle, struct opencl_range *range)
+{
+	const struct memory *memory;
+
+	lock();
+	memory = handle ? *link_of(handle) : NULL;
+	if (memory)
+		*range = (struct opencl_range){memory->begin, memory->bytes};
+	unlock();
+	return memory;
+}
+
+void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64_t offset, uint64_t bytes)
+{
+	const struct memory *memory;
+	uint64_t at = 0;
+	uint32_t number = 0;
+	bool is_part = false;
+
+	text[0] = '\0';
+	lock();
+	memory = *link_of(handle);
+	if (memory) {
+		at = memory->begin - memory->whole_begin + offset;
+		is_part = at || bytes < memory->whole_bytes;
+		if (!is_part || known.parts_told++ < PARTS_MAX)
+			number = memory->number;
+	}
+	unlock();
+	if (!number)
+		return;
+	strcpy(text, "buffer=");
+	environment_decimal(text + strlen(text), number);
+	if (!is_part)
+		return;
+	strcat(text, ",at=");
+	environment_decimal(text + strlen(text), at);
 }
 
 void opencl_memory_forget(void)
 {
 	memset(known.buckets, 0, sizeof(known.buckets));
+	known.count = known.parts_told = 0;
+	known.places = 0;
 	atomic_flag_clear(&known.lock);
 }

@@ -40,7 +40,7 @@ struct command {
 	struct gpu_activity activity;
 	uint32_t epoch;
 	uint64_t begin_ns, end_ns; /* of the call that enqueued it */
-	char name[];
+	char texts[];		   /* the activity's name, then its uses */
 };
 
 static struct {
@@ -132,13 +132,32 @@ static void properties_keep(struct opencl_queue *queue, const cl_queue_propertie
 	queue->property_count = count + 1;
 }
 
-/* "queue 0", "queue 1 out of order" */
+/* How many devices the program could have chosen from: those of the same platform, which it has woken
+ * already. */
+static cl_uint devices_there(cl_device_id device)
+{
+	cl_platform_id platform = NULL;
+	cl_uint count = 0;
+
+	if (opencl_next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) ||
+		opencl_next.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count))
+		return 0;
+	return count;
+}
+
+/* "queue 0", "queue 1 out of order"; "order=out,devices=2" */
 static void queue_tell(const struct opencl_queue *queue, bool is_out_of_order)
 {
-	char name[64] = "queue ";
+	char name[64] = "queue ", attributes[64];
+	cl_uint devices = devices_there(queue->device->handle);
 
 	environment_decimal(name + strlen(name), queue->queue.queue);
-	gpu_queue_name(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name);
+	strcpy(attributes, is_out_of_order ? "order=out" : "order=in");
+	if (devices) {
+		strcat(attributes, ",devices=");
+		environment_decimal(attributes + strlen(attributes), devices);
+	}
+	gpu_queue_tell(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name, attributes);
 }
 
 void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id device, bool is_out_of_order,
@@ -280,8 +299,9 @@ void opencl_enqueue_begin(struct opencl_enqueue *enqueue, cl_command_queue queue
 
 static struct command *command_new(const struct opencl_enqueue *enqueue, const struct gpu_activity *activity)
 {
-	size_t name_bytes = activity->name ? strlen(activity->name) + 1 : 1;
-	struct command *command = malloc(sizeof(*command) + name_bytes);
+	size_t name_bytes = activity->name ? strlen(activity->name) + 1 : 0;
+	size_t uses_bytes = activity->uses && activity->uses[0] ? strlen(activity->uses) + 1 : 0;
+	struct command *command = malloc(sizeof(*command) + name_bytes + uses_bytes);
 
 	if (!command)
 		return NULL;
@@ -290,8 +310,9 @@ static struct command *command_new(const struct opencl_enqueue *enqueue, const s
 	command->activity = *activity;
 	command->activity.queue = enqueue->queue->queue;
 	command->activity.correlation = gpu_correlation();
-	memcpy(command->name, activity->name ? activity->name : "", name_bytes);
-	command->activity.name = activity->name ? command->name : NULL;
+	command->activity.name = name_bytes ? memcpy(command->texts, activity->name, name_bytes) : NULL;
+	command->activity.uses =
+		uses_bytes ? memcpy(command->texts + name_bytes, activity->uses, uses_bytes) : NULL;
 	command->begin_ns = enqueue->begin_ns;
 	command->end_ns = gpu_now_ns();
 	return command;
@@ -346,6 +367,7 @@ void opencl_settle(void)
 void opencl_forget(void)
 {
 	opencl_memory_forget();
+	opencl_kernel_forget();
 	opencl.devices = NULL;
 	opencl.contexts = NULL;
 	memset(opencl.queues, 0, sizeof(opencl.queues));

@@ -29,7 +29,8 @@ struct known_text {
 
 static struct {
 	_Atomic uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
-	struct ring ring;      /* shared NULL: not used yet, or there is none */
+	_Atomic bool is_used;
+	struct ring ring; /* shared NULL: not used yet, or there is none */
 	uint32_t text_count;
 	struct known_text texts[TEXTS];
 	uint64_t modules[MODULES]; /* sent already */
@@ -56,6 +57,7 @@ static void unlock(void)
 void gpu_ring_child(void)
 {
 	atomic_store(&gpu.lock, 0);
+	atomic_store(&gpu.is_used, false);
 	gpu.ring = (struct ring){0};
 	gpu.text_count = 0;
 	memset(gpu.texts, 0, sizeof(gpu.texts));
@@ -187,6 +189,8 @@ static uint32_t attributes_id(const struct gpu_activity *activity)
 
 	key_fill(&key, activity);
 	hash = bytes_hash(&key, sizeof(key), HASH_ATTRIBUTES);
+	if (activity->uses)
+		hash = bytes_hash(activity->uses, strlen(activity->uses), hash);
 	known = &gpu.texts[hash & (TEXTS - 1)];
 	if (known->hash != hash || !known->id) {
 		size_t length = gpu_text_attributes(text, activity);
@@ -245,20 +249,42 @@ void gpu_device(uint32_t device, const char *uuid, const char *name)
 	unlock();
 }
 
-void gpu_queue_name(const struct gpu_queue *queue, const char *name)
+void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char *attributes)
 {
 	struct event_gpu_queue *record;
-	uint32_t name_id;
+	uint32_t name_id, attributes_id;
 
 	if (!enter())
 		return;
 	name_id = text_id(name);
+	attributes_id = text_id(attributes);
 	record = record_begin(EVENT_GPU_QUEUE, 0, sizeof(*record));
 	if (record) {
 		record->device = queue->device;
 		record->context = queue->context;
 		record->queue = queue->queue;
 		record->name = name_id;
+		record->attributes = attributes_id;
+		record->_pad = 0;
+		ring_commit(&gpu.ring);
+	}
+	unlock();
+}
+
+void gpu_queue_name(const struct gpu_queue *queue, const char *name)
+{
+	gpu_queue_tell(queue, name, NULL);
+}
+
+void gpu_used(uint64_t since_ns)
+{
+	struct event_gpu_used *record;
+
+	if (atomic_exchange_explicit(&gpu.is_used, true, memory_order_relaxed) || !enter())
+		return;
+	record = record_begin(EVENT_GPU_USED, 0, sizeof(*record));
+	if (record) {
+		record->time_ns = since_ns;
 		ring_commit(&gpu.ring);
 	}
 	unlock();

@@ -75,6 +75,19 @@ static void hash_put(struct text *text, const char *key, uint64_t hash)
 		word_put(text, key, value);
 }
 
+/* As a whole or not at all: a list that is cut short would say something else. */
+static void uses_put(struct text *text, const char *uses)
+{
+	size_t length = uses ? strlen(uses) : 0;
+
+	if (!length || text->used + length + 2 > GPU_TEXT_BYTES)
+		return;
+	if (text->used)
+		text->at[text->used++] = ',';
+	memcpy(text->at + text->used, uses, length + 1);
+	text->used += length;
+}
+
 static void kernel_put(struct text *text, const struct gpu_kernel *kernel)
 {
 	extent_put(text, "grid", kernel->grid);
@@ -115,6 +128,7 @@ size_t gpu_text_attributes(char bytes[GPU_TEXT_BYTES], const struct gpu_activity
 	}
 	known_put(&text, "node", activity->graph_node);
 	hash_put(&text, "module", activity->module);
+	uses_put(&text, activity->uses);
 	return text.used;
 }
 

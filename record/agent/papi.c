@@ -2,14 +2,12 @@
 /* papi.c - see papi.h. */
 #include "record/agent/papi.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "record/agent/plugin.h"
 #include "record/agent/process.h"
-#include "record/agent/real.h"
 #include "record/agent/thread.h"
 
 static struct {
@@ -60,37 +58,13 @@ void papi_open(void)
 		all_refused(EVENT_PAPI_FORKED);
 }
 
-/* Beside the agent, which LD_PRELOAD names by a link. dlmopen stands in two libraries, by libc's age. */
-static const struct papi_plugin *plugin_find(void)
-{
-	void *(*open_in)(Lmid_t, const char *, int) =
-		(void *(*)(Lmid_t, const char *, int))real_symbol("dlmopen");
-	void *(*find)(void *, const char *) = (void *(*)(void *, const char *))real_symbol("dlsym");
-	char path[4096];
-	ssize_t length = readlink(process.settings.agent, path, sizeof(path) - sizeof(PAPI_PLUGIN_FILE));
-	char *slash;
-	void *library;
-
-	if (length < 0) {
-		length = (ssize_t)strlen(process.settings.agent);
-		memcpy(path, process.settings.agent, (size_t)length);
-	}
-	path[length] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash || !open_in || !find)
-		return NULL;
-	strcpy(slash + 1, PAPI_PLUGIN_FILE);
-	library = open_in(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
-	return library ? find(library, PAPI_PLUGIN_SYMBOL) : NULL;
-}
-
 void papi_load(void)
 {
 	int error = errno, result;
 
 	if (!papi.count)
 		return;
-	papi.plugin = plugin_find();
+	papi.plugin = plugin_find(PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
 	result = papi.plugin ? papi.plugin->open() : -EVENT_PAPI_MISSING;
 	if (result) {
 		papi.plugin = NULL;

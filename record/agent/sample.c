@@ -61,8 +61,8 @@ static void count_add(_Atomic uint64_t *counter, uint64_t more)
 			memory_order_relaxed);
 }
 
-static inline void path_sample(
-	struct thread *t, const ucontext_t *context, uint32_t metric, uint64_t weight, uint64_t now_ns)
+static inline void path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
+	uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
 	uint32_t node;
@@ -74,7 +74,7 @@ static inline void path_sample(
 		ring_lose(&t->ring, (enum ring_loss)result, metric ? 0 : weight, now_ns);
 		return;
 	}
-	sample_put(t, node, 0, metric, weight, now_ns);
+	sample_put(t, node, flags, metric, weight, now_ns);
 	ring_commit(&t->ring);
 }
 
@@ -93,6 +93,7 @@ static void took(struct thread *t, uint64_t since_ns)
 static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
 {
 	uint64_t now_ns;
+	uint8_t flags;
 
 	if (control_is_paused())
 		return;
@@ -106,6 +107,7 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 	}
 	count_add(&t->ring.shared->signals, 1);
 	count_add(&t->ring.shared->overruns, periods - 1);
+	flags = t->saved_ns ? EVENT_F_SAVED : 0;
 	weight += t->saved_ns;
 	t->saved_ns = 0;
 	if (!ring_enter(&t->ring)) {
@@ -115,7 +117,7 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 			ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
 		return;
 	}
-	path_sample(t, context, 0, weight, now_ns);
+	path_sample(t, context, flags, 0, weight, now_ns);
 	papi_take(t, now_ns);
 	ring_leave(&t->ring);
 	took(t, now_ns);
@@ -143,7 +145,7 @@ void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned c
 		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
 		return;
 	}
-	path_sample(t, context, counter + 1, value, now_ns);
+	path_sample(t, context, 0, counter + 1, value, now_ns);
 	ring_leave(&t->ring);
 	took(t, now_ns);
 }

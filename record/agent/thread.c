@@ -17,12 +17,14 @@
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
 #include "record/agent/papi.h"
+#include "record/agent/plugin.h"
 #include "record/agent/process.h"
 #include "record/agent/runtime.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
 #include "record/agent/tally.h"
 #include "record/agent/trace.h"
+#include "record/agent/unwind_plugin.h"
 
 #define NODES_WANTED (1u << 20)
 #define NODES_LIMITED (1u << 16) /* where the address space is limited */
@@ -36,7 +38,8 @@ static struct {
 	atomic_flag taken; /* never waited for: who finds it taken does without the pool */
 	struct thread *free;
 	uint32_t nodes;
-	struct unwind_space space; /* the same for all threads but for the stack */
+	const struct unwind_plugin *unwinder; /* NULL: our own */
+	struct unwind_space space;	      /* the same for all threads but for the stack */
 } pool = {.taken = ATOMIC_FLAG_INIT};
 
 extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
@@ -65,6 +68,7 @@ void thread_init(void)
 
 	switches_init();
 	pool.free = NULL;
+	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY ? NODES_LIMITED
 										      : NODES_WANTED;
@@ -89,6 +93,19 @@ void thread_init(void)
 	process.shared->loader_end = space->loader_end;
 }
 
+void thread_unwinder_load(void)
+{
+	const struct unwind_plugin *plugin = NULL;
+
+	if (strstr(process.settings.events, EVENT_WORD_UNWINDER))
+		plugin = plugin_find(UNWIND_PLUGIN_FILE, UNWIND_PLUGIN_SYMBOL);
+	if (!plugin || plugin->open())
+		return;
+	pool.unwinder = plugin;
+	if (thread_place.self)
+		thread_place.self->unwinder.plugin = plugin;
+}
+
 static size_t head_bytes(void)
 {
 	return (sizeof(struct thread) + 4095) & ~(size_t)4095;
@@ -109,6 +126,7 @@ static struct thread *block_map(uint32_t nodes)
 	thread->path = thread->frames[0];
 	context_init(&thread->tree, (char *)thread + head_bytes(), nodes);
 	thread->unwinder.space = pool.space;
+	thread->unwinder.plugin = pool.unwinder;
 	thread->unwinder.folds = !process.settings.keeps_recursion;
 	thread->unwinder.space.context = &thread->modules;
 	thread->generation = module_generation();

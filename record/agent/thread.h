@@ -90,8 +90,11 @@ struct thread_place {
 
 extern __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
 
-/* Once per process, again in a fork child. */
+/* Once per process, again in a fork child, which walks stacks by our own unwinder: another thread may have
+ * been in the other at the fork. */
 void thread_init(void);
+/* Loads another unwinder, if it was asked for; ahead of main. */
+void thread_unwinder_load(void);
 
 /* A block from the pool or fresh, NULL if there is no memory. Not from a handler. */
 struct thread *thread_new(void);

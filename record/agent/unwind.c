@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+#include "record/agent/unwind_plugin.h"
+
 enum rule_kind {
 	RULE_EMPTY,
 	RULE_SP,      /* CFA = stack pointer + cfa_offset */
@@ -388,9 +390,35 @@ static enum step walk(struct unwinder *u, bool thorough)
 	return step;
 }
 
+/* Takes the addresses that another has found for frames: what is hidden, what is folded and where a stack
+ * ends is as ever. They are in the buffer that the frames go to, which is never ahead of them. */
+static enum step plugin_walk(struct unwinder *u, const struct arch_registers *start)
+{
+	unsigned found = u->plugin->walk(&u->space, start, u->frames, UNWIND_FRAMES_MAX);
+
+	u->count = u->unreadable = 0;
+	for (u->walked = 0; u->walked < found; u->walked++) {
+		uint64_t pc = u->frames[u->walked].address;
+		const struct unwind_rule *rule = rule_find(u, pc);
+
+		if (rule->kind == RULE_FENCE)
+			return STEP_FULL;
+		if (rule->flags & RULE_OWN)
+			u->count = 0;
+		if (!(rule->flags & RULE_HIDDEN))
+			frame_add(u, rule, pc, u->frames[u->walked].exact);
+		if (u->walked + 1 == found && rule->kind == RULE_OUTERMOST)
+			return STEP_FULL;
+	}
+	return STEP_PARTIAL;
+}
+
 enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *start)
 {
 	enum step step;
+
+	if (u->plugin)
+		return plugin_walk(u, start) == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
 
 	u->registers = *start;
 	step = walk(u, false);

@@ -53,7 +53,10 @@ struct unwind_frame {
 	uint32_t function; /* tells functions apart; 0: not known */
 };
 
+struct unwind_plugin;
+
 struct unwinder {
+	const struct unwind_plugin *plugin; /* walks in our place; NULL: we do */
 	struct unwind_space space;
 	unsigned count;		     /* frames of the last walk, innermost first */
 	bool folds;		     /* recursion, as it goes: see unwind.c */

@@ -11,6 +11,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/start.h"
+#include "record/agent/thread.h"
 #include "record/agent/wrap.h"
 
 static int (*program_main)(int, char **, char **);
@@ -38,6 +39,7 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 	if (process_is_live()) {
 		gpu_open();
 		papi_load();
+		thread_unwinder_load();
 	}
 	return REAL(__libc_start_main)(
 		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);

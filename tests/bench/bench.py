@@ -19,6 +19,7 @@ import tempfile
 import time
 
 import peers
+import structure
 
 PR_SET_CHILD_SUBREAPER = 36
 SQL = """create table t(a integer primary key, b integer, c text);
@@ -81,7 +82,8 @@ def sample_count(bench, path):
 
 class Bench:
     def __init__(self, arguments):
-        self.bin = os.path.abspath(os.path.join(arguments.build, "bin"))
+        self.build = os.path.abspath(arguments.build)
+        self.bin = os.path.join(self.build, "bin")
         self.load = os.path.abspath(os.path.join(arguments.build, "bench", "load"))
         self.rounds = arguments.rounds
         self.work = tempfile.mkdtemp(prefix="hpct-bench.")
@@ -178,16 +180,67 @@ def bytes_per_sample(bench):
 def blame(bench):
     """Idle GPUs of a simulated run: two queues of one process and the threads that feed them."""
     path = bench.path(".hpct")
-    run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "gpu", "--records", "16000000", "--streams", "4"])
+    records = os.environ.get("HPCT_BENCH_RECORDS", "16000000")
+    run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "gpu", "--records", records, "--streams", "4"])
     spans = sum(int(row["spans"] or 0) for row in info(bench, path, "--streams") if row["kind"] == "gpu")
     command = [bench.bin + "/hpct-blame", path, "--format", "tsv"]
-    for what, options in (("gpu-idle", ["--of", "gpu-idle"]), ("gaps", ["--gaps", "--top", "1"])):
-        cpu = statistics.median(run(command + options)[1] for _ in range(bench.rounds))
+    idle = command + ["--of", "gpu-idle"]
+    for what, options in (("swept", idle + ["--no-rollups"]), ("swept, --busy kernel", idle + ["--busy", "kernel"]),
+                          ("swept, gaps", command + ["--gaps", "--top", "1"])):
+        cpu = statistics.median(run(options)[1] for _ in range(bench.rounds))
         line(f"idle blame, whole run, {what}, M GPU spans/s/core", f"{spans / cpu / 1e6:.1f}", ">= 50",
              f"{spans / 1e6:.1f} M spans")
-    window = statistics.median(run(command + ["--of", "gpu-idle", "--time", "5s..6s"])[0] for _ in range(bench.rounds))
-    line("idle blame, a window of 1 s, ms", f"{window * 1e3:.0f}", "<= 100")
+    made = run(idle)[1]
+    kept = sum(os.path.getsize(os.path.join(path, name)) for name in os.listdir(path) if name.startswith("cache-idle"))
+    line("idle blame, sums of stretches made, M GPU spans/s/core", f"{spans / made / 1e6:.1f}", "",
+         f"{kept / 1e6:.1f} MB kept")
+    cpu = statistics.median(run(idle)[1] for _ in range(bench.rounds))
+    line("idle blame, whole run, by kept sums, M GPU spans/s/core", f"{spans / cpu / 1e6:.1f}", ">= 50")
+    for window in ("5s..6s", "3.3s..", "-100s..-7s"):
+        wall = statistics.median(run(idle + ["--time", window])[0] for _ in range(bench.rounds))
+        line(f"idle blame, window {window}, by kept sums, ms", f"{wall * 1e3:.0f}", "<= 100")
     shutil.rmtree(path, ignore_errors=True)
+
+
+def archive(bench):
+    """Bytes of archives beside those of the runs they were made of."""
+    runs = {"recorded, 2 s": [bench.bin + "/hpct-record", "-o", None, "--", bench.load, "many", "2000"]}
+    for shape in ("cpu", "gpu", "mixed"):
+        runs[f"simulated {shape}, a million"] = [bench.bin + "/hpct-simulate", "-o", None, "--shape", shape,
+                                                 "--records", "1000000", "--streams", "8"]
+    for what, command in runs.items():
+        path, kept = bench.path(".hpct"), bench.path(".kept.hpct")
+        run([path if word is None else word for word in command])
+        run([bench.bin + "/hpct-slice", path, "-o", kept, "--archive"])
+        before, after = int(info(bench, path)["bytes"]), int(info(bench, kept)["bytes"])
+        line(f"archive, {what}, share of the bytes", f"{after / before:.2f}", "", f"{before} to {after}")
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(kept, ignore_errors=True)
+
+
+def shared(bench):
+    """Sums over many streams by one process and by as many as there are cores, records and rollups."""
+    path, cores = bench.path(".hpct"), len(os.sched_getaffinity(0))
+    run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "mixed", "--records", "8000000", "--streams", "400"])
+    for what, options in (("rollups", []), ("records", ["--no-rollups"])):
+        command = [bench.bin + "/hpct-stats", path, "--format", "tsv", "--time", "1s..20s", *options]
+        alone, together = [], []
+        for _ in range(bench.rounds):
+            alone.append(run([*command, "--jobs", "1"])[0])
+            together.append(run([*command, "--jobs", str(cores)])[0])
+        ratio = statistics.median(alone) / statistics.median(together)
+        line(f"stats of a window, {what}, one process over {cores}", f"{ratio:.2f}", f"{cores}",
+             f"{statistics.median(alone) * 1e3:.0f} ms alone")
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def structure_of(bench):
+    library = next((path for path in (bench.build + "/lammps/usr/lib/x86_64-linux-gnu/liblammps.so.0",
+                                      "/usr/lib/x86_64-linux-gnu/liblammps.so.0") if os.path.exists(path)), None)
+    if library:
+        structure.measure(line, bench.bin + "/hpct-names", library, bench.rounds)
+    else:
+        line("structure of samples in liblammps", "not here")
 
 
 def overheads(bench, wanted):
@@ -201,7 +254,7 @@ def main():
     parser = argparse.ArgumentParser(description="measure what hpct costs")
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", help="overhead, start, screen, bytes or blame")
+    parser.add_argument("--only", help="overhead, start, screen, bytes, archive, shared, structure or blame")
     parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -210,6 +263,9 @@ def main():
         "start": lambda: start_up(bench),
         "screen": lambda: first_screen(bench),
         "bytes": lambda: bytes_per_sample(bench),
+        "structure": lambda: structure_of(bench),
+        "archive": lambda: archive(bench),
+        "shared": lambda: shared(bench),
         "blame": lambda: blame(bench),
         "overhead": lambda: overheads(bench, arguments.programs and arguments.programs.split(",")),
     }

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """lines.py - inlined calls and lines of random addresses, hpct-names against addr2line -i.
 
-lines.py [--names PROGRAM] [--addr2line PROGRAM] [--count N] [--seed S] [--floor PERCENT] FILE...
+lines.py [--names PROGRAM] [--addr2line PROGRAM] [--judge PROGRAM] [--count N] [--seed S] [--floor PERCENT] FILE...
 
 FILE holds code and its debug information; addresses are random ones of its functions' symbols. Prints a line for each
 FILE and the first differences; exits 1 when fewer than PERCENT of the chains are equal: each a list of (file, line),
 innermost first, files by their last component. addr2line's lines without a number, or of an address that it has no
-function for, are left out.
+function for, are left out. Where the two differ the judge, llvm-symbolizer, is asked if it is there: addr2line (2.40)
+gives the unit's file instead of an included one's where a sequence of the line table begins with the latter.
 """
 import argparse
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -68,11 +70,24 @@ def by_names(program, path, addresses):
     return chains
 
 
+def by_judge(program, path, addresses):
+    if not addresses or not shutil.which(program):
+        return [None] * len(addresses)
+    text = subprocess.run([program, "--obj=" + path, "-i"], input="\n".join(f"{a:#x}" for a in addresses),
+                          capture_output=True, text=True, check=True).stdout
+    chains = []
+    for part in text.strip().split("\n\n"):
+        rows = part.splitlines()[1::2] # function, then FILE:LINE:COLUMN
+        chains.append([place(*row.rsplit(":", 2)[:2]) for row in rows])
+    return chains
+
+
 def compare(arguments, path):
     addresses = choose(path, arguments.count, arguments.seed)
     theirs = by_addr2line(arguments.addr2line, path, addresses)
     ours = by_names(arguments.names, path, addresses)
     asked = equal = inner = shown = inlined = artificial = 0
+    differ = []
     for address, a, b in zip(addresses, theirs, ours, strict=True):
         if not a or a[0][0] == "??" or not all(line for _, line in a):
             continue
@@ -85,12 +100,18 @@ def compare(arguments, path):
             artificial += 1
         equal += a == b
         inner += a[0] == b[0]
-        if a != b and shown < arguments.show:
+        if a != b:
+            differ.append((address, a, b))
+    judged = by_judge(arguments.judge, path, [address for address, _, _ in differ])
+    ours_right = sum(b == c for (_, _, b), c in zip(differ, judged, strict=True))
+    for (address, a, b), c in zip(differ, judged, strict=True):
+        if b != c and shown < arguments.show:
             shown += 1
-            print(f"  {address:#x}: addr2line {a} hpct-names {b}")
+            print(f"  {address:#x}: addr2line {a} hpct-names {b} judge {c}")
     percent = 100 * equal / asked if asked else 0
     print(f"{path}: {asked} of {len(addresses)} addresses have lines, {inlined} in inlined calls;"
-          f" equal: {inner} lines, {equal} chains ({percent:.2f} %), {artificial} of them in <artificial>")
+          f" equal: {inner} lines, {equal} chains ({percent:.2f} %), {artificial} of them in <artificial>;"
+          f" of {len(differ)} that differ {arguments.judge} says {ours_right} as hpct-names")
     return asked > 0 and percent >= arguments.floor
 
 
@@ -98,6 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", default="build/bin/hpct-names")
     parser.add_argument("--addr2line", default="addr2line")
+    parser.add_argument("--judge", default="llvm-symbolizer-14")
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10)

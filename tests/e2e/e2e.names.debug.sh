@@ -55,7 +55,25 @@ objcopy --compress-debug-sections=zlib plain zlib && rows zlib >got && same_file
 g++ -g -gdwarf-4 -O2 -o four shapes.cc && rows four >got && same_file "DWARF 4" want got
 g++ -g -gdwarf-5 -gsplit-dwarf -O2 -c shapes.cc && g++ -o split shapes.o && rows split >got &&
 	same_file "split: .dwo" want got
+mkdir tmp && export TMPDIR=$PWD/tmp
+dwp=$(command -v llvm-dwp-14 llvm-dwp | head -n 1)
+if [ -n "$dwp" ]; then
+	"$dwp" -e split -o split.dwp 2>dwp.log || fail "$(head -n 1 dwp.log)"
+fi
 mkdir away && mv ./*.dwo away
+if [ -n "$dwp" ]; then
+	rows split >got && same_file "split: .dwp" want got
+	mv split.dwp away
+fi
+if command -v dwp >/dev/null; then # binutils' makes the older form
+	mkdir -p old/part && (cd old && g++ -g -gdwarf-4 -gsplit-dwarf -O2 -c ../shapes.cc -o part/shapes.o &&
+		g++ -o split part/shapes.o && dwp -e split -o split.dwp && rm part/*.dwo) || fail "no .dwp of DWARF 4"
+	rows old/split >got && sed -i "s,$PWD/old/../,$PWD/,g" got && same_file "split: .dwp of DWARF 4" want got
+	head -c 3000 old/split.dwp >cut && mv cut old/split.dwp
+	rows old/split >got
+	check "a cut .dwp: it is said" grep -q 'split off' notes
+fi
+check "nothing is left behind" test -z "$(ls tmp)"
 rows split >got
 check "no .dwo: the functions are named all the same" grep -q 'shapes::box::grow' got
 check "no .dwo: it is said" grep -q 'split off' notes
@@ -87,4 +105,49 @@ if [ -e /usr/lib/x86_64-linux-gnu/libdebuginfod.so.1 ] || ldconfig -p | grep -q 
 	check "without --debuginfod no server is asked" awk -F '\t' 'NR > 1 && $6 != "" { f = 1 } END { exit f }' got
 else
 	echo "libdebuginfod is not installed: its server was not asked"
+fi
+
+# Rust: its own names, generic functions, closures and iterators inlined over many files
+rustc=$(PATH=$PATH:$HOME/.cargo/bin:/usr/local/bin command -v rustc)
+if [ -n "$rustc" ]; then
+	cat >shapes.rs <<'CODE'
+trait Shape {
+    fn area(&self) -> f64;
+}
+struct Square(f64);
+impl Shape for Square {
+    #[inline(never)]
+    fn area(&self) -> f64 {
+        self.0 * self.0
+    }
+}
+#[inline(never)]
+fn total<T: Shape>(shapes: &[T], scale: f64) -> f64 {
+    let mut sum = 0.0;
+    for shape in shapes.iter() {
+        sum += shape.area() * scale;
+    }
+    sum
+}
+#[inline(never)]
+fn sorted(values: &mut Vec<u64>, pivot: u64) -> u64 {
+    values.sort_by_key(|value| value ^ pivot);
+    values.iter().map(|value| value.rotate_left(3)).fold(0, |a, b| a ^ b)
+}
+fn main() {
+    let shapes: Vec<Square> = (0..100).map(|i| Square(i as f64)).collect();
+    let mut values: Vec<u64> = (0..1000).map(|i| i * 7919 % 1000).collect();
+    println!("{} {}", total(&shapes, 1.5), sorted(&mut values, 77));
+}
+CODE
+	if "$rustc" -g -C opt-level=2 -o rust shapes.rs 2>rust.log; then
+		at=$(nm rust | awk '/ t .*shapes.*total/ { print $1; exit }')
+		same "Rust: a generic function" shapes::total "$(hpct-names --no-shared rust "$at" | tsv 'NR == 2 { print $c["name"] }')"
+		python3 "$HPCT_SOURCE/tests/compare/lines.py" --names "$HPCT_BIN/hpct-names" --count 300 --floor 99 rust ||
+			fail "Rust: fewer than 99 % of the chains are addr2line's"
+	else
+		echo "rustc does not compile: $(head -n 1 rust.log)"
+	fi
+else
+	echo "rustc is not installed: no Rust was looked at"
 fi

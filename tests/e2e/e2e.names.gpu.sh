@@ -4,8 +4,8 @@
 # AMD objects made here, before and after linking, with DWARF 4 and 5. A cut binary costs a message.
 . "$(dirname -- "$0")/expect.sh"
 gpu=$HPCT_SOURCE/tests/gpu
-name_at() { # FILE ADDRESS : name, file, line
-	hpct-names --no-shared "$1" "$2" | tsv '{ print $c["name"], $c["file"], $c["line"] }'
+name_at() { # FILE ADDRESS : name, file, line; of what is inlined there the innermost
+	hpct-names --no-shared --no-loops "$1" "$2" | sed '1n; $!d' | tsv '{ print $c["name"], $c["file"], $c["line"] }'
 }
 line_of() { grep -n -- "$1" "$2" | head -n 1 | cut -d: -f1; }
 

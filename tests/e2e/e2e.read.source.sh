@@ -57,6 +57,8 @@ sed 's/.*/changed/' built/deep/tree/lines.c >changed && cp changed built/deep/tr
 text() { hpct-profile "$@" --format tsv 2>said | sed -n 2p | cut -f3; }
 original=$(sed -n 2p rows | cut -f3)
 same "text as the run kept it" "$original" "$(text lines.hpct --source lines.c)"
+hpct-slice lines.hpct -o part.hpct || fail "the run cannot be sliced"
+same "a part of the run kept it, too" "$original" "$(text part.hpct --source lines.c)"
 same "a run without sources shows what is there" changed "$(text bare.hpct --source lines.c)"
 mv built/deep/tree/lines.c moved/deep/tree/lines.c
 same "a run without its sources has no text" "" "$(text bare.hpct --source lines.c)"

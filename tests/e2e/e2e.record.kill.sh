@@ -23,8 +23,12 @@ kill_at() {
 	same "$run: hpct-record dies as the program died" 137 "$?"
 	same "$run: lost records" 0 "$(info "$run" lost)"
 	hpct-info "$run.hpct" --streams --format tsv | tsv '{ print $c["stream"] "\t" $c["tid"] }' >tids
+	# What the thread used before the agent came is known, and no sample's.
 	hpct-slice "$run.hpct" --format tsv | tsv '
 		$c["track"] == "samples" { n[$c["stream"]] += $c["weight"] }
+		$c["op"] == "monitored" && match($c["attributes"], /cpu_begin_ns=[0-9]+/) {
+			n[$c["stream"]] += substr($c["attributes"], RSTART + 13, RLENGTH - 13)
+		}
 		END { for (s in n) printf "%s\t%.0f\n", s, n[s] }' >weights
 	awk -F '\t' 'FILENAME == "tids" { tid[$1] = $2; next } { printf "%s\t%s\n", tid[$1], $2 }' \
 		tids weights >"$run.weights"

@@ -17,6 +17,9 @@ for how in prctl syscall strict; do
 	same "$how: exit code" 3 "$?"
 	check "$how: what came before is measured" [ "$(sample_count locked-$how)" -ge 10 ]
 	same "$how: threads from then on" 1 "$(info locked-$how threads)"
+	check "$how: its line says why: $(hpct-slice locked-$how.hpct --op unmonitored --format tsv | tail -n 1)" \
+		grep -q 'unmonitored.*seccomp' <(hpct-slice locked-$how.hpct --op unmonitored --format tsv)
+	same "$how: so does hpct-info" 1 "$(info locked-$how threads_unmonitored)"
 	check "$how: the summary says so: $(cat summary)" grep -q '^unmonitored: 1 threads' summary
 done
 record refused -- "$locked" errno

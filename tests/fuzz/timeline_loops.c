@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fuzz timeline_loops - hostile code: graph, jump tables, landing pads and loops of any bytes, for both
+ * fuzz timeline_loops - hostile code: graph, jump tables, landing pads and loops of any bytes, for all
  * machines. The first byte picks the machine and the number of landing pads; the tables lie in the code
  * itself. A run may take a bounded number of steps; every edge must lead to a block, every block to a loop
  * that is there.
@@ -55,6 +55,26 @@ static void check(const struct cfg *cfg, struct budget *budget)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static unsigned machine_of(uint8_t byte)
+{
+	switch (byte >> 4) {
+	case 15:
+		return decode_sass_machine(75);
+	case 14:
+		return decode_sass_machine(90);
+	case 13:
+		return decode_amd_machine(0x2f);
+	case 12:
+		return decode_amd_machine(0x36);
+	case 11:
+		return decode_intel_machine(12, 0);
+	case 10:
+		return decode_intel_machine(18, 0);
+	default:
+		return byte & 1 ? EM_AARCH64 : EM_X86_64;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data + 1, size ? size - 1 : 0};
@@ -64,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct decoder *decoder;
 	struct cfg cfg;
 
-	if (size < 2 || decoder_open(&decoder, data[0] & 1 ? EM_AARCH64 : EM_X86_64))
+	if (size < 2 || decoder_open(&decoder, machine_of(data[0])))
 		return 0;
 	for (unsigned i = 0; i < sizeof pads / sizeof *pads; i++)
 		pads[i] = (struct cfg_pad){CODE_AT + i * 4, CODE_AT + i * 9, CODE_AT + data[i % size]};

@@ -42,7 +42,6 @@ try() {
 		return 0
 	}
 	mkdir "$name" && cd "$name" || return 1
-	[ ! -f "../$name.in" ] || cp "../$name.in" hpccinf.txt
 	"${launcher[@]}" "$@" >bare.all 2>bare.err </dev/null || fail "$name: bare, exit code $?: $(tail -n 1 bare.err)"
 	result_take bare.all
 	"${launcher[@]}" hpct-record -e CPUTIME@f"${RATE:-1000}" -o "$name.hpct" --overwrite -- "$@" \
@@ -67,7 +66,6 @@ try() {
 }
 
 cp "$here"/{in.melt,threads.py,work.js} "$here/../e2e/calls.go" .
-cp /usr/share/doc/hpcc/examples/_hpccinf.txt hpcc.in 2>/dev/null
 if [ -z "$only" ] || [[ " $only " == *" go "* ]] && command -v go >/dev/null; then
 	HOME=$work GOCACHE=$work/.cache GO111MODULE=off go build -o calls calls.go >build.log 2>&1 || tail -n 1 build.log
 fi

@@ -6,6 +6,7 @@
 #include "tests/unit/blame_trace.h"
 
 #include "blame/gaps.h"
+#include "blame/idle_group.h"
 
 #define ROUNDS 100
 #define LENGTH 2000u
@@ -133,6 +134,29 @@ static void check_laws(struct asked *asked)
 	assert_int_equal(counted, asked->count);
 }
 
+/* Swept in blocks: the same gaps. */
+static void check_blocks(struct asked *asked)
+{
+	uint64_t records = idle_block_records;
+	size_t count = asked->count;
+	struct gap *list = arena_calloc(&asked->arena, count + 1, sizeof(*list));
+
+	assert_non_null(list);
+	for (size_t i = 0; i < count; i++)
+		list[i] = asked->list[i];
+	idle_block_records = 4 + small_below(20);
+	ask(asked, 0);
+	idle_block_records = records;
+	assert_int_equal(asked->count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(asked->list[i].begin_ns, list[i].begin_ns);
+		assert_int_equal(asked->list[i].end_ns, list[i].end_ns);
+		assert_int_equal(asked->list[i].stream, list[i].stream);
+		assert_int_equal(asked->list[i].cause, list[i].cause);
+		assert_int_equal(asked->list[i].context, list[i].context);
+	}
+}
+
 static void test_random(void **unused)
 {
 	(void)unused;
@@ -154,6 +178,7 @@ static void test_random(void **unused)
 		}
 		ask(&asked, 0);
 		check_laws(&asked);
+		check_blocks(&asked);
 		for (size_t i = 0; i < asked.count; i++)
 			longer += asked.list[i].end_ns - asked.list[i].begin_ns >= min_ns;
 		ask(&asked, min_ns);

@@ -320,6 +320,28 @@ static void test_late_queue(void **unused)
 	end(&asked);
 }
 
+/* The same, but its recorder says that the process used no GPU before. */
+static void test_first_use(void **unused)
+{
+	struct asked asked;
+	uint32_t queue;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	queue = trace_stream_said(
+		asked.small.writer, STORE_STREAM_GPU, 1, 1, 40, 100, "name=queue,since=first-use");
+	trace_stream(asked.small.writer, STORE_STREAM_GPU, 1, 2, 60, 100);
+	trace_kernel(asked.small.writer, queue, 50, 80);
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;a"), 30);
+	assert_int_equal(asked.idle.busy_ns, 30);
+	assert_int_equal(asked.idle.unused_ns, 40);
+	assert_int_equal(asked.idle.unknown_ns, 40);
+	assert_int_equal(asked.idle.window_ns, 100);
+	end(&asked);
+}
+
 /*
  *   thread  |a    |launch|sync~~~~~~~~~~~~~~~~~~~~~~~~|b
  *   queue   |.........................|kernel|........
@@ -476,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_gpu),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_late_queue),
+		cmocka_unit_test(test_first_use),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_synchronization_of_a_copy),
 		cmocka_unit_test(test_sampled),

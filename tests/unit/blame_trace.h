@@ -8,8 +8,9 @@
 
 #include "tests/unit/timeline_small_run.h"
 
-static inline uint32_t trace_stream(struct store_writer *writer, enum store_stream_kind kind, uint32_t pid,
-	uint32_t number, uint64_t begin_ns, uint64_t end_ns)
+/* `attributes` of its `monitored` span. */
+static inline uint32_t trace_stream_said(struct store_writer *writer, enum store_stream_kind kind,
+	uint32_t pid, uint32_t number, uint64_t begin_ns, uint64_t end_ns, const char *attributes)
 {
 	struct store_stream stream = {.kind = kind,
 		.host = small_text(writer, "node"),
@@ -21,8 +22,14 @@ static inline uint32_t trace_stream(struct store_writer *writer, enum store_stre
 		.end_ns = end_ns};
 	uint32_t id = store_writer_stream(writer, &stream);
 
-	small_span(writer, id, begin_ns, end_ns, STORE_OP_MONITORED, 0, "");
+	small_span(writer, id, begin_ns, end_ns, STORE_OP_MONITORED, 0, attributes);
 	return id;
+}
+
+static inline uint32_t trace_stream(struct store_writer *writer, enum store_stream_kind kind, uint32_t pid,
+	uint32_t number, uint64_t begin_ns, uint64_t end_ns)
+{
+	return trace_stream_said(writer, kind, pid, number, begin_ns, end_ns, "");
 }
 
 static inline uint32_t trace_thread(

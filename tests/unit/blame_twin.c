@@ -5,7 +5,11 @@
  */
 #include "tests/unit/blame_trace.h"
 
+#include <dirent.h>
+#include <limits.h>
+
 #include "blame/idle.h"
+#include "blame/rolled.h"
 #include "store/attribute.h"
 
 #define ROUNDS 300
@@ -31,12 +35,13 @@ struct span {
 };
 
 struct answer {
-	uint64_t busy_ns, unknown_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
+	uint64_t busy_ns, unknown_ns, unused_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
 	uint64_t kernel_ns, comm_ns, copy_ns;
 	uint64_t share[2][CONTEXTS]; /* in UNITs, by run context */
 };
 
 static struct span spans[STREAMS * RECORDS];
+static bool says_first_use[STREAMS]; /* by stream of the store */
 static size_t span_count;
 
 /* ---- a random trace ---- */
@@ -120,8 +125,11 @@ static void put_simple_queue(
 static void put_any_queue(struct store_writer *writer, uint32_t pid, uint32_t number, bool is_simple)
 {
 	uint64_t begin_ns = small_below(40), end_ns = LENGTH - small_below(40);
-	uint32_t stream = trace_stream(writer, STORE_STREAM_GPU, pid, number, begin_ns, end_ns);
+	bool is_said = small_below(2);
+	uint32_t stream = trace_stream_said(writer, STORE_STREAM_GPU, pid, number, begin_ns, end_ns,
+		is_said ? "name=queue,since=first-use" : "name=queue");
 
+	says_first_use[stream] = is_said;
 	if (is_simple)
 		put_simple_queue(writer, stream, begin_ns, end_ns);
 	else
@@ -297,6 +305,22 @@ static void charge(struct answer *answer, const struct moment *m, const struct i
 	}
 }
 
+/* When the group's first queue was born, if that is said to be its first use of a GPU. Of queues born
+ * together the run's first counts. */
+static uint64_t used_since(const struct trace *trace, uint32_t process)
+{
+	const struct run_stream *first = NULL;
+
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		const struct run_stream *r = run_stream(trace->run, i);
+
+		if (r->s.kind == STORE_STREAM_GPU && (!process || process_of(trace, i) == process) &&
+			(!first || r->s.begin_ns < first->s.begin_ns))
+			first = r;
+	}
+	return first && says_first_use[first->id_in_store] ? first->s.begin_ns : 0;
+}
+
 static void twin(const struct trace *trace, struct answer *answer, const struct idle_question *question)
 {
 	uint32_t last = 0;
@@ -310,6 +334,11 @@ static void twin(const struct trace *trace, struct answer *answer, const struct 
 			continue;
 		last = process;
 		for (uint64_t t = question->begin_ns; t < question->end_ns; t++) {
+			if (t < used_since(trace, process)) {
+				answer->unknown_ns++;
+				answer->unused_ns++;
+				continue;
+			}
 			look(trace, &m, process, t);
 			charge(answer, &m, question);
 		}
@@ -340,6 +369,7 @@ static bool sweep(const struct trace *trace, const struct idle_question *questio
 
 	*answer = (struct answer){.busy_ns = idle.busy_ns,
 		.unknown_ns = idle.unknown_ns,
+		.unused_ns = idle.unused_ns,
 		.lost_ns = idle.lost_ns,
 		.blamed_ns = idle.blamed_ns,
 		.all_idle_ns = idle.all_idle_ns,
@@ -376,6 +406,8 @@ static struct idle_question random_question(const struct trace *trace)
 
 static void test_twin(void **unused)
 {
+	uint64_t records = idle_block_records;
+
 	(void)unused;
 	small_seed("blame.twin");
 	for (int round = 0; round < ROUNDS; round++) {
@@ -385,11 +417,91 @@ static void test_twin(void **unused)
 
 		trace_begin(&trace);
 		question = random_question(&trace);
+		idle_block_records = 8 + small_below(200);
 		sweep(&trace, &question, &fast);
 		twin(&trace, &slow, &question);
 		assert_memory_equal(&fast, &slow, sizeof fast);
 		trace_end(&trace);
 	}
+	idle_block_records = records;
+}
+
+static void rolled_path(const struct trace *trace, char path[PATH_MAX])
+{
+	DIR *directory = opendir(run_path(trace->run));
+	const struct dirent *entry;
+
+	path[0] = '\0';
+	assert_non_null(directory);
+	while ((entry = readdir(directory)))
+		if (!strncmp(entry->d_name, "cache-idle-", 11))
+			snprintf(path, PATH_MAX, "%s/%s", run_path(trace->run), entry->d_name);
+	closedir(directory);
+}
+
+/* Inverts a byte somewhere in it. */
+static void damage(const char *path)
+{
+	FILE *file = fopen(path, "r+");
+	long size, at;
+	int byte;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	size = ftell(file);
+	at = (long)small_below((uint64_t)size);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	byte = fgetc(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	fputc(~byte & 0xff, file);
+	fclose(file);
+}
+
+static void compare_rolled(const struct trace *trace)
+{
+	struct idle_question question = random_question(trace);
+	struct answer fast, slow;
+
+	question.busy = IDLE_BUSY_ANY;
+	question.group = IDLE_GROUP_PROCESS;
+	sweep(trace, &question, &fast);
+	twin(trace, &slow, &question);
+	assert_memory_equal(&fast, &slow, sizeof fast);
+}
+
+/* Sums of stretches that were kept: made by a question about all, used by others, refused when damaged. */
+static void test_rolled(void **unused)
+{
+	uint64_t least = rolled_records_least;
+	int kept = 0;
+
+	(void)unused;
+	small_seed("blame.rolled");
+	rolled_records_least = 16;
+	for (int round = 0; round < ROUNDS / 6; round++) {
+		char path[PATH_MAX];
+		struct idle_question all;
+		struct answer answer;
+		struct trace trace;
+
+		trace_begin(&trace);
+		all = (struct idle_question){.streams = trace.streams,
+			.stream_count = trace.stream_count,
+			.end_ns = LENGTH + 20,
+			.waits = trace.waits};
+		sweep(&trace, &all, &answer);
+		rolled_path(&trace, path);
+		kept += path[0] != '\0';
+		for (int i = 0; i < 3; i++)
+			compare_rolled(&trace);
+		if (path[0])
+			damage(path);
+		for (int i = 0; i < 3; i++)
+			compare_rolled(&trace);
+		trace_end(&trace);
+	}
+	rolled_records_least = least;
+	assert_true(kept > ROUNDS / 12);
 }
 
 /* Halves of a window sum to the whole, to the last fraction of a ns. */
@@ -422,7 +534,8 @@ static void test_partition(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_partition)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_twin), cmocka_unit_test(test_rolled), cmocka_unit_test(test_partition)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,8 @@ static void test_counters(void **state)
 	assert_string_equal(EVENTS({"page-faults@1"}), "CPUTIME@5000 page-faults=1:2:0:0:1:");
 	assert_string_equal(EVENTS({"CPUTIME@100", "faults@f16:"}) ? "taken" : "refused", "refused");
 	assert_string_equal(EVENTS({"REALTIME", "CPUTIME@100"}), "CPUTIME@100");
-	assert_string_equal(EVENTS({"REALTIME", "CPUTIME", "BLOCKTIME"}, .rate = "f1000"), "CPUTIME@1000 WAITS");
+	assert_string_equal(
+		EVENTS({"REALTIME", "CPUTIME", "BLOCKTIME"}, .rate = "f1000"), "CPUTIME@1000 WAITS");
 	assert_string_equal(EVENTS({"task-clock@1000000", "REALTIME@7"}), "task-clock@1000000n BY=perf");
 	assert_string_equal(EVENTS({"CPUTIME@100", "Faults@f16"}), "CPUTIME@100 Faults=1:2:0:0:10:f");
 	assert_string_equal(EVENTS({"cycles:u:ppp@4000001", "cs@3"}),

@@ -419,8 +419,8 @@ static void test_unknown_after_two_periods(void **unused)
 	small_ready(&small);
 	expect(small.run, 0, 50, 950, "50  100=main;a 200=main;b 400' 600=main;a 620! 700' 850=main;b 900 ");
 	expect(small.run, 0, 300, 450, "300=main;b 400'");
-	assert_int_equal(run_stream(small.run, 0)->period_ns, 100);
-	assert_string_equal(run_stream(small.run, 0)->metric, "CPUTIME");
+	assert_int_equal(run_stream_read(small.run, 0)->period_ns, 100);
+	assert_string_equal(run_stream_read(small.run, 0)->metric, "CPUTIME");
 	small_end(&small);
 }
 

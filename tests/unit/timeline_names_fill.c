@@ -218,6 +218,45 @@ static void test_damaged_cache(void **state)
 	assert_cached("e.hpct", "inner", 1);
 }
 
+/* A sample in a loop of a GPU's code, whose binary is in the store alone. */
+static void test_gpu(void **state)
+{
+	const uint8_t id[8] = {0, 0, 0, 0, 0, 0, 0x12, 0x34};
+	struct store_module gpu = {.kind = STORE_MODULE_GPU, .build_id_bytes = sizeof id};
+	struct store_scope scopes[STORE_SCOPE_MAX];
+	struct names_cache *cache;
+	struct store_writer *writer;
+	static uint8_t bytes[1 << 17];
+	uint64_t offset = 0x7100 + 0x280; /* the load in row_sum, as tests/gpu/flow-sm90.listing has it */
+	FILE *file = fopen(GPU_BINARIES "/flow-sm90.cubin", "rb");
+	size_t size;
+	int count;
+
+	(void)state;
+	assert_non_null(file);
+	size = fread(bytes, 1, sizeof bytes, file);
+	fclose(file);
+	assert_int_equal(shell("mkdir gpu.hpct"), 0);
+	assert_int_equal(store_writer_create(&writer, path_of("gpu.hpct/host.mdb"), NULL), 0);
+	store_writer_blob(writer, 0x1234, bytes, size);
+	memcpy(gpu.build_id, id, sizeof id);
+	gpu.path = store_writer_text(writer, "flow.cubin", 10);
+	store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, store_writer_module(writer, &gpu), offset);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(fill("gpu.hpct").found, 1);
+	assert_int_equal(names_cache_open(&cache, path_of("gpu.hpct"), NULL), 0);
+	assert_non_null(cache);
+	count = names_cache_find(cache, &gpu, "flow.cubin", offset, scopes);
+	assert_int_equal(count, 4);
+	assert_string_equal(names_cache_text(cache, scopes[0].name, NULL), "nest");
+	assert_int_equal(scopes[1].kind, STORE_SCOPE_LOOP);
+	assert_int_equal(scopes[1].decl_line, 37);
+	assert_string_equal(names_cache_text(cache, scopes[2].name, NULL), "row_sum");
+	assert_int_equal(scopes[3].kind, STORE_SCOPE_LOOP);
+	assert_int_equal(scopes[3].decl_line, 21);
+	names_cache_close(cache);
+}
+
 static int setup(void **state)
 {
 	FILE *file;
@@ -247,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_found),
 		cmocka_unit_test(test_no_run),
 		cmocka_unit_test(test_damaged_cache),
+		cmocka_unit_test(test_gpu),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -2,7 +2,7 @@
 /*
  * tui_compare.c - two runs in one session: pairs hold each stream once and a run is paired with itself stream
  * by stream; a run has no difference from itself; shifting there and back, and panning each run alone, gives
- * the first picture again; a long read can be stopped; and a monkey at the keys.
+ * the first picture again; a long read can be stopped.
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -231,46 +231,10 @@ static void test_stop(void **state)
 	run_close(run);
 }
 
-static void resize(struct fixture *f, unsigned *seed)
-{
-	int rows = 1 + rand_r(seed) % 60, columns = 1 + rand_r(seed) % 220;
-
-	grid_fini(&f->grid);
-	assert_int_equal(grid_init(&f->grid, rows, columns, f->session->looks.is_ascii), 0);
-}
-
-static void test_monkey(void **state)
-{
-	static const char *const typed[] = {"9", "T", "<Tab>", ">", "<lt>", "b", ":align begin<Enter>",
-		":align span<Enter>", ":align @x<Enter>", ":streams kind=cpu<Enter>", ":streams <Enter>", "X",
-		"6PG", "G", "9e", "D", "A", "s", "w", ":colours spread<Enter>", ":time 0.1s..0.2s<Enter>"};
-	unsigned seed = (unsigned)getpid();
-	struct fixture f;
-
-	(void)state;
-	print_message("seed %u\n", seed);
-	open_both(&f, run_b);
-	for (int i = 0; i < 1000; i++) {
-		int dice = rand_r(&seed) % 100;
-		if (dice < 3) {
-			resize(&f, &seed);
-			draw(&f);
-		} else if (dice < 50) {
-			press(&f, typed[(size_t)rand_r(&seed) % (sizeof(typed) / sizeof(typed[0]))]);
-		} else {
-			session_key(f.session, 33 + (uint32_t)rand_r(&seed) % 94);
-			draw(&f);
-		}
-		f.session->is_done = false;
-	}
-	close_both(&f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_itself),
-		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_monkey)};
+		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_stop)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, make_runs, remove_runs);

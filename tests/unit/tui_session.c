@@ -2,7 +2,7 @@
 /*
  * tui_session.c - a whole session without a terminal, on a simulated run: the statistics pane against
  * stats_compute(), the law that lines sum to streams x window, undo back to the first picture, what a step of
- * the cursor may touch, and a monkey at the keys.
+ * the cursor may touch, and keys that come faster than pictures.
  */
 #include <locale.h>
 #include <setjmp.h>
@@ -20,6 +20,7 @@
 #include "store/arena.h"
 #include "tests/simulate.h"
 #include "tui/config.h"
+#include "tui/long_read.h"
 #include "tui/mouse.h"
 #include "tui/session.h"
 #include "tui/sums.h"
@@ -364,66 +365,48 @@ static void test_saved(void **state)
 	close_session(&f);
 }
 
-/* ---- the monkey ---- */
+/* ---- keys that come faster than pictures ---- */
 
-static void check_grid(const struct grid *grid)
+/* Keys that are done without a picture between them end where the same keys end with one each. */
+static void test_drained(void **state)
 {
-	for (int i = 0; i < grid->rows * grid->columns; i++) {
-		uint32_t rune = grid->cells[i].rune;
-		assert_true(rune == 0 || (rune >= 0x20 && rune != 0x7f));
-		assert_true(!grid->is_ascii || rune < 0x7f);
-		assert_true(grid->cells[i].style < GRID_STYLE_COUNT);
-	}
-}
-
-static void resize(struct fixture *f, unsigned *seed)
-{
-	int rows = 1 + rand_r(seed) % 60, columns = 1 + rand_r(seed) % 220;
-
-	grid_fini(&f->grid);
-	assert_int_equal(grid_init(&f->grid, rows, columns, f->session->looks.is_ascii), 0);
-}
-
-static void test_monkey(void **state)
-{
-	static const uint32_t special[] = {KEYS_LEFT, KEYS_RIGHT, KEYS_UP, KEYS_DOWN, KEYS_HOME, KEYS_END,
-		KEYS_PAGE_UP, KEYS_PAGE_DOWN, KEYS_ENTER, KEYS_TAB, KEYS_ESC, KEYS_BACKSPACE, 'R' & 31,
-		'L' & 31, 0xe9, 0x1f600, KEYS_RESIZE};
-	static const char *const typed[] = {":time 0.1s..0.2s<Enter>", ":depth 3<Enter>",
-		":streams kind=gpu<Enter>", ":streams <Enter>", "g50%<Enter>", "g0.3<Enter>", "/solve<Enter>",
-		"ma", "'a", ":by path<Enter>", ":time 9s..<Enter>", ":depth auto<Enter>", ":save a<Enter>",
-		":load a<Enter>", ":set mouse<Enter>", ":colour a* context 2<Enter>", "60P", "6b",
-		":metric a = $0 / @1<Enter>", ":hide self s*<Enter>", ":hide 0<Enter>", ":columns 1<Enter>",
-		":threads kind=cpu<Enter>", "60PG", "G", ":move 1 1<Enter>", ":rename 0 x<Enter>",
-		":colours spread<Enter>", ":keys<Enter>", "9", "44", "3", "22", "55j", "7",
-		":set fill<Enter>"};
-	unsigned seed = (unsigned)getpid();
+	static const char keys[] = "hljkHLwsadAD+-0LLLLlllHHH";
 	struct error error;
-	struct fixture f;
+	struct fixture f[2];
+	unsigned seed = 5;
 
 	(void)state;
-	print_message("seed %u\n", seed);
-	open_session(&f);
-	for (int i = 0; i < 4000; i++) {
-		int dice = rand_r(&seed) % 100;
-		if (dice < 3)
-			resize(&f, &seed);
-		else if (dice < 8)
-			press(&f, typed[(size_t)rand_r(&seed) % (sizeof(typed) / sizeof(typed[0]))]);
-		else if (dice < 12)
-			send_mouse(&f, (enum mouse_kind)(rand_r(&seed) % 5), rand_r(&seed) % 60,
-				rand_r(&seed) % 220, rand_r(&seed) % 60, rand_r(&seed) % 220);
-		else if (dice < 30)
-			session_key(f.session,
-				special[(size_t)rand_r(&seed) % (sizeof(special) / sizeof(special[0]))]);
-		else
-			session_key(f.session, 33 + (uint32_t)rand_r(&seed) % 94);
-		f.session->is_done = false;
-		assert_int_equal(session_draw(f.session, &f.grid, 0, &error), 0);
-		if (f.grid.is_ascii == f.session->looks.is_ascii)
-			check_grid(&f.grid);
+	for (int i = 0; i < 2; i++) {
+		open_session(&f[i]);
+		f[i].session->looks.is_single = true; /* wider cells are chosen by a picture */
+		press(&f[i], "wE");
 	}
-	close_session(&f);
+	for (int i = 0; i < 400; i++) {
+		uint32_t key = (uint32_t)keys[(size_t)rand_r(&seed) % (sizeof(keys) - 1)];
+		session_key(f[0].session, key);
+		session_settle(f[0].session);
+		session_key(f[1].session, key);
+		assert_int_equal(session_draw(f[1].session, &f[1].grid, 0, &error), 0);
+		assert_true(f[0].session->state.begin_ns == f[1].session->state.begin_ns);
+		assert_true(f[0].session->state.end_ns == f[1].session->state.end_ns);
+		assert_true(f[0].session->state.cursor_ns == f[1].session->state.cursor_ns);
+		assert_true(f[0].session->state.node == f[1].session->state.node);
+	}
+	close_session(&f[0]);
+	close_session(&f[1]);
+}
+
+/* What ends a long read at once, and what waits for its end. */
+static void test_long_read(void **state)
+{
+	static const char ends[] = "qtuadADws0+-", waits[] = "hjkl:/gem1";
+
+	(void)state;
+	for (size_t i = 0; ends[i]; i++)
+		assert_true(long_read_is_over((uint32_t)ends[i]));
+	for (size_t i = 0; waits[i]; i++)
+		assert_false(long_read_is_over((uint32_t)waits[i]));
+	assert_true(long_read_is_over(KEYS_ESC));
 }
 
 int main(void)
@@ -436,7 +419,8 @@ int main(void)
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_monkey),
+		cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_long_read),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* calls.c - see calls.h. */
+#include "blame/calls.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Of files: whose functions are a runtime's. */
+static const char *const modules[] = {"libcuda.so*", "libcudart.so*", "libnvidia-*", "libOpenCL.so*",
+	"libpocl*.so*", "libigdrcl.so*", "libamdocl64.so*", "libze_*.so*", "libamdhip64.so*",
+	"libhsa-runtime64.so*"};
+
+static bool is_runtime(const struct run_function *function)
+{
+	const char *slash = strrchr(function->module, '/');
+	const char *file = slash ? slash + 1 : function->module;
+
+	/* It is linked into programs as a rule. */
+	if (!strncmp(function->name, "cuda", 4) && function->name[4] >= 'A' && function->name[4] <= 'Z')
+		return true;
+	if (strncmp(file, "lib", 3) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (!fnmatch(modules[i], file, 0))
+			return true;
+	return false;
+}
+
+/* "libx.so+0x1234" */
+static bool is_nameless(const struct run_function *function)
+{
+	const char *plus = strrchr(function->name, '+');
+
+	return plus && !strncmp(plus, "+0x", 3);
+}
+
+/* A thread of the runtime's own. */
+static bool is_root(const struct run *run, uint32_t context)
+{
+	uint32_t scope = run_context(run, context)->scope;
+
+	return scope == UINT32_MAX || run_scope(run, scope)->parent == UINT32_MAX;
+}
+
+uint32_t calls_context(const struct run *run, uint32_t context)
+{
+	uint32_t found = context;
+
+	for (uint32_t at = context; at; at = run_context_parent(run, at)) {
+		uint32_t scope = run_context(run, at)->scope;
+		const struct run_function *function =
+			scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
+
+		if (!function || function->is_placeholder || !is_runtime(function))
+			continue;
+		found = is_nameless(function) && !is_root(run, run_context_parent(run, at))
+				? run_context_parent(run, at)
+				: at;
+	}
+	return found;
+}
+
+void calls_fold(const struct run *run, struct share *shares, size_t count, const struct select *select,
+	enum place_by by)
+{
+	for (size_t i = 0; i < count && by == PLACE_FUNCTION; i++) {
+		uint32_t context = calls_context(run, shares[i].context);
+
+		if (select_wants_context(select, context) == select_wants_context(select, shares[i].context))
+			shares[i].context = context;
+	}
+}

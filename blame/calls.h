@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.h - a call into a GPU's runtime is one thing, whatever it calls inside: who compiles a kernel is to
+ * blame, and not the hundred functions of the compiler (S3 table I, S0 8.5).
+ *
+ *   main;set_up;cudaMalloc;libcuda.so.1+0x..;ioctl   ->  main;set_up;cudaMalloc
+ *   main;set_up;libpocl.so.2+0x..;...;llvm::parseIR  ->  main;set_up           its entry has no name
+ */
+#ifndef BLAME_CALLS_H
+#define BLAME_CALLS_H
+
+#include "blame/share.h"
+
+/* The context of the outermost such call on the context's path; the context itself where there is none. */
+uint32_t calls_context(const struct run *run, uint32_t context);
+/* The same of all shares, in place, where rows are functions; the selector wants what it wanted. */
+void calls_fold(const struct run *run, struct share *shares, size_t count, const struct select *select,
+	enum place_by by);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rolled_file.c - see rolled_file.h. */
+#include "blame/rolled_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/hash.h"
+
+#define MAGIC UINT64_C(0x31656c6469706834) /* a new layout or definition: another number */
+#define LEVELS_MAX 64u
+#define SHARE_BYTES 20u
+
+struct head {
+	uint64_t magic;
+	struct store_hash of;
+	uint64_t first, last, shift;
+	uint64_t nodes; /* in all */
+	uint64_t nodes_bytes;
+	uint64_t places_hash;
+};
+
+struct rolled_file {
+	struct rolled_grid grid;
+	int descriptor;
+	uint64_t *places; /* nodes + 1 */
+	uint64_t nodes, nodes_at;
+	struct store_bytes node;
+};
+
+/* ---- sums ---- */
+
+static uint64_t *number_of(struct idle *idle, unsigned i)
+{
+	uint64_t *const numbers[ROLLED_NUMBERS] = {&idle->kernel_ns, &idle->comm_ns, &idle->copy_ns,
+		&idle->busy_ns, &idle->lost_ns, &idle->unknown_ns, &idle->idle_ns, &idle->blamed_ns,
+		&idle->all_idle_ns, &idle->unexplained_ns};
+
+	return numbers[i];
+}
+
+void rolled_sums_add_idle(struct idle *to, const struct idle *from)
+{
+	struct idle copy = *from;
+
+	for (unsigned i = 0; i < ROLLED_NUMBERS; i++)
+		*number_of(to, i) += *number_of(&copy, i);
+}
+
+void rolled_sums_clear(struct rolled_sums *sums)
+{
+	sums->idle = (struct idle){0};
+	share_sums_clear(&sums->blamed);
+	share_sums_clear(&sums->waited);
+}
+
+void rolled_sums_fini(struct rolled_sums *sums)
+{
+	share_sums_fini(&sums->blamed);
+	share_sums_fini(&sums->waited);
+}
+
+/* ---- nodes to bytes and back ---- */
+
+static void put_shares(struct store_bytes *out, const struct share_sums *shares)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < shares->count; i++)
+		count += shares->amount[i] != 0;
+	store_bytes_put(out, &count, sizeof count);
+	for (uint32_t i = 0; i < shares->count; i++) {
+		if (!shares->amount[i])
+			continue;
+		store_bytes_put(out, &i, sizeof i);
+		store_bytes_put(out, &shares->amount[i], sizeof shares->amount[i]);
+	}
+}
+
+static void put_place(struct rolled_making *making)
+{
+	uint64_t place = making->nodes.size;
+
+	store_bytes_put(&making->places, &place, sizeof place);
+	making->is_too_large |= place > ROLLED_BYTES_MAX;
+}
+
+void rolled_making_add(struct rolled_making *making, const struct rolled_sums *sums)
+{
+	struct idle idle = sums->idle;
+	size_t at = making->nodes.size;
+	uint64_t hash = 0;
+
+	if (making->is_too_large)
+		return;
+	put_place(making);
+	store_bytes_put(&making->nodes, &hash, sizeof hash);
+	for (unsigned i = 0; i < ROLLED_NUMBERS; i++)
+		store_bytes_put(&making->nodes, number_of(&idle, i), sizeof(uint64_t));
+	put_shares(&making->nodes, &sums->blamed);
+	put_shares(&making->nodes, &sums->waited);
+	if (making->nodes.failed)
+		return;
+	hash = store_hash64(
+		making->nodes.data + at + sizeof hash, making->nodes.size - at - sizeof hash, MAGIC);
+	memcpy(making->nodes.data + at, &hash, sizeof hash);
+}
+
+static bool get_shares(struct store_input *input, struct share_sums *shares)
+{
+	const uint8_t *at = store_input_take(input, sizeof(uint32_t));
+	uint32_t count = at ? store_load32(at) : 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		share_fixed amount;
+
+		at = store_input_take(input, SHARE_BYTES);
+		if (!at)
+			return false;
+		memcpy(&amount, at + sizeof(uint32_t), sizeof amount);
+		if (!share_sums_add(shares, store_load32(at), amount))
+			return false;
+	}
+	return !input->bad;
+}
+
+static bool get_node(struct store_input input, struct rolled_sums *sums)
+{
+	const uint8_t *hash = store_input_take(&input, sizeof(uint64_t));
+
+	if (!hash || store_load64(hash) != store_hash64(input.at, (size_t)(input.end - input.at), MAGIC))
+		return false;
+	for (unsigned i = 0; i < ROLLED_NUMBERS; i++) {
+		const uint8_t *at = store_input_take(&input, sizeof(uint64_t));
+
+		if (at)
+			*number_of(&sums->idle, i) += store_load64(at);
+	}
+	return get_shares(&input, &sums->blamed) && get_shares(&input, &sums->waited) &&
+	       input.at == input.end;
+}
+
+/* ---- levels ---- */
+
+static uint64_t level_first(const struct rolled_grid *grid, unsigned level)
+{
+	return (grid->first + ((uint64_t)1 << level) - 1) >> level;
+}
+
+static uint64_t level_count(const struct rolled_grid *grid, unsigned level)
+{
+	uint64_t first = level_first(grid, level), last = grid->last >> level;
+
+	return last > first ? last - first : 0;
+}
+
+/* Nodes of the levels below. */
+static uint64_t level_begin(const struct rolled_grid *grid, unsigned level)
+{
+	uint64_t nodes = 0;
+
+	for (unsigned below = 0; below < level; below++)
+		nodes += level_count(grid, below);
+	return nodes;
+}
+
+/* ---- making ---- */
+
+static uint64_t made_at(const struct rolled_making *making, uint64_t node)
+{
+	return node * sizeof(uint64_t) < making->places.size
+		       ? store_load64(making->places.data + node * sizeof(uint64_t))
+		       : making->nodes.size;
+}
+
+/* A node of the level below, from what was put already. */
+static bool add_made(const struct rolled_making *making, uint64_t node, struct rolled_sums *sums)
+{
+	uint64_t from = made_at(making, node), to = made_at(making, node + 1);
+
+	return get_node(
+		(struct store_input){.at = making->nodes.data + from, .end = making->nodes.data + to}, sums);
+}
+
+static bool make_levels(struct rolled_making *making)
+{
+	struct rolled_sums sums = {0};
+	bool is_made = true;
+
+	for (unsigned level = 1; level < LEVELS_MAX && level_count(&making->grid, level) && is_made;
+		level++) {
+		uint64_t first = level_first(&making->grid, level);
+		uint64_t below = level_begin(&making->grid, level - 1),
+			 first_below = level_first(&making->grid, level - 1);
+
+		for (uint64_t i = 0; i < level_count(&making->grid, level) && is_made; i++) {
+			uint64_t left = below + 2 * (first + i) - first_below;
+
+			rolled_sums_clear(&sums);
+			is_made = add_made(making, left, &sums) && add_made(making, left + 1, &sums);
+			rolled_making_add(making, &sums);
+			is_made = is_made && !making->is_too_large && !making->nodes.failed;
+		}
+	}
+	rolled_sums_fini(&sums);
+	return is_made;
+}
+
+static bool write_all(FILE *file, const struct head *head, const struct rolled_making *making)
+{
+	return fwrite(head, sizeof *head, 1, file) == 1 &&
+	       fwrite(making->places.data, making->places.size, 1, file) == 1 &&
+	       fwrite(making->nodes.data, making->nodes.size, 1, file) == 1;
+}
+
+static void write_file(const struct rolled_making *making, const struct head *head, const char *path)
+{
+	char *hidden = NULL;
+	FILE *file;
+	bool is_written;
+
+	if (asprintf(&hidden, "%s.%d", path, (int)getpid()) < 0)
+		return;
+	file = fopen(hidden, "wxe");
+	if (file) {
+		is_written = write_all(file, head, making);
+		is_written = !fclose(file) && is_written;
+		if (!is_written || rename(hidden, path))
+			unlink(hidden);
+	}
+	free(hidden);
+}
+
+void rolled_making_finish(struct rolled_making *making, const struct store_hash *of, const char *path)
+{
+	struct head head = {.magic = MAGIC,
+		.of = *of,
+		.first = making->grid.first,
+		.last = making->grid.last,
+		.shift = making->grid.shift};
+
+	if (making->is_too_large || making->nodes.failed || making->places.failed || !make_levels(making))
+		return;
+	head.nodes = making->places.size / sizeof(uint64_t);
+	head.nodes_bytes = making->nodes.size;
+	put_place(making);
+	if (making->is_too_large || making->places.failed)
+		return;
+	head.places_hash = store_hash64(making->places.data, making->places.size, MAGIC);
+	write_file(making, &head, path);
+}
+
+void rolled_making_fini(struct rolled_making *making)
+{
+	store_bytes_fini(&making->nodes);
+	store_bytes_fini(&making->places);
+}
+
+/* ---- reading ---- */
+
+static bool is_of(const struct head *head, const struct rolled_grid *grid, const struct store_hash *of)
+{
+	unsigned levels = 0;
+
+	while (levels < LEVELS_MAX && level_count(grid, levels))
+		levels++;
+	return head->magic == MAGIC && !memcmp(&head->of, of, sizeof *of) && head->first == grid->first &&
+	       head->last == grid->last && head->shift == grid->shift &&
+	       head->nodes == level_begin(grid, levels) && head->nodes_bytes <= 2 * ROLLED_BYTES_MAX;
+}
+
+struct rolled_file *rolled_file_open(
+	const char *path, const struct rolled_grid *grid, const struct store_hash *of)
+{
+	struct rolled_file *file = calloc(1, sizeof *file);
+	struct head head;
+	size_t bytes;
+
+	if (!file)
+		return NULL;
+	file->grid = *grid;
+	file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	if (file->descriptor >= 0 && pread(file->descriptor, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+		is_of(&head, grid, of)) {
+		file->nodes = head.nodes;
+		bytes = (file->nodes + 1) * sizeof(uint64_t);
+		file->nodes_at = sizeof head + bytes;
+		file->places = malloc(bytes);
+		if (file->places &&
+			pread(file->descriptor, file->places, bytes, sizeof head) == (ssize_t)bytes &&
+			store_hash64(file->places, bytes, MAGIC) == head.places_hash)
+			return file;
+	}
+	rolled_file_close(file);
+	return NULL;
+}
+
+void rolled_file_close(struct rolled_file *file)
+{
+	if (!file)
+		return;
+	if (file->descriptor >= 0)
+		close(file->descriptor);
+	store_bytes_fini(&file->node);
+	free(file->places);
+	free(file);
+}
+
+static bool add_node(struct rolled_file *file, uint64_t node, struct rolled_sums *sums)
+{
+	uint64_t from = file->places[node], to = file->places[node + 1];
+	uint8_t *bytes;
+
+	file->node.size = 0;
+	bytes = to > from && to - from <= ROLLED_BYTES_MAX ? store_bytes_reserve(&file->node, to - from)
+							   : NULL;
+	return bytes &&
+	       pread(file->descriptor, bytes, to - from, (off_t)(file->nodes_at + from)) ==
+		       (ssize_t)(to - from) &&
+	       get_node((struct store_input){.at = bytes, .end = bytes + (to - from)}, sums);
+}
+
+bool rolled_file_add(struct rolled_file *file, uint64_t from, uint64_t to, struct rolled_sums *sums)
+{
+	while (from < to) {
+		unsigned level = 0;
+
+		/* The largest that begins here and does not reach beyond the end. */
+		while (level + 1 < LEVELS_MAX && !(from & (((uint64_t)2 << level) - 1)) &&
+			from + ((uint64_t)2 << level) <= to && level_count(&file->grid, level + 1))
+			level++;
+		if (!add_node(file,
+			    level_begin(&file->grid, level) + (from >> level) -
+				    level_first(&file->grid, level),
+			    sums))
+			return false;
+		from += (uint64_t)1 << level;
+	}
+	return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rolled_file.h - the sums of rolled.h as a file: written as a whole and renamed to its place, read node by
+ * node. Only rolled*.c include it.
+ *
+ *   head | per level 0, 1, 2 ...: where each node begins (u64), and where the last ends | nodes
+ *   node: u64 XXH3 of the rest, ROLLED_NUMBERS u64, then blamed and waited shares, each u32 context, u128
+ * amount
+ */
+#ifndef BLAME_ROLLED_FILE_H
+#define BLAME_ROLLED_FILE_H
+
+#include "blame/idle_group.h"
+#include "store/bytes.h"
+
+#define ROLLED_NUMBERS 10u
+#define ROLLED_BYTES_MAX (UINT64_C(1) << 30) /* more is not kept */
+
+/* The stretches [first, last) of 2^shift ns, numbered from time 0. */
+struct rolled_grid {
+	uint64_t first, last;
+	uint32_t shift;
+};
+
+/* What one stretch, or several, come to. */
+struct rolled_sums {
+	struct idle idle;
+	struct share_sums blamed, waited;
+};
+void rolled_sums_clear(struct rolled_sums *sums);
+void rolled_sums_fini(struct rolled_sums *sums);
+void rolled_sums_add_idle(struct idle *to, const struct idle *from);
+
+/* Nodes of all levels, bottom up: level n has a node for each whole 2^n stretches that begin at a multiple.
+ */
+struct rolled_making {
+	struct rolled_grid grid;
+	struct store_bytes nodes;
+	struct store_bytes places; /* u64 each */
+	bool is_too_large;
+};
+/* The next stretch. */
+void rolled_making_add(struct rolled_making *making, const struct rolled_sums *sums);
+/* The levels above, then the file. What cannot be written is not there: no error. */
+void rolled_making_finish(struct rolled_making *making, const struct store_hash *of, const char *path);
+void rolled_making_fini(struct rolled_making *making);
+
+struct rolled_file;
+/* NULL: there is none, or it is of something else. */
+struct rolled_file *rolled_file_open(
+	const char *path, const struct rolled_grid *grid, const struct store_hash *of);
+void rolled_file_close(struct rolled_file *file);
+/* Adds the stretches [from, to), which lie in the grid. False: it is damaged, or memory is out. */
+bool rolled_file_add(struct rolled_file *file, uint64_t from, uint64_t to, struct rolled_sums *sums);
+
+#endif

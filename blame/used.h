@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * used.h - since when a process uses GPUs. What it does before (its start-up, the imports of an interpreter)
+ * keeps no GPU idle: it has none.
+ *
+ *   threads   |====import====|==make context==|=build=|...
+ *   queue     .               |--monitored-------------###--
+ *                             ^ its recorder says: since=first-use
+ */
+#ifndef BLAME_USED_H
+#define BLAME_USED_H
+
+#include "blame/process.h"
+
+/* When the first of these processes' queues came to be, where the `monitored` span that begins then says
+ * since=first-use: else nobody knows, and it is 0. */
+int used_since(uint64_t *since_ns, struct run *run, const struct process *processes, uint32_t count,
+	struct error *error);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_opencl_kernel.c - which memory a kernel's arguments are, so that a launch can tell whether they overlap
+ * (S3 IV-B-c). Written out when they have changed, not at every launch.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/gpu_opencl.h"
+
+#define BUCKETS 256u
+#define ARGUMENTS_MAX 16u
+#define RANGE_BYTES 44u /* ":BEGIN+SIZE" at most */
+
+struct kernel {
+	struct kernel *next;
+	const void *handle;
+	struct opencl_range arguments[ARGUMENTS_MAX]; /* bytes 0: no memory */
+	uint32_t unknown;			      /* one bit each; the last: any behind them */
+	bool is_written;
+	char uses[OPENCL_USES_BYTES];
+};
+
+static_assert(ARGUMENTS_MAX < 32, "a bit for each");
+
+static struct {
+	atomic_flag lock;
+	struct kernel *buckets[BUCKETS];
+} known = {.lock = ATOMIC_FLAG_INIT};
+
+static void lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&known.lock, memory_order_acquire))
+		nanosleep(&(struct timespec){0, 20000}, NULL);
+}
+
+static void unlock(void)
+{
+	atomic_flag_clear_explicit(&known.lock, memory_order_release);
+}
+
+static struct kernel *find(const void *handle)
+{
+	struct kernel *kernel = known.buckets[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % BUCKETS];
+
+	while (kernel && kernel->handle != handle)
+		kernel = kernel->next;
+	return kernel;
+}
+
+/* Entries stay when their kernel ends: the handle comes again as a rule. NULL: no memory. */
+static struct kernel *find_or_add(const void *handle)
+{
+	struct kernel **bucket = &known.buckets[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % BUCKETS];
+	struct kernel *kernel = find(handle);
+
+	if (kernel)
+		return kernel;
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return NULL;
+	kernel->handle = handle;
+	kernel->next = *bucket;
+	*bucket = kernel;
+	return kernel;
+}
+
+void opencl_kernel_new(const void *handle, const void *like)
+{
+	const struct kernel *from;
+	struct kernel *kernel;
+
+	lock();
+	from = like ? find(like) : NULL;
+	kernel = from ? find_or_add(handle) : find(handle);
+	if (kernel) {
+		memset(kernel->arguments, 0, sizeof(kernel->arguments));
+		kernel->unknown = from ? from->unknown : 0;
+		kernel->is_written = false;
+		if (from)
+			memcpy(kernel->arguments, from->arguments, sizeof(kernel->arguments));
+	}
+	unlock();
+}
+
+static void argument_put(const void *handle, unsigned index, struct opencl_range range, bool is_unknown)
+{
+	uint32_t bit = 1u << (index < ARGUMENTS_MAX ? index : ARGUMENTS_MAX);
+	struct kernel *kernel;
+
+	lock();
+	kernel = range.bytes || is_unknown ? find_or_add(handle) : find(handle);
+	if (kernel) {
+		uint32_t unknown = is_unknown ? kernel->unknown | bit : kernel->unknown & ~bit;
+
+		/* Of those beyond the last nothing is kept but that there is one. */
+		if (index >= ARGUMENTS_MAX)
+			unknown = range.bytes || is_unknown ? kernel->unknown | bit : kernel->unknown;
+		kernel->is_written &= unknown == kernel->unknown;
+		kernel->unknown = unknown;
+		if (index < ARGUMENTS_MAX && (kernel->arguments[index].begin != range.begin ||
+						     kernel->arguments[index].bytes != range.bytes)) {
+			kernel->arguments[index] = range;
+			kernel->is_written = false;
+		}
+	}
+	unlock();
+}
+
+void opencl_kernel_argument(const void *handle, unsigned index, const void *memory)
+{
+	struct opencl_range range = {0};
+
+	opencl_memory_range(memory, &range);
+	argument_put(handle, index, range, false);
+}
+
+void opencl_kernel_argument_unknown(const void *handle, unsigned index)
+{
+	argument_put(handle, index, (struct opencl_range){0}, true);
+}
+
+static void uses_write(struct kernel *kernel)
+{
+	char *text = kernel->uses;
+	unsigned count = 0;
+
+	strcpy(text, "args=");
+	for (unsigned i = 0; i < ARGUMENTS_MAX && !kernel->unknown; i++) {
+		const struct opencl_range *range = &kernel->arguments[i];
+
+		if (!range->bytes)
+			continue;
+		if (strlen(text) + RANGE_BYTES > OPENCL_USES_BYTES) {
+			count = 0;
+			break;
+		}
+		if (count++)
+			strcat(text, ":");
+		environment_decimal(text + strlen(text), range->begin);
+		strcat(text, "+");
+		environment_decimal(text + strlen(text), range->bytes);
+	}
+	if (count < 2)
+		text[0] = '\0';
+	kernel->is_written = true;
+}
+
+void opencl_kernel_uses(char text[OPENCL_USES_BYTES], const void *handle)
+{
+	struct kernel *kernel;
+
+	text[0] = '\0';
+	lock();
+	kernel = find(handle);
+	if (kernel && !kernel->is_written)
+		uses_write(kernel);
+	if (kernel)
+		strcpy(text, kernel->uses);
+	unlock();
+}
+
+void opencl_kernel_forget(void)
+{
+	memset(known.buckets, 0, sizeof(known.buckets));
+	atomic_flag_clear(&known.lock);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elsewhere.h - where the collector's store lies: in the run, or, where the run is on a file system that does
+ * not keep maps and locks coherent, on this host, from where it is copied into the run now and then.
+ *
+ *   run/HOST-BOOT.mdb  <-- copies, each whole --  TMPDIR/hpct-store.XXXXXX/HOST-BOOT.mdb  <-- collector
+ */
+#ifndef RECORD_ELSEWHERE_H
+#define RECORD_ELSEWHERE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "store/error.h"
+
+struct elsewhere {
+	bool is_used;		    /* the store is not in the run */
+	char file_system[16];	    /* why */
+	char store[PATH_MAX + 512]; /* where it is written */
+	char run_store[PATH_MAX + 512];
+	char directory[PATH_MAX];
+	pid_t copier;	    /* 0: none */
+	uint64_t copied_ns; /* begin of the last copy */
+	uint64_t took_ns;
+};
+
+/* Decides for a store that is to be at `path` in `run`. ERROR_IO: no place for it on this host. */
+int elsewhere_choose(struct elsewhere *elsewhere, const char *run, const char *path, struct error *error);
+/* Copies in a process of its own, if it is time and something was committed. */
+void elsewhere_copy_if_due(struct elsewhere *elsewhere, uint64_t now_ns);
+/* Copies now, and waits for it. */
+int elsewhere_copy(struct elsewhere *elsewhere, struct error *error);
+/* The store is closed: copied for the last time, then forgotten, unless that fails: then it stays. */
+void elsewhere_end(struct elsewhere *elsewhere);
+/* It could not be made. */
+void elsewhere_forget(struct elsewhere *elsewhere);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive.c - a store's values, put in order into a fresh LMDB file whose pages are full and whose trees lie
+ * one behind the other; then its pages, frame by frame, through zstd. LMDB's own compacting copy would
+ * trust the pages it reads.
+ */
+#include "store/archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "store/hash.h"
+#include "store/packed.h"
+#include "store/reader_state.h"
+
+#define LEVEL 19
+#define COMMIT_BYTES ((size_t)64 << 20)
+
+/* ---- values into a fresh file ---- */
+
+struct copy {
+	const struct store_snapshot *from;
+	struct store_file *to;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	size_t pending; /* bytes since the last commit */
+};
+
+static int commit(struct copy *copy)
+{
+	int rc = mdb_txn_commit(copy->txn);
+
+	copy->pending = 0;
+	if (!rc)
+		rc = mdb_txn_begin(store_file_env(copy->to), NULL, 0, &copy->txn);
+	if (rc)
+		copy->txn = NULL;
+	return rc;
+}
+
+static int put_value(struct copy *copy, const struct store_tree_cursor *cursor)
+{
+	MDB_val key = {cursor->key.size, (void *)cursor->key.bytes},
+		value = {cursor->value.size, (void *)cursor->value.bytes};
+	int rc = mdb_put(copy->txn, copy->dbi, &key, &value, MDB_APPEND);
+
+	copy->pending += value.mv_size;
+	return rc || copy->pending < COMMIT_BYTES ? rc : commit(copy);
+}
+
+static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *error)
+{
+	struct store_tree_cursor cursor;
+	int rc = mdb_dbi_open(copy->txn, store_tree_name(tree), MDB_CREATE, &copy->dbi), found = 0;
+
+	store_tree_cursor_init(&cursor, &copy->from->pages, &copy->from->trees[tree]);
+	if (!rc)
+		found = store_tree_seek(&cursor, "", 0, error);
+	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
+		rc = put_value(copy, &cursor);
+	if (rc)
+		return store_file_failed(copy->to, "write", rc, error);
+	return found < 0 ? found : 0;
+}
+
+/* A map that never grows while it is written to. */
+static int make_room(struct store_file *file, uint64_t bytes, struct error *error)
+{
+	MDB_envinfo info;
+	int rc = 0;
+
+	mdb_env_info(store_file_env(file), &info);
+	for (size_t room = info.me_mapsize; room / 2 < bytes + ((size_t)1 << 20) && !rc;) {
+		rc = store_file_grow(file, error);
+		mdb_env_info(store_file_env(file), &info);
+		room = info.me_mapsize;
+	}
+	return rc;
+}
+
+static int copy_values(const struct store_reader *reader, struct store_file *to, struct error *error)
+{
+	struct copy copy = {.from = &reader->snapshot, .to = to};
+	int rc = make_room(to, copy.from->pages.page_count * copy.from->pages.page_bytes, error), failed;
+
+	if (rc)
+		return rc;
+	mdb_env_set_flags(store_file_env(to), MDB_NOSYNC, 1);
+	failed = mdb_txn_begin(store_file_env(to), NULL, 0, &copy.txn);
+	if (failed)
+		return store_file_failed(to, "write", failed, error);
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++)
+		rc = copy_tree(&copy, (enum store_tree_id)tree, error);
+	if (rc) {
+		if (copy.txn)
+			mdb_txn_abort(copy.txn);
+		return rc;
+	}
+	failed = mdb_txn_commit(copy.txn);
+	if (!failed)
+		failed = mdb_env_sync(store_file_env(to), 1); /* to the file; the disk may take its time */
+	return failed ? store_file_failed(to, "write", failed, error) : 0;
+}
+
+/* ---- pages to frames ---- */
+
+struct pack {
+	FILE *from, *to;
+	const char *to_path;
+	ZSTD_CCtx *zstd;
+	uint8_t *input, *output;
+	uint64_t *ends;
+	struct store_packed_header header;
+	size_t frame_count;
+};
+
+static int failed(const struct pack *pack, struct error *error)
+{
+	return error_set(error, ERROR_IO, "cannot write '%s': %s; make room on the disk", pack->to_path,
+		strerror(errno));
+}
+
+static int pack_frame(struct pack *pack, size_t frame, uint64_t *at, struct error *error)
+{
+	const size_t most = ZSTD_compressBound(STORE_PACKED_FRAME_BYTES);
+	size_t size = fread(pack->input, 1, STORE_PACKED_FRAME_BYTES, pack->from), packed;
+
+	if (!size || ferror(pack->from))
+		return error_set(error, ERROR_IO, "cannot read back '%s.tmp'", pack->to_path);
+	packed = ZSTD_compress2(pack->zstd, pack->output, most, pack->input, size);
+	if (ZSTD_isError(packed))
+		return error_memory(error);
+	if (fwrite(pack->output, 1, packed, pack->to) != packed)
+		return failed(pack, error);
+	*at += packed;
+	pack->ends[frame] = *at;
+	return 0;
+}
+
+/* The ends are known at last: room is left for them first. */
+static int pack_frames(struct pack *pack, struct error *error)
+{
+	const size_t ends_bytes = pack->frame_count * sizeof *pack->ends;
+	uint64_t at = 0;
+	int rc = 0;
+
+	if (fseek(pack->to, (long)(sizeof pack->header + ends_bytes), SEEK_SET) != 0)
+		return failed(pack, error);
+	for (size_t frame = 0; frame < pack->frame_count && !rc; frame++)
+		rc = pack_frame(pack, frame, &at, error);
+	if (rc)
+		return rc;
+	pack->header.checksum = store_hash64(pack->ends, ends_bytes, 0);
+	if (fseek(pack->to, 0, SEEK_SET) != 0 ||
+		fwrite(&pack->header, sizeof pack->header, 1, pack->to) != 1 ||
+		fwrite(pack->ends, 1, ends_bytes, pack->to) != ends_bytes || fflush(pack->to) != 0 ||
+		fsync(fileno(pack->to)) != 0)
+		return failed(pack, error);
+	return 0;
+}
+
+static int pack_init(struct pack *pack, uint64_t bytes, struct error *error)
+{
+	pack->header = (struct store_packed_header){
+		.version = STORE_PACKED_VERSION, .frame_bytes = STORE_PACKED_FRAME_BYTES, .bytes = bytes};
+	memcpy(pack->header.magic, STORE_PACKED_MAGIC, sizeof pack->header.magic);
+	pack->frame_count = (bytes + STORE_PACKED_FRAME_BYTES - 1) / STORE_PACKED_FRAME_BYTES;
+	pack->zstd = ZSTD_createCCtx();
+	pack->input = malloc(STORE_PACKED_FRAME_BYTES);
+	pack->output = malloc(ZSTD_compressBound(STORE_PACKED_FRAME_BYTES));
+	pack->ends = calloc(pack->frame_count + 1, sizeof *pack->ends);
+	if (!pack->zstd || !pack->input || !pack->output || !pack->ends)
+		return error_memory(error);
+	ZSTD_CCtx_setParameter(pack->zstd, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(pack->zstd, ZSTD_c_checksumFlag, 1);
+	return 0;
+}
+
+static void pack_fini(struct pack *pack)
+{
+	ZSTD_freeCCtx(pack->zstd);
+	free(pack->input);
+	free(pack->output);
+	free(pack->ends);
+	if (pack->from)
+		fclose(pack->from);
+	if (pack->to)
+		fclose(pack->to);
+}
+
+static int pack_file(const char *from, const char *to, struct error *error)
+{
+	struct pack pack = {.to_path = to, .from = fopen(from, "re")};
+	struct stat facts;
+	int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc;
+
+	if (fd >= 0)
+		pack.to = fdopen(fd, "w");
+	if (!pack.to || !pack.from || fstat(fileno(pack.from), &facts) != 0)
+		rc = error_set(error, ERROR_IO, "cannot create '%s': %s", to, strerror(errno));
+	else
+		rc = pack_init(&pack, (uint64_t)facts.st_size, error);
+	rc = rc ? rc : pack_frames(&pack, error);
+	pack_fini(&pack);
+	if (rc && fd >= 0)
+		unlink(to);
+	return rc;
+}
+
+/* ---- copies ---- */
+
+int store_copy(const char *from, const char *to, struct error *error)
+{
+	struct store_file *file;
+	int rc = store_file_open(&file, from, error);
+
+	if (rc)
+		return rc;
+	rc = store_file_copy(file, to, error);
+	store_file_close(file);
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int archive(
+	const struct store_reader *reader, const char *temporary, const char *to, struct error *error)
+{
+	struct store_file *file;
+	int rc = store_file_create(&file, temporary, error);
+
+	if (rc)
+		return rc;
+	rc = copy_values(reader, file, error);
+	store_file_close(file);
+	return rc ? rc : pack_file(temporary, to, error);
+}
+
+int store_archive(const char *from, const char *to, struct error *error)
+{
+	struct store_reader *reader;
+	char *temporary, *lock = NULL;
+	int rc = store_reader_open(&reader, from, error);
+
+	if (rc)
+		return rc;
+	if (asprintf(&temporary, "%s.tmp", to) < 0)
+		temporary = NULL;
+	if (!temporary || asprintf(&lock, "%s-lock", temporary) < 0)
+		rc = error_memory(error);
+	rc = rc ? rc : store_reader_check(reader, error);
+	if (!rc) {
+		rc = archive(reader, temporary, to, error);
+		unlink(temporary);
+		unlink(lock);
+	}
+	free(temporary);
+	free(lock);
+	store_reader_close(reader);
+	return rc;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive.h - a finished store, or a moment of one that is written, as a smaller file for keeping (packed.h).
+ * Every value is the same byte for byte; readers take both alike, writers do not go on with an archive.
+ */
+#ifndef STORE_ARCHIVE_H
+#define STORE_ARCHIVE_H
+
+#include "store/error.h"
+
+#define STORE_ARCHIVE_SUFFIX ".mdz"
+
+/* Reads and checks all of the store `from` and writes it to `to`, which must not be there; beside it,
+ * `to`.tmp is as large as the store for the while. ERROR_RUN: it is damaged. */
+int store_archive(const char *from, const char *to, struct error *error);
+
+/* The last commit of a store of our own, finished or not, as the store `to`, whole or not at all and in place
+ * of what is there. For the process that writes it, and for its children. */
+int store_copy(const char *from, const char *to, struct error *error);
+
+#endif

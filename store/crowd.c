@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crowd.c - adds up pieces of lines in buckets that grow with the run: when there are too many, or they hold
+ * too much, each two become one.
+ */
+#include "store/crowd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/reader_state.h"
+
+#define ENTRIES_MAX (1u << 19) /* 32 bytes and some slots each, in memory */
+#define SHIFT_FIRST 20u
+#define SHIFT_LAST 62u
+#define PIECES_LEAST 4096u /* a bucket of fewer is not worth its entry in the file */
+
+struct crowd_bucket {
+	struct store_sums sums;
+	bool is_spoiled;
+};
+
+void store_crowd_fini(struct store_crowd *crowd)
+{
+	for (uint32_t i = 0; i < crowd->count; i++)
+		store_sums_fini(&crowd->buckets[i].sums);
+	free(crowd->buckets);
+	store_bytes_fini(&crowd->made);
+	*crowd = (struct store_crowd){.is_bad = crowd->is_bad};
+}
+
+void store_crowd_give_up(struct store_crowd *crowd)
+{
+	crowd->is_bad = true;
+	store_crowd_fini(crowd);
+}
+
+/* ---- buckets ---- */
+
+static void join(struct store_crowd *crowd, struct crowd_bucket *to, struct crowd_bucket *from)
+{
+	uint32_t before = to->sums.count;
+
+	for (uint32_t i = 0; i < from->sums.count; i++)
+		store_sums_add(&to->sums, &from->sums.entries[i]);
+	crowd->entries -= before + from->sums.count - to->sums.count;
+	to->is_spoiled |= from->is_spoiled;
+	crowd->is_bad |= to->sums.failed;
+	store_sums_fini(&from->sums);
+}
+
+/* Pieces of one key often follow each other: they are added at once. */
+static void flush(struct store_crowd *crowd)
+{
+	struct store_sums *sums;
+	uint32_t before;
+
+	if (!crowd->pending.weight)
+		return;
+	sums = &crowd->buckets[crowd->pending_index - crowd->first].sums;
+	before = sums->count;
+	store_sums_add(sums, &crowd->pending);
+	crowd->entries += sums->count - before;
+	crowd->is_bad |= sums->failed;
+	crowd->pending.weight = 0;
+}
+
+/* Each two buckets become one. */
+static void widen(struct store_crowd *crowd)
+{
+	uint64_t first = crowd->first >> 1;
+	uint32_t count = 0;
+
+	flush(crowd);
+	for (uint32_t i = 0; i < crowd->count; i++) {
+		uint32_t to = (uint32_t)(((crowd->first + i) >> 1) - first);
+
+		if (to < count) {
+			join(crowd, &crowd->buckets[to], &crowd->buckets[i]);
+		} else if (to != i) {
+			crowd->buckets[to] = crowd->buckets[i];
+			crowd->buckets[i] = (struct crowd_bucket){.is_spoiled = false};
+		}
+		count = to + 1;
+	}
+	crowd->first = first;
+	crowd->count = count;
+	crowd->shift++;
+}
+
+static bool begin(struct store_crowd *crowd, uint64_t at_ns)
+{
+	crowd->buckets = calloc(STORE_CROWD_BUCKETS, sizeof *crowd->buckets);
+	if (!crowd->buckets)
+		return false;
+	crowd->shift = SHIFT_FIRST;
+	crowd->first = at_ns >> SHIFT_FIRST;
+	crowd->spoiled_ns = UINT64_MAX;
+	crowd->has_begun = true;
+	return true;
+}
+
+static bool is_covered(const struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns)
+{
+	return begin_ns >> crowd->shift >= crowd->first &&
+	       (end_ns - 1) >> crowd->shift < crowd->first + crowd->count;
+}
+
+/* Buckets for all of [begin, end), begin < end. False: the crowd is bad. */
+static bool cover(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t first, last;
+
+	if (crowd->count && is_covered(crowd, begin_ns, end_ns))
+		return true;
+
+	if (crowd->is_bad || (!crowd->has_begun && !begin(crowd, begin_ns))) {
+		store_crowd_give_up(crowd);
+		return false;
+	}
+	for (;; widen(crowd)) {
+		first = begin_ns >> crowd->shift;
+		last = (end_ns - 1) >> crowd->shift;
+		first = first < crowd->first ? first : crowd->first;
+		if (crowd->count && last < crowd->first + crowd->count - 1)
+			last = crowd->first + crowd->count - 1;
+		if (last - first < STORE_CROWD_BUCKETS)
+			break;
+	}
+	if (first < crowd->first) {
+		uint32_t more = (uint32_t)(crowd->first - first);
+
+		memmove(crowd->buckets + more, crowd->buckets, crowd->count * sizeof *crowd->buckets);
+		memset(crowd->buckets, 0, more * sizeof *crowd->buckets);
+		crowd->first = first;
+		crowd->count += crowd->count ? more : 0;
+	}
+	crowd->count = (uint32_t)(last - first) + 1;
+	return true;
+}
+
+static void add(struct store_crowd *crowd, uint64_t index, const struct store_sum *sum)
+{
+	struct store_sum *pending = &crowd->pending;
+
+	if (index != crowd->pending_index || sum->context != pending->context ||
+		sum->metric != pending->metric || !pending->weight) {
+		flush(crowd);
+		crowd->pending_index = index;
+		*pending = *sum;
+		return;
+	}
+	pending->samples += sum->samples;
+	pending->weight += sum->weight;
+}
+
+void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece)
+{
+	struct store_sum sum = {.samples = piece->is_record_begin,
+		.context = piece->context,
+		.metric = store_line_roll_metric(piece->state, piece->op)};
+	uint64_t at_ns = piece->begin_ns;
+
+	if (piece->state == EXTENT_ABSENT || !cover(crowd, piece->begin_ns, piece->end_ns))
+		return;
+	crowd->pieces++;
+	while (at_ns < piece->end_ns) {
+		uint64_t index = at_ns >> crowd->shift, end_ns = (index + 1) << crowd->shift;
+
+		end_ns = end_ns < piece->end_ns ? end_ns : piece->end_ns;
+		sum.weight = end_ns - at_ns;
+		add(crowd, index, &sum);
+		sum.samples = 0;
+		at_ns = end_ns;
+	}
+	while (crowd->entries > ENTRIES_MAX && crowd->count > 1)
+		widen(crowd);
+	if (crowd->is_bad)
+		store_crowd_give_up(crowd);
+}
+
+void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (begin_ns >= end_ns || !cover(crowd, begin_ns, end_ns == UINT64_MAX ? begin_ns + 1 : end_ns))
+		return;
+	if (end_ns == UINT64_MAX) {
+		crowd->spoiled_ns = begin_ns < crowd->spoiled_ns ? begin_ns : crowd->spoiled_ns;
+		return;
+	}
+	for (uint64_t i = begin_ns >> crowd->shift; i <= (end_ns - 1) >> crowd->shift; i++)
+		crowd->buckets[i - crowd->first].is_spoiled = true;
+}
+
+/* ---- putting ---- */
+
+/* Seals what was put behind begin_sealed, and keeps it: | key | size u32 | value |. */
+static void keep(struct store_crowd *crowd, struct store_bytes *value, uint64_t begin_ns, unsigned shift)
+{
+	const struct store_key_roll key = {.begin_ns = begin_ns,
+		.stream = STORE_ROLL_ALL,
+		.kind = STORE_ROLL_CROWD,
+		.shift = (uint8_t)shift};
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	uint32_t size;
+
+	store_key_roll_put(bytes, &key);
+	store_bytes_seal(value, bytes, sizeof bytes);
+	size = (uint32_t)value->size;
+	crowd->made.failed |= value->failed;
+	store_bytes_put(&crowd->made, bytes, sizeof bytes);
+	store_bytes_put(&crowd->made, &size, sizeof size);
+	store_bytes_put(&crowd->made, value->data, size);
+}
+
+/* Putting sorts: that would lead the index of the bucket astray. */
+static void put_sums(struct store_bytes *out, const struct store_sums *sums)
+{
+	struct store_sums sorted = {0};
+
+	for (uint32_t i = 0; i < sums->count; i++)
+		store_sums_push(&sorted, &sums->entries[i]);
+	out->failed |= sorted.failed;
+	store_sums_put(&sorted, out);
+	store_sums_fini(&sorted);
+}
+
+static void make_level(struct store_crowd *crowd)
+{
+	struct store_bytes bytes = {0};
+
+	for (uint32_t i = 0; i < crowd->count; i++) {
+		uint64_t begin_ns = (crowd->first + i) << crowd->shift;
+
+		crowd->buckets[i].is_spoiled |= begin_ns + ((uint64_t)1 << crowd->shift) > crowd->spoiled_ns;
+		if (crowd->buckets[i].is_spoiled)
+			continue;
+		store_bytes_begin_sealed(&bytes);
+		put_sums(&bytes, &crowd->buckets[i].sums);
+		keep(crowd, &bytes, begin_ns, crowd->shift);
+	}
+	store_bytes_fini(&bytes);
+}
+
+/* All buckets in the first one. */
+static void melt(struct store_crowd *crowd)
+{
+	for (uint32_t i = 1; i < crowd->count; i++)
+		join(crowd, &crowd->buckets[0], &crowd->buckets[i]);
+	crowd->count = crowd->count ? 1 : 0;
+}
+
+static void make_head(struct store_crowd *crowd, const struct store_crowd_head *head)
+{
+	bool is_whole = crowd->spoiled_ns == UINT64_MAX && !crowd->buckets[0].is_spoiled;
+	struct store_bytes bytes = {0};
+	struct store_sums none = {0};
+
+	store_bytes_begin_sealed(&bytes);
+	store_bytes_put_varint(&bytes, head->streams);
+	store_bytes_put_varint(&bytes, head->begin_ns);
+	store_bytes_put_varint(&bytes, head->end_ns);
+	store_bytes_put_varint(&bytes, head->shift);
+	store_bytes_put_varint(&bytes, is_whole);
+	put_sums(&bytes, is_whole ? &crowd->buckets[0].sums : &none);
+	keep(crowd, &bytes, 0, STORE_SHIFT_MAX);
+	store_bytes_fini(&bytes);
+	store_sums_fini(&none);
+}
+
+static void make(struct store_crowd *crowd, const struct store_crowd_head *head)
+{
+	struct store_crowd_head made = *head;
+
+	flush(crowd);
+	while (crowd->count > 1 && crowd->pieces / crowd->count < PIECES_LEAST)
+		widen(crowd);
+	made.shift = crowd->shift;
+	while (crowd->count > 1) {
+		make_level(crowd);
+		for (unsigned i = 0; i < STORE_CROWD_STEP; i++)
+			widen(crowd);
+	}
+	melt(crowd);
+	make_head(crowd, &made);
+}
+
+int store_crowd_put(
+	struct store_crowd *crowd, const struct store_crowd_head *head, MDB_txn *txn, MDB_dbi rolls)
+{
+	int rc = 0;
+
+	if (crowd->is_bad || !crowd->has_begun || head->streams < STORE_CROWD_STREAMS)
+		return 0;
+	/* A transaction that found the map too small is tried again. */
+	if (!crowd->made.size)
+		make(crowd, head);
+	if (crowd->is_bad || crowd->made.failed)
+		return ENOMEM;
+	for (size_t at = 0; at < crowd->made.size && !rc;) {
+		uint8_t *bytes = crowd->made.data + at;
+		MDB_val key = {STORE_KEY_ROLL_BYTES, bytes};
+		MDB_val value = {store_load32(bytes + STORE_KEY_ROLL_BYTES),
+			bytes + STORE_KEY_ROLL_BYTES + sizeof(uint32_t)};
+
+		rc = mdb_put(txn, rolls, &key, &value, 0);
+		at += STORE_KEY_ROLL_BYTES + sizeof(uint32_t) + value.mv_size;
+	}
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static int find(struct store_reader *reader, uint64_t begin_ns, unsigned shift, struct store_input *input,
+	struct error *error)
+{
+	const struct store_key_roll key = {.begin_ns = begin_ns,
+		.stream = STORE_ROLL_ALL,
+		.kind = STORE_ROLL_CROWD,
+		.shift = (uint8_t)shift};
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	struct store_slice value;
+	int rc;
+
+	store_key_roll_put(bytes, &key);
+	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], bytes,
+		sizeof bytes, &value, error);
+	if (rc == 1)
+		*input = store_input_sealed(value, bytes, sizeof bytes);
+	return rc;
+}
+
+static void get_head(struct store_crowd_head *head, struct store_input *input)
+{
+	uint64_t shift;
+
+	head->streams = store_input_u32(input);
+	head->begin_ns = store_input_varint(input);
+	head->end_ns = store_input_varint(input);
+	shift = store_input_varint(input);
+	head->shift = shift <= SHIFT_LAST ? (unsigned)shift : SHIFT_LAST;
+	head->is_whole = store_input_varint(input) == 1;
+	input->bad |= shift > SHIFT_LAST || head->end_ns > (uint64_t)1 << SHIFT_LAST;
+}
+
+int store_crowd_head(struct store_reader *reader, struct store_crowd_head *head, struct error *error)
+{
+	struct store_input input;
+	int rc = find(reader, 0, STORE_SHIFT_MAX, &input, error);
+
+	if (rc != 1)
+		return rc;
+	get_head(head, &input);
+	if (input.bad)
+		return store_reader_damaged(reader, "the head of the crowd", error);
+	return head->streams == reader->stream_count;
+}
+
+/* No more time than there is, and states that there are. */
+static bool is_sound(const struct store_sums *sums, const struct store_reader *reader, unsigned shift)
+{
+	unsigned __int128 time_ns = 0;
+
+	for (uint32_t i = 0; i < sums->count; i++) {
+		if ((sums->entries[i].metric & 15) >= EXTENT_STATE_COUNT)
+			return false;
+		time_ns += sums->entries[i].weight;
+	}
+	return time_ns <= (unsigned __int128)reader->stream_count << shift;
+}
+
+int store_crowd_read(struct store_reader *reader, uint64_t begin_ns, unsigned shift,
+	const struct store_sums **sums, struct error *error)
+{
+	struct store_crowd_head head = {.is_whole = true};
+	struct store_input input;
+	int rc = find(reader, begin_ns, shift, &input, error);
+
+	if (rc != 1)
+		return rc;
+	if (shift == STORE_SHIFT_MAX)
+		get_head(&head, &input);
+	if (!head.is_whole)
+		return 0;
+	store_sums_clear(&reader->sums);
+	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, false);
+	if (reader->sums.failed)
+		return error_memory(error);
+	if (input.bad || !is_sound(&reader->sums, reader, shift))
+		return store_reader_damaged(reader, "the sums of all streams' lines", error);
+	*sums = &reader->sums;
+	return 1;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
+ * filled. Shared by roller.c, roller_wait.c, roller_sweep.c and roller_put.c.
+ *
+ *   sizes[base]     |####    |      filled by the sweep
+ *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
+ */
+#ifndef STORE_ROLLER_STATE_H
+#define STORE_ROLLER_STATE_H
+
+#include "store/roller.h"
+
+#define ROLLER_TOP (STORE_LINE_ROLL_SIZES - 1)
+
+/* Records that wait, sorted from `head` on unless `is_unsorted`. */
+struct roller_queue {
+	struct store_record *records;
+	uint32_t head, count, capacity;
+	bool is_unsorted;
+};
+
+/* A bucket that is being filled. */
+struct roller_bucket {
+	struct store_sums sums;
+	uint64_t begin_ns, next_ns; /* filled from its begin to here */
+	unsigned parts;
+	bool is_whole; /* nothing is missing so far */
+};
+
+struct store_roller {
+	struct line_walk line;
+	struct store_crowd *crowd;
+	uint32_t stream;
+	struct roller_queue samples, spans;
+	uint64_t valid_ns;     /* the sweep knows the line from here on */
+	bool awaits_sample;    /* ... once a sample begins there */
+	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
+	bool has_begun, is_over;
+	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
+	unsigned base;
+	unsigned pieces;	     /* in the bucket of the base */
+	struct roller_bucket *sizes; /* [STORE_LINE_ROLL_SIZES]; NULL: sweeps for the crowd alone */
+	struct store_bytes made;     /* to be put: | key | size u32 | value | ... */
+	struct store_bytes value;
+	uint64_t torn_ns; /* rollups that reach beyond it are to be deleted; UINT64_MAX: none */
+};
+
+/* What is known of a stream before it needs a roller. */
+struct roller_place {
+	struct store_roller *roller;
+	struct store_record monitored; /* the last one; end STORE_OPEN_NS while it is open */
+	bool has_monitored;
+};
+
+static inline unsigned roller_shift(unsigned size)
+{
+	return size * STORE_LINE_ROLL_STEP;
+}
+
+/* ---- roller_wait.c ---- */
+
+/* Let a record wait for the sweep; one that comes behind it tears what it made. False: memory is out. */
+bool roller_wait_sample(struct store_roller *roller, const struct store_record *record);
+/* Many at once, of a CPU stream. */
+bool roller_wait_samples(struct store_roller *roller, const struct store_record *records, size_t count);
+bool roller_wait_span(
+	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts);
+bool roller_is_late(const struct store_roller *roller, const struct store_record *record);
+/* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
+void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns);
+/* The stream turns out to have switch records, or samples: it was swept by other rules so far. */
+void roller_note_switches(struct store_roller *roller);
+void roller_note_samples(struct store_roller *roller);
+
+/* ---- roller_sweep.c ---- */
+
+/* Sweeps until then; all that begins before waits already. False: memory is out. */
+bool roller_sweep(struct store_roller *roller, uint64_t until_ns);
+/* The stream has ended, and is swept. */
+void roller_finish(struct store_roller *roller);
+
+#endif

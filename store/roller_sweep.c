@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roller_sweep.c - the line of a stream, piece by piece, into its own buckets and the crowd's.
+ */
+#include <stdlib.h>
+
+#include "store/roller_state.h"
+
+#define PIECES_MANY 12000u /* in a bucket: smaller ones from now on */
+#define PIECES_FEW 1400u
+
+/* ---- buckets ---- */
+
+static uint64_t bucket_end(const struct roller_bucket *bucket, unsigned size)
+{
+	return bucket->begin_ns + ((uint64_t)1 << roller_shift(size));
+}
+
+static void bucket_add(struct roller_bucket *bucket, enum extent_state state, uint32_t op, uint32_t context,
+	uint64_t records, uint64_t time_ns)
+{
+	store_sums_add(&bucket->sums, &(struct store_sum){.samples = records,
+					      .weight = time_ns,
+					      .context = context,
+					      .metric = store_line_roll_metric(state, op)});
+}
+
+/* Opens the bucket that holds `at_ns`. It is whole if the sweep knows it from its begin, or from the
+ * stream's: what lies before that is absent. */
+static void bucket_open(struct store_roller *roller, unsigned size, uint64_t at_ns)
+{
+	struct roller_bucket *bucket = &roller->sizes[size];
+	uint64_t life_ns = roller->line.rules.begin_ns, begin_ns = store_bucket_of(at_ns, roller_shift(size));
+
+	store_sums_clear(&bucket->sums);
+	*bucket = (struct roller_bucket){.sums = bucket->sums, .begin_ns = begin_ns, .next_ns = at_ns};
+	bucket->is_whole = at_ns == begin_ns;
+	if (!bucket->is_whole && at_ns <= life_ns) {
+		bucket_add(bucket, EXTENT_ABSENT, STORE_OP_NONE, 0, 0, at_ns - begin_ns);
+		bucket->is_whole = true;
+	}
+}
+
+static void made_add(struct store_roller *roller, unsigned size)
+{
+	struct roller_bucket *bucket = &roller->sizes[size];
+	struct store_key_roll key = {.begin_ns = bucket->begin_ns,
+		.stream = roller->stream,
+		.kind = STORE_ROLL_LINE,
+		.shift = (uint8_t)roller_shift(size)};
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	uint32_t length;
+
+	store_key_roll_put(bytes, &key);
+	store_bytes_begin_sealed(&roller->value);
+	store_line_roll_put(&roller->value, &key, &roller->line.rules, &bucket->sums);
+	store_bytes_seal(&roller->value, bytes, sizeof bytes);
+	length = (uint32_t)roller->value.size;
+	roller->made.failed |= roller->value.failed;
+	store_bytes_put(&roller->made, bytes, sizeof bytes);
+	store_bytes_put(&roller->made, &length, sizeof length);
+	store_bytes_put(&roller->made, roller->value.data, length);
+}
+
+/* A bucket of the size below is finished: it becomes part of this one. */
+static void bucket_join(
+	struct store_roller *roller, unsigned size, const struct roller_bucket *part, uint64_t end_ns)
+{
+	struct roller_bucket *bucket = &roller->sizes[size];
+	uint64_t begin_ns = store_bucket_of(part->begin_ns, roller_shift(size));
+
+	if (!bucket->next_ns || bucket->begin_ns != begin_ns)
+		bucket_open(roller, size, part->begin_ns);
+	bucket->is_whole &= part->is_whole && bucket->next_ns == part->begin_ns;
+	bucket->next_ns = end_ns;
+	bucket->parts++;
+	for (uint32_t i = 0; bucket->is_whole && i < part->sums.count; i++)
+		store_sums_add(&bucket->sums, &part->sums.entries[i]);
+}
+
+/* All of the bucket is swept: it is made, and larger ones that end with it. */
+static void bucket_finish(struct store_roller *roller, unsigned size)
+{
+	for (;; size++) {
+		struct roller_bucket *bucket = &roller->sizes[size];
+		uint64_t end_ns = bucket_end(bucket, size);
+
+		if (bucket->is_whole && (size == roller->base || bucket->parts > 1))
+			made_add(roller, size);
+		if (size == ROLLER_TOP)
+			break;
+		bucket_join(roller, size + 1, bucket, end_ns);
+		bucket->next_ns = 0;
+		if (bucket_end(&roller->sizes[size + 1], size + 1) != end_ns)
+			break;
+	}
+}
+
+/* ---- the sweep ---- */
+
+static int compare(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+static uint64_t queue_next(struct roller_queue *queue)
+{
+	if (queue->is_unsorted)
+		qsort(queue->records + queue->head, queue->count - queue->head, sizeof *queue->records,
+			compare);
+	queue->is_unsorted = false;
+	return queue->head < queue->count ? queue->records[queue->head].begin_ns : UINT64_MAX;
+}
+
+static void queue_shrink(struct roller_queue *queue)
+{
+	if (queue->head == 0) /* nothing was taken, or there never was anything */
+		return;
+	memmove(queue->records, queue->records + queue->head,
+		(queue->count - queue->head) * sizeof *queue->records);
+	queue->count -= queue->head;
+	queue->head = 0;
+}
+
+static bool take_span(struct store_roller *roller, const struct store_record *record)
+{
+	/* The copy's direction came with it, see roller_wait_span(). */
+	return line_take_span(&roller->line, (struct line_span){.begin_ns = record->begin_ns,
+						     .end_ns = record->end_ns,
+						     .context = record->context,
+						     .op = record->what,
+						     .state = (enum extent_state)record->flags});
+}
+
+static void take_sample(struct store_roller *roller, const struct store_record *record)
+{
+	line_take_sample(&roller->line, record->begin_ns, record->context);
+	if (roller->awaits_sample && record->begin_ns >= roller->valid_ns) {
+		roller->valid_ns = record->begin_ns;
+		roller->awaits_sample = false;
+	}
+}
+
+/* Takes what begins now or before, samples before spans. */
+static bool take_all(struct store_roller *roller)
+{
+	for (;;) {
+		uint64_t sample_ns = queue_next(&roller->samples), span_ns = queue_next(&roller->spans);
+
+		if (sample_ns > roller->line.now_ns && span_ns > roller->line.now_ns)
+			return true;
+		if (sample_ns <= span_ns)
+			take_sample(roller, &roller->samples.records[roller->samples.head++]);
+		else if (!take_span(roller, &roller->spans.records[roller->spans.head++]))
+			return false;
+	}
+}
+
+/* Smaller buckets where they hold much, larger ones where little and the time allows. */
+static void base_adapt(struct store_roller *roller, uint64_t now_ns)
+{
+	unsigned base = roller->base;
+
+	if (roller->pieces > PIECES_MANY && base > 1)
+		roller->base--;
+	else if (roller->pieces < PIECES_FEW && base < ROLLER_TOP &&
+		 store_bucket_of(now_ns, roller_shift(base + 1)) == now_ns)
+		roller->base++;
+	roller->pieces = 0;
+}
+
+static void piece_add(struct store_roller *roller, const struct line_piece *piece)
+{
+	/* What the sweep does not know is not counted, and nothing that holds it is made. */
+	bool is_known = !roller->awaits_sample && piece->begin_ns >= roller->valid_ns;
+	struct roller_bucket *bucket;
+
+	if (is_known)
+		store_crowd_add(roller->crowd, piece);
+	else
+		store_crowd_spoil(roller->crowd, piece->begin_ns, piece->end_ns);
+	if (!roller->sizes)
+		return;
+	bucket = &roller->sizes[roller->base];
+	bucket->is_whole &= is_known;
+	if (bucket->is_whole)
+		bucket_add(bucket, piece->state, piece->op, piece->context, piece->is_record_begin,
+			piece->end_ns - piece->begin_ns);
+	bucket->next_ns = piece->end_ns;
+	roller->pieces++;
+}
+
+/* Where the sweep has to stop: at the end of the bucket that is being filled. */
+static uint64_t stop_at(struct store_roller *roller, uint64_t until_ns)
+{
+	struct roller_bucket *bucket;
+	uint64_t end_ns;
+
+	if (!roller->sizes)
+		return until_ns;
+	bucket = &roller->sizes[roller->base];
+	if (!bucket->next_ns)
+		bucket_open(roller, roller->base, roller->line.now_ns);
+	end_ns = bucket_end(bucket, roller->base);
+	return end_ns < until_ns ? end_ns : until_ns;
+}
+
+/* Where nothing but samples makes the line, for the crowd alone: what take_all() and line_step() would come
+ * to. */
+static void sweep_samples(struct store_roller *roller, uint64_t until_ns)
+{
+	struct line_walk *line = &roller->line;
+	struct roller_queue *samples = &roller->samples;
+	struct line_piece piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
+	uint64_t span_ns = queue_next(&roller->spans);
+
+	until_ns = line->steady_ns < until_ns ? line->steady_ns : until_ns;
+	until_ns = span_ns < until_ns ? span_ns : until_ns;
+	if (roller->sizes || roller->awaits_sample || line->now_ns < roller->valid_ns ||
+		!line->is_base_open || !line->force.holds || samples->is_unsorted)
+		return;
+	while (samples->head < samples->count) {
+		const struct store_record *next = &samples->records[samples->head];
+
+		if (next->begin_ns >= until_ns || next->begin_ns > line->force.end_ns)
+			break;
+		if (next->begin_ns > line->now_ns) {
+			piece.begin_ns = line->now_ns;
+			piece.end_ns = next->begin_ns;
+			piece.context = line->force.context;
+			piece.is_record_begin = line->force.begin_ns == line->now_ns;
+			store_crowd_add(roller->crowd, &piece);
+			line->now_ns = next->begin_ns;
+		}
+		line_take_sample(line, next->begin_ns, next->context);
+		samples->head++;
+	}
+}
+
+bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
+{
+	struct line_walk *line = &roller->line;
+
+	while (line->now_ns < until_ns) {
+		struct line_piece piece;
+
+		if (!take_all(roller))
+			return false;
+		sweep_samples(roller, until_ns);
+		line_step(line, queue_next(&roller->samples), queue_next(&roller->spans),
+			stop_at(roller, until_ns), &piece);
+		piece_add(roller, &piece);
+		if (roller->sizes && line->now_ns == bucket_end(&roller->sizes[roller->base], roller->base)) {
+			bucket_finish(roller, roller->base);
+			base_adapt(roller, line->now_ns);
+		}
+	}
+	queue_shrink(&roller->samples);
+	queue_shrink(&roller->spans);
+	return true;
+}
+
+/* What is left of the buckets is absent, up to the one that holds all of its life. */
+void roller_finish(struct store_roller *roller)
+{
+	uint64_t life_ns = roller->line.rules.begin_ns;
+
+	if (!roller->sizes)
+		return;
+	for (unsigned size = roller->base; size <= ROLLER_TOP; size++) {
+		struct roller_bucket *bucket = &roller->sizes[size];
+		uint64_t end_ns = bucket_end(bucket, size);
+
+		if (!bucket->next_ns) /* it ended with the bucket below */
+			continue;
+		if (bucket->is_whole && bucket->next_ns < end_ns)
+			bucket_add(bucket, EXTENT_ABSENT, STORE_OP_NONE, 0, 0, end_ns - bucket->next_ns);
+		if (bucket->is_whole && (size == roller->base || bucket->parts > 1))
+			made_add(roller, size);
+		if (size == ROLLER_TOP || bucket->begin_ns <= life_ns)
+			break;
+		bucket_join(roller, size + 1, bucket, end_ns);
+		bucket->next_ns = 0;
+	}
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roller_wait.c - records that wait for a stream's sweep, and what it means when they come behind it.
+ */
+#include "store/roller_state.h"
+#include "store/table.h"
+
+/* ---- late records ---- */
+
+/* The line is not known now, but again from `again_ns`. */
+static void doubt(struct store_roller *roller, uint64_t again_ns)
+{
+	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
+		roller->sizes[size].is_whole = false;
+	if (again_ns < roller->line.now_ns)
+		again_ns = roller->line.now_ns;
+	if (again_ns > roller->valid_ns)
+		roller->valid_ns = again_ns;
+	roller->awaits_sample = !roller->line.rules.is_gpu && roller->line.rules.has_samples;
+}
+
+/* The stream turns out to be read by other rules than those it was swept by. */
+static void doubt_all(struct store_roller *roller)
+{
+	store_crowd_spoil(roller->crowd, roller->line.rules.begin_ns, roller->line.now_ns);
+	doubt(roller, 0);
+}
+
+/* What was rolled from this time on is wrong. */
+void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns)
+{
+	uint64_t life_ns = roller->line.rules.begin_ns;
+
+	store_crowd_spoil(roller->crowd, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
+	if (from_ns < roller->torn_ns)
+		roller->torn_ns = from_ns;
+	doubt(roller, again_ns);
+	/* What was made since the last commit goes, too: its times are in the keys. */
+	for (size_t at = 0; at < roller->made.size;) {
+		struct store_key_roll key;
+		uint32_t length = store_load32(roller->made.data + at + STORE_KEY_ROLL_BYTES);
+		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
+
+		if (store_key_roll_get(&key, roller->made.data + at, STORE_KEY_ROLL_BYTES) &&
+			key.begin_ns + ((uint64_t)1 << key.shift) > from_ns) {
+			memmove(roller->made.data + at, roller->made.data + at + size,
+				roller->made.size - at - size);
+			roller->made.size -= size;
+			continue;
+		}
+		at += size;
+	}
+}
+
+/* ---- waiting ---- */
+
+static bool queue_add(struct roller_queue *queue, const struct store_record *record)
+{
+	struct store_record *to =
+		store_table_add((void **)&queue->records, &queue->count, &queue->capacity, sizeof *to);
+
+	if (!to)
+		return false;
+	*to = *record;
+	if (queue->count - queue->head > 1 && store_record_compare(to - 1, to) > 0)
+		queue->is_unsorted = true;
+	return true;
+}
+
+bool roller_is_late(const struct store_roller *roller, const struct store_record *record)
+{
+	return roller->has_begun && record->begin_ns < roller->line.now_ns;
+}
+
+/* Until then its spans alone made the line. */
+void roller_note_samples(struct store_roller *roller)
+{
+	if (roller->has_begun)
+		doubt_all(roller);
+	roller->line.rules.has_samples = true;
+}
+
+bool roller_wait_sample(struct store_roller *roller, const struct store_record *record)
+{
+	if (!roller->line.rules.is_gpu && !roller->line.rules.has_samples)
+		roller_note_samples(roller);
+	if (!(record->flags & STORE_RECORD_EXTENT))
+		return true;
+	if (roller_is_late(roller, record))
+		roller_tear(roller, record->begin_ns, 0);
+	return queue_add(&roller->samples, record);
+}
+
+/* Many at once, of a CPU stream. False: memory is out. */
+bool roller_wait_samples(struct store_roller *roller, const struct store_record *records, size_t count)
+{
+	struct roller_queue *queue = &roller->samples;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct store_record *record = &records[i];
+		const struct store_record *last = queue->count ? &queue->records[queue->count - 1] : NULL;
+
+		if (!last || queue->count == queue->capacity || !roller->line.rules.has_samples ||
+			!(record->flags & STORE_RECORD_EXTENT) || record->begin_ns <= last->begin_ns ||
+			roller_is_late(roller, record)) {
+			if (!roller_wait_sample(roller, record))
+				return false;
+			continue;
+		}
+		queue->records[queue->count++] = *record;
+	}
+	return true;
+}
+
+/* Rollups made by other rules stay in the file, and readers pass over them. */
+void roller_note_switches(struct store_roller *roller)
+{
+	if (!roller->line.rules.has_switches && roller->has_begun)
+		doubt_all(roller);
+	roller->line.rules.has_switches = true;
+}
+
+bool roller_wait_span(
+	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
+{
+	bool is_gpu = roller->line.rules.is_gpu;
+	struct store_record span = *record;
+
+	if (line_kind_of(record->what, is_gpu, roller->line.rules.has_samples) == LINE_KIND_COUNT ||
+		record->end_ns <= record->begin_ns)
+		return true;
+	if (roller_is_late(roller, record))
+		roller_tear(roller, record->begin_ns, record->end_ns);
+	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
+		!roller->is_switches_said)
+		roller_note_switches(roller);
+	span.flags = (uint32_t)line_state_of(record->what, is_gpu);
+	if (record->what == STORE_OP_COPY && is_gpu && record->attributes) {
+		struct store_slice text = store_texts_at(texts, record->attributes);
+
+		span.flags = (uint32_t)line_copy_state((const char *)text.bytes, text.size);
+	}
+	return queue_add(&roller->spans, &span);
+}

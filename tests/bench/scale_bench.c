@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scale_bench.c - what questions cost as records and streams grow: a curve that is to stay flat, and the scan
+ * of everything beside it. Each question is asked by a process of its own, which opens the run: first with
+ * the file out of memory (cold: seconds with the opening, MB read from the disk), then again and again
+ * (warm). Prints TSV; `naive` columns are the same without rollups, left out where that would read more than
+ * NAIVE_RECORDS.
+ *
+ *   scale_bench [-k] STREAMS:RECORDS ...      runs in $TMPDIR; -k keeps them
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/simulate.h"
+#include "timeline/run_find.h"
+#include "timeline/tile.h"
+#include "timeline/window.h"
+
+#define ROUNDS 5
+#define COLUMNS 200
+#define ROWS 50u
+#define NAIVE_RECORDS 200000000u
+
+struct asked {
+	double cold_s, warm_s, cpu_s; /* cpu: of the fastest warm round's process time */
+	uint64_t read_bytes, peak_bytes, answer;
+};
+
+static char path[4096];
+
+static int check(int code, const struct error *error)
+{
+	if (code < 0)
+		_exit(error_report(error, "scale_bench"));
+	return code;
+}
+
+static double seconds(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint32_t *all_streams(const struct run *run, uint32_t *count)
+{
+	uint32_t *streams;
+
+	*count = run_stream_count(run);
+	streams = calloc((size_t)*count + 1, sizeof *streams);
+	if (!streams)
+		_exit(5);
+	for (uint32_t i = 0; i < *count; i++)
+		streams[i] = i;
+	return streams;
+}
+
+static uint64_t at(const struct run *run, double share)
+{
+	return run_begin_ns(run) + (uint64_t)(share * (double)(run_end_ns(run) - run_begin_ns(run)));
+}
+
+/* ---- questions: each gives a number that tells its answer from others ---- */
+
+static uint64_t ask_list(struct run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < run_stream_count(run); i++)
+		sum += strlen(run_stream(run, i)->text) + run_stream(run, i)->s.count[STORE_SAMPLES];
+	return sum;
+}
+
+static uint64_t weights(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct window_weight *rows;
+	struct window *window;
+	struct error error = {0};
+	uint32_t count, *streams = all_streams(run, &count);
+	uint64_t sum = 0;
+	size_t found;
+
+	check(window_new(&window, run, &error), &error);
+	check(window_add_weights(window, streams, count < most ? count : most, begin_ns, end_ns, &error),
+		&error);
+	rows = window_weights(window, &found);
+	for (size_t i = 0; i < found; i++)
+		sum += (rows[i].weight ^ rows[i].samples << 40) * (rows[i].context + 1);
+	window_free(window);
+	free(streams);
+	return sum;
+}
+
+static uint64_t times(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct window_time *rows;
+	struct window *window;
+	struct error error = {0};
+	uint32_t count, *streams = all_streams(run, &count);
+	uint64_t sum = 0;
+	size_t found;
+
+	check(window_new(&window, run, &error), &error);
+	check(window_add_times(window, streams, count < most ? count : most, begin_ns, end_ns, &error),
+		&error);
+	rows = window_times(window, &found);
+	for (size_t i = 0; i < found; i++)
+		sum += (rows[i].time_ns ^ rows[i].records << 40) * (rows[i].context + 1);
+	window_free(window);
+	free(streams);
+	return sum;
+}
+
+static uint64_t ask_profile(struct run *run)
+{
+	return weights(run, UINT32_MAX, 0, STORE_OPEN_NS);
+}
+
+static uint64_t ask_profile_one(struct run *run)
+{
+	return weights(run, 1, at(run, 0.111), at(run, 0.8612));
+}
+
+static uint64_t ask_statistics(struct run *run)
+{
+	return times(run, UINT32_MAX, run_begin_ns(run), run_end_ns(run));
+}
+
+static uint64_t ask_statistics_part(struct run *run)
+{
+	return times(run, UINT32_MAX, at(run, 0.111), at(run, 0.8612));
+}
+
+static uint64_t ask_statistics_one(struct run *run)
+{
+	return times(run, 1, at(run, 0.111), at(run, 0.8612));
+}
+
+/* Aligned: tiles of one size, one per column; none is known before. */
+static uint64_t frame(struct run *run, double from, double to)
+{
+	uint64_t length_ns = at(run, to) - at(run, from), sum = 0;
+	struct tile out[COLUMNS];
+	struct tiles *tiles;
+	struct error error = {0};
+	unsigned shift = 0;
+
+	while ((uint64_t)COLUMNS << (shift + 1) <= length_ns)
+		shift++;
+	check(tiles_new(&tiles, run, (size_t)1 << 30, &error), &error);
+	for (uint32_t i = 0; i < run_stream_count(run) && i < ROWS; i++) {
+		check(tiles_row(tiles, i, shift, at(run, from) >> shift, COLUMNS, out, &error), &error);
+		for (int c = 0; c < COLUMNS; c++)
+			for (uint32_t e = 0; e < out[c].count; e++)
+				sum += (out[c].entries[e].time_ns + e) * (out[c].entries[e].context + 1);
+	}
+	tiles_free(tiles);
+	return sum;
+}
+
+static uint64_t ask_frame(struct run *run)
+{
+	return frame(run, 0, 1);
+}
+
+static uint64_t ask_frame_tenth(struct run *run)
+{
+	return frame(run, 0.42, 0.52);
+}
+
+static const struct {
+	const char *name;
+	uint64_t (*ask)(struct run *run);
+} questions[] = {
+	{"open and list", ask_list},
+	{"profile, all, whole", ask_profile},
+	{"profile, 1 stream, 75 %", ask_profile_one},
+	{"statistics, all, whole", ask_statistics},
+	{"statistics, all, 75 %", ask_statistics_part},
+	{"statistics, 1 stream, 75 %", ask_statistics_one},
+	{"frame 50 x 200, whole", ask_frame},
+	{"frame 50 x 200, a tenth", ask_frame_tenth},
+};
+
+/* ---- asking ---- */
+
+static void forget_file(const char *store)
+{
+	int fd = open(store, O_RDONLY);
+
+	if (fd < 0)
+		return;
+	fdatasync(fd);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	close(fd);
+}
+
+/* Drops the run's stores from the page cache. */
+static void forget(void)
+{
+	struct error error = {0};
+	char **names, store[8192];
+	size_t count;
+
+	check(run_find_stores(path, &names, &count, &error), &error);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(store, sizeof store, "%s/%s", path, names[i]);
+		forget_file(store);
+	}
+	run_find_free(names, count);
+}
+
+static uint64_t read_so_far(void)
+{
+	FILE *io = fopen("/proc/self/io", "r");
+	unsigned long long bytes = 0;
+	char line[128];
+
+	while (io && fgets(line, sizeof line, io))
+		sscanf(line, "read_bytes: %llu", &bytes);
+	if (io)
+		fclose(io);
+	return bytes;
+}
+
+static void ask(struct asked *asked, uint64_t (*question)(struct run *run), bool is_naive)
+{
+	struct run_options options = {.no_cache = true, .no_rollups = is_naive};
+	struct rusage usage;
+	struct error error = {0};
+	struct run *run;
+	double begin = seconds(CLOCK_MONOTONIC);
+
+	check(run_open(&run, path, &options, &error), &error);
+	asked->answer = question(run);
+	asked->cold_s = seconds(CLOCK_MONOTONIC) - begin;
+	asked->read_bytes = read_so_far();
+	asked->warm_s = asked->cpu_s = 1e9;
+	for (int round = 0; round < (is_naive ? 1 : ROUNDS); round++) {
+		double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), took;
+
+		begin = seconds(CLOCK_MONOTONIC);
+		if (question == ask_list) { /* opening is the question */
+			run_close(run);
+			check(run_open(&run, path, &options, &error), &error);
+		}
+		question(run);
+		took = seconds(CLOCK_MONOTONIC) - begin;
+		cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		asked->warm_s = took < asked->warm_s ? took : asked->warm_s;
+		asked->cpu_s = cpu < asked->cpu_s ? cpu : asked->cpu_s;
+	}
+	getrusage(RUSAGE_SELF, &usage);
+	asked->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	run_close(run);
+}
+
+static struct asked ask_apart(uint64_t (*question)(struct run *run), bool is_naive)
+{
+	struct asked asked = {0};
+	int ends[2], status;
+	pid_t child;
+
+	forget();
+	if (pipe(ends) || (child = fork()) < 0)
+		exit(5);
+	if (!child) {
+		ask(&asked, question, is_naive);
+		_exit(write(ends[1], &asked, sizeof asked) == sizeof asked ? 0 : 5);
+	}
+	close(ends[1]);
+	if (read(ends[0], &asked, sizeof asked) != sizeof asked)
+		exit(5);
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	return asked;
+}
+
+static void print(const char *name, uint32_t streams, uint64_t records, bool with_naive,
+	uint64_t (*question)(struct run *run))
+{
+	struct asked rolled = ask_apart(question, false), naive;
+
+	printf("%s\t%u\t%llu\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f", name, streams, (unsigned long long)records,
+		rolled.warm_s * 1e3, rolled.cpu_s * 1e3, rolled.cold_s * 1e3, (double)rolled.read_bytes / 1e6,
+		(double)rolled.peak_bytes / 1e6);
+	if (with_naive) {
+		naive = ask_apart(question, true);
+		printf("\t%.2f\t%.1f\t%.1f\t%.1f\t%s", naive.warm_s * 1e3, naive.cold_s * 1e3,
+			(double)naive.read_bytes / 1e6, (double)naive.peak_bytes / 1e6,
+			naive.answer == rolled.answer ? "same" : "DIFFERENT");
+	}
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* ---- runs ---- */
+
+static void make(uint32_t streams, uint64_t records)
+{
+	struct simulate_options options = {
+		.run = path, .shape = "cpu", .streams = streams, .records = records, .seed = 1};
+	double begin = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	struct error error = {0};
+	struct run *run;
+	uint64_t bytes;
+
+	check(simulate_run(&options, &error), &error);
+	begin = seconds(CLOCK_MONOTONIC) - begin;
+	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	check(run_open(&run, path, &(struct run_options){.no_cache = true}, &error), &error);
+	bytes = run_bytes(run);
+	run_close(run);
+	printf("# %u streams, %llu records made in %.1f s, %.1f s of CPU (%.2f M records/s per core, making "
+	       "them "
+	       "up included), %.2f bytes/record\n",
+		streams, (unsigned long long)records, begin, cpu, (double)records / cpu / 1e6,
+		(double)bytes / (double)records);
+	fflush(stdout);
+}
+
+/* In a process of its own: the memory that it takes is not the reader's. */
+static void make_apart(uint32_t streams, uint64_t records)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (!child) {
+		make(streams, records);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0 || status)
+		exit(5);
+}
+
+static int bench(const char *what, bool is_kept)
+{
+	char *end, command[4200];
+	uint32_t streams = (uint32_t)strtoul(what, &end, 10);
+	uint64_t records = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
+	const char *place = getenv("TMPDIR");
+
+	if (*end || !streams || !records) {
+		fprintf(stderr, "scale_bench: '%s' is not STREAMS:RECORDS\n", what);
+		return 2;
+	}
+	snprintf(path, sizeof path, "%s/hpct-scale-%u-%llu-%d.hpct", place ? place : "/tmp", streams,
+		(unsigned long long)records, (int)getpid());
+	make_apart(streams, records);
+	for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
+		print(questions[q].name, streams, records, records <= NAIVE_RECORDS, questions[q].ask);
+	snprintf(command, sizeof command, "rm -rf '%s'", path);
+	return is_kept || !system(command) ? 0 : 5;
+}
+
+int main(int argc, char **argv)
+{
+	bool is_kept = argc > 1 && strcmp(argv[1], "-k") == 0;
+	int code = 0;
+
+	puts("what\tstreams\trecords\twarm_ms\twarm_cpu_ms\tcold_ms\tcold_read_mb\tpeak_mb\tnaive_warm_ms\t"
+	     "naive_cold_ms\tnaive_read_mb\tnaive_peak_mb\tanswer");
+	fflush(stdout);
+	for (int i = 1 + is_kept; i < argc && !code; i++)
+		code = bench(argv[i], is_kept);
+	return code;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_bench.c - what pictures and keys of the view cost on a run, without a terminal: 50 rows and 272
+ * columns hold 200 cells a row. Prints TSV: what, how often, p50, p99 and longest, in ms.
+ *
+ *   view_bench RUN [ROUNDS]
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tui/session.h"
+
+#define ROWS 50
+#define COLUMNS 272
+#define SAMPLES 4096
+
+struct bench {
+	struct run *run;
+	struct session *session;
+	struct grid grid;
+};
+
+struct times {
+	double ms[SAMPLES];
+	size_t count;
+};
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void die(const struct error *error)
+{
+	fprintf(stderr, "view_bench: %s\n", error->text);
+	exit(1);
+}
+
+static int compare_ms(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void add(struct times *times, double ms)
+{
+	if (times->count < SAMPLES)
+		times->ms[times->count++] = ms;
+}
+
+static void report(const char *what, struct times *times)
+{
+	size_t count = times->count;
+
+	if (!count)
+		return;
+	qsort(times->ms, count, sizeof(times->ms[0]), compare_ms);
+	printf("%s\t%zu\t%.1f\t%.1f\t%.1f\n", what, count, times->ms[count / 2], times->ms[count * 99 / 100],
+		times->ms[count - 1]);
+	fflush(stdout);
+	times->count = 0;
+}
+
+/* As the terminal does: 50 ms of reading, then a picture; until all rows are read if it `is_whole`. */
+static double draw(struct bench *bench, bool is_whole)
+{
+	double begin_ms = now_ms();
+	struct error error;
+
+	do
+		if (session_draw(bench->session, &bench->grid, 50, &error))
+			die(&error);
+	while (is_whole && bench->session->is_unread);
+	return now_ms() - begin_ms;
+}
+
+static double press(struct bench *bench, const char *key, bool is_whole)
+{
+	double begin_ms = now_ms();
+	uint32_t code;
+	size_t size;
+
+	for (; (size = keys_parse(key, &code)) > 0; key += size) {
+		session_key(bench->session, code);
+		draw(bench, is_whole);
+	}
+	return now_ms() - begin_ms;
+}
+
+/* The first picture as a terminal gets it: what 50 ms of reading give. */
+static void open_view(struct bench *bench, const char *path, struct times *opened, struct times *whole)
+{
+	struct run_options options = {.no_cache = true};
+	struct session_looks looks = {.colours = 256, .is_single = true};
+	double begin_ms = now_ms();
+	struct error error;
+
+	if (run_open(&bench->run, path, &options, &error) ||
+		session_open(&bench->session, bench->run, NULL, looks, &error) ||
+		session_draw(bench->session, &bench->grid, 50, &error))
+		die(&error);
+	add(opened, now_ms() - begin_ms);
+	draw(bench, true);
+	add(whole, now_ms() - begin_ms);
+}
+
+static void close_view(struct bench *bench)
+{
+	session_close(bench->session);
+	run_close(bench->run);
+}
+
+/* Each key once to its first picture, then to the complete one. */
+static void each(struct bench *bench, const char *what, const char *before, const char *keys, int rounds)
+{
+	static struct times seen, whole;
+	char title[96];
+
+	press(bench, before, true);
+	for (int i = 0; i < rounds; i++) {
+		char key[2] = {keys[(size_t)i % strlen(keys)], '\0'};
+		double ms = press(bench, key, false);
+		add(&seen, ms);
+		add(&whole, ms + (bench->session->is_unread ? draw(bench, true) : 0));
+	}
+	snprintf(title, sizeof(title), "%s: key to screen", what);
+	report(title, &seen);
+	snprintf(title, sizeof(title), "%s: key to complete picture", what);
+	report(title, &whole);
+}
+
+/* What is beside the rows: done while nobody types. */
+static void rest(struct bench *bench)
+{
+	while (session_is_refining(bench->session))
+		session_refine(bench->session, 1000);
+}
+
+int main(int argc, char **argv)
+{
+	static struct times opened, whole, again;
+	int rounds = argc > 2 ? atoi(argv[2]) : 5;
+	struct bench bench = {0};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	if (argc < 2 || grid_init(&bench.grid, ROWS, COLUMNS, false)) {
+		fprintf(stderr, "usage: view_bench RUN [ROUNDS]\n");
+		return 2;
+	}
+	printf("what\tcount\tp50_ms\tp99_ms\tmax_ms\n");
+	for (int i = 0; i < rounds; i++) {
+		if (i)
+			close_view(&bench);
+		open_view(&bench, argv[1], &opened, &whole);
+	}
+	report("first screen: open, 50 ms of reading, draw", &opened);
+	report("full span, complete, tiles new", &whole);
+	for (int i = 0; i < rounds; i++) {
+		frame_renew(&bench.session->frame, &(struct error){0});
+		add(&again, draw(&bench, true));
+	}
+	report("full span, complete, tiles there", &again);
+	rest(&bench);
+	each(&bench, "cursor, whole run", "", "lljlkhLH", 8 * rounds);
+	each(&bench, "depth, whole run", "", "Ee", 2 * rounds);
+	each(&bench, "zoom in, from the whole run", "g50%<Enter>", "w", 12);
+	each(&bench, "zoom out and in", "", "sw", 4 * rounds);
+	each(&bench, "pan by a quarter", "", "ddad", 8 * rounds);
+	each(&bench, "cursor, zoomed", "", "lljlkhLH", 8 * rounds);
+	each(&bench, "zoom in, to the records", "", "w", 12);
+	each(&bench, "pan by a quarter there", "", "ddad", 8 * rounds);
+	close_view(&bench);
+	return 0;
+}

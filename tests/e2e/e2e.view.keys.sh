@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A recorded run in tmux by keys: what each view shows, with its colours; other terminals, locales and NO_COLOR; and the
+# terminal as it was after Ctrl-C, kill and a hang-up in every view.
+. "$(dirname -- "$0")/expect.sh"
+need tmux
+hpct-record -o view.hpct -- "$samples/phases" 0.3 >/dev/null || fail "no run"
+server="hpct-keys-$$"
+tm() { tmux -L "$server" "$@"; }
+trap 'tm kill-server 2>/dev/null; finish' EXIT
+tm -f /dev/null new-session -d -s v -x 110 -y 34 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
+	skip "tmux does not start here"
+shows() { # TEXT : waits until the pane shows it
+	local _
+	for _ in $(seq 200); do
+		tm capture-pane -p -t v >pane 2>/dev/null
+		grep -qF -- "$1" pane && return
+		sleep 0.05
+	done
+	return 1
+}
+type_line() { tm send-keys -t v "$1" Enter; }
+settings() { # FILE : what the terminal is set to
+	rm -f "$1"
+	type_line "stty -a >$1.new; mv $1.new $1"
+	for _ in $(seq 100); do [ -s "$1" ] && return; sleep 0.05; done
+}
+open_view() { # COMMAND
+	type_line "clear; $1"
+	check "$1 opens: $(head -n 3 pane)" shows 'worker 4'
+}
+shows 'ready>' || skip "no shell in tmux"
+type_line "cd $work"
+settings before
+
+# Views by their keys, and that work is a block of colour while states are not.
+open_view 'TERM=screen-256color hpct-view view.hpct --depth 1'
+while IFS='|' read -r keys text; do
+	tm send-keys -t v "$keys"
+	check "'$keys' shows '$text'" shows "$text"
+done <<'END'
+1|1 Statistics  
+2|[2 Blame]
+3|[3 Summary]
+4|[4 Depth]
+6|6 Profile
+b|[bottom-up]
+q|Statistics
+8|[8 Info]
+Y|hpct stats
+END
+tm capture-pane -e -p -t v >coloured
+check "colours of the 256" grep -q $'\e\[[0-9;]*[34]8;5;' coloured
+tm send-keys -t v q
+shows 'ready>'
+for case in 'NO_COLOR=1 TERM=screen-256color|C.UTF-8' 'TERM=vt100|C' 'TERM=screen|C.UTF-8'; do
+	open_view "env ${case%|*} LC_ALL=${case#*|} hpct-view view.hpct --depth 1"
+	tm capture-pane -e -p -t v >coloured
+	case $case in
+	TERM=screen\|*) check "eight colours" grep -qE $'\e\[[0-9;]*4[0-7]m' coloured ;;
+	*) check "$case: no colour: $(grep -oE $'\e\[[0-9;]*[34][0-9][0-9;]*m' coloured | head -n 2 | cat -v)" \
+		[ "$(grep -cE $'\e\[([0-9]+;)*[34][0-8](;|m)' coloured)" -eq 0 ] ;;
+	esac
+	[ "${case#*|}" != C ] || check "ASCII alone" [ "$(LC_ALL=C tr -d '\000-\177' <coloured | wc -c)" -eq 0 ]
+	tm send-keys -t v q
+	shows 'ready>'
+done
+
+# However it ends, in whichever view.
+for view in '' 2 3 4 6 6G 8 '?' ':tim' /sol; do
+	for signal in INT TERM HUP SEGV; do
+		[ "$signal" = INT ] || [ -z "$view" ] || [ "$signal$view" = SEGV6 ] || continue
+		open_view "hpct-view view.hpct --depth 1"
+		[ -z "$view" ] || tm send-keys -t v "$view"
+		sleep 0.1
+		pid=$(pgrep -P "$(tm list-panes -t v -F '#{pane_pid}')" hpct-view)
+		if [ "$signal" = INT ]; then tm send-keys -t v C-c; else kill "-$signal" "$pid"; fi
+		for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+		settings after
+		same_file "terminal after $signal in view '$view'" before after
+		check "tmux is alive" tm has-session -t v
+	done
+done
+
+# Work that looks at nothing is ended too, and the terminal is given back: the view stopped is such work.
+open_view "hpct-view view.hpct --depth 1"
+pid=$(pgrep -P "$(tm list-panes -t v -F '#{pane_pid}')" hpct-view)
+kill -INT "$pid" && kill -INT "$pid"
+for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+settings after
+same_file "terminal after two signals" before after
+tm capture-pane -p -t v >pane
+check "the shell's own screen is back" grep -q 'ready>' pane

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * fuzz timeline_dwarf_package - hostile .dwp files: whatever the index says, what is shown lies in the file,
+ * and nothing stays behind. Ids are those at the places of the index where tables begin.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "timeline/dwarf_package.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int file = memfd_create("fuzz", MFD_CLOEXEC);
+	struct dwarf_package *package;
+	char path[64];
+
+	if (file < 0 || write(file, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+	package = dwarf_package_open(path);
+	for (size_t at = 0; package && at + 8 <= size && at < 65536; at += 8) {
+		uint64_t id;
+
+		memcpy(&id, data + at, sizeof id);
+		dwarf_package_show(package, id, at % 16 ? "a/b/c.dwo" : "c.dwo");
+		dwarf_package_hide(package);
+	}
+	dwarf_package_close(package);
+	close(file);
+	return 0;
+}

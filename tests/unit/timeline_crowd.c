@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_crowd.c - what the sums of all streams' lines answer against a walk over every stream: random
+ * streams that come and go, are switched out, wait, lose, and tell some things late, recorded in commits
+ * behind their watermarks. And that the sums are there: a writer that made none would pass the rest.
+ */
+#include "tests/unit/timeline_small_run.h"
+
+#include "store/crowd.h"
+#include "store/reader_state.h"
+#include "timeline/crowd_sum.h"
+#include "timeline/line_check.h"
+#include "timeline/run_parts.h"
+#include "timeline/window.h"
+
+#define ROUNDS 6
+#define STREAMS 18u
+#define STEPS 12
+#define STEP_RECORDS 300
+#define CONTEXTS 12u
+#define WINDOWS 12
+#define PERIOD_NS 1000000u
+
+struct made {
+	struct small_run small;
+	uint32_t contexts[CONTEXTS];
+	uint64_t begin_ns, now_ns[STREAMS], born_ns[STREAMS];
+	bool is_gpu[STREAMS], has_switches[STREAMS];
+	unsigned late_chance; /* 0: never */
+};
+
+static void begin_stream(struct made *made, uint32_t stream)
+{
+	uint64_t begin_ns = made->begin_ns + small_below(3) * small_below(400000000);
+
+	made->is_gpu[stream] = stream % 7 == 3;
+	made->has_switches[stream] = small_below(2);
+	made->now_ns[stream] = made->born_ns[stream] = begin_ns;
+	if (made->is_gpu[stream])
+		small_gpu(made->small.writer, stream, begin_ns, STORE_OPEN_NS);
+	else
+		small_cpu(made->small.writer, stream, begin_ns, STORE_OPEN_NS);
+}
+
+static void monitored(struct made *made, uint32_t stream, uint64_t end_ns)
+{
+	small_span(made->small.writer, stream, made->born_ns[stream], end_ns, STORE_OP_MONITORED, 0,
+		made->has_switches[stream] ? "metric=CPUTIME,period_ns=1000000,switches=1"
+					   : "metric=CPUTIME,period_ns=1000000");
+}
+
+static uint32_t draw_context(const struct made *made)
+{
+	return made->contexts[small_below(small_below(3) ? 3 : CONTEXTS)];
+}
+
+static void late(struct made *made, uint32_t stream, uint64_t now_ns)
+{
+	uint64_t at_ns = now_ns - small_below(now_ns - made->born_ns[stream] + 1) / (1 + small_below(50));
+
+	if (small_below(2))
+		small_sample(made->small.writer, stream, at_ns, draw_context(made), 0, PERIOD_NS);
+	else
+		small_span(made->small.writer, stream, at_ns, at_ns + 1 + small_below(5 * PERIOD_NS),
+			STORE_OP_LOST, 0, "");
+}
+
+static void go_on(struct made *made, uint32_t stream)
+{
+	static const uint32_t cpu[] = {STORE_OP_BLOCKED, STORE_OP_RUNNABLE, STORE_OP_SYNC, STORE_OP_LOST};
+	static const uint32_t gpu[] = {STORE_OP_KERNEL, STORE_OP_COPY, STORE_OP_SET, STORE_OP_SYNC};
+	struct store_writer *writer = made->small.writer;
+	uint64_t t = made->now_ns[stream];
+	struct store_stream *properties;
+
+	for (int i = 0; i < STEP_RECORDS; i++, t += 1 + small_below(2 * PERIOD_NS)) {
+		if (made->is_gpu[stream]) {
+			small_span(writer, stream, t, t + small_below(2 * PERIOD_NS), gpu[small_below(4)],
+				draw_context(made), "");
+			continue;
+		}
+		small_sample(writer, stream, t, draw_context(made), 0, PERIOD_NS);
+		if (made->has_switches[stream] && !small_below(4))
+			small_span(writer, stream, t + small_below(PERIOD_NS), t + small_below(3 * PERIOD_NS),
+				cpu[small_below(small_below(9) ? 3 : 4)], 0, "");
+		if (made->late_chance && !small_below(made->late_chance))
+			late(made, stream, t);
+	}
+	made->now_ns[stream] = t;
+	properties = store_writer_stream_edit(writer, stream);
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		properties->complete_ns[track] = t - small_below(4) * PERIOD_NS;
+}
+
+static void make(struct made *made, bool is_late)
+{
+	*made = (struct made){.late_chance = is_late ? 4000 : 0};
+	small_begin(&made->small);
+	store_writer_metric(made->small.writer, "CPUTIME", "ns", false);
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		made->contexts[i] = small_path(made->small.writer, (char[]){(char)('a' + i), '\0'});
+	made->begin_ns = small_below((uint64_t)1 << (30 + small_below(20)));
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		begin_stream(made, stream);
+		monitored(made, stream, STORE_OPEN_NS);
+	}
+	for (int step = 0; step < STEPS; step++) {
+		for (uint32_t stream = 0; stream < STREAMS; stream++)
+			if (small_below(8))
+				go_on(made, stream);
+		if (small_below(2))
+			small_commit(&made->small);
+	}
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		struct store_record span = {.begin_ns = made->born_ns[stream],
+			.end_ns = made->now_ns[stream] + small_below(3) * PERIOD_NS + 1,
+			.what = STORE_OP_MONITORED,
+			.attributes = small_text(made->small.writer,
+				made->has_switches[stream] ? "metric=CPUTIME,period_ns=1000000,switches=1"
+							   : "metric=CPUTIME,period_ns=1000000")};
+
+		store_writer_stream_edit(made->small.writer, stream)->end_ns = span.end_ns;
+		store_writer_span_close(
+			made->small.writer, stream, span.begin_ns << 8 | STORE_OP_MONITORED, &span);
+	}
+	small_ready(&made->small);
+}
+
+/* ---- asking ---- */
+
+static int compare_times(const void *x, const void *y)
+{
+	const struct window_time *a = x, *b = y;
+
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	if (a->op != b->op)
+		return a->op < b->op ? -1 : 1;
+	return (a->state > b->state) - (a->state < b->state);
+}
+
+static struct window_time *ask(struct run *run, uint64_t begin_ns, uint64_t end_ns, size_t *count)
+{
+	const struct window_time *rows;
+	struct window_time *copy;
+	struct window *window;
+	struct error error = {0};
+	uint32_t streams[STREAMS];
+
+	for (uint32_t i = 0; i < STREAMS; i++)
+		streams[i] = i;
+	if (window_new(&window, run, &error) ||
+		window_add_times(window, streams, STREAMS, begin_ns, end_ns, &error))
+		fail_msg("%s", error.text);
+	rows = window_times(window, count);
+	copy = calloc(*count + 1, sizeof *copy);
+	assert_non_null(copy);
+	if (*count)
+		memcpy(copy, rows, *count * sizeof *copy);
+	qsort(copy, *count, sizeof *copy, compare_times);
+	window_free(window);
+	return copy;
+}
+
+static void check_window(struct run *rolled, struct run *naive, uint64_t begin_ns, uint64_t end_ns)
+{
+	size_t counts[2];
+	struct window_time *rows[2] = {
+		ask(rolled, begin_ns, end_ns, &counts[0]), ask(naive, begin_ns, end_ns, &counts[1])};
+
+	for (size_t i = 0; i < counts[0] && i < counts[1]; i++) {
+		const struct window_time *a = &rows[0][i], *b = &rows[1][i];
+
+		if (compare_times(a, b) || a->time_ns != b->time_ns || a->records != b->records)
+			fail_msg("%" PRIu64 "..%" PRIu64 ": context %u state %d op %u: %" PRIu64
+				 " ns in %" PRIu64 " records, not context %u state %d op %u: %" PRIu64
+				 " ns in %" PRIu64,
+				begin_ns, end_ns, a->context, (int)a->state, a->op, a->time_ns, a->records,
+				b->context, (int)b->state, b->op, b->time_ns, b->records);
+	}
+	assert_int_equal(counts[0], counts[1]);
+	free(rows[0]);
+	free(rows[1]);
+}
+
+static int count_piece(void *own, const struct extent *extent, struct error *error)
+{
+	(void)own, (void)extent, (void)error;
+	return 0;
+}
+
+static int count_sum(
+	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
+{
+	(void)own, (void)key, (void)time_ns, (void)records, (void)error;
+	return 0;
+}
+
+/* Were there buckets enough to answer without all streams? */
+static unsigned is_answered(struct run *run, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct line_sink sink = {.piece = count_piece, .sum = count_sum};
+	struct error error = {0};
+	uint32_t streams[STREAMS];
+
+	for (uint32_t i = 0; i < STREAMS; i++)
+		streams[i] = i;
+	return crowd_sum(run, streams, STREAMS, begin_ns, end_ns, &sink, &error) == 1;
+}
+
+static unsigned check_made(const struct made *made)
+{
+	const struct run_options no_rollups = {.no_rollups = true};
+	struct run *naive, *rolled = made->small.run;
+	struct error error = {0};
+	uint64_t begin_ns = run_begin_ns(rolled), length_ns = run_end_ns(rolled) - begin_ns, rollups;
+	unsigned answered = 0;
+
+	if (run_open(&naive, made->small.path, &no_rollups, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(run_stream_count(rolled), STREAMS);
+	for (int i = 0; i < WINDOWS; i++) {
+		uint64_t a = begin_ns + small_below(length_ns / 4), b = begin_ns + length_ns;
+
+		if (small_below(4))
+			b -= small_below(length_ns / 4);
+		else if (small_below(2))
+			b += small_below(length_ns);
+		if (!small_below(4))
+			a = begin_ns - small_below(begin_ns / 2 + 1);
+		if (i == 0)
+			a = 0, b = STORE_OPEN_NS;
+		if (i == 1)
+			a = begin_ns, b = begin_ns + length_ns;
+		check_window(rolled, naive, a, b);
+		answered += is_answered(rolled, a, b);
+	}
+	if (line_check(rolled, &rollups, &error))
+		fail_msg("%s", error.text);
+	run_close(naive);
+	return answered;
+}
+
+static unsigned try(bool is_late)
+{
+	unsigned answered = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct made made;
+
+		make(&made, is_late);
+		answered += check_made(&made);
+		small_end(&made.small);
+	}
+	printf("%u of %d windows answered by all streams' sums\n", answered, ROUNDS * WINDOWS);
+	return answered;
+}
+
+static void test_in_order(void **state)
+{
+	(void)state;
+	small_seed("in order");
+	assert_true(try(false) > ROUNDS * WINDOWS / 2);
+}
+
+/* What late records spoil is asked of the streams, what they do not spoil is not. */
+static void test_late(void **state)
+{
+	(void)state;
+	small_seed("late");
+	try(true);
+}
+
+/* ---- lies that checksums do not tell ---- */
+
+static void overwrite(const char *path, struct store_slice old, const struct store_bytes *new)
+{
+	FILE *file = fopen(path, "r+b");
+	struct stat stat;
+	uint8_t *bytes, *at;
+
+	assert_non_null(file);
+	assert_int_equal(fstat(fileno(file), &stat), 0);
+	bytes = malloc((size_t)stat.st_size);
+	assert_true(bytes && fread(bytes, 1, (size_t)stat.st_size, file) == (size_t)stat.st_size);
+	for (at = bytes; (at = memmem(at, (size_t)stat.st_size - (size_t)(at - bytes), old.bytes, old.size));)
+		memcpy(at, new->data, new->size);
+	rewind(file);
+	assert_true(fwrite(bytes, 1, (size_t)stat.st_size, file) == (size_t)stat.st_size);
+	fclose(file);
+	free(bytes);
+}
+
+/* The bucket with one sample more or less, sealed anew; empty where that takes another size. */
+static struct store_bytes lie(struct store_reader *reader, const struct store_key_roll *key,
+	const struct store_crowd_head *head, size_t size)
+{
+	struct store_bytes bytes = {0};
+	const struct store_sums *read;
+	struct store_sums sums = {0};
+	struct error error = {0};
+	uint8_t key_bytes[STORE_KEY_ROLL_BYTES];
+
+	if (store_crowd_read(reader, key->begin_ns, key->shift, &read, &error) != 1 || !read->count)
+		return bytes;
+	for (uint32_t i = 0; i < read->count; i++)
+		store_sums_push(&sums, &read->entries[i]);
+	sums.entries[small_below(sums.count)].samples ^= 1;
+	store_bytes_begin_sealed(&bytes);
+	if (key->shift == STORE_SHIFT_MAX) {
+		store_bytes_put_varint(&bytes, head->streams);
+		store_bytes_put_varint(&bytes, head->begin_ns);
+		store_bytes_put_varint(&bytes, head->end_ns);
+		store_bytes_put_varint(&bytes, head->shift);
+		store_bytes_put_varint(&bytes, 1);
+	}
+	store_sums_put(&sums, &bytes);
+	store_key_roll_put(key_bytes, key);
+	store_bytes_seal(&bytes, key_bytes, sizeof key_bytes);
+	if (bytes.size != size)
+		store_bytes_fini(&bytes);
+	store_sums_fini(&sums);
+	return bytes;
+}
+
+/* False: nothing of that size could be changed. */
+static bool check_lie(const struct made *made, unsigned shift)
+{
+	struct store_reader *reader = made->small.run->parts[0].reader;
+	struct store_crowd_head head;
+	struct store_key_roll key = {.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD};
+	struct store_slice value;
+	struct store_bytes bytes;
+	struct error error = {0};
+	uint8_t key_bytes[STORE_KEY_ROLL_BYTES], *old;
+	char path[128];
+	struct run *run;
+	uint64_t rollups;
+
+	if (store_crowd_head(reader, &head, &error) != 1)
+		return false;
+	key.shift = (uint8_t)(shift ? shift : head.shift);
+	if (!shift)
+		key.begin_ns = store_bucket_of(head.begin_ns / 2 + head.end_ns / 2, head.shift);
+	store_key_roll_put(key_bytes, &key);
+	if (store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key_bytes,
+		    sizeof key_bytes, &value, &error) != 1)
+		return false;
+	bytes = lie(reader, &key, &head, value.size);
+	for (int tries = 0; !bytes.size && tries < 40; tries++)
+		bytes = lie(reader, &key, &head, value.size);
+	if (!bytes.size)
+		return false;
+	old = malloc(value.size);
+	memcpy(old, value.bytes, value.size);
+	snprintf(path, sizeof path, "%s/node-1.mdb", made->small.path);
+	overwrite(path, (struct store_slice){old, value.size}, &bytes);
+	free(old);
+	store_bytes_fini(&bytes);
+	if (run_open(&run, made->small.path, NULL, &error))
+		fail_msg("%s", error.text);
+	/* The seal is right: the store itself finds nothing. */
+	if (store_reader_check(run->parts[0].reader, &error))
+		fail_msg("%s", error.text);
+	assert_int_equal(line_check(run, &rollups, &error), -ERROR_RUN);
+	assert_non_null(strstr(error.text, "are not what their records say"));
+	run_close(run);
+	return true;
+}
+
+static void test_lie(void **state)
+{
+	unsigned lies[2] = {0, 0};
+
+	(void)state;
+	small_seed("lie");
+	for (int round = 0; round < 2 * ROUNDS; round++) {
+		struct made made;
+
+		make(&made, false);
+		lies[round % 2] += check_lie(&made, round % 2 ? STORE_SHIFT_MAX : 0);
+		small_end(&made.small);
+	}
+	printf("%u buckets and %u heads told a lie\n", lies[0], lies[1]);
+	assert_true(lies[0] && lies[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_order), cmocka_unit_test(test_late), cmocka_unit_test(test_lie)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

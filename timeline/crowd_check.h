@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crowd_check.h - are the sums of all streams' lines (store/crowd.h) what the lines say? A part of hpct-info
+ * --check.
+ */
+#ifndef TIMELINE_CROWD_CHECK_H
+#define TIMELINE_CROWD_CHECK_H
+
+#include "timeline/run.h"
+
+/* Walks every stream's line once, and compares. Adds to *rollups how many sums there were. ERROR_RUN: some
+ * differ. */
+int crowd_check(struct run *run, uint64_t *rollups, struct error *error);
+
+#endif

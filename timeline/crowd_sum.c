@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crowd_sum.c - see crowd_sum.h. First the window is laid out in buckets and gaps, then they are given. */
+#include "timeline/crowd_sum.h"
+
+#include <stdlib.h>
+
+#include "store/crowd.h"
+#include "store/table.h"
+
+#define RECORDS_WORTH 2048u /* of a stream: fewer are walked sooner than two edges */
+
+struct place {
+	uint64_t begin_ns, end_ns; /* what of it the window shows, in the store's time */
+	uint64_t bucket_ns;
+	unsigned shift;
+	bool is_gap;
+};
+
+/* The window of one store. */
+struct layout {
+	struct run *run;
+	unsigned part;
+	struct store_crowd_head head;
+	uint64_t begin_ns, end_ns; /* in the store's time, within the life of its streams */
+	struct place *places;
+	uint32_t count, capacity;
+	uint64_t gaps_ns;
+};
+
+/* ---- laying out ---- */
+
+static bool add_place(struct layout *layout, const struct place *place)
+{
+	struct place *last = layout->count ? &layout->places[layout->count - 1] : NULL;
+
+	layout->gaps_ns += place->is_gap ? place->end_ns - place->begin_ns : 0;
+	if (last && last->is_gap && place->is_gap) {
+		last->end_ns = place->end_ns;
+		return true;
+	}
+	last = store_table_add((void **)&layout->places, &layout->count, &layout->capacity, sizeof *last);
+	if (last)
+		*last = *place;
+	return last != NULL;
+}
+
+/* The bucket's part in the life of the streams begins here and lies in the window. */
+static bool fits(const struct layout *layout, struct place *place, uint64_t at_ns, unsigned shift)
+{
+	uint64_t life_ns = layout->head.begin_ns, end_ns;
+
+	place->shift = shift;
+	place->bucket_ns = store_bucket_of(at_ns, shift);
+	place->begin_ns = place->bucket_ns > life_ns ? place->bucket_ns : life_ns;
+	end_ns = place->bucket_ns + ((uint64_t)1 << shift);
+	place->end_ns = end_ns < layout->head.end_ns ? end_ns : layout->head.end_ns;
+	return place->begin_ns == at_ns && place->end_ns <= layout->end_ns;
+}
+
+/* The largest bucket that begins there, or the gap to the next one. */
+static int find_place(struct layout *layout, uint64_t at_ns, struct place *place, struct error *error)
+{
+	struct store_reader *reader = layout->run->parts[layout->part].reader;
+	unsigned least = layout->head.shift, shift = least;
+	const struct store_sums *sums;
+
+	while (shift + STORE_CROWD_STEP <= 62)
+		shift += STORE_CROWD_STEP;
+	*place = (struct place){.is_gap = false};
+	if (fits(layout, place, at_ns, 62) && layout->head.is_whole && at_ns == layout->head.begin_ns &&
+		layout->end_ns == layout->head.end_ns) {
+		place->bucket_ns = 0;
+		place->shift = STORE_SHIFT_MAX;
+		return 0;
+	}
+	for (; shift >= least; shift -= STORE_CROWD_STEP) {
+		int code = fits(layout, place, at_ns, shift)
+				   ? store_crowd_read(reader, place->bucket_ns, shift, &sums, error)
+				   : 0;
+
+		if (code)
+			return code < 0 ? code : 0;
+	}
+	place->is_gap = true;
+	place->begin_ns = at_ns;
+	place->end_ns = store_bucket_of(at_ns, least) + ((uint64_t)1 << least);
+	if (place->end_ns > layout->end_ns)
+		place->end_ns = layout->end_ns;
+	return 0;
+}
+
+static int lay_out(struct layout *layout, struct error *error)
+{
+	struct place place;
+	int code = 0;
+
+	for (uint64_t at_ns = layout->begin_ns; at_ns < layout->end_ns && !code; at_ns = place.end_ns) {
+		code = find_place(layout, at_ns, &place, error);
+		if (!code && !add_place(layout, &place))
+			code = error_memory(error);
+	}
+	return code;
+}
+
+/* Clocks of hosts may lie so far apart that times are bent to what there is. */
+static bool is_bent(const struct run_part *part, const struct store_crowd_head *head)
+{
+	return run_part_time(part, head->end_ns) - run_part_time(part, head->begin_ns) !=
+		       head->end_ns - head->begin_ns ||
+	       run_part_store_time(part, run_part_time(part, head->begin_ns)) != head->begin_ns;
+}
+
+/* Do buckets spare more records than gaps ask for? */
+static bool is_worth(const struct layout *layout)
+{
+	uint32_t count;
+	const struct store_stream *streams =
+		store_reader_streams(layout->run->parts[layout->part].reader, &count);
+	uint64_t window_ns = layout->end_ns - layout->begin_ns, records = 0;
+	long double spared =
+		(long double)(window_ns - layout->gaps_ns) / (layout->head.end_ns - layout->head.begin_ns);
+
+	if (!layout->gaps_ns)
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		records += streams[i].count[STORE_SAMPLES] + streams[i].count[STORE_SPANS];
+	return layout->gaps_ns <= window_ns / 2 && spared * records >= (uint64_t)RECORDS_WORTH * count;
+}
+
+/* 1: most of the window lies in buckets; 0; negative. */
+static int layout_init(struct layout *layout, struct run *run, unsigned p, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	const struct run_part *part = &run->parts[p];
+	int code;
+
+	*layout = (struct layout){.run = run, .part = p};
+	code = store_crowd_head(part->reader, &layout->head, error);
+	if (code != 1 || is_bent(part, &layout->head))
+		return code < 0 ? code : 0;
+	layout->begin_ns = run_part_store_time(part, begin_ns);
+	layout->end_ns = run_part_store_time(part, end_ns);
+	if (layout->begin_ns < layout->head.begin_ns)
+		layout->begin_ns = layout->head.begin_ns;
+	if (layout->end_ns > layout->head.end_ns)
+		layout->end_ns = layout->head.end_ns;
+	if (layout->begin_ns >= layout->end_ns)
+		return 1;
+	code = lay_out(layout, error);
+	return code ? code : is_worth(layout);
+}
+
+/* ---- giving ---- */
+
+struct giving {
+	const struct line_sink *sink;
+	const uint32_t *streams;
+	uint32_t count;
+	uint64_t begin_ns, end_ns;
+};
+
+static int give_bucket(const struct layout *layout, const struct place *place, const struct giving *giving,
+	uint64_t *given_ns, struct error *error)
+{
+	const struct run_part *part = &layout->run->parts[layout->part];
+	const struct store_sums *sums;
+	int code = store_crowd_read(part->reader, place->bucket_ns, place->shift, &sums, error);
+
+	if (code != 1)
+		return code;
+	code = 0;
+	for (uint32_t i = 0; i < sums->count && !code; i++) {
+		struct extent key = line_roll_extent(layout->run, part, &sums->entries[i]);
+
+		*given_ns += sums->entries[i].weight;
+		code = giving->sink->sum(
+			giving->sink->own, &key, sums->entries[i].weight, sums->entries[i].samples, error);
+	}
+	return code;
+}
+
+static int give_gap(const struct layout *layout, const struct place *place, const struct giving *giving,
+	struct error *error)
+{
+	const struct run_part *part = &layout->run->parts[layout->part];
+	int code = 0;
+
+	for (uint32_t i = 0; i < giving->count && !code; i++)
+		if (run_stream(layout->run, giving->streams[i])->store == layout->part)
+			code = line_sum(layout->run, giving->streams[i], run_part_time(part, place->begin_ns),
+				run_part_time(part, place->end_ns), 63, giving->sink, error);
+	return code;
+}
+
+/* What neither a bucket nor a gap tells, nobody was there for. */
+static int give(const struct layout *layout, const struct giving *giving, struct error *error)
+{
+	const struct extent absent = {.op = STORE_OP_NONE, .state = EXTENT_ABSENT};
+	uint64_t all_ns = (giving->end_ns - giving->begin_ns - layout->gaps_ns) * layout->head.streams;
+	uint64_t given_ns = 0;
+	int code = 0;
+
+	for (uint32_t i = 0; i < layout->count && !code; i++)
+		code = layout->places[i].is_gap
+			       ? give_gap(layout, &layout->places[i], giving, error)
+			       : give_bucket(layout, &layout->places[i], giving, &given_ns, error);
+	if (!code && all_ns != given_ns)
+		code = giving->sink->sum(giving->sink->own, &absent, all_ns - given_ns, 0, error);
+	return code;
+}
+
+int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
+	const struct line_sink *sink, struct error *error)
+{
+	const struct giving giving = {sink, streams, count, begin_ns, end_ns};
+	struct layout *layouts;
+	int code = 1;
+
+	if (run->options.no_rollups || count != run_stream_count(run) || begin_ns >= end_ns)
+		return 0;
+	layouts = calloc(run->part_count, sizeof *layouts);
+	if (!layouts)
+		return error_memory(error);
+	for (unsigned p = 0; p < run->part_count && code == 1; p++)
+		code = layout_init(&layouts[p], run, p, begin_ns, end_ns, error);
+	for (unsigned p = 0; p < run->part_count && code == 1; p++) {
+		code = give(&layouts[p], &giving, error);
+		code = code ? code : 1;
+	}
+	for (unsigned p = 0; p < run->part_count; p++)
+		free(layouts[p].places);
+	free(layouts);
+	return code;
+}
+
+int crowd_or_lines(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, const struct line_sink *sink, struct error *error)
+{
+	int code = crowd_sum(run, streams, count, begin_ns, end_ns, sink, error);
+
+	if (code)
+		return code < 0 ? code : 0;
+	for (uint32_t i = 0; i < count && !code; i++)
+		code = line_sum(run, streams[i], begin_ns, end_ns, 63, sink, error);
+	return code;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_package.h - a .dwp file, which holds the debug information of many units that was split off (.dwo
+ * files). libdw 0.188 reads .dwo files only, so each unit that is asked for becomes one for the moment of its
+ * being opened:
+ *
+ *   .dwp  .debug_cu_index: id -> part of each section      ->  a directory of our own / NAME.dwo
+ */
+#ifndef TIMELINE_DWARF_PACKAGE_H
+#define TIMELINE_DWARF_PACKAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dwarf_package;
+
+/* NULL: there is no package there that can be read. One thread. */
+struct dwarf_package *dwarf_package_open(const char *path);
+void dwarf_package_close(struct dwarf_package *package);
+/* A file in the directory where units appear: a debug file that seems to be this one when libdw opens it is
+ * believed to lie there. */
+int dwarf_package_place(const struct dwarf_package *package);
+/* Lets the unit appear under that name, as its other half spells it. False: it is not in the package, or not
+ * to be written. */
+bool dwarf_package_show(struct dwarf_package *package, uint64_t id, const char *name);
+/* Removes what was shown last. */
+void dwarf_package_hide(struct dwarf_package *package);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ranks.h - the ranks of an MPI job as helpers of one reader: `mpirun -n 4 hpct-profile RUN`. All do the same
+ * with the same words; share.c splits what is worth it, rank 0 alone is heard. MPI comes from a plug-in,
+ * hpct-ranks-NAME.so beside the programs' libraries, one for each implementation that was there when hpct
+ * was built: programs that are started without mpirun never load one.
+ *
+ *   rank 1..  rows, rows, ..., end  -->  rank 0: takes rows where it expects them, and all until each end
+ */
+#ifndef TIMELINE_RANKS_H
+#define TIMELINE_RANKS_H
+
+#include <stdint.h>
+
+#include "store/bytes.h"
+#include "store/error.h"
+
+/* What a plug-in gives as `hpct_ranks`. Failures end the job, as MPI's do. */
+struct ranks_plugin {
+	void (*begin)(uint32_t *rank, uint32_t *count);
+	void (*send)(const void *bytes, uint64_t size); /* to rank 0 */
+	uint64_t (*probe)(uint32_t from);		/* size of the next one */
+	void (*receive)(uint32_t from, void *bytes, uint64_t size);
+	void (*end)(void);
+};
+
+/* Joins the job, where mpirun started this one: ranks above 0 fall silent. ERROR_USAGE: no plug-in for it. */
+int ranks_begin(struct error *error);
+/* Says how it ended; rank 0 waits for all. Returns what this process's exit code is to be. */
+int ranks_end(int exit_code);
+
+uint32_t ranks_count(void); /* 1: alone */
+uint32_t ranks_own(void);
+int ranks_send(const struct store_bytes *bytes, struct error *error);
+/* ERROR_*: that rank has ended instead. */
+int ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slice_files.h - whole files that a run keeps and a part of it needs: sources that its symbols name, and GPU
+ * binaries that its kernels come from. Inside slice_copy.c.
+ */
+#ifndef TIMELINE_SLICE_FILES_H
+#define TIMELINE_SLICE_FILES_H
+
+#include "store/reader.h"
+#include "store/writer.h"
+#include "timeline/numbering.h"
+
+struct slice_files {
+	struct numbering keys; /* uint64_t: of the store's blobs */
+};
+
+void slice_files_init(struct slice_files *files);
+void slice_files_fini(struct slice_files *files);
+/* False: memory is out. */
+bool slice_files_want_source(struct slice_files *files, const char *path);
+/* By a kernel's attributes: `module=HEX`. */
+bool slice_files_want_binary(struct slice_files *files, const char *attributes, size_t size);
+/* Copies those that are wanted and there, and says in the meta `sources` how many sources they are. */
+int slice_files_copy(const struct slice_files *files, struct store_reader *reader,
+	struct store_writer *writer, struct error *error);
+
+#endif
