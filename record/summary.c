@@ -130,6 +130,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->signals += process->signals;
 	summary->overruns += process->overruns;
 	summary->samples += process->samples;
+	summary->divided += process->divided;
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
@@ -241,6 +242,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"signals", summary->signals},
 		{"overruns", summary->overruns},
 		{"samples", summary->samples},
+		{"samples_divided", summary->divided},
 		{"samples_lost", summary->lost},
 		{"samples_partial", summary->partial},
 		{"faults_caught", summary->errant},
