@@ -172,7 +172,7 @@ struct event_module {
 	uint64_t loaded_ns; /* when it was first met in a call path */
 	_Atomic uint64_t unloaded_ns;
 	uint8_t build_id[32];
-	char path[432]; /* as the loader knows it, "" = the executable; cut to fit */
+	char path[432]; /* "" = the executable; absolute where that could be told; cut to fit */
 };
 
 /* Ring of one thread. */
