@@ -88,3 +88,17 @@ weights_agree profiled
 near "stepping" 100 "$(share profiled stepping)" 6
 check "whole stacks: $(info profiled partial_stacks) of $(info profiled samples) are partial" \
 	calc "$(info profiled partial_stacks) <= 0.01 * $(info profiled samples)"
+
+# Asked to, the recorder keeps it from that; a static one, too.
+# undisturbed RUN PROGRAM
+undisturbed() {
+	rm -f gmon.out
+	record "$1" --disable-gprof -- "$2" || fail "$1: exit code $?"
+	check "$1: gmon.out is written" [ ! -e gmon.out ]
+	near "$1: stepping" 100 "$(share "$1" stepping)" 6
+}
+undisturbed quiet ./profiled
+hpct-link gcc -O2 -g -pg -static -o profiled_static profiled.c 2>err || skip "static: $(head -n 1 err)"
+undisturbed quiet_static ./profiled_static
+./profiled_static
+check "a static program alone writes its gmon.out" [ -s gmon.out ]
