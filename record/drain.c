@@ -188,7 +188,7 @@ static void hits_take(struct drain *drain, const struct event_sample *sample, ui
 		count = 1;
 	}
 	part = count ? sample->weight / count : 0;
-	drain->process->divided += count ? count - 1 : 0;
+	drain->process->shared_hits += count > 1 ? count - 1 : 0;
 	for (uint32_t i = 0; i + 1 < count; i++) {
 		const struct hit *hit = &ring->hits.list[i];
 

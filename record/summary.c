@@ -130,10 +130,10 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->signals += process->signals;
 	summary->overruns += process->overruns;
 	summary->samples += process->samples;
-	summary->divided += process->divided;
 	summary->partial += process->partial;
 	summary->lost += process->lost;
 	summary->errant += process->errant;
+	summary->shared += process->shared_hits;
 	summary->weight_ns += process->weight_ns;
 	summary->handler_ns += process->handler_ns;
 	summary->never_started +=
@@ -241,8 +241,8 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"threads", summary->threads},
 		{"signals", summary->signals},
 		{"overruns", summary->overruns},
+		{"samples_shared", summary->shared},
 		{"samples", summary->samples},
-		{"samples_divided", summary->divided},
 		{"samples_lost", summary->lost},
 		{"samples_partial", summary->partial},
 		{"faults_caught", summary->errant},

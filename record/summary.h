@@ -11,7 +11,8 @@
 struct summary {
 	uint64_t begin_ns, period_ns;
 	uint64_t processes, threads;
-	uint64_t signals, overruns, samples, divided, partial, lost, errant;
+	uint64_t signals, overruns, samples, partial, lost, errant;
+	uint64_t shared; /* samples beyond the first of one signal */
 	uint64_t threads_unmonitored, refused;
 	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
 	uint64_t never_started;		/* processes in which sampling was off to the end */
