@@ -30,8 +30,11 @@ enum rule_kind {
 
 #define RULE_HIDDEN 1u
 #define RULE_LOADER 2u
-#define RULE_OWN 8u    /* what it has called is passed over, too */
-#define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
+#define RULE_READ 16u /* without CFI: its machine code was read, which gave ... */
+#define RULE_RECIPE 32u
+#define RULE_RECIPE_FP 64u /* ... one from the frame pointer */
+#define RULE_OWN 8u	   /* what it has called is passed over, too */
+#define RULE_CALLED 4u	   /* a frame pointer led here, right behind a call */
 
 #define SWITCHED_MAX 16u
 
@@ -231,6 +234,48 @@ static int leaf_return(struct unwinder *u, uint64_t *pc)
 	return 0;
 }
 
+/* Reads the code from `next` on, once for each pc. */
+static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
+	struct recipe recipe;
+
+	rule->flags |= RULE_READ;
+	if (!module || u->space.is_go ||
+		!recipe_find(next, module->begin, module->end, &u->space.memory, &u->reading, &recipe) ||
+		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8))
+		return;
+	rule->flags |= RULE_RECIPE | (recipe.by_fp ? RULE_RECIPE_FP : 0);
+	rule->cfa_offset = recipe.cfa_offset;
+	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
+}
+
+/* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
+static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	struct unwind_rule *rule = cache_entry(u, pc);
+	uint64_t *value = u->registers.value, fp = value[ARCH_FP], cfa, caller;
+	bool by_fp = rule->flags & RULE_RECIPE_FP;
+
+	if (rule->pc != pc || rule->kind != RULE_MISSING || (rule->flags & RULE_LOADER))
+		return false;
+	if (!(rule->flags & RULE_READ))
+		recipe_fill(u, rule, pc + !exact);
+	by_fp = rule->flags & RULE_RECIPE_FP;
+	cfa = value[by_fp ? ARCH_FP : ARCH_SP] + (uint64_t)(int64_t)rule->cfa_offset;
+	if (!(rule->flags & RULE_RECIPE) || (by_fp && !(u->registers.known & FP_KNOWN)) || cfa % 8 ||
+		cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
+		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
+		!is_return_address(u, caller, false))
+		return false;
+	value[ARCH_PC] = caller;
+	value[ARCH_SP] = cfa;
+	value[ARCH_FP] = fp;
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	return true;
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
  * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
 static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
@@ -264,7 +309,7 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 static enum step step_take(
 	struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool thorough, bool *exact)
 {
-	bool leaf = *exact && (u->count <= 1 || u->space.is_go);
+	bool leaf = *exact && (u->count <= 1 || u->space.is_go), was_exact = *exact;
 
 	*exact = false;
 	switch (rule->kind) {
@@ -280,7 +325,7 @@ static enum step step_take(
 	default:
 		if ((rule->flags & RULE_LOADER) && !u->registers.value[ARCH_FP])
 			return STEP_FULL;
-		return step_guess(u, leaf, exact);
+		return step_recipe(u, pc, was_exact) ? STEP_ON : step_guess(u, leaf, exact);
 	}
 }
 

@@ -9,6 +9,7 @@
 #define RECORD_AGENT_UNWIND_H
 
 #include "record/agent/cfi.h"
+#include "record/agent/recipe.h"
 
 #define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
@@ -66,6 +67,7 @@ struct unwinder {
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
 	struct arch_registers registers;
 	struct cfi_scratch scratch;
+	struct recipe_scratch reading;
 	struct unwind_rule cache[UNWIND_CACHE_ENTRIES];
 };
 

@@ -75,8 +75,8 @@ try python 999 cat /usr/bin/python3 ../threads.py
 # Compiled code has no tables, and some of it no frame pointer.
 try node 990 cat node ../work.js
 try go 970 cat "$work/calls"
-# Its assembly has neither tables nor frame pointers: in leaves that move the stack pointer the path is not known.
-try ffmpeg 960 cat ffmpeg -hide_banner -loglevel error -threads 2 -f lavfi -i testsrc2=size=640x360:rate=25:duration=60 \
+# Its assembly has neither tables nor frame pointers.
+try ffmpeg 998 cat ffmpeg -hide_banner -loglevel error -threads 2 -f lavfi -i testsrc2=size=640x360:rate=25:duration=60 \
 	-flags +bitexact -c:v mpeg4 -f md5 -
 try hpcc 999 "grep -E 'Success=|_Failed|CommWorldProcs=|HPL_N='" mpi hpcc
 exit "$failed"

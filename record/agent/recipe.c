@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recipe.c - see recipe.h. Straight on first; branches are taken where that ends without a return. */
+#include "record/agent/recipe.h"
+
+#include <string.h>
+
+#include "record/agent/instruction.h"
+
+#define INSTRUCTIONS_MAX 3000
+
+struct search {
+	uint64_t begin, end; /* of the code */
+	const struct cfi_memory *memory;
+	struct recipe_scratch *scratch;
+	unsigned paths, left; /* waiting; instructions that may still be read */
+	uint64_t code_at;     /* scratch->code holds what lies there; 0: nothing */
+};
+
+enum end { END_NONE, END_RETURN, END_DEAD };
+
+/* Bytes that can be read at pc, and how many; NULL: none. */
+static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size)
+{
+	uint8_t *code = search->scratch->code;
+	size_t room = sizeof(search->scratch->code);
+
+	if (search->code_at && pc >= search->code_at &&
+		pc + INSTRUCTION_BYTES_MAX <= search->code_at + room) {
+		*size = (size_t)(search->code_at + room - pc);
+		return code + (pc - search->code_at);
+	}
+	if (pc < search->begin || pc >= search->end)
+		return NULL;
+	search->code_at = 0;
+	*size = search->end - pc < room ? (size_t)(search->end - pc) : room;
+	if (search->memory->read(search->memory->context, pc, code, *size))
+		return NULL;
+	if (*size == room)
+		search->code_at = pc;
+	return code;
+}
+
+/* Notes it too. With all places taken nothing new is followed. */
+static bool is_new(struct search *search, uint64_t place)
+{
+	uint64_t *places = search->scratch->places;
+	unsigned at = (unsigned)(place * UINT64_C(0x9e3779b97f4a7c15) >> 57);
+
+	for (unsigned i = 0; i < RECIPE_PLACES; i++, at = (at + 1) % RECIPE_PLACES) {
+		if (places[at] == place)
+			return false;
+		if (!places[at]) {
+			places[at] = place;
+			return true;
+		}
+	}
+	return false;
+}
+
+static_assert(RECIPE_PLACES == 1u << (64 - 57), "the hash keeps seven bits");
+
+static void path_keep(struct search *search, const struct recipe_path *path, uint64_t target)
+{
+	if (search->paths == RECIPE_PATHS || !is_new(search, target))
+		return;
+	search->scratch->paths[search->paths] = *path;
+	search->scratch->paths[search->paths++].pc = target;
+}
+
+static void base_change(struct recipe_path *path, int32_t offset)
+{
+	path->by_fp = true;
+	path->taken = offset;
+}
+
+static void fp_load(struct recipe_path *path, int32_t at)
+{
+	path->has_fp = true;
+	path->fp_at = at;
+}
+
+/* One instruction at path->pc. */
+static enum end step(struct search *search, struct recipe_path *path)
+{
+	struct instruction instruction;
+	size_t size = 0;
+	const uint8_t *code = code_read(search, path->pc, &size);
+
+	if (!code || !search->left-- || !instruction_decode(code, size, &instruction))
+		return END_DEAD;
+	path->pc += instruction.length;
+	/* Padding behind a call: it never returns, and ends its function. */
+	if (path->has_called && instruction.kind == INSTRUCTION_NOTHING)
+		return END_DEAD;
+	path->has_called = instruction.kind == INSTRUCTION_CALL;
+	switch (instruction.kind) {
+	case INSTRUCTION_STACK:
+		path->taken += instruction.value;
+		break;
+	case INSTRUCTION_POP_FP:
+		fp_load(path, path->taken);
+		path->taken += 8;
+		break;
+	case INSTRUCTION_LOAD_FP:
+		fp_load(path, path->taken + instruction.value);
+		break;
+	case INSTRUCTION_FROM_FP:
+	case INSTRUCTION_LEAVE:
+		if (path->has_fp) /* it is the caller's by now */
+			return END_DEAD;
+		base_change(path, instruction.value);
+		if (instruction.kind == INSTRUCTION_LEAVE) {
+			fp_load(path, 0);
+			path->taken = 8;
+		}
+		break;
+	case INSTRUCTION_JUMP:
+		path->pc += (uint64_t)(int64_t)instruction.value;
+		return is_new(search, path->pc) ? END_NONE : END_DEAD;
+	case INSTRUCTION_BRANCH:
+		path_keep(search, path, path->pc + (uint64_t)(int64_t)instruction.value);
+		break;
+	case INSTRUCTION_RETURN:
+		return END_RETURN;
+	case INSTRUCTION_END:
+	case INSTRUCTION_UNKNOWN:
+		return END_DEAD;
+	case INSTRUCTION_CALL:
+	case INSTRUCTION_NOTHING:
+	case INSTRUCTION_OTHER:
+		break;
+	}
+	return END_NONE;
+}
+
+static bool recipe_of(const struct recipe_path *path, struct recipe *recipe)
+{
+	*recipe = (struct recipe){.by_fp = path->by_fp,
+		.cfa_offset = path->taken + 8,
+		.fp_offset = path->has_fp ? path->fp_at - path->taken - 8 : 0};
+	return path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 && (path->by_fp || path->taken >= 0);
+}
+
+bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct recipe_scratch *scratch, struct recipe *recipe)
+{
+	struct search search = {
+		.begin = begin, .end = end, .memory = memory, .scratch = scratch, .left = INSTRUCTIONS_MAX};
+
+	memset(scratch->places, 0, sizeof(scratch->places));
+	scratch->paths[search.paths++] = (struct recipe_path){.pc = pc};
+	while (search.paths) {
+		struct recipe_path path = scratch->paths[--search.paths];
+		enum end end_of = END_NONE;
+
+		while (end_of == END_NONE)
+			end_of = step(&search, &path);
+		if (end_of == END_RETURN && recipe_of(&path, recipe))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recipe.h - where a function without unwind tables will find its return address: its
+ * machine code is read forward from the pc until it returns, and what it takes off
+ * the stack on its way is added up (binary analysis of S4 2.1). Assembly of codecs and
+ * math libraries, and libraries whose tables were stripped, are walked by this.
+ *
+ *     sub rsp,24 ... [pc] ... jnz loop ... add rsp,24; pop rbp; ret
+ *                    |------------------>   +24        +8       return address at sp + 32
+ *
+ * A guess all the same: a call that never returns may lead into other code. Callers
+ * check that what lies there comes right behind a call. Signal safe.
+ */
+#ifndef RECORD_AGENT_RECIPE_H
+#define RECORD_AGENT_RECIPE_H
+
+#include "record/agent/cfi.h"
+
+#define RECIPE_PATHS 24	  /* branches that may be taken later */
+#define RECIPE_PLACES 128 /* jumps that were followed, a power of two */
+
+/* The caller's frame: CFA = stack pointer (by_fp: frame pointer) + cfa_offset, the return address right
+ * below. */
+struct recipe {
+	bool by_fp;
+	int32_t cfa_offset;
+	int32_t fp_offset; /* of the saved frame pointer from the CFA; 0: the register still holds it */
+};
+
+/* What happens between the pc and a place ahead. */
+struct recipe_path {
+	uint64_t pc;
+	int32_t taken; /* bytes off the stack, from the base */
+	int32_t fp_at; /* where the frame pointer was loaded from, from the base */
+	bool has_fp;
+	bool by_fp;	 /* the base is the frame pointer */
+	bool has_called; /* the last instruction was a call */
+};
+
+/* Too large for a handler's stack: the caller's. */
+struct recipe_scratch {
+	struct recipe_path paths[RECIPE_PATHS];
+	uint64_t places[RECIPE_PLACES];
+	uint8_t code[128];
+};
+
+/* Reads code from pc on, which the next instruction stands at; it must lie in [begin, end). */
+bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct recipe_scratch *scratch, struct recipe *recipe);
+
+#endif
