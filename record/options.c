@@ -60,6 +60,7 @@ static const struct option long_options[] = {
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'Z'},
+	{"disable-gprof", no_argument, NULL, 'g'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
 	{"process-fraction", required_argument, NULL, 'f'},
@@ -234,6 +235,9 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	case 'r':
 		options->keeps_recursion = true;
 		return 0;
+	case 'g':
+		options->no_gprof = true;
+		return 0;
 	case 'W':
 		options->no_switches = true;
 		return 0;
@@ -348,11 +352,12 @@ static int words_add(struct options *options, struct error *error)
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;
 	bool is_delayed = options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING");
 	bool keeps_recursion = options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION");
-	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s%s",
+	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s%s%s",
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
 		is_delayed ? EVENT_WORD_DELAY : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
-		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "");
+		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "",
+		options->no_gprof ? EVENT_WORD_NO_GPROF : "");
 
 	used += (size_t)more;
 	return (size_t)more < room && selection_add(options, used)

@@ -20,7 +20,7 @@ struct options {
 	double fraction;     /* of processes to be measured; 1: all */
 	bool no_children;
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
-		is_help, is_version, is_list;
+		no_gprof, is_help, is_version, is_list;
 	char **program; /* argv of the program */
 };
 

@@ -172,7 +172,7 @@ struct event_module {
 	uint64_t loaded_ns; /* when it was first met in a call path */
 	_Atomic uint64_t unloaded_ns;
 	uint8_t build_id[32];
-	char path[432]; /* as the loader knows it, "" = the executable; cut to fit */
+	char path[432]; /* "" = the executable; absolute where that could be told; cut to fit */
 };
 
 /* Ring of one thread. */
@@ -464,6 +464,7 @@ struct event_hello {
 #define EVENT_WORD_WAITS " WAITS"	  /* the path of every wait, also where no wrapper stands */
 #define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
+#define EVENT_WORD_NO_GPROF " GPROF=off"  /* programs built with -pg do not profile themselves */
 #define EVENT_WORD_IO " IO=on"		  /* calls that move bytes are spans, the bytes tallies */
 /* " MEMLEAK=P": allocations are tallied, each with a probability of P / 2^32, P in hex; the agent is
  * EVENT_AGENT_MEMLEAK */

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/module_path.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/unwind.h"
@@ -194,7 +195,7 @@ static void slot_live(struct event_module *slot)
 static bool slot_is(const struct event_module *slot, const struct found *found)
 {
 	return slot->bias == found->bias && slot->begin == found->begin && slot->end == found->end &&
-	       !strncmp(slot->path, found->name ? found->name : "", sizeof(slot->path) - 1);
+	       module_path_is(slot->path, sizeof(slot->path), found->name ? found->name : "");
 }
 
 /* A program that loads and unloads for ever would fill the table: beyond half of it, a file that comes back
@@ -233,7 +234,7 @@ static uint32_t slot_add(const struct found *found)
 	slot->begin = found->begin;
 	slot->end = found->end;
 	slot->is_vdso = found->begin == vdso_begin;
-	strncpy(slot->path, found->name ? found->name : "", sizeof(slot->path) - 1);
+	module_path_set(slot->path, sizeof(slot->path), found->name ? found->name : "");
 	build_id_find(slot, found);
 	slot_live(slot);
 	return index;
@@ -398,6 +399,7 @@ void module_init(char **envp)
 	char **auxiliary = envp + environment_count(envp) + 1;
 
 	atomic_store(&anonymous_slot, 0);
+	module_path_init();
 	find_object = (int (*)(void *, struct dl_find_object *))real_symbol("_dl_find_object");
 	for (const ElfW(auxv_t) *entry = (const void *)auxiliary; entry->a_type != AT_NULL; entry++) {
 		if (entry->a_type == AT_SYSINFO_EHDR)

@@ -25,6 +25,7 @@ struct process_settings {
 	char sampler[16]; /* name of the source to take; "": by the period */
 	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;
+	bool no_gprof;	  /* programs built with -pg do not profile themselves */
 	bool delayed;	  /* sampling is off at first */
 	bool io;	  /* calls that move bytes are spans */
 	uint64_t memleak; /* probability of an allocation to be tallied, of 2^32; 0: none is */

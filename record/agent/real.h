@@ -27,11 +27,15 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
 	size_t set_bytes);
 int dlclose(void *handle);
+void __monstartup(unsigned long begin, unsigned long end);
+void _mcleanup(void);
 
 #define REAL_FUNCTIONS(X)            \
 	X(__libc_start_main)         \
+	X(__monstartup)              \
 	X(__ppoll_chk)               \
 	X(_exit)                     \
+	X(_mcleanup)                 \
 	X(dlclose)                   \
 	X(epoll_pwait)               \
 	X(epoll_pwait2)              \

@@ -59,7 +59,7 @@ struct thread {
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
 	struct trail trails[TRAILS];
-	unsigned trail_next; /* the one to be replaced */
+	unsigned trail_next;	 /* the one to be taken, modulo TRAILS; below TRAILS: there are no more */
 	uint64_t random;	 /* see memory.c; 0: not begun */
 	struct tallied *tallied; /* see tally.h; NULL: nothing was so far */
 	uintptr_t wait_frame;	 /* of the outermost wait under way, see wait.h */

@@ -22,10 +22,11 @@
 
 struct trail {
 	uint64_t pc, sp, fp, function; /* where the walk began */
-	uint32_t node;		       /* 0: the entry is empty */
-	uint32_t generation;	       /* of the modules' places, see module_generation */
-	unsigned count;		       /* 0: seen once, not kept yet */
-	bool with_fp;		       /* the path hangs on the frame pointer that the walk began with */
+	uint32_t node;
+	uint32_t generation; /* of the modules' places, see module_generation */
+	unsigned walks;	     /* that led here */
+	unsigned count;	     /* of words; 0: not kept */
+	bool with_fp;	     /* the path hangs on the frame pointer that the walk began with */
 	struct unwind_word words[TRAIL_WORDS];
 };
 

@@ -474,16 +474,15 @@ enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *
 	return step == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
 }
 
-/* Where the frame pointer came from that a rule may ask for; place 0: from `start`. */
-static struct unwind_word fp_word(const struct unwinder *u, const struct unwind_rule *rule)
+static bool is_on_stack(const struct cfi_memory *memory, uint64_t place)
 {
-	return (struct unwind_word){
-		u->registers.value[ARCH_SP] + (uint64_t)(rule->fp_words * 8L), u->registers.value[ARCH_FP]};
+	return place >= memory->low && place < memory->high && memory->high - place >= sizeof(uint64_t);
 }
 
-static bool is_on_stack(const struct cfi_memory *memory, const struct unwind_word *word)
+/* The word as it lies there: a return address may be signed. It is on the stack. */
+static struct unwind_word word_at(const struct cfi_memory *memory, uint64_t place)
 {
-	return word->place >= memory->low && word->place + sizeof(uint64_t) <= memory->high;
+	return (struct unwind_word){place, *(const uint64_t *)(uintptr_t)(place + memory->shift)};
 }
 
 /* Most frames save a frame pointer that nobody asks for, and that means something else to their callers: only
@@ -491,7 +490,8 @@ static bool is_on_stack(const struct cfi_memory *memory, const struct unwind_wor
 unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, struct unwind_word *words,
 	unsigned most, bool *with_fp)
 {
-	struct unwind_word fp = {0};
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t ra_place, fp_place = 0; /* 0: the frame pointer is the one of `start` */
 	unsigned count = 0;
 	bool exact = true;
 
@@ -507,19 +507,17 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 			return count;
 		if ((rule->kind != RULE_SP && rule->kind != RULE_FP) || step_simple(u, rule) != STEP_ON)
 			return 0;
-		if (rule->kind == RULE_FP && fp.place)
-			words[count++] = fp;
+		if (rule->kind == RULE_FP && fp_place)
+			words[count++] = word_at(memory, fp_place);
 		else if (rule->kind == RULE_FP)
 			*with_fp = true;
 		/* A step leaves the CFA as the stack pointer. */
-		words[count++] =
-			(struct unwind_word){u->registers.value[ARCH_SP] + (uint64_t)(rule->ra_words * 8L),
-				u->registers.value[ARCH_PC]};
+		ra_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->ra_words * 8L);
 		if (rule->fp_words)
-			fp = fp_word(u, rule);
-		if (!is_on_stack(&u->space.memory, &words[count - 1]) ||
-			(fp.place && !is_on_stack(&u->space.memory, &fp)))
+			fp_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->fp_words * 8L);
+		if (!is_on_stack(memory, ra_place) || (fp_place && !is_on_stack(memory, fp_place)))
 			return 0;
+		words[count++] = word_at(memory, ra_place);
 		exact = false;
 	}
 }

@@ -28,6 +28,13 @@ near "c11: share of its work" 100 "$(share c11 c11_work)" 5
 check "cancel: work of the cancelled thread is there" [ "$(share cancel until_cancelled)" != 0.000 ]
 near "forks: weights of ten children and two threads" 0.5e9 "$(weight_sum forks)" 0.06e9
 
+# Ten thousand threads that end at once: more than there are rings, so a collector that gets no turn misses some, and
+# says how many.
+record crowd -- "$HPCT_BIN/../tests/agent_probe" short 10000 0 >out || fail "crowd: exit code $?"
+same "crowd: threads, measured or counted" 10002 $(($(info crowd streams) + $(info crowd threads_unmonitored)))
+check "crowd: most are measured" [ "$(info crowd streams)" -ge 5000 ]
+same "crowd: lost" 0 "$(info crowd lost)"
+
 # A daemon outlives its parent; the run is whole once it has ended.
 record away -- "$awkward" away >out
 same "away: exit code" 0 "$?"

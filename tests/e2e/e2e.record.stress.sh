@@ -59,7 +59,7 @@ balanced() { # SENTENCE
 	hpct-info run.hpct --format tsv | tsv '{ n[$c["key"]] = $c["value"] }
 		END {
 			most = n["signals"] + n["samples_shared"] + 2 * n["threads"]
-			have = n["samples"] + n["lost"]
+			have = n["samples"] + n["lost"] - n["switches_lost"]
 			printf "raised %d, kept %d, lost %d, threads %d\n", n["signals"], n["samples"], n["lost"], n["threads"]
 			exit !(n["signals"] > 0 && have <= most && have >= 0.99 * (n["signals"] + n["samples_shared"]))
 		}' >balance || fail "$1: $(cat balance)"

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trails.c [TURNS] - marks from call paths that look alike: frames of the same sizes at the same places of
- * the stack, in loops, so that a recorder that remembers where it has been may take one for another.
+ * trails.c TURNS LIBRARY LIBRARY - marks from call paths that look alike: frames of the same sizes at the
+ * same places of the stack, in loops, so that a recorder that remembers where it has been may take one for
+ * another.
  *
- * What the trace must show: each mark's name is its path below main: "left near", "right far", ...; TURNS of
- * each on the first thread and on another.
+ * What the trace must show: each mark's name is its path: "left near", "right far", ...; 8 x TURNS of each on
+ * the first thread and on another. Then, TURNS of each: "leap near" and "leap far", left by longjmp; "even
+ * near" and "odd far" on a stack of their own, which is unmapped and mapped anew between them; "before near"
+ * and "after near" through two LIBRARYs, one unloaded ahead of the other, where the other lay. It prints how
+ * often it did lie there.
  */
+#include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "record/program/hpct.h"
 
@@ -56,13 +66,98 @@ static APART void *turns(void *count)
 	return NULL;
 }
 
+static jmp_buf back;
+
+static APART void leap(int turn)
+{
+	if (turn & 1)
+		near("leap near");
+	else
+		far("leap far");
+	longjmp(back, 1);
+}
+
+static APART void leaps(int count)
+{
+	for (volatile int turn = 0; turn < 2 * count; turn++)
+		if (!setjmp(back))
+			leap(turn);
+}
+
+#define STACK_BYTES 65536u
+
+static ucontext_t here, there;
+
+static APART void even(void)
+{
+	near("even near");
+	NO_TAIL_CALL();
+}
+
+static APART void odd(void)
+{
+	far("odd far");
+	NO_TAIL_CALL();
+}
+
+static APART void context(char *stack, void (*entry)(void))
+{
+	getcontext(&there);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = STACK_BYTES;
+	there.uc_link = &here;
+	makecontext(&there, entry, 0);
+	swapcontext(&here, &there);
+}
+
+/* Each stack lies where the one before it lay. */
+static APART void contexts(int count)
+{
+	char *stack = NULL;
+
+	for (int turn = 0; turn < 2 * count; turn++) {
+		stack = mmap(stack, STACK_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | (stack ? MAP_FIXED : 0), -1, 0);
+		if (stack == MAP_FAILED)
+			exit(3);
+		context(stack, turn & 1 ? odd : even);
+		munmap(stack, STACK_BYTES);
+	}
+}
+
+/* The library's only function calls what it is given. */
+static APART void *through(const char *library)
+{
+	void *handle = dlopen(library, RTLD_NOW);
+	void (*call)(void (*)(const char *)) = NULL;
+
+	if (handle)
+		call = (void (*)(void (*)(const char *)))(uintptr_t)dlsym(handle, "call");
+	if (!call)
+		exit(4);
+	for (int again = 0; again < 4; again++)
+		call(near);
+	dlclose(handle);
+	return (void *)(uintptr_t)call;
+}
+
 int main(int argc, char **argv)
 {
-	int count = argc > 1 ? atoi(argv[1]) : 100;
+	int count = argc > 3 ? atoi(argv[1]) : 0, there_again = 0;
+	void *last = NULL;
 	pthread_t other;
 
 	turns(&count);
 	pthread_create(&other, NULL, turns, &count);
 	pthread_join(other, NULL);
-	return 0;
+	leaps(count);
+	contexts(count);
+	for (int turn = 0; turn < count / 2; turn++) {
+		void *place = through(argv[2 + turn % 2]);
+
+		there_again += place == last;
+		last = place;
+	}
+	printf("%d\n", there_again);
+	return !count;
 }

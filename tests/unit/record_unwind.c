@@ -248,6 +248,87 @@ static void test_direct_reads_equal_the_compilers(void **state)
 	assert_int_equal(frames[1].exact, 0);
 }
 
+#define KEPT_MOST 400
+
+static struct unwind_word kept[KEPT_MOST];
+static unsigned kept_most, kept_count;
+static bool kept_fp;
+
+static bool is_kept(uint64_t place)
+{
+	unsigned i = 0;
+
+	while (i < kept_count && kept[i].place != place)
+		i++;
+	return i < kept_count;
+}
+
+/* On a copy of the stack: spoils one word after the other and walks again. */
+static void walk_spoiled(const struct arch_registers *start)
+{
+	static uint64_t copy[1u << 15];
+	static struct unwind_frame before[UNWIND_FRAMES_MAX];
+	struct cfi_memory *memory = &unwinder.space.memory;
+	uint64_t bytes = stack_high - memory->low;
+	unsigned count = unwinder.count;
+
+	assert_true(bytes <= sizeof(copy));
+	memcpy(copy, (const void *)memory->low, bytes);
+	memcpy(before, frames, count * sizeof(*frames));
+	memory->shift = (uintptr_t)copy - memory->low;
+	for (uint64_t i = 0; i < bytes / 8; i++) {
+		bool same;
+
+		copy[i] ^= 0x5550;
+		unwind_walk(&unwinder, start);
+		same = unwinder.count == count && !memcmp(before, frames, count * sizeof(*frames));
+		copy[i] ^= 0x5550;
+		assert_int_not_equal(same, is_kept(memory->low + i * 8));
+	}
+	memory->shift = 0;
+}
+
+__attribute__((noinline)) static void walk_and_keep(void)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	ucontext_t context;
+
+	getcontext(&context);
+	arch_registers_read(&context, start.value);
+	unwinder.space.memory.low = start.value[ARCH_SP];
+	unwinder.space.memory.high = stack_high;
+	result = unwind_walk(&unwinder, &start);
+	assert_int_equal(result, UNWIND_FULL);
+	kept_count = unwind_words(&unwinder, &start, kept, kept_most, &kept_fp);
+	for (unsigned i = 0; i < kept_count; i++)
+		assert_int_equal(*(const uint64_t *)kept[i].place, kept[i].value);
+	if (kept_count)
+		walk_spoiled(&start);
+}
+
+/* What is kept of a path tells it from all others, and no other word matters. */
+static void test_words_are_what_a_path_hangs_on(void **state)
+{
+	unsigned all;
+
+	(void)state;
+	/* What has called main may have rules that are not simple. */
+	unwinder.space.fence_end = (uintptr_t)__builtin_return_address(0);
+	unwinder.space.fence_begin = unwinder.space.fence_end - 1;
+	stack_high = stack_top;
+	kept_most = KEPT_MOST;
+	down(20, walk_and_keep);
+	all = kept_count;
+	assert_in_range(all, 23, 2 * 23); /* a return address a frame, and frame pointers */
+	kept_most = all - 1;
+	down(20, walk_and_keep);
+	assert_int_equal(kept_count, 0);
+	kept_most = KEPT_MOST;
+	stack_high = kept[all - 1].place; /* the last lies beyond what may be read */
+	down(20, walk_and_keep);
+	assert_int_equal(kept_count, 0);
+}
+
 __attribute__((noinline)) static void down_from_one_place(void)
 {
 	down(DEEP, walk_here);
@@ -514,6 +595,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_through_libc, set_up),
 		cmocka_unit_test_setup(test_through_a_signal_handler, set_up),
 		cmocka_unit_test_setup(test_direct_reads_equal_the_compilers, set_up),
+		cmocka_unit_test_setup(test_words_are_what_a_path_hangs_on, set_up),
 		cmocka_unit_test_setup(test_fence_and_hidden_code, set_up),
 		cmocka_unit_test_setup(test_unreadable_stack_is_partial, set_up),
 		cmocka_unit_test_setup(test_random_registers_do_no_harm, set_up),

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_gprof.c - programs built with -pg count each call and take samples of their own, which is what a trace
+ * of them then mostly shows. With --disable-gprof neither begins, and no gmon.out is written: what is left of
+ * it is a call of mcount that returns at once.
+ */
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/wrap.h"
+
+static bool is_disabled(void)
+{
+	return process_is_live() && process.settings.no_gprof;
+}
+
+WRAPPER void __monstartup(unsigned long begin, unsigned long end)
+{
+	if (!is_disabled() && REAL(__monstartup))
+		real.__monstartup(begin, end);
+}
+
+WRAPPER void _mcleanup(void)
+{
+	if (!is_disabled() && REAL(_mcleanup))
+		real._mcleanup();
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Libraries that are found by their caller's RUNPATH, in a namespace of their own too; programs that gprof watches.
+. "$(dirname -- "$0")/expect.sh"
+need gcc
+
+cat >spend.h <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+static inline long now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+#define SPEND(ms) for (long end = now_ms() + (ms); now_ms() < end;) for (volatile int i = 0; i < 20000;) i++
+END
+cat >inner.c <<'END'
+#include "spend.h"
+__attribute__((noipa)) static void inner_work(int ms) { SPEND(ms); }
+void inner(int ms) { inner_work(ms); __asm__ volatile(""); }
+END
+cat >outer.c <<'END'
+#include "spend.h"
+int outer(int ms)
+{
+	void *library = dlopen("inner.so", RTLD_NOW); /* in a directory that this library alone names */
+	void (*inner)(int) = library ? (void (*)(int))dlsym(library, "inner") : NULL;
+	if (!inner)
+		return 1;
+	inner(ms);
+	return 0;
+}
+END
+cat >caller.c <<'END'
+#include "spend.h"
+static int call(void *library, int ms)
+{
+	int (*outer)(int) = library ? (int (*)(int))dlsym(library, "outer") : NULL;
+	return outer ? outer(ms) : 2;
+}
+__attribute__((noipa)) static int here(void)
+{
+	return call(dlopen("outer.so", RTLD_NOW), 300) + 0;
+}
+__attribute__((noipa)) static int apart(void)
+{
+	return call(dlmopen(LM_ID_NEWLM, "outer.so", RTLD_NOW), 300) + 0;
+}
+int main(void)
+{
+	printf("%d %d\n", here(), apart());
+	return 0;
+}
+END
+mkdir -p outer/inner
+gcc -O2 -g -fPIC -shared -o outer/inner/inner.so inner.c || fail "inner.so"
+gcc -O2 -g -fPIC -shared -Wl,--enable-new-dtags,-rpath,"\$ORIGIN/inner" -o outer/outer.so outer.c || fail "outer.so"
+gcc -O2 -g -fno-optimize-sibling-calls -Wl,--enable-new-dtags,-rpath,"\$ORIGIN/outer" -o caller caller.c -ldl || fail "caller"
+both libraries ./caller
+same "each was found" "0 0" "$(cat measured.out)"
+weights_agree libraries
+near "by RUNPATH" 50 "$(share libraries here)" 6
+near "in a namespace of its own" 50 "$(share libraries apart)" 6
+near "named in both" 100 "$(share libraries inner_work)" 6
+same "partial stacks" 0 "$(info libraries partial_stacks)"
+
+# -pg: the program's own profile is written as ever, by a signal and a timer that are not ours.
+cat >profiled.c <<'END'
+#include "spend.h"
+__attribute__((noipa)) static int step(int n) { volatile int x = n; return x * 3; }
+__attribute__((noipa)) static long stepping(int ms)
+{
+	long sum = 0;
+	for (long end = now_ms() + ms; now_ms() < end;)
+		for (int i = 0; i < 20000; i++)
+			sum += step(i);
+	return sum;
+}
+int main(void) { return stepping(600) == 1; }
+END
+gcc -O2 -g -pg -o profiled profiled.c || skip "no profiling start files (libc6-dev)"
+both profiled ./profiled
+check "gmon.out is written" [ -s gmon.out ]
+weights_agree profiled
+near "stepping" 100 "$(share profiled stepping)" 6
+check "whole stacks: $(info profiled partial_stacks) of $(info profiled samples) are partial" \
+	calc "$(info profiled partial_stacks) <= 0.01 * $(info profiled samples)"
+
+# Asked to, the recorder keeps it from that; a static one, too.
+# undisturbed RUN PROGRAM
+undisturbed() {
+	rm -f gmon.out
+	record "$1" --disable-gprof -- "$2" || fail "$1: exit code $?"
+	check "$1: gmon.out is written" [ ! -e gmon.out ]
+	near "$1: stepping" 100 "$(share "$1" stepping)" 6
+}
+undisturbed quiet ./profiled
+hpct-link gcc -O2 -g -pg -static -o profiled_static profiled.c 2>err || skip "static: $(head -n 1 err)"
+undisturbed quiet_static ./profiled_static
+./profiled_static
+check "a static program alone writes its gmon.out" [ -s gmon.out ]
