@@ -131,6 +131,9 @@ void gpu_child(void);
 /* Whether this process is measured and `gpu=` asks for this vendor. */
 bool gpu_is_wanted(const struct gpu_vendor *vendor);
 
+/* Is a library loaded whose name begins with one of these, ended by NULL? */
+bool gpu_library_is_there(const char *const *names);
+
 /* A runtime works now: at exit, all is flushed before what the runtime registered so far is torn down. Any
  * number of times. */
 void gpu_exit_watch(void);

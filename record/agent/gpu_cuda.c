@@ -7,7 +7,6 @@
 #include "record/agent/gpu_cuda.h"
 
 #include <limits.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
@@ -183,22 +182,14 @@ static void cuda_library_loaded(const char *path)
 	start((uintptr_t)__builtin_return_address(0));
 }
 
-static int driver_look(struct dl_phdr_info *info, size_t bytes, void *nothing)
-{
-	const char *base = strrchr(info->dlpi_name, '/');
-
-	(void)bytes;
-	(void)nothing;
-	return base && strncmp(base, "/libcuda.so", strlen("/libcuda.so")) == 0;
-}
-
 /* The driver was there and has not called us: it called the one that its variable names. */
 static void other_tool_say(void)
 {
+	static const char *const driver[] = {"libcuda.so", NULL};
 	const char *tool = environment_value(environ, EVENT_ENV_CUDA);
 	int idle = CUDA_IDLE;
 
-	if (tool && strcmp(tool, process.settings.agent) != 0 && dl_iterate_phdr(driver_look, NULL) &&
+	if (tool && strcmp(tool, process.settings.agent) != 0 && gpu_library_is_there(driver) &&
 		atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
 		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
 }

@@ -14,6 +14,7 @@
 
 cl_icd_dispatch opencl_next;
 static cl_icd_dispatch layer;
+static _Atomic bool layer_is_asked;
 
 /* ---- queues ---- */
 
@@ -384,9 +385,11 @@ static cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, c
 
 	if (result)
 		return result;
-	if (!value || opencl_memory_range(value, &range))
-		opencl_kernel_argument(kernel, index, value);
-	else /* somewhere in an allocation */
+	if (!value)
+		opencl_kernel_argument(kernel, index, NULL);
+	else if (opencl_memory_range_shared(value, &range))
+		opencl_kernel_argument_range(kernel, index, range);
+	else /* the program's own memory, on devices that reach it */
 		opencl_kernel_argument_unknown(kernel, index);
 	return result;
 }
@@ -482,6 +485,7 @@ WRAPPER cl_int CL_API_CALL clInitLayer(
 
 	if (!next || !count_ret || !table)
 		return CL_INVALID_VALUE;
+	atomic_store(&layer_is_asked, true);
 	if (!gpu_is_wanted(&gpu_opencl))
 		return CL_INVALID_OPERATION;
 	count = count < most ? count : most;
@@ -492,4 +496,17 @@ WRAPPER cl_int CL_API_CALL clInitLayer(
 	return CL_SUCCESS;
 }
 
-const struct gpu_vendor gpu_opencl = {.name = "opencl", .flush = opencl_settle, .child = opencl_forget};
+/* A driver has come past us: by a loader that knows no layers, or by none. */
+static void opencl_flush(void)
+{
+	static const char *const drivers[] = {"libpocl.so", "libnvidia-opencl.so", "libigdrcl.so",
+		"libamdocl", "libintelocl.so", "libMesaOpenCL.so", "libRusticlOpenCL.so", "libmali", NULL};
+
+	if (!atomic_load(&layer_is_asked) && gpu_library_is_there(drivers) &&
+		!atomic_exchange(&layer_is_asked, true))
+		gpu_unmonitored(
+			"OpenCL's loader asked for no layers: ocl-icd does since 2.3, Khronos' since 2021");
+	opencl_settle();
+}
+
+const struct gpu_vendor gpu_opencl = {.name = "opencl", .flush = opencl_flush, .child = opencl_forget};
