@@ -57,6 +57,13 @@ void gpu_flush(void)
 		vendor->flush();
 }
 
+void gpu_look_back(void)
+{
+	EACH_WANTED(vendor)
+	if (vendor->look_back)
+		vendor->look_back();
+}
+
 void gpu_child(void)
 {
 	gpu_ring_child();

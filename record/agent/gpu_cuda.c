@@ -42,20 +42,39 @@ static uint64_t CUPTIAPI now(void)
 	return process_now_ns();
 }
 
+/* What CUPTI's refusal means to who runs the program; else `otherwise`. */
+static const char *refusal(int result, const char *otherwise)
+{
+	switch (result) {
+	case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+		return "another tool holds CUPTI";
+	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+		return "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it";
+	case CUPTI_ERROR_NOT_INITIALIZED:
+	case CUPTI_ERROR_INVALID_DEVICE:
+		return "CUPTI finds no driver that it can work with";
+	default:
+		return otherwise;
+	}
+}
+
 const char *cuda_begin(void)
 {
-	CUptiResult result = cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
+	int result = (int)cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
 
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		return "another tool holds CUPTI";
 	if (result)
-		return "CUPTI does not take hpct as its tool";
-	if (!cuda.api.cuptiActivityRegisterTimestampCallback(now) && !cuda_records_enable() &&
-		!cuda_calls_enable())
+		return refusal(result, "CUPTI does not take hpct as its tool");
+	result = (int)cuda.api.cuptiActivityRegisterTimestampCallback(now);
+	if (!result)
+		result = cuda_records_enable();
+	if (!result)
+		result = cuda_calls_enable();
+	if (!result)
 		return NULL;
 	cuda_records_disable();
 	cuda.api.cuptiUnsubscribe(cuda.subscriber);
-	return "CUPTI refused activity records";
+	return refusal(result, "CUPTI refused activity records");
 }
 
 /* Forced: a buffer that CUPTI kept would come back to the next tool. */
@@ -189,8 +208,8 @@ static void other_tool_say(void)
 	const char *tool = environment_value(environ, EVENT_ENV_CUDA);
 	int idle = CUDA_IDLE;
 
-	if (tool && strcmp(tool, process.settings.agent) != 0 && gpu_library_is_there(driver) &&
-		atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
+	if (atomic_load(&cuda.state) == CUDA_IDLE && tool && strcmp(tool, process.settings.agent) != 0 &&
+		gpu_library_is_there(driver) && atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
 		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
 }
 
@@ -199,8 +218,6 @@ static void cuda_flush(void)
 	uint64_t until_ns = process_now_ns() + FLUSH_MOST_NS;
 	uint32_t wanted, done;
 
-	if (atomic_load(&cuda.state) == CUDA_IDLE && process_is_own())
-		other_tool_say();
 	if (atomic_load(&cuda.state) != CUDA_ON || !process_is_own())
 		return;
 	wanted = atomic_fetch_add(&flush_asked, 1) + 1;
@@ -216,5 +233,8 @@ static void cuda_child(void)
 		atomic_store(&cuda.state, CUDA_OFF);
 }
 
-const struct gpu_vendor gpu_nvidia = {
-	.name = "nvidia", .library_loaded = cuda_library_loaded, .flush = cuda_flush, .child = cuda_child};
+const struct gpu_vendor gpu_nvidia = {.name = "nvidia",
+	.library_loaded = cuda_library_loaded,
+	.flush = cuda_flush,
+	.look_back = other_tool_say,
+	.child = cuda_child};

@@ -5,7 +5,7 @@
  */
 #include "record/agent/gpu.h"
 
-static void level0_flush(void)
+static void level0_look_back(void)
 {
 	static const char *const loader[] = {"libze_loader.so", NULL};
 	static _Atomic bool is_said;
@@ -14,4 +14,4 @@ static void level0_flush(void)
 		gpu_unmonitored("hpct was built without Level Zero's headers");
 }
 
-const struct gpu_vendor gpu_level0 = {.name = "level0", .flush = level0_flush};
+const struct gpu_vendor gpu_level0 = {.name = "level0", .look_back = level0_look_back};

@@ -497,7 +497,7 @@ WRAPPER cl_int CL_API_CALL clInitLayer(
 }
 
 /* A driver has come past us: by a loader that knows no layers, or by none. */
-static void opencl_flush(void)
+static void opencl_look_back(void)
 {
 	static const char *const drivers[] = {"libpocl.so", "libnvidia-opencl.so", "libigdrcl.so",
 		"libamdocl", "libintelocl.so", "libMesaOpenCL.so", "libRusticlOpenCL.so", "libmali", NULL};
@@ -506,7 +506,7 @@ static void opencl_flush(void)
 		!atomic_exchange(&layer_is_asked, true))
 		gpu_unmonitored(
 			"OpenCL's loader asked for no layers: ocl-icd does since 2.3, Khronos' since 2021");
-	opencl_settle();
 }
 
-const struct gpu_vendor gpu_opencl = {.name = "opencl", .flush = opencl_flush, .child = opencl_forget};
+const struct gpu_vendor gpu_opencl = {
+	.name = "opencl", .flush = opencl_settle, .look_back = opencl_look_back, .child = opencl_forget};

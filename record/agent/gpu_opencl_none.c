@@ -5,7 +5,7 @@
  */
 #include "record/agent/gpu.h"
 
-static void opencl_flush(void)
+static void opencl_look_back(void)
 {
 	static const char *const loader[] = {"libOpenCL.so", NULL};
 	static _Atomic bool is_said;
@@ -14,4 +14,4 @@ static void opencl_flush(void)
 		gpu_unmonitored("hpct was built without OpenCL's headers");
 }
 
-const struct gpu_vendor gpu_opencl = {.name = "opencl", .flush = opencl_flush};
+const struct gpu_vendor gpu_opencl = {.name = "opencl", .look_back = opencl_look_back};
