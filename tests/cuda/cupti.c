@@ -2,11 +2,16 @@
 /*
  * cupti.c - a CUPTI without a GPU, for e2e.gpu.cuda: what hpct asks of the real one, which needs a driver. It
  * calls the tool at driver calls and hands over records of kernels, 1 us long, in CUPTI's own layout. Words
- * of FAKE_CUPTI make it one of those that hpct has to live with: version=N  subscribe=N  activity=N
- * getversion=N   another version; that result of these functions models      two devices of different models
- * take turns, the second has 300 registers less zero=N inverted=N backwards   every N-th record without
- * times, with them exchanged; the last one first nameless strange   no kernel names; devices, contexts and
- * streams out of any range dropped=N   it says that it dropped so many
+ * of FAKE_CUPTI make it one of those that hpct has to live with:
+ *
+ *   version=N    another version
+ *   subscribe=N  activity=N  getversion=N   that result of these functions
+ *   models       two devices of different models take turns
+ *   zero=N       every N-th record without times;  inverted=N: with them exchanged
+ *   backwards    the last record first;  nameless: no kernel names
+ *   strange      devices, contexts and streams out of any range
+ *   dropped=N    it says that it dropped so many
+ *   module=PATH  the file is loaded as a GPU binary ahead of the first launch (the last word)
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -203,6 +208,22 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 
 /* ---- the driver's side ---- */
 
+/* Inside the driver call that needs it. */
+static void module_load(CUpti_CallbackFunc tool)
+{
+	static char image[1 << 16];
+	const char *text = getenv("FAKE_CUPTI"), *path = text ? strstr(text, "module=") : NULL;
+	CUpti_ModuleResourceData module = {.moduleId = 1, .pCubin = image};
+	CUpti_ResourceData data = {.resourceDescriptor = &module};
+	FILE *file = path ? fopen(path + strlen("module="), "rb") : NULL;
+
+	if (!file)
+		return;
+	module.cubinSize = fread(image, 1, sizeof(image), file);
+	fclose(file);
+	tool(user, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+}
+
 static void record_put(const char *kernel, uint32_t correlation)
 {
 	CUpti_ActivityKernel8 *record = &records[count];
@@ -248,6 +269,8 @@ API void fake_call(const char *name, const char *kernel)
 	data.callbackSite = CUPTI_API_ENTER;
 	if (tool)
 		tool(user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+	if (tool && correlations == 1)
+		module_load(tool);
 	if (tool && kernel)
 		record_put(kernel, data.correlationId);
 	data.callbackSite = CUPTI_API_EXIT;

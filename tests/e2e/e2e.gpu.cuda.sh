@@ -63,6 +63,14 @@ same "what a kernel is like" 20 \
 	"$(grep -c 'grid=4:1:1,block=128:1:1,registers=32,occupancy_permille=1000' plain.ops)"
 same "nothing is said" "" "$(info plain gpu_unwatched)"
 
+# A kernel's binary, which CUPTI does not name: the one that was loaded with a kernel of that name. An object file of
+# this machine has sections like a cubin's.
+printf 'void axpy(void) {}\n' | "${CC:-cc}" -ffunction-sections -x c -c -o code.o - || skip "no C compiler for a binary"
+cuda module "module=$PWD/code.o"
+gpu_slice module
+same "kernels that name their binary" "10 axpy" \
+	"$(awk -F '\t' '$7 ~ /,module=[0-9a-f]+$/ { n = split($4, f, ";"); print f[n] }' module.ops | sort | uniq -c | sed 's/^ *//')"
+
 stood_down old version=17 "CUPTI is of another version than those hpct was built for"
 stood_down new version=990000 "CUPTI is of another version than those hpct was built for"
 stood_down mute getversion=999 "this CUPTI lacks functions that hpct needs"
