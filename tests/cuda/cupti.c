@@ -11,6 +11,7 @@
  *   backwards    the last record first;  nameless: no kernel names
  *   strange      devices, contexts and streams out of any range
  *   dropped=N    it says that it dropped so many
+ *   alloc        each launch allocates 4096 bytes, too
  *   module=PATH  the file is loaded as a GPU binary ahead of the first launch (the last word)
  */
 #include <stdint.h>
@@ -131,8 +132,9 @@ API CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampC
 /* A buffer holds records of one size. */
 static size_t record_bytes(const CUpti_Activity *record)
 {
-	return record->kind == CUPTI_ACTIVITY_KIND_DEVICE ? sizeof(CUpti_ActivityDevice4)
-							  : sizeof(CUpti_ActivityKernel8);
+	return record->kind == CUPTI_ACTIVITY_KIND_DEVICE    ? sizeof(CUpti_ActivityDevice4)
+	       : record->kind == CUPTI_ACTIVITY_KIND_MEMORY2 ? sizeof(CUpti_ActivityMemory3)
+							     : sizeof(CUpti_ActivityKernel8);
 }
 
 API CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes, CUpti_Activity **record)
@@ -190,6 +192,23 @@ static void devices_tell(void)
 	hand_over(devices, word("models", 0) ? sizeof(devices) : sizeof(*devices));
 }
 
+/* A moment, as CUPTI has it. */
+static void memory_tell(const CUpti_ActivityKernel8 *kernels, uint32_t n)
+{
+	static CUpti_ActivityMemory3 list[RECORDS_MAX];
+
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (CUpti_ActivityMemory3){.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+			.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+			.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+			.correlationId = kernels[i].correlationId,
+			.timestamp = kernels[i].start,
+			.bytes = 4096,
+			.contextId = 1};
+	if (n)
+		hand_over(list, n * sizeof(*list));
+}
+
 API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 {
 	static CUpti_ActivityKernel8 list[RECORDS_MAX];
@@ -201,6 +220,8 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 	for (uint32_t i = told; i < end; i++)
 		list[n++] = records[word("backwards", 0) ? told + end - 1 - i : i];
 	told = end;
+	if (word("alloc", 0))
+		memory_tell(list, n);
 	if (n)
 		hand_over(list, n * sizeof(*list));
 	return CUPTI_SUCCESS;

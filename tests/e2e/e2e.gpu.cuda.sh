@@ -71,6 +71,14 @@ gpu_slice module
 same "kernels that name their binary" "10 axpy" \
 	"$(awk -F '\t' '$7 ~ /,module=[0-9a-f]+$/ { n = split($4, f, ";"); print f[n] }' module.ops | sort | uniq -c | sed 's/^ *//')"
 
+# An allocation is a moment to CUPTI: here it lasts as long as its call.
+cuda alloc alloc
+gpu_slice alloc
+same "allocations, as long as their calls" "20 20" "$(wc -l <alloc.calls) $(awk -F '\t' '
+	FNR == NR { call[$8] = $2 "-" $3; next } call[$8] == $2 "-" $3 && $3 > $2 { n++ } END { print n + 0 }' alloc.launches alloc.calls)"
+same "their metrics" "81920 20" "$(hpct-profile alloc.hpct --metric GMEM:DEV,GMEM:COUNT --depth 0 --format tsv |
+	tsv '{ print $c["GMEM:DEV:incl"], $c["GMEM:COUNT:incl"] }')"
+
 stood_down old version=17 "CUPTI is of another version than those hpct was built for"
 stood_down new version=990000 "CUPTI is of another version than those hpct was built for"
 stood_down mute getversion=999 "this CUPTI lacks functions that hpct needs"
