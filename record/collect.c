@@ -285,6 +285,15 @@ static void kept_take(struct collector *collector, struct hello *hello)
 	hello_refuse(HELLO_KEEP, hello);
 }
 
+/* It may have ended since it sent its binary; the newest process of a pid comes first. */
+static struct gpu_module_kernels *gpu_kernels_of(struct collector *collector, uint32_t pid)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == pid)
+			return &at->gpu_kernels;
+	return NULL;
+}
+
 static void launcher_take(struct collector *collector, int connection)
 {
 	struct launcher *launcher = calloc(1, sizeof(*launcher));
@@ -319,7 +328,8 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 		switches_take(collector, &hello);
 		break;
 	case HELLO_GPU_MODULE:
-		gpu_module_take(collector->writer, hello.memory, hello.hash);
+		gpu_module_take(
+			collector->writer, hello.memory, hello.hash, gpu_kernels_of(collector, hello.pid));
 		collector->is_dirty = true;
 		break;
 	case HELLO_KEEP:

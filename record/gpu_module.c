@@ -1,16 +1,154 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_module.c - see gpu_module.h. Nothing is believed of the memory but its seals: it stays as it is. */
+/*
+ * gpu_module.c - see gpu_module.h. Nothing is believed of the memory but its seals: it stays as it is; what
+ * its headers say is held against its size.
+ */
 #include "record/gpu_module.h"
 
+#include <elf.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/hash.h"
+
 #define SEALS (F_SEAL_SHRINK | F_SEAL_WRITE)
 #define MODULE_BYTES_MAX ((off_t)256 << 20)
+#define CODE ".text."
 
-void gpu_module_take(struct store_writer *writer, int memory, uint64_t hash)
+/* ---- kernels by name ---- */
+
+static struct map_key key_of(const char *name, size_t bytes)
+{
+	struct store_hash hash = store_hash128(name, bytes);
+
+	return (struct map_key){hash.high, hash.low};
+}
+
+/* Place of the hash; 0: no memory. */
+static uint32_t module_add(struct gpu_module_kernels *kernels, uint64_t hash)
+{
+	for (uint32_t i = 1; i < kernels->count; i++)
+		if (kernels->modules[i] == hash)
+			return i;
+	if (kernels->count + 1 >= kernels->room) {
+		uint32_t room = kernels->room ? 2 * kernels->room : 16;
+		uint64_t *wider = realloc(kernels->modules, room * sizeof(*wider));
+
+		if (!wider)
+			return 0;
+		kernels->modules = wider;
+		kernels->room = room;
+	}
+	if (!kernels->count)
+		kernels->modules[kernels->count++] = 0;
+	kernels->modules[kernels->count] = hash;
+	return kernels->count++;
+}
+
+static void kernel_note(struct gpu_module_kernels *kernels, const char *name, size_t bytes, uint32_t module)
+{
+	struct map_key key = key_of(name, bytes);
+	uint32_t known = map_get(&kernels->by_name, key);
+
+	if (known == MAP_NONE && kernels->by_name.count < GPU_MODULE_KERNELS_MAX)
+		map_put(&kernels->by_name, key, module);
+	else if (known != MAP_NONE && known != module)
+		map_put(&kernels->by_name, key, 0);
+}
+
+uint64_t gpu_module_of(const struct gpu_module_kernels *kernels, const char *name, size_t bytes)
+{
+	uint32_t place = kernels->by_name.count ? map_get(&kernels->by_name, key_of(name, bytes)) : MAP_NONE;
+
+	return place == MAP_NONE ? 0 : kernels->modules[place];
+}
+
+void gpu_module_fini(struct gpu_module_kernels *kernels)
+{
+	map_fini(&kernels->by_name);
+	free(kernels->modules);
+	*kernels = (struct gpu_module_kernels){0};
+}
+
+/* ---- the image ---- */
+
+struct image {
+	const char *bytes;
+	size_t size;
+	uint64_t at, count; /* section headers */
+	Elf64_Shdr names;
+};
+
+static bool section_read(const struct image *image, uint64_t number, Elf64_Shdr *section)
+{
+	if (number >= image->count)
+		return false;
+	memcpy(section, image->bytes + image->at + number * sizeof(*section), sizeof(*section));
+	return true;
+}
+
+/* Headers and the names of sections lie within the image. */
+static bool image_open(struct image *image, const void *bytes, size_t size)
+{
+	Elf64_Ehdr header;
+
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, bytes, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+		header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr) ||
+		header.e_shoff >= size)
+		return false;
+	*image = (struct image){.bytes = bytes,
+		.size = size,
+		.at = header.e_shoff,
+		.count = (size - header.e_shoff) / sizeof(Elf64_Shdr)};
+	if (header.e_shnum && header.e_shnum < image->count)
+		image->count = header.e_shnum;
+	if (header.e_shstrndx == SHN_XINDEX) { /* then the first section says both */
+		Elf64_Shdr first;
+
+		if (!section_read(image, 0, &first))
+			return false;
+		image->count = first.sh_size && first.sh_size < image->count ? first.sh_size : image->count;
+		return section_read(image, first.sh_link, &image->names);
+	}
+	return section_read(image, header.e_shstrndx, &image->names);
+}
+
+static bool names_are_inside(const struct image *image)
+{
+	return image->names.sh_type == SHT_STRTAB && image->names.sh_offset < image->size &&
+	       image->names.sh_size <= image->size - image->names.sh_offset;
+}
+
+void gpu_module_note(struct gpu_module_kernels *kernels, const void *bytes, size_t size, uint64_t hash)
+{
+	struct image image;
+	Elf64_Shdr section;
+	uint32_t module;
+
+	if (!image_open(&image, bytes, size) || !names_are_inside(&image))
+		return;
+	module = module_add(kernels, hash);
+	for (uint64_t i = 0; module && section_read(&image, i, &section); i++) {
+		bool is_named = section.sh_name < image.names.sh_size;
+		size_t room = is_named ? image.names.sh_size - section.sh_name : 0;
+		const char *name = image.bytes + image.names.sh_offset + (is_named ? section.sh_name : 0);
+		size_t length = strnlen(name, room);
+
+		if (section.sh_type == SHT_PROGBITS && length < room && length > strlen(CODE) &&
+			!memcmp(name, CODE, strlen(CODE)))
+			kernel_note(kernels, name + strlen(CODE), length - strlen(CODE), module);
+	}
+}
+
+void gpu_module_take(
+	struct store_writer *writer, int memory, uint64_t hash, struct gpu_module_kernels *kernels)
 {
 	int seals = fcntl(memory, F_GET_SEALS);
 	struct stat status;
@@ -23,6 +161,8 @@ void gpu_module_take(struct store_writer *writer, int memory, uint64_t hash)
 		image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, memory, 0);
 		if (image != MAP_FAILED) {
 			store_writer_blob(writer, hash, image, bytes);
+			if (kernels)
+				gpu_module_note(kernels, image, bytes, hash);
 			munmap(image, bytes);
 		}
 	}

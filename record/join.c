@@ -6,8 +6,10 @@
 #include <time.h>
 
 #include "record/join_state.h"
+#include "store/attribute.h"
 
 #define TEXTS_MAX (1u << 22)
+#define ATTRIBUTES_MAX 4000u
 #define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be that far ahead of ours */
 
 /* An operation whose launch was not there yet. */
@@ -20,6 +22,8 @@ struct join {
 	uint64_t head; /* of the activity ring, as join_look found it */
 	bool is_broken;
 	struct numbers texts;
+	struct map attributes; /* of kernels, by name and what the agent said: a text; see attributes_of() */
+	uint32_t attributes_since; /* binaries known then */
 	struct join_launches launches;
 	struct join_queues queues;
 	struct waiting *waiting;
@@ -61,6 +65,7 @@ uint64_t join_launch(
 	struct join_launch launch = {.correlation = correlation,
 		.link = links + 1,
 		.begin_ns = call->begin_ns,
+		.end_ns = call->end_ns,
 		.context = call->context,
 		.stream = stream};
 
@@ -133,6 +138,59 @@ static void times_check(const struct joining *at, struct store_record *span, con
 	span->begin_ns = span->end_ns = instead_ns;
 }
 
+/* An allocation that the runtime reports as a moment (CUDA) took what its call took; of several in one call
+ * (static memory of a binary) the first. */
+static void call_take(struct store_record *span, const struct join_launch *launch)
+{
+	bool is_memory = span->what == STORE_OP_ALLOC || span->what == STORE_OP_FREE;
+
+	if (!is_memory || span->begin_ns != span->end_ns || !launch || launch->is_matched)
+		return;
+	span->begin_ns = launch->begin_ns;
+	span->end_ns = launch->end_ns;
+}
+
+static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes, uint64_t module)
+{
+	size_t size = 0;
+	const char *said = attributes ? store_writer_text_at(writer, attributes, &size) : "";
+	char text[ATTRIBUTES_MAX + 32];
+	int length;
+
+	if (size > ATTRIBUTES_MAX || attribute_get(said, size, "module", text, sizeof(text)))
+		return attributes;
+	length = snprintf(text, sizeof(text), "%.*s%smodule=%016llx", (int)size, said, size ? "," : "",
+		(unsigned long long)module);
+	return store_writer_text(writer, text, (size_t)length);
+}
+
+/* A kernel's attributes, with the binary that it is from where the agent did not know but one alone has it.
+ */
+static uint32_t attributes_of(const struct joining *at, const struct event_gpu *gpu)
+{
+	const struct gpu_module_kernels *kernels = &at->process->gpu_kernels;
+	uint32_t attributes = text_of(at->join, gpu->attributes), name = text_of(at->join, gpu->name), known;
+	struct map_key key = {name, attributes};
+	const char *bytes;
+	uint64_t module;
+	size_t size;
+
+	if (gpu->operation != STORE_OP_KERNEL || !name || !kernels->count)
+		return attributes;
+	if (at->join->attributes_since != kernels->count)
+		map_fini(&at->join->attributes);
+	at->join->attributes_since = kernels->count;
+	known = map_get(&at->join->attributes, key);
+	if (known != MAP_NONE)
+		return known;
+	bytes = store_writer_text_at(at->writer, name, &size);
+	module = bytes ? gpu_module_of(kernels, bytes, size) : 0;
+	if (module)
+		attributes = attributes_with(at->writer, attributes, module);
+	map_put(&at->join->attributes, key, attributes);
+	return attributes;
+}
+
 static void span_put(const struct joining *at, const struct event_gpu *gpu, struct join_launch *launch)
 {
 	struct store_record span = {.begin_ns = gpu->begin_ns,
@@ -140,11 +198,12 @@ static void span_put(const struct joining *at, const struct event_gpu *gpu, stru
 		.bytes = gpu->bytes,
 		.link = launch ? launch->link : 0,
 		.what = gpu->operation,
-		.attributes = text_of(at->join, gpu->attributes)};
+		.attributes = attributes_of(at, gpu)};
 	struct join_queue *queue;
 	uint32_t stream = launch ? launch->stream : 0;
 
 	times_check(at, &span, launch);
+	call_take(&span, launch);
 	span.context = context_of(at, gpu, launch);
 	if (!launch || !is_of_host(gpu->operation)) {
 		queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host, gpu->device,
@@ -411,6 +470,7 @@ void join_free(struct join *join)
 		return;
 	join_launches_fini(&join->launches);
 	join_queues_fini(&join->queues);
+	map_fini(&join->attributes);
 	free(join->texts.list);
 	free(join->waiting);
 	free(join);

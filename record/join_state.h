@@ -9,7 +9,7 @@
 
 struct join_launch {
 	uint64_t correlation, link;
-	uint64_t begin_ns;
+	uint64_t begin_ns, end_ns; /* of the call */
 	uint32_t context, stream;
 	bool is_matched;
 };

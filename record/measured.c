@@ -297,6 +297,7 @@ void measured_free(struct measured *process)
 	}
 	free(process->rings);
 	join_free(process->join);
+	gpu_module_fini(&process->gpu_kernels);
 	pauses_fini(&process->pauses);
 	jit_fini(&process->jit);
 	outside_free(process->outside);

@@ -12,6 +12,7 @@
 #ifndef RECORD_MEASURED_H
 #define RECORD_MEASURED_H
 
+#include "record/gpu_module.h"
 #include "record/jit.h"
 #include "record/modules.h"
 #include "record/pauses.h"
@@ -71,6 +72,7 @@ struct measured {
 	uint64_t cpu_ns;      /* of threads that have ended */
 	uint64_t switches_lost, switches_refused;
 	char gpu_unwatched[96]; /* why its GPUs were not, the last time; "" */
+	struct gpu_module_kernels gpu_kernels;
 	uint64_t gpu_operations, gpu_launches, gpu_lost;
 	uint64_t gpu_unmatched; /* operations whose launch never came */
 	uint64_t gpu_untimed;	/* of which the runtime gave no times, or impossible ones */

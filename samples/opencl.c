@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl.c - feeds an OpenCL device in the way that its first argument names: plain events unordered exit.
- * Built twice: linked with the loader, and as opencl_dlopen, which finds every function by dlsym.
+ * opencl.c - feeds an OpenCL device in the way that its first argument names: plain events unordered
+ * unlayered exit. Built twice: linked with the loader, and as opencl_dlopen, which finds every function by
+ * dlsym.
  *
  * What the trace must show, below main;feed;WAY:
  *   plain      one in-order queue: TURNS times a write of BYTES (H2D, not blocking), a fill, the kernels
@@ -10,6 +11,7 @@
  *   events     the same with the program's own profiling and events; it prints that its profiled times are
  *              in order, as they are without hpct.
  *   unordered  an out-of-order queue: 2 x TURNS kernels without dependencies, then clWaitForEvents.
+ *   unlayered  `plain`, and no layer for the loader to ask: nothing is seen of it
  *   exit       three kernels `scale` to their end, then 2000 `spin` queued, and leaves by _exit while they
  * run. Prints the result of the computation and whether the program may read profiling times.
  */
@@ -255,7 +257,7 @@ APART static void leave(void)
 
 APART static void feed(const char *way)
 {
-	if (!strcmp(way, "plain"))
+	if (!strcmp(way, "plain") || !strcmp(way, "unlayered"))
 		plain(0);
 	else if (!strcmp(way, "events"))
 		plain(CL_QUEUE_PROFILING_ENABLE);
@@ -268,6 +270,8 @@ APART static void feed(const char *way)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "unlayered"))
+		unsetenv("OPENCL_LAYERS");
 	functions_find();
 	set_up();
 	feed(argc > 1 ? argv[1] : "plain");

@@ -4,8 +4,11 @@
  * instead. hpct-blame --findings must say of:
  *   round-trip  `round-trip`: a buffer is read back and sent again between two kernels, below main;again
  *   stays       not so: results are read from one part of a buffer, input is sent to another
+ *   mapped      `round-trip`, by mapping the buffer to read and write;  looked: not so, mapped to be read
  *   apart       `not-aliased`: a kernel's two buffers never overlap;  parts: nor do two parts of one
  *   alias       not so: two parts of one buffer that overlap;  twice: the same buffer is both
+ *   many        `not-aliased`: twenty buffers;  shared: pieces of two shared allocations;  shared-one: not
+ *               so, both in one
  *   in-order    `in-order-queue`;  unordered: not so
  *   contexts    `many-contexts`: the same kernel in two contexts of the device, compiled for each
  *   queues      not so: in two queues of one context
@@ -14,9 +17,11 @@
  *   finish-twice  `needless-sync`: below main;twice it waits for its kernels, and once more for nothing
  * The way and how many devices there are is printed.
  */
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 200
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +33,11 @@
 #define DEVICES_MAX 8u
 
 static const char source[] = "kernel void advance(global float *a, global const float *b)\n"
-			     "{ size_t i = get_global_id(0); a[i] = a[i] + 0 * b[i] + 1; }\n";
+			     "{ size_t i = get_global_id(0); a[i] = a[i] + 0 * b[i] + 1; }\n"
+			     "#define P(n) global float *p##n\n"
+			     "kernel void many(P(0), P(1), P(2), P(3), P(4), P(5), P(6), P(7), P(8), P(9),\n"
+			     "	P(10), P(11), P(12), P(13), P(14), P(15), P(16), P(17), P(18), P(19))\n"
+			     "{ p0[get_global_id(0)] += p19[get_global_id(0)]; }\n";
 
 struct place {
 	cl_context context;
@@ -156,6 +165,62 @@ static void arguments(const char *way)
 	run(&place, place.queue, a, b, 3);
 }
 
+/* A kernel, what the host does to its buffer in a mapping, a kernel. */
+static void mappings(const char *way)
+{
+	struct place place = set_up(devices[0], 0);
+	cl_mem a = buffer_new(&place, BYTES), b = buffer_new(&place, BYTES);
+	bool is_looked = !strcmp(way, "looked");
+	cl_int result;
+	float *mapped;
+
+	run(&place, place.queue, a, b, 1);
+	mapped = clEnqueueMapBuffer(place.queue, a, CL_TRUE, CL_MAP_READ | (is_looked ? 0 : CL_MAP_WRITE), 0,
+		BYTES, 0, NULL, NULL, &result);
+	need(result, "clEnqueueMapBuffer");
+	if (!is_looked)
+		mapped[0] += 1;
+	need(clEnqueueUnmapMemObject(place.queue, a, mapped, 0, NULL, NULL), "unmap");
+	run(&place, place.queue, a, b, 1);
+}
+
+static void launch(const struct place *place, cl_kernel kernel)
+{
+	const size_t global = COUNT;
+
+	need(clEnqueueNDRangeKernel(place->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL), "launch");
+	need(clFinish(place->queue), "clFinish");
+}
+
+static void many(const char *way)
+{
+	struct place place = set_up(devices[0], 0);
+	cl_int result;
+	cl_kernel kernel = clCreateKernel(place.program, "many", &result);
+
+	(void)way;
+	need(result, "clCreateKernel");
+	for (cl_uint i = 0; i < 20; i++) {
+		cl_mem buffer = buffer_new(&place, BYTES);
+
+		need(clSetKernelArg(kernel, i, sizeof(buffer), &buffer), "clSetKernelArg");
+	}
+	launch(&place, kernel);
+}
+
+static void shared(const char *way)
+{
+	struct place place = set_up(devices[0], 0);
+	float *one = clSVMAlloc(place.context, CL_MEM_READ_WRITE, 4 * BYTES, 0);
+	float *other =
+		!strcmp(way, "shared") ? clSVMAlloc(place.context, CL_MEM_READ_WRITE, 4 * BYTES, 0) : one;
+
+	need(!one || !other, "clSVMAlloc");
+	need(clSetKernelArgSVMPointer(place.kernel, 0, one + 16), "clSetKernelArgSVMPointer");
+	need(clSetKernelArgSVMPointer(place.kernel, 1, other + 2 * COUNT), "clSetKernelArgSVMPointer");
+	launch(&place, place.kernel);
+}
+
 static void queues(const char *way)
 {
 	struct place place =
@@ -199,9 +264,10 @@ int main(int argc, char **argv)
 		const char *way;
 		void (*go)(const char *way);
 	} ways[] = {{"round-trip", transfers}, {"stays", transfers}, {"apart", arguments},
-		{"parts", arguments}, {"alias", arguments}, {"twice", arguments}, {"in-order", queues},
-		{"unordered", queues}, {"queues", queues}, {"contexts", places}, {"finish-twice", twice},
-		{"one-device", places}, {"all-devices", places}};
+		{"parts", arguments}, {"mapped", mappings}, {"looked", mappings}, {"many", many},
+		{"shared", shared}, {"shared-one", shared}, {"alias", arguments}, {"twice", arguments},
+		{"in-order", queues}, {"unordered", queues}, {"queues", queues}, {"contexts", places},
+		{"finish-twice", twice}, {"one-device", places}, {"all-devices", places}};
 	const char *way = argc > 1 ? argv[1] : "round-trip";
 
 	if (clGetPlatformIDs(1, &platform, NULL) ||

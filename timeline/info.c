@@ -60,7 +60,8 @@ static void put_provenance(struct report *report, const struct run *run)
 		"stacks_refused", "gpu_operations", "gpu_launches", "gpu_unmatched", "gpu_untimed",
 		"gpu_lost", "recursion", "sources", "file_system", "copied_from", "sampled_cpu_ns",
 		"handler_ns", "collector_cpu_ns", "never_started", "threads_unmonitored",
-		"children_unmonitored", "processes_refused", "faults_caught", "program_cpu_ns"};
+		"children_unmonitored", "processes_refused", "faults_caught", "program_cpu_ns",
+		"gpu_unwatched"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);

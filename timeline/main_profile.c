@@ -305,7 +305,7 @@ static const struct program program = {
 	.name = "hpct-profile",
 	.about = "weights of a window by calling context",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED | PROGRAM_GPU,
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
@@ -313,7 +313,8 @@ static const struct program program = {
 		 "the\n"
 		 "call site; of what is on top, its definition.\n"
 		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' wall time, off the "
-		 "timeline.\n",
+		 "timeline.\n"
+		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU operations.\n",
 	.work = work,
 };
 

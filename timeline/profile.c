@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "store/arena.h"
-#include "timeline/derived.h"
+#include "timeline/gpu_metric.h"
 #include "timeline/profile_tree.h"
 #include "timeline/window.h"
 
@@ -57,6 +57,9 @@ static int sum_samples(
 	if (rc == 0)
 		rc = derived_add_weights(*window, run, streams, count, select_begin_ns(select),
 			select_end_ns(select), select_derived(select), error);
+	if (rc == 0)
+		rc = gpu_metric_add_weights(
+			*window, run, streams, count, begin_ns, end_ns, select_gpu(select), error);
 	return rc;
 }
 
@@ -99,6 +102,30 @@ static void put_derived(struct profile *profile, const struct run *run, const st
 					.unit = "ns"};
 }
 
+/* Of those that a pattern names, only what there is. */
+static void put_gpu(struct profile *profile, const struct run *run, const struct select *select,
+	const struct window *window)
+{
+	uint64_t wanted = select_gpu(select), seen = 0;
+	size_t count;
+	const struct window_weight *weights = window_weights(window, &count);
+
+	for (size_t i = 0; i < count && wanted; i++)
+		if (weights[i].metric >= gpu_metric_number(run, 0))
+			seen |= UINT64_C(1) << (weights[i].metric - gpu_metric_number(run, 0));
+	for (unsigned m = 0; m < GPU_METRIC_COUNT; m++) {
+		bool is_ratio = gpu_metric_is_ratio(m);
+		bool is_there = seen & (is_ratio ? gpu_metric_find("GKER:FGP_MAX") : UINT64_C(1) << m);
+
+		if (wanted >> m & 1 && (is_there || select_names_metric(select, gpu_metric_name(m))))
+			profile->metrics[profile->metric_count++] =
+				(struct profile_metric){.metric = gpu_metric_number(run, m),
+					.name = gpu_metric_name(m),
+					.unit = gpu_metric_unit(m),
+					.is_real = is_ratio};
+	}
+}
+
 /* As the selector names them; those of one name stay as they are. */
 static void order_metrics(struct profile *profile, const struct select *select)
 {
@@ -118,11 +145,12 @@ static int find_metrics(struct profile *profile, struct run *run, const struct s
 {
 	uint32_t count = run_metric_count(run), stream_count;
 	const uint32_t *streams = select_streams(select, &stream_count);
-	uint8_t *marks = arena_calloc(arena, count + DERIVED_COUNT, 1);
+	uint8_t *marks = arena_calloc(arena, gpu_metric_number(run, GPU_METRIC_COUNT), 1);
 	size_t weight_count;
 	const struct window_weight *weights = window_weights(window, &weight_count);
 
-	profile->metrics = arena_calloc(arena, count + DERIVED_COUNT, sizeof *profile->metrics);
+	profile->metrics =
+		arena_calloc(arena, gpu_metric_number(run, GPU_METRIC_COUNT), sizeof *profile->metrics);
 	if (!marks || !profile->metrics)
 		return error_memory(error);
 	for (size_t i = 0; i < weight_count; i++)
@@ -132,8 +160,28 @@ static int find_metrics(struct profile *profile, struct run *run, const struct s
 	put_metrics(profile, run, select, marks, count, 2);
 	put_metrics(profile, run, select, marks, count, 1);
 	put_derived(profile, run, select);
+	put_gpu(profile, run, select, window);
 	order_metrics(profile, select);
 	return 0;
+}
+
+/* ---- ratios ---- */
+
+void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows)
+{
+	static const char *const names[] = {"GKER:OCC_THR", "GKER:FGP_ACT", "GKER:FGP_MAX"};
+	size_t at[3], width = profile->metric_count;
+
+	for (unsigned i = 0; i < 3; i++) {
+		for (at[i] = 0; at[i] < width && strcmp(profile->metrics[at[i]].name, names[i]) != 0;)
+			at[i]++;
+		if (at[i] == width)
+			return;
+	}
+	for (size_t i = 0; i < rows && profile->metrics[at[0]].is_real; i++, values += width)
+		values[at[0]].real = values[at[2]].number ? 100.0 * (double)values[at[1]].number /
+								    (double)values[at[2]].number
+							  : 0;
 }
 
 /* ---- scopes ---- */
@@ -292,6 +340,8 @@ static int make_rows(struct profile *profile, const struct scope_sums *sums, con
 
 	if (rc == 0)
 		rc = build_view(&tree, sums, view, select_depth(select));
+	if (rc == 0)
+		profile_ratios(profile, tree.values, 2 * (size_t)tree.nodes.count);
 	rc = rc < 0 ? error_memory(error)
 		    : tree_rows(&tree, sums->run, select_depth(select), profile, arena, error);
 	tree_fini(&tree);

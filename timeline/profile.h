@@ -2,7 +2,8 @@
 /*
  * profile.h - weights of a window by calling context (S4 10.2-10.4): top-down, bottom-up, flat. Computed
  * from the samples of the window, never stored; samples are in a window when their time is. Derived metrics
- * (derived.h) are read off the lines of the window, where the selector names them.
+ * (derived.h) are read off the lines of the window, those of GPU operations (gpu_metric.h) off its spans,
+ * where the selector names them.
  *
  *   samples --sum by context--> scopes (inclusive, exclusive) --view--> tree of rows
  *
@@ -38,7 +39,7 @@ union profile_value {
 };
 
 struct profile_metric {
-	uint32_t metric; /* of the run, or derived_number() */
+	uint32_t metric; /* of the run, or derived_number(), gpu_metric_number() */
 	const char *name, *unit;
 	bool is_real;
 };

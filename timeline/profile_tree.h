@@ -39,6 +39,9 @@ void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_va
 int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct profile *profile,
 	struct arena *arena, struct error *error);
 
+/* Fills what is a ratio of others in rows of values, each as wide as there are metrics. */
+void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows);
+
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value);
 bool values_are_zero(const union profile_value *values, size_t count);
 

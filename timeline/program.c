@@ -347,6 +347,8 @@ static int parse_and_work(struct parse *parse, struct error *error)
 			return rc;
 		if (program->uses & PROGRAM_DERIVED)
 			select_take_derived(call->select);
+		if (program->uses & PROGRAM_GPU)
+			select_take_gpu(call->select);
 	}
 	rc = parse_words(parse, error);
 	if (rc < 0)

@@ -19,7 +19,8 @@ enum program_use {
 	PROGRAM_RUN = 4,    /* the operand is a run, left out: the newest here; options as below */
 	PROGRAM_RUNS =
 		8, /* --debug-path, --debuginfod, --no-rollups, for runs that the program opens itself */
-	PROGRAM_DERIVED = 16 /* --metric may name derived metrics (derived.h) */
+	PROGRAM_DERIVED = 16, /* --metric may name derived metrics (derived.h) */
+	PROGRAM_GPU = 32      /* ... and those of GPU operations (gpu_metric.h) */
 };
 
 struct program_option {

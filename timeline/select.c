@@ -9,6 +9,7 @@
 
 #include "timeline/derived.h"
 #include "timeline/glob.h"
+#include "timeline/gpu_metric.h"
 #include "timeline/run_parts.h"
 
 static int bind_streams(struct select *select, struct error *error)
@@ -60,18 +61,26 @@ static int bind_metrics(struct select *select, struct error *error)
 	const struct run *run = select->run;
 
 	select->derived = 0;
+	select->gpu = 0;
 	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
 		int derived = select->takes_derived ? derived_find(select->metrics[i]) : -1;
+		uint64_t gpu = gpu_metric_find(select->metrics[i]);
 
 		if (run_has_metric(run, select->metrics[i]))
 			continue;
-		if (derived < 0)
+		if (derived < 0 && !(gpu && select->takes_gpu))
 			return error_set(error, ERROR_USAGE,
-				"--metric: %s has no metric '%s' (it has %s%s)%s", run_path(run),
+				"--metric: %s has no metric '%s' (it has %s%s)%s%s", run_path(run),
 				select->metrics[i], run_metric_count(run) ? run_metric_name(run, 0) : "none",
 				run_metric_count(run) > 1 ? " and others" : "",
-				select->takes_derived ? "; every run has " DERIVED_NAMES : "");
-		select->derived |= 1u << derived;
+				select->takes_derived ? "; every run has " DERIVED_NAMES : "",
+				gpu		    ? "; of GPU operations, hpct-profile shows it"
+				: select->takes_gpu ? "; GPU operations have " GPU_METRIC_NAMES
+						    : "");
+		if (derived >= 0)
+			select->derived |= 1u << derived;
+		else
+			select->gpu |= gpu;
 	}
 	return 0;
 }
@@ -152,6 +161,19 @@ void select_take_derived(struct select *select)
 	select->takes_derived = true;
 }
 
+void select_take_gpu(struct select *select)
+{
+	select->takes_gpu = true;
+}
+
+bool select_names_metric(const struct select *select, const char *name)
+{
+	for (size_t i = 0; select->metrics && select->metrics[i]; i++)
+		if (!strcmp(select->metrics[i], name))
+			return true;
+	return false;
+}
+
 bool select_has_metric(const struct select *select)
 {
 	return select->metrics != NULL;
@@ -160,6 +182,11 @@ bool select_has_metric(const struct select *select)
 unsigned select_derived(const struct select *select)
 {
 	return select->derived;
+}
+
+uint64_t select_gpu(const struct select *select)
+{
+	return select->gpu;
 }
 
 size_t select_metric_rank(const struct select *select, const char *name)

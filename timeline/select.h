@@ -19,6 +19,8 @@ void select_free(struct select *select);
 int select_option(struct select *select, const char *name, const char *value, struct error *error);
 /* From now on --metric may name derived metrics (derived.h), too; before binding. */
 void select_take_derived(struct select *select);
+/* The same of metrics of GPU operations (gpu_metric.h). */
+void select_take_gpu(struct select *select);
 /* Text of --help for the selector's options, the same in every program. */
 const char *select_help(void);
 
@@ -42,6 +44,10 @@ bool select_wants_metric(const struct select *select, uint32_t metric);
 bool select_has_metric(const struct select *select); /* --metric was given */
 /* Derived metrics that --metric names, bits 1 << enum derived_metric; 0 where they are not taken. */
 unsigned select_derived(const struct select *select);
+/* Metrics of GPU operations that it names, bits as gpu_metric_find gives them; 0 where they are not taken. */
+uint64_t select_gpu(const struct select *select);
+/* --metric says exactly this, not a pattern. */
+bool select_names_metric(const struct select *select, const char *name);
 /* Which of --metric's names is this metric's, from 0; 0 without --metric. */
 size_t select_metric_rank(const struct select *select, const char *name);
 bool select_has_record_filter(const struct select *select); /* any of context, op, metric, min */

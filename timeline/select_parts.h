@@ -32,12 +32,13 @@ struct select {
 	char **ops, **metrics; /* patterns, ended by NULL */
 	uint64_t min_ns, top;
 	uint32_t depth;
-	bool takes_derived;
+	bool takes_derived, takes_gpu;
 	/* -- after binding -- */
 	struct run *run;
 	uint64_t begin_ns, end_ns;
 	uint32_t *streams, stream_count;
 	unsigned derived;
+	uint64_t gpu;
 };
 
 /* Names of the options, by enum select_option_id. */

@@ -185,6 +185,8 @@ static int rows_make(struct summing *at, struct arena *arena, struct error *erro
 		for (size_t m = 0; m < metrics && run_scope(at->sums.run, i)->parent == TREE_NONE; m++)
 			value_add(
 				&result->profile.metrics[m], &total[m], at->sums.inclusive[i * metrics + m]);
+	profile_ratios(&result->profile, total, 1);
+	profile_ratios(&result->profile, at->values, 2 * (size_t)at->lines.count);
 	result->total = total;
 	if (at->lines.count)
 		memcpy(values, at->values, at->lines.count * row * sizeof *values);

@@ -101,6 +101,7 @@ void agent_end(void)
 		return;
 	if (!is_exiting)
 		gpu_flush();
+	gpu_look_back();
 	if (thread_place.self) {
 		control_thread_end(thread_place.self);
 		thread_settle(thread_place.self);

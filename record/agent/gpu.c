@@ -6,6 +6,7 @@
 #include "record/agent/gpu.h"
 
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 
 #include "record/agent/gpu_ring.h"
@@ -56,12 +57,35 @@ void gpu_flush(void)
 		vendor->flush();
 }
 
+void gpu_look_back(void)
+{
+	EACH_WANTED(vendor)
+	if (vendor->look_back)
+		vendor->look_back();
+}
+
 void gpu_child(void)
 {
 	gpu_ring_child();
 	EACH_WANTED(vendor)
 	if (vendor->child)
 		vendor->child();
+}
+
+static int library_look(struct dl_phdr_info *info, size_t bytes, void *names)
+{
+	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)bytes;
+	for (const char *const *name = names; base && *name; name++)
+		if (strncmp(base + 1, *name, strlen(*name)) == 0)
+			return 1;
+	return 0;
+}
+
+bool gpu_library_is_there(const char *const *names)
+{
+	return dl_iterate_phdr(library_look, (void *)names) == 1;
 }
 
 static void at_exit(void *nothing)

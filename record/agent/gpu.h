@@ -117,6 +117,9 @@ struct gpu_vendor {
 	 * registered before gpu_exit_watch), _exit, exec. It may be in a signal handler that calls _exit:
 	 * take no lock that the interrupted code may hold. */
 	void (*flush)(void);
+	/* The program has ended: says so if the runtime was used past us. It may be torn down, so nothing of
+	 * it is called. */
+	void (*look_back)(void);
 	/* This is a fork child: the runtime's threads are not here, forget everything without calling it. */
 	void (*child)(void);
 };
@@ -126,10 +129,14 @@ extern const struct gpu_vendor gpu_nvidia, gpu_opencl, gpu_level0;
 /* Starts those that HPCT_EVENTS asks for ("gpu=auto": each as its library shows up). */
 void gpu_open(void);
 void gpu_flush(void);
+void gpu_look_back(void);
 void gpu_child(void);
 
 /* Whether this process is measured and `gpu=` asks for this vendor. */
 bool gpu_is_wanted(const struct gpu_vendor *vendor);
+
+/* Is a library loaded whose name begins with one of these, ended by NULL? */
+bool gpu_library_is_there(const char *const *names);
 
 /* A runtime works now: at exit, all is flushed before what the runtime registered so far is torn down. Any
  * number of times. */

@@ -7,7 +7,6 @@
 #include "record/agent/gpu_cuda.h"
 
 #include <limits.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
@@ -43,20 +42,39 @@ static uint64_t CUPTIAPI now(void)
 	return process_now_ns();
 }
 
+/* What CUPTI's refusal means to who runs the program; else `otherwise`. */
+static const char *refusal(int result, const char *otherwise)
+{
+	switch (result) {
+	case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+		return "another tool holds CUPTI";
+	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+		return "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it";
+	case CUPTI_ERROR_NOT_INITIALIZED:
+	case CUPTI_ERROR_INVALID_DEVICE:
+		return "CUPTI finds no driver that it can work with";
+	default:
+		return otherwise;
+	}
+}
+
 const char *cuda_begin(void)
 {
-	CUptiResult result = cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
+	int result = (int)cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
 
-	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		return "another tool holds CUPTI";
 	if (result)
-		return "CUPTI does not take hpct as its tool";
-	if (!cuda.api.cuptiActivityRegisterTimestampCallback(now) && !cuda_records_enable() &&
-		!cuda_calls_enable())
+		return refusal(result, "CUPTI does not take hpct as its tool");
+	result = (int)cuda.api.cuptiActivityRegisterTimestampCallback(now);
+	if (!result)
+		result = cuda_records_enable();
+	if (!result)
+		result = cuda_calls_enable();
+	if (!result)
 		return NULL;
 	cuda_records_disable();
 	cuda.api.cuptiUnsubscribe(cuda.subscriber);
-	return "CUPTI refused activity records";
+	return refusal(result, "CUPTI refused activity records");
 }
 
 /* Forced: a buffer that CUPTI kept would come back to the next tool. */
@@ -183,23 +201,15 @@ static void cuda_library_loaded(const char *path)
 	start((uintptr_t)__builtin_return_address(0));
 }
 
-static int driver_look(struct dl_phdr_info *info, size_t bytes, void *nothing)
-{
-	const char *base = strrchr(info->dlpi_name, '/');
-
-	(void)bytes;
-	(void)nothing;
-	return base && strncmp(base, "/libcuda.so", strlen("/libcuda.so")) == 0;
-}
-
 /* The driver was there and has not called us: it called the one that its variable names. */
 static void other_tool_say(void)
 {
+	static const char *const driver[] = {"libcuda.so", NULL};
 	const char *tool = environment_value(environ, EVENT_ENV_CUDA);
 	int idle = CUDA_IDLE;
 
-	if (tool && strcmp(tool, process.settings.agent) != 0 && dl_iterate_phdr(driver_look, NULL) &&
-		atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
+	if (atomic_load(&cuda.state) == CUDA_IDLE && tool && strcmp(tool, process.settings.agent) != 0 &&
+		gpu_library_is_there(driver) && atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
 		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
 }
 
@@ -208,8 +218,6 @@ static void cuda_flush(void)
 	uint64_t until_ns = process_now_ns() + FLUSH_MOST_NS;
 	uint32_t wanted, done;
 
-	if (atomic_load(&cuda.state) == CUDA_IDLE && process_is_own())
-		other_tool_say();
 	if (atomic_load(&cuda.state) != CUDA_ON || !process_is_own())
 		return;
 	wanted = atomic_fetch_add(&flush_asked, 1) + 1;
@@ -225,5 +233,8 @@ static void cuda_child(void)
 		atomic_store(&cuda.state, CUDA_OFF);
 }
 
-const struct gpu_vendor gpu_nvidia = {
-	.name = "nvidia", .library_loaded = cuda_library_loaded, .flush = cuda_flush, .child = cuda_child};
+const struct gpu_vendor gpu_nvidia = {.name = "nvidia",
+	.library_loaded = cuda_library_loaded,
+	.flush = cuda_flush,
+	.look_back = other_tool_say,
+	.child = cuda_child};

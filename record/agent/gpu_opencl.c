@@ -14,6 +14,7 @@
 
 cl_icd_dispatch opencl_next;
 static cl_icd_dispatch layer;
+static _Atomic bool layer_is_asked;
 
 /* ---- queues ---- */
 
@@ -382,9 +383,13 @@ static cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, c
 	cl_int result = opencl_next.clSetKernelArgSVMPointer(kernel, index, value);
 	struct opencl_range range;
 
-	if (!result && (!value || opencl_memory_range(value, &range)))
-		opencl_kernel_argument(kernel, index, value);
-	else if (!result) /* somewhere in an allocation */
+	if (result)
+		return result;
+	if (!value)
+		opencl_kernel_argument(kernel, index, NULL);
+	else if (opencl_memory_range_shared(value, &range))
+		opencl_kernel_argument_range(kernel, index, range);
+	else /* the program's own memory, on devices that reach it */
 		opencl_kernel_argument_unknown(kernel, index);
 	return result;
 }
@@ -480,6 +485,7 @@ WRAPPER cl_int CL_API_CALL clInitLayer(
 
 	if (!next || !count_ret || !table)
 		return CL_INVALID_VALUE;
+	atomic_store(&layer_is_asked, true);
 	if (!gpu_is_wanted(&gpu_opencl))
 		return CL_INVALID_OPERATION;
 	count = count < most ? count : most;
@@ -490,4 +496,17 @@ WRAPPER cl_int CL_API_CALL clInitLayer(
 	return CL_SUCCESS;
 }
 
-const struct gpu_vendor gpu_opencl = {.name = "opencl", .flush = opencl_settle, .child = opencl_forget};
+/* A driver has come past us: by a loader that knows no layers, or by none. */
+static void opencl_look_back(void)
+{
+	static const char *const drivers[] = {"libpocl.so", "libnvidia-opencl.so", "libigdrcl.so",
+		"libamdocl", "libintelocl.so", "libMesaOpenCL.so", "libRusticlOpenCL.so", "libmali", NULL};
+
+	if (!atomic_load(&layer_is_asked) && gpu_library_is_there(drivers) &&
+		!atomic_exchange(&layer_is_asked, true))
+		gpu_unmonitored(
+			"OpenCL's loader asked for no layers: ocl-icd does since 2.3, Khronos' since 2021");
+}
+
+const struct gpu_vendor gpu_opencl = {
+	.name = "opencl", .flush = opencl_settle, .look_back = opencl_look_back, .child = opencl_forget};

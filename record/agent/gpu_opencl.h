@@ -81,8 +81,14 @@ struct opencl_range {
 };
 /* Where it lies. False: it is no memory that we know. */
 bool opencl_memory_range(const void *handle, struct opencl_range *range);
+/* The same of a pointer somewhere into shared memory: all of the allocation, which a kernel may reach. */
+bool opencl_memory_range_shared(const void *pointer, struct opencl_range *range);
 
-#define OPENCL_USES_BYTES 320
+/* A stretch of a buffer can be written at `mapped`, until it is unmapped: true, with where it lies. */
+void opencl_mapping_add(const void *handle, const void *mapped, uint64_t offset, uint64_t bytes);
+bool opencl_mapping_end(const void *handle, const void *mapped, uint64_t *offset, uint64_t *bytes);
+
+#define OPENCL_USES_BYTES 1600
 
 /* "buffer=3,at=4096" of a copy from or to memory, "" where it is not known; `at` is left out when the copy is
  * of the whole buffer. */
@@ -92,6 +98,8 @@ void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64
 void opencl_kernel_new(const void *kernel, const void *like);
 /* Now this argument is that memory; no memory that we know: it is something else. */
 void opencl_kernel_argument(const void *kernel, unsigned index, const void *memory);
+/* The same where it is known where it lies; bytes 0: it is something else. */
+void opencl_kernel_argument_range(const void *kernel, unsigned index, struct opencl_range range);
 /* Now it is something of which we do not know where it lies. */
 void opencl_kernel_argument_unknown(const void *kernel, unsigned index);
 /* "args=BEGIN+SIZE:BEGIN+SIZE" of those that it has now; "": less than two, or not known. */

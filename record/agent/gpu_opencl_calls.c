@@ -222,10 +222,6 @@ ENQUEUE(fill_image, clEnqueueFillImage,
 	(queue, image, color, origin, region, TAIL_DOWN),
 	set_of(GPU_MEMORY_ARRAY, image_bytes(image, region)), false)
 
-/* What was changed of a mapping is not known. */
-ENQUEUE(unmap, clEnqueueUnmapMemObject, (cl_command_queue queue, cl_mem memory, void *mapped, TAIL),
-	(queue, memory, mapped, TAIL_DOWN), copy_of(GPU_COPY_HOST_TO_DEVICE, 0, false), false)
-
 ENQUEUE(migrate, clEnqueueMigrateMemObjects,
 	(cl_command_queue queue, cl_uint memories, const cl_mem *memory, cl_mem_migration_flags flags, TAIL),
 	(queue, memories, memory, flags, TAIL_DOWN),
@@ -247,14 +243,21 @@ static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem buffer, cl_bo
 {
 	struct gpu_activity activity = copy_of(GPU_COPY_DEVICE_TO_HOST, bytes, blocking);
 	struct opencl_enqueue enqueue;
+	char uses[OPENCL_USES_BYTES];
 	cl_int result = CL_SUCCESS;
 	void *mapped;
 
-	if (flags & CL_MAP_WRITE_INVALIDATE_REGION)
-		activity.bytes = 0;
 	opencl_enqueue_begin(&enqueue, queue, event);
 	mapped = opencl_next.clEnqueueMapBuffer(
 		queue, buffer, blocking, flags, offset, bytes, TAIL_DOWN, &result);
+	if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
+		activity.bytes = 0;
+	} else if (!result) {
+		opencl_memory_uses(uses, buffer, offset, bytes);
+		activity.uses = uses;
+	}
+	if (!result && (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)))
+		opencl_mapping_add(buffer, mapped, offset, bytes);
 	opencl_enqueue_end(&enqueue, result, &activity, blocking);
 	if (result_ret)
 		*result_ret = result;
@@ -278,6 +281,24 @@ static void *CL_API_CALL map_image(cl_command_queue queue, cl_mem image, cl_bool
 	if (result_ret)
 		*result_ret = result;
 	return mapped;
+}
+
+/* A mapping to be written to goes back as a whole: what was changed of it is not known. Nothing else does. */
+static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem memory, void *mapped, TAIL)
+{
+	struct gpu_activity activity = copy_of(GPU_COPY_HOST_TO_DEVICE, 0, false);
+	struct opencl_enqueue enqueue;
+	char uses[OPENCL_USES_BYTES];
+	uint64_t offset;
+	cl_int result;
+
+	opencl_enqueue_begin(&enqueue, queue, event);
+	result = opencl_next.clEnqueueUnmapMemObject(queue, memory, mapped, TAIL_DOWN);
+	if (!result && opencl_mapping_end(memory, mapped, &offset, &activity.bytes)) {
+		opencl_memory_uses(uses, memory, offset, activity.bytes);
+		activity.uses = uses;
+	}
+	return opencl_enqueue_end(&enqueue, result, &activity, false);
 }
 
 void opencl_calls_put(cl_icd_dispatch *table, cl_uint count)

@@ -5,41 +5,30 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "record/agent/environment.h"
 #include "record/agent/gpu_opencl.h"
+#include "record/agent/lock.h"
 
 #define BUCKETS 256u
-#define ARGUMENTS_MAX 16u
+#define ARGUMENTS_MAX 63u
 #define RANGE_BYTES 44u /* ":BEGIN+SIZE" at most */
 
 struct kernel {
 	struct kernel *next;
 	const void *handle;
 	struct opencl_range arguments[ARGUMENTS_MAX]; /* bytes 0: no memory */
-	uint32_t unknown;			      /* one bit each; the last: any behind them */
+	uint64_t unknown;			      /* one bit each; the last: any behind them */
 	bool is_written;
 	char uses[OPENCL_USES_BYTES];
 };
 
-static_assert(ARGUMENTS_MAX < 32, "a bit for each");
+static_assert(ARGUMENTS_MAX < 64, "a bit for each");
 
 static struct {
-	atomic_flag lock;
+	struct lock lock;
 	struct kernel *buckets[BUCKETS];
-} known = {.lock = ATOMIC_FLAG_INIT};
-
-static void lock(void)
-{
-	while (atomic_flag_test_and_set_explicit(&known.lock, memory_order_acquire))
-		nanosleep(&(struct timespec){0, 20000}, NULL);
-}
-
-static void unlock(void)
-{
-	atomic_flag_clear_explicit(&known.lock, memory_order_release);
-}
+} known;
 
 static struct kernel *find(const void *handle)
 {
@@ -72,7 +61,7 @@ void opencl_kernel_new(const void *handle, const void *like)
 	const struct kernel *from;
 	struct kernel *kernel;
 
-	lock();
+	lock_take(&known.lock);
 	from = like ? find(like) : NULL;
 	kernel = from ? find_or_add(handle) : find(handle);
 	if (kernel) {
@@ -82,18 +71,18 @@ void opencl_kernel_new(const void *handle, const void *like)
 		if (from)
 			memcpy(kernel->arguments, from->arguments, sizeof(kernel->arguments));
 	}
-	unlock();
+	lock_give(&known.lock);
 }
 
 static void argument_put(const void *handle, unsigned index, struct opencl_range range, bool is_unknown)
 {
-	uint32_t bit = 1u << (index < ARGUMENTS_MAX ? index : ARGUMENTS_MAX);
+	uint64_t bit = UINT64_C(1) << (index < ARGUMENTS_MAX ? index : ARGUMENTS_MAX);
 	struct kernel *kernel;
 
-	lock();
+	lock_take(&known.lock);
 	kernel = range.bytes || is_unknown ? find_or_add(handle) : find(handle);
 	if (kernel) {
-		uint32_t unknown = is_unknown ? kernel->unknown | bit : kernel->unknown & ~bit;
+		uint64_t unknown = is_unknown ? kernel->unknown | bit : kernel->unknown & ~bit;
 
 		/* Of those beyond the last nothing is kept but that there is one. */
 		if (index >= ARGUMENTS_MAX)
@@ -106,7 +95,7 @@ static void argument_put(const void *handle, unsigned index, struct opencl_range
 			kernel->is_written = false;
 		}
 	}
-	unlock();
+	lock_give(&known.lock);
 }
 
 void opencl_kernel_argument(const void *handle, unsigned index, const void *memory)
@@ -114,6 +103,11 @@ void opencl_kernel_argument(const void *handle, unsigned index, const void *memo
 	struct opencl_range range = {0};
 
 	opencl_memory_range(memory, &range);
+	argument_put(handle, index, range, false);
+}
+
+void opencl_kernel_argument_range(const void *handle, unsigned index, struct opencl_range range)
+{
 	argument_put(handle, index, range, false);
 }
 
@@ -153,17 +147,17 @@ void opencl_kernel_uses(char text[OPENCL_USES_BYTES], const void *handle)
 	struct kernel *kernel;
 
 	text[0] = '\0';
-	lock();
+	lock_take(&known.lock);
 	kernel = find(handle);
 	if (kernel && !kernel->is_written)
 		uses_write(kernel);
 	if (kernel)
 		strcpy(text, kernel->uses);
-	unlock();
+	lock_give(&known.lock);
 }
 
 void opencl_kernel_forget(void)
 {
 	memset(known.buckets, 0, sizeof(known.buckets));
-	atomic_flag_clear(&known.lock);
+	atomic_store(&known.lock.state, 0);
 }

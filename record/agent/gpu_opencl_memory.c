@@ -5,10 +5,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "record/agent/environment.h"
 #include "record/agent/gpu_opencl.h"
+#include "record/agent/lock.h"
 
 #define BUCKETS 1024u
 
@@ -17,7 +17,7 @@
 #define PARTS_MAX 65536u /* copies of parts that are told: each place is a text of its own */
 
 struct memory {
-	struct memory *next;
+	struct memory *next, *next_shared;
 	const void *handle;
 	uint64_t bytes;
 	uint64_t begin, whole_begin, whole_bytes; /* where it lies, and what it is a part of */
@@ -27,23 +27,21 @@ struct memory {
 	unsigned references;
 };
 
+/* Of a buffer, to be written to. */
+struct mapping {
+	struct mapping *next;
+	const void *handle, *mapped;
+	uint64_t offset, bytes;
+};
+
 static struct {
-	atomic_flag lock;
+	struct lock lock;
 	struct memory *buckets[BUCKETS];
+	struct memory *shared; /* allocations that pointers may lead into */
+	struct mapping *mappings;
 	uint64_t places;
 	uint32_t count, parts_told;
-} known = {.lock = ATOMIC_FLAG_INIT};
-
-static void lock(void)
-{
-	while (atomic_flag_test_and_set_explicit(&known.lock, memory_order_acquire))
-		nanosleep(&(struct timespec){0, 20000}, NULL);
-}
-
-static void unlock(void)
-{
-	atomic_flag_clear_explicit(&known.lock, memory_order_release);
-}
+} known;
 
 static struct memory **link_of(const void *handle)
 {
@@ -54,6 +52,16 @@ static struct memory **link_of(const void *handle)
 	return link;
 }
 
+static void shared_remove(const struct memory *memory)
+{
+	struct memory **link = &known.shared;
+
+	while (*link && *link != memory)
+		link = &(*link)->next_shared;
+	if (*link)
+		*link = memory->next_shared;
+}
+
 /* With the lock held. */
 static void put(struct memory *memory)
 {
@@ -61,6 +69,7 @@ static void put(struct memory *memory)
 
 	if (*link) { /* it ended without our seeing it */
 		memory->next = (*link)->next;
+		shared_remove(*link);
 		free(*link);
 	}
 	*link = memory;
@@ -73,7 +82,7 @@ void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind 
 	if (!memory)
 		return;
 	*memory = (struct memory){.handle = handle, .bytes = bytes, .kind = kind, .references = 1};
-	lock();
+	lock_take(&known.lock);
 	memory->number = ++known.count;
 	memory->begin = (uint64_t)(uintptr_t)address;
 	if (!address) {
@@ -83,7 +92,11 @@ void opencl_memory_add(const void *handle, uint64_t bytes, enum gpu_memory_kind 
 	memory->whole_begin = memory->begin;
 	memory->whole_bytes = bytes;
 	put(memory);
-	unlock();
+	if (kind == GPU_MEMORY_MANAGED) {
+		memory->next_shared = known.shared;
+		known.shared = memory;
+	}
+	lock_give(&known.lock);
 }
 
 void opencl_memory_add_part(const void *handle, const void *whole_handle, uint64_t offset, uint64_t bytes)
@@ -93,11 +106,11 @@ void opencl_memory_add_part(const void *handle, const void *whole_handle, uint64
 
 	if (!memory)
 		return;
-	lock();
+	lock_take(&known.lock);
 	whole = *link_of(whole_handle);
 	if (whole) {
 		*memory = *whole;
-		memory->next = NULL;
+		memory->next = memory->next_shared = NULL;
 		memory->handle = handle;
 		memory->begin += offset;
 		memory->bytes = bytes;
@@ -105,7 +118,7 @@ void opencl_memory_add_part(const void *handle, const void *whole_handle, uint64
 		memory->is_part = true;
 		put(memory);
 	}
-	unlock();
+	lock_give(&known.lock);
 	if (!whole)
 		free(memory);
 }
@@ -114,11 +127,11 @@ void opencl_memory_retain(const void *handle)
 {
 	struct memory *memory;
 
-	lock();
+	lock_take(&known.lock);
 	memory = *link_of(handle);
 	if (memory)
 		memory->references++;
-	unlock();
+	lock_give(&known.lock);
 }
 
 bool opencl_memory_release(const void *handle, uint64_t *bytes, enum gpu_memory_kind *kind)
@@ -126,17 +139,18 @@ bool opencl_memory_release(const void *handle, uint64_t *bytes, enum gpu_memory_
 	struct memory **link, *memory;
 	bool is_last, is_part = false;
 
-	lock();
+	lock_take(&known.lock);
 	link = link_of(handle);
 	memory = *link;
 	is_last = memory && --memory->references == 0;
 	if (is_last) {
 		*link = memory->next;
+		shared_remove(memory);
 		is_part = memory->is_part;
 		*bytes = memory->bytes;
 		*kind = memory->kind;
 	}
-	unlock();
+	lock_give(&known.lock);
 	if (is_last)
 		free(memory);
 	return is_last && !is_part;
@@ -146,12 +160,60 @@ bool opencl_memory_range(const void *handle, struct opencl_range *range)
 {
 	const struct memory *memory;
 
-	lock();
+	lock_take(&known.lock);
 	memory = handle ? *link_of(handle) : NULL;
 	if (memory)
 		*range = (struct opencl_range){memory->begin, memory->bytes};
-	unlock();
+	lock_give(&known.lock);
 	return memory;
+}
+
+bool opencl_memory_range_shared(const void *pointer, struct opencl_range *range)
+{
+	uint64_t at = (uint64_t)(uintptr_t)pointer;
+	const struct memory *memory;
+
+	lock_take(&known.lock);
+	memory = known.shared;
+	while (memory && at - memory->begin >= memory->bytes)
+		memory = memory->next_shared;
+	if (memory)
+		*range = (struct opencl_range){memory->begin, memory->bytes};
+	lock_give(&known.lock);
+	return memory;
+}
+
+void opencl_mapping_add(const void *handle, const void *mapped, uint64_t offset, uint64_t bytes)
+{
+	struct mapping *mapping = malloc(sizeof(*mapping));
+
+	if (!mapping)
+		return;
+	*mapping = (struct mapping){.handle = handle, .mapped = mapped, .offset = offset, .bytes = bytes};
+	lock_take(&known.lock);
+	mapping->next = known.mappings;
+	known.mappings = mapping;
+	lock_give(&known.lock);
+}
+
+bool opencl_mapping_end(const void *handle, const void *mapped, uint64_t *offset, uint64_t *bytes)
+{
+	struct mapping **link, *mapping;
+
+	lock_take(&known.lock);
+	link = &known.mappings;
+	while (*link && ((*link)->handle != handle || (*link)->mapped != mapped))
+		link = &(*link)->next;
+	mapping = *link;
+	if (mapping)
+		*link = mapping->next;
+	lock_give(&known.lock);
+	if (!mapping)
+		return false;
+	*offset = mapping->offset;
+	*bytes = mapping->bytes;
+	free(mapping);
+	return true;
 }
 
 void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64_t offset, uint64_t bytes)
@@ -162,7 +224,7 @@ void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64
 	bool is_part = false;
 
 	text[0] = '\0';
-	lock();
+	lock_take(&known.lock);
 	memory = *link_of(handle);
 	if (memory) {
 		at = memory->begin - memory->whole_begin + offset;
@@ -170,7 +232,7 @@ void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64
 		if (!is_part || known.parts_told++ < PARTS_MAX)
 			number = memory->number;
 	}
-	unlock();
+	lock_give(&known.lock);
 	if (!number)
 		return;
 	strcpy(text, "buffer=");
@@ -184,7 +246,9 @@ void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64
 void opencl_memory_forget(void)
 {
 	memset(known.buckets, 0, sizeof(known.buckets));
+	known.shared = NULL;
+	known.mappings = NULL;
 	known.count = known.parts_told = 0;
 	known.places = 0;
-	atomic_flag_clear(&known.lock);
+	atomic_store(&known.lock.state, 0);
 }

@@ -14,6 +14,7 @@
 
 #include "record/agent/environment.h"
 #include "record/agent/gpu_opencl.h"
+#include "record/agent/lock.h"
 
 #define BUCKETS 256u
 #define DRIFT 2000 /* clocks part by 1 ns in so many ns at most */
@@ -44,25 +45,13 @@ struct command {
 };
 
 static struct {
-	atomic_flag lock;
+	struct lock lock;
 	struct opencl_device *devices;
 	struct known_context *contexts;
 	struct opencl_queue *queues[BUCKETS];
 	_Atomic uint64_t under_way;
 	_Atomic uint32_t epoch; /* counts the times that all commands under way were given up */
-} opencl = {.lock = ATOMIC_FLAG_INIT};
-
-/* Held for a few dozen instructions. */
-static void lock(void)
-{
-	while (atomic_flag_test_and_set_explicit(&opencl.lock, memory_order_acquire))
-		nanosleep(&(struct timespec){0, 20000}, NULL);
-}
-
-static void unlock(void)
-{
-	atomic_flag_clear_explicit(&opencl.lock, memory_order_release);
-}
+} opencl;
 
 /* ---- devices, contexts, queues ---- */
 
@@ -172,18 +161,18 @@ void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id 
 	queue->handle = handle;
 	queue->is_forced = is_forced;
 	properties_keep(queue, properties);
-	lock();
+	lock_take(&opencl.lock);
 	queue->device = device_of(device, &is_new);
 	of = context_of(context);
 	if (!queue->device || !of) {
-		unlock();
+		lock_give(&opencl.lock);
 		free(queue);
 		return;
 	}
 	queue->queue = (struct gpu_queue){queue->device->number, of->number, of->queues++};
 	queue->next = *bucket_of(handle); /* ahead of an ended one with the same handle */
 	*bucket_of(handle) = queue;
-	unlock();
+	lock_give(&opencl.lock);
 	if (is_new)
 		device_tell(queue->device);
 	queue_tell(queue, is_out_of_order);
@@ -193,11 +182,11 @@ const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
 {
 	const struct opencl_queue *queue;
 
-	lock();
+	lock_take(&opencl.lock);
 	queue = *bucket_of(handle);
 	while (queue && queue->handle != handle)
 		queue = queue->next;
-	unlock();
+	lock_give(&opencl.lock);
 	return queue;
 }
 
@@ -238,11 +227,11 @@ static int64_t clock_offset(struct command *command, const struct device_times *
 		low_ns = from_ns > low_ns ? from_ns : low_ns;
 		high_ns = to_ns < high_ns ? to_ns : high_ns;
 	}
-	lock();
+	lock_take(&opencl.lock);
 	if (low_ns <= high_ns)
 		clock_narrow(command->device, low_ns, high_ns, now_ns);
 	offset_ns = command->device->low_ns + (command->device->high_ns - command->device->low_ns) / 2;
-	unlock();
+	lock_give(&opencl.lock);
 	return offset_ns;
 }
 
@@ -372,5 +361,5 @@ void opencl_forget(void)
 	opencl.contexts = NULL;
 	memset(opencl.queues, 0, sizeof(opencl.queues));
 	atomic_store(&opencl.under_way, 0);
-	atomic_flag_clear(&opencl.lock);
+	atomic_store(&opencl.lock.state, 0);
 }

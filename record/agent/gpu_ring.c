@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,6 +13,7 @@
 
 #include "record/agent/gpu_ring.h"
 #include "record/agent/gpu_text.h"
+#include "record/agent/lock.h"
 #include "record/agent/process.h"
 #include "record/agent/ring.h"
 
@@ -28,7 +28,7 @@ struct known_text {
 };
 
 static struct {
-	_Atomic uint32_t lock; /* 0 free, 1 held, 2 held and waited for */
+	struct lock lock;
 	_Atomic bool is_used;
 	struct ring ring; /* shared NULL: not used yet, or there is none */
 	uint32_t text_count;
@@ -36,27 +36,9 @@ static struct {
 	uint64_t modules[MODULES]; /* sent already */
 } gpu;
 
-/* ---- the lock: pthread's may be the program's own ---- */
-
-static void lock(void)
-{
-	uint32_t free = 0;
-
-	if (atomic_compare_exchange_strong(&gpu.lock, &free, 1))
-		return;
-	while (atomic_exchange(&gpu.lock, 2))
-		syscall(SYS_futex, &gpu.lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
-}
-
-static void unlock(void)
-{
-	if (atomic_exchange(&gpu.lock, 0) == 2)
-		syscall(SYS_futex, &gpu.lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
 void gpu_ring_child(void)
 {
-	atomic_store(&gpu.lock, 0);
+	atomic_store(&gpu.lock.state, 0);
 	atomic_store(&gpu.is_used, false);
 	gpu.ring = (struct ring){0};
 	gpu.text_count = 0;
@@ -87,10 +69,10 @@ static bool enter(void)
 {
 	if (!process_is_live())
 		return false;
-	lock();
+	lock_take(&gpu.lock);
 	if (process_is_live() && ring_there())
 		return true;
-	unlock();
+	lock_give(&gpu.lock);
 	return false;
 }
 
@@ -226,7 +208,7 @@ void gpu_activity(const struct gpu_activity *activity)
 			.attributes = attributes};
 		ring_commit(&gpu.ring);
 	}
-	unlock();
+	lock_give(&gpu.lock);
 }
 
 void gpu_device(uint32_t device, const char *uuid, const char *name)
@@ -246,7 +228,7 @@ void gpu_device(uint32_t device, const char *uuid, const char *name)
 		record->_pad = 0;
 		ring_commit(&gpu.ring);
 	}
-	unlock();
+	lock_give(&gpu.lock);
 }
 
 void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char *attributes)
@@ -268,7 +250,7 @@ void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char 
 		record->_pad = 0;
 		ring_commit(&gpu.ring);
 	}
-	unlock();
+	lock_give(&gpu.lock);
 }
 
 void gpu_queue_name(const struct gpu_queue *queue, const char *name)
@@ -287,7 +269,7 @@ void gpu_used(uint64_t since_ns)
 		record->time_ns = since_ns;
 		ring_commit(&gpu.ring);
 	}
-	unlock();
+	lock_give(&gpu.lock);
 }
 
 void gpu_unmonitored(const char *why)
@@ -305,7 +287,7 @@ void gpu_unmonitored(const char *why)
 		record->_pad = 0;
 		ring_commit(&gpu.ring);
 	}
-	unlock();
+	lock_give(&gpu.lock);
 }
 
 /* A counter, not a record: no lock, so that gpu_flush may count what it leaves behind. */
@@ -352,7 +334,7 @@ uint64_t gpu_module(const void *image, uint64_t bytes)
 		return hash;
 	is_known = gpu.modules[hash % MODULES] == hash;
 	gpu.modules[hash % MODULES] = hash;
-	unlock();
+	lock_give(&gpu.lock);
 	if (!is_known)
 		image_send(image, bytes, hash);
 	errno = error;

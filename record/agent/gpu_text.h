@@ -10,7 +10,7 @@
 
 #include "record/agent/gpu.h"
 
-#define GPU_TEXT_BYTES 512
+#define GPU_TEXT_BYTES 2048 /* a record holds 4096 */
 
 /* Writes the attributes of an activity, NUL-terminated; returns their length, 0: there are none. */
 size_t gpu_text_attributes(char text[GPU_TEXT_BYTES], const struct gpu_activity *activity);

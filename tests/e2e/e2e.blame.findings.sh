@@ -21,10 +21,14 @@ saves() {
 found round-trip round-trip 1 "main;transfers;again;send;<gpu copy>"
 saves round-trip round-trip
 absent stays round-trip
+found mapped round-trip 1 "main;mappings;<gpu copy>"
+absent looked round-trip
 for way in apart parts; do
 	found $way not-aliased 3 "main;arguments;run;<gpu kernel>;advance"
 done
-for way in alias twice; do
+found many not-aliased 1 "main;many;launch;<gpu kernel>;many"
+found shared not-aliased 1 "main;shared;launch;<gpu kernel>;advance"
+for way in alias twice shared-one; do
 	absent $way not-aliased
 done
 found in-order in-order-queue 2 ""

@@ -87,6 +87,8 @@ gpu_counts immediate <<'END'
 END
 same "what a kernel is like" 21 \
 	"$(grep -c 'grid=16:4:1,block=64:2:1,shared_static=1024,local=96,module=' immediate.ops)"
+same "since when GPUs are used" first-use \
+	"$(hpct-slice immediate.hpct --op monitored --streams kind=gpu --format tsv | grep -o 'since=[a-z-]*' | cut -d= -f2 | sort -u)"
 same "devices that were used" "0 1" "$(cut -f1 devices.ops | cut -d / -f4 | sort -u | paste -sd ' ')"
 same "streams of four threads' lists" 4 "$(cut -f1 threads.ops | sort -u | wc -l)"
 

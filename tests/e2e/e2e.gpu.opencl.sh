@@ -71,6 +71,13 @@ lost=$(info left gpu_lost) launched=$(wc -l <left.launches)
 same "operations and losses make up the launches" "$launched" "$(($(wc -l <left.ops) + lost))"
 check "nothing is said to be lost" [ "$lost" -gt 0 ]
 
+# A loader that asks for no layers, as old ones do.
+run=plain-opencl
+both unlayered "$samples/opencl" unlayered
+check "a loader without layers is not told: '$(info unlayered gpu_unwatched)'" \
+	grep -q "^OpenCL's loader asked for no layers" < <(info unlayered gpu_unwatched)
+same "nothing is said where there are layers" "" "$(info $run gpu_unwatched)"
+
 # Off, another vendor's, and a program without OpenCL: no GPU stream.
 record off -e gpu=off -- "$samples/opencl" plain >/dev/null
 record other -e gpu=nvidia -- "$samples/opencl" plain >/dev/null

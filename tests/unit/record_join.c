@@ -3,6 +3,7 @@
  * record_join.c - operations and launches in every order: which join, which wait, which give up; the table of
  * launches against its bound, the map under it against a plain list, and a ring that holds nonsense.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -345,12 +346,81 @@ static void test_binaries_are_taken_only_if_they_cannot_change(void **state)
 	struct fixture *f = *state;
 	size_t before = store_writer_pending_bytes(f->writer);
 
-	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK), 1);
-	gpu_module_take(f->writer, memory_of("binary", F_SEAL_WRITE), 1);
-	gpu_module_take(f->writer, memory_of("", F_SEAL_SHRINK | F_SEAL_WRITE), 1);
+	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK), 1, NULL);
+	gpu_module_take(f->writer, memory_of("binary", F_SEAL_WRITE), 1, NULL);
+	gpu_module_take(f->writer, memory_of("", F_SEAL_SHRINK | F_SEAL_WRITE), 1, NULL);
 	assert_int_equal(store_writer_pending_bytes(f->writer), before);
-	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK | F_SEAL_WRITE), 1);
+	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK | F_SEAL_WRITE), 1, NULL);
 	assert_true(store_writer_pending_bytes(f->writer) > before);
+}
+
+/* An ELF file with sections of these names, "" ends them: as much of a cubin as is looked at. */
+static size_t image_of(char image[1024], const char *const *names)
+{
+	Elf64_Ehdr header = {.e_shentsize = sizeof(Elf64_Shdr), .e_shoff = sizeof(header), .e_shstrndx = 0};
+	Elf64_Shdr sections[8] = {{.sh_type = SHT_STRTAB}};
+	char strings[256] = "";
+	size_t used = 1;
+	unsigned count = 1;
+
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	for (; **names; names++, count++) {
+		sections[count] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_name = (uint32_t)used};
+		strcpy(strings + used, *names);
+		used += strlen(*names) + 1;
+	}
+	header.e_shnum = (uint16_t)count;
+	sections[0].sh_offset = sizeof(header) + count * sizeof(*sections);
+	sections[0].sh_size = used;
+	memcpy(image, &header, sizeof(header));
+	memcpy(image + sizeof(header), sections, count * sizeof(*sections));
+	memcpy(image + sections[0].sh_offset, strings, used);
+	return sections[0].sh_offset + used;
+}
+
+static void test_a_kernel_s_binary_is_known_by_its_name(void **state)
+{
+	static const char *const one[] = {".text.axpy", ".nv.info", ".text.relax", ""}, *const two[] = {
+												".text.relax",
+												".text.", ""};
+	struct gpu_module_kernels kernels = {0};
+	char image[1024];
+	size_t bytes = image_of(image, one);
+
+	(void)state;
+	assert_true(gpu_module_of(&kernels, "axpy", 4) == 0);
+	gpu_module_note(&kernels, image, bytes, 11);
+	gpu_module_note(&kernels, image, bytes, 11); /* loaded twice */
+	assert_true(gpu_module_of(&kernels, "axpy", 4) == 11);
+	assert_true(gpu_module_of(&kernels, "relax", 5) == 11);
+	assert_true(gpu_module_of(&kernels, "axp", 3) == 0);
+	gpu_module_note(&kernels, image, image_of(image, two), 22);
+	assert_true(gpu_module_of(&kernels, "axpy", 4) == 11);
+	assert_true(gpu_module_of(&kernels, "relax", 5) == 0); /* of two */
+	assert_true(gpu_module_of(&kernels, "", 0) == 0);
+	gpu_module_fini(&kernels);
+
+	/* Any image may come: cut short, or with any byte changed. The sanitizers look on. */
+	bytes = image_of(image, one);
+	for (size_t size = 0; size <= bytes; size++) {
+		char *cut = malloc(size + 1);
+
+		memcpy(cut, image, size);
+		gpu_module_note(&kernels, cut, size, 1);
+		free(cut);
+	}
+	for (size_t i = 0; i < bytes; i++)
+		for (unsigned bit = 0; bit < 8; bit++) {
+			char *odd = malloc(bytes);
+
+			memcpy(odd, image, bytes);
+			odd[i] = (char)(odd[i] ^ 1 << bit);
+			gpu_module_note(&kernels, odd, bytes, 1);
+			free(odd);
+		}
+	gpu_module_fini(&kernels);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -368,6 +438,7 @@ int main(void)
 		TEST(test_unwatched_time_is_on_every_queue),
 		TEST(test_the_watermark_waits_for_launches),
 		TEST(test_binaries_are_taken_only_if_they_cannot_change),
+		cmocka_unit_test(test_a_kernel_s_binary_is_known_by_its_name),
 		cmocka_unit_test(test_old_launches_make_room),
 		cmocka_unit_test(test_the_map_against_a_list),
 	};

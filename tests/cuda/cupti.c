@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cupti.c - a CUPTI without a GPU, for e2e.gpu.cuda: what hpct asks of the real one, which needs a driver. It
+ * calls the tool at driver calls and hands over records of kernels, 1 us long, in CUPTI's own layout. Words
+ * of FAKE_CUPTI make it one of those that hpct has to live with:
+ *
+ *   version=N    another version
+ *   subscribe=N  activity=N  getversion=N   that result of these functions
+ *   models       two devices of different models take turns
+ *   zero=N       every N-th record without times;  inverted=N: with them exchanged
+ *   backwards    the last record first;  nameless: no kernel names
+ *   strange      devices, contexts and streams out of any range
+ *   dropped=N    it says that it dropped so many
+ *   alloc        each launch allocates 4096 bytes, too
+ *   module=PATH  the file is loaded as a GPU binary ahead of the first launch (the last word)
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cupti.h>
+
+#include "tests/cuda/fake.h"
+
+#define RECORDS_MAX 4096
+#define API __attribute__((visibility("default")))
+
+static CUpti_CallbackFunc called;
+static void *user;
+static CUpti_BuffersCallbackRequestFunc wanted;
+static CUpti_BuffersCallbackCompleteFunc full;
+static CUpti_TimestampCallbackFunc now;
+static CUpti_ActivityKernel8 records[RECORDS_MAX];
+static uint32_t count, told, correlations;
+static int devices_told;
+
+/* The calls that there are; a number is a place in here. */
+static const char *const names[] = {"", "cuLaunchKernel", "cuCtxSynchronize", "cuMemAlloc_v2"};
+
+static long word(const char *key, long otherwise)
+{
+	const char *text = getenv("FAKE_CUPTI"), *at = text ? strstr(text, key) : NULL;
+
+	if (!at)
+		return otherwise;
+	at += strlen(key);
+	return *at == '=' ? strtol(at + 1, NULL, 0) : 1;
+}
+
+API CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
+{
+	*version = (uint32_t)word("version", CUPTI_API_VERSION);
+	return (CUptiResult)word("getversion", 0);
+}
+
+API CUptiResult CUPTIAPI cuptiSubscribe(
+	CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *userdata)
+{
+	CUptiResult result = (CUptiResult)word("subscribe", 0);
+
+	*subscriber = (CUpti_SubscriberHandle)&called;
+	if (!result) {
+		called = callback;
+		user = userdata;
+	}
+	return result;
+}
+
+API CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
+{
+	(void)subscriber;
+	called = NULL;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiEnableCallback(
+	uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	(void)enable, (void)subscriber, (void)domain, (void)id;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+	(void)domain;
+	*name = id < sizeof(names) / sizeof(*names) ? names[id] : NULL;
+	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+API CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext context, uint32_t *device)
+{
+	(void)context;
+	*device = 0;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiGetStreamIdEx(
+	CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id)
+{
+	(void)context, (void)stream, (void)per_thread;
+	*id = 7;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+	(void)kind;
+	return (CUptiResult)word("activity", 0);
+}
+
+API CUptiResult CUPTIAPI cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+	(void)kind;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(
+	CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete)
+{
+	wanted = request;
+	full = complete;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp)
+{
+	now = timestamp;
+	return CUPTI_SUCCESS;
+}
+
+/* A buffer holds records of one size. */
+static size_t record_bytes(const CUpti_Activity *record)
+{
+	return record->kind == CUPTI_ACTIVITY_KIND_DEVICE    ? sizeof(CUpti_ActivityDevice4)
+	       : record->kind == CUPTI_ACTIVITY_KIND_MEMORY2 ? sizeof(CUpti_ActivityMemory3)
+							     : sizeof(CUpti_ActivityKernel8);
+}
+
+API CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes, CUpti_Activity **record)
+{
+	uint8_t *next = *record ? (uint8_t *)*record + record_bytes(*record) : buffer;
+
+	if (next >= buffer + bytes)
+		return CUPTI_ERROR_MAX_LIMIT_REACHED;
+	*record = (CUpti_Activity *)next;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(
+	CUcontext context, uint32_t stream, size_t *dropped)
+{
+	static long said;
+
+	(void)context, (void)stream;
+	*dropped = (size_t)(word("dropped", 0) - said);
+	said += (long)*dropped;
+	return CUPTI_SUCCESS;
+}
+
+static void hand_over(const void *list, size_t bytes)
+{
+	size_t room = 0, most = 0;
+	uint8_t *buffer = NULL;
+
+	wanted(&buffer, &room, &most);
+	if (!buffer || room < bytes)
+		return;
+	memcpy(buffer, list, bytes);
+	full(NULL, 0, buffer, room, bytes);
+}
+
+static void devices_tell(void)
+{
+	CUpti_ActivityDevice4 devices[2] = {{.kind = CUPTI_ACTIVITY_KIND_DEVICE,
+						    .id = 0,
+						    .name = "Model One",
+						    .maxBlocksPerMultiprocessor = 32,
+						    .maxRegistersPerMultiprocessor = 65536,
+						    .maxSharedMemoryPerMultiprocessor = 65536,
+						    .maxWarpsPerMultiprocessor = 64},
+		{.kind = CUPTI_ACTIVITY_KIND_DEVICE,
+			.id = 1,
+			.name = "Model Two",
+			.maxBlocksPerMultiprocessor = 16,
+			.maxRegistersPerMultiprocessor = 65536,
+			.maxSharedMemoryPerMultiprocessor = 65536,
+			.maxWarpsPerMultiprocessor = 32}};
+
+	memset(&devices[0].uuid, 1, sizeof(devices[0].uuid));
+	memset(&devices[1].uuid, 2, sizeof(devices[1].uuid));
+	hand_over(devices, word("models", 0) ? sizeof(devices) : sizeof(*devices));
+}
+
+/* A moment, as CUPTI has it. */
+static void memory_tell(const CUpti_ActivityKernel8 *kernels, uint32_t n)
+{
+	static CUpti_ActivityMemory3 list[RECORDS_MAX];
+
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (CUpti_ActivityMemory3){.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+			.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+			.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+			.correlationId = kernels[i].correlationId,
+			.timestamp = kernels[i].start,
+			.bytes = 4096,
+			.contextId = 1};
+	if (n)
+		hand_over(list, n * sizeof(*list));
+}
+
+API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
+{
+	static CUpti_ActivityKernel8 list[RECORDS_MAX];
+	uint32_t end = __atomic_load_n(&count, __ATOMIC_ACQUIRE), n = 0;
+
+	(void)flag;
+	if (!__atomic_exchange_n(&devices_told, 1, __ATOMIC_RELAXED))
+		devices_tell();
+	for (uint32_t i = told; i < end; i++)
+		list[n++] = records[word("backwards", 0) ? told + end - 1 - i : i];
+	told = end;
+	if (word("alloc", 0))
+		memory_tell(list, n);
+	if (n)
+		hand_over(list, n * sizeof(*list));
+	return CUPTI_SUCCESS;
+}
+
+/* ---- the driver's side ---- */
+
+/* Inside the driver call that needs it. */
+static void module_load(CUpti_CallbackFunc tool)
+{
+	static char image[1 << 16];
+	const char *text = getenv("FAKE_CUPTI"), *path = text ? strstr(text, "module=") : NULL;
+	CUpti_ModuleResourceData module = {.moduleId = 1, .pCubin = image};
+	CUpti_ResourceData data = {.resourceDescriptor = &module};
+	FILE *file = path ? fopen(path + strlen("module="), "rb") : NULL;
+
+	if (!file)
+		return;
+	module.cubinSize = fread(image, 1, sizeof(image), file);
+	fclose(file);
+	tool(user, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+}
+
+static void record_put(const char *kernel, uint32_t correlation)
+{
+	CUpti_ActivityKernel8 *record = &records[count];
+	uint64_t now_ns = now();
+
+	if (count == RECORDS_MAX)
+		return;
+	*record = (CUpti_ActivityKernel8){.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+		.start = now_ns,
+		.end = now_ns + 1000,
+		.correlationId = correlation,
+		.name = word("nameless", 0) ? NULL : kernel,
+		.deviceId = word("models", 0) ? correlation % 2 : 0,
+		.contextId = 1,
+		.streamId = 7,
+		.gridX = 4,
+		.gridY = 1,
+		.gridZ = 1,
+		.blockX = 128,
+		.blockY = 1,
+		.blockZ = 1,
+		.registersPerThread = 32};
+	if (word("strange", 0))
+		record->deviceId = record->contextId = record->streamId = UINT32_MAX - correlation % 2;
+	if (word("zero", 0) && correlation % (uint32_t)word("zero", 0) == 0)
+		record->start = record->end = 0;
+	if (word("inverted", 0) && correlation % (uint32_t)word("inverted", 0) == 0)
+		record->start += 5000;
+	__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+}
+
+API fake_cupti_call fake_call;
+API void fake_call(const char *name, const char *kernel)
+{
+	CUpti_CallbackData data = {.functionName = name, .correlationId = ++correlations};
+	CUpti_CallbackFunc tool = called;
+	CUpti_CallbackId id = 1;
+	uint64_t own = 0;
+
+	while (id < sizeof(names) / sizeof(*names) && strcmp(names[id], name))
+		id++;
+	data.correlationData = &own;
+	data.callbackSite = CUPTI_API_ENTER;
+	if (tool)
+		tool(user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+	if (tool && correlations == 1)
+		module_load(tool);
+	if (tool && kernel)
+		record_put(kernel, data.correlationId);
+	data.callbackSite = CUPTI_API_EXIT;
+	if (tool)
+		tool(user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+}

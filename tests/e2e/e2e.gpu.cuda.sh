@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# NVIDIA's vendor file against a CUPTI of our own (tests/cuda), since the real one needs a driver: twenty launches by
+# the same checks as any vendor, then each kind of CUPTI that hpct has to live with. Whatever it is, the program does
+# what it does without hpct, and the summary has a sentence. And runtimes that hpct was built without.
+. "$(dirname -- "$0")/expect.sh"
+. "$(dirname -- "$0")/gpu_conformance.sh"
+tests=$HPCT_BIN/../tests
+mkdir -p home/lib64
+cupti=$PWD/home/lib64/libcupti.so.13
+unset CUDA_PATH CUDA_INJECTION64_PATH
+export CUDA_HOME=$PWD/home
+
+# cuda RUN WORDS : the program with such a CUPTI, its output and exit code its own
+cuda() {
+	export FAKE_CUPTI=$2
+	both "$1" "$tests/cuda_program" "$cupti"
+	same "$1: exit code" 3 "$measured"
+}
+
+# stood_down RUN WORDS SENTENCE
+stood_down() {
+	cuda "$1" "$2"
+	same "$1: why GPUs were not watched" "$3" "$(info "$1" gpu_unwatched)"
+	same "$1: operations" "" "$(info "$1" gpu_operations | grep -v '^0$')"
+	same "$1: GPU streams" 0 "$(hpct-info "$1.hpct" --streams --format tsv | tsv '$c["kind"] == "gpu"' | wc -l)"
+}
+
+# ---- without the headers ----
+
+mkdir -p bare/bin bare/lib
+cp "$HPCT_BIN/hpct-record" "$HPCT_BIN/hpct-names" bare/bin
+cp -r "$tests/vendorless/lib/hpct" bare/lib
+bare() { # RUN PROGRAM... : recorded by an hpct that knows no vendor
+	local run=$1
+	shift
+	bare/bin/hpct-record -o "$run.hpct" -- "$@" >/dev/null
+	info "$run" gpu_unwatched
+}
+same "built without CUPTI" "hpct was built without CUPTI's headers" "$(bare no-cupti "$tests/cuda_program")"
+same "a program without a GPU is told nothing" "" "$(bare no-gpu true)"
+if [ -x "$samples/opencl" ] && "$samples/opencl" plain >/dev/null 2>&1; then
+	same "built without OpenCL" "hpct was built without OpenCL's headers" "$(bare no-opencl "$samples/opencl" plain)"
+fi
+if [ -x "$samples/level0" ] && [ -f "$tests/level0_driver.so" ]; then
+	export ZE_ENABLE_ALT_DRIVERS=$tests/level0_driver.so
+	same "built without Level Zero" "hpct was built without Level Zero's headers" \
+		"$(bare no-level0 "$samples/level0" immediate)"
+fi
+
+# ---- with them ----
+
+[ -f "$tests/cuda_cupti.so" ] || { echo "built without CUPTI's headers: only that is tested"; exit; }
+cp "$tests/cuda_cupti.so" "$cupti"
+
+cuda plain ""
+gpu_conformance plain <<'END'
+10 kernel 0 - main;work;launch;<gpu kernel>;axpy
+10 kernel 0 - main;work;launch;<gpu kernel>;relax
+END
+same "the wait" "main;work" "$(grep 'kind=CTX' plain.syncs | cut -f4)"
+same "what a kernel is like" 20 \
+	"$(grep -c 'grid=4:1:1,block=128:1:1,registers=32,occupancy_permille=1000' plain.ops)"
+same "nothing is said" "" "$(info plain gpu_unwatched)"
+
+# A kernel's binary, which CUPTI does not name: the one that was loaded with a kernel of that name. An object file of
+# this machine has sections like a cubin's.
+printf 'void axpy(void) {}\n' | "${CC:-cc}" -ffunction-sections -x c -c -o code.o - || skip "no C compiler for a binary"
+cuda module "module=$PWD/code.o"
+gpu_slice module
+same "kernels that name their binary" "10 axpy" \
+	"$(awk -F '\t' '$7 ~ /,module=[0-9a-f]+$/ { n = split($4, f, ";"); print f[n] }' module.ops | sort | uniq -c | sed 's/^ *//')"
+
+# An allocation is a moment to CUPTI: here it lasts as long as its call.
+cuda alloc alloc
+gpu_slice alloc
+same "allocations, as long as their calls" "20 20" "$(wc -l <alloc.calls) $(awk -F '\t' '
+	FNR == NR { call[$8] = $2 "-" $3; next } call[$8] == $2 "-" $3 && $3 > $2 { n++ } END { print n + 0 }' alloc.launches alloc.calls)"
+same "their metrics" "81920 20" "$(hpct-profile alloc.hpct --metric GMEM:DEV,GMEM:COUNT --depth 0 --format tsv |
+	tsv '{ print $c["GMEM:DEV:incl"], $c["GMEM:COUNT:incl"] }')"
+
+stood_down old version=17 "CUPTI is of another version than those hpct was built for"
+stood_down new version=990000 "CUPTI is of another version than those hpct was built for"
+stood_down mute getversion=999 "this CUPTI lacks functions that hpct needs"
+stood_down held subscribe=39 "another tool holds CUPTI"
+stood_down refused subscribe=999 "CUPTI does not take hpct as its tool"
+stood_down driverless subscribe=15 "CUPTI finds no driver that it can work with"
+stood_down forbidden activity=35 "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it"
+stood_down recordless activity=999 "CUPTI refused activity records"
+printf 'not a library' >"$cupti"
+if [ ! -e /usr/local/cuda/lib64/libcupti.so ]; then
+	stood_down broken "" "libcupti.so was not found: set CUDA_HOME to the CUDA toolkit"
+fi
+cp "$tests/cuda_cupti.so" "$cupti"
+
+# The driver's variable names another tool, and stays as it is: libcuda.so is there, and has not called us.
+cp "$tests/cuda_cupti.so" libcuda.so.1
+CUDA_INJECTION64_PATH=/other/tool.so both other env LD_PRELOAD="$PWD/libcuda.so.1" "$tests/cuda_program"
+same "another tool of the driver's" "CUDA_INJECTION64_PATH names another tool" "$(info other gpu_unwatched)"
+
+# Two models: each queue is its own device's, occupancy by what that one holds.
+cuda models models
+same "operations on two models" 20 "$(info models gpu_operations)"
+hpct-slice models.hpct --streams kind=gpu --format tsv >models.rows
+same "their names" "Model One Model Two" "$(grep -o 'device=Model [A-Z][a-z]*' models.rows | cut -d= -f2 | sort -u | paste -sd ' ')"
+same "launches of each" "10 10" "$(tsv '$c["op"] == "kernel" { n[$c["stream"]]++ } END { for (s in n) print n[s] }' <models.rows | paste -sd ' ')"
+
+# Times that cannot be are counted and given to the launch; an order that cannot be is put right.
+for odd in zero inverted; do
+	cuda $odd $odd=4
+	same "$odd: operations" 20 "$(info $odd gpu_operations)"
+	same "$odd: without possible times" 5 "$(info $odd gpu_untimed)"
+	code "$odd: hpct-info --check" 0 hpct-info $odd.hpct --check
+done
+cuda backwards backwards
+gpu_conformance backwards <<'END'
+20 kernel 0 - -
+END
+
+# No names, numbers out of range, and what CUPTI says it dropped.
+cuda nameless nameless
+same "kernels without a name" 20 "$(info nameless gpu_operations)"
+cuda strange strange
+same "devices and streams out of range" "20 0" "$(info strange gpu_operations) $(info strange gpu_unmatched)"
+code "strange: hpct-info --check" 0 hpct-info strange.hpct --check
+cuda dropped dropped=3
+same "dropped by CUPTI" "20 3" "$(info dropped gpu_operations) $(info dropped gpu_lost)"
