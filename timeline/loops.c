@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "timeline/landing_pad.h"
+#include "timeline/loops_parts.h"
 #include "timeline/no_return.h"
+#include "timeline/relocation.h"
 #include "timeline/symbols.h"
 
 #define FUNCTION_STEPS 8000000u /* about four seconds */
@@ -18,33 +20,15 @@
 #define KEPT_MAX (64u << 20)	/* bytes; then all is forgotten */
 #define BUCKETS 1024u
 
-struct piece {
-	uint64_t begin, end;
-	uint32_t loop; /* innermost */
-};
-
-struct kept_loop {
-	uint64_t header;
-	uint32_t parent, place, place_count, back_count; /* place: the first, in `places` */
-	bool is_irreducible;
-};
-
-struct function {
-	struct function *next;
-	uint64_t entry;
-	struct piece *pieces; /* blocks within loops, by address */
-	struct kept_loop *loops;
-	uint64_t *places;
-	uint32_t piece_count, loop_count;
-};
-
 struct loops {
 	Elf *elf;	      /* NULL: code of a GPU */
 	struct gpu_code *gpu; /* NULL: code of a CPU */
 	struct decoder *decoder;
 	struct no_return no_return;
+	struct relocations relocations;
+	uint64_t relocated; /* the one that image() gave last */
 	struct budget budget;
-	struct function *buckets[BUCKETS];
+	struct loops_kept *buckets[BUCKETS];
 	size_t kept_bytes;
 	bool is_cut; /* a function took too long: what was kept of it is not all */
 };
@@ -103,13 +87,14 @@ int loops_open_gpu(struct loops **out, struct gpu_code *code)
 static void forget(struct loops *loops)
 {
 	for (unsigned i = 0; i < BUCKETS; i++) {
-		struct function *function = loops->buckets[i], *next;
+		struct loops_kept *function = loops->buckets[i], *next;
 
 		for (; function; function = next) {
 			next = function->next;
 			free(function->pieces);
 			free(function->loops);
 			free(function->places);
+			free(function->bodies);
 			free(function);
 		}
 		loops->buckets[i] = NULL;
@@ -123,6 +108,7 @@ void loops_close(struct loops *loops)
 		return;
 	forget(loops);
 	no_return_fini(&loops->no_return);
+	relocations_fini(&loops->relocations);
 	decoder_close(loops->decoder);
 	free(loops);
 }
@@ -139,9 +125,14 @@ bool loops_is_spent(const struct loops *loops)
 
 static const uint8_t *image(void *context, uint64_t address, size_t size)
 {
-	const struct loops *loops = context;
+	struct loops *loops = context;
 
-	return loops->gpu ? gpu_code_image(loops->gpu, address, size) : elf_image(loops->elf, address, size);
+	if (loops->gpu)
+		return gpu_code_image(loops->gpu, address, size);
+	if (size == sizeof loops->relocated &&
+		relocations_find(&loops->relocations, loops->elf, address, &loops->relocated))
+		return (const uint8_t *)&loops->relocated;
+	return elf_image(loops->elf, address, size);
 }
 
 static bool target_of_gpu(void *context, uint64_t jump, uint32_t i, uint64_t *target)
@@ -160,109 +151,7 @@ static bool returns(void *context, uint64_t target, uint64_t slot)
 
 /* ---- one function ---- */
 
-/* Is the block a branch back to the loop's entry, or one out of it? */
-static void classify(const struct cfg *cfg, const struct loop_forest *forest, uint32_t block, uint32_t loop,
-	bool *is_back, bool *is_out)
-{
-	const struct cfg_block *b = &cfg->blocks[block];
-
-	*is_back = *is_out = false;
-	for (uint32_t e = b->edge; e < b->edge + b->edges; e++) {
-		uint32_t to = cfg->edges[e];
-
-		*is_back |= to == forest->loops[loop].header;
-		*is_out |= !loop_is_in(forest, forest->of_node[to], loop) && b->flow == FLOW_BRANCH;
-	}
-}
-
-/* Which blocks each loop holds, itself and within inner loops, loop by loop would be quadratic: each block
- * tells the loops around it, of which there are LOOP_DEPTH_MAX at most. */
-static void keep_places(
-	struct function *function, const struct cfg *cfg, const struct loop_forest *forest, bool wants_back)
-{
-	for (uint32_t block = 0; block < cfg->block_count; block++) {
-		uint32_t loop = forest->of_node[block];
-
-		for (; loop != LOOP_NONE; loop = forest->loops[loop].parent) {
-			struct kept_loop *kept = &function->loops[loop];
-			bool is_back, is_out;
-
-			classify(cfg, forest, block, loop, &is_back, &is_out);
-			if ((wants_back ? !is_back : is_back || !is_out) ||
-				kept->place_count == LOOPS_PLACES_MAX)
-				continue;
-			function->places[loop * LOOPS_PLACES_MAX + kept->place_count++] =
-				cfg->blocks[block].last;
-			kept->back_count += wants_back;
-		}
-	}
-}
-
-static bool keep_loops(struct function *function, const struct cfg *cfg, const struct loop_forest *forest)
-{
-	function->loop_count = forest->count;
-	function->loops = calloc((size_t)forest->count + 1, sizeof *function->loops);
-	function->places = calloc((size_t)forest->count + 1, LOOPS_PLACES_MAX * sizeof *function->places);
-	if (!function->loops || !function->places)
-		return false;
-	for (uint32_t i = 0; i < forest->count; i++) {
-		struct kept_loop *kept = &function->loops[i];
-
-		kept->header = cfg->blocks[forest->loops[i].header].begin;
-		kept->parent = forest->loops[i].parent;
-		kept->is_irreducible = forest->loops[i].is_irreducible;
-		kept->place = i * LOOPS_PLACES_MAX;
-		kept->place_count = 1;
-		function->places[kept->place] = kept->header;
-	}
-	keep_places(function, cfg, forest, true);
-	keep_places(function, cfg, forest, false);
-	return true;
-}
-
-static bool keep_pieces(struct function *function, const struct cfg *cfg, const struct loop_forest *forest)
-{
-	function->pieces = malloc(((size_t)cfg->block_count + 1) * sizeof *function->pieces);
-	if (!function->pieces)
-		return false;
-	for (uint32_t i = 0; i < cfg->block_count; i++) {
-		const struct cfg_block *block = &cfg->blocks[i];
-		struct piece *last =
-			function->piece_count ? &function->pieces[function->piece_count - 1] : NULL;
-
-		if (forest->of_node[i] == LOOP_NONE)
-			continue;
-		if (last && last->end == block->begin && last->loop == forest->of_node[i])
-			last->end = block->end;
-		else
-			function->pieces[function->piece_count++] =
-				(struct piece){block->begin, block->end, forest->of_node[i]};
-	}
-	return true;
-}
-
-static int keep(struct function *function, const struct cfg *cfg, struct budget *budget)
-{
-	struct loop_graph graph = {.edges = cfg->edges, .count = cfg->block_count, .entry = cfg->entry};
-	struct loop_forest forest = {0};
-	uint32_t *first = malloc(((size_t)cfg->block_count + 1) * sizeof *first);
-	int rc = first ? 0 : -1;
-
-	for (uint32_t i = 0; first && i < cfg->block_count; i++)
-		first[i] = cfg->blocks[i].edge;
-	if (first)
-		first[cfg->block_count] = cfg->edge_count;
-	graph.first = first;
-	if (!rc)
-		rc = loop_forest_build(&forest, &graph, budget);
-	if (!rc && !(keep_loops(function, cfg, &forest) && keep_pieces(function, cfg, &forest)))
-		rc = -1;
-	loop_forest_fini(&forest);
-	free(first);
-	return rc;
-}
-
-static int analyse(struct loops *loops, const struct loops_function *from, struct function *function)
+static int analyse(struct loops *loops, const struct loops_function *from, struct loops_kept *function)
 {
 	struct cfg_code code = {.range_count = from->range_count,
 		.entry = from->entry,
@@ -283,23 +172,24 @@ static int analyse(struct loops *loops, const struct loops_function *from, struc
 	code.pads = pads;
 	rc = cfg_build(&cfg, &code, loops->decoder, &budget);
 	if (!rc)
-		rc = keep(function, &cfg, &budget);
+		rc = loops_keep(function, &cfg, &budget);
 	loops->is_cut |= budget.spent;
 	loops->budget.steps_left -=
 		loops->budget.steps_left < cfg.instructions ? loops->budget.steps_left : cfg.instructions;
 	budget_step(&loops->budget);
 	loops->kept_bytes += sizeof *function + function->piece_count * sizeof *function->pieces +
 			     function->loop_count *
-				     (sizeof *function->loops + LOOPS_PLACES_MAX * sizeof *function->places);
+				     (sizeof *function->loops + LOOPS_PLACES_MAX * sizeof *function->places +
+					     LOOPS_BODY_MAX * sizeof *function->bodies);
 	cfg_fini(&cfg);
 	free(pads);
 	return rc;
 }
 
-static struct function *function_get(struct loops *loops, const struct loops_function *from)
+static struct loops_kept *function_get(struct loops *loops, const struct loops_function *from)
 {
-	struct function **bucket = &loops->buckets[(from->entry >> 4 ^ from->entry >> 14) % BUCKETS];
-	struct function *function = *bucket;
+	struct loops_kept **bucket = &loops->buckets[(from->entry >> 4 ^ from->entry >> 14) % BUCKETS];
+	struct loops_kept *function = *bucket;
 
 	while (function && function->entry != from->entry)
 		function = function->next;
@@ -316,7 +206,7 @@ static struct function *function_get(struct loops *loops, const struct loops_fun
 	return analyse(loops, from, function) ? NULL : function;
 }
 
-static uint32_t loop_at(const struct function *function, uint64_t offset)
+static uint32_t loop_at(const struct loops_kept *function, uint64_t offset)
 {
 	uint32_t low = 0, high = function->piece_count;
 
@@ -334,7 +224,7 @@ static uint32_t loop_at(const struct function *function, uint64_t offset)
 int loops_find(struct loops *loops, const struct loops_function *from, uint64_t offset,
 	struct loops_one nest[LOOP_DEPTH_MAX])
 {
-	const struct function *function;
+	struct loops_kept *function;
 	uint32_t loop;
 	int count = 0;
 
@@ -348,12 +238,15 @@ int loops_find(struct loops *loops, const struct loops_function *from, uint64_t 
 		up = function->loops[up].parent)
 		count++;
 	for (int i = count; i-- > 0; loop = function->loops[loop].parent) {
-		const struct kept_loop *kept = &function->loops[loop];
+		struct loops_kept_one *kept = &function->loops[loop];
 
 		nest[i] = (struct loops_one){.header = kept->header,
 			.places = function->places + kept->place,
 			.place_count = kept->place_count,
 			.back_count = kept->back_count,
+			.body = function->bodies + kept->body,
+			.body_count = kept->body_count,
+			.level = &kept->level,
 			.is_irreducible = kept->is_irreducible};
 	}
 	return count;

@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #include "store/store.h"
-#include "timeline/escape.h"
 #include "timeline/names_cache.h"
+#include "timeline/names_calls.h"
 #include "timeline/names_shared.h"
 #include "timeline/names_stream.h"
+#include "timeline/names_table.h"
 #include "timeline/names_worker.h"
 #include "timeline/run_find.h"
 
@@ -30,6 +31,8 @@ static const char help[] =
 	"usage: hpct-names [options] RUN               names what a recording could not name itself\n"
 	"       hpct-names [options] FILE OFFSET...    names addresses of a program or library\n"
 	"       hpct-names [options] -e FILE           the same, hexadecimal addresses on stdin\n"
+	"       hpct-names --calls FILE|RUN            calls in the GPU code of a binary, or of those of a "
+	"run\n"
 	"       hpct-names [options] --pipe            answers the collector on stdin and stdout\n"
 	"\n"
 	"  -e, --exe FILE       read addresses from stdin, separated by white space\n"
@@ -53,7 +56,7 @@ static const char help[] =
 	"\n"
 	"Exit codes: 0 done, 2 wrong usage, 4 no such run, 5 the file cannot be read.\n";
 
-enum mode { MODE_ARGUMENTS, MODE_STDIN, MODE_PIPE, MODE_RUN };
+enum mode { MODE_ARGUMENTS, MODE_STDIN, MODE_PIPE, MODE_RUN, MODE_CALLS };
 
 struct invocation {
 	enum mode mode;
@@ -65,10 +68,18 @@ struct invocation {
 	int offset_count;
 };
 
-enum { OPTION_DEBUG_PATH = 256, OPTION_DEBUGINFOD, OPTION_PIPE, OPTION_NO_LOOPS, OPTION_NO_SHARED };
+enum {
+	OPTION_CALLS = 256,
+	OPTION_DEBUG_PATH,
+	OPTION_DEBUGINFOD,
+	OPTION_PIPE,
+	OPTION_NO_LOOPS,
+	OPTION_NO_SHARED
+};
 
 static const struct option options[] = {
 	{"exe", required_argument, NULL, 'e'},
+	{"calls", required_argument, NULL, OPTION_CALLS},
 	{"debug-path", required_argument, NULL, OPTION_DEBUG_PATH},
 	{"debuginfod", no_argument, NULL, OPTION_DEBUGINFOD},
 	{"pipe", no_argument, NULL, OPTION_PIPE},
@@ -85,6 +96,10 @@ static int option_take(struct invocation *call, int option, struct error *error)
 	switch (option) {
 	case 'e':
 		call->mode = MODE_STDIN;
+		call->file = optarg;
+		return 0;
+	case OPTION_CALLS:
+		call->mode = MODE_CALLS;
 		call->file = optarg;
 		return 0;
 	case OPTION_DEBUG_PATH:
@@ -150,75 +165,6 @@ static int invocation_read(struct invocation *call, int argc, char **argv, struc
 
 /* ---- by hand ---- */
 
-struct table {
-	struct store_bytes out;
-	const char *module; /* file name without directories */
-};
-
-static int table_flush(struct table *table)
-{
-	size_t written = fwrite(table->out.data, 1, table->out.size, stdout);
-	bool whole = written == table->out.size && !table->out.failed;
-
-	table->out.size = 0;
-	return whole && !fflush(stdout) ? 0 : -1;
-}
-
-static void put_field(struct store_bytes *out, const char *text)
-{
-	store_bytes_put(out, "\t", 1);
-	escape_field(out, text, strlen(text));
-}
-
-static void put_number(struct store_bytes *out, const char *format, uint64_t number)
-{
-	char text[32];
-	int size = snprintf(text, sizeof text, format, (unsigned long long)number);
-
-	store_bytes_put(out, text, (size_t)size);
-}
-
-/* A line that is not known is an empty field. */
-static void put_line(struct store_bytes *out, uint32_t line)
-{
-	store_bytes_put(out, "\t", 1);
-	if (line)
-		put_number(out, "%llu", line);
-}
-
-static void table_row(struct table *table, const struct names_answer *answer, uint32_t depth)
-{
-	static const char *const kinds[] = {
-		[NAMES_FUNCTION] = "function", [NAMES_INLINE] = "inline", [NAMES_LOOP] = "loop"};
-	static const char *const sources[] = {"nothing", "frame", "symbol", "debug"};
-	const struct names_scope *scope = &answer->scopes[depth];
-	struct store_bytes *out = &table->out;
-
-	put_number(out, "0x%llx", answer->offset);
-	put_number(out, "\t%llu", depth);
-	put_field(out, kinds[scope->kind]);
-	put_field(out, scope->name[0] ? scope->name : table->module);
-	if (!scope->name[0])
-		put_number(out, "+0x%llx", scope->start);
-	put_field(out, scope->file);
-	put_line(out, scope->line);
-	put_field(out, sources[answer->source]);
-	put_number(out, "\t0x%llx", scope->start);
-	put_field(out, scope->linkage);
-	put_field(out, scope->decl_file);
-	put_line(out, scope->decl_line);
-	store_bytes_put(out, "\n", 1);
-}
-
-static int table_take(void *context, const struct names_answer *answer)
-{
-	struct table *table = context;
-
-	for (uint32_t i = 0; i < answer->scope_count; i++)
-		table_row(table, answer, i);
-	return table->out.size < OUT_BYTES ? 0 : table_flush(table);
-}
-
 static int offset_parse(const char *text, uint64_t *offset, struct error *error)
 {
 	char *end;
@@ -247,7 +193,7 @@ static int offset_next(struct invocation *call, uint64_t *offset, struct error *
 }
 
 static int ask_in_parts(
-	struct invocation *call, struct names_worker *worker, struct table *table, struct error *error)
+	struct invocation *call, struct names_worker *worker, struct names_table *table, struct error *error)
 {
 	static uint64_t offsets[NAMES_OFFSETS_MAX];
 	struct names_request request = {
@@ -263,19 +209,18 @@ static int ask_in_parts(
 		if (rc < 0)
 			return rc;
 		if (request.offset_count &&
-			names_worker_ask(worker, &request, table_take, table, note, error) < 0)
+			names_worker_ask(worker, &request, names_table_take, table, note, error) < 0)
 			return error->code ? -error->code
 					   : error_set(error, ERROR_IO, "cannot write the table");
 		if (request.offset_count && note[0])
 			fprintf(stderr, "hpct-names: %s\n", note);
 	}
-	return table_flush(table) ? error_set(error, ERROR_IO, "cannot write the table") : 0;
+	return names_table_flush(table) ? error_set(error, ERROR_IO, "cannot write the table") : 0;
 }
 
 static int run_by_hand(struct invocation *call, struct names_worker *worker, struct error *error)
 {
-	const char *slash = strrchr(call->file, '/');
-	struct table table = {.module = slash ? slash + 1 : call->file};
+	struct names_table table;
 	struct stat status;
 	int rc;
 
@@ -284,10 +229,9 @@ static int run_by_hand(struct invocation *call, struct names_worker *worker, str
 			"%s is a directory: addresses are those of a program or library", call->file);
 	if (access(call->file, R_OK))
 		return error_set(error, ERROR_IO, "cannot read %s: %s", call->file, strerror(errno));
-	fputs("offset\tdepth\tkind\tname\tfile\tline\tsource\tstart\tlinkage\tdecl_file\tdecl_line\n",
-		stdout);
+	names_table_begin(&table, call->file, stdout);
 	rc = ask_in_parts(call, worker, &table, error);
-	store_bytes_fini(&table.out);
+	names_table_fini(&table);
 	return rc;
 }
 
@@ -374,6 +318,8 @@ static int invocation_run(struct invocation *call, const struct names_options *n
 
 	if (call->mode == MODE_RUN)
 		return run_fill(call, names, error);
+	if (call->mode == MODE_CALLS)
+		return names_calls_print(call->file, stdout, note_print, error);
 	rc = names_worker_open(&worker, names, error);
 	if (!rc)
 		rc = call->mode == MODE_PIPE ? run_pipe(worker, error) : run_by_hand(call, worker, error);

@@ -52,19 +52,47 @@ static unsigned shared(
 	return count;
 }
 
-/* The function that holds the loop's first instruction and all branches back is the one the loop is in. */
+/* The innermost function, of the `level` outer ones of the loop's begin, that has half of the loop's code.
+ * What is inlined to step an iterator on often has its begin and the branch back, and next to nothing of the
+ * rest. */
+static int body_level(
+	struct placing *placing, const struct loops_one *loop, unsigned *level, struct error *error)
+{
+	unsigned with[NAMES_SCOPE_MAX + 1] = {0}, known = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < loop->body_count && !rc; i++) {
+		rc = chain_read(placing, loop->body[i], &placing->other, error);
+		known += placing->other.count > 0;
+		for (unsigned in = shared(
+			     placing->header.scopes, *level, placing->other.scopes, placing->other.count);
+			in > 0; in--)
+			with[in]++;
+	}
+	while (*level > 1 && 2 * with[*level] < known)
+		--*level;
+	return rc;
+}
+
+/* The function that holds the loop's first instruction, all branches back and half of its code is the one the
+ * loop is in. That is the same for all addresses in it: it is looked for once. */
 static int loop_level(
 	struct placing *placing, const struct loops_one *loop, unsigned *level, struct error *error)
 {
 	int rc = chain_read(placing, loop->header, &placing->header, error);
 
-	*level = placing->header.count;
+	*level = *loop->level ? *loop->level - 1 : placing->header.count;
+	if (*loop->level)
+		return rc;
 	for (uint32_t i = 1; i <= loop->back_count && i < loop->place_count && !rc; i++) {
 		rc = chain_read(placing, loop->places[i], &placing->other, error);
 		if (placing->other.count)
 			*level = shared(
 				placing->header.scopes, *level, placing->other.scopes, placing->other.count);
 	}
+	rc = rc ? rc : body_level(placing, loop, level, error);
+	if (!rc)
+		*loop->level = *level + 1;
 	return rc;
 }
 

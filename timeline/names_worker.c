@@ -98,9 +98,10 @@ static void worker_run(int fd, const struct names_options *options)
 	names_close(names);
 }
 
-static void worker_settle(int fd)
+static void worker_settle(int fd, const struct names_options *options)
 {
-	struct rlimit memory = {WORKER_MEMORY_BYTES, WORKER_MEMORY_BYTES}, core = {0, 0};
+	uint64_t bytes = options->memory_bytes ? options->memory_bytes : WORKER_MEMORY_BYTES;
+	struct rlimit memory = {bytes, bytes}, core = {0, 0};
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
@@ -136,6 +137,7 @@ static bool worker_wait(void *context)
 {
 	const struct names_worker *worker = context;
 	struct pollfd poll_fd = {worker->stream.fd, POLLIN, 0};
+	unsigned silent_s = worker->options->silent_s ? worker->options->silent_s : WORKER_WALL_S;
 	uint64_t wall_s = clock_s(CLOCK_MONOTONIC), cpu_s;
 	clockid_t cpu;
 
@@ -143,7 +145,7 @@ static bool worker_wait(void *context)
 		return false;
 	cpu_s = clock_s(cpu);
 	while (poll(&poll_fd, 1, 1000) <= 0)
-		if (clock_s(cpu) - cpu_s > WORKER_CPU_S || clock_s(CLOCK_MONOTONIC) - wall_s > WORKER_WALL_S)
+		if (clock_s(cpu) - cpu_s > WORKER_CPU_S || clock_s(CLOCK_MONOTONIC) - wall_s > silent_s)
 			return false;
 	return true;
 }
@@ -176,7 +178,7 @@ static int worker_start(struct names_worker *worker, struct error *error)
 		return error_set(error, ERROR_IO, "cannot start a process for names: %s", strerror(errno));
 	}
 	if (pid == 0) {
-		worker_settle(pair[1]);
+		worker_settle(pair[1], worker->options);
 		worker_run(WORKER_FD, worker->options);
 		_exit(0);
 	}

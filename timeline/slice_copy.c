@@ -71,6 +71,8 @@ static uint32_t copy_module(struct copy *copy, uint32_t module)
 		struct store_module to = copy->from_modules[module];
 
 		to.path = copy_text(copy, to.path);
+		if (to.kind == STORE_MODULE_GPU)
+			slice_files_want(&copy->files, store_gpu_module_key(to.build_id, to.build_id_bytes));
 		copy->modules[module] = store_writer_module(copy->writer, &to) + 1;
 	}
 	return copy->modules[module] - 1;

@@ -21,14 +21,14 @@ void slice_files_fini(struct slice_files *files)
 	numbering_fini(&files->keys);
 }
 
-static bool want(struct slice_files *files, uint64_t key)
+bool slice_files_want(struct slice_files *files, uint64_t key)
 {
 	return numbering_put(&files->keys, &key, NULL) != NUMBERING_NONE;
 }
 
 bool slice_files_want_source(struct slice_files *files, const char *path)
 {
-	return path[0] != '/' || want(files, store_source_key(path));
+	return path[0] != '/' || slice_files_want(files, store_source_key(path));
 }
 
 bool slice_files_want_binary(struct slice_files *files, const char *attributes, size_t size)
@@ -37,7 +37,7 @@ bool slice_files_want_binary(struct slice_files *files, const char *attributes, 
 
 	while (at && at < end) {
 		if (!strncmp(at, MODULE, sizeof MODULE - 1))
-			return want(files, strtoull(at + sizeof MODULE - 1, NULL, 16));
+			return slice_files_want(files, strtoull(at + sizeof MODULE - 1, NULL, 16));
 		at = memchr(at, ',', (size_t)(end - at));
 		at = at ? at + 1 : NULL;
 	}

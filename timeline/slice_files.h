@@ -16,7 +16,9 @@ struct slice_files {
 
 void slice_files_init(struct slice_files *files);
 void slice_files_fini(struct slice_files *files);
-/* False: memory is out. */
+/* By its key. False: memory is out. */
+bool slice_files_want(struct slice_files *files, uint64_t key);
+/* The same of a source, by its path. */
 bool slice_files_want_source(struct slice_files *files, const char *path);
 /* By a kernel's attributes: `module=HEX`. */
 bool slice_files_want_binary(struct slice_files *files, const char *attributes, size_t size);

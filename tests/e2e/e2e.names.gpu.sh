@@ -22,6 +22,24 @@ for size in 50 700 5000 8000; do
 	check "a cubin cut at $size bytes ends no program by a signal ($?)" test $? -lt 128
 done
 
+# Who calls whom below the kernels.
+calls() { hpct-names --calls "$gpu/$1.cubin" | tsv 'NR > 1 { print $c["kind"], $c["caller"], $c["callee"] }' | LC_ALL=C sort | uniq -c | sed 's/^ *//'; }
+same "calls, inside functions, to others, through a pointer (?)" "2 function fib fib
+2 kernel nest poly
+1 kernel pointers ?
+1 kernel pointers __cuda_sm3x_div_rn_noftz_f32_slowpath
+1 kernel pointers fib" "$(calls flow-sm90)"
+same "a call has a line" "$(line_of 'poly(sum' "$gpu/flow.cu")" \
+	"$(hpct-names --calls "$gpu/flow-sm90.cubin" | tsv '$c["caller"] == "nest" { print $c["line"] }' | uniq)"
+same "a call left to the linker" "1 kernel nest half" "$(calls debug-sm90 | grep nest)"
+hpct-names --calls "$samples/loops" >out 2>said
+same "a program has no calls of GPU code" 5 $?
+for size in 50 700 5000 8000; do
+	head -c $size "$gpu/flow-sm90.cubin" >cut.cubin
+	hpct-names --calls cut.cubin >out 2>said
+	check "calls of a cubin cut at $size bytes end no program by a signal ($?)" test $? -lt 128
+done
+
 [ "$failed" -eq 0 ] || exit
 clang=$(command -v clang-14 clang | head -n 1)
 [ -n "$clang" ] || skip "AMD objects need clang, which is not installed; cubins were looked at"

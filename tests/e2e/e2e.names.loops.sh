@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Loops of -O3 kernels beside the compiler's own report: every loop that gcc or gfortran says it vectorized is found, by
 # its line (of do ... while, its end, one below the body that the report names), and every loop found is marked LOOP in
-# the source: unrolled, vectorized, fused, Fortran array notation, a switch in a loop, goto.
+# the source: unrolled, vectorized, fused, Fortran array notation, a switch in a loop, goto. Then tables of computed goto in
+# every form that linkers leave them in, and loops over iterators.
 . "$(dirname -- "$0")/expect.sh"
 need gcc gfortran nm
 hpct-names "$samples/loops" "$(nm "$samples/loops" | awk '$3 == "work" { print $1 }')" 2>&1 | grep -q capstone && skip "hpct was built without capstone: no loops"
@@ -99,3 +100,83 @@ while read -r file line; do
 done <vectorized
 grep -n 'LOOP$' kernels.c arrays.f90 | cut -d: -f1,2 | sort -u >marked
 same_file "loops that are found, and that there are" marked found
+
+# An interpreter's loop: goto through a table of addresses, which may be zeros in the file that the loader fills in
+cat >dispatch.c <<'CODE'
+int run(const unsigned char *code, int n)
+{
+	static const void *const labels[] = {&&add, &&sub, &&mul, &&neg, &&end};
+	int a = n;
+	goto *labels[*code++];
+add:
+	a += 3;
+	goto *labels[*code++];
+sub:
+	a -= n;
+	goto *labels[*code++];
+mul:
+	a *= 7;
+	goto *labels[*code++];
+neg:
+	for (int i = 0; i < n; i++)
+		a ^= a << i;
+	goto *labels[*code++];
+end:
+	return a;
+}
+int main(int argc, char **argv)
+{
+	unsigned char code[] = {0, 1, 2, 3, 0, 4};
+	(void)argv;
+	return run(code, argc);
+}
+CODE
+loops_of() { # FILE FUNCTION : where loops begin and what they are written in, how often
+	read -r begin size < <(nm -S "$1" | awk -v f="$2" '$4 ~ f { print $1, $2; exit }')
+	for ((at = 16#$begin; at < 16#$begin + 16#$size; at++)); do printf '%x\n' "$at"; done |
+		hpct-names --no-shared -e "$1" | tsv '$c["kind"] == "loop" { print $c["start"], last, $c["decl_line"] }
+		{ last = $c["name"] }' | sort | uniq -c
+}
+dispatch() { # WHAT COMMAND... : the loop around all, and the one in it
+	"${@:2}" -O2 -g -o dispatch dispatch.c 2>said || { echo "$1: not made: $(head -n 1 said)"; return; }
+	same "goto by a table, $1" 2 "$(loops_of dispatch '^run$' | wc -l)"
+}
+dispatch "program" gcc
+dispatch "at a fixed address" gcc -no-pie -fno-pie
+dispatch "library" gcc -fPIC -shared
+dispatch "static" gcc -static
+dispatch "static, anywhere" gcc -static-pie
+if command -v clang-14 >/dev/null && command -v ld.lld-14 >/dev/null; then
+	dispatch "by lld" clang-14 -fuse-ld=lld
+	dispatch "by lld, packed" clang-14 -fuse-ld=lld -Wl,--pack-dyn-relocs=relr
+else
+	echo "clang-14 and lld-14 are not installed: tables without addresses in the file were not looked at"
+fi
+
+# The step of an iterator is inlined: the loop's begin and the branch back are its, the loop is the caller's
+cat >rows.cc <<'CODE'
+struct rows {
+	const int *at, *end;
+	inline __attribute__((always_inline)) bool next(int &value)
+	{
+		if (at == end)
+			return false;
+		value = *at++;
+		return true;
+	}
+};
+double total(rows all, const double *weight)
+{
+	double sum = 0;
+	int value;
+	while (all.next(value)) { // LOOP
+		sum += weight[value & 7] * value;
+		sum /= 1.0 + weight[value & 3];
+		sum -= weight[(value >> 3) & 7];
+	}
+	return sum;
+}
+CODE
+g++ -O2 -g -fPIC -shared -o rows.so rows.cc || fail "rows.cc does not compile"
+same "a loop over an iterator is its caller's, wherever in it" "total $(grep -n LOOP rows.cc | cut -d: -f1)" \
+	"$(loops_of rows.so total | awk '{ print $3, $4 }')"

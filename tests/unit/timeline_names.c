@@ -6,12 +6,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,20 +63,24 @@ static char *path_of(const char *name)
 	return path;
 }
 
-/* What `nm` says about a symbol of program.full. */
-static uint64_t address_of(const char *symbol)
+/* What `nm` says about a symbol. */
+static uint64_t address_in(const char *path, const char *symbol)
 {
 	char command[512];
 	unsigned long address = 0;
 	FILE *file;
 
-	snprintf(command, sizeof command, "nm %s/program.full | awk '$3 == \"%s\" {print $1}'", directory,
-		symbol);
+	snprintf(command, sizeof command, "nm %s | awk '$3 == \"%s\" {print $1}'", path, symbol);
 	file = popen(command, "r");
 	assert_non_null(file);
 	assert_int_equal(fscanf(file, "%lx", &address), 1);
 	assert_int_equal(pclose(file), 0);
 	return address;
+}
+
+static uint64_t address_of(const char *symbol)
+{
+	return address_in(path_of("program.full"), symbol);
 }
 
 static uint8_t build_id[20];
@@ -391,6 +397,115 @@ static void test_no_file(void **state)
 	names_worker_close(worker);
 }
 
+/* ---- limits ---- */
+
+static int take_last(void *context, const struct names_answer *answer)
+{
+	*(struct names_answer *)context = *answer;
+	return 0;
+}
+
+static struct names_answer last; /* its strings are gone */
+
+/* The note to one question about `hidden`. */
+static const char *note_of(struct names_worker *worker, const char *path)
+{
+	static char note[NAMES_NOTE_BYTES];
+	uint64_t hidden = address_in(path, "hidden");
+	struct names_request request = {.kind = STORE_MODULE_ELF,
+		.path = path,
+		.real_path = "",
+		.offsets = &hidden,
+		.offset_count = 1};
+
+	assert_int_equal(names_worker_ask(worker, &request, take_last, &last, note, NULL), 0);
+	return note;
+}
+
+#define BOMB_MB 300
+
+/* Debug information that unpacks to more than may be: symbols are what is left, and the memory was not taken.
+ */
+static void test_memory(void **state)
+{
+	const struct names_options options = {.memory_bytes = 100u << 20};
+	struct names_worker *worker;
+	struct rusage before, after;
+
+	(void)state;
+	assert_int_equal(
+		shell("{ printf 'ZLIB\\0\\0\\0\\0\\022\\300\\0\\0\\170\\234' && head -c %uM /dev/zero | "
+		      "gzip -1 | tail -c +11; } >bomb && strip -g -o bomb.full program.full && "
+		      "objcopy --add-section .zdebug_info=bomb --add-section .zdebug_abbrev=bomb bomb.full",
+			BOMB_MB),
+		0);
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &before), 0);
+	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
+	note_of(worker, path_of("bomb.full"));
+	assert_int_equal(last.source, NAMES_FROM_SYMBOL);
+	names_worker_close(worker);
+	assert_int_equal(getrusage(RUSAGE_CHILDREN, &after), 0);
+#ifndef __SANITIZE_ADDRESS__
+	assert_true(after.ru_maxrss < BOMB_MB << 10 || after.ru_maxrss == before.ru_maxrss);
+#endif
+}
+
+static void test_time(void **state)
+{
+	const struct names_options options = {.cpu_ns = 1};
+	struct names_worker *worker;
+	const char *note;
+
+	(void)state;
+	assert_int_equal(shell("{ echo 'int hidden(int x) { return x; }'; i=0; while [ $i -lt 3000 ]; do "
+			       "echo \"int f$i(int x) { return x + $i; }\"; i=$((i + 1)); done; } >long.c && "
+			       "cc -O1 -g -shared -fPIC -o long.so long.c"),
+		0);
+	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
+	note = note_of(worker, path_of("long.so"));
+	names_worker_close(worker);
+	assert_non_null(strstr(note, "took too long"));
+	assert_int_equal(last.source, NAMES_FROM_SYMBOL);
+}
+
+static pid_t only_child(void)
+{
+	char path[64];
+	int pid = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+/* A worker that says nothing is ended, and another asked for less. */
+static void test_silence(void **state)
+{
+	const struct names_options options = {.silent_s = 1};
+	struct names_worker *worker;
+	pid_t first;
+
+	(void)state;
+	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
+	assert_string_equal(note_of(worker, path_of("program.full")), "");
+	assert_int_equal(last.source, NAMES_FROM_DEBUG);
+	first = only_child();
+	if (!first) {
+		names_worker_close(worker);
+		skip(); /* the kernel lists no children */
+	}
+	assert_int_equal(kill(first, SIGSTOP), 0);
+	assert_non_null(strstr(note_of(worker, path_of("program.full")), "failed"));
+	assert_int_equal(last.source, NAMES_FROM_SYMBOL);
+	assert_int_not_equal(only_child(), first);
+	names_worker_close(worker);
+}
+
 static int refuse(void *context, const struct names_answer *answer)
 {
 	(void)answer;
@@ -469,6 +584,9 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_no_file),
 		cmocka_unit_test(test_refusal),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_silence),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loops_parts.h - between loops.c and loops_keep.c: what is kept of a function once its graph is gone. */
+#ifndef TIMELINE_LOOPS_PARTS_H
+#define TIMELINE_LOOPS_PARTS_H
+
+#include "timeline/loops.h"
+
+struct loops_piece {
+	uint64_t begin, end;
+	uint32_t loop; /* innermost */
+};
+
+struct loops_kept_one {
+	uint64_t header;
+	uint32_t parent, place, place_count, back_count; /* place: the first, in `places` */
+	uint32_t body, body_count, level;		 /* body: the first, in `bodies` */
+	bool is_irreducible;
+};
+
+struct loops_kept {
+	struct loops_kept *next;
+	uint64_t entry;
+	struct loops_piece *pieces; /* blocks within loops, by address */
+	struct loops_kept_one *loops;
+	uint64_t *places, *bodies;
+	uint32_t piece_count, loop_count;
+};
+
+/* Fills in a function that has its entry only; its arrays are the caller's to free. 0 or -1: memory. */
+int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct budget *budget);
+
+#endif

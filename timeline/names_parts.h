@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_parts.h - one module between names.c, which answers, names_open.c, which finds and opens its files,
+ * and names_symbols.c, which names what has no debug information. For these files only.
+ */
+#ifndef TIMELINE_NAMES_PARTS_H
+#define TIMELINE_NAMES_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/arena.h"
+#include "store/names.h"
+#include "timeline/dwarf.h"
+#include "timeline/dwarf_package.h"
+#include "timeline/names.h"
+#include "timeline/names_gpu.h"
+#include "timeline/names_loops.h"
+#include "timeline/names_shared.h"
+#include "timeline/symbols.h"
+
+struct names_module {
+	struct names_module *next; /* most recently used first */
+	char *path, *real_path;
+	uint32_t kind;
+	enum names_level level;
+	uint8_t build_id_bytes;
+	uint8_t build_id[NAMES_BUILD_ID_MAX];
+
+	struct module_files files;
+	struct module_elf mini; /* opened when symbols are first needed */
+	struct dwarf_code code;
+	struct dwarf_module *dwarf;    /* NULL: no debug information */
+	struct dwarf_package *package; /* NULL: none */
+	struct names_gpu *gpu;	       /* NULL: code of a CPU */
+	struct symbol_table symbols;
+	bool has_symbols;
+	struct names_shared *shared; /* NULL: nothing is kept */
+	bool has_debug;		     /* looked for */
+	bool wants_loops;
+	uint64_t cpu_ns;
+	struct loops *loops; /* NULL: none can be found */
+	bool has_loops;
+	struct loops_function extent; /* of what was named last without debug information */
+	struct arena arena;
+	char note[1024];
+};
+
+/* ---- names_open.c ---- */
+
+/* With its files open, what is missing noted; NULL: memory. */
+struct names_module *names_module_new(
+	const struct names_request *request, enum names_level level, const struct names_options *options);
+void names_module_free(struct names_module *module);
+/* Debug information, at the first call: large files hold it compressed, which costs seconds. */
+void names_module_open_debug(struct names_module *module);
+/* The first sentence about what is missing is the one kept. */
+void names_module_lacks(struct names_module *module, const char *text);
+
+/* ---- names_symbols.c ---- */
+
+/* An answer of one function. */
+void names_answer_function(struct names_answer *answer, enum names_source source, const char *name,
+	const char *linkage, uint64_t start);
+/* Symbols, PLT and unwind entries, without debug information; sets the module's extent. 0 or negative:
+ * memory. */
+int names_symbols_find(
+	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error);
+/* Gives the outermost function the name that people know, if it has several. */
+int names_symbols_prefer(struct names_module *module, struct names_scope *outermost, struct error *error);
+
+#endif

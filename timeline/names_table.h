@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_table.h - answers for people and scripts: a row for each function, inlined call and loop around an
+ * address, as TSV.
+ */
+#ifndef TIMELINE_NAMES_TABLE_H
+#define TIMELINE_NAMES_TABLE_H
+
+#include <stdio.h>
+
+#include "store/bytes.h"
+#include "store/names.h"
+
+struct names_table {
+	struct store_bytes out;
+	FILE *to;
+	const char *module; /* file name without directories */
+};
+
+/* Writes the header; `path`, of the module, and `to` outlive the table. */
+void names_table_begin(struct names_table *table, const char *path, FILE *to);
+void names_table_fini(struct names_table *table);
+/* A names_take (timeline/names_worker.h): the rows of one answer. Negative: they could not be written. */
+int names_table_take(void *context, const struct names_answer *answer);
+/* Writes what waits; negative: it could not be written. */
+int names_table_flush(struct names_table *table);
+
+#endif
