@@ -8,11 +8,6 @@
 
 static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome, NULL};
 
-const struct format *format_at(size_t i)
-{
-	return formats[i];
-}
-
 const struct format *format_find(const char *name)
 {
 	for (size_t i = 0; formats[i]; i++)

@@ -25,7 +25,5 @@ extern const struct format format_tsv, format_folded, format_chrome;
 
 /* NULL: none of that name. */
 const struct format *format_find(const char *name);
-/* The i-th, NULL behind the last. */
-const struct format *format_at(size_t i);
 
 #endif

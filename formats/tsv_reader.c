@@ -14,11 +14,6 @@
 static const char *const column_names[TSV_COLUMN_COUNT] = {"stream", "track", "begin_ns", "end_ns", "path",
 	"op", "bytes", "weight", "metric", "value", "attributes"};
 
-const char *tsv_column_name(enum tsv_column column)
-{
-	return column_names[column];
-}
-
 int tsv_reader_bad(
 	const struct tsv_reader *reader, enum tsv_column column, const char *what, struct error *error)
 {

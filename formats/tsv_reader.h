@@ -50,7 +50,6 @@ void tsv_reader_fini(struct tsv_reader *reader);
 /* The next line that is not empty: 1; 0: no more; negative: error. */
 int tsv_reader_next(struct tsv_reader *reader, struct error *error);
 
-const char *tsv_column_name(enum tsv_column column);
 /* ERROR_RUN: "FILE line 7, column weight: 'abc' WHAT". */
 int tsv_reader_bad(
 	const struct tsv_reader *reader, enum tsv_column column, const char *what, struct error *error);

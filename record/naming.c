@@ -92,11 +92,6 @@ int naming_descriptor(const struct naming *naming)
 	return naming->from;
 }
 
-bool naming_failed(const struct naming *naming)
-{
-	return naming->failed;
-}
-
 uint32_t naming_outstanding(const struct naming *naming)
 {
 	return naming->failed ? 0 : naming->waiting_count + naming->asked_count - naming->answered;

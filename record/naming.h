@@ -26,7 +26,5 @@ void naming_pump(struct naming *naming, struct store_writer *writer);
 int naming_descriptor(const struct naming *naming);
 /* Frames asked for and not answered yet. */
 uint32_t naming_outstanding(const struct naming *naming);
-/* Whether hpct-names has failed for good. */
-bool naming_failed(const struct naming *naming);
 
 #endif

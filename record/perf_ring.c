@@ -37,7 +37,8 @@ struct lost_record {
 	struct sample_id id;
 };
 
-bool switch_events_add(struct switch_events *events, const struct switch_event *event)
+/* False: no memory. */
+static bool switch_events_add(struct switch_events *events, const struct switch_event *event)
 {
 	if (events->count == events->room) {
 		size_t room = events->room ? 2 * events->room : 256;

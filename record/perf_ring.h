@@ -44,8 +44,6 @@ struct switch_events {
 	size_t count, room;
 };
 
-/* False: no memory. */
-bool switch_events_add(struct switch_events *events, const struct switch_event *event);
 void switch_events_fini(struct switch_events *events);
 
 /* Takes the descriptor, whatever comes of it. 0; or negative: it is no perf event or cannot be mapped. */

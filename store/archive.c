@@ -252,10 +252,10 @@ int store_archive(const char *from, const char *to, struct error *error)
 		return rc;
 	if (asprintf(&temporary, "%s" STORE_ARCHIVE_MAKING, to) < 0)
 		temporary = NULL;
-	if (!temporary || asprintf(&lock, "%s-lock", temporary) < 0)
-		rc = error_memory(error);
-	rc = rc ? rc : store_reader_check(reader, error);
-	if (!rc) {
+	if (temporary && asprintf(&lock, "%s-lock", temporary) < 0)
+		lock = NULL;
+	rc = lock ? store_reader_check(reader, error) : error_memory(error);
+	if (lock && !rc) {
 		rc = archive(reader, temporary, to, error);
 		unlink(temporary);
 		unlink(lock);

@@ -108,7 +108,7 @@ static int place_runnable(struct window *window, struct run *run, uint32_t strea
 	return count < 0 ? (int)count : code;
 }
 
-int derived_add_time(struct window *window, struct run *run, uint32_t stream, uint64_t begin_ns,
+static int add_time(struct window *window, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
 	struct placing placing = {.window = window};
@@ -126,7 +126,7 @@ static int share_time(void *own, struct window *window, uint32_t stream, uint64_
 	struct run *run = own;
 
 	return run_stream(run, stream)->s.kind == STORE_STREAM_CPU
-		       ? derived_add_time(window, run, stream, begin_ns, end_ns, error)
+		       ? add_time(window, run, stream, begin_ns, end_ns, error)
 		       : 0;
 }
 

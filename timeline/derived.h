@@ -26,11 +26,8 @@ static inline uint32_t derived_number(const struct run *run, enum derived_metric
 	return run_metric_count(run) + (uint32_t)metric;
 }
 
-/* Adds the times of [begin, end) of a CPU thread, runnable ones with their context. */
-int derived_add_time(struct window *window, struct run *run, uint32_t stream, uint64_t begin_ns,
-	uint64_t end_ns, struct error *error);
-
-/* The same of several streams, those of GPU queues left out (share.h). */
+/* Adds the times of [begin, end) of CPU threads, runnable ones with their context; GPU queues among the
+ * streams are left out. By several processes where that is worth it (share.h). */
 int derived_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error);
 

@@ -40,7 +40,7 @@ uint64_t run_begin_ns(const struct run *run); /* of the first record, or of the 
 uint64_t run_end_ns(
 	const struct run *run);		 /* of the last record; of a live run: what is complete everywhere */
 bool run_is_live(const struct run *run); /* a collector still writes it */
-uint64_t run_wall_ns(const struct run *run); /* CLOCK_REALTIME at the origin, 0: not known */
+uint64_t run_wall_ns(const struct run *run);  /* CLOCK_REALTIME at the origin, 0: not known */
 bool run_sums_rollups(const struct run *run); /* not `no_rollups`: sums made before may be used */
 uint64_t run_bytes(const struct run *run);
 unsigned run_store_count(const struct run *run);
@@ -98,7 +98,6 @@ struct run_loop {
 	uint64_t start;	   /* offset of its header in the module; 0 when the line is known */
 };
 #define RUN_LOOP_NONE UINT32_MAX
-uint32_t run_loop_count(const struct run *run);
 const struct run_loop *run_loop(const struct run *run, uint32_t loop);
 
 enum run_scope_kind { RUN_SCOPE_ROOT, RUN_SCOPE_FUNCTION, RUN_SCOPE_INLINE };

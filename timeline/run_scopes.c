@@ -229,11 +229,6 @@ const struct run_scope *run_scope(const struct run *run, uint32_t scope)
 	return &((struct scope *)table_at(&run->scopes, scope))->s;
 }
 
-uint32_t run_loop_count(const struct run *run)
-{
-	return run->loops.count;
-}
-
 const struct run_loop *run_loop(const struct run *run, uint32_t loop)
 {
 	return table_at(&run->loops, loop);

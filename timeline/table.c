@@ -24,11 +24,6 @@ void table_fini(struct table *table)
 	table_init(table, table->element_bytes);
 }
 
-void table_clear(struct table *table)
-{
-	table_fini(table);
-}
-
 static bool add_block(struct table *table)
 {
 	uint32_t count = table->block_count;

@@ -29,9 +29,8 @@ struct table {
 };
 
 void table_init(struct table *table, size_t element_bytes);
+/* Leaves it empty, as new. */
 void table_fini(struct table *table);
-/* Forgets the elements, keeps nothing. */
-void table_clear(struct table *table);
 
 /* Grows to `count` elements, new ones all-zero; false when memory is out. */
 bool table_grow(struct table *table, uint32_t count);

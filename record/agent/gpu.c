@@ -125,13 +125,6 @@ static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 	errno = error;
 }
 
-void gpu_launch(uint64_t correlation)
-{
-	uint64_t now_ns = process_now_ns();
-
-	launch_put(correlation, now_ns, now_ns);
-}
-
 void gpu_launched(uint64_t correlation, uint64_t begin_ns)
 {
 	launch_put(correlation, begin_ns, process_now_ns());

@@ -5,7 +5,7 @@
  * notices into these; gpu.c and gpu_ring.c put them into the rings, the collector joins each
  * operation with its launch (record/join.c).
  *
- *   launching thread:   gpu_launch(correlation)  --EVENT_LAUNCH on the call path--> its own ring
+ *   launching thread:   gpu_launched(correlation, since) --EVENT_LAUNCH on the call path--> its own ring
  *   any thread later:   gpu_activity(&activity)  --EVENT_GPU, by correlation-----> activity ring
  *   a waiting call:     gpu_sync_begin() ... gpu_sync_end()  --a `sync` span------> its own ring
  *
@@ -142,12 +142,10 @@ bool gpu_library_is_there(const char *const *names);
  * number of times. */
 void gpu_exit_watch(void);
 
-/* The calling thread starts an operation here: logs (correlation, call path, now). Correlations are unique in
- * a process and not 0; gpu_correlation makes one for runtimes that have none. */
-void gpu_launch(uint64_t correlation);
-/* Above 2^32: runtimes that count for themselves stay below. */
+/* A correlation for runtimes that have none: above 2^32, those that count for themselves stay below. */
 uint64_t gpu_correlation(void);
-/* The same when the call that launched has returned; it began at begin_ns. */
+/* The calling thread has started an operation in a call that began at begin_ns: logs (correlation, call path,
+ * the call's time). Correlations are unique in a process and not 0. */
 void gpu_launched(uint64_t correlation, uint64_t begin_ns);
 
 /* An operation has finished. Any thread that is not in a signal handler. ALLOC, FREE, SYNC and COMPILE whose
