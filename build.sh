@@ -204,7 +204,7 @@ verb_compare() {
 	compile build
 	if [ ${#files[@]} -eq 0 ]; then
 		files=(build/bin/hpct-view)
-		for file in /usr/bin/python3.11 /usr/lib/x86_64-linux-gnu/ceph/libceph-common.so.2; do
+		for file in /usr/bin/python3.11 /usr/lib/x86_64-linux-gnu/{librados.so.2,ceph/libceph-common.so.2}; do
 			file=$(readelf -n "$file" | sed -n 's/.*Build ID: \(..\)\(.*\)/\/usr\/lib\/debug\/.build-id\/\1\/\2.debug/p')
 			[ ! -e "$file" ] || files+=("$file")
 		done
