@@ -27,6 +27,7 @@ struct dwarf_module {
 
 	/* Which unit covers an address: .debug_aranges first, else all units' own ranges, read once. */
 	Dwarf_Aranges *aranges;
+	size_t arange_count;
 	struct dwarf_cover *covers; /* by low */
 	size_t cover_count;
 	bool has_aranges, has_covers;
@@ -48,6 +49,14 @@ struct dwarf_cover {
 /* The unit that `die` lies in, walked; NULL when memory is out. `skeleton` is kept with a new unit. */
 struct dwarf_unit *dwarf_module_unit(
 	struct dwarf_module *module, const Dwarf_Die *unit_die, const Dwarf_Die *skeleton);
+
+/* The unit of a unit's entry as the file lists it: where the code was split off, its other half. NULL when
+ * memory is out. */
+struct dwarf_unit *dwarf_module_listed(struct dwarf_module *module, const Dwarf_Die *listed);
+
+/* The unit of the address; of several the one whose range begins last and has a function there, of those the
+ * first in the file. *unit stays NULL when there is none. 0, or -1 when memory is out. */
+int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit);
 
 /* A path of the unit's file table, which may be relative to where the compiler ran, made absolute; "" for
  * NULL. NULL when memory is out. */

@@ -9,6 +9,10 @@ FILE and the first differences; exits 1 when fewer than PERCENT of the chains ar
 innermost first, files by their last component. addr2line's lines without a number, or of an address that it has no
 function for, are left out. Where the two differ the judge, llvm-symbolizer, is asked if it is there: addr2line (2.40)
 gives the unit's file instead of an included one's where a sequence of the line table begins with the latter.
+
+What is known to differ (seed 1, 10,000 addresses each): hpct-view 5, librados 3, libceph-common 1, python3.11 and a Rust
+program none; each of the nine is such a file, with the right line. --all shows them. Debian has no debug information of
+its compilers (cc1plus) nor of liblammps: the two ceph libraries, 15 and 95 MB of C++, stand for them.
 """
 import argparse
 import random
@@ -105,7 +109,7 @@ def compare(arguments, path):
     judged = by_judge(arguments.judge, path, [address for address, _, _ in differ])
     ours_right = sum(b == c for (_, _, b), c in zip(differ, judged, strict=True))
     for (address, a, b), c in zip(differ, judged, strict=True):
-        if b != c and shown < arguments.show:
+        if (arguments.all or b != c) and shown < arguments.show:
             shown += 1
             print(f"  {address:#x}: addr2line {a} hpct-names {b} judge {c}")
     percent = 100 * equal / asked if asked else 0
@@ -123,6 +127,7 @@ def main():
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=10)
+    parser.add_argument("--all", action="store_true", help="show those, too, where the judge says as hpct-names")
     parser.add_argument("--floor", type=float, default=0)
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()

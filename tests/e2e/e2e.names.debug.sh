@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Debug information wherever it is: each form of one program must give the same functions, inlined calls, loops and
-# lines for every address of it: compressed, DWARF 4, split (.dwo, .dwp), shared by dwz, from a debuginfod server.
+# lines for every address of it: compressed, DWARF 4, split (.dwo, .dwp), shared by dwz, by .gnu_debuglink and by build
+# id, from a debuginfod server. All of it runs with the packages that build.sh installs.
 . "$(dirname -- "$0")/expect.sh"
 need g++ objcopy nm python3
 cat >shapes.cc <<'CODE'
@@ -80,13 +81,29 @@ check "no .dwo: it is said" grep -q 'split off' notes
 if command -v dwz >/dev/null; then
 	# the shared part must be worth a file of its own
 	cp plain dwz1 && g++ -g -gdwarf-4 -O2 -Wl,--build-id -o dwz1 shapes.cc && cp dwz1 dwz2
-	if dwz -m common.debug dwz1 dwz2 2>dwz.log && [ -e common.debug ]; then
-		rows dwz1 >got && same_file "shared by dwz" want got
-	fi
+	dwz -m common.debug dwz1 dwz2 2>dwz.log || fail "dwz shares nothing: $(head -n 1 dwz.log)"
+	check "dwz moves parts to another file" grep -q gnu_debugaltlink <(readelf -S dwz1)
+	rows dwz1 >got && same_file "shared by dwz" want got
+	mv common.debug away
+	rows dwz1 >got
+	check "the shared part is gone: it is said" grep -q 'dwz' notes
+else
+	echo "dwz is not installed: nothing was shared by it"
 fi
 
-# a server of debug information: /buildid/ID/debuginfo
+# beside the program, in a folder by build id, in one that is named: .gnu_debuglink and .build-id
+objcopy --only-keep-debug plain link.debug && strip -o link plain && objcopy --add-gnu-debuglink=link.debug link
+rows link >got && same_file "by .gnu_debuglink" want got
+mkdir -p ids && mv link.debug ids/
+rows link >got
+check "the link leads nowhere: no lines" awk -F '\t' 'NR > 1 && $6 != "" { f = 1 } END { exit f }' got
 id=$(readelf -n plain | sed -n 's/.*Build ID: //p')
+mkdir -p "ids/.build-id/${id:0:2}" && mv ids/link.debug "ids/.build-id/${id:0:2}/${id:2}.debug"
+rows link --debug-path "$PWD/ids" >got && same_file "by build id below --debug-path" want got
+objcopy --compress-debug-sections=zlib "ids/.build-id/${id:0:2}/${id:2}.debug"
+rows link --debug-path "$PWD/ids" >got && same_file "by build id, compressed" want got
+
+# a server of debug information: /buildid/ID/debuginfo
 mkdir -p "served/buildid/$id" client
 objcopy --only-keep-debug plain "served/buildid/$id/debuginfo"
 strip -o stripped plain

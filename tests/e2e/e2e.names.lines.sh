@@ -7,3 +7,28 @@ need python3 addr2line nm
 seed=$RANDOM
 python3 "$HPCT_SOURCE/tests/compare/lines.py" --names "$HPCT_BIN/hpct-names" --count 300 --seed "$seed" --floor 99 \
 	"$HPCT_BIN/hpct-view" || fail "seed $seed: fewer than 99 % of the chains are equal"
+
+# A function that two units made: the linker keeps the first one's code and leaves what both say of it
+need g++ objcopy
+cat >unit.cc <<'CODE'
+static inline __attribute__((always_inline)) int STEP(int x)
+{
+	return x * 5 + 1;
+}
+template <typename T> __attribute__((noinline)) T both(T x)
+{
+	return STEP(x) / 3;
+}
+int UNIT(int x)
+{
+	return both(x) + 1;
+}
+CODE
+g++ -O2 -g -fPIC -DSTEP=step_a -DUNIT=unit_a -c unit.cc -o a.o && g++ -O2 -g -fPIC -DSTEP=step_b -DUNIT=unit_b -c unit.cc -o b.o &&
+	g++ -shared -o ab.so a.o b.o && g++ -shared -o ba.so b.o a.o && objcopy -R .debug_aranges ab.so ab-ranges.so &&
+	objcopy -R .debug_aranges ba.so ba-ranges.so || fail "unit.cc does not compile"
+for form in a:ab b:ba a:ab-ranges b:ba-ranges; do
+	at=$(nm "${form#*:}.so" | awk '/both/ { print $1; exit }')
+	same "${form#*:}: what is inlined in code that two units have is the first one's" "step_${form%%:*}" \
+		"$(hpct-names --no-shared --no-loops "${form#*:}.so" "$at" | tsv '$c["kind"] == "inline" { print $c["name"] }')"
+done

@@ -16,6 +16,7 @@
 #include "store/arena.h"
 #include "store/writer.h"
 #include "timeline/names_cache.h"
+#include "timeline/names_calls.h"
 #include "timeline/run.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
@@ -257,6 +258,44 @@ static void test_gpu(void **state)
 	names_cache_close(cache);
 }
 
+static char noted[256];
+
+static void note_keep(const char *sentence)
+{
+	snprintf(noted, sizeof noted, "%s", sentence);
+}
+
+/* Calls in the code that the run of test_gpu() keeps, and in a binary that was cut. */
+static void test_calls(void **state)
+{
+	char *text = NULL, head[512] = {0};
+	struct store_writer *writer;
+	size_t size;
+	FILE *file = fopen(GPU_BINARIES "/flow-sm90.cubin", "rb"), *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
+	fclose(file);
+	assert_int_equal(names_calls_print(path_of("gpu.hpct"), out, note_keep, NULL), 0);
+	fclose(out);
+	assert_non_null(strstr(
+		text, "0000000000001234\t0x7280\tkernel\tnest\t\t/usr/src/flow/flow.cu\t39\t0x7500\tpoly\n"));
+	assert_string_equal(noted, "");
+	free(text);
+
+	/* cut behind its first sections */
+	assert_int_equal(shell("mkdir bad.hpct"), 0);
+	assert_int_equal(store_writer_create(&writer, path_of("bad.hpct/host.mdb"), NULL), 0);
+	store_writer_blob(writer, 1, head, sizeof head);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	out = open_memstream(&text, &size);
+	assert_int_equal(names_calls_print(path_of("bad.hpct"), out, note_keep, NULL), 0);
+	fclose(out);
+	assert_int_equal(strcspn(text, "\n") + 1, size); /* the header */
+	free(text);
+}
+
 static int setup(void **state)
 {
 	FILE *file;
@@ -287,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_no_run),
 		cmocka_unit_test(test_damaged_cache),
 		cmocka_unit_test(test_gpu),
+		cmocka_unit_test(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

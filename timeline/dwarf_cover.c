@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_cover.c - which unit an address belongs to: by the file's list of ranges (.debug_aranges), which is
+ * short to read, else by the ranges of all units.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/dwarf_name.h"
+
+static int cover_compare(const void *left, const void *right)
+{
+	const struct dwarf_cover *a = left, *b = right;
+
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	if (a->high != b->high)
+		return a->high < b->high ? -1 : 1;
+	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* looked at from behind */
+}
+
+static int cover_add(
+	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
+{
+	if (module->cover_count == *capacity) {
+		size_t wanted = *capacity ? 2 * *capacity : 256;
+		struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
+
+		if (!covers)
+			return -1;
+		module->covers = covers;
+		*capacity = wanted;
+	}
+	module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
+	return 0;
+}
+
+/* NVIDIA's units say where they begin but not where they end: from the first function to the last. */
+static int cover_functions(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+{
+	struct dwarf_unit *unit;
+
+	if (!dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_high_pc) ||
+		dwarf_hasattr(die, DW_AT_ranges))
+		return 0;
+	unit = dwarf_module_listed(module, die);
+	if (!unit)
+		return -1;
+	return unit->segment_count ? cover_add(module, die, unit->segments[0].low,
+					     unit->segments[unit->segment_count - 1].low, capacity)
+				   : 0;
+}
+
+static int covers_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
+		if (low < high && dwarf_code_has(&module->code, low) &&
+			cover_add(module, die, low, high, capacity))
+			return -1;
+	return cover_functions(module, die, capacity);
+}
+
+/* Reads the ranges of all units. */
+static int covers_build(struct dwarf_module *module)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	size_t capacity = 0;
+	uint64_t reach = 0;
+
+	module->has_covers = true;
+	memset(&die, 0, sizeof die);
+	while (!dwarf_get_units(module->dwarf, cu, &cu, NULL, NULL, &die, NULL) &&
+		budget_step(&module->budget))
+		if (die.addr && covers_add(module, &die, &capacity))
+			return -1;
+	if (module->cover_count)
+		qsort(module->covers, module->cover_count, sizeof *module->covers, cover_compare);
+	for (size_t i = 0; i < module->cover_count; i++) {
+		if (module->covers[i].high > reach)
+			reach = module->covers[i].high;
+		module->covers[i].reach = reach;
+	}
+	return 0;
+}
+
+/* By the unit's own ranges: assembly has code without functions. */
+static bool listed_has(struct dwarf_module *module, Dwarf_Die *listed, uint64_t address)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
+		if (address >= low && address < high && dwarf_code_has(&module->code, low))
+			return true;
+	return false;
+}
+
+/* How many of them begin at or below the address. */
+static size_t aranges_upto(Dwarf_Aranges *aranges, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+	Dwarf_Addr begin;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (!dwarf_getarangeinfo(dwarf_onearange(aranges, middle), &begin, NULL, NULL) &&
+			begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A unit that has the address, by .debug_aranges, which some compilers leave out or short. Of a function that
+ * several units made (templates) the linker kept the first one's code, and may leave all their ranges
+ * pointing there. */
+static bool listed_by_arange(struct dwarf_module *module, uint64_t address, Dwarf_Die *listed)
+{
+	Dwarf_Off found = 0, offset;
+	Dwarf_Addr begin, first = 0;
+	Dwarf_Word size;
+	bool has = false;
+	size_t i;
+
+	if (!module->has_aranges && dwarf_getaranges(module->dwarf, &module->aranges, &module->arange_count))
+		module->aranges = NULL;
+	module->has_aranges = true;
+	for (i = module->aranges ? aranges_upto(module->aranges, module->arange_count, address) : 0; i > 0;
+		i--) {
+		if (dwarf_getarangeinfo(dwarf_onearange(module->aranges, i - 1), &begin, &size, &offset) ||
+			address - begin >= size || (has && begin != first) || !budget_step(&module->budget))
+			break;
+		found = has && found < offset ? found : offset;
+		first = begin;
+		has = true;
+	}
+	return has && dwarf_offdie(module->dwarf, found, listed);
+}
+
+int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit)
+{
+	size_t low = 0, high;
+	Dwarf_Die listed;
+
+	*unit = NULL;
+	if (!module->has_covers && listed_by_arange(module, address, &listed)) {
+		*unit = dwarf_module_listed(module, &listed);
+		if (!*unit)
+			return -1;
+		if (dwarf_unit_find(*unit, address) != DWARF_NONE || listed_has(module, &listed, address))
+			return 0;
+		*unit = NULL;
+	}
+	if (!module->has_covers && covers_build(module))
+		return -1;
+	high = module->cover_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (module->covers[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i > 0 && module->covers[i - 1].reach > address; i--) {
+		struct dwarf_cover *cover = &module->covers[i - 1];
+		struct dwarf_unit *found;
+
+		if (cover->high <= address)
+			continue;
+		found = dwarf_module_listed(module, &cover->die);
+		if (!found)
+			return -1;
+		*unit = *unit ? *unit : found;
+		if (dwarf_unit_find(found, address) != DWARF_NONE) {
+			*unit = found;
+			break;
+		}
+		if (!budget_step(&module->budget))
+			break;
+	}
+	return 0;
+}
