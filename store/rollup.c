@@ -217,9 +217,9 @@ static void find_overlaps(struct store_line_part *parts, uint32_t count)
 		qsort(parts, count, sizeof *parts, compare_parts);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i && parts[i].first_ns <= last_ns)
-			parts[i].is_whole = false;
+			parts[i].is_alone = parts[i].is_whole = false;
 		if (i + 1 < count && parts[i + 1].first_ns <= parts[i].last_ns)
-			parts[i].is_whole = false;
+			parts[i].is_alone = parts[i].is_whole = false;
 		last_ns = parts[i].last_ns > last_ns ? parts[i].last_ns : last_ns;
 	}
 }
@@ -238,7 +238,7 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
 		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
 	while ((rc = store_roll_walk_next(&walk, &part.at, error)) == 1) {
-		part.is_whole = true;
+		part.is_alone = part.is_whole = true;
 		rc = part.at.is_roll ? part_of_roll(query, &part, error) : part_of_chunk(query, &part, error);
 		if (rc < 0)
 			break;
@@ -272,6 +272,42 @@ int store_line_sums(struct store_reader *reader, const struct store_line_part *p
 	store_sums_clear(&reader->sums);
 	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
 	return rc == 1 ? reader->sums.line.is_plain : rc;
+}
+
+static bool are_plain(const struct store_batch *batch, size_t from, size_t to, uint64_t gap_ns)
+{
+	const uint64_t *begin_ns = batch->begin_ns;
+	uint64_t longest_ns = 0;
+	bool is_plain = batch->flags[from] & STORE_RECORD_EXTENT;
+
+	/* Without a branch: two at one time are a gap that is too long. */
+	for (size_t i = from + 1; i < to; i++) {
+		uint64_t gap = begin_ns[i] - begin_ns[i - 1] - 1;
+
+		longest_ns = gap > longest_ns ? gap : longest_ns;
+		is_plain &= batch->flags[i] / STORE_RECORD_EXTENT & 1;
+	}
+	return is_plain && longest_ns < gap_ns;
+}
+
+int store_line_rows(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_line_query *query, uint64_t gap_ns, struct store_batch *batch, size_t *from,
+	size_t *to, struct error *error)
+{
+	struct store_chunk chunk;
+	int rc;
+
+	if (part->at.is_roll || !part->is_alone)
+		return 0;
+	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
+	rc = rc ? rc
+		: store_chunk_decode_between(&chunk, query->begin_ns, query->end_ns,
+			  STORE_BEGIN | STORE_CONTEXT | STORE_FLAGS, batch, error);
+	if (rc)
+		return rc;
+	*from = row_at(batch, query->begin_ns);
+	*to = row_at(batch, query->end_ns);
+	return *from < *to && are_plain(batch, *from, *to, gap_ns);
 }
 
 /* ---- the total ---- */
