@@ -263,27 +263,37 @@ static int give_sums(struct job *job, const struct store_line_part *part, const 
 	return code;
 }
 
-/* Each sample's time until the next one. The last one is counted, its time follows. */
-static int give_rows(
-	struct job *job, const struct store_line_part *part, size_t from, size_t to, struct error *error)
+static int give_pieces(const struct job *job, const struct line_rows *rows, struct error *error)
 {
-	const struct store_batch *batch = &job->batch;
 	struct extent piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK, .is_record_begin = true};
-	uint64_t shift_ns = run_part_time(job->part, batch->begin_ns[from]) - batch->begin_ns[from];
-	int code = go_on_until(job, part, batch->begin_ns[from] + shift_ns, error);
+	int code = 0;
 
-	for (size_t i = from; i + 1 < to && !code; i++) {
-		piece.begin_ns = batch->begin_ns[i] + shift_ns;
-		piece.end_ns = batch->begin_ns[i + 1] + shift_ns;
-		piece.context = context_of(job, batch->context[i]);
+	for (size_t i = 0; i + 1 < rows->count && !code; i++) {
+		piece.begin_ns = rows->begin_ns[i] + rows->shift_ns;
+		piece.end_ns = rows->begin_ns[i + 1] + rows->shift_ns;
+		piece.context = context_of(job, rows->context[i]);
 		code = job->sink->piece(job->sink->own, &piece, error);
 	}
-	piece.context = context_of(job, batch->context[to - 1]);
-	job->at_ns = batch->begin_ns[to - 1] + shift_ns;
+	return code;
+}
+
+/* Each sample's time until the next one. The last one is counted, its time follows. */
+static int give_rows(struct job *job, const struct store_line_part *part, const struct line_rows *rows,
+	struct error *error)
+{
+	const struct line_sink *sink = job->sink;
+	uint32_t last_context = rows->context[rows->count - 1];
+	struct extent last = {
+		.context = context_of(job, last_context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+	int code = go_on_until(job, part, rows->begin_ns[0] + rows->shift_ns, error);
+
+	if (!code)
+		code = sink->rows ? sink->rows(sink->own, rows, error) : give_pieces(job, rows, error);
+	job->at_ns = rows->begin_ns[rows->count - 1] + rows->shift_ns;
 	job->is_after_sum = true;
 	job->last_bucket_ns = part_last(part);
-	job->last_context = batch->context[to - 1];
-	return code ? code : job->sink->sum(job->sink->own, &piece, 0, 1, error);
+	job->last_context = last_context;
+	return code ? code : sink->sum(sink->own, &last, 0, 1, error);
 }
 
 /* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
@@ -309,20 +319,27 @@ static int try_sums(struct job *job, const struct store_line_part *part, bool is
 static int try_rows(struct job *job, const struct store_line_query *query, const struct store_line_part *part,
 	bool is_next, struct error *error)
 {
+	const struct store_batch *batch = &job->batch;
 	uint64_t first_ns, last_ns;
+	struct line_rows rows;
 	size_t from, to;
-	int code;
+	int code = store_line_rows(
+		job->part->reader, part, query, job->limit_ns, &job->batch, &from, &to, error);
 
-	code = store_line_rows(job->part->reader, part, query, job->limit_ns, &job->batch, &from, &to, error);
 	if (code <= 0)
 		return code;
-	first_ns = run_part_time(job->part, job->batch.begin_ns[from]);
-	last_ns = run_part_time(job->part, job->batch.begin_ns[to - 1]);
-	if (last_ns - first_ns != job->batch.begin_ns[to - 1] - job->batch.begin_ns[from] ||
+	first_ns = run_part_time(job->part, batch->begin_ns[from]);
+	last_ns = run_part_time(job->part, batch->begin_ns[to - 1]);
+	if (last_ns - first_ns != batch->begin_ns[to - 1] - batch->begin_ns[from] ||
 		!is_open(job, first_ns, last_ns))
 		return 0;
+	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
+		.context = batch->context + from,
+		.count = to - from,
+		.shift_ns = first_ns - batch->begin_ns[from],
+		.contexts = job->part->contexts};
 	code = is_next ? 0 : walk_until(job, first_ns, error);
-	code = code ? code : give_rows(job, part, from, to, error);
+	code = code ? code : give_rows(job, part, &rows, error);
 	return code ? code : 1;
 }
 

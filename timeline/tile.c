@@ -46,32 +46,54 @@ static int finish_cell(struct fill *fill, struct error *error)
 	return tile_cache_keep(fill->tiles, &what, error);
 }
 
-/* Spreads a piece over the cells that it crosses. */
-static int fill_extent(struct fill *fill, const struct extent *extent, struct error *error)
+/* Spreads a piece over the cells that it crosses; its records begin in the first. */
+static int fill_piece(struct fill *fill, const struct tile_entry *piece, uint64_t at_ns, uint64_t end_ns,
+	struct error *error)
 {
-	struct tile_entry entry = {extent->context, extent->op, extent->state, extent->is_record_begin, 0};
-	uint64_t at = extent->begin_ns;
+	struct tile_entry entry = *piece;
+	int code = 0;
 
-	while (at < extent->end_ns) {
-		uint64_t end = extent->end_ns < fill->end_ns ? extent->end_ns : fill->end_ns;
-		int code = 0;
+	while (at_ns < end_ns && !code) {
+		uint64_t to_ns = end_ns < fill->end_ns ? end_ns : fill->end_ns;
 
-		entry.time_ns = end - at;
+		entry.time_ns = to_ns - at_ns;
 		if (!tile_sum_add(&fill->tiles->sum, &entry))
 			return error_memory(error);
 		entry.records = 0;
-		at = end;
-		if (end == fill->end_ns)
+		at_ns = to_ns;
+		if (to_ns == fill->end_ns)
 			code = finish_cell(fill, error);
-		if (code)
-			return code;
 	}
-	return 0;
+	return code;
 }
 
 static int take_piece(void *own, const struct extent *extent, struct error *error)
 {
-	return fill_extent(own, extent, error);
+	return fill_piece(own,
+		&(struct tile_entry){extent->context, extent->op, extent->state, extent->is_record_begin, 0},
+		extent->begin_ns, extent->end_ns, error);
+}
+
+/* Samples that follow each other in one context are one piece: most do. */
+static int take_rows(void *own, const struct line_rows *rows, struct error *error)
+{
+	const uint64_t *begin_ns = rows->begin_ns;
+	struct fill *fill = own;
+	int code = 0;
+
+	for (size_t from = 0, to; from + 1 < rows->count && !code; from = to) {
+		uint32_t context = rows->context[from];
+		uint64_t last_ns = fill->end_ns - rows->shift_ns;
+
+		to = from + 1;
+		while (to + 1 < rows->count && rows->context[to] == context && begin_ns[to] < last_ns)
+			to++;
+		code = fill_piece(fill,
+			&(struct tile_entry){rows->contexts ? rows->contexts[context] : context,
+				STORE_OP_NONE, EXTENT_WORK, (uint32_t)(to - from), 0},
+			begin_ns[from] + rows->shift_ns, begin_ns[to] + rows->shift_ns, error);
+	}
+	return code;
 }
 
 /* All of it lies in the cell that is being filled. */
@@ -114,7 +136,7 @@ static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, cons
 		.stream = stream,
 		.shift = (uint8_t)shift};
 	const struct line_sink sink = {
-		.own = &fill, .piece = take_piece, .sum = take_sum, .reach = take_reach};
+		.own = &fill, .piece = take_piece, .rows = take_rows, .sum = take_sum, .reach = take_reach};
 	const struct run_line *line;
 	int code = run_line(tiles->run, stream, &line, error);
 
