@@ -239,8 +239,7 @@ static bool is_resident(struct store_slice value, size_t page_bytes)
 	return is_there & 1;
 }
 
-/* From a disk, many small values far apart are best asked for all at once: faults that wait for one after the
- * other read ten times as much around them. Only sums: records lie together. */
+/* From a disk, values far apart are best asked for all at once. */
 static int prefetch(const struct store_line_query *query, struct error *error)
 {
 	struct store_roll_source source = {.own = query->reader, .seek = seek};
@@ -253,17 +252,16 @@ static int prefetch(const struct store_line_query *query, struct error *error)
 	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
 		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
 	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
-		uintptr_t from = (uintptr_t)part.value.bytes & ~(page_bytes - 1);
+		struct store_slice value = part.is_roll ? part.value : part.bytes;
+		uintptr_t from = (uintptr_t)value.bytes & ~(page_bytes - 1);
 
-		if (!part.is_roll)
-			return 0;
-		if (part.roll.shift > query->shift_max) {
+		if (part.is_roll && part.roll.shift > query->shift_max) {
 			store_roll_walk_refuse(&walk, &part.roll);
 			continue;
 		}
-		if (probes && is_resident(part.value, page_bytes) && !--probes)
+		if (probes && is_resident(value, page_bytes) && !--probes)
 			return 0;
-		madvise((void *)from, (uintptr_t)part.value.bytes + part.value.size - from, MADV_WILLNEED);
+		madvise((void *)from, (uintptr_t)value.bytes + value.size - from, MADV_WILLNEED);
 	}
 	return rc;
 }

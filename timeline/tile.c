@@ -137,15 +137,21 @@ static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, cons
 		.shift = (uint8_t)shift};
 	const struct line_sink sink = {
 		.own = &fill, .piece = take_piece, .rows = take_rows, .sum = take_sum, .reach = take_reach};
+	struct store_reader *reader = run_store(tiles->run, run_stream(tiles->run, stream)->store);
 	const struct run_line *line;
-	int code = run_line(tiles->run, stream, &line, error);
+	int code;
 
-	if (code)
-		return code;
-	fill.stable_ns = line_stable_ns(line);
-	fill.rules = line_rules(line);
-	tile_sum_take(&tiles->sum, NULL);
-	return line_sum(tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns, shift, &sink, error);
+	store_reader_expect_scattered(reader, run_sums_rollups(tiles->run));
+	code = run_line(tiles->run, stream, &line, error);
+	if (!code) {
+		fill.stable_ns = line_stable_ns(line);
+		fill.rules = line_rules(line);
+		tile_sum_take(&tiles->sum, NULL);
+		code = line_sum(
+			tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns, shift, &sink, error);
+	}
+	store_reader_expect_scattered(reader, false);
+	return code;
 }
 
 /* Before and behind all time columns have nothing to show. */
