@@ -94,6 +94,22 @@ int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t 
 	return 0;
 }
 
+/* Every picture tells them: they are added up once. */
+static void add_coverage(struct frame_line *line, size_t entries)
+{
+	for (size_t e = 0; e < entries; e++) {
+		const struct tile_entry *entry = &line->entries[e];
+
+		if (entry->state == EXTENT_ABSENT)
+			continue;
+		line->there_ns += entry->time_ns;
+		if (entry->state == EXTENT_LOST)
+			line->lost_ns += entry->time_ns;
+		else if (entry->state != EXTENT_UNMONITORED)
+			line->known_ns += entry->time_ns;
+	}
+}
+
 static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const struct tile *cells)
 {
 	uint32_t count = frame->columns.count;
@@ -119,6 +135,7 @@ static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const 
 		entries += cells[i].count;
 	}
 	line->first[count] = (uint32_t)entries;
+	add_coverage(line, entries);
 	return line;
 }
 

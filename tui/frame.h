@@ -16,8 +16,9 @@ struct frame_line {
 	uint32_t stream;
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
-	struct cell *cells;   /* what frame_cell found, by column */
-	uint32_t cells_depth; /* at which depth, + 1; 0: not yet */
+	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
+	struct cell *cells;		      /* what frame_cell found, by column */
+	uint32_t cells_depth;		      /* at which depth, + 1; 0: not yet */
 };
 
 struct frame_lanes;
