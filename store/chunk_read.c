@@ -565,14 +565,15 @@ static bool get_metric_sums(struct job *job, struct store_input *input, struct s
 {
 	uint32_t from = sums->count;
 	uint64_t metric = store_input_varint(input);
+	struct store_sum *added;
 
 	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
 		return damaged(job, "sums of no metric");
-	for (uint32_t i = 0; i < sum_contexts(job); i++)
-		store_sums_push(sums,
-			&(struct store_sum){.context = sum_context(job, i), .metric = (uint32_t)metric});
-	if (sums->failed)
+	added = store_sums_extend(sums, sum_contexts(job));
+	if (!added)
 		return false;
+	for (uint32_t i = 0; i < sum_contexts(job); i++)
+		added[i] = (struct store_sum){.context = sum_context(job, i), .metric = (uint32_t)metric};
 	return get_sum_column(job, input, sums->entries + from, STORE_SUMS_SAMPLES) &&
 	       get_sum_column(job, input, sums->entries + from, STORE_SUMS_WEIGHT);
 }

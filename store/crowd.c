@@ -368,7 +368,7 @@ int store_crowd_read(struct store_reader *reader, uint64_t begin_ns, unsigned sh
 	if (!head.is_whole)
 		return 0;
 	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, false);
+	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, 1u << STORE_SUMS_WEIGHT);
 	if (reader->sums.failed)
 		return error_memory(error);
 	if (input.bad || !is_sound(&reader->sums, reader, shift))

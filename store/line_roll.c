@@ -88,7 +88,7 @@ int store_line_roll_read(struct store_reader *reader, const struct store_line_ro
 		if (store_input_varint(&input) != list[i] && !input.bad)
 			return 0;
 	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, false);
+	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, 1u << STORE_SUMS_WEIGHT);
 	if (reader->sums.failed)
 		return error_memory(error);
 	if (input.bad || !is_sound(&reader->sums, &roll->key))

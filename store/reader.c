@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "store/pack.h"
 #include "store/reader_state.h"
@@ -277,6 +278,15 @@ const struct store_stream *store_reader_streams(const struct store_reader *reade
 {
 	*count = reader->stream_count;
 	return reader->streams;
+}
+
+void store_reader_expect_scattered(struct store_reader *reader, bool is_scattered)
+{
+	const struct store_snapshot *snapshot = &reader->snapshot;
+
+	/* Advice: where it is not taken, nothing is wrong. */
+	if (snapshot->map && !snapshot->pages.packed)
+		madvise((void *)snapshot->map, snapshot->map_bytes, is_scattered ? MADV_RANDOM : MADV_NORMAL);
 }
 
 const char *store_reader_text(const struct store_reader *reader, uint32_t id, size_t *size_bytes)

@@ -121,6 +121,10 @@ int store_reader_sample_before(struct store_reader *reader, uint32_t stream, uin
 int store_reader_open_spans(struct store_reader *reader, uint32_t stream, const struct store_record **records,
 	size_t *count, struct error *error);
 
+/* Until it is said otherwise, what is read lies far apart: a page that is not in memory is read alone,
+ * without the megabytes around it that a disk's readahead may be. */
+void store_reader_expect_scattered(struct store_reader *reader, bool is_scattered);
+
 /* Reads and checks everything (checksums, counts, order, ids); the first damage found is the error. */
 int store_reader_check(struct store_reader *reader, struct error *error);
 

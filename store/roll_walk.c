@@ -162,6 +162,17 @@ static bool is_inside(const struct store_roll_walk *walk, const struct store_key
 	return last_ns < walk->end_ns || walk->end_ns == UINT64_MAX;
 }
 
+/* The next chunk, which was not looked up, lies in the next rollup: nothing else can begin there. */
+static bool holds_next(const struct store_roll_walk *walk)
+{
+	const struct head *chunk = &walk->chunk, *roll = &walk->roll;
+
+	return roll->is_there && chunk->from_ns == roll->roll.begin_ns &&
+	       chunk->from_shift >= roll->roll.shift && !chunk->from_sequence &&
+	       !(walk->sizes >> roll->roll.shift >> 1) && roll->roll.begin_ns < walk->end_ns &&
+	       is_inside(walk, &roll->roll);
+}
+
 int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *part, struct error *error)
 {
 	int rc = lead_next(walk, part, error);
@@ -169,14 +180,14 @@ int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *p
 	while (!rc) {
 		struct store_key_roll key;
 
-		if (!walk->chunk.is_known)
-			rc = look_for_chunk(walk, &walk->chunk, error);
-		if (!rc && !walk->roll.is_known)
+		if (!walk->roll.is_known)
 			rc = look_for_roll(walk, &walk->roll, error);
+		if (!rc && !walk->chunk.is_known && !holds_next(walk))
+			rc = look_for_chunk(walk, &walk->chunk, error);
 		if (rc || (!walk->chunk.is_there && !walk->roll.is_there))
 			return rc;
 		key = walk->roll.roll;
-		if (!is_roll_next(walk)) {
+		if (walk->chunk.is_known && !is_roll_next(walk)) {
 			if (walk->chunk.chunk.bucket_ns >= walk->end_ns)
 				return 0;
 			rc = give_chunk(walk, &walk->chunk, part);
@@ -210,7 +221,8 @@ void store_roll_walk_init(struct store_roll_walk *walk, const struct store_roll_
 		.end_ns = end_ns,
 		.stream = stream,
 		.track = (uint8_t)track,
-		.shifts = shifts};
+		.shifts = shifts,
+		.sizes = shifts};
 	walk->lead.is_known = true;
 	walk->chunk = walk->roll = (struct head){.from_ns = begin_ns, .from_shift = STORE_SHIFT_MAX};
 }
@@ -222,5 +234,6 @@ void store_roll_walk_init_inner(struct store_roll_walk *walk, const struct store
 
 	store_roll_walk_init(walk, source, rollup->stream, rollup->kind, rollup->begin_ns,
 		last_ns == UINT64_MAX ? last_ns : last_ns + 1, 0);
+	walk->sizes = UINT64_MAX;
 	store_roll_walk_refuse(walk, rollup);
 }

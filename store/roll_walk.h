@@ -45,6 +45,7 @@ struct store_roll_walk {
 	uint32_t stream;
 	uint8_t track;
 	uint64_t shifts; /* sizes of buckets still to be looked up for the window's begin */
+	uint64_t sizes;	 /* of buckets that there may be */
 	struct head {
 		bool is_known, is_there;
 		uint64_t from_ns; /* where to look: key of the next entry */

@@ -203,7 +203,8 @@ static int add_roll(struct store_roll_maker *maker, const struct store_roll_part
 	store_key_roll_put(key, &part->roll);
 	input = store_input_sealed(part->value, key, sizeof key);
 	store_sums_clear(&maker->part);
-	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX, true);
+	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX,
+		1u << STORE_SUMS_WEIGHT | 1u << STORE_SUMS_TIME);
 	if (input.bad)
 		return MDB_CORRUPTED;
 	store_sums_join(&maker->made, &maker->part);

@@ -5,10 +5,16 @@
 #include "store/rollup.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "store/reader_state.h"
 #include "store/roll_walk.h"
 #include "store/table.h"
+
+#define PROBES 2u /* values that are in memory already: so are the others, then */
+#define WEIGHTS (1u << STORE_SUMS_WEIGHT)
+#define TIMES (1u << STORE_SUMS_TIME)
 
 struct store_rollup {
 	struct store_reader *reader;
@@ -49,7 +55,7 @@ static bool is_real(const struct store_reader *reader, const struct store_sums *
 }
 
 static int read_rollup(struct store_reader *reader, const struct store_key_roll *roll,
-	struct store_slice value, bool wants_times, struct error *error)
+	struct store_slice value, unsigned wanted, struct error *error)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
@@ -57,7 +63,7 @@ static int read_rollup(struct store_reader *reader, const struct store_key_roll 
 	store_key_roll_put(key, roll);
 	input = store_input_sealed(value, key, sizeof key);
 	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wants_times);
+	store_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wanted);
 	if (reader->sums.failed)
 		return error_memory(error);
 	return input.bad ? store_reader_damaged(reader, "a rollup", error) : 0;
@@ -130,7 +136,7 @@ int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *par
 			given = give_chunk(rollup, &from, part, error);
 			continue;
 		}
-		rc = read_rollup(rollup->reader, &from.roll, from.value, false, error);
+		rc = read_rollup(rollup->reader, &from.roll, from.value, WEIGHTS, error);
 		if (rc)
 			return rc;
 		if (is_real(rollup->reader, &rollup->reader->sums))
@@ -217,11 +223,47 @@ static void find_overlaps(struct store_line_part *parts, uint32_t count)
 		qsort(parts, count, sizeof *parts, compare_parts);
 	for (uint32_t i = 0; i < count; i++) {
 		if (i && parts[i].first_ns <= last_ns)
-			parts[i].is_whole = false;
+			parts[i].is_alone = parts[i].is_whole = false;
 		if (i + 1 < count && parts[i + 1].first_ns <= parts[i].last_ns)
-			parts[i].is_whole = false;
+			parts[i].is_alone = parts[i].is_whole = false;
 		last_ns = parts[i].last_ns > last_ns ? parts[i].last_ns : last_ns;
 	}
+}
+
+/* Is its first page in memory? What cannot be told is taken to be. */
+static bool is_resident(struct store_slice value, size_t page_bytes)
+{
+	unsigned char is_there = 1;
+
+	mincore((void *)((uintptr_t)value.bytes & ~(page_bytes - 1)), 1, &is_there);
+	return is_there & 1;
+}
+
+/* From a disk, values far apart are best asked for all at once. */
+static int prefetch(const struct store_line_query *query, struct error *error)
+{
+	struct store_roll_source source = {.own = query->reader, .seek = seek};
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	struct store_roll_walk walk;
+	struct store_roll_part part;
+	unsigned probes = PROBES;
+	int rc;
+
+	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
+		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
+	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
+		struct store_slice value = part.is_roll ? part.value : part.bytes;
+		uintptr_t from = (uintptr_t)value.bytes & ~(page_bytes - 1);
+
+		if (part.is_roll && part.roll.shift > query->shift_max) {
+			store_roll_walk_refuse(&walk, &part.roll);
+			continue;
+		}
+		if (probes && is_resident(value, page_bytes) && !--probes)
+			return 0;
+		madvise((void *)from, (uintptr_t)value.bytes + value.size - from, MADV_WILLNEED);
+	}
+	return rc;
 }
 
 int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
@@ -235,10 +277,13 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 
 	*parts = NULL;
 	*count = 0;
+	rc = prefetch(query, error);
+	if (rc < 0)
+		return rc;
 	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
 		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
 	while ((rc = store_roll_walk_next(&walk, &part.at, error)) == 1) {
-		part.is_whole = true;
+		part.is_alone = part.is_whole = true;
 		rc = part.at.is_roll ? part_of_roll(query, &part, error) : part_of_chunk(query, &part, error);
 		if (rc < 0)
 			break;
@@ -265,13 +310,49 @@ int store_line_sums(struct store_reader *reader, const struct store_line_part *p
 
 	*sums = &reader->sums;
 	if (part->at.is_roll) {
-		rc = read_rollup(reader, &part->at.roll, part->at.value, true, error);
+		rc = read_rollup(reader, &part->at.roll, part->at.value, TIMES, error);
 		return rc ? rc : reader->sums.line.is_plain;
 	}
 	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
 	store_sums_clear(&reader->sums);
 	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
 	return rc == 1 ? reader->sums.line.is_plain : rc;
+}
+
+static bool are_plain(const struct store_batch *batch, size_t from, size_t to, uint64_t gap_ns)
+{
+	const uint64_t *begin_ns = batch->begin_ns;
+	uint64_t longest_ns = 0;
+	bool is_plain = batch->flags[from] & STORE_RECORD_EXTENT;
+
+	/* Without a branch: two at one time are a gap that is too long. */
+	for (size_t i = from + 1; i < to; i++) {
+		uint64_t gap = begin_ns[i] - begin_ns[i - 1] - 1;
+
+		longest_ns = gap > longest_ns ? gap : longest_ns;
+		is_plain &= batch->flags[i] / STORE_RECORD_EXTENT & 1;
+	}
+	return is_plain && longest_ns < gap_ns;
+}
+
+int store_line_rows(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_line_query *query, uint64_t gap_ns, struct store_batch *batch, size_t *from,
+	size_t *to, struct error *error)
+{
+	struct store_chunk chunk;
+	int rc;
+
+	if (part->at.is_roll || !part->is_alone)
+		return 0;
+	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
+	rc = rc ? rc
+		: store_chunk_decode_between(&chunk, query->begin_ns, query->end_ns,
+			  STORE_BEGIN | STORE_CONTEXT | STORE_FLAGS, batch, error);
+	if (rc)
+		return rc;
+	*from = row_at(batch, query->begin_ns);
+	*to = row_at(batch, query->end_ns);
+	return *from < *to && are_plain(batch, *from, *to, gap_ns);
 }
 
 /* ---- the total ---- */
@@ -301,7 +382,7 @@ static int read_total(struct store_reader *reader, struct error *error)
 	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key,
 		sizeof key, &value, error);
 	if (rc == 1) {
-		rc = read_rollup(reader, &total_key, value, false, error);
+		rc = read_rollup(reader, &total_key, value, WEIGHTS, error);
 		rc = rc ? rc : is_whole(reader);
 	}
 	return rc;
@@ -427,7 +508,7 @@ static int add_part(struct check *check, const struct store_roll_part *part, str
 	int rc;
 
 	if (part->is_roll) {
-		rc = read_rollup(reader, &part->roll, part->value, true, error);
+		rc = read_rollup(reader, &part->roll, part->value, WEIGHTS | TIMES, error);
 	} else {
 		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
 		store_sums_clear(&reader->sums);
@@ -457,7 +538,7 @@ static int check_rollup(
 		if (rc)
 			return rc;
 	}
-	rc = rc ? rc : read_rollup(check->reader, key, value, true, error);
+	rc = rc ? rc : read_rollup(check->reader, key, value, WEIGHTS | TIMES, error);
 	if (rc)
 		return rc;
 	/* What was joined where records were dropped adds up to as much, but may tell less of the line. */

@@ -36,6 +36,7 @@ void store_rollup_close(struct store_rollup *rollup);
 struct store_line_part {
 	uint64_t first_ns, last_ns;
 	bool is_whole; /* all of its samples lie in the window, and no others among them */
+	bool is_alone; /* no others lie among them */
 	struct store_roll_part at;
 };
 
@@ -56,6 +57,13 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 /* Sums of a whole part, with its line: 1, valid until the next call; 0: its samples are not plain. */
 int store_line_sums(struct store_reader *reader, const struct store_line_part *part,
 	const struct store_sums **sums, struct error *error);
+
+/* The samples of a chunk's part in [begin, end) as rows [*from, *to) of `batch`, if they make the line from
+ * one to the next: all own it, no two at one time, no two farther apart than `gap_ns`. 1; 0: they do not, or
+ * there are none. */
+int store_line_rows(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_line_query *query, uint64_t gap_ns, struct store_batch *batch, size_t *from,
+	size_t *to, struct error *error);
 
 /* The samples of all streams: 1; 0: there is no total of this snapshot. */
 int store_rollup_total(struct store_reader *reader, struct store_rollup_part *part, struct error *error);

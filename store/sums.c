@@ -40,6 +40,30 @@ void store_sums_push(struct store_sums *sums, const struct store_sum *sum)
 		sums->failed = true;
 }
 
+static bool reserve(struct store_sums *sums, uint64_t more)
+{
+	uint64_t wanted = sums->count + more;
+	struct store_sum *grown;
+
+	if (wanted <= sums->capacity)
+		return true;
+	grown = wanted > UINT32_MAX / 2 ? NULL : realloc(sums->entries, wanted * sizeof *grown);
+	if (!grown)
+		return false;
+	sums->entries = grown;
+	sums->capacity = (uint32_t)wanted;
+	return true;
+}
+
+struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count)
+{
+	sums->failed = sums->failed || !reserve(sums, count);
+	if (sums->failed)
+		return NULL;
+	sums->count += count;
+	return sums->entries + sums->count - count;
+}
+
 /* ---- adding up ---- */
 
 static size_t slot_of(const struct store_sums *sums, const struct store_sum *key)
@@ -250,21 +274,6 @@ void store_sums_put(struct store_sums *sums, struct store_bytes *out)
 	}
 }
 
-static bool reserve(struct store_sums *sums, uint64_t more)
-{
-	uint64_t wanted = sums->count + more;
-	struct store_sum *grown;
-
-	if (wanted <= sums->capacity)
-		return true;
-	grown = wanted > UINT32_MAX / 2 ? NULL : realloc(sums->entries, wanted * sizeof *grown);
-	if (!grown)
-		return false;
-	sums->entries = grown;
-	sums->capacity = (uint32_t)wanted;
-	return true;
-}
-
 /* Beyond 32 bits `last` stays there: the limit is checked at the end. */
 static void take_contexts(struct store_sum *entries, const uint64_t *values, uint32_t count, uint64_t *last)
 {
@@ -321,15 +330,21 @@ static bool skip_column(uint32_t count, struct store_input *input)
 	return true;
 }
 
+static bool get_wanted(struct store_sum *entries, uint32_t count, struct store_input *input,
+	enum store_sums_column column, unsigned wanted)
+{
+	return wanted >> column & 1 ? get_column(entries, count, input, column, 0)
+				    : skip_column(count, input);
+}
+
 /* All columns of one metric. */
 static bool get_group(struct store_sum *entries, uint32_t count, struct store_input *input, uint32_t limit,
-	bool has_times, bool wants_times)
+	bool has_times, unsigned wanted)
 {
 	return get_column(entries, count, input, STORE_SUMS_CONTEXT, limit) &&
 	       get_column(entries, count, input, STORE_SUMS_SAMPLES, limit) &&
-	       get_column(entries, count, input, STORE_SUMS_WEIGHT, limit) &&
-	       (!has_times || (wants_times ? get_column(entries, count, input, STORE_SUMS_TIME, limit)
-					   : skip_column(count, input)));
+	       get_wanted(entries, count, input, STORE_SUMS_WEIGHT, wanted) &&
+	       (!has_times || get_wanted(entries, count, input, STORE_SUMS_TIME, wanted));
 }
 
 void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts)
@@ -348,7 +363,7 @@ void store_line_get(struct store_line *line, struct store_input *input, uint32_t
 }
 
 void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
-	bool wants_times)
+	unsigned wanted)
 {
 	uint64_t groups;
 
@@ -369,7 +384,7 @@ void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t
 			struct store_sum *entries = sums->entries + sums->count;
 
 			input->bad = !get_group(entries, (uint32_t)count, input, contexts,
-					     sums->line.is_plain, wants_times) ||
+					     sums->line.is_plain, wanted) ||
 				     input->bad;
 			for (uint64_t i = 0; i < count && !input->bad; i++)
 				entries[i].metric = (uint32_t)metric;

@@ -50,15 +50,17 @@ void store_sums_fini(struct store_sums *sums);
 void store_sums_clear(struct store_sums *sums);
 /* Puts an entry behind the others. */
 void store_sums_push(struct store_sums *sums, const struct store_sum *sum);
+/* Room for so many more behind the others, their bytes not set; NULL: memory is out (and `failed`). */
+struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count);
 /* Adds to the entry of its context and metric. Not to be mixed with push between two clears. */
 void store_sums_add(struct store_sums *sums, const struct store_sum *sum);
 
 /* Sorts by metric and context, appends the bytes. */
 void store_sums_put(struct store_sums *sums, struct store_bytes *out);
 /* Pushes what the bytes hold; input->bad when they are no sums, or name a context or metric that is not
- * below the limits. Times that are not wanted are 0. */
+ * below the limits. `wanted`: bits of STORE_SUMS_WEIGHT and STORE_SUMS_TIME, what is not wanted is 0. */
 void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
-	bool wants_times);
+	unsigned wanted);
 
 /* A weight or time per sample that most entries have: what makes residuals small. */
 uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column);

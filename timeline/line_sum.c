@@ -41,6 +41,7 @@ struct job {
 	uint64_t thinned_ns;	 /* chunks before it may be gone; 0 where spans may be, too */
 	bool is_after_sum;	 /* a sample begins at at_ns, and is counted */
 	uint32_t last_context;	 /* its context in the store */
+	struct store_batch batch;
 };
 
 /* ---- where only samples make the line ---- */
@@ -262,41 +263,106 @@ static int give_sums(struct job *job, const struct store_line_part *part, const 
 	return code;
 }
 
-static int give_parts(
-	struct job *job, const struct store_line_part *parts, uint32_t count, struct error *error)
+static int give_pieces(const struct job *job, const struct line_rows *rows, struct error *error)
 {
-	uint32_t next = 0; /* behind the part that was given last */
+	struct extent piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK, .is_record_begin = true};
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < rows->count && !code; i++) {
+		piece.begin_ns = rows->begin_ns[i] + rows->shift_ns;
+		piece.end_ns = rows->begin_ns[i + 1] + rows->shift_ns;
+		piece.context = context_of(job, rows->context[i]);
+		code = job->sink->piece(job->sink->own, &piece, error);
+	}
+	return code;
+}
+
+/* Each sample's time until the next one. The last one is counted, its time follows. */
+static int give_rows(struct job *job, const struct store_line_part *part, const struct line_rows *rows,
+	struct error *error)
+{
+	const struct line_sink *sink = job->sink;
+	uint32_t last_context = rows->context[rows->count - 1];
+	struct extent last = {
+		.context = context_of(job, last_context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+	int code = go_on_until(job, part, rows->begin_ns[0] + rows->shift_ns, error);
+
+	if (!code)
+		code = sink->rows ? sink->rows(sink->own, rows, error) : give_pieces(job, rows, error);
+	job->at_ns = rows->begin_ns[rows->count - 1] + rows->shift_ns;
+	job->is_after_sum = true;
+	job->last_bucket_ns = part_last(part);
+	job->last_context = last_context;
+	return code ? code : sink->sum(sink->own, &last, 0, 1, error);
+}
+
+/* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
+ * `is_next`: the part before it was given, too. */
+static int try_sums(struct job *job, const struct store_line_part *part, bool is_next, struct error *error)
+{
+	uint64_t first_ns = run_part_time(job->part, part->first_ns);
+	const struct store_sums *sums;
+	int code;
+
+	if (!part->is_whole || !may_be_sum(job, first_ns, run_part_time(job->part, part->last_ns)))
+		return 0;
+	code = store_line_sums(job->part->reader, part, &sums, error);
+	if (code <= 0 || !is_usable(job, &sums->line))
+		return code < 0 ? code : 0;
+	/* What was passed over in between ends the sums. */
+	code = is_next ? 0 : walk_until(job, first_ns, error);
+	code = code ? code : give_sums(job, part, sums, error);
+	return code ? code : 1;
+}
+
+/* The same, as what is in the chunk. */
+static int try_rows(struct job *job, const struct store_line_query *query, const struct store_line_part *part,
+	bool is_next, struct error *error)
+{
+	const struct store_batch *batch = &job->batch;
+	uint64_t first_ns, last_ns;
+	struct line_rows rows;
+	size_t from, to;
+	int code = store_line_rows(
+		job->part->reader, part, query, job->limit_ns, &job->batch, &from, &to, error);
+
+	if (code <= 0)
+		return code;
+	first_ns = run_part_time(job->part, batch->begin_ns[from]);
+	last_ns = run_part_time(job->part, batch->begin_ns[to - 1]);
+	if (last_ns - first_ns != batch->begin_ns[to - 1] - batch->begin_ns[from] ||
+		!is_open(job, first_ns, last_ns))
+		return 0;
+	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
+		.context = batch->context + from,
+		.count = to - from,
+		.shift_ns = first_ns - batch->begin_ns[from],
+		.contexts = job->part->contexts};
+	code = is_next ? 0 : walk_until(job, first_ns, error);
+	code = code ? code : give_rows(job, part, &rows, error);
+	return code ? code : 1;
+}
+
+static int give_parts(struct job *job, const struct store_line_query *query,
+	const struct store_line_part *parts, uint32_t count, struct error *error)
+{
+	bool is_next = true;
 	int code = 0;
 
 	for (uint32_t i = 0; i < count && code >= 0; i++) {
-		const struct store_sums *sums;
-
-		if (!parts[i].is_whole || !may_be_sum(job, run_part_time(job->part, parts[i].first_ns),
-						  run_part_time(job->part, parts[i].last_ns)))
-			continue;
-		code = store_line_sums(job->part->reader, &parts[i], &sums, error);
-		if (code <= 0)
-			continue;
-		code = is_usable(job, &sums->line) ? 1 : 0;
-		if (!code)
-			continue;
-		/* What was passed over in between ends the sums. */
-		code = next == i ? 0 : walk_until(job, run_part_time(job->part, parts[i].first_ns), error);
-		code = code ? code : give_sums(job, &parts[i], sums, error);
-		next = i + 1;
+		code = try_sums(job, &parts[i], is_next, error);
+		code = code ? code : try_rows(job, query, &parts[i], is_next, error);
+		is_next = code == 1;
 	}
 	return code < 0 ? code : 0;
 }
 
-/* Where buckets of chunks are larger than those asked for, there is hardly a sum that fits. */
 static bool may_sum(const struct job *job)
 {
 	const struct run_stream *r = run_stream(job->run, job->stream);
-	uint64_t small_shifts = ((uint64_t)2 << job->shift_max) - 1;
 
-	return !job->run->options.no_rollups && r->s.kind == STORE_STREAM_CPU &&
-	       r->s.shifts[STORE_SAMPLES] & small_shifts && job->begin_ns < job->line->end_ns &&
-	       job->end_ns > job->line->begin_ns;
+	return !job->run->options.no_rollups && r->s.kind == STORE_STREAM_CPU && r->s.count[STORE_SAMPLES] &&
+	       job->begin_ns < job->line->end_ns && job->end_ns > job->line->begin_ns;
 }
 
 static int sum_up(struct job *job, struct error *error)
@@ -312,11 +378,13 @@ static int sum_up(struct job *job, struct error *error)
 	uint32_t count = 0;
 	int code = find_open(job, error);
 
+	store_batch_init(&job->batch);
 	if (!code && query.begin_ns < query.end_ns)
 		code = store_line_parts(&query, &parts, &count, error);
 	if (!code)
-		code = give_parts(job, parts, count, error);
+		code = give_parts(job, &query, parts, count, error);
 	free(parts);
+	store_batch_fini(&job->batch);
 	free(job->open.at);
 	return code;
 }

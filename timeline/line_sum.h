@@ -18,6 +18,16 @@
 #include "timeline/extent.h"
 #include "timeline/run_parts.h"
 
+/* Samples one behind the other, all of them work: sample i, which begins at begin_ns[i] + shift_ns,
+ * holds the line until the next one; the last one is counted with what follows. */
+struct line_rows {
+	const uint64_t *begin_ns;
+	const uint32_t *context; /* in the store */
+	size_t count;
+	uint64_t shift_ns;
+	const uint32_t *contexts; /* the run's; NULL: the same numbers */
+};
+
 /* Takes the line from the window's begin to its end; pieces and sums come in order, without gap or
  * overlap. Each returns 0 or negative. */
 struct line_sink {
@@ -27,6 +37,8 @@ struct line_sink {
 	 * stretch's lie in one bucket of 2^shift_max ns. */
 	int (*sum)(
 		void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error);
+	/* Work between samples. NULL: it is given piece by piece. */
+	int (*rows)(void *own, const struct line_rows *rows, struct error *error);
 	/* After sums that reach up to here. NULL: of no interest. */
 	int (*reach)(void *own, uint64_t at_ns, struct error *error);
 };

@@ -25,7 +25,7 @@ static int compare_numbers(uint32_t a, uint32_t b)
 static int compare_newcomers(const void *x, const void *y)
 {
 	const struct newcomer *a = x, *b = y;
-	int order = strcmp(a->host, b->host);
+	int order = a->host == b->host ? 0 : strcmp(a->host, b->host);
 
 	if (!order)
 		order = (a->s->rank > b->s->rank) - (a->s->rank < b->s->rank);
@@ -48,37 +48,45 @@ static int compare_newcomers(const void *x, const void *y)
 	return order ? order : compare_numbers(a->id, b->id);
 }
 
-/* A number of an identity; what the stream has not is '-'. */
-static const char *number_text(char text[16], uint32_t number, bool has)
+/* A number of an identity, and what stands behind it; what the stream has not is '-'. */
+static char *put_number(char *at, uint32_t number, char behind)
 {
-	char *at = text + 15;
+	char digits[10];
+	int count = 0;
 
-	*at = '\0';
-	if (!has || number == UINT32_MAX)
-		return "-";
-	do
-		*--at = (char)('0' + number % 10);
-	while (number /= 10);
+	if (number == UINT32_MAX)
+		*at++ = '-';
+	for (uint32_t left = number; number != UINT32_MAX && (left || !count); left /= 10)
+		digits[count++] = (char)('0' + left % 10);
+	while (count)
+		*at++ = digits[--count];
+	*at++ = behind;
 	return at;
 }
 
+/* Put together by hand: a run may have many thousand streams. */
 static const char *identity(struct run *run, const struct store_stream *s, const char *host)
 {
-	char rank[16], pid[16], generation[16], first[16], second[16], third[16];
 	bool is_gpu = s->kind == STORE_STREAM_GPU;
-	const char *process, *text;
+	size_t host_bytes = strlen(*host ? host : "-");
+	char numbers[80], *at = numbers, *text;
 
-	process = arena_printf(&run->arena, "%s:%s/%s/%s.%s/", is_gpu ? "gpu" : "cpu", *host ? host : "-",
-		number_text(rank, (uint32_t)s->rank, s->rank >= 0), number_text(pid, s->pid, true),
-		number_text(generation, s->generation, true));
-	if (!process)
+	at = put_number(at, s->rank >= 0 ? (uint32_t)s->rank : UINT32_MAX, '/');
+	at = put_number(at, s->pid, '.');
+	at = put_number(at, s->generation, '/');
+	if (is_gpu) {
+		at = put_number(at, s->device, '/');
+		at = put_number(at, s->context, '/');
+	}
+	at = put_number(at, is_gpu ? s->queue : s->thread, '\0');
+	text = arena_alloc(&run->arena, 4 + host_bytes + 1 + (size_t)(at - numbers));
+	if (!text)
 		return "";
-	if (is_gpu)
-		text = arena_printf(&run->arena, "%s%s/%s/%s", process, number_text(first, s->device, true),
-			number_text(second, s->context, true), number_text(third, s->queue, true));
-	else
-		text = arena_printf(&run->arena, "%s%s", process, number_text(first, s->thread, true));
-	return text ? text : "";
+	memcpy(text, is_gpu ? "gpu:" : "cpu:", 4);
+	memcpy(text + 4, *host ? host : "-", host_bytes);
+	text[4 + host_bytes] = '/';
+	memcpy(text + 5 + host_bytes, numbers, (size_t)(at - numbers));
+	return text;
 }
 
 /* What may be learnt late. */
@@ -87,9 +95,9 @@ static void refresh(struct run *run, struct run_line_state *stream, const struct
 	const struct run_part *part = &run->parts[stream->r.store];
 
 	if (s->name != stream->r.s.name || !stream->r.name)
-		stream->r.name = run_intern_text(run, stream->r.store, s->name);
+		stream->r.name = store_reader_text(part->reader, s->name, NULL);
 	if (s->device_name != stream->r.s.device_name || !stream->r.device_name)
-		stream->r.device_name = run_intern_text(run, stream->r.store, s->device_name);
+		stream->r.device_name = store_reader_text(part->reader, s->device_name, NULL);
 	stream->r.s = *s;
 	stream->r.s.begin_ns = run_part_time(part, s->begin_ns);
 	stream->r.s.end_ns = run_part_time(part, s->end_ns);
@@ -134,17 +142,32 @@ static size_t take(
 	struct run *run, unsigned p, const struct store_stream *s, uint32_t count, struct newcomer *newcomers)
 {
 	struct run_part *part = &run->parts[p];
+	const char *host = "";
+	uint32_t host_text = 0;
 	size_t found = 0;
 
 	for (uint32_t id = 0; id < count; id++) {
-		if (id < part->stream_count)
+		if (id < part->stream_count) {
 			refresh(run, table_at(&run->streams, part->streams[id]), &s[id]);
-		else
-			newcomers[found++] =
-				(struct newcomer){&s[id], run_intern_text(run, p, s[id].host), p, id};
+			continue;
+		}
+		if (s[id].host != host_text)
+			host = run_intern_text(run, p, s[id].host);
+		host_text = s[id].host;
+		newcomers[found++] = (struct newcomer){&s[id], host, p, id};
 	}
 	part->stream_count = count;
 	return found;
+}
+
+/* Most stores have them in order already. */
+static void sort(struct newcomer *newcomers, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (compare_newcomers(&newcomers[i - 1], &newcomers[i]) > 0) {
+			qsort(newcomers, count, sizeof *newcomers, compare_newcomers);
+			return;
+		}
 }
 
 int run_streams_renew(struct run *run, struct error *error)
@@ -172,7 +195,7 @@ int run_streams_renew(struct run *run, struct error *error)
 		newcomers = more;
 		count += take(run, p, s, in_store, newcomers + count);
 	}
-	qsort(newcomers, count, sizeof *newcomers, compare_newcomers);
+	sort(newcomers, count);
 	for (size_t i = 0; i < count && !code; i++)
 		code = add(run, &newcomers[i], error);
 	free(newcomers);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile.c - exact tiles, each made once: what is missing of a row is filled by one walk over the stream's
- * line, and the least recently used tiles go when memory is short.
+ * tile.c - exact cells of one or more tiles, each made once: what is missing of a row is filled by walks over
+ * the stream's line, and the least recently used cells go when memory is short.
  *
- *   row asked for    [ T0 | T1 | -- | -- | T4 | -- ]      one walk over T2..T5, T4 is passed over
+ *   row asked for    [ C0 | C1 | -- | -- | C4 | -- ]      a walk over C2 and C3, one over C5
  */
 #include "timeline/tile.h"
 
@@ -13,8 +13,6 @@
 #include "timeline/run_parts.h"
 #include "timeline/tile_cache.h"
 
-#define NEAR 16u /* tiles: walking them again is cheaper than opening another walk */
-
 /* ---- walking what is missing ---- */
 
 static uint64_t tile_begin(unsigned shift, uint64_t index)
@@ -22,65 +20,83 @@ static uint64_t tile_begin(unsigned shift, uint64_t index)
 	return index > UINT64_MAX >> shift ? UINT64_MAX : index << shift;
 }
 
+/* Cells on their way: cell i holds tiles [edges[i], edges[i + 1]). */
 struct fill {
 	struct tiles *tiles;
-	struct tile_place place; /* of the sum that is being filled */
+	const uint64_t *edges;
+	uint64_t end_ns, last_ns; /* of the cell that is being filled; of the last one */
 	uint64_t stable_ns;
-	uint8_t rules;
+	uint32_t stream, at;
+	uint8_t shift, rules;
 };
 
-static int keep(const struct fill *fill, struct error *error)
+static int finish_cell(struct fill *fill, struct error *error)
 {
-	struct tile_cached what = {.index = fill->place.index,
+	const uint64_t *edge = &fill->edges[fill->at++];
+	struct tile_cached what = {.index = edge[0],
 		.stable_ns = fill->stable_ns,
-		.span = fill->place.span,
-		.stream = fill->place.stream,
-		.shift = (uint8_t)fill->place.shift,
+		.span = (uint32_t)(edge[1] - edge[0]),
+		.stream = fill->stream,
+		.shift = fill->shift,
 		.rules = fill->rules};
 
+	/* Behind the last one nothing comes. */
+	if (fill->end_ns < fill->last_ns)
+		fill->end_ns = tile_begin(fill->shift, edge[2]);
 	return tile_cache_keep(fill->tiles, &what, error);
 }
 
-static int finish_tile(struct fill *fill, struct error *error)
+/* Spreads a piece over the cells that it crosses; its records begin in the first. */
+static int fill_piece(struct fill *fill, const struct tile_entry *piece, uint64_t at_ns, uint64_t end_ns,
+	struct error *error)
 {
+	struct tile_entry entry = *piece;
 	int code = 0;
 
-	if (tile_cache_find(fill->tiles, &fill->place))
-		tile_sum_reset(&fill->tiles->sum);
-	else
-		code = keep(fill, error);
-	fill->place.index++;
-	return code;
-}
+	while (at_ns < end_ns && !code) {
+		uint64_t to_ns = end_ns < fill->end_ns ? end_ns : fill->end_ns;
 
-/* Spreads a piece over the tiles that it crosses. */
-static int fill_extent(struct fill *fill, const struct extent *extent, struct error *error)
-{
-	struct tile_entry entry = {extent->context, extent->op, extent->state, extent->is_record_begin, 0};
-	uint64_t at = extent->begin_ns;
-	int code = 0;
-
-	while (at < extent->end_ns && !code) {
-		uint64_t tile_end = tile_begin(fill->place.shift, fill->place.index + 1);
-		uint64_t end = extent->end_ns < tile_end ? extent->end_ns : tile_end;
-
-		entry.time_ns = end - at;
+		entry.time_ns = to_ns - at_ns;
 		if (!tile_sum_add(&fill->tiles->sum, &entry))
 			return error_memory(error);
 		entry.records = 0;
-		if (end == tile_end)
-			code = finish_tile(fill, error);
-		at = end;
+		at_ns = to_ns;
+		if (to_ns == fill->end_ns)
+			code = finish_cell(fill, error);
 	}
 	return code;
 }
 
 static int take_piece(void *own, const struct extent *extent, struct error *error)
 {
-	return fill_extent(own, extent, error);
+	return fill_piece(own,
+		&(struct tile_entry){extent->context, extent->op, extent->state, extent->is_record_begin, 0},
+		extent->begin_ns, extent->end_ns, error);
 }
 
-/* All of it lies in the tile that is being filled. */
+/* Samples that follow each other in one context are one piece: most do. */
+static int take_rows(void *own, const struct line_rows *rows, struct error *error)
+{
+	const uint64_t *begin_ns = rows->begin_ns;
+	struct fill *fill = own;
+	int code = 0;
+
+	for (size_t from = 0, to; from + 1 < rows->count && !code; from = to) {
+		uint32_t context = rows->context[from];
+		uint64_t last_ns = fill->end_ns - rows->shift_ns;
+
+		to = from + 1;
+		while (to + 1 < rows->count && rows->context[to] == context && begin_ns[to] < last_ns)
+			to++;
+		code = fill_piece(fill,
+			&(struct tile_entry){rows->contexts ? rows->contexts[context] : context,
+				STORE_OP_NONE, EXTENT_WORK, (uint32_t)(to - from), 0},
+			begin_ns[from] + rows->shift_ns, begin_ns[to] + rows->shift_ns, error);
+	}
+	return code;
+}
+
+/* All of it lies in the cell that is being filled. */
 static int take_sum(
 	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
 {
@@ -94,7 +110,7 @@ static int take_reach(void *own, uint64_t at_ns, struct error *error)
 {
 	struct fill *fill = own;
 
-	return at_ns == tile_begin(fill->place.shift, fill->place.index + 1) ? finish_tile(fill, error) : 0;
+	return at_ns == fill->end_ns ? finish_cell(fill, error) : 0;
 }
 
 /* What, learnt late, changes how the whole line is read. */
@@ -109,143 +125,62 @@ static uint64_t line_stable_ns(const struct run_line *line)
 	return line->has_monitored || line->complete_ns < line->last_ns ? line->complete_ns : line->last_ns;
 }
 
-static int fill_begin(
-	struct fill *fill, struct tiles *tiles, const struct tile_place *place, struct error *error)
+/* Makes the cells between `count` + 1 edges, of which none is there. */
+static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64_t *edges,
+	size_t count, struct error *error)
 {
-	const struct run_line *line;
-	int code = run_line(tiles->run, place->stream, &line, error);
-
-	if (code)
-		return code;
-	*fill = (struct fill){tiles, *place, line_stable_ns(line), line_rules(line)};
-	tile_sum_reset(&tiles->sum);
-	return 0;
-}
-
-/* Makes `count` tiles from this place on. */
-static int fill_tiles(struct tiles *tiles, struct tile_place place, uint64_t count, struct error *error)
-{
-	struct fill fill;
+	struct fill fill = {.tiles = tiles,
+		.edges = edges,
+		.end_ns = tile_begin(shift, edges[1]),
+		.last_ns = tile_begin(shift, edges[count]),
+		.stream = stream,
+		.shift = (uint8_t)shift};
 	const struct line_sink sink = {
-		.own = &fill, .piece = take_piece, .sum = take_sum, .reach = take_reach};
-	int code = fill_begin(&fill, tiles, &place, error);
+		.own = &fill, .piece = take_piece, .rows = take_rows, .sum = take_sum, .reach = take_reach};
+	struct store_reader *reader = run_store(tiles->run, run_stream(tiles->run, stream)->store);
+	const struct run_line *line;
+	int code;
 
-	return code ? code
-		    : line_sum(tiles->run, place.stream, tile_begin(place.shift, place.index),
-			      tile_begin(place.shift, place.index + count), place.shift, &sink, error);
-}
-
-/* Makes those of `count` tiles from this place on that are missing. */
-static int need_tiles(struct tiles *tiles, struct tile_place place, size_t count, struct error *error)
-{
-	uint64_t first = place.index;
-	size_t from = 0, to = 0;
-	int code = 0;
-
-	for (size_t i = 0; i < count && !code; i++) {
-		struct tile_cached *c;
-
-		place.index = first + i;
-		c = tile_cache_find(tiles, &place);
-		if (c) {
-			tile_cache_touch(tiles, c);
-			continue;
-		}
-		/* Missing ones near each other share a walk. */
-		if (to > from && i - to > NEAR) {
-			place.index = first + from;
-			code = fill_tiles(tiles, place, to - from, error);
-			from = to = i;
-		}
-		from = to > from ? from : i;
-		to = i + 1;
+	store_reader_expect_scattered(reader, run_sums_rollups(tiles->run));
+	code = run_line(tiles->run, stream, &line, error);
+	if (!code) {
+		fill.stable_ns = line_stable_ns(line);
+		fill.rules = line_rules(line);
+		tile_sum_take(&tiles->sum, NULL);
+		code = line_sum(
+			tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns, shift, &sink, error);
 	}
-	place.index = first + from;
-	return code || to == from ? code : fill_tiles(tiles, place, to - from, error);
-}
-
-static int check_place(
-	const struct tiles *tiles, const struct tile_place *place, uint64_t count, struct error *error)
-{
-	if (place->shift <= 63 && place->index <= UINT64_MAX - count &&
-		place->stream < run_stream_count(tiles->run))
-		return 0;
-	return error_set(
-		error, ERROR_USAGE, "no such tiles: stream %u, shift %u", place->stream, place->shift);
-}
-
-int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
-	struct tile *out, struct error *error)
-{
-	struct tile_place place = {stream, 1, shift, first};
-	int code = check_place(tiles, &place, count, error);
-
-	tiles->use++;
-	if (!code)
-		code = need_tiles(tiles, place, count, error);
-	if (code)
-		return code;
-	for (size_t i = 0; i < count; i++, place.index++) {
-		struct tile_cached *c = tile_cache_find(tiles, &place);
-
-		/* Behind the end of time there is nothing to sum. */
-		out[i] = c ? c->tile : (struct tile){NULL, 0};
-	}
-	tile_cache_shrink(tiles);
-	return 0;
-}
-
-/* ---- cells: sums of some tiles, kept like tiles, since a pan shows most of them again ---- */
-
-/* Sums the tiles of a cell, which are all there. */
-static int fill_cell(struct tiles *tiles, const struct tile_place *cell, struct error *error)
-{
-	struct tile_place place = *cell;
-	struct fill fill;
-	int code = fill_begin(&fill, tiles, cell, error);
-
-	place.span = 1;
-	for (uint32_t i = 0; i < cell->span && !code; i++, place.index++) {
-		const struct tile_cached *c = tile_cache_find(tiles, &place);
-
-		for (uint32_t k = 0; c && k < c->tile.count && !code; k++)
-			if (!tile_sum_add(&tiles->sum, &c->entries[k]))
-				code = error_memory(error);
-	}
-	return code ? code : keep(&fill, error);
-}
-
-/* Makes the cells [from, to) of these columns. */
-static int fill_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t from,
-	uint32_t to, struct error *error)
-{
-	const uint64_t *edges = columns->edges;
-	struct tile_place place = {stream, 1, columns->shift, edges[from]};
-	int code = need_tiles(tiles, place, edges[to] - edges[from], error);
-
-	for (uint32_t i = from; i < to && !code; i++) {
-		place.index = edges[i];
-		place.span = (uint32_t)(edges[i + 1] - edges[i]);
-		if (!tile_cache_find(tiles, &place))
-			code = fill_cell(tiles, &place, error);
-	}
+	store_reader_expect_scattered(reader, false);
 	return code;
 }
 
-static struct tile_cached *cell_find(
-	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t i)
+/* Before and behind all time columns have nothing to show. */
+static bool is_nothing(const struct tile_columns *columns, size_t i)
 {
-	const uint64_t *edges = columns->edges;
-	struct tile_place place = {stream, (uint32_t)(edges[i + 1] - edges[i]), columns->shift, edges[i]};
+	return columns->edges[i] == columns->edges[i + 1];
+}
+
+static struct tile_cached *cell_find(
+	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, size_t i)
+{
+	const uint64_t *edge = &columns->edges[i];
+	struct tile_place place = {stream, (uint32_t)(edge[1] - edge[0]), columns->shift, edge[0]};
 
 	return tile_cache_find(tiles, &place);
+}
+
+static int check_place(
+	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct error *error)
+{
+	if (columns->shift <= 63 && stream < run_stream_count(tiles->run))
+		return 0;
+	return error_set(error, ERROR_USAGE, "no such tiles: stream %u, shift %u", stream, columns->shift);
 }
 
 int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
 	struct error *error)
 {
-	struct tile_place place = {stream, 1, columns->shift, columns->edges[0]};
-	int code = check_place(tiles, &place, columns->edges[columns->count] - place.index, error);
+	int code = check_place(tiles, stream, columns, error);
 	uint32_t from = 0;
 
 	tiles->use++;
@@ -253,10 +188,11 @@ int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns 
 	for (uint32_t i = 0; i <= columns->count && !code; i++) {
 		struct tile_cached *c = i < columns->count ? cell_find(tiles, stream, columns, i) : NULL;
 
-		if (!c && i < columns->count)
+		if (!c && i < columns->count && !is_nothing(columns, i))
 			continue;
 		if (from < i)
-			code = fill_cells(tiles, stream, columns, from, i, error);
+			code = fill_cells(
+				tiles, stream, columns->shift, columns->edges + from, i - from, error);
 		from = i + 1;
 		if (c)
 			tile_cache_touch(tiles, c);
@@ -267,6 +203,25 @@ int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns 
 		out[i] = c ? c->tile : (struct tile){NULL, 0};
 	}
 	tile_cache_shrink(tiles);
+	return code;
+}
+
+int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
+	struct tile *out, struct error *error)
+{
+	struct tile_columns columns = {.shift = shift, .count = (uint32_t)count};
+	int code;
+
+	if (count >= UINT32_MAX || first > UINT64_MAX - count)
+		return error_set(error, ERROR_USAGE, "no such tiles: %zu from %llu on", count,
+			(unsigned long long)first);
+	columns.edges = calloc(count + 1, sizeof *columns.edges);
+	if (!columns.edges)
+		return error_memory(error);
+	for (size_t i = 0; i <= count; i++)
+		columns.edges[i] = first + i;
+	code = tiles_cells(tiles, stream, &columns, out, error);
+	free(columns.edges);
 	return code;
 }
 

@@ -19,7 +19,7 @@ struct tile_entry {
 };
 
 struct tile {
-	const struct tile_entry *entries; /* by descending time; their times sum to the tile's length */
+	const struct tile_entry *entries; /* by context, state, op; their times sum to the tile's length */
 	uint32_t count;
 };
 

@@ -1,112 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_cache.c - sums time by key, and keeps what was summed: a hash table of places, a list by use.
+ * tile_cache.c - keeps what was summed: a hash table of places, a list by use.
  */
 #include "timeline/tile_cache.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "timeline/run_parts.h"
 
 #define SLOTS_MIN 1024u
-
-/* ---- sums by key ---- */
-
-static uint64_t entry_hash(const struct tile_entry *entry)
-{
-	return table_hash(table_hash(entry->context, entry->op), entry->state);
-}
-
-static bool entry_same(const struct tile_entry *a, const struct tile_entry *b)
-{
-	return a->context == b->context && a->op == b->op && a->state == b->state;
-}
-
-static size_t sum_slot(const struct tile_sum *sum, const struct tile_entry *key)
-{
-	size_t i = entry_hash(key) & (sum->slot_count - 1);
-
-	while (sum->slots[i] && !entry_same(&sum->entries[sum->slots[i] - 1], key))
-		i = (i + 1) & (sum->slot_count - 1);
-	return i;
-}
-
-static bool sum_widen(struct tile_sum *sum)
-{
-	size_t room = sum->room ? sum->room * 2 : 64;
-	struct tile_entry *entries = realloc(sum->entries, room * sizeof *entries);
-	uint32_t *slots;
-
-	if (!entries)
-		return false;
-	sum->entries = entries;
-	slots = calloc(room * 2, sizeof *slots);
-	if (!slots)
-		return false;
-	free(sum->slots);
-	sum->slots = slots;
-	sum->slot_count = room * 2;
-	sum->room = room;
-	for (size_t i = 0; i < sum->count; i++)
-		slots[sum_slot(sum, &entries[i])] = (uint32_t)i + 1;
-	return true;
-}
-
-bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry)
-{
-	size_t slot;
-
-	if (sum->count == sum->room && !sum_widen(sum))
-		return false;
-	slot = sum_slot(sum, entry);
-	if (!sum->slots[slot]) {
-		sum->entries[sum->count++] = *entry;
-		sum->slots[slot] = (uint32_t)sum->count;
-		return true;
-	}
-	sum->entries[sum->slots[slot] - 1].time_ns += entry->time_ns;
-	sum->entries[sum->slots[slot] - 1].records += entry->records;
-	return true;
-}
-
-/* Frees the slots, not the entries: in the reverse order of coming, so that every search still ends. */
-static void sum_forget(struct tile_sum *sum)
-{
-	for (size_t i = sum->count; i-- > 0;)
-		sum->slots[sum_slot(sum, &sum->entries[i])] = 0;
-}
-
-void tile_sum_reset(struct tile_sum *sum)
-{
-	sum_forget(sum);
-	sum->count = 0;
-}
-
-/* Descending time; ties by path hash, so that a frame is the same on every machine (screens: C). */
-static int compare_entries(const void *x, const void *y, void *run)
-{
-	const struct tile_entry *a = x, *b = y;
-	struct store_hash ha, hb;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns > b->time_ns ? -1 : 1;
-	ha = run_context_hash(run, a->context);
-	hb = run_context_hash(run, b->context);
-	if (ha.high != hb.high)
-		return ha.high < hb.high ? -1 : 1;
-	if (ha.low != hb.low)
-		return ha.low < hb.low ? -1 : 1;
-	if (a->state != b->state)
-		return a->state < b->state ? -1 : 1;
-	return (a->op > b->op) - (a->op < b->op);
-}
-
-static void sort_entries(struct tile_entry *entries, size_t count, struct run *run)
-{
-	if (count > 1)
-		qsort_r(entries, count, sizeof *entries, compare_entries, run);
-}
 
 /* ---- the cache ---- */
 
@@ -208,18 +110,15 @@ int tile_cache_keep(struct tiles *tiles, const struct tile_cached *what, struct 
 	struct tile_place place = place_of(what);
 	struct tile_cached *c, **at;
 
-	sum_forget(sum);
-	sort_entries(sum->entries, sum->count, tiles->run);
 	if (tiles->cached_count >= tiles->slot_count && !slots_widen(tiles))
 		return error_memory(error);
 	c = malloc(sizeof *c + sum->count * sizeof *c->entries);
 	if (!c)
 		return error_memory(error);
 	*c = *what;
-	c->tile = (struct tile){c->entries, (uint32_t)sum->count};
+	c->tile = (struct tile){c->entries, sum->count};
 	c->use = tiles->use;
-	memcpy(c->entries, sum->entries, sum->count * sizeof *c->entries);
-	sum->count = 0;
+	tile_sum_take(sum, c->entries);
 	at = slot_of(tiles, &place);
 	c->next = *at;
 	*at = c;
@@ -233,7 +132,6 @@ void tile_cache_fini(struct tiles *tiles)
 {
 	while (tiles->oldest)
 		tile_cache_drop(tiles, tiles->oldest);
-	free(tiles->sum.entries);
-	free(tiles->sum.slots);
+	tile_sum_fini(&tiles->sum);
 	free(tiles->slots);
 }

@@ -5,7 +5,7 @@
 #ifndef TIMELINE_TILE_CACHE_H
 #define TIMELINE_TILE_CACHE_H
 
-#include "timeline/tile.h"
+#include "timeline/tile_sum.h"
 
 /* What a kept sum is of: some tiles of a stream. */
 struct tile_place {
@@ -28,14 +28,6 @@ struct tile_cached {
 	struct tile_entry entries[];
 };
 
-/* Time by key. */
-struct tile_sum {
-	struct tile_entry *entries;
-	size_t count, room;
-	uint32_t *slots; /* place + 1 */
-	size_t slot_count;
-};
-
 struct tiles {
 	struct run *run;
 	size_t memory_bytes, used_bytes;
@@ -45,10 +37,6 @@ struct tiles {
 	uint32_t use; /* counts calls: what the current one uses is not dropped */
 	struct tile_sum sum;
 };
-
-/* Adds to its key; false when memory is out. */
-bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry);
-void tile_sum_reset(struct tile_sum *sum);
 
 /* NULL: not there. */
 struct tile_cached *tile_cache_find(const struct tiles *tiles, const struct tile_place *place);

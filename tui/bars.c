@@ -70,18 +70,12 @@ struct bars_coverage bars_take_coverage(struct session *session)
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct frame_line *line = frame_line(&session->frame, streams[i]);
-		uint64_t lost_ns = coverage.lost_ns;
-		for (uint32_t e = 0; line && e < line->first[session->frame.columns.count]; e++) {
-			const struct tile_entry *entry = &line->entries[e];
-			if (entry->state == EXTENT_ABSENT)
-				continue;
-			coverage.there_ns += entry->time_ns;
-			if (entry->state == EXTENT_LOST)
-				coverage.lost_ns += entry->time_ns;
-			else if (entry->state != EXTENT_UNMONITORED)
-				coverage.known_ns += entry->time_ns;
-		}
-		if (coverage.lost_ns > lost_ns)
+		if (!line)
+			continue;
+		coverage.there_ns += line->there_ns;
+		coverage.known_ns += line->known_ns;
+		coverage.lost_ns += line->lost_ns;
+		if (line->lost_ns)
 			coverage.lost_stream =
 				coverage.lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;
 	}

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAME_SHARES 64
 #define FRAME_ARENA_BYTES (256u << 20) /* beyond it the lines that are not on the screen are dropped */
 #define FRAME_AUTO_MAX 200u	       /* depth auto looks no deeper: recursion says nothing there */
 #define NOT_LOOKED_UP (UINT32_MAX - 1)
@@ -26,6 +25,7 @@ void frame_fini(struct frame *frame)
 	free(frame->columns.edges);
 	free(frame->function);
 	free(frame->is_shorter);
+	shares_fini(&frame->shares);
 	*frame = (struct frame){0};
 }
 
@@ -94,6 +94,22 @@ int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t 
 	return 0;
 }
 
+/* Every picture tells them: they are added up once. */
+static void add_coverage(struct frame_line *line, size_t entries)
+{
+	for (size_t e = 0; e < entries; e++) {
+		const struct tile_entry *entry = &line->entries[e];
+
+		if (entry->state == EXTENT_ABSENT)
+			continue;
+		line->there_ns += entry->time_ns;
+		if (entry->state == EXTENT_LOST)
+			line->lost_ns += entry->time_ns;
+		else if (entry->state != EXTENT_UNMONITORED)
+			line->known_ns += entry->time_ns;
+	}
+}
+
 static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const struct tile *cells)
 {
 	uint32_t count = frame->columns.count;
@@ -119,6 +135,7 @@ static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const 
 		entries += cells[i].count;
 	}
 	line->first[count] = (uint32_t)entries;
+	add_coverage(line, entries);
 	return line;
 }
 
@@ -201,7 +218,8 @@ uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
 	return frame->function[context];
 }
 
-struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry)
+/* All but the hash. */
+static struct cell_share share_of(struct frame *frame, const struct tile_entry *entry)
 {
 	struct cell_share share = {.state = entry->state,
 		.function = UINT32_MAX,
@@ -218,38 +236,53 @@ struct cell_share frame_share(struct frame *frame, const struct tile_entry *entr
 	default:
 		break;
 	}
-	if (share.function != UINT32_MAX)
-		share.hash = run_function(frame->run, share.function)->hash;
 	return share;
+}
+
+static uint64_t hash_of(const struct frame *frame, const struct cell_share *share)
+{
+	return share->function == UINT32_MAX ? 0 : run_function(frame->run, share->function)->hash;
+}
+
+struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry)
+{
+	struct cell_share share = share_of(frame, entry);
+
+	share.hash = hash_of(frame, &share);
+	return share;
+}
+
+/* When memory is out, what there is. */
+static void take_shares(struct frame *frame, const struct frame_line *line, uint32_t column)
+{
+	shares_clear(&frame->shares);
+	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+		struct cell_share part = share_of(frame, &line->entries[e]), *share;
+		bool is_new;
+
+		share = shares_add(&frame->shares, &part, &is_new);
+		if (share && is_new)
+			share->hash = hash_of(frame, share);
+	}
 }
 
 size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
 	struct cell_share *shares, size_t capacity)
 {
-	size_t count = 0, i;
+	size_t count;
 
-	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
-		struct cell_share share = frame_share(frame, &line->entries[e]);
-
-		for (i = 0; i < count; i++)
-			if (shares[i].state == share.state && shares[i].function == share.function)
-				break;
-		if (i == count && count == capacity)
-			continue; /* entries come by descending time: only crumbs are left */
-		if (i == count)
-			shares[count++] = share;
-		else
-			shares[i].time_ns += share.time_ns, shares[i].records += share.records;
-	}
+	take_shares(frame, line, column);
+	shares_sort(&frame->shares);
+	count = frame->shares.count < capacity ? frame->shares.count : capacity;
+	if (count)
+		memcpy(shares, frame->shares.items, count * sizeof(*shares));
 	return count;
 }
 
 static struct cell decide(struct frame *frame, const struct frame_line *line, uint32_t column)
 {
-	struct cell_share shares[FRAME_SHARES];
-	size_t count = frame_shares(frame, line, column, shares, FRAME_SHARES);
-
-	return cell_decide(shares, count, frame_column_length(frame, column));
+	take_shares(frame, line, column);
+	return cell_decide(frame->shares.items, frame->shares.count, frame_column_length(frame, column));
 }
 
 /* A cell of a long run has thousands of contexts below it: a line's cells are decided once for a depth. */

@@ -9,15 +9,16 @@
 
 #include "store/arena.h"
 #include "timeline/tile.h"
-#include "tui/cell.h"
+#include "tui/shares.h"
 
 /* One stream under the frame's columns. Column i has entries [first[i], first[i + 1]). */
 struct frame_line {
 	uint32_t stream;
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
-	struct cell *cells;   /* what frame_cell found, by column */
-	uint32_t cells_depth; /* at which depth, + 1; 0: not yet */
+	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
+	struct cell *cells;		      /* what frame_cell found, by column */
+	uint32_t cells_depth;		      /* at which depth, + 1; 0: not yet */
 };
 
 struct frame_lanes;
@@ -39,6 +40,7 @@ struct frame {
 	uint32_t *function; /* by context; UINT32_MAX - 1: not looked up yet */
 	uint8_t *is_shorter;
 	uint32_t context_count;
+	struct shares shares; /* of the column looked at last */
 };
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
@@ -66,7 +68,7 @@ void frame_set_depth(struct frame *frame, uint32_t depth);
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
 /* The share that an entry counts for: copies and sets by their state, the others by function. */
 struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry);
-/* Shares of a column added up, the largest `capacity` kinds of them; their number. */
+/* Shares of a column added up, by descending time, the largest `capacity` of them; their number. */
 size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
 	struct cell_share *shares, size_t capacity);
 struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column);

@@ -177,20 +177,36 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 	return true;
 }
 
+/* Of contexts with as much time, the same one on every machine. */
+static bool is_hash_before(struct run *run, uint32_t a, uint32_t b)
+{
+	struct store_hash x = run_context(run, a)->hash, y = run_context(run, b)->hash;
+
+	return x.high != y.high ? x.high < y.high : x.low < y.low;
+}
+
 uint32_t session_leaf_context(struct session *session)
 {
-	uint32_t column = session_column(session);
+	uint32_t column = session_column(session), largest = 0;
 	const struct frame_line *line;
+	uint64_t largest_ns = 0;
 	struct cell cell;
 
 	if (!session_cell(session, &line, &cell))
 		return 0;
 	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
-		struct cell_share share = frame_share(&session->frame, &line->entries[e]);
-		if (share.state == cell.state && share.function == cell.function && line->entries[e].context)
-			return line->entries[e].context; /* entries come by descending time */
+		const struct tile_entry *entry = &line->entries[e];
+		struct cell_share share = frame_share(&session->frame, entry);
+		if (share.state != cell.state || share.function != cell.function || !entry->context)
+			continue;
+		if (!largest || entry->time_ns > largest_ns ||
+			(entry->time_ns == largest_ns &&
+				is_hash_before(session->run, entry->context, largest))) {
+			largest = entry->context;
+			largest_ns = entry->time_ns;
+		}
 	}
-	return 0;
+	return largest;
 }
 
 struct source *session_source(struct session *session)

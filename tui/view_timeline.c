@@ -58,7 +58,7 @@ static char line_mark(struct session *session, const struct frame_line *line)
 {
 	char mark = ' ';
 
-	if (!line)
+	if (!line || line->known_ns == line->there_ns)
 		return ' ';
 	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
 		uint64_t blind_ns = 0, length_ns = frame_column_length(&session->frame, i);

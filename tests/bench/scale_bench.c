@@ -6,7 +6,8 @@
  * (warm). Prints TSV; `naive` columns are the same without rollups, left out where that would read more than
  * NAIVE_RECORDS.
  *
- *   scale_bench [-k] STREAMS:RECORDS ...      runs in $TMPDIR; -k keeps them
+ *   scale_bench [-k] [-q TEXT] STREAMS:RECORDS|RUN ...      runs are made in $TMPDIR; -k keeps them;
+ *                                                           -q: only questions that hold TEXT
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -341,7 +342,33 @@ static void make_apart(uint32_t streams, uint64_t records)
 		exit(5);
 }
 
-static int bench(const char *what, bool is_kept)
+static void ask_all(uint32_t streams, uint64_t records, const char *only)
+{
+	for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
+		if (strstr(questions[q].name, only))
+			print(questions[q].name, streams, records, records <= NAIVE_RECORDS,
+				questions[q].ask);
+}
+
+/* A run that is there already. */
+static int bench_run(const char *what, const char *only)
+{
+	struct error error = {0};
+	struct run *run;
+	uint64_t records = 0;
+	uint32_t streams;
+
+	snprintf(path, sizeof path, "%s", what);
+	check(run_open(&run, path, &(struct run_options){.no_cache = true}, &error), &error);
+	streams = run_stream_count(run);
+	for (uint32_t i = 0; i < streams; i++)
+		records += run_stream(run, i)->s.count[STORE_SAMPLES];
+	run_close(run);
+	ask_all(streams, records, only);
+	return 0;
+}
+
+static int bench(const char *what, bool is_kept, const char *only)
 {
 	char *end, command[4200];
 	uint32_t streams = (uint32_t)strtoul(what, &end, 10);
@@ -355,21 +382,28 @@ static int bench(const char *what, bool is_kept)
 	snprintf(path, sizeof path, "%s/hpct-scale-%u-%llu-%d.hpct", place ? place : "/tmp", streams,
 		(unsigned long long)records, (int)getpid());
 	make_apart(streams, records);
-	for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
-		print(questions[q].name, streams, records, records <= NAIVE_RECORDS, questions[q].ask);
+	ask_all(streams, records, only);
 	snprintf(command, sizeof command, "rm -rf '%s'", path);
 	return is_kept || !system(command) ? 0 : 5;
 }
 
 int main(int argc, char **argv)
 {
-	bool is_kept = argc > 1 && strcmp(argv[1], "-k") == 0;
-	int code = 0;
+	const char *only = "";
+	bool is_kept = false;
+	int code = 0, option;
+
+	while ((option = getopt(argc, argv, "kq:")) != -1) {
+		if (option == '?')
+			return 2;
+		is_kept |= option == 'k';
+		only = option == 'q' ? optarg : only;
+	}
 
 	puts("what\tstreams\trecords\twarm_ms\twarm_cpu_ms\tcold_ms\tcold_read_mb\tpeak_mb\tnaive_warm_ms\t"
 	     "naive_cold_ms\tnaive_read_mb\tnaive_peak_mb\tanswer");
 	fflush(stdout);
-	for (int i = 1 + is_kept; i < argc && !code; i++)
-		code = bench(argv[i], is_kept);
+	for (int i = optind; i < argc && !code; i++)
+		code = access(argv[i], F_OK) ? bench(argv[i], is_kept, only) : bench_run(argv[i], only);
 	return code;
 }

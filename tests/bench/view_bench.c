@@ -136,6 +136,34 @@ static void each(struct bench *bench, const char *what, const char *before, cons
 	report(title, &whole);
 }
 
+/* A window that begins on a tile and whose columns are two tiles each, as `0` and the zoom keys leave it:
+ * half of the run to whole tiles; first with new tiles, then with those that are there. */
+static void aligned(struct bench *bench, int rounds)
+{
+	static struct times made, again;
+	struct session *session = bench->session;
+	uint64_t begin_ns = run_begin_ns(bench->run), length_ns = run_end_ns(bench->run) - begin_ns;
+	uint64_t was[2] = {session->state.begin_ns, session->state.end_ns};
+	uint32_t cells = session->frame.columns.count;
+	unsigned shift = 0;
+	struct error error;
+
+	while (((uint64_t)cells << (shift + 2)) <= length_ns)
+		shift++;
+	session->state.begin_ns = ((begin_ns >> shift) + 1) << shift;
+	session->state.end_ns = session->state.begin_ns + ((uint64_t)cells << (shift + 1));
+	for (int i = 0; i < 2 * rounds; i++) {
+		if (frame_renew(&session->frame, &error))
+			die(&error);
+		add(i ? &again : &made, draw(bench, true));
+	}
+	report("aligned (2 tiles a column), tiles new", &made);
+	report("aligned (2 tiles a column), tiles there", &again);
+	session->state.begin_ns = was[0];
+	session->state.end_ns = was[1];
+	draw(bench, true);
+}
+
 /* What is beside the rows: done while nobody types. */
 static void rest(struct bench *bench)
 {
@@ -167,6 +195,7 @@ int main(int argc, char **argv)
 		add(&again, draw(&bench, true));
 	}
 	report("full span, complete, tiles there", &again);
+	aligned(&bench, rounds);
 	rest(&bench);
 	each(&bench, "cursor, whole run", "", "lljlkhLH", 8 * rounds);
 	each(&bench, "depth, whole run", "", "Ee", 2 * rounds);

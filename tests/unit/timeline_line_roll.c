@@ -363,7 +363,7 @@ static struct store_bytes lie(struct run *run, const struct store_line_roll *rol
 		store_input_varint(&input);
 	store_bytes_begin_sealed(&bytes);
 	store_bytes_put(&bytes, rules, (size_t)(input.at - rules));
-	store_sums_get(&sums, &input, run->parts[0].context_count, UINT32_MAX, false);
+	store_sums_get(&sums, &input, run->parts[0].context_count, UINT32_MAX, 1u << STORE_SUMS_WEIGHT);
 	assert_false(input.bad);
 	sums.entries[small_below(sums.count)].samples += more ? 1 : UINT64_MAX;
 	store_sums_put(&sums, &bytes);

@@ -475,7 +475,7 @@ static void test_hostile(void **unused)
 			copy[small_below(bytes.size)] = (uint8_t)small_draw();
 		input.end = copy + (small_below(4) ? bytes.size : small_below(bytes.size));
 		store_sums_clear(&sums);
-		store_sums_get(&sums, &input, 1000, 3, true);
+		store_sums_get(&sums, &input, 1000, 3, 1u << STORE_SUMS_WEIGHT | 1u << STORE_SUMS_TIME);
 		for (uint32_t i = 0; i < sums.count && !input.bad; i++)
 			assert_true(sums.entries[i].context < 1000 && sums.entries[i].metric < 3);
 	}

@@ -63,7 +63,7 @@ static void expect_tile(
 		const struct tile_entry *e = &tile->entries[i];
 
 		sum += e->time_ns;
-		assert_true(!i || e->time_ns <= tile->entries[i - 1].time_ns);
+		assert_true(!i || e->context >= tile->entries[i - 1].context);
 		for (size_t k = 0; k < count; k++)
 			found += rows[k].context == e->context && rows[k].op == e->op &&
 				 rows[k].state == e->state && rows[k].time_ns == e->time_ns &&
