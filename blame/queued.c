@@ -54,16 +54,22 @@ static bool widen(void **items, size_t *room, size_t count, size_t size)
 
 static bool take_thread(struct search *search, const struct batch *batch)
 {
-	for (size_t i = 0; i < batch->count; i++) {
-		search->is_wanted |= batch->what[i] == STORE_OP_SYNC && batch->end_ns[i] > search->begin_ns &&
-				     batch->begin_ns[i] < search->end_ns;
-		if (!batch->link[i])
-			continue;
-		if (!widen((void **)&search->launches, &search->launch_room, search->launch_count,
+	struct launch *launch;
+	bool is_wanted = false;
+
+	while (search->launch_room < search->launch_count + batch->count)
+		if (!widen((void **)&search->launches, &search->launch_room, search->launch_room,
 			    sizeof(*search->launches)))
 			return false;
-		search->launches[search->launch_count++] = (struct launch){batch->link[i], batch->end_ns[i]};
+	launch = search->launches + search->launch_count;
+	for (size_t i = 0; i < batch->count; i++) {
+		is_wanted |= (batch->what[i] == STORE_OP_SYNC) & (batch->end_ns[i] > search->begin_ns) &
+			     (batch->begin_ns[i] < search->end_ns);
+		*launch = (struct launch){batch->link[i], batch->end_ns[i]};
+		launch += batch->link[i] != 0;
 	}
+	search->launch_count = (size_t)(launch - search->launches);
+	search->is_wanted |= is_wanted;
 	return true;
 }
 
@@ -76,40 +82,49 @@ static int launch_compare(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
+/* By link; of equal ones the first counts, and the others go. */
 static void launches_sort(struct search *search)
 {
-	for (size_t i = 1; i < search->launch_count; i++)
-		if (launch_compare(&search->launches[i - 1], &search->launches[i]) > 0) {
-			qsort(search->launches, search->launch_count, sizeof(*search->launches),
-				launch_compare);
-			return;
-		}
+	struct launch *launches = search->launches;
+	size_t count = 0, i = 1;
+
+	while (i < search->launch_count && launches[i - 1].link < launches[i].link)
+		i++;
+	if (i >= search->launch_count)
+		return;
+	qsort(launches, search->launch_count, sizeof(*launches), launch_compare);
+	for (i = 0; i < search->launch_count; i++)
+		if (!count || launches[count - 1].link != launches[i].link)
+			launches[count++] = launches[i];
+	search->launch_count = count;
 }
 
-/* The end of the call that launched it, UINT64_MAX when that is not known. */
-static uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
+/* The end of the call that launched it, UINT64_MAX when that is not known. The next one is asked for as a
+ * rule, or one that is near. */
+static inline uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
 {
+	const struct launch *launches = search->launches;
 	size_t low = 0, high = search->launch_count;
 
-	/* Of equal links the first counts: it must be seen that the one before differs. */
-	for (size_t at = *hint; link && at + 1 < high && at < *hint + NEAR; at++) {
-		if (search->launches[at].link >= link || search->launches[at + 1].link != link)
-			continue;
-		*hint = at;
-		return search->launches[at + 1].end_ns;
-	}
+	if (!link)
+		return UINT64_MAX;
+	for (size_t at = *hint; at < high && at < *hint + NEAR; at++)
+		if (launches[at].link == link) {
+			*hint = at + 1;
+			return launches[at].end_ns;
+		}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (search->launches[middle].link < link)
+		if (launches[middle].link < link)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!link || low == search->launch_count || search->launches[low].link != link)
+	if (low == search->launch_count || launches[low].link != link)
 		return UINT64_MAX;
-	*hint = low;
-	return search->launches[low].end_ns;
+	*hint = low + 1;
+	return launches[low].end_ns;
 }
 
 /* ---- operations ---- */
@@ -134,7 +149,7 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
-static uint64_t since(const struct search *search, size_t *hint, uint64_t link, uint64_t begin_ns)
+static inline uint64_t since(const struct search *search, size_t *hint, uint64_t link, uint64_t begin_ns)
 {
 	uint64_t queued_ns = launch_end(search, hint, link);
 
@@ -146,7 +161,7 @@ static uint64_t since(const struct search *search, size_t *hint, uint64_t link, 
 static bool take_queue(struct search *search, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
-		if (is_work(batch->what[i]) &&
+		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
 			!put_span(search, since(search, &search->hint, batch->link[i], batch->begin_ns[i]),
 				batch->end_ns[i]))
 			return false;
@@ -250,7 +265,7 @@ struct queued_launches {
 };
 
 int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
 {
 	struct queued_launches *launches = calloc(1, sizeof(*launches));
 	int result;
@@ -258,7 +273,8 @@ int queued_launches_new(struct queued_launches **out, struct run *run, const str
 	*out = NULL;
 	if (!launches)
 		return error_memory(error);
-	launches->search = (struct search){.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
+	launches->search = (struct search){
+		.run = run, .begin_ns = begin_ns, .end_ns = end_ns, .is_wanted = is_wanted_anyway};
 	result = search_threads(&launches->search, process, error);
 	if (result || !launches->search.is_wanted) {
 		queued_launches_free(launches);
@@ -276,7 +292,13 @@ void queued_launches_free(struct queued_launches *launches)
 	free(launches);
 }
 
-uint64_t queued_since(const struct queued_launches *launches, size_t *hint, uint64_t link, uint64_t begin_ns)
+void queued_since(const struct queued_launches *launches, size_t *hint, const uint64_t *links,
+	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
 {
-	return since(&launches->search, hint, link, begin_ns);
+	const struct search *search = &launches->search;
+	size_t at = *hint;
+
+	for (size_t i = 0; i < count; i++)
+		since_ns[i] = since(search, &at, links[i], begins_ns[i]);
+	*hint = at;
 }
