@@ -244,12 +244,15 @@ static int add_threads(struct lane *lane, const struct process *process, struct 
 
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		uint32_t stream = process->streams[i];
+		const struct batch *spans;
+		uint64_t since_ns;
 
 		if (run_stream(group->run, stream)->s.kind != STORE_STREAM_CPU)
 			continue;
+		spans = queued_thread_spans(lane->launches, group->line_count, &since_ns);
 		group->lines[group->line_count++] =
 			(struct line){.kind = LINE_THREAD, .stream = stream, .state = EXTENT_STATE_COUNT};
-		result = sweep_add_stream(group->sweep, stream, error);
+		result = sweep_add_stream_read(group->sweep, stream, spans, since_ns, error);
 	}
 	return result;
 }
@@ -297,13 +300,14 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 	struct group *group = &lane->group;
 	const struct idle_question *question = group->question;
 	int result = queued_launches_new(&lane->launches, group->run, process, question->begin_ns,
-		question->end_ns, question->gaps != NULL, error);
+		question->end_ns, error);
 
 	if (!result && lane->gaps)
 		lane->first_queue = first_queue(lane, process);
 	if (!result) {
 		const struct queues_question of = {question->begin_ns, question->end_ns,
-			question->busy == IDLE_BUSY_KERNEL, question->waits, lane->launches,
+			question->busy == IDLE_BUSY_KERNEL, question->waits,
+			lane->gaps || queued_is_wanted(lane->launches) ? lane->launches : NULL,
 			lane->parts ? &lane->cuts : NULL};
 
 		result = queues_new(&lane->queues, group->run, process, &of, error);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/line.h"
 #include "timeline/scan.h"
 
 #define NEAR 16
@@ -13,7 +14,17 @@ struct launch {
 	uint64_t link, end_ns;
 };
 
+/* Spans that a thread's line is made of. */
+struct states {
+	struct batch batch; /* with columns of its own, as long as need be */
+	size_t room;
+	uint64_t ops; /* bits of the operations that say something */
+	bool wants_texts;
+};
+
 struct search {
+	struct states *states; /* of the threads in turn; NULL: not wanted */
+	uint32_t state_count;
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
 	struct launch *launches;
@@ -52,11 +63,77 @@ static bool widen(void **items, size_t *room, size_t count, size_t size)
 
 /* ---- launches ---- */
 
+/* Room for one more. */
+static bool states_widen(struct states *states)
+{
+	struct batch *to = &states->batch;
+	size_t room = states->room ? 2 * states->room : 256;
+	uint64_t *begin_ns = realloc(to->begin_ns, room * sizeof(*begin_ns)), *end_ns;
+	uint32_t *context, *what;
+
+	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
+	end_ns = realloc(to->end_ns, room * sizeof(*end_ns));
+	to->end_ns = end_ns ? end_ns : to->end_ns;
+	context = realloc(to->context, room * sizeof(*context));
+	to->context = context ? context : to->context;
+	what = realloc(to->what, room * sizeof(*what));
+	to->what = what ? what : to->what;
+	if (!begin_ns || !end_ns || !context || !what)
+		return false;
+	states->room = room;
+	return true;
+}
+
+static bool take_states(struct states *states, const struct batch *batch)
+{
+	struct batch *to = &states->batch;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t op = batch->what[i];
+
+		if (!(op < STORE_OP_TEXT ? states->ops >> op & 1 : states->wants_texts))
+			continue;
+		if (to->count == states->room && !states_widen(states))
+			return false;
+		to->begin_ns[to->count] = batch->begin_ns[i];
+		to->end_ns[to->count] = batch->end_ns[i];
+		to->context[to->count] = batch->context[i];
+		to->what[to->count++] = op;
+	}
+	return true;
+}
+
+/* The next thread's. */
+static void states_begin(struct search *search, uint32_t stream)
+{
+	struct states *states = &search->states[search->state_count++];
+	bool has_samples = run_stream(search->run, stream)->s.count[STORE_SAMPLES] != 0;
+
+	states->batch.stream = stream;
+	states->batch.track = STORE_SPANS;
+	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
+		states->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
+	states->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
+}
+
+static void states_free(struct states *states, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(states[i].batch.begin_ns);
+		free(states[i].batch.end_ns);
+		free(states[i].batch.context);
+		free(states[i].batch.what);
+	}
+	free(states);
+}
+
 static bool take_thread(struct search *search, const struct batch *batch)
 {
 	struct launch *launch;
 	bool is_wanted = false;
 
+	if (search->states && !take_states(&search->states[search->state_count - 1], batch))
+		return false;
 	while (search->launch_room < search->launch_count + batch->count)
 		if (!widen((void **)&search->launches, &search->launch_room, search->launch_room,
 			    sizeof(*search->launches)))
@@ -175,8 +252,8 @@ static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, 
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
-	int result =
-		scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns, SPAN_COLUMNS, 0, error);
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
+		search->states ? SPAN_COLUMNS | STORE_CONTEXT : SPAN_COLUMNS, 0, error);
 
 	if (result)
 		return result;
@@ -217,10 +294,14 @@ static int search_threads(struct search *search, const struct process *process, 
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
-		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
-			result = each_span(search, process->streams[i], before(search->begin_ns),
-				search->end_ns, take_thread, error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
+			continue;
+		if (search->states)
+			states_begin(search, process->streams[i]);
+		result = each_span(search, process->streams[i], before(search->begin_ns), search->end_ns,
+			take_thread, error);
+	}
 	if (!result)
 		launches_sort(search);
 	return result;
@@ -264,30 +345,43 @@ struct queued_launches {
 	struct search search;
 };
 
-int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
+int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	struct queued_launches *launches = calloc(1, sizeof(*launches));
+	struct search *search;
 	int result;
 
-	*out = NULL;
-	if (!launches)
+	*launches = calloc(1, sizeof(**launches));
+	if (!*launches)
 		return error_memory(error);
-	launches->search = (struct search){
-		.run = run, .begin_ns = begin_ns, .end_ns = end_ns, .is_wanted = is_wanted_anyway};
-	result = search_threads(&launches->search, process, error);
-	if (result || !launches->search.is_wanted) {
-		queued_launches_free(launches);
-		return result;
+	search = &(*launches)->search;
+	*search = (struct search){.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
+	search->states = calloc(process->stream_count + 1u, sizeof(*search->states));
+	result = search->states ? search_threads(search, process, error) : error_memory(error);
+	if (result) {
+		queued_launches_free(*launches);
+		*launches = NULL;
 	}
-	*out = launches;
-	return 0;
+	return result;
+}
+
+bool queued_is_wanted(const struct queued_launches *launches)
+{
+	return launches->search.is_wanted;
+}
+
+const struct batch *queued_thread_spans(
+	const struct queued_launches *launches, uint32_t thread, uint64_t *since_ns)
+{
+	*since_ns = before(launches->search.begin_ns);
+	return &launches->search.states[thread].batch;
 }
 
 void queued_launches_free(struct queued_launches *launches)
 {
 	if (!launches)
 		return;
+	states_free(launches->search.states, launches->search.state_count);
 	free(launches->search.launches);
 	free(launches);
 }

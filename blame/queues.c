@@ -8,7 +8,7 @@
 
 #include "blame/queues_parts.h"
 
-#define KEPT_NS (QUEUED_REACH_NS + QUEUED_REACH_NS / 2) /* so that many become final at once */
+#define KEPT_NS (2 * QUEUED_REACH_NS) /* so that many become final at once */
 
 /* ---- rounds ---- */
 
@@ -183,6 +183,21 @@ static void give(struct queues *queues, struct queues_gap *gap)
 	rest->begin_ns = gap->end_ns;
 }
 
+/* As most are: within the life of queues that live together. */
+static bool give_whole(struct queues *queues, const struct queues_gap *next, struct queues_gap *gap)
+{
+	const struct life *life = &queues->lives[queues->life];
+
+	if (queues->life >= queues->life_count || life->begin_ns > next->begin_ns ||
+		life->end_ns < next->end_ns)
+		return false;
+	*gap = *next;
+	gap->stream = queues->list[gap->stream].stream;
+	gap->queued_ns = gap->is_copy ? gap->begin_ns : gap->queued_ns;
+	gap->is_alive = gap->is_whole = true;
+	return true;
+}
+
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error)
 {
 	struct gap_list *gaps = &queues->gaps;
@@ -203,6 +218,10 @@ int queues_next(struct queues *queues, struct queues_gap *gap, struct error *err
 		result = round_do(queues, error);
 		if (result)
 			return result;
+	}
+	if (give_whole(queues, &gaps->list[gaps->first], gap)) {
+		gaps->first++;
+		return 1;
 	}
 	queues->rest = gaps->list[gaps->first++];
 	queues->rest.stream = queues->list[queues->rest.stream].stream;

@@ -209,46 +209,48 @@ static bool get_dictionary(struct job *job, struct store_input *input)
 
 /* ---- one column of one block: residuals to values, in place ---- */
 
-/* Values wait for the one before with one addition only. */
-static bool undo_delta(uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+/* In two loops: all but the sum is done for several values at once. */
+static void sum_up(uint64_t *values, unsigned count, uint64_t first)
 {
 	uint64_t value = first;
 
 	values[0] = first;
 	for (unsigned i = 1; i < count; i++) {
-		uint64_t step = centre + store_unzigzag(values[i]);
-
-		value += step;
+		value += values[i];
 		values[i] = value;
 	}
+}
+
+static bool undo_delta(uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+{
+	for (unsigned i = 0; i < count; i++)
+		values[i] = centre + store_unzigzag(values[i]);
+	sum_up(values, count, first);
 	return true;
 }
 
 static bool undo_gap(struct job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
-	const uint64_t *duration = job->columns[CHUNK_DURATION];
-	uint64_t value = first;
+	const uint64_t *restrict duration = job->columns[CHUNK_DURATION];
+	uint64_t *restrict steps = values;
 
 	if (!has_table(job, CHUNK_BEGIN))
 		return damaged(job, "gaps where none are announced");
-	values[0] = first;
-	for (unsigned i = 1; i < count; i++) {
-		uint64_t step = duration[i - 1] + centre + store_unzigzag(values[i]);
-
-		value += step;
-		values[i] = value;
-	}
+	for (unsigned i = 1; i < count; i++)
+		steps[i] = duration[i - 1] + centre + store_unzigzag(steps[i]);
+	sum_up(values, count, first);
 	return true;
 }
 
 static bool undo_table(struct job *job, unsigned column, uint64_t *values, unsigned count)
 {
-	const uint64_t *index = job->columns[CHUNK_CONTEXT], *table = job->tables[column];
+	const uint64_t *restrict index = job->columns[CHUNK_CONTEXT], *restrict table = job->tables[column];
+	uint64_t *restrict to = values;
 
 	if (column == CHUNK_CONTEXT || column == CHUNK_BEGIN || !has_table(job, column))
 		return damaged(job, "a table where none is announced");
 	for (unsigned i = 0; i < count; i++)
-		values[i] = table[index[i]] + store_unzigzag(values[i]);
+		to[i] = table[index[i]] + store_unzigzag(to[i]);
 	return true;
 }
 
