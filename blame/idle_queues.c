@@ -102,12 +102,47 @@ static int close_open(struct lane *lane, const struct process *process, struct e
 
 /* ---- gaps and threads ---- */
 
-static int next_gap(struct lane *lane, struct error *error)
+/* Time of gaps that passed. */
+struct passed {
+	uint64_t free_ns, queued_ns;
+};
+
+/* Gaps that end till then and are too small for the list, if there is one. */
+static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
+{
+	uint64_t first_ns = 0, least_ns = lane->gaps ? gaps_least_ns(lane->gaps) : UINT64_MAX;
+	const struct queues_gap *list;
+	size_t count = queues_ready(lane->queues, &list), i;
+
+	if (lane->gaps) {
+		first_ns = lane->group.question->begin_ns + 1;
+		to_ns = to_ns < lane->group.question->end_ns ? to_ns : to_ns - 1;
+	}
+	for (i = 0; i < count; i++) {
+		const struct queues_gap *gap = &list[i];
+		uint64_t begin_ns = gap->begin_ns, end_ns = gap->end_ns, queued_ns = gap->queued_ns;
+
+		if (end_ns > to_ns || begin_ns < first_ns || end_ns - begin_ns >= least_ns)
+			break;
+		queued_ns = queued_ns > begin_ns ? queued_ns : begin_ns;
+		queued_ns = queued_ns < end_ns ? queued_ns : end_ns;
+		passed->free_ns += queued_ns - begin_ns;
+		passed->queued_ns += end_ns - queued_ns;
+		if (lane->gaps)
+			gaps_count(lane->gaps, end_ns - begin_ns);
+	}
+	queues_pass(lane->queues, i);
+}
+
+/* Time has passed up to there. */
+static int next_gap(struct lane *lane, uint64_t to_ns, struct passed *passed, struct error *error)
 {
 	const struct queues_gap before = lane->gap;
 	bool had_gap = lane->has_gap;
-	int more = queues_next(lane->queues, &lane->gap, error);
+	int more;
 
+	pass_ready(lane, to_ns, passed);
+	more = queues_next(lane->queues, &lane->gap, error);
 	lane->has_gap = more > 0;
 	if (more < 0 || !lane->gaps)
 		return more < 0 ? more : 0;
@@ -118,11 +153,6 @@ static int next_gap(struct lane *lane, struct error *error)
 		gaps_count(lane->gaps, lane->gap.end_ns - lane->gap.begin_ns);
 	return 0;
 }
-
-/* Time of gaps that passed. */
-struct passed {
-	uint64_t free_ns, queued_ns;
-};
 
 /* False when memory is out. */
 static bool pass_gap(struct lane *lane, uint64_t begin_ns, uint64_t end_ns, struct passed *passed)
@@ -159,7 +189,7 @@ static int pass(struct lane *lane, uint64_t to_ns, struct error *error)
 			return error_memory(error);
 		if (lane->gap.end_ns > to_ns)
 			break;
-		result = next_gap(lane, error);
+		result = next_gap(lane, to_ns, &passed, error);
 		if (result)
 			return result;
 	}
@@ -261,7 +291,8 @@ static int run_threads(struct lane *lane, const struct process *process, struct 
 {
 	struct group *group = &lane->group;
 	struct sweep_change change;
-	int more, result = next_gap(lane, error);
+	struct passed none = {0, 0};
+	int more, result = next_gap(lane, 0, &none, error);
 
 	if (!result && lane->gaps)
 		result = close_open(lane, process, error);
@@ -299,8 +330,8 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 {
 	struct group *group = &lane->group;
 	const struct idle_question *question = group->question;
-	int result = queued_launches_new(&lane->launches, group->run, process, question->begin_ns,
-		question->end_ns, error);
+	int result = queued_launches_new(
+		&lane->launches, group->run, process, question->begin_ns, question->end_ns, error);
 
 	if (!result && lane->gaps)
 		lane->first_queue = first_queue(lane, process);

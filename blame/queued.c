@@ -127,27 +127,36 @@ static void states_free(struct states *states, uint32_t count)
 	free(states);
 }
 
-static bool take_thread(struct search *search, const struct batch *batch)
+static bool is_sync_within(const struct search *search, const struct batch *batch, size_t row)
+{
+	return batch->what[row] == STORE_OP_SYNC && batch->end_ns[row] > search->begin_ns &&
+	       batch->begin_ns[row] < search->end_ns;
+}
+
+static bool take_launches(struct search *search, const struct batch *batch)
 {
 	struct launch *launch;
-	bool is_wanted = false;
 
-	if (search->states && !take_states(&search->states[search->state_count - 1], batch))
-		return false;
 	while (search->launch_room < search->launch_count + batch->count)
 		if (!widen((void **)&search->launches, &search->launch_room, search->launch_room,
 			    sizeof(*search->launches)))
 			return false;
 	launch = search->launches + search->launch_count;
 	for (size_t i = 0; i < batch->count; i++) {
-		is_wanted |= (batch->what[i] == STORE_OP_SYNC) & (batch->end_ns[i] > search->begin_ns) &
-			     (batch->begin_ns[i] < search->end_ns);
 		*launch = (struct launch){batch->link[i], batch->end_ns[i]};
 		launch += batch->link[i] != 0;
 	}
 	search->launch_count = (size_t)(launch - search->launches);
-	search->is_wanted |= is_wanted;
 	return true;
+}
+
+static bool take_thread(struct search *search, const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count && !search->is_wanted; i++)
+		search->is_wanted = is_sync_within(search, batch, i);
+	if (search->states && !take_states(&search->states[search->state_count - 1], batch))
+		return false;
+	return take_launches(search, batch);
 }
 
 static int launch_compare(const void *left, const void *right)
@@ -178,7 +187,7 @@ static void launches_sort(struct search *search)
 
 /* The end of the call that launched it, UINT64_MAX when that is not known. The next one is asked for as a
  * rule, or one that is near. */
-static inline uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
+static uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
 {
 	const struct launch *launches = search->launches;
 	size_t low = 0, high = search->launch_count;
@@ -386,13 +395,23 @@ void queued_launches_free(struct queued_launches *launches)
 	free(launches);
 }
 
+/* The launch asked for next is the next one as a rule. */
 void queued_since(const struct queued_launches *launches, size_t *hint, const uint64_t *links,
 	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
 {
 	const struct search *search = &launches->search;
-	size_t at = *hint;
+	const struct launch *launch = search->launches;
+	size_t at = *hint, last = search->launch_count;
 
-	for (size_t i = 0; i < count; i++)
-		since_ns[i] = since(search, &at, links[i], begins_ns[i]);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin_ns = begins_ns[i], queued_ns, least_ns = before(begin_ns);
+
+		if (at < last && launch[at].link == links[i])
+			queued_ns = launch[at++].end_ns;
+		else
+			queued_ns = launch_end(search, &at, links[i]);
+		queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
+		since_ns[i] = queued_ns < begin_ns ? queued_ns : begin_ns;
+	}
 	*hint = at;
 }

@@ -232,6 +232,25 @@ int queues_next(struct queues *queues, struct queues_gap *gap, struct error *err
 	return 1;
 }
 
+size_t queues_ready(const struct queues *queues, const struct queues_gap **out)
+{
+	const struct gap_list *gaps = &queues->gaps;
+	const struct life *life = &queues->lives[queues->life];
+
+	*out = gaps->list + gaps->first;
+	/* Copies (queues_next) and the ends of lives are for others. */
+	if (queues->question.by_kernel || queues->rest.begin_ns < queues->rest.end_ns ||
+		gaps->first == gaps->final || queues->life >= queues->life_count ||
+		life->begin_ns > (*out)->begin_ns || life->end_ns < gaps->list[gaps->final - 1].end_ns)
+		return 0;
+	return gaps->final - gaps->first;
+}
+
+void queues_pass(struct queues *queues, size_t count)
+{
+	queues->gaps.first += count;
+}
+
 /* ---- begin and end ---- */
 
 static int life_compare(const void *left, const void *right)

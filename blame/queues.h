@@ -63,6 +63,10 @@ int queues_new(struct queues **queues, struct run *run, const struct process *pr
 void queues_free(struct queues *queues);
 /* 1: the next gap, in order; 0: no more; negative: error. */
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error);
+/* Gaps that come next, whole and with a queue that lives, as far as they are known already: their number.
+ * They may be looked at, but for their streams, until the next call, and so many of them passed over. */
+size_t queues_ready(const struct queues *queues, const struct queues_gap **gaps);
+void queues_pass(struct queues *queues, size_t count);
 /* Whether anything was met that is not simple: then what was given so far is void. */
 bool queues_are_odd(const struct queues *queues);
 const struct queues_sums *queues_sums(const struct queues *queues);
