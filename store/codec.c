@@ -7,6 +7,8 @@
 
 #include "store/wide.h"
 
+bool store_is_plain;
+
 #define LANES 8u
 #define ROWS (STORE_BLOCK_RECORDS / LANES)
 

@@ -8,12 +8,14 @@
 
 #include <stdbool.h>
 
+extern bool store_is_plain; /* nothing wide: tests set it */
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX2__)
 #define STORE_HAS_WIDE
 #define STORE_WIDE __attribute__((target("avx2,bmi,bmi2"), flatten))
 static inline bool store_is_wide(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+	return !store_is_plain && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 }
 #endif
 
