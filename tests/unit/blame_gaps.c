@@ -240,9 +240,43 @@ static void test_random(void **unused)
 	}
 }
 
+/*
+ * A kernel in every ms, for longer than queues are read ahead. One in 1500 was launched at the very begin,
+ * and counts as queued for a second before it begins: of 1500 gaps before it 1000 wait for their launch.
+ */
+static void test_far(void **unused)
+{
+	const uint64_t ms = 1000000, kernels = 30000;
+	struct asked asked = {.question.end_ns = kernels * ms};
+	struct store_writer *writer;
+	uint32_t thread, queue;
+	size_t launched = 0;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	thread = trace_thread(writer, 1, 0, kernels * ms);
+	queue = trace_queue(writer, 1, 1, kernels * ms);
+	trace_run(writer, thread, 0, "main;a");
+	for (uint64_t i = 1; i <= kernels / 1500; i++)
+		trace_span(writer, thread, i, i + 1, STORE_OP_LAUNCH, "main;launch", i);
+	for (uint64_t i = 0; i < kernels; i++)
+		trace_span(writer, queue, i * ms + ms / 2, (i + 1) * ms, STORE_OP_KERNEL, "main;k",
+			i % 1500 == 1499 ? (i + 1) / 1500 : 0);
+	ask(&asked, 0);
+	assert_int_equal(asked.count, kernels);
+	for (size_t i = 0; i < asked.count; i++)
+		launched += asked.list[i].cause == GAP_LAUNCH;
+	assert_int_equal(launched, kernels / 1500 * 1000);
+	ask_limited(&asked, 0, 7);
+	assert_int_equal(asked.count, 7);
+	end(&asked);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_causes), cmocka_unit_test(test_random)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_causes), cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
