@@ -124,11 +124,21 @@ static int print_gaps(const struct program_call *call, struct gaps *gaps, struct
 	return result;
 }
 
+/* How many are shown: all, where the selector has yet to choose. */
+static size_t limit_of(const struct program_call *call)
+{
+	uint64_t top = select_top(call->select);
+
+	if (select_has_context(call->select))
+		return SIZE_MAX;
+	return top == UINT64_MAX && call->format == REPORT_TABLE ? TABLE_ROWS : top;
+}
+
 int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct idle idle;
-	int result = gaps_new(&question.gaps, select_min_ns(call->select), error);
+	int result = gaps_new(&question.gaps, select_min_ns(call->select), limit_of(call), error);
 
 	if (!result)
 		result = idle_sweep(&idle, call->run, &question, &call->arena, error);

@@ -3,6 +3,7 @@
 #include "blame/gaps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "blame/idle_group.h"
 #include "timeline/numbering.h"
@@ -14,7 +15,8 @@ struct charge_key {
 
 struct gaps {
 	uint64_t min_ns;
-	struct gap *list;
+	size_t limit;
+	struct gap *list; /* with as many as the limit: a heap, the last of them first */
 	size_t count, room;
 	bool is_open, is_sorted;
 	uint64_t begin_ns, end_ns; /* of the open one */
@@ -43,12 +45,13 @@ const char *gap_cause_text(enum gap_cause cause)
 	return causes[cause].text;
 }
 
-int gaps_new(struct gaps **gaps, uint64_t min_ns, struct error *error)
+int gaps_new(struct gaps **gaps, uint64_t min_ns, size_t limit, struct error *error)
 {
 	*gaps = calloc(1, sizeof(**gaps));
 	if (!*gaps)
 		return error_memory(error);
 	(*gaps)->min_ns = min_ns;
+	(*gaps)->limit = limit;
 	numbering_init(&(*gaps)->keys, sizeof(struct charge_key));
 	return 0;
 }
@@ -194,6 +197,122 @@ static uint32_t largest_context(const struct gaps *gaps, enum gap_cause cause)
 	return context;
 }
 
+/* ---- those that are kept ---- */
+
+static int gap_compare(const void *left, const void *right)
+{
+	const struct gap *a = left, *b = right;
+	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
+
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+static void heap_sink(struct gap *heap, size_t count)
+{
+	struct gap sinking = heap[0];
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= count)
+			break;
+		if (child + 1 < count && gap_compare(&heap[child + 1], &heap[child]) > 0)
+			child++;
+		if (gap_compare(&heap[child], &sinking) <= 0)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = sinking;
+}
+
+/* Sorted backwards a list is a heap. */
+static void heap_make(struct gaps *gaps)
+{
+	qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
+	for (size_t i = 0; i < gaps->count / 2; i++) {
+		struct gap swapped = gaps->list[i];
+
+		gaps->list[i] = gaps->list[gaps->count - 1 - i];
+		gaps->list[gaps->count - 1 - i] = swapped;
+	}
+}
+
+static bool keep(struct gaps *gaps, const struct gap *gap)
+{
+	if (gaps->count == gaps->limit) {
+		if (gaps->limit && gap_compare(gap, &gaps->list[0]) < 0) {
+			gaps->list[0] = *gap;
+			heap_sink(gaps->list, gaps->count);
+		}
+		return true;
+	}
+	if (gaps->count == gaps->room) {
+		size_t room = gaps->room ? 2 * gaps->room : 256;
+		struct gap *list = realloc(gaps->list, room * sizeof(*list));
+
+		if (!list)
+			return false;
+		gaps->list = list;
+		gaps->room = room;
+	}
+	gaps->list[gaps->count++] = *gap;
+	if (gaps->count == gaps->limit)
+		heap_make(gaps);
+	return true;
+}
+
+uint64_t gaps_least_ns(const struct gaps *gaps)
+{
+	uint64_t least_ns = 0;
+
+	if (gaps->count == gaps->limit)
+		least_ns = gaps->limit ? gaps->list[0].end_ns - gaps->list[0].begin_ns : UINT64_MAX;
+	return least_ns > gaps->min_ns ? least_ns : gaps->min_ns;
+}
+
+/* ---- whole gaps, closed ---- */
+
+void gaps_count(struct gaps *gaps, uint64_t size_ns)
+{
+	struct gap_class *class = &gaps->classes[63 - __builtin_clzll(size_ns)];
+
+	class->count++;
+	class->time_ns += size_ns;
+}
+
+bool gaps_are_open(const struct gaps *gaps)
+{
+	return gaps->is_open;
+}
+
+bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
+{
+	uint64_t size_ns = gaps->end_ns - gaps->begin_ns;
+	bool is_kept = true;
+
+	if (!gaps->is_open)
+		return true;
+	gaps_count(gaps, size_ns);
+	if (size_ns >= gaps->min_ns) {
+		struct gap gap = {gaps->begin_ns, gaps->end_ns, stream, largest_cause(gaps), context};
+
+		if (gap.cause != GAP_LAUNCH)
+			gap.context = largest_context(gaps, gap.cause);
+		is_kept = keep(gaps, &gap);
+	}
+	gaps->is_open = false;
+	numbering_clear(&gaps->keys);
+	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
+		gaps->cause_ns[cause] = 0;
+	return is_kept;
+}
+
 /* The line that works now, or else the first queue. */
 static const struct line *next_queue(const struct group *group)
 {
@@ -212,62 +331,62 @@ static const struct line *next_queue(const struct group *group)
 	return first;
 }
 
-static struct gap gap_of(const struct gaps *gaps, const struct group *group)
-{
-	const struct line *queue = next_queue(group);
-	struct gap gap = {gaps->begin_ns, gaps->end_ns, queue->stream, largest_cause(gaps), 0};
-
-	if (gap.cause != GAP_LAUNCH)
-		gap.context = largest_context(gaps, gap.cause);
-	else if (extent_state_is_busy(queue->state))
-		gap.context = queue->context;
-	return gap;
-}
-
-static bool keep(struct gaps *gaps, const struct group *group)
-{
-	if (gaps->count == gaps->room) {
-		size_t room = gaps->room ? 2 * gaps->room : 256;
-		struct gap *list = realloc(gaps->list, room * sizeof(*list));
-
-		if (!list)
-			return false;
-		gaps->list = list;
-		gaps->room = room;
-	}
-	gaps->list[gaps->count++] = gap_of(gaps, group);
-	return true;
-}
-
 bool gaps_close(struct gaps *gaps, const struct group *group)
 {
-	uint64_t size_ns = gaps->end_ns - gaps->begin_ns;
-	struct gap_class *class;
-	bool is_kept;
+	const struct line *queue;
 
 	if (!gaps->is_open)
 		return true;
-	class = &gaps->classes[63 - __builtin_clzll(size_ns)];
-	class->count++;
-	class->time_ns += size_ns;
-	is_kept = size_ns < gaps->min_ns || keep(gaps, group);
-	gaps->is_open = false;
-	numbering_clear(&gaps->keys);
-	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
-		gaps->cause_ns[cause] = 0;
-	return is_kept;
+	queue = next_queue(group);
+	return gaps_close_at(gaps, queue->stream, extent_state_is_busy(queue->state) ? queue->context : 0);
 }
 
-static int gap_compare(const void *left, const void *right)
-{
-	const struct gap *a = left, *b = right;
-	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
+/* ---- on trial ---- */
 
-	if (size_a != size_b)
-		return size_a > size_b ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->stream < b->stream ? -1 : a->stream > b->stream;
+int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error)
+{
+	int result = gaps_new(trial, gaps->min_ns, gaps->limit, error);
+	struct gaps *copy = *trial;
+
+	if (result)
+		return result;
+	copy->is_open = gaps->is_open;
+	copy->begin_ns = gaps->begin_ns;
+	copy->end_ns = gaps->end_ns;
+	memcpy(copy->cause_ns, gaps->cause_ns, sizeof(copy->cause_ns));
+	for (uint32_t i = 0; i < gaps->keys.count; i++) {
+		const struct charge_key *key = numbering_key(&gaps->keys, i);
+
+		if (!charge(copy, (enum gap_cause)key->cause, key->context, gaps->charges[i])) {
+			gaps_free(copy);
+			*trial = NULL;
+			return error_memory(error);
+		}
+	}
+	return 0;
+}
+
+bool gaps_join(struct gaps *gaps, const struct gaps *trial)
+{
+	numbering_clear(&gaps->keys);
+	gaps->is_open = trial->is_open;
+	gaps->begin_ns = trial->begin_ns;
+	gaps->end_ns = trial->end_ns;
+	memcpy(gaps->cause_ns, trial->cause_ns, sizeof(gaps->cause_ns));
+	for (uint32_t i = 0; i < trial->keys.count; i++) {
+		const struct charge_key *key = numbering_key(&trial->keys, i);
+
+		if (!charge(gaps, (enum gap_cause)key->cause, key->context, trial->charges[i]))
+			return false;
+	}
+	for (int i = 0; i < GAP_CLASSES; i++) {
+		gaps->classes[i].count += trial->classes[i].count;
+		gaps->classes[i].time_ns += trial->classes[i].time_ns;
+	}
+	for (size_t i = 0; i < trial->count; i++)
+		if (!keep(gaps, &trial->list[i]))
+			return false;
+	return true;
 }
 
 const struct gap *gaps_list(struct gaps *gaps, size_t *count)

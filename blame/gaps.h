@@ -38,8 +38,9 @@ struct gap {
 
 struct gaps;
 
-/* Gaps shorter than `min_ns` are counted, but not kept. */
-int gaps_new(struct gaps **gaps, uint64_t min_ns, struct error *error);
+/* Gaps shorter than `min_ns` are counted, but not kept; nor are those behind the first `limit` of the list.
+ */
+int gaps_new(struct gaps **gaps, uint64_t min_ns, size_t limit, struct error *error);
 void gaps_free(struct gaps *gaps);
 
 /* Largest first, then by begin, then by stream. */

@@ -107,10 +107,10 @@ static int group_sweep(
 	return result;
 }
 
-/* Gaps, samples and other questions about copies need to see every line. */
+/* Samples, and gaps with copies in them, need to see every line. */
 static bool may_be_simple(const struct idle_question *question)
 {
-	return question->busy == IDLE_BUSY_ANY && !question->gaps && !question->is_sampled;
+	return !question->is_sampled && (question->busy == IDLE_BUSY_ANY || !question->gaps);
 }
 
 /* ---- in blocks ---- */

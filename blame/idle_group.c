@@ -22,24 +22,22 @@ static bool pass_ticks(struct group *group)
 	return true;
 }
 
-bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns)
+bool group_pass_idle(struct group *group, uint64_t dt_ns)
 {
 	struct idle *idle = group->idle;
-	bool is_kept =
-		!group->question->gaps || gaps_pass(group->question->gaps, group, begin_ns, begin_ns + dt_ns);
 
 	idle->idle_ns += dt_ns;
 	if (group->active) {
 		idle->blamed_ns += dt_ns;
 		group->clocks.active += share_of(dt_ns, group->active);
-		return is_kept && pass_ticks(group);
+		return pass_ticks(group);
 	}
 	idle->all_idle_ns += dt_ns;
 	if (group->waiting)
 		group->clocks.waiting += share_of(dt_ns, group->waiting);
 	else
 		idle->unexplained_ns += dt_ns;
-	return is_kept;
+	return true;
 }
 
 static bool pass_busy(struct group *group, uint64_t dt_ns)
@@ -73,7 +71,9 @@ bool group_pass(struct group *group, uint64_t to_ns)
 		return pass_busy(group, dt_ns);
 	if (group->lost || group->unmonitored || !group->alive)
 		return pass_unknown(group, dt_ns);
-	return group_pass_idle(group, begin_ns, dt_ns);
+	if (group->question->gaps && !gaps_pass(group->question->gaps, group, begin_ns, to_ns))
+		return false;
+	return group_pass_idle(group, dt_ns);
 }
 
 /* ---- threads ---- */

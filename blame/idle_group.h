@@ -65,7 +65,7 @@ void group_line_enter(struct group *group, struct line *line, const struct exten
 void group_set_working(struct group *group, struct owner *owner, bool is_working);
 /* Time passes up to here; so much of it with idle GPUs. False when memory is out. */
 bool group_pass(struct group *group, uint64_t to_ns);
-bool group_pass_idle(struct group *group, uint64_t begin_ns, uint64_t dt_ns);
+bool group_pass_idle(struct group *group, uint64_t dt_ns); /* but for gaps */
 
 /* So many records are swept at once, about. Tests set it. */
 extern uint64_t idle_block_records;
@@ -94,5 +94,15 @@ int group_sweep_parts(const struct group *group, const struct process *process,
  */
 bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, uint64_t end_ns);
 bool gaps_close(struct gaps *gaps, const struct group *group);
+
+/* The same where each gap is known as a whole (idle_queues.c): shorter ones than this need not be passed,
+ * only counted. Else: the queue that works at its end, and in which context; 0: in none. */
+uint64_t gaps_least_ns(const struct gaps *gaps);
+void gaps_count(struct gaps *gaps, uint64_t size_ns);
+bool gaps_are_open(const struct gaps *gaps);
+bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context);
+/* What is put into the trial counts when it is joined, and not before. False when memory is out. */
+int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error);
+bool gaps_join(struct gaps *gaps, const struct gaps *trial);
 
 #endif

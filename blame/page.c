@@ -127,7 +127,7 @@ int page_make(struct page *page, struct run *run, const struct select *select,
 	int result;
 
 	*page = (struct page){0};
-	result = gaps_new(&page->gaps, 0, error);
+	result = gaps_new(&page->gaps, 0, GAPS_LOOKED_AT, error);
 	question.gaps = page->gaps;
 	if (!result)
 		result = idle_sweep(&page->idle, run, &question, arena, error);

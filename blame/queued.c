@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/line.h"
 #include "timeline/scan.h"
 
 #define NEAR 16
@@ -13,7 +14,17 @@ struct launch {
 	uint64_t link, end_ns;
 };
 
+/* Spans that a thread's line is made of. */
+struct states {
+	struct batch batch; /* with columns of its own, as long as need be */
+	size_t room;
+	uint64_t ops; /* bits of the operations that say something */
+	bool wants_texts;
+};
+
 struct search {
+	struct states *states; /* of the threads in turn; NULL: not wanted */
+	uint32_t state_count;
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
 	struct launch *launches;
@@ -52,19 +63,100 @@ static bool widen(void **items, size_t *room, size_t count, size_t size)
 
 /* ---- launches ---- */
 
-static bool take_thread(struct search *search, const struct batch *batch)
+/* Room for one more. */
+static bool states_widen(struct states *states)
 {
+	struct batch *to = &states->batch;
+	size_t room = states->room ? 2 * states->room : 256;
+	uint64_t *begin_ns = realloc(to->begin_ns, room * sizeof(*begin_ns)), *end_ns;
+	uint32_t *context, *what;
+
+	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
+	end_ns = realloc(to->end_ns, room * sizeof(*end_ns));
+	to->end_ns = end_ns ? end_ns : to->end_ns;
+	context = realloc(to->context, room * sizeof(*context));
+	to->context = context ? context : to->context;
+	what = realloc(to->what, room * sizeof(*what));
+	to->what = what ? what : to->what;
+	if (!begin_ns || !end_ns || !context || !what)
+		return false;
+	states->room = room;
+	return true;
+}
+
+static bool take_states(struct states *states, const struct batch *batch)
+{
+	struct batch *to = &states->batch;
+
 	for (size_t i = 0; i < batch->count; i++) {
-		search->is_wanted |= batch->what[i] == STORE_OP_SYNC && batch->end_ns[i] > search->begin_ns &&
-				     batch->begin_ns[i] < search->end_ns;
-		if (!batch->link[i])
+		uint32_t op = batch->what[i];
+
+		if (!(op < STORE_OP_TEXT ? states->ops >> op & 1 : states->wants_texts))
 			continue;
-		if (!widen((void **)&search->launches, &search->launch_room, search->launch_count,
-			    sizeof(*search->launches)))
+		if (to->count == states->room && !states_widen(states))
 			return false;
-		search->launches[search->launch_count++] = (struct launch){batch->link[i], batch->end_ns[i]};
+		to->begin_ns[to->count] = batch->begin_ns[i];
+		to->end_ns[to->count] = batch->end_ns[i];
+		to->context[to->count] = batch->context[i];
+		to->what[to->count++] = op;
 	}
 	return true;
+}
+
+/* The next thread's. */
+static void states_begin(struct search *search, uint32_t stream)
+{
+	struct states *states = &search->states[search->state_count++];
+	bool has_samples = run_stream(search->run, stream)->s.count[STORE_SAMPLES] != 0;
+
+	states->batch.stream = stream;
+	states->batch.track = STORE_SPANS;
+	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
+		states->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
+	states->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
+}
+
+static void states_free(struct states *states, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		free(states[i].batch.begin_ns);
+		free(states[i].batch.end_ns);
+		free(states[i].batch.context);
+		free(states[i].batch.what);
+	}
+	free(states);
+}
+
+static bool is_sync_within(const struct search *search, const struct batch *batch, size_t row)
+{
+	return batch->what[row] == STORE_OP_SYNC && batch->end_ns[row] > search->begin_ns &&
+	       batch->begin_ns[row] < search->end_ns;
+}
+
+static bool take_launches(struct search *search, const struct batch *batch)
+{
+	struct launch *launch;
+
+	while (search->launch_room < search->launch_count + batch->count)
+		if (!widen((void **)&search->launches, &search->launch_room, search->launch_room,
+			    sizeof(*search->launches)))
+			return false;
+	launch = search->launches + search->launch_count;
+	for (size_t i = 0; i < batch->count; i++) {
+		*launch = (struct launch){batch->link[i], batch->end_ns[i]};
+		launch += batch->link[i] != 0;
+	}
+	search->launch_count = (size_t)(launch - search->launches);
+	return true;
+}
+
+static bool take_thread(struct search *search, const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count && !search->is_wanted; i++)
+		search->is_wanted = is_sync_within(search, batch, i);
+	if (search->states && !take_states(&search->states[search->state_count - 1], batch))
+		return false;
+	return take_launches(search, batch);
 }
 
 static int launch_compare(const void *left, const void *right)
@@ -76,40 +168,49 @@ static int launch_compare(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
+/* By link; of equal ones the first counts, and the others go. */
 static void launches_sort(struct search *search)
 {
-	for (size_t i = 1; i < search->launch_count; i++)
-		if (launch_compare(&search->launches[i - 1], &search->launches[i]) > 0) {
-			qsort(search->launches, search->launch_count, sizeof(*search->launches),
-				launch_compare);
-			return;
-		}
+	struct launch *launches = search->launches;
+	size_t count = 0, i = 1;
+
+	while (i < search->launch_count && launches[i - 1].link < launches[i].link)
+		i++;
+	if (i >= search->launch_count)
+		return;
+	qsort(launches, search->launch_count, sizeof(*launches), launch_compare);
+	for (i = 0; i < search->launch_count; i++)
+		if (!count || launches[count - 1].link != launches[i].link)
+			launches[count++] = launches[i];
+	search->launch_count = count;
 }
 
-/* The end of the call that launched it, UINT64_MAX when that is not known. */
+/* The end of the call that launched it, UINT64_MAX when that is not known. The next one is asked for as a
+ * rule, or one that is near. */
 static uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
 {
+	const struct launch *launches = search->launches;
 	size_t low = 0, high = search->launch_count;
 
-	/* Of equal links the first counts: it must be seen that the one before differs. */
-	for (size_t at = *hint; link && at + 1 < high && at < *hint + NEAR; at++) {
-		if (search->launches[at].link >= link || search->launches[at + 1].link != link)
-			continue;
-		*hint = at;
-		return search->launches[at + 1].end_ns;
-	}
+	if (!link)
+		return UINT64_MAX;
+	for (size_t at = *hint; at < high && at < *hint + NEAR; at++)
+		if (launches[at].link == link) {
+			*hint = at + 1;
+			return launches[at].end_ns;
+		}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (search->launches[middle].link < link)
+		if (launches[middle].link < link)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (!link || low == search->launch_count || search->launches[low].link != link)
+	if (low == search->launch_count || launches[low].link != link)
 		return UINT64_MAX;
-	*hint = low;
-	return search->launches[low].end_ns;
+	*hint = low + 1;
+	return launches[low].end_ns;
 }
 
 /* ---- operations ---- */
@@ -134,7 +235,7 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
-static uint64_t since(const struct search *search, size_t *hint, uint64_t link, uint64_t begin_ns)
+static inline uint64_t since(const struct search *search, size_t *hint, uint64_t link, uint64_t begin_ns)
 {
 	uint64_t queued_ns = launch_end(search, hint, link);
 
@@ -146,7 +247,7 @@ static uint64_t since(const struct search *search, size_t *hint, uint64_t link, 
 static bool take_queue(struct search *search, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
-		if (is_work(batch->what[i]) &&
+		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
 			!put_span(search, since(search, &search->hint, batch->link[i], batch->begin_ns[i]),
 				batch->end_ns[i]))
 			return false;
@@ -160,8 +261,8 @@ static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, 
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
-	int result =
-		scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns, SPAN_COLUMNS, 0, error);
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
+		search->states ? SPAN_COLUMNS | STORE_CONTEXT : SPAN_COLUMNS, 0, error);
 
 	if (result)
 		return result;
@@ -202,10 +303,14 @@ static int search_threads(struct search *search, const struct process *process, 
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
-		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
-			result = each_span(search, process->streams[i], before(search->begin_ns),
-				search->end_ns, take_thread, error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
+			continue;
+		if (search->states)
+			states_begin(search, process->streams[i]);
+		result = each_span(search, process->streams[i], before(search->begin_ns), search->end_ns,
+			take_thread, error);
+	}
 	if (!result)
 		launches_sort(search);
 	return result;
@@ -249,34 +354,64 @@ struct queued_launches {
 	struct search search;
 };
 
-int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
+int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	struct queued_launches *launches = calloc(1, sizeof(*launches));
+	struct search *search;
 	int result;
 
-	*out = NULL;
-	if (!launches)
+	*launches = calloc(1, sizeof(**launches));
+	if (!*launches)
 		return error_memory(error);
-	launches->search = (struct search){.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
-	result = search_threads(&launches->search, process, error);
-	if (result || !launches->search.is_wanted) {
-		queued_launches_free(launches);
-		return result;
+	search = &(*launches)->search;
+	*search = (struct search){.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
+	search->states = calloc(process->stream_count + 1u, sizeof(*search->states));
+	result = search->states ? search_threads(search, process, error) : error_memory(error);
+	if (result) {
+		queued_launches_free(*launches);
+		*launches = NULL;
 	}
-	*out = launches;
-	return 0;
+	return result;
+}
+
+bool queued_is_wanted(const struct queued_launches *launches)
+{
+	return launches->search.is_wanted;
+}
+
+const struct batch *queued_thread_spans(
+	const struct queued_launches *launches, uint32_t thread, uint64_t *since_ns)
+{
+	*since_ns = before(launches->search.begin_ns);
+	return &launches->search.states[thread].batch;
 }
 
 void queued_launches_free(struct queued_launches *launches)
 {
 	if (!launches)
 		return;
+	states_free(launches->search.states, launches->search.state_count);
 	free(launches->search.launches);
 	free(launches);
 }
 
-uint64_t queued_since(const struct queued_launches *launches, size_t *hint, uint64_t link, uint64_t begin_ns)
+/* The launch asked for next is the next one as a rule. */
+void queued_since(const struct queued_launches *launches, size_t *hint, const uint64_t *links,
+	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
 {
-	return since(&launches->search, hint, link, begin_ns);
+	const struct search *search = &launches->search;
+	const struct launch *launch = search->launches;
+	size_t at = *hint, last = search->launch_count;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin_ns = begins_ns[i], queued_ns, least_ns = before(begin_ns);
+
+		if (at < last && launch[at].link == links[i])
+			queued_ns = launch[at++].end_ns;
+		else
+			queued_ns = launch_end(search, &at, links[i]);
+		queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
+		since_ns[i] = queued_ns < begin_ns ? queued_ns : begin_ns;
+	}
+	*hint = at;
 }

@@ -22,15 +22,21 @@
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
 	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error);
 
-/* The calls that launched a process's work, by link. */
+/* What a process's threads did, read once: the calls that launched its work, by link, and the spans that
+ * their lines are made of. */
 struct queued_launches;
-/* Of the window and QUEUED_REACH_NS before it. NULL when no thread is in a synchronization call in the
- * window: nobody needs to know then what is queued. */
+/* Of the window and QUEUED_REACH_NS before it. */
 int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error);
+/* Whether a thread is in a synchronization call in the window: else nobody needs to know what is queued. */
+bool queued_is_wanted(const struct queued_launches *launches);
+/* For extent_open_read(), of the process's `thread`th CPU thread. */
+const struct batch *queued_thread_spans(
+	const struct queued_launches *launches, uint32_t thread, uint64_t *since_ns);
 void queued_launches_free(struct queued_launches *launches);
-/* Since when an operation with this link that begins then is queued: not later than that. `hint`, 0 at first,
+/* Since when operations with these links that begin then are queued: not later than that. `hint`, 0 at first,
  * makes it fast when links are asked for in their order: one for each queue. */
-uint64_t queued_since(const struct queued_launches *launches, size_t *hint, uint64_t link, uint64_t begin_ns);
+void queued_since(const struct queued_launches *launches, size_t *hint, const uint64_t *links,
+	const uint64_t *begins_ns, uint64_t *since_ns, size_t count);
 
 #endif

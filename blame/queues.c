@@ -1,308 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.c - see queues.h: a heap of queues by their next span. The union of spans that come by begin needs
- * no more than how far they reach so far; three of them, for three kinds of work.
+ * queues.c - see queues.h: by rounds. In a round what is known of all queues is united, up to where the first
+ * of them has to be read on; then the gaps of which all is known are given.
  */
-#include "blame/queues.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/scan.h"
+#include "blame/queues_parts.h"
 
-enum work { WORK_KERNEL, WORK_COMM, WORK_OTHER };
-enum { NOT_TOLD, COMPUTES, COMMUNICATES };
+#define KEPT_NS (2 * QUEUED_REACH_NS) /* so that many become final at once */
 
-struct queue {
-	struct scan *scan;
-	const struct batch *batch;
-	size_t row;
-	uint64_t begin_ns, end_ns; /* the span at hand; begin UINT64_MAX: no more */
-	uint64_t link;
-	size_t hint; /* where its launches are */
-	enum work work;
-	uint64_t life_begin_ns, life_end_ns;
-	uint64_t reach_ns; /* end of its spans so far */
-	enum work reach_work;
-	bool is_monitored;
-};
+/* ---- rounds ---- */
 
-struct life {
-	uint64_t begin_ns, end_ns;
-};
-
-/* Stretches of time in order, taken away from the front. */
-struct stretches {
-	struct sweep_span *list;
-	size_t first, count, room; /* count: with those that are gone */
-};
-
-struct queues {
-	struct run *run;
-	struct waits *waits;
-	uint64_t begin_ns, end_ns;
-	struct queue *list;
-	uint32_t *heap;	  /* of numbers in the list */
-	uint8_t *kernels; /* by context: what a kernel there does */
-	uint32_t context_count;
-	uint32_t count, heap_count;
-	bool is_odd;
-	uint64_t reach_ns[WORK_OTHER + 1]; /* of kernels, of kernels and communication, of all */
-	struct queues_sums sums;
-	struct queues_cuts cuts;
-	uint32_t part[WORK_OTHER + 1]; /* that the last stretch of the kind begins in */
-	struct life *lives;	       /* in order, apart */
-	uint32_t life_count, life;
-	struct queues_gap rest; /* of the gap that is being given */
-	struct queued_launches *launches;
-	struct stretches gaps;	 /* not given yet */
-	struct stretches queued; /* when the process has work queued or running */
-	uint64_t now_ns;	 /* begin of the last span taken; UINT64_MAX: all are */
-};
-
-/* ---- spans ---- */
-
-/* Told once per context. */
-static enum work work_of(struct queues *queues, uint32_t op, uint32_t context)
+/* Up to where all that begins is read: the last item of an unfinished queue may be one of several that begin
+ * together. */
+static uint64_t known_until(const struct queues *queues, uint32_t *first)
 {
-	if (op != STORE_OP_KERNEL && op != STORE_OP_GRAPH)
-		return WORK_OTHER;
-	if (context >= queues->context_count)
-		return waits_context(queues->waits, context) ? WORK_COMM : WORK_KERNEL;
-	if (!queues->kernels[context])
-		queues->kernels[context] = waits_context(queues->waits, context) ? COMMUNICATES : COMPUTES;
-	return queues->kernels[context] == COMMUNICATES ? WORK_COMM : WORK_KERNEL;
-}
+	uint64_t until_ns = UINT64_MAX;
 
-/* A state: monitored for the whole life is as it should be. */
-static void take_state(struct queues *queues, struct queue *queue, size_t row)
-{
-	const struct batch *batch = queue->batch;
+	for (uint32_t i = 0; i < queues->count; i++) {
+		const struct queue *queue = &queues->list[i];
 
-	if (batch->what[row] == STORE_OP_MONITORED && batch->begin_ns[row] <= queue->life_begin_ns &&
-		batch->end_ns[row] >= queue->life_end_ns)
-		queue->is_monitored = true;
-	else
-		queues->is_odd = true;
-}
-
-static bool says_nothing(uint32_t op)
-{
-	return op == STORE_OP_NONE || op == STORE_OP_MARK || op == STORE_OP_RANGE || op == STORE_OP_THINNED;
-}
-
-/* False: the row is no work. */
-static bool take_row(struct queues *queues, struct queue *queue, size_t row)
-{
-	const struct batch *batch = queue->batch;
-	uint64_t begin_ns = batch->begin_ns[row], end_ns = batch->end_ns[row];
-	uint32_t op = batch->what[row];
-
-	if (op != STORE_OP_KERNEL && says_nothing(op))
-		return false;
-	if (op != STORE_OP_KERNEL && (store_op_is_state(op) || op == STORE_OP_SYNC)) {
-		take_state(queues, queue, row);
-		return false;
+		if (queue->is_over || queue->items[queue->count - 1].begin_ns >= until_ns)
+			continue;
+		until_ns = queue->items[queue->count - 1].begin_ns;
+		*first = i;
 	}
-	if (end_ns <= begin_ns)
-		return false;
-	queue->work = work_of(queues, op, batch->context[row]);
-	queues->is_odd |= begin_ns < queue->life_begin_ns || end_ns > queue->life_end_ns ||
-			  (begin_ns < queue->reach_ns && queue->work != queue->reach_work);
-	if (end_ns > queue->reach_ns)
-		queue->reach_ns = end_ns;
-	queue->reach_work = queue->work;
-	queue->begin_ns = begin_ns;
-	queue->end_ns = end_ns;
-	if (batch->link)
-		queue->link = batch->link[row];
-	return true;
+	return until_ns;
 }
 
-static int queue_advance(struct queues *queues, struct queue *queue, struct error *error)
+static int fill_all(struct queues *queues, struct error *error)
 {
-	for (;;) {
-		long count;
+	int result = 0;
 
-		while (queue->batch && queue->row < queue->batch->count)
-			if (take_row(queues, queue, queue->row++))
-				return 0;
-		count = scan_next(queue->scan, &queue->batch, error);
-		queue->row = 0;
-		if (count <= 0) {
-			queue->begin_ns = UINT64_MAX;
-			return (int)count;
+	for (uint32_t i = 0; i < queues->count && !result; i++) {
+		const struct queue *queue = &queues->list[i];
+
+		if (!queue->is_over && queue->count - queue->at < BATCH_ROWS / 8)
+			result = queue_fill(queues, i, error);
+	}
+	return result;
+}
+
+/* The items that begin before. */
+static size_t slices_cut(struct queues *queues, uint64_t until_ns)
+{
+	size_t sum = 0;
+
+	for (uint32_t i = 0; i < queues->count; i++) {
+		struct queue *queue = &queues->list[i];
+		size_t low = queue->at, high = queue->count;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (queue->items[middle].begin_ns < until_ns)
+				low = middle + 1;
+			else
+				high = middle;
 		}
+		queues->slices[i] = (struct slice){queue->items + queue->at, low - queue->at};
+		sum += low - queue->at;
+		queue->at = low;
 	}
+	return sum;
 }
 
-/* ---- heap ---- */
-
-static void heap_sink(struct queues *queues, uint32_t at)
+/* What is united up to `time_ns`, behind which no span begins yet. */
+static uint64_t sum_until(const struct queues *queues, enum work work, uint64_t time_ns)
 {
-	uint32_t *heap = queues->heap, sinking = heap[at];
-	uint64_t begin_ns = queues->list[sinking].begin_ns;
+	uint64_t reach_ns = queues->reach_ns[work];
 
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= queues->heap_count)
-			break;
-		if (child + 1 < queues->heap_count &&
-			queues->list[heap[child + 1]].begin_ns < queues->list[heap[child]].begin_ns)
-			child++;
-		if (queues->list[heap[child]].begin_ns >= begin_ns)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = sinking;
+	return queues->sum_ns[work] - (reach_ns > time_ns ? reach_ns - time_ns : 0);
 }
 
-/* ---- stretches ---- */
-
-static bool put_stretch(struct stretches *stretches, uint64_t begin_ns, uint64_t end_ns)
+static void sum_up(struct queues *queues, uint64_t time_ns)
 {
-	if (stretches->count == stretches->room && stretches->first > stretches->room / 2) {
-		stretches->count -= stretches->first;
-		memmove(stretches->list, stretches->list + stretches->first,
-			stretches->count * sizeof(*stretches->list));
-		stretches->first = 0;
-	}
-	if (stretches->count == stretches->room) {
-		size_t room = stretches->room ? 2 * stretches->room : 1024;
-		struct sweep_span *list = realloc(stretches->list, room * sizeof(*list));
+	const struct queues_cuts *cuts = queues->question.cuts;
+	struct queues_sums *before = &queues->sums_before, *now = &queues->sums;
 
-		if (!list)
-			return false;
-		stretches->list = list;
-		stretches->room = room;
-	}
-	stretches->list[stretches->count++] = (struct sweep_span){begin_ns, end_ns};
-	return true;
+	now->kernel_ns = sum_until(queues, WORK_KERNEL, time_ns);
+	now->kernel_comm_ns = sum_until(queues, WORK_COMM, time_ns);
+	now->busy_ns = sum_until(queues, WORK_OTHER, time_ns);
+	if (cuts)
+		cuts->sums[queues->part++] = (struct queues_sums){now->kernel_ns - before->kernel_ns,
+			now->kernel_comm_ns - before->kernel_comm_ns, now->busy_ns - before->busy_ns};
+	*before = *now;
 }
 
-/* Work comes by its begin, which lies in its stretch: so none lies wholly before the last one, and what is
- * united is at the end. */
-static bool put_queued(struct stretches *queued, uint64_t since_ns, uint64_t end_ns)
+static int unite_until(struct queues *queues, uint64_t until_ns, struct error *error)
 {
-	while (queued->count > queued->first && queued->list[queued->count - 1].end_ns >= since_ns) {
-		const struct sweep_span *last = &queued->list[--queued->count];
+	const struct queues_cuts *cuts = queues->question.cuts;
 
-		since_ns = last->begin_ns < since_ns ? last->begin_ns : since_ns;
-		end_ns = last->end_ns > end_ns ? last->end_ns : end_ns;
+	while (cuts && queues->part < cuts->count && cuts->cuts_ns[queues->part] <= until_ns) {
+		slices_cut(queues, cuts->cuts_ns[queues->part]);
+		if (!queues_unite(queues))
+			return error_memory(error);
+		sum_up(queues, cuts->cuts_ns[queues->part]);
 	}
-	return put_stretch(queued, since_ns, end_ns);
+	slices_cut(queues, until_ns);
+	if (!queues_unite(queues))
+		return error_memory(error);
+	queues->now_ns = until_ns;
+	if (until_ns != UINT64_MAX)
+		return 0;
+	queues->is_over = true;
+	if (!queues_unite_end(queues))
+		return error_memory(error);
+	sum_up(queues, queues->question.end_ns);
+	return 0;
 }
 
-uint64_t queues_queued_ns(struct queues *queues, uint64_t begin_ns, uint64_t end_ns)
+static int round_do(struct queues *queues, struct error *error)
 {
-	struct stretches *queued = &queues->queued;
-	uint64_t sum_ns = 0;
+	uint32_t first = 0;
+	uint64_t until_ns;
+	int result = fill_all(queues, error);
 
-	while (queued->first < queued->count && queued->list[queued->first].end_ns <= begin_ns)
-		queued->first++;
-	for (size_t i = queued->first; i < queued->count && queued->list[i].begin_ns < end_ns; i++) {
-		const struct sweep_span *span = &queued->list[i];
-
-		sum_ns += (span->end_ns < end_ns ? span->end_ns : end_ns) -
-			  (span->begin_ns > begin_ns ? span->begin_ns : begin_ns);
-	}
-	return sum_ns;
+	if (result)
+		return result;
+	until_ns = known_until(queues, &first);
+	/* More spans than were read begin together: read on. */
+	if (until_ns != UINT64_MAX && queues->list[first].items[queues->list[first].at].begin_ns == until_ns)
+		return queue_fill(queues, first, error);
+	return unite_until(queues, until_ns, error);
 }
 
 /* ---- gaps ---- */
 
-static uint64_t *sum_of(struct queues_sums *sums, enum work work)
+/* Those that no span which is still to come was queued in, learn since when work is queued. */
+static void make_final(struct queues *queues)
 {
-	return work == WORK_KERNEL ? &sums->kernel_ns
-	       : work == WORK_COMM ? &sums->kernel_comm_ns
-				   : &sums->busy_ns;
-}
+	struct gap_list *gaps = &queues->gaps;
+	uint64_t since_ns = UINT64_MAX;
+	size_t final = gaps->count;
 
-/* Each part gets what lies in it. */
-static void add_stretch(struct queues *queues, enum work work, uint64_t begin_ns, uint64_t end_ns)
-{
-	const struct queues_cuts *cuts = &queues->cuts;
-	uint32_t part = queues->part[work];
-
-	while (part < cuts->count && cuts->cuts_ns[part] <= begin_ns)
-		part++;
-	queues->part[work] = part;
-	for (; part < cuts->count && cuts->cuts_ns[part] < end_ns; part++) {
-		*sum_of(&cuts->sums[part], work) += cuts->cuts_ns[part] - begin_ns;
-		begin_ns = cuts->cuts_ns[part];
-	}
-	*sum_of(&cuts->sums[part], work) += end_ns - begin_ns;
-}
-
-static void lengthen(struct queues *queues, enum work work, uint64_t begin_ns, uint64_t end_ns)
-{
-	uint64_t *reach_ns = &queues->reach_ns[work];
-	uint64_t from_ns = begin_ns > *reach_ns ? begin_ns : *reach_ns;
-
-	if (end_ns <= from_ns)
+	if (!queues->question.launches) {
+		gaps->final = final;
 		return;
-	*reach_ns = end_ns;
-	if (queues->cuts.sums)
-		add_stretch(queues, work, from_ns, end_ns);
-	else
-		*sum_of(&queues->sums, work) += end_ns - from_ns;
-}
-
-/* False when memory is out. */
-static bool unite(struct queues *queues, struct queue *queue)
-{
-	uint64_t begin_ns = queue->begin_ns, end_ns = queue->end_ns;
-
-	if (queues->launches &&
-		!put_queued(&queues->queued,
-			queued_since(queues->launches, &queue->hint, queue->link, begin_ns), end_ns))
-		return false;
-	if (begin_ns >= queues->end_ns)
-		return true;
-	end_ns = end_ns < queues->end_ns ? end_ns : queues->end_ns;
-	if (begin_ns > queues->reach_ns[WORK_OTHER] &&
-		!put_stretch(&queues->gaps, queues->reach_ns[WORK_OTHER], begin_ns))
-		return false;
-	if (queue->work == WORK_KERNEL)
-		lengthen(queues, WORK_KERNEL, begin_ns, end_ns);
-	if (queue->work <= WORK_COMM)
-		lengthen(queues, WORK_COMM, begin_ns, end_ns);
-	lengthen(queues, WORK_OTHER, begin_ns, end_ns);
-	return true;
-}
-
-/* Takes the next span; at the end the gap that is left. */
-static int take_next(struct queues *queues, struct error *error)
-{
-	struct queue *first = queues->heap_count ? &queues->list[queues->heap[0]] : NULL;
-	int result;
-
-	queues->now_ns = first ? first->begin_ns : UINT64_MAX;
-	if (queues->now_ns == UINT64_MAX) {
-		bool is_kept = queues->reach_ns[WORK_OTHER] >= queues->end_ns ||
-			       put_stretch(&queues->gaps, queues->reach_ns[WORK_OTHER], queues->end_ns);
-
-		return is_kept ? 0 : error_memory(error);
 	}
-	if (!unite(queues, first))
-		return error_memory(error);
-	result = queue_advance(queues, first, error);
-	if (!result)
-		heap_sink(queues, 0);
-	return result;
+	while (!queues->is_over && final > gaps->final &&
+		queues->now_ns - gaps->list[final - 1].end_ns < QUEUED_REACH_NS)
+		final--;
+	for (size_t i = gaps->count; i-- > gaps->final;) {
+		since_ns = gaps->list[i].queued_ns < since_ns ? gaps->list[i].queued_ns : since_ns;
+		if (i < final)
+			gaps->list[i].queued_ns = since_ns;
+	}
+	gaps->final = final;
 }
 
-/* No span that is still to come was queued in the first gap. */
-static bool is_final(const struct queues *queues)
+static bool is_due(const struct queues *queues)
 {
-	const struct stretches *gaps = &queues->gaps;
+	const struct gap_list *gaps = &queues->gaps;
 
-	if (gaps->first == gaps->count)
+	if (gaps->final == gaps->count)
 		return false;
-	return !queues->launches || queues->now_ns == UINT64_MAX ||
-	       queues->now_ns - gaps->list[gaps->first].end_ns >= QUEUED_REACH_NS;
+	return queues->is_over || !queues->question.launches ||
+	       queues->now_ns - gaps->list[gaps->final].end_ns >= KEPT_NS;
 }
 
 /* Gives the first part of the rest, in which as many queues live: some, or none. */
@@ -314,38 +169,86 @@ static void give(struct queues *queues, struct queues_gap *gap)
 	while (queues->life < queues->life_count && queues->lives[queues->life].end_ns <= rest->begin_ns)
 		queues->life++;
 	*gap = *rest;
-	gap->is_alive = false;
 	if (queues->life < queues->life_count) {
 		uint64_t change_ns;
 
 		life = &queues->lives[queues->life];
 		gap->is_alive = life->begin_ns <= rest->begin_ns;
 		change_ns = gap->is_alive ? life->end_ns : life->begin_ns;
-		if (change_ns < gap->end_ns)
+		if (change_ns < gap->end_ns) {
 			gap->end_ns = change_ns;
+			gap->is_whole = rest->is_whole = false;
+		}
 	}
 	rest->begin_ns = gap->end_ns;
 }
 
+/* As most are: within the life of queues that live together. */
+static bool give_whole(struct queues *queues, const struct queues_gap *next, struct queues_gap *gap)
+{
+	const struct life *life = &queues->lives[queues->life];
+
+	if (queues->life >= queues->life_count || life->begin_ns > next->begin_ns ||
+		life->end_ns < next->end_ns)
+		return false;
+	*gap = *next;
+	gap->stream = queues->list[gap->stream].stream;
+	gap->queued_ns = gap->is_copy ? gap->begin_ns : gap->queued_ns;
+	gap->is_alive = gap->is_whole = true;
+	return true;
+}
+
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error)
 {
-	if (queues->rest.begin_ns >= queues->rest.end_ns) {
-		const struct sweep_span *first;
+	struct gap_list *gaps = &queues->gaps;
 
-		while (!is_final(queues)) {
-			int result;
-
-			if (queues->now_ns == UINT64_MAX || queues->is_odd)
-				return 0;
-			result = take_next(queues, error);
-			if (result)
-				return result;
-		}
-		first = &queues->gaps.list[queues->gaps.first++];
-		queues->rest = (struct queues_gap){first->begin_ns, first->end_ns, false};
+	if (queues->rest.begin_ns < queues->rest.end_ns) {
+		give(queues, gap);
+		return 1;
 	}
+	while (gaps->first == gaps->final) {
+		int result;
+
+		if (is_due(queues)) {
+			make_final(queues);
+			continue;
+		}
+		if (queues->is_over || queues->is_odd)
+			return 0;
+		result = round_do(queues, error);
+		if (result)
+			return result;
+	}
+	if (give_whole(queues, &gaps->list[gaps->first], gap)) {
+		gaps->first++;
+		return 1;
+	}
+	queues->rest = gaps->list[gaps->first++];
+	queues->rest.stream = queues->list[queues->rest.stream].stream;
+	queues->rest.is_whole = true;
+	if (queues->rest.is_copy)
+		queues->rest.queued_ns = queues->rest.begin_ns;
 	give(queues, gap);
 	return 1;
+}
+
+size_t queues_ready(const struct queues *queues, const struct queues_gap **out)
+{
+	const struct gap_list *gaps = &queues->gaps;
+	const struct life *life = &queues->lives[queues->life];
+
+	*out = gaps->list + gaps->first;
+	/* Copies (queues_next) and the ends of lives are for others. */
+	if (queues->question.by_kernel || queues->rest.begin_ns < queues->rest.end_ns ||
+		gaps->first == gaps->final || queues->life >= queues->life_count ||
+		life->begin_ns > (*out)->begin_ns || life->end_ns < gaps->list[gaps->final - 1].end_ns)
+		return 0;
+	return gaps->final - gaps->first;
+}
+
+void queues_pass(struct queues *queues, size_t count)
+{
+	queues->gaps.first += count;
 }
 
 /* ---- begin and end ---- */
@@ -378,59 +281,47 @@ static void lives_unite(struct queues *queues)
 	queues->life_count = count;
 }
 
-static int queue_open(struct queues *queues, uint32_t stream, struct error *error)
+static int reserve(struct queues *queues, uint32_t count, struct error *error)
 {
-	const struct store_stream *s = &run_stream(queues->run, stream)->s;
-	struct queue *queue = &queues->list[queues->count];
-	uint64_t end_ns = queues->end_ns;
-	int result;
-
-	*queue = (struct queue){.life_begin_ns = s->begin_ns, .life_end_ns = s->end_ns, .work = WORK_OTHER};
-	queues->heap[queues->count] = queues->count;
-	queues->count++;
-	queues->is_odd |= s->end_ns <= s->begin_ns || s->end_ns == STORE_OPEN_NS;
-	if (queues->launches && end_ns < UINT64_MAX - QUEUED_REACH_NS)
-		end_ns += QUEUED_REACH_NS;
-	result = scan_open(&queue->scan, queues->run, stream, STORE_SPANS, queues->begin_ns, end_ns,
-		STORE_END | STORE_WHAT | STORE_CONTEXT | (queues->launches ? STORE_LINK : 0), 0, error);
-	return result ? result : queue_advance(queues, queue, error);
+	queues->context_count = run_context_count(queues->run);
+	queues->list = calloc(count + 1u, sizeof(*queues->list));
+	queues->slices = calloc(count + 1u, sizeof(*queues->slices));
+	queues->lives = calloc(count + 1u, sizeof(*queues->lives));
+	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
+	queues->gaps.list = calloc(1, sizeof(*queues->gaps.list));
+	if (!queues->list || !queues->slices || !queues->lives || !queues->kernels || !queues->gaps.list)
+		return error_memory(error);
+	queues->gaps.first = queues->gaps.final = queues->gaps.count = queues->gaps.room = 1;
+	return 0;
 }
 
-int queues_new(struct queues **out, struct run *run, const struct process *process, uint64_t begin_ns,
-	uint64_t end_ns, struct waits *waits, struct queued_launches *launches,
-	const struct queues_cuts *cuts, struct error *error)
+int queues_new(struct queues **out, struct run *run, const struct process *process,
+	const struct queues_question *question, struct error *error)
 {
 	struct queues *queues = calloc(1, sizeof(*queues));
-	bool has_room;
 	int result;
 
 	*out = queues;
 	if (!queues)
 		return error_memory(error);
-	*queues = (struct queues){
-		.run = run, .waits = waits, .begin_ns = begin_ns, .end_ns = end_ns, .launches = launches};
-	if (cuts)
-		queues->cuts = *cuts;
-	for (int work = 0; work <= WORK_OTHER; work++)
-		queues->reach_ns[work] = begin_ns;
-	queues->list = calloc(process->gpu_count + 1, sizeof(*queues->list));
-	queues->heap = calloc(process->gpu_count + 1, sizeof(*queues->heap));
-	queues->lives = calloc(process->gpu_count + 1, sizeof(*queues->lives));
-	queues->context_count = run_context_count(run);
-	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
-	has_room = queues->list && queues->heap && queues->lives && queues->kernels;
-	result = has_room ? 0 : error_memory(error);
-	for (uint32_t i = 0; has_room && i < process->stream_count && !result; i++)
-		if (run_stream(run, process->streams[i])->s.kind == STORE_STREAM_GPU)
-			result = queue_open(queues, process->streams[i], error);
+	queues->run = run;
+	queues->question = *question;
+	queues->now_ns = question->begin_ns;
+	for (int work = 0; work < WORK_COUNT; work++)
+		queues->reach_ns[work] = question->begin_ns;
+	queues_tell_classes(queues);
+	result = reserve(queues, process->gpu_count, error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		if (run_stream(run, process->streams[i])->s.kind == STORE_STREAM_GPU) {
+			result = queue_open(queues, queues->count++, process->streams[i], error);
+			if (!result)
+				result = queue_fill(queues, queues->count - 1, error);
+		}
 	if (result) {
 		queues_free(queues);
 		*out = NULL;
 		return result;
 	}
-	queues->heap_count = queues->count;
-	for (uint32_t i = queues->heap_count; i-- > 0;)
-		heap_sink(queues, i);
 	lives_unite(queues);
 	return 0;
 }
@@ -439,14 +330,17 @@ void queues_free(struct queues *queues)
 {
 	if (!queues)
 		return;
-	for (uint32_t i = 0; i < queues->count; i++)
+	for (uint32_t i = 0; i < queues->count; i++) {
 		scan_close(queues->list[i].scan);
+		free(queues->list[i].items);
+	}
 	free(queues->list);
-	free(queues->heap);
+	free(queues->slices);
 	free(queues->lives);
 	free(queues->kernels);
+	free(queues->merged[0]);
+	free(queues->merged[1]);
 	free(queues->gaps.list);
-	free(queues->queued.list);
 	free(queues);
 }
 
@@ -456,8 +350,9 @@ bool queues_are_odd(const struct queues *queues)
 
 	/* One that lives in the window must be monitored there. */
 	for (uint32_t i = 0; i < queues->count && !is_odd; i++)
-		is_odd = !queues->list[i].is_monitored && queues->list[i].life_begin_ns < queues->end_ns &&
-			 queues->list[i].life_end_ns > queues->begin_ns;
+		is_odd = !queues->list[i].is_monitored &&
+			 queues->list[i].life_begin_ns < queues->question.end_ns &&
+			 queues->list[i].life_end_ns > queues->question.begin_ns;
 	return is_odd;
 }
 

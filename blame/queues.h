@@ -7,7 +7,8 @@
  *   queue 1     |###|  |>>|                 leaves a gap
  *   gaps            ^      ^^^^^   ^^^
  *
- * With the launches it knows what is queued, too. Work that is queued in a gap may begin up to
+ * With the launches it knows what is queued, too. In a gap nothing runs, so that work which is queued there
+ * stays so to its end: a gap needs no more than since when. Work that is queued in a gap may begin up to
  * QUEUED_REACH_NS behind it: so far the queues are read ahead, and gaps kept back.
  *
  * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits, and no
@@ -23,7 +24,12 @@
 
 struct queues_gap {
 	uint64_t begin_ns, end_ns;
-	bool is_alive; /* a queue lives; constant in a gap */
+	uint64_t queued_ns; /* from then to its end the process has work queued, or running */
+	uint32_t stream;    /* the queue that works at its end, by the run's number: the first of several */
+	uint32_t context;   /* in this */
+	bool is_alive;	    /* a queue lives; constant in a gap */
+	bool is_copy;	    /* a copy runs, the gap being one of kernels */
+	bool is_whole;	    /* not one of the parts of a gap in which queues are born or end */
 };
 
 /* Time in which some queue ... ; each includes the one before. Complete at the last gap. */
@@ -41,18 +47,26 @@ struct queues_cuts {
 	struct queues_sums *sums;
 };
 
+struct queues_question {
+	uint64_t begin_ns, end_ns;
+	bool by_kernel; /* gaps are where no kernel runs; where a copy does, they are parts of their own */
+	struct waits *waits;
+	struct queued_launches *launches; /* NULL: nobody asks for what is queued */
+	const struct queues_cuts *cuts;	  /* NULL: the window as a whole, see queues_sums() */
+};
+
 struct queues;
 
-/* Of the process's GPU queues in [begin, end). `launches` stays the caller's; NULL: nobody asks for what is
- * queued. `cuts` NULL: the window as a whole, see queues_sums(). */
-int queues_new(struct queues **queues, struct run *run, const struct process *process, uint64_t begin_ns,
-	uint64_t end_ns, struct waits *waits, struct queued_launches *launches,
-	const struct queues_cuts *cuts, struct error *error);
+/* Of the process's GPU queues. What the question points to stays the caller's. */
+int queues_new(struct queues **queues, struct run *run, const struct process *process,
+	const struct queues_question *question, struct error *error);
 void queues_free(struct queues *queues);
 /* 1: the next gap, in order; 0: no more; negative: error. */
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error);
-/* How much of a part of the last gap given the process has work queued for; parts come in order. */
-uint64_t queues_queued_ns(struct queues *queues, uint64_t begin_ns, uint64_t end_ns);
+/* Gaps that come next, whole and with a queue that lives, as far as they are known already: their number.
+ * They may be looked at, but for their streams, until the next call, and so many of them passed over. */
+size_t queues_ready(const struct queues *queues, const struct queues_gap **gaps);
+void queues_pass(struct queues *queues, size_t count);
 /* Whether anything was met that is not simple: then what was given so far is void. */
 bool queues_are_odd(const struct queues *queues);
 const struct queues_sums *queues_sums(const struct queues *queues);

@@ -106,13 +106,20 @@ static struct line *line_new(struct sweep *sweep)
 
 int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error)
 {
+	return sweep_add_stream_read(sweep, stream, NULL, 0, error);
+}
+
+int sweep_add_stream_read(struct sweep *sweep, uint32_t stream, const struct batch *spans, uint64_t since_ns,
+	struct error *error)
+{
 	struct line *line = line_new(sweep);
 
 	if (!line)
 		return error_memory(error);
 	line->stream = stream;
 	line->is_cpu = run_stream(sweep->run, stream)->s.kind == STORE_STREAM_CPU;
-	return extent_open(&line->walk, sweep->run, stream, sweep->begin_ns, sweep->end_ns, error);
+	return extent_open_read(
+		&line->walk, sweep->run, stream, sweep->begin_ns, sweep->end_ns, spans, since_ns, error);
 }
 
 int sweep_add_spans(struct sweep *sweep, const struct sweep_span *spans, size_t count, struct error *error)

@@ -9,6 +9,7 @@
 #include "store/hash.h"
 #include "store/reader.h"
 #include "store/sums.h"
+#include "store/wide.h"
 
 #define PARTS_MAX 16u
 
@@ -208,34 +209,48 @@ static bool get_dictionary(struct job *job, struct store_input *input)
 
 /* ---- one column of one block: residuals to values, in place ---- */
 
+/* In two loops: all but the sum is done for several values at once. */
+static void sum_up(uint64_t *values, unsigned count, uint64_t first)
+{
+	uint64_t value = first;
+
+	values[0] = first;
+	for (unsigned i = 1; i < count; i++) {
+		value += values[i];
+		values[i] = value;
+	}
+}
+
 static bool undo_delta(uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
-	values[0] = first;
-	for (unsigned i = 1; i < count; i++)
-		values[i] = values[i - 1] + centre + store_unzigzag(values[i]);
+	for (unsigned i = 0; i < count; i++)
+		values[i] = centre + store_unzigzag(values[i]);
+	sum_up(values, count, first);
 	return true;
 }
 
 static bool undo_gap(struct job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
-	const uint64_t *duration = job->columns[CHUNK_DURATION];
+	const uint64_t *restrict duration = job->columns[CHUNK_DURATION];
+	uint64_t *restrict steps = values;
 
 	if (!has_table(job, CHUNK_BEGIN))
 		return damaged(job, "gaps where none are announced");
-	values[0] = first;
 	for (unsigned i = 1; i < count; i++)
-		values[i] = values[i - 1] + duration[i - 1] + centre + store_unzigzag(values[i]);
+		steps[i] = duration[i - 1] + centre + store_unzigzag(steps[i]);
+	sum_up(values, count, first);
 	return true;
 }
 
 static bool undo_table(struct job *job, unsigned column, uint64_t *values, unsigned count)
 {
-	const uint64_t *index = job->columns[CHUNK_CONTEXT], *table = job->tables[column];
+	const uint64_t *restrict index = job->columns[CHUNK_CONTEXT], *restrict table = job->tables[column];
+	uint64_t *restrict to = values;
 
 	if (column == CHUNK_CONTEXT || column == CHUNK_BEGIN || !has_table(job, column))
 		return damaged(job, "a table where none is announced");
 	for (unsigned i = 0; i < count; i++)
-		values[i] = table[index[i]] + store_unzigzag(values[i]);
+		to[i] = table[index[i]] + store_unzigzag(to[i]);
 	return true;
 }
 
@@ -357,19 +372,34 @@ static bool put_context(struct job *job, unsigned at, unsigned count)
 	return true;
 }
 
+/* Columns of 64 bits are decoded where they stay, but for constant ones. */
+static void place_columns(struct job *job, unsigned at)
+{
+	const struct store_batch *batch = job->batch;
+	uint64_t *const wide[CHUNK_COLUMN_COUNT] = {[CHUNK_BEGIN] = batch->begin_ns,
+		[CHUNK_AMOUNT] = batch->amount,
+		[CHUNK_BYTES] = batch->bytes,
+		[CHUNK_LINK] = batch->link};
+
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+		if (wide[column] && !is_constant(job, column))
+			job->columns[column] = wide[column] + at;
+}
+
+static void put_wide(const struct job *job, unsigned column, uint64_t *to, unsigned count)
+{
+	if (to && is_constant(job, column))
+		memcpy(to, job->columns[column], count * sizeof *to);
+}
+
 static bool put_batch(struct job *job, unsigned at, unsigned count)
 {
 	struct store_batch *batch = job->batch;
-	const size_t bytes = count * sizeof(uint64_t);
 
-	if (batch->begin_ns)
-		memcpy(batch->begin_ns + at, job->columns[CHUNK_BEGIN], bytes);
-	if (batch->amount)
-		memcpy(batch->amount + at, job->columns[CHUNK_AMOUNT], bytes);
-	if (batch->bytes)
-		memcpy(batch->bytes + at, job->columns[CHUNK_BYTES], bytes);
-	if (batch->link)
-		memcpy(batch->link + at, job->columns[CHUNK_LINK], bytes);
+	put_wide(job, CHUNK_BEGIN, batch->begin_ns ? batch->begin_ns + at : NULL, count);
+	put_wide(job, CHUNK_AMOUNT, batch->amount ? batch->amount + at : NULL, count);
+	put_wide(job, CHUNK_BYTES, batch->bytes ? batch->bytes + at : NULL, count);
+	put_wide(job, CHUNK_LINK, batch->link ? batch->link + at : NULL, count);
 	if (batch->end_ns && !put_end(job, at, count))
 		return false;
 	if (batch->context && !put_context(job, at, count))
@@ -405,6 +435,7 @@ static bool get_block(struct job *job, unsigned block, uint32_t count)
 
 	if (at > chunk->size_bytes)
 		return damaged(job, "a block beyond its end");
+	place_columns(job, (unsigned)job->batch->count);
 	if (!get_columns(job, &input, count, first))
 		return false;
 	if (job->wanted >> CHUNK_BEGIN & 1 && !check_begin(job, job->columns[CHUNK_BEGIN], count))
@@ -454,6 +485,22 @@ static bool get_blocks(struct job *job)
 	return true;
 }
 
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static bool get_blocks_wide(struct job *job)
+{
+	return get_blocks(job);
+}
+#endif
+
+static bool get_blocks_best(struct job *job)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return get_blocks_wide(job);
+#endif
+	return get_blocks(job);
+}
+
 static bool check_header(struct job *job)
 {
 	const struct store_chunk *chunk = job->chunk;
@@ -492,7 +539,7 @@ static bool decode(struct job *job, unsigned asked, struct error *error)
 		.end = job->chunk->bytes + job->chunk->size_bytes};
 	if (!get_constants(job, &input) || !get_dictionary(job, &input))
 		return job->damage ? false : damaged(job, "a dictionary that is cut short");
-	return get_blocks(job);
+	return get_blocks_best(job);
 }
 
 static int damage_error(const struct job *job, struct error *error)

@@ -5,6 +5,10 @@
  */
 #include "store/codec.h"
 
+#include "store/wide.h"
+
+bool store_is_plain;
+
 #define LANES 8u
 #define ROWS (STORE_BLOCK_RECORDS / LANES)
 
@@ -110,6 +114,24 @@ static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)
 	lanes_unpack(from + packed_bytes(32, STORE_BLOCK_RECORDS), half, width - 32);
 	for (unsigned i = 0; i < STORE_BLOCK_RECORDS; i++)
 		values[i] |= (uint64_t)half[i] << 32;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static void block_unpack_wide(const uint8_t *from, uint64_t *values, unsigned width)
+{
+	block_unpack(from, values, width);
+}
+#endif
+
+static void block_unpack_best(const uint8_t *from, uint64_t *values, unsigned width)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide()) {
+		block_unpack_wide(from, values, width);
+		return;
+	}
+#endif
+	block_unpack(from, values, width);
 }
 
 /* ---- fewer than 256 values: a string of bits ---- */
@@ -259,7 +281,7 @@ static bool get_packed(struct store_input *input, uint64_t *values, unsigned cou
 	if (!bits)
 		return false;
 	if (values && count == STORE_BLOCK_RECORDS)
-		block_unpack(bits, values, width);
+		block_unpack_best(bits, values, width);
 	else if (values)
 		string_unpack(bits, packed_bytes(width, count), values, count, width);
 	return !head[1] || get_exceptions(input, values, count, width, head[1]);

@@ -15,13 +15,15 @@
 #include "timeline/run_parts.h"
 #include "timeline/scan_heap.h"
 
+#define LENT_ROWS 256u
 #define PROGRESS_BATCHES 16u /* of 4096 rows: some ten million records a second are read */
 
 struct scan {
 	struct run *run;
 	const struct run_part *part;
 	struct store_cursor *cursor;
-	struct batch batch;
+	struct batch batch, lent;  /* with columns of its own; with those of a source */
+	bool is_lent;		   /* rows of the top source were given as they lie in it */
 	uint64_t begin_ns, end_ns; /* window in the store's time */
 	uint64_t run_begin_ns, run_end_ns;
 	unsigned flags, decode;	    /* columns to decode */
@@ -240,29 +242,87 @@ static uint64_t alone_until(const struct scan *scan)
 	return until;
 }
 
-/* Hands out rows of the top source: all up to where another may come in between, at least one. */
-static int put_top(struct scan *scan, struct error *error)
+/* Rows of the top source up to where another may come in between, at least one. */
+static size_t top_until(const struct scan *scan)
 {
-	struct scan_source *source = scan->heap.sources[0];
-	size_t room = BATCH_ROWS - scan->batch.count;
+	const struct scan_source *source = scan->heap.sources[0];
+	size_t room = BATCH_ROWS - scan->batch.count, to = source->at;
 	size_t last = source->batch.count - source->at > room ? source->at + room : source->batch.count;
-	size_t to;
-	int code;
 
 	/* Behind the window's begin every row counts; before it, each is looked at. */
-	if (source->head_ns < scan->begin_ns)
-		to = source->at + 1;
-	else
+	if (source->head_ns >= scan->begin_ns)
 		to = lower_bound(source->batch.begin_ns, source->at, last, alone_until(scan));
-	if (to == source->at)
-		to++;
-	code = put_rows(scan, &source->batch, source->at, to - source->at, error);
-	source->at = to;
-	if (skip(scan, source))
+	return to > source->at ? to : source->at + 1;
+}
+
+/* The top source was read up to there. */
+static void top_pass(struct scan *scan, size_t to)
+{
+	scan->heap.sources[0]->at = to;
+	if (skip(scan, scan->heap.sources[0]))
 		scan_heap_settle(&scan->heap);
 	else
 		scan_heap_pop(&scan->heap);
+}
+
+static int put_top(struct scan *scan, size_t to, struct error *error)
+{
+	struct scan_source *source = scan->heap.sources[0];
+	int code = put_rows(scan, &source->batch, source->at, to - source->at, error);
+
+	top_pass(scan, to);
 	return code;
+}
+
+/* ---- rows lent ---- */
+
+static uint32_t largest_of(const uint32_t *values, size_t count)
+{
+	uint32_t largest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		largest = values[i] > largest ? values[i] : largest;
+	return largest;
+}
+
+/* Whether the top source's rows are the run's as they lie, and enough of them that it pays. */
+static bool may_lend(const struct scan *scan, size_t to)
+{
+	const struct scan_source *source = scan->heap.sources[0];
+	const struct store_batch *b = &source->batch;
+	size_t at = source->at, count = to - at;
+
+	if (scan->batch.count || count < LENT_ROWS || scan->flags & SCAN_CLIP || scan->part->shift_ns ||
+		scan->batch.track != STORE_SPANS)
+		return false;
+	if (scan->batch.context &&
+		(scan->part->contexts || largest_of(b->context + at, count) >= scan->part->context_count))
+		return false;
+	return !scan->batch.what || largest_of(b->what + at, count) < STORE_OP_COUNT;
+}
+
+static void lend_top(struct scan *scan, size_t to)
+{
+	struct scan_source *source = scan->heap.sources[0];
+	const struct store_batch *b = &source->batch;
+	const struct batch *own = &scan->batch;
+	size_t at = source->at;
+
+	scan->lent = (struct batch){.stream = own->stream,
+		.track = own->track,
+		.columns = own->columns,
+		.count = to - at,
+		.begin_ns = b->begin_ns + at,
+		.end_ns = own->end_ns ? b->end_ns + at : NULL,
+		.amount = own->amount ? b->amount + at : NULL,
+		.bytes = own->bytes ? b->bytes + at : NULL,
+		.link = own->link ? b->link + at : NULL,
+		.context = own->context ? b->context + at : NULL,
+		.what = own->what ? b->what + at : NULL,
+		.attributes = own->attributes ? b->attributes + at : NULL,
+		.flags = own->flags ? b->flags + at : NULL};
+	source->at = to;
+	scan->is_lent = true;
 }
 
 static int put_carry(struct scan *scan, struct error *error)
@@ -288,13 +348,13 @@ static int put_carry(struct scan *scan, struct error *error)
 }
 
 /* Where in the window, of which only what the run has counts. False: nobody wants the rest. */
-static bool say_progress(const struct scan *scan)
+static bool say_progress(const struct scan *scan, const struct batch *batch)
 {
 	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;
 
-	if (!scan->batch.count)
+	if (!batch->count)
 		return true;
-	now_ns = scan->batch.begin_ns[scan->batch.count - 1];
+	now_ns = batch->begin_ns[batch->count - 1];
 	begin_ns = scan->run_begin_ns > begin_ns ? scan->run_begin_ns : begin_ns;
 	end_ns = scan->run_end_ns < end_ns ? scan->run_end_ns : end_ns;
 	if (begin_ns >= end_ns || now_ns < begin_ns)
@@ -308,17 +368,32 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 
 	*batch = &scan->batch;
 	scan->batch.count = 0;
+	if (scan->is_lent)
+		top_pass(scan, scan->heap.sources[0]->at);
+	scan->is_lent = false;
 	if (scan->has_carry)
 		code = put_carry(scan, error);
-	while (!code && scan->batch.count < BATCH_ROWS) {
+	while (!code && scan->batch.count < BATCH_ROWS && !scan->is_lent) {
+		size_t to;
+
 		code = pull(scan, error);
 		if (code || !scan->heap.count)
 			break;
-		code = scan->heap.sources[0]->is_decoded ? put_top(scan, error) : decode_top(scan, error);
+		if (!scan->heap.sources[0]->is_decoded) {
+			code = decode_top(scan, error);
+			continue;
+		}
+		to = top_until(scan);
+		if (may_lend(scan, to))
+			lend_top(scan, to);
+		else
+			code = put_top(scan, to, error);
 	}
-	if (!code && ++scan->batches % PROGRESS_BATCHES == 0 && !say_progress(scan))
+	if (scan->is_lent)
+		*batch = &scan->lent;
+	if (!code && ++scan->batches % PROGRESS_BATCHES == 0 && !say_progress(scan, *batch))
 		code = error_set(error, ERROR_IO, "reading was stopped; Ctrl-L reads again");
-	return code ? code : (long)scan->batch.count;
+	return code ? code : (long)(*batch)->count;
 }
 
 /* ---- begin and end ---- */

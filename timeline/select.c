@@ -203,6 +203,11 @@ bool select_has_record_filter(const struct select *select)
 	return select->context || select->ops || select->metrics || select->min_ns;
 }
 
+bool select_has_context(const struct select *select)
+{
+	return select->context != NULL;
+}
+
 uint64_t select_min_ns(const struct select *select)
 {
 	return select->min_ns;

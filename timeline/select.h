@@ -51,6 +51,7 @@ bool select_names_metric(const struct select *select, const char *name);
 /* Which of --metric's names is this metric's, from 0; 0 without --metric. */
 size_t select_metric_rank(const struct select *select, const char *name);
 bool select_has_record_filter(const struct select *select); /* any of context, op, metric, min */
+bool select_has_context(const struct select *select);	    /* --context was given */
 uint64_t select_min_ns(const struct select *select);	    /* 0: none */
 uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none */
 const char *select_by(const struct select *select);	    /* NULL: none */

@@ -84,7 +84,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 	int result = page->waits ? 0 : waits_new(&page->waits, session->run, NULL, error);
 
 	if (!result)
-		result = gaps_new(&page->gaps, page->min_ns, error);
+		result = gaps_new(&page->gaps, page->min_ns, SIZE_MAX, error);
 	if (result)
 		return result;
 	question.waits = page->waits;

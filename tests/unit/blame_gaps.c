@@ -22,7 +22,7 @@ struct asked {
 	size_t count;
 };
 
-static void ask(struct asked *asked, uint64_t min_ns)
+static void ask_limited(struct asked *asked, uint64_t min_ns, size_t limit)
 {
 	struct idle_question *question = &asked->question;
 
@@ -31,7 +31,7 @@ static void ask(struct asked *asked, uint64_t min_ns)
 		assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
 	}
 	gaps_free(question->gaps);
-	assert_int_equal(gaps_new(&question->gaps, min_ns, &asked->error), 0);
+	assert_int_equal(gaps_new(&question->gaps, min_ns, limit, &asked->error), 0);
 	question->stream_count = run_stream_count(asked->small.run);
 	for (uint32_t i = 0; i < question->stream_count; i++)
 		asked->streams[i] = i;
@@ -39,6 +39,11 @@ static void ask(struct asked *asked, uint64_t min_ns)
 	assert_int_equal(
 		idle_sweep(&asked->idle, asked->small.run, question, &asked->arena, &asked->error), 0);
 	asked->list = gaps_list(question->gaps, &asked->count);
+}
+
+static void ask(struct asked *asked, uint64_t min_ns)
+{
+	ask_limited(asked, min_ns, SIZE_MAX);
 }
 
 static void end(struct asked *asked)
@@ -134,19 +139,9 @@ static void check_laws(struct asked *asked)
 	assert_int_equal(counted, asked->count);
 }
 
-/* Swept in blocks: the same gaps. */
-static void check_blocks(struct asked *asked)
+/* The same gaps, of the longest so many. */
+static void check_same(const struct asked *asked, const struct gap *list, size_t count)
 {
-	uint64_t records = idle_block_records;
-	size_t count = asked->count;
-	struct gap *list = arena_calloc(&asked->arena, count + 1, sizeof(*list));
-
-	assert_non_null(list);
-	for (size_t i = 0; i < count; i++)
-		list[i] = asked->list[i];
-	idle_block_records = 4 + small_below(20);
-	ask(asked, 0);
-	idle_block_records = records;
 	assert_int_equal(asked->count, count);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(asked->list[i].begin_ns, list[i].begin_ns);
@@ -154,6 +149,71 @@ static void check_blocks(struct asked *asked)
 		assert_int_equal(asked->list[i].stream, list[i].stream);
 		assert_int_equal(asked->list[i].cause, list[i].cause);
 		assert_int_equal(asked->list[i].context, list[i].context);
+	}
+}
+
+/* Swept in blocks, or line by line; and when only the longest are wanted. */
+static void check_otherwise(struct asked *asked)
+{
+	uint64_t records = idle_block_records;
+	size_t count = asked->count, limit = small_below(count + 2);
+	struct gap *list = arena_calloc(&asked->arena, count + 1, sizeof(*list));
+	struct gap_class classes[GAP_CLASSES];
+
+	assert_non_null(list);
+	for (size_t i = 0; i < count; i++)
+		list[i] = asked->list[i];
+	memcpy(classes, gaps_classes(asked->question.gaps), sizeof(classes));
+	idle_block_records = 4 + small_below(20);
+	ask(asked, 0);
+	check_same(asked, list, count);
+	idle_block_records = records;
+	asked->question.is_sampled = true;
+	ask(asked, 0);
+	check_same(asked, list, count);
+	asked->question.is_sampled = false;
+	ask_limited(asked, 0, limit);
+	check_same(asked, list, limit < count ? limit : count);
+	assert_memory_equal(gaps_classes(asked->question.gaps), classes, sizeof(classes));
+	ask(asked, 0);
+}
+
+/* Threads that launch, wait and switch; queues that are simple (queues.h) or lose records. */
+static void put_process(struct store_writer *writer, uint32_t pid, bool is_simple)
+{
+	static const char *const paths[] = {"main;a", "main;b", "main;MPI_Wait", "main;c;d"};
+
+	for (uint32_t t = 0; t < 1 + pid; t++) {
+		uint32_t thread = trace_thread(writer, pid, t, LENGTH);
+
+		for (uint64_t now = small_below(LENGTH / 2); now < LENGTH; now += 1 + small_below(100)) {
+			uint64_t what = small_below(6), end_ns = now + 1 + small_below(60);
+
+			if (what < 3)
+				trace_run(writer, thread, now, paths[small_below(4)]);
+			else
+				trace_span(writer, thread, now, end_ns,
+					what == 3   ? STORE_OP_SYNC
+					: what == 4 ? STORE_OP_BLOCKED
+						    : STORE_OP_LAUNCH,
+					paths[small_below(4)], what == 5 ? 1 + small_below(60) : 0);
+			now = what < 3 ? now : end_ns;
+		}
+	}
+	for (uint32_t q = 1; q < 4; q++) {
+		uint32_t queue = trace_queue(writer, pid, q, LENGTH);
+
+		for (uint64_t now = small_below(100); now < LENGTH; now += small_below(100)) {
+			uint32_t op = !is_simple && !small_below(9) ? STORE_OP_LOST
+				      : small_below(4)		    ? STORE_OP_KERNEL
+								    : STORE_OP_COPY;
+			uint64_t end_ns = now + 1 + small_below(60);
+
+			end_ns = is_simple && end_ns > LENGTH ? LENGTH : end_ns;
+			trace_span(writer, queue, now, end_ns, op, small_below(3) ? "main;k" : "main;l",
+				op == STORE_OP_LOST ? 0 : small_below(61));
+			now = is_simple ? end_ns : now;
+		}
 	}
 }
 
@@ -167,18 +227,11 @@ static void test_random(void **unused)
 		size_t longer = 0;
 
 		small_begin(&asked.small);
-		for (uint32_t pid = 1; pid < 3; pid++) {
-			uint32_t queue = trace_queue(asked.small.writer, pid, 1, LENGTH);
-
-			trace_run(asked.small.writer, trace_thread(asked.small.writer, pid, 0, LENGTH),
-				small_below(LENGTH), "main;a");
-			for (uint64_t now = small_below(100); now < LENGTH; now += small_below(100))
-				trace_span(asked.small.writer, queue, now, now + small_below(60),
-					small_below(9) ? STORE_OP_KERNEL : STORE_OP_LOST, "main;k", 0);
-		}
+		for (uint32_t pid = 1; pid < 3; pid++)
+			put_process(asked.small.writer, pid, small_below(2));
 		ask(&asked, 0);
 		check_laws(&asked);
-		check_blocks(&asked);
+		check_otherwise(&asked);
 		for (size_t i = 0; i < asked.count; i++)
 			longer += asked.list[i].end_ns - asked.list[i].begin_ns >= min_ns;
 		ask(&asked, min_ns);
@@ -187,9 +240,43 @@ static void test_random(void **unused)
 	}
 }
 
+/*
+ * A kernel in every ms, for longer than queues are read ahead. One in 1500 was launched at the very begin,
+ * and counts as queued for a second before it begins: of 1500 gaps before it 1000 wait for their launch.
+ */
+static void test_far(void **unused)
+{
+	const uint64_t ms = 1000000, kernels = 30000;
+	struct asked asked = {.question.end_ns = kernels * ms};
+	struct store_writer *writer;
+	uint32_t thread, queue;
+	size_t launched = 0;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	thread = trace_thread(writer, 1, 0, kernels * ms);
+	queue = trace_queue(writer, 1, 1, kernels * ms);
+	trace_run(writer, thread, 0, "main;a");
+	for (uint64_t i = 1; i <= kernels / 1500; i++)
+		trace_span(writer, thread, i, i + 1, STORE_OP_LAUNCH, "main;launch", i);
+	for (uint64_t i = 0; i < kernels; i++)
+		trace_span(writer, queue, i * ms + ms / 2, (i + 1) * ms, STORE_OP_KERNEL, "main;k",
+			i % 1500 == 1499 ? (i + 1) / 1500 : 0);
+	ask(&asked, 0);
+	assert_int_equal(asked.count, kernels);
+	for (size_t i = 0; i < asked.count; i++)
+		launched += asked.list[i].cause == GAP_LAUNCH;
+	assert_int_equal(launched, kernels / 1500 * 1000);
+	ask_limited(&asked, 0, 7);
+	assert_int_equal(asked.count, 7);
+	end(&asked);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_causes), cmocka_unit_test(test_random)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_causes), cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "store/chunk.h"
 #include "store/hash.h"
 #include "store/reader.h"
+#include "store/wide.h"
 
 #define CODEC_ROUNDS 20000
 #define CHUNK_ROUNDS 300
@@ -246,12 +247,22 @@ static void test_chunk(void **unused)
 	}
 }
 
+/* As on a machine without wide vectors. */
+static void test_plain(void **unused)
+{
+	store_is_plain = true;
+	test_codec(unused);
+	test_chunk(unused);
+	store_is_plain = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_codec),
 		cmocka_unit_test(test_varint),
 		cmocka_unit_test(test_chunk),
+		cmocka_unit_test(test_plain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
