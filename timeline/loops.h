@@ -21,10 +21,9 @@
 struct loops_one {
 	uint64_t header;	/* of its first instruction */
 	const uint64_t *places; /* the header, then branches back to it, then branches out */
-	uint32_t place_count, back_count;
-	const uint64_t *body; /* places spread evenly over its code, inner loops included */
-	uint32_t body_count;
-	uint32_t *level; /* for the caller: 0 at first, kept with the loop */
+	const uint64_t *body;	/* places spread evenly over its code, inner loops included */
+	uint32_t *level;	/* for the caller: 0 at first, kept with the loop */
+	uint32_t place_count, back_count, body_count;
 	bool is_irreducible;
 };
 

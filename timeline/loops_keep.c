@@ -108,7 +108,7 @@ static bool keep_loops(struct loops_kept *function, const struct cfg *cfg, const
 
 static bool keep_pieces(struct loops_kept *function, const struct cfg *cfg, const struct loop_forest *forest)
 {
-	function->pieces = malloc(((size_t)cfg->block_count + 1) * sizeof *function->pieces);
+	function->pieces = calloc((size_t)cfg->block_count + 1, sizeof *function->pieces);
 	if (!function->pieces)
 		return false;
 	for (uint32_t i = 0; i < cfg->block_count; i++) {

@@ -53,7 +53,7 @@ static bool has(struct run *run, uint64_t key, size_t want_size)
 {
 	struct error error = {0};
 	void *bytes = NULL;
-	size_t size;
+	size_t size = 0;
 	int found = store_reader_blob(run_store(run, 0), key, &bytes, &size, &error);
 
 	assert_true(found >= 0);
@@ -69,9 +69,9 @@ static void test_binaries(void **state)
 {
 	char path[64];
 	struct small_run small;
-	struct select *select;
+	struct select *select = NULL;
 	struct error error = {0};
-	struct run *copy;
+	struct run *copy = NULL;
 
 	(void)state;
 	binary_read();
