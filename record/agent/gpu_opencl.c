@@ -383,13 +383,11 @@ static cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, c
 	cl_int result = opencl_next.clSetKernelArgSVMPointer(kernel, index, value);
 	struct opencl_range range;
 
-	if (result)
-		return result;
-	if (!value)
+	if (!result && !value)
 		opencl_kernel_argument(kernel, index, NULL);
-	else if (opencl_memory_range_shared(value, &range))
+	else if (!result && opencl_memory_range_shared(value, &range))
 		opencl_kernel_argument_range(kernel, index, range);
-	else /* the program's own memory, on devices that reach it */
+	else if (!result) /* the program's own memory, on devices that reach it */
 		opencl_kernel_argument_unknown(kernel, index);
 	return result;
 }

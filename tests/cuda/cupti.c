@@ -14,6 +14,7 @@
  *   alloc        each launch allocates 4096 bytes, too
  *   module=PATH  the file is loaded as a GPU binary ahead of the first launch (the last word)
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +246,13 @@ static void module_load(CUpti_CallbackFunc tool)
 	tool(user, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 }
 
+static bool is_nth(const char *key, uint32_t correlation)
+{
+	long n = word(key, 0);
+
+	return n > 0 && correlation % (uint32_t)n == 0;
+}
+
 static void record_put(const char *kernel, uint32_t correlation)
 {
 	CUpti_ActivityKernel8 *record = &records[count];
@@ -269,9 +277,9 @@ static void record_put(const char *kernel, uint32_t correlation)
 		.registersPerThread = 32};
 	if (word("strange", 0))
 		record->deviceId = record->contextId = record->streamId = UINT32_MAX - correlation % 2;
-	if (word("zero", 0) && correlation % (uint32_t)word("zero", 0) == 0)
+	if (is_nth("zero", correlation))
 		record->start = record->end = 0;
-	if (word("inverted", 0) && correlation % (uint32_t)word("inverted", 0) == 0)
+	if (is_nth("inverted", correlation))
 		record->start += 5000;
 	__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
 }
