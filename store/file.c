@@ -544,9 +544,12 @@ static int map_file(struct store_snapshot *snapshot, struct error *error)
 	return 0;
 }
 
-static bool moment_is_held(void *env, uint64_t transaction)
+/* Forked children (timeline/share.h) look on what their parent holds. */
+static bool moment_is_held(void *holder, uint64_t transaction)
 {
-	return store_slow_is_held(env, transaction);
+	const struct store_file *file = holder;
+
+	return store_slow_is_held(file->env, file->owner, transaction);
 }
 
 static int open_pages(struct store_snapshot *snapshot, struct error *error)
@@ -560,7 +563,7 @@ static int open_pages(struct store_snapshot *snapshot, struct error *error)
 		snapshot->file->path, NULL, error);
 	mdb_env_get_flags(snapshot->file->env, &flags);
 	snapshot->pages.is_held = moment_is_held;
-	snapshot->pages.holder = snapshot->file->env;
+	snapshot->pages.holder = snapshot->file;
 	snapshot->pages.sure = flags & MDB_NOLOCK ? UNHELD_COMMITS : STORE_MOMENT_COMMITS;
 	return rc;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "store/tree.h"
 
@@ -158,9 +157,9 @@ static int find_own(const char *line, void *data)
 	return 0;
 }
 
-bool store_slow_is_held(MDB_env *env, uint64_t transaction)
+bool store_slow_is_held(MDB_env *env, pid_t owner, uint64_t transaction)
 {
-	struct own own = {.holder = {.pid = getpid(), .transaction = transaction}};
+	struct own own = {.holder = {.pid = owner, .transaction = transaction}};
 
 	mdb_reader_list(env, find_own, &own);
 	return own.is_found;

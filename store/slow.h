@@ -15,6 +15,7 @@
 #include <lmdb.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* All-zero is ready: `slots` is the lock file's map, NULL: no moment can be given up. */
 struct store_slow {
@@ -29,7 +30,7 @@ struct store_slow {
  * more than a few. How many were given up. */
 unsigned store_slow_give_up(struct store_slow *slow, MDB_env *env, uint64_t patience_ns);
 
-/* Does a reader of this process still hold the moment of that transaction? */
-bool store_slow_is_held(MDB_env *env, uint64_t transaction);
+/* Does a reader of the process that opened the environment still hold the moment of that transaction? */
+bool store_slow_is_held(MDB_env *env, pid_t owner, uint64_t transaction);
 
 #endif
