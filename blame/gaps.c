@@ -6,6 +6,9 @@
 
 #include "blame/idle_group.h"
 #include "timeline/numbering.h"
+#include "timeline/spill.h"
+
+#define KEPT_LEAST 8192u /* worth sorting to drop some */
 
 /* Whose time it is within a gap. */
 struct charge_key {
@@ -15,7 +18,10 @@ struct charge_key {
 struct gaps {
 	uint64_t min_ns;
 	struct gap *list;
-	size_t count, room;
+	size_t count, room, given;
+	size_t most; /* of them are kept; 0: all */
+	struct spill *spill;
+	struct error failure; /* of the spill */
 	bool is_open, is_sorted;
 	uint64_t begin_ns, end_ns; /* of the open one */
 	uint64_t cause_ns[GAP_CAUSE_COUNT];
@@ -60,7 +66,13 @@ void gaps_free(struct gaps *gaps)
 	numbering_fini(&gaps->keys);
 	free(gaps->charges);
 	free(gaps->list);
+	spill_free(gaps->spill);
 	free(gaps);
+}
+
+void gaps_keep_most(struct gaps *gaps, size_t most)
+{
+	gaps->most = most ? most : 1;
 }
 
 /* ---- moments ---- */
@@ -224,8 +236,37 @@ static struct gap gap_of(const struct gaps *gaps, const struct group *group)
 	return gap;
 }
 
+static int gap_compare(const void *left, const void *right)
+{
+	const struct gap *a = left, *b = right;
+	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
+
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+/* Once there are twice as many as are asked for, so that each is sorted a few times at most. */
+static void drop_least(struct gaps *gaps)
+{
+	if (!gaps->most || gaps->count < KEPT_LEAST || gaps->count / 2 < gaps->most)
+		return;
+	qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
+	gaps->count = gaps->most;
+}
+
 static bool keep(struct gaps *gaps, const struct group *group)
 {
+	if (gaps->spill) {
+		struct gap gap = gap_of(gaps, group);
+
+		if (!gaps->failure.code)
+			spill_put(gaps->spill, &gap, &gaps->failure);
+		return true;
+	}
+	drop_least(gaps);
 	if (gaps->count == gaps->room) {
 		size_t room = gaps->room ? 2 * gaps->room : 256;
 		struct gap *list = realloc(gaps->list, room * sizeof(*list));
@@ -258,25 +299,44 @@ bool gaps_close(struct gaps *gaps, const struct group *group)
 	return is_kept;
 }
 
-static int gap_compare(const void *left, const void *right)
-{
-	const struct gap *a = left, *b = right;
-	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
-
-	if (size_a != size_b)
-		return size_a > size_b ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->stream < b->stream ? -1 : a->stream > b->stream;
-}
-
 const struct gap *gaps_list(struct gaps *gaps, size_t *count)
 {
 	if (!gaps->is_sorted && gaps->count)
 		qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
 	gaps->is_sorted = true;
+	if (gaps->most && gaps->count > gaps->most)
+		gaps->count = gaps->most;
 	*count = gaps->count;
 	return gaps->list;
+}
+
+int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error)
+{
+	return spill_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
+}
+
+int gaps_rewind(struct gaps *gaps, struct error *error)
+{
+	size_t count;
+
+	gaps->given = 0;
+	if (!gaps->spill) {
+		gaps_list(gaps, &count);
+		return 0;
+	}
+	if (gaps->failure.code) {
+		*error = gaps->failure;
+		return -gaps->failure.code;
+	}
+	return spill_rewind(gaps->spill, error);
+}
+
+const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error)
+{
+	*code = 0;
+	if (gaps->spill)
+		return spill_next(gaps->spill, code, error);
+	return gaps->given < gaps->count ? &gaps->list[gaps->given++] : NULL;
 }
 
 const struct gap_class *gaps_classes(const struct gaps *gaps)

@@ -130,6 +130,8 @@ int page_make(struct page *page, struct run *run, const struct select *select,
 	result = gaps_new(&page->gaps, 0, error);
 	question.gaps = page->gaps;
 	if (!result)
+		gaps_keep_most(page->gaps, GAPS_LOOKED_AT);
+	if (!result)
 		result = idle_sweep(&page->idle, run, &question, arena, error);
 	if (!result)
 		result = fill(page, run, select, &question, by, arena, error);
