@@ -29,6 +29,9 @@ same_file "gaps in pieces" bound free
 hpct-blame big.hpct --gaps --format tsv --top 7 >bound || fail "the largest gaps"
 head -n 8 free >expected
 same_file "the largest gaps" bound expected
+hpct-export big.hpct --to chrome -o free.json --streams 'kind=cpu' || fail "an export"
+limited hpct-export big.hpct --to chrome -o bound.json --streams 'kind=cpu' --mem 16M || fail "an export within 64 MiB"
+same_file "an export" bound.json free.json
 for size in 0 1M 64X M 99999999999G 64MB -1; do
 	code "--mem $size" 2 hpct-info big.hpct --mem "$size"
 done
