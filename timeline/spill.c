@@ -29,6 +29,7 @@ struct spill {
 	struct stretch *stretches;
 	unsigned stretch_count;
 	uint8_t *window; /* what is read of the file, cut evenly */
+	size_t share;	 /* entries that each stretch of the file has of it */
 	bool is_sorted;
 	uint8_t given[SPILL_ENTRY_MAX];
 };
@@ -149,18 +150,10 @@ int spill_put(struct spill *spill, const void *entry, struct error *error)
 
 /* ---- merging ---- */
 
-/* Entries that the window has for each stretch of the file. */
-static size_t share_of(const struct spill *spill, unsigned files)
-{
-	size_t share = spill->most / 2 / files;
-
-	return share ? share : 1;
-}
-
-static int fill(struct spill *spill, struct stretch *stretch, size_t share, struct error *error)
+static int fill(struct spill *spill, struct stretch *stretch, struct error *error)
 {
 	uint64_t left = stretch->to - stretch->next;
-	size_t count = left < share ? (size_t)left : share, size = count * spill->entry_bytes;
+	size_t count = left < spill->share ? (size_t)left : spill->share, size = count * spill->entry_bytes;
 
 	for (size_t done = 0; done < size;) {
 		ssize_t got = pread(spill->fd, stretch->buffer + done, size - done,
@@ -184,8 +177,9 @@ static int begin_merge(struct spill *spill, struct error *error)
 	if (spill->count)
 		qsort(spill->entries, spill->count, spill->entry_bytes, spill->compare);
 	if (spill->stretch_count) {
-		spill->window = reallocarray(NULL, share_of(spill, spill->stretch_count) * spill->entry_bytes,
-			spill->stretch_count);
+		spill->share = spill->most / 2 / spill->stretch_count;
+		spill->share += !spill->share;
+		spill->window = reallocarray(NULL, spill->share * spill->entry_bytes, spill->stretch_count);
 		if (!spill->window)
 			return error_memory(error);
 	}
@@ -199,14 +193,13 @@ int spill_rewind(struct spill *spill, struct error *error)
 {
 	int code = begin_merge(spill, error);
 	unsigned files = code ? 0 : spill->stretch_count - 1;
-	size_t share = files ? share_of(spill, files) : 0;
 
 	for (unsigned i = 0; i < files && !code; i++) {
 		struct stretch *stretch = &spill->stretches[i];
 
-		stretch->buffer = spill->window + i * share * spill->entry_bytes;
+		stretch->buffer = spill->window + i * spill->share * spill->entry_bytes;
 		stretch->next = stretch->from;
-		code = fill(spill, stretch, share, error);
+		code = fill(spill, stretch, error);
 	}
 	if (!code)
 		spill->stretches[files] = (struct stretch){.buffer = spill->entries, .count = spill->count};
@@ -215,7 +208,6 @@ int spill_rewind(struct spill *spill, struct error *error)
 
 const void *spill_next(struct spill *spill, int *code, struct error *error)
 {
-	const unsigned files = spill->stretch_count - 1;
 	struct stretch *least = NULL;
 	const uint8_t *head = NULL;
 
@@ -233,6 +225,6 @@ const void *spill_next(struct spill *spill, int *code, struct error *error)
 		return NULL;
 	memcpy(spill->given, head, spill->entry_bytes);
 	if (++least->at == least->count && least->next < least->to)
-		*code = fill(spill, least, share_of(spill, files), error);
+		*code = fill(spill, least, error);
 	return *code ? NULL : spill->given;
 }
