@@ -53,23 +53,24 @@ static int print_list(
 {
 	struct store_bytes key = {0};
 	enum place_by by = PLACE_FUNCTION;
-	size_t count, shown = 0;
-	const struct gap *list = gaps_list(gaps, &count);
-	uint64_t top = select_top(call->select);
+	uint64_t shown = 0, top = select_top(call->select);
+	const struct gap *gap;
 	int result = answer_find_by(call, &by, error);
 
 	if (top == UINT64_MAX && call->format == REPORT_TABLE)
 		top = TABLE_ROWS;
-	for (size_t i = 0; i < count && shown < top && !result; i++) {
+	if (!result)
+		result = gaps_rewind(gaps, error);
+	while (!result && shown < top && (gap = gaps_next(gaps, &result, error))) {
 		struct arena arena = {0};
 
-		if (!select_wants_context(call->select, list[i].context))
+		if (!select_wants_context(call->select, gap->context))
 			continue;
 		shown++;
-		result = key_of(call, list[i].context, by, &key, error);
+		result = key_of(call, gap->context, by, &key, error);
 		if (!result)
-			print_gap(call, report, &list[i], (const char *)key.data,
-				run_context_path(call->run, list[i].context, UINT32_MAX, &arena));
+			print_gap(call, report, gap, (const char *)key.data,
+				run_context_path(call->run, gap->context, UINT32_MAX, &arena));
 		arena_fini(&arena);
 	}
 	store_bytes_fini(&key);
@@ -138,8 +139,12 @@ int answer_gaps(struct program_call *call, const struct ask *ask, struct error *
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct idle idle;
-	int result = gaps_new(&question.gaps, select_min_ns(call->select), limit_of(call), error);
+	uint64_t mem_bytes = call->run_options.mem_bytes;
+	int result = gaps_new(
+		&question.gaps, select_min_ns(call->select), mem_bytes ? SIZE_MAX : limit_of(call), error);
 
+	if (!result && mem_bytes)
+		result = gaps_spill(question.gaps, run_mem_bytes(call->run, 2, UINT64_MAX), error);
 	if (!result)
 		result = idle_sweep(&idle, call->run, &question, &call->arena, error);
 	if (!result)

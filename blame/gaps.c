@@ -7,6 +7,7 @@
 
 #include "blame/idle_group.h"
 #include "timeline/numbering.h"
+#include "timeline/spill.h"
 
 /* Whose time it is within a gap. */
 struct charge_key {
@@ -17,7 +18,9 @@ struct gaps {
 	uint64_t min_ns;
 	size_t limit;
 	struct gap *list; /* with as many as the limit: a heap, the last of them first */
-	size_t count, room;
+	size_t count, room, given;
+	struct spill *spill;
+	struct error failure; /* of the spill */
 	bool is_open, is_sorted;
 	uint64_t begin_ns, end_ns; /* of the open one */
 	uint64_t cause_ns[GAP_CAUSE_COUNT];
@@ -63,6 +66,7 @@ void gaps_free(struct gaps *gaps)
 	numbering_fini(&gaps->keys);
 	free(gaps->charges);
 	free(gaps->list);
+	spill_free(gaps->spill);
 	free(gaps);
 }
 
@@ -245,6 +249,11 @@ static void heap_make(struct gaps *gaps)
 
 static bool keep(struct gaps *gaps, const struct gap *gap)
 {
+	if (gaps->spill) {
+		if (!gaps->failure.code)
+			spill_put(gaps->spill, gap, &gaps->failure);
+		return true;
+	}
 	if (gaps->count == gaps->limit) {
 		if (gaps->limit && gap_compare(gap, &gaps->list[0]) < 0) {
 			gaps->list[0] = *gap;
@@ -396,6 +405,35 @@ const struct gap *gaps_list(struct gaps *gaps, size_t *count)
 	gaps->is_sorted = true;
 	*count = gaps->count;
 	return gaps->list;
+}
+
+int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error)
+{
+	return spill_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
+}
+
+int gaps_rewind(struct gaps *gaps, struct error *error)
+{
+	size_t count;
+
+	gaps->given = 0;
+	if (!gaps->spill) {
+		gaps_list(gaps, &count);
+		return 0;
+	}
+	if (gaps->failure.code) {
+		*error = gaps->failure;
+		return -gaps->failure.code;
+	}
+	return spill_rewind(gaps->spill, error);
+}
+
+const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error)
+{
+	*code = 0;
+	if (gaps->spill)
+		return spill_next(gaps->spill, code, error);
+	return gaps->given < gaps->count ? &gaps->list[gaps->given++] : NULL;
 }
 
 const struct gap_class *gaps_classes(const struct gaps *gaps)

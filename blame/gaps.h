@@ -43,6 +43,14 @@ struct gaps;
 int gaps_new(struct gaps **gaps, uint64_t min_ns, size_t limit, struct error *error);
 void gaps_free(struct gaps *gaps);
 
+/* Before the sweep, without a limit: their memory is bounded, what is above it goes into a file, and there is
+ * no list, but rewind and next. */
+int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error);
+
+/* One by one in the order of the list: next until NULL; *code is negative when that is no end. */
+int gaps_rewind(struct gaps *gaps, struct error *error);
+const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error);
+
 /* Largest first, then by begin, then by stream. */
 const struct gap *gaps_list(struct gaps *gaps, size_t *count);
 

@@ -114,11 +114,12 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 
 /* ---- the line ---- */
 
-static void write_calls(struct chrome *chrome, uint32_t tid)
+static int write_calls(struct chrome *chrome, uint32_t tid, struct error *error)
 {
-	/* a call opens before those in it: this is the order of time, outermost first */
-	for (size_t i = 0; i < chrome->calls.count; i++) {
-		const struct chrome_call *call = &chrome->calls.calls[i];
+	const struct chrome_call *call;
+	int code = chrome_calls_end(&chrome->calls, error);
+
+	while (!code && (call = chrome_calls_next(&chrome->calls, &code, error))) {
 		struct chrome_place place = {chrome->pid, tid, call->begin_ns};
 		const struct run_function *function;
 		const char *state;
@@ -135,6 +136,7 @@ static void write_calls(struct chrome *chrome, uint32_t tid)
 		chrome_event_duration(&chrome->file, call->end_ns - call->begin_ns);
 		chrome_event_end(&chrome->file);
 	}
+	return code;
 }
 
 static int put_line(struct chrome *chrome, struct error *error)
@@ -142,23 +144,21 @@ static int put_line(struct chrome *chrome, struct error *error)
 	uint32_t tid = ++chrome->threads;
 	struct extent extents[BATCH];
 	struct extent_walk *walk;
-	bool ok = true;
+	int code = 0;
 	long count =
 		extent_open(&walk, chrome->run, chrome->stream_id, chrome->begin_ns, chrome->end_ns, error);
 
 	if (count < 0)
 		return (int)count;
 	chrome_file_thread(&chrome->file, chrome->pid, tid, stream_title(chrome));
-	chrome_calls_begin(&chrome->calls, chrome->run, select_depth(chrome->select));
-	while (ok && (count = extent_next(walk, extents, BATCH, error)) > 0)
-		for (long i = 0; i < count && ok; i++)
-			ok = chrome_calls_add(&chrome->calls, &extents[i]);
+	code = chrome_calls_begin(&chrome->calls, chrome->run, select_depth(chrome->select), error);
+	while (!code && (count = extent_next(walk, extents, BATCH, error)) > 0)
+		for (long i = 0; i < count && !code; i++)
+			code = chrome_calls_add(&chrome->calls, &extents[i], error);
 	extent_close(walk);
-	if (!ok)
-		return error_memory(error);
-	if (count == 0)
-		write_calls(chrome, tid);
-	return (int)count;
+	if (!code && count < 0)
+		return (int)count;
+	return code ? code : write_calls(chrome, tid, error);
 }
 
 /* ---- spans ---- */

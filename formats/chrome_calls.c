@@ -7,16 +7,31 @@
 
 #include <stdlib.h>
 
-void chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth)
+#define CALLS_BYTES ((uint64_t)256 << 20) /* of one stream in memory; more go into a file */
+
+/* A call begins before those in it: the order of time, outermost first. */
+static int compare(const void *left, const void *right)
+{
+	const struct chrome_call *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->depth < b->depth ? -1 : a->depth > b->depth;
+}
+
+int chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth, struct error *error)
 {
 	calls->run = run;
 	calls->depth = depth;
-	calls->count = calls->open_count = 0;
+	calls->open_count = 0;
+	spill_free(calls->spill);
+	return spill_new(&calls->spill, sizeof(struct chrome_call), compare,
+		run_mem_bytes(run, 2, CALLS_BYTES), error);
 }
 
 void chrome_calls_fini(struct chrome_calls *calls)
 {
-	free(calls->calls);
+	spill_free(calls->spill);
 	free(calls->open);
 	free(calls->path);
 }
@@ -69,32 +84,57 @@ static long find_path(struct chrome_calls *calls, const struct extent *extent)
 
 static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin_ns)
 {
-	if (!room_for((void **)&calls->calls, &calls->capacity, calls->count + 1, sizeof *calls->calls) ||
-		!room_for((void **)&calls->open, &calls->open_capacity, calls->open_count + 1,
-			sizeof *calls->open))
+	if (!room_for(
+		    (void **)&calls->open, &calls->open_capacity, calls->open_count + 1, sizeof *calls->open))
 		return false;
-	calls->calls[calls->count] = (struct chrome_call){.begin_ns = begin_ns,
+	calls->open[calls->open_count] = (struct chrome_call){.begin_ns = begin_ns,
 		.end_ns = begin_ns,
 		.frame = frame,
 		.depth = (uint32_t)calls->open_count};
-	calls->open[calls->open_count++] = (uint32_t)calls->count++;
+	calls->open_count++;
 	return true;
 }
 
-bool chrome_calls_add(struct chrome_calls *calls, const struct extent *extent)
+/* Those that lie `count` deep and deeper have ended. */
+static int close_calls(struct chrome_calls *calls, size_t count, struct error *error)
+{
+	int code = 0;
+
+	for (size_t i = count; i < calls->open_count && !code; i++)
+		code = spill_put(calls->spill, &calls->open[i], error);
+	calls->open_count = count;
+	return code;
+}
+
+int chrome_calls_add(struct chrome_calls *calls, const struct extent *extent, struct error *error)
 {
 	long count = find_path(calls, extent);
 	size_t common = 0;
+	int code;
 
 	while (count >= 0 && common < calls->open_count && common < (size_t)count &&
-		calls->calls[calls->open[common]].frame == calls->path[common] &&
-		calls->calls[calls->open[common]].end_ns == extent->begin_ns)
+		calls->open[common].frame == calls->path[common] &&
+		calls->open[common].end_ns == extent->begin_ns)
 		common++;
-	calls->open_count = common;
+	code = close_calls(calls, common, error);
+	if (code)
+		return code;
 	for (long i = (long)common; i < count; i++)
 		if (!open_call(calls, calls->path[i], extent->begin_ns))
-			return false;
+			return error_memory(error);
 	for (size_t i = 0; i < calls->open_count; i++)
-		calls->calls[calls->open[i]].end_ns = extent->end_ns;
-	return count >= 0;
+		calls->open[i].end_ns = extent->end_ns;
+	return count >= 0 ? 0 : error_memory(error);
+}
+
+int chrome_calls_end(struct chrome_calls *calls, struct error *error)
+{
+	int code = close_calls(calls, 0, error);
+
+	return code ? code : spill_rewind(calls->spill, error);
+}
+
+const struct chrome_call *chrome_calls_next(struct chrome_calls *calls, int *code, struct error *error)
+{
+	return spill_next(calls->spill, code, error);
 }

@@ -12,6 +12,7 @@
 #define FORMATS_CHROME_CALLS_H
 
 #include "timeline/extent.h"
+#include "timeline/spill.h"
 
 #define CHROME_STATE 0xffffff00u /* frames from here on are states, not scopes */
 
@@ -23,22 +24,22 @@ struct chrome_call {
 
 /* All-zero before the first begin. */
 struct chrome_calls {
-	struct chrome_call *calls; /* by begin, outermost first */
-	size_t count;
-	/* -- its own -- */
+	struct spill *spill; /* calls that have ended */
 	struct run *run;
-	uint32_t depth; /* contexts are cut there */
-	size_t capacity;
-	uint32_t *open; /* calls that are open: indices into `calls`, outermost first */
+	uint32_t depth;		  /* contexts are cut there */
+	struct chrome_call *open; /* outermost first */
 	size_t open_count, open_capacity;
 	uint32_t *path; /* scratch: frames of an extent */
 	size_t path_capacity;
 };
 
 /* Forgets the calls of the stream before. */
-void chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth);
+int chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth, struct error *error);
 void chrome_calls_fini(struct chrome_calls *calls);
-/* The next extent of the line; false when memory is out. */
-bool chrome_calls_add(struct chrome_calls *calls, const struct extent *extent);
+/* The next extent of the line. */
+int chrome_calls_add(struct chrome_calls *calls, const struct extent *extent, struct error *error);
+/* No more extents: the calls, by begin, outermost first, are given one by one; NULL: no more, or *code. */
+int chrome_calls_end(struct chrome_calls *calls, struct error *error);
+const struct chrome_call *chrome_calls_next(struct chrome_calls *calls, int *code, struct error *error);
 
 #endif

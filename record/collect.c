@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "record/agent/selection.h"
+#include "record/anchor.h"
 #include "record/children.h"
 #include "record/detach.h"
 #include "record/elsewhere.h"
@@ -77,6 +78,7 @@ struct collector {
 	uint64_t committed_ns, drained_ns;
 	uint64_t ending_ns; /* since when a launcher waits for our last word; 0: none does */
 	uint64_t told_ns;
+	struct anchor anchor;
 	uint64_t origin_ns; /* before any program of the run began */
 	struct summary summary;
 	bool is_dirty;
@@ -112,10 +114,8 @@ static void metas_put(struct collector *collector, const char *host, const char 
 {
 	const struct collect_plan *plan = collector->plan;
 	struct store_writer *writer = collector->writer;
-	struct timespec wall;
-	uint64_t since_ns = now_ns() - collector->origin_ns;
 
-	clock_gettime(CLOCK_REALTIME, &wall);
+	collector->anchor = anchor_take();
 	store_writer_meta(writer, "command", plan->command);
 	store_writer_meta(writer, "host", host);
 	store_writer_meta(writer, "boot", boot);
@@ -125,8 +125,7 @@ static void metas_put(struct collector *collector, const char *host, const char 
 		writer, "recursion", strstr(plan->events, EVENT_WORD_RECURSION) ? "kept" : "folded");
 	store_writer_meta(writer, "recorder", "hpct " HPCT_VERSION);
 	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
-	store_writer_meta_number(
-		writer, "wall_ns", (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec - since_ns);
+	anchor_put_first(writer, &collector->anchor, collector->origin_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
 	if (plan->keep_ns)
@@ -630,8 +629,10 @@ static void collect(struct collector *collector)
 
 static void collector_fini(struct collector *collector)
 {
+	struct anchor last = anchor_take();
 	struct error error;
 
+	anchor_put_last(collector->writer, &collector->anchor, &last);
 	naming_free(collector->naming);
 	sources_fini(&collector->sources);
 	modules_close();

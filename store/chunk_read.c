@@ -9,6 +9,7 @@
 #include "store/hash.h"
 #include "store/reader.h"
 #include "store/sums.h"
+#include "store/tree.h"
 #include "store/wide.h"
 
 #define PARTS_MAX 16u
@@ -542,8 +543,15 @@ static bool decode(struct job *job, unsigned asked, struct error *error)
 	return get_blocks_best(job);
 }
 
+static bool is_lost(const struct store_chunk *chunk)
+{
+	return chunk->pages && store_pages_are_lost(chunk->pages);
+}
+
 static int damage_error(const struct job *job, struct error *error)
 {
+	if (is_lost(job->chunk))
+		return store_pages_lost(job->chunk->pages, error);
 	return error_set(error, ERROR_RUN,
 		"the store is damaged: the chunk of stream %u at %llu ns has %s; restore it from a copy, or "
 		"read "
@@ -557,9 +565,11 @@ int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_n
 	struct job job = {.chunk = chunk, .batch = batch, .begin_ns = begin_ns, .end_ns = end_ns};
 
 	batch->count = 0;
-	if (decode(&job, columns, error))
+	if (decode(&job, columns, error) && !is_lost(chunk))
 		return 0;
 	batch->count = 0;
+	if (is_lost(chunk))
+		return store_pages_lost(chunk->pages, error);
 	return job.damage ? damage_error(&job, error) : -ERROR_IO;
 }
 
@@ -695,6 +705,6 @@ int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratc
 		(!job.header.dictionary && !is_constant(&job, CHUNK_CONTEXT)))
 		return 0;
 	if (get_sums(&job, sums, error))
-		return 1;
+		return is_lost(chunk) ? store_pages_lost(chunk->pages, error) : 1;
 	return job.damage ? damage_error(&job, error) : -ERROR_IO;
 }

@@ -157,8 +157,10 @@ static void committed(struct store_writer *writer)
 		memset(writer->dirty_streams, 0, writer->dirty_count);
 	for (uint32_t i = 0; i < writer->open_count; i++)
 		writer->open[i].is_dirty = false;
-	if (++writer->commits % READER_CHECK_COMMITS == 0)
-		mdb_reader_check(store_file_env(writer->file), &dead);
+	if (++writer->commits % READER_CHECK_COMMITS)
+		return;
+	mdb_reader_check(store_file_env(writer->file), &dead);
+	store_file_give_up(writer->file, writer->patience_ns);
 }
 
 /* Behind this no record of the stream's line changes or comes any more. */

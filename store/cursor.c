@@ -47,6 +47,7 @@ int store_reader_chunk_of(const struct store_reader *reader, const struct store_
 	if (!store_chunk_peek(chunk, bytes) || !store_chunk_matches(chunk, key))
 		return store_reader_damaged(reader, "a chunk that does not fit its key", error);
 	chunk->sequence = key->sequence;
+	chunk->pages = &reader->snapshot.pages;
 	chunk->contexts = reader->contexts.count;
 	/* No metrics or texts at all would mean "not checked". */
 	chunk->metrics = reader->metrics.count ? reader->metrics.count : 1;

@@ -24,6 +24,7 @@
 #define LOCK_BYTES 32768 /* that many readers */
 #define HEAD_BYTES (2u * 65536u)
 #define RENEW_TRIES 64
+#define UNHELD_COMMITS 2 /* LMDB gives out what the last commit but one freed */
 
 struct store_file {
 	MDB_env *env; /* NULL: archived */
@@ -36,6 +37,7 @@ struct store_file {
 	unsigned users;
 	bool is_packed;	  /* known before it is opened */
 	size_t map_bytes; /* of the writer */
+	struct store_slow slow;
 	struct store_file *next;
 };
 
@@ -102,6 +104,8 @@ static void file_free(struct store_file *file)
 {
 	if (file->env)
 		mdb_env_close(file->env);
+	if (file->slow.slots)
+		munmap(file->slow.slots, file->slow.slot_bytes);
 	store_packed_close(file->packed);
 	if (file->fd >= 0)
 		close(file->fd);
@@ -163,6 +167,31 @@ static int lock_reserve(const char *path)
 	return rc;
 }
 
+/* The writer's view of its readers' slots. Mapped before LMDB opens the file: no descriptor of it may be
+ * closed later. Where it cannot be had, sleeping readers make the file grow, and that is all. */
+static void lock_map(struct store_file *file)
+{
+	char *lock;
+	void *map;
+	int fd;
+
+	if (file->slow.slots || lock_reserve(file->path) || asprintf(&lock, "%s-lock", file->path) < 0)
+		return;
+	fd = open(lock, O_RDWR | O_CLOEXEC);
+	free(lock);
+	if (fd < 0)
+		return;
+	map = mmap(NULL, LOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (map != MAP_FAILED)
+		file->slow = (struct store_slow){.slots = map, .slot_bytes = LOCK_BYTES};
+}
+
+unsigned store_file_give_up(struct store_file *file, uint64_t patience_ns)
+{
+	return store_slow_give_up(&file->slow, file->env, patience_ns);
+}
+
 /* A new environment; LMDB wants a fresh one after each failed open. */
 static int env_open(struct store_file *file, size_t map_bytes, unsigned flags)
 {
@@ -191,6 +220,7 @@ static int env_open_writer(struct store_file *file)
 {
 	int rc = ENOMEM;
 
+	lock_map(file);
 	for (size_t bytes = MAP_WRITER_BYTES; rc == ENOMEM && bytes >= MAP_LEAST_BYTES; bytes /= 2) {
 		rc = env_open(file, bytes, MDB_NOMETASYNC);
 		file->map_bytes = bytes;
@@ -515,14 +545,28 @@ static int map_file(struct store_snapshot *snapshot, struct error *error)
 	return 0;
 }
 
+/* Forked children (timeline/share.h) look on what their parent holds. */
+static bool moment_is_held(void *holder, uint64_t transaction)
+{
+	const struct store_file *file = holder;
+
+	return store_slow_is_held(file->env, file->owner, transaction);
+}
+
 static int open_pages(struct store_snapshot *snapshot, struct error *error)
 {
 	int rc = map_file(snapshot, error);
+	unsigned flags = 0;
 
 	if (rc)
 		return rc;
-	return store_pages_open(&snapshot->pages, snapshot->map, snapshot->map_bytes,
-		mdb_txn_id(snapshot->txn), snapshot->file->path, NULL, error);
+	rc = store_pages_open(&snapshot->pages, snapshot->map, snapshot->map_bytes, mdb_txn_id(snapshot->txn),
+		snapshot->file->path, NULL, error);
+	mdb_env_get_flags(snapshot->file->env, &flags);
+	snapshot->pages.is_held = moment_is_held;
+	snapshot->pages.holder = snapshot->file;
+	snapshot->pages.sure = flags & MDB_NOLOCK ? UNHELD_COMMITS : STORE_MOMENT_COMMITS;
+	return rc;
 }
 
 /* The first word of the format is looked at before anything that another version may have changed. */

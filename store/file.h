@@ -13,6 +13,7 @@
 
 #include "store/error.h"
 #include "store/packed.h"
+#include "store/slow.h"
 #include "store/tree.h"
 
 #define STORE_FORMAT_MAJOR 1u /* a reader refuses a larger one */
@@ -59,6 +60,9 @@ int store_file_grow(struct store_file *file, struct error *error);
 /* The last commit in full pages, as `path`: beside it first, then in its place. LMDB believes the pages it
  * copies: for files that we wrote. */
 int store_file_copy(const struct store_file *file, const char *path, struct error *error);
+/* Between commits, of the writer: gives up the moments of readers that have slept for that long and cost much
+ * (slow.h). How many. */
+unsigned store_file_give_up(struct store_file *file, uint64_t patience_ns);
 /* ERROR_IO: what the writer was doing failed with an LMDB code. */
 int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error);
 

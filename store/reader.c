@@ -16,6 +16,8 @@
 
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error)
 {
+	if (store_pages_are_lost(&reader->snapshot.pages))
+		return store_pages_lost(&reader->snapshot.pages, error);
 	return error_set(error, ERROR_RUN, "'%s' is damaged (%s); restore it from a copy",
 		store_file_path(reader->snapshot.file), what);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reader.h - one store seen at one moment (an LMDB snapshot). A reader never writes the file, and
- * sees nothing newer until store_reader_renew(). Pointers stay valid until renew or close; ids are for good.
- * One thread per reader. Every byte of the file is distrusted: damage is ERROR_RUN, never a crash.
+ * sees nothing newer until store_reader_renew(). One that stays behind a live recording for long may find its
+ * moment given up (ERROR_IO, at any call), and renews. Pointers stay valid until renew or close; ids are for
+ * good. One thread per reader. Every byte of the file is distrusted: damage is ERROR_RUN, never a crash.
  */
 #ifndef STORE_READER_H
 #define STORE_READER_H
@@ -11,6 +12,7 @@
 #include "store/store.h"
 
 struct store_reader;
+struct store_pages;
 
 /* ERROR_RUN: missing, not a store, damaged, or of a newer version (the sentence says which). Opens a store
  * that is being written, one whose writer was killed, and one on a read-only directory. */
@@ -89,6 +91,7 @@ struct store_chunk {
 	size_t size_bytes;
 	/* -- the reader's own: ids in the records must lie below; 0: not checked -- */
 	uint32_t contexts, metrics, texts;
+	const struct store_pages *pages; /* that `bytes` are of; NULL: of none */
 };
 
 /* Walks the chunks that may hold records overlapping [begin, end), by bucket_ns, larger buckets first, then

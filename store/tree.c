@@ -44,6 +44,8 @@ static uint16_t load16(const uint8_t *at)
 
 static int damaged(const struct store_pages *pages, const char *what, struct error *error)
 {
+	if (store_pages_are_lost(pages))
+		return store_pages_lost(pages, error);
 	if (pages->packed && store_packed_why(pages->packed))
 		return error_set(error, ERROR_RUN, "'%s': %s", pages->path, store_packed_why(pages->packed));
 	if (pages->is_short)
@@ -129,6 +131,29 @@ int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t f
 	pages->is_short = last >= file_bytes / page_bytes;
 	pages->page_count = pages->is_short ? file_bytes / page_bytes : last + 1;
 	return tree_from(&pages->names, pages, meta + META_MAIN_TREE, error);
+}
+
+/* ---- moments ---- */
+
+bool store_pages_are_lost(const struct store_pages *pages)
+{
+	uint64_t first, second;
+
+	if (!pages->is_held)
+		return false;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read was read before */
+	first = store_load64(pages->bytes + META_TRANSACTION);
+	second = store_load64(pages->bytes + pages->page_bytes + META_TRANSACTION);
+	return (first > second ? first : second) >= pages->transaction + pages->sure &&
+	       !pages->is_held(pages->holder, pages->transaction);
+}
+
+int store_pages_lost(const struct store_pages *pages, struct error *error)
+{
+	return error_set(error, ERROR_IO,
+		"'%s' is being recorded, and the moment looked at was given up, because this reader slept or "
+		"took long while the file grew for it; ask again, or for a part (--time)",
+		pages->path);
 }
 
 /* ---- pages and nodes ---- */
@@ -237,6 +262,12 @@ static bool child_of(struct store_tree_cursor *cursor, unsigned level, uint64_t 
 		return false;
 	*number = load16(node) | (uint64_t)load16(node + 2) << 16 | (uint64_t)load16(node + 4) << 32;
 	return true;
+}
+
+/* What was found, if the pages were ours all the while. */
+static int settled(const struct store_tree_cursor *cursor, int found, struct error *error)
+{
+	return store_pages_are_lost(cursor->pages) ? store_pages_lost(cursor->pages, error) : found;
 }
 
 /* Takes key and value of the leaf's node. Keys must grow in the walk's direction, or a hostile tree could
@@ -349,9 +380,9 @@ int store_tree_seek(struct store_tree_cursor *cursor, const void *key, size_t ke
 	if (cursor->level[leaf].index == cursor->level[leaf].count) {
 		rc = move_leaf(cursor, true);
 		if (rc <= 0)
-			return rc ? broken(cursor, error) : 0;
+			return rc ? broken(cursor, error) : settled(cursor, 0, error);
 	}
-	return stand(cursor, 0) ? 1 : broken(cursor, error);
+	return stand(cursor, 0) ? settled(cursor, 1, error) : broken(cursor, error);
 }
 
 int store_tree_next(struct store_tree_cursor *cursor, struct error *error)
@@ -364,9 +395,9 @@ int store_tree_next(struct store_tree_cursor *cursor, struct error *error)
 	} else {
 		rc = move_leaf(cursor, true);
 		if (rc <= 0)
-			return rc ? broken(cursor, error) : 0;
+			return rc ? broken(cursor, error) : settled(cursor, 0, error);
 	}
-	return stand(cursor, 1) ? 1 : broken(cursor, error);
+	return stand(cursor, 1) ? settled(cursor, 1, error) : broken(cursor, error);
 }
 
 static int step_back(struct store_tree_cursor *cursor, int direction, struct error *error)
@@ -379,9 +410,9 @@ static int step_back(struct store_tree_cursor *cursor, int direction, struct err
 	} else {
 		rc = move_leaf(cursor, false);
 		if (rc <= 0)
-			return rc ? broken(cursor, error) : 0;
+			return rc ? broken(cursor, error) : settled(cursor, 0, error);
 	}
-	return stand(cursor, direction) ? 1 : broken(cursor, error);
+	return stand(cursor, direction) ? settled(cursor, 1, error) : broken(cursor, error);
 }
 
 int store_tree_seek_below(
@@ -410,7 +441,7 @@ int store_tree_get(const struct store_pages *pages, const struct store_tree *tre
 	if (rc <= 0)
 		return rc;
 	if (compare_keys(cursor.key, key, key_size) != 0)
-		return 0;
+		return settled(&cursor, 0, error);
 	*value = cursor.value;
 	return 1;
 }

@@ -16,6 +16,8 @@
 #include "store/error.h"
 
 #define STORE_TREE_DEPTH_MAX 24u
+/* A moment is held for sure until the writer is that many commits ahead (slow.h). */
+#define STORE_MOMENT_COMMITS 64u
 
 struct store_packed; /* packed.h */
 
@@ -35,6 +37,10 @@ struct store_pages {
 	bool is_short;		     /* the snapshot has more pages than the file */
 	const char *path;	     /* for errors */
 	struct store_packed *packed; /* unpacks them as they are looked at; NULL: they are there */
+	/* Is the moment still held? Asked once the writer is `sure` commits ahead; NULL: nobody writes. */
+	bool (*is_held)(void *holder, uint64_t transaction);
+	void *holder;
+	uint64_t sure;
 };
 
 struct store_tree_cursor {
@@ -63,6 +69,12 @@ int store_tree_open(
 /* The same; an empty tree when it is not there. */
 int store_tree_open_optional(
 	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error);
+
+/* Has the moment been given up while it was looked at? Then what was read may be anything. To be asked behind
+ * reads of pages; the functions below do, their values' readers must. */
+bool store_pages_are_lost(const struct store_pages *pages);
+/* ERROR_IO, and that sentence. */
+int store_pages_lost(const struct store_pages *pages, struct error *error);
 
 void store_tree_cursor_init(
 	struct store_tree_cursor *cursor, const struct store_pages *pages, const struct store_tree *tree);

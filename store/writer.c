@@ -13,6 +13,7 @@
 #include "store/table.h"
 #include "store/writer_state.h"
 
+#define PATIENCE_NS UINT64_C(20000000000)
 #define META_KEY_BYTES_MAX 511u /* LMDB's longest key */
 
 /* ---- creating and ending ---- */
@@ -82,6 +83,7 @@ int store_writer_create(struct store_writer **writer_out, const char *path, stru
 
 	if (!writer)
 		return error_memory(error);
+	writer->patience_ns = PATIENCE_NS;
 	rc = store_file_create(&writer->file, path, error);
 	if (rc) {
 		writer_free(writer);
@@ -344,6 +346,11 @@ void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t ke
 {
 	store_thin_ask(&writer->thin, now_ns, keep_ns);
 	writer->ingest.shift_most = writer->thin.shift;
+}
+
+void store_writer_patience(struct store_writer *writer, uint64_t patience_ns)
+{
+	writer->patience_ns = patience_ns;
 }
 
 static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t stream)

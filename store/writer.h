@@ -33,6 +33,10 @@ void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t ke
 /* Makes all that was added since the last commit visible and (but for the disk's own cache) durable. */
 int store_writer_commit(struct store_writer *writer, struct error *error);
 
+/* How long the moment of a reader is kept that falls behind and makes the file grow (slow.h); 20 s if not
+ * said. */
+void store_writer_patience(struct store_writer *writer, uint64_t patience_ns);
+
 /* Key-value facts about the run: command host boot origin_ns wall_ns launch schema state exit ... (text). */
 void store_writer_meta(struct store_writer *writer, const char *key, const char *value);
 void store_writer_meta_number(struct store_writer *writer, const char *key, uint64_t value);

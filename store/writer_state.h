@@ -48,6 +48,7 @@ struct store_writer {
 				     | key | sealed value | */
 	struct store_bytes scratch;
 	unsigned commits;
+	uint64_t patience_ns; /* with readers that sleep */
 	bool failed;
 };
 

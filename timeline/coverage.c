@@ -4,6 +4,7 @@
  */
 #include "timeline/coverage.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,36 @@ static uint64_t overlap_ns(uint64_t begin_ns, uint64_t end_ns, uint64_t from_ns,
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
+/* Streams come by host, so those of a store are mostly together. Two hosts may both be off against the first
+ * one. */
+static void count_clocks(
+	struct coverage *coverage, const struct run *run, const uint32_t *streams, uint32_t count)
+{
+	uint64_t error_ns[2] = {0, 0}; /* the largest two */
+	bool has_first = false, is_known = true;
+	unsigned last = UINT_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		unsigned store = run_stream(run, streams[i])->store;
+		struct run_clock clock;
+
+		if (store == last)
+			continue;
+		last = store;
+		clock = run_clock(run, store);
+		coverage->clocks += clock.is_same ? !has_first : 1;
+		has_first |= clock.is_same;
+		is_known &= clock.is_known;
+		if (clock.error_ns > error_ns[1])
+			error_ns[1] = clock.error_ns;
+		if (error_ns[1] > error_ns[0]) {
+			error_ns[1] = error_ns[0];
+			error_ns[0] = clock.error_ns;
+		}
+	}
+	coverage->clock_ns = is_known ? error_ns[0] + error_ns[1] : UINT64_MAX;
+}
+
 void coverage_count(struct coverage *coverage, struct run *run, const struct select *select)
 {
 	uint32_t count;
@@ -80,6 +111,8 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 		coverage->partial += stream->partial;
 		coverage->samples += stream->count[STORE_SAMPLES];
 	}
+	if (run_store_count(run) > 1)
+		count_clocks(coverage, run, streams, count);
 }
 
 int coverage_compute(
@@ -136,6 +169,14 @@ void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX
 				    : 0.0,
 		(unsigned long long)coverage->lost, coverage->lost == 1 ? "" : "s",
 		(unsigned long long)coverage->partial, (unsigned long long)coverage->samples);
+	if (coverage->clocks > 1) {
+		length = strlen(text);
+		report_human_duration(window, coverage->clock_ns);
+		snprintf(text + length, COVERAGE_TEXT_MAX - length, ", clocks of %u hosts %s%s",
+			coverage->clocks,
+			coverage->clock_ns == UINT64_MAX ? "put together with an error not known" : "within ",
+			coverage->clock_ns == UINT64_MAX ? "" : window);
+	}
 	if (!coverage->thinned_ns)
 		return;
 	report_human_duration(window, coverage->thinned_ns);

@@ -16,6 +16,8 @@ struct coverage {
 	uint64_t lost;	       /* records these streams lost, in the whole run */
 	uint64_t partial;      /* samples of theirs with a partial stack, in the whole run */
 	uint64_t samples;      /* in the whole run */
+	uint32_t clocks;       /* of hosts that these streams are of */
+	uint64_t clock_ns;     /* so far their times may lie apart; UINT64_MAX: not known */
 };
 
 /* Reads every extent of the window. */

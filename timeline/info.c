@@ -52,6 +52,26 @@ static void put_wall(struct report *report, const struct run *run)
 	put_pair(report, "origin_time", text);
 }
 
+/* Where hosts have clocks of their own: what was added to each one's times, and how sure that is. */
+static void put_clocks(struct report *report, const struct run *run)
+{
+	for (unsigned store = 0; store < run_store_count(run); store++) {
+		struct run_clock clock = run_clock(run, store);
+		char key[320], value[32];
+
+		if (clock.is_same)
+			continue;
+		snprintf(key, sizeof key, "clock_shift_ns:%s", clock.host);
+		snprintf(value, sizeof value, "%lld", (long long)clock.shift_ns);
+		put_pair(report, key, value);
+		snprintf(key, sizeof key, "clock_error_ns:%s", clock.host);
+		if (clock.is_known)
+			put_number(report, key, clock.error_ns);
+		else
+			put_pair(report, key, "not known");
+	}
+}
+
 static void put_provenance(struct report *report, const struct run *run)
 {
 	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
@@ -78,6 +98,7 @@ static void put_provenance(struct report *report, const struct run *run)
 							  : "cut short");
 	put_wall(report, run);
 	put_number(report, "stores", run_store_count(run));
+	put_clocks(report, run);
 }
 
 struct totals {

@@ -2,6 +2,7 @@
 /*
  * main_slice.c - hpct-slice: the records of a selection, as rows or as a smaller run.
  */
+#include "timeline/coverage.h"
 #include "timeline/program.h"
 #include "timeline/slice.h"
 
@@ -28,9 +29,26 @@ static int take_archive(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+/* Rollups of what a flight recording dropped do not go into a part: windows and contexts do not cut them. */
+static void say_thinned(const struct program_call *call, const struct choice *choice)
+{
+	struct coverage coverage;
+
+	coverage_count(&coverage, call->run, call->select);
+	if (coverage.thinned_ns)
+		fprintf(stderr,
+			"hpct-slice: of what %s dropped (--keep) its sums do not go along: %s has the "
+			"records "
+			"that are left, and says thinned for the rest; -o OUT --archive of the whole run "
+			"keeps "
+			"them\n",
+			run_path(call->run), choice->output);
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
+	int rc;
 
 	if (choice->is_archive && !choice->output)
 		return error_set(
@@ -40,8 +58,11 @@ static int work(struct program_call *call, struct error *error)
 	if (select_depth(call->select) != UINT32_MAX || select_top(call->select) != UINT64_MAX)
 		return error_set(
 			error, ERROR_USAGE, "-o copies whole records: --depth and --top do not go with it");
-	return (choice->is_archive ? slice_archive : slice_copy)(
+	rc = (choice->is_archive ? slice_archive : slice_copy)(
 		call->run, call->select, choice->output, error);
+	if (rc == 0 && !(choice->is_archive && slice_is_everything(call->run, call->select)))
+		say_thinned(call, choice);
+	return rc;
 }
 
 static const struct program_option options[] = {

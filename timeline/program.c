@@ -12,6 +12,7 @@
 #include "timeline/ranks.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
+#define MEM_LEAST (UINT64_C(16) << 20)
 #define HELP_COLUMN 20 /* as in select_help() */
 
 struct parse {
@@ -76,6 +77,31 @@ static int take_jobs(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+/* What follows the number: nothing or K, M, G. 0: none of them. */
+static uint64_t unit_of(const char *text)
+{
+	static const char units[] = "KMG";
+	const char *unit = *text ? strchr(units, *text) : NULL;
+
+	if (!*text)
+		return 1;
+	return unit && !text[1] ? UINT64_C(1) << 10 * (unit - units + 1) : 0;
+}
+
+static int take_mem(void *own, const char *value, struct error *error)
+{
+	struct parse *parse = own;
+	char *end;
+	unsigned long long number = strtoull(value, &end, 10);
+	uint64_t unit = unit_of(end);
+
+	if (*value < '0' || *value > '9' || !unit || number > UINT64_MAX / unit || number * unit < MEM_LEAST)
+		return error_set(
+			error, ERROR_USAGE, "--mem %s: say a size such as 64M or 1G, 16M at least", value);
+	parse->call->run_options.mem_bytes = number * unit;
+	return 0;
+}
+
 static int take_help(void *own, const char *value, struct error *error)
 {
 	struct parse *parse = own;
@@ -107,6 +133,8 @@ static const struct shared_option {
 		{0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "jobs", "N", "sum many streams with N processes (default: by cores)", take_jobs}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "mem", "SIZE", "memory for the question: more passes, same answer", take_mem}},
 	{0, {'h', "help", NULL, "this text", take_help}},
 	{0, {'V', "version", NULL, "the version", take_version}},
 };

@@ -288,6 +288,13 @@ bool run_is_live(const struct run *run)
 	return run->is_live;
 }
 
+uint64_t run_mem_bytes(const struct run *run, unsigned parts, uint64_t most)
+{
+	uint64_t share = run->options.mem_bytes / parts;
+
+	return run->options.mem_bytes && share < most ? share : most;
+}
+
 uint64_t run_wall_ns(const struct run *run)
 {
 	return run->wall_ns;

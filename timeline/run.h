@@ -20,10 +20,11 @@ struct run;
 struct run_options {
 	const char *const *debug_paths; /* where to look for binaries and debug information by build id */
 	size_t debug_path_count;
-	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS */
-	bool no_cache;	 /* neither read nor write cache.mdb */
-	bool no_rollups; /* sum records, always: the answers are the same, the cost is not */
-	unsigned jobs;	 /* processes that sum (share.h); 0: as many as are worth it */
+	bool debuginfod;    /* ask the servers of DEBUGINFOD_URLS */
+	bool no_cache;	    /* neither read nor write cache.mdb */
+	bool no_rollups;    /* sum records, always: the answers are the same, the cost is not */
+	unsigned jobs;	    /* processes that sum (share.h); 0: as many as are worth it */
+	uint64_t mem_bytes; /* that a query may take beside the run's tables; 0: what serves it best */
 };
 
 /* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */
@@ -43,6 +44,19 @@ bool run_is_live(const struct run *run); /* a collector still writes it */
 uint64_t run_wall_ns(const struct run *run);  /* CLOCK_REALTIME at the origin, 0: not known */
 bool run_sums_rollups(const struct run *run); /* not `no_rollups`: sums made before may be used */
 uint64_t run_bytes(const struct run *run);
+
+/* How a store's times were put on the clock of the run's first store, by what both knew of the wall clock. */
+struct run_clock {
+	const char *host;  /* "" when it does not say */
+	int64_t shift_ns;  /* added to its times */
+	bool is_same;	   /* it is the first store's clock: nothing to put together */
+	bool is_known;	   /* error_ns is */
+	uint64_t error_ns; /* so far its times may lie beside those of the first store: both clocks' own
+			      error, and how differently they ran */
+};
+struct run_clock run_clock(const struct run *run, unsigned store);
+/* Of `mem_bytes`, a share: bytes / parts, but no more than `most`, which is what it is without the option. */
+uint64_t run_mem_bytes(const struct run *run, unsigned parts, uint64_t most);
 unsigned run_store_count(const struct run *run);
 struct store_reader *run_store(const struct run *run, unsigned store);
 const char *run_store_path(const struct run *run, unsigned store);

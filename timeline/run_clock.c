@@ -4,6 +4,7 @@
  * somebody still writes it.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 
 /* A store whose writer cannot be asked after counts as written while it was changed this recently. */
 #define LIVE_SECONDS 10
+#define CLOCK_ERROR_MAX ((uint64_t)1 << 62) /* what is said to be more is not known */
 
 static uint64_t time_shift(uint64_t time_ns, int64_t shift_ns)
 {
@@ -42,19 +44,48 @@ static const char *part_meta(const struct run_part *part, const char *key)
 	return value ? value : "";
 }
 
+static bool is_same_clock(const struct run_part *first, const struct run_part *part)
+{
+	const char *boot = part_meta(part, "boot");
+
+	return part == first || (*boot && !strcmp(boot, part_meta(first, "boot")));
+}
+
 int64_t run_part_shift(const struct run_part *first, const struct run_part *part)
 {
 	uint64_t origin = store_reader_meta_number(part->reader, "origin_ns", 0);
 	uint64_t wall = store_reader_meta_number(part->reader, "wall_ns", 0);
 	uint64_t first_origin = store_reader_meta_number(first->reader, "origin_ns", 0);
 	uint64_t first_wall = store_reader_meta_number(first->reader, "wall_ns", 0);
-	const char *boot = part_meta(part, "boot");
 	int64_t shift;
 
-	if (part == first || !wall || !first_wall || (*boot && !strcmp(boot, part_meta(first, "boot"))))
+	if (is_same_clock(first, part) || !wall || !first_wall)
 		return 0;
 	shift = (int64_t)((wall - origin) - (first_wall - first_origin));
 	return shift == INT64_MIN ? 0 : shift;
+}
+
+static int64_t drift_of(const struct run_part *part)
+{
+	return strtoll(part_meta(part, "wall_drift_ns"), NULL, 10);
+}
+
+struct run_clock run_clock(const struct run *run, unsigned store)
+{
+	const struct run_part *first = &run->parts[0], *part = &run->parts[store];
+	struct run_clock clock = {
+		part_meta(part, "host"), part->shift_ns, is_same_clock(first, part), true, 0};
+	uint64_t own = store_reader_meta_number(part->reader, "wall_error_ns", UINT64_MAX);
+	uint64_t others = store_reader_meta_number(first->reader, "wall_error_ns", UINT64_MAX);
+	int64_t apart = (int64_t)((uint64_t)drift_of(part) - (uint64_t)drift_of(first));
+
+	if (clock.is_same)
+		return clock;
+	clock.is_known = own < CLOCK_ERROR_MAX && others < CLOCK_ERROR_MAX && *part_meta(part, "wall_ns") &&
+			 *part_meta(first, "wall_ns") && apart != INT64_MIN;
+	if (clock.is_known)
+		clock.error_ns = own + others + (uint64_t)(apart < 0 ? -apart : apart);
+	return clock;
 }
 
 /* Is this still the process that wrote the store, and not another that got its number? */

@@ -79,7 +79,8 @@ static void part_read(struct run *run, struct store_reader *reader)
 	struct error error;
 	uint64_t key = 0;
 
-	while (store_reader_blob_next(reader, &key, &error) == 1 && run->kernels->bytes < BYTES_MAX) {
+	while (store_reader_blob_next(reader, &key, &error) == 1 &&
+		run->kernels->bytes < run_mem_bytes(run, 4, BYTES_MAX)) {
 		void *bytes;
 		size_t size;
 

@@ -15,8 +15,9 @@
 #include "timeline/extent.h"
 #include "timeline/scan.h"
 
-#define ROWS_MAX (2u << 20) /* of a stretch; more are halved */
-#define EVEN_SHARE 8	    /* stretches are cut for this part of it, as if records were spread evenly */
+#define ROWS_MAX (2u << 20)	      /* of a stretch; more are halved */
+#define PATHS_MAX ((uint64_t)1 << 40) /* bytes of paths that are kept; then they are made anew */
+#define EVEN_SHARE 8 /* stretches are cut for this part of it, as if records were spread evenly */
 
 struct row {
 	struct store_record record; /* ids of the run, attributes of the stream's store */
@@ -37,6 +38,7 @@ struct slice {
 	uint32_t *ranks;	/* [stream] */
 	const char **paths;	/* [run context], made when first asked for */
 	uint32_t path_count;
+	uint64_t paths_max; /* bytes */
 	struct arena arena;
 	struct store_bytes left, right; /* scratch */
 	bool failed;			/* memory was out in a comparison */
@@ -91,6 +93,15 @@ static void put_name(struct store_bytes *out, const char *name)
 {
 	escape_field(out, name, strlen(name));
 	store_bytes_put(out, "\t", 1);
+}
+
+/* Between rows: then nobody has a path in hand. */
+static void forget_paths(struct slice *slice)
+{
+	if (slice->arena.total_bytes < slice->paths_max)
+		return;
+	arena_fini(&slice->arena);
+	memset(slice->paths, 0, slice->path_count * sizeof *slice->paths);
 }
 
 /* The columns behind the end, as TSV has them: a tab is less than any byte of a field, so the whole
@@ -335,6 +346,7 @@ static int print_rows(struct slice *slice, struct error *error)
 	qsort_r(slice->rows, slice->count, sizeof *slice->rows, compare_rows, slice);
 	for (size_t i = 0; i < slice->count && slice->rows_left > 0 && !slice->failed; i++) {
 		report_record(slice, &slice->rows[i]);
+		forget_paths(slice);
 		slice->rows_left--;
 	}
 	slice->count = 0;
@@ -423,7 +435,8 @@ int slice_print_within(struct run *run, const struct select *select, enum report
 		.cut = slice_cut_of(select),
 		.origin_ns = run_origin_ns(run),
 		.rows_left = select_top(select),
-		.rows_max = rows_max};
+		.rows_max = rows_max,
+		.paths_max = run_mem_bytes(run, 6, PATHS_MAX)};
 	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0, closed;
 
 	if (rc == 0)
@@ -443,5 +456,9 @@ int slice_print_within(struct run *run, const struct select *select, enum report
 int slice_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error)
 {
-	return slice_print_within(run, select, format, out, ROWS_MAX, error);
+	/* Sorting takes a pointer and a copy for each, and a list that grows is there twice. */
+	const uint64_t rows_max =
+		run_mem_bytes(run, 6, (uint64_t)ROWS_MAX * sizeof(struct row)) / sizeof(struct row);
+
+	return slice_print_within(run, select, format, out, rows_max, error);
 }

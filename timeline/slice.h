@@ -30,6 +30,7 @@ int slice_copy(struct run *run, const struct select *select, const char *path, s
 /* The same, as an archive: smaller, and read as any other run. Where everything is selected, all that the run
  * keeps comes along: every value of its stores, rollups of what a flight recording dropped, bookmarks. */
 int slice_archive(struct run *run, const struct select *select, const char *path, struct error *error);
+bool slice_is_everything(const struct run *run, const struct select *select);
 
 /* ---- for slice*.c and exports ---- */
 

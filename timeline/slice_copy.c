@@ -20,7 +20,7 @@
 
 /* Facts about the recording that stay true of a part of it. */
 static const char *const copied_meta[] = {"command", "host", "boot", "launch", "events", "recorder",
-	"origin_ns", "wall_ns", "uid", "exit", "signal"};
+	"origin_ns", "wall_ns", "wall_error_ns", "wall_drift_ns", "uid", "exit", "signal"};
 
 struct frame_key {
 	uint64_t offset;
@@ -463,7 +463,7 @@ int slice_copy(struct run *run, const struct select *select, const char *path, s
 	return end_run(&new_run, copy_stores(run, select, &new_run, false, error), error);
 }
 
-static bool is_everything(const struct run *run, const struct select *select)
+bool slice_is_everything(const struct run *run, const struct select *select)
 {
 	uint32_t count;
 
@@ -489,7 +489,7 @@ int slice_archive(struct run *run, const struct select *select, const char *path
 
 	if (rc < 0)
 		return rc;
-	rc = is_everything(run, select) ? archive_stores(run, &new_run, error)
-					: copy_stores(run, select, &new_run, true, error);
+	rc = slice_is_everything(run, select) ? archive_stores(run, &new_run, error)
+					      : copy_stores(run, select, &new_run, true, error);
 	return end_run(&new_run, rc, error);
 }

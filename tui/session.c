@@ -395,7 +395,7 @@ int session_open(struct session **session, struct run *run, const struct select 
 	s->zero.at_ns = run_origin_ns(run);
 	for (int i = 0; i < SESSION_MARKS; i++)
 		s->marks[i] = UINT64_MAX;
-	result = tiles_new(&s->tiles, run, SESSION_TILE_BYTES, error);
+	result = tiles_new(&s->tiles, run, run_mem_bytes(run, 2, SESSION_TILE_BYTES), error);
 	if (!result)
 		result = history_new(&s->history, error);
 	if (!result)

@@ -21,6 +21,10 @@ same "rows say what is missing" 1 "$(hpct-slice flight.hpct --op thinned --forma
 hpct-profile flight.hpct >table
 check "the profile says so" grep -q 'thinned (known by rollups' table
 code "a slice" 0 hpct-slice flight.hpct -o part.hpct
+check "a slice says that sums of what was dropped are not in it" grep -q 'part.hpct has the records that are left' err
+code "an archive" 0 hpct-slice flight.hpct -o kept.hpct --archive
+check "an archive says nothing: $(cat err)" [ ! -s err ]
+same "the archive's weight" "$weight" "$(hpct-profile kept.hpct --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')"
 code "a slice's check" 0 hpct-info part.hpct --check
 for bad in 5x 0.5s s ''; do
 	code "--keep '$bad'" 125 hpct-record --keep "$bad" -o bad.hpct true

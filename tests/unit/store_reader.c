@@ -29,6 +29,8 @@
 
 #define MUTATIONS 3000
 #define PERIOD_NS 1000000u
+#define ROUNDS 40
+#define SLEEPER_BYTES_MAX (16u << 20)
 
 static char path[64], lock_path[72];
 static uint64_t chance;
@@ -49,6 +51,16 @@ static int set_up(void **unused)
 	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
 	unlink(path);
 	unlink(lock_path);
+	return 0;
+}
+
+/* For tests of a thousand commits: no disk needs to be waited for. */
+static int set_up_in_memory(void **unused)
+{
+	(void)unused;
+	if (access("/dev/shm", W_OK) == 0)
+		snprintf(path, sizeof path, "/dev/shm/hpct-reader-%d.mdb", (int)getpid());
+	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
 	return 0;
 }
 
@@ -448,6 +460,88 @@ static void read_all(void)
 	store_reader_close(reader);
 }
 
+static uint64_t file_bytes(void)
+{
+	struct stat facts;
+
+	assert_int_equal(stat(path, &facts), 0);
+	return (uint64_t)facts.st_size;
+}
+
+/* Commits of little, many, as a recording of minutes makes them. */
+static void record_on(struct store_writer *writer, uint64_t *next, unsigned commits)
+{
+	for (unsigned i = 0; i < commits; i++, *next += 10) {
+		append(writer, *next, *next + 10);
+		assert_int_equal(store_writer_commit(writer, NULL), 0);
+	}
+}
+
+/* A reader that sleeps loses its moment before the file has grown much for it, is told so by whatever it asks
+ * next, and goes on once it has renewed. One that looks again now and then loses nothing. */
+static void test_sleeping_reader(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *sleeper, *other = open_sound();
+	struct store_record record;
+	struct store_cursor *cursor;
+	struct store_chunk chunk;
+	struct store_batch batch;
+	struct error error = {0};
+	uint64_t next = 0;
+	bool changed;
+
+	(void)unused;
+	store_batch_init(&batch);
+	store_writer_patience(writer, 0);
+	record_on(writer, &next, 10);
+	sleeper = open_sound();
+	assert_int_equal(store_cursor_open(&cursor, sleeper, 0, STORE_SAMPLES, 0, UINT64_MAX, &error), 0);
+	assert_int_equal(store_cursor_next(cursor, &chunk, &error), 1);
+	assert_int_equal(store_chunk_decode(&chunk, STORE_ALL, &batch, &error), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		record_on(writer, &next, 32);
+		assert_int_equal(store_reader_renew(other, &changed, &error), 0);
+		assert_int_equal(count_samples(other), next);
+	}
+	if (file_bytes() > SLEEPER_BYTES_MAX)
+		fail_msg("%" PRIu64 " bytes for a reader that sleeps", file_bytes());
+	assert_int_equal(store_chunk_decode(&chunk, STORE_ALL, &batch, &error), -ERROR_IO);
+	assert_non_null(strstr(error.text, "given up"));
+	assert_int_equal(store_cursor_next(cursor, &chunk, &error), -ERROR_IO);
+	store_cursor_close(cursor);
+	assert_int_equal(store_reader_sample_before(sleeper, 0, 1000, &record, &error), -ERROR_IO);
+	assert_int_equal(store_reader_check(sleeper, &error), -ERROR_IO);
+	assert_int_equal(store_reader_renew(sleeper, &changed, &error), 0);
+	assert_true(changed);
+	assert_int_equal(count_samples(sleeper), next);
+	store_reader_close(sleeper);
+	store_reader_close(other);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	sleeper = open_sound();
+	assert_int_equal(count_samples(sleeper), next);
+	store_reader_close(sleeper);
+	store_batch_fini(&batch);
+}
+
+/* The same where it does no harm: a moment is kept that costs little, however old it is. */
+static void test_modest_reader(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	uint64_t next = 0;
+
+	(void)unused;
+	store_writer_patience(writer, 0);
+	record_on(writer, &next, 10);
+	reader = open_sound();
+	for (unsigned i = 0; i < 130; i++) /* hardly a page each */
+		assert_int_equal(store_writer_commit(writer, NULL), 0);
+	assert_int_equal(count_samples(reader), next);
+	store_reader_close(reader);
+	store_writer_abort(writer);
+}
+
 /* A child of a process that has the store open opens it for itself. */
 static void test_fork(void **unused)
 {
@@ -598,6 +692,8 @@ int main(void)
 		TEST(test_small_address_space),
 		TEST(test_not_a_store),
 		TEST(test_existing),
+		cmocka_unit_test_setup_teardown(test_sleeping_reader, set_up_in_memory, tear_down),
+		cmocka_unit_test_setup_teardown(test_modest_reader, set_up_in_memory, tear_down),
 		TEST(test_fork),
 		TEST(test_newer_version),
 		TEST(test_truncated),

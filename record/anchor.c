@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* anchor.c - see anchor.h. The wall clock is read between two readings of the other one, and the closest of
+ * some such readings is taken. */
+#include "record/anchor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "store/writer.h"
+
+#define TRIES 5
+#define SECOND_NS UINT64_C(1000000000)
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* The most that the kernel's keeper of the clock (NTP, PTP) thinks it to be off. */
+static uint64_t sync_error_ns(void)
+{
+	struct timex timex = {0};
+
+	if (adjtimex(&timex) < 0 || timex.status & STA_UNSYNC || timex.maxerror < 0)
+		return ANCHOR_UNKNOWN;
+	return (uint64_t)timex.maxerror * 1000;
+}
+
+struct anchor anchor_take(void)
+{
+	struct anchor best = {.error_ns = ANCHOR_UNKNOWN};
+	uint64_t sync_ns = sync_error_ns();
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before_ns = clock_ns(CLOCK_MONOTONIC), wall_ns = clock_ns(CLOCK_REALTIME);
+		uint64_t half_ns = (clock_ns(CLOCK_MONOTONIC) - before_ns) / 2;
+
+		if (half_ns < best.error_ns)
+			best = (struct anchor){before_ns + half_ns, wall_ns, half_ns};
+	}
+	best.error_ns = sync_ns == ANCHOR_UNKNOWN ? ANCHOR_UNKNOWN : best.error_ns + sync_ns;
+	return best;
+}
+
+void anchor_put_first(struct store_writer *writer, const struct anchor *first, uint64_t origin_ns)
+{
+	store_writer_meta_number(writer, "wall_ns", first->wall_ns - (first->monotonic_ns - origin_ns));
+	if (first->error_ns != ANCHOR_UNKNOWN)
+		store_writer_meta_number(writer, "wall_error_ns", first->error_ns);
+}
+
+void anchor_put_last(struct store_writer *writer, const struct anchor *first, const struct anchor *last)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRId64,
+		(int64_t)((last->wall_ns - last->monotonic_ns) - (first->wall_ns - first->monotonic_ns)));
+	store_writer_meta(writer, "wall_drift_ns", text);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slow.h - readers that sleep, as the writer sees them. While a reader looks at a moment, LMDB gives out no
+ * page that was freed since: every commit then costs new pages, for as long as the reader stops at a key, in
+ * a pager or under Ctrl-Z. So a moment is kept for a while and for some waste of pages, and then given up.
+ *
+ *   reader's slot in the lock file   | transaction | process, thread |
+ *   given up:                        |     -1      |                 |     as its own mdb_txn_reset() does
+ *
+ * The reader finds out behind its next read (tree.h: is_held), says so, and may renew.
+ */
+#ifndef STORE_SLOW_H
+#define STORE_SLOW_H
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* All-zero is ready: `slots` is the lock file's map, NULL: no moment can be given up. */
+struct store_slow {
+	uint8_t *slots;
+	size_t slot_bytes;
+	uint64_t oldest;   /* the transaction of the reader that is behind most ... */
+	uint64_t since_ns; /* ... and since when it is known */
+};
+
+/* To be called between commits, now and then: gives up the moments of readers that are STORE_MOMENT_COMMITS
+ * commits behind for `patience_ns` if the pages that wait for them are more than a quarter of the file, and
+ * more than a few. How many were given up. */
+unsigned store_slow_give_up(struct store_slow *slow, MDB_env *env, uint64_t patience_ns);
+
+/* Does a reader of the process that opened the environment still hold the moment of that transaction? */
+bool store_slow_is_held(MDB_env *env, pid_t owner, uint64_t transaction);
+
+#endif

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# --mem SIZE: the heaviest questions within 64 MiB of memory that is no file's, byte for byte the same.
+. "$(dirname -- "$0")/expect.sh"
+hpct-simulate -o big.hpct --shape mixed --streams 16 --records 1200000 || fail "no run"
+limited() ( # memory that is no file's: data, heap and what else is mapped to be written
+	ulimit -d 65536
+	"$@"
+)
+alike() { # NAME COMMAND... : the question, without and with; the sums are told apart, not the texts kept
+	local name=$1 free bound
+	shift
+	free=$("$@" | md5sum) || fail "$name"
+	bound=$(limited "$@" --mem 64M 2>err | md5sum) || fail "$name within 64 MiB: $(head -n 1 err)"
+	same "$name" "$free" "$bound"
+}
+limited hpct-slice big.hpct --format tsv --top 3 >out 2>err && fail "a slice takes less than 64 MiB anyhow: larger run"
+alike slice hpct-slice big.hpct --format tsv
+alike profile hpct-profile big.hpct --format tsv
+alike page hpct-blame big.hpct
+alike gpu-idle hpct-blame big.hpct --of gpu-idle --format tsv
+alike gaps hpct-blame big.hpct --gaps --format tsv
+alike diff hpct-diff big.hpct big.hpct --format tsv
+# gaps in more pieces than memory holds
+hpct-blame big.hpct --gaps --format tsv >free || fail "gaps"
+hpct-blame big.hpct --gaps --format tsv --mem 16M >bound || fail "gaps in pieces"
+same_file "gaps in pieces" bound free
+hpct-blame big.hpct --gaps --format tsv --top 7 >bound || fail "the largest gaps"
+head -n 8 free >expected
+same_file "the largest gaps" bound expected
+hpct-export big.hpct --to chrome -o free.json --streams 'kind=cpu' --depth 2 || fail "an export"
+limited hpct-export big.hpct --to chrome -o bound.json --streams 'kind=cpu' --depth 2 --mem 16M || fail "an export within 64 MiB"
+same_file "an export" bound.json free.json
+for size in 0 1M 64X M 99999999999G 64MB -1; do
+	code "--mem $size" 2 hpct-info big.hpct --mem "$size"
+done

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline_spill.c - what is sorted beside memory comes back as what is sorted in it, twice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "timeline/spill.h"
+
+#define COUNT 60000u
+
+/* Larger than what memory is asked for: 60000 x 24 against 64 KiB. */
+struct entry {
+	uint64_t key, number, rest;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void expect_sorted(struct spill *spill, struct entry *entries, size_t count)
+{
+	const struct entry *entry;
+	struct error error;
+	size_t at = 0;
+	int code;
+
+	qsort(entries, count, sizeof *entries, compare);
+	for (int round = 0; round < 2; round++, at = 0) {
+		assert_int_equal(spill_rewind(spill, &error), 0);
+		while ((entry = spill_next(spill, &code, &error))) {
+			assert_true(at < count);
+			assert_memory_equal(entry, &entries[at++], sizeof *entry);
+		}
+		assert_int_equal(code, 0);
+		assert_int_equal(at, count);
+	}
+}
+
+static void sort(size_t count, uint64_t mem_bytes)
+{
+	struct entry *entries = calloc(count + 1, sizeof *entries);
+	struct spill *spill;
+	struct error error;
+
+	assert_int_equal(spill_new(&spill, sizeof *entries, compare, mem_bytes, &error), 0);
+	for (size_t i = 0; i < count; i++) {
+		entries[i] = (struct entry){(i * 2654435761u) % 1000, i, ~i};
+		assert_int_equal(spill_put(spill, &entries[i], &error), 0);
+	}
+	expect_sorted(spill, entries, count);
+	spill_free(spill);
+	free(entries);
+}
+
+static void test_sorts(void **unused)
+{
+	(void)unused;
+	sort(0, 0);
+	sort(0, 1);
+	sort(1, 1);
+	sort(COUNT, 0);
+	sort(COUNT, 1);
+	sort(COUNT, 200000);
+	sort(((size_t)64 << 10) / sizeof(struct entry), 1); /* just full */
+	sort(((size_t)64 << 10) / sizeof(struct entry) + 1, 1);
+}
+
+static void test_no_room(void **unused)
+{
+	struct spill *spill;
+	struct error error = {0};
+	struct entry entry = {0};
+	int code = 0;
+
+	(void)unused;
+	setenv("TMPDIR", "/proc/nowhere", 1);
+	assert_int_equal(spill_new(&spill, sizeof entry, compare, 1, &error), 0);
+	for (unsigned i = 0; i < COUNT && !code; i++)
+		code = spill_put(spill, &entry, &error);
+	assert_int_equal(code, -ERROR_IO);
+	spill_free(spill);
+	unsetenv("TMPDIR");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts), cmocka_unit_test(test_no_room)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
