@@ -70,7 +70,14 @@ static uint64_t now(void)
 /* Is a copier at work? One that has ended tells how long it took. */
 static bool is_copying(struct elsewhere *elsewhere, int flags)
 {
-	if (elsewhere->copier && waitpid(elsewhere->copier, NULL, flags) != 0) {
+	pid_t ended = 0;
+
+	/* Two of them would write one file: a signal is no end. */
+	if (elsewhere->copier)
+		do
+			ended = waitpid(elsewhere->copier, NULL, flags);
+		while (ended < 0 && errno == EINTR);
+	if (ended != 0) {
 		elsewhere->copier = 0;
 		elsewhere->took_ns = now() - elsewhere->copied_ns;
 	}

@@ -2,6 +2,7 @@
 /* place.c - see place.h. */
 #include "store/place.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -170,7 +171,7 @@ static bool be_writer(const char *path, struct probe *probe)
 static bool probe_with(const char *path, int pair[2])
 {
 	struct probe probe = {.fd = -1, .other = pair[0]};
-	pid_t pid = fork();
+	pid_t pid = fork(), ended;
 	bool is_sound;
 	int status;
 
@@ -189,7 +190,10 @@ static bool probe_with(const char *path, int pair[2])
 	is_sound = be_writer(path, &probe);
 	probe_close(&probe);
 	close(pair[0]);
-	return waitpid(pid, &status, 0) == pid && status == 0 && is_sound;
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended == pid && status == 0 && is_sound;
 }
 
 bool store_place_is_coherent(const char *directory)
