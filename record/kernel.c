@@ -12,6 +12,7 @@
 #define KERNEL_SPACE (UINT64_C(1) << 63)
 #define NAME_AGAIN_NS UINT64_C(5000000000)
 #define SYMBOL_BYTES 128u
+#define READ_BYTES (256u << 10) /* the kernel writes its list anew for each reader, by so much at a time */
 
 /* [0] is the kernel itself. */
 static struct part {
@@ -200,6 +201,8 @@ static void symbols_walk(void)
 	FILE *file = is_hidden ? NULL : fopen("/proc/kallsyms", "re");
 	char line[256], name[SYMBOL_BYTES], type;
 
+	if (file)
+		setvbuf(file, NULL, _IOFBF, READ_BYTES);
 	while (file && fgets(line, sizeof(line), file)) {
 		uint64_t address = strtoull(line, NULL, 16);
 		uint32_t at = waiting_from(address);
@@ -226,6 +229,8 @@ void kernel_name(struct store_writer *writer, bool is_last)
 {
 	uint64_t now_ns = waiting_count ? clock_ns() : 0;
 
+	if (!named_ns) /* the list takes a tenth of a second: short runs are named once, at their end */
+		named_ns = now_ns;
 	if (!waiting_count || (!is_last && now_ns - named_ns < NAME_AGAIN_NS))
 		return;
 	named_ns = now_ns;
