@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events_papi.c - events that PAPI counts, asked of the agent's plug-in, which is loaded for that alone. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "record/agent/papi.h"
+#include "record/agent/plugin.h"
 #include "record/events.h"
 #include "record/parts.h"
 
 static const char not_built[] = "this build is without PAPI (libpapi-dev)";
 
 /* NULL: `why` says. */
-static const struct papi_plugin *plugin_find(char *why, size_t room)
+static const struct papi_plugin *plugin_get(char *why, size_t room)
 {
 	static const struct papi_plugin *plugin;
 	struct parts parts;
 	struct error error;
-	char path[sizeof(parts.agent) + sizeof(PAPI_PLUGIN_FILE)];
-	void *library;
 	int result;
 
 	if (plugin)
@@ -27,14 +26,10 @@ static const struct papi_plugin *plugin_find(char *why, size_t room)
 	snprintf(why, room, "%s", not_built);
 	if (parts_find(&parts, &error))
 		return NULL;
-	snprintf(path, sizeof(path), "%.*s/" PAPI_PLUGIN_FILE, (int)(strrchr(parts.agent, '/') - parts.agent),
-		parts.agent);
-	if (access(path, F_OK))
-		return NULL;
-	library = dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
-	plugin = library ? dlsym(library, PAPI_PLUGIN_SYMBOL) : NULL;
+	plugin = plugin_find(parts.agent, PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
 	if (!plugin) {
-		snprintf(why, room, "PAPI cannot be loaded: %.120s", dlerror());
+		if (errno != ENOENT)
+			snprintf(why, room, "PAPI cannot be loaded: %.120s", dlerror());
 		return NULL;
 	}
 	result = plugin->open();
@@ -51,7 +46,7 @@ bool events_is_papi(const char *name)
 const char *events_papi_refusal(const char *name)
 {
 	static char why[256];
-	const struct papi_plugin *plugin = plugin_find(why, sizeof(why));
+	const struct papi_plugin *plugin = plugin_get(why, sizeof(why));
 	int result;
 
 	if (!plugin)
@@ -71,7 +66,7 @@ static void tell(const char *name, const char *text, const char *reason)
 void events_list_papi(void)
 {
 	char why[256];
-	const struct papi_plugin *plugin = plugin_find(why, sizeof(why));
+	const struct papi_plugin *plugin = plugin_get(why, sizeof(why));
 
 	printf("\nBy PAPI, read at each sample of the time source (no @); papi::NAME where a name is perf's, "
 	       "too:\n");

@@ -64,7 +64,7 @@ void papi_load(void)
 
 	if (!papi.count)
 		return;
-	papi.plugin = plugin_find(PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
+	papi.plugin = plugin_find(process.settings.agent, PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
 	result = papi.plugin ? papi.plugin->open() : -EVENT_PAPI_MISSING;
 	if (result) {
 		papi.plugin = NULL;

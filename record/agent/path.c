@@ -64,7 +64,7 @@ static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsig
 			&t->path_nodes[depth]);
 }
 
-/* For now_ns 0 the clock is read here: most paths are known and need no batch of their own. */
+/* A caller that has no use for the time gives 0: only paths with new nodes, which are few, read the clock. */
 static bool batch_begin(struct thread *t, unsigned nodes, uint64_t bytes, uint64_t now_ns)
 {
 	return ring_begin(&t->ring, nodes * sizeof(struct event_node_record) + bytes, bytes,
@@ -142,13 +142,6 @@ int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, ui
 	return frames_open(t, frames, is_placed ? 1 : 0, t->root, bytes, now_ns, node);
 }
 
-static void count_add(_Atomic uint64_t *counter, uint64_t more)
-{
-	if (more)
-		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
-			memory_order_relaxed);
-}
-
 /* Rules and modules that were looked up before a library was unloaded may be another's now. */
 static void caches_check(struct thread *t)
 {
@@ -198,8 +191,8 @@ int path_open_into(struct thread *t, const struct arch_registers *start, uint64_
 		frame_add(t, u, function);
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
-	count_add(&t->ring.shared->errant, u->unreadable);
-	count_add(&t->ring.shared->partial, result == UNWIND_PARTIAL);
+	ring_count(&t->ring.shared->errant, u->unreadable);
+	ring_count(&t->ring.shared->partial, result == UNWIND_PARTIAL);
 	return frames_open(t, u->frames, u->count,
 		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, bytes, now_ns, node);
 }

@@ -6,8 +6,8 @@
 #ifndef RECORD_AGENT_PLUGIN_H
 #define RECORD_AGENT_PLUGIN_H
 
-/* What `file`, which lies beside the agent, exports as `symbol`; NULL: it cannot be loaded. Not from a
- * handler. */
-const void *plugin_find(const char *file, const char *symbol);
+/* What `file`, which lies beside `agent` or what that links to, exports as `symbol`; NULL: it cannot be
+ * loaded, and errno is ENOENT where it is not there at all. Not from a handler. */
+const void *plugin_find(const char *agent, const char *file, const char *symbol);
 
 #endif

@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * real.c - see real.h. dlvsym is taken in its oldest version and weakly: it moved
- * from libdl to libc in glibc 2.34, and a program without it runs unmeasured. It also
- * finds dlsym, whose name is the agent's own (wrap_dlsym.c).
- */
+/* real.c - see real.h. Who is asked for a name is another file's: real_loaded.c, or real_static.c. */
 #include "record/agent/real.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
-#include "record/agent/arch.h"
-
-__asm__(".symver dlsym,dlsym@" ARCH_GLIBC_BASE);
-#pragma weak dlsym
-__asm__(".symver dlvsym,dlvsym@" ARCH_GLIBC_BASE);
-#pragma weak dlvsym
-
 struct real real;
-
-/* Of functions that libc has twice, glibc < 2.36 finds the one for programs older than any that run: its
- * conditions are no bigger than a pointer. */
-static void *symbol_of_version(const char *name)
-{
-	void *(*volatile lookup)(void *, const char *, const char *) = dlvsym;
-
-	if (!ARCH_GLIBC_CONDITIONS[0] || !lookup || strncmp(name, "pthread_cond_", 13))
-		return NULL;
-	return lookup(RTLD_NEXT, name, ARCH_GLIBC_CONDITIONS);
-}
-
-void *real_symbol(const char *name)
-{
-	void *(*volatile lookup)(void *, const char *) = dlsym;
-	void *found = symbol_of_version(name);
-
-	return found || !lookup ? found : lookup(RTLD_NEXT, name);
-}
 
 void *real_resolve(const char *name, void *place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real_static.c - real.h inside a static program, where nothing is looked up by name:
+ * real_static.c - real_symbol of real.h inside a static program, where nothing is looked up by name:
  * hpct-link has the linker send each call of a wrapped function to `__wrap_NAME` and call
  * the function itself `__real_NAME` (ld --wrap). All are linked in, needed or not: libc may
  * call any of them where the linker has passed this object already.
@@ -11,8 +11,6 @@
 
 #include "record/agent/agent_names.h"
 #include "record/agent/inside.h"
-
-struct real real;
 
 struct entry {
 	const char *name;
@@ -89,20 +87,4 @@ void *real_symbol(const char *name)
 	if (!found)
 		found = list_search(memory, sizeof(memory) / sizeof(*memory) - 1, name);
 	return found ? found->address : NULL;
-}
-
-void *real_resolve(const char *name, void *place)
-{
-	void *address = real_symbol(name);
-
-	memcpy(place, &address, sizeof(address));
-	return address;
-}
-
-void real_init(void)
-{
-#define RESOLVE(name) real_resolve(#name, &real.name);
-	REAL_FUNCTIONS(RESOLVE)
-	REAL_WAITS(RESOLVE)
-#undef RESOLVE
 }

@@ -45,6 +45,14 @@ void ring_commit(struct ring *ring);
 
 enum ring_loss { RING_LOST_FULL, RING_LOST_NESTED, RING_LOST_MEMORY };
 
+/* Adds to a counter of `shared` that the ring's thread alone writes. */
+static inline void ring_count(_Atomic uint64_t *counter, uint64_t more)
+{
+	if (more)
+		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+			memory_order_relaxed);
+}
+
 /* Counts one dropped record of `weight`. Any code of the ring's thread, nested or not. */
 void ring_lose(struct ring *ring, enum ring_loss why, uint64_t weight, uint64_t now_ns);
 

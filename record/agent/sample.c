@@ -25,9 +25,7 @@ static inline void sample_put(
 	sample->metric = metric;
 	sample->_pad = 0;
 	t->node = node;
-	atomic_store_explicit(&t->ring.shared->samples,
-		atomic_load_explicit(&t->ring.shared->samples, memory_order_relaxed) + 1,
-		memory_order_relaxed);
+	ring_count(&t->ring.shared->samples, 1);
 }
 
 bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
@@ -52,13 +50,6 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 	}
 	sample_put(t, node, EVENT_F_FIRST, 0, 0, now_ns);
 	ring_commit(&t->ring);
-}
-
-static void count_add(_Atomic uint64_t *counter, uint64_t more)
-{
-	if (more)
-		atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
-			memory_order_relaxed);
 }
 
 static inline void path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
@@ -87,7 +78,7 @@ static void took(struct thread *t, uint64_t since_ns)
 
 	if (rest_ns)
 		t->rest_until_ns = now_ns + rest_ns;
-	count_add(&t->ring.shared->handler_ns, now_ns - since_ns);
+	ring_count(&t->ring.shared->handler_ns, now_ns - since_ns);
 }
 
 static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
@@ -102,11 +93,11 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
 		t->saved_ns += weight; /* the next sample has it */
-		count_add(&t->ring.shared->overruns, periods);
+		ring_count(&t->ring.shared->overruns, periods);
 		return;
 	}
-	count_add(&t->ring.shared->signals, 1);
-	count_add(&t->ring.shared->overruns, periods - 1);
+	ring_count(&t->ring.shared->signals, 1);
+	ring_count(&t->ring.shared->overruns, periods - 1);
 	flags = t->saved_ns ? EVENT_F_SAVED : 0;
 	weight += t->saved_ns;
 	t->saved_ns = 0;
@@ -139,8 +130,8 @@ void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned c
 
 	if (control_is_paused())
 		return;
-	count_add(&t->ring.shared->signals, 1);
-	count_add(&t->ring.shared->counts, 1);
+	ring_count(&t->ring.shared->signals, 1);
+	ring_count(&t->ring.shared->counts, 1);
 	if (!ring_enter(&t->ring)) {
 		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
 		return;

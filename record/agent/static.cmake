@@ -55,7 +55,7 @@ function(agent_archive name flags)
   target_compile_definitions(${own} PRIVATE HPCT_STATIC=${flags})
   target_compile_options(${own} PRIVATE -fno-stack-protector -ftls-model=initial-exec -fno-builtin)
   set_target_properties(${own} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
-  set(objects "$<FILTER:${ARGN},EXCLUDE,/(real|wrap_dlsym|wrap_start)[.]c[.]o>;$<TARGET_OBJECTS:${own}>")
+  set(objects "$<FILTER:${ARGN},EXCLUDE,/(real_loaded|wrap_dlsym|wrap_start)[.]c[.]o>;$<TARGET_OBJECTS:${own}>")
   set(one ${CMAKE_CURRENT_BINARY_DIR}/static/${name}.o)
   set(archive ${CMAKE_BINARY_DIR}/lib/hpct/lib${name}.a)
   add_custom_command(OUTPUT ${archive}

@@ -98,7 +98,7 @@ void thread_unwinder_load(void)
 	const struct unwind_plugin *plugin = NULL;
 
 	if (strstr(process.settings.events, EVENT_WORD_UNWINDER))
-		plugin = plugin_find(UNWIND_PLUGIN_FILE, UNWIND_PLUGIN_SYMBOL);
+		plugin = plugin_find(process.settings.agent, UNWIND_PLUGIN_FILE, UNWIND_PLUGIN_SYMBOL);
 	if (!plugin || plugin->open())
 		return;
 	pool.unwinder = plugin;
