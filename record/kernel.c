@@ -112,15 +112,21 @@ static void build_id_read(struct store_module *module)
 	}
 }
 
+static struct part *part_at(uint64_t address)
+{
+	for (uint32_t i = 1; i < part_count; i++)
+		if (address >= parts[i].begin && address < parts[i].end)
+			return &parts[i];
+	return &parts[0];
+}
+
 static struct part *part_of(struct store_writer *writer, uint64_t address)
 {
-	struct part *part = &parts[0];
+	struct part *part;
 
 	if (!part_count)
 		parts_find();
-	for (uint32_t i = 1; i < part_count; i++)
-		if (address >= parts[i].begin && address < parts[i].end)
-			part = &parts[i];
+	part = part_at(address);
 	if (!part->module) {
 		struct store_module module = {.kind = STORE_MODULE_KERNEL,
 			.path = store_writer_text(writer, part->name, strlen(part->name))};
@@ -246,7 +252,8 @@ void kernel_name(struct store_writer *writer, bool is_last)
 			frame->symbol = frame[-1].symbol;
 			memcpy(frame->name, frame[-1].name, sizeof(frame->name));
 		}
-		if (!*name)
+		/* A module may have no symbols: what comes before it names nothing in it. */
+		if (!*name || (!is_hidden && part_at(frame->symbol) != part_at(frame->address)))
 			continue;
 		scope.name = store_writer_text(writer, name, strlen(name));
 		scope.start = frame->offset - (is_hidden ? 0 : frame->address - frame->symbol);
