@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "record/clock.h"
 
 #define PARTS_MAX 512u
 #define KERNEL_SPACE (UINT64_C(1) << 63)
@@ -223,17 +224,9 @@ static void symbols_walk(void)
 		fclose(file);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void kernel_name(struct store_writer *writer, bool is_last)
 {
-	uint64_t now_ns = waiting_count ? clock_ns() : 0;
+	uint64_t now_ns = waiting_count ? clock_now_ns() : 0;
 
 	if (!named_ns) /* the list takes a tenth of a second: short runs are named once, at their end */
 		named_ns = now_ns;
