@@ -357,7 +357,7 @@ int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error)
 	int result = gaps_new(trial, gaps->min_ns, gaps->limit, error);
 	struct gaps *copy = *trial;
 
-	if (result)
+	if (!copy)
 		return result;
 	copy->is_open = gaps->is_open;
 	copy->begin_ns = gaps->begin_ns;

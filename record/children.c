@@ -7,10 +7,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
+#include "record/clock.h"
 
 #define PIDFDS_MAX 512 /* beyond, a child's end is seen when its parent has waited for it */
 #define NO_STREAM UINT32_MAX
@@ -27,14 +27,6 @@ struct registration {
 	uint32_t pid; /* 0: free place */
 	uint64_t begin_ns;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void children_fini(struct children *children)
 {
@@ -129,7 +121,7 @@ static void stream_open(
 static void stream_close(
 	struct children *children, struct child *child, struct store_writer *writer, uint32_t host)
 {
-	uint64_t end_ns = now_ns();
+	uint64_t end_ns = clock_now_ns();
 	struct store_record span;
 	struct store_stream *stream;
 
@@ -194,7 +186,7 @@ void children_announce(
 void children_left_out(struct children *children, uint32_t pid)
 {
 	struct child child = {
-		{.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = now_ns()}, -1, -1, false, NO_STREAM};
+		{.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = clock_now_ns()}, -1, -1, false, NO_STREAM};
 
 	if (!pid || pid > INT32_MAX)
 		return;

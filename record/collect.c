@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/selection.h"
 #include "record/anchor.h"
 #include "record/children.h"
+#include "record/clock.h"
 #include "record/detach.h"
 #include "record/elsewhere.h"
 #include "record/gpu_module.h"
@@ -88,14 +88,6 @@ struct collector {
 	struct error failure;
 	struct elsewhere elsewhere;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the store ---- */
 
@@ -186,14 +178,14 @@ static void commit(struct collector *collector)
 		store_writer_keep(collector->writer, collector->drained_ns, collector->plan->keep_ns);
 	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
 		failed(collector, &error);
-	collector->committed_ns = now_ns();
+	collector->committed_ns = clock_now_ns();
 	collector->is_dirty = false;
 }
 
 static void commit_if_due(struct collector *collector)
 {
 	if (collector->has_failed || !collector->is_dirty ||
-		(now_ns() - collector->committed_ns < COMMIT_NS &&
+		(clock_now_ns() - collector->committed_ns < COMMIT_NS &&
 			store_writer_pending_bytes(collector->writer) <= COMMIT_BYTES))
 		return;
 	naming_ask(collector->naming, collector->writer);
@@ -209,7 +201,7 @@ static void process_end(struct collector *collector, struct measured **link)
 	struct measured *process = *link;
 
 	*link = process->next;
-	measured_finish(process, collector->writer, collector->host_text, now_ns());
+	measured_finish(process, collector->writer, collector->host_text, clock_now_ns());
 	summary_add(&collector->summary, process);
 	children_announce(&collector->children, process, collector->writer, collector->host_text);
 	measured_free(process);
@@ -314,7 +306,7 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 
 	switch (hello_read(caller->connection, &hello)) {
 	case HELLO_LATER:
-		if (now_ns() - caller->since_ns < HELLO_NS)
+		if (clock_now_ns() - caller->since_ns < HELLO_NS)
 			return true;
 		break;
 	case HELLO_LAUNCHER:
@@ -375,7 +367,7 @@ static void listener_serve(struct collector *collector)
 			close(connection);
 			continue;
 		}
-		*caller = (struct caller){NULL, connection, now_ns()};
+		*caller = (struct caller){NULL, connection, clock_now_ns()};
 		*last = caller;
 		last = &caller->next;
 	}
@@ -436,7 +428,7 @@ static size_t rings_drain(struct collector *collector)
 	struct measured **link = &collector->processes;
 	size_t records = 0;
 
-	collector->drained_ns = now_ns();
+	collector->drained_ns = clock_now_ns();
 	while (*link) {
 		struct measured *at = *link;
 
@@ -563,7 +555,7 @@ static void launchers_answer(struct collector *collector)
 	if (!someone_has_ended(collector))
 		return;
 	if (!collector->ending_ns) {
-		collector->ending_ns = collector->told_ns = now_ns();
+		collector->ending_ns = collector->told_ns = clock_now_ns();
 		listener_serve(collector);
 		rings_drain(collector);
 		children_judge(collector);
@@ -571,9 +563,9 @@ static void launchers_answer(struct collector *collector)
 		naming_pump(collector->naming, collector->writer);
 	}
 	if (!collector->has_failed && naming_outstanding(collector->naming) &&
-		now_ns() - collector->ending_ns < NAMES_WAIT_NS) {
-		if (now_ns() - collector->told_ns > NAMES_TELL_NS) {
-			collector->told_ns = now_ns();
+		clock_now_ns() - collector->ending_ns < NAMES_WAIT_NS) {
+		if (clock_now_ns() - collector->told_ns > NAMES_TELL_NS) {
+			collector->told_ns = clock_now_ns();
 			launchers_tell(collector, HOST_PROGRESS, naming_outstanding(collector->naming));
 		}
 		return;
@@ -689,7 +681,7 @@ _Noreturn static void collector_run(
 	collector.children.left_out = selection_reason(plan->events);
 	summary_unmonitored(
 		&collector.summary, plan->unmonitored, plan->command, collector.writer, collector.host_text);
-	collector.committed_ns = now_ns() + FIRST_COMMIT_NS - COMMIT_NS;
+	collector.committed_ns = clock_now_ns() + FIRST_COMMIT_NS - COMMIT_NS;
 	collector.is_dirty = true;
 	collect(&collector);
 	collector_fini(&collector);
@@ -698,7 +690,7 @@ _Noreturn static void collector_run(
 
 int collect_start(const struct collect_plan *plan, const struct host *host, struct error *error)
 {
-	uint64_t origin_ns = now_ns();
+	uint64_t origin_ns = clock_now_ns();
 	pid_t pid = fork();
 
 	if (pid < 0)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "record/attributes.h"
+#include "record/clock.h"
 #include "record/join.h"
 #include "record/kernel.h"
 #include "record/switches.h"
@@ -38,14 +38,6 @@ struct drain {
 	size_t records;
 	uint64_t now_ns; /* no time in a record is later: the end of time means "open" in the store */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t credible(const struct drain *drain, uint64_t time_ns)
 {
@@ -583,7 +575,7 @@ static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_
 		return;
 	if (!end_ns && atomic_load(&process->shared->ended))
 		end_ns = atomic_load(&process->shared->end_ns);
-	drain->now_ns = now_ns();
+	drain->now_ns = clock_now_ns();
 	if (end_ns >= drain->ring->begin_ns && end_ns < drain->now_ns)
 		drain->now_ns = end_ns;
 	tallies_walk(&drain->ring->tallies,
@@ -612,7 +604,7 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 		tallies_take(&drain, shared, index, tally_count);
 		return drain.records;
 	}
-	drain.now_ns = now_ns();
+	drain.now_ns = clock_now_ns();
 	if (drain.ring->stream == UINT32_MAX && head != tail) {
 		drain.ring->claim = shared->claim;
 		stream_open(&drain, shared);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "record/clock.h"
 #include "store/archive.h"
 #include "store/place.h"
 
@@ -59,14 +59,6 @@ int elsewhere_choose(struct elsewhere *elsewhere, const char *run, const char *p
 	return error_set(error, ERROR_USAGE, "the run's path %s is too long", run);
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* Is a copier at work? One that has ended tells how long it took. */
 static bool is_copying(struct elsewhere *elsewhere, int flags)
 {
@@ -79,7 +71,7 @@ static bool is_copying(struct elsewhere *elsewhere, int flags)
 		while (ended < 0 && errno == EINTR);
 	if (ended != 0) {
 		elsewhere->copier = 0;
-		elsewhere->took_ns = now() - elsewhere->copied_ns;
+		elsewhere->took_ns = clock_now_ns() - elsewhere->copied_ns;
 	}
 	return elsewhere->copier;
 }
@@ -107,7 +99,7 @@ int elsewhere_copy(struct elsewhere *elsewhere, struct error *error)
 	if (!elsewhere->is_used)
 		return 0;
 	is_copying(elsewhere, 0);
-	elsewhere->copied_ns = now();
+	elsewhere->copied_ns = clock_now_ns();
 	return store_copy(elsewhere->store, elsewhere->run_store, error);
 }
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "record/clock.h"
 #include "record/join_state.h"
 #include "store/attribute.h"
 
@@ -41,14 +41,6 @@ struct joining {
 	bool is_last; /* nothing comes any more */
 	size_t records;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static struct join *join_of(struct measured *process)
 {
@@ -414,7 +406,7 @@ size_t join_drain(struct measured *process, struct store_writer *writer, uint32_
 		.process = process,
 		.writer = writer,
 		.host = host,
-		.now_ns = now_ns(),
+		.now_ns = clock_now_ns(),
 		.is_last = until_ns == UINT64_MAX};
 	struct event_ring *shared = activity_ring(process);
 

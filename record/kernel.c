@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "record/clock.h"
 
 #define PARTS_MAX 512u
 #define KERNEL_SPACE (UINT64_C(1) << 63)
@@ -112,15 +113,21 @@ static void build_id_read(struct store_module *module)
 	}
 }
 
+static struct part *part_at(uint64_t address)
+{
+	for (uint32_t i = 1; i < part_count; i++)
+		if (address >= parts[i].begin && address < parts[i].end)
+			return &parts[i];
+	return &parts[0];
+}
+
 static struct part *part_of(struct store_writer *writer, uint64_t address)
 {
-	struct part *part = &parts[0];
+	struct part *part;
 
 	if (!part_count)
 		parts_find();
-	for (uint32_t i = 1; i < part_count; i++)
-		if (address >= parts[i].begin && address < parts[i].end)
-			part = &parts[i];
+	part = part_at(address);
 	if (!part->module) {
 		struct store_module module = {.kind = STORE_MODULE_KERNEL,
 			.path = store_writer_text(writer, part->name, strlen(part->name))};
@@ -217,17 +224,9 @@ static void symbols_walk(void)
 		fclose(file);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void kernel_name(struct store_writer *writer, bool is_last)
 {
-	uint64_t now_ns = waiting_count ? clock_ns() : 0;
+	uint64_t now_ns = waiting_count ? clock_now_ns() : 0;
 
 	if (!named_ns) /* the list takes a tenth of a second: short runs are named once, at their end */
 		named_ns = now_ns;
@@ -246,7 +245,8 @@ void kernel_name(struct store_writer *writer, bool is_last)
 			frame->symbol = frame[-1].symbol;
 			memcpy(frame->name, frame[-1].name, sizeof(frame->name));
 		}
-		if (!*name)
+		/* A module may have no symbols: what comes before it names nothing in it. */
+		if (!*name || (!is_hidden && part_at(frame->symbol) != part_at(frame->address)))
 			continue;
 		scope.name = store_writer_text(writer, name, strlen(name));
 		scope.start = frame->offset - (is_hidden ? 0 : frame->address - frame->symbol);

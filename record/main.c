@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
+#include "record/clock.h"
 #include "record/collect.h"
 #include "record/launch.h"
 #include "record/nested.h"
@@ -150,14 +150,6 @@ static int measuring_prepare(struct record *record, struct error *error)
 	return result;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t timeval_ns(const struct timeval *time)
 {
 	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
@@ -199,11 +191,11 @@ static int ready_wait(struct record *record, struct error *error)
 /* The collector's last word: that all is committed, or why nothing was. Negative: it does not come. */
 static int done_wait(struct record *record, struct host_message *word)
 {
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	bool shown = false;
 	int result = -1;
 
-	while (now_ns() - begin_ns < DONE_WAIT_NS && !launch_is_interrupted()) {
+	while (clock_now_ns() - begin_ns < DONE_WAIT_NS && !launch_is_interrupted()) {
 		int came = word_await(record, word, 1000);
 
 		if (came < 0)
@@ -212,7 +204,7 @@ static int done_wait(struct record *record, struct host_message *word)
 			result = 0;
 			break;
 		}
-		if (came && word->type == HOST_PROGRESS && now_ns() - begin_ns > QUIET_NS &&
+		if (came && word->type == HOST_PROGRESS && clock_now_ns() - begin_ns > QUIET_NS &&
 			isatty(STDERR_FILENO))
 			progress_show(word->number, &shown);
 	}

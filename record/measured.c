@@ -7,22 +7,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
+#include "record/clock.h"
 #include "record/drain.h"
 #include "record/join.h"
 #include "record/outside.h"
 #include "record/switches.h"
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* The header's fixed fields, copied out of reach and checked. */
 static int header_check(struct measured *process, struct error *error)
@@ -192,7 +184,7 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 		records += ring_drain(process, i, writer, host);
 	records += join_drain(process, writer, host, now_ns);
 	/* Whatever a thread did before it ended is in the switch rings now. */
-	pauses_take(&process->pauses, process->shared, clock_ns());
+	pauses_take(&process->pauses, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_pauses(process, i, writer);
 	records += switches_drain(process, writer, now_ns);

@@ -8,23 +8,15 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#include "record/clock.h"
 
 void summary_init(struct summary *summary, const char *events)
 {
 	memset(summary, 0, sizeof(*summary));
-	summary->begin_ns = now_ns();
+	summary->begin_ns = clock_now_ns();
 	summary->unmonitored_stream = UINT32_MAX;
 	snprintf(summary->events, sizeof(summary->events), "%s", events);
 }
@@ -52,7 +44,7 @@ void summary_unmonitored(struct summary *summary, const char *why, const char *c
 	if (!why)
 		return;
 	summary->writer = writer;
-	summary->unmonitored_ns = span.begin_ns = stream.begin_ns = now_ns();
+	summary->unmonitored_ns = span.begin_ns = stream.begin_ns = clock_now_ns();
 	stream.end_ns = STORE_OPEN_NS;
 	summary->unmonitored_attributes = span.attributes = reason_text(writer, why, command);
 	summary->unmonitored_stream = store_writer_stream(writer, &stream);
@@ -157,7 +149,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 static void unmonitored_close(struct summary *summary)
 {
 	struct store_record span = {.begin_ns = summary->unmonitored_ns,
-		.end_ns = now_ns(),
+		.end_ns = clock_now_ns(),
 		.what = STORE_OP_UNMONITORED,
 		.attributes = summary->unmonitored_attributes};
 	struct store_stream *stream;

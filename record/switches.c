@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "record/clock.h"
 #include "record/drain.h"
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
@@ -32,14 +32,6 @@ struct switches {
 	uint32_t slot_count; /* a power of two */
 	bool has_losses;     /* the kernel told of them */
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint32_t descriptors; /* kept by all rings together */
 
@@ -253,7 +245,7 @@ static size_t rings_read(struct measured *process)
 	struct switches *switches = process->switches;
 	size_t records = 0;
 
-	switches->read_ns = clock_ns();
+	switches->read_ns = clock_now_ns();
 	for (uint32_t i = 0; i < switches->count; i++)
 		records += perf_ring_read(&switches->rings[i].perf, &switches->waiting);
 	hits_hand_out(process);

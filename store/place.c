@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,14 +96,6 @@ static bool probe_open(struct probe *probe, const char *path)
 	return probe->map;
 }
 
-static void probe_close(struct probe *probe)
-{
-	if (probe->map)
-		munmap((void *)probe->map, PROBE_BYTES);
-	if (probe->fd >= 0)
-		close(probe->fd);
-}
-
 static bool pass(const struct probe *probe, bool is_sound)
 {
 	char word = is_sound ? 'y' : 'n';
@@ -168,32 +161,43 @@ static bool be_writer(const char *path, struct probe *probe)
 	return is_sound;
 }
 
+/* In a process of its own: a lock manager that does not answer holds up nobody else. */
+static pid_t role_start(
+	const char *path, const int pair[2], int own, bool (*be)(const char *, struct probe *))
+{
+	struct probe probe = {.fd = -1, .other = pair[own]};
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	signal(SIGALRM, SIG_DFL);
+	alarm(PROBE_SECONDS);
+	close(pair[!own]);
+	_exit(!be(path, &probe));
+}
+
+static bool role_end(pid_t pid)
+{
+	pid_t ended = -1;
+	int status = 0;
+
+	if (pid > 0)
+		do
+			ended = waitpid(pid, &status, 0);
+		while (ended < 0 && errno == EINTR);
+	return ended > 0 && status == 0;
+}
+
 static bool probe_with(const char *path, int pair[2])
 {
-	struct probe probe = {.fd = -1, .other = pair[0]};
-	pid_t pid = fork(), ended;
+	pid_t reader = role_start(path, pair, 1, be_reader);
+	pid_t writer = role_start(path, pair, 0, be_writer);
 	bool is_sound;
-	int status;
 
-	if (pid < 0) {
-		close(pair[0]);
-		close(pair[1]);
-		return false;
-	}
-	if (!pid) {
-		alarm(PROBE_SECONDS);
-		close(pair[0]);
-		probe.other = pair[1];
-		_exit(!be_reader(path, &probe));
-	}
-	close(pair[1]);
-	is_sound = be_writer(path, &probe);
-	probe_close(&probe);
 	close(pair[0]);
-	do
-		ended = waitpid(pid, &status, 0);
-	while (ended < 0 && errno == EINTR);
-	return ended == pid && status == 0 && is_sound;
+	close(pair[1]);
+	is_sound = role_end(writer);
+	return role_end(reader) && is_sound;
 }
 
 bool store_place_is_coherent(const char *directory)

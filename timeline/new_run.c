@@ -218,26 +218,39 @@ int new_run_archive_of(const struct new_run *new_run, const char *store, struct 
 	return archive(new_run, store, error);
 }
 
+static int file_copy(FILE *in, const char *from, const char *to, struct error *error)
+{
+	FILE *out = fopen(to, "we");
+	char bytes[4096];
+	size_t size;
+	bool has_failed;
+
+	while (out && (size = fread(bytes, 1, sizeof bytes, in)) > 0)
+		fwrite(bytes, 1, size, out);
+	has_failed = !out || ferror(in) || ferror(out);
+	if (out && fclose(out) != 0)
+		has_failed = true;
+	return has_failed ? error_set(error, ERROR_IO, "cannot copy %s: %s", from, strerror(errno)) : 0;
+}
+
 int new_run_keep_file(
 	const struct new_run *new_run, const char *from_run, const char *name, struct error *error)
 {
-	char *from, *to = NULL, bytes[4096];
-	FILE *in = NULL, *out = NULL;
-	size_t size;
+	char *from, *to = NULL;
+	FILE *in = NULL;
 	int rc = 0;
 
 	if (asprintf(&from, "%s/%s", from_run, name) < 0)
 		return error_memory(error);
 	if (asprintf(&to, "%s/%s", new_run->hidden, name) < 0) {
+		to = NULL;
 		rc = error_memory(error);
 	} else if ((in = fopen(from, "re"))) {
 		note(to, "", false);
-		out = fopen(to, "we");
-		while (out && (size = fread(bytes, 1, sizeof bytes, in)) > 0)
-			fwrite(bytes, 1, size, out);
-		if (!out || ferror(in) || ferror(out) || fclose(out) != 0)
-			rc = error_set(error, ERROR_IO, "cannot copy %s: %s", from, strerror(errno));
+		rc = file_copy(in, from, to, error);
 		fclose(in);
+	} else if (errno != ENOENT) {
+		rc = error_set(error, ERROR_IO, "cannot copy %s: %s", from, strerror(errno));
 	}
 	free(from);
 	free(to);

@@ -1,296 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_mpi.c - calls of MPI as exact spans, and the rank. Handles are pointers in
- * Open MPI and numbers in MPICH and its kin: which library it is shows at run time,
- * and sizes come from its own functions. All arguments travel as machine words,
- * which is how both pass them. Fortran's calls are met where they come in; those of
- * MPICH go on through C's, which then keep silent. The names themselves are those of
- * another library (mpi_names.c), which only programs of MPI get: here each begins
- * with hpct_.
+ * wrap_mpi.c - what programs of MPI call, in C and both of Fortran's bindings; mpi_call.c does the rest,
+ * apart, so that a checker follows it once and not from each call. The names themselves are those of another
+ * library (mpi_names.c), which only programs of MPI get: here each begins with hpct_.
  */
-#include <dlfcn.h>
-#include <string.h>
-
-#include "record/agent/communicator.h"
-#include "record/agent/environment.h"
-#include "record/agent/mpi_calls.h"
-#include "record/agent/real.h"
-#include "record/agent/wait.h"
+#include "record/agent/mpi_call.h"
 #include "record/agent/wrap.h"
 
-#define MPICH_COMM_WORLD 0x44000000u
-#define MPICH_COMM_SELF 0x44000001u
-#define ARGUMENTS_MAX 13
-
-enum binding { BINDING_C, BINDING_FORTRAN, BINDING_F08, BINDING_COUNT };
-
-struct call_kind {
-	const char *name[BINDING_COUNT];
-	int arguments, communicator, count, type, peer;
-	enum mpi_kind kind;
-};
-
-static const struct call_kind kinds[] = {
-#define KIND(name, fortran, n, m, communicator, count, type, peer, kind)                                   \
-	{{"MPI_" #name, "mpi_" #fortran "_", "mpi_" #fortran "_f08_"}, n, communicator, count, type, peer, \
-		MPI_##kind},
-	MPI_CALLS(KIND)
-#undef KIND
-};
-
-enum call_index {
-#define INDEX(name, ...) INDEX_##name,
-	MPI_CALLS(INDEX)
-#undef INDEX
-		INDEX_COUNT
-};
-
-static void *real_calls[INDEX_COUNT][BINDING_COUNT];
-
-static struct library {
-	bool is_known, is_openmpi;
-	uint64_t world, self;
-	int (*type_size)(uint64_t type, int *bytes);
-	int (*comm_rank)(uint64_t communicator, int *rank);
-	uint64_t (*comm_f2c)(int communicator);
-	uint64_t (*type_f2c)(int type);
-} library;
-
-static __thread unsigned depth __attribute__((tls_model("initial-exec")));
-
-/* One call under way. */
-struct call {
-	const struct call_kind *kind;
-	enum binding binding;
-	bool is_told; /* the outermost call of MPI, in a measured thread */
-	void *real;
-	const long *arguments;
-	uint64_t communicator, number;
-	char name[COMMUNICATOR_NAME];
-	struct wait wait;
-};
-
-/* Behind us in the lookup order, or in what the caller's library was linked with, where that was loaded by
- * itself (Python's modules). */
-static void *symbol_find(const char *name, void *caller)
-{
-	int (*dladdr_of)(const void *, Dl_info *, void **, int);
-	void *(*lookup)(void *, const char *);
-	void *address = real_symbol(name), *map = NULL;
-	Dl_info info;
-
-	if (address)
-		return address;
-	*(void **)&dladdr_of = real_symbol("dladdr1");
-	*(void **)&lookup = real_symbol("dlsym");
-	if (!dladdr_of || !lookup || !dladdr_of(caller, &info, &map, RTLD_DL_LINKMAP) || !map)
-		return NULL;
-	return lookup(map, name);
-}
-
-/* An object of the library, which the linker may have copied into the program. */
-static void *object_find(const char *name, void *caller)
-{
-	void *(*lookup)(void *, const char *);
-	void *address = NULL;
-
-	*(void **)&lookup = real_symbol("dlsym");
-	if (lookup)
-		address = lookup(RTLD_DEFAULT, name);
-	return address ? address : symbol_find(name, caller);
-}
-
-/* MPICH's functions take 32 bits of these words, Open MPI's all. */
-static void library_find(void *caller)
-{
-	void *world = object_find("ompi_mpi_comm_world", caller);
-
-	library.is_openmpi = world != NULL;
-	library.world = world ? (uintptr_t)world : MPICH_COMM_WORLD;
-	library.self = world ? (uintptr_t)object_find("ompi_mpi_comm_self", caller) : MPICH_COMM_SELF;
-	*(void **)&library.type_size = symbol_find("PMPI_Type_size", caller);
-	*(void **)&library.comm_rank = symbol_find("PMPI_Comm_rank", caller);
-	if (world) {
-		*(void **)&library.comm_f2c = symbol_find("PMPI_Comm_f2c", caller);
-		*(void **)&library.type_f2c = symbol_find("PMPI_Type_f2c", caller);
-	}
-	communicator_init(library.world, library.self);
-	library.is_known = true;
-}
-
-/* ---- arguments ---- */
-
-static int number_of(const struct call *call, int index)
-{
-	long word = call->arguments[index];
-
-	return call->binding == BINDING_C ? (int)word : *(const int *)word;
-}
-
-static uint64_t handle_of(const struct call *call, uint64_t word, uint64_t (*from_fortran)(int))
-{
-	if (call->binding != BINDING_C && from_fortran)
-		return from_fortran((int)word);
-	return library.is_openmpi ? word : (uint32_t)word;
-}
-
-static uint64_t handle_at(const struct call *call, int index, uint64_t (*from_fortran)(int))
-{
-	if (call->binding == BINDING_C)
-		return handle_of(call, (uint64_t)call->arguments[index], NULL);
-	return handle_of(call, (uint64_t)(int64_t)number_of(call, index), from_fortran);
-}
-
-/* What an argument that is an address of a communicator points to. */
-static uint64_t communicator_behind(const struct call *call, int index)
-{
-	const void *place = (const void *)call->arguments[index];
-
-	if (call->binding == BINDING_C && library.is_openmpi)
-		return *(const uint64_t *)place;
-	return handle_of(call, (uint64_t)(int64_t) * (const int *)place, library.comm_f2c);
-}
-
-static uint64_t bytes_of(const struct call *call)
-{
-	int count, size = 0;
-
-	if (call->kind->count < 0 || !library.type_size)
-		return 0;
-	count = number_of(call, call->kind->count);
-	if (count <= 0 || library.type_size(handle_at(call, call->kind->type, library.type_f2c), &size) ||
-		size < 0)
-		return 0;
-	return (uint64_t)count * (uint64_t)size;
-}
-
-/* ---- what is told ---- */
-
-static void rank_tell(int rank)
-{
-	if (process_is_own() && rank >= 0)
-		atomic_store(&process.shared->rank_known, rank + 1);
-}
-
-static void attributes_write(const struct call *call, char *text)
-{
-	int peer = call->kind->peer < 0 ? -1 : number_of(call, call->kind->peer);
-
-	strcpy(text, "call=");
-	strcat(text, call->kind->name[BINDING_C]);
-	if (call->name[0])
-		strcat(strcat(text, ",comm="), call->name);
-	if (call->number) {
-		strcat(text, ",seq=");
-		environment_decimal(text + strlen(text), call->number);
-	}
-	if (peer >= 0) { /* those below are MPI's own: any source, no process */
-		strcat(text, ",peer=");
-		environment_decimal(text + strlen(text), (unsigned long)peer);
-	}
-}
-
-static void communicator_learn(const struct call *call)
-{
-	int last = call->kind->arguments - 1;
-	enum mpi_kind kind = call->kind->kind;
-
-	if (kind == MPI_NEW || kind == MPI_SPLIT)
-		communicator_add(communicator_behind(call, last), call->name, call->number,
-			kind == MPI_SPLIT ? number_of(call, call->kind->communicator + 1) : -1);
-}
-
-static void rank_learn(const struct call *call)
-{
-	int rank;
-
-	if (call->kind->kind == MPI_RANK && handle_at(call, 0, library.comm_f2c) == library.world)
-		rank_tell(*(const int *)call->arguments[1]);
-	if (call->kind->kind == MPI_INIT && library.comm_rank && !library.comm_rank(library.world, &rank))
-		rank_tell(rank);
-}
-
-/* ---- around the call ---- */
-
-static void call_begin(
-	struct call *call, enum call_index index, enum binding binding, const long *arguments, void *caller)
-{
-	const struct call_kind *kind = &kinds[index];
-
-	call->kind = kind;
-	call->binding = binding;
-	call->arguments = arguments;
-	call->number = 0;
-	call->name[0] = '\0';
-	if (!real_calls[index][binding])
-		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
-	call->real = real_calls[index][binding];
-	call->is_told = !depth++ && call->real && thread_self();
-	if (!call->is_told)
-		return;
-	if (!library.is_known)
-		library_find(caller);
-	if (kind->communicator >= 0) {
-		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
-		call->number = communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
-	}
-	if (kind->kind == MPI_FREE)
-		communicator_remove(communicator_behind(call, 0));
-	wait_begin(&call->wait);
-}
-
-static void call_end(struct call *call, bool has_worked)
-{
-	char text[160];
-	struct wait_call span = {.operation = STORE_OP_MPI, .attributes = text};
-
-	depth--;
-	if (!call->is_told)
-		return;
-	if (has_worked) {
-		rank_learn(call);
-		communicator_learn(call);
-	}
-	if (call->kind->kind == MPI_RANK || call->kind->kind == MPI_FREE) {
-		wait_end(&call->wait, call->real);
-		return;
-	}
-	span.bytes = bytes_of(call);
-	attributes_write(call, text);
-	wait_end_call(&call->wait, call->real, &span);
-}
-
-#define CALL_OF_C(name, fortran, n, m, ...)                                                         \
-	int hpct_MPI_##name(P##n);                                                                  \
-	WRAPPER int hpct_MPI_##name(P##n)                                                           \
-	{                                                                                           \
-		const long arguments[ARGUMENTS_MAX] = {A##n};                                       \
-		struct call call;                                                                   \
-		int result = MPI_ABSENT;                                                            \
-                                                                                                    \
-		call_begin(&call, INDEX_##name, BINDING_C, arguments, __builtin_return_address(0)); \
-		if (call.real)                                                                      \
-			result = ((int (*)(P##n))call.real)(A##n);                                  \
-		call_end(&call, !result);                                                           \
-		return result;                                                                      \
+#define CALL_OF_C(name, fortran, n, m, ...)                                                             \
+	int hpct_MPI_##name(P##n);                                                                      \
+	WRAPPER int hpct_MPI_##name(P##n)                                                               \
+	{                                                                                               \
+		const long arguments[MPI_ARGUMENTS_MAX] = {A##n};                                       \
+		struct mpi_call call;                                                                   \
+		int result = MPI_ABSENT;                                                                \
+                                                                                                        \
+		mpi_call_begin(                                                                         \
+			&call, MPI_CALL_##name, MPI_BINDING_C, arguments, __builtin_return_address(0)); \
+		if (call.real)                                                                          \
+			result = ((int (*)(P##n))call.real)(A##n);                                      \
+		mpi_call_end(&call, !result);                                                           \
+		return result;                                                                          \
 	}
 MPI_CALLS(CALL_OF_C)
 
 /* The error code comes last, and may be absent in the newest binding: what has failed tells nothing wrong. */
-#define CALL_OF_FORTRAN(name, symbol, binding, m)                                                 \
-	void symbol(P##m);                                                                        \
-	WRAPPER void symbol(P##m)                                                                 \
-	{                                                                                         \
-		const long arguments[ARGUMENTS_MAX] = {A##m};                                     \
-		const int *error = (const int *)arguments[(m)-1];                                 \
-		struct call call;                                                                 \
-                                                                                                  \
-		call_begin(&call, INDEX_##name, binding, arguments, __builtin_return_address(0)); \
-		if (call.real)                                                                    \
-			((void (*)(P##m))call.real)(A##m);                                        \
-		call_end(&call, !error || !*error);                                               \
+#define CALL_OF_FORTRAN(name, symbol, binding, m)                                                        \
+	void symbol(P##m);                                                                               \
+	WRAPPER void symbol(P##m)                                                                        \
+	{                                                                                                \
+		const long arguments[MPI_ARGUMENTS_MAX] = {A##m};                                        \
+		const int *error = (const int *)arguments[(m)-1];                                        \
+		struct mpi_call call;                                                                    \
+                                                                                                         \
+		mpi_call_begin(&call, MPI_CALL_##name, binding, arguments, __builtin_return_address(0)); \
+		if (call.real)                                                                           \
+			((void (*)(P##m))call.real)(A##m);                                               \
+		mpi_call_end(&call, !error || !*error);                                                  \
 	}
-#define CALL_OF_F77(name, fortran, n, m, ...) CALL_OF_FORTRAN(name, hpct_mpi_##fortran##_, BINDING_FORTRAN, m)
-#define CALL_OF_F08(name, fortran, n, m, ...) CALL_OF_FORTRAN(name, hpct_mpi_##fortran##_f08_, BINDING_F08, m)
+#define CALL_OF_F77(name, fortran, n, m, ...) \
+	CALL_OF_FORTRAN(name, hpct_mpi_##fortran##_, MPI_BINDING_FORTRAN, m)
+#define CALL_OF_F08(name, fortran, n, m, ...) \
+	CALL_OF_FORTRAN(name, hpct_mpi_##fortran##_f08_, MPI_BINDING_F08, m)
 MPI_CALLS(CALL_OF_F77)
 MPI_CALLS(CALL_OF_F08)

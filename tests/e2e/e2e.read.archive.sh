@@ -82,3 +82,9 @@ for bytes in 0 7 39 64 300 10000; do
 	code "an archive cut at $bytes" 4 hpct-info mixed-kept.hpct --check
 	sentence "an archive cut at $bytes"
 done
+
+cp -r mixed.hpct circle.hpct
+ln -sf marks.tsv circle.hpct/marks.tsv
+code "an archive of a run whose bookmarks cannot be read" 5 hpct-slice circle.hpct -o circle-kept.hpct --archive
+sentence "bookmarks that cannot be read"
+check "it is not there by half" [ ! -e circle-kept.hpct ]

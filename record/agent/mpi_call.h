@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_call.h - a call of MPI as an exact span, and the rank. All arguments travel as machine words, which is
+ * how every library passes them.
+ */
+#ifndef RECORD_AGENT_MPI_CALL_H
+#define RECORD_AGENT_MPI_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/agent/communicator.h"
+#include "record/agent/mpi_calls.h"
+#include "record/agent/wait.h"
+
+#define MPI_ARGUMENTS_MAX 13
+
+enum mpi_binding { MPI_BINDING_C, MPI_BINDING_FORTRAN, MPI_BINDING_F08, MPI_BINDING_COUNT };
+
+enum mpi_call_index {
+#define INDEX(name, ...) MPI_CALL_##name,
+	MPI_CALLS(INDEX)
+#undef INDEX
+		MPI_CALL_COUNT
+};
+
+struct mpi_call_kind;
+
+/* One call under way, its caller's memory. */
+struct mpi_call {
+	const struct mpi_call_kind *kind;
+	enum mpi_binding binding;
+	bool is_told; /* the outermost call of MPI, in a measured thread */
+	void *real;   /* what is to be called in between; NULL: the program has no such function */
+	const long *arguments;
+	uint64_t communicator, number;
+	char name[COMMUNICATOR_NAME];
+	struct wait wait;
+};
+
+/* Around the library's own function, in the thread that calls it. `arguments`: all of them, until the end;
+ * `caller`: a return address in the library or program that calls. */
+void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_binding binding,
+	const long *arguments, void *caller);
+void mpi_call_end(struct mpi_call *call, bool has_worked);
+
+#endif
