@@ -242,7 +242,7 @@ static void put_sums(struct job *job)
 	struct store_sum *sums = (struct store_sum *)job->coder->values;
 	uint64_t longest_ns;
 
-	if (job->header.track != STORE_SAMPLES ||
+	if (job->header.track == STORE_SPANS ||
 		(!job->header.dictionary && !is_constant(job, CHUNK_CONTEXT)))
 		return;
 	count = find_metrics(job, metrics);

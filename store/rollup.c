@@ -138,7 +138,7 @@ int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *par
 }
 
 int store_rollup_open(struct store_rollup **rollup, struct store_reader *reader, uint32_t stream,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error)
+	enum store_track track, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	struct store_rollup *r = calloc(1, sizeof *r);
 
@@ -147,9 +147,9 @@ int store_rollup_open(struct store_rollup **rollup, struct store_reader *reader,
 		return error_memory(error);
 	r->reader = reader;
 	r->source = (struct store_roll_source){.own = reader, .seek = store_rollup_seek};
-	store_roll_walk_init(&r->walk, &r->source, stream, STORE_SAMPLES, begin_ns,
+	store_roll_walk_init(&r->walk, &r->source, stream, track, begin_ns,
 		begin_ns < end_ns ? end_ns : begin_ns,
-		begin_ns < end_ns ? reader->streams[stream].shifts[STORE_SAMPLES] : 0);
+		begin_ns < end_ns ? reader->streams[stream].shifts[track] : 0);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_check.c - every rollup of samples against what it sums up.
+ * rollup_check.c - every rollup of samples and of values against what it sums up.
  */
 #include "store/rollup_parts.h"
 
@@ -68,7 +68,8 @@ static bool is_same(struct store_sums *a, struct store_sums *b)
 }
 
 /* A chunk's own sums, and its records' share of the total. */
-static int check_chunk(struct check *check, const struct store_chunk *chunk, struct error *error)
+static int check_chunk(struct check *check, const struct store_key_chunk *key,
+	const struct store_chunk *chunk, struct error *error)
 {
 	struct store_reader *reader = check->reader;
 	int rc;
@@ -77,7 +78,8 @@ static int check_chunk(struct check *check, const struct store_chunk *chunk, str
 	rc = add_rows(check, &check->made, chunk, error);
 	if (rc)
 		return rc;
-	add_all(&check->total, &check->made);
+	if (key->track == STORE_SAMPLES)
+		add_all(&check->total, &check->made);
 	store_sums_clear(&reader->sums);
 	rc = store_chunk_sums(chunk, &reader->batch, &reader->sums, error);
 	if (rc == 1 && !is_same(&check->made, &reader->sums))
@@ -97,8 +99,8 @@ static int check_chunks(struct check *check, struct error *error)
 	rc = store_tree_seek(&cursor, "", 0, error);
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
 		rc = store_reader_chunk(reader, &cursor, &key, &chunk, error);
-		if (!rc && key.track == STORE_SAMPLES)
-			rc = check_chunk(check, &chunk, error);
+		if (!rc && key.track != STORE_SPANS)
+			rc = check_chunk(check, &key, &chunk, error);
 		if (rc)
 			return rc;
 	}
@@ -168,7 +170,7 @@ static int check_rollups(struct check *check, struct error *error)
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
 		if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
 			return store_reader_damaged(reader, "a rollup's key", error);
-		if (key.stream == STORE_ROLL_ALL || key.kind != STORE_SAMPLES)
+		if (key.stream == STORE_ROLL_ALL || (key.kind != STORE_SAMPLES && key.kind != STORE_VALUES))
 			continue;
 		if (key.stream >= reader->stream_count)
 			return store_reader_damaged(reader, "a rollup of no stream", error);
