@@ -158,7 +158,7 @@ static bool check_header(struct store_chunk_job *job)
 	if (!store_sum_fits(job->header.checksum,
 		    store_hash64(chunk->bytes + skipped, chunk->size_bytes - skipped, 0)))
 		return store_chunk_damaged(job, "a wrong checksum");
-	if (job->header.codec != STORE_CHUNK_CODEC)
+	if (!job->header.codec || job->header.codec > STORE_CHUNK_CODEC)
 		return store_chunk_damaged(job, "an unknown codec; a newer hpct may read it");
 	if (job->header.dictionary > job->header.count)
 		return store_chunk_damaged(job, "a dictionary larger than itself");

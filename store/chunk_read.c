@@ -55,6 +55,13 @@ static bool undo_delta(uint64_t *values, unsigned count, uint64_t first, uint64_
 	return true;
 }
 
+static bool undo_centre(uint64_t *values, unsigned count, uint64_t centre)
+{
+	for (unsigned i = 0; i < count; i++)
+		values[i] = centre + store_unzigzag(values[i]);
+	return true;
+}
+
 static bool undo_gap(
 	struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
@@ -81,6 +88,30 @@ static bool undo_table(struct store_chunk_job *job, unsigned column, uint64_t *v
 	return true;
 }
 
+/* The bodies behind the first; see CHUNK_FRESH. */
+static bool get_fresh(struct store_chunk_job *job, struct store_input *input, unsigned count)
+{
+	uint64_t above[STORE_BLOCK_RECORDS], below[STORE_BLOCK_RECORDS];
+	uint64_t *values = job->columns[CHUNK_CONTEXT], most = store_input_varint(input) - 1;
+	const uint64_t *next_above = above, *next_below = below;
+	unsigned fresh = 0;
+
+	if (!store_codec_get(input, values, count))
+		return store_chunk_damaged(job, "a column that is cut short");
+	for (unsigned i = 0; i < count; i++)
+		fresh += values[i] & 1;
+	if ((fresh && !store_codec_get(input, above, fresh)) ||
+		(fresh < count && !store_codec_get(input, below, count - fresh)))
+		return store_chunk_damaged(job, "a column that is cut short");
+	for (unsigned i = 0; i < count; i++) {
+		if (values[i] & 1)
+			values[i] = most += *next_above++ + 1;
+		else
+			values[i] = most - *next_below++;
+	}
+	return true;
+}
+
 static bool get_column(struct store_chunk_job *job, struct store_input *input, unsigned column,
 	unsigned count, uint64_t first)
 {
@@ -88,11 +119,15 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 	uint64_t *values = job->columns[column], parameter = 0;
 	bool wanted = job->wanted >> column & 1;
 
-	if (!how || *how > CHUNK_GAP || (*how == CHUNK_GAP && column != CHUNK_BEGIN))
+	if (!how || *how > CHUNK_CENTRE || (*how >= CHUNK_FRESH && job->header.codec < 2) ||
+		(*how == CHUNK_GAP && column != CHUNK_BEGIN) ||
+		(*how == CHUNK_FRESH && (column != CHUNK_CONTEXT || job->header.dictionary)))
 		return store_chunk_damaged(job, "an unknown transform");
+	if (*how == CHUNK_FRESH)
+		return get_fresh(job, input, count);
 	if (*how == CHUNK_DELTA && column != CHUNK_BEGIN)
 		first = store_input_varint(input);
-	if (*how == CHUNK_PLAIN)
+	if (*how == CHUNK_PLAIN || *how == CHUNK_CENTRE)
 		parameter = store_input_varint(input);
 	else if (*how != CHUNK_TABLE)
 		parameter = store_input_zigzag(input);
@@ -102,6 +137,8 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 		return true;
 	if (*how == CHUNK_DELTA)
 		return undo_delta(values, count, first, parameter);
+	if (*how == CHUNK_CENTRE)
+		return undo_centre(values, count, parameter);
 	if (*how == CHUNK_GAP)
 		return undo_gap(job, values, count, first, parameter);
 	if (*how == CHUNK_TABLE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_sums.c - the sums of a samples chunk: weights by context and metric, and its line, without its
- * records.
+ * chunk_sums.c - the sums of a chunk of samples or values: weights by context and metric, and its line; as
+ * they are stored, or from its records.
  */
 #include "store/chunk_job.h"
 #include "store/sums.h"
@@ -126,4 +126,43 @@ int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratc
 	if (!get_sums(&job, &input, sums, error))
 		return store_chunk_job_failed(&job, error);
 	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : 1;
+}
+
+/* ---- from the records ---- */
+
+/* The rows' line, where they are plain. */
+static void find_line(struct store_sums *to, const struct store_batch *batch)
+{
+	struct store_line line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
+
+	for (size_t i = 0; i < batch->count && line.is_plain; i++) {
+		uint64_t gap_ns = i ? batch->begin_ns[i] - batch->begin_ns[i - 1] : 1;
+
+		line.is_plain = batch->flags[i] == batch->flags[0] && batch->what[i] == batch->what[0] &&
+				batch->flags[i] & STORE_RECORD_EXTENT && gap_ns;
+		line.gap_ns = i && gap_ns > line.gap_ns ? gap_ns : line.gap_ns;
+		line.last_ns = batch->begin_ns[i];
+		line.last_context = batch->context[i];
+	}
+	for (size_t i = 1; i < batch->count && line.is_plain; i++)
+		store_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
+					   .metric = batch->what[i - 1],
+					   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
+	to->line = line.is_plain ? line : (struct store_line){0};
+}
+
+int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch, struct store_sums *sums,
+	struct error *error)
+{
+	int rc = store_chunk_decode(
+		chunk, STORE_BEGIN | STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT | STORE_FLAGS, batch, error);
+
+	for (size_t i = 0; i < batch->count; i++)
+		store_sums_add(sums, &(struct store_sum){.samples = 1,
+					     .weight = batch->amount[i],
+					     .context = batch->context[i],
+					     .metric = batch->what[i]});
+	if (!rc)
+		find_line(sums, batch);
+	return rc;
 }

@@ -221,18 +221,9 @@ static int add_chunk(struct store_roll_maker *maker, const struct store_roll_par
 		return MDB_CORRUPTED;
 	store_sums_clear(&maker->part);
 	rc = store_chunk_sums(&chunk, batch, &maker->part, NULL);
-	if (rc == 1) {
-		store_sums_join(&maker->made, &maker->part);
-		return 0;
-	}
-	rc = rc ? rc : store_chunk_decode(&chunk, STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, NULL);
-	if (rc)
+	rc = rc ? rc : store_chunk_sum_rows(&chunk, batch, &maker->part, NULL);
+	if (rc < 0)
 		return rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED;
-	for (size_t i = 0; i < batch->count; i++)
-		store_sums_add(&maker->part, &(struct store_sum){.samples = 1,
-						     .weight = batch->amount[i],
-						     .context = batch->context[i],
-						     .metric = batch->what[i]});
 	store_sums_join(&maker->made, &maker->part);
 	return 0;
 }

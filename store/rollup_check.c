@@ -16,43 +16,6 @@ static void add_all(struct store_sums *to, const struct store_sums *from)
 		store_sums_add(to, &from->entries[i]);
 }
 
-/* The rows' line, where they are plain. */
-static void find_line(struct store_sums *to, const struct store_batch *batch)
-{
-	struct store_line line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
-
-	for (size_t i = 0; i < batch->count && line.is_plain; i++) {
-		uint64_t gap_ns = i ? batch->begin_ns[i] - batch->begin_ns[i - 1] : 1;
-
-		line.is_plain = batch->flags[i] == batch->flags[0] && batch->what[i] == batch->what[0] &&
-				batch->flags[i] & STORE_RECORD_EXTENT && gap_ns;
-		line.gap_ns = i && gap_ns > line.gap_ns ? gap_ns : line.gap_ns;
-		line.last_ns = batch->begin_ns[i];
-		line.last_context = batch->context[i];
-	}
-	for (size_t i = 1; i < batch->count && line.is_plain; i++)
-		store_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
-					   .metric = batch->what[i - 1],
-					   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
-	to->line = line.is_plain ? line : (struct store_line){0};
-}
-
-static int add_rows(
-	struct check *check, struct store_sums *to, const struct store_chunk *chunk, struct error *error)
-{
-	struct store_batch *batch = &check->reader->batch;
-	int rc = store_chunk_decode(chunk, STORE_ALL, batch, error);
-
-	for (size_t i = 0; i < batch->count; i++)
-		store_sums_add(to, &(struct store_sum){.samples = 1,
-					   .weight = batch->amount[i],
-					   .context = batch->context[i],
-					   .metric = batch->what[i]});
-	if (!rc)
-		find_line(to, batch);
-	return rc;
-}
-
 static bool is_same(struct store_sums *a, struct store_sums *b)
 {
 	struct store_bytes bytes[2] = {{0}, {0}};
@@ -75,7 +38,7 @@ static int check_chunk(struct check *check, const struct store_key_chunk *key,
 	int rc;
 
 	store_sums_clear(&check->made);
-	rc = add_rows(check, &check->made, chunk, error);
+	rc = store_chunk_sum_rows(chunk, &reader->batch, &check->made, error);
 	if (rc)
 		return rc;
 	if (key->track == STORE_SAMPLES)
@@ -120,10 +83,8 @@ static int add_part(struct check *check, const struct store_roll_part *part, str
 		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
 		store_sums_clear(&reader->sums);
 		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
-		if (rc == 0) {
-			rc = add_rows(check, &reader->sums, &chunk, error);
-			reader->sums.line = (struct store_line){0};
-		}
+		if (rc == 0)
+			rc = store_chunk_sum_rows(&chunk, &reader->batch, &reader->sums, error);
 	}
 	if (rc >= 0)
 		store_sums_join(&check->made, &reader->sums);
@@ -149,8 +110,10 @@ static int check_rollup(
 		: store_rollup_read(check->reader, key, value, STORE_ROLL_WEIGHTS | STORE_ROLL_TIMES, error);
 	if (rc)
 		return rc;
-	/* What was joined where records were dropped adds up to as much, but may tell less of the line. */
-	if (key->begin_ns < check->reader->streams[key->stream].thinned_ns)
+	/* What was joined where records were dropped adds up to as much, but may tell less of the line. So do
+	 * rollups that were made before 2.0 of chunks without sums. */
+	if (key->begin_ns < check->reader->streams[key->stream].thinned_ns ||
+		!check->reader->sums.line.is_plain)
 		check->made.line = check->reader->sums.line = (struct store_line){0};
 	return is_same(&check->made, &check->reader->sums)
 		       ? 0
