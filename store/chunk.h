@@ -18,7 +18,7 @@
 #include "store/store.h"
 
 #define STORE_CHUNK_RECORDS_MAX 12288u
-#define STORE_CHUNK_CODEC 1u
+#define STORE_CHUNK_CODEC 2u /* 1, before 2.0, knows neither FRESH nor CENTRE */
 
 /* Contexts come first, since tables are looked up by them; durations next, since gaps need them. */
 enum chunk_column {
@@ -44,7 +44,10 @@ enum chunk_transform {
 	CHUNK_DELTA, /* first varint (not BEGIN: it is in the directory), centre zigzag; zigzag(v - previous -
 			centre), 0 for the first */
 	CHUNK_TABLE, /* zigzag(v - table[dictionary index of the record's context]) */
-	CHUNK_GAP    /* BEGIN: centre zigzag; zigzag(begin - previous end - centre), 0 for the first */
+	CHUNK_GAP,   /* BEGIN: centre zigzag; zigzag(begin - previous end - centre), 0 for the first */
+	CHUNK_FRESH, /* CONTEXT without a dictionary: first varint; three bodies: which are above all before
+			(the first is), by how much - 1 (the first: 0), how far the others are below */
+	CHUNK_CENTRE /* centre varint; zigzag(v - centre) */
 };
 
 struct store_chunk_header {
@@ -102,6 +105,9 @@ struct store_sums;
 /* Sets `sums`, which are empty, to the weights and the line of a samples chunk: 1; 0: its records must be
  * summed; negative: damage. */
 int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
+	struct error *error);
+/* Adds the same to `sums`, which are empty, record by record: 0; -ERROR_IO: memory is out; or damage. */
+int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch, struct store_sums *sums,
 	struct error *error);
 /* May it hold a record with STORE_RECORD_EXTENT? */
 bool store_chunk_has_extent(const struct store_chunk *chunk);

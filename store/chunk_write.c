@@ -10,6 +10,9 @@
 
 #define CENTRE_SAMPLES 31u
 #define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */
+#define DICTIONARY_LEAST 16u		     /* contexts that always have one */
+#define DICTIONARY_PAYS 2u		     /* more want so many records each */
+#define SUMS_PAY 4u			     /* where there are sums, so many */
 #define TABLE_PAYS 4u			     /* a table wants so many records per context */
 
 /* What one encoding is about. */
@@ -24,11 +27,11 @@ struct job {
 };
 
 /* Transforms worth trying for each column, the most promising first. */
-static const uint8_t candidates[CHUNK_COLUMN_COUNT][3] = {
+static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
 	[CHUNK_CONTEXT] = {CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_DURATION] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_BEGIN] = {CHUNK_DELTA, CHUNK_GAP, UINT8_MAX},
-	[CHUNK_AMOUNT] = {CHUNK_PLAIN, CHUNK_DELTA, UINT8_MAX},
+	[CHUNK_AMOUNT] = {CHUNK_PLAIN, CHUNK_CENTRE, CHUNK_DELTA, UINT8_MAX},
 	[CHUNK_BYTES] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_LINK] = {CHUNK_DELTA, CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_WHAT] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
@@ -242,8 +245,7 @@ static void put_sums(struct job *job)
 	struct store_sum *sums = (struct store_sum *)job->coder->values;
 	uint64_t longest_ns;
 
-	if (job->header.track != STORE_SAMPLES ||
-		(!job->header.dictionary && !is_constant(job, CHUNK_CONTEXT)))
+	if (job->header.track == STORE_SPANS || (!job->header.dictionary && !is_constant(job, CHUNK_CONTEXT)))
 		return;
 	count = find_metrics(job, metrics);
 	if (count > CHUNK_SUMS_METRICS)
@@ -335,6 +337,13 @@ static void transform(struct attempt *attempt, const struct job *job, enum chunk
 		for (unsigned i = 0; i < count; i++)
 			attempt->residual[i] = zigzag(values[i] - table[index[i]]);
 		break;
+	case CHUNK_CENTRE:
+		attempt->parameter = centre_of(values, count);
+		for (unsigned i = 0; i < count; i++)
+			attempt->residual[i] = zigzag(values[i] - attempt->parameter);
+		break;
+	case CHUNK_FRESH: /* three bodies: put_fresh() */
+		break;
 	}
 }
 
@@ -353,13 +362,68 @@ static void put_attempt(struct job *job, enum chunk_column column, const struct 
 	store_bytes_put(job->out, &how, 1);
 	if (how == CHUNK_DELTA && column != CHUNK_BEGIN)
 		store_bytes_put_varint(job->out, first);
-	if (how == CHUNK_PLAIN)
+	if (how == CHUNK_PLAIN || how == CHUNK_CENTRE)
 		store_bytes_put_varint(job->out, attempt->parameter);
 	else if (how != CHUNK_TABLE)
 		store_bytes_put_zigzag(job->out, attempt->parameter);
 	if (how == CHUNK_GAP)
 		job->header.tables |= 1u << CHUNK_BEGIN;
 	store_codec_put_planned(job->out, attempt->residual, count, &attempt->plan);
+}
+
+/* ---- contexts that are new, as most of a young program's are: their ids are the next ones ---- */
+
+struct fresh {
+	uint64_t is_fresh[STORE_BLOCK_RECORDS], above[STORE_BLOCK_RECORDS], below[STORE_BLOCK_RECORDS];
+	unsigned fresh_count, old_count;
+	struct store_codec_plan which, fresh, old;
+	uint32_t size;
+};
+
+static void split_fresh(struct fresh *fresh, const uint64_t *values, unsigned count)
+{
+	uint64_t most = values[0];
+
+	fresh->is_fresh[0] = 1;
+	fresh->above[0] = 0;
+	fresh->fresh_count = 1;
+	fresh->old_count = 0;
+	for (unsigned i = 1; i < count; i++) {
+		fresh->is_fresh[i] = values[i] > most;
+		if (values[i] > most) {
+			fresh->above[fresh->fresh_count++] = values[i] - most - 1;
+			most = values[i];
+		} else {
+			fresh->below[fresh->old_count++] = most - values[i];
+		}
+	}
+	fresh->which = store_codec_plan(fresh->is_fresh, count);
+	fresh->fresh = store_codec_plan(fresh->above, fresh->fresh_count);
+	fresh->old = fresh->old_count ? store_codec_plan(fresh->below, fresh->old_count)
+				      : (struct store_codec_plan){0};
+	fresh->size = fresh->which.size + fresh->fresh.size + fresh->old.size;
+}
+
+/* False: it takes no less than `limit` bytes, and nothing was put. */
+static bool put_fresh(struct job *job, const uint64_t *values, unsigned count, uint32_t limit)
+{
+	struct fresh fresh;
+
+	split_fresh(&fresh, values, count);
+	if (fresh.size >= limit)
+		return false;
+	store_bytes_put(job->out, &(uint8_t){CHUNK_FRESH}, 1);
+	store_bytes_put_varint(job->out, values[0]);
+	store_codec_put_planned(job->out, fresh.is_fresh, count, &fresh.which);
+	store_codec_put_planned(job->out, fresh.above, fresh.fresh_count, &fresh.fresh);
+	if (fresh.old_count)
+		store_codec_put_planned(job->out, fresh.below, fresh.old_count, &fresh.old);
+	return true;
+}
+
+static bool tries(const struct job *job, enum chunk_column column, uint8_t how, unsigned at)
+{
+	return at % RECONSIDER == 0 || how == job->chosen[column];
 }
 
 static void put_column(struct job *job, enum chunk_column column, unsigned at, unsigned count)
@@ -373,7 +437,7 @@ static void put_column(struct job *job, enum chunk_column column, unsigned at, u
 	else
 		gather(values, column, job->records + at, count);
 	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
-		if (!is_possible(job, column, *how) || (at % RECONSIDER && *how != job->chosen[column]))
+		if (!is_possible(job, column, *how) || !tries(job, column, *how, at))
 			continue;
 		next->transform = *how;
 		transform(next, job, column, at, values, count);
@@ -383,6 +447,11 @@ static void put_column(struct job *job, enum chunk_column column, unsigned at, u
 		next = best == attempts ? attempts + 1 : attempts;
 		if (best->plan.size <= 2)
 			break;
+	}
+	if (column == CHUNK_CONTEXT && !job->header.dictionary && tries(job, column, CHUNK_FRESH, at) &&
+		put_fresh(job, values, count, best ? best->plan.size : UINT32_MAX)) {
+		job->chosen[column] = CHUNK_FRESH;
+		return;
 	}
 	job->chosen[column] = (uint8_t)best->transform;
 	put_attempt(job, column, best, values[0], count);
@@ -425,6 +494,13 @@ static void finish(struct job *job)
 	memcpy(chunk, &job->header.checksum, sizeof job->header.checksum);
 }
 
+static unsigned dictionary_most(const struct job *job)
+{
+	unsigned most = job->count / (job->header.track == STORE_SPANS ? DICTIONARY_PAYS : SUMS_PAY);
+
+	return most > DICTIONARY_LEAST ? most : DICTIONARY_LEAST;
+}
+
 void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
 	const struct store_record *records, unsigned count, struct store_bytes *out)
 {
@@ -449,7 +525,7 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 	survey(&job);
 	put_constants(&job);
 	if (!is_constant(&job, CHUNK_CONTEXT))
-		contexts = store_dictionary_build(coder, records, count);
+		contexts = store_dictionary_build(coder, records, count, dictionary_most(&job));
 	job.header.dictionary = contexts;
 	if (contexts) {
 		put_dictionary(&job);

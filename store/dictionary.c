@@ -87,7 +87,7 @@ static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32
 }
 
 unsigned store_dictionary_build(
-	struct store_chunk_coder *coder, const struct store_record *records, unsigned count)
+	struct store_chunk_coder *coder, const struct store_record *records, unsigned count, unsigned most)
 {
 	uint32_t known = 0, last = 0;
 
@@ -98,7 +98,7 @@ unsigned store_dictionary_build(
 			last = number_of(coder, records[i].context, &known);
 		coder->index[i] = last;
 		coder->uses[last]++;
-		if (known > 16 && known > count / 2)
+		if (known > most)
 			return 0;
 	}
 	order_by_use(coder, count, known);

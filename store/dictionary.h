@@ -10,9 +10,9 @@
 #include "store/chunk.h"
 
 /* Numbers the contexts of the records into coder->ids and coder->index; their count, 0: no dictionary
- * (too many different ones to pay). */
+ * (more than `most` different ones). */
 unsigned store_dictionary_build(
-	struct store_chunk_coder *coder, const struct store_record *records, unsigned count);
+	struct store_chunk_coder *coder, const struct store_record *records, unsigned count, unsigned most);
 
 /* Fills coder->tables[column] with the typical value (median of the first few) of `values` per context. */
 void store_dictionary_table(struct store_chunk_coder *coder, enum chunk_column column, const uint64_t *values,

@@ -93,6 +93,12 @@ static int put_chunks(struct store_ingest *ingest, MDB_txn *txn)
 	return rc;
 }
 
+/* Values that a flight recording drops are gone: no rollup speaks for them. */
+static bool is_rolled(const struct store_ingest *ingest, uint8_t track)
+{
+	return track == STORE_SAMPLES || (track == STORE_VALUES && !ingest->shift_most);
+}
+
 static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 {
 	size_t count = is_end ? ingest->track_count : ingest->active_count;
@@ -101,9 +107,9 @@ static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 	for (size_t i = 0; i < count && !rc; i++) {
 		const struct store_track_state *track = is_end ? ingest->tracks[i] : ingest->active[i];
 
-		if (track && track->track == STORE_SAMPLES)
-			rc = store_roll_put(
-				&ingest->rolls, &track->front, track->stream, txn, ingest->dbi, is_end);
+		if (track && is_rolled(ingest, track->track))
+			rc = store_roll_put(&ingest->rolls, &track->front, track->stream, track->track, txn,
+				ingest->dbi, is_end);
 	}
 	return rc;
 }

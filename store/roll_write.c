@@ -221,18 +221,9 @@ static int add_chunk(struct store_roll_maker *maker, const struct store_roll_par
 		return MDB_CORRUPTED;
 	store_sums_clear(&maker->part);
 	rc = store_chunk_sums(&chunk, batch, &maker->part, NULL);
-	if (rc == 1) {
-		store_sums_join(&maker->made, &maker->part);
-		return 0;
-	}
-	rc = rc ? rc : store_chunk_decode(&chunk, STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, NULL);
-	if (rc)
+	rc = rc ? rc : store_chunk_sum_rows(&chunk, batch, &maker->part, NULL);
+	if (rc < 0)
 		return rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED;
-	for (size_t i = 0; i < batch->count; i++)
-		store_sums_add(&maker->part, &(struct store_sum){.samples = 1,
-						     .weight = batch->amount[i],
-						     .context = batch->context[i],
-						     .metric = batch->what[i]});
 	store_sums_join(&maker->made, &maker->part);
 	return 0;
 }
@@ -296,6 +287,7 @@ struct pass {
 	const MDB_dbi *dbi;
 	const struct store_roll_front *front;
 	uint32_t stream;
+	uint8_t track;
 	bool is_end;
 	struct {
 		uint64_t begin_ns;
@@ -329,7 +321,7 @@ static int finish_size(struct pass *pass, unsigned size)
 {
 	struct store_key_roll key = {.begin_ns = pass->sizes[size].begin_ns,
 		.stream = pass->stream,
-		.kind = STORE_SAMPLES,
+		.kind = pass->track,
 		.shift = (uint8_t)(size * STORE_ROLL_STEP)};
 	unsigned least = key.shift == WHOLE_SHIFT ? 2 : PARTS_MIN;
 	int parts;
@@ -371,6 +363,7 @@ static void enter(struct pass *pass, const struct store_key_chunk *key)
 static int next_chunk(struct pass *pass, struct store_key_chunk *key)
 {
 	const uint32_t stream = key->stream;
+	const uint8_t track = key->track;
 	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
 	struct store_slice found, value;
 	int rc;
@@ -381,14 +374,14 @@ static int next_chunk(struct pass *pass, struct store_key_chunk *key)
 		return rc;
 	if (!store_key_chunk_get(key, found.bytes, found.size))
 		return -ERROR_RUN;
-	return key->stream == stream && key->track == STORE_SAMPLES;
+	return key->stream == stream && key->track == track;
 }
 
 static int run_pass(struct pass *pass, uint64_t until_ns)
 {
 	struct store_key_chunk key = {.bucket_ns = is_again(pass) ? 0 : pass->front->rolled_ns,
 		.stream = pass->stream,
-		.track = STORE_SAMPLES,
+		.track = pass->track,
 		.shift = STORE_SHIFT_MAX};
 	int found, rc = 0;
 
@@ -413,10 +406,15 @@ static int run_pass(struct pass *pass, uint64_t until_ns)
 }
 
 int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
-	MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
+	enum store_track track, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
 {
-	struct pass pass = {
-		.maker = maker, .txn = txn, .dbi = dbi, .front = front, .stream = stream, .is_end = is_end};
+	struct pass pass = {.maker = maker,
+		.txn = txn,
+		.dbi = dbi,
+		.front = front,
+		.stream = stream,
+		.track = (uint8_t)track,
+		.is_end = is_end};
 	int rc;
 
 	if (!front->is_begun || (!is_end && front->front_ns <= front->rolled_ns))
@@ -443,13 +441,13 @@ int store_roll_tear(
 {
 	int rc = 0;
 
-	if (key->track != STORE_SAMPLES || key->bucket_ns >= front->rolled_ns)
+	if (key->track == STORE_SPANS || key->bucket_ns >= front->rolled_ns)
 		return 0;
 	for (unsigned size = size_over(key); size < SIZES && !rc; size++) {
 		const unsigned shift = size * STORE_ROLL_STEP;
 		struct store_key_roll roll = {.begin_ns = store_bucket_of(key->bucket_ns, shift),
 			.stream = key->stream,
-			.kind = STORE_SAMPLES,
+			.kind = key->track,
 			.shift = (uint8_t)shift};
 		uint8_t bytes[STORE_KEY_ROLL_BYTES];
 		MDB_val mdb_key = {sizeof bytes, bytes};

@@ -67,7 +67,7 @@ int store_roll_tear(
 	struct store_roll_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key);
 /* Makes what the front has left behind; with `is_end` all there is to make. */
 int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
-	MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
+	enum store_track track, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
 /* Sums what lies below a rollup, in maker->made; and puts what was summed under its key. */
 int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT]);

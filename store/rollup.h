@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup.h - weights of samples by context and metric, read from sums that were made while recording:
- * a window of a stream costs what its edges and its contexts cost, whatever its length. Answers are those of
- * a scan, to the last bit; a store without rollups (format 1.0, the end of a live run) is summed from its
- * chunks.
+ * rollup.h - weights of samples, or values, by context and metric, read from sums that were made while
+ * recording: a window of a stream costs what its edges and its contexts cost, whatever its length. Answers
+ * are those of a scan, to the last bit; a store without rollups (format 1.0, the end of a live run) is summed
+ * from its chunks.
  */
 #ifndef STORE_ROLLUP_H
 #define STORE_ROLLUP_H
@@ -23,9 +23,9 @@ struct store_rollup_part {
 
 struct store_rollup;
 
-/* Sums up the samples of a stream in [begin, end). One at a time for each reader. */
+/* Sums up a stream's samples or its values in [begin, end). One at a time for each reader. */
 int store_rollup_open(struct store_rollup **rollup, struct store_reader *reader, uint32_t stream,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error);
+	enum store_track track, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 /* 1: *part is the next one, valid until the next call; 0: no more; negative: error. */
 int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *part, struct error *error);
 void store_rollup_close(struct store_rollup *rollup);

@@ -351,7 +351,8 @@ static uint32_t parts_for(const struct job *job)
 
 		for (uint32_t i = 0; i < job->count; i++)
 			records += run_stream(job->run, job->streams[i])->s.count[STORE_SAMPLES] +
-				   run_stream(job->run, job->streams[i])->s.count[STORE_SPANS];
+				   run_stream(job->run, job->streams[i])->s.count[STORE_SPANS] +
+				   run_stream(job->run, job->streams[i])->s.count[STORE_VALUES];
 		parts = cores > 1 && records >= WORTH_RECORDS ? (uint32_t)cores : 1;
 	}
 	parts = parts < JOBS_MAX ? parts : JOBS_MAX;

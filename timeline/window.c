@@ -217,6 +217,11 @@ static void add_sample(struct window_weight *row, uint64_t amount, bool is_real)
 }
 
 /* Values without a context are gauges: they add up to nothing. */
+static bool adds_up(enum store_track track, uint32_t context)
+{
+	return track != STORE_VALUES || context != 0;
+}
+
 static int scan_track(struct window *window, uint32_t stream, enum store_track track, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
@@ -232,7 +237,7 @@ static int scan_track(struct window *window, uint32_t stream, enum store_track t
 		for (size_t i = 0; i < batch->count && !code; i++) {
 			struct window_weight *row;
 
-			if (track == STORE_VALUES && !batch->context[i])
+			if (!adds_up(track, batch->context[i]))
 				continue;
 			row = weight_row(window, batch->context[i], batch->what[i]);
 			if (row)
@@ -289,7 +294,8 @@ static struct window_weight *place_row(struct window *window, const struct place
 }
 
 /* Ids were checked by the reader, and the run holds as many of each. */
-static bool add_sums(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+static bool add_sums(struct window *window, const struct run_part *part, enum store_track track,
+	const struct store_rollup_part *from)
 {
 	const struct places *places = NULL;
 
@@ -297,6 +303,8 @@ static bool add_sums(struct window *window, const struct run_part *part, const s
 		const struct store_sum *sum = &from->sums[i];
 		struct window_weight *row;
 
+		if (!adds_up(track, sum->context))
+			continue;
 		if (!places || places->metric != sum->metric)
 			places = places_of(window, part, sum->metric);
 		row = places ? place_row(window, places, sum->context) : NULL;
@@ -308,7 +316,8 @@ static bool add_sums(struct window *window, const struct run_part *part, const s
 	return true;
 }
 
-static bool add_rows(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+static bool add_rows(struct window *window, const struct run_part *part, enum store_track track,
+	const struct store_rollup_part *from)
 {
 	const struct store_batch *batch = from->batch;
 	const struct places *places = NULL;
@@ -317,6 +326,8 @@ static bool add_rows(struct window *window, const struct run_part *part, const s
 	for (size_t i = from->from; i < from->to; i++) {
 		struct window_weight *row;
 
+		if (!adds_up(track, batch->context[i]))
+			continue;
 		if (!places || places->metric != batch->what[i]) {
 			places = places_of(window, part, batch->what[i]);
 			is_real = run_metric_is_real(window->run, part->metrics[batch->what[i]]);
@@ -329,13 +340,14 @@ static bool add_rows(struct window *window, const struct run_part *part, const s
 	return true;
 }
 
-static bool add_part(struct window *window, const struct run_part *part, const struct store_rollup_part *from)
+static bool add_part(struct window *window, const struct run_part *part, enum store_track track,
+	const struct store_rollup_part *from)
 {
-	return from->sums ? add_sums(window, part, from) : add_rows(window, part, from);
+	return from->sums ? add_sums(window, part, track, from) : add_rows(window, part, track, from);
 }
 
-int window_add_weight(
-	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+static int add_track(struct window *window, uint32_t stream, enum store_track track, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
 {
 	const struct run_stream *r = run_stream(window->run, stream);
 	const struct run_part *part = &window->run->parts[r->store];
@@ -344,18 +356,24 @@ int window_add_weight(
 	int code;
 
 	if (window->run->options.no_rollups)
-		return scan_track(window, stream, STORE_SAMPLES, begin_ns, end_ns, error);
-	code = store_rollup_open(&rollup, part->reader, r->id_in_store, run_part_store_time(part, begin_ns),
-		run_part_store_time(part, end_ns), error);
+		return scan_track(window, stream, track, begin_ns, end_ns, error);
+	code = store_rollup_open(&rollup, part->reader, r->id_in_store, track,
+		run_part_store_time(part, begin_ns), run_part_store_time(part, end_ns), error);
 	if (code)
 		return code;
 	while ((code = store_rollup_next(rollup, &from, error)) == 1)
-		if (!add_part(window, part, &from)) {
+		if (!add_part(window, part, track, &from)) {
 			code = error_memory(error);
 			break;
 		}
 	store_rollup_close(rollup);
 	return code;
+}
+
+int window_add_weight(
+	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	return add_track(window, stream, STORE_SAMPLES, begin_ns, end_ns, error);
 }
 
 /* The totals of all stores: 1; 0: one has none, and nothing was added. */
@@ -368,7 +386,7 @@ static int add_totals(struct window *window, struct error *error)
 		code = store_rollup_total(window->run->parts[i].reader, &from, error);
 	for (unsigned i = 0; i < window->run->part_count && code == 1; i++) {
 		code = store_rollup_total(window->run->parts[i].reader, &from, error);
-		if (code == 1 && !add_part(window, &window->run->parts[i], &from))
+		if (code == 1 && !add_part(window, &window->run->parts[i], STORE_SAMPLES, &from))
 			code = error_memory(error);
 	}
 	return code;
@@ -379,6 +397,15 @@ static int share_weight(void *own, struct window *window, uint32_t stream, uint6
 {
 	(void)own;
 	return window_add_weight(window, stream, begin_ns, end_ns, error);
+}
+
+static int share_values(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	(void)own;
+	if (!run_stream(window->run, stream)->s.count[STORE_VALUES])
+		return 0;
+	return add_track(window, stream, STORE_VALUES, begin_ns, end_ns, error);
 }
 
 static int share_time(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
@@ -416,12 +443,11 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 int window_add_values(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
-	int code = 0;
-
-	for (uint32_t i = 0; i < count && !code; i++)
+	for (uint32_t i = 0; i < count; i++)
 		if (run_stream(window->run, streams[i])->s.count[STORE_VALUES])
-			code = scan_track(window, streams[i], STORE_VALUES, begin_ns, end_ns, error);
-	return code;
+			return share_streams(window, window->run, streams, count, begin_ns, end_ns,
+				share_values, NULL, error);
+	return 0;
 }
 
 const struct window_time *window_times(const struct window *window, size_t *count)

@@ -152,12 +152,13 @@ static void change(uint8_t *bytes, size_t size, const uint8_t *data, size_t data
 	}
 }
 
-static void read_stream(struct store_reader *reader, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+static void read_track(struct store_reader *reader, uint32_t stream, enum store_track track,
+	uint64_t begin_ns, uint64_t end_ns)
 {
 	struct store_rollup_part part;
 	struct store_rollup *rollup;
 	struct store_record record;
-	int rc = store_rollup_open(&rollup, reader, stream, begin_ns, end_ns, NULL);
+	int rc = store_rollup_open(&rollup, reader, stream, track, begin_ns, end_ns, NULL);
 
 	store_reader_sample_before(reader, stream, end_ns, &record, NULL);
 	if (rc)
@@ -165,6 +166,12 @@ static void read_stream(struct store_reader *reader, uint32_t stream, uint64_t b
 	while (store_rollup_next(rollup, &part, NULL) == 1)
 		;
 	store_rollup_close(rollup);
+}
+
+static void read_stream(struct store_reader *reader, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	read_track(reader, stream, STORE_SAMPLES, begin_ns, end_ns);
+	read_track(reader, stream, STORE_VALUES, begin_ns, end_ns);
 }
 
 static void read_all(struct store_reader *reader)

@@ -128,6 +128,7 @@ static int compare(const void *a, const void *b)
 static unsigned make_records(struct store_record *records, enum store_track track)
 {
 	unsigned count = 1 + draw() % 2000, contexts = 1 + draw() % (draw() % 2 ? 8 : 5000);
+	unsigned young = draw() % 3 ? 0 : 1 + draw() % 3, most = 0; /* a young program's contexts are new */
 	uint64_t now = draw() >> 2, step = draw() >> (30 + draw() % 30), rest = draw() % 2;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -135,6 +136,10 @@ static unsigned make_records(struct store_record *records, enum store_track trac
 
 		now += draw() % (step + 1);
 		*record = (struct store_record){.begin_ns = now & INT64_MAX, .context = draw() % contexts};
+		if (young && draw() % 4)
+			record->context = most += 1 + draw() % young;
+		else if (young)
+			record->context = draw() % (most + 1);
 		record->end_ns = record->begin_ns;
 		if (track == STORE_SPANS)
 			record->end_ns += record->context * 100 + draw() % 50;
@@ -247,6 +252,60 @@ static void test_chunk(void **unused)
 	}
 }
 
+static void set_codec(struct store_bytes *bytes, uint8_t codec)
+{
+	uint64_t checksum;
+
+	bytes->data[offsetof(struct store_chunk_header, codec)] = codec;
+	checksum = store_hash64(bytes->data + sizeof checksum, bytes->size - sizeof checksum, 0);
+	memcpy(bytes->data, &checksum, sizeof checksum);
+}
+
+static int decode(const struct store_bytes *bytes)
+{
+	struct store_chunk chunk;
+	struct store_batch batch;
+	int rc;
+
+	store_batch_init(&batch);
+	assert_true(store_chunk_peek(&chunk, (struct store_slice){bytes->data, bytes->size}));
+	rc = store_chunk_decode(&chunk, STORE_ALL, &batch, NULL);
+	store_batch_fini(&batch);
+	return rc;
+}
+
+/* Ids that follow each other take little, and weights around one that some fall short of; codec 1 knows
+ * neither, but reads what it knew. */
+static void test_young(void **unused)
+{
+	static struct store_record records[2048];
+	static struct store_chunk_coder coder;
+	const struct store_key_chunk key = {.track = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
+	struct store_bytes bytes = {0};
+
+	(void)unused;
+	chance = 1;
+	for (int is_young = 0; is_young < 2; is_young++) {
+		uint32_t most = 0;
+
+		for (unsigned i = 0; i < 2048; i++)
+			records[i] = (struct store_record){.begin_ns = i * 1000,
+				.end_ns = i * 1000,
+				.amount = is_young ? 1000000 - draw() % 4 * (i % 16 == 0) * 100000 : 7,
+				.context = is_young ? most += 1 + draw() % 4 : (uint32_t)draw() % 1000};
+		bytes.size = 0;
+		store_chunk_encode(&coder, &key, records, 2048, &bytes);
+		assert_int_equal(decode(&bytes), 0);
+		assert_true(bytes.size < (is_young ? 2048u : 4096u));
+		set_codec(&bytes, 1);
+		assert_int_equal(decode(&bytes), is_young ? -ERROR_RUN : 0);
+		set_codec(&bytes, STORE_CHUNK_CODEC + 1);
+		assert_int_equal(decode(&bytes), -ERROR_RUN);
+	}
+	store_bytes_fini(&bytes);
+	store_chunk_coder_fini(&coder);
+}
+
 /* As on a machine without wide vectors. */
 static void test_plain(void **unused)
 {
@@ -262,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_codec),
 		cmocka_unit_test(test_varint),
 		cmocka_unit_test(test_chunk),
+		cmocka_unit_test(test_young),
 		cmocka_unit_test(test_plain),
 	};
 
