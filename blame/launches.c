@@ -22,7 +22,7 @@ static bool table_move(struct launches *launches, uint64_t first, uint64_t rows)
 	free(launches->ends);
 	launches->ends = ends;
 	launches->first = first;
-	launches->rows = launches->room = rows;
+	launches->rows = rows;
 	return true;
 }
 
@@ -53,16 +53,21 @@ static bool is_near(const struct launches *launches, uint64_t least, uint64_t mo
 	       most - least <= APART * (uint64_t)(launches->count + count) + 4 * ROWS_LEAST;
 }
 
-static void table_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count)
+/* Up to the first link that the table does not hold: its place, or `count`. */
+static size_t table_put(
+	struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
-	uint64_t first = launches->first, *ends = launches->ends;
+	uint64_t first = launches->first, rows = launches->rows, *ends = launches->ends;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t *row = &ends[links[i] ? links[i] - first : 0];
-		uint64_t end_ns = links[i] ? ends_ns[i] : UINT64_MAX;
+		uint64_t row = links[i] - first, end = ends_ns[i] + 1;
 
-		*row = (*row - 1 < end_ns ? *row - 1 : end_ns) + 1;
+		if (row < rows && links[i])
+			ends[row] = ends[row] - 1 < end - 1 ? ends[row] : end;
+		else if (links[i])
+			return i;
 	}
+	return count;
 }
 
 /* ---- pairs ---- */
@@ -88,13 +93,14 @@ static bool pairs_begin(struct launches *launches)
 	uint64_t rows = launches->rows;
 	bool is_put = true;
 
-	launches->count = launches->pair_room = 0;
+	launches->are_pairs = true;
+	launches->count = 0;
 	for (uint64_t row = 0; row < rows && is_put; row++)
 		if (launches->ends[row])
 			is_put = pairs_put(launches, launches->first + row, launches->ends[row] - 1);
 	free(launches->ends);
 	launches->ends = NULL;
-	launches->rows = launches->room = 0;
+	launches->rows = 0;
 	return is_put;
 }
 
@@ -113,7 +119,7 @@ void launches_sort(struct launches *launches)
 	struct launch *pairs = launches->pairs;
 	size_t count = 0;
 
-	if (!pairs)
+	if (!launches->are_pairs || !launches->count)
 		return;
 	qsort(pairs, launches->count, sizeof(*pairs), pair_compare);
 	for (size_t i = 0; i < launches->count; i++)
@@ -140,30 +146,34 @@ uint64_t launches_find(const struct launches *launches, uint64_t link)
 
 /* ---- both ---- */
 
-bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count)
+/* The table reaches as far as these links, or gives way to pairs. */
+static bool reach(struct launches *launches, const uint64_t *links, size_t count)
 {
 	uint64_t least = UINT64_MAX, most = 0;
-	bool is_put = true;
 
 	for (size_t i = 0; i < count; i++) {
-		least = links[i] - 1 < least ? links[i] - 1 : least;
+		least = links[i] && links[i] < least ? links[i] : least;
 		most = links[i] > most ? links[i] : most;
 	}
-	least++;
-	if (!most)
-		return true;
-	if (!launches->pairs && !is_near(launches, least, most, count) && !pairs_begin(launches))
-		return false;
-	if (launches->pairs || !is_near(launches, least, most, count)) {
-		for (size_t i = 0; i < count && is_put; i++)
-			is_put = !links[i] || pairs_put(launches, links[i], ends_ns[i]);
-		return is_put;
+	return is_near(launches, least, most, count) ? table_widen(launches, least, most)
+						     : pairs_begin(launches);
+}
+
+bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count)
+{
+	size_t done = launches->are_pairs ? 0 : table_put(launches, links, ends_ns, count);
+
+	if (done < count && !launches->are_pairs) {
+		if (!reach(launches, links + done, count - done))
+			return false;
+		if (!launches->are_pairs)
+			done += table_put(launches, links + done, ends_ns + done, count - done);
 	}
-	if ((!launches->rows || least < launches->first || most - launches->first >= launches->rows) &&
-		!table_widen(launches, least, most))
-		return false;
-	table_put(launches, links, ends_ns, count);
-	launches->count += count;
+	if (!launches->are_pairs)
+		launches->count += count;
+	for (; done < count; done++)
+		if (links[done] && !pairs_put(launches, links[done], ends_ns[done]))
+			return false;
 	return true;
 }
 

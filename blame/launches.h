@@ -19,9 +19,10 @@ struct launch {
 /* All-zero is ready. */
 struct launches {
 	uint64_t *ends;
-	uint64_t first, rows, room; /* links of the table */
-	struct launch *pairs;	    /* where they are too far apart for a table */
-	size_t count, pair_room;    /* of launches; one with a link that was there before counts, too */
+	uint64_t first, rows; /* links of the table */
+	struct launch *pairs;
+	bool are_pairs;		 /* they are too far apart for a table */
+	size_t count, pair_room; /* of pairs; of a table, all that was put */
 };
 
 /* Of one with several ends the first counts; link 0 is none. False when memory is out. */
@@ -39,7 +40,7 @@ static inline uint64_t launches_row(const struct launches *launches, uint64_t li
 uint64_t launches_find(const struct launches *launches, uint64_t link);
 static inline uint64_t launches_end(const struct launches *launches, uint64_t link)
 {
-	return launches->pairs ? launches_find(launches, link) : launches_row(launches, link);
+	return launches->are_pairs ? launches_find(launches, link) : launches_row(launches, link);
 }
 
 #endif

@@ -81,11 +81,12 @@ static bool states_widen(struct states *states)
 static bool take_states(struct states *states, const struct batch *batch)
 {
 	struct batch *to = &states->batch;
+	uint64_t ops = states->ops;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t op = batch->what[i];
 
-		if (!(op < STORE_OP_TEXT ? states->ops >> op & 1 : states->wants_texts))
+		if (!(op < STORE_OP_TEXT ? ops >> op & 1 : states->wants_texts))
 			continue;
 		if (to->count == states->room && !states_widen(states))
 			return false;
@@ -325,7 +326,7 @@ void queued_since(const struct queued_launches *launches, const uint64_t *links,
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t begin_ns = begins_ns[i], least_ns = before(begin_ns);
-		uint64_t queued_ns = of->pairs ? launches_find(of, links[i]) : launches_row(of, links[i]);
+		uint64_t queued_ns = launches_end(of, links[i]);
 
 		queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
 		since_ns[i] = queued_ns < begin_ns ? queued_ns : begin_ns;

@@ -64,13 +64,20 @@ static void take_state(
 /* The classes that there are, bits. */
 static unsigned look(const struct queues *queues, const struct batch *batch)
 {
-	uint32_t first = batch->what[0], others = 0;
-	unsigned kinds = 1u << class_at(queues, first);
+	uint64_t ops = 0;
+	uint32_t all = 0;
+	unsigned kinds = 0;
 
-	for (size_t row = 0; row < batch->count; row++)
-		others |= batch->what[row] ^ first;
-	for (size_t row = 0; others && row < batch->count; row++)
-		kinds |= 1u << class_at(queues, batch->what[row]);
+	for (size_t row = 0; row < batch->count; row++) {
+		ops |= UINT64_C(1) << (batch->what[row] & 63);
+		all |= batch->what[row];
+	}
+	if (all < 64)
+		for (; ops; ops &= ops - 1)
+			kinds |= 1u << class_at(queues, (uint32_t)__builtin_ctzll(ops));
+	else
+		for (size_t row = 0; row < batch->count; row++)
+			kinds |= 1u << class_at(queues, batch->what[row]);
 	return kinds;
 }
 
@@ -110,11 +117,29 @@ static void sift(struct queues *queues, struct queue *queue, const struct batch 
 	*rows = (struct rows){to->begin_ns, to->end_ns, to->since_ns, to->context, n, rows->kinds};
 }
 
-/* What each row is, where they are not all alike. */
-static void tell_kinds(struct queues *queues, const struct batch *batch, struct rows *rows, bool is_sifted)
+/* Whether rows may overlap, or what came before: surely not when it says no. */
+static bool overlap(const struct rows *rows, uint64_t reach_ns)
+{
+	uint64_t signs = 0;
+
+	for (size_t row = 1; row < rows->count; row++)
+		signs |= (rows->begin_ns[row] - rows->end_ns[row - 1]) | rows->end_ns[row];
+	return signs & SIGN || (rows->count && rows->begin_ns[0] < reach_ns);
+}
+
+/* What each row is, where that matters: where rows are left out, or overlap. */
+static void tell_kinds(struct queues *queues, const struct queue *queue, const struct batch *batch,
+	struct rows *rows, bool is_sifted)
 {
 	uint8_t *kind = queues->work->kind;
 
+	if (!queues->wants[LEVEL_COMM] && !overlap(rows, queue->edges[LEVEL_ANY].reach_ns)) {
+		if (rows->count)
+			kind[rows->count - 1] =
+				is_sifted ? kind[rows->count - 1]
+					  : (uint8_t)class_at(queues, batch->what[batch->count - 1]);
+		return;
+	}
 	if (!(rows->kinds & (rows->kinds - 1)))
 		memset(kind, rows->kinds ? __builtin_ctz(rows->kinds) : 0, rows->count);
 	else if (!is_sifted)
@@ -147,16 +172,6 @@ static struct rows rows_of(struct queues *queues, const struct rows *rows, enum 
 }
 
 /* ---- edges ---- */
-
-/* Whether rows may overlap, or what came before: surely not when it says no. */
-static bool overlap(const struct rows *rows, uint64_t reach_ns)
-{
-	uint64_t signs = 0;
-
-	for (size_t row = 1; row < rows->count; row++)
-		signs |= (rows->begin_ns[row] - rows->end_ns[row - 1]) | rows->end_ns[row];
-	return signs & SIGN || (rows->count && rows->begin_ns[0] < reach_ns);
-}
 
 static void edges_put(struct edges *edges, const struct rows *rows)
 {
@@ -246,7 +261,7 @@ static void take_rows(struct queues *queues, uint32_t number, const struct batch
 	is_sifted = classes != rows.kinds || !last_all(batch);
 	if (is_sifted)
 		sift(queues, &queues->list[number], batch, &rows);
-	tell_kinds(queues, batch, &rows, is_sifted);
+	tell_kinds(queues, &queues->list[number], batch, &rows, is_sifted);
 	put_rows(queues, number, &rows);
 }
 
