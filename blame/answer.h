@@ -29,9 +29,15 @@ struct ask {
 	enum idle_busy busy;
 	bool has_busy;
 	enum idle_group group;
+	bool has_group;
 	const char *waits_path; /* NULL: the built-in table alone */
 	struct waits *waits;
 };
+
+/* Of two answers neither is passed over in silence, nor is an option that says nothing about the answer:
+ * ERROR_USAGE. */
+int ask_shape(struct ask *ask, enum ask_shape shape, struct error *error);
+int ask_check(const struct ask *ask, const struct select *select, struct error *error);
 
 /* The question about idle GPUs that the selector and the options state. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);

@@ -140,7 +140,10 @@ int answer_gaps(struct program_call *call, const struct ask *ask, struct error *
 	struct idle_question question = answer_idle_question(call, ask);
 	struct idle idle;
 	uint64_t mem_bytes = call->run_options.mem_bytes;
-	int result = gaps_new(
+	int result;
+
+	question.is_brief = true;
+	result = gaps_new(
 		&question.gaps, select_min_ns(call->select), mem_bytes ? SIZE_MAX : limit_of(call), error);
 
 	if (!result && mem_bytes)

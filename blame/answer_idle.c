@@ -79,7 +79,10 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct idle idle;
-	int result = idle_sweep(&idle, call->run, &question, &call->arena, error);
+	int result;
+
+	question.is_brief = ask->shape != ASK_SUMMARY;
+	result = idle_sweep(&idle, call->run, &question, &call->arena, error);
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);

@@ -36,7 +36,8 @@ struct idle_question {
 	enum idle_busy busy;
 	enum idle_group group;
 	struct waits *waits;
-	bool is_sampled;   /* also by samples alone */
+	bool is_sampled; /* also by samples alone */
+	bool is_brief; /* of busy time the sum is wanted alone: kernel_ns, comm_ns and copy_ns may be wrong */
 	struct gaps *gaps; /* gets every stretch of idle time (gaps.h); NULL: not wanted */
 };
 

@@ -97,6 +97,11 @@ static void owner_count_sync(struct group *group, const struct owner *owner, uin
 
 void group_set_working(struct group *group, struct owner *owner, bool is_working)
 {
+	/* What was gained before a thread enters is nobody's. */
+	if (!owner->sync_count) {
+		owner->is_working = is_working;
+		return;
+	}
 	owner_settle(group, owner);
 	owner_count_sync(group, owner, 0u - owner->sync_count);
 	owner->is_working = is_working;

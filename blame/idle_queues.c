@@ -107,29 +107,43 @@ struct passed {
 	uint64_t free_ns, queued_ns;
 };
 
-/* Gaps that end till then and are too small for the list, if there is one. */
+/* How many end till then and are too small for the list. */
+static size_t count_ready(struct lane *lane, const struct queues_columns *gaps, size_t count, uint64_t to_ns)
+{
+	const struct idle_question *question = lane->group.question;
+	uint64_t least_ns = gaps_least_ns(lane->gaps);
+	size_t i;
+
+	to_ns = to_ns < question->end_ns ? to_ns : to_ns - 1;
+	for (i = 0; i < count; i++) {
+		uint64_t begin_ns = gaps->begin_ns[i], end_ns = gaps->end_ns[i];
+
+		if (end_ns > to_ns || begin_ns <= question->begin_ns || end_ns - begin_ns >= least_ns)
+			break;
+		gaps_count(lane->gaps, end_ns - begin_ns);
+	}
+	return i;
+}
+
+/* Gaps that end till then. */
 static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
 {
-	uint64_t first_ns = 0, least_ns = lane->gaps ? gaps_least_ns(lane->gaps) : UINT64_MAX;
-	const struct queues_gap *list;
-	size_t count = queues_ready(lane->queues, &list), i;
+	struct queues_columns gaps;
+	size_t count = queues_ready(lane->queues, &gaps), i = 0;
 
-	if (lane->gaps) {
-		first_ns = lane->group.question->begin_ns + 1;
-		to_ns = to_ns < lane->group.question->end_ns ? to_ns : to_ns - 1;
-	}
-	for (i = 0; i < count; i++) {
-		const struct queues_gap *gap = &list[i];
-		uint64_t begin_ns = gap->begin_ns, end_ns = gap->end_ns, queued_ns = gap->queued_ns;
+	if (lane->gaps)
+		i = count_ready(lane, &gaps, count, to_ns);
+	else
+		while (i < count && gaps.end_ns[i] <= to_ns)
+			i++;
+	for (size_t row = 0; row < i; row++) {
+		uint64_t begin_ns = gaps.begin_ns[row], end_ns = gaps.end_ns[row];
+		uint64_t queued_ns = gaps.queued_ns[row];
 
-		if (end_ns > to_ns || begin_ns < first_ns || end_ns - begin_ns >= least_ns)
-			break;
 		queued_ns = queued_ns > begin_ns ? queued_ns : begin_ns;
 		queued_ns = queued_ns < end_ns ? queued_ns : end_ns;
 		passed->free_ns += queued_ns - begin_ns;
 		passed->queued_ns += end_ns - queued_ns;
-		if (lane->gaps)
-			gaps_count(lane->gaps, end_ns - begin_ns);
 	}
 	queues_pass(lane->queues, i);
 }
@@ -336,10 +350,14 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 	if (!result && lane->gaps)
 		lane->first_queue = first_queue(lane, process);
 	if (!result) {
-		const struct queues_question of = {question->begin_ns, question->end_ns,
-			question->busy == IDLE_BUSY_KERNEL, question->waits,
-			lane->gaps || queued_is_wanted(lane->launches) ? lane->launches : NULL,
-			lane->parts ? &lane->cuts : NULL};
+		const struct queues_question of = {.begin_ns = question->begin_ns,
+			.end_ns = question->end_ns,
+			.by_kernel = question->busy == IDLE_BUSY_KERNEL,
+			.wants_kinds = !question->is_brief,
+			.wants_next = lane->gaps,
+			.waits = question->waits,
+			.launches = lane->gaps || queued_is_wanted(lane->launches) ? lane->launches : NULL,
+			.cuts = lane->parts ? &lane->cuts : NULL};
 
 		result = queues_new(&lane->queues, group->run, process, &of, error);
 	}

@@ -52,6 +52,7 @@ static int take_group(void *own, const char *value, struct error *error)
 	if (group < 0)
 		return error_set(error, ERROR_USAGE, "--group %s: say process or all", value);
 	((struct ask *)own)->group = (enum idle_group)group;
+	((struct ask *)own)->has_group = true;
 	return 0;
 }
 
@@ -64,44 +65,38 @@ static int take_waits(void *own, const char *value, struct error *error)
 
 static int take_summary(void *own, const char *value, struct error *error)
 {
-	(void)value, (void)error;
-	((struct ask *)own)->shape = ASK_SUMMARY;
-	return 0;
+	(void)value;
+	return ask_shape(own, ASK_SUMMARY, error);
 }
 
 static int take_tree(void *own, const char *value, struct error *error)
 {
-	(void)value, (void)error;
-	((struct ask *)own)->shape = ASK_TREE;
-	return 0;
+	(void)value;
+	return ask_shape(own, ASK_TREE, error);
 }
 
 static int take_gaps(void *own, const char *value, struct error *error)
 {
-	(void)value, (void)error;
-	((struct ask *)own)->shape = ASK_GAPS;
-	return 0;
+	(void)value;
+	return ask_shape(own, ASK_GAPS, error);
 }
 
 static int take_late(void *own, const char *value, struct error *error)
 {
-	(void)value, (void)error;
-	((struct ask *)own)->shape = ASK_LATE;
-	return 0;
+	(void)value;
+	return ask_shape(own, ASK_LATE, error);
 }
 
 static int take_imbalance(void *own, const char *value, struct error *error)
 {
-	(void)value, (void)error;
-	((struct ask *)own)->shape = ASK_BALANCE;
-	return 0;
+	(void)value;
+	return ask_shape(own, ASK_BALANCE, error);
 }
 
 static int take_findings(void *own, const char *value, struct error *error)
 {
-	(void)value, (void)error;
-	((struct ask *)own)->shape = ASK_FINDINGS;
-	return 0;
+	(void)value;
+	return ask_shape(own, ASK_FINDINGS, error);
 }
 
 static bool has_queue(const struct program_call *call)
@@ -127,11 +122,11 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 {
 	const char *by_name = select_by(call->select);
 	enum place_by by;
-	int result;
+	int result = ask_check(ask, call->select, error);
 
 	/* Before anything is printed. */
-	if (select_min_ns(call->select) && ask->shape != ASK_GAPS)
-		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
+	if (result)
+		return result;
 	if (by_name && strcmp(by_name, "mark") == 0)
 		return answer_steps(call, ask, error);
 	result = answer_find_by(call, &by, error);

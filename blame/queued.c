@@ -4,15 +4,11 @@
 
 #include <stdlib.h>
 
+#include "blame/launches.h"
 #include "store/line.h"
 #include "timeline/scan.h"
 
-#define NEAR 16
 #define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK)
-
-struct launch {
-	uint64_t link, end_ns;
-};
 
 /* Spans that a thread's line is made of. */
 struct states {
@@ -27,9 +23,7 @@ struct search {
 	uint32_t state_count;
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
-	struct launch *launches;
-	size_t launch_count, launch_room;
-	size_t hint; /* where the last launch was found: the next is near as a rule */
+	struct launches launches;
 	struct sweep_span *spans;
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
@@ -87,11 +81,12 @@ static bool states_widen(struct states *states)
 static bool take_states(struct states *states, const struct batch *batch)
 {
 	struct batch *to = &states->batch;
+	uint64_t ops = states->ops;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		uint32_t op = batch->what[i];
 
-		if (!(op < STORE_OP_TEXT ? states->ops >> op & 1 : states->wants_texts))
+		if (!(op < STORE_OP_TEXT ? ops >> op & 1 : states->wants_texts))
 			continue;
 		if (to->count == states->room && !states_widen(states))
 			return false;
@@ -133,84 +128,13 @@ static bool is_sync_within(const struct search *search, const struct batch *batc
 	       batch->begin_ns[row] < search->end_ns;
 }
 
-static bool take_launches(struct search *search, const struct batch *batch)
-{
-	struct launch *launch;
-
-	while (search->launch_room < search->launch_count + batch->count)
-		if (!widen((void **)&search->launches, &search->launch_room, search->launch_room,
-			    sizeof(*search->launches)))
-			return false;
-	launch = search->launches + search->launch_count;
-	for (size_t i = 0; i < batch->count; i++) {
-		*launch = (struct launch){batch->link[i], batch->end_ns[i]};
-		launch += batch->link[i] != 0;
-	}
-	search->launch_count = (size_t)(launch - search->launches);
-	return true;
-}
-
 static bool take_thread(struct search *search, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count && !search->is_wanted; i++)
 		search->is_wanted = is_sync_within(search, batch, i);
 	if (search->states && !take_states(&search->states[search->state_count - 1], batch))
 		return false;
-	return take_launches(search, batch);
-}
-
-static int launch_compare(const void *left, const void *right)
-{
-	const struct launch *a = left, *b = right;
-
-	if (a->link != b->link)
-		return a->link < b->link ? -1 : 1;
-	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-}
-
-/* By link; of equal ones the first counts, and the others go. */
-static void launches_sort(struct search *search)
-{
-	struct launch *launches = search->launches;
-	size_t count = 0, i = 1;
-
-	while (i < search->launch_count && launches[i - 1].link < launches[i].link)
-		i++;
-	if (i >= search->launch_count)
-		return;
-	qsort(launches, search->launch_count, sizeof(*launches), launch_compare);
-	for (i = 0; i < search->launch_count; i++)
-		if (!count || launches[count - 1].link != launches[i].link)
-			launches[count++] = launches[i];
-	search->launch_count = count;
-}
-
-/* The end of the call that launched it, UINT64_MAX when that is not known. The next one is asked for as a
- * rule, or one that is near. */
-static uint64_t launch_end(const struct search *search, size_t *hint, uint64_t link)
-{
-	const struct launch *launches = search->launches;
-	size_t low = 0, high = search->launch_count;
-
-	if (!link)
-		return UINT64_MAX;
-	for (size_t at = *hint; at < high && at < *hint + NEAR; at++)
-		if (launches[at].link == link) {
-			*hint = at + 1;
-			return launches[at].end_ns;
-		}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (launches[middle].link < link)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == search->launch_count || launches[low].link != link)
-		return UINT64_MAX;
-	*hint = low + 1;
-	return launches[low].end_ns;
+	return launches_put(&search->launches, batch->link, batch->end_ns, batch->count);
 }
 
 /* ---- operations ---- */
@@ -235,9 +159,9 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
-static inline uint64_t since(const struct search *search, size_t *hint, uint64_t link, uint64_t begin_ns)
+static inline uint64_t since(const struct search *search, uint64_t link, uint64_t begin_ns)
 {
-	uint64_t queued_ns = launch_end(search, hint, link);
+	uint64_t queued_ns = launches_end(&search->launches, link);
 
 	if (queued_ns < before(begin_ns))
 		return before(begin_ns);
@@ -248,8 +172,8 @@ static bool take_queue(struct search *search, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
 		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
-			!put_span(search, since(search, &search->hint, batch->link[i], batch->begin_ns[i]),
-				batch->end_ns[i]))
+			!put_span(
+				search, since(search, batch->link[i], batch->begin_ns[i]), batch->end_ns[i]))
 			return false;
 	return true;
 }
@@ -312,7 +236,7 @@ static int search_threads(struct search *search, const struct process *process, 
 			take_thread, error);
 	}
 	if (!result)
-		launches_sort(search);
+		launches_sort(&search->launches);
 	return result;
 }
 
@@ -337,7 +261,7 @@ int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const
 	if (!result && search.is_wanted)
 		result = search_queues(&search, process, error);
 
-	free(search.launches);
+	launches_fini(&search.launches);
 	if (result) {
 		free(search.spans);
 		return result;
@@ -391,27 +315,20 @@ void queued_launches_free(struct queued_launches *launches)
 	if (!launches)
 		return;
 	states_free(launches->search.states, launches->search.state_count);
-	free(launches->search.launches);
+	launches_fini(&launches->search.launches);
 	free(launches);
 }
 
-/* The launch asked for next is the next one as a rule. */
-void queued_since(const struct queued_launches *launches, size_t *hint, const uint64_t *links,
-	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
+void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count)
 {
-	const struct search *search = &launches->search;
-	const struct launch *launch = search->launches;
-	size_t at = *hint, last = search->launch_count;
+	const struct launches *of = &launches->search.launches;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t begin_ns = begins_ns[i], queued_ns, least_ns = before(begin_ns);
+		uint64_t begin_ns = begins_ns[i], least_ns = before(begin_ns);
+		uint64_t queued_ns = launches_end(of, links[i]);
 
-		if (at < last && launch[at].link == links[i])
-			queued_ns = launch[at++].end_ns;
-		else
-			queued_ns = launch_end(search, &at, links[i]);
 		queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
 		since_ns[i] = queued_ns < begin_ns ? queued_ns : begin_ns;
 	}
-	*hint = at;
 }

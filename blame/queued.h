@@ -34,9 +34,8 @@ bool queued_is_wanted(const struct queued_launches *launches);
 const struct batch *queued_thread_spans(
 	const struct queued_launches *launches, uint32_t thread, uint64_t *since_ns);
 void queued_launches_free(struct queued_launches *launches);
-/* Since when operations with these links that begin then are queued: not later than that. `hint`, 0 at first,
- * makes it fast when links are asked for in their order: one for each queue. */
-void queued_since(const struct queued_launches *launches, size_t *hint, const uint64_t *links,
-	const uint64_t *begins_ns, uint64_t *since_ns, size_t count);
+/* Since when operations with these links that begin then are queued: not later than that. */
+void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count);
 
 #endif

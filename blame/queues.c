@@ -8,22 +8,22 @@
 
 #include "blame/queues_parts.h"
 
-#define KEPT_NS (2 * QUEUED_REACH_NS) /* so that many become final at once */
+#define KEPT_NS (4 * QUEUED_REACH_NS) /* so that many become final at once */
 
 /* ---- rounds ---- */
 
-/* Up to where all that begins is read: the last item of an unfinished queue may be one of several that begin
+/* Up to where all that begins is read: the last row of an unfinished queue may be one of several that begin
  * together. */
 static uint64_t known_until(const struct queues *queues, uint32_t *first)
 {
 	uint64_t until_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < queues->count; i++) {
-		const struct queue *queue = &queues->list[i];
+		const struct edges *edges = &queues->list[i].edges[LEVEL_ANY];
 
-		if (queue->is_over || queue->items[queue->count - 1].begin_ns >= until_ns)
+		if (queues->list[i].is_over || edges->begin_ns[edges->count - 1] >= until_ns)
 			continue;
-		until_ns = queue->items[queue->count - 1].begin_ns;
+		until_ns = edges->begin_ns[edges->count - 1];
 		*first = i;
 	}
 	return until_ns;
@@ -34,44 +34,24 @@ static int fill_all(struct queues *queues, struct error *error)
 	int result = 0;
 
 	for (uint32_t i = 0; i < queues->count && !result; i++) {
-		const struct queue *queue = &queues->list[i];
+		const struct edges *edges = &queues->list[i].edges[LEVEL_ANY];
 
-		if (!queue->is_over && queue->count - queue->at < BATCH_ROWS / 8)
+		if (!queues->list[i].is_over && edges->count - edges->at < BATCH_ROWS / 8)
 			result = queue_fill(queues, i, error);
 	}
 	return result;
 }
 
-/* The items that begin before. */
-static size_t slices_cut(struct queues *queues, uint64_t until_ns)
+/* What is united up to `time_ns`, behind which no span begins yet: all but the gaps. */
+static uint64_t sum_until(const struct queues *queues, enum level level, uint64_t time_ns)
 {
-	size_t sum = 0;
+	uint64_t open_ns;
 
-	for (uint32_t i = 0; i < queues->count; i++) {
-		struct queue *queue = &queues->list[i];
-		size_t low = queue->at, high = queue->count;
-
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (queue->items[middle].begin_ns < until_ns)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		queues->slices[i] = (struct slice){queue->items + queue->at, low - queue->at};
-		sum += low - queue->at;
-		queue->at = low;
-	}
-	return sum;
-}
-
-/* What is united up to `time_ns`, behind which no span begins yet. */
-static uint64_t sum_until(const struct queues *queues, enum work work, uint64_t time_ns)
-{
-	uint64_t reach_ns = queues->reach_ns[work];
-
-	return queues->sum_ns[work] - (reach_ns > time_ns ? reach_ns - time_ns : 0);
+	while (!queues->wants[level])
+		level++;
+	open_ns = queues->has_ended ? time_ns : queues_open_ns(queues, level);
+	return time_ns - queues->question.begin_ns - queues->idle_ns[level] -
+	       (time_ns > open_ns ? time_ns - open_ns : 0);
 }
 
 static void sum_up(struct queues *queues, uint64_t time_ns)
@@ -79,11 +59,11 @@ static void sum_up(struct queues *queues, uint64_t time_ns)
 	const struct queues_cuts *cuts = queues->question.cuts;
 	struct queues_sums *before = &queues->sums_before, *now = &queues->sums;
 
-	now->kernel_ns = sum_until(queues, WORK_KERNEL, time_ns);
-	now->kernel_comm_ns = sum_until(queues, WORK_COMM, time_ns);
-	now->busy_ns = sum_until(queues, WORK_OTHER, time_ns);
+	now->kernel_ns = sum_until(queues, LEVEL_KERNEL, time_ns);
+	now->kernel_comm_ns = sum_until(queues, LEVEL_COMM, time_ns);
+	now->busy_ns = sum_until(queues, LEVEL_ANY, time_ns);
 	if (cuts)
-		cuts->sums[queues->part++] = (struct queues_sums){now->kernel_ns - before->kernel_ns,
+		cuts->sums[queues->part_number++] = (struct queues_sums){now->kernel_ns - before->kernel_ns,
 			now->kernel_comm_ns - before->kernel_comm_ns, now->busy_ns - before->busy_ns};
 	*before = *now;
 }
@@ -91,23 +71,22 @@ static void sum_up(struct queues *queues, uint64_t time_ns)
 static int unite_until(struct queues *queues, uint64_t until_ns, struct error *error)
 {
 	const struct queues_cuts *cuts = queues->question.cuts;
+	uint64_t end_ns = queues->question.end_ns;
 
-	while (cuts && queues->part < cuts->count && cuts->cuts_ns[queues->part] <= until_ns) {
-		slices_cut(queues, cuts->cuts_ns[queues->part]);
-		if (!queues_unite(queues))
+	while (cuts && queues->part_number < cuts->count && cuts->cuts_ns[queues->part_number] <= until_ns) {
+		if (!queues_unite(queues, cuts->cuts_ns[queues->part_number], false))
 			return error_memory(error);
-		sum_up(queues, cuts->cuts_ns[queues->part]);
+		sum_up(queues, cuts->cuts_ns[queues->part_number]);
 	}
-	slices_cut(queues, until_ns);
-	if (!queues_unite(queues))
+	if (until_ns >= end_ns && !queues->has_ended) {
+		if (!queues_unite(queues, end_ns, true))
+			return error_memory(error);
+		sum_up(queues, end_ns);
+	}
+	if (!queues_unite(queues, until_ns, false))
 		return error_memory(error);
 	queues->now_ns = until_ns;
-	if (until_ns != UINT64_MAX)
-		return 0;
-	queues->is_over = true;
-	if (!queues_unite_end(queues))
-		return error_memory(error);
-	sum_up(queues, queues->question.end_ns);
+	queues->is_over = until_ns == UINT64_MAX;
 	return 0;
 }
 
@@ -115,38 +94,39 @@ static int round_do(struct queues *queues, struct error *error)
 {
 	uint32_t first = 0;
 	uint64_t until_ns;
+	const struct edges *edges;
 	int result = fill_all(queues, error);
 
 	if (result)
 		return result;
 	until_ns = known_until(queues, &first);
+	edges = &queues->list[first].edges[LEVEL_ANY];
 	/* More spans than were read begin together: read on. */
-	if (until_ns != UINT64_MAX && queues->list[first].items[queues->list[first].at].begin_ns == until_ns)
+	if (until_ns != UINT64_MAX && edges->begin_ns[edges->at] == until_ns)
 		return queue_fill(queues, first, error);
 	return unite_until(queues, until_ns, error);
 }
 
 /* ---- gaps ---- */
 
-/* Those that no span which is still to come was queued in, learn since when work is queued. */
+/* Those that no span which is still to come was queued in, learn since when work is queued. In a copy's part
+ * something runs. */
 static void make_final(struct queues *queues)
 {
 	struct gap_list *gaps = &queues->gaps;
+	struct gap_columns *of = &gaps->of;
 	uint64_t since_ns = UINT64_MAX;
-	size_t final = gaps->count;
+	size_t final = of->count;
 
-	if (!queues->question.launches) {
-		gaps->final = final;
-		return;
-	}
-	while (!queues->is_over && final > gaps->final &&
-		queues->now_ns - gaps->list[final - 1].end_ns < QUEUED_REACH_NS)
+	while (queues->question.launches && !queues->is_over && final > gaps->final &&
+		queues->now_ns - of->end_ns[final - 1] < QUEUED_REACH_NS)
 		final--;
-	for (size_t i = gaps->count; i-- > gaps->final;) {
-		since_ns = gaps->list[i].queued_ns < since_ns ? gaps->list[i].queued_ns : since_ns;
-		if (i < final)
-			gaps->list[i].queued_ns = since_ns;
+	for (size_t i = of->count; queues->question.launches && i-- > gaps->final;) {
+		since_ns = of->queued_ns[i] < since_ns ? of->queued_ns[i] : since_ns;
+		of->queued_ns[i] = i < final ? since_ns : of->queued_ns[i];
 	}
+	for (size_t i = gaps->final; of->is_copy && i < final; i++)
+		of->queued_ns[i] = of->is_copy[i] ? of->begin_ns[i] : of->queued_ns[i];
 	gaps->final = final;
 }
 
@@ -154,10 +134,24 @@ static bool is_due(const struct queues *queues)
 {
 	const struct gap_list *gaps = &queues->gaps;
 
-	if (gaps->final == gaps->count)
+	if (gaps->final == gaps->of.count)
 		return false;
 	return queues->is_over || !queues->question.launches ||
-	       queues->now_ns - gaps->list[gaps->final].end_ns >= KEPT_NS;
+	       queues->now_ns - gaps->of.end_ns[gaps->final] >= KEPT_NS;
+}
+
+static struct queues_gap gap_at(const struct queues *queues, size_t i)
+{
+	const struct gap_columns *of = &queues->gaps.of;
+	uint64_t who = of->who ? of->who[i] : 0;
+
+	return (struct queues_gap){.begin_ns = of->begin_ns[i],
+		.end_ns = of->end_ns[i],
+		.queued_ns = of->queued_ns[i],
+		.stream = queues->list[who >> 32].stream,
+		.context = (uint32_t)who,
+		.is_copy = of->is_copy && of->is_copy[i],
+		.is_whole = true};
 }
 
 /* Gives the first part of the rest, in which as many queues live: some, or none. */
@@ -183,21 +177,6 @@ static void give(struct queues *queues, struct queues_gap *gap)
 	rest->begin_ns = gap->end_ns;
 }
 
-/* As most are: within the life of queues that live together. */
-static bool give_whole(struct queues *queues, const struct queues_gap *next, struct queues_gap *gap)
-{
-	const struct life *life = &queues->lives[queues->life];
-
-	if (queues->life >= queues->life_count || life->begin_ns > next->begin_ns ||
-		life->end_ns < next->end_ns)
-		return false;
-	*gap = *next;
-	gap->stream = queues->list[gap->stream].stream;
-	gap->queued_ns = gap->is_copy ? gap->begin_ns : gap->queued_ns;
-	gap->is_alive = gap->is_whole = true;
-	return true;
-}
-
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error)
 {
 	struct gap_list *gaps = &queues->gaps;
@@ -219,29 +198,22 @@ int queues_next(struct queues *queues, struct queues_gap *gap, struct error *err
 		if (result)
 			return result;
 	}
-	if (give_whole(queues, &gaps->list[gaps->first], gap)) {
-		gaps->first++;
-		return 1;
-	}
-	queues->rest = gaps->list[gaps->first++];
-	queues->rest.stream = queues->list[queues->rest.stream].stream;
-	queues->rest.is_whole = true;
-	if (queues->rest.is_copy)
-		queues->rest.queued_ns = queues->rest.begin_ns;
+	queues->rest = gap_at(queues, gaps->first++);
 	give(queues, gap);
 	return 1;
 }
 
-size_t queues_ready(const struct queues *queues, const struct queues_gap **out)
+size_t queues_ready(const struct queues *queues, struct queues_columns *out)
 {
 	const struct gap_list *gaps = &queues->gaps;
 	const struct life *life = &queues->lives[queues->life];
 
-	*out = gaps->list + gaps->first;
-	/* Copies (queues_next) and the ends of lives are for others. */
-	if (queues->question.by_kernel || queues->rest.begin_ns < queues->rest.end_ns ||
-		gaps->first == gaps->final || queues->life >= queues->life_count ||
-		life->begin_ns > (*out)->begin_ns || life->end_ns < gaps->list[gaps->final - 1].end_ns)
+	*out = (struct queues_columns){gaps->of.begin_ns + gaps->first, gaps->of.end_ns + gaps->first,
+		gaps->of.queued_ns + gaps->first};
+	/* The ends of lives are for others. */
+	if (queues->rest.begin_ns < queues->rest.end_ns || gaps->first == gaps->final ||
+		queues->life >= queues->life_count || life->begin_ns > *out->begin_ns ||
+		life->end_ns < gaps->of.end_ns[gaps->final - 1])
 		return 0;
 	return gaps->final - gaps->first;
 }
@@ -283,15 +255,26 @@ static void lives_unite(struct queues *queues)
 
 static int reserve(struct queues *queues, uint32_t count, struct error *error)
 {
+	const struct queues_question *question = &queues->question;
+	struct gap_columns *gaps = &queues->gaps.of;
+
 	queues->context_count = run_context_count(queues->run);
 	queues->list = calloc(count + 1u, sizeof(*queues->list));
-	queues->slices = calloc(count + 1u, sizeof(*queues->slices));
+	queues->views = queues_views_new(count);
 	queues->lives = calloc(count + 1u, sizeof(*queues->lives));
 	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
-	queues->gaps.list = calloc(1, sizeof(*queues->gaps.list));
-	if (!queues->list || !queues->slices || !queues->lives || !queues->kernels || !queues->gaps.list)
+	queues->work = malloc(sizeof(*queues->work));
+	queues->part = malloc(sizeof(*queues->part));
+	if (question->wants_next)
+		gaps->who = malloc(sizeof(*gaps->who));
+	if (question->by_kernel)
+		gaps->is_copy = malloc(sizeof(*gaps->is_copy));
+	if (!queues->list || !queues->views || !queues->lives || !queues->kernels || !queues->work ||
+		!queues->part || (question->wants_next && !gaps->who) ||
+		(question->by_kernel && !gaps->is_copy) || !gap_columns_reserve(gaps, BATCH_ROWS, gaps))
 		return error_memory(error);
-	queues->gaps.first = queues->gaps.final = queues->gaps.count = queues->gaps.room = 1;
+	gap_columns_begin(gaps);
+	queues->gaps.first = queues->gaps.final = gaps->count;
 	return 0;
 }
 
@@ -306,9 +289,10 @@ int queues_new(struct queues **out, struct run *run, const struct process *proce
 		return error_memory(error);
 	queues->run = run;
 	queues->question = *question;
-	queues->now_ns = question->begin_ns;
-	for (int work = 0; work < WORK_COUNT; work++)
-		queues->reach_ns[work] = question->begin_ns;
+	queues->now_ns = queues->given_ns = question->begin_ns;
+	queues->wants[LEVEL_ANY] = true;
+	queues->wants[LEVEL_COMM] = question->by_kernel || question->wants_kinds;
+	queues->wants[LEVEL_KERNEL] = question->wants_kinds;
 	queues_tell_classes(queues);
 	result = reserve(queues, process->gpu_count, error);
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)
@@ -330,30 +314,26 @@ void queues_free(struct queues *queues)
 {
 	if (!queues)
 		return;
-	for (uint32_t i = 0; i < queues->count; i++) {
-		scan_close(queues->list[i].scan);
-		free(queues->list[i].items);
-	}
+	for (uint32_t i = 0; i < queues->count; i++)
+		queue_close(&queues->list[i]);
+	for (int i = 0; i < 2; i++)
+		gap_columns_fini(&queues->scratch[i]);
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		gap_columns_fini(&queues->found[level]);
+	gap_columns_fini(&queues->gaps.of);
 	free(queues->list);
-	free(queues->slices);
+	free(queues->views);
 	free(queues->lives);
 	free(queues->kernels);
-	free(queues->merged[0]);
-	free(queues->merged[1]);
-	free(queues->gaps.list);
+	free(queues->work);
+	free(queues->part);
 	free(queues);
 }
 
 bool queues_are_odd(const struct queues *queues)
 {
-	bool is_odd = queues->is_odd;
-
 	/* One that lives in the window must be monitored there. */
-	for (uint32_t i = 0; i < queues->count && !is_odd; i++)
-		is_odd = !queues->list[i].is_monitored &&
-			 queues->list[i].life_begin_ns < queues->question.end_ns &&
-			 queues->list[i].life_end_ns > queues->question.begin_ns;
-	return is_odd;
+	return queues->is_odd || queues->unmonitored;
 }
 
 const struct queues_sums *queues_sums(const struct queues *queues)

@@ -32,7 +32,8 @@ struct queues_gap {
 	bool is_whole;	    /* not one of the parts of a gap in which queues are born or end */
 };
 
-/* Time in which some queue ... ; each includes the one before. Complete at the last gap. */
+/* Time in which some queue ... ; each includes the one before. Complete at the last gap. Of kinds that nobody
+ * asks for: that of the next. */
 struct queues_sums {
 	uint64_t kernel_ns;	 /* runs a kernel that computes */
 	uint64_t kernel_comm_ns; /* runs a kernel */
@@ -49,7 +50,9 @@ struct queues_cuts {
 
 struct queues_question {
 	uint64_t begin_ns, end_ns;
-	bool by_kernel; /* gaps are where no kernel runs; where a copy does, they are parts of their own */
+	bool by_kernel;	  /* gaps are where no kernel runs; where a copy does, they are parts of their own */
+	bool wants_kinds; /* of the sums all, not what counts as busy alone */
+	bool wants_next;  /* a gap's stream and context */
 	struct waits *waits;
 	struct queued_launches *launches; /* NULL: nobody asks for what is queued */
 	const struct queues_cuts *cuts;	  /* NULL: the window as a whole, see queues_sums() */
@@ -64,8 +67,11 @@ void queues_free(struct queues *queues);
 /* 1: the next gap, in order; 0: no more; negative: error. */
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error);
 /* Gaps that come next, whole and with a queue that lives, as far as they are known already: their number.
- * They may be looked at, but for their streams, until the next call, and so many of them passed over. */
-size_t queues_ready(const struct queues *queues, const struct queues_gap **gaps);
+ * They may be looked at until the next call, and so many of them passed over. */
+struct queues_columns {
+	const uint64_t *begin_ns, *end_ns, *queued_ns;
+};
+size_t queues_ready(const struct queues *queues, struct queues_columns *gaps);
 void queues_pass(struct queues *queues, size_t count);
 /* Whether anything was met that is not simple: then what was given so far is void. */
 bool queues_are_odd(const struct queues *queues);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_parts.h - for queues*.c alone: rows of the store become items (queues_read.c), which are merged and
- * united many at a time (queues_unite.c), in loops without a call or a branch that depends on the data.
+ * queues_parts.h - for queues*.c alone: rows of the store become edges (queues_read.c), of which the gaps of
+ * all queues are found many at a time (queues_unite.c), in loops without a call or a branch that depends on
+ * the data.
+ *
+ *   queue     |#0#|   |#1#||#2#|     |#3#|
+ *   open_ns   w   0e      1e   2e        3e     before span i nothing has run since open_ns[i]: the end of
+ *   begin_ns  0b      1b   2b        3b  never  those before, w for the window's begin
  */
 #ifndef BLAME_QUEUES_PARTS_H
 #define BLAME_QUEUES_PARTS_H
@@ -9,28 +14,27 @@
 #include "blame/queues.h"
 #include "timeline/scan.h"
 
-enum work { WORK_KERNEL, WORK_COMM, WORK_OTHER, WORK_COUNT };
+/* What a span is, and which spans count: those of a kind up to there. */
+enum level { LEVEL_KERNEL, LEVEL_COMM, LEVEL_ANY, LEVEL_COUNT };
 
-/* A span that is work. */
-struct item {
-	uint64_t begin_ns, end_ns;
-	uint64_t since_ns; /* when it was queued */
-	uint32_t context;
-	uint32_t queue : 30; /* its number in the list */
-	uint32_t work : 2;
+/* Of a queue's spans that count at a level, [at, count) being read, but not united yet. Row `count` begins
+ * never. */
+struct edges {
+	uint64_t *open_ns, *begin_ns;
+	uint64_t reach_ns; /* end of the spans so far */
+	size_t at, count;
 };
-_Static_assert(sizeof(struct item) == 32, "a register of 256 bits");
 
 struct queue {
 	struct scan *scan;
-	struct item *items; /* [at, count): read, but not united yet */
-	size_t at, count, room;
+	struct edges edges[LEVEL_COUNT]; /* those that are wanted */
+	uint64_t *since_ns;		 /* by row of LEVEL_ANY: when it was queued; NULL: nobody asks */
+	uint64_t *who;			 /* the same: queues_who(); NULL: nobody asks */
+	size_t room;
 	bool is_over;
 	uint32_t stream;
-	size_t hint; /* where its launches are */
 	uint64_t life_begin_ns, life_end_ns;
-	uint64_t reach_ns; /* end of its spans so far */
-	uint32_t reach_work;
+	enum level reach_kind;
 	bool is_monitored;
 };
 
@@ -38,35 +42,57 @@ struct life {
 	uint64_t begin_ns, end_ns;
 };
 
-/* In order, taken away from the front. list[0] is the last that went. Of those from `final` on `queued_ns` is
- * that of the work up to the next one. */
-struct gap_list {
-	struct queues_gap *list;
-	size_t first, final, count, room; /* count: with those that are gone */
+/* Columns of gaps, and room for one more before them and one behind. */
+struct gap_columns {
+	uint64_t *begin_ns, *end_ns;
+	uint64_t *queued_ns; /* of what begins at its end, up to the next one's */
+	uint64_t *who;
+	uint8_t *is_copy; /* of kernels */
+	size_t count, room;
 };
 
-struct slice {
-	const struct item *items;
+/* In order, taken away from the front. Row 0 is the last that went. Of those from `final` on queued_ns is
+ * that of the work up to the next one. */
+struct gap_list {
+	struct gap_columns of;
+	size_t first, final; /* of.count: with those that are gone */
+};
+
+/* Rows of a batch that are work. */
+struct rows {
+	const uint64_t *begin_ns, *end_ns, *since_ns;
+	const uint32_t *context;
 	size_t count;
+	unsigned kinds; /* bits 1 << enum level */
+};
+
+/* The same when the batch has others, too, or when only some count. */
+struct rows_memory {
+	uint64_t begin_ns[BATCH_ROWS], end_ns[BATCH_ROWS], since_ns[BATCH_ROWS];
+	uint32_t context[BATCH_ROWS];
+	uint8_t kind[BATCH_ROWS];
 };
 
 struct queues {
 	struct run *run;
 	struct queues_question question;
+	bool wants[LEVEL_COUNT];
 	struct queue *list;
 	uint32_t count;
-	struct slice *slices;	/* one for each queue */
-	struct item *merged[2]; /* scratch */
-	size_t merged_room;
+	uint32_t unmonitored; /* that live in the window, as far as is known */
+	struct view *views;   /* one for each queue */
+	struct gap_columns scratch[2], found[LEVEL_COUNT];
 	uint8_t *kernels; /* by context: what a kernel there does */
 	uint32_t context_count;
-	uint8_t classes[STORE_OP_TEXT]; /* of operations */
-	uint64_t since_ns[BATCH_ROWS];	/* of the batch at hand */
+	uint8_t classes[STORE_OP_TEXT + 1]; /* of operations */
+	struct rows_memory *work, *part;
+	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
 	bool is_odd, is_over;
-	uint64_t reach_ns[WORK_COUNT]; /* of kernels, of kernels and communication, of all */
-	uint64_t sum_ns[WORK_COUNT];
-	uint64_t now_ns; /* spans that begin before are united; UINT64_MAX: all are */
-	uint32_t part;
+	bool has_ended;		       /* all is united up to the window's end */
+	uint64_t idle_ns[LEVEL_COUNT]; /* gaps so far */
+	uint64_t now_ns;	       /* spans that begin before are united; UINT64_MAX: all are */
+	uint64_t given_ns;	       /* of gaps of kernels: up to there they are in the list */
+	uint32_t part_number;
 	struct queues_sums sums, sums_before; /* in all; up to the part's begin */
 	struct life *lives;		      /* in order, apart */
 	uint32_t life_count, life;
@@ -74,18 +100,31 @@ struct queues {
 	struct gap_list gaps;
 };
 
+/* The queue that a span is of, by its number, and its context. */
+static inline uint64_t queues_who(uint32_t number, uint32_t context)
+{
+	return (uint64_t)number << 32 | context;
+}
+
 /* ---- queues_read.c ---- */
 
 int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct error *error);
-/* At least one item more, unless the queue is over. */
+void queue_close(struct queue *queue);
+/* At least one row more, unless the queue is over. */
 int queue_fill(struct queues *queues, uint32_t number, struct error *error);
 void queues_tell_classes(struct queues *queues);
 
 /* ---- queues_unite.c ---- */
 
-/* Unites the items of all slices. False when memory is out. */
-bool queues_unite(struct queues *queues);
-/* The gap that is left at the window's end. */
-bool queues_unite_end(struct queues *queues);
+bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
+/* A row before the first one, which is over. */
+void gap_columns_begin(struct gap_columns *columns);
+struct view *queues_views_new(uint32_t count);
+void gap_columns_fini(struct gap_columns *columns);
+/* Finds the gaps that end before, or the last one, which the window's end cuts there. False when memory is
+ * out. */
+bool queues_unite(struct queues *queues, uint64_t until_ns, bool is_end);
+/* All queues are quiet from then on, at that level: what begins before was united. */
+uint64_t queues_open_ns(const struct queues *queues, enum level level);
 
 #endif

@@ -1,105 +1,328 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_read.c - see queues_parts.h: batches of a queue's spans to items, and whether the queue is simple.
+/* queues_read.c - see queues_parts.h: batches of a queue's spans to edges, and whether the queue is simple.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/queues_parts.h"
 
-enum { CLASS_NOTHING, CLASS_STATE, CLASS_KERNEL, CLASS_OTHER };
+/* Behind the levels. */
+enum { CLASS_STATE = LEVEL_COUNT, CLASS_NOTHING };
 enum { NOT_TOLD, COMPUTES, COMMUNICATES };
+
+#define WORK_KINDS ((1u << LEVEL_COUNT) - 1)
 
 static uint8_t class_of(uint32_t op)
 {
 	if (op == STORE_OP_KERNEL || op == STORE_OP_GRAPH)
-		return CLASS_KERNEL;
+		return LEVEL_KERNEL;
 	if (op == STORE_OP_NONE || op == STORE_OP_MARK || op == STORE_OP_RANGE || op == STORE_OP_THINNED)
 		return CLASS_NOTHING;
-	return store_op_is_state(op) || op == STORE_OP_SYNC ? CLASS_STATE : CLASS_OTHER;
+	return store_op_is_state(op) || op == STORE_OP_SYNC ? CLASS_STATE : LEVEL_ANY;
 }
 
 void queues_tell_classes(struct queues *queues)
 {
 	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
 		queues->classes[op] = class_of(op);
+	queues->classes[STORE_OP_TEXT] = LEVEL_ANY;
 }
 
+static inline uint32_t class_at(const struct queues *queues, uint32_t op)
+{
+	return queues->classes[op < STORE_OP_TEXT ? op : STORE_OP_TEXT];
+}
+
+/* ---- which rows ---- */
+
 /* Told once per context. */
-static uint32_t kernel_work(struct queues *queues, uint32_t context)
+static bool is_comm(struct queues *queues, uint32_t context)
 {
 	struct waits *waits = queues->question.waits;
 
 	if (context >= queues->context_count)
-		return waits_context(waits, context) ? WORK_COMM : WORK_KERNEL;
+		return waits_context(waits, context);
 	if (queues->kernels[context] == NOT_TOLD)
 		queues->kernels[context] = waits_context(waits, context) ? COMMUNICATES : COMPUTES;
-	return queues->kernels[context] == COMMUNICATES ? WORK_COMM : WORK_KERNEL;
+	return queues->kernels[context] == COMMUNICATES;
 }
 
 /* A state: monitored for the whole life is as it should be. */
 static void take_state(
 	struct queues *queues, struct queue *queue, uint32_t op, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (op == STORE_OP_MONITORED && begin_ns <= queue->life_begin_ns && end_ns >= queue->life_end_ns)
-		queue->is_monitored = true;
-	else
+	if (op != STORE_OP_MONITORED || begin_ns > queue->life_begin_ns || end_ns < queue->life_end_ns) {
 		queues->is_odd = true;
+		return;
+	}
+	if (!queue->is_monitored && queue->life_begin_ns < queues->question.end_ns &&
+		queue->life_end_ns > queues->question.begin_ns)
+		queues->unmonitored--;
+	queue->is_monitored = true;
+}
+
+/* The classes that there are, bits. */
+static unsigned look(const struct queues *queues, const struct batch *batch)
+{
+	uint64_t ops = 0;
+	uint32_t all = 0;
+	unsigned kinds = 0;
+
+	for (size_t row = 0; row < batch->count; row++) {
+		ops |= UINT64_C(1) << (batch->what[row] & 63);
+		all |= batch->what[row];
+	}
+	if (all < 64)
+		for (; ops; ops &= ops - 1)
+			kinds |= 1u << class_at(queues, (uint32_t)__builtin_ctzll(ops));
+	else
+		for (size_t row = 0; row < batch->count; row++)
+			kinds |= 1u << class_at(queues, batch->what[row]);
+	return kinds;
+}
+
+#define SIGN (UINT64_C(1) << 63)
+
+/* Whether all rows last: differences have no sign, unless they are huge. Without a comparison several rows
+ * are looked at at once. */
+static bool last_all(const struct batch *batch)
+{
+	uint64_t signs = 0;
+
+	for (size_t row = 0; row < batch->count; row++)
+		signs |= (batch->end_ns[row] - batch->begin_ns[row] - 1) | batch->end_ns[row];
+	return !(signs & SIGN);
+}
+
+/* The rows that are work, where others are not. */
+static void sift(struct queues *queues, struct queue *queue, const struct batch *batch, struct rows *rows)
+{
+	struct rows_memory *to = queues->work;
+	size_t n = 0;
+
+	for (size_t row = 0; row < batch->count; row++) {
+		uint64_t begin_ns = batch->begin_ns[row], end_ns = batch->end_ns[row];
+		uint32_t class = class_at(queues, batch->what[row]);
+
+		if (class == CLASS_STATE)
+			take_state(queues, queue, batch->what[row], begin_ns, end_ns);
+		if (class >= LEVEL_COUNT || end_ns <= begin_ns)
+			continue;
+		to->begin_ns[n] = begin_ns;
+		to->end_ns[n] = end_ns;
+		to->since_ns[n] = queues->since_ns[row];
+		to->context[n] = batch->context ? batch->context[row] : 0;
+		to->kind[n++] = (uint8_t) class;
+	}
+	*rows = (struct rows){to->begin_ns, to->end_ns, to->since_ns, to->context, n, rows->kinds};
+}
+
+/* Whether rows may overlap, or what came before: surely not when it says no. */
+static bool overlap(const struct rows *rows, uint64_t reach_ns)
+{
+	uint64_t signs = 0;
+
+	for (size_t row = 1; row < rows->count; row++)
+		signs |= (rows->begin_ns[row] - rows->end_ns[row - 1]) | rows->end_ns[row];
+	return signs & SIGN || (rows->count && rows->begin_ns[0] < reach_ns);
+}
+
+/* What each row is, where that matters: where rows are left out, or overlap. */
+static void tell_kinds(struct queues *queues, const struct queue *queue, const struct batch *batch,
+	struct rows *rows, bool is_sifted)
+{
+	uint8_t *kind = queues->work->kind;
+
+	if (!queues->wants[LEVEL_COMM] && !overlap(rows, queue->edges[LEVEL_ANY].reach_ns)) {
+		if (rows->count)
+			kind[rows->count - 1] =
+				is_sifted ? kind[rows->count - 1]
+					  : (uint8_t)class_at(queues, batch->what[batch->count - 1]);
+		return;
+	}
+	if (!(rows->kinds & (rows->kinds - 1)))
+		memset(kind, rows->kinds ? __builtin_ctz(rows->kinds) : 0, rows->count);
+	else if (!is_sifted)
+		for (size_t row = 0; row < rows->count; row++)
+			kind[row] = (uint8_t)class_at(queues, batch->what[row]);
+	if (!queues->wants[LEVEL_KERNEL] || !(rows->kinds & 1u << LEVEL_KERNEL))
+		return;
+	for (size_t row = 0; row < rows->count; row++)
+		if (kind[row] == LEVEL_KERNEL && is_comm(queues, rows->context[row])) {
+			kind[row] = LEVEL_COMM;
+			rows->kinds |= 1u << LEVEL_COMM;
+		}
+}
+
+/* Those that count at a level. */
+static struct rows rows_of(struct queues *queues, const struct rows *rows, enum level level)
+{
+	struct rows_memory *to = queues->part;
+	const uint8_t *kind = queues->work->kind;
+	size_t n = 0;
+
+	if (!(rows->kinds >> (level + 1)))
+		return *rows;
+	for (size_t row = 0; row < rows->count; row++) {
+		to->begin_ns[n] = rows->begin_ns[row];
+		to->end_ns[n] = rows->end_ns[row];
+		n += kind[row] <= level;
+	}
+	return (struct rows){.begin_ns = to->begin_ns, .end_ns = to->end_ns, .count = n};
+}
+
+/* ---- edges ---- */
+
+static void edges_put(struct edges *edges, const struct rows *rows)
+{
+	uint64_t *open_ns = edges->open_ns + edges->count, reach_ns = edges->reach_ns;
+	size_t count = rows->count;
+
+	if (!count)
+		return;
+	memcpy(edges->begin_ns + edges->count, rows->begin_ns, count * sizeof(*edges->begin_ns));
+	if (overlap(rows, reach_ns)) {
+		for (size_t row = 0; row < count; row++) {
+			open_ns[row] = reach_ns;
+			reach_ns = rows->end_ns[row] > reach_ns ? rows->end_ns[row] : reach_ns;
+		}
+	} else {
+		open_ns[0] = reach_ns;
+		memcpy(open_ns + 1, rows->end_ns, (count - 1) * sizeof(*open_ns));
+		reach_ns = rows->end_ns[count - 1];
+	}
+	edges->count += count;
+	edges->reach_ns = edges->open_ns[edges->count] = reach_ns;
+	edges->begin_ns[edges->count] = UINT64_MAX;
+}
+
+/* Within its life, and only what is alike overlaps. */
+static bool are_simple(const struct queue *queue, const struct rows *rows, const uint8_t *kind)
+{
+	uint64_t reach_ns = queue->edges[LEVEL_ANY].reach_ns;
+	uint32_t reach_kind = queue->reach_kind;
+	bool is_odd = rows->count && rows->begin_ns[0] < queue->life_begin_ns;
+
+	if (!rows->count || !overlap(rows, reach_ns))
+		return !is_odd && (!rows->count || rows->end_ns[rows->count - 1] <= queue->life_end_ns);
+	for (size_t row = 0; row < rows->count; row++) {
+		is_odd |= (rows->begin_ns[row] < reach_ns) & (kind[row] != reach_kind);
+		is_odd |= rows->end_ns[row] > queue->life_end_ns;
+		reach_ns = rows->end_ns[row] > reach_ns ? rows->end_ns[row] : reach_ns;
+		reach_kind = kind[row];
+	}
+	return !is_odd;
+}
+
+/* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
+static void put_who(struct queue *queue, const struct rows *rows, uint32_t number, size_t at)
+{
+	const struct edges *edges = &queue->edges[LEVEL_ANY];
+
+	for (size_t row = 0; row < rows->count; row++)
+		queue->who[at + row] = queues_who(number, rows->context[row]);
+	for (size_t row = edges->count; row-- > edges->at + 1;)
+		if (edges->begin_ns[row - 1] == edges->begin_ns[row])
+			queue->who[row - 1] = queue->who[row];
+		else if (row <= at)
+			break;
+}
+
+static void put_rows(struct queues *queues, uint32_t number, const struct rows *rows)
+{
+	struct queue *queue = &queues->list[number];
+	struct edges *edges = queue->edges;
+	const uint8_t *kind = queues->work->kind;
+	size_t at = edges[LEVEL_ANY].count;
+
+	queues->is_odd |= !are_simple(queue, rows, kind);
+	queue->reach_kind = rows->count ? kind[rows->count - 1] : queue->reach_kind;
+	for (int level = 0; level < LEVEL_ANY; level++)
+		if (queues->wants[level]) {
+			const struct rows part = rows_of(queues, rows, (enum level)level);
+
+			edges_put(&edges[level], &part);
+		}
+	edges_put(&edges[LEVEL_ANY], rows);
+	if (queue->since_ns)
+		memcpy(queue->since_ns + at, rows->since_ns, rows->count * sizeof(*queue->since_ns));
+	if (queue->who)
+		put_who(queue, rows, number, at);
 }
 
 static void take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
 {
-	struct queue *queue = &queues->list[number];
-	struct item *item = queue->items + queue->count;
-	uint64_t reach_ns = queue->reach_ns;
-	uint32_t reach_work = queue->reach_work;
-	bool is_odd = false;
+	struct rows rows = {
+		batch->begin_ns, batch->end_ns, queues->since_ns, batch->context, batch->count, 0};
+	unsigned classes = look(queues, batch);
+	bool is_sifted;
 
-	for (size_t row = 0; row < batch->count; row++) {
-		uint64_t begin_ns = batch->begin_ns[row], end_ns = batch->end_ns[row];
-		uint32_t op = batch->what[row], work = WORK_OTHER;
-		uint8_t class = op < STORE_OP_TEXT ? queues->classes[op] : CLASS_OTHER;
+	rows.kinds = classes & WORK_KINDS;
+	is_sifted = classes != rows.kinds || !last_all(batch);
+	if (is_sifted)
+		sift(queues, &queues->list[number], batch, &rows);
+	tell_kinds(queues, &queues->list[number], batch, &rows, is_sifted);
+	put_rows(queues, number, &rows);
+}
 
-		if (class < CLASS_KERNEL) {
-			if (class == CLASS_STATE)
-				take_state(queues, queue, op, begin_ns, end_ns);
-			continue;
-		}
-		if (end_ns <= begin_ns)
-			continue;
-		if (class == CLASS_KERNEL)
-			work = kernel_work(queues, batch->context[row]);
-		is_odd |= (begin_ns < queue->life_begin_ns) | (end_ns > queue->life_end_ns) |
-			  ((begin_ns < reach_ns) & (work != reach_work));
-		reach_ns = end_ns > reach_ns ? end_ns : reach_ns;
-		reach_work = work;
-		*item++ = (struct item){begin_ns, end_ns, queues->since_ns[row], batch->context[row],
-			number & 0x3fffffff, work & 3};
-	}
-	queue->reach_ns = reach_ns;
-	queue->reach_work = reach_work;
-	queue->count = (size_t)(item - queue->items);
-	queues->is_odd |= is_odd;
+/* ---- memory ---- */
+
+static void edges_shift(struct edges *edges)
+{
+	size_t rows = edges->count - edges->at + 1;
+
+	memmove(edges->open_ns, edges->open_ns + edges->at, rows * sizeof(*edges->open_ns));
+	memmove(edges->begin_ns, edges->begin_ns + edges->at, rows * sizeof(*edges->begin_ns));
+	edges->count -= edges->at;
+	edges->at = 0;
+}
+
+static void queue_shift(const struct queues *queues, struct queue *queue)
+{
+	const struct edges *any = &queue->edges[LEVEL_ANY];
+	size_t rows = any->count - any->at;
+
+	if (queue->since_ns)
+		memmove(queue->since_ns, queue->since_ns + any->at, rows * sizeof(*queue->since_ns));
+	if (queue->who)
+		memmove(queue->who, queue->who + any->at, rows * sizeof(*queue->who));
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		if (queues->wants[level])
+			edges_shift(&queue->edges[level]);
+}
+
+static bool widen(uint64_t **column, size_t room)
+{
+	uint64_t *grown = realloc(*column, room * sizeof(*grown));
+
+	if (grown)
+		*column = grown;
+	return grown;
+}
+
+/* For `rows` rows, and the one that begins never. */
+static bool queue_widen(const struct queues *queues, struct queue *queue, size_t rows)
+{
+	bool wants_since = queues->question.launches, wants_who = queues->question.wants_next;
+
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		if (queues->wants[level] && (!widen(&queue->edges[level].open_ns, rows + 1) ||
+						    !widen(&queue->edges[level].begin_ns, rows + 1)))
+			return false;
+	if ((wants_since && !widen(&queue->since_ns, rows + 1)) ||
+		(wants_who && !widen(&queue->who, rows + 1)))
+		return false;
+	queue->room = rows;
+	return true;
 }
 
 /* For one batch more. */
-static bool make_room(struct queue *queue)
+static bool make_room(const struct queues *queues, struct queue *queue)
 {
-	struct item *items;
-	size_t room;
-
-	queue->count -= queue->at;
-	if (queue->at)
-		memmove(queue->items, queue->items + queue->at, queue->count * sizeof(*queue->items));
-	queue->at = 0;
-	if (queue->count + BATCH_ROWS <= queue->room)
+	queue_shift(queues, queue);
+	if (queue->edges[LEVEL_ANY].count + BATCH_ROWS <= queue->room)
 		return true;
-	room = 2 * (queue->count + BATCH_ROWS);
-	items = realloc(queue->items, room * sizeof(*items));
-	if (!items)
-		return false;
-	queue->items = items;
-	queue->room = room;
-	return true;
+	return queue_widen(queues, queue, 2 * (queue->edges[LEVEL_ANY].count + BATCH_ROWS));
 }
 
 int queue_fill(struct queues *queues, uint32_t number, struct error *error)
@@ -108,17 +331,17 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 	const struct batch *batch;
 	size_t before;
 
-	if (!make_room(queue))
+	if (!make_room(queues, queue))
 		return error_memory(error);
-	before = queue->count;
-	while (queue->count == before) {
+	before = queue->edges[LEVEL_ANY].count;
+	while (queue->edges[LEVEL_ANY].count == before) {
 		long count = scan_next(queue->scan, &batch, error);
 
 		queue->is_over = count <= 0;
 		if (count <= 0)
 			return (int)count;
 		if (queues->question.launches)
-			queued_since(queues->question.launches, &queue->hint, batch->link, batch->begin_ns,
+			queued_since(queues->question.launches, batch->link, batch->begin_ns,
 				queues->since_ns, batch->count);
 		take_rows(queues, number, batch);
 	}
@@ -129,19 +352,43 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 {
 	const struct store_stream *s = &run_stream(queues->run, stream)->s;
 	const struct queues_question *question = &queues->question;
+	struct queue *queue = &queues->list[number];
 	uint64_t end_ns = question->end_ns;
-	unsigned columns = STORE_END | STORE_WHAT | STORE_CONTEXT;
+	unsigned columns = STORE_END | STORE_WHAT;
 
-	queues->list[number] = (struct queue){.stream = stream,
+	*queue = (struct queue){.stream = stream,
 		.life_begin_ns = s->begin_ns,
 		.life_end_ns = s->end_ns,
-		.reach_work = WORK_OTHER};
+		.reach_kind = LEVEL_ANY};
 	queues->is_odd |= s->end_ns <= s->begin_ns || s->end_ns == STORE_OPEN_NS;
+	queues->unmonitored += s->begin_ns < question->end_ns && s->end_ns > question->begin_ns;
+	if (!queue_widen(queues, queue, 2 * BATCH_ROWS))
+		return error_memory(error);
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		if (queues->wants[level]) {
+			struct edges *edges = &queue->edges[level];
+
+			edges->open_ns[0] = edges->reach_ns = question->begin_ns;
+			edges->begin_ns[0] = UINT64_MAX;
+		}
+	if (question->wants_next || queues->wants[LEVEL_KERNEL])
+		columns |= STORE_CONTEXT;
 	if (question->launches) {
 		columns |= STORE_LINK;
 		if (end_ns < UINT64_MAX - QUEUED_REACH_NS)
 			end_ns += QUEUED_REACH_NS;
 	}
-	return scan_open(&queues->list[number].scan, queues->run, stream, STORE_SPANS, question->begin_ns,
-		end_ns, columns, 0, error);
+	return scan_open(&queue->scan, queues->run, stream, STORE_SPANS, question->begin_ns, end_ns, columns,
+		0, error);
+}
+
+void queue_close(struct queue *queue)
+{
+	scan_close(queue->scan);
+	for (int level = 0; level < LEVEL_COUNT; level++) {
+		free(queue->edges[level].open_ns);
+		free(queue->edges[level].begin_ns);
+	}
+	free(queue->since_ns);
+	free(queue->who);
 }

@@ -1,102 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_unite.c - see queues_parts.h: slices merged two at a time, then one pass that keeps how far the
- * spans reach so far, for three kinds of work. Every row writes a gap, which counts only if it is one: with
- * two queues in step nobody can foresee whose span is next, or whether it leaves a gap.
+ * queues_unite.c - see queues_parts.h: GPUs idle where all queues do, so that the gaps of two queues are met
+ * two by two, until one list is left. Every step passes one span and writes a gap, which counts only if it is
+ * one: with two queues in step nobody can foresee whose span is next, or whether it ends a gap of both.
+ *
+ *   queue 0   |##|     |##|        gap   max(open) to min(begin); on goes the queue whose span begins first
+ *   queue 1     |###|     |##|
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/queues_parts.h"
-
-/* ---- merge ---- */
-
-static bool scratch_reserve(struct queues *queues, size_t count)
-{
-	if (count <= queues->merged_room)
-		return true;
-	for (int i = 0; i < 2; i++) {
-		free(queues->merged[i]);
-		queues->merged[i] = malloc(2 * count * sizeof(*queues->merged[i]));
-	}
-	queues->merged_room = queues->merged[0] && queues->merged[1] ? 2 * count : 0;
-	return queues->merged_room;
-}
-
-/* Of equal begins those of `left` come first. */
-static void merge(struct item *to, const struct slice *left, const struct slice *right)
-{
-	const struct item *a = left->items, *b = right->items;
-	const struct item *a_end = a + left->count, *b_end = b + right->count;
-
-	while (a < a_end && b < b_end) {
-		size_t is_b = b->begin_ns < a->begin_ns;
-		const struct item *from[2] = {a, b};
-
-		*to++ = *from[is_b];
-		b += is_b;
-		a += 1 - is_b;
-	}
-	memcpy(to, a, (size_t)(a_end - a) * sizeof(*a));
-	memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
-}
-
-/* Neighbours by pairs, until one is left, so that queues stay in order where begins are equal. */
-static void merge_all(struct queues *queues, struct slice *whole)
-{
-	struct slice *slices = queues->slices;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < queues->count; i++)
-		if (slices[i].count)
-			slices[count++] = slices[i];
-	for (int which = 0; count > 1; which = !which) {
-		struct item *to = queues->merged[which];
-		uint32_t pairs = (count + 1) / 2;
-
-		for (uint32_t p = 0; p < pairs; p++) {
-			const struct slice none = {NULL, 0}, *left = &slices[2 * p];
-			const struct slice *right = 2 * p + 1 < count ? left + 1 : &none;
-			struct slice both = {to, left->count + right->count};
-
-			if (right->count)
-				merge(to, left, right);
-			else
-				memcpy(to, left->items, left->count * sizeof(*to));
-			slices[p] = both;
-			to += both.count;
-		}
-		count = pairs;
-	}
-	*whole = count ? slices[0] : (struct slice){NULL, 0};
-}
-
-/* ---- gaps ---- */
-
-/* Room for so many more. */
-static bool gaps_reserve(struct gap_list *gaps, size_t more)
-{
-	struct queues_gap *list;
-	size_t room, gone = gaps->first - 1;
-
-	if (gaps->count + more <= gaps->room)
-		return true;
-	if (gone) {
-		gaps->count -= gone;
-		gaps->first -= gone;
-		gaps->final -= gone;
-		memmove(gaps->list, gaps->list + gone, gaps->count * sizeof(*gaps->list));
-	}
-	if (gaps->count + more <= gaps->room / 2)
-		return true;
-	room = 2 * (gaps->count + more);
-	list = realloc(gaps->list, room * sizeof(*list));
-	if (!list)
-		return false;
-	gaps->list = list;
-	gaps->room = room;
-	return true;
-}
 
 static inline uint64_t least(uint64_t a, uint64_t b)
 {
@@ -108,83 +22,331 @@ static inline uint64_t largest(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Of spans that begin together in the queue whose work ends a gap the last one owns its line. */
-static inline void own_end(struct queues_gap *gap, const struct item *item)
-{
-	bool is_owner = (item->begin_ns == gap->end_ns) & (item->queue == gap->stream);
+/* ---- memory ---- */
 
-	gap->context = is_owner ? item->context : gap->context;
+static bool widen(void *column, size_t size, size_t room)
+{
+	void **at = column, *grown = realloc(*at, room * size);
+
+	if (grown)
+		*at = grown;
+	return grown;
 }
 
-static inline __attribute__((always_inline)) void unite(
-	struct queues *queues, const struct item *items, size_t count, bool by_kernel)
+/* Room for so many rows more, and the two beside; in the columns that `like` has. */
+bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like)
 {
-	uint64_t from_ns = queues->question.begin_ns, to_ns = queues->question.end_ns;
-	uint64_t reach[WORK_COUNT], sum[WORK_COUNT];
-	struct queues_gap *gap = queues->gaps.list + queues->gaps.count;
+	size_t room = 2 * (columns->count + more + 2);
 
-	memcpy(reach, queues->reach_ns, sizeof(reach));
-	memcpy(sum, queues->sum_ns, sizeof(sum));
-	for (size_t i = 0; i < count; i++) {
-		const struct item *item = &items[i];
-		uint64_t begin_ns = least(largest(item->begin_ns, from_ns), to_ns);
-		uint64_t end_ns = least(largest(item->end_ns, from_ns), to_ns);
-
-		if (by_kernel) {
-			/* Behind the last span, as far as another kind of work went on. */
-			uint64_t copy_ns = largest(reach[WORK_COMM], gap[-1].end_ns);
-			uint64_t copied_ns = least(reach[WORK_OTHER], begin_ns);
-
-			*gap = (struct queues_gap){copy_ns, copied_ns, UINT64_MAX, 0, 0, false, true, false};
-			gap += copied_ns > copy_ns;
-		}
-		*gap = (struct queues_gap){reach[WORK_OTHER], begin_ns, UINT64_MAX, item->queue,
-			item->context, false, false, false};
-		gap += begin_ns > reach[WORK_OTHER];
-		gap[-1].queued_ns = least(gap[-1].queued_ns, item->since_ns);
-		own_end(&gap[-1], item);
-		for (uint32_t work = 0; work < WORK_COUNT; work++) {
-			uint64_t reach_ns = item->work <= work ? end_ns : 0;
-			uint64_t since_ns = largest(begin_ns, reach[work]);
-
-			sum[work] += largest(reach_ns, since_ns) - since_ns;
-			reach[work] = largest(reach[work], reach_ns);
-		}
-	}
-	memcpy(queues->reach_ns, reach, sizeof(reach));
-	memcpy(queues->sum_ns, sum, sizeof(sum));
-	queues->gaps.count = (size_t)(gap - queues->gaps.list);
-}
-
-static bool unite_slice(struct queues *queues, const struct slice *whole)
-{
-	if (!gaps_reserve(&queues->gaps, 2 * whole->count + 2))
+	if (columns->count + more + 2 <= columns->room)
+		return true;
+	columns->room = 0;
+	if (!widen(&columns->begin_ns, sizeof(uint64_t), room) ||
+		!widen(&columns->end_ns, sizeof(uint64_t), room) ||
+		!widen(&columns->queued_ns, sizeof(uint64_t), room) ||
+		(like->who && !widen(&columns->who, sizeof(uint64_t), room)) ||
+		(like->is_copy && !widen(&columns->is_copy, 1, room)))
 		return false;
-	if (queues->question.by_kernel)
-		unite(queues, whole->items, whole->count, true);
-	else
-		unite(queues, whole->items, whole->count, false);
+	columns->room = room;
 	return true;
 }
 
-bool queues_unite(struct queues *queues)
+void gap_columns_begin(struct gap_columns *columns)
 {
-	struct slice whole;
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < queues->count; i++)
-		count += queues->slices[i].count;
-	if (!scratch_reserve(queues, count))
-		return false;
-	merge_all(queues, &whole);
-	return unite_slice(queues, &whole);
+	columns->count = 1;
+	columns->begin_ns[0] = columns->end_ns[0] = 0;
+	columns->queued_ns[0] = UINT64_MAX;
+	if (columns->who)
+		columns->who[0] = 0;
+	if (columns->is_copy)
+		columns->is_copy[0] = false;
 }
 
-bool queues_unite_end(struct queues *queues)
+void gap_columns_fini(struct gap_columns *columns)
 {
-	const struct item end = {
-		queues->question.end_ns, queues->question.end_ns, UINT64_MAX, 0, 0, WORK_OTHER};
-	const struct slice last = {&end, 1};
+	free(columns->begin_ns);
+	free(columns->end_ns);
+	free(columns->queued_ns);
+	free(columns->who);
+	free(columns->is_copy);
+}
 
-	return unite_slice(queues, &last);
+/* ---- two lists meet ---- */
+
+/* The first row behind `count` is there, too, and begins later than all that is met. */
+struct view {
+	const uint64_t *open_ns, *begin_ns, *since_ns, *who;
+	uint64_t before_ns; /* since when what begins before the first row is queued */
+	size_t count;
+};
+
+struct view *queues_views_new(uint32_t count)
+{
+	return calloc(count + 1u, sizeof(struct view));
+}
+
+static const uint64_t never_ns = UINT64_MAX, always_ns;
+static const struct view nothing = {&always_ns, &never_ns, &never_ns, &never_ns, UINT64_MAX, 0};
+
+static inline __attribute__((always_inline)) void meet(
+	const struct view *a, const struct view *b, struct gap_columns *to, bool has_since, bool has_who)
+{
+	uint64_t *restrict begin_ns = to->begin_ns, *restrict end_ns = to->end_ns;
+	uint64_t *restrict queued_ns = to->queued_ns, *restrict who = to->who;
+	uint64_t last_ns = least(queued_ns[to->count - 1], least(a->before_ns, b->before_ns));
+	size_t n = to->count, i = 0, j = 0;
+
+	queued_ns[n - 1] = last_ns;
+	for (size_t left = a->count + b->count; left; left--) {
+		bool is_a = a->begin_ns[i] <= b->begin_ns[j];
+		uint64_t from_ns = largest(a->open_ns[i], b->open_ns[j]);
+		uint64_t until_ns = is_a ? a->begin_ns[i] : b->begin_ns[j];
+		bool is_gap = from_ns < until_ns;
+
+		begin_ns[n] = from_ns;
+		end_ns[n] = until_ns;
+		if (has_who)
+			who[n] = is_a ? a->who[i] : b->who[j];
+		n += is_gap;
+		if (has_since) {
+			uint64_t since_ns = is_a ? a->since_ns[i] : b->since_ns[j];
+
+			last_ns = is_gap ? since_ns : least(last_ns, since_ns);
+			queued_ns[n - 1] = last_ns;
+		}
+		i += is_a;
+		j += !is_a;
+	}
+	if (!has_since)
+		for (size_t row = to->count; row < n; row++)
+			queued_ns[row] = UINT64_MAX;
+	to->count = n;
+}
+
+static void meet_as_wanted(const struct view *a, const struct view *b, struct gap_columns *to)
+{
+	if (a->who)
+		meet(a, b, to, true, true);
+	else if (a->since_ns)
+		meet(a, b, to, true, false);
+	else
+		meet(a, b, to, false, false);
+}
+
+/* What two views come to, appended to the scratch memory, as a view. */
+static struct view meet_aside(const struct view *a, const struct view *b, struct gap_columns *scratch)
+{
+	size_t at = scratch->count;
+	struct gap_columns to = {scratch->begin_ns + at, scratch->end_ns + at, scratch->queued_ns + at,
+		a->who ? scratch->who + at : NULL, NULL, 1, 0};
+
+	to.queued_ns[0] = UINT64_MAX;
+	meet_as_wanted(a, b, &to);
+	to.begin_ns[to.count] = largest(a->open_ns[a->count], b->open_ns[b->count]);
+	to.end_ns[to.count] = UINT64_MAX;
+	scratch->count += to.count + 1;
+	return (struct view){to.begin_ns + 1, to.end_ns + 1, a->since_ns ? to.queued_ns + 1 : NULL,
+		a->who ? to.who + 1 : NULL, to.queued_ns[0], to.count - 1};
+}
+
+/* Neighbours by pairs, until two are left, so that queues stay in order where begins are equal. */
+static bool meet_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like)
+{
+	struct view *views = queues->views;
+
+	for (int which = 0; *count > 2; which = !which) {
+		struct gap_columns *scratch = &queues->scratch[which];
+		uint32_t pairs = *count / 2;
+
+		scratch->count = 0;
+		if (!gap_columns_reserve(scratch, rows + 2 * (size_t)*count, like))
+			return false;
+		for (uint32_t p = 0; p < pairs; p++)
+			views[p] = meet_aside(&views[2 * p], &views[2 * p + 1], scratch);
+		if (*count % 2)
+			views[pairs] = views[*count - 1];
+		*count = pairs + *count % 2;
+	}
+	return true;
+}
+
+/* ---- queues ---- */
+
+/* The first row that begins then or later. */
+static size_t edges_find(const struct edges *edges, uint64_t time_ns)
+{
+	size_t low = edges->at, high = edges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (edges->begin_ns[middle] < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What of a queue begins before, taken away. */
+static struct view queue_cut(struct queue *queue, enum level level, uint64_t until_ns)
+{
+	struct edges *edges = &queue->edges[level];
+	size_t at = edges->at;
+	bool is_any = level == LEVEL_ANY;
+
+	edges->at = edges_find(edges, until_ns);
+	return (struct view){edges->open_ns + at, edges->begin_ns + at,
+		is_any && queue->since_ns ? queue->since_ns + at : NULL,
+		is_any && queue->who ? queue->who + at : NULL, UINT64_MAX, edges->at - at};
+}
+
+uint64_t queues_open_ns(const struct queues *queues, enum level level)
+{
+	uint64_t open_ns = queues->question.begin_ns;
+
+	for (uint32_t i = 0; i < queues->count; i++) {
+		const struct edges *edges = &queues->list[i].edges[level];
+
+		open_ns = largest(open_ns, edges->open_ns[edges->at]);
+	}
+	return open_ns;
+}
+
+static void put(struct gap_columns *to, uint64_t begin_ns, uint64_t end_ns, uint64_t queued_ns, bool is_copy)
+{
+	size_t at = to->count;
+
+	to->begin_ns[at] = begin_ns;
+	to->end_ns[at] = end_ns;
+	to->queued_ns[at] = queued_ns;
+	if (to->who)
+		to->who[at] = 0;
+	if (to->is_copy)
+		to->is_copy[at] = is_copy;
+	to->count += begin_ns < end_ns;
+}
+
+static bool unite_level(
+	struct queues *queues, enum level level, uint64_t until_ns, bool is_end, struct gap_columns *to)
+{
+	uint32_t count = queues->count;
+	size_t rows = 0, from = to->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		queues->views[i] = queue_cut(&queues->list[i], level, until_ns);
+		rows += queues->views[i].count;
+	}
+	if (!gap_columns_reserve(to, rows + 1, &queues->gaps.of) ||
+		!meet_pairs(queues, &count, rows, &queues->gaps.of))
+		return false;
+	if (count)
+		meet_as_wanted(&queues->views[0], count > 1 ? &queues->views[1] : &nothing, to);
+	if (is_end)
+		put(to, queues_open_ns(queues, level), until_ns, UINT64_MAX, false);
+	for (size_t i = from; i < to->count; i++)
+		queues->idle_ns[level] += to->end_ns[i] - to->begin_ns[i];
+	return true;
+}
+
+/* ---- gaps of kernels ---- */
+
+/* In a gap of kernels copies run where there is none of all. */
+static void put_parts(struct queues *queues, uint64_t open_ns, uint64_t until_ns, size_t *row)
+{
+	const struct gap_columns *any = &queues->found[LEVEL_ANY];
+	struct gap_columns *to = &queues->gaps.of;
+	uint64_t now_ns = largest(queues->given_ns, open_ns);
+
+	for (; *row < any->count && any->end_ns[*row] <= until_ns; ++*row) {
+		put(to, now_ns, any->begin_ns[*row], UINT64_MAX, true);
+		put(to, any->begin_ns[*row], any->end_ns[*row], any->queued_ns[*row], false);
+		now_ns = any->end_ns[*row];
+	}
+	queues->given_ns = now_ns;
+}
+
+static bool put_kernel_gaps(struct queues *queues)
+{
+	const struct gap_columns *kernel = &queues->found[LEVEL_COMM], *any = &queues->found[LEVEL_ANY];
+	struct gap_columns *to = &queues->gaps.of;
+	size_t row = 1;
+
+	if (!gap_columns_reserve(to, 2 * any->count + kernel->count, to))
+		return false;
+	to->queued_ns[to->count - 1] = least(to->queued_ns[to->count - 1], any->queued_ns[0]);
+	for (size_t i = 1; i < kernel->count; i++) {
+		put_parts(queues, kernel->begin_ns[i], kernel->end_ns[i], &row);
+		put(to, queues->given_ns, kernel->end_ns[i], UINT64_MAX, true);
+		queues->given_ns = largest(queues->given_ns, kernel->end_ns[i]);
+	}
+	/* Those that are left are in a gap of kernels that goes on. */
+	if (row < any->count)
+		put_parts(queues, queues_open_ns(queues, LEVEL_COMM), UINT64_MAX, &row);
+	return true;
+}
+
+/* ---- all ---- */
+
+/* Those that went make room. */
+static void gaps_shift(struct gap_list *gaps)
+{
+	struct gap_columns *of = &gaps->of;
+	size_t gone = gaps->first - 1, count = of->count - gone;
+
+	if (gone < of->room / 2)
+		return;
+	memmove(of->begin_ns, of->begin_ns + gone, count * sizeof(*of->begin_ns));
+	memmove(of->end_ns, of->end_ns + gone, count * sizeof(*of->end_ns));
+	memmove(of->queued_ns, of->queued_ns + gone, count * sizeof(*of->queued_ns));
+	if (of->who)
+		memmove(of->who, of->who + gone, count * sizeof(*of->who));
+	if (of->is_copy)
+		memmove(of->is_copy, of->is_copy + gone, count);
+	of->count = count;
+	gaps->first -= gone;
+	gaps->final -= gone;
+}
+
+/* Behind the window nothing is asked but since when work is queued. */
+static void take_queued(struct queues *queues, uint64_t until_ns)
+{
+	uint64_t *queued_ns = &queues->gaps.of.queued_ns[queues->gaps.of.count - 1];
+
+	for (uint32_t q = 0; q < queues->count; q++) {
+		const struct view view = queue_cut(&queues->list[q], LEVEL_ANY, until_ns);
+
+		for (int level = 0; level < LEVEL_ANY; level++)
+			queues->list[q].edges[level].at = queues->list[q].edges[level].count;
+		for (size_t i = 0; view.since_ns && i < view.count; i++)
+			*queued_ns = least(*queued_ns, view.since_ns[i]);
+	}
+}
+
+bool queues_unite(struct queues *queues, uint64_t until_ns, bool is_end)
+{
+	bool by_kernel = queues->question.by_kernel;
+
+	if (queues->has_ended) {
+		take_queued(queues, until_ns);
+		return true;
+	}
+	gaps_shift(&queues->gaps);
+	for (int level = 0; level < LEVEL_COUNT; level++) {
+		struct gap_columns *to =
+			level == LEVEL_ANY && !by_kernel ? &queues->gaps.of : &queues->found[level];
+
+		if (!queues->wants[level])
+			continue;
+		if (to != &queues->gaps.of) {
+			to->count = 0;
+			if (!gap_columns_reserve(to, 0, &queues->gaps.of))
+				return false;
+			gap_columns_begin(to);
+		}
+		if (!unite_level(queues, (enum level)level, until_ns, is_end, to))
+			return false;
+	}
+	queues->has_ended = is_end;
+	return !by_kernel || put_kernel_gaps(queues);
 }

@@ -152,6 +152,7 @@ static int sweep_between(const struct rolled *rolled, struct rolled_sums *sums, 
 		return 0;
 	question.begin_ns = begin_ns;
 	question.end_ns = end_ns;
+	question.is_brief = false;
 	group.question = &question;
 	group.idle = &sums->idle;
 	group.blamed = &sums->blamed;
@@ -214,6 +215,7 @@ static int make_together(struct maker *maker, uint64_t from, uint64_t to, struct
 		cuts_ns[count++] = i << shift;
 	question.begin_ns = from << shift;
 	question.end_ns = to << shift;
+	question.is_brief = false;
 	group.question = &question;
 	return group_sweep_parts(&group, maker->rolled->process, &parts, error);
 }

@@ -178,14 +178,12 @@ static bool get_columns(
 
 static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsigned count)
 {
-	uint64_t last = job->last_ns, bad = 0;
+	uint64_t bad = begin[0] < job->last_ns;
 
-	for (unsigned i = 0; i < count; i++) {
-		bad |= begin[i] < last;
-		last = begin[i];
-	}
-	job->last_ns = last;
-	return bad || last > job->header.last_ns ? store_chunk_damaged(job, "records out of order") : true;
+	for (unsigned i = 1; i < count; i++)
+		bad |= begin[i] < begin[i - 1];
+	job->last_ns = begin[count - 1];
+	return bad || job->last_ns > job->header.last_ns ? store_chunk_damaged(job, "records out of order") : true;
 }
 
 static bool put_end(struct store_chunk_job *job, unsigned at, unsigned count)

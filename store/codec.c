@@ -161,6 +161,18 @@ static void split_runs(const uint64_t *values, unsigned count, uint64_t *at, uin
 	}
 }
 
+/* Most runs are short: no loop of vectors, with what it takes to begin one. */
+static void fill_run(uint64_t *values, unsigned count, uint64_t value)
+{
+	while (count >= 4) {
+		values[0] = values[1] = values[2] = values[3] = value;
+		values += 4;
+		count -= 4;
+	}
+	while (count--)
+		*values++ = value;
+}
+
 static bool get_runs(struct store_input *input, uint64_t *values, unsigned count)
 {
 	uint64_t at[STORE_BLOCK_RECORDS], lengths[STORE_BLOCK_RECORDS];
@@ -174,8 +186,8 @@ static bool get_runs(struct store_input *input, uint64_t *values, unsigned count
 			input->bad = true;
 			return false;
 		}
-		for (uint64_t i = 0; i <= lengths[run]; i++)
-			values[filled++] = at[run];
+		fill_run(values + filled, (unsigned)lengths[run] + 1, at[run]);
+		filled += (unsigned)lengths[run] + 1;
 	}
 	input->bad = filled != count;
 	return !input->bad;

@@ -19,6 +19,7 @@ struct ask {
 	const char *gates[GATES_MAX];
 	size_t gate_count;
 	double least_coverage;
+	bool has_coverage;
 };
 
 /* Stays open while rows are made: the selector keeps what it learnt of a run by the run's address. */
@@ -79,6 +80,7 @@ static int take_coverage(void *own, const char *value, struct error *error)
 	if (end == value || *end || !(percent >= 0 && percent <= 100))
 		return error_set(error, ERROR_USAGE, "--coverage %s: say per cent, 0 to 100", value);
 	((struct ask *)own)->least_coverage = percent / 100;
+	((struct ask *)own)->has_coverage = true;
 	return 0;
 }
 
@@ -92,6 +94,8 @@ static int find_by(struct ask *ask, const struct select *select, struct error *e
 		return error_set(
 			error, ERROR_USAGE, "--by %s: say function, path, module, line, op or mark", name);
 	ask->question.by = found < 0 ? STATS_FUNCTION : (enum stats_by)found;
+	if (ask->question.is_mark)
+		return select_refuse(select, "context op depth", "--by mark", error);
 	return 0;
 }
 
@@ -319,6 +323,8 @@ static int work(struct program_call *call, struct error *error)
 	struct diff *diff = NULL;
 	int code = find_by(ask, call->select, error);
 
+	if (!code && ask->has_coverage && !ask->gate_count)
+		code = error_set(error, ERROR_USAGE, "--coverage says something with --gate only");
 	if (!code)
 		code = diff_new(&diff, &ask->question, error);
 	if (!code)

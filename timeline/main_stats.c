@@ -161,10 +161,12 @@ static int work(struct program_call *call, struct error *error)
 	enum stats_by by = STATS_FUNCTION;
 	int rc = find_by(call->select, &by, error);
 
+	if (rc == 0 && *(bool *)call->own) {
+		rc = select_refuse(call->select, "by depth metric", "--operations", error);
+		return rc ? rc : print_operations(call, error);
+	}
 	if (rc == 0)
 		rc = require_derived(call, error);
-	if (rc == 0 && *(bool *)call->own)
-		return print_operations(call, error);
 	if (rc == 0)
 		rc = stats_of_selection(&stats, call->run, call->select, by, &call->arena, error);
 	if (rc == 0 && stats.monitored_ns == 0)

@@ -17,6 +17,9 @@ void select_free(struct select *select);
 /* Takes one option by its name without dashes: time streams context op metric min depth by top.
  * ERROR_USAGE with a sentence when the value is wrong. Returns 1 when the name is none of the selector's. */
 int select_option(struct select *select, const char *name, const char *value, struct error *error);
+/* ERROR_USAGE when one of these options ("by top") was given, which says nothing with what else was asked for
+ * ("--gaps"). */
+int select_refuse(const struct select *select, const char *names, const char *with, struct error *error);
 /* From now on --metric may name derived metrics (derived.h), too; before binding. */
 void select_take_derived(struct select *select);
 /* The same of metrics of GPU operations (gpu_metric.h). */

@@ -206,6 +206,20 @@ int select_option(struct select *select, const char *name, const char *value, st
 	return 1;
 }
 
+int select_refuse(const struct select *select, const char *names, const char *with, struct error *error)
+{
+	for (size_t size; *names; names += size + (names[size] == ' ')) {
+		size = strcspn(names, " ");
+		for (int i = 0; i < SELECT_OPTION_COUNT; i++)
+			if (select->values[i] && strlen(select_option_names[i]) == size &&
+				memcmp(names, select_option_names[i], size) == 0)
+				return error_set(error, ERROR_USAGE,
+					"--%s says nothing with %s; leave it out", select_option_names[i],
+					with);
+	}
+	return 0;
+}
+
 const char *select_help(void)
 {
 	return "  --time A..B       1.5s..2s, -10s.., @MARK, 14:32:05..+20s, ISO 8601 (ns us ms s; from the "

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ask.c - which options say something about which answer: one that would be passed over is refused. */
+#include <string.h>
+
+#include "blame/answer.h"
+
+/* What says nothing with an answer: options of hpct-blame, then of the selector. */
+struct use {
+	const char *with, *own, *selector;
+};
+
+static const struct use shapes[] = {[ASK_SUMMARY] = {"--summary", "", "by depth top context"},
+	[ASK_TREE] = {"--tree", "", "by"},
+	[ASK_GAPS] = {"--gaps", "of", ""},
+	[ASK_LATE] = {"--late", "of busy group", "by depth context"},
+	[ASK_BALANCE] = {"--imbalance", "of busy group waits", ""},
+	[ASK_FINDINGS] = {"--findings", "of busy group waits", "by"}};
+
+static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle", "busy waits", ""},
+	[ASK_CPU_IDLE_CAUSE] = {"--of cpu-idle-cause", "busy waits", ""},
+	[ASK_WAITING] = {"--of waiting", "busy group", ""},
+	[ASK_SERIAL] = {"--of serial", "busy group", ""}};
+
+static const struct use by_mark = {"--by mark", "of", "context"};
+
+static int refuse(
+	const struct ask *ask, const struct select *select, const struct use *use, struct error *error)
+{
+	/* What gpu-idle is about, its gaps and steps are, too. */
+	const struct {
+		const char *name;
+		bool is_given;
+	} options[] = {{"of", ask->has_of && ask->of != ASK_GPU_IDLE}, {"busy", ask->has_busy},
+		{"group", ask->has_group}, {"waits", ask->waits_path}};
+
+	if (!use->with)
+		return 0;
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (options[i].is_given && strstr(use->own, options[i].name))
+			return error_set(error, ERROR_USAGE, "--%s says nothing with %s; leave it out",
+				options[i].name, use->with);
+	return select_refuse(select, use->selector, use->with, error);
+}
+
+int ask_shape(struct ask *ask, enum ask_shape shape, struct error *error)
+{
+	if (ask->shape != ASK_PAGE && ask->shape != shape)
+		return error_set(error, ERROR_USAGE, "%s and %s are two answers: ask for one of them",
+			shapes[ask->shape].with, shapes[shape].with);
+	ask->shape = shape;
+	return 0;
+}
+
+int ask_check(const struct ask *ask, const struct select *select, struct error *error)
+{
+	const char *by = select_by(select);
+	int result = 0;
+
+	if (select_min_ns(select) && ask->shape != ASK_GAPS)
+		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
+	if (by && strcmp(by, "mark") == 0) {
+		if (ask->shape != ASK_PAGE)
+			return error_set(error, ERROR_USAGE,
+				"%s and --by mark are two answers: ask for one of them",
+				shapes[ask->shape].with);
+		return refuse(ask, select, &by_mark, error);
+	}
+	if (ask->shape != ASK_PAGE)
+		result = refuse(ask, select, &shapes[ask->shape], error);
+	return result ? result : refuse(ask, select, &times[ask->of], error);
+}
