@@ -11,6 +11,7 @@
 #include "store/arena.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/export.h"
 #include "tui/label.h"
@@ -223,22 +224,6 @@ static void read_again(struct session *session)
 		session->blame->end_ns = 0;
 }
 
-/* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
-static void show_command(struct session *session)
-{
-	const struct frame *frame = &session->frame;
-	uint64_t origin_ns = run_origin_ns(session->run);
-	char *streams = session_streams_expression(session);
-	bool is_some = streams && streams[0];
-
-	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s%s%s",
-		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
-		(long long)(frame->end_ns - origin_ns), session->state.depth,
-		stats_by_name((enum stats_by)session->stats.by), is_some ? " --streams '" : "",
-		is_some ? streams : "", is_some ? "'" : "");
-	free(streams);
-}
-
 /* ---- the table of actions, by what they are about ---- */
 
 static bool act_seek(struct session *session, enum keys_action action)
@@ -404,7 +389,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		session_say(session, "plots are of the profile: 6, then G on a line");
 		break;
 	case KEYS_DO_COMMAND_LINE:
-		show_command(session);
+		command_show(session);
 		break;
 	case KEYS_DO_REDRAW:
 		session->is_redraw = true;

@@ -10,8 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "timeline/coverage.h"
 #include "timeline/program.h"
 #include "tui/ansi.h"
+#include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/config.h"
 #include "tui/keys.h"
@@ -111,6 +113,30 @@ static void put_picture(const struct session *session, const struct grid *grid, 
 	ansi_print(grid, &palette, stdout);
 }
 
+/* What is drawn says that nothing was monitored there; scripts are told, too. */
+static int require_coverage(struct session *session, struct error *error)
+{
+	char window[96];
+	struct select *select;
+	int result;
+
+	if (session->layout.is_too_small || bars_take_coverage(session).known_ns)
+		return 0;
+	result = select_new(&select, error);
+	if (result)
+		return result;
+	command_put_window(window, sizeof(window), session);
+	result = select_option(select, "time", window, error);
+	if (!result && session->filter[0])
+		result = select_option(select, "streams", session->filter, error);
+	if (!result)
+		result = select_bind(select, session->run, error);
+	if (!result)
+		result = coverage_require(session->run, select, error);
+	select_free(select);
+	return result;
+}
+
 static int print(struct session *session, const struct options *options, struct error *error)
 {
 	struct grid grid;
@@ -133,7 +159,7 @@ static int print(struct session *session, const struct options *options, struct 
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
 		result = error_set(error, ERROR_IO, "cannot write to standard output");
-	return result;
+	return result ? result : require_coverage(session, error);
 }
 
 /* Takes all keys that are waiting, so that a held key costs one picture and not one each. */

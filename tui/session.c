@@ -115,22 +115,30 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 	return count;
 }
 
-char *session_streams_expression(const struct session *session)
+char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count)
 {
-	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
-	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
 	char *text = NULL;
 	size_t size;
-	FILE *out = streams ? open_memstream(&text, &size) : NULL;
+	FILE *out = open_memstream(&text, &size);
 
 	if (out && count && count < session->rows.stream_count)
 		for (uint32_t i = 0; i < count; i++)
 			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
-	free(streams);
 	if (out && fclose(out) != 0) {
 		free(text);
 		text = NULL;
 	}
+	return text;
+}
+
+char *session_streams_expression(const struct session *session)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	char *text =
+		streams ? session_expression_of(session, streams, session_streams_on_screen(session, streams))
+			: NULL;
+
+	free(streams);
 	return text;
 }
 

@@ -154,8 +154,10 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
-/* The streams on the screen as an expression of the selector: "" when they are all of the run's. The caller's
- * to free; NULL: memory is out. */
+/* Streams as an expression of the selector: "" when they are all of the run's, or none. The caller's to free;
+ * NULL: memory is out. */
+char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count);
+/* Of those on the screen. */
 char *session_streams_expression(const struct session *session);
 /* The path of a context goes through a function of that name. */
 bool session_passes_through(const struct session *session, uint32_t context, const char *name);
