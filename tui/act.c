@@ -16,6 +16,7 @@
 #include "tui/export.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/runs_page.h"
 
 /* ---- depth ---- */
 
@@ -381,6 +382,9 @@ static void act_prompt(struct session *session, enum keys_action action)
 		break;
 	case KEYS_DO_GO_MARK:
 		prompt_open(session, PROMPT_GO_MARK);
+		break;
+	case KEYS_DO_RUNS:
+		view_runs_open(session);
 		break;
 	case KEYS_DO_COPY:
 		export_copy(session);

@@ -16,6 +16,7 @@
 #include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/config.h"
+#include "tui/desk.h"
 #include "tui/keys.h"
 #include "tui/long_read.h"
 #include "tui/screen.h"
@@ -85,14 +86,16 @@ static bool is_ascii_locale(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-static void play(struct session *session, struct grid *grid, const char *keys)
+static void play(struct desk *desk, struct grid *grid, const char *keys)
 {
+	struct session *session = desk_settle(desk);
 	struct error error;
 	uint32_t key;
 	size_t size;
 
 	for (; (size = keys_parse(keys, &key)) > 0 && !session->is_done; keys += size) {
 		session_key(session, key);
+		session = desk_settle(desk);
 		/* the next key may ask for what is on the screen then */
 		if (session_draw(session, grid, 0, &error))
 			session_say(session, "%s", error.text);
@@ -137,8 +140,9 @@ static int require_coverage(struct session *session, struct error *error)
 	return result;
 }
 
-static int print(struct session *session, const struct options *options, struct error *error)
+static int print(struct desk *desk, const struct options *options, struct error *error)
 {
+	struct session *session = desk_settle(desk);
 	struct grid grid;
 	int result;
 
@@ -146,7 +150,8 @@ static int print(struct session *session, const struct options *options, struct 
 		return error_memory(error);
 	result = session_draw(session, &grid, 0, error);
 	if (!result && options->keys) {
-		play(session, &grid, options->keys);
+		play(desk, &grid, options->keys);
+		session = desk_settle(desk);
 		grid.is_ascii = session->looks.is_ascii;
 		result = session_draw(session, &grid, 0, error);
 	}
@@ -163,8 +168,9 @@ static int print(struct session *session, const struct options *options, struct 
 }
 
 /* Takes all keys that are waiting, so that a held key costs one picture and not one each. */
-static bool take_keys_waiting(struct session *session, int timeout_ms)
+static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 {
+	struct session *session = desk_settle(desk);
 	uint32_t key = long_read_key(timeout_ms);
 	bool has_any = false;
 
@@ -184,6 +190,7 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 			session->is_redraw = true;
 		if (session->is_done)
 			break;
+		session = desk_settle(desk);
 		session_settle(session);
 	}
 	return has_any;
@@ -236,21 +243,24 @@ static bool renew(struct session *session)
 	return is_changed;
 }
 
-static int interact(struct session *session, const char *keys, struct error *error)
+static int interact(struct desk *desk, const char *keys, struct error *error)
 {
+	struct session *session = desk_settle(desk);
 	struct grid grid = {0};
 	int result = draw(session, &grid, error);
 	bool is_changed = false;
 
 	if (!result && keys)
-		play(session, &grid, keys);
+		play(desk, &grid, keys);
+	session = desk_settle(desk);
 	if (keys && !result)
 		result = draw(session, &grid, error);
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
 		int timeout_ms = is_busy ? 0 : is_live(session) ? VIEW_LIVE_MS : -1;
-		is_changed = take_keys_waiting(session, timeout_ms);
+		is_changed = take_keys_waiting(desk, timeout_ms);
+		session = desk_settle(desk);
 		if (!is_changed && !session->is_unread)
 			is_changed = renew(session);
 		if (is_refining && !is_changed) {
@@ -288,6 +298,7 @@ static int open_other(
 
 static int view(struct program_call *call, struct error *error)
 {
+	static struct desk desk;
 	struct options *options = call->own;
 	struct session_looks looks = {.has_mouse = true, .is_ascii = options->is_ascii || is_ascii_locale()};
 	struct session *session;
@@ -296,25 +307,28 @@ static int view(struct program_call *call, struct error *error)
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;
+	desk_init(&desk, session, &call->run_options);
 	config_read(session);
 	result = open_other(call, session, options->align, error);
 	if (result) {
-		session_close(session);
+		desk_fini(&desk);
 		return result;
 	}
 	if (options->print_columns) {
 		if (options->has_colours)
 			session->looks.colours = palette_tier(options->colours);
-		result = print(session, options, error);
+		result = print(&desk, options, error);
 	} else {
+		if (call->is_newest && !session->message[0])
+			session_say(session, "%s is the newest run here; R lists all", run_path(call->run));
 		result = screen_open(options->colours, error);
 		if (!result) {
 			session->looks.colours = screen_colours();
-			result = interact(session, options->keys, error);
+			result = interact(&desk, options->keys, error);
 			screen_close();
 		}
 	}
-	session_close(session);
+	desk_fini(&desk);
 	return result;
 }
 

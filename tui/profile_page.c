@@ -199,20 +199,28 @@ static void open_first(struct profile_page *page)
 		page->cursor = page->outline.hashes[0];
 }
 
+void profile_page_forget(struct profile_page *page)
+{
+	struct profile nothing = {0};
+	struct error error;
+
+	plot_free(page->plot); /* it was of other numbers */
+	page->plot = NULL;
+	outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
+	arena_fini(&page->arena);
+	page->is_loaded = false;
+}
+
 bool profile_page_take(struct session *session, struct profile_page *page)
 {
 	struct profile_key key = key_now(session, page);
 	struct error error;
 
 	if (!page->is_loaded || memcmp(&key, &page->key, sizeof(key)) != 0) {
-		struct profile nothing = {0};
+		profile_page_forget(page);
 		page->trouble[0] = '\0';
 		page->key = key;
 		page->is_loaded = true;
-		plot_free(page->plot); /* it was of other numbers */
-		page->plot = NULL;
-		outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
-		arena_fini(&page->arena);
 		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
 			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
 		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))

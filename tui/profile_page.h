@@ -57,6 +57,8 @@ int profile_page_compute(struct session *session, struct profile_page *page, con
 uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams);
 /* One tree of both runs from now on, or of the first alone. */
 void profile_page_merge(struct profile_page *page, bool is_merged);
+/* Lets go of its numbers, and by that of the runs that they are of; they are made anew when asked for. */
+void profile_page_forget(struct profile_page *page);
 /* The page is of two runs. */
 bool profile_page_is_merged(const struct session *session);
 /* Line of the cursor. */

@@ -16,6 +16,7 @@
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
+#include "tui/runs_page.h"
 #include "tui/saved.h"
 #include "tui/session.h"
 #include "tui/source.h"
@@ -240,6 +241,27 @@ static void say_name(struct session *session)
 		session_say(session, "%s", run_function(session->run, cell.function)->name);
 }
 
+static void ask_run(struct session *session, const char *value)
+{
+	if (*value)
+		session_ask(session, SESSION_WANTS_RUN, value);
+	else
+		view_runs_open(session);
+}
+
+static void ask_comparison(struct session *session, const char *value)
+{
+	if (*value)
+		session_ask(session, SESSION_WANTS_COMPARISON, value);
+	else
+		session_say(session, ":compare RUN holds it against this one");
+}
+
+static void ask_close(struct session *session, const char *value)
+{
+	session_ask(session, SESSION_WANTS_CLOSE, value);
+}
+
 static void quit(struct session *session)
 {
 	session->is_done = true;
@@ -250,7 +272,7 @@ static void help(struct session *session)
 	session_say(session, ":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
 			     " :save NAME  :load NAME  "
 			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :colours spread|own  "
-			     ":keys  :bind KEY AS  :metric "
+			     ":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
 			     "NAME = FORMULA  :columns N  "
 			     ":percent N  :rename N TITLE  :move N PLACE  :csv FILE  :align @MARK  :hide "
 			     "self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
@@ -269,7 +291,8 @@ static const struct command {
 	{"name", NULL, say_name}, {"align", compare_set_align, NULL}, {"csv", export_csv, NULL},
 	{"rename", profile_set_rename, NULL}, {"move", profile_set_move, NULL},
 	{"colours", set_colours, NULL}, {"keys", NULL, list_keys}, {"q", NULL, quit}, {"quit", NULL, quit},
-	{"help", NULL, help}};
+	{"open", ask_run, NULL}, {"compare", ask_comparison, NULL}, {"close", ask_close, NULL},
+	{"runs", NULL, view_runs_open}, {"help", NULL, help}};
 
 void prompt_do(struct session *session, const char *command, const char *value)
 {

@@ -15,6 +15,7 @@
 #include "tui/compare.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/runs_page.h"
 #include "tui/source.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
@@ -35,6 +36,12 @@ void session_say(struct session *session, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(session->message, sizeof(session->message), format, arguments);
 	va_end(arguments);
+}
+
+void session_ask(struct session *session, enum session_want want, const char *path)
+{
+	session->want = want;
+	snprintf(session->wanted, sizeof(session->wanted), "%s", path);
 }
 
 void session_keep(struct session *session)
@@ -433,6 +440,7 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)
 		source_fini(session->source);

@@ -9,12 +9,14 @@
 
 #include <locale.h>
 
+#include "tui/desk.h"
 #include "tui/mouse.h"
 
 #define KEYS_AT_LEAST 2500
 
 struct monkey {
 	struct fixture its;
+	struct desk desk;
 	unsigned seed;
 	char recent[4096]; /* what it did, for who looks into a failure */
 };
@@ -87,6 +89,7 @@ static void look(struct monkey *f)
 static void press_key(struct monkey *f, uint32_t key)
 {
 	session_key(f->its.session, key);
+	f->its.session = desk_settle(&f->desk);
 	if (dice(f, 5) == 0)
 		session_settle(f->its.session); /* another key is there already */
 	else
@@ -119,7 +122,9 @@ static void press_something(struct monkey *f)
 		":keys<Enter>", ":help<Enter>", ":name<Enter>", ":min 1ms<Enter>", ":map /src .<Enter>",
 		":align begin<Enter>", ":align span<Enter>", ":align @x<Enter>", "60P", "6b", "60PG", "G",
 		"44", "33", "22", "11", "55j", "7", "77", "88", "9", "9T", "9<Tab>a", "9>>", "9<lt>", "9b",
-		"&rank=1<Enter>", "C", "X", "0", "vLLz", "1<Enter>", "2<Enter>", "5<Enter>", "6<Enter>"};
+		"&rank=1<Enter>", "C", "X", "0", "vLLz", "1<Enter>", "2<Enter>", "5<Enter>", "6<Enter>", "R",
+		"Rj<Enter>", "Rk<Enter>", "Rx", "R9", "6<Tab>", ":open a.hpct<Enter>", ":open b.hpct<Enter>",
+		":compare b.hpct<Enter>6", ":close<Enter>", ":close b.hpct<Enter>", "Y"};
 
 	press_all(f, typed[dice(f, sizeof(typed) / sizeof(typed[0]))]);
 }
@@ -183,7 +188,15 @@ static void open_runs(struct monkey *f, bool has_two)
 {
 	open_session(
 		&f->its, has_two ? run_b : NULL, (struct session_looks){.colours = 256, .has_mouse = true});
+	desk_init(&f->desk, f->its.session, &(struct run_options){.no_cache = true});
 	look(f);
+}
+
+static void close_runs(struct monkey *f)
+{
+	desk_fini(&f->desk);
+	run_close(f->its.run);
+	grid_fini(&f->its.grid);
 }
 
 static void play(bool has_two)
@@ -198,13 +211,13 @@ static void play(bool has_two)
 	for (int i = 0; i < KEYS_AT_LEAST || session_now_ms() < end_ms; i++) {
 		if (i % KEYS_AT_LEAST == 0) { /* anew, lest it stays in a corner */
 			if (i)
-				close_session(&f.its);
+				close_runs(&f);
 			f.recent[0] = '\0';
 			open_runs(&f, has_two);
 		}
 		do_something(&f);
 	}
-	close_session(&f.its);
+	close_runs(&f);
 }
 
 static void test_one(void **state)
