@@ -12,13 +12,13 @@
 
 #include "timeline/coverage.h"
 #include "timeline/program.h"
-#include "tui/ansi.h"
 #include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/config.h"
 #include "tui/desk.h"
 #include "tui/keys.h"
 #include "tui/long_read.h"
+#include "tui/picture.h"
 #include "tui/screen.h"
 #include "tui/session.h"
 
@@ -33,6 +33,8 @@ struct options {
 	const char *keys;
 	int colours;	  /* -1: what the terminal has */
 	bool has_colours; /* they were asked for: --print shows them */
+	bool has_format;
+	enum picture_format format;
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
 };
@@ -64,6 +66,18 @@ static int take_colours(void *own, const char *value, struct error *error)
 	options->has_colours = true;
 	if (sscanf(value, "%d%c", &options->colours, &rest) != 1 || options->colours < 0)
 		return error_set(error, ERROR_USAGE, "--colors %s: say 256, 16, 8 or 0", value);
+	return 0;
+}
+
+static int take_format(void *own, const char *value, struct error *error)
+{
+	struct options *options = own;
+	int format = picture_format_find(value);
+
+	if (format < 0)
+		return error_set(error, ERROR_USAGE, "--format %s: say text, ansi or svg", value);
+	options->format = (enum picture_format)format;
+	options->has_format = true;
 	return 0;
 }
 
@@ -102,18 +116,14 @@ static void play(struct desk *desk, struct grid *grid, const char *keys)
 	}
 }
 
+/* Text has colours when they were asked for; an SVG has them unless they were refused. */
 static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
 {
-	struct palette palette;
+	enum picture_format format = options->has_format    ? options->format
+				     : options->has_colours ? PICTURE_ANSI
+							    : PICTURE_TEXT;
 
-	if (!options->has_colours) {
-		grid_print(grid, stdout);
-		return;
-	}
-	palette_init(&palette, options->colours);
-	for (int i = 0; i < session->colours.user_count; i++)
-		palette_set_user(&palette, i, session->colours.user[i]);
-	ansi_print(grid, &palette, stdout);
+	picture_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
 }
 
 /* What is drawn says that nothing was monitored there; scripts are told, too. */
@@ -315,8 +325,8 @@ static int view(struct program_call *call, struct error *error)
 		return result;
 	}
 	if (options->print_columns) {
-		if (options->has_colours)
-			session->looks.colours = palette_tier(options->colours);
+		if (options->has_colours || (options->has_format && options->format != PICTURE_TEXT))
+			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);
 		result = print(&desk, options, error);
 	} else {
 		if (call->is_newest && !session->message[0])
@@ -336,6 +346,7 @@ static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
 	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
+	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors) or svg", take_format},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };

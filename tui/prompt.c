@@ -14,6 +14,7 @@
 #include "tui/config.h"
 #include "tui/export.h"
 #include "tui/label.h"
+#include "tui/picture.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/runs_page.h"
@@ -274,7 +275,8 @@ static void help(struct session *session)
 			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :colours spread|own  "
 			     ":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
 			     "NAME = FORMULA  :columns N  "
-			     ":percent N  :rename N TITLE  :move N PLACE  :csv FILE  :align @MARK  :hide "
+			     ":percent N  :rename N TITLE  :move N PLACE  "
+			     ":csv FILE  :picture FILE  :align @MARK  :hide "
 			     "self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
 }
 
@@ -289,10 +291,10 @@ static const struct command {
 	{"save", saved_write, NULL}, {"load", saved_load, NULL}, {"colour", set_colour, NULL},
 	{"bind", set_key, NULL}, {"min", blame_set_min, NULL}, {"set", set_look, NULL},
 	{"name", NULL, say_name}, {"align", compare_set_align, NULL}, {"csv", export_csv, NULL},
-	{"rename", profile_set_rename, NULL}, {"move", profile_set_move, NULL},
-	{"colours", set_colours, NULL}, {"keys", NULL, list_keys}, {"q", NULL, quit}, {"quit", NULL, quit},
-	{"open", ask_run, NULL}, {"compare", ask_comparison, NULL}, {"close", ask_close, NULL},
-	{"runs", NULL, view_runs_open}, {"help", NULL, help}};
+	{"picture", picture_save, NULL}, {"rename", profile_set_rename, NULL},
+	{"move", profile_set_move, NULL}, {"colours", set_colours, NULL}, {"keys", NULL, list_keys},
+	{"q", NULL, quit}, {"quit", NULL, quit}, {"open", ask_run, NULL}, {"compare", ask_comparison, NULL},
+	{"close", ask_close, NULL}, {"runs", NULL, view_runs_open}, {"help", NULL, help}};
 
 void prompt_do(struct session *session, const char *command, const char *value)
 {
