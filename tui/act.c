@@ -11,10 +11,12 @@
 #include "store/arena.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/export.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/runs_page.h"
 
 /* ---- depth ---- */
 
@@ -223,22 +225,6 @@ static void read_again(struct session *session)
 		session->blame->end_ns = 0;
 }
 
-/* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
-static void show_command(struct session *session)
-{
-	const struct frame *frame = &session->frame;
-	uint64_t origin_ns = run_origin_ns(session->run);
-	char *streams = session_streams_expression(session);
-	bool is_some = streams && streams[0];
-
-	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s%s%s",
-		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
-		(long long)(frame->end_ns - origin_ns), session->state.depth,
-		stats_by_name((enum stats_by)session->stats.by), is_some ? " --streams '" : "",
-		is_some ? streams : "", is_some ? "'" : "");
-	free(streams);
-}
-
 /* ---- the table of actions, by what they are about ---- */
 
 static bool act_seek(struct session *session, enum keys_action action)
@@ -397,6 +383,9 @@ static void act_prompt(struct session *session, enum keys_action action)
 	case KEYS_DO_GO_MARK:
 		prompt_open(session, PROMPT_GO_MARK);
 		break;
+	case KEYS_DO_RUNS:
+		view_runs_open(session);
+		break;
 	case KEYS_DO_COPY:
 		export_copy(session);
 		break;
@@ -404,7 +393,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		session_say(session, "plots are of the profile: 6, then G on a line");
 		break;
 	case KEYS_DO_COMMAND_LINE:
-		show_command(session);
+		command_show(session);
 		break;
 	case KEYS_DO_REDRAW:
 		session->is_redraw = true;

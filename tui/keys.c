@@ -63,7 +63,7 @@ static const struct keys_line lines[] = {
 	{KEYS_KEEP, "u Ctrl-R", "undo / redo the view", {{'u', KEYS_DO_UNDO}, {CTRL('R'), KEYS_DO_REDO}}},
 	{KEYS_KEEP, ":  Y  y", "command; show it; copy",
 		{{':', KEYS_DO_COMMAND}, {'Y', KEYS_DO_COMMAND_LINE}, {'y', KEYS_DO_COPY}}},
-	{KEYS_KEEP, "F", "follow the end (live)", {{'F', KEYS_DO_FOLLOW}}},
+	{KEYS_KEEP, "F  R", "follow the end; runs", {{'F', KEYS_DO_FOLLOW}, {'R', KEYS_DO_RUNS}}},
 	{KEYS_KEEP, "?  Ctrl-L", "help; draw again", {{'?', KEYS_DO_HELP}, {CTRL('L'), KEYS_DO_REDRAW}}},
 	{KEYS_KEEP, "q  Esc", "back, then quit; cancel", {{'q', KEYS_DO_QUIT}, {KEYS_ESC, KEYS_DO_CANCEL}}},
 };

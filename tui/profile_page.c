@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_page.c - asks timeline/profile.h for the window and the streams, takes the filtered rows out, and
- * hands the rest to the outline.
+ * hands the rest to the outline. Of two runs it asks twice and makes one tree of the answers.
  */
 #include "tui/profile_page.h"
 
@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "timeline/profile_merge.h"
+#include "tui/command.h"
+#include "tui/compare.h"
 #include "tui/plot.h"
 
 struct profile_page *profile_page_of(struct session *session)
@@ -32,7 +35,20 @@ void profile_page_free(struct profile_page *page)
 	free(page);
 }
 
-static struct profile_key key_now(struct session *session, const struct profile_page *page)
+bool profile_page_is_merged(const struct session *session)
+{
+	return session->compare && session->profile && session->profile->is_merged;
+}
+
+void profile_page_merge(struct profile_page *page, bool is_merged)
+{
+	page->wants_places = is_merged && !page->is_merged;
+	page->is_merged = is_merged;
+	page->is_loaded = false;
+	page->outline.sort = 0;
+}
+
+static struct profile_key key_of(struct session *session, const struct profile_page *page)
 {
 	struct profile_key key = {
 		.run_end_ns = run_end_ns(session->run), .kind = page->kind, .filters = page->filter_changes};
@@ -53,6 +69,17 @@ static struct profile_key key_now(struct session *session, const struct profile_
 	return key;
 }
 
+static struct profile_key key_now(struct session *session, const struct profile_page *page)
+{
+	struct profile_key key = key_of(session, page), other;
+
+	if (!profile_page_is_merged(session))
+		return key;
+	other = key_of(session->compare->other, page);
+	key.other = store_hash64(&other, sizeof(other), 4) | 1;
+	return key;
+}
+
 /* ---- the question ---- */
 
 static int put_option(struct select *select, const char *name, const char *value, struct error *error)
@@ -66,17 +93,12 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	struct select *select, struct error *error)
 {
 	const char *only = given ? given : page->threads;
-	uint64_t origin_ns = run_origin_ns(session->run);
-	uint64_t begin_ns = session->frame.begin_ns, end_ns = session->frame.end_ns;
 	char text[96], *streams;
 	int result;
 
 	if (page->is_whole)
 		return only[0] ? put_option(select, "streams", only, error) : 0;
-	if (begin_ns < origin_ns)
-		begin_ns = origin_ns; /* the first column begins a little before the run */
-	snprintf(text, sizeof(text), "%lluns..%lluns", (unsigned long long)(begin_ns - origin_ns),
-		(unsigned long long)(end_ns - origin_ns));
+	command_put_window(text, sizeof(text), session);
 	result = put_option(select, "time", text, error);
 	if (result || only[0])
 		return result ? result : put_option(select, "streams", only, error);
@@ -89,10 +111,10 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	return result;
 }
 
-int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
-	struct outline *outline, struct arena *arena, struct error *error)
+/* Of one run: without the rows that are filtered out. */
+static int compute(struct session *session, const struct profile_page *page, const char *stream,
+	struct profile *profile, struct arena *arena, struct error *error)
 {
-	struct profile profile = {0};
 	char only[SESSION_TEXT];
 	struct select *select;
 	int result = select_new(&select, error);
@@ -104,12 +126,47 @@ int profile_page_compute(struct session *session, struct profile_page *page, con
 	if (!result)
 		result = select_bind(select, session->run, error);
 	if (!result)
-		result = profile_compute(&profile, session->run, select, page->kind, arena, error);
+		result = profile_compute(profile, session->run, select, page->kind, arena, error);
 	select_free(select);
 	if (!result)
-		result = elide_rows(&profile, page->kind == PROFILE_TOP_DOWN, page->filters,
+		result = elide_rows(profile, page->kind == PROFILE_TOP_DOWN, page->filters,
 			page->filter_count, arena, error);
+	return result;
+}
+
+/* The metrics of B stand beside those of A, and the difference behind them. */
+static int compute_both(struct session *session, const struct profile_page *page, struct profile *merged,
+	struct arena *arena, struct error *error)
+{
+	static const char *const names[DIFF_SIDES] = {"A", "B"};
+	struct session *of[DIFF_SIDES] = {session, session->compare->other};
+	struct profile profiles[DIFF_SIDES] = {{0}};
+	int result = 0;
+
+	for (int side = DIFF_A; side <= DIFF_B && !result; side++)
+		if (page->is_whole || page->threads[0] || session_streams_on_screen(of[side], NULL))
+			result = compute(of[side], page, NULL, &profiles[side], arena, error);
+	return result ? result
+		      : profile_merge(merged, profiles, names, DIFF_SIDES, page->kind == PROFILE_TOP_DOWN,
+				true, arena, error);
+}
+
+int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
+	struct outline *outline, struct arena *arena, struct error *error)
+{
+	struct profile profile = {0};
+	int result = !stream && profile_page_is_merged(session)
+			     ? compute_both(session, page, &profile, arena, error)
+			     : compute(session, page, stream, &profile, arena, error);
+
 	return result ? result : outline_load(outline, &profile, error);
+}
+
+/* More columns than the screen has room for: what a row costs with all below it is looked at first. */
+static void put_places(struct outline *outline)
+{
+	for (size_t i = 0; i < outline->column_count; i++)
+		outline->columns[i].place = outline->columns[i].kind == OUTLINE_EXCLUSIVE;
 }
 
 uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams)
@@ -142,20 +199,28 @@ static void open_first(struct profile_page *page)
 		page->cursor = page->outline.hashes[0];
 }
 
+void profile_page_forget(struct profile_page *page)
+{
+	struct profile nothing = {0};
+	struct error error;
+
+	plot_free(page->plot); /* it was of other numbers */
+	page->plot = NULL;
+	outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
+	arena_fini(&page->arena);
+	page->is_loaded = false;
+}
+
 bool profile_page_take(struct session *session, struct profile_page *page)
 {
 	struct profile_key key = key_now(session, page);
 	struct error error;
 
 	if (!page->is_loaded || memcmp(&key, &page->key, sizeof(key)) != 0) {
-		struct profile nothing = {0};
+		profile_page_forget(page);
 		page->trouble[0] = '\0';
 		page->key = key;
 		page->is_loaded = true;
-		plot_free(page->plot); /* it was of other numbers */
-		page->plot = NULL;
-		outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
-		arena_fini(&page->arena);
 		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
 			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
 		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))
@@ -164,6 +229,10 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 			snprintf(page->trouble, sizeof(page->trouble),
 				"Nothing was sampled on these streams in this window; 0 takes the whole "
 				"run.");
+		if (page->wants_places && page->outline.column_count) {
+			put_places(&page->outline);
+			page->wants_places = false;
+		}
 		open_first(page);
 	}
 	if (!page->trouble[0] && outline_list(&page->outline, &error))

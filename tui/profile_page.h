@@ -15,6 +15,7 @@
 /* What the profile was computed of: the same key, the same numbers. */
 struct profile_key {
 	uint64_t begin_ns, end_ns, run_end_ns, streams; /* streams: hash of the list */
+	uint64_t other;					/* hash of the same of a second run, 0: alone */
 	uint32_t kind, filters;
 };
 
@@ -26,6 +27,8 @@ struct profile_page {
 	struct profile_key key;
 	bool is_loaded;
 	enum profile_view kind;
+	bool is_merged;		    /* one tree of both runs; with a second run only */
+	bool wants_places;	    /* inclusive columns come first when its columns are made */
 	bool is_whole;		    /* all of the run, not the window and the rows on the screen */
 	char threads[SESSION_TEXT]; /* only these streams; "": as is_whole says */
 	double hot_share;
@@ -52,6 +55,12 @@ int profile_page_compute(struct session *session, struct profile_page *page, con
 	struct outline *outline, struct arena *arena, struct error *error);
 /* The streams that it is of, into the caller's array of all; their number. */
 uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams);
+/* One tree of both runs from now on, or of the first alone. */
+void profile_page_merge(struct profile_page *page, bool is_merged);
+/* Lets go of its numbers, and by that of the runs that they are of; they are made anew when asked for. */
+void profile_page_forget(struct profile_page *page);
+/* The page is of two runs. */
+bool profile_page_is_merged(const struct session *session);
 /* Line of the cursor. */
 size_t profile_page_line(const struct profile_page *page);
 

@@ -14,8 +14,10 @@
 #include "tui/config.h"
 #include "tui/export.h"
 #include "tui/label.h"
+#include "tui/picture.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
+#include "tui/runs_page.h"
 #include "tui/saved.h"
 #include "tui/session.h"
 #include "tui/source.h"
@@ -240,6 +242,27 @@ static void say_name(struct session *session)
 		session_say(session, "%s", run_function(session->run, cell.function)->name);
 }
 
+static void ask_run(struct session *session, const char *value)
+{
+	if (*value)
+		session_ask(session, SESSION_WANTS_RUN, value);
+	else
+		view_runs_open(session);
+}
+
+static void ask_comparison(struct session *session, const char *value)
+{
+	if (*value)
+		session_ask(session, SESSION_WANTS_COMPARISON, value);
+	else
+		session_say(session, ":compare RUN holds it against this one");
+}
+
+static void ask_close(struct session *session, const char *value)
+{
+	session_ask(session, SESSION_WANTS_CLOSE, value);
+}
+
 static void quit(struct session *session)
 {
 	session->is_done = true;
@@ -250,9 +273,10 @@ static void help(struct session *session)
 	session_say(session, ":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
 			     " :save NAME  :load NAME  "
 			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :colours spread|own  "
-			     ":keys  :bind KEY AS  :metric "
+			     ":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
 			     "NAME = FORMULA  :columns N  "
-			     ":percent N  :rename N TITLE  :move N PLACE  :csv FILE  :align @MARK  :hide "
+			     ":percent N  :rename N TITLE  :move N PLACE  "
+			     ":csv FILE  :picture FILE  :align @MARK  :hide "
 			     "self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
 }
 
@@ -267,9 +291,10 @@ static const struct command {
 	{"save", saved_write, NULL}, {"load", saved_load, NULL}, {"colour", set_colour, NULL},
 	{"bind", set_key, NULL}, {"min", blame_set_min, NULL}, {"set", set_look, NULL},
 	{"name", NULL, say_name}, {"align", compare_set_align, NULL}, {"csv", export_csv, NULL},
-	{"rename", profile_set_rename, NULL}, {"move", profile_set_move, NULL},
-	{"colours", set_colours, NULL}, {"keys", NULL, list_keys}, {"q", NULL, quit}, {"quit", NULL, quit},
-	{"help", NULL, help}};
+	{"picture", picture_save, NULL}, {"rename", profile_set_rename, NULL},
+	{"move", profile_set_move, NULL}, {"colours", set_colours, NULL}, {"keys", NULL, list_keys},
+	{"q", NULL, quit}, {"quit", NULL, quit}, {"open", ask_run, NULL}, {"compare", ask_comparison, NULL},
+	{"close", ask_close, NULL}, {"runs", NULL, view_runs_open}, {"help", NULL, help}};
 
 void prompt_do(struct session *session, const char *command, const char *value)
 {

@@ -26,6 +26,9 @@
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 
+/* What only the desk (desk.h) can do, between keys. */
+enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
+
 enum session_prompt {
 	PROMPT_NONE,
 	PROMPT_COMMAND,
@@ -54,7 +57,9 @@ struct session_looks {
 
 struct blame_page;
 struct compare;
+struct desk;
 struct profile_page;
+struct runs_page;
 struct source;
 
 struct session {
@@ -66,7 +71,11 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct compare *compare; /* a second run; NULL: none */
-	char *info;		 /* text of the info view, NULL: not made yet */
+	struct desk *desk;	 /* that it lies on, with others; NULL: on none */
+	struct runs_page *runs;	 /* NULL: not asked for yet */
+	enum session_want want;
+	char wanted[SESSION_TEXT]; /* path of the run that it is about */
+	char *info;		   /* text of the info view, NULL: not made yet */
 	uint32_t info_top;
 	struct colours colours;
 	struct source *source; /* the same */
@@ -130,6 +139,8 @@ void session_refine(struct session *session, unsigned limit_ms);
 uint64_t session_now_ms(void); /* of the monotonic clock */
 struct state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Asks the desk; `path` is cut where it is longer than any. */
+void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */
 void session_keep(struct session *session);
 /* Node and row of the cursor; UINT32_MAX where nothing is shown. */
@@ -154,8 +165,10 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
-/* The streams on the screen as an expression of the selector: "" when they are all of the run's. The caller's
- * to free; NULL: memory is out. */
+/* Streams as an expression of the selector: "" when they are all of the run's, or none. The caller's to free;
+ * NULL: memory is out. */
+char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count);
+/* Of those on the screen. */
 char *session_streams_expression(const struct session *session);
 /* The path of a context goes through a function of that name. */
 bool session_passes_through(const struct session *session, uint32_t context, const char *name);

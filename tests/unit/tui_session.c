@@ -4,91 +4,26 @@
  * stats_compute(), the law that lines sum to streams x window, undo back to the first picture, what a step of
  * the cursor may touch, and keys that come faster than pictures.
  */
-#include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/unit/tui_world.h"
 
-#include <cmocka.h>
+#include <locale.h>
 
 #include "store/arena.h"
-#include "tests/simulate.h"
 #include "tui/config.h"
 #include "tui/long_read.h"
 #include "tui/mouse.h"
-#include "tui/session.h"
 #include "tui/sums.h"
 
-#define ROWS 36
-#define COLUMNS 120
-
-struct fixture {
-	struct run *run;
-	struct session *session;
-	struct grid grid;
-};
-
-static char directory[] = "/tmp/hpct-session.XXXXXX";
-static char run_name[64];
-
-static int make_run(void **state)
+static int make(void **state)
 {
-	struct simulate_options options = {
-		.run = run_name, .shape = "mixed", .streams = 12, .records = 20000, .seed = 7};
-	struct error error;
-
 	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	setenv("XDG_CACHE_HOME", directory, 1); /* what y keeps */
-	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
-	return simulate_run(&options, &error);
+	return begin_world(20000, 7);
 }
 
-static int remove_run(void **state)
+static void open_one(struct fixture *f)
 {
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
-}
-
-static void open_session(struct fixture *f)
-{
-	struct run_options options = {.no_cache = true};
-	struct session_looks looks = {.colours = 256};
-	struct error error;
-
-	assert_int_equal(run_open(&f->run, run_name, &options, &error), 0);
-	assert_int_equal(session_open(&f->session, f->run, NULL, looks, &error), 0);
-	assert_int_equal(grid_init(&f->grid, ROWS, COLUMNS, false), 0);
-	assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
-}
-
-static void close_session(struct fixture *f)
-{
-	session_close(f->session);
-	run_close(f->run);
-	grid_fini(&f->grid);
-}
-
-static void press(struct fixture *f, const char *keys)
-{
-	struct error error;
-	uint32_t key;
-	size_t size;
-
-	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
-		session_key(f->session, key);
-		assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
-	}
+	open_session(f, NULL, (struct session_looks){.colours = 256});
+	draw(f);
 }
 
 /* ---- statistics against their twin ---- */
@@ -157,7 +92,7 @@ static void test_statistics(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		press(&f, keys[i]);
 		compare_with_twin(&f);
@@ -172,7 +107,7 @@ static void test_groupings(void **state)
 	uint32_t streams[64], count;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	press(&f, "ww");
 	count = session_streams_on_screen(f.session, streams);
 	for (int by = 0; by < STATS_BY_COUNT; by++) {
@@ -202,7 +137,7 @@ static void test_undo(void **state)
 	struct error error;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	assert_int_equal(grid_init(&first, ROWS, COLUMNS, false), 0);
 	assert_int_equal(grid_init(&last, ROWS, COLUMNS, false), 0);
 	press(&f, "w");
@@ -238,7 +173,7 @@ static void test_cursor_step(void **state)
 	int label, cells;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	press(&f, "jjlllll");
 	assert_int_equal(grid_init(&before, ROWS, COLUMNS, false), 0);
 	memcpy(before.cells, f.grid.cells, ROWS * COLUMNS * sizeof(*before.cells));
@@ -279,7 +214,7 @@ static void test_mouse(void **state)
 	uint32_t row;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	layout = &f.session->layout;
 	send_mouse(&f, MOUSE_CLICK, layout->timeline.row + 2, layout->label + 9, 0, 0); /* it is off */
 	assert_int_equal(session_column(f.session), 0);
@@ -315,7 +250,7 @@ static void test_config(void **state)
 	uint64_t hash;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	assert_true(config_key("<C-d> <PageDown>"));
 	assert_int_equal(keys_action_of('D' & 31), KEYS_DO_SCROLL_DOWN);
 	assert_true(config_key("Q q"));
@@ -346,8 +281,7 @@ static void test_saved(void **state)
 	struct fixture f;
 
 	(void)state;
-	setenv("XDG_CONFIG_HOME", directory, 1);
-	open_session(&f);
+	open_one(&f);
 	press(&f, "wwwjjlll:depth 4<Enter>3:save one.two<Enter>");
 	kept = f.session->state;
 	press(&f, "0kkkhh=1:load one.two<Enter>");
@@ -377,7 +311,7 @@ static void test_drained(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		open_session(&f[i]);
+		open_one(&f[i]);
 		f[i].session->looks.is_single = true; /* wider cells are chosen by a picture */
 		press(&f[i], "wE");
 	}
@@ -424,5 +358,5 @@ int main(void)
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, make_run, remove_run);
+	return cmocka_run_group_tests(tests, make, end_world);
 }
