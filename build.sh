@@ -197,7 +197,7 @@ verb_bench() {
 	python3 tests/bench/bench.py --build build "$@"
 }
 
-# verb_compare [FILE...] : lines and inlined calls of 10,000 addresses of large binaries, beside addr2line -i
+# verb_compare [[OPTION...] FILE...] : lines and inlined calls of 10,000 addresses of large binaries, beside addr2line -i
 verb_compare() {
 	local file files=("$@")
 	ensure build compare
@@ -316,7 +316,8 @@ usage: ./build.sh [VERB]
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan
-  compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i
+  compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i;
+           `compare --run RUN FILE`: of those that were sampled
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers

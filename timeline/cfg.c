@@ -1,57 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply go on)
- * and links (edges told by tables) are lists by address, from which blocks are cut at the end.
+ * and links (edges told by tables) are lists by address, from which cfg_blocks.c cuts blocks at the end.
  */
 #include "timeline/cfg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/cfg_parts.h"
 #include "timeline/jump_table.h"
 
-/* Marks of a byte. The lowest bit is what jump_table.h reads. */
-enum { MARK_START = 1, MARK_INSIDE = 2, MARK_LEADER = 4, MARK_DATA = 8, MARK_BAD = 16, MARK_PADDING = 32 };
-
-struct area {
-	uint64_t begin;
-	const uint8_t *bytes;
-	uint8_t *marks;
-	size_t size;
-};
-
-struct transfer {
-	uint64_t address, next, target; /* target 0: none */
-	uint8_t flow;
-	bool goes_on;
-};
-
-struct link {
-	uint64_t from, to; /* `from`: address of the jump, or anywhere in the block */
-};
-
-struct list {
-	void *items;
-	size_t count, capacity;
-};
-
-struct builder {
-	const struct cfg_code *code;
-	struct decoder *decoder;
-	struct budget *budget;
-	struct cfg *cfg;
-	struct area areas[CFG_RANGES_MAX];
-	unsigned area_count;
-	struct list work;      /* uint64_t: places to decode */
-	struct list transfers; /* struct transfer */
-	struct list links;     /* struct link */
-	struct list jumps;     /* uint64_t: indirect jumps not looked at yet */
-	struct list unknown;   /* uint64_t: those that no table explains */
-	bool failed;
-};
-
 /* A new item at the end; NULL, and builder->failed, when memory is out. */
-static void *list_add(struct builder *builder, struct list *list, size_t item_bytes)
+static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)
 {
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity ? 2 * list->capacity : 64;
@@ -67,7 +28,7 @@ static void *list_add(struct builder *builder, struct list *list, size_t item_by
 	return (char *)list->items + list->count++ * item_bytes;
 }
 
-static void add_address(struct builder *builder, struct list *list, uint64_t address)
+static void add_address(struct cfg_builder *builder, struct cfg_list *list, uint64_t address)
 {
 	uint64_t *item = list_add(builder, list, sizeof *item);
 
@@ -75,17 +36,17 @@ static void add_address(struct builder *builder, struct list *list, uint64_t add
 		*item = address;
 }
 
-static void add_link(struct builder *builder, uint64_t from, uint64_t to)
+void cfg_add_link(struct cfg_builder *builder, uint64_t from, uint64_t to)
 {
-	struct link *link = list_add(builder, &builder->links, sizeof *link);
+	struct cfg_link *link = list_add(builder, &builder->links, sizeof *link);
 
 	if (link)
-		*link = (struct link){from, to};
+		*link = (struct cfg_link){from, to};
 }
 
 /* ---- bytes ---- */
 
-static struct area *area_of(struct builder *builder, uint64_t address)
+static struct cfg_area *area_of(struct cfg_builder *builder, uint64_t address)
 {
 	for (unsigned i = 0; i < builder->area_count; i++)
 		if (address - builder->areas[i].begin < builder->areas[i].size)
@@ -95,19 +56,19 @@ static struct area *area_of(struct builder *builder, uint64_t address)
 
 static int area_compare(const void *left, const void *right)
 {
-	const struct area *a = left, *b = right;
+	const struct cfg_area *a = left, *b = right;
 
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-static bool areas_open(struct builder *builder)
+static bool areas_open(struct cfg_builder *builder)
 {
 	const struct cfg_code *code = builder->code;
 	size_t total = 0;
 
 	for (unsigned i = 0; i < code->range_count && i < CFG_RANGES_MAX; i++) {
 		uint64_t size = code->ranges[i].end - code->ranges[i].begin;
-		struct area *area = &builder->areas[builder->area_count];
+		struct cfg_area *area = &builder->areas[builder->area_count];
 
 		if (code->ranges[i].end <= code->ranges[i].begin || size > CFG_BYTES_MAX - total)
 			continue;
@@ -128,7 +89,7 @@ static bool areas_open(struct builder *builder)
 
 /* ---- instructions ---- */
 
-static bool comes_back(const struct builder *builder, const struct instruction *in)
+static bool comes_back(const struct cfg_builder *builder, const struct instruction *in)
 {
 	const struct cfg_code *code = builder->code;
 
@@ -136,9 +97,9 @@ static bool comes_back(const struct builder *builder, const struct instruction *
 }
 
 /* A place that something leads to. False: outside, or in the middle of an instruction. */
-static bool take_target(struct builder *builder, uint64_t address)
+static bool take_target(struct cfg_builder *builder, uint64_t address)
 {
-	struct area *area = area_of(builder, address);
+	struct cfg_area *area = area_of(builder, address);
 	uint8_t *mark = area ? &area->marks[address - area->begin] : NULL;
 
 	if (!area || (*mark & (MARK_INSIDE | MARK_DATA)))
@@ -150,19 +111,19 @@ static bool take_target(struct builder *builder, uint64_t address)
 }
 
 /* Follows one that does not simply go on; false: the next instruction is not reached from here. */
-static bool take_transfer(struct builder *builder, const struct instruction *in)
+static bool take_transfer(struct cfg_builder *builder, const struct instruction *in)
 {
 	uint64_t next = in->address + in->size;
 	bool goes_on = in->flow == FLOW_BRANCH || (in->flow == FLOW_CALL && comes_back(builder, in));
-	struct transfer *transfer;
+	struct cfg_transfer *transfer;
 
 	if (in->flow == FLOW_CALL && goes_on)
 		return true; /* a call does not end a block */
 	transfer = list_add(builder, &builder->transfers, sizeof *transfer);
 	if (!transfer)
 		return false;
-	*transfer =
-		(struct transfer){.address = in->address, .next = next, .flow = in->flow, .goes_on = goes_on};
+	*transfer = (struct cfg_transfer){
+		.address = in->address, .next = next, .flow = in->flow, .goes_on = goes_on};
 	if ((in->flow == FLOW_BRANCH || in->flow == FLOW_JUMP) && take_target(builder, in->target))
 		transfer->target = in->target;
 	if (in->flow == FLOW_JUMP_INDIRECT)
@@ -173,7 +134,7 @@ static bool take_transfer(struct builder *builder, const struct instruction *in)
 }
 
 /* Marks the instruction's bytes; false: one of them starts another instruction already. */
-static bool mark_instruction(struct area *area, size_t at, const struct instruction *in)
+static bool mark_instruction(struct cfg_area *area, size_t at, const struct instruction *in)
 {
 	for (size_t i = 1; i < in->size; i++)
 		if (area->marks[at + i] & (MARK_START | MARK_DATA))
@@ -185,9 +146,9 @@ static bool mark_instruction(struct area *area, size_t at, const struct instruct
 }
 
 /* Decodes from `address` to what ends the flow or is decoded already. */
-static void decode_from(struct builder *builder, uint64_t address)
+static void decode_from(struct cfg_builder *builder, uint64_t address)
 {
-	struct area *area = area_of(builder, address);
+	struct cfg_area *area = area_of(builder, address);
 	size_t at = area ? (size_t)(address - area->begin) : 0;
 	struct instruction in;
 
@@ -209,7 +170,7 @@ static void decode_from(struct builder *builder, uint64_t address)
 	}
 }
 
-static void decode_all(struct builder *builder)
+static void decode_all(struct cfg_builder *builder)
 {
 	while (builder->work.count && !builder->failed && !builder->cfg->is_cut)
 		decode_from(builder, ((uint64_t *)builder->work.items)[--builder->work.count]);
@@ -219,7 +180,7 @@ static void decode_all(struct builder *builder)
 /* ---- indirect jumps ---- */
 
 static bool entry_read(
-	const struct builder *builder, const struct jump_table *table, uint32_t i, uint64_t *target)
+	const struct cfg_builder *builder, const struct jump_table *table, uint32_t i, uint64_t *target)
 {
 	const uint8_t *bytes = builder->code->image(
 		builder->code->context, table->begin + (uint64_t)i * table->width, table->width);
@@ -235,10 +196,10 @@ static bool entry_read(
 }
 
 /* A table between instructions is not to be decoded. */
-static void mark_table(struct builder *builder, const struct jump_table *table, uint32_t entries)
+static void mark_table(struct cfg_builder *builder, const struct jump_table *table, uint32_t entries)
 {
 	for (uint64_t i = 0; i < (uint64_t)entries * table->width; i++) {
-		struct area *area = area_of(builder, table->begin + i);
+		struct cfg_area *area = area_of(builder, table->begin + i);
 		uint8_t *mark = area ? &area->marks[table->begin + i - area->begin] : NULL;
 
 		if (mark && !(*mark & (MARK_START | MARK_INSIDE)))
@@ -248,7 +209,7 @@ static void mark_table(struct builder *builder, const struct jump_table *table, 
 
 /* With a bound, odd entries are passed over: cases the compiler knows cannot be. Without, the first ends it.
  */
-static uint32_t follow_table(struct builder *builder, const struct jump_table *table, uint64_t jump)
+static uint32_t follow_table(struct cfg_builder *builder, const struct jump_table *table, uint64_t jump)
 {
 	uint32_t limit = table->bound ? table->bound : JUMP_TABLE_MAX, i, taken = 0;
 	uint64_t target, last = 0;
@@ -263,7 +224,7 @@ static uint32_t follow_table(struct builder *builder, const struct jump_table *t
 		}
 		taken++;
 		if (target != last)
-			add_link(builder, jump, target);
+			cfg_add_link(builder, jump, target);
 		last = target;
 	}
 	if (taken)
@@ -271,7 +232,7 @@ static uint32_t follow_table(struct builder *builder, const struct jump_table *t
 	return taken;
 }
 
-static uint32_t follow_list(struct builder *builder, uint64_t jump)
+static uint32_t follow_list(struct cfg_builder *builder, uint64_t jump)
 {
 	const struct cfg_code *code = builder->code;
 	uint32_t taken = 0;
@@ -283,15 +244,15 @@ static uint32_t follow_list(struct builder *builder, uint64_t jump)
 			break;
 		if (!take_target(builder, target))
 			continue;
-		add_link(builder, jump, target);
+		cfg_add_link(builder, jump, target);
 		taken++;
 	}
 	return taken;
 }
 
-static void follow_jump(struct builder *builder, uint64_t jump)
+static void follow_jump(struct cfg_builder *builder, uint64_t jump)
 {
-	const struct area *area = area_of(builder, jump);
+	const struct cfg_area *area = area_of(builder, jump);
 	struct jump_window window = {area->bytes, area->marks, area->begin, area->size};
 	struct jump_table table;
 
@@ -303,7 +264,7 @@ static void follow_jump(struct builder *builder, uint64_t jump)
 		add_address(builder, &builder->unknown, jump);
 }
 
-static void follow_jumps(struct builder *builder)
+static void follow_jumps(struct cfg_builder *builder)
 {
 	while (builder->jumps.count && !builder->failed && !builder->cfg->is_cut) {
 		follow_jump(builder, ((uint64_t *)builder->jumps.items)[--builder->jumps.count]);
@@ -321,7 +282,7 @@ static int address_compare(const void *left, const void *right)
 }
 
 /* Number of items of an ascending list at or below the address. */
-static size_t upper(const struct list *list, uint64_t address)
+static size_t upper(const struct cfg_list *list, uint64_t address)
 {
 	const uint64_t *items = list->items;
 	size_t low = 0, high = list->count;
@@ -338,15 +299,15 @@ static size_t upper(const struct list *list, uint64_t address)
 }
 
 /* Cases lie behind their switch: what is left over belongs to the unexplained jump before it. */
-static void link_orphan(struct builder *builder, uint64_t address)
+static void link_orphan(struct cfg_builder *builder, uint64_t address)
 {
 	size_t before = upper(&builder->unknown, address);
 
 	if (before)
-		add_link(builder, ((uint64_t *)builder->unknown.items)[before - 1], address);
+		cfg_add_link(builder, ((uint64_t *)builder->unknown.items)[before - 1], address);
 }
 
-static bool is_padding_at(struct builder *builder, struct area *area, size_t at, size_t *size)
+static bool is_padding_at(struct cfg_builder *builder, struct cfg_area *area, size_t at, size_t *size)
 {
 	struct instruction in;
 
@@ -355,7 +316,7 @@ static bool is_padding_at(struct builder *builder, struct area *area, size_t at,
 	return in.is_padding;
 }
 
-static void decode_gaps(struct builder *builder, struct area *area)
+static void decode_gaps(struct cfg_builder *builder, struct cfg_area *area)
 {
 	size_t size;
 
@@ -380,7 +341,7 @@ static void decode_gaps(struct builder *builder, struct area *area)
 	}
 }
 
-static void follow_pads(struct builder *builder)
+static void follow_pads(struct cfg_builder *builder)
 {
 	const struct cfg_code *code = builder->code;
 
@@ -390,7 +351,7 @@ static void follow_pads(struct builder *builder)
 	follow_jumps(builder);
 }
 
-static void decode_function(struct builder *builder)
+static void decode_function(struct cfg_builder *builder)
 {
 	take_target(builder, builder->code->entry);
 	decode_all(builder);
@@ -403,186 +364,9 @@ static void decode_function(struct builder *builder)
 		decode_gaps(builder, &builder->areas[i]);
 }
 
-/* ---- blocks ---- */
-
-static int transfer_compare(const void *left, const void *right)
-{
-	return address_compare(
-		&((const struct transfer *)left)->address, &((const struct transfer *)right)->address);
-}
-
-static int link_compare(const void *left, const void *right)
-{
-	const struct link *a = left, *b = right;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->to < b->to ? -1 : a->to > b->to;
-}
-
-static uint32_t count_leaders(const struct builder *builder)
-{
-	uint32_t count = 0;
-
-	for (unsigned i = 0; i < builder->area_count; i++) {
-		const struct area *area = &builder->areas[i];
-		bool inside = false;
-
-		for (size_t at = 0; at < area->size; at++) {
-			uint8_t mark = area->marks[at];
-
-			if (mark & MARK_START) {
-				count += !inside || mark & MARK_LEADER;
-				inside = true;
-			} else if (!(mark & MARK_INSIDE)) {
-				inside = false;
-			}
-		}
-	}
-	return count;
-}
-
-static void block_begin(struct cfg *cfg, uint64_t address)
-{
-	cfg->blocks[cfg->block_count++] =
-		(struct cfg_block){.begin = address, .end = address, .last = address, .flow = FLOW_NEXT};
-}
-
-/* Cuts the area's instructions at leaders and behind transfers. */
-static void cut_area(struct builder *builder, const struct area *area, size_t *transfer, uint32_t room)
-{
-	const struct transfer *transfers = builder->transfers.items;
-	struct cfg *cfg = builder->cfg;
-	bool inside = false;
-
-	for (size_t at = 0; at < area->size; at++) {
-		uint64_t address = area->begin + at;
-		uint8_t mark = area->marks[at];
-
-		if (!(mark & (MARK_START | MARK_INSIDE))) {
-			inside = false;
-			continue;
-		}
-		if (mark & MARK_START) {
-			if (!inside || mark & MARK_LEADER) {
-				if (cfg->block_count == room)
-					return;
-				block_begin(cfg, address);
-			}
-			inside = true;
-			cfg->blocks[cfg->block_count - 1].last = address;
-		}
-		cfg->blocks[cfg->block_count - 1].end = address + 1;
-		while (*transfer < builder->transfers.count && transfers[*transfer].address < address)
-			++*transfer;
-		if (*transfer < builder->transfers.count && transfers[*transfer].address == address) {
-			cfg->blocks[cfg->block_count - 1].flow = transfers[*transfer].flow;
-			if (at + 1 < area->size && transfers[*transfer].next - area->begin < area->size)
-				area->marks[transfers[*transfer].next - area->begin] |= MARK_LEADER;
-		}
-	}
-}
-
-static bool cut_blocks(struct builder *builder)
-{
-	struct cfg *cfg = builder->cfg;
-	uint32_t room = count_leaders(builder) + (uint32_t)builder->transfers.count + 1;
-	size_t transfer = 0;
-
-	if (builder->transfers.count)
-		qsort(builder->transfers.items, builder->transfers.count, sizeof(struct transfer),
-			transfer_compare);
-	cfg->blocks = calloc((size_t)room + 1, sizeof *cfg->blocks);
-	if (!cfg->blocks)
-		return false;
-	for (unsigned i = 0; i < builder->area_count; i++)
-		cut_area(builder, &builder->areas[i], &transfer, room);
-	cfg->entry = cfg_find(cfg, builder->code->entry);
-	return true;
-}
-
-/* Edges as links between blocks, by block. */
-static void link_block(struct builder *builder, uint32_t from, const struct transfer *transfer)
-{
-	const struct cfg *cfg = builder->cfg;
-	const struct cfg_block *block = &cfg->blocks[from];
-	bool goes_on = transfer ? transfer->goes_on : true;
-
-	if (transfer && transfer->target)
-		add_link(builder, block->last, transfer->target);
-	if (goes_on && from + 1 < cfg->block_count && cfg->blocks[from + 1].begin == block->end)
-		add_link(builder, block->last, block->end);
-}
-
-static void link_blocks(struct builder *builder)
-{
-	const struct transfer *transfers = builder->transfers.items;
-	size_t transfer = 0;
-
-	for (uint32_t i = 0; i < builder->cfg->block_count; i++) {
-		const struct cfg_block *block = &builder->cfg->blocks[i];
-
-		while (transfer < builder->transfers.count && transfers[transfer].address < block->last)
-			transfer++;
-		link_block(builder, i,
-			transfer < builder->transfers.count && transfers[transfer].address == block->last
-				? &transfers[transfer]
-				: NULL);
-	}
-}
-
-/* From every block that runs code of the pad's range. */
-static void link_pads(struct builder *builder)
-{
-	const struct cfg_code *code = builder->code;
-	const struct cfg *cfg = builder->cfg;
-
-	for (size_t i = 0; i < code->pad_count; i++) {
-		uint32_t at = cfg_find(cfg, code->pads[i].begin);
-
-		for (; at < cfg->block_count && cfg->blocks[at].begin < code->pads[i].end; at++) {
-			if (!budget_step(builder->budget))
-				return;
-			add_link(builder, cfg->blocks[at].last, code->pads[i].pad);
-		}
-	}
-}
-
-static bool make_edges(struct builder *builder)
-{
-	struct cfg *cfg = builder->cfg;
-	const struct link *links;
-	uint32_t at = 0;
-
-	link_blocks(builder);
-	link_pads(builder);
-	links = builder->links.items;
-	if (builder->links.count)
-		qsort(builder->links.items, builder->links.count, sizeof(struct link), link_compare);
-	cfg->edges = malloc((builder->links.count + 1) * sizeof *cfg->edges);
-	if (!cfg->edges || builder->failed)
-		return false;
-	for (size_t i = 0; i < builder->links.count; i++) {
-		uint32_t to = cfg_find(cfg, links[i].to);
-
-		while (at < cfg->block_count && cfg->blocks[at].end <= links[i].from)
-			cfg->blocks[++at].edge = cfg->edge_count;
-		if (at == cfg->block_count)
-			break;
-		if (to == CFG_NONE || cfg->blocks[to].begin != links[i].to ||
-			(i && !link_compare(&links[i - 1], &links[i])))
-			continue;
-		cfg->edges[cfg->edge_count++] = to;
-		cfg->blocks[at].edges++;
-	}
-	while (at < cfg->block_count)
-		cfg->blocks[++at].edge = cfg->edge_count;
-	return true;
-}
-
 /* ---- the whole ---- */
 
-static void builder_fini(struct builder *builder)
+static void builder_fini(struct cfg_builder *builder)
 {
 	for (unsigned i = 0; i < CFG_RANGES_MAX; i++)
 		free(builder->areas[i].marks);
@@ -595,14 +379,14 @@ static void builder_fini(struct builder *builder)
 
 int cfg_build(struct cfg *cfg, const struct cfg_code *code, struct decoder *decoder, struct budget *budget)
 {
-	struct builder builder = {.code = code, .decoder = decoder, .budget = budget, .cfg = cfg};
+	struct cfg_builder builder = {.code = code, .decoder = decoder, .budget = budget, .cfg = cfg};
 	bool ok;
 
 	*cfg = (struct cfg){.entry = CFG_NONE};
 	ok = areas_open(&builder);
 	if (ok)
 		decode_function(&builder);
-	ok = ok && !builder.failed && cut_blocks(&builder) && make_edges(&builder);
+	ok = ok && !builder.failed && cfg_cut_blocks(&builder) && cfg_make_edges(&builder);
 	builder_fini(&builder);
 	return ok ? 0 : -1;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/bytes.h"
+#include "timeline/dwarf_directory.h"
 #include "timeline/module_file.h"
 
 #define COLUMNS_MAX 8u
@@ -41,8 +42,8 @@ struct dwarf_package {
 	struct part index, sections[SECTION_COUNT + 1];
 	uint16_t machine, version;
 	uint32_t columns, units, slots;
-	char directory[512], shown[PATH_BYTES];
-	int place;
+	struct dwarf_directory directory;
+	char shown[PATH_BYTES];
 };
 
 /* ---- the file ---- */
@@ -109,30 +110,17 @@ static bool index_read(struct dwarf_package *package)
 struct dwarf_package *dwarf_package_open(const char *path)
 {
 	struct dwarf_package *package = calloc(1, sizeof *package);
-	const char *above = getenv("TMPDIR");
-	char place[1024];
 	GElf_Ehdr header;
-	int size;
 
 	if (!package)
 		return NULL;
-	package->place = package->file.fd = -1;
+	package->directory.place = package->file.fd = -1;
 	if (module_elf_open(&package->file, path, NULL) || !gelf_getehdr(package->file.elf, &header) ||
 		header.e_ident[EI_CLASS] != ELFCLASS64)
 		goto none;
 	package->machine = header.e_machine;
 	sections_read(package);
-	if (!index_read(package))
-		goto none;
-	size = snprintf(package->directory, sizeof package->directory, "%s/hpct-dwp-XXXXXX",
-		above && above[0] == '/' ? above : "/tmp");
-	if (size >= (int)sizeof package->directory || !mkdtemp(package->directory)) {
-		package->directory[0] = '\0';
-		goto none;
-	}
-	snprintf(place, sizeof place, "%s/place", package->directory);
-	package->place = open(place, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (package->place >= 0)
+	if (index_read(package) && !dwarf_directory_make(&package->directory))
 		return package;
 none:
 	dwarf_package_close(package);
@@ -141,25 +129,17 @@ none:
 
 void dwarf_package_close(struct dwarf_package *package)
 {
-	char place[1024];
-
 	if (!package)
 		return;
 	dwarf_package_hide(package);
-	if (package->place >= 0)
-		close(package->place);
-	if (package->directory[0]) {
-		snprintf(place, sizeof place, "%s/place", package->directory);
-		unlink(place);
-		rmdir(package->directory);
-	}
+	dwarf_directory_remove(&package->directory);
 	module_elf_close(&package->file);
 	free(package);
 }
 
 int dwarf_package_place(const struct dwarf_package *package)
 {
-	return package->place;
+	return package->directory.place;
 }
 
 /* ---- one unit ---- */
@@ -320,8 +300,8 @@ static bool file_make(const struct dwarf_package *package, const struct part par
 /* Makes the directories above, and nothing outside of ours. */
 static bool path_make(struct dwarf_package *package, const char *name)
 {
-	size_t own = strlen(package->directory) + 1;
-	int size = snprintf(package->shown, sizeof package->shown, "%s/%s", package->directory, name);
+	size_t own = strlen(package->directory.path) + 1;
+	int size = snprintf(package->shown, sizeof package->shown, "%s/%s", package->directory.path, name);
 
 	if (!name[0] || name[0] == '/' || strstr(name, "..") || size < 0 ||
 		(size_t)size >= sizeof package->shown) {
@@ -361,7 +341,7 @@ bool dwarf_package_show(struct dwarf_package *package, uint64_t id, const char *
 
 void dwarf_package_hide(struct dwarf_package *package)
 {
-	size_t own = strlen(package->directory) + 1;
+	size_t own = strlen(package->directory.path) + 1;
 	char *slash;
 
 	if (!package->shown[0])

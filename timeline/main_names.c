@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "store/store.h"
+#include "timeline/names_by_hand.h"
 #include "timeline/names_cache.h"
 #include "timeline/names_calls.h"
+#include "timeline/names_crew.h"
 #include "timeline/names_shared.h"
 #include "timeline/names_stream.h"
-#include "timeline/names_table.h"
-#include "timeline/names_worker.h"
 #include "timeline/run_find.h"
 
 #define NICE 10
@@ -38,6 +38,7 @@ static const char help[] =
 	"  -e, --exe FILE       read addresses from stdin, separated by white space\n"
 	"  --debug-path DIR     look for binaries and debug files there too, by build id (may be repeated)\n"
 	"  --debuginfod         ask the servers of DEBUGINFOD_URLS for what is not found here\n"
+	"  --jobs N             look for many names with N processes (default: one for two processors)\n"
 	"  --no-loops           functions and inlined calls only\n"
 	"  --no-shared          neither use nor keep names shared between runs in ~/.cache/hpct\n"
 	"  -h, --help   -V, --version\n"
@@ -64,6 +65,7 @@ struct invocation {
 	const char *debug_paths[DEBUG_PATHS_MAX];
 	size_t debug_path_count;
 	bool debuginfod, no_loops, no_shared;
+	unsigned jobs;
 	char **offsets; /* rest of argv */
 	int offset_count;
 };
@@ -72,6 +74,7 @@ enum {
 	OPTION_CALLS = 256,
 	OPTION_DEBUG_PATH,
 	OPTION_DEBUGINFOD,
+	OPTION_JOBS,
 	OPTION_PIPE,
 	OPTION_NO_LOOPS,
 	OPTION_NO_SHARED
@@ -82,6 +85,7 @@ static const struct option options[] = {
 	{"calls", required_argument, NULL, OPTION_CALLS},
 	{"debug-path", required_argument, NULL, OPTION_DEBUG_PATH},
 	{"debuginfod", no_argument, NULL, OPTION_DEBUGINFOD},
+	{"jobs", required_argument, NULL, OPTION_JOBS},
 	{"pipe", no_argument, NULL, OPTION_PIPE},
 	{"no-loops", no_argument, NULL, OPTION_NO_LOOPS},
 	{"no-shared", no_argument, NULL, OPTION_NO_SHARED},
@@ -89,6 +93,18 @@ static const struct option options[] = {
 	{"version", no_argument, NULL, 'V'},
 	{0},
 };
+
+static int jobs_parse(struct invocation *call, const char *text, struct error *error)
+{
+	char *end;
+	unsigned long jobs = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || jobs == 0 || jobs > NAMES_CREW_MAX)
+		return error_set(error, ERROR_USAGE, "--jobs %s: say how many processes, 1 to %u", text,
+			NAMES_CREW_MAX);
+	call->jobs = (unsigned)jobs;
+	return 0;
+}
 
 /* 0: go on; 1: all is said; negative: wrong usage. */
 static int option_take(struct invocation *call, int option, struct error *error)
@@ -110,6 +126,8 @@ static int option_take(struct invocation *call, int option, struct error *error)
 	case OPTION_DEBUGINFOD:
 		call->debuginfod = true;
 		return 0;
+	case OPTION_JOBS:
+		return jobs_parse(call, optarg, error);
 	case OPTION_PIPE:
 		call->mode = MODE_PIPE;
 		return 0;
@@ -161,78 +179,6 @@ static int invocation_read(struct invocation *call, int argc, char **argv, struc
 	if (call->debuginfod && !getenv("DEBUGINFOD_URLS"))
 		fputs("hpct-names: --debuginfod asks no server, for DEBUGINFOD_URLS is not set\n", stderr);
 	return 0;
-}
-
-/* ---- by hand ---- */
-
-static int offset_parse(const char *text, uint64_t *offset, struct error *error)
-{
-	char *end;
-
-	errno = 0;
-	*offset = strtoull(text, &end, 16);
-	if (errno || end == text || *end || text[0] == '-')
-		return error_set(error, ERROR_USAGE, "%s is not a hexadecimal address", text);
-	return 0;
-}
-
-/* The next address of the arguments or of stdin: 1, 0 at the end, negative. */
-static int offset_next(struct invocation *call, uint64_t *offset, struct error *error)
-{
-	char text[64];
-
-	if (call->mode == MODE_STDIN) {
-		if (scanf("%63s", text) != 1)
-			return 0;
-		return offset_parse(text, offset, error) ? -ERROR_USAGE : 1;
-	}
-	if (!call->offset_count)
-		return 0;
-	call->offset_count--;
-	return offset_parse(*call->offsets++, offset, error) ? -ERROR_USAGE : 1;
-}
-
-static int ask_in_parts(
-	struct invocation *call, struct names_worker *worker, struct names_table *table, struct error *error)
-{
-	static uint64_t offsets[NAMES_OFFSETS_MAX];
-	struct names_request request = {
-		.kind = STORE_MODULE_ELF, .path = call->file, .real_path = "", .offsets = offsets};
-	char note[NAMES_NOTE_BYTES];
-	int rc = 1;
-
-	while (rc > 0) {
-		request.offset_count = 0;
-		while (request.offset_count < NAMES_OFFSETS_MAX &&
-			(rc = offset_next(call, &offsets[request.offset_count], error)) > 0)
-			request.offset_count++;
-		if (rc < 0)
-			return rc;
-		if (request.offset_count &&
-			names_worker_ask(worker, &request, names_table_take, table, note, error) < 0)
-			return error->code ? -error->code
-					   : error_set(error, ERROR_IO, "cannot write the table");
-		if (request.offset_count && note[0])
-			fprintf(stderr, "hpct-names: %s\n", note);
-	}
-	return names_table_flush(table) ? error_set(error, ERROR_IO, "cannot write the table") : 0;
-}
-
-static int run_by_hand(struct invocation *call, struct names_worker *worker, struct error *error)
-{
-	struct names_table table;
-	struct stat status;
-	int rc;
-
-	if (!stat(call->file, &status) && S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_USAGE,
-			"%s is a directory: addresses are those of a program or library", call->file);
-	if (access(call->file, R_OK))
-		return error_set(error, ERROR_IO, "cannot read %s: %s", call->file, strerror(errno));
-	names_table_begin(&table, call->file, stdout);
-	rc = ask_in_parts(call, worker, &table, error);
-	names_table_fini(&table);
-	return rc;
 }
 
 /* ---- beside a recording ---- */
@@ -320,9 +266,11 @@ static int invocation_run(struct invocation *call, const struct names_options *n
 		return run_fill(call, names, error);
 	if (call->mode == MODE_CALLS)
 		return names_calls_print(call->file, stdout, note_print, error);
+	if (call->mode != MODE_PIPE)
+		return names_by_hand(
+			call->file, call->mode == MODE_STDIN ? NULL : call->offsets, names, error);
 	rc = names_worker_open(&worker, names, error);
-	if (!rc)
-		rc = call->mode == MODE_PIPE ? run_pipe(worker, error) : run_by_hand(call, worker, error);
+	rc = rc ? rc : run_pipe(worker, error);
 	names_worker_close(worker);
 	return rc;
 }
@@ -341,6 +289,7 @@ int main(int argc, char **argv)
 	names.search.debug_path_count = call.debug_path_count;
 	names.search.debuginfod = call.debuginfod;
 	names.no_loops = call.no_loops;
+	names.jobs = call.jobs;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
 	shared = call.no_shared ? NULL : names_shared_directory();
 	names.shared = shared;

@@ -8,177 +8,20 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
 
 #include "store/store.h"
+#include "timeline/module_parts.h"
 
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)
 #define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory that are asked for their build id */
-
-/* What every file taken must match. */
-struct identity {
-	uint8_t bytes[NAMES_BUILD_ID_MAX];
-	size_t size; /* 0: nothing is known */
-};
-
-/* ---- one file ---- */
-
-static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struct error *error)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return error_set(error, ERROR_IO, "%s is not a regular file", path);
-	elf_version(EV_CURRENT);
-	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF) {
-		elf_end(file->elf);
-		file->elf = NULL;
-		return error_set(error, ERROR_IO, "%s is not an ELF file", path);
-	}
-	file->path = strdup(path);
-	file->fd = fd;
-	return file->path ? 0 : error_memory(error);
-}
-
-int module_elf_open(struct module_elf *file, const char *path, struct error *error)
-{
-	/* O_NONBLOCK: a path of a recorded program may lead to a pipe by now. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int rc;
-
-	memset(file, 0, sizeof *file);
-	file->fd = -1;
-	if (fd < 0)
-		return error_set(error, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
-	rc = elf_begin_fd(file, fd, path, error);
-	if (rc && file->elf)
-		module_elf_close(file);
-	else if (rc)
-		close(fd);
-	return rc;
-}
-
-void module_elf_close(struct module_elf *file)
-{
-	if (file->elf) {
-		elf_end(file->elf);
-		if (file->fd >= 0)
-			close(file->fd);
-	}
-	free(file->path);
-	memset(file, 0, sizeof *file);
-	file->fd = -1;
-}
-
-static Elf_Scn *section_find(Elf *elf, const char *name)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *found = NULL;
-
-		if (gelf_getshdr(section, &header))
-			found = elf_strptr(elf, names, header.sh_name);
-		if (found && !strcmp(found, name) && header.sh_type != SHT_NOBITS)
-			return section;
-	}
-	return NULL;
-}
-
-bool module_elf_has_debug(Elf *elf)
-{
-	return section_find(elf, ".debug_info") || section_find(elf, ".zdebug_info");
-}
-
-bool module_elf_has_symbols(Elf *elf)
-{
-	return section_find(elf, ".symtab") != NULL;
-}
-
-void module_elf_open_mini(struct module_elf *mini, Elf *elf)
-{
-	Elf_Scn *section = section_find(elf, ".gnu_debugdata");
-	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
-	int fd;
-
-	memset(mini, 0, sizeof *mini);
-	mini->fd = -1;
-	if (!data || !data->d_buf || !data->d_size)
-		return;
-	fd = memfd_create("hpct-debugdata", MFD_CLOEXEC);
-	if (fd < 0)
-		return;
-	/* libdwelf unpacks a compressed file into memory; the descriptor is not needed afterwards. */
-	if (write(fd, data->d_buf, data->d_size) == (ssize_t)data->d_size) {
-		elf_version(EV_CURRENT);
-		mini->elf = dwelf_elf_begin(fd);
-	}
-	if (mini->elf && elf_kind(mini->elf) == ELF_K_ELF) {
-		mini->fd = fd;
-		return;
-	}
-	elf_end(mini->elf);
-	mini->elf = NULL;
-	close(fd);
-}
-
-static struct identity elf_identity(Elf *elf)
-{
-	struct identity identity = {.size = 0};
-	const void *bytes;
-	ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
-
-	if (size > 0 && size <= (ssize_t)sizeof identity.bytes) {
-		memcpy(identity.bytes, bytes, (size_t)size);
-		identity.size = (size_t)size;
-	}
-	return identity;
-}
-
-uint8_t module_elf_build_id(Elf *elf, uint8_t id[NAMES_BUILD_ID_MAX])
-{
-	struct identity identity = elf_identity(elf);
-
-	memcpy(id, identity.bytes,
-		sizeof identity.bytes < NAMES_BUILD_ID_MAX ? sizeof identity.bytes : NAMES_BUILD_ID_MAX);
-	return (uint8_t)identity.size;
-}
-
-static bool identity_equal(const struct identity *a, const struct identity *b)
-{
-	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
-}
-
-/* Opens `path` if it is an ELF file of that identity. */
-static bool elf_open_matching(struct module_elf *file, const char *path, const struct identity *wanted)
-{
-	struct identity found;
-
-	if (module_elf_open(file, path, NULL))
-		return false;
-	found = elf_identity(file->elf);
-	if (!wanted->size || identity_equal(&found, wanted))
-		return true;
-	module_elf_close(file);
-	return false;
-}
 
 /* ---- by build id ---- */
 
@@ -189,8 +32,8 @@ static const char *search_root(const struct module_search *search, size_t i)
 	return i == search->debug_path_count ? SYSTEM_DEBUG_PATH : NULL;
 }
 
-static void identity_path(
-	char *path, size_t path_bytes, const char *root, const struct identity *identity, const char *suffix)
+static void identity_path(char *path, size_t path_bytes, const char *root,
+	const struct module_identity *identity, const char *suffix)
 {
 	char hex[2 * NAMES_BUILD_ID_MAX + 1];
 
@@ -200,7 +43,7 @@ static void identity_path(
 }
 
 /* ROOT/.build-id/xx/yyyy.debug holds debug information, ROOT/.build-id/xx/yyyy is the binary. */
-static bool find_by_identity(struct module_elf *file, const struct identity *identity,
+static bool find_by_identity(struct module_elf *file, const struct module_identity *identity,
 	const struct module_search *search, const char *suffix)
 {
 	const char *root;
@@ -210,14 +53,14 @@ static bool find_by_identity(struct module_elf *file, const struct identity *ide
 		return false;
 	for (size_t i = 0; (root = search_root(search, i)); i++) {
 		identity_path(path, sizeof path, root, identity, suffix);
-		if (elf_open_matching(file, path, identity))
+		if (module_elf_open_matching(file, path, identity))
 			return true;
 	}
 	return false;
 }
 
 /* --debug-path may also be a directory of plain copies, or another machine's file system. */
-static bool find_copy(struct module_elf *file, const struct identity *identity, const char *real_path,
+static bool find_copy(struct module_elf *file, const struct module_identity *identity, const char *real_path,
 	const struct module_search *search)
 {
 	const char *slash = strrchr(real_path, '/');
@@ -227,10 +70,10 @@ static bool find_copy(struct module_elf *file, const struct identity *identity, 
 		return false;
 	for (size_t i = 0; i < search->debug_path_count; i++) {
 		snprintf(path, sizeof path, "%s/%s", search->debug_paths[i], slash ? slash + 1 : real_path);
-		if (elf_open_matching(file, path, identity))
+		if (module_elf_open_matching(file, path, identity))
 			return true;
 		snprintf(path, sizeof path, "%s/%s", search->debug_paths[i], real_path);
-		if (elf_open_matching(file, path, identity))
+		if (module_elf_open_matching(file, path, identity))
 			return true;
 	}
 	return false;
@@ -238,7 +81,7 @@ static bool find_copy(struct module_elf *file, const struct identity *identity, 
 
 /* A --debug-path directory may hold debug files under any name: each is asked for its build id. */
 static bool find_in_directory(
-	struct module_elf *file, const struct identity *identity, const char *directory, bool debug)
+	struct module_elf *file, const struct module_identity *identity, const char *directory, bool debug)
 {
 	DIR *entries = opendir(directory);
 	struct dirent *entry;
@@ -249,7 +92,7 @@ static bool find_in_directory(
 		if (entry->d_type != DT_REG && entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-		found = elf_open_matching(file, path, identity);
+		found = module_elf_open_matching(file, path, identity);
 		if (found && debug && !module_elf_has_debug(file->elf)) {
 			module_elf_close(file);
 			found = false;
@@ -260,7 +103,7 @@ static bool find_in_directory(
 	return found;
 }
 
-static bool find_by_any_name(struct module_elf *file, const struct identity *identity,
+static bool find_by_any_name(struct module_elf *file, const struct module_identity *identity,
 	const struct module_search *search, bool debug)
 {
 	for (size_t i = 0; identity->size && i < search->debug_path_count; i++)
@@ -291,7 +134,7 @@ static bool debuginfod_load(struct debuginfod *api)
 	return api->begin && api->end && api->find_debuginfo && api->find_executable;
 }
 
-static bool find_on_server(struct module_elf *file, const struct identity *identity, bool debug)
+static bool find_on_server(struct module_elf *file, const struct module_identity *identity, bool debug)
 {
 	static struct debuginfod api;
 	char *path = NULL;
@@ -308,7 +151,7 @@ static bool find_on_server(struct module_elf *file, const struct identity *ident
 		client, identity->bytes, (int)identity->size, &path);
 	if (fd >= 0) {
 		close(fd);
-		found = path && elf_open_matching(file, path, identity);
+		found = path && module_elf_open_matching(file, path, identity);
 	}
 	free(path);
 	api.end(client);
@@ -348,9 +191,9 @@ static bool file_has_crc(int fd, uint32_t wanted)
 
 /* A debug file answers for a binary if it has its build id or, where there are none, the CRC of the link. */
 static bool elf_open_linked(
-	struct module_elf *file, const char *path, const struct identity *wanted, uint32_t crc)
+	struct module_elf *file, const char *path, const struct module_identity *wanted, uint32_t crc)
 {
-	if (!elf_open_matching(file, path, wanted))
+	if (!module_elf_open_matching(file, path, wanted))
 		return false;
 	if (wanted->size || file_has_crc(file->fd, crc))
 		return true;
@@ -361,7 +204,7 @@ static bool elf_open_linked(
 static bool find_by_link(struct module_elf *file, const struct module_elf *binary, const char *real_path,
 	const struct module_search *search)
 {
-	struct identity identity = elf_identity(binary->elf);
+	struct module_identity identity = module_elf_identity(binary->elf);
 	const char *slash = strrchr(real_path, '/'), *root;
 	int directory_size = slash ? (int)(slash - real_path) : 1;
 	const char *directory = slash ? real_path : ".";
@@ -391,11 +234,11 @@ static bool find_by_link(struct module_elf *file, const struct module_elf *binar
 /* ---- all files of a module ---- */
 
 /* The vdso has no file; the kernel gives every process the same image, so our own is as good. */
-static bool vdso_open(struct module_elf *file, const struct identity *wanted)
+static bool vdso_open(struct module_elf *file, const struct module_identity *wanted)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image;
-	struct identity found;
+	struct module_identity found;
 	size_t size;
 
 	if (!image || header->e_ident[EI_CLASS] != ELFCLASS64)
@@ -408,8 +251,8 @@ static bool vdso_open(struct module_elf *file, const struct identity *wanted)
 	file->fd = -1;
 	file->path = strdup("[vdso]");
 	if (file->elf && file->path) {
-		found = elf_identity(file->elf);
-		if (!wanted->size || identity_equal(&found, wanted))
+		found = module_elf_identity(file->elf);
+		if (!wanted->size || module_identity_equal(&found, wanted))
 			return true;
 	}
 	module_elf_close(file);
@@ -417,17 +260,18 @@ static bool vdso_open(struct module_elf *file, const struct identity *wanted)
 }
 
 static bool binary_open(struct module_files *files, const struct names_request *request,
-	const struct module_search *search, const struct identity *wanted)
+	const struct module_search *search, const struct module_identity *wanted)
 {
 	struct error why = {0};
-	struct identity found;
+	struct module_identity found;
 
 	if (request->kind == STORE_MODULE_VDSO && vdso_open(&files->binary, wanted))
 		return true;
 	if (request->path[0] && !module_elf_open(&files->binary, request->path, &why)) {
-		found = elf_identity(files->binary.elf);
+		found = module_elf_identity(files->binary.elf);
 		/* a GPU binary is known by its content, and comes from where that was looked at */
-		if (!wanted->size || request->kind == STORE_MODULE_GPU || identity_equal(&found, wanted))
+		if (!wanted->size || request->kind == STORE_MODULE_GPU ||
+			module_identity_equal(&found, wanted))
 			return true;
 		module_elf_close(&files->binary);
 		error_set(&why, ERROR_IO, "%s has changed since it was recorded", request->path);
@@ -442,7 +286,7 @@ static bool binary_open(struct module_files *files, const struct names_request *
 }
 
 static bool debug_open(struct module_files *files, const char *real_path, const struct module_search *search,
-	const struct identity *wanted)
+	const struct module_identity *wanted)
 {
 	struct module_elf *binary = &files->binary;
 
@@ -461,9 +305,9 @@ static bool debug_open(struct module_files *files, const char *real_path, const 
 static void alternate_open(struct module_files *files, const struct module_search *search)
 {
 	Elf *elf = files->debug.elf ? files->debug.elf : files->binary.elf;
-	Elf_Scn *section = elf ? section_find(elf, ".gnu_debugaltlink") : NULL;
+	Elf_Scn *section = elf ? module_elf_section(elf, ".gnu_debugaltlink") : NULL;
 	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
-	struct identity wanted = {.size = 0};
+	struct module_identity wanted = {.size = 0};
 	const uint8_t *end;
 
 	if (!data || !data->d_buf || !(end = memchr(data->d_buf, 0, data->d_size)))
@@ -482,13 +326,13 @@ int module_files_open(struct module_files *files, const struct names_request *re
 	const struct module_search *search, struct error *error)
 {
 	const char *real_path = request->real_path[0] ? request->real_path : request->path;
-	struct identity wanted = {.size = request->build_id_bytes};
+	struct module_identity wanted = {.size = request->build_id_bytes};
 
 	memset(files, 0, sizeof *files);
 	files->binary.fd = files->debug.fd = files->alternate.fd = -1;
 	memcpy(wanted.bytes, request->build_id, wanted.size);
 	if (binary_open(files, request, search, &wanted))
-		wanted = elf_identity(files->binary.elf);
+		wanted = module_elf_identity(files->binary.elf);
 	if (request->kind == STORE_MODULE_GPU && files->binary.elf)
 		return 0;
 	if (!debug_open(files, real_path, search, &wanted) && !files->binary.elf)

@@ -20,6 +20,8 @@ struct names_options {
 	bool no_loops;	 /* functions and inlined calls only */
 	const char
 		*shared; /* directory of answers shared between runs (timeline/names_shared.h); NULL: none */
+	unsigned jobs;	 /* workers at once, where many names are asked for (timeline/names_crew.h); 0: by
+			    processors */
 	/* -- of the worker (timeline/names_worker.h); 0: what suits people who wait for names -- */
 	uint64_t memory_bytes;
 	unsigned silent_s; /* so long it may send nothing */

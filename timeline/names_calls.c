@@ -33,7 +33,8 @@ static const struct report_column columns[] = {
 };
 
 struct printing {
-	struct report *report;
+	FILE *out;
+	struct report *report; /* NULL: nothing was found to be readable yet, and nothing printed */
 	void (*note)(const char *sentence);
 	struct error *error;
 };
@@ -94,6 +95,14 @@ static void put_call(
 	report_row(report);
 }
 
+/* What cannot be read gets a sentence and no header. */
+static int printing_begin(struct printing *printing)
+{
+	return printing->report ? 0
+				: report_open(&printing->report, printing->out, REPORT_TSV, "hpct-names",
+					  columns, sizeof columns / sizeof *columns, printing->error);
+}
+
 static int binary_print(struct printing *printing, const char *binary, const void *bytes, size_t size)
 {
 	struct gpu_code *code = NULL;
@@ -108,7 +117,8 @@ static int binary_print(struct printing *printing, const char *binary, const voi
 		snprintf(text, sizeof text, "%s: %s", binary, decoder_lacks(gpu_code_machine(code)));
 		printing->note(text);
 	}
-	rc = gpu_code_calls(code, &calls, &count, printing->error);
+	rc = printing_begin(printing);
+	rc = rc ? rc : gpu_code_calls(code, &calls, &count, printing->error);
 	for (size_t i = 0; i < count && !rc; i++)
 		put_call(printing->report, code, binary, &calls[i]);
 	free(calls);
@@ -127,13 +137,18 @@ static int file_print(struct printing *printing, const char *path)
 		return error_set(printing->error, ERROR_IO, "cannot read %s: %s", path, strerror(errno));
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !status.st_size) {
 		close(fd);
-		return error_set(printing->error, ERROR_IO, "%s is no GPU binary", path);
+		return error_set(printing->error, ERROR_IO, "%s is not a GPU binary", path);
 	}
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (bytes == MAP_FAILED)
 		return error_memory(printing->error);
-	rc = binary_print(printing, slash ? slash + 1 : path, bytes, (size_t)status.st_size);
+	if (gpu_code_is(bytes, (size_t)status.st_size))
+		rc = binary_print(printing, slash ? slash + 1 : path, bytes, (size_t)status.st_size);
+	else
+		rc = error_set(printing->error, ERROR_IO,
+			"%s is not a GPU binary of a kind that can be read (cubin, AMD, Intel; 64-bit)",
+			path);
 	munmap(bytes, (size_t)status.st_size);
 	return rc;
 }
@@ -188,6 +203,7 @@ static int run_print(struct printing *printing, const char *run)
 		free(found);
 		return rc;
 	}
+	rc = printing_begin(printing);
 	for (size_t i = 0; !rc && i < count; i++) {
 		if (asprintf(&path, "%s/%s", found, names[i]) < 0) {
 			rc = error_memory(printing->error);
@@ -203,17 +219,14 @@ static int run_print(struct printing *printing, const char *run)
 
 int names_calls_print(const char *path, FILE *out, void (*note)(const char *sentence), struct error *error)
 {
-	struct printing printing = {.note = note, .error = error};
+	struct printing printing = {.out = out, .note = note, .error = error};
 	struct error unwritten = {0};
 	struct stat status;
 	bool is_file = !stat(path, &status) && !S_ISDIR(status.st_mode);
-	int rc = report_open(&printing.report, out, REPORT_TSV, "hpct-names", columns,
-		sizeof columns / sizeof *columns, error);
-	int closed;
+	int rc = is_file ? file_print(&printing, path) : run_print(&printing, path), closed;
 
-	if (rc)
+	if (!printing.report)
 		return rc;
-	rc = is_file ? file_print(&printing, path) : run_print(&printing, path);
 	closed = report_close(printing.report, rc ? &unwritten : error);
 	return rc ? rc : closed;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_fill.c - names a run after its recording: collects the frames of all its stores that have no
- * name or no line, asks the worker module by module, and writes a new cache with what it found and what the
+ * name or no line, asks workers module by module, and writes a new cache with what it found and what the
  * old cache held.
  *
- *   stores --wants--> (module, offsets) --names_worker--> answers --> cache.mdb.PID --rename--> cache.mdb
+ *   stores --wants--> (module, offsets) --names_crew--> answers --> cache.mdb.PID --rename--> cache.mdb
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "store/writer.h"
 #include "timeline/names_cache.h"
 #include "timeline/names_cache_file.h"
-#include "timeline/names_worker.h"
+#include "timeline/names_crew.h"
 #include "timeline/run_find.h"
 
 /* One frame to ask about. */
@@ -33,13 +33,23 @@ struct fill {
 	void (*note)(const char *sentence);
 	struct names_cache *old;
 	struct store_writer *writer;
-	struct names_worker *worker;
+	struct names_crew *crew;
 	/* -- the store at hand -- */
 	struct store_reader *reader;
 	struct want *wants;
 	size_t want_count;
-	/* -- the module at hand -- */
+	uint64_t *offsets; /* of the wants */
+	struct names_task *tasks;
+	struct fill_module *modules;
+	size_t task_count, module_count;
+};
+
+/* One that something is asked about. */
+struct fill_module {
+	struct fill *fill;
 	uint32_t module_out; /* in the cache */
+	int binary;	     /* a GPU's: of a file that has no name but `path`; -1: none */
+	char path[64];
 };
 
 /* ---- what is missing ---- */
@@ -157,7 +167,8 @@ static uint32_t text_put(struct fill *fill, const char *text)
 /* Kept if it says more than the store does: a name, or a line for a name. */
 static int take(void *context, const struct names_answer *answer)
 {
-	struct fill *fill = context;
+	const struct fill_module *module = context;
+	struct fill *fill = module->fill;
 	struct store_scope scopes[STORE_SCOPE_MAX];
 	int before = store_reader_symbol(fill->reader, answer->module, answer->offset, scopes, NULL);
 	bool had_name = before > 0 && scopes[0].name;
@@ -175,30 +186,9 @@ static int take(void *context, const struct names_answer *answer)
 			.decl_line = from->decl_line,
 			.start = from->start};
 	}
-	store_writer_symbol(fill->writer, fill->module_out, answer->offset, scopes, answer->scope_count);
+	store_writer_symbol(fill->writer, module->module_out, answer->offset, scopes, answer->scope_count);
 	fill->result->found++;
 	return 0;
-}
-
-static int ask(struct fill *fill, struct names_request *request, const struct want *wants, size_t count,
-	struct error *error)
-{
-	static uint64_t offsets[NAMES_OFFSETS_MAX];
-	char note[NAMES_NOTE_BYTES] = "";
-	int rc = 0;
-
-	request->offsets = offsets;
-	for (size_t done = 0; done < count && !rc; done += request->offset_count) {
-		size_t part = count - done < NAMES_OFFSETS_MAX ? count - done : NAMES_OFFSETS_MAX;
-
-		for (size_t i = 0; i < part; i++)
-			offsets[i] = wants[done + i].offset;
-		request->offset_count = (uint32_t)part;
-		rc = names_worker_ask(fill->worker, request, take, fill, note, error);
-	}
-	if (!rc && note[0] && fill->note)
-		fill->note(note);
-	return rc;
 }
 
 /* A GPU binary's bytes are in the store: a file without a name that the worker opens by our descriptor. -1:
@@ -221,48 +211,86 @@ static int binary_open(struct fill *fill, const struct store_module *module, str
 	return fd;
 }
 
-static int ask_module(struct fill *fill, const struct want *wants, size_t count, struct error *error)
+/* The module's wants as one task, or as several where there are many. */
+static void tasks_add(struct fill *fill, size_t begin, size_t end, struct error *error)
 {
-	uint32_t module_count;
-	const struct store_module *module =
-		&store_reader_modules(fill->reader, &module_count)[wants[0].module];
-	const char *path = store_reader_text(fill->reader, module->path, NULL);
-	struct names_request request = {.module = wants[0].module,
-		.kind = module->kind,
-		.build_id_bytes = module->build_id_bytes,
+	uint32_t module_count, part = names_crew_part(fill->crew, end - begin);
+	uint32_t number = fill->wants[begin].module;
+	const struct store_module *from = &store_reader_modules(fill->reader, &module_count)[number];
+	const char *path = store_reader_text(fill->reader, from->path, NULL);
+	struct fill_module *module = &fill->modules[fill->module_count++];
+	struct names_request request = {.module = number,
+		.kind = from->kind,
+		.build_id_bytes = from->build_id_bytes,
 		.path = path,
 		.real_path = path};
-	int binary = -1, rc;
-	char opened[64];
 
-	memcpy(request.build_id, module->build_id, sizeof module->build_id);
-	fill->module_out = module_put(fill, module, path);
-	fill->result->modules++;
-	if (module->kind == STORE_MODULE_GPU) {
-		binary = binary_open(fill, module, error);
-		snprintf(opened, sizeof opened, "/proc/%d/fd/%d", (int)getpid(), binary);
-		request.path = binary >= 0 ? opened : "";
+	memcpy(request.build_id, from->build_id, sizeof from->build_id);
+	*module =
+		(struct fill_module){.fill = fill, .module_out = module_put(fill, from, path), .binary = -1};
+	if (from->kind == STORE_MODULE_GPU) {
+		module->binary = binary_open(fill, from, error);
+		snprintf(module->path, sizeof module->path, "/proc/%d/fd/%d", (int)getpid(), module->binary);
+		request.path = module->binary >= 0 ? module->path : "";
 	}
-	rc = ask(fill, &request, wants, count, error);
-	if (binary >= 0)
-		close(binary);
+	for (size_t at = begin; at < end; at += part) {
+		struct names_task *task = &fill->tasks[fill->task_count++];
+
+		*task = (struct names_task){.request = request, .take = take, .context = module};
+		task->request.offsets = fill->offsets + at;
+		task->request.offset_count = end - at < part ? (uint32_t)(end - at) : part;
+	}
+}
+
+/* Every sentence once, though several tasks of a module may have it. */
+static void tasks_note(const struct fill *fill)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < fill->task_count && fill->note; i++) {
+		if (fill->tasks[i].note[0] && strcmp(fill->tasks[i].note, last) != 0)
+			fill->note(fill->tasks[i].note);
+		last = fill->tasks[i].note[0] ? fill->tasks[i].note : last;
+	}
+}
+
+static int ask_all(struct fill *fill, struct error *error)
+{
+	size_t begin = 0;
+	int rc;
+
+	fill->task_count = fill->module_count = 0;
+	for (size_t i = 0; i < fill->want_count; i++)
+		fill->offsets[i] = fill->wants[i].offset;
+	for (size_t i = 1; i <= fill->want_count; i++)
+		if (i == fill->want_count || fill->wants[i].module != fill->wants[begin].module) {
+			tasks_add(fill, begin, i, error);
+			begin = i;
+		}
+	fill->result->modules += fill->module_count;
+	rc = names_crew_ask(fill->crew, fill->tasks, fill->task_count, error);
+	if (!rc)
+		tasks_note(fill);
+	for (size_t i = 0; i < fill->module_count; i++)
+		if (fill->modules[i].binary >= 0)
+			close(fill->modules[i].binary);
 	return rc;
 }
 
 static int fill_store(struct fill *fill, struct error *error)
 {
 	int rc = wants_collect(fill, error);
-	size_t begin = 0;
 
 	if (rc)
 		return rc;
 	wants_reduce(fill);
-	for (size_t i = 1; i <= fill->want_count && !rc; i++) {
-		if (i < fill->want_count && fill->wants[i].module == fill->wants[begin].module)
-			continue;
-		rc = ask_module(fill, fill->wants + begin, i - begin, error);
-		begin = i;
-	}
+	fill->offsets = calloc(fill->want_count + 1, sizeof *fill->offsets);
+	fill->tasks = calloc(fill->want_count + 1, sizeof *fill->tasks);
+	fill->modules = calloc(fill->want_count + 1, sizeof *fill->modules);
+	rc = fill->offsets && fill->tasks && fill->modules ? ask_all(fill, error) : error_memory(error);
+	free(fill->offsets);
+	free(fill->tasks);
+	free(fill->modules);
 	return rc;
 }
 
@@ -367,9 +395,9 @@ int names_fill(const char *run_path, const struct names_options *options, struct
 		return error_memory(error);
 	}
 	rc = names_cache_open(&fill.old, run_path, error);
-	rc = rc ? rc : names_worker_open(&fill.worker, options, error);
+	rc = rc ? rc : names_crew_open(&fill.crew, options, options->jobs, error);
 	rc = rc ? rc : fill_into(&fill, run_path, cache_path, new_path, error);
-	names_worker_close(fill.worker);
+	names_crew_close(fill.crew);
 	names_cache_close(fill.old);
 	free(fill.wants);
 	free(new_path);

@@ -56,6 +56,14 @@ int names_stream_next(struct names_stream *stream, struct names_frame *frame, st
 	}
 }
 
+bool names_stream_has(const struct names_stream *stream)
+{
+	size_t left = stream->in.size - stream->taken;
+	uint32_t type;
+
+	return left && names_frame_peek(stream->in.data + stream->taken, left, &type, NULL);
+}
+
 int names_stream_write(int fd, struct store_bytes *out, struct error *error)
 {
 	size_t at = 0;

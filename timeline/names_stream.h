@@ -29,6 +29,9 @@ struct names_frame {
  * was given up. */
 int names_stream_next(struct names_stream *stream, struct names_frame *frame, struct error *error);
 
+/* Whether the next frame (or damage) is here already, so that names_stream_next() will not wait. */
+bool names_stream_has(const struct names_stream *stream);
+
 /* Writes everything and empties the buffer; negative: the other side is gone (no signal is raised where `fd`
  * is a socket). */
 int names_stream_write(int fd, struct store_bytes *out, struct error *error);

@@ -9,12 +9,19 @@
 
 #define OUT_BYTES 65536u
 
-void names_table_begin(struct names_table *table, const char *path, FILE *to)
+void names_table_init(struct names_table *table, const char *path, FILE *to)
 {
 	const char *slash = strrchr(path, '/');
 
 	*table = (struct names_table){.to = to, .module = slash ? slash + 1 : path};
-	fputs("offset\tdepth\tkind\tname\tfile\tline\tsource\tstart\tlinkage\tdecl_file\tdecl_line\n", to);
+}
+
+int names_table_header(FILE *to)
+{
+	return fputs("offset\tdepth\tkind\tname\tfile\tline\tsource\tstart\tlinkage\tdecl_file\tdecl_line\n",
+		       to) < 0
+		       ? -1
+		       : 0;
 }
 
 void names_table_fini(struct names_table *table)
@@ -83,5 +90,7 @@ int names_table_take(void *context, const struct names_answer *answer)
 
 	for (uint32_t i = 0; i < answer->scope_count; i++)
 		table_row(table, answer, i);
-	return table->out.size < OUT_BYTES ? 0 : names_table_flush(table);
+	return table->out.failed			   ? -1
+	       : !table->to || table->out.size < OUT_BYTES ? 0
+							   : names_table_flush(table);
 }

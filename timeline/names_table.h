@@ -13,12 +13,13 @@
 
 struct names_table {
 	struct store_bytes out;
-	FILE *to;
+	FILE *to;	    /* NULL: the rows stay in `out` */
 	const char *module; /* file name without directories */
 };
 
-/* Writes the header; `path`, of the module, and `to` outlive the table. */
-void names_table_begin(struct names_table *table, const char *path, FILE *to);
+/* `path`, of the module, and `to` outlive the table. */
+void names_table_init(struct names_table *table, const char *path, FILE *to);
+int names_table_header(FILE *to);
 void names_table_fini(struct names_table *table);
 /* A names_take (timeline/names_worker.h): the rows of one answer. Negative: they could not be written. */
 int names_table_take(void *context, const struct names_answer *answer);

@@ -11,6 +11,7 @@
 
 #include "store/arena.h"
 #include "timeline/progress.h"
+#include "timeline/source_extents.h"
 #include "timeline/source_lines.h"
 
 #define AROUND 2      /* lines of a table beside each that has something */
@@ -24,6 +25,8 @@ struct printing {
 	const struct source_lines *lines;
 	struct report *report;
 	bool is_table;
+	struct source_extent *extents; /* of functions, where there is no text */
+	size_t extent_count;
 };
 
 int source_ask_parse(struct source_ask *ask, const char *text, struct arena *arena, struct error *error)
@@ -109,13 +112,26 @@ static void put_table_text(const struct printing *at, const char *text, size_t s
 	report_text(at->report, wide, used);
 }
 
+/* Where the text would stand: which function it is in. */
+static void put_extent(const struct printing *at, uint32_t line)
+{
+	const struct source_extent *extent = source_extent_at(at->extents, at->extent_count, line);
+	char text[TEXT_BYTES];
+
+	if (!extent)
+		return report_none(at->report);
+	snprintf(text, sizeof text, "(%.*s, lines %u to %u)", TEXT_BYTES / 2, extent->name, extent->first,
+		extent->last);
+	report_string(at->report, text);
+}
+
 static void put_text(const struct printing *at, uint32_t line)
 {
 	size_t size;
 	const char *text = source_file_line(at->ask->file, line, &size);
 
 	if (line > at->ask->file->line_count)
-		report_none(at->report);
+		put_extent(at, line);
 	else if (at->is_table)
 		put_table_text(at, text, size - (size && text[size - 1] == '\r'));
 	else
@@ -264,11 +280,13 @@ int source_report(struct run *run, const struct select *select, const struct sou
 	if (at.is_table && ask->file->found[0])
 		printf("%s%s\n", ask->file->found, ask->file->is_kept ? ", as the run kept it" : "");
 	columns = columns_make(&lines, at.is_table, &count, arena);
+	if (at.is_table && lines.path && !ask->file->found[0] &&
+		source_extents(run, lines.path, &at.extents, &at.extent_count))
+		return error_memory(error);
 	rc = columns ? report_open(&at.report, stdout, format, "hpct-profile-source", columns, count, error)
 		     : error_memory(error);
-	if (rc < 0)
-		return rc;
-	if (lines.path)
+	if (rc == 0 && lines.path)
 		put_lines(&at);
-	return report_close(at.report, error);
+	free(at.extents);
+	return rc < 0 ? rc : report_close(at.report, error);
 }

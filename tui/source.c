@@ -13,7 +13,10 @@ static void forget_sums(struct source *source)
 {
 	free(source->inclusive_ns);
 	free(source->exclusive_ns);
+	free(source->extents);
 	source->inclusive_ns = source->exclusive_ns = NULL;
+	source->extents = NULL;
+	source->extent_count = 0;
 	source->begin_ns = source->end_ns = source->streams = 0;
 	source->first = 1;
 }
@@ -29,6 +32,12 @@ bool source_open(struct source *source, const char *path)
 	if (strcmp(source->file.asked, path) != 0 || !path[0])
 		forget_sums(source);
 	return source_file_open(&source->file, path);
+}
+
+void source_look_up(struct source *source, const struct run *run)
+{
+	if (!source->extents)
+		source_extents(run, source->file.asked, &source->extents, &source->extent_count);
 }
 
 /* Each line of the file that the path passes counts once, however often it recurs. */

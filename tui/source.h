@@ -6,6 +6,7 @@
 #ifndef TUI_SOURCE_H
 #define TUI_SOURCE_H
 
+#include "timeline/source_extents.h"
 #include "timeline/source_file.h"
 #include "tui/frame.h"
 
@@ -14,12 +15,16 @@ struct source {
 	/* per line, from 1 on, of the frame and streams below */
 	uint64_t *inclusive_ns, *exclusive_ns;
 	uint64_t begin_ns, end_ns, streams;
-	uint32_t first; /* line at the top of the view */
+	uint32_t first;		       /* line at the top of the view */
+	struct source_extent *extents; /* of a file that is not found */
+	size_t extent_count;
 };
 
 void source_fini(struct source *source);
 /* Opens the file, if it is not the one that is open. False: not found, `file.looked` lists the places. */
 bool source_open(struct source *source, const char *path);
+/* Of a file that is not found, what its functions are: fills `extents`, once. */
+void source_look_up(struct source *source, const struct run *run);
 /* Sums the lines that the frame has read of these streams, if that is not what is there. */
 void source_add_up(
 	struct source *source, struct frame *frame, const uint32_t *streams, uint32_t stream_count);

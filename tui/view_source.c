@@ -51,11 +51,57 @@ static bool spot_of_cursor(struct session *session, struct spot *spot)
 
 /* ---- drawing ---- */
 
-static void draw_nowhere(
+/* The sentence over as many rows as it needs; how many. */
+static int draw_sentence(struct grid *grid, struct grid_area area, const char *raw)
+{
+	char text[LABEL_BYTES * 4];
+	const char *at = text;
+	int row = 0;
+
+	text_clean(text, sizeof(text), raw, grid->is_ascii);
+	for (; row < area.rows && *at; row++) {
+		grid_text(grid, area.row + row, 2, area.columns - 2, at, GRID_TEXT);
+		at += text_head(at, area.columns - 2);
+	}
+	return row;
+}
+
+/* In place of the text: the functions that the file is known to define, that of the line among them. */
+static void draw_extents(
 	const struct source *source, struct grid *grid, struct grid_area area, const struct spot *spot)
 {
-	char raw[5 * SOURCE_PATH + 64], text[LABEL_BYTES * 4];
-	const char *at = text;
+	const struct source_extent *own = source_extent_at(source->extents, source->extent_count, spot->line);
+	size_t room = area.rows > 1 ? (size_t)area.rows - 1 : 0, first = 0,
+	       at = own ? (size_t)(own - source->extents) : 0;
+	char text[LABEL_BYTES];
+
+	if (!room || !source->extent_count)
+		return;
+	if (at >= room)
+		first = at - room / 2;
+	if (first + room > source->extent_count)
+		first = source->extent_count > room ? source->extent_count - room : 0;
+	grid_text(grid, area.row, 2, area.columns - 2,
+		"Its functions and their lines, as far as they were met:", GRID_HEADING);
+	for (size_t i = first; i < source->extent_count && i - first < room; i++) {
+		const struct source_extent *extent = &source->extents[i];
+		int row = area.row + 1 + (int)(i - first);
+
+		snprintf(text, sizeof(text), "%u-%u", extent->first, extent->last);
+		grid_text_right(grid, row, 1, 14, text, GRID_GREY);
+		label_fit(text, extent->name, area.columns - 17, LABEL_TABLE, grid->is_ascii);
+		grid_text(grid, row, 17, area.columns - 17, text, GRID_TEXT);
+		if (extent == own)
+			grid_put(grid, row, 0, '>', GRID_HEADING);
+	}
+}
+
+static void draw_nowhere(
+	struct session *session, struct grid *grid, struct grid_area area, const struct spot *spot)
+{
+	struct source *source = session->source;
+	char raw[5 * SOURCE_PATH + 64];
+	int rows;
 
 	if (!spot->file[0])
 		snprintf(raw, sizeof(raw),
@@ -64,11 +110,13 @@ static void draw_nowhere(
 	else
 		snprintf(raw, sizeof(raw), "No source for %s. Looked in: %s. :map OLD NEW tells where it is.",
 			spot->file, source->file.looked);
-	text_clean(text, sizeof(text), raw, grid->is_ascii);
-	for (int row = 0; row < area.rows && *at; row++) {
-		grid_text(grid, area.row + row, 2, area.columns - 2, at, GRID_TEXT);
-		at += text_head(at, area.columns - 2);
-	}
+	rows = draw_sentence(grid, area, raw);
+	if (!spot->file[0])
+		return;
+	source_look_up(source, session->run);
+	area.row += rows;
+	area.rows -= rows;
+	draw_extents(source, grid, area, spot);
 }
 
 /* Tabs become blanks; everything else passes the one gate for strange bytes. */
@@ -170,7 +218,7 @@ void view_source_draw_at(struct session *session, struct grid *grid, struct grid
 		grid_text(grid, area.row, 2, area.columns - 2,
 			"Nothing with a call path is under the cursor.", GRID_GREY);
 	} else if (!source_open(source, spot.file)) {
-		draw_nowhere(source, grid, area, &spot);
+		draw_nowhere(session, grid, area, &spot);
 	} else {
 		count = session_streams_on_screen(session, streams);
 		source_add_up(source, &session->frame, streams, count);

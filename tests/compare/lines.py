@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """lines.py - inlined calls and lines of random addresses, hpct-names against addr2line -i.
 
-lines.py [--names PROGRAM] [--addr2line PROGRAM] [--judge PROGRAM] [--count N] [--seed S] [--floor PERCENT] FILE...
+lines.py [--names PROGRAM] [--addr2line PROGRAM] [--judge PROGRAM] [--count N] [--seed S] [--floor PERCENT]
+         [--run RUN] FILE...
 
-FILE holds code and its debug information; addresses are random ones of its functions' symbols. Prints a line for each
+FILE holds code and its debug information; addresses are random ones of its functions' symbols, or with --run first
+those that were sampled in RUN, then more of the functions they lie in. Prints a line for each
 FILE and the first differences; exits 1 when fewer than PERCENT of the chains are equal: each a list of (file, line),
 innermost first, files by their last component. addr2line's lines without a number, or of an address that it has no
 function for, are left out. Where the two differ the judge, llvm-symbolizer, is asked if it is there: addr2line (2.40)
@@ -15,6 +17,8 @@ program none; each of the nine is such a file, with the right line. --all shows 
 its compilers (cc1plus) nor of liblammps: the two ceph libraries, 15 and 95 MB of C++, stand for them.
 """
 import argparse
+import bisect
+import os
 import random
 import re
 import shutil
@@ -22,8 +26,18 @@ import subprocess
 import sys
 
 
+def debug_file(path):
+    """Where the symbols of a stripped program lie on a Debian."""
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"Build ID: (..)(\w+)", notes)
+    found = f"/usr/lib/debug/.build-id/{match[1]}/{match[2]}.debug" if match else path
+    return found if os.path.exists(found) else path
+
+
 def functions(path):
-    text = subprocess.run(["nm", "-S", "--defined-only", path], capture_output=True, text=True, check=True).stdout
+    nm = ["nm", "-S", "--defined-only"]
+    text = subprocess.run(nm + [path], capture_output=True, text=True, check=True).stdout
+    text = text or subprocess.run(nm + [debug_file(path)], capture_output=True, text=True, check=True).stdout
     found = set()
     for line in text.splitlines():
         match = re.fullmatch(r"([0-9a-f]+) ([0-9a-f]+) [tTwW] .*", line)
@@ -32,11 +46,28 @@ def functions(path):
     return sorted(found)
 
 
-def choose(path, count, seed):
-    extents = functions(path)
-    pick = random.Random(seed)
+def sampled(stats, run, path):
+    """The addresses in that file at which a program was sampled."""
+    text = subprocess.run([stats, run, "--by", "instruction", "--format", "tsv"], capture_output=True,
+                          text=True, check=True).stdout
+    name = re.escape(path.rsplit("/", 1)[-1])
+    return sorted({int(m[1], 16) for m in re.finditer(r"^(?:\S*/)?" + name + r"\+0x([0-9a-f]+)\t", text, re.M)})
+
+
+def choose(arguments, path):
+    count, pick, extents, found = arguments.count, random.Random(arguments.seed), functions(path), []
+    if arguments.run:
+        found = sampled(arguments.stats, arguments.run, path)
+        if len(found) >= count:
+            return pick.sample(found, count)
+        extents = [(begin, size) for begin, size in extents
+                   if bisect.bisect_left(found, begin) < bisect.bisect_left(found, begin + size)]
+        print(f"  {path}: sampled at {len(found)} addresses of {len(extents)} functions", flush=True)
+        if not extents:
+            return found
     weights = [size for _, size in extents]
-    return [begin + pick.randrange(size) for begin, size in pick.choices(extents, weights, k=count)]
+    return found + [begin + pick.randrange(size)
+                    for begin, size in pick.choices(extents, weights, k=count - len(found))]
 
 
 def place(file, line):
@@ -87,7 +118,7 @@ def by_judge(program, path, addresses):
 
 
 def compare(arguments, path):
-    addresses = choose(path, arguments.count, arguments.seed)
+    addresses = choose(arguments, path)
     theirs = by_addr2line(arguments.addr2line, path, addresses)
     ours = by_names(arguments.names, path, addresses)
     asked = equal = inner = shown = inlined = artificial = 0
@@ -122,6 +153,8 @@ def compare(arguments, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", default="build/bin/hpct-names")
+    parser.add_argument("--stats", default="build/bin/hpct-stats")
+    parser.add_argument("--run", help="addresses that were sampled there")
     parser.add_argument("--addr2line", default="addr2line")
     parser.add_argument("--judge", default="llvm-symbolizer-14")
     parser.add_argument("--count", type=int, default=10000)

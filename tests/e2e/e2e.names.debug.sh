@@ -63,7 +63,11 @@ if [ -n "$dwp" ]; then
 fi
 mkdir away && mv ./*.dwo away
 if [ -n "$dwp" ]; then
+	mkdir -p tmp/hpct-dwp-{killed,going}/part && touch tmp/hpct-dwp-{killed,going}/{place,part/a.dwo}
+	exec {going}<tmp/hpct-dwp-going/place && flock "$going" # as the process does whose directory it is
 	rows split >got && same_file "split: .dwp" want got
+	same "what a killed process left is removed, what one is using is not" hpct-dwp-going "$(ls tmp)"
+	exec {going}<&- && rm -r tmp/hpct-dwp-going
 	mv split.dwp away
 fi
 if command -v dwp >/dev/null; then # binutils' makes the older form

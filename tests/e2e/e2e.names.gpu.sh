@@ -34,6 +34,10 @@ same "a call has a line" "$(line_of 'poly(sum' "$gpu/flow.cu")" \
 same "a call left to the linker" "1 kernel nest half" "$(calls debug-sm90 | grep nest)"
 hpct-names --calls "$samples/loops" >out 2>said
 same "a program has no calls of GPU code" 5 $?
+same "which is one sentence and no table" "0 1" "$(wc -l <out) $(wc -l <said)"
+check "that names it" grep -q 'samples/loops is not a GPU binary' said
+hpct-names --calls no-such.hpct >out 2>said
+same "nor is a run that is not there a table" "4 0 1" "$? $(wc -l <out) $(wc -l <said)"
 for size in 50 700 5000 8000; do
 	head -c $size "$gpu/flow-sm90.cubin" >cut.cubin
 	hpct-names --calls cut.cubin >out 2>said

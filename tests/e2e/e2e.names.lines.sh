@@ -8,6 +8,16 @@ seed=$RANDOM
 python3 "$HPCT_SOURCE/tests/compare/lines.py" --names "$HPCT_BIN/hpct-names" --count 300 --seed "$seed" --floor 99 \
 	"$HPCT_BIN/hpct-view" || fail "seed $seed: fewer than 99 % of the chains are equal"
 
+# Many addresses are shared between processes; the table is the same, in the order of the asking.
+nm "$HPCT_BIN/hpct-view" | awk '/ [tT] / { print $1 }' | shuf --random-source="$HPCT_BIN/hpct-view" | head -n 600 >asked
+for jobs in 1 3; do
+	hpct-names --no-shared --jobs $jobs -e "$HPCT_BIN/hpct-view" <asked >"jobs.$jobs" || fail "--jobs $jobs ends with $?"
+done
+same_file "three processes find what one finds" jobs.1 jobs.3
+same "all of it" 600 "$(tsv 'NR > 1 && $c["depth"] == 0' <jobs.3 | wc -l)"
+hpct-names --jobs 0 -e "$HPCT_BIN/hpct-view" <asked >out 2>said
+same "--jobs 0 is wrong usage" "2 0 1" "$? $(wc -l <out) $(wc -l <said)"
+
 # A function that two units made: the linker keeps the first one's code and leaves what both say of it
 need g++ objcopy
 cat >unit.cc <<'CODE'

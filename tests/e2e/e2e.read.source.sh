@@ -63,6 +63,11 @@ same "a run without sources shows what is there" changed "$(text bare.hpct --sou
 mv built/deep/tree/lines.c moved/deep/tree/lines.c
 same "a run without its sources has no text" "" "$(text bare.hpct --source lines.c)"
 check "it says where it looked" grep -q "was not found: looked in $PWD/built/deep/tree/lines.c" said
+for function in g h main; do # a script's text stays empty, a reader is told the functions
+	at=$(grep -nE "^[A-Za-z].*\\b$function\\(" "$HPCT_SOURCE/samples/recursion.c" | tail -n 1 | cut -d: -f1)
+	check "without text: $function begins at line $at" grep -Eq "\($function, lines $at to [0-9]+\)" \
+		<(hpct-profile bare.hpct --source lines.c 2>/dev/null)
+done
 same "-R" changed "$(text bare.hpct --source lines.c -R "$PWD/built=$PWD/moved")"
 same "-I" changed "$(text bare.hpct --source lines.c -I "$PWD/moved/deep")"
 printf 'wrong\n%.0s' {1..500} >moved/other/lines.c

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * unit.timeline.names_crew - questions shared between workers: the answers are those of one worker, a damaged
+ * file among them costs nothing of the others', a task that is refused ends the asking, and addresses by hand
+ * keep their order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+#include "timeline/names_crew.h"
+
+#define TASKS 24u
+#define EACH 10u
+
+static char directory[] = "/tmp/hpct-test-XXXXXX", program[64], damaged[64];
+static uint64_t first; /* address of the program's code */
+
+static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int shell(const char *format, ...)
+{
+	char command[4096];
+	int size = snprintf(command, sizeof command, "cd %s && ", directory);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(command + size, sizeof command - (size_t)size, format, arguments);
+	va_end(arguments);
+	return system(command);
+}
+
+/* What one task is told: its answers as text, so that they can be compared. */
+struct told {
+	char text[EACH * 512];
+	size_t size;
+	unsigned count;
+};
+
+static unsigned inside; /* calls of `take` at this moment */
+
+static int take(void *context, const struct names_answer *answer)
+{
+	struct told *told = context;
+
+	assert_int_equal(inside++, 0);
+	for (uint32_t i = 0; i < answer->scope_count; i++)
+		told->size += (size_t)snprintf(told->text + told->size, sizeof told->text - told->size,
+			"%u %#lx %u %s:%u\n", answer->module, (unsigned long)answer->offset, answer->source,
+			answer->scopes[i].name, answer->scopes[i].line);
+	told->count++;
+	inside--;
+	return 0;
+}
+
+static struct names_task tasks[TASKS];
+static struct told told[TASKS];
+static uint64_t offsets[TASKS][EACH];
+
+static void tasks_make(void)
+{
+	memset(told, 0, sizeof told);
+	for (unsigned i = 0; i < TASKS; i++) {
+		for (unsigned at = 0; at < EACH; at++)
+			offsets[i][at] = first + (i * EACH + at) * 3;
+		tasks[i] = (struct names_task){.request = {.module = i + 1,
+						       .kind = STORE_MODULE_ELF,
+						       .path = program,
+						       .real_path = "",
+						       .offsets = offsets[i],
+						       .offset_count = EACH},
+			.take = take,
+			.context = &told[i]};
+	}
+}
+
+static int ask(unsigned jobs)
+{
+	const struct names_options options = {.no_loops = true};
+	struct names_crew *crew;
+	int rc;
+
+	assert_int_equal(names_crew_open(&crew, &options, jobs, NULL), 0);
+	rc = names_crew_ask(crew, tasks, TASKS, NULL);
+	names_crew_close(crew);
+	return rc;
+}
+
+static void test_same_answers(void **state)
+{
+	static struct told alone[TASKS];
+
+	(void)state;
+	tasks_make();
+	assert_int_equal(ask(1), 0);
+	memcpy(alone, told, sizeof told);
+	assert_non_null(strstr(alone[0].text, "busy"));
+	tasks_make();
+	assert_int_equal(ask(5), 0);
+	for (unsigned i = 0; i < TASKS; i++) {
+		assert_int_equal(told[i].count, EACH);
+		assert_string_equal(told[i].text, alone[i].text);
+	}
+}
+
+static void test_damage(void **state)
+{
+	(void)state;
+	tasks_make();
+	tasks[1].request.path = tasks[2].request.path = tasks[TASKS - 1].request.path = damaged;
+	assert_int_equal(ask(3), 0);
+	for (unsigned i = 0; i < TASKS; i++)
+		assert_int_equal(told[i].count, EACH);
+	assert_string_equal(tasks[0].note, "");
+	assert_non_null(strstr(told[0].text, "busy"));
+	assert_null(strstr(told[1].text, "busy"));
+}
+
+static int refuse(void *context, const struct names_answer *answer)
+{
+	(void)context, (void)answer;
+	return -77;
+}
+
+static void test_refusal(void **state)
+{
+	(void)state;
+	tasks_make();
+	tasks[7].take = refuse;
+	assert_int_equal(ask(2), -77);
+	assert_int_equal(told[TASKS - 1].count, 0);
+}
+
+/* No more tasks than are worth it, none too large. */
+static void test_parts(void **state)
+{
+	const struct names_options options = {0};
+	struct names_crew *crew;
+
+	(void)state;
+	assert_int_equal(names_crew_open(&crew, &options, 4, NULL), 0);
+	assert_int_equal(names_crew_jobs(crew), 4);
+	assert_int_equal(names_crew_part(crew, 10), 64);
+	assert_in_range(names_crew_part(crew, 100000), 100000 / 4 / 8, 100000 / 4 / 2);
+	assert_int_equal(names_crew_part(crew, 100000000), NAMES_OFFSETS_MAX);
+	names_crew_close(crew);
+}
+
+static int setup(void **state)
+{
+	unsigned long address = 0;
+	char command[256];
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(program, sizeof program, "%s/program", directory);
+	snprintf(damaged, sizeof damaged, "%s/damaged", directory);
+	assert_int_equal(shell("printf 'static int twice(int x) { return 2 * x; }\n"
+			       "__attribute__((noinline)) int busy(int n) { int s = 0;\n"
+			       "for (int i = 0; i < n; i++) s += twice(i) ^ i %%%% 7;\n"
+			       "return s; }\nint main(int c, char **v) { (void)v; return busy(c) + busy(2 * "
+			       "c); }\n' >p.c &&"
+			       " gcc -g -O2 -fno-tree-vectorize -o program p.c &&"
+			       " { head -c 5000 program; head -c 9000 /dev/zero; } >damaged"),
+		0);
+	snprintf(command, sizeof command, "nm %s | awk '$3 == \"busy\" { print $1 }'", program);
+	file = popen(command, "r");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lx", &address), 1);
+	pclose(file);
+	first = address;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return shell("rm -r %s", directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_answers),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_refusal),
+		cmocka_unit_test(test_parts),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

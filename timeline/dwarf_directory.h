@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_directory.h - a directory of our own for files that must have a name for a moment. A process that is
+ * killed cannot remove its own: the next one does, for a lock says whether anybody is there.
+ */
+#ifndef TIMELINE_DWARF_DIRECTORY_H
+#define TIMELINE_DWARF_DIRECTORY_H
+
+struct dwarf_directory {
+	char path[512]; /* "": there is none */
+	int place;	/* an open file in it, locked; -1: none */
+};
+
+/* Below $TMPDIR or /tmp, where what killed processes left is removed first. 0 or -1: it cannot be made; to be
+ * removed in both cases. */
+int dwarf_directory_make(struct dwarf_directory *directory);
+/* It must hold nothing else any more. */
+void dwarf_directory_remove(struct dwarf_directory *directory);
+
+#endif

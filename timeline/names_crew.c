@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names_crew.c - see names_crew.h. One thread steps whichever worker has something to say. */
+#include "timeline/names_crew.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#define PART_MIN 64u  /* addresses worth a worker */
+#define PARTS_EACH 4u /* of a large module for each worker: the last ones end at about the same time */
+
+struct names_crew {
+	unsigned jobs;
+	struct names_worker *workers[NAMES_CREW_MAX];
+};
+
+static unsigned jobs_default(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (unsigned)(CPU_COUNT(&cpus) + 1) / 2;
+}
+
+int names_crew_open(
+	struct names_crew **out, const struct names_options *options, unsigned jobs, struct error *error)
+{
+	struct names_crew *crew = calloc(1, sizeof *crew);
+	int rc = 0;
+
+	*out = crew;
+	if (!crew)
+		return error_memory(error);
+	jobs = jobs ? jobs : jobs_default();
+	crew->jobs = jobs < NAMES_CREW_MAX ? jobs : NAMES_CREW_MAX;
+	for (unsigned i = 0; i < crew->jobs && !rc; i++)
+		rc = names_worker_open(&crew->workers[i], options, error);
+	return rc;
+}
+
+void names_crew_close(struct names_crew *crew)
+{
+	if (!crew)
+		return;
+	for (unsigned i = 0; i < crew->jobs; i++)
+		names_worker_close(crew->workers[i]);
+	free(crew);
+}
+
+unsigned names_crew_jobs(const struct names_crew *crew)
+{
+	return crew->jobs;
+}
+
+uint32_t names_crew_part(const struct names_crew *crew, size_t count)
+{
+	size_t part = crew->jobs > 1 ? count / (crew->jobs * PARTS_EACH) + 1 : count;
+
+	part = part > PART_MIN ? part : PART_MIN;
+	return part < NAMES_OFFSETS_MAX ? (uint32_t)part : NAMES_OFFSETS_MAX;
+}
+
+/* Hands out tasks from the first one on; how many workers are at one. Negative: memory. */
+static int hand_out(
+	struct names_crew *crew, struct names_task **next, const struct names_task *end, struct error *error)
+{
+	int busy = 0;
+
+	for (unsigned i = 0; i < crew->jobs; i++) {
+		struct names_worker *worker = crew->workers[i];
+
+		if (!names_worker_is_asking(worker) && *next < end) {
+			struct names_task *task = (*next)++;
+			int rc = names_worker_begin(
+				worker, &task->request, task->take, task->context, task->note, error);
+
+			if (rc)
+				return rc;
+		}
+		busy += names_worker_is_asking(worker);
+	}
+	return busy;
+}
+
+/* A step of each worker that has something to say, after waiting until one has. */
+static int step(struct names_crew *crew, struct error *error)
+{
+	struct pollfd polls[NAMES_CREW_MAX];
+	int wait_ms = 1000, rc = 0;
+
+	for (unsigned i = 0; i < crew->jobs; i++) {
+		bool is_asking = names_worker_is_asking(crew->workers[i]);
+
+		polls[i] = (struct pollfd){
+			.fd = is_asking ? names_worker_descriptor(crew->workers[i]) : -1, .events = POLLIN};
+		if (is_asking && names_worker_is_ready(crew->workers[i]))
+			wait_ms = 0;
+	}
+	poll(polls, crew->jobs, wait_ms);
+	for (unsigned i = 0; i < crew->jobs && rc >= 0; i++) {
+		struct names_worker *worker = crew->workers[i];
+
+		if (!names_worker_is_asking(worker) || !(polls[i].revents || names_worker_is_ready(worker)))
+			continue;
+		do
+			rc = names_worker_step(worker, error);
+		while (!rc && names_worker_is_ready(worker));
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int names_crew_ask(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error)
+{
+	struct names_task *next = tasks;
+	int rc;
+
+	while ((rc = hand_out(crew, &next, tasks + count, error)) > 0) {
+		rc = step(crew, error);
+		if (rc)
+			break;
+	}
+	return rc;
+}

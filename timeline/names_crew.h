@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_crew.h - several workers (timeline/names_worker.h) at once: many modules side by side, and one large
+ * module in parts, each a stretch of its addresses, so that no two workers read the same units.
+ *
+ *   tasks  t0 t1 t2 t3 ...   --the next to whoever is free-->   worker 0, worker 1 ...
+ */
+#ifndef TIMELINE_NAMES_CREW_H
+#define TIMELINE_NAMES_CREW_H
+
+#include "timeline/names_worker.h"
+
+#define NAMES_CREW_MAX 16u
+
+struct names_crew;
+
+/* One question. */
+struct names_task {
+	struct names_request request;
+	names_take *take;
+	void *context;
+	char note[NAMES_NOTE_BYTES]; /* as of names_worker_ask() */
+};
+
+/* `jobs`: at most so many workers; 0: one for every two processors that this process may run on. */
+int names_crew_open(
+	struct names_crew **crew, const struct names_options *options, unsigned jobs, struct error *error);
+void names_crew_close(struct names_crew *crew);
+unsigned names_crew_jobs(const struct names_crew *crew);
+/* How many of `count` addresses, ascending, of one module make a good task: not so few that workers mostly
+ * open files, not so many that one has all the work. */
+uint32_t names_crew_part(const struct names_crew *crew, size_t count);
+
+/* Asks them all; `take` is called for one answer at a time, in the order of a task's offsets, those of
+ * several tasks mixed. Returns 0, or negative at the first failure, when the rest is not asked any more. */
+int names_crew_ask(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names_worker_parts.h - one worker: between names_worker.c, its process, and names_question.c. */
+#ifndef TIMELINE_NAMES_WORKER_PARTS_H
+#define TIMELINE_NAMES_WORKER_PARTS_H
+
+#include "timeline/names_stream.h"
+#include "timeline/names_worker.h"
+
+#define NAMES_LEVEL_SHIFT 16 /* the worker's request carries the level above its kind */
+
+struct names_bad_module {
+	uint8_t build_id_bytes;
+	uint8_t build_id[NAMES_BUILD_ID_MAX];
+	char *path;
+	enum names_level level; /* at which it may be asked */
+};
+
+struct names_worker {
+	const struct names_options *options;
+	pid_t pid; /* 0: not running */
+	struct names_stream stream;
+	uint64_t heard_s, heard_cpu_s; /* clocks when it was last waited for and there */
+	struct names_bad_module *bad;
+	size_t bad_count;
+	struct names_question *question; /* NULL: none is being asked */
+};
+
+struct names_question {
+	const struct names_request *request;
+	enum names_level level;
+	bool is_sent;
+	uint32_t answered;
+	names_take *take;
+	void *context;
+	int refusal; /* what `take` returned */
+	char *note;
+	struct names_answer answer;
+};
+
+/* 0, or negative: no process to be had. */
+int names_worker_start(struct names_worker *worker, struct error *error);
+/* In order: it may keep what it found. */
+void names_worker_stop(struct names_worker *worker, bool in_order);
+/* From now on counts how long it is silent. */
+void names_worker_heard(struct names_worker *worker);
+bool names_worker_is_late(const struct names_worker *worker);
+
+#endif
