@@ -232,8 +232,7 @@ static bool is_usable(const struct job *job, const struct store_line *line)
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	uint64_t last_ns = run_part_time(job->part, line->last_ns);
 
-	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
-	return last_ns - first_ns == line->last_ns - line->first_ns && line->gap_ns <= job->limit_ns &&
+	return !run_part_is_bent(job->part, line->first_ns, line->last_ns) && line->gap_ns <= job->limit_ns &&
 	       may_be_sum(job, first_ns, last_ns);
 }
 
@@ -330,7 +329,7 @@ static int try_rows(struct job *job, const struct store_line_query *query, const
 		return code;
 	first_ns = run_part_time(job->part, batch->begin_ns[from]);
 	last_ns = run_part_time(job->part, batch->begin_ns[to - 1]);
-	if (last_ns - first_ns != batch->begin_ns[to - 1] - batch->begin_ns[from] ||
+	if (run_part_is_bent(job->part, batch->begin_ns[from], batch->begin_ns[to - 1]) ||
 		!is_open(job, first_ns, last_ns))
 		return 0;
 	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
@@ -457,9 +456,8 @@ static bool fits(const struct rolled *rolled, const struct store_key_roll *key)
 	uint64_t first_ns = run_part_time(rolled->part, key->begin_ns);
 	uint64_t last_ns = run_part_time(rolled->part, store_roll_last(key->begin_ns, key->shift));
 
-	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
 	return first_ns >= rolled->at_ns && last_ns < rolled->end_ns &&
-	       last_ns - first_ns == ((uint64_t)1 << key->shift) - 1 &&
+	       !run_part_is_bent(rolled->part, key->begin_ns, store_roll_last(key->begin_ns, key->shift)) &&
 	       first_ns >> rolled->shift_max == last_ns >> rolled->shift_max;
 }
 

@@ -80,44 +80,47 @@ static uint64_t ask_list(struct run *run)
 	return sum;
 }
 
-static uint64_t weights(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
+/* Sums the first `most` streams. */
+static struct window *sum(struct run *run,
+	int (*add)(struct window *, const uint32_t *, uint32_t, uint64_t, uint64_t, struct error *),
+	uint32_t most, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct window_weight *rows;
 	struct window *window;
 	struct error error = {0};
 	uint32_t count, *streams = all_streams(run, &count);
-	uint64_t sum = 0;
-	size_t found;
 
 	check(window_new(&window, run, &error), &error);
-	check(window_add_weights(window, streams, count < most ? count : most, begin_ns, end_ns, &error),
-		&error);
+	check(add(window, streams, count < most ? count : most, begin_ns, end_ns, &error), &error);
+	free(streams);
+	return window;
+}
+
+static uint64_t weights(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct window *window = sum(run, window_add_weights, most, begin_ns, end_ns);
+	const struct window_weight *rows;
+	uint64_t answer = 0;
+	size_t found;
+
 	rows = window_weights(window, &found);
 	for (size_t i = 0; i < found; i++)
-		sum += (rows[i].weight ^ rows[i].samples << 40) * (rows[i].context + 1);
+		answer += (rows[i].weight ^ rows[i].samples << 40) * (rows[i].context + 1);
 	window_free(window);
-	free(streams);
-	return sum;
+	return answer;
 }
 
 static uint64_t times(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
 {
+	struct window *window = sum(run, window_add_times, most, begin_ns, end_ns);
 	const struct window_time *rows;
-	struct window *window;
-	struct error error = {0};
-	uint32_t count, *streams = all_streams(run, &count);
-	uint64_t sum = 0;
+	uint64_t answer = 0;
 	size_t found;
 
-	check(window_new(&window, run, &error), &error);
-	check(window_add_times(window, streams, count < most ? count : most, begin_ns, end_ns, &error),
-		&error);
 	rows = window_times(window, &found);
 	for (size_t i = 0; i < found; i++)
-		sum += (rows[i].time_ns ^ rows[i].records << 40) * (rows[i].context + 1);
+		answer += (rows[i].time_ns ^ rows[i].records << 40) * (rows[i].context + 1);
 	window_free(window);
-	free(streams);
-	return sum;
+	return answer;
 }
 
 static uint64_t ask_profile(struct run *run)
