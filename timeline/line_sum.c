@@ -222,9 +222,15 @@ static int go_on_until(
 	return job->sink->piece(job->sink->own, &piece, error);
 }
 
+static bool is_one(const struct line_sink *sink, unsigned shift_max, uint64_t first_ns, uint64_t last_ns)
+{
+	return sink->is_one ? sink->is_one(sink->own, first_ns, last_ns)
+			    : first_ns >> shift_max == last_ns >> shift_max;
+}
+
 static bool may_be_sum(const struct job *job, uint64_t first_ns, uint64_t last_ns)
 {
-	return first_ns >> job->shift_max == last_ns >> job->shift_max && is_open(job, first_ns, last_ns);
+	return is_one(job->sink, job->shift_max, first_ns, last_ns) && is_open(job, first_ns, last_ns);
 }
 
 static bool is_usable(const struct job *job, const struct store_line *line)
@@ -241,12 +247,9 @@ static bool wants(void *own, const struct store_line *line)
 	return is_usable(own, line);
 }
 
-static int give_sums(struct job *job, const struct store_line_part *part, const struct store_sums *sums,
-	struct error *error)
+static int give_each(struct job *job, const struct store_sums *sums, struct error *error)
 {
-	const struct store_line *line = &sums->line;
-	uint64_t first_ns = run_part_time(job->part, line->first_ns);
-	int code = go_on_until(job, part, first_ns, error);
+	int code = 0;
 
 	for (uint32_t i = 0; i < sums->count && !code; i++) {
 		const struct store_sum *sum = &sums->entries[i];
@@ -255,6 +258,20 @@ static int give_sums(struct job *job, const struct store_line_part *part, const 
 
 		code = job->sink->sum(job->sink->own, &key, sum->time_ns, sum->samples, error);
 	}
+	return code;
+}
+
+static int give_sums(struct job *job, const struct store_line_part *part, const struct store_sums *sums,
+	struct error *error)
+{
+	const struct store_line *line = &sums->line;
+	uint64_t first_ns = run_part_time(job->part, line->first_ns);
+	int code = go_on_until(job, part, first_ns, error);
+
+	if (!code)
+		code = job->sink->works ? job->sink->works(job->sink->own, sums->entries, sums->count,
+						  job->part->contexts, error)
+					: give_each(job, sums, error);
 	job->at_ns = run_part_time(job->part, line->last_ns);
 	job->is_after_sum = true;
 	job->last_bucket_ns = part_last(part);
@@ -458,7 +475,7 @@ static bool fits(const struct rolled *rolled, const struct store_key_roll *key)
 
 	return first_ns >= rolled->at_ns && last_ns < rolled->end_ns &&
 	       !run_part_is_bent(rolled->part, key->begin_ns, store_roll_last(key->begin_ns, key->shift)) &&
-	       first_ns >> rolled->shift_max == last_ns >> rolled->shift_max;
+	       is_one(rolled->sink, rolled->shift_max, first_ns, last_ns);
 }
 
 static int walk_to(struct rolled *rolled, uint64_t to_ns, struct error *error)

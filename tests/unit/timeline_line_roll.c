@@ -193,6 +193,8 @@ static unsigned check_made(const struct made *made)
 		twin_check_times(rolled, naive, &stream, 1, a < b ? a : b, a < b ? b : a);
 		twin_check_tiles(rolled, naive, stream, shift,
 			(made->begin_ns + small_below(length_ns)) >> shift, TILES);
+		twin_check_cells(rolled, naive, stream, shift,
+			(made->begin_ns + small_below(length_ns)) >> shift, TILES);
 	}
 	count = count_rolls(rolled);
 	check_sound(rolled);

@@ -185,6 +185,8 @@ static void check_tiles(struct run *rolled, struct run *naive, uint32_t stream, 
 	while (shift < 63 && (uint64_t)16 << shift <= end - begin)
 		shift++;
 	twin_check_tiles(rolled, naive, stream, shift, begin >> shift, 40);
+	if (shift > 2)
+		twin_check_cells(rolled, naive, stream, shift - 2, begin >> (shift - 2), 40);
 }
 
 /* Windows that begin and end anywhere, at buckets' edges, and that hold everything. */
