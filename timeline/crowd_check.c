@@ -200,7 +200,9 @@ static int check_part(struct run *run, unsigned p, uint64_t *rollups, struct err
 	struct check check = {.run = run, .part = p};
 	int code = store_crowd_head(run->parts[p].reader, &check.head, error);
 
-	if (code != 1 || check.head.begin_ns >= check.head.end_ns)
+	/* One that is bent is never used. */
+	if (code != 1 || check.head.begin_ns >= check.head.end_ns ||
+		run_part_is_bent(&run->parts[p], check.head.begin_ns, check.head.end_ns))
 		return code < 0 ? code : 0;
 	check.first = check.head.begin_ns >> check.head.shift;
 	check.count = (uint32_t)(((check.head.end_ns - 1) >> check.head.shift) - check.first) + 1;

@@ -102,14 +102,6 @@ static int lay_out(struct layout *layout, struct error *error)
 	return code;
 }
 
-/* Clocks of hosts may lie so far apart that times are bent to what there is. */
-static bool is_bent(const struct run_part *part, const struct store_crowd_head *head)
-{
-	return run_part_time(part, head->end_ns) - run_part_time(part, head->begin_ns) !=
-		       head->end_ns - head->begin_ns ||
-	       run_part_store_time(part, run_part_time(part, head->begin_ns)) != head->begin_ns;
-}
-
 /* Do buckets spare more records than gaps ask for? */
 static bool is_worth(const struct layout *layout)
 {
@@ -136,7 +128,7 @@ static int layout_init(struct layout *layout, struct run *run, unsigned p, uint6
 
 	*layout = (struct layout){.run = run, .part = p};
 	code = store_crowd_head(part->reader, &layout->head, error);
-	if (code != 1 || is_bent(part, &layout->head))
+	if (code != 1 || run_part_is_bent(part, layout->head.begin_ns, layout->head.end_ns))
 		return code < 0 ? code : 0;
 	layout->begin_ns = run_part_store_time(part, begin_ns);
 	layout->end_ns = run_part_store_time(part, end_ns);

@@ -93,8 +93,9 @@ static int check_roll(struct check *check, const struct store_line_roll *roll, s
 	code = store_line_roll_read(check->part->reader, roll, &check->rules, &sums, error);
 	if (code <= 0)
 		return code; /* made by other rules: no reader believes it */
-	/* Clocks of hosts may lie so far apart that times are bent to what there is: it is never used. */
-	if (end_ns - begin_ns != (uint64_t)1 << roll->key.shift)
+	/* One that is bent is never used. */
+	if (run_part_is_bent(
+		    check->part, roll->key.begin_ns, store_roll_last(roll->key.begin_ns, roll->key.shift)))
 		return 0;
 	check->count++;
 	store_sums_clear(&check->left);

@@ -222,9 +222,15 @@ static int go_on_until(
 	return job->sink->piece(job->sink->own, &piece, error);
 }
 
+static bool is_one(const struct line_sink *sink, unsigned shift_max, uint64_t first_ns, uint64_t last_ns)
+{
+	return sink->is_one ? sink->is_one(sink->own, first_ns, last_ns)
+			    : first_ns >> shift_max == last_ns >> shift_max;
+}
+
 static bool may_be_sum(const struct job *job, uint64_t first_ns, uint64_t last_ns)
 {
-	return first_ns >> job->shift_max == last_ns >> job->shift_max && is_open(job, first_ns, last_ns);
+	return is_one(job->sink, job->shift_max, first_ns, last_ns) && is_open(job, first_ns, last_ns);
 }
 
 static bool is_usable(const struct job *job, const struct store_line *line)
@@ -232,14 +238,27 @@ static bool is_usable(const struct job *job, const struct store_line *line)
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	uint64_t last_ns = run_part_time(job->part, line->last_ns);
 
-	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
-	return last_ns - first_ns == line->last_ns - line->first_ns && line->gap_ns <= job->limit_ns &&
+	return !run_part_is_bent(job->part, line->first_ns, line->last_ns) && line->gap_ns <= job->limit_ns &&
 	       may_be_sum(job, first_ns, last_ns);
 }
 
 static bool wants(void *own, const struct store_line *line)
 {
 	return is_usable(own, line);
+}
+
+static int give_each(struct job *job, const struct store_sums *sums, struct error *error)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < sums->count && !code; i++) {
+		const struct store_sum *sum = &sums->entries[i];
+		struct extent key = {
+			.context = context_of(job, sum->context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+
+		code = job->sink->sum(job->sink->own, &key, sum->time_ns, sum->samples, error);
+	}
+	return code;
 }
 
 static int give_sums(struct job *job, const struct store_line_part *part, const struct store_sums *sums,
@@ -249,13 +268,10 @@ static int give_sums(struct job *job, const struct store_line_part *part, const 
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	int code = go_on_until(job, part, first_ns, error);
 
-	for (uint32_t i = 0; i < sums->count && !code; i++) {
-		const struct store_sum *sum = &sums->entries[i];
-		struct extent key = {
-			.context = context_of(job, sum->context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
-
-		code = job->sink->sum(job->sink->own, &key, sum->time_ns, sum->samples, error);
-	}
+	if (!code)
+		code = job->sink->works ? job->sink->works(job->sink->own, sums->entries, sums->count,
+						  job->part->contexts, error)
+					: give_each(job, sums, error);
 	job->at_ns = run_part_time(job->part, line->last_ns);
 	job->is_after_sum = true;
 	job->last_bucket_ns = part_last(part);
@@ -330,7 +346,7 @@ static int try_rows(struct job *job, const struct store_line_query *query, const
 		return code;
 	first_ns = run_part_time(job->part, batch->begin_ns[from]);
 	last_ns = run_part_time(job->part, batch->begin_ns[to - 1]);
-	if (last_ns - first_ns != batch->begin_ns[to - 1] - batch->begin_ns[from] ||
+	if (run_part_is_bent(job->part, batch->begin_ns[from], batch->begin_ns[to - 1]) ||
 		!is_open(job, first_ns, last_ns))
 		return 0;
 	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
@@ -457,10 +473,9 @@ static bool fits(const struct rolled *rolled, const struct store_key_roll *key)
 	uint64_t first_ns = run_part_time(rolled->part, key->begin_ns);
 	uint64_t last_ns = run_part_time(rolled->part, store_roll_last(key->begin_ns, key->shift));
 
-	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
 	return first_ns >= rolled->at_ns && last_ns < rolled->end_ns &&
-	       last_ns - first_ns == ((uint64_t)1 << key->shift) - 1 &&
-	       first_ns >> rolled->shift_max == last_ns >> rolled->shift_max;
+	       !run_part_is_bent(rolled->part, key->begin_ns, store_roll_last(key->begin_ns, key->shift)) &&
+	       is_one(rolled->sink, rolled->shift_max, first_ns, last_ns);
 }
 
 static int walk_to(struct rolled *rolled, uint64_t to_ns, struct error *error)

@@ -39,11 +39,18 @@ struct line_sink {
 		void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error);
 	/* Work between samples. NULL: it is given piece by piece. */
 	int (*rows)(void *own, const struct line_rows *rows, struct error *error);
+	/* Work, as sum() is given: time and samples by context of the store (`contexts`: the run's; NULL: the
+	 * same numbers). NULL: it is given sum by sum. */
+	int (*works)(void *own, const struct store_sum *sums, uint32_t count, const uint32_t *contexts,
+		struct error *error);
+	/* May one sum hold both moments? NULL: if they lie in one bucket of 2^shift_max ns. */
+	bool (*is_one)(void *own, uint64_t first_ns, uint64_t last_ns);
 	/* After sums that reach up to here. NULL: of no interest. */
 	int (*reach)(void *own, uint64_t at_ns, struct error *error);
 };
 
-/* `shift_max`: sums do not reach over the edges of buckets of 2^shift_max ns (63: anything goes). */
+/* `shift_max`: sums do not reach over the edges of buckets of 2^shift_max ns (63: anything goes), or, where
+ * the sink tells what is one, are of rollups no larger. */
 int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
 	const struct line_sink *sink, struct error *error);
 

@@ -37,6 +37,11 @@ uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns)
 	return part->shift_ns ? time_shift(run_ns, -part->shift_ns) : run_ns;
 }
 
+bool run_part_is_bent(const struct run_part *part, uint64_t begin_ns, uint64_t end_ns)
+{
+	return run_part_time(part, end_ns) - run_part_time(part, begin_ns) != end_ns - begin_ns;
+}
+
 static const char *part_meta(const struct run_part *part, const char *key)
 {
 	const char *value = store_reader_meta(part->reader, key);

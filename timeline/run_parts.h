@@ -101,6 +101,9 @@ void run_scopes_renew(struct run *run);
 /* ---- times ---- */
 uint64_t run_part_time(const struct run_part *part, uint64_t store_ns); /* STORE_OPEN_NS stays */
 uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns);
+/* Clocks of hosts may lie so far apart that times are bent to what there is: are these two, of the store, as
+ * far apart as they were? What was summed between them is of no use else. */
+bool run_part_is_bent(const struct run_part *part, uint64_t begin_ns, uint64_t end_ns);
 /* Hosts have clocks of their own; each store says where its origin lay on the wall clock. */
 int64_t run_part_shift(const struct run_part *first, const struct run_part *part);
 /* Origin, begin, end, wall clock and life of the run, from its stores and streams. */

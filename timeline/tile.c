@@ -24,11 +24,17 @@ static uint64_t tile_begin(unsigned shift, uint64_t index)
 struct fill {
 	struct tiles *tiles;
 	const uint64_t *edges;
+	uint32_t count;
 	uint64_t end_ns, last_ns; /* of the cell that is being filled; of the last one */
 	uint64_t stable_ns;
 	uint32_t stream, at;
 	uint8_t shift, rules;
 };
+
+static uint32_t level_of(const struct tiles *tiles)
+{
+	return tiles->sum.map.by ? tiles->sum.map.level : 0;
+}
 
 static int finish_cell(struct fill *fill, struct error *error)
 {
@@ -37,6 +43,7 @@ static int finish_cell(struct fill *fill, struct error *error)
 		.stable_ns = fill->stable_ns,
 		.span = (uint32_t)(edge[1] - edge[0]),
 		.stream = fill->stream,
+		.level = level_of(fill->tiles),
 		.shift = fill->shift,
 		.rules = fill->rules};
 
@@ -106,6 +113,31 @@ static int take_sum(
 	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
 }
 
+static int take_works(void *own, const struct store_sum *sums, uint32_t count, const uint32_t *contexts,
+	struct error *error)
+{
+	struct fill *fill = own;
+
+	return tile_sum_add_works(&fill->tiles->sum, sums, count, contexts) ? 0 : error_memory(error);
+}
+
+/* Do both lie in one cell? */
+static bool is_one_cell(void *own, uint64_t first_ns, uint64_t last_ns)
+{
+	const struct fill *fill = own;
+	uint32_t from = fill->at, to = fill->count;
+
+	while (from + 1 < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (tile_begin(fill->shift, fill->edges[middle]) <= first_ns)
+			from = middle;
+		else
+			to = middle;
+	}
+	return from < fill->count && last_ns < tile_begin(fill->shift, fill->edges[from + 1]);
+}
+
 static int take_reach(void *own, uint64_t at_ns, struct error *error)
 {
 	struct fill *fill = own;
@@ -125,18 +157,38 @@ static uint64_t line_stable_ns(const struct run_line *line)
 	return line->has_monitored || line->complete_ns < line->last_ns ? line->complete_ns : line->last_ns;
 }
 
+/* 2^this ns is as long as the longest cell, at least. */
+static unsigned widest(unsigned shift, const uint64_t *edges, size_t count)
+{
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < count; i++)
+		most = edges[i + 1] - edges[i] > most ? edges[i + 1] - edges[i] : most;
+	while (shift < 63 && most > 1) {
+		most -= most / 2;
+		shift++;
+	}
+	return shift;
+}
+
 /* Makes the cells between `count` + 1 edges, of which none is there. */
 static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64_t *edges,
 	size_t count, struct error *error)
 {
 	struct fill fill = {.tiles = tiles,
 		.edges = edges,
+		.count = (uint32_t)count,
 		.end_ns = tile_begin(shift, edges[1]),
 		.last_ns = tile_begin(shift, edges[count]),
 		.stream = stream,
 		.shift = (uint8_t)shift};
-	const struct line_sink sink = {
-		.own = &fill, .piece = take_piece, .rows = take_rows, .sum = take_sum, .reach = take_reach};
+	const struct line_sink sink = {.own = &fill,
+		.piece = take_piece,
+		.rows = take_rows,
+		.sum = take_sum,
+		.works = take_works,
+		.is_one = is_one_cell,
+		.reach = take_reach};
 	struct store_reader *reader = run_store(tiles->run, run_stream(tiles->run, stream)->store);
 	const struct run_line *line;
 	int code;
@@ -147,8 +199,8 @@ static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, cons
 		fill.stable_ns = line_stable_ns(line);
 		fill.rules = line_rules(line);
 		tile_sum_take(&tiles->sum, NULL);
-		code = line_sum(
-			tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns, shift, &sink, error);
+		code = line_sum(tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns,
+			widest(shift, edges, count), &sink, error);
 	}
 	store_reader_expect_scattered(reader, false);
 	return code;
@@ -164,7 +216,8 @@ static struct tile_cached *cell_find(
 	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, size_t i)
 {
 	const uint64_t *edge = &columns->edges[i];
-	struct tile_place place = {stream, (uint32_t)(edge[1] - edge[0]), columns->shift, edge[0]};
+	struct tile_place place = {
+		stream, (uint32_t)(edge[1] - edge[0]), columns->shift, level_of(tiles), edge[0]};
 
 	return tile_cache_find(tiles, &place);
 }
@@ -225,6 +278,12 @@ int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t fir
 	return code;
 }
 
+int tiles_project(struct tiles *tiles, const struct tile_projection *projection, struct error *error)
+{
+	return tile_sum_project(&tiles->sum, projection, run_context_count(tiles->run)) ? 0
+											: error_memory(error);
+}
+
 /* ---- begin and end ---- */
 
 int tiles_new(struct tiles **tiles, struct run *run, size_t memory_bytes, struct error *error)
@@ -247,13 +306,16 @@ void tiles_free(struct tiles *tiles)
 
 void tiles_renew(struct tiles *tiles)
 {
+	tiles->sum.map.by = NULL;
+	tiles->sum.map.level = 0;
 	for (struct tile_cached *c = tiles->oldest, *newer; c; c = newer) {
 		const struct run_line *line;
 		bool reads_same =
 			!run_line(tiles->run, c->stream, &line, NULL) && c->rules == line_rules(line);
 
 		newer = c->newer;
-		if (!reads_same || tile_begin(c->shift, c->index + c->span) > c->stable_ns)
+		/* Names may have come that tell contexts apart. */
+		if (!reads_same || c->level || tile_begin(c->shift, c->index + c->span) > c->stable_ns)
 			tile_cache_drop(tiles, c);
 	}
 }

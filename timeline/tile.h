@@ -2,8 +2,9 @@
 /*
  * tile.h - what a screen needs: exact time by (context, state) in cells of 2^shift ns, aligned to
  * multiples of 2^shift of the absolute clock (screens.md C), and the same folded into columns.
- * Tiles are kept in memory; a pan or a change of depth reads nothing again. Leaf contexts are kept, so the
- * projection to a depth is the caller's (run_scope_at).
+ * Tiles are kept in memory; a pan reads nothing again. Leaf contexts are kept, so that a projection to a
+ * depth is the caller's (run_scope_at), unless it says beforehand which contexts are to be one
+ * (tiles_project): a tile of many records has a thousand contexts, and a screen shows a dozen functions.
  */
 #ifndef TIMELINE_TILE_H
 #define TIMELINE_TILE_H
@@ -29,6 +30,17 @@ int tiles_new(struct tiles **tiles, struct run *run, size_t memory_bytes, struct
 void tiles_free(struct tiles *tiles);
 /* After run_renew: drops what may have changed. */
 void tiles_renew(struct tiles *tiles);
+
+/* Contexts that are one to the caller. */
+struct tile_projection {
+	void *own;
+	/* The context that stands for this one of the run's: below run_context_count, the same for each of
+	 * them. */
+	uint32_t (*stand_in)(void *own, uint32_t context);
+	uint32_t level; /* tells projections apart: what is kept of another one is found again; not 0 */
+};
+/* Of all tiles from now on; it must stay until then. NULL: every context for itself, as at first. */
+int tiles_project(struct tiles *tiles, const struct tile_projection *projection, struct error *error);
 
 /* `count` tiles of a stream from index `first` on (tile i covers [i << shift, (i + 1) << shift)). The tiles
  * stay valid until the next call. */

@@ -19,14 +19,15 @@ static size_t cached_bytes(const struct tile_cached *cached)
 
 static struct tile_cached **slot_of(const struct tiles *tiles, const struct tile_place *place)
 {
-	uint64_t hash = table_hash(table_hash(place->stream, place->shift), place->index);
+	uint64_t hash = table_hash(
+		table_hash(place->stream, (uint64_t)place->level << 8 | place->shift), place->index);
 
 	return &tiles->slots[table_hash(hash, place->span) & (tiles->slot_count - 1)];
 }
 
 static struct tile_place place_of(const struct tile_cached *c)
 {
-	return (struct tile_place){c->stream, c->span, c->shift, c->index};
+	return (struct tile_place){c->stream, c->span, c->shift, c->level, c->index};
 }
 
 struct tile_cached *tile_cache_find(const struct tiles *tiles, const struct tile_place *p)
@@ -34,7 +35,7 @@ struct tile_cached *tile_cache_find(const struct tiles *tiles, const struct tile
 	struct tile_cached *c = tiles->slot_count ? *slot_of(tiles, p) : NULL;
 
 	while (c && !(c->index == p->index && c->stream == p->stream && c->shift == p->shift &&
-			    c->span == p->span))
+			    c->span == p->span && c->level == p->level))
 		c = c->next;
 	return c;
 }
@@ -116,9 +117,8 @@ int tile_cache_keep(struct tiles *tiles, const struct tile_cached *what, struct 
 	if (!c)
 		return error_memory(error);
 	*c = *what;
-	c->tile = (struct tile){c->entries, sum->count};
 	c->use = tiles->use;
-	tile_sum_take(sum, c->entries);
+	c->tile = (struct tile){c->entries, tile_sum_take(sum, c->entries)};
 	at = slot_of(tiles, &place);
 	c->next = *at;
 	*at = c;

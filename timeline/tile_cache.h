@@ -12,6 +12,7 @@ struct tile_place {
 	uint32_t stream;
 	uint32_t span; /* tiles in it: 1, or a cell's */
 	unsigned shift;
+	uint32_t level; /* of the projection; 0: none */
 	uint64_t index; /* of the first */
 };
 
@@ -23,6 +24,7 @@ struct tile_cached {
 	uint64_t stable_ns; /* what ends behind it may change with the next commit */
 	uint32_t span, stream;
 	uint32_t use; /* call that used it last */
+	uint32_t level;
 	uint8_t shift;
 	uint8_t rules; /* by which its line was read */
 	struct tile_entry entries[];

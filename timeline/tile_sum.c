@@ -4,7 +4,8 @@
  *
  *   groups  ...1..        words of 64 contexts that hold something
  *   words      |..1..1..|
- *   places        |  '--> last entry of the context -nexts-> the one before (another state) -> ...
+ *   works         |  '--> work of the context
+ *   places        '-----> last other entry of the context -nexts-> the one before (another state) -> ...
  */
 #include "timeline/tile_sum.h"
 
@@ -54,6 +55,10 @@ static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 	if (!wider)
 		return false;
 	sum->places = wider;
+	wider = widen_array(sum->works, old * sizeof *sum->works, wanted * sizeof *sum->works);
+	if (!wider)
+		return false;
+	sum->works = wider;
 	wider = widen_array(sum->words, old / 8, wanted / 8);
 	if (!wider)
 		return false;
@@ -66,25 +71,98 @@ static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 	return true;
 }
 
-static bool add_new(struct tile_sum *sum, const struct tile_entry *entry)
-{
-	uint32_t context = entry->context;
+/* ---- contexts that stand for others ---- */
 
-	if (sum->count == sum->room && !widen_entries(sum))
-		return false;
-	sum->nexts[sum->count] = sum->places[context];
-	sum->entries[sum->count] = *entry;
-	sum->places[context] = ++sum->count;
+bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, uint32_t contexts)
+{
+	struct tile_map *map = &sum->map;
+	uint32_t from = by && by->level == map->level ? map->contexts : 0, *wider;
+
+	map->by = by;
+	if (!by)
+		return true;
+	if (contexts > map->contexts) {
+		wider = reallocarray(map->stand_ins, contexts, sizeof *wider);
+		if (!wider)
+			return false;
+		map->stand_ins = wider;
+		map->contexts = contexts;
+	}
+	map->level = by->level;
+	if (from < map->contexts)
+		memset(map->stand_ins + from, 0xff, (map->contexts - from) * sizeof *map->stand_ins);
+	return true;
+}
+
+static uint32_t ask_for(struct tile_map *map, uint32_t context)
+{
+	return map->stand_ins[context] = map->by->stand_in(map->by->own, context);
+}
+
+static inline uint32_t stand_in(struct tile_map *map, uint32_t context)
+{
+	if (!map->by || context >= map->contexts)
+		return context;
+	return map->stand_ins[context] != UINT32_MAX ? map->stand_ins[context] : ask_for(map, context);
+}
+
+/* ---- adding ---- */
+
+static inline void note(struct tile_sum *sum, uint32_t context)
+{
+	sum->count++;
 	sum->words[context / 64] |= (uint64_t)1 << context % 64;
 	sum->groups[context / 4096] |= (uint64_t)1 << context / 64 % 64;
+}
+
+static inline bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, uint64_t records)
+{
+	struct tile_work *work;
+
+	context = stand_in(&sum->map, context);
+	if (context >= sum->contexts && !widen_contexts(sum, context))
+		return false;
+	work = &sum->works[context];
+	if (!(work->time_ns | work->records))
+		note(sum, context);
+	work->time_ns += time_ns;
+	work->records += records;
+	return true;
+}
+
+bool tile_sum_add_works(
+	struct tile_sum *sum, const struct store_sum *sums, uint32_t count, const uint32_t *contexts)
+{
+	bool is_good = true;
+
+	for (uint32_t i = 0; i < count && is_good; i++)
+		is_good = add_work(sum, contexts ? contexts[sums[i].context] : sums[i].context,
+			sums[i].time_ns, sums[i].samples);
+	return is_good;
+}
+
+static bool add_new(struct tile_sum *sum, const struct tile_entry *entry, uint32_t context)
+{
+	if (sum->entry_count == sum->room && !widen_entries(sum))
+		return false;
+	sum->nexts[sum->entry_count] = sum->places[context];
+	sum->entries[sum->entry_count] = *entry;
+	sum->entries[sum->entry_count].context = context;
+	sum->places[context] = ++sum->entry_count;
+	note(sum, context);
 	return true;
 }
 
 bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry)
 {
-	if (entry->context >= sum->contexts && !widen_contexts(sum, entry->context))
+	uint32_t context;
+
+	if (entry->state == EXTENT_WORK && entry->op == STORE_OP_NONE)
+		return add_work(sum, entry->context, entry->time_ns, entry->records);
+	context = stand_in(&sum->map, entry->context);
+	if (context >= sum->contexts && !widen_contexts(sum, context))
 		return false;
-	for (uint32_t place = sum->places[entry->context]; place; place = sum->nexts[place - 1]) {
+	for (uint32_t place = sum->places[context]; place; place = sum->nexts[place - 1]) {
 		struct tile_entry *known = &sum->entries[place - 1];
 
 		if (known->state == entry->state && known->op == entry->op) {
@@ -93,8 +171,10 @@ bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry)
 			return true;
 		}
 	}
-	return add_new(sum, entry);
+	return add_new(sum, entry, context);
 }
+
+/* ---- taking ---- */
 
 static bool is_before(const struct tile_entry *a, const struct tile_entry *b)
 {
@@ -104,8 +184,12 @@ static bool is_before(const struct tile_entry *a, const struct tile_entry *b)
 /* The few entries of one context, sorted; where the next context's begin. */
 static struct tile_entry *take_context(const struct tile_sum *sum, uint32_t context, struct tile_entry *out)
 {
+	const struct tile_work *work = &sum->works[context];
 	struct tile_entry *end = out;
 
+	if (work->time_ns | work->records)
+		*end++ = (struct tile_entry){
+			context, STORE_OP_NONE, EXTENT_WORK, (uint32_t)work->records, work->time_ns};
 	for (uint32_t place = sum->places[context]; place; place = sum->nexts[place - 1]) {
 		struct tile_entry *at = end++;
 
@@ -124,23 +208,29 @@ static struct tile_entry *take_word(struct tile_sum *sum, uint32_t word, struct 
 		if (out)
 			out = take_context(sum, context, out);
 		sum->places[context] = 0;
+		sum->works[context] = (struct tile_work){0, 0};
 	}
 	sum->words[word] = 0;
 	return out;
 }
 
-void tile_sum_take(struct tile_sum *sum, struct tile_entry *out)
+uint32_t tile_sum_take(struct tile_sum *sum, struct tile_entry *out)
 {
+	struct tile_entry *end = out;
+
 	for (uint32_t group = 0; group < sum->contexts / 4096 && sum->count; group++) {
 		for (uint64_t bits = sum->groups[group]; bits; bits &= bits - 1)
-			out = take_word(sum, group * 64 + (uint32_t)__builtin_ctzll(bits), out);
+			end = take_word(sum, group * 64 + (uint32_t)__builtin_ctzll(bits), end);
 		sum->groups[group] = 0;
 	}
-	sum->count = 0;
+	sum->count = sum->entry_count = 0;
+	return out ? (uint32_t)(end - out) : 0;
 }
 
 void tile_sum_fini(struct tile_sum *sum)
 {
+	free(sum->map.stand_ins);
+	free(sum->works);
 	free(sum->entries);
 	free(sum->nexts);
 	free(sum->places);

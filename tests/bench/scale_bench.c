@@ -6,8 +6,9 @@
  * (warm). Prints TSV; `naive` columns are the same without rollups, left out where that would read more than
  * NAIVE_RECORDS.
  *
- *   scale_bench [-k] [-q TEXT] STREAMS:RECORDS|RUN ...      runs are made in $TMPDIR; -k keeps them;
- *                                                           -q: only questions that hold TEXT
+ *   scale_bench [-kn] [-q TEXT] STREAMS:RECORDS|RUN ...     runs are made in $TMPDIR; -k keeps them;
+ *                                                           -q: only questions that hold TEXT; -n: no naive
+ * scan
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +28,8 @@
 #define ROUNDS 5
 #define COLUMNS 200
 #define ROWS 50u
+#define DEPTH 8u
+#define FUNCTIONS 65536u
 #define NAIVE_RECORDS 200000000u
 
 struct asked {
@@ -35,6 +38,7 @@ struct asked {
 };
 
 static char path[4096];
+static uint64_t naive_records = NAIVE_RECORDS;
 
 static int check(int code, const struct error *error)
 {
@@ -80,44 +84,47 @@ static uint64_t ask_list(struct run *run)
 	return sum;
 }
 
-static uint64_t weights(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
+/* Sums the first `most` streams. */
+static struct window *sum(struct run *run,
+	int (*add)(struct window *, const uint32_t *, uint32_t, uint64_t, uint64_t, struct error *),
+	uint32_t most, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct window_weight *rows;
 	struct window *window;
 	struct error error = {0};
 	uint32_t count, *streams = all_streams(run, &count);
-	uint64_t sum = 0;
-	size_t found;
 
 	check(window_new(&window, run, &error), &error);
-	check(window_add_weights(window, streams, count < most ? count : most, begin_ns, end_ns, &error),
-		&error);
+	check(add(window, streams, count < most ? count : most, begin_ns, end_ns, &error), &error);
+	free(streams);
+	return window;
+}
+
+static uint64_t weights(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct window *window = sum(run, window_add_weights, most, begin_ns, end_ns);
+	const struct window_weight *rows;
+	uint64_t answer = 0;
+	size_t found;
+
 	rows = window_weights(window, &found);
 	for (size_t i = 0; i < found; i++)
-		sum += (rows[i].weight ^ rows[i].samples << 40) * (rows[i].context + 1);
+		answer += (rows[i].weight ^ rows[i].samples << 40) * (rows[i].context + 1);
 	window_free(window);
-	free(streams);
-	return sum;
+	return answer;
 }
 
 static uint64_t times(struct run *run, uint32_t most, uint64_t begin_ns, uint64_t end_ns)
 {
+	struct window *window = sum(run, window_add_times, most, begin_ns, end_ns);
 	const struct window_time *rows;
-	struct window *window;
-	struct error error = {0};
-	uint32_t count, *streams = all_streams(run, &count);
-	uint64_t sum = 0;
+	uint64_t answer = 0;
 	size_t found;
 
-	check(window_new(&window, run, &error), &error);
-	check(window_add_times(window, streams, count < most ? count : most, begin_ns, end_ns, &error),
-		&error);
 	rows = window_times(window, &found);
 	for (size_t i = 0; i < found; i++)
-		sum += (rows[i].time_ns ^ rows[i].records << 40) * (rows[i].context + 1);
+		answer += (rows[i].time_ns ^ rows[i].records << 40) * (rows[i].context + 1);
 	window_free(window);
-	free(streams);
-	return sum;
+	return answer;
 }
 
 static uint64_t ask_profile(struct run *run)
@@ -145,24 +152,69 @@ static uint64_t ask_statistics_one(struct run *run)
 	return times(run, 1, at(run, 0.111), at(run, 0.8612));
 }
 
-/* Aligned: tiles of one size, one per column; none is known before. */
-static uint64_t frame(struct run *run, double from, double to)
+/* Number of the context's function at DEPTH; 0: none. */
+static uint32_t function_of(struct run *run, uint32_t context)
+{
+	uint32_t scope = context ? run_context(run, context)->scope : UINT32_MAX;
+
+	return scope == UINT32_MAX ? 0 : run_scope(run, run_scope_at(run, scope, DEPTH))->function + 1;
+}
+
+/* Numbers are given as functions are met. */
+static uint64_t function_hash(struct run *run, uint32_t context)
+{
+	uint32_t function = function_of(run, context);
+
+	return function ? run_function(run, function - 1)->hash : 0;
+}
+
+/* The first context met of each function. */
+struct functions {
+	struct run *run;
+	uint32_t *first; /* [function] context; 0: none yet */
+};
+
+static uint32_t stand_in(void *own, uint32_t context)
+{
+	struct functions *functions = own;
+	uint32_t function = function_of(functions->run, context);
+
+	if (!context || function >= FUNCTIONS)
+		return context;
+	if (!functions->first[function])
+		functions->first[function] = context;
+	return functions->first[function];
+}
+
+static uint64_t fill_rows(struct run *run, struct tiles *tiles, double from, double to,
+	uint64_t (*key)(struct run *run, uint32_t context))
 {
 	uint64_t length_ns = at(run, to) - at(run, from), sum = 0;
 	struct tile out[COLUMNS];
-	struct tiles *tiles;
 	struct error error = {0};
 	unsigned shift = 0;
 
 	while ((uint64_t)COLUMNS << (shift + 1) <= length_ns)
 		shift++;
-	check(tiles_new(&tiles, run, (size_t)1 << 30, &error), &error);
 	for (uint32_t i = 0; i < run_stream_count(run) && i < ROWS; i++) {
 		check(tiles_row(tiles, i, shift, at(run, from) >> shift, COLUMNS, out, &error), &error);
 		for (int c = 0; c < COLUMNS; c++)
 			for (uint32_t e = 0; e < out[c].count; e++)
-				sum += (out[c].entries[e].time_ns + e) * (out[c].entries[e].context + 1);
+				sum += out[c].entries[e].time_ns * (key ? key(run, out[c].entries[e].context)
+									: out[c].entries[e].context + 1);
 	}
+	return sum;
+}
+
+/* Aligned: tiles of one size, one per column; none is known before. */
+static uint64_t frame(struct run *run, double from, double to)
+{
+	struct tiles *tiles;
+	struct error error = {0};
+	uint64_t sum;
+
+	check(tiles_new(&tiles, run, (size_t)1 << 30, &error), &error);
+	sum = fill_rows(run, tiles, from, to, NULL);
 	tiles_free(tiles);
 	return sum;
 }
@@ -177,6 +229,24 @@ static uint64_t ask_frame_tenth(struct run *run)
 	return frame(run, 0.42, 0.52);
 }
 
+/* By function, as a screen shows it: which function a context is of was asked before. */
+static uint64_t ask_frame_functions(struct run *run)
+{
+	static struct functions functions;
+	const struct tile_projection projection = {&functions, stand_in, DEPTH};
+	static struct tiles *tiles;
+	struct error error = {0};
+
+	if (functions.run != run) {
+		functions = (struct functions){run, calloc(FUNCTIONS, sizeof *functions.first)};
+		if (!functions.first)
+			_exit(5);
+		check(tiles_new(&tiles, run, 0, &error), &error);
+	}
+	check(tiles_project(tiles, &projection, &error), &error);
+	return fill_rows(run, tiles, 0, 1, function_hash);
+}
+
 static const struct {
 	const char *name;
 	uint64_t (*ask)(struct run *run);
@@ -189,6 +259,7 @@ static const struct {
 	{"statistics, 1 stream, 75 %", ask_statistics_one},
 	{"frame 50 x 200, whole", ask_frame},
 	{"frame 50 x 200, a tenth", ask_frame_tenth},
+	{"frame 50 x 200, whole, by function", ask_frame_functions},
 };
 
 /* ---- asking ---- */
@@ -346,7 +417,7 @@ static void ask_all(uint32_t streams, uint64_t records, const char *only)
 {
 	for (size_t q = 0; q < sizeof questions / sizeof *questions; q++)
 		if (strstr(questions[q].name, only))
-			print(questions[q].name, streams, records, records <= NAIVE_RECORDS,
+			print(questions[q].name, streams, records, records <= naive_records,
 				questions[q].ask);
 }
 
@@ -393,10 +464,11 @@ int main(int argc, char **argv)
 	bool is_kept = false;
 	int code = 0, option;
 
-	while ((option = getopt(argc, argv, "kq:")) != -1) {
+	while ((option = getopt(argc, argv, "knq:")) != -1) {
 		if (option == '?')
 			return 2;
 		is_kept |= option == 'k';
+		naive_records = option == 'n' ? 0 : naive_records;
 		only = option == 'q' ? optarg : only;
 	}
 

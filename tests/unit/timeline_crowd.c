@@ -4,14 +4,13 @@
  * streams that come and go, are switched out, wait, lose, and tell some things late, recorded in commits
  * behind their watermarks. And that the sums are there: a writer that made none would pass the rest.
  */
-#include "tests/unit/timeline_small_run.h"
+#include "tests/unit/timeline_twin.h"
 
 #include "store/crowd.h"
 #include "store/reader_state.h"
 #include "timeline/crowd_sum.h"
 #include "timeline/line_check.h"
 #include "timeline/run_parts.h"
-#include "timeline/window.h"
 
 #define ROUNDS 6
 #define STREAMS 18u
@@ -93,7 +92,7 @@ static void go_on(struct made *made, uint32_t stream)
 		properties->complete_ns[track] = t - small_below(4) * PERIOD_NS;
 }
 
-static void make(struct made *made, bool is_late)
+static void record(struct made *made, bool is_late)
 {
 	*made = (struct made){.late_chance = is_late ? 4000 : 0};
 	small_begin(&made->small);
@@ -124,65 +123,18 @@ static void make(struct made *made, bool is_late)
 		store_writer_span_close(
 			made->small.writer, stream, span.begin_ns << 8 | STORE_OP_MONITORED, &span);
 	}
+}
+
+static void make(struct made *made, bool is_late)
+{
+	record(made, is_late);
 	small_ready(&made->small);
 }
 
 /* ---- asking ---- */
 
-static int compare_times(const void *x, const void *y)
-{
-	const struct window_time *a = x, *b = y;
-
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
-	if (a->op != b->op)
-		return a->op < b->op ? -1 : 1;
-	return (a->state > b->state) - (a->state < b->state);
-}
-
-static struct window_time *ask(struct run *run, uint64_t begin_ns, uint64_t end_ns, size_t *count)
-{
-	const struct window_time *rows;
-	struct window_time *copy;
-	struct window *window;
-	struct error error = {0};
-	uint32_t streams[STREAMS];
-
-	for (uint32_t i = 0; i < STREAMS; i++)
-		streams[i] = i;
-	if (window_new(&window, run, &error) ||
-		window_add_times(window, streams, STREAMS, begin_ns, end_ns, &error))
-		fail_msg("%s", error.text);
-	rows = window_times(window, count);
-	copy = calloc(*count + 1, sizeof *copy);
-	assert_non_null(copy);
-	if (*count)
-		memcpy(copy, rows, *count * sizeof *copy);
-	qsort(copy, *count, sizeof *copy, compare_times);
-	window_free(window);
-	return copy;
-}
-
-static void check_window(struct run *rolled, struct run *naive, uint64_t begin_ns, uint64_t end_ns)
-{
-	size_t counts[2];
-	struct window_time *rows[2] = {
-		ask(rolled, begin_ns, end_ns, &counts[0]), ask(naive, begin_ns, end_ns, &counts[1])};
-
-	for (size_t i = 0; i < counts[0] && i < counts[1]; i++) {
-		const struct window_time *a = &rows[0][i], *b = &rows[1][i];
-
-		if (compare_times(a, b) || a->time_ns != b->time_ns || a->records != b->records)
-			fail_msg("%" PRIu64 "..%" PRIu64 ": context %u state %d op %u: %" PRIu64
-				 " ns in %" PRIu64 " records, not context %u state %d op %u: %" PRIu64
-				 " ns in %" PRIu64,
-				begin_ns, end_ns, a->context, (int)a->state, a->op, a->time_ns, a->records,
-				b->context, (int)b->state, b->op, b->time_ns, b->records);
-	}
-	assert_int_equal(counts[0], counts[1]);
-	free(rows[0]);
-	free(rows[1]);
-}
+static const uint32_t all_streams[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
+_Static_assert(sizeof all_streams / sizeof *all_streams == STREAMS, "one for each stream");
 
 static int count_piece(void *own, const struct extent *extent, struct error *error)
 {
@@ -202,11 +154,8 @@ static unsigned is_answered(struct run *run, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct line_sink sink = {.piece = count_piece, .sum = count_sum};
 	struct error error = {0};
-	uint32_t streams[STREAMS];
 
-	for (uint32_t i = 0; i < STREAMS; i++)
-		streams[i] = i;
-	return crowd_sum(run, streams, STREAMS, begin_ns, end_ns, &sink, &error) == 1;
+	return crowd_sum(run, all_streams, STREAMS, begin_ns, end_ns, &sink, &error) == 1;
 }
 
 static unsigned check_made(const struct made *made)
@@ -233,7 +182,7 @@ static unsigned check_made(const struct made *made)
 			a = 0, b = STORE_OPEN_NS;
 		if (i == 1)
 			a = begin_ns, b = begin_ns + length_ns;
-		check_window(rolled, naive, a, b);
+		twin_check_times(rolled, naive, all_streams, STREAMS, a, b);
 		answered += is_answered(rolled, a, b);
 	}
 	if (line_check(rolled, &rollups, &error))
@@ -272,25 +221,36 @@ static void test_late(void **state)
 	try(true);
 }
 
-/* ---- lies that checksums do not tell ---- */
-
-static void overwrite(const char *path, struct store_slice old, const struct store_bytes *new)
+/* A host whose clock lies so far off that part of its time is before all time: its sums are no sums of what
+ * the run shows, and no damage. */
+static void test_bent(void **state)
 {
-	FILE *file = fopen(path, "r+b");
-	struct stat stat;
-	uint8_t *bytes, *at;
+	const uint64_t wall_ns = UINT64_C(1) << 60;
+	struct made made;
+	struct store_writer *first;
+	struct store_crowd_head head;
+	struct error error = {0};
+	uint64_t rollups, end_ns = 0;
 
-	assert_non_null(file);
-	assert_int_equal(fstat(fileno(file), &stat), 0);
-	bytes = malloc((size_t)stat.st_size);
-	assert_true(bytes && fread(bytes, 1, (size_t)stat.st_size, file) == (size_t)stat.st_size);
-	for (at = bytes; (at = memmem(at, (size_t)stat.st_size - (size_t)(at - bytes), old.bytes, old.size));)
-		memcpy(at, new->data, new->size);
-	rewind(file);
-	assert_true(fwrite(bytes, 1, (size_t)stat.st_size, file) == (size_t)stat.st_size);
-	fclose(file);
-	free(bytes);
+	(void)state;
+	small_seed("bent");
+	record(&made, false);
+	for (uint32_t stream = 0; stream < STREAMS; stream++)
+		end_ns = made.now_ns[stream] > end_ns ? made.now_ns[stream] : end_ns;
+	store_writer_meta_number(made.small.writer, "wall_ns",
+		wall_ns - made.begin_ns - 1 - small_below(end_ns - made.begin_ns));
+	first = small_store(&made.small, "node-0");
+	store_writer_meta_number(first, "wall_ns", wall_ns);
+	small_close_writer(first);
+	small_ready(&made.small);
+	assert_int_equal(store_crowd_head(made.small.run->parts[1].reader, &head, &error), 1);
+	if (line_check(made.small.run, &rollups, &error))
+		fail_msg("%s", error.text);
+	assert_false(is_answered(made.small.run, 0, STORE_OPEN_NS));
+	small_end(&made.small);
 }
+
+/* ---- lies that checksums do not tell ---- */
 
 /* The bucket with one sample more or less, sealed anew; empty where that takes another size. */
 static struct store_bytes lie(struct store_reader *reader, const struct store_key_roll *key,
@@ -348,7 +308,7 @@ static struct run *lied_to(
 	old = malloc(value.size);
 	memcpy(old, value.bytes, value.size);
 	snprintf(path, sizeof path, "%s/node-1.mdb", made->small.path);
-	overwrite(path, (struct store_slice){old, value.size}, &bytes);
+	small_overwrite(path, (struct store_slice){old, value.size}, &bytes);
 	free(old);
 	store_bytes_fini(&bytes);
 	if (run_open(&run, made->small.path, NULL, &error))
@@ -417,10 +377,8 @@ static bool check_fine(const struct made *made)
 		return false;
 	assert_int_equal(window_new(&window, run, &error), 0);
 	alarm(PATIENCE_S); /* who looks for them all dies */
-	assert_int_equal(window_add_times(window,
-				 (const uint32_t[STREAMS]){
-					 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17},
-				 STREAMS, head.begin_ns + 1, head.end_ns, &error),
+	assert_int_equal(
+		window_add_times(window, all_streams, STREAMS, head.begin_ns + 1, head.end_ns, &error),
 		-ERROR_RUN);
 	alarm(0);
 	assert_non_null(strstr(error.text, "the head of the crowd"));
@@ -448,7 +406,7 @@ static void test_too_fine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_lie), cmocka_unit_test(test_too_fine)};
+		cmocka_unit_test(test_bent), cmocka_unit_test(test_lie), cmocka_unit_test(test_too_fine)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,11 @@
  * still open, records that come late), asked while they are recorded and after. And that they are there: a
  * writer that made none would pass the rest.
  */
-#include "tests/unit/timeline_small_run.h"
+#include "tests/unit/timeline_twin.h"
 
 #include "store/line_roll.h"
 #include "timeline/line_check.h"
 #include "timeline/line_sum.h"
-#include "timeline/tile.h"
-#include "timeline/window.h"
 
 #define ROUNDS 10
 #define STEPS 60
@@ -144,90 +142,6 @@ static void close_made(struct made *made)
 
 /* ---- asking ---- */
 
-static int compare_times(const void *x, const void *y)
-{
-	const struct window_time *a = x, *b = y;
-
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
-	if (a->op != b->op)
-		return a->op < b->op ? -1 : 1;
-	return (a->state > b->state) - (a->state < b->state);
-}
-
-static struct window_time *ask_window(
-	struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, size_t *count)
-{
-	const struct window_time *rows;
-	struct window_time *copy;
-	struct window *window;
-	struct error error = {0};
-
-	if (window_new(&window, run, &error) || window_add_time(window, stream, begin_ns, end_ns, &error))
-		fail_msg("%s", error.text);
-	rows = window_times(window, count);
-	copy = calloc(*count + 1, sizeof *copy);
-	assert_non_null(copy);
-	if (*count)
-		memcpy(copy, rows, *count * sizeof *copy);
-	qsort(copy, *count, sizeof *copy, compare_times);
-	window_free(window);
-	return copy;
-}
-
-static void check_window(struct run *rolled, struct run *naive, uint32_t stream, uint64_t begin, uint64_t end)
-{
-	size_t counts[2];
-	struct window_time *rows[2] = {ask_window(rolled, stream, begin, end, &counts[0]),
-		ask_window(naive, stream, begin, end, &counts[1])};
-
-	if (counts[0] != counts[1])
-		fail_msg("stream %u, %" PRIu64 "..%" PRIu64 ": %zu rows, not %zu", stream, begin, end,
-			counts[0], counts[1]);
-	for (size_t i = 0; i < counts[0]; i++) {
-		const struct window_time *a = &rows[0][i], *b = &rows[1][i];
-
-		if (compare_times(a, b) || a->time_ns != b->time_ns || a->records != b->records)
-			fail_msg("stream %u, %" PRIu64 "..%" PRIu64 ": context %u state %d op %u: %" PRIu64
-				 " ns in %" PRIu64 " records, not context %u state %d op %u: %" PRIu64
-				 " ns in %" PRIu64,
-				stream, begin, end, a->context, (int)a->state, a->op, a->time_ns,
-				(uint64_t)a->records, b->context, (int)b->state, b->op, b->time_ns,
-				(uint64_t)b->records);
-	}
-	free(rows[0]);
-	free(rows[1]);
-}
-
-static void check_tiles(
-	struct run *rolled, struct run *naive, uint32_t stream, unsigned shift, uint64_t first)
-{
-	struct run *runs[2] = {rolled, naive};
-	struct tiles *tiles[2];
-	struct tile out[2][TILES];
-	struct error error = {0};
-
-	for (int i = 0; i < 2; i++)
-		if (tiles_new(&tiles[i], runs[i], 1 << 20, &error) ||
-			tiles_row(tiles[i], stream, shift, first, TILES, out[i], &error))
-			fail_msg("%s", error.text);
-	for (int t = 0; t < TILES; t++) {
-		uint64_t sums[2] = {0, 0};
-
-		for (int i = 0; i < 2; i++)
-			for (uint32_t e = 0; e < out[i][t].count; e++) {
-				const struct tile_entry *entry = &out[i][t].entries[e];
-
-				sums[i] += (entry->time_ns ^ (uint64_t)entry->records << 32) *
-					   (entry->context * 31 + entry->op * 7 + (uint64_t)entry->state + 1);
-			}
-		assert_int_equal(out[0][t].count, out[1][t].count);
-		assert_int_equal(sums[0], sums[1]);
-	}
-	tiles_free(tiles[0]);
-	tiles_free(tiles[1]);
-}
-
 static unsigned count_rolls(struct run *run)
 {
 	struct store_line_roll roll;
@@ -276,8 +190,11 @@ static unsigned check_made(const struct made *made)
 
 		if (i == 0)
 			a = 0, b = STORE_OPEN_NS;
-		check_window(rolled, naive, stream, a < b ? a : b, a < b ? b : a);
-		check_tiles(rolled, naive, stream, shift, (made->begin_ns + small_below(length_ns)) >> shift);
+		twin_check_times(rolled, naive, &stream, 1, a < b ? a : b, a < b ? b : a);
+		twin_check_tiles(rolled, naive, stream, shift,
+			(made->begin_ns + small_below(length_ns)) >> shift, TILES);
+		twin_check_cells(rolled, naive, stream, shift,
+			(made->begin_ns + small_below(length_ns)) >> shift, TILES);
 	}
 	count = count_rolls(rolled);
 	check_sound(rolled);
@@ -374,23 +291,6 @@ static struct store_bytes lie(struct run *run, const struct store_line_roll *rol
 	return bytes;
 }
 
-/* Wherever it lies: free pages hold older copies. */
-static void overwrite(const char *path, const struct store_slice old, const struct store_bytes *new)
-{
-	static uint8_t bytes[32 << 20];
-	FILE *file = fopen(path, "r+b");
-	size_t size = fread(bytes, 1, sizeof bytes, file), count = 0;
-
-	assert_true(size < sizeof bytes);
-	for (uint8_t *at = bytes; (at = memmem(at, size - (size_t)(at - bytes), old.bytes, old.size));) {
-		memcpy(at, new->data, new->size);
-		count++;
-	}
-	rewind(file);
-	assert_true(count && fwrite(bytes, 1, size, file) == size);
-	fclose(file);
-}
-
 /* A rollup that readers believe, of a random size. */
 static bool find_roll(struct run *run, uint32_t stream, struct store_line_roll *roll)
 {
@@ -431,7 +331,7 @@ static bool check_lie(const struct small_run *small)
 	memcpy(old, roll.value.bytes, roll.value.size);
 	run_close(run);
 	if (is_changed)
-		overwrite(path, (struct store_slice){old, roll.value.size}, &bytes);
+		small_overwrite(path, (struct store_slice){old, roll.value.size}, &bytes);
 	free(old);
 	store_bytes_fini(&bytes);
 	if (!is_changed)

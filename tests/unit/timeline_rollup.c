@@ -4,11 +4,9 @@
  * rounding): random streams with bursts, pauses, changing rates, late and very late records, several metrics
  * (one of doubles), many commits, before and after the store is closed.
  */
-#include "tests/unit/timeline_small_run.h"
+#include "tests/unit/timeline_twin.h"
 
 #include "store/reader_state.h"
-#include "timeline/tile.h"
-#include "timeline/window.h"
 
 #define ROUNDS 12
 #define STREAMS 3u
@@ -202,85 +200,16 @@ static void check_window(struct run *rolled, struct run *naive, const uint32_t *
 	}
 }
 
-static int compare_times(const void *x, const void *y)
-{
-	const struct window_time *a = x, *b = y;
-
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
-	if (a->op != b->op)
-		return a->op < b->op ? -1 : 1;
-	return (int)a->state - (int)b->state;
-}
-
-static struct window_time *sorted_times(
-	struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, size_t *count)
-{
-	const struct window_time *times;
-	struct window_time *copy;
-	struct window *window;
-	struct error error = {0};
-
-	if (window_new(&window, run, &error) || window_add_time(window, stream, begin_ns, end_ns, &error))
-		fail_msg("%s", error.text);
-	times = window_times(window, count);
-	copy = calloc(*count + 1, sizeof *copy);
-	assert_non_null(copy);
-	if (*count)
-		memcpy(copy, times, *count * sizeof *copy);
-	qsort(copy, *count, sizeof *copy, compare_times);
-	window_free(window);
-	return copy;
-}
-
-static void check_times(struct run *rolled, struct run *naive, uint32_t stream, uint64_t begin, uint64_t end)
-{
-	size_t count, wanted;
-	struct window_time *a = sorted_times(rolled, stream, begin, end, &count);
-	struct window_time *b = sorted_times(naive, stream, begin, end, &wanted);
-	uint64_t sum = 0;
-
-	assert_int_equal(count, wanted);
-	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(compare_times(&a[i], &b[i]), 0);
-		assert_true(a[i].time_ns == b[i].time_ns);
-		assert_true(a[i].records == b[i].records);
-		sum += a[i].time_ns;
-	}
-	assert_true(sum == end - begin);
-	free(a);
-	free(b);
-}
-
 /* A row of tiles of one size. */
 static void check_tiles(struct run *rolled, struct run *naive, uint32_t stream, uint64_t begin, uint64_t end)
 {
-	struct run *runs[] = {rolled, naive};
-	struct tiles *tiles[2];
-	struct tile out[2][64];
-	struct error error = {0};
 	unsigned shift = 0;
 
 	while (shift < 63 && (uint64_t)16 << shift <= end - begin)
 		shift++;
-	for (int i = 0; i < 2; i++)
-		if (tiles_new(&tiles[i], runs[i], 1 << 24, &error) ||
-			tiles_row(tiles[i], stream, shift, begin >> shift, 40, out[i], &error))
-			fail_msg("%s", error.text);
-	for (int t = 0; t < 40; t++) {
-		assert_int_equal(out[0][t].count, out[1][t].count);
-		for (uint32_t i = 0; i < out[0][t].count; i++) {
-			const struct tile_entry *a = &out[0][t].entries[i], *b = &out[1][t].entries[i];
-
-			assert_int_equal(a->context, b->context);
-			assert_int_equal(a->op, b->op);
-			assert_int_equal(a->state, b->state);
-			assert_int_equal(a->records, b->records);
-			assert_true(a->time_ns == b->time_ns);
-		}
-	}
-	tiles_free(tiles[0]);
-	tiles_free(tiles[1]);
+	twin_check_tiles(rolled, naive, stream, shift, begin >> shift, 40);
+	if (shift > 2)
+		twin_check_cells(rolled, naive, stream, shift - 2, begin >> (shift - 2), 40);
 }
 
 /* Windows that begin and end anywhere, at buckets' edges, and that hold everything. */
@@ -331,7 +260,7 @@ static unsigned check_run(const struct made *made)
 		}
 		check_window(rolled, naive, &streams[stream], 1, begin, end);
 		if (i % 4 == 0 && begin < end) {
-			check_times(rolled, naive, stream, begin, end);
+			twin_check_times(rolled, naive, &stream, 1, begin, end);
 			check_tiles(rolled, naive, stream, begin, end);
 		}
 	}

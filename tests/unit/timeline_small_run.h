@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "store/arena.h"
+#include "store/bytes.h"
 #include "store/writer.h"
 #include "timeline/run.h"
 
@@ -133,6 +134,27 @@ static inline void small_end(struct small_run *small)
 	if (small->writer)
 		store_writer_abort(small->writer);
 	small_remove(small->path);
+}
+
+/* Puts as many bytes in the place of these, wherever in the file they lie: free pages hold older copies. */
+static inline void small_overwrite(const char *path, struct store_slice old, const struct store_bytes *bytes)
+{
+	FILE *file = fopen(path, "r+b");
+	struct stat status;
+	uint8_t *all, *at;
+	size_t size, count = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fstat(fileno(file), &status), 0);
+	size = (size_t)status.st_size;
+	all = malloc(size);
+	assert_true(all && fread(all, 1, size, file) == size);
+	for (at = all; (at = memmem(at, size - (size_t)(at - all), old.bytes, old.size)); count++)
+		memcpy(at, bytes->data, bytes->size);
+	rewind(file);
+	assert_true(count && fwrite(all, 1, size, file) == size);
+	fclose(file);
+	free(all);
 }
 
 static inline uint32_t small_text(struct store_writer *writer, const char *text)
