@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/cached.h"
 #include "store/store.h"
 #include "timeline/names_cache.h"
 #include "timeline/names_calls.h"
@@ -342,7 +343,7 @@ int main(int argc, char **argv)
 	names.search.debuginfod = call.debuginfod;
 	names.no_loops = call.no_loops;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
-	shared = call.no_shared ? NULL : names_shared_directory();
+	shared = call.no_shared ? NULL : store_cached_directory();
 	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
 	free(shared);
