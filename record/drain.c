@@ -171,6 +171,7 @@ static void hits_take(struct drain *drain, const struct event_sample *sample, ui
 	struct ring *ring = drain->ring;
 	const struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
 	uint64_t known_ns = stream ? stream->complete_ns[STORE_SAMPLES] : 0, part;
+	struct hit last = {0};
 	uint32_t count;
 
 	switches_read_until(drain->process, time_ns);
@@ -182,17 +183,18 @@ static void hits_take(struct drain *drain, const struct event_sample *sample, ui
 	part = count ? sample->weight / count : 0;
 	drain->process->shared_hits += count > 1 ? count - 1 : 0;
 	for (uint32_t i = 0; i + 1 < count; i++) {
-		const struct hit *hit = &ring->hits.list[i];
+		const struct hit hit = hits_at(&ring->hits, i);
 
-		if (hit->time_ns >= known_ns && hit->time_ns >= ring->last_ns) {
-			sample_put(drain, sample, hit->time_ns, part, hit);
-			ring->last_ns = hit->time_ns;
+		if (hit.time_ns >= known_ns && hit.time_ns >= ring->last_ns) {
+			sample_put(drain, sample, hit.time_ns, part, &hit);
+			ring->last_ns = hit.time_ns;
 		} else {
-			sample_put(drain, sample, time_ns, part, hit);
+			sample_put(drain, sample, time_ns, part, &hit);
 		}
 	}
-	sample_put(drain, sample, time_ns, sample->weight - part * (count ? count - 1 : 0),
-		count ? &ring->hits.list[count - 1] : NULL);
+	if (count)
+		last = hits_at(&ring->hits, count - 1);
+	sample_put(drain, sample, time_ns, sample->weight - part * (count ? count - 1 : 0), &last);
 	hits_drop(&ring->hits, count);
 }
 

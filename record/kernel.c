@@ -3,61 +3,107 @@
 #include "record/kernel.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/clock.h"
+#include "record/kernel_symbols.h"
 
 #define PARTS_MAX 512u
+#define PART_NAME_BYTES 60u
 #define KERNEL_SPACE (UINT64_C(1) << 63)
-#define NAME_AGAIN_NS UINT64_C(5000000000)
-#define SYMBOL_BYTES 128u
-#define READ_BYTES (256u << 10) /* the kernel writes its list anew for each reader, by so much at a time */
+#define WALK_AGAIN_NS UINT64_C(5000000000)
+#define LINE_BYTES 1024u
+#define READ_BYTES (64u << 10)
+#define LAST_FUNCTION_BYTES 65536u /* how long the kernel's last one may be */
 
 /* [0] is the kernel itself. */
 static struct part {
 	uint64_t begin, end;
-	uint32_t module; /* of the store; 0: not met */
-	char name[60];
+	char name[PART_NAME_BYTES];
+	struct store_module module; /* as the store has it */
+	uint32_t id;		    /* there; 0: not met */
+	enum { PART_NEW, PART_WANTED, PART_HERE } state;
+	struct kernel_symbols symbols;
 } parts[PARTS_MAX];
 static uint32_t part_count;
-static bool is_hidden; /* addresses mean nothing here */
+static struct kernel_symbols strays; /* code made at run time, by its distance from the kernel */
+static bool is_hidden;		     /* addresses mean nothing here */
 
-/* A frame that has no name yet, and the nearest symbol below it. */
+/* A frame that has no name yet. */
 static struct waiting {
-	uint64_t address, offset, symbol;
-	uint32_t module;
-	char name[SYMBOL_BYTES];
+	uint64_t offset;
+	uint32_t part;
 } * waiting;
 static uint32_t waiting_count, waiting_room;
-static uint64_t named_ns;
+static uint64_t walked_ns;
+
+/* ---- what the kernel says of itself ---- */
 
 /* "ffffffff81000000 T _text", perhaps with "\t[module]". */
-static bool symbol_parse(const char *line, uint64_t *address, char *type, char *name)
-{
-	unsigned long long number;
+struct line {
+	uint64_t address;
+	char type;
+	const char *name, *module; /* module NULL: the kernel's own */
+	size_t length;
+};
 
-	if (sscanf(line, "%llx %c %127s", &number, type, name) != 3)
+static bool line_parse(char *text, struct line *line)
+{
+	char *at = text, *tab;
+
+	line->address = strtoull(text, &at, 16);
+	if (at == text || at[0] != ' ' || !at[1] || at[2] != ' ')
 		return false;
-	*address = number;
+	line->type = at[1];
+	line->name = at + 3;
+	tab = strchr(at + 3, '\t');
+	line->length = tab ? (size_t)(tab - line->name) : strlen(line->name);
+	line->module = tab ? tab + 1 : NULL;
 	return true;
 }
 
-static uint64_t text_find(void)
+/* Takes the lines of a piece, and moves the last, which may go on in the next, to the front. Its length; -1:
+ * `take` wants no more. */
+static ssize_t piece_take(
+	char *text, size_t size, bool (*take)(void *context, const struct line *line), void *context)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[256], name[SYMBOL_BYTES], type;
-	uint64_t address = 0, found = 0;
+	char *at = text, *end = text + size, *newline;
+	struct line line;
 
-	while (file && !found && fgets(line, sizeof(line), file))
-		if (symbol_parse(line, &address, &type, name) && !strcmp(name, "_text"))
-			break;
-	if (file) {
-		found = feof(file) ? 0 : address;
-		fclose(file);
+	while ((newline = memchr(at, '\n', (size_t)(end - at)))) {
+		*newline = '\0';
+		if (line_parse(at, &line) && !take(context, &line))
+			return -1;
+		at = newline + 1;
 	}
-	return found;
+	memmove(text, at, (size_t)(end - at));
+	return end - at < (ssize_t)LINE_BYTES ? end - at : 0;
+}
+
+/* All of /proc/kallsyms, until `take` says false. */
+static void symbols_walk(bool (*take)(void *context, const struct line *line), void *context)
+{
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	char *text = fd < 0 ? NULL : malloc(LINE_BYTES + READ_BYTES);
+	ssize_t kept = 0, got;
+
+	while (text && kept >= 0 && (got = read(fd, text + kept, READ_BYTES)) > 0)
+		kept = piece_take(text, (size_t)(kept + got), take, context);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool text_take(void *context, const struct line *line)
+{
+	if (line->length != 5 || memcmp(line->name, "_text", 5) != 0)
+		return true;
+	*(uint64_t *)context = line->address;
+	return false;
 }
 
 /* "ext4 1130496 2 - Live 0xffffffffc0a00000" */
@@ -74,7 +120,7 @@ static void modules_read(void)
 			!begin)
 			continue;
 		parts[part_count] = (struct part){.begin = begin, .end = begin + size};
-		snprintf(parts[part_count++].name, sizeof(parts[0].name), "[%s]", name);
+		snprintf(parts[part_count++].name, PART_NAME_BYTES, "[%s]", name);
 	}
 	if (file)
 		fclose(file);
@@ -82,20 +128,27 @@ static void modules_read(void)
 
 static void parts_find(void)
 {
-	parts[0] = (struct part){.begin = text_find(), .end = UINT64_MAX, .name = "[kernel]"};
+	parts[0] = (struct part){.end = UINT64_MAX, .name = "[kernel]"};
+	symbols_walk(text_take, &parts[0].begin);
 	part_count = 1;
 	is_hidden = !parts[0].begin;
 	if (!is_hidden)
 		modules_read();
 }
 
-/* The kernel's build id, from the notes that it shows. */
-static void build_id_read(struct store_module *module)
+/* The build id, from the notes that are shown. */
+static void build_id_read(const struct part *part, struct store_module *module)
 {
-	_Alignas(4) char notes[1024];
-	FILE *file = fopen("/sys/kernel/notes", "re");
-	size_t got = file ? fread(notes, 1, sizeof(notes), file) : 0, at = 0;
+	_Alignas(4) char notes[4096];
+	char path[PART_NAME_BYTES + 64] = "/sys/kernel/notes";
+	FILE *file;
+	size_t got, at = 0;
 
+	if (part != &parts[0])
+		snprintf(path, sizeof(path), "/sys/module/%.*s/notes/.note.gnu.build-id",
+			(int)strlen(part->name) - 2, part->name + 1);
+	file = fopen(path, "re");
+	got = file ? fread(notes, 1, sizeof(notes), file) : 0;
 	if (file)
 		fclose(file);
 	while (at + sizeof(Elf64_Nhdr) < got) {
@@ -113,33 +166,27 @@ static void build_id_read(struct store_module *module)
 	}
 }
 
-static struct part *part_at(uint64_t address)
-{
-	for (uint32_t i = 1; i < part_count; i++)
-		if (address >= parts[i].begin && address < parts[i].end)
-			return &parts[i];
-	return &parts[0];
-}
+/* ---- frames ---- */
 
 static struct part *part_of(struct store_writer *writer, uint64_t address)
 {
-	struct part *part;
+	struct part *part = &parts[0];
 
 	if (!part_count)
 		parts_find();
-	part = part_at(address);
-	if (!part->module) {
-		struct store_module module = {.kind = STORE_MODULE_KERNEL,
+	for (uint32_t i = 1; i < part_count; i++)
+		if (address >= parts[i].begin && address < parts[i].end)
+			part = &parts[i];
+	if (!part->id) {
+		part->module = (struct store_module){.kind = STORE_MODULE_KERNEL,
 			.path = store_writer_text(writer, part->name, strlen(part->name))};
-
-		if (part == &parts[0])
-			build_id_read(&module);
-		part->module = store_writer_module(writer, &module);
+		build_id_read(part, &part->module);
+		part->id = store_writer_module(writer, &part->module);
 	}
 	return part;
 }
 
-static void waiting_add(const struct part *part, uint64_t address, uint64_t offset)
+static void waiting_add(const struct part *part, uint64_t offset)
 {
 	if (waiting_count == waiting_room) {
 		uint32_t room = waiting_room ? 2 * waiting_room : 256;
@@ -150,8 +197,7 @@ static void waiting_add(const struct part *part, uint64_t address, uint64_t offs
 		waiting = grown;
 		waiting_room = room;
 	}
-	waiting[waiting_count++] =
-		(struct waiting){.address = address, .offset = offset, .module = part->module};
+	waiting[waiting_count++] = (struct waiting){.offset = offset, .part = (uint32_t)(part - parts)};
 }
 
 static uint32_t frame_add(struct store_writer *writer, uint32_t parent, uint64_t address)
@@ -159,10 +205,10 @@ static uint32_t frame_add(struct store_writer *writer, uint32_t parent, uint64_t
 	const struct part *part = part_of(writer, address);
 	uint64_t offset = is_hidden ? 0 : address - part->begin;
 	uint32_t before = store_writer_context_count(writer);
-	uint32_t context = store_writer_context(writer, parent, part->module, offset);
+	uint32_t context = store_writer_context(writer, parent, part->id, offset);
 
 	if (store_writer_context_count(writer) != before)
-		waiting_add(part, address, offset);
+		waiting_add(part, offset);
 	return context;
 }
 
@@ -180,83 +226,122 @@ uint32_t kernel_context(struct store_writer *writer, uint32_t parent, const uint
 	return context;
 }
 
-static int waiting_compare(const void *left, const void *right)
-{
-	const struct waiting *a = left, *b = right;
+/* ---- names ---- */
 
-	return a->address < b->address ? -1 : a->address > b->address;
+/* Code that was made at run time lies behind the kernel's own, and belongs to no module. */
+static bool is_stray(const struct waiting *frame)
+{
+	return !frame->part && parts[0].symbols.span && frame->offset >= parts[0].symbols.span;
 }
 
-/* The first that a symbol at `address` may name. */
-static uint32_t waiting_from(uint64_t address)
+/* Is its name in no table yet? Tables that were kept are taken up. */
+static bool is_wanted(const struct waiting *frame)
 {
-	uint32_t low = 0, high = waiting_count;
+	struct part *part = &parts[frame->part];
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (waiting[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (part->state == PART_NEW)
+		part->state = kernel_symbols_load(
+				      &part->symbols, part->module.build_id, part->module.build_id_bytes)
+				      ? PART_HERE
+				      : PART_WANTED;
+	return part->state == PART_WANTED || is_stray(frame);
 }
 
-static void symbols_walk(void)
+/* Whose a line is; NULL: code that was made at run time. A module's lines come together. */
+static struct part *part_named(const struct line *line)
 {
-	FILE *file = is_hidden ? NULL : fopen("/proc/kallsyms", "re");
-	char line[256], name[SYMBOL_BYTES], type;
+	static struct part *last = parts;
 
-	if (file)
-		setvbuf(file, NULL, _IOFBF, READ_BYTES);
-	while (file && fgets(line, sizeof(line), file)) {
-		uint64_t address = strtoull(line, NULL, 16);
-		uint32_t at = waiting_from(address);
+	if (!line->module)
+		return &parts[0];
+	if (last >= parts + part_count || strcmp(last->name, line->module) != 0)
+		for (last = parts + 1; last < parts + part_count; last++)
+			if (!strcmp(last->name, line->module))
+				break;
+	return last < parts + part_count ? last : NULL;
+}
 
-		if (at == waiting_count || address <= waiting[at].symbol ||
-			!symbol_parse(line, &address, &type, name) || !strchr("tTwW", type))
+static bool symbol_take(void *context, const struct line *line)
+{
+	struct part *part = part_named(line);
+	struct kernel_symbols *symbols = part ? &part->symbols : &strays;
+	uint64_t at = line->address - (part ? part : &parts[0])->begin;
+
+	(void)context;
+	if ((part && part->state != PART_WANTED) || at > UINT32_MAX - LAST_FUNCTION_BYTES)
+		return true;
+	if (part == &parts[0] && at + LAST_FUNCTION_BYTES > symbols->span)
+		symbols->span = (uint32_t)at + LAST_FUNCTION_BYTES;
+	return !strchr("tTwW", line->type) ||
+	       kernel_symbols_add(symbols, (uint32_t)at, line->name, line->length);
+}
+
+static void symbols_read(void)
+{
+	kernel_symbols_fini(&strays);
+	symbols_walk(symbol_take, NULL);
+	kernel_symbols_sort(&strays);
+	for (uint32_t i = 0; i < part_count; i++) {
+		struct part *part = &parts[i];
+
+		if (part->state != PART_WANTED)
 			continue;
-		waiting[at].symbol = address;
-		memcpy(waiting[at].name, name, sizeof(name));
+		part->state = PART_HERE;
+		kernel_symbols_sort(&part->symbols);
+		kernel_symbols_save(&part->symbols, part->module.build_id, part->module.build_id_bytes);
 	}
-	if (file)
-		fclose(file);
+}
+
+static void frame_name(struct store_writer *writer, const struct waiting *frame)
+{
+	const struct part *part = &parts[frame->part];
+	uint32_t begin = 0;
+	const char *name = is_hidden ? part->name
+			   : frame->offset > UINT32_MAX
+				   ? NULL
+				   : kernel_symbols_find(is_stray(frame) ? &strays : &part->symbols,
+					     (uint32_t)frame->offset, &begin);
+	struct store_scope scope = {.kind = STORE_SCOPE_FUNCTION, .start = begin};
+
+	if (!name || !*name)
+		return;
+	scope.name = store_writer_text(writer, name, strlen(name));
+	store_writer_symbol(writer, part->id, frame->offset, &scope, 1);
+}
+
+/* The list takes a tenth of a second: what no table has is looked for once in short runs, at their end. */
+static bool may_walk(bool is_last)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!walked_ns)
+		walked_ns = now_ns;
+	if (!is_last && now_ns - walked_ns < WALK_AGAIN_NS)
+		return false;
+	walked_ns = now_ns;
+	return true;
 }
 
 void kernel_name(struct store_writer *writer, bool is_last)
 {
-	uint64_t now_ns = waiting_count ? clock_now_ns() : 0;
+	bool is_any_wanted = false;
 
-	if (!named_ns) /* the list takes a tenth of a second: short runs are named once, at their end */
-		named_ns = now_ns;
-	if (!waiting_count || (!is_last && now_ns - named_ns < NAME_AGAIN_NS))
+	for (uint32_t i = 0; !is_hidden && i < waiting_count; i++)
+		is_any_wanted |= is_wanted(&waiting[i]);
+	if (is_any_wanted && !may_walk(is_last))
 		return;
-	named_ns = now_ns;
-	qsort(waiting, waiting_count, sizeof(*waiting), waiting_compare);
-	symbols_walk();
-	for (uint32_t i = 0; i < waiting_count; i++) {
-		struct waiting *frame = &waiting[i];
-		const char *name = is_hidden ? parts[0].name : frame->name;
-		struct store_scope scope = {.kind = STORE_SCOPE_FUNCTION};
-
-		/* A symbol that ends before one frame may begin before the next as well. */
-		if (i && frame[-1].symbol > frame->symbol) {
-			frame->symbol = frame[-1].symbol;
-			memcpy(frame->name, frame[-1].name, sizeof(frame->name));
-		}
-		/* A module may have no symbols: what comes before it names nothing in it. */
-		if (!*name || (!is_hidden && part_at(frame->symbol) != part_at(frame->address)))
-			continue;
-		scope.name = store_writer_text(writer, name, strlen(name));
-		scope.start = frame->offset - (is_hidden ? 0 : frame->address - frame->symbol);
-		store_writer_symbol(writer, frame->module, frame->offset, &scope, 1);
-	}
+	if (is_any_wanted)
+		symbols_read();
+	for (uint32_t i = 0; i < waiting_count; i++)
+		frame_name(writer, &waiting[i]);
 	waiting_count = 0;
 }
 
 void kernel_close(void)
 {
+	for (uint32_t i = 0; i < part_count; i++)
+		kernel_symbols_fini(&parts[i].symbols);
+	kernel_symbols_fini(&strays);
 	free(waiting);
 	waiting = NULL;
 	waiting_count = waiting_room = 0;

@@ -2,7 +2,8 @@
 /*
  * kernel.h - frames inside the kernel. The store has them as places in module `[kernel]`, or `[NAME]` of a
  * loadable module, counted from where that begins: an address of one boot says nothing in the next. Names
- * come from /proc/kallsyms, as far as it tells. The collector has one kernel, hence no object.
+ * come from /proc/kallsyms, as far as it tells, and are kept (record/kernel_symbols.h). The collector has one
+ * kernel, hence no object.
  */
 #ifndef RECORD_KERNEL_H
 #define RECORD_KERNEL_H
@@ -13,8 +14,8 @@
  * `[kernel]`. */
 uint32_t kernel_context(
 	struct store_writer *writer, uint32_t parent, const uint64_t *address, uint32_t depth);
-/* Names the frames that are new. It takes a pass through all symbols: not more often than every few seconds,
- * unless `is_last`. */
+/* Names the frames that are new. Those of parts whose functions are not kept take a pass through all symbols:
+ * not more often than every few seconds, unless `is_last`. */
 void kernel_name(struct store_writer *writer, bool is_last);
 void kernel_close(void);
 

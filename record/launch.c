@@ -229,9 +229,11 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 		return error_set(
 			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
 	signals_take(&signals);
-	pid = fork();
+	/* Nothing here runs on until the program does, or cannot: what is changed meanwhile is for it alone.
+	 */
+	pid = vfork();
 	if (!pid)
-		program_start(launch, &signals, failure[1]);
+		program_start(launch, &signals, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
 	child = pid;
 	sigprocmask(SIG_SETMASK, &signals.mask, NULL);
 	close(failure[1]);

@@ -132,13 +132,14 @@ static bool switch_take(
 
 static void sample_take(struct perf_ring *ring, const struct sample_record *record, size_t bytes)
 {
-	struct hit hit = {.time_ns = record->id.time_ns, .tid = record->id.tid};
+	uint64_t address[HIT_DEPTH_MAX];
+	struct hit hit = {.time_ns = record->id.time_ns, .tid = record->id.tid, .address = address};
 	size_t room = (bytes - sizeof(*record)) / sizeof(uint64_t);
 
 	ring->last_ns = hit.time_ns;
 	for (uint64_t i = 0; i < record->count && i < room && hit.depth < HIT_DEPTH_MAX; i++)
 		if (record->address[i] < (uint64_t)PERF_CONTEXT_MAX)
-			hit.address[hit.depth++] = record->address[i];
+			address[hit.depth++] = record->address[i];
 	if (ring->hits)
 		hits_add(ring->hits, &hit);
 }

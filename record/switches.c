@@ -225,19 +225,26 @@ static void hits_hand_out(struct measured *process)
 {
 	struct switches *switches = process->switches;
 	struct hits *waiting = &switches->hits;
-	uint32_t kept = 0;
+	struct hits strangers = {0};
 
-	if (!waiting->count || !slots_fill(switches, process))
+	if (!hits_count(waiting) || !slots_fill(switches, process))
 		return;
-	for (uint32_t i = 0; i < waiting->count; i++) {
-		struct ring *ring = thread_find(switches, process, waiting->list[i].tid);
+	for (uint32_t i = 0; i < hits_count(waiting); i++) {
+		const struct hit hit = hits_at(waiting, i);
+		struct ring *ring = thread_find(switches, process, hit.tid);
 
 		if (ring)
-			hits_add(&ring->hits, &waiting->list[i]);
-		else if (waiting->list[i].time_ns + STRANGER_NS > switches->read_ns)
-			waiting->list[kept++] = waiting->list[i];
+			hits_add(&ring->hits, &hit);
+		else if (hit.time_ns + STRANGER_NS > switches->read_ns)
+			hits_add(&strangers, &hit);
 	}
-	waiting->count = kept;
+	hits_clear(waiting);
+	for (uint32_t i = 0; i < hits_count(&strangers); i++) {
+		const struct hit hit = hits_at(&strangers, i);
+
+		hits_add(waiting, &hit);
+	}
+	hits_fini(&strangers);
 }
 
 static size_t rings_read(struct measured *process)
@@ -259,14 +266,17 @@ void switches_read_until(struct measured *process, uint64_t time_ns)
 }
 
 /* Where in the kernel a span that begins then was switched out. The next one is another's. */
-static const struct hit *hit_of(const struct measured *process, const struct ring *ring,
+static struct hit hit_of(const struct measured *process, const struct ring *ring,
 	const struct store_record *span, uint32_t *count)
 {
+	struct hit last = {0};
+
 	*count = process->trap == EVENT_TRAP_WAITS ? hits_until(&ring->hits, span->begin_ns) : 0;
-	return *count && span->what == STORE_OP_BLOCKED &&
-			       span->begin_ns - ring->hits.list[*count - 1].time_ns < HIT_NS
-		       ? &ring->hits.list[*count - 1]
-		       : NULL;
+	if (*count)
+		last = hits_at(&ring->hits, *count - 1);
+	return *count && span->what == STORE_OP_BLOCKED && span->begin_ns - last.time_ns < HIT_NS
+		       ? last
+		       : (struct hit){0};
 }
 
 /* ---- events to spans ---- */
@@ -290,7 +300,7 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	const struct switch_event *event)
 {
 	struct store_record span;
-	const struct hit *hit;
+	struct hit hit;
 	uint32_t hits;
 	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
 
@@ -305,7 +315,7 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
 	hit = hit_of(process, ring, &span, &hits);
-	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, hit);
+	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, &hit);
 	hits_drop(&ring->hits, hits);
 }
 

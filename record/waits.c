@@ -143,7 +143,7 @@ void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream
 	held.span = *span;
 	held.is_shown = is_shown;
 	held.depth = hit ? hit->depth : 0;
-	if (hit)
+	if (held.depth)
 		memcpy(held.address, hit->address, held.depth * sizeof(*held.address));
 
 	if (is_undecided(waits, span) && room_make((void **)&waits->held, waits->held_count,

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/cached.h"
 #include "store/store.h"
 #include "timeline/names_by_hand.h"
 #include "timeline/names_cache.h"
@@ -291,7 +292,7 @@ int main(int argc, char **argv)
 	names.no_loops = call.no_loops;
 	names.jobs = call.jobs;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
-	shared = call.no_shared ? NULL : names_shared_directory();
+	shared = call.no_shared ? NULL : store_cached_directory();
 	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
 	free(shared);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/cached.h"
 #include "store/hash.h"
 #include "timeline/escape.h"
 #include "timeline/mark.h"
@@ -19,27 +19,14 @@
 
 char *mark_user_path(const struct run *run)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *path = NULL, *real = realpath(run_path(run), NULL);
+	char *path = NULL, *real = realpath(run_path(run), NULL), *directory = store_cached_directory();
 	unsigned long long hash = real ? store_hash64(real, strlen(real), 0) : 0;
 
+	if (directory && asprintf(&path, "%s/marks/%016llx.tsv", directory, hash) < 0)
+		path = NULL;
+	free(directory);
 	free(real);
-	if (cache && cache[0] == '/' && asprintf(&path, "%s/hpct/marks/%016llx.tsv", cache, hash) < 0)
-		path = NULL;
-	else if (!path && home && home[0] == '/' &&
-		 asprintf(&path, "%s/.cache/hpct/marks/%016llx.tsv", home, hash) < 0)
-		path = NULL;
 	return path;
-}
-
-/* Directories above the file. */
-static void make_parents(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
 }
 
 /* Place of a column in a header, -1: none. */
@@ -169,7 +156,7 @@ int mark_save(
 	if (!escaped.failed && asprintf(&path, "%s/" MARK_FILE, run_path(run)) >= 0)
 		problem = write_file(path, (const char *)escaped.data, begin_ns, end_ns);
 	if (own && (problem == EACCES || problem == EROFS || problem == EPERM)) {
-		make_parents(own);
+		store_cached_make(own);
 		problem = write_file(own, (const char *)escaped.data, begin_ns, end_ns);
 	}
 	store_bytes_fini(&escaped);

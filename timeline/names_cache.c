@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/cached.h"
 #include "store/hash.h"
 #include "store/reader.h"
 #include "timeline/names_cache_file.h"
@@ -23,18 +24,15 @@ struct names_cache {
 /* $XDG_CACHE_HOME/hpct/RUN-HASH.mdb */
 static char *user_path(const char *run_path)
 {
-	char *real = realpath(run_path, NULL), *path = NULL;
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *real = realpath(run_path, NULL), *directory = store_cached_directory(), *path = NULL;
 	const char *slash = real ? strrchr(real, '/') : NULL;
 	unsigned long long hash = real ? store_hash64(real, strlen(real), 0) : 0;
-	int size = -1;
 
-	if (slash && base && base[0] == '/')
-		size = asprintf(&path, "%s/hpct/%s-%016llx.mdb", base, slash + 1, hash);
-	else if (slash && home && home[0] == '/')
-		size = asprintf(&path, "%s/.cache/hpct/%s-%016llx.mdb", home, slash + 1, hash);
+	if (slash && directory && asprintf(&path, "%s/%s-%016llx.mdb", directory, slash + 1, hash) < 0)
+		path = NULL;
+	free(directory);
 	free(real);
-	return size < 0 ? NULL : path;
+	return path;
 }
 
 char *names_cache_path(const char *run_path, bool for_writing)

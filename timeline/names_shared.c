@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "store/cached.h"
 #include "store/hash.h"
 #include "timeline/numbering.h"
 
@@ -42,30 +42,6 @@ struct names_shared {
 };
 
 /* ---- the file ---- */
-
-/* A regular file of our own, whole. */
-static uint8_t *file_read(const char *path, size_t *size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	uint8_t *bytes = NULL;
-	struct stat status;
-	size_t done = 0;
-	ssize_t part = 1;
-
-	*size = 0;
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-		status.st_size > 0 && status.st_size <= (off_t)FILE_MAX)
-		bytes = malloc((size_t)status.st_size);
-	while (bytes && done < (size_t)status.st_size && part > 0) {
-		part = read(fd, bytes + done, (size_t)status.st_size - done);
-		done += part > 0 ? (size_t)part : 0;
-	}
-	close(fd);
-	*size = done;
-	return bytes;
-}
 
 /* 1: its frames lie in [*begin, *end); 0: of another key; -1: damaged. */
 static int file_open(const uint8_t *file, size_t size, const char *key, size_t *begin, size_t *end)
@@ -137,11 +113,7 @@ static bool path_make(char path[PATH_BYTES], const char *directory, const struct
 		snprintf(hex + 2 * (size_t)i, 3, "%02x", request->build_id[i]);
 	if (snprintf(path, PATH_BYTES, "%s/names/%.2s/%s", directory, hex, hex + 2) >= PATH_BYTES)
 		return false;
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700); /* there already, as a rule; if it cannot be, nothing is kept */
-		*slash = '/';
-	}
+	store_cached_make(path);
 	return true;
 }
 
@@ -163,7 +135,7 @@ struct names_shared *names_shared_open(
 		names_shared_close(shared);
 		return NULL;
 	}
-	shared->file = file_read(shared->path, &shared->file_bytes);
+	shared->file = store_cached_read(shared->path, FILE_MAX, &shared->file_bytes);
 	found = shared->file ? file_open(shared->file, shared->file_bytes, key, &shared->frames_at,
 				       &shared->file_bytes)
 			     : 0;
@@ -241,25 +213,6 @@ static void file_build(struct names_shared *shared, struct names_shared *now, st
 	store_bytes_put(out, &checksum, sizeof checksum);
 }
 
-static void file_replace(const char *path, const struct store_bytes *bytes)
-{
-	char temporary[PATH_BYTES + 32];
-	size_t done = 0;
-	ssize_t part = 1;
-	int fd;
-
-	snprintf(temporary, sizeof temporary, "%s.%d", path, getpid());
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return;
-	while (done < bytes->size && part > 0) {
-		part = write(fd, bytes->data + done, bytes->size - done);
-		done += part > 0 ? (size_t)part : 0;
-	}
-	if (close(fd) || done < bytes->size || rename(temporary, path))
-		unlink(temporary);
-}
-
 /* Writers take turns, so that none loses what another adds meanwhile; who waits too long goes ahead: a file
  * is whole in any case. Closing the descriptor ends the turn. */
 static int turn_take(const char *path)
@@ -284,7 +237,7 @@ static void save(struct names_shared *shared)
 	size_t size;
 
 	numbering_init(&now.offsets, sizeof(uint64_t));
-	now.file = file_read(shared->path, &size);
+	now.file = store_cached_read(shared->path, FILE_MAX, &size);
 	if (now.file && (file_open(now.file, size, shared->key, &now.frames_at, &now.file_bytes) <= 0 ||
 				!places_read(&now))) {
 		free(now.file);
@@ -294,7 +247,7 @@ static void save(struct names_shared *shared)
 	}
 	file_build(shared, &now, &out);
 	if (!out.failed && out.size <= FILE_MAX)
-		file_replace(shared->path, &out);
+		store_cached_replace(shared->path, &out);
 	if (turn >= 0)
 		close(turn);
 	shared->saved_count = shared->offsets.count;
@@ -324,17 +277,4 @@ void names_shared_close(struct names_shared *shared)
 	free(shared->file);
 	free((char *)shared->key);
 	free(shared);
-}
-
-char *names_shared_directory(void)
-{
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *path = NULL;
-	int size = -1;
-
-	if (base && base[0] == '/')
-		size = asprintf(&path, "%s/hpct", base);
-	else if (home && home[0] == '/')
-		size = asprintf(&path, "%s/.cache/hpct", home);
-	return size < 0 ? NULL : path;
 }

@@ -28,7 +28,4 @@ void names_shared_add(struct names_shared *shared, const struct names_answer *an
 /* Writes if enough is new: the cost of all saves together stays in proportion. */
 void names_shared_save(struct names_shared *shared);
 
-/* $XDG_CACHE_HOME/hpct, else ~/.cache/hpct; malloc'ed, NULL: neither is known. */
-char *names_shared_directory(void);
-
 #endif

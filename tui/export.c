@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "store/cached.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 
@@ -121,18 +121,13 @@ static bool put_cell(struct session *session, char *out, size_t size_bytes)
 
 static bool put_copied_path(char *path)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	const char *base = cache && cache[0] == '/' ? cache : home;
+	char *directory = store_cached_directory();
+	bool is_known = directory && snprintf(path, EXPORT_PATH, "%s/copied", directory) < EXPORT_PATH;
 
-	if (!base || base[0] != '/' || strlen(base) > EXPORT_PATH - 64)
-		return false;
-	snprintf(path, EXPORT_PATH, "%s%s/hpct/copied", base, base == home ? "/.cache" : "");
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-	return true;
+	free(directory);
+	if (is_known)
+		store_cached_make(path);
+	return is_known;
 }
 
 void export_copy(struct session *session)

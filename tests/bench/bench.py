@@ -85,6 +85,7 @@ class Bench:
         self.build = os.path.abspath(arguments.build)
         self.bin = os.path.join(self.build, "bin")
         self.load = os.path.abspath(os.path.join(arguments.build, "bench", "load"))
+        self.floor = os.path.abspath(os.path.join(arguments.build, "bench", "floor.so"))
         self.rounds = arguments.rounds
         self.work = tempfile.mkdtemp(prefix="hpct-bench.")
         self.perf = shutil.which("perf")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What recorders cost, side by side: hpct, perf and hpcrun, at each rate, on programs of several kinds.
 
-A row is a recorder at a rate, a column a program; a cell is the median of what the rounds gave: CPU time and
+A row is a recorder at a rate, or what the kernel's signals alone cost at it (floor.c), a column a program; a cell is the median of what the rounds gave: CPU time and
 wall time as ratios to the bare run of the same round, and the CPU time that a sample cost, all of it counted,
 with the share of the samples that the program's CPU time and the rate promised.
 """
@@ -15,6 +15,8 @@ import subprocess
 
 ROWS = {  # name: (recorder, rate in 1/s, options, ratio that the design allows)
     "bare again": ("bare", 0, [], None),
+    "signals into an empty handler, 1 kHz": ("floor", 1000, ["FLOOR_NS=1000000"], None),
+    "signals into an empty handler, 10 kHz": ("floor", 10000, ["FLOOR_NS=100000"], None),
     "hpct, default (200/s)": ("hpct", 200, [], 1.01),
     "hpct CPUTIME@f1000": ("hpct", 1000, ["-e", "CPUTIME@f1000"], 1.015),
     "hpct CPUTIME@f10000": ("hpct", 10000, ["-e", "CPUTIME@f10000"], 1.25),
@@ -53,6 +55,9 @@ def command_of(bench, row, command):
     if recorder == "hpct":
         path = bench.path(".hpct")
         return [bench.bin + "/hpct-record", "-o", path, *options, "--", *command], path
+    if recorder == "floor":
+        path = bench.path(".floor")
+        return ["env", "LD_PRELOAD=" + bench.floor, "FLOOR_OUT=" + path, *options, *command], path
     if not shutil.which(recorder):
         return None
     path = bench.path("." + recorder)
@@ -69,6 +74,9 @@ def count_of(bench, row, path):
         text = subprocess.run(["perf", "report", "--stats", "-i", path], stdout=subprocess.PIPE, text=True,
                               stderr=subprocess.DEVNULL, check=False).stdout
         return sum(int(n) for n in re.findall(r"^\s*SAMPLE events:\s*(\d+)", text, re.M)[:1])
+    if recorder == "floor":
+        with open(path, encoding="ascii") as file:
+            return int(file.read())
     if recorder == "hpcrun":
         return sum(os.stat(f).st_size // TRACE_RECORD_BYTES for f in glob.glob(path + "/*.hpctrace"))
     return 0

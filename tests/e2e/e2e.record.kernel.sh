@@ -23,6 +23,24 @@ check "faults go on inside the kernel: $(sort paths | uniq -c | sort -rn | head 
 hpct-info works.hpct --modules --format tsv >modules 2>&1
 check "the kernel is a module: $(tail -n 3 modules)" grep -q '\[kernel\]' modules
 
+# The kernel's functions are kept for the runs to come, for this user alone; what is no table is made anew.
+kept=$(find "$XDG_CACHE_HOME/hpct/kernel" -type f)
+same "one table is kept" 1 "$(printf '%s\n' "$kept" | grep -c .)"
+same "nobody else may read it" 600 "$(stat -c %a "$kept")"
+first=$(stat -c '%i %s' "$kept")
+sampled() { # RUN
+	code "$1" 0 hpct-record -o "$1.hpct" -e CPUTIME@1000 --sampler trap -- "$program" works
+	hpct-slice "$1.hpct" --format tsv | tsv '$c["track"] == "samples" && $c["weight"] { print $c["path"] }' >paths
+	check "$1: reads have their path: $(sort paths | uniq -c | sort -rn | head -n 3)" \
+		[ "$(grep -cE 'main;reads_zeros;syscall;.*;(vfs_read|read_zero|read_iter_zero|ksys_read)(;|$)' paths)" -ge 20 ]
+}
+sampled again
+same "a table that serves stays" "$first" "$(stat -c '%i %s' "$kept")"
+printf 'hpctksy1' | dd of="$kept" bs=8 seek=9 conv=notrunc 2>/dev/null
+sampled damaged
+check "a damaged one is replaced" [ "$(stat -c '%i %s' "$kept")" != "$first" ]
+same "by one of its size" "${first#* }" "$(stat -c %s "$kept")"
+
 dd if=/dev/urandom of=file bs=1M count=1 2>/dev/null && sync file
 code "waits" 0 hpct-record -o waits.hpct -e BLOCKTIME -- "$program" waits "$PWD/file"
 same "waits: sleeps, none interrupted" 5 "$(cut -d ' ' -f 1 out)"

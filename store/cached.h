@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cached.h - files of the user's own cache, $XDG_CACHE_HOME/hpct or ~/.cache/hpct. Any number of programs may
+ * read and replace one at once: each is whole at any time, and the last one wins. What is in them must be
+ * looked at before it is believed; deleting all of it costs time only.
+ */
+#ifndef STORE_CACHED_H
+#define STORE_CACHED_H
+
+#include "store/bytes.h"
+
+/* Where it lies; malloc'ed, NULL: nobody says. */
+char *store_cached_directory(void);
+/* Makes the directories above `path`, for the user alone, as far as that is possible. */
+void store_cached_make(char *path);
+/* All bytes of a regular file of our own, `most` at most; malloc'ed, NULL: there is none. */
+uint8_t *store_cached_read(const char *path, size_t most, size_t *size);
+/* The file is this, for the user alone to read; what cannot be written stays as it was. */
+void store_cached_replace(const char *path, const struct store_bytes *bytes);
+
+#endif
