@@ -372,6 +372,8 @@ static bool fresh_take(struct switches *switches)
 {
 	struct switch_events *fresh = &switches->fresh, *waiting = &switches->waiting;
 
+	if (!fresh->count)
+		return true; /* they are in order */
 	if (!switch_events_reserve(waiting, fresh->count))
 		return false;
 	memcpy(waiting->events + waiting->count, fresh->events, fresh->count * sizeof(*fresh->events));
