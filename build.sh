@@ -18,7 +18,7 @@ aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-u
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
-real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc
+real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time binutils
 compare binutils python3 llvm-14 python3.11-dbg librados2 librados2-dbg
@@ -231,15 +231,26 @@ verb_lint() {
 	say "lint found nothing"
 }
 
-# The agent is preloaded into programs that carry no sanitizer, so the tests that record stay out.
+# sanitized NAME SANITIZERS TESTS [TARGET...] : with only the targets built, if any are given. The agent is preloaded
+# into programs that carry no sanitizer, so the tests that record stay out.
 sanitized() {
 	ensure build test
-	compile "build-$1" -DHPCT_WERROR=OFF "-DHPCT_SANITIZE=$2" # their instrumentation confuses warnings
-	run_tests "build-$1" -R '^(unit|golden)\.'
+	configure "build-$1" -DHPCT_WERROR=OFF "-DHPCT_SANITIZE=$2" # their instrumentation confuses warnings
+	make -C "build-$1" --no-print-directory -j"$(nproc)" "${@:4}"
+	run_tests "build-$1" -R "$3"
 }
 
-verb_asan() { ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined; }
-verb_tsan() { TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread; }
+verb_asan() {
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 sanitized asan address,undefined '^(unit|golden)\.'
+}
+
+# Only what is inside programs has threads: readers share their work out to processes.
+verb_tsan() {
+	local targets
+	targets=$(cd tests/unit && printf 'test_%s\n' record_*.c | sed 's/\.c$//')
+	# shellcheck disable=SC2086 # words
+	TSAN_OPTIONS=halt_on_error=1 sanitized tsan thread '^unit\.record\.' $targets
+}
 
 # Cross-compiled, and what needs nothing that qemu lacks is run: the unit tests of what is inside programs and of the
 # store (emulated, the rest takes long and looks at this machine), then the agent in emulated programs.
@@ -321,10 +332,10 @@ usage: ./build.sh [VERB]
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
   format   rewrite the sources with clang-format
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
-  tsan     unit and golden tests under the thread sanitizer
+  tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
-  real     lammps, python, node, go, ffmpeg, hpcc (installed on demand), bare and recorded: same output, whole stacks
+  real     lammps, python, node, go, java, ffmpeg, hpcc (installed on demand), bare and recorded: same output, whole stacks
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
   session  record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given

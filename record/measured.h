@@ -68,8 +68,9 @@ struct measured {
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;
-	uint64_t shared_hits; /* samples beyond the first of one signal, see drain.c */
-	uint64_t cpu_ns;      /* of threads that have ended */
+	uint64_t shared_hits;	/* samples beyond the first of one signal, see drain.c */
+	uint64_t cpu_ns;	/* of threads that have ended */
+	uint64_t switches_read; /* records of the kernel */
 	uint64_t switches_lost, switches_refused;
 	char gpu_unwatched[96]; /* why its GPUs were not, the last time; "" */
 	struct gpu_module_kernels gpu_kernels;

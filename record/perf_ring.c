@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "record/clock.h"
+
 #define RING_BYTES_MAX (16u << 20)
 #define RECORD_BYTES_MAX 2048u
 
@@ -37,18 +39,28 @@ struct lost_record {
 	struct sample_id id;
 };
 
+bool switch_events_reserve(struct switch_events *events, size_t more)
+{
+	size_t room = events->room ? events->room : 256;
+	struct switch_event *grown;
+
+	while (room - events->count < more)
+		room *= 2;
+	if (room == events->room)
+		return true;
+	grown = realloc(events->events, room * sizeof(*grown));
+	if (!grown)
+		return false;
+	events->events = grown;
+	events->room = room;
+	return true;
+}
+
 /* False: no memory. */
 static bool switch_events_add(struct switch_events *events, const struct switch_event *event)
 {
-	if (events->count == events->room) {
-		size_t room = events->room ? 2 * events->room : 256;
-		struct switch_event *grown = realloc(events->events, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		events->events = grown;
-		events->room = room;
-	}
+	if (!switch_events_reserve(events, 1))
+		return false;
 	events->events[events->count++] = *event;
 	return true;
 }
@@ -75,45 +87,85 @@ static bool is_size(uint32_t bytes, size_t page)
 	return bytes >= page && bytes <= RING_BYTES_MAX && !(bytes & (bytes - 1));
 }
 
+/* What is no perf event might hold up who reads it. */
+int perf_ring_keep(struct perf_ring *ring, int event, uint32_t bytes)
+{
+	bool is_event = is_perf_event(event), is_ring = is_size(bytes, (size_t)sysconf(_SC_PAGESIZE));
+
+	*ring = (struct perf_ring){.bytes = bytes, .event = is_event ? event : -1, .dropped = UINT64_MAX};
+	if (!is_event || !is_ring)
+		close(event);
+	return is_ring ? 0 : -1;
+}
+
+static void memory_take(struct perf_ring *ring, void *memory)
+{
+	ring->memory = memory;
+	ring->data = (const char *)memory + sysconf(_SC_PAGESIZE);
+}
+
 int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *memory = MAP_FAILED;
+	void *memory;
 
-	if (is_size(bytes, page) && is_perf_event(event))
-		memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+	if (perf_ring_keep(ring, event, bytes) || ring->event < 0)
+		return -1;
+	memory = mmap(
+		NULL, (size_t)sysconf(_SC_PAGESIZE) + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
 	if (memory == MAP_FAILED) {
 		close(event);
 		return -1;
 	}
-	*ring = (struct perf_ring){.memory = memory, .bytes = bytes, .event = event};
+	memory_take(ring, memory);
 	return 0;
+}
+
+static void unmap(struct perf_ring *ring)
+{
+	if (ring->memory && !ring->is_copy)
+		munmap(ring->memory, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+	ring->memory = NULL;
+}
+
+/* By the event's own count (Linux 6.0), the only one when the ring is full. */
+static uint64_t dropped_of(const struct perf_ring *ring)
+{
+	uint64_t said[2]; /* what it counts, and what was dropped */
+
+	if (ring->event < 0)
+		return ring->dropped;
+	return read(ring->event, said, sizeof(said)) == sizeof(said) ? said[1] : UINT64_MAX;
+}
+
+void perf_ring_event_close(struct perf_ring *ring)
+{
+	ring->dropped = dropped_of(ring);
+	close(ring->event);
+	ring->event = -1;
 }
 
 void perf_ring_close(struct perf_ring *ring)
 {
-	if (!ring->is_copy)
-		munmap(ring->memory, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+	unmap(ring);
 	if (ring->event >= 0)
 		close(ring->event);
 }
 
-int perf_ring_copied(struct perf_ring *ring, void *memory, uint32_t bytes)
+void perf_ring_copied(struct perf_ring *ring, void *memory)
 {
-	if (!is_size(bytes, (size_t)sysconf(_SC_PAGESIZE)))
-		return -1;
-	*ring = (struct perf_ring){.memory = memory, .bytes = bytes, .event = -1, .is_copy = true};
-	return 0;
+	unmap(ring);
+	memory_take(ring, memory);
+	ring->tail = 0;
+	ring->is_copy = true;
 }
 
 static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t bytes)
 {
-	const char *data = (const char *)ring->memory + sysconf(_SC_PAGESIZE);
 	size_t place = at & (ring->bytes - 1), first = ring->bytes - place;
 
 	first = first < bytes ? first : bytes;
-	memcpy(to, data + place, first);
-	memcpy((char *)to + first, data, bytes - first);
+	memcpy(to, ring->data + place, first);
+	memcpy((char *)to + first, ring->data, bytes - first);
 }
 
 static bool switch_take(
@@ -144,21 +196,43 @@ static void sample_take(struct perf_ring *ring, const struct sample_record *reco
 		hits_add(ring->hits, &hit);
 }
 
+/* So many were dropped until now, of all. */
+static void lost_add(struct perf_ring *ring, uint64_t dropped, uint64_t now_ns)
+{
+	if (dropped <= ring->told)
+		return;
+	if (!ring->lost)
+		ring->lost_begin_ns = ring->last_ns < now_ns ? ring->last_ns : now_ns;
+	ring->lost += dropped - ring->told;
+	ring->lost_end_ns = now_ns;
+	ring->told = dropped;
+}
+
 static void lost_take(struct perf_ring *ring, const struct lost_record *record)
 {
 	uint64_t now_ns = record->id.time_ns;
 
-	if (!ring->lost)
-		ring->lost_begin_ns = ring->last_ns < now_ns ? ring->last_ns : now_ns;
-	ring->lost += record->count;
-	ring->last_ns = ring->lost_end_ns = now_ns;
+	ring->recorded += record->count;
+	lost_add(ring, ring->recorded, now_ns);
+	ring->last_ns = now_ns;
+}
+
+/* The ring had room for so many bytes at most when it was read: what it had no room for the kernel tells with
+ * its next record, which may never come. Where nobody counts it was one at least. */
+static void full_take(struct perf_ring *ring, uint64_t room)
+{
+	uint64_t dropped = dropped_of(ring);
+
+	if (dropped == UINT64_MAX)
+		dropped = ring->told + (room < sizeof(struct lost_record) + sizeof(struct switch_record));
+	lost_add(ring, dropped, clock_now_ns());
 }
 
 size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events)
 {
 	struct perf_event_mmap_page *page = ring->memory;
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)];
+	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)], room = ring->bytes - (head - ring->tail);
 	size_t records = 0;
 	bool has_room = true;
 
@@ -188,5 +262,7 @@ size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events)
 	if (ring->is_broken)
 		ring->tail = head;
 	__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	if (!ring->is_broken && room < RECORD_BYTES_MAX)
+		full_take(ring, room);
 	return records;
 }

@@ -14,13 +14,17 @@
 #include "record/hits.h"
 
 struct perf_ring {
-	void *memory;	  /* struct perf_event_mmap_page, then the data */
+	void *memory;	  /* struct perf_event_mmap_page, then the data; NULL: not mapped */
+	const char *data; /* in it */
 	uint32_t bytes;	  /* of data, a power of two */
 	int event;	  /* -1: closed, the mapping keeps it alive */
 	uint64_t tail;	  /* bytes taken */
 	uint64_t last_ns; /* of the last record */
-	/* What the kernel had to drop since the reader last set lost to 0, and between which records. */
+	/* What the kernel had to drop since the reader last set lost to 0, and between which moments. */
 	uint64_t lost, lost_begin_ns, lost_end_ns;
+	uint64_t told;	   /* of that, in all */
+	uint64_t recorded; /* likewise, by records, which come once there is room */
+	uint64_t dropped;  /* likewise, by the event that is closed; UINT64_MAX: not known */
 	struct hits *hits; /* where samples go, the reader's; NULL: nowhere */
 	bool is_copy;	   /* memory is not ours to unmap */
 	bool is_broken;	   /* its bytes made no sense: skipped from there on */
@@ -44,16 +48,21 @@ struct switch_events {
 	size_t count, room;
 };
 
+/* Makes room for so many more. False: no memory. */
+bool switch_events_reserve(struct switch_events *events, size_t more);
 void switch_events_fini(struct switch_events *events);
 
 /* Takes the descriptor, whatever comes of it. 0; or negative: it is no perf event or cannot be mapped. */
 int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes);
-/* Takes up a copy of a ring, first page and `bytes` of data, in memory of the caller's. Negative: no ring has
- * that size. */
-int perf_ring_copied(struct perf_ring *ring, void *memory, uint32_t bytes);
-/* Adds what is there, in the ring's order, and counts losses. Returns the number of records; stops early when
- * memory fails. */
+/* The same for a ring whose copy will do: nothing is mapped, and what is no perf event is closed. */
+int perf_ring_keep(struct perf_ring *ring, int event, uint32_t bytes);
+/* Takes up a copy of the ring instead, first page and data, in memory of the caller's. */
+void perf_ring_copied(struct perf_ring *ring, void *memory);
+/* Adds what is there, in the ring's order, and counts losses, those included of which the kernel could not
+ * write since the ring is full. Returns the number of records; stops early when memory fails. */
 size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events);
+/* Closes the event; the ring is read on. */
+void perf_ring_event_close(struct perf_ring *ring);
 void perf_ring_close(struct perf_ring *ring);
 
 #endif

@@ -132,6 +132,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 		process->pauses.count == 1 && process->pauses.times_ns[0] == process->begin_ns;
 	summary->pauses_refused += atomic_load(&process->shared->pauses_refused);
 	sampling_add(summary, process);
+	summary->switches_read += process->switches_read;
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
@@ -238,6 +239,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"samples_lost", summary->lost},
 		{"samples_partial", summary->partial},
 		{"faults_caught", summary->errant},
+		{"switches_read", summary->switches_read},
 		{"switches_lost", summary->switches_lost},
 		{"switches_refused", summary->switches_refused},
 		{"threads_unmonitored", summary->threads_unmonitored},

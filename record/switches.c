@@ -12,6 +12,8 @@
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
 #define HIT_NS UINT64_C(1000000)	/* between a switch and its record */
+#define READ_AGAIN 2048u		/* records: the collector is at them for about a millisecond */
+#define FRESH_MAX 1000000u		/* of 16 bytes; behind that the kernel drops them */
 #define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
 
 struct process_ring {
@@ -22,7 +24,8 @@ struct process_ring {
 struct switches {
 	struct process_ring *rings;
 	uint32_t count, room;
-	struct switch_events waiting; /* read, not yet taken */
+	struct switch_events fresh;   /* read, not yet in order */
+	struct switch_events waiting; /* in order, not yet taken */
 	struct hits hits;	      /* likewise */
 	uint64_t read_ns;	      /* what happened before is here */
 	struct tid_slot {
@@ -64,7 +67,9 @@ static struct process_ring *ring_next(struct switches **switches)
 	return *switches ? ring_room(*switches) : NULL;
 }
 
-int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
+/* `open`: perf_ring_open, or perf_ring_keep. */
+static int ring_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid,
+	int (*open)(struct perf_ring *, int, uint32_t))
 {
 	struct process_ring *ring = ring_next(switches);
 
@@ -72,11 +77,13 @@ int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t
 		close(event);
 		return -1;
 	}
-	if (perf_ring_open(&ring->perf, event, bytes))
+	if (open(&ring->perf, event, bytes))
 		return -1;
 	ring->tid = tid;
 	ring->perf.hits = &(*switches)->hits;
 	(*switches)->count++;
+	if (ring->perf.event < 0)
+		return 0;
 	if (may_keep_descriptor()) {
 		descriptors++;
 	} else {
@@ -84,6 +91,11 @@ int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t
 		ring->perf.event = -1;
 	}
 	return 0;
+}
+
+int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
+{
+	return ring_add(switches, event, bytes, tid, perf_ring_open);
 }
 
 static void ring_forget(struct process_ring *ring)
@@ -99,6 +111,7 @@ void switches_free(struct switches *switches)
 		return;
 	for (uint32_t i = 0; i < switches->count; i++)
 		ring_forget(&switches->rings[i]);
+	switch_events_fini(&switches->fresh);
 	switch_events_fini(&switches->waiting);
 	hits_fini(&switches->hits);
 	free(switches->rings);
@@ -115,24 +128,18 @@ static bool has_come_late(const struct measured *process)
 	return atomic_load(&process->shared->ended) || poll(&end, 1, 0) > 0;
 }
 
-/* The copies that the process has left at its end. Negative: there are none. */
-static int copies_add(struct measured *process, unsigned count, uint32_t bytes)
+/* The copies that the process has left at its end, in place of its rings. Negative: there are none. */
+static int copies_take(struct measured *process, uint32_t bytes)
 {
+	struct switches *switches = process->switches;
 	struct event_process *shared = process->shared;
 	uint64_t at = shared->switches_at, stride = (uint64_t)sysconf(_SC_PAGESIZE) + bytes;
 
 	if (!atomic_load(&shared->switches_copied) || at % 4096 || at > process->shared_bytes ||
-		stride * count > process->shared_bytes - at)
+		stride * switches->count > process->shared_bytes - at)
 		return -1;
-	for (unsigned i = 0; i < count; i++) {
-		struct process_ring *ring = ring_next(&process->switches);
-
-		if (!ring || perf_ring_copied(&ring->perf, (char *)shared + at + i * stride, bytes))
-			return -1;
-		ring->tid = 0;
-		ring->perf.hits = &process->switches->hits;
-		process->switches->count++;
-	}
+	for (uint32_t i = 0; i < switches->count; i++)
+		perf_ring_copied(&switches->rings[i].perf, (char *)shared + at + i * stride);
 	return 0;
 }
 
@@ -142,18 +149,21 @@ int switches_take_up(struct measured *process, const int *events, unsigned count
 	int result = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		if (is_late)
-			close(events[i]);
-		else if (switches_add(&process->switches, events[i], bytes, 0))
+		if (ring_add(&process->switches, events[i], bytes, 0,
+			    is_late ? perf_ring_keep : perf_ring_open))
 			result = -1;
 	if (!count)
 		return 0;
 	atomic_store(&process->shared->switches_taken, 1);
 	if (!has_come_late(process))
 		return result;
-	switches_free(process->switches);
-	process->switches = NULL;
-	return copies_add(process, count, bytes);
+	if (!result)
+		result = copies_take(process, bytes);
+	if (result) {
+		switches_free(process->switches);
+		process->switches = NULL;
+	}
+	return result;
 }
 
 bool switches_cover(const struct switches *switches, uint32_t tid)
@@ -250,11 +260,12 @@ static void hits_hand_out(struct measured *process)
 static size_t rings_read(struct measured *process)
 {
 	struct switches *switches = process->switches;
-	size_t records = 0;
+	size_t records = 0, before = switches->fresh.count;
 
 	switches->read_ns = clock_now_ns();
 	for (uint32_t i = 0; i < switches->count; i++)
-		records += perf_ring_read(&switches->rings[i].perf, &switches->waiting);
+		records += perf_ring_read(&switches->rings[i].perf, &switches->fresh);
+	process->switches_read += switches->fresh.count - before;
 	hits_hand_out(process);
 	return records;
 }
@@ -281,6 +292,14 @@ static struct hit hit_of(const struct measured *process, const struct ring *ring
 
 /* ---- events to spans ---- */
 
+/* UINT64_MAX: not known yet. */
+static uint64_t end_of(const struct measured *process, const struct ring *ring)
+{
+	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
+
+	return end_ns ? end_ns : UINT64_MAX;
+}
+
 static void lost_put(struct measured *process, struct store_writer *writer, struct ring *ring,
 	uint64_t begin_ns, uint64_t end_ns, uint64_t count)
 {
@@ -289,6 +308,7 @@ static void lost_put(struct measured *process, struct store_writer *writer, stru
 		.what = STORE_OP_LOST};
 	struct store_stream *stream = store_writer_stream_edit(writer, ring->stream);
 
+	end_ns = end_ns < end_of(process, ring) ? end_ns : end_of(process, ring);
 	span.end_ns = end_ns > span.begin_ns ? end_ns : span.begin_ns;
 	process->switches_lost += count;
 	if (stream)
@@ -302,9 +322,8 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	struct store_record span;
 	struct hit hit;
 	uint32_t hits;
-	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
 
-	if (event->time_ns < ring->begin_ns || (end_ns && event->time_ns >= end_ns) ||
+	if (event->time_ns < ring->begin_ns || event->time_ns >= end_of(process, ring) ||
 		!switch_line_take(&ring->line, event, &span))
 		return;
 	if (span.what == STORE_OP_LOST) {
@@ -324,6 +343,7 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 static void losses_take(struct measured *process, struct store_writer *writer, struct process_ring *from)
 {
 	uint64_t count = from->perf.lost;
+	struct store_stream *stream;
 
 	if (!count)
 		return;
@@ -333,12 +353,17 @@ static void losses_take(struct measured *process, struct store_writer *writer, s
 		struct ring *ring = &process->rings[i];
 
 		if (ring->stream == UINT32_MAX || (from->tid && from->tid != ring->tid) ||
-			from->perf.lost_end_ns < ring->begin_ns)
+			from->perf.lost_end_ns < ring->begin_ns ||
+			from->perf.lost_begin_ns >= end_of(process, ring))
 			continue;
 		lost_put(process, writer, ring, from->perf.lost_begin_ns, from->perf.lost_end_ns, count);
 		count = 0;
 	}
+	/* No thread was there. */
 	process->switches_lost += count;
+	stream = store_writer_stream_edit(writer, process->first_stream);
+	if (stream)
+		stream->lost += count;
 }
 
 static int event_order(const void *a, const void *b)
@@ -352,10 +377,28 @@ static int event_order(const void *a, const void *b)
 	return 0;
 }
 
-/* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits. */
+/* The fresh ones behind those that wait. False: no memory. */
+static bool fresh_take(struct switches *switches)
+{
+	struct switch_events *fresh = &switches->fresh, *waiting = &switches->waiting;
+
+	if (!fresh->count)
+		return true; /* they are in order */
+	if (!switch_events_reserve(waiting, fresh->count))
+		return false;
+	memcpy(waiting->events + waiting->count, fresh->events, fresh->count * sizeof(*fresh->events));
+	waiting->count += fresh->count;
+	fresh->count = 0;
+	qsort(waiting->events, waiting->count, sizeof(*waiting->events), event_order);
+	return true;
+}
+
+/* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits.
+ * Meanwhile the rings fill. */
 static void events_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
 {
-	struct switch_events *waiting = &process->switches->waiting;
+	struct switches *switches = process->switches;
+	struct switch_events *waiting = &switches->waiting;
 	struct ring *ring = NULL;
 	uint32_t tid = 0;
 	size_t kept = 0;
@@ -363,6 +406,8 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 	for (size_t i = 0; i < waiting->count; i++) {
 		const struct switch_event event = waiting->events[i];
 
+		if (i % READ_AGAIN == READ_AGAIN - 1 && switches->fresh.count < FRESH_MAX)
+			rings_read(process);
 		if (event.tid != tid)
 			ring = thread_find(process->switches, process, event.tid);
 		tid = event.tid;
@@ -391,13 +436,12 @@ static void waiting_take(struct measured *process, struct store_writer *writer, 
 {
 	struct switches *switches = process->switches;
 
-	if (!switches->waiting.count || !slots_fill(switches, process))
-		return;
 	for (uint32_t i = 0; i < switches->count; i++)
 		losses_take(process, writer, &switches->rings[i]);
-	qsort(switches->waiting.events, switches->waiting.count, sizeof(*switches->waiting.events),
-		event_order);
-	events_take(process, writer, known_ns);
+	if (!switches->fresh.count && !switches->waiting.count)
+		return;
+	if (slots_fill(switches, process) && fresh_take(switches))
+		events_take(process, writer, known_ns);
 }
 
 size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns)
@@ -411,6 +455,8 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 	records = rings_read(process);
 	waiting_take(process, writer, known_ns);
 	waits_decide(process, writer, known_ns);
+	if (switches->fresh.count) /* a storm: more are there than the rings tell */
+		process->fullest_bytes = EVENT_RING_DATA;
 	return records;
 }
 
@@ -431,8 +477,7 @@ void switches_polled(struct switches *switches, const struct pollfd *polled, uns
 	for (unsigned i = 0; i < count; i++)
 		for (uint32_t r = 0; (polled[i].revents & POLLHUP) && r < switches->count; r++)
 			if (switches->rings[r].perf.event == polled[i].fd) {
-				close(polled[i].fd);
-				switches->rings[r].perf.event = -1;
+				perf_ring_event_close(&switches->rings[r].perf);
 				descriptors--;
 			}
 }

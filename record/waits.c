@@ -79,6 +79,8 @@ static void returns_forget(struct waits *waits, uint64_t known_ns)
 
 	while (old < waits->return_count && waits->returns[old].time_ns + RETURN_NS < known_ns)
 		old++;
+	if (!old)
+		return;
 	waits->return_count -= old;
 	memmove(waits->returns, waits->returns + old, waits->return_count * sizeof(*waits->returns));
 }

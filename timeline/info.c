@@ -76,10 +76,10 @@ static void put_provenance(struct report *report, const struct run *run)
 {
 	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
 		"collector_pid", "processes", "threads", "sampler", "rate_asked", "rate_got", "signals",
-		"signals_foreign", "overruns", "samples_shared", "switches_lost", "switches_refused",
-		"stacks_refused", "gpu_operations", "gpu_launches", "gpu_unmatched", "gpu_untimed",
-		"gpu_lost", "recursion", "sources", "file_system", "copied_from", "sampled_cpu_ns",
-		"handler_ns", "collector_cpu_ns", "never_started", "threads_unmonitored",
+		"signals_foreign", "overruns", "samples_shared", "switches_read", "switches_lost",
+		"switches_refused", "stacks_refused", "gpu_operations", "gpu_launches", "gpu_unmatched",
+		"gpu_untimed", "gpu_lost", "recursion", "sources", "file_system", "copied_from",
+		"sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started", "threads_unmonitored",
 		"children_unmonitored", "processes_refused", "faults_caught", "program_cpu_ns",
 		"gpu_unwatched"};
 	const char *state = run_meta(run, "state");

@@ -31,7 +31,7 @@ struct spill {
 	uint8_t *window; /* what is read of the file, cut evenly */
 	size_t share;	 /* entries that each stretch of the file has of it */
 	bool is_sorted;
-	uint8_t given[SPILL_ENTRY_MAX];
+	_Alignas(16) uint8_t given[SPILL_ENTRY_MAX];
 };
 
 int spill_new(struct spill **spill, size_t entry_bytes, int (*compare)(const void *a, const void *b),

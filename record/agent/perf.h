@@ -14,6 +14,7 @@
 #define PERF_INHERIT_THREAD (UINT64_C(1) << 35)
 #define PERF_REMOVE_ON_EXEC (UINT64_C(1) << 36)
 #define PERF_SIGTRAP (UINT64_C(1) << 37)
+#define PERF_COUNTS_LOST (UINT64_C(1) << 4) /* in read_format, Linux 6.0 */
 #define PERF_FLAGS_WORD \
 	((offsetof(struct perf_event_attr, read_format) + sizeof(uint64_t)) / sizeof(uint64_t))
 #define PERF_SIG_DATA_WORD 15

@@ -18,8 +18,8 @@
 #include "record/agent/perf.h"
 #include "record/agent/process.h"
 
-#define RINGS_BYTES (1u << 20) /* of all rings of a process, when there are many processors */
-#define RING_BYTES_MOST (256u * 1024u)
+#define RINGS_BYTES (4u << 20)	   /* of all rings of a process, when there are many processors */
+#define RING_BYTES_MOST (1u << 20) /* of a storm, 200 000 switches a second, a fifth of one */
 #define RING_BYTES_LEAST (8u * 1024u)
 #define THREAD_RING_BYTES (16u * 1024u)
 
@@ -29,6 +29,7 @@ static struct {
 	uint32_t bytes;
 	bool per_thread;
 	bool traps;
+	bool counts_no_losses; /* an older kernel */
 	uint64_t trap_config, trap_period, trap_data;
 } held;
 
@@ -61,19 +62,22 @@ static size_t mapped_bytes(uint32_t bytes)
  * alone, wherever it runs. */
 static int event_open(int cpu, uint32_t bytes)
 {
-	union perf_attributes all = {.attr = {.type = PERF_TYPE_SOFTWARE,
-					     .size = sizeof(all.attr),
-					     .config = PERF_COUNT_SW_DUMMY,
-					     .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-					     .sample_id_all = 1,
-					     .context_switch = 1,
-					     .exclude_kernel = 1, /* or ordinary users may not */
-					     .exclude_hv = 1,
-					     .use_clockid = 1,
-					     .clockid = CLOCK_MONOTONIC,
-					     .watermark = 1,
-					     .wakeup_watermark = bytes / 2,
-					     .inherit = cpu >= 0}};
+	union perf_attributes all = {
+		.attr = {.type = PERF_TYPE_SOFTWARE,
+			.size = sizeof(all.attr),
+			.config = PERF_COUNT_SW_DUMMY,
+			.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+			.read_format = held.counts_no_losses ? 0 : PERF_COUNTS_LOST,
+			.sample_id_all = 1,
+			.context_switch = 1,
+			.exclude_kernel = 1, /* or ordinary users may not */
+			.exclude_hv = 1,
+			.use_clockid = 1,
+			.clockid = CLOCK_MONOTONIC,
+			.watermark = 1,
+			.wakeup_watermark = bytes / 8, /* the collector may be slow to come */
+			.inherit = cpu >= 0}};
+	int event;
 
 	if (cpu >= 0 && held.traps) {
 		all.attr.size = PERF_ATTR_WORDS * sizeof(uint64_t);
@@ -87,6 +91,11 @@ static int event_open(int cpu, uint32_t bytes)
 	}
 	if (cpu >= 0)
 		all.words[PERF_FLAGS_WORD] |= PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC;
+	event = (int)syscall(SYS_perf_event_open, &all, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event >= 0 || errno != EINVAL || held.counts_no_losses)
+		return event;
+	held.counts_no_losses = true;
+	all.attr.read_format = 0;
 	return (int)syscall(SYS_perf_event_open, &all, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 

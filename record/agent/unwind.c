@@ -35,6 +35,7 @@ enum rule_kind {
 #define RULE_RECIPE_FP 64u /* ... one from the frame pointer */
 #define RULE_OWN 8u	   /* what it has called is passed over, too */
 #define RULE_CALLED 4u	   /* a frame pointer led here, right behind a call */
+#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
 #define SWITCHED_MAX 16u
 
@@ -276,6 +277,28 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	return true;
 }
 
+static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
+{
+	uint8_t code;
+
+	return address - pc + MADE_CODE_BYTES < 2 * MADE_CODE_BYTES &&
+	       !u->space.module_find(u->space.context, address) &&
+	       !u->space.memory.read(u->space.memory.context, address, &code, sizeof(code));
+}
+
+/* HotSpot's interpreter pushes where to return to and jumps: what stands there is no call. It is code without
+ * a file beside that which was called, and the next frame must be of the kind, or right behind a call. */
+static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
+{
+	uint64_t from = u->registers.value[ARCH_PC], fp = u->registers.value[ARCH_FP], next;
+
+	if (u->space.module_find(u->space.context, from) || !is_beside(u, from, pc) || caller_fp <= fp ||
+		caller_fp % 8 || cfi_word_read(&u->space.memory, caller_fp + 8, &next))
+		return false;
+	next = arch_return_address(next);
+	return is_return_address(u, next, true) || is_beside(u, pc, next);
+}
+
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
  * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
 static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
@@ -297,7 +320,7 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 		cfi_word_read(memory, fp + 8, &pc))
 		return STEP_PARTIAL;
 	pc = arch_return_address(pc);
-	if (!is_return_address(u, pc, true))
+	if (!is_return_address(u, pc, true) && !is_interpreters(u, pc, caller_fp))
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
 	value[ARCH_PC] = pc;

@@ -65,9 +65,12 @@ try() {
 	cd ..
 }
 
-cp "$here"/{in.melt,threads.py,work.js} "$here/../e2e/calls.go" .
+cp "$here"/{in.melt,threads.py,work.js,Work.java} "$here/../e2e/calls.go" .
 if [ -z "$only" ] || [[ " $only " == *" go "* ]] && command -v go >/dev/null; then
 	HOME=$work GOCACHE=$work/.cache GO111MODULE=off go build -o calls calls.go >build.log 2>&1 || tail -n 1 build.log
+fi
+if [ -z "$only" ] || [[ " $only " == *" java "* ]] && command -v javac >/dev/null; then
+	javac -d . Work.java >build.log 2>&1 || tail -n 1 build.log
 fi
 # Lines of numbers per step are the physics; the others are times.
 try lammps 999 "grep -E '^ +[0-9]+ +-?[0-9.]+ +-?[0-9.]+'" mpi lmp -log none -in ../in.melt
@@ -75,6 +78,8 @@ try python 999 cat /usr/bin/python3 ../threads.py
 # Compiled code has no tables, and some of it no frame pointer.
 try node 990 cat node ../work.js
 try go 970 cat "$work/calls"
+# Without frame pointers compiled code of Java leads nowhere. Its compilers' threads jump into assembly.
+try java 990 cat java -XX:+PreserveFramePointer -cp .. Work
 # Its assembly has neither tables nor frame pointers.
 try ffmpeg 998 cat ffmpeg -hide_banner -loglevel error -threads 2 -f lavfi -i testsrc2=size=640x360:rate=25:duration=60 \
 	-flags +bitexact -c:v mpeg4 -f md5 -

@@ -58,7 +58,12 @@ static void put_switch(struct image *image, uint16_t misc, uint32_t tid, uint64_
 
 static struct perf_ring ring_on(const struct image *image)
 {
-	struct perf_ring ring = {.memory = image->memory, .bytes = BYTES, .event = -1, .is_copy = true};
+	struct perf_ring ring = {.memory = image->memory,
+		.data = image->memory + image->page,
+		.bytes = BYTES,
+		.event = -1,
+		.dropped = UINT64_MAX,
+		.is_copy = true};
 
 	return ring;
 }
@@ -95,6 +100,36 @@ static void test_ring_wraps_and_counts_losses(void **state)
 	assert_int_equal(ring.lost_end_ns, 100000);
 	assert_int_equal(events.events[1000].kind, SWITCH_PREEMPTED);
 	assert_int_equal(((struct perf_event_mmap_page *)(void *)image.memory)->data_tail, ring.tail);
+	switch_events_fini(&events);
+	free(image.memory);
+}
+
+/* A full ring has no room to say what was dropped: one at least, until it does. */
+static void test_a_full_ring_lost_something(void **state)
+{
+	struct image image = image_new();
+	struct perf_ring ring = ring_on(&image);
+	struct switch_events events = {0};
+	struct {
+		struct perf_event_header header;
+		uint64_t event, count;
+		uint32_t pid, tid;
+		uint64_t time_ns;
+	} lost = {{PERF_RECORD_LOST, 0, sizeof(lost)}, 0, 7, 1, 2, 100000};
+
+	(void)state;
+	for (uint64_t i = 0; i < BYTES / 24; i++)
+		put_switch(&image, PERF_RECORD_MISC_SWITCH_OUT, 1, i + 1);
+	assert_int_equal(perf_ring_read(&ring, &events), BYTES / 24);
+	assert_int_equal(ring.lost, 1);
+	assert_int_equal(ring.lost_begin_ns, BYTES / 24);
+	ring.lost = 0; /* taken */
+	image_put(&image, &lost, sizeof(lost));
+	perf_ring_read(&ring, &events);
+	assert_int_equal(ring.lost, 6);
+	put_switch(&image, 0, 1, 100001);
+	perf_ring_read(&ring, &events);
+	assert_int_equal(ring.lost, 6);
 	switch_events_fini(&events);
 	free(image.memory);
 }
@@ -265,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ring_wraps_and_counts_losses),
+		cmocka_unit_test(test_a_full_ring_lost_something),
 		cmocka_unit_test(test_ring_survives_lies),
 		cmocka_unit_test(test_only_perf_events_are_mapped),
 		cmocka_unit_test(test_copies_of_the_dead_are_taken),

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A storm of context switches while the collector gets no processor (it is stopped): what the kernel could not keep is
+# counted to the last record, also where it never found room to say so, and the time is lost time in the run.
+. "$(dirname -- "$0")/expect.sh"
+program=$HPCT_BIN/../tests/storm
+
+await() { # FILE LINES
+	local tries=0
+	while [ "$(wc -l <"$1")" -lt "$2" ] && [ $((tries += 1)) -lt 1200 ]; do
+		sleep 0.05
+	done
+}
+
+# storm RUN ROUNDS STOPPED : STOPPED, "storm" or "end": how long the collector is; "never"
+storm() {
+	local collector=
+	rm -f told && mkfifo told
+	hpct-record -o "$1.hpct" -- "$program" "$2" <told >out &
+	exec 3>told
+	touch out && await out 1
+	until [ "$collector" ]; do
+		sleep 0.05
+		collector=$(info "$1" collector_pid 2>/dev/null)
+	done
+	[ "$3" = never ] || kill -STOP "$collector"
+	echo go >&3
+	await out 2
+	[ "$3" != storm ] || { kill -CONT "$collector" && sleep 0.3; }
+	echo go >&3
+	await out 3
+	[ "$3" != end ] || { sleep 0.2 && kill -CONT "$collector"; }
+	exec 3>&-
+	wait "$!" || fail "$1: exit code $?"
+}
+
+# Whoever is switched out comes back, but for the last time; some happen before the agent is there.
+balanced() { # RUN
+	local raised=$((2 * $(sed -n 3p out))) read lost
+	read=$(info "$1" switches_read) lost=$(info "$1" switches_lost)
+	echo "$1: raised $raised, read $read, lost $lost"
+	check "$1: what was raised ($raised) was read ($read) or is counted as lost ($lost)" \
+		calc "$read + $lost >= $raised - 200 && $read + $lost <= $raised + 200"
+}
+
+storm calm 500 never
+if [ "$(info calm switches_refused)" != 0 ] || [ "$(info calm switches_read)" -eq 0 ]; then
+	skip "the kernel gives no switch records here"
+fi
+balanced calm
+same "calm: lost" 0 "$(info calm switches_lost)"
+
+# One processor's ring is a MiB at most: 44000 records. The collector is ahead when it is stopped.
+for stopped in storm end; do
+	storm $stopped 100000 $stopped
+	balanced $stopped
+	check "$stopped: records were lost" [ "$(info $stopped switches_lost)" -gt 50000 ]
+	done_ns=$(($(sed -n 2p out | cut -d ' ' -f 2) - $(date -d "$(info $stopped origin_time)" +%s%N)))
+	hpct-slice $stopped.hpct --op lost --format tsv | tsv '{ print $c["stream"], $c["begin_ns"], $c["end_ns"] }' >lost
+	check "$stopped: both threads have lost time: $(head -n 5 lost)" [ "$(cut -d ' ' -f 1 lost | sort -u | wc -l)" -ge 2 ]
+	check "$stopped: nothing is known of the storm's end, at $done_ns: $(tail -n 5 lost)" \
+		awk -v at=$((done_ns - 1000000)) '$2 <= at && $3 >= at { n++ } END { exit !n }' lost
+done
+hpct-stats storm.hpct --by op --format tsv >stats
+check "readers say so: $(cat stats)" grep -qE '^lost.[1-9]' stats
+hpct-info storm.hpct --check >checked 2>&1 || fail "the run is not sound: $(head -n 3 checked)"
