@@ -80,10 +80,11 @@ static void bucket_finish(struct store_roller *roller, unsigned size)
 
 		if (bucket->is_whole && (size == roller->base || bucket->parts > 1))
 			made_add(roller, size);
+		if (size < ROLLER_TOP)
+			bucket_join(roller, size + 1, bucket, end_ns);
+		bucket->next_ns = 0;
 		if (size == ROLLER_TOP)
 			break;
-		bucket_join(roller, size + 1, bucket, end_ns);
-		bucket->next_ns = 0;
 		if (bucket_end(&roller->sizes[size + 1], size + 1) != end_ns)
 			break;
 	}
