@@ -213,6 +213,7 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 	writer->rollers.waiting = 0;
 	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
 		store_writer_roll(writer, stream);
+	store_rollers_unite(&writer->rollers, writer->is_closing);
 	if (writer->is_closing && writer->thin.shift) /* what was dropped, streams do not know, either */
 		store_crowd_give_up(&writer->rollers.crowd);
 	if (writer->is_closing)

@@ -31,6 +31,12 @@ enum extent_state {
 		EXTENT_STATE_COUNT
 };
 
+/* Somebody works. */
+static inline bool line_state_is_busy(enum extent_state state)
+{
+	return state >= EXTENT_WORK && state <= EXTENT_SET;
+}
+
 enum line_kind {
 	LINE_KIND_MONITORED,
 	LINE_KIND_LOST,

@@ -53,6 +53,7 @@ void store_rollers_fini(struct store_rollers *rollers)
 		roller_free(rollers->places[i].roller);
 	free(rollers->places);
 	store_crowd_fini(&rollers->crowd);
+	store_uniteds_fini(&rollers->uniteds);
 	*rollers = (struct store_rollers){0};
 }
 
@@ -115,6 +116,14 @@ static struct store_roller *roller_new(struct store_rollers *rollers, struct rol
 		if (span.end_ns == STORE_OPEN_NS)
 			roller->monitored_ns = span.begin_ns;
 		if (!roller_wait_span(roller, &span, texts)) {
+			roller_free(roller);
+			return NULL;
+		}
+	}
+	if (roller->line.rules.is_gpu && !rollers->is_thinned) {
+		roller->united =
+			store_united_join(&rollers->uniteds, stream, properties, &roller->united_queue);
+		if (!roller->united) {
 			roller_free(roller);
 			return NULL;
 		}
@@ -311,12 +320,14 @@ static bool rules_learn(
 	/* Without a life or a `monitored` span these are the first and the last record: readers sweep. */
 	if (!has_life || !rules->has_monitored)
 		return false;
-	if (roller->has_begun && rules->begin_ns != properties->begin_ns)
+	if (roller->has_begun && rules->begin_ns != properties->begin_ns) {
 		store_crowd_give_up(roller->crowd);
+		roller_spoil(roller, 0, UINT64_MAX);
+	}
 	rules->begin_ns = properties->begin_ns;
 	rules->end_ns = properties->end_ns;
 	if (roller->has_begun && rules->end_ns < roller->line.now_ns)
-		store_crowd_spoil(roller->crowd, rules->end_ns, roller->line.now_ns);
+		roller_spoil(roller, rules->end_ns, roller->line.now_ns);
 	if (!rules->is_gpu && !rules->has_samples && properties->count[STORE_SAMPLES])
 		roller_note_samples(roller);
 	if (*until_ns > rules->end_ns)
@@ -329,10 +340,9 @@ static void stop_waiting(struct store_roller *roller)
 {
 	if (roller->is_over || (roller->samples.count <= WAIT_MAX && roller->spans.count <= WAIT_MAX))
 		return;
-	if (roller->has_begun)
-		store_crowd_spoil(roller->crowd, roller->line.now_ns, UINT64_MAX);
-	else
+	if (!roller->has_begun)
 		store_crowd_give_up(roller->crowd);
+	roller_spoil(roller, roller->line.now_ns, UINT64_MAX);
 	roller_end(roller);
 }
 
@@ -366,10 +376,21 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 	rollers->waiting += roller->sizes ? 0 : roller->samples.count;
 	if (rollers->waiting > WAIT_ALL)
 		store_crowd_give_up(&rollers->crowd);
+	if (roller->united)
+		store_united_know(roller->united, roller->united_queue, roller->line.now_ns,
+			roller->line.now_ns == roller->line.rules.end_ns);
 	if (roller->line.now_ns == roller->line.rules.end_ns) {
 		roller_finish(roller);
 		roller_end(roller);
 	} else {
 		stop_waiting(roller);
 	}
+}
+
+void store_rollers_unite(struct store_rollers *rollers, bool is_end)
+{
+	for (uint32_t i = 0; i < rollers->uniteds.count && rollers->is_thinned; i++)
+		store_united_spoil(rollers->uniteds.devices[i], 0, UINT64_MAX);
+	if (!rollers->failed)
+		store_uniteds_merge(&rollers->uniteds, is_end);
 }

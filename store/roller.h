@@ -20,6 +20,7 @@
 #include "store/context.h"
 #include "store/crowd.h"
 #include "store/stream.h"
+#include "store/united.h"
 
 struct store_roller;
 
@@ -29,7 +30,9 @@ struct store_rollers {
 	uint32_t count, capacity;
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
 	struct store_crowd crowd;
+	struct store_uniteds uniteds;
 	struct store_crowd_head head; /* once the crowd is complete */
+	bool is_thinned;	      /* a flight recording: devices are not united */
 	uint64_t waiting;	      /* samples that only the crowd waits for, counted anew by each commit */
 	bool failed;		      /* memory is out: no more rollups, and nothing else is lost */
 };
@@ -50,6 +53,10 @@ bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
  */
 void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 	const struct store_stream *properties, uint64_t until_ns);
+
+/* All streams were advanced as far as this commit knows them: devices follow. `is_end`: nothing comes any
+ * more. */
+void store_rollers_unite(struct store_rollers *rollers, bool is_end);
 
 /* Nothing follows, and all streams were advanced: what of their lines the crowd does not know is spoiled. */
 void store_rollers_crowd(struct store_rollers *rollers, const struct store_stream *streams, uint32_t count);

@@ -66,14 +66,13 @@ static int delete_roll(MDB_txn *txn, MDB_dbi rolls, const struct store_key_roll 
 }
 
 /* Those that hold the time, of each size, and all that begin behind it. */
-static int delete_torn(const struct store_roller *roller, uint64_t thinned_ns, MDB_txn *txn, MDB_dbi rolls)
+static int delete_torn(MDB_txn *txn, MDB_dbi rolls, uint32_t stream, uint8_t kind, uint64_t torn_ns)
 {
-	uint64_t torn_ns = roller->torn_ns > thinned_ns ? roller->torn_ns : thinned_ns;
-	struct store_key_roll key = {.stream = roller->stream, .kind = STORE_ROLL_LINE};
+	struct store_key_roll key = {.stream = stream, .kind = kind};
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	int rc = 0;
 
-	if (roller->torn_ns == UINT64_MAX)
+	if (torn_ns == UINT64_MAX)
 		return 0;
 	for (unsigned size = 1; size <= ROLLER_TOP && !rc; size++) {
 		key.shift = (uint8_t)roller_shift(size);
@@ -84,22 +83,41 @@ static int delete_torn(const struct store_roller *roller, uint64_t thinned_ns, M
 		MDB_cursor *cursor;
 		MDB_val found = {sizeof bytes, bytes}, value;
 
-		store_key_roll_put(bytes, &(struct store_key_roll){.stream = roller->stream,
-						  .kind = STORE_ROLL_LINE,
+		store_key_roll_put(bytes, &(struct store_key_roll){.stream = stream,
+						  .kind = kind,
 						  .begin_ns = torn_ns,
 						  .shift = STORE_SHIFT_MAX});
 		rc = mdb_cursor_open(txn, rolls, &cursor);
 		if (rc)
 			return rc;
 		rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
-		if (!rc && (!store_key_roll_get(&key, found.mv_data, found.mv_size) ||
-				   key.stream != roller->stream || key.kind != STORE_ROLL_LINE))
+		if (!rc && (!store_key_roll_get(&key, found.mv_data, found.mv_size) || key.stream != stream ||
+				   key.kind != kind))
 			rc = MDB_NOTFOUND;
 		if (!rc)
 			rc = mdb_cursor_del(cursor, 0);
 		mdb_cursor_close(cursor);
 	}
 	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* What was dropped nobody can roll again. */
+static int put_lines(
+	const struct store_rollers *rollers, const struct store_roller *roller, MDB_txn *txn, MDB_dbi rolls)
+{
+	uint64_t torn_ns = roller->torn_ns > rollers->thinned_ns ? roller->torn_ns : rollers->thinned_ns;
+	int rc = 0;
+
+	if (roller->torn_ns != UINT64_MAX)
+		rc = delete_torn(txn, rolls, roller->stream, STORE_ROLL_LINE, torn_ns);
+	return rc ? rc : store_made_put(&roller->made, txn, rolls);
+}
+
+static int put_united(const struct store_united *united, MDB_txn *txn, MDB_dbi rolls)
+{
+	int rc = delete_torn(txn, rolls, united->stream, STORE_ROLL_UNITED, united->torn_ns);
+
+	return rc ? rc : store_made_put(&united->made, txn, rolls);
 }
 
 int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls)
@@ -109,11 +127,10 @@ int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls
 	for (uint32_t i = 0; i < rollers->count && !rc; i++) {
 		const struct store_roller *roller = rollers->places[i].roller;
 
-		if (!roller)
-			continue;
-		rc = delete_torn(roller, rollers->thinned_ns, txn, rolls);
-		rc = rc ? rc : store_made_put(&roller->made, txn, rolls);
+		rc = roller ? put_lines(rollers, roller, txn, rolls) : 0;
 	}
+	for (uint32_t i = 0; i < rollers->uniteds.count && !rc; i++)
+		rc = put_united(rollers->uniteds.devices[i], txn, rolls);
 	if (!rc && rollers->head.streams)
 		rc = store_crowd_put(&rollers->crowd, &rollers->head, txn, rolls);
 	return rc;
@@ -128,5 +145,9 @@ void store_rollers_committed(struct store_rollers *rollers)
 			continue;
 		roller->made.size = 0;
 		roller->torn_ns = UINT64_MAX;
+	}
+	for (uint32_t i = 0; i < rollers->uniteds.count; i++) {
+		rollers->uniteds.devices[i]->made.size = 0;
+		rollers->uniteds.devices[i]->torn_ns = UINT64_MAX;
 	}
 }

@@ -31,6 +31,8 @@ struct roller_bucket {
 struct store_roller {
 	struct line_walk line;
 	struct store_crowd *crowd;
+	struct store_united *united; /* a GPU queue's device, or NULL */
+	uint32_t united_queue;
 	uint32_t stream;
 	struct roller_queue samples, spans;
 	uint64_t valid_ns;     /* the sweep knows the line from here on */
@@ -56,6 +58,14 @@ struct roller_place {
 static inline unsigned roller_shift(unsigned size)
 {
 	return size * STORE_LINE_ROLL_STEP;
+}
+
+/* What was swept there is wrong, or not known: nobody who sums it up is to believe it. */
+static inline void roller_spoil(struct store_roller *roller, uint64_t begin_ns, uint64_t end_ns)
+{
+	store_crowd_spoil(roller->crowd, begin_ns, end_ns);
+	if (roller->united && begin_ns < end_ns)
+		store_united_spoil(roller->united, begin_ns, end_ns);
 }
 
 /* ---- roller_wait.c ---- */

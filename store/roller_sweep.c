@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_sweep.c - the line of a stream, piece by piece, into its own buckets and the crowd's.
+ * roller_sweep.c - the line of a stream, piece by piece, into its own buckets, its device's and the crowd's.
  */
 #include <stdlib.h>
 
@@ -80,10 +80,11 @@ static void bucket_finish(struct store_roller *roller, unsigned size)
 
 		if (bucket->is_whole && (size == roller->base || bucket->parts > 1))
 			made_add(roller, size);
+		if (size < ROLLER_TOP)
+			bucket_join(roller, size + 1, bucket, end_ns);
+		bucket->next_ns = 0;
 		if (size == ROLLER_TOP)
 			break;
-		bucket_join(roller, size + 1, bucket, end_ns);
-		bucket->next_ns = 0;
 		if (bucket_end(&roller->sizes[size + 1], size + 1) != end_ns)
 			break;
 	}
@@ -168,10 +169,12 @@ static void piece_add(struct store_roller *roller, const struct line_piece *piec
 	bool is_known = !roller->awaits_sample && piece->begin_ns >= roller->valid_ns;
 	struct roller_bucket *bucket;
 
-	if (is_known)
-		store_crowd_add(roller->crowd, piece);
+	if (!is_known)
+		roller_spoil(roller, piece->begin_ns, piece->end_ns);
 	else
-		store_crowd_spoil(roller->crowd, piece->begin_ns, piece->end_ns);
+		store_crowd_add(roller->crowd, piece);
+	if (is_known && roller->united && line_state_is_busy(piece->state))
+		store_united_add(roller->united, roller->united_queue, piece->begin_ns, piece->end_ns);
 	if (!roller->sizes)
 		return;
 	bucket = &roller->sizes[roller->base];

@@ -22,7 +22,7 @@ static void doubt(struct store_roller *roller, uint64_t again_ns)
 /* The stream turns out to be read by other rules than those it was swept by. */
 static void doubt_all(struct store_roller *roller)
 {
-	store_crowd_spoil(roller->crowd, roller->line.rules.begin_ns, roller->line.now_ns);
+	roller_spoil(roller, roller->line.rules.begin_ns, roller->line.now_ns);
 	doubt(roller, 0);
 }
 
@@ -31,7 +31,7 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 {
 	uint64_t life_ns = roller->line.rules.begin_ns;
 
-	store_crowd_spoil(roller->crowd, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
+	roller_spoil(roller, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
 	if (from_ns < roller->torn_ns)
 		roller->torn_ns = from_ns;
 	doubt(roller, again_ns);

@@ -346,6 +346,7 @@ void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t ke
 {
 	store_thin_ask(&writer->thin, now_ns, keep_ns);
 	writer->ingest.shift_most = writer->thin.shift;
+	writer->rollers.is_thinned = writer->thin.shift;
 }
 
 void store_writer_patience(struct store_writer *writer, uint64_t patience_ns)

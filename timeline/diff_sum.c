@@ -252,17 +252,14 @@ static void count_parts(struct work *work, const struct run_stream *stream, cons
 		work->repeat->processes++;
 }
 
-static int add_time(struct work *work, struct error *error)
+/* The streams that the question is about, in `wanted`; their number. */
+static uint32_t choose_streams(struct work *work, uint32_t *wanted)
 {
 	const struct run_stream *before = NULL;
-	struct window *window;
-	uint32_t count;
+	uint32_t count, chosen = 0;
 	const uint32_t *streams = select_streams(work->select, &count);
-	int code = window_new(&window, work->run, error);
 
-	if (code)
-		return code;
-	for (uint32_t i = 0; i < count && !code; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct run_stream *stream = run_stream(work->run, streams[i]);
 		bool is_thread = stream->s.kind == STORE_STREAM_CPU;
 
@@ -272,11 +269,27 @@ static int add_time(struct work *work, struct error *error)
 			count_parts(work, stream, before);
 			before = stream;
 		}
-		code = window_add_time(window, streams[i], select_begin_ns(work->select),
-			select_end_ns(work->select), error);
+		wanted[chosen++] = streams[i];
 	}
+	return chosen;
+}
+
+static int add_time(struct work *work, struct error *error)
+{
+	uint32_t count, *wanted;
+	struct window *window;
+	int code = window_new(&window, work->run, error);
+
+	if (code)
+		return code;
+	select_streams(work->select, &count);
+	wanted = calloc((size_t)count + 1, sizeof *wanted);
+	code = wanted ? window_add_times(window, wanted, choose_streams(work, wanted),
+				select_begin_ns(work->select), select_end_ns(work->select), error)
+		      : error_memory(error);
 	if (!code)
 		code = fold(work, window, error);
+	free(wanted);
 	window_free(window);
 	return code;
 }

@@ -62,7 +62,7 @@ char extent_state_glyph(enum extent_state state)
 
 bool extent_state_is_busy(enum extent_state state)
 {
-	return state >= EXTENT_WORK && state <= EXTENT_SET;
+	return line_state_is_busy(state);
 }
 
 /* ---- records in ---- */

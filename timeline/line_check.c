@@ -10,6 +10,7 @@
 #include "timeline/crowd_check.h"
 #include "timeline/line_sum.h"
 #include "timeline/run_parts.h"
+#include "timeline/united_check.h"
 
 struct check {
 	struct run *run;
@@ -146,5 +147,6 @@ int line_check(struct run *run, uint64_t *rollups, struct error *error)
 	}
 	store_sums_fini(&check.left);
 	*rollups = check.count;
+	code = code ? code : united_check(run, rollups, error);
 	return code ? code : crowd_check(run, rollups, error);
 }

@@ -404,7 +404,7 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 	struct program_call call = {.own = own};
 	struct parse parse = {.program = program, .call = &call, .argc = argc, .argv = argv};
 	struct error error = {0};
-	int rc = (program->uses & PROGRAM_RUN) ? ranks_begin(&error) : 0;
+	int rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? ranks_begin(&error) : 0;
 
 	if (rc == 0)
 		rc = parse_and_work(&parse, &error);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes.c - sums the lines below a group. Queues of one device may be busy at the same time; where sums alone
- * cannot tell how much they overlap, their extents are read and swept.
+ * cannot tell how much they overlap, their union is asked for.
  */
 #include "tui/lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/extent.h"
-
-#define LANES_BATCH 512
+#include "timeline/united.h"
 
 struct frame_lanes {
 	struct frame_lanes *next;
@@ -90,139 +88,113 @@ static int add_thread(struct frame *frame, const struct rows *rows, uint32_t nod
 
 /* ---- devices: the union of their queues ---- */
 
-struct interval {
-	uint64_t begin_ns, end_ns;
+struct busy {
+	const struct frame *frame;
+	uint64_t *ns; /* by column */
 };
-
-struct intervals {
-	struct interval *items;
-	size_t count, capacity;
-	bool has_failed;
-};
-
-static void add_interval(struct intervals *list, const struct extent *extent)
-{
-	if (list->count && list->items[list->count - 1].end_ns == extent->begin_ns) {
-		list->items[list->count - 1].end_ns = extent->end_ns;
-		return;
-	}
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? list->capacity * 2 : 1024;
-		struct interval *items = realloc(list->items, capacity * sizeof(*items));
-		if (!items) {
-			list->has_failed = true;
-			return;
-		}
-		list->items = items;
-		list->capacity = capacity;
-	}
-	list->items[list->count++] = (struct interval){extent->begin_ns, extent->end_ns};
-}
-
-static void list_busy(struct frame *frame, uint32_t stream, struct intervals *list)
-{
-	struct extent extents[LANES_BATCH];
-	struct extent_walk *walk;
-	long count;
-
-	if (extent_open(&walk, frame->run, stream, frame->begin_ns, frame->end_ns, NULL)) {
-		list->has_failed = true;
-		return;
-	}
-	while ((count = extent_next(walk, extents, LANES_BATCH, NULL)) > 0)
-		for (long i = 0; i < count; i++)
-			if (extent_state_is_busy(extents[i].state))
-				add_interval(list, &extents[i]);
-	list->has_failed = list->has_failed || count < 0;
-	extent_close(walk);
-}
-
-static int compare_intervals(const void *a, const void *b)
-{
-	const struct interval *x = a, *y = b;
-
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
 
 /* Adds [begin, end) to the columns that it touches. */
-static void add_stretch(struct frame *frame, uint64_t *busy_ns, uint64_t begin_ns, uint64_t end_ns)
+static void add_stretch(void *own, uint64_t begin_ns, uint64_t end_ns)
 {
+	const struct busy *busy = own;
+	const struct frame *frame = busy->frame;
+
 	for (uint32_t c = frame_column_at(frame, begin_ns); c < frame->columns.count && begin_ns < end_ns;
 		c++) {
 		uint64_t until_ns = frame_column_ns(frame, c + 1);
 		if (until_ns > end_ns)
 			until_ns = end_ns;
 		if (until_ns > begin_ns) {
-			busy_ns[c] += until_ns - begin_ns;
+			busy->ns[c] += until_ns - begin_ns;
 			begin_ns = until_ns;
 		}
 	}
 }
 
-static void sweep(struct frame *frame, struct intervals *list, uint64_t *busy_ns)
+/* Columns in which several queues are busy: the rest is in *busy_ns already. */
+static int unite_columns(struct frame *frame, const uint32_t *queues, uint32_t count, const bool *is_shared,
+	uint64_t *busy_ns, struct error *error)
 {
-	uint64_t end_ns = 0;
+	struct busy busy = {frame, busy_ns};
+	struct united_gaps gaps = {0};
+	struct united united;
+	int result = united_open(&united, frame->run, queues, count, error);
 
-	if (list->count)
-		qsort(list->items, list->count, sizeof(list->items[0]), compare_intervals);
-	for (size_t i = 0; i < list->count; i++) {
-		uint64_t begin_ns = list->items[i].begin_ns > end_ns ? list->items[i].begin_ns : end_ns;
-		if (list->items[i].end_ns <= begin_ns)
+	for (uint32_t c = 0; c < frame->columns.count && !result; c++) {
+		if (!is_shared[c])
 			continue;
-		end_ns = list->items[i].end_ns;
-		add_stretch(frame, busy_ns, begin_ns, end_ns);
+		busy_ns[c] = 0;
+		result = united_busy(&united, frame_column_ns(frame, c), frame_column_ns(frame, c + 1),
+			&busy_ns[c], &gaps, error);
 	}
+	for (uint32_t i = 0; i < gaps.count && !result; i++)
+		result = united_sweep(frame->run, queues, count, gaps.items[i].begin_ns, gaps.items[i].end_ns,
+			add_stretch, &busy, error);
+	free(gaps.items);
+	return result;
 }
 
-/* Busy time of one device in each column; its queues are the nodes (device, end). False: memory is out. */
-static bool unite_device(
-	struct frame *frame, const struct rows *rows, uint32_t device, uint64_t *busy_ns, uint64_t *there_ns)
+/* Sums the queues, which are lines of the frame, by column. Gives whether any column is shared by several. */
+static bool sum_queues(struct frame *frame, const uint32_t *queues, uint32_t count, bool *is_shared,
+	uint64_t *busy_ns, uint64_t *there_ns)
 {
-	uint32_t busy_queues, columns = frame->columns.count;
-	struct intervals list = {0};
-	bool is_clear = true;
+	bool is_any = false;
 
-	for (uint32_t c = 0; c < columns; c++) {
-		uint64_t sum_ns = 0, one_ns, there;
-		busy_queues = 0;
-		for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
-			i = rows_below(rows, device, i, ROWS_QUEUE)) {
-			one_ns = frame_busy_ns(frame, frame_line(frame, rows->nodes[i].stream), c, &there);
+	for (uint32_t c = 0; c < frame->columns.count; c++) {
+		uint32_t busy_queues = 0;
+
+		busy_ns[c] = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			uint64_t there,
+				one_ns = frame_busy_ns(frame, frame_line(frame, queues[i]), c, &there);
+
 			busy_queues += one_ns > 0;
-			sum_ns += one_ns;
+			busy_ns[c] += one_ns;
 			there_ns[c] = there > there_ns[c] ? there : there_ns[c];
 		}
-		is_clear = is_clear && busy_queues < 2;
-		busy_ns[c] = sum_ns;
+		is_shared[c] = busy_queues > 1;
+		is_any |= is_shared[c];
 	}
-	if (is_clear)
-		return true;
-	memset(busy_ns, 0, columns * sizeof(*busy_ns));
-	for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
+	return is_any;
+}
+
+/* Busy time of one device in each column; its queues are the nodes (device, end). */
+static int unite_device(struct frame *frame, const struct rows *rows, uint32_t device, uint64_t *busy_ns,
+	uint64_t *there_ns, struct error *error)
+{
+	bool *is_shared = calloc(frame->columns.count, sizeof(*is_shared));
+	uint32_t *queues = calloc(rows->nodes[device].next - device, sizeof(*queues)), count = 0;
+	int result = is_shared && queues ? 0 : error_memory(error);
+
+	for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX && !result;
 		i = rows_below(rows, device, i, ROWS_QUEUE))
-		list_busy(frame, rows->nodes[i].stream, &list);
-	sweep(frame, &list, busy_ns);
-	free(list.items);
-	return !list.has_failed;
+		queues[count++] = rows->nodes[i].stream;
+	if (!result && sum_queues(frame, queues, count, is_shared, busy_ns, there_ns))
+		result = unite_columns(frame, queues, count, is_shared, busy_ns, error);
+	free(is_shared);
+	free(queues);
+	return result;
 }
 
 /* The mean over the devices below the node (one, if it is a device). */
-static bool add_devices(struct frame *frame, const struct rows *rows, uint32_t node, float *shares,
-	uint64_t *busy_ns, uint64_t *there_ns)
+static int add_devices(struct frame *frame, const struct rows *rows, uint32_t node, float *shares,
+	uint64_t *busy_ns, uint64_t *there_ns, struct error *error)
 {
 	uint32_t columns = frame->columns.count, devices = 0;
+	int result;
 
 	for (uint32_t d = rows_below(rows, node, UINT32_MAX, ROWS_DEVICE); d != UINT32_MAX;
 		d = rows_below(rows, node, d, ROWS_DEVICE), devices++) {
 		memset(busy_ns, 0, columns * sizeof(*busy_ns));
-		if (!unite_device(frame, rows, d, busy_ns, there_ns))
-			return false;
+		result = unite_device(frame, rows, d, busy_ns, there_ns, error);
+		if (result)
+			return result;
 		for (uint32_t c = 0; c < columns; c++)
 			shares[c] += (float)((double)busy_ns[c] / (double)frame_column_length(frame, c));
 	}
 	for (uint32_t c = 0; c < columns; c++)
 		shares[c] = there_ns[c] ? shares[c] / (float)(devices ? devices : 1) : -1.0f;
-	return true;
+	return 0;
 }
 
 static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
@@ -235,9 +207,7 @@ static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node
 		if (!frame_line(frame, rows->nodes[i].stream))
 			return frame_read(frame, rows->nodes[i].stream, &line, error);
 	lanes->is_done = true;
-	if (!add_devices(frame, rows, node, lanes->shares, lanes->busy_ns, lanes->there_ns))
-		return error_memory(error);
-	return 0;
+	return add_devices(frame, rows, node, lanes->shares, lanes->busy_ns, lanes->there_ns, error);
 }
 
 int lanes_step(

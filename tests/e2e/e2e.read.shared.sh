@@ -14,7 +14,7 @@ hpct-simulate -o odd.hpct --shape odd --records 3000 || fail "simulate odd"
 same "stores" 3 "$(info hosts stores)"
 
 questions=("stats --by path" "stats --by stream" "stats --by op --time 1s..3s" "profile" "profile --view flat --time 500ms..2s"
-	"profile --metric REALTIME,BLOCKED" "stats --metric REALTIME,BLOCKED" "stacks" "info")
+	"profile --metric REALTIME,BLOCKED" "stats --metric REALTIME,BLOCKED" "stacks" "info" "diff odd.hpct" "diff odd.hpct --by path --time 1s..3s")
 # ask OUT COMMAND... : every question to both runs, with the exit codes
 ask() {
 	local out=$1 question run
@@ -44,6 +44,8 @@ ranks() {
 	same_file "more ranks than streams, of $mpi" a b
 	code "no run, $mpi" 4 "mpirun.$mpi" "${options[@]}" -n 2 hpct-stats none.hpct
 	same "sentences" 1 "$(grep -c '^hpct-stats: ' err)"
+	code "a smaller run, $mpi" 2 "mpirun.$mpi" "${options[@]}" -n 2 hpct-slice hosts.hpct -o part.hpct
+	check "which was not begun" [ ! -e part.hpct ]
 	code "an empty window, $mpi" 3 "mpirun.$mpi" "${options[@]}" -n 2 hpct-stats odd.hpct --streams name=nobody
 }
 

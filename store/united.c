@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * united.c - merges what a device's queues do, as far as all of them are swept, into buckets that grow.
+ */
+#include "store/united.h"
+
+#include <stdlib.h>
+
+#include "store/hash.h"
+#include "store/made.h"
+#include "store/reader_state.h"
+#include "store/table.h"
+
+#define TOP (STORE_UNITED_SIZES - 1u)
+#define QUEUES_MAX 128u		     /* of one device: the merge looks at each of them for each span */
+#define WAIT_MAX (1u << 20)	     /* spans of a queue that wait for another one's watermark */
+#define CHANGES_LEAST 1024u	     /* a bucket of fewer is not worth its entry in the file */
+#define TIME_MAX (UINT64_C(1) << 62) /* rollers sweep no further */
+
+static unsigned shift_of(unsigned size)
+{
+	return STORE_UNITED_FIRST + STORE_UNITED_STEP * size;
+}
+
+static void let_go(struct store_united *united)
+{
+	for (uint32_t i = 0; i < united->count; i++)
+		free(united->queues[i].spans);
+	free(united->queues);
+	united->queues = NULL;
+	united->count = united->capacity = 0;
+	store_bytes_fini(&united->value);
+	united->is_over = true;
+}
+
+void store_uniteds_fini(struct store_uniteds *uniteds)
+{
+	for (uint32_t i = 0; i < uniteds->count; i++) {
+		let_go(uniteds->devices[i]);
+		store_bytes_fini(&uniteds->devices[i]->made);
+		free(uniteds->devices[i]);
+	}
+	free(uniteds->devices);
+	free(uniteds->slots);
+	*uniteds = (struct store_uniteds){0};
+}
+
+/* ---- which device ---- */
+
+static bool is_of(const struct store_united *united, const struct store_stream *properties)
+{
+	return united->host == properties->host && united->pid == properties->pid &&
+	       united->generation == properties->generation && united->device == properties->device;
+}
+
+static uint32_t *slot_of(const struct store_uniteds *uniteds, const struct store_stream *properties)
+{
+	const uint32_t key[] = {
+		properties->host, properties->pid, properties->generation, properties->device};
+	uint32_t at = (uint32_t)store_hash64(key, sizeof key, 0);
+
+	for (;; at++) {
+		uint32_t *slot = &uniteds->slots[at & (uniteds->slot_count - 1)];
+
+		if (!*slot || is_of(uniteds->devices[*slot - 1], properties))
+			return slot;
+	}
+}
+
+static bool slots_reserve(struct store_uniteds *uniteds)
+{
+	struct store_uniteds wider = *uniteds;
+
+	if (2 * (uniteds->count + 1) <= uniteds->slot_count)
+		return true;
+	wider.slot_count = uniteds->slot_count ? 2 * uniteds->slot_count : 16;
+	wider.slots = calloc(wider.slot_count, sizeof *wider.slots);
+	if (!wider.slots)
+		return false;
+	for (uint32_t i = 0; i < uniteds->count; i++) {
+		const struct store_united *united = uniteds->devices[i];
+
+		*slot_of(&wider, &(struct store_stream){.host = united->host,
+					 .pid = united->pid,
+					 .generation = united->generation,
+					 .device = united->device}) = i + 1;
+	}
+	free(uniteds->slots);
+	*uniteds = wider;
+	return true;
+}
+
+static struct store_united *device_new(
+	struct store_uniteds *uniteds, uint32_t stream, const struct store_stream *properties)
+{
+	struct store_united *united = calloc(1, sizeof *united), **to;
+
+	if (!united)
+		return NULL;
+	*united = (struct store_united){.stream = stream,
+		.host = properties->host,
+		.pid = properties->pid,
+		.generation = properties->generation,
+		.device = properties->device,
+		.torn_ns = UINT64_MAX};
+	to = store_table_add(
+		(void **)&uniteds->devices, &uniteds->count, &uniteds->capacity, sizeof *uniteds->devices);
+	if (!to) {
+		free(united);
+		return NULL;
+	}
+	*to = united;
+	return united;
+}
+
+/* A device's first queue alone is not merged: from where is the union known when the second one comes? */
+static void begin(struct store_united *united)
+{
+	united->merged_ns = united->queues[0].known_ns;
+	if (united->doubt_ns < united->merged_ns)
+		united->doubt_ns = united->merged_ns;
+	for (unsigned size = 0; size <= TOP; size++)
+		united->sizes[size].begin_ns = store_bucket_of(united->merged_ns, shift_of(size));
+}
+
+static bool queue_add(struct store_united *united, uint32_t *queue)
+{
+	struct store_united_queue *to = store_table_add(
+		(void **)&united->queues, &united->count, &united->capacity, sizeof *united->queues);
+
+	if (!to)
+		return false;
+	*queue = united->count - 1;
+	if (*queue == 1)
+		begin(united);
+	return true;
+}
+
+struct store_united *store_united_join(struct store_uniteds *uniteds, uint32_t stream,
+	const struct store_stream *properties, uint32_t *queue)
+{
+	struct store_united *united;
+	uint32_t *slot;
+
+	if (!slots_reserve(uniteds))
+		return NULL;
+	slot = slot_of(uniteds, properties);
+	united = *slot ? uniteds->devices[*slot - 1] : device_new(uniteds, stream, properties);
+	if (!united)
+		return NULL;
+	if (!*slot)
+		*slot = uniteds->count;
+	*queue = 0;
+	/* Readers look for it below the first of its queues. */
+	if (stream < united->stream || united->count == QUEUES_MAX)
+		store_united_spoil(united, 0, UINT64_MAX);
+	return united->is_over || queue_add(united, queue) ? united : NULL;
+}
+
+/* ---- what queues do ---- */
+
+void store_united_add(struct store_united *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct store_united_queue *to;
+	struct store_united_span *span;
+
+	if (united->is_over || united->count < 2)
+		return;
+	if (begin_ns < united->merged_ns) { /* the queue is new, but began long ago */
+		store_united_spoil(united, begin_ns, united->merged_ns);
+		begin_ns = united->merged_ns;
+	}
+	if (begin_ns >= end_ns)
+		return;
+	to = &united->queues[queue];
+	if (to->count > to->head && to->spans[to->count - 1].end_ns == begin_ns) {
+		to->spans[to->count - 1].end_ns = end_ns;
+		return;
+	}
+	span = to->count < WAIT_MAX
+		       ? store_table_add((void **)&to->spans, &to->count, &to->capacity, sizeof *span)
+		       : NULL;
+	if (span)
+		*span = (struct store_united_span){begin_ns, end_ns};
+	else
+		store_united_spoil(united, united->merged_ns, UINT64_MAX);
+}
+
+/* What was made since the last commit is in the row, its times are in the keys. */
+static void tear_made(struct store_bytes *made, uint64_t torn_ns)
+{
+	for (size_t at = 0; at < made->size;) {
+		struct store_key_roll key;
+		uint32_t length = store_load32(made->data + at + STORE_KEY_ROLL_BYTES);
+		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
+
+		if (store_key_roll_get(&key, made->data + at, STORE_KEY_ROLL_BYTES) &&
+			key.begin_ns + ((uint64_t)1 << key.shift) > torn_ns) {
+			memmove(made->data + at, made->data + at + size, made->size - at - size);
+			made->size -= size;
+			continue;
+		}
+		at += size;
+	}
+}
+
+void store_united_spoil(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (begin_ns < united->merged_ns) {
+		united->torn_ns = begin_ns < united->torn_ns ? begin_ns : united->torn_ns;
+		tear_made(&united->made, begin_ns);
+	}
+	united->doubt_ns = end_ns > united->doubt_ns ? end_ns : united->doubt_ns;
+	if (end_ns == UINT64_MAX && !united->is_over)
+		let_go(united);
+}
+
+void store_united_know(struct store_united *united, uint32_t queue, uint64_t until_ns, bool is_end)
+{
+	if (united->is_over)
+		return;
+	united->queues[queue].known_ns = until_ns;
+	united->queues[queue].has_ended = is_end;
+}
+
+/* ---- buckets ---- */
+
+static void make(struct store_united *united, unsigned size)
+{
+	const struct store_united_size *from = &united->sizes[size];
+	const struct store_key_roll key = {.begin_ns = from->begin_ns,
+		.stream = united->stream,
+		.kind = STORE_ROLL_UNITED,
+		.shift = (uint8_t)shift_of(size)};
+
+	if (from->changes < CHANGES_LEAST || from->begin_ns < united->doubt_ns)
+		return;
+	store_bytes_begin_sealed(&united->value);
+	store_bytes_put_varint(&united->value, from->busy_ns);
+	store_made_add(&united->made, &key, &united->value);
+}
+
+/* Time has come to `at_ns`: buckets that end before it become part of larger ones. */
+static void pass(struct store_united *united, uint64_t at_ns)
+{
+	for (unsigned size = 0; size <= TOP; size++) {
+		struct store_united_size *from = &united->sizes[size];
+		uint64_t begin_ns = store_bucket_of(at_ns, shift_of(size));
+
+		if (begin_ns == from->begin_ns)
+			break;
+		make(united, size);
+		if (size < TOP) {
+			from[1].busy_ns += from->busy_ns;
+			from[1].changes += from->changes;
+		}
+		*from = (struct store_united_size){.begin_ns = begin_ns};
+	}
+}
+
+/* The largest size whose bucket begins there and ends by `end_ns`. */
+static unsigned largest(uint64_t begin_ns, uint64_t end_ns)
+{
+	unsigned size = 0;
+
+	while (size < TOP && store_bucket_of(begin_ns, shift_of(size + 1)) == begin_ns &&
+		end_ns - begin_ns >= (uint64_t)1 << shift_of(size + 1))
+		size++;
+	return size;
+}
+
+/* Busy all the time. Where it fills buckets they are not worth making: their time goes to a larger one. */
+static void fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
+{
+	pass(united, begin_ns);
+	united->sizes[0].changes += 2;
+	while (begin_ns < end_ns) {
+		struct store_united_size *least = united->sizes;
+		uint64_t length_ns = (uint64_t)1 << STORE_UNITED_FIRST;
+
+		if (begin_ns == store_bucket_of(begin_ns, STORE_UNITED_FIRST) &&
+			end_ns - begin_ns >= length_ns) {
+			unsigned size = largest(begin_ns, end_ns);
+
+			pass(united, begin_ns);
+			length_ns = (uint64_t)1 << shift_of(size);
+			if (size < TOP)
+				united->sizes[size + 1].busy_ns += length_ns;
+		} else {
+			pass(united, begin_ns);
+			length_ns = least->begin_ns + length_ns - begin_ns;
+			length_ns = length_ns < end_ns - begin_ns ? length_ns : end_ns - begin_ns;
+			least->busy_ns += length_ns;
+		}
+		begin_ns += length_ns;
+	}
+}
+
+/* ---- the merge ---- */
+
+/* The queue whose next span begins first, before `until_ns`. */
+static struct store_united_queue *next_queue(const struct store_united *united, uint64_t until_ns)
+{
+	struct store_united_queue *next = NULL;
+
+	for (uint32_t i = 0; i < united->count; i++) {
+		struct store_united_queue *queue = &united->queues[i];
+
+		if (queue->head == queue->count || queue->spans[queue->head].begin_ns >= until_ns)
+			continue;
+		until_ns = queue->spans[queue->head].begin_ns;
+		next = queue;
+	}
+	return next;
+}
+
+static void shrink(struct store_united_queue *queue)
+{
+	if (!queue->head)
+		return;
+	memmove(queue->spans, queue->spans + queue->head,
+		(queue->count - queue->head) * sizeof *queue->spans);
+	queue->count -= queue->head;
+	queue->head = 0;
+}
+
+static void merge(struct store_united *united, uint64_t until_ns)
+{
+	struct store_united_span all = {0};
+	struct store_united_queue *queue;
+
+	while ((queue = next_queue(united, until_ns))) {
+		struct store_united_span *span = &queue->spans[queue->head], part = *span;
+
+		if (span->end_ns > until_ns) {
+			part.end_ns = until_ns;
+			span->begin_ns = until_ns;
+		} else {
+			queue->head++;
+		}
+		if (part.begin_ns > all.end_ns) {
+			if (all.end_ns)
+				fill(united, all.begin_ns, all.end_ns);
+			all = part;
+		}
+		all.end_ns = part.end_ns > all.end_ns ? part.end_ns : all.end_ns;
+	}
+	if (all.end_ns)
+		fill(united, all.begin_ns, all.end_ns);
+	for (uint32_t i = 0; i < united->count; i++)
+		shrink(&united->queues[i]);
+}
+
+/* How far all queues are known; the end of the last one, where all have ended. */
+static uint64_t known_until(const struct store_united *united)
+{
+	uint64_t least_ns = UINT64_MAX, last_ns = 0;
+
+	for (uint32_t i = 0; i < united->count; i++) {
+		const struct store_united_queue *queue = &united->queues[i];
+
+		if (!queue->has_ended && queue->known_ns < least_ns)
+			least_ns = queue->known_ns;
+		last_ns = queue->known_ns > last_ns ? queue->known_ns : last_ns;
+	}
+	return least_ns < last_ns ? least_ns : last_ns;
+}
+
+static void advance(struct store_united *united, bool is_end)
+{
+	uint64_t until_ns = known_until(united);
+
+	if (united->is_over || united->count < 2)
+		return;
+	if (until_ns > united->merged_ns) {
+		merge(united, until_ns);
+		pass(united, until_ns);
+		united->merged_ns = until_ns;
+	}
+	for (uint32_t i = 0; i < united->count && is_end; i++)
+		if (!united->queues[i].has_ended) {
+			store_united_spoil(united, united->queues[i].known_ns, UINT64_MAX);
+			return;
+		}
+	if (is_end)
+		pass(united, TIME_MAX);
+	if (united->made.failed) {
+		store_united_spoil(united, 0, UINT64_MAX);
+		store_bytes_fini(&united->made);
+	}
+}
+
+void store_uniteds_merge(struct store_uniteds *uniteds, bool is_end)
+{
+	for (uint32_t i = 0; i < uniteds->count; i++)
+		advance(uniteds->devices[i], is_end);
+}
+
+/* ---- reading ---- */
+
+int store_united_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
+	struct store_united_bucket *bucket, struct error *error)
+{
+	struct store_key_roll key = {
+		.begin_ns = from_ns, .stream = stream, .kind = STORE_ROLL_UNITED, .shift = (uint8_t)shift};
+	struct store_tree_cursor cursor;
+	struct store_input input;
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	int rc;
+
+	store_key_roll_put(bytes, &key);
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
+	rc = store_tree_seek(&cursor, bytes, sizeof bytes, error);
+	if (rc != 1)
+		return rc;
+	if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
+		return store_reader_damaged(reader, "a rollup's key", error);
+	if (key.stream != stream || key.kind != STORE_ROLL_UNITED)
+		return 0;
+	input = store_input_sealed(cursor.value, cursor.key.bytes, cursor.key.size);
+	*bucket = (struct store_united_bucket){
+		.begin_ns = key.begin_ns, .busy_ns = store_input_varint(&input), .shift = key.shift};
+	if (input.bad || key.shift > shift_of(TOP) || key.begin_ns >= TIME_MAX ||
+		bucket->busy_ns > (uint64_t)1 << key.shift)
+		return store_reader_damaged(reader, "the busy time of a device", error);
+	return 1;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* united.c - see united.h. */
+#include "timeline/united.h"
+
+#include <stdlib.h>
+
+#include "store/table.h"
+#include "store/united.h"
+#include "timeline/extent.h"
+#include "timeline/run_parts.h"
+
+#define BATCH 64
+
+/* ---- devices ---- */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_devices(const struct run_stream *a, const struct run_stream *b)
+{
+	int order = compare_numbers(a->store, b->store);
+
+	order = order ? order : compare_numbers(a->s.host, b->s.host);
+	order = order ? order : compare_numbers(a->s.pid, b->s.pid);
+	order = order ? order : compare_numbers(a->s.generation, b->s.generation);
+	return order ? order : compare_numbers(a->s.device, b->s.device);
+}
+
+static int compare_queues(const void *x, const void *y, void *own)
+{
+	const uint32_t *a = x, *b = y;
+	int order = compare_devices(run_stream(own, *a), run_stream(own, *b));
+
+	return order ? order : compare_numbers(*a, *b);
+}
+
+/* GPU streams by device; the caller frees them. NULL: memory is out. */
+static uint32_t *list_queues(struct run *run, uint32_t *count)
+{
+	uint32_t *queues = calloc((size_t)run_stream_count(run) + 1, sizeof *queues);
+
+	*count = 0;
+	for (uint32_t i = 0; queues && i < run_stream_count(run); i++)
+		if (run_stream(run, i)->s.kind == STORE_STREAM_GPU)
+			queues[(*count)++] = i;
+	if (queues)
+		qsort_r(queues, *count, sizeof *queues, compare_queues, run);
+	return queues;
+}
+
+int united_each(struct run *run, united_take *take, void *own, struct error *error)
+{
+	uint32_t count, *queues = list_queues(run, &count), end;
+	int code = queues ? 0 : error_memory(error);
+
+	for (uint32_t at = 0; at < count && !code; at = end) {
+		for (end = at + 1; end < count; end++)
+			if (compare_devices(run_stream(run, queues[at]), run_stream(run, queues[end])))
+				break;
+		if (end - at > 1)
+			code = take(own, queues + at, end - at, error);
+	}
+	free(queues);
+	return code;
+}
+
+/* How many queues of that device its store has. */
+static uint32_t count_queues(struct run *run, uint32_t queue)
+{
+	const struct run_stream *of = run_stream(run, queue);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < run_stream_count(run); i++) {
+		const struct run_stream *r = run_stream(run, i);
+
+		count += r->s.kind == STORE_STREAM_GPU && compare_devices(r, of) == 0;
+	}
+	return count;
+}
+
+int united_open(
+	struct united *united, struct run *run, const uint32_t *queues, uint32_t count, struct error *error)
+{
+	struct store_united_bucket bucket;
+	int code = 0;
+
+	*united = (struct united){.run = run};
+	if (run->options.no_rollups || count < 2)
+		return 0;
+	united->store = run_stream(run, queues[0])->store;
+	for (uint32_t i = 0; i < count && !code; i++) {
+		united->stream = run_stream(run, queues[i])->id_in_store;
+		code = store_united_find(
+			run->parts[united->store].reader, united->stream, 0, STORE_SHIFT_MAX, &bucket, error);
+	}
+	united->is_there = code == 1 && count_queues(run, queues[0]) == count;
+	return code < 0 ? code : 0;
+}
+
+/* ---- buckets ---- */
+
+static bool add_gap(struct united_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct united_gap *last = gaps->count ? &gaps->items[gaps->count - 1] : NULL;
+
+	if (begin_ns >= end_ns)
+		return true;
+	if (last && last->end_ns == begin_ns) {
+		last->end_ns = end_ns;
+		return true;
+	}
+	last = store_table_add((void **)&gaps->items, &gaps->count, &gaps->capacity, sizeof *last);
+	if (last)
+		*last = (struct united_gap){begin_ns, end_ns};
+	return last != NULL;
+}
+
+/* The first bucket from `at_ns` on that ends by `end_ns`, in the store's time. 1; 0: none; negative. */
+static int next_bucket(const struct united *united, uint64_t at_ns, uint64_t end_ns,
+	struct store_united_bucket *bucket, struct error *error)
+{
+	struct store_reader *reader = united->run->parts[united->store].reader;
+	unsigned shift = STORE_SHIFT_MAX;
+	int code;
+
+	while ((code = store_united_find(reader, united->stream, at_ns, shift, bucket, error)) == 1) {
+		if (bucket->begin_ns >= end_ns)
+			return 0;
+		if (end_ns - bucket->begin_ns >= (uint64_t)1 << bucket->shift)
+			return 1;
+		at_ns = bucket->begin_ns + (bucket->shift == 0);
+		shift = bucket->shift ? bucket->shift - 1u : STORE_SHIFT_MAX;
+	}
+	return code;
+}
+
+int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns, uint64_t *busy_ns,
+	struct united_gaps *gaps, struct error *error)
+{
+	const struct run_part *part = &united->run->parts[united->store];
+	uint64_t at_ns = run_part_store_time(part, begin_ns), until_ns = run_part_store_time(part, end_ns);
+	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
+	bool is_bent = begin_ns >= end_ns || until_ns - at_ns != end_ns - begin_ns;
+	struct store_united_bucket bucket;
+	uint64_t shift_ns = begin_ns - at_ns;
+	int code = 0;
+
+	if (!united->is_there || is_bent)
+		return add_gap(gaps, begin_ns, end_ns) ? 0 : error_memory(error);
+	while (at_ns < until_ns && (code = next_bucket(united, at_ns, until_ns, &bucket, error)) == 1) {
+		if (!add_gap(gaps, at_ns + shift_ns, bucket.begin_ns + shift_ns))
+			return error_memory(error);
+		*busy_ns += bucket.busy_ns;
+		at_ns = bucket.begin_ns + ((uint64_t)1 << bucket.shift);
+	}
+	if (code < 0)
+		return code;
+	return add_gap(gaps, at_ns + shift_ns, end_ns) ? 0 : error_memory(error);
+}
+
+/* ---- the sweep ---- */
+
+/* A queue on its way through the window. */
+struct lane {
+	struct extent_walk *walk;
+	struct extent extents[BATCH];
+	long at, count;
+};
+
+/* To the next busy piece; count 0: there is none. */
+static int lane_next(struct lane *lane, struct error *error)
+{
+	for (lane->at++;; lane->at++) {
+		if (lane->at >= lane->count) {
+			lane->at = 0;
+			lane->count = extent_next(lane->walk, lane->extents, BATCH, error);
+		}
+		if (lane->count <= 0)
+			return (int)lane->count;
+		if (extent_state_is_busy(lane->extents[lane->at].state))
+			return 0;
+	}
+}
+
+static struct lane *first_of(struct lane *lanes, uint32_t count)
+{
+	struct lane *first = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (lanes[i].count && (!first || lanes[i].extents[lanes[i].at].begin_ns <
+							 first->extents[first->at].begin_ns))
+			first = &lanes[i];
+	return first;
+}
+
+static int sweep(struct lane *lanes, uint32_t count, united_stretch *stretch, void *own, struct error *error)
+{
+	uint64_t begin_ns = 0, end_ns = 0;
+	struct lane *lane;
+	int code = 0;
+
+	while (!code && (lane = first_of(lanes, count))) {
+		const struct extent *extent = &lane->extents[lane->at];
+
+		if (extent->begin_ns > end_ns) {
+			if (end_ns > begin_ns)
+				stretch(own, begin_ns, end_ns);
+			begin_ns = extent->begin_ns;
+			end_ns = extent->end_ns;
+		} else if (extent->end_ns > end_ns) {
+			end_ns = extent->end_ns;
+		}
+		code = lane_next(lane, error);
+	}
+	if (!code && end_ns > begin_ns)
+		stretch(own, begin_ns, end_ns);
+	return code;
+}
+
+int united_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
+	united_stretch *stretch, void *own, struct error *error)
+{
+	struct lane *lanes = calloc((size_t)count + 1, sizeof *lanes);
+	uint32_t opened = 0;
+	int code = lanes ? 0 : error_memory(error);
+
+	for (; opened < count && !code; opened++) {
+		code = extent_open(&lanes[opened].walk, run, queues[opened], begin_ns, end_ns, error);
+		if (code)
+			break;
+		code = lane_next(&lanes[opened], error);
+	}
+	code = code ? code : sweep(lanes, count, stretch, own, error);
+	while (opened-- > 0)
+		extent_close(lanes[opened].walk);
+	free(lanes);
+	return code;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * united.h - when a device is busy: the union over its queues, never their sum. Stretches that its store has
+ * united (store/united.h) cost what they have buckets, the others are swept.
+ *
+ *   window    |..........................................|
+ *   buckets       |==2^24==|=2^21=|      |=2^21=|
+ *   gaps      |---|               |------|      |--------|    united_sweep() unites the queues' extents
+ */
+#ifndef TIMELINE_UNITED_H
+#define TIMELINE_UNITED_H
+
+#include "timeline/run.h"
+
+struct united_gap {
+	uint64_t begin_ns, end_ns;
+};
+
+/* All-zero is empty; the caller frees `items`. */
+struct united_gaps {
+	struct united_gap *items;
+	uint32_t count, capacity;
+};
+
+/* One device. */
+struct united {
+	struct run *run;
+	uint32_t stream; /* below which its store keeps buckets, by the store's number */
+	unsigned store;
+	bool is_there; /* there are some, and they are of these queues */
+};
+
+/* `queues`: streams of the run, all of one process and device. They must be all that its store has of it, or
+ * nothing was united. */
+int united_open(
+	struct united *united, struct run *run, const uint32_t *queues, uint32_t count, struct error *error);
+/* Adds to *busy_ns what buckets tell of [begin, end), and to `gaps`, in order, what they do not. */
+int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns, uint64_t *busy_ns,
+	struct united_gaps *gaps, struct error *error);
+
+/* Takes the stretches of a union, in order; none touches the next. */
+typedef void united_stretch(void *own, uint64_t begin_ns, uint64_t end_ns);
+/* The union of what these streams do in [begin, end), extent by extent. */
+int united_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
+	united_stretch *stretch, void *own, struct error *error);
+
+/* Calls `take` for each device of more than one queue, with all of them, and stops when it does not give 0.
+ */
+typedef int united_take(void *own, const uint32_t *queues, uint32_t count, struct error *error);
+int united_each(struct run *run, united_take *take, void *own, struct error *error);
+
+#endif
