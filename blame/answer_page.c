@@ -122,6 +122,8 @@ static void print_nobody(struct program_call *call, const struct page *page)
 		snprintf(text, sizeof text, "nobody active: %s was last at %llu of %llu collective calls",
 			answer_party_name(call->run, last->stream, &call->arena),
 			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
+	else if (page->idle.no_core_ns * 2 > page->idle.all_idle_ns)
+		snprintf(text, sizeof text, "nobody active: a thread that could work waits for a core");
 	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
 		snprintf(text, sizeof text, "nobody active: threads wait in %s", page->waited.rows[0].key);
 	else

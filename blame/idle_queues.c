@@ -244,6 +244,7 @@ static void sum_up(
 	idle->blamed_ns += part->blamed_ns;
 	idle->all_idle_ns += part->all_idle_ns;
 	idle->unexplained_ns += part->unexplained_ns;
+	idle->no_core_ns += part->no_core_ns;
 }
 
 /* Gives the part that ends now, and begins the next with nothing. */
