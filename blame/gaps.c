@@ -110,6 +110,8 @@ static bool is_active(const struct group *group, const struct line *line)
 
 static enum gap_cause waiting_cause(const struct group *group, const struct line *line)
 {
+	if (line->state == EXTENT_RUNNABLE)
+		return GAP_CORE;
 	return waits_for(group->question->waits, line->context) >= WAITS_FOR_RANK ? GAP_RANK : GAP_THREAD;
 }
 
@@ -123,6 +125,8 @@ static enum gap_cause cause_now(const struct group *group)
 		return GAP_LAUNCH;
 	if (group->active)
 		return GAP_CPU;
+	if (group->runnable)
+		return GAP_CORE;
 	for (uint32_t i = 0; i < group->line_count; i++) {
 		const struct line *line = &group->lines[i];
 
@@ -142,6 +146,7 @@ static bool is_party(const struct group *group, const struct line *line, enum ga
 		return line->kind == LINE_QUEUE && extent_state_is_busy(line->state);
 	case GAP_CPU:
 		return is_active(group, line);
+	case GAP_CORE:
 	case GAP_RANK:
 	case GAP_THREAD:
 		return line->kind == LINE_THREAD && line->role == ROLE_WAITING &&
