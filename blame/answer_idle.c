@@ -16,7 +16,7 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 		{"busy_ns", idle->busy_ns}, {"unknown_ns", idle->unknown_ns}, {"lost_ns", idle->lost_ns},
 		{"kernel_ns", idle->kernel_ns}, {"communicating_ns", idle->comm_ns},
 		{"copy_ns", idle->copy_ns}, {"unexplained_ns", idle->unexplained_ns},
-		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}};
+		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}, {"no_core_ns", idle->no_core_ns}};
 
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }

@@ -9,6 +9,7 @@
 #include "timeline/progress.h"
 
 #define GAINS 3
+#define GAIN_LEAST 1000 /* of the window: a thousandth */
 #define BAR 28
 #define PATH_WIDTH 100
 
@@ -82,9 +83,8 @@ static void print_path(const char *path)
 {
 	size_t length = path ? strlen(path) : 0;
 
-	if (!path)
+	if (!length)
 		return;
-
 	if (length <= PATH_WIDTH) {
 		printf("       %s\n", path);
 		return;
@@ -122,6 +122,8 @@ static void print_nobody(struct program_call *call, const struct page *page)
 		snprintf(text, sizeof text, "nobody active: %s was last at %llu of %llu collective calls",
 			answer_party_name(call->run, last->stream, &call->arena),
 			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
+	else if (page->idle.no_core_ns * 2 > page->idle.all_idle_ns)
+		snprintf(text, sizeof text, "nobody active: a thread that could work waits for a core");
 	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
 		snprintf(text, sizeof text, "nobody active: threads wait in %s", page->waited.rows[0].key);
 	else
@@ -160,15 +162,28 @@ static void print_causes(struct program_call *call, const struct page *page)
 	print_nobody(call, page);
 }
 
+/* Worth a line: one that could save a thousandth of the window, and is not the one before by another name. */
+static bool is_gain(const struct page *page, size_t i)
+{
+	const struct finding *finding = &page->findings.list[i];
+
+	if (finding->save_ns < page->idle.window_ns / page->idle.groups / GAIN_LEAST || !finding->save_ns)
+		return false;
+	return !i || finding->save_ns != finding[-1].save_ns || finding->context != finding[-1].context ||
+	       !finding->context;
+}
+
 /* Upper bounds, the largest first. */
 static void print_gains(struct program_call *call, const struct page *page)
 {
-	if (page->findings.count && page->findings.list[0].save_ns)
-		printf("\nWhat could be gained at most\n");
-	for (size_t i = 0; i < page->findings.count && page->findings.list[i].save_ns && i < GAINS; i++) {
+	for (size_t i = 0, shown = 0; i < page->findings.count && shown < GAINS; i++) {
 		const struct finding *finding = &page->findings.list[i];
 		char text[REPORT_HUMAN_MAX];
 
+		if (!is_gain(page, i))
+			continue;
+		if (!shown++)
+			printf("\nWhat could be gained at most\n");
 		report_human_duration(text, finding->save_ns);
 		printf("  %10s  %s (%llu): %s\n", text, finding_text(finding->kind),
 			(unsigned long long)finding->count, finding_advice(finding->kind));
@@ -177,17 +192,33 @@ static void print_gains(struct program_call *call, const struct page *page)
 	}
 }
 
+#define WINDOW_MAX 64
+
+/* As --time takes it: in ms, to the microseconds around it where it is not that small. */
+static void put_window(char *text, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t begin_us = begin_ns / 1000, end_us = (end_ns + 999) / 1000;
+
+	if (end_ns - begin_ns < 10000)
+		snprintf(text, WINDOW_MAX, "%lluns..%lluns", (unsigned long long)begin_ns,
+			(unsigned long long)end_ns);
+	else
+		snprintf(text, WINDOW_MAX, "%llu.%03llums..%llu.%03llums",
+			(unsigned long long)(begin_us / 1000), (unsigned long long)(begin_us % 1000),
+			(unsigned long long)(end_us / 1000), (unsigned long long)(end_us % 1000));
+}
+
 static void print_next(const struct program_call *call, const struct page *page)
 {
 	const char *run = run_path(call->run);
 
 	printf("\nLook next\n");
 	if (page->largest) {
-		uint64_t origin_ns = run_origin_ns(call->run);
+		char window[WINDOW_MAX];
 
-		printf("  hpct-view %s --time %lluns..%lluns   the largest gap: %s\n", run,
-			(unsigned long long)(page->largest->begin_ns - origin_ns),
-			(unsigned long long)(page->largest->end_ns - origin_ns),
+		put_window(window, page->largest->begin_ns - run_origin_ns(call->run),
+			page->largest->end_ns - run_origin_ns(call->run));
+		printf("  hpct-view %s --time %s   the largest gap: %s\n", run, window,
 			gap_cause_text(page->largest->cause));
 		printf("  hpct-blame %s --gaps   all gaps with their causes\n", run);
 	}

@@ -50,6 +50,8 @@ struct findings_use {
 	uint32_t case_room;
 	struct findings_queue *queues;
 	uint32_t queue_count;
+	uint8_t *has_no_args; /* by attributes, texts of the process's store */
+	uint32_t text_room;
 	uint64_t devices_there; /* 0: not known */
 	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
 	uint32_t compile_context, compile_stream;

@@ -41,6 +41,7 @@ void findings_use_free(struct findings_use *use)
 	numbering_fini(&use->buffers);
 	numbering_fini(&use->kernels);
 	numbering_fini(&use->homes);
+	free(use->has_no_args);
 	free(use->transfers);
 	free(use->cases);
 	free(use->queues);
@@ -171,8 +172,38 @@ static bool take_args(struct findings_use *use, const struct batch *batch, size_
 	return true;
 }
 
-static bool take_kernel(struct findings_search *search, const struct batch *batch, size_t row,
-	const char *attributes, size_t size)
+#define TEXTS_REMEMBERED 1048576u
+
+/* The arguments that a kernel's attributes tell, in `args`. Most launches of a run share their attributes:
+ * that there are none is remembered by the text's number. */
+static bool find_args(struct findings_search *search, const struct batch *batch, size_t row, char *args)
+{
+	struct findings_use *use = search->use;
+	uint32_t text = batch->attributes[row];
+	const char *attributes;
+	size_t size;
+
+	if (!text || (text < use->text_room && use->has_no_args[text]))
+		return false;
+	attributes = batch_attributes(search->run, batch, row, &size);
+	if (attribute_get(attributes, size, "args", args, TEXT_BYTES))
+		return true;
+	if (text >= use->text_room && text < TEXTS_REMEMBERED) {
+		uint32_t room = 2 * text + 64;
+		uint8_t *wider = realloc(use->has_no_args, room);
+
+		if (!wider)
+			return false;
+		memset(wider + use->text_room, 0, room - use->text_room);
+		use->has_no_args = wider;
+		use->text_room = room;
+	}
+	if (text < use->text_room)
+		use->has_no_args[text] = 1;
+	return false;
+}
+
+static bool take_kernel(struct findings_search *search, const struct batch *batch, size_t row)
 {
 	struct findings_use *use = search->use;
 	const struct store_stream *stream = &run_stream(search->run, batch->stream)->s;
@@ -192,7 +223,7 @@ static bool take_kernel(struct findings_search *search, const struct batch *batc
 			return false;
 	}
 	/* A list that fills the buffer was cut. */
-	if (!attribute_get(attributes, size, "args", args, sizeof args) || strlen(args) + 1 == sizeof args)
+	if (!find_args(search, batch, row, args) || strlen(args) + 1 == sizeof args)
 		return true;
 	return take_args(use, batch, row, args);
 }
@@ -215,7 +246,7 @@ bool findings_use_take(struct findings_search *search, const struct batch *batch
 	size_t size = 0;
 	const char *attributes = "";
 
-	if (batch->attributes[row] && is_gpu)
+	if (batch->attributes[row] && is_gpu && batch->what[row] != STORE_OP_KERNEL)
 		attributes = batch_attributes(search->run, batch, row, &size);
 	switch (batch->what[row]) {
 	case STORE_OP_MONITORED:
@@ -223,7 +254,7 @@ bool findings_use_take(struct findings_search *search, const struct batch *batch
 			take_monitored(search->use, attributes, size, batch->stream);
 		return true;
 	case STORE_OP_KERNEL:
-		return !is_gpu || take_kernel(search, batch, row, attributes, size);
+		return !is_gpu || take_kernel(search, batch, row);
 	case STORE_OP_COPY:
 		return !is_gpu || take_copy(search->use, batch, row, attributes, size);
 	case STORE_OP_COMPILE:

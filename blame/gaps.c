@@ -5,30 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/gaps_parts.h"
 #include "blame/idle_group.h"
-#include "timeline/numbering.h"
-#include "timeline/spill.h"
-
-/* Whose time it is within a gap. */
-struct charge_key {
-	uint32_t cause, context;
-};
-
-struct gaps {
-	uint64_t min_ns;
-	size_t limit;
-	struct gap *list; /* with as many as the limit: a heap, the last of them first */
-	size_t count, room, given;
-	struct spill *spill;
-	struct error failure; /* of the spill */
-	bool is_open, is_sorted;
-	uint64_t begin_ns, end_ns; /* of the open one */
-	uint64_t cause_ns[GAP_CAUSE_COUNT];
-	struct numbering keys; /* of the open one: charge_key */
-	share_fixed *charges;  /* by number */
-	uint32_t charge_room;
-	struct gap_class classes[GAP_CLASSES];
-};
 
 static const struct {
 	const char *name, *text;
@@ -110,6 +88,8 @@ static bool is_active(const struct group *group, const struct line *line)
 
 static enum gap_cause waiting_cause(const struct group *group, const struct line *line)
 {
+	if (line->state == EXTENT_RUNNABLE)
+		return GAP_CORE;
 	return waits_for(group->question->waits, line->context) >= WAITS_FOR_RANK ? GAP_RANK : GAP_THREAD;
 }
 
@@ -123,6 +103,8 @@ static enum gap_cause cause_now(const struct group *group)
 		return GAP_LAUNCH;
 	if (group->active)
 		return GAP_CPU;
+	if (group->runnable)
+		return GAP_CORE;
 	for (uint32_t i = 0; i < group->line_count; i++) {
 		const struct line *line = &group->lines[i];
 
@@ -142,6 +124,7 @@ static bool is_party(const struct group *group, const struct line *line, enum ga
 		return line->kind == LINE_QUEUE && extent_state_is_busy(line->state);
 	case GAP_CPU:
 		return is_active(group, line);
+	case GAP_CORE:
 	case GAP_RANK:
 	case GAP_THREAD:
 		return line->kind == LINE_THREAD && line->role == ROLE_WAITING &&
@@ -201,90 +184,6 @@ static uint32_t largest_context(const struct gaps *gaps, enum gap_cause cause)
 	return context;
 }
 
-/* ---- those that are kept ---- */
-
-static int gap_compare(const void *left, const void *right)
-{
-	const struct gap *a = left, *b = right;
-	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
-
-	if (size_a != size_b)
-		return size_a > size_b ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->stream < b->stream ? -1 : a->stream > b->stream;
-}
-
-static void heap_sink(struct gap *heap, size_t count)
-{
-	struct gap sinking = heap[0];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= count)
-			break;
-		if (child + 1 < count && gap_compare(&heap[child + 1], &heap[child]) > 0)
-			child++;
-		if (gap_compare(&heap[child], &sinking) <= 0)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = sinking;
-}
-
-/* Sorted backwards a list is a heap. */
-static void heap_make(struct gaps *gaps)
-{
-	qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
-	for (size_t i = 0; i < gaps->count / 2; i++) {
-		struct gap swapped = gaps->list[i];
-
-		gaps->list[i] = gaps->list[gaps->count - 1 - i];
-		gaps->list[gaps->count - 1 - i] = swapped;
-	}
-}
-
-static bool keep(struct gaps *gaps, const struct gap *gap)
-{
-	if (gaps->spill) {
-		if (!gaps->failure.code)
-			spill_put(gaps->spill, gap, &gaps->failure);
-		return true;
-	}
-	if (gaps->count == gaps->limit) {
-		if (gaps->limit && gap_compare(gap, &gaps->list[0]) < 0) {
-			gaps->list[0] = *gap;
-			heap_sink(gaps->list, gaps->count);
-		}
-		return true;
-	}
-	if (gaps->count == gaps->room) {
-		size_t room = gaps->room ? 2 * gaps->room : 256;
-		struct gap *list = realloc(gaps->list, room * sizeof(*list));
-
-		if (!list)
-			return false;
-		gaps->list = list;
-		gaps->room = room;
-	}
-	gaps->list[gaps->count++] = *gap;
-	if (gaps->count == gaps->limit)
-		heap_make(gaps);
-	return true;
-}
-
-uint64_t gaps_least_ns(const struct gaps *gaps)
-{
-	uint64_t least_ns = 0;
-
-	if (gaps->count == gaps->limit)
-		least_ns = gaps->limit ? gaps->list[0].end_ns - gaps->list[0].begin_ns : UINT64_MAX;
-	return least_ns > gaps->min_ns ? least_ns : gaps->min_ns;
-}
-
 /* ---- whole gaps, closed ---- */
 
 void gaps_count(struct gaps *gaps, uint64_t size_ns)
@@ -313,7 +212,7 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 
 		if (gap.cause != GAP_LAUNCH)
 			gap.context = largest_context(gaps, gap.cause);
-		is_kept = keep(gaps, &gap);
+		is_kept = gaps_keep(gaps, &gap);
 	}
 	gaps->is_open = false;
 	numbering_clear(&gaps->keys);
@@ -393,47 +292,9 @@ bool gaps_join(struct gaps *gaps, const struct gaps *trial)
 		gaps->classes[i].time_ns += trial->classes[i].time_ns;
 	}
 	for (size_t i = 0; i < trial->count; i++)
-		if (!keep(gaps, &trial->list[i]))
+		if (!gaps_keep(gaps, &trial->list[i]))
 			return false;
 	return true;
-}
-
-const struct gap *gaps_list(struct gaps *gaps, size_t *count)
-{
-	if (!gaps->is_sorted && gaps->count)
-		qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
-	gaps->is_sorted = true;
-	*count = gaps->count;
-	return gaps->list;
-}
-
-int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error)
-{
-	return spill_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
-}
-
-int gaps_rewind(struct gaps *gaps, struct error *error)
-{
-	size_t count;
-
-	gaps->given = 0;
-	if (!gaps->spill) {
-		gaps_list(gaps, &count);
-		return 0;
-	}
-	if (gaps->failure.code) {
-		*error = gaps->failure;
-		return -gaps->failure.code;
-	}
-	return spill_rewind(gaps->spill, error);
-}
-
-const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error)
-{
-	*code = 0;
-	if (gaps->spill)
-		return spill_next(gaps->spill, code, error);
-	return gaps->given < gaps->count ? &gaps->list[gaps->given++] : NULL;
 }
 
 const struct gap_class *gaps_classes(const struct gaps *gaps)

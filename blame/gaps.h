@@ -4,20 +4,21 @@
  * idle_sweep(), which fills it.
  *
  * At every moment of a gap the first of these holds: a copy runs (GPUs being busy in kernels only); work of
- * the group is queued but has not begun; a thread is at work; threads wait for other ranks or threads;
- * nobody is known to do anything.
+ * the group is queued but has not begun; a thread is at work; one could work, had it a core; threads wait for
+ * other ranks or threads; nobody is known to do anything.
  */
 #ifndef BLAME_GAPS_H
 #define BLAME_GAPS_H
 
 #include "blame/idle.h"
 
-#define GAP_CAUSES(X)                                          \
-	X(COPY, "copy", "a copy runs")                         \
-	X(LAUNCH, "launch", "launched, but not begun")         \
-	X(CPU, "cpu", "CPU code runs")                         \
-	X(RANK, "rank", "threads wait for another rank")       \
-	X(THREAD, "thread", "threads wait for another thread") \
+#define GAP_CAUSES(X)                                                \
+	X(COPY, "copy", "a copy runs")                               \
+	X(LAUNCH, "launch", "launched, but not begun")               \
+	X(CPU, "cpu", "CPU code runs")                               \
+	X(CORE, "core", "a thread that could work waits for a core") \
+	X(RANK, "rank", "threads wait for another rank")             \
+	X(THREAD, "thread", "threads wait for another thread")       \
 	X(NOBODY, "nobody", "nobody is known to do anything")
 enum gap_cause {
 #define X(name, word, text) GAP_##name,
@@ -32,8 +33,8 @@ struct gap {
 	uint64_t begin_ns, end_ns;
 	uint32_t stream; /* the queue that works next; at the window's end, the group's first */
 	enum gap_cause cause;
-	uint32_t context; /* CPU, rank, thread: the one with the largest share; copy, launch: of the operation
-			     that runs, that begins then; 0: none */
+	uint32_t context; /* CPU, core, rank, thread: the one with the largest share; copy, launch: of the
+			     operation that runs, that begins then; 0: none */
 };
 
 struct gaps;

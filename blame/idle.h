@@ -56,6 +56,7 @@ struct idle {
 	uint64_t blamed_ns;	 /* at least one thread at work */
 	uint64_t all_idle_ns;	 /* nobody active */
 	uint64_t unexplained_ns; /* of it, no thread waited in a known context */
+	uint64_t no_core_ns;	 /* of it, a thread that could work waited for a core (runnable) */
 	struct share *blamed;	 /* sum to blamed */
 	size_t blamed_count;
 	struct share *sampled; /* only if asked for: a period for every sample at work while GPUs idle, shared

@@ -33,6 +33,7 @@ bool group_pass_idle(struct group *group, uint64_t dt_ns)
 		return pass_ticks(group);
 	}
 	idle->all_idle_ns += dt_ns;
+	idle->no_core_ns += group->runnable ? dt_ns : 0;
 	if (group->waiting)
 		group->clocks.waiting += share_of(dt_ns, group->waiting);
 	else
@@ -181,8 +182,10 @@ bool group_line_leave(struct group *group, struct line *line)
 	if (line->state == EXTENT_STATE_COUNT || line->kind == LINE_OWN_WORK)
 		return true;
 	group->alive -= line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
-	if (line->kind == LINE_THREAD)
+	if (line->kind == LINE_THREAD) {
+		group->runnable -= line->state == EXTENT_RUNNABLE;
 		return thread_leave(group, line);
+	}
 	counter = queue_counter(group, line);
 	if (counter)
 		--*counter;
@@ -201,6 +204,7 @@ void group_line_enter(struct group *group, struct line *line, const struct exten
 	}
 	group->alive += line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
 	if (line->kind == LINE_THREAD) {
+		group->runnable += line->state == EXTENT_RUNNABLE;
 		thread_enter(group, line, piece);
 		return;
 	}

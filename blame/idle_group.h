@@ -49,6 +49,7 @@ struct group {
 	uint32_t owner_count;
 	uint64_t now_ns;
 	uint32_t active, waiting;	 /* threads, in synchronization calls included */
+	uint32_t runnable;		 /* threads that wait for a core */
 	uint32_t kernels, comms, copies; /* queues in such a piece */
 	uint32_t lost, unmonitored, alive;
 	struct clocks clocks;

@@ -75,8 +75,11 @@ static int put_causes(struct page *page, const struct run *run, enum place_by by
 		top = PAGE_CAUSES;
 	for (size_t i = 0; i < page->rows.count && i < top; i++) {
 		const struct share_row *row = &page->rows.rows[i];
-		struct page_cause *cause = &page->causes[page->cause_count++];
+		struct page_cause *cause = &page->causes[page->cause_count];
 
+		if (i && row->time_ns < page->idle.idle_ns / PAGE_CAUSE_LEAST)
+			break;
+		page->cause_count++;
 		cause->row = row;
 		cause->path = run_context_path(run, row->context, UINT32_MAX, arena);
 		if (!cause->path)

@@ -15,6 +15,7 @@
 #define PAGE_COVERAGE_LEAST 0.9
 #define PAGE_COVERAGE_CAUSES 0.5
 
+#define PAGE_CAUSE_LEAST 1000 /* of the idle time: causes below a thousandth are not named */
 #define PAGE_CAUSES 5
 
 struct page_part {

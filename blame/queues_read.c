@@ -133,7 +133,7 @@ static void tell_kinds(struct queues *queues, const struct queue *queue, const s
 {
 	uint8_t *kind = queues->work->kind;
 
-	if (!queues->wants[LEVEL_COMM] && !overlap(rows, queue->edges[LEVEL_ANY].reach_ns)) {
+	if (!queues->wants[LEVEL_COMM] && !overlap(rows, queue->reach_ns)) {
 		if (rows->count)
 			kind[rows->count - 1] =
 				is_sifted ? kind[rows->count - 1]
@@ -199,7 +199,7 @@ static void edges_put(struct edges *edges, const struct rows *rows)
 /* Within its life, and only what is alike overlaps. */
 static bool are_simple(const struct queue *queue, const struct rows *rows, const uint8_t *kind)
 {
-	uint64_t reach_ns = queue->edges[LEVEL_ANY].reach_ns;
+	uint64_t reach_ns = queue->reach_ns;
 	uint32_t reach_kind = queue->reach_kind;
 	bool is_odd = rows->count && rows->begin_ns[0] < queue->life_begin_ns;
 
@@ -244,6 +244,8 @@ static void put_rows(struct queues *queues, uint32_t number, const struct rows *
 			edges_put(&edges[level], &part);
 		}
 	edges_put(&edges[LEVEL_ANY], rows);
+	if (rows->count)
+		queue->reach_ns = edges[LEVEL_ANY].reach_ns;
 	if (queue->since_ns)
 		memcpy(queue->since_ns + at, rows->since_ns, rows->count * sizeof(*queue->since_ns));
 	if (queue->who)

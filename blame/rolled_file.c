@@ -10,7 +10,7 @@
 
 #include "store/hash.h"
 
-#define MAGIC UINT64_C(0x31656c6469706834) /* a new layout or definition: another number */
+#define MAGIC UINT64_C(0x32656c6469706834) /* a new layout or definition: another number */
 #define LEVELS_MAX 64u
 #define SHARE_BYTES 20u
 
@@ -37,7 +37,7 @@ static uint64_t *number_of(struct idle *idle, unsigned i)
 {
 	uint64_t *const numbers[ROLLED_NUMBERS] = {&idle->kernel_ns, &idle->comm_ns, &idle->copy_ns,
 		&idle->busy_ns, &idle->lost_ns, &idle->unknown_ns, &idle->idle_ns, &idle->blamed_ns,
-		&idle->all_idle_ns, &idle->unexplained_ns};
+		&idle->all_idle_ns, &idle->unexplained_ns, &idle->no_core_ns};
 
 	return numbers[i];
 }

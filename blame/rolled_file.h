@@ -13,7 +13,7 @@
 #include "blame/idle_group.h"
 #include "store/bytes.h"
 
-#define ROLLED_NUMBERS 10u
+#define ROLLED_NUMBERS 11u
 #define ROLLED_BYTES_MAX (UINT64_C(1) << 30) /* more is not kept */
 
 /* The stretches [first, last) of 2^shift ns, numbered from time 0. */

@@ -94,8 +94,9 @@ const char *blame_by_name(enum place_by by)
 	return names[by];
 }
 
+/* Without the gaps: any window of a long run costs little (blame/rolled.h). */
 static int sweep(struct session *session, struct blame_page *page, const uint32_t *streams, uint32_t count,
-	struct error *error)
+	bool wants_gaps, struct error *error)
 {
 	struct idle_question question = {.streams = streams,
 		.stream_count = count,
@@ -105,7 +106,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 		.group = IDLE_GROUP_PROCESS};
 	int result = page->waits ? 0 : waits_new(&page->waits, session->run, NULL, error);
 
-	if (!result)
+	if (!result && wants_gaps)
 		result = gaps_new(&page->gaps, page->min_ns, SIZE_MAX, error);
 	if (result)
 		return result;
@@ -114,7 +115,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 	return idle_sweep(&page->idle, session->run, &question, &page->arena, error);
 }
 
-static void take_sweep(struct session *session, struct blame_page *page)
+static void take_sweep(struct session *session, struct blame_page *page, bool wants_gaps)
 {
 	uint32_t count;
 	bool has_queue;
@@ -124,27 +125,29 @@ static void take_sweep(struct session *session, struct blame_page *page)
 	struct error error;
 
 	if (streams && (page->begin_ns != session->frame.begin_ns || page->end_ns != session->frame.end_ns ||
-			       page->streams != key || page->swept_min_ns != page->min_ns)) {
+			       page->streams != key || page->has_gaps < wants_gaps ||
+			       (page->has_gaps && page->swept_min_ns != page->min_ns))) {
 		forget(page);
 		page->begin_ns = session->frame.begin_ns;
 		page->end_ns = session->frame.end_ns;
 		page->streams = key;
 		page->swept_min_ns = page->min_ns;
+		page->has_gaps = wants_gaps;
 		page->trouble[0] = '\0';
 		if (!has_queue)
 			snprintf(page->trouble, sizeof(page->trouble),
 				"No process on the screen has a GPU queue: nothing waits for its threads.");
-		else if (sweep(session, page, streams, count, &error))
+		else if (sweep(session, page, streams, count, wants_gaps, &error))
 			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
 	}
 	free(streams);
 }
 
-bool blame_page_take(struct session *session, struct blame_page *page)
+bool blame_page_take(struct session *session, struct blame_page *page, bool wants_gaps)
 {
 	struct error error;
 
-	take_sweep(session, page);
+	take_sweep(session, page, wants_gaps);
 	if (page->trouble[0])
 		return false;
 	if (page->has_rows && page->depth == session->state.depth && page->rows_by == page->by)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blame_page.h - who is to blame for the idle GPUs of the processes on the screen, and the gaps themselves:
- * one sweep (blame/idle.h) for the window, made anew when window or rows change. Drawn by view_blame.c and
- * view_gaps.c.
+ * one sweep (blame/idle.h) for the window, made anew when window or rows change, or when gaps are asked for.
+ * Drawn by view_blame.c and view_gaps.c.
  */
 #ifndef TUI_BLAME_PAGE_H
 #define TUI_BLAME_PAGE_H
@@ -15,11 +15,11 @@
 
 struct blame_page {
 	struct waits *waits;
-	struct gaps *gaps;
+	struct gaps *gaps;	       /* NULL: nobody has asked yet */
 	struct arena arena, row_arena; /* of the sweep; of the rows */
 	struct idle idle;
 	struct share_rows rows;
-	bool has_rows;
+	bool has_rows, has_gaps;
 	enum place_by by;
 	uint64_t min_ns;
 	/* what it is of */
@@ -33,8 +33,8 @@ struct blame_page {
 
 struct blame_page *blame_page_of(struct session *session);
 void blame_page_free(struct blame_page *page);
-/* False: nothing to show, `trouble` says why. */
-bool blame_page_take(struct session *session, struct blame_page *page);
+/* False: nothing to show, `trouble` says why. `gaps` is there when it is wanted. */
+bool blame_page_take(struct session *session, struct blame_page *page, bool wants_gaps);
 /* The timeline with the gap in the middle third, the cursor at its begin. */
 void blame_go_to_gap(struct session *session, const struct gap *gap);
 /* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */

@@ -146,7 +146,7 @@ static void blame_draw(struct session *session, struct grid *grid, struct grid_a
 
 	if (!page || area.rows < 3)
 		return;
-	if (session->is_unread || !blame_page_take(session, page)) {
+	if (session->is_unread || !blame_page_take(session, page, false)) {
 		grid_text(grid, row, 2, area.columns - 2, session->is_unread ? "reading ..." : page->trouble,
 			GRID_GREY);
 		return;
@@ -169,7 +169,7 @@ static void go_to_cause(struct session *session, struct blame_page *page)
 	size_t count;
 	const struct gap *list;
 
-	if (!page->gaps || page->line >= page->rows.count)
+	if (!blame_page_take(session, page, true) || !page->gaps || page->line >= page->rows.count)
 		return;
 	list = gaps_list(page->gaps, &count);
 	wanted = frame_function(&session->frame, page->rows.rows[page->line].context, &is_shorter);

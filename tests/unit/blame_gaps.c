@@ -118,6 +118,34 @@ static void test_causes(void **unused)
 	end(&asked);
 }
 
+/* A thread that would feed the GPU waits for a core, beside one that waits for work: the first is what the
+ * gap is about. */
+static void test_core(void **unused)
+{
+	struct asked asked = {.question.end_ns = 100};
+	struct store_writer *writer;
+	uint32_t feeder, helper, queue;
+
+	(void)unused;
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	feeder = trace_thread(writer, 1, 0, 100);
+	helper = trace_thread(writer, 1, 1, 100);
+	queue = trace_queue(writer, 1, 1, 100);
+	trace_span(writer, queue, 0, 10, STORE_OP_KERNEL, "main;k", 0);
+	trace_run(writer, feeder, 0, "main;feed");
+	trace_span(writer, feeder, 10, 90, STORE_OP_RUNNABLE, "main;feed", 0);
+	trace_run(writer, feeder, 90, "main;launch");
+	trace_run(writer, helper, 0, "pool");
+	trace_span(writer, helper, 5, 100, STORE_OP_BLOCKED, "pool;wait", 0);
+	ask(&asked, 0);
+	assert_int_equal(asked.count, 1);
+	check_gap(&asked, 10, 100, GAP_CORE, "main;feed");
+	assert_int_equal(asked.idle.no_core_ns, 80);
+	assert_int_equal(asked.idle.all_idle_ns, 80);
+	end(&asked);
+}
+
 static void check_laws(struct asked *asked)
 {
 	const struct gap_class *classes = gaps_classes(asked->question.gaps);
@@ -275,8 +303,8 @@ static void test_far(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_causes), cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_causes), cmocka_unit_test(test_core),
+		cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

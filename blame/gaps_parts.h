@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gaps_parts.h - for gaps.c and gaps_kept.c: the gap that is open, and those that are kept. */
+#ifndef BLAME_GAPS_PARTS_H
+#define BLAME_GAPS_PARTS_H
+
+#include "blame/gaps.h"
+#include "timeline/numbering.h"
+#include "timeline/spill.h"
+
+/* Whose time it is within a gap. */
+struct charge_key {
+	uint32_t cause, context;
+};
+
+struct gaps {
+	uint64_t min_ns;
+	size_t limit;
+	struct gap *list; /* with as many as the limit: a heap, the last of them first */
+	size_t count, room, given;
+	struct spill *spill;
+	struct error failure; /* of the spill */
+	bool is_open, is_sorted;
+	uint64_t begin_ns, end_ns; /* of the open one */
+	uint64_t cause_ns[GAP_CAUSE_COUNT];
+	struct numbering keys; /* of the open one: charge_key */
+	share_fixed *charges;  /* by number */
+	uint32_t charge_room;
+	struct gap_class classes[GAP_CLASSES];
+};
+
+/* One of the list, unless it is full of larger ones. False when memory is out. */
+bool gaps_keep(struct gaps *gaps, const struct gap *gap);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle_lane.h - for idle_queues.c: the gaps of a process's simple queues (queues.h) laid beside its threads,
+ * and put into the list of gaps where one is wanted.
+ */
+#ifndef BLAME_IDLE_LANE_H
+#define BLAME_IDLE_LANE_H
+
+#include "blame/gaps.h"
+#include "blame/idle_group.h"
+#include "blame/queues.h"
+
+struct lane {
+	struct group group;
+	struct queued_launches *launches;
+	struct queues *queues;
+	struct queues_gap gap;
+	bool has_gap;
+	struct gaps *gaps;		 /* NULL: not wanted */
+	bool is_counted;		 /* the gap at hand: too small for more */
+	const struct group_parts *parts; /* NULL: the window as a whole */
+	struct queues_cuts cuts;
+	uint32_t part; /* under way */
+	uint32_t first_queue;
+};
+
+/* Time of gaps that passed. */
+struct passed {
+	uint64_t free_ns, queued_ns;
+};
+
+/* The process's first GPU queue; 0: none. */
+uint32_t lane_first_queue(const struct lane *lane, const struct process *process);
+/* Closes a gap that was open when the window began, and does not go on in it. */
+int lane_close_open(struct lane *lane, const struct process *process, struct error *error);
+/* The next gap at hand; what could be passed till then was. Time has passed up to there. */
+int lane_next_gap(struct lane *lane, uint64_t to_ns, struct passed *passed, struct error *error);
+/* Counts the gaps up to there. */
+int lane_pass(struct lane *lane, uint64_t to_ns, struct error *error);
+
+#endif

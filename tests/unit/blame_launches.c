@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blame_launches.c - launches by their links, in the order of any program: as a plain list tells them. */
+#include "tests/unit/blame_trace.h"
+
+#include "blame/launches.h"
+
+#define ROUNDS 400
+#define LAUNCHES 700u
+#define PART 64u
+
+struct list {
+	uint64_t links[LAUNCHES], ends_ns[LAUNCHES];
+	size_t count;
+};
+
+static uint64_t plain_end(const struct list *list, uint64_t link)
+{
+	uint64_t end_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (link && list->links[i] == link && list->ends_ns[i] < end_ns)
+			end_ns = list->ends_ns[i];
+	return end_ns;
+}
+
+/* In turn, in steps, falling, anywhere, at the end of all numbers; some have none. */
+static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
+{
+	if (!small_below(9))
+		return 0;
+	switch (shape) {
+	case 0:
+		return begin + i;
+	case 1:
+		return begin + 3 * i + small_below(2);
+	case 2:
+		return begin + 100000 - 2 * i;
+	case 3:
+		return begin + small_below(300);
+	case 4:
+		return small_draw();
+	default:
+		return UINT64_MAX - small_below(300);
+	}
+}
+
+static void draw(struct list *list)
+{
+	unsigned shape = (unsigned)small_below(6), change = (unsigned)small_below(LAUNCHES);
+	uint64_t begin = 1 + (small_below(2) ? small_below(1000) : small_draw() >> 2);
+
+	list->count = 1 + small_below(LAUNCHES - 1);
+	for (size_t i = 0; i < list->count; i++) {
+		if (i == change && small_below(2))
+			shape = (unsigned)small_below(6);
+		list->links[i] = draw_link(shape, begin, i);
+		list->ends_ns[i] = small_below(40) ? small_below(100000) : 0;
+	}
+}
+
+static void check(const struct list *list)
+{
+	struct launches launches = {0};
+
+	for (size_t at = 0, count; at < list->count; at += count) {
+		count = 1 + small_below(PART);
+		count = count < list->count - at ? count : list->count - at;
+		assert_true(launches_put(&launches, list->links + at, list->ends_ns + at, count));
+	}
+	launches_sort(&launches);
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t link = list->links[i];
+
+		assert_int_equal(launches_end(&launches, link), plain_end(list, link));
+		assert_int_equal(launches_end(&launches, link + 1), plain_end(list, link + 1));
+		assert_int_equal(launches_end(&launches, link - 1), plain_end(list, link - 1));
+	}
+	launches_fini(&launches);
+}
+
+static void test_twin(void **unused)
+{
+	(void)unused;
+	small_seed("blame.launches");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct list list;
+
+		draw(&list);
+		check(&list);
+	}
+}
+
+/* The table is as long as the links reach: they may not make it huge. */
+static void test_bounded(void **unused)
+{
+	const uint64_t links[] = {7, UINT64_C(1) << 40, 8}, ends_ns[] = {1, 2, 3};
+	struct launches launches = {0};
+
+	(void)unused;
+	assert_true(launches_put(&launches, links, ends_ns, 3));
+	assert_int_equal(launches.rows, 0);
+	launches_sort(&launches);
+	assert_int_equal(launches_end(&launches, 8), 3);
+	launches_fini(&launches);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_bounded)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
