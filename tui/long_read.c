@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * long_read.c - the line of progress, and the keys that came early. A key that leaves what is read for, or
- * shows another window, ends the read at once and is done then; the others wait for its end.
+ * shows another window, ends the read at once and is done then. So does any key, where the read goes on after
+ * it as if nothing had been: rows of the screen. The others wait for its end.
  */
 #include "tui/long_read.h"
 
@@ -11,13 +12,16 @@
 #include "timeline/progress.h"
 #include "tui/screen.h"
 
-#define LONG_READ_NS 1000000000ull
+#define LONG_READ_MS 1000	  /* then it is shown how far it is, */
+#define LONG_READ_AGAIN_MS 200	  /* and so often again */
+#define LONG_READ_KEY_NS 30000000 /* keys are looked at */
 #define LONG_READ_BAR 20
 #define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
 
 static uint32_t early[LONG_READ_KEYS];
 static size_t early_count;
-static bool is_typing; /* the next key is text for a prompt */
+static bool is_typing;	 /* the next key is text for a prompt */
+static uint64_t next_ms; /* to show how far it is */
 
 static void show(const char *what, uint64_t done, uint64_t all)
 {
@@ -69,26 +73,40 @@ bool long_read_is_over(uint32_t key)
  * other keys are done then. */
 static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
+	struct session *session = own;
+	uint64_t now_ms = session_now_ms();
+	bool is_over = false, has_key = false;
 	uint32_t key;
-	bool is_over = false;
 
-	(void)own;
-	show(what, done, all);
+	if (now_ms >= next_ms) {
+		show(what, done, all);
+		next_ms = now_ms + LONG_READ_AGAIN_MS;
+	}
 	while ((key = screen_key(0)) != KEYS_NONE && key != SCREEN_SIGNAL) {
 		is_over = is_over || key == KEYS_ESC || (!is_typing && long_read_is_over(key));
 		is_typing = is_typing || opens_prompt(key);
 		if (key != KEYS_MOUSE && key != KEYS_ESC && early_count < LONG_READ_KEYS)
-			early[early_count++] = key;
+			early[early_count++] = key, has_key = true;
 	}
-	return !is_over && key != SCREEN_SIGNAL;
+	if (key == SCREEN_SIGNAL)
+		return false;
+	session->is_put_off = has_key && session->is_resumable;
+	return !is_over && !session->is_put_off;
 }
 
-void long_read_begin(bool has_prompt)
+void long_read_begin(struct session *session)
 {
-	is_typing = has_prompt;
+	is_typing = session->prompt != PROMPT_NONE;
 	for (size_t i = 0; i < early_count; i++)
 		is_typing = is_typing || opens_prompt(early[i]);
-	progress_watch(go_on, NULL, LONG_READ_NS);
+	next_ms = session_now_ms() + LONG_READ_MS;
+	session->is_put_off = false;
+	progress_watch(go_on, session, LONG_READ_KEY_NS);
+}
+
+bool long_read_has_key(void)
+{
+	return early_count > 0 || screen_has_key();
 }
 
 uint32_t long_read_key(int timeout_ms)

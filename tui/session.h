@@ -109,6 +109,8 @@ struct session {
 	bool is_live;
 	bool has_ended;	     /* it was live when the session began */
 	bool is_unread;	     /* rows on the screen are not read yet: draw again */
+	bool is_resumable;   /* what is read now goes on where it was when it is stopped */
+	bool is_put_off;     /* ... and it was, for a key: set by who watches (progress.h) */
 	bool has_lanes_left; /* groups on the screen are not summed to the end */
 	bool is_redraw;	     /* the terminal must be cleared */
 	bool is_done;
@@ -125,6 +127,8 @@ void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
  * leaves is_unread set. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
+/* A read failed because a key came: it goes on with the next picture. */
+bool session_put_off(struct session *session, int result);
 /* Between keys that are done without a picture: the columns follow the window, nothing is read. */
 void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */

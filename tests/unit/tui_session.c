@@ -9,6 +9,7 @@
 #include <locale.h>
 
 #include "store/arena.h"
+#include "timeline/progress.h"
 #include "tui/config.h"
 #include "tui/long_read.h"
 #include "tui/mouse.h"
@@ -330,6 +331,64 @@ static void test_drained(void **state)
 	close_session(&f[1]);
 }
 
+/* ---- reads that a key puts off ---- */
+
+struct impatient {
+	struct session *session;
+	int asked, put_off;
+};
+
+/* A key at every third question. */
+static bool ask(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	struct impatient *impatient = own;
+
+	assert_non_null(what);
+	assert_true(done <= all);
+	if (!impatient->session->is_resumable || ++impatient->asked % 3)
+		return true;
+	impatient->put_off++;
+	impatient->session->is_put_off = true;
+	return false;
+}
+
+/* However often a picture is put off, it gets there, and is the one that was never put off. */
+static void test_put_off(void **state)
+{
+	struct impatient impatient;
+	struct fixture f, whole;
+	struct error error;
+	int pictures = 0;
+
+	(void)state;
+	open_one(&whole);
+	open_one(&f);
+	f.session->looks.is_single = whole.session->looks.is_single = true;
+	press(&whole, "w");
+	press(&f, "w");
+	session_key(f.session, 's');
+	session_key(whole.session, 's');
+	session_key(f.session, 'd');
+	session_key(whole.session, 'd');
+	draw(&whole);
+	impatient = (struct impatient){.session = f.session};
+	progress_watch(ask, &impatient, 0);
+	do {
+		if (session_draw(f.session, &f.grid, 60000, &error))
+			fail_msg("%s", error.text);
+		session_refine(f.session, 60000);
+		assert_true(++pictures < 2000);
+	} while (f.session->is_unread || session_is_refining(f.session));
+	progress_watch(NULL, NULL, 0);
+	assert_true(impatient.put_off > 5 && pictures > 5);
+	session_refine(whole.session, 0);
+	draw(&f);
+	draw(&whole);
+	assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
+	close_session(&f);
+	close_session(&whole);
+}
+
 /* What ends a long read at once, and what waits for its end. */
 static void test_long_read(void **state)
 {
@@ -354,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_put_off),
 		cmocka_unit_test(test_long_read),
 	};
 
