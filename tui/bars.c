@@ -316,7 +316,8 @@ void bars_draw_status(struct session *session, struct grid *grid)
 		return;
 	}
 	if (session->is_unread) {
-		grid_text(grid, row, 0, grid->columns, "reading ...   keys work", GRID_TEXT);
+		grid_text(grid, row, 0, grid->columns,
+			session->reading[0] ? session->reading : "reading ...   keys work", GRID_TEXT);
 		return;
 	}
 	if (session_row(session) == UINT32_MAX)

@@ -12,28 +12,30 @@
 #include "timeline/progress.h"
 #include "tui/screen.h"
 
-#define LONG_READ_MS 1000	  /* then it is shown how far it is, */
-#define LONG_READ_AGAIN_MS 200	  /* and so often again */
+#define LONG_READ_MS 1000      /* then it is shown how far it is, */
+#define LONG_READ_AGAIN_MS 200 /* and so often again */
+#define LONG_READ_PATIENCE_MS 50
 #define LONG_READ_KEY_NS 30000000 /* keys are looked at */
 #define LONG_READ_BAR 20
 #define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
 
 static uint32_t early[LONG_READ_KEYS];
 static size_t early_count;
-static bool is_typing;	 /* the next key is text for a prompt */
-static uint64_t next_ms; /* to show how far it is */
+static bool is_typing;		       /* the next key is text for a prompt */
+static uint64_t next_ms;	       /* to show how far it is */
+static uint64_t begin_ms, patience_ms; /* of the picture; until it is shown as far as it is */
 
-static void show(const char *what, uint64_t done, uint64_t all)
+static void show(struct session *session, const char *what, uint64_t done, uint64_t all)
 {
 	int filled = all ? (int)((double)(done < all ? done : all) / (double)all * LONG_READ_BAR) : 0;
-	char text[128], bar[LONG_READ_BAR + 1];
+	char bar[LONG_READ_BAR + 1];
 
 	for (int i = 0; i < LONG_READ_BAR; i++)
 		bar[i] = i < filled ? '=' : ':';
 	bar[LONG_READ_BAR] = '\0';
-	snprintf(text, sizeof(text), "%.32s  [%s]  %d %%   Esc stops here", what, bar,
-		filled * 100 / LONG_READ_BAR);
-	screen_status(text);
+	snprintf(session->reading, sizeof(session->reading), "%.32s  [%s]  %d %%   Esc stops here%s", what,
+		bar, filled * 100 / LONG_READ_BAR, session->is_resumable ? "   keys work" : "");
+	screen_status(session->reading);
 }
 
 /* What is typed behind it is text. */
@@ -69,17 +71,26 @@ bool long_read_is_over(uint32_t key)
 	}
 }
 
+/* A key that came during another read of the same picture leaves this one, too. */
+static bool leaves_early(void)
+{
+	for (size_t i = 0; i < early_count && !opens_prompt(early[i]); i++)
+		if (long_read_is_over(early[i]))
+			return true;
+	return false;
+}
+
 /* False: what is read is not wanted any more, or a signal ends the program. Esc says no more than that; the
  * other keys are done then. */
 static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
 	struct session *session = own;
 	uint64_t now_ms = session_now_ms();
-	bool is_over = false, has_key = false;
+	bool is_over = leaves_early(), has_key = false;
 	uint32_t key;
 
 	if (now_ms >= next_ms) {
-		show(what, done, all);
+		show(session, what, done, all);
 		next_ms = now_ms + LONG_READ_AGAIN_MS;
 	}
 	while ((key = screen_key(0)) != KEYS_NONE && key != SCREEN_SIGNAL) {
@@ -90,16 +101,24 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 	}
 	if (key == SCREEN_SIGNAL)
 		return false;
-	session->is_put_off = has_key && session->is_resumable;
+	/* a cell that takes longer than the patience is read in the end: there is more of it each time */
+	session->is_put_off = session->is_resumable && (has_key || now_ms >= begin_ms + patience_ms);
 	return !is_over && !session->is_put_off;
 }
 
-void long_read_begin(struct session *session)
+void long_read_begin(struct session *session, bool is_new)
 {
+	begin_ms = session_now_ms();
+	if (is_new) {
+		next_ms = begin_ms + LONG_READ_MS;
+		patience_ms = LONG_READ_PATIENCE_MS;
+		session->reading[0] = '\0';
+	} else {
+		patience_ms *= 2;
+	}
 	is_typing = session->prompt != PROMPT_NONE;
 	for (size_t i = 0; i < early_count; i++)
 		is_typing = is_typing || opens_prompt(early[i]);
-	next_ms = session_now_ms() + LONG_READ_MS;
 	session->is_put_off = false;
 	progress_watch(go_on, session, LONG_READ_KEY_NS);
 }

@@ -9,8 +9,9 @@
 
 #include "tui/session.h"
 
-/* Work of the session begins: before each key that is done and each picture that is drawn. */
-void long_read_begin(struct session *session);
+/* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
+ * that is drawn. */
+void long_read_begin(struct session *session, bool is_new);
 /* A read is not wanted any more once this key was pressed: it leaves the view or the window. */
 bool long_read_is_over(uint32_t key);
 /* screen_key(), but keys typed during a long read come first. */

@@ -186,7 +186,7 @@ static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 
 	for (; key != KEYS_NONE; key = long_read_key(0)) {
 		has_any = true;
-		long_read_begin(session);
+		long_read_begin(session, true);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
@@ -217,7 +217,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin(session);
+	long_read_begin(session, !session->is_unread);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;

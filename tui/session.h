@@ -110,6 +110,7 @@ struct session {
 	bool has_ended;	     /* it was live when the session began */
 	bool is_unread;	     /* rows on the screen are not read yet: draw again */
 	bool is_resumable;   /* what is read now goes on where it was when it is stopped */
+	char reading[96];    /* how far a long one is, for the status line; "": not long yet */
 	bool is_put_off;     /* ... and it was, for a key: set by who watches (progress.h) */
 	bool has_lanes_left; /* groups on the screen are not summed to the end */
 	bool is_redraw;	     /* the terminal must be cleared */
