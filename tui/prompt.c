@@ -144,18 +144,24 @@ static void set_by(struct session *session, const char *value)
 
 static void set_look(struct session *session, const char *value)
 {
+	struct session_looks *looks = &session->looks;
 	bool is_on = !strstr(value, " off");
 
 	if (strncmp(value, "fill", 4) == 0)
-		session->looks.is_fill = is_on;
+		looks->is_fill = is_on;
 	else if (strncmp(value, "mouse", 5) == 0)
-		session->looks.has_mouse = is_on;
+		looks->has_mouse = is_on;
 	else if (strncmp(value, "ascii", 5) == 0)
-		session->looks.is_ascii = is_on;
+		looks->is_ascii = is_on;
+	else if (strncmp(value, "loops", 5) == 0)
+		looks->has_loops = is_on;
+	else if (strncmp(value, "sites", 5) == 0)
+		looks->no_sites = !is_on;
 	else if (strncmp(value, "cells", 5) == 0)
-		session->looks.is_single = strstr(value, "1") != NULL;
+		looks->is_single = strstr(value, "1") != NULL;
 	else
-		session_say(session, ":set fill [off], ascii [off], cells 1|auto");
+		session_say(session, ":set fill [off], ascii [off], mouse [off], cells 1|auto, and of the "
+				     "call stack: loops [off], sites [off]");
 }
 
 /* The whole name of what is under the cursor, which a cell or a table may have shortened. */
@@ -270,14 +276,15 @@ static void quit(struct session *session)
 
 static void help(struct session *session)
 {
-	session_say(session, ":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
-			     " :save NAME  :load NAME  "
-			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :colours spread|own  "
-			     ":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
-			     "NAME = FORMULA  :columns N  "
-			     ":percent N  :rename N TITLE  :move N PLACE  "
-			     ":csv FILE  :picture FILE  :align @MARK  :hide "
-			     "self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
+	session_say(session,
+		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
+		" :save NAME  :load NAME  "
+		":set fill|ascii|cells|mouse|loops|sites [off]  :colour GLOB WHAT  :colours spread|own  "
+		":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
+		"NAME = FORMULA  :columns N  "
+		":percent N  :rename N TITLE  :move N PLACE  "
+		":csv FILE  :picture FILE  :align @MARK  :hide "
+		"self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
 }
 
 static const struct command {

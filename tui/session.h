@@ -52,7 +52,9 @@ struct session_looks {
 	bool is_ascii;	/* nothing above 0x7f */
 	bool is_single; /* cells are never made wider */
 	bool has_mouse;
-	bool is_fill; /* '=' and '#' in blocks in colour too */
+	bool is_fill;	/* '=' and '#' in blocks in colour too */
+	bool has_loops; /* between the frames of the call stack */
+	bool no_sites;	/* nor from where each frame is called */
 };
 
 struct blame_page;

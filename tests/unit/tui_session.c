@@ -131,7 +131,7 @@ static void test_groupings(void **state)
 
 static void test_undo(void **state)
 {
-	static const char keys[] = "wdsaDA0+-cCxX wz";
+	static const char keys[] = "wdsaDA0+-cCxX wzSW";
 	struct grid first, last;
 	unsigned seed = 99;
 	struct fixture f;
@@ -192,6 +192,32 @@ static void test_cursor_step(void **state)
 			assert_int_equal(changed, 2); /* the old and the new cell */
 	}
 	grid_fini(&before);
+	close_session(&f);
+}
+
+/* ---- fewer streams, and more again ---- */
+
+static void test_narrow(void **state)
+{
+	struct fixture f;
+	uint32_t all, shown[8], node;
+
+	(void)state;
+	open_one(&f);
+	all = f.session->rows.shown_count;
+	press(&f, "jj");
+	node = f.session->state.node;
+	for (int i = 0; i < 8; i++) {
+		press(&f, "S");
+		shown[i] = f.session->rows.shown_count;
+		assert_true(shown[i] <= (i ? shown[i - 1] : all - 1));
+		assert_int_equal(f.session->state.node, node); /* the cursor's stream stays */
+	}
+	assert_int_equal(session_streams_on_screen(f.session, NULL), 1);
+	for (int i = 0; i < 8; i++)
+		press(&f, "W");
+	assert_int_equal(f.session->rows.shown_count, all);
+	assert_int_equal(f.session->state.node, node);
 	close_session(&f);
 }
 
@@ -409,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_groupings),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_cursor_step),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_saved),
