@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tui/label.h"
+#include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
 #include "tui/text.h"
@@ -118,6 +119,9 @@ static void put_view(struct session *session, struct title *title)
 	put_piece(title, text, GRID_TEXT);
 	if (session->state.is_following)
 		put_piece(title, "FOLLOW", GRID_HEADING);
+	snprintf(text, sizeof(text), "hiding %zu", profile_page_hidden(session));
+	if (profile_page_hidden(session))
+		put_piece(title, text, GRID_HEADING);
 	snprintf(text, sizeof(text), title->grid->columns >= 100 ? "filter %s" : "& %s", session->filter);
 	if (session->filter[0])
 		put_piece(title, text, GRID_HEADING);

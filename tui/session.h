@@ -25,6 +25,7 @@
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
+#define SESSION_TYPED 16
 
 /* What only the desk (desk.h) can do, between keys. */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
@@ -100,8 +101,10 @@ struct session {
 	enum session_prompt prompt;
 	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
 	size_t input_bytes;
-	char find[SESSION_TEXT];       /* last pattern */
-	char filter[SESSION_TEXT];     /* stream expression; "": none */
+	char typed[SESSION_TYPED][SESSION_TEXT]; /* commands, the last one first */
+	int typed_at;				 /* the one that stands in the prompt, -1: none of them */
+	char find[SESSION_TEXT];		 /* last pattern */
+	char filter[SESSION_TEXT];		 /* stream expression; "": none */
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;

@@ -11,6 +11,7 @@
 #include "tui/compare.h"
 #include "tui/lanes.h"
 #include "tui/plot.h"
+#include "tui/profile_page.h"
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
@@ -142,7 +143,11 @@ static int read_rows(struct session *session, unsigned limit_ms, struct error *e
 
 static void choose_depth(struct session *session)
 {
+	const struct profile_page *page = session->profile;
 	struct state *state = &session->state;
+
+	if (page)
+		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
 
 	if (state->is_auto && state->is_auto_wanted && !session->is_unread) {
 		state->depth = frame_auto_depth(&session->frame);

@@ -300,6 +300,65 @@ static void test_config(void **state)
 	close_session(&f);
 }
 
+/* ---- filters ---- */
+
+/* Time of a function at a depth on the screen, all of a kind of state. */
+static uint64_t time_of(struct fixture *f, const char *name, uint64_t *all_ns)
+{
+	uint32_t streams[64], count = session_streams_on_screen(f->session, streams);
+	struct sums_line *lines;
+	uint64_t time_ns = 0;
+	size_t line_count;
+
+	*all_ns = 0;
+	assert_int_equal(
+		sums_add_up(&lines, &line_count, &f->session->frame, streams, count, STATS_FUNCTION), 0);
+	for (size_t i = 0; i < line_count; i++) {
+		*all_ns += lines[i].time_ns;
+		if (lines[i].function != UINT32_MAX &&
+			strcmp(run_function(f->run, lines[i].function)->name, name) == 0)
+			time_ns += lines[i].time_ns;
+	}
+	free(lines);
+	return time_ns;
+}
+
+/* Functions that are taken out go from the timeline, too, and no time with them; kept ones come back. */
+static void test_filters(void **state)
+{
+	struct fixture f, g;
+	uint64_t all_ns, before_ns, main_ns, at_ns;
+	char key[64];
+	const char *name;
+
+	(void)state;
+	setenv("XDG_CONFIG_HOME", directory, 1);
+	open_one(&f);
+	press(&f, ":depth 2<Enter>");
+	name = run_function(
+		f.run, frame_function(&f.session->frame, session_leaf_context(f.session), &(bool){false}))
+		       ->name;
+	before_ns = time_of(&f, name, &all_ns);
+	main_ns = time_of(&f, "main", &all_ns);
+	assert_true(before_ns > 0 && strcmp(name, "main") != 0);
+	snprintf(key, sizeof(key), ":hide all %s<Enter>", name);
+	press(&f, key);
+	assert_int_equal(time_of(&f, name, &at_ns), 0);
+	assert_int_equal(at_ns, all_ns);
+	assert_int_equal(time_of(&f, "main", &at_ns), main_ns + before_ns);
+	press(&f, ":hide keep<Enter>");
+	open_one(&g);
+	config_read(g.session);
+	press(&g, ":depth 2<Enter>");
+	assert_int_equal(time_of(&g, name, &at_ns), 0);
+	press(&g, ":hide 0<Enter>");
+	assert_int_equal(time_of(&g, name, &at_ns), before_ns);
+	assert_false(config_filter(g.session, "some x"));
+	assert_true(config_filter(g.session, "off below x*"));
+	close_session(&g);
+	close_session(&f);
+}
+
 /* ---- saved views ---- */
 
 static void test_saved(void **state)
@@ -438,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_put_off),
