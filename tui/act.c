@@ -72,6 +72,44 @@ static void fold_all(struct session *session)
 	rows_update(rows);
 }
 
+/* Hides or shows what stands beside a node; how many that are. `is_done` false: they are only counted. */
+static unsigned set_siblings(struct rows *rows, uint32_t node, bool is_hidden, bool is_done)
+{
+	uint32_t parent = rows->nodes[node].parent, i = parent == UINT32_MAX ? 0 : parent + 1;
+	uint32_t end = parent == UINT32_MAX ? rows->node_count : rows->nodes[parent].next;
+	unsigned count = 0;
+
+	for (; i < end; i = rows->nodes[i].next) {
+		if (i == node || rows->nodes[i].is_hidden == is_hidden)
+			continue;
+		count++;
+		if (is_done)
+			rows->nodes[i].is_hidden = is_hidden;
+	}
+	return count;
+}
+
+/* Only the cursor's process, then only its part of it, down to its stream; and back. */
+static void narrow(struct session *session, bool is_fewer)
+{
+	struct rows *rows = &session->rows;
+	uint32_t chosen = UINT32_MAX;
+
+	if (session_row(session) == UINT32_MAX)
+		return;
+	/* from the cursor's node up: the outermost level that has others still, the innermost that had */
+	for (uint32_t node = session->state.node; node != UINT32_MAX; node = rows->nodes[node].parent)
+		if (set_siblings(rows, node, is_fewer, false) && (is_fewer || chosen == UINT32_MAX))
+			chosen = node;
+	if (chosen == UINT32_MAX) {
+		session_say(session, is_fewer ? "this is one stream; W shows more" : "all streams are shown");
+		return;
+	}
+	session_keep(session);
+	set_siblings(rows, chosen, is_fewer, true);
+	rows_update(rows);
+}
+
 static void hide(struct session *session)
 {
 	struct rows_node *node = cursor_node(session);
@@ -269,6 +307,10 @@ static bool act_rows(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);
+		return true;
+	case KEYS_DO_MORE_STREAMS:
+	case KEYS_DO_FEWER_STREAMS:
+		narrow(session, action == KEYS_DO_FEWER_STREAMS);
 		return true;
 	case KEYS_DO_FOLD_ALL:
 		fold_all(session);

@@ -46,8 +46,9 @@ static void show_stats(struct session *session)
 
 	command_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), session_streams_expression(session));
-	session_say(session, "hpct stats %s --time %s --depth %u --by %s%s", run_path(session->run), window,
-		session->state.depth, stats_by_name((enum stats_by)session->stats.by), streams);
+	session_say(session, "hpct stats %s --time %s --depth %u --by %s%s%s", run_path(session->run), window,
+		session->state.depth, stats_by_name((enum stats_by)session->stats.by), streams,
+		profile_page_hidden(session) ? "   (:hide is the view's own)" : "");
 }
 
 /* A's streams are not B's, and no option gives each run its own window: what differs is told. */
@@ -68,7 +69,7 @@ static void show_profile(struct session *session)
 		put_streams(streams, sizeof(streams), session_streams_expression(session));
 	if (other[0])
 		snprintf(note, sizeof(note), "   (here of the streams on the screen, and of B %s)", other);
-	else if (page->filter_count)
+	else if (profile_page_hidden(session))
 		strcpy(note, "   (:hide is the view's own)");
 	session_say(session, "hpct profile %s%s%s --view %s%s%s%s%s", run_path(session->run),
 		is_merged ? " --merge " : "", is_merged ? run_path(session->compare->other->run) : "",

@@ -165,6 +165,11 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 			result = frame_read(&session->frame, pair->a, &line, error);
 		if (!result && pair->b != UINT32_MAX && !compare->is_apart)
 			result = frame_read(&compare->other->frame, pair->b, &line, error);
+		if (session_put_off(session, result)) {
+			session->is_unread = true;
+			result = 0;
+			break;
+		}
 	}
 	if (!result)
 		put_cursors(session);

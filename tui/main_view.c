@@ -186,7 +186,7 @@ static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 
 	for (; key != KEYS_NONE; key = long_read_key(0)) {
 		has_any = true;
-		long_read_begin(session->prompt != PROMPT_NONE);
+		long_read_begin(session, true);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
@@ -217,7 +217,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin(session->prompt != PROMPT_NONE);
+	long_read_begin(session, !session->is_unread);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;
@@ -234,7 +234,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 /* Reads what the picture can do without until a key comes, but shows what there is now and then. */
 static void refine(struct session *session)
 {
-	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !screen_has_key();
+	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !long_read_has_key();
 		ms += VIEW_READ_MS)
 		session_refine(session, VIEW_READ_MS);
 }

@@ -138,6 +138,7 @@ static void keep_looks(struct outline_column *column, const struct outline_colum
 	column->is_hidden = old->is_hidden;
 	column->place = old->place;
 	strcpy(column->title, old->title);
+	strcpy(column->format, old->format);
 }
 
 /* Columns of the metrics; those that were there keep whether they are hidden, derived ones come behind. */

@@ -188,6 +188,10 @@ static bool act_row(struct session *session, struct profile_page *page, uint32_t
 	case KEYS_DO_SORT_RIGHT:
 		sort_by(page, action == KEYS_DO_SORT_RIGHT ? 1 : -1);
 		return true;
+	case KEYS_DO_REVERSE:
+		page->outline.is_ascending = !page->outline.is_ascending;
+		outline_sort(&page->outline, page->outline.sort, &(struct error){0});
+		return true;
 	case KEYS_DO_ZOOM_RANGE:
 		zoom(session, page);
 		return true;

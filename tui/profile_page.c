@@ -13,6 +13,8 @@
 #include "timeline/profile_merge.h"
 #include "tui/command.h"
 #include "tui/compare.h"
+#include "tui/config.h"
+#include "tui/pattern.h"
 #include "tui/plot.h"
 
 struct profile_page *profile_page_of(struct session *session)
@@ -348,6 +350,47 @@ void profile_set_move(struct session *session, const char *value)
 		outline_move(&page->outline, (size_t)column, (size_t)at - 1);
 }
 
+void profile_set_width(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *end;
+	unsigned long cells = strtoul(value, &end, 10);
+
+	if (!page || end == value || *end || cells > 1000)
+		session_say(session, ":width N gives the names N cells; 0: what the columns leave");
+	else
+		page->name_cells = (int)cells;
+}
+
+/* One number and nothing else: what the user wrote is given to printf. */
+static bool is_format(const char *format)
+{
+	const char *at = format + strcspn(format, "%");
+
+	if (strlen(format) >= OUTLINE_FORMAT || !*at)
+		return false;
+	at++;
+	at += strspn(at, "+ #0-");
+	at += strspn(at, "0123456789") <= 2 ? strspn(at, "0123456789") : 0;
+	if (*at == '.')
+		at += 1 + (strspn(at + 1, "0123456789") <= 2 ? strspn(at + 1, "0123456789") : 0);
+	return *at && strchr("efgEG", *at) && !strchr(at, '%');
+}
+
+void profile_set_format(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *format;
+	int column = page ? parse_column_and(session, page, value, &format) : -1;
+
+	if (column < 0)
+		return;
+	if (*format && !is_format(format))
+		session_say(session, ":format N FORMAT, such as %%.3e or %%.2f s; without one, its own");
+	else
+		snprintf(page->outline.columns[column].format, OUTLINE_FORMAT, "%s", format);
+}
+
 void profile_set_percent(struct session *session, const char *value)
 {
 	struct profile_page *page = profile_page_of(session);
@@ -369,32 +412,51 @@ static void list_filters(struct session *session, const struct profile_page *pag
 			page->filters[i].is_off ? " (off)" : "");
 	session_say(session, "%s",
 		text[0] ? text
-			: ":hide self|below|all PATTERN takes rows out; :hide N switches one off or on");
+			: ":hide self|below|all PATTERN takes functions out; :hide N switches one off or on; "
+			  ":hide keep keeps them for all runs");
+}
+
+size_t profile_page_hidden(const struct session *session)
+{
+	const struct profile_page *page = session->profile;
+	size_t count = 0;
+
+	for (size_t i = 0; page && i < page->filter_count; i++)
+		count += !page->filters[i].is_off;
+	return count;
+}
+
+bool profile_page_hide(struct profile_page *page, const char *what)
+{
+	size_t word = strcspn(what, " "), at = page->filter_count;
+	int kind = elide_kind_find(what, word);
+	const char *glob = what + word + strspn(what + word, " ");
+
+	if (kind < 0 || !*glob || at == PROFILE_FILTERS || strlen(glob) >= OUTLINE_NAME)
+		return false;
+	page->filter_count++;
+	strcpy(page->globs[at], glob);
+	page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
+	page->filter_changes++;
+	return true;
 }
 
 void profile_set_hide(struct session *session, const char *value)
 {
 	struct profile_page *page = profile_page_of(session);
-	size_t word = strcspn(value, " "), at;
-	int kind = elide_kind_find(value, word);
-	const char *glob = value + word + strspn(value + word, " ");
 	char *end;
+	size_t at = strtoul(value, &end, 10);
 
 	if (!page)
 		return;
-	at = strtoul(value, &end, 10);
-	if (end != value && !*end && at < page->filter_count) {
+	if (strcmp(value, "keep") == 0) {
+		config_keep_filters(session);
+	} else if (end != value && !*end && at < page->filter_count) {
 		page->filters[at].is_off = !page->filters[at].is_off;
-	} else if (kind < 0 || !*glob || page->filter_count == PROFILE_FILTERS ||
-		   strlen(glob) >= OUTLINE_NAME) {
+		page->filter_changes++;
+	} else if (!profile_page_hide(page, value)) {
 		list_filters(session, page);
-		return;
-	} else {
-		at = page->filter_count++;
-		strcpy(page->globs[at], glob);
-		page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
 	}
-	page->filter_changes++;
 }
 
 void profile_set_threads(struct session *session, const char *value)
@@ -417,24 +479,40 @@ void profile_set_hot(struct session *session, const char *value)
 		page->hot_share = percent / 100;
 }
 
-void profile_find(struct session *session, bool is_back)
+/* The next row that matches; UINT32_MAX: none does. */
+static uint32_t find_row(struct profile_page *page, const struct pattern *pattern, bool is_back)
 {
-	struct profile_page *page = profile_page_of(session);
-	uint32_t row;
+	uint32_t row = outline_find_hash(&page->outline, page->cursor);
 
-	if (!page || !session->find[0] || !page->outline.profile.count)
-		return;
-	row = outline_find_hash(&page->outline, page->cursor);
 	for (size_t steps = 0; steps < page->outline.profile.count; steps++) {
 		row = row == UINT32_MAX ? 0 : outline_next_row(&page->outline, row, is_back);
 		if (row == UINT32_MAX)
 			row = is_back ? (uint32_t)page->outline.profile.count - 1 : 0;
-		if (!strcasestr(page->outline.profile.rows[row].name, session->find))
-			continue;
-		outline_reveal(&page->outline, row);
-		page->cursor = page->outline.hashes[row];
-		session_say(session, "/%s", session->find);
+		if (pattern_match(pattern, page->outline.profile.rows[row].name))
+			return row;
+	}
+	return UINT32_MAX;
+}
+
+void profile_find(struct session *session, bool is_back)
+{
+	struct profile_page *page = profile_page_of(session);
+	struct pattern pattern;
+	uint32_t row;
+
+	if (!page || !session->find[0] || !page->outline.profile.count)
+		return;
+	if (!pattern_init(&pattern, session->find)) {
+		session_say(session, "'%s' is no regular expression", session->find + 1);
 		return;
 	}
-	session_say(session, "'%s' is in no scope's name", session->find);
+	row = find_row(page, &pattern, is_back);
+	pattern_fini(&pattern);
+	if (row == UINT32_MAX) {
+		session_say(session, "'%s' is in no scope's name", session->find);
+		return;
+	}
+	outline_reveal(&page->outline, row);
+	page->cursor = page->outline.hashes[row];
+	session_say(session, "/%s", session->find);
 }

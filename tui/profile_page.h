@@ -40,6 +40,7 @@ struct profile_page {
 	uint64_t cursor; /* hash of the row */
 	size_t first;	 /* line at the top */
 	size_t first_column;
+	int name_cells;	    /* that names keep, 0: as many as there are, and 30 at least */
 	struct plot *plot;  /* has the tree's place; NULL: none */
 	char trouble[1100]; /* why there is nothing to show */
 };
@@ -64,11 +65,18 @@ bool profile_page_is_merged(const struct session *session);
 /* Line of the cursor. */
 size_t profile_page_line(const struct profile_page *page);
 
+/* How many patterns take something out. */
+size_t profile_page_hidden(const struct session *session);
+/* "KIND GLOB" is taken out from now on; false: not understood, or there are too many. */
+bool profile_page_hide(struct profile_page *page, const char *what);
+
 /* Commands of the prompt; each says what is wrong. */
 void profile_set_metric(struct session *session, const char *value);  /* NAME = FORMULA */
 void profile_set_columns(struct session *session, const char *value); /* N: hide or show; "": list */
 void profile_set_rename(struct session *session, const char *value);  /* N TITLE; no title: its own */
 void profile_set_move(struct session *session, const char *value);    /* N PLACE, 1: first */
+void profile_set_width(struct session *session, const char *value);  /* N: cells of the names; 0: their own */
+void profile_set_format(struct session *session, const char *value); /* N %.3e; no format: its own */
 void profile_set_percent(struct session *session, const char *value); /* N */
 void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
 void profile_set_threads(struct session *session, const char *value);

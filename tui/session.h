@@ -25,6 +25,7 @@
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
+#define SESSION_TYPED 16
 
 /* What only the desk (desk.h) can do, between keys. */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
@@ -52,7 +53,9 @@ struct session_looks {
 	bool is_ascii;	/* nothing above 0x7f */
 	bool is_single; /* cells are never made wider */
 	bool has_mouse;
-	bool is_fill; /* '=' and '#' in blocks in colour too */
+	bool is_fill;	/* '=' and '#' in blocks in colour too */
+	bool has_loops; /* between the frames of the call stack */
+	bool no_sites;	/* nor from where each frame is called */
 };
 
 struct blame_page;
@@ -98,8 +101,10 @@ struct session {
 	enum session_prompt prompt;
 	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
 	size_t input_bytes;
-	char find[SESSION_TEXT];       /* last pattern */
-	char filter[SESSION_TEXT];     /* stream expression; "": none */
+	char typed[SESSION_TYPED][SESSION_TEXT]; /* commands, the last one first */
+	int typed_at;				 /* the one that stands in the prompt, -1: none of them */
+	char find[SESSION_TEXT];		 /* last pattern */
+	char filter[SESSION_TEXT];		 /* stream expression; "": none */
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;
@@ -109,6 +114,9 @@ struct session {
 	bool is_live;
 	bool has_ended;	     /* it was live when the session began */
 	bool is_unread;	     /* rows on the screen are not read yet: draw again */
+	bool is_resumable;   /* what is read now goes on where it was when it is stopped */
+	char reading[96];    /* how far a long one is, for the status line; "": not long yet */
+	bool is_put_off;     /* ... and it was, for a key: set by who watches (progress.h) */
 	bool has_lanes_left; /* groups on the screen are not summed to the end */
 	bool is_redraw;	     /* the terminal must be cleared */
 	bool is_done;
@@ -125,6 +133,8 @@ void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
  * leaves is_unread set. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
+/* A read failed because a key came: it goes on with the next picture. */
+bool session_put_off(struct session *session, int result);
 /* Between keys that are done without a picture: the columns follow the window, nothing is read. */
 void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */

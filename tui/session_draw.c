@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "timeline/progress.h"
 #include "tui/compare.h"
 #include "tui/lanes.h"
 #include "tui/plot.h"
+#include "tui/profile_page.h"
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
@@ -49,6 +51,16 @@ uint64_t session_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+bool session_put_off(struct session *session, int result)
+{
+	bool is_put_off = result < 0 && session->is_put_off;
+
+	session->is_put_off = false;
+	if (is_put_off)
+		progress_go_on();
+	return is_put_off;
+}
+
 struct deadline {
 	uint64_t at_ms; /* 0: none */
 	bool is_over;
@@ -58,6 +70,7 @@ static int read_stream(
 	struct session *session, uint32_t stream, struct deadline *deadline, struct error *error)
 {
 	const struct frame_line *line;
+	int result;
 
 	if (frame_line(&session->frame, stream))
 		return 0;
@@ -65,7 +78,11 @@ static int read_stream(
 		deadline->is_over = true;
 		return 0;
 	}
-	return frame_read(&session->frame, stream, &line, error);
+	result = frame_read(&session->frame, stream, &line, error);
+	if (!session_put_off(session, result))
+		return result;
+	deadline->is_over = true;
+	return 0;
 }
 
 static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
@@ -92,6 +109,10 @@ static int read_lanes(struct session *session, struct deadline *deadline, struct
 				return 0;
 			}
 			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+			if (session_put_off(session, result)) {
+				session->has_lanes_left = true;
+				return 0;
+			}
 		}
 	}
 	return result;
@@ -122,7 +143,11 @@ static int read_rows(struct session *session, unsigned limit_ms, struct error *e
 
 static void choose_depth(struct session *session)
 {
+	const struct profile_page *page = session->profile;
 	struct state *state = &session->state;
+
+	if (page)
+		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
 
 	if (state->is_auto && state->is_auto_wanted && !session->is_unread) {
 		state->depth = frame_auto_depth(&session->frame);
@@ -180,6 +205,20 @@ void session_settle(struct session *session)
 		session_say(session, "%s", error.text);
 }
 
+/* What is read for the rows is kept piece by piece. */
+static int read_screen(struct session *session, unsigned limit_ms, struct error *error)
+{
+	int result;
+
+	session->is_resumable = limit_ms > 0;
+	if (compare_has_screen(session))
+		result = compare_read(session, limit_ms ? session_now_ms() + limit_ms : 0, error);
+	else
+		result = read_rows(session, limit_ms, error);
+	session->is_resumable = false;
+	return result;
+}
+
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
 {
 	int result;
@@ -195,10 +234,8 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 			(uint32_t)session->layout.cells, error);
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
-	if (!result && compare_has_screen(session))
-		result = compare_read(session, limit_ms ? session_now_ms() + limit_ms : 0, error);
-	else if (!result)
-		result = read_rows(session, limit_ms, error);
+	if (!result)
+		result = read_screen(session, limit_ms, error);
 	if (!result)
 		choose_depth(session);
 	return result;
@@ -323,13 +360,22 @@ void session_refine(struct session *session, unsigned limit_ms)
 {
 	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
 	struct error error;
+	int result = 0;
 
-	if (is_plot_refining(session))
+	session->is_resumable = limit_ms > 0;
+	if (is_plot_refining(session)) {
+		session->is_resumable = false;
 		plot_read(session, session->profile, limit_ms);
-	else if (is_lanes_refining(session) && read_lanes(session, &deadline, &error))
-		session->has_lanes_left = false, session_say(session, "%s", error.text);
-	else if (is_overview_refining(session) &&
-		 overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
+	} else if (is_lanes_refining(session)) {
+		result = read_lanes(session, &deadline, &error);
+		session->has_lanes_left = session->has_lanes_left && !result;
+	} else if (is_overview_refining(session)) {
+		result = overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error);
+		if (session_put_off(session, result))
+			session->overview.is_done = false, result = 0;
+	}
+	session->is_resumable = false;
+	if (result)
 		session_say(session, "%s", error.text);
 }
 

@@ -27,7 +27,8 @@ static struct table lay_table(struct profile_page *page, int width)
 {
 	struct table table = {.scope = width};
 	size_t visible[OUTLINE_COLUMNS], count = outline_shown(&page->outline, visible), at = 0;
-	size_t room = width > PROFILE_SCOPE_MIN ? (size_t)(width - PROFILE_SCOPE_MIN) / PROFILE_COLUMN : 0;
+	int names = page->name_cells ? page->name_cells : PROFILE_SCOPE_MIN;
+	size_t room = width > names ? (size_t)(width - names) / PROFILE_COLUMN : 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (visible[i] == page->outline.sort)
@@ -39,6 +40,8 @@ static struct table lay_table(struct profile_page *page, int width)
 	for (size_t i = page->first_column; i < count && table.count < room; i++)
 		table.columns[table.count++] = visible[i];
 	table.scope = width - (int)table.count * PROFILE_COLUMN;
+	if (page->name_cells && page->name_cells < table.scope)
+		table.scope = page->name_cells;
 	return table;
 }
 
@@ -103,6 +106,15 @@ static void draw_scope(const struct profile_page *page, struct grid *grid, int r
 	}
 }
 
+/* It was looked at when it was given (profile_set_format). */
+static void put_formatted(char *out, size_t size_bytes, const char *format, double value)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(out, size_bytes, format, value);
+#pragma GCC diagnostic pop
+}
+
 static void draw_value(const struct outline *outline, struct grid *grid, int row, int at, size_t column,
 	uint32_t profile_row)
 {
@@ -114,7 +126,9 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 
 	if (isnan(value) || value == 0)
 		return;
-	if (c->is_time) {
+	if (c->format[0]) {
+		put_formatted(text, sizeof(text), c->format, value);
+	} else if (c->is_time) {
 		/* differences stand in the unit of what they are of */
 		double whole = c->has_percent ? root : outline_value(outline, 0, 0);
 		text[0] = '-';

@@ -123,8 +123,12 @@ static void press_something(struct monkey *f)
 		":align begin<Enter>", ":align span<Enter>", ":align @x<Enter>", "60P", "6b", "60PG", "G",
 		"44", "33", "22", "11", "55j", "7", "77", "88", "9", "9T", "9<Tab>a", "9>>", "9<lt>", "9b",
 		"&rank=1<Enter>", "C", "X", "0", "vLLz", "1<Enter>", "2<Enter>", "5<Enter>", "6<Enter>", "R",
-		"Rj<Enter>", "Rk<Enter>", "Rx", "R9", "6<Tab>", ":open a.hpct<Enter>", ":open b.hpct<Enter>",
-		":compare b.hpct<Enter>6", ":close<Enter>", ":close b.hpct<Enter>", "Y"};
+		"Rj<Enter>", "Rk<Enter>", "Rx", "R9", "6<Tab>", ":hide keep<Enter>", ":<Up><Up><Enter>",
+		":<Up><Down>x<Enter>", ":width 9<Enter>", ":width 0<Enter>", ":format 1 %.3e<Enter>",
+		":format 0 %n<Enter>", "/~s.*e<Enter>", "/~(<Enter>", ":set loops<Enter>",
+		":set sites off<Enter>", ":picture a.svg<Enter>", ":picture a<Enter>", ":open a.hpct<Enter>",
+		":open b.hpct<Enter>", ":compare b.hpct<Enter>6", ":close<Enter>", ":close b.hpct<Enter>",
+		"Y"};
 
 	press_all(f, typed[dice(f, sizeof(typed) / sizeof(typed[0]))]);
 }

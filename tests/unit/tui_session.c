@@ -9,6 +9,7 @@
 #include <locale.h>
 
 #include "store/arena.h"
+#include "timeline/progress.h"
 #include "tui/config.h"
 #include "tui/long_read.h"
 #include "tui/mouse.h"
@@ -130,7 +131,7 @@ static void test_groupings(void **state)
 
 static void test_undo(void **state)
 {
-	static const char keys[] = "wdsaDA0+-cCxX wz";
+	static const char keys[] = "wdsaDA0+-cCxX wzSW";
 	struct grid first, last;
 	unsigned seed = 99;
 	struct fixture f;
@@ -191,6 +192,32 @@ static void test_cursor_step(void **state)
 			assert_int_equal(changed, 2); /* the old and the new cell */
 	}
 	grid_fini(&before);
+	close_session(&f);
+}
+
+/* ---- fewer streams, and more again ---- */
+
+static void test_narrow(void **state)
+{
+	struct fixture f;
+	uint32_t all, shown[8], node;
+
+	(void)state;
+	open_one(&f);
+	all = f.session->rows.shown_count;
+	press(&f, "jj");
+	node = f.session->state.node;
+	for (int i = 0; i < 8; i++) {
+		press(&f, "S");
+		shown[i] = f.session->rows.shown_count;
+		assert_true(shown[i] <= (i ? shown[i - 1] : all - 1));
+		assert_int_equal(f.session->state.node, node); /* the cursor's stream stays */
+	}
+	assert_int_equal(session_streams_on_screen(f.session, NULL), 1);
+	for (int i = 0; i < 8; i++)
+		press(&f, "W");
+	assert_int_equal(f.session->rows.shown_count, all);
+	assert_int_equal(f.session->state.node, node);
 	close_session(&f);
 }
 
@@ -273,6 +300,65 @@ static void test_config(void **state)
 	close_session(&f);
 }
 
+/* ---- filters ---- */
+
+/* Time of a function at a depth on the screen, all of a kind of state. */
+static uint64_t time_of(struct fixture *f, const char *name, uint64_t *all_ns)
+{
+	uint32_t streams[64], count = session_streams_on_screen(f->session, streams);
+	struct sums_line *lines;
+	uint64_t time_ns = 0;
+	size_t line_count;
+
+	*all_ns = 0;
+	assert_int_equal(
+		sums_add_up(&lines, &line_count, &f->session->frame, streams, count, STATS_FUNCTION), 0);
+	for (size_t i = 0; i < line_count; i++) {
+		*all_ns += lines[i].time_ns;
+		if (lines[i].function != UINT32_MAX &&
+			strcmp(run_function(f->run, lines[i].function)->name, name) == 0)
+			time_ns += lines[i].time_ns;
+	}
+	free(lines);
+	return time_ns;
+}
+
+/* Functions that are taken out go from the timeline, too, and no time with them; kept ones come back. */
+static void test_filters(void **state)
+{
+	struct fixture f, g;
+	uint64_t all_ns, before_ns, main_ns, at_ns;
+	char key[64];
+	const char *name;
+
+	(void)state;
+	setenv("XDG_CONFIG_HOME", directory, 1);
+	open_one(&f);
+	press(&f, ":depth 2<Enter>");
+	name = run_function(
+		f.run, frame_function(&f.session->frame, session_leaf_context(f.session), &(bool){false}))
+		       ->name;
+	before_ns = time_of(&f, name, &all_ns);
+	main_ns = time_of(&f, "main", &all_ns);
+	assert_true(before_ns > 0 && strcmp(name, "main") != 0);
+	snprintf(key, sizeof(key), ":hide all %s<Enter>", name);
+	press(&f, key);
+	assert_int_equal(time_of(&f, name, &at_ns), 0);
+	assert_int_equal(at_ns, all_ns);
+	assert_int_equal(time_of(&f, "main", &at_ns), main_ns + before_ns);
+	press(&f, ":hide keep<Enter>");
+	open_one(&g);
+	config_read(g.session);
+	press(&g, ":depth 2<Enter>");
+	assert_int_equal(time_of(&g, name, &at_ns), 0);
+	press(&g, ":hide 0<Enter>");
+	assert_int_equal(time_of(&g, name, &at_ns), before_ns);
+	assert_false(config_filter(g.session, "some x"));
+	assert_true(config_filter(g.session, "off below x*"));
+	close_session(&g);
+	close_session(&f);
+}
+
 /* ---- saved views ---- */
 
 static void test_saved(void **state)
@@ -330,6 +416,64 @@ static void test_drained(void **state)
 	close_session(&f[1]);
 }
 
+/* ---- reads that a key puts off ---- */
+
+struct impatient {
+	struct session *session;
+	int asked, put_off;
+};
+
+/* A key at every third question. */
+static bool ask(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	struct impatient *impatient = own;
+
+	assert_non_null(what);
+	assert_true(done <= all);
+	if (!impatient->session->is_resumable || ++impatient->asked % 3)
+		return true;
+	impatient->put_off++;
+	impatient->session->is_put_off = true;
+	return false;
+}
+
+/* However often a picture is put off, it gets there, and is the one that was never put off. */
+static void test_put_off(void **state)
+{
+	struct impatient impatient;
+	struct fixture f, whole;
+	struct error error;
+	int pictures = 0;
+
+	(void)state;
+	open_one(&whole);
+	open_one(&f);
+	f.session->looks.is_single = whole.session->looks.is_single = true;
+	press(&whole, "w");
+	press(&f, "w");
+	session_key(f.session, 's');
+	session_key(whole.session, 's');
+	session_key(f.session, 'd');
+	session_key(whole.session, 'd');
+	draw(&whole);
+	impatient = (struct impatient){.session = f.session};
+	progress_watch(ask, &impatient, 0);
+	do {
+		if (session_draw(f.session, &f.grid, 60000, &error))
+			fail_msg("%s", error.text);
+		session_refine(f.session, 60000);
+		assert_true(++pictures < 2000);
+	} while (f.session->is_unread || session_is_refining(f.session));
+	progress_watch(NULL, NULL, 0);
+	assert_true(impatient.put_off > 5 && pictures > 5);
+	session_refine(whole.session, 0);
+	draw(&f);
+	draw(&whole);
+	assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
+	close_session(&f);
+	close_session(&whole);
+}
+
 /* What ends a long read at once, and what waits for its end. */
 static void test_long_read(void **state)
 {
@@ -350,10 +494,13 @@ int main(void)
 		cmocka_unit_test(test_groupings),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_cursor_step),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_put_off),
 		cmocka_unit_test(test_long_read),
 	};
 
