@@ -40,6 +40,10 @@ bool dwarf_module_lacks_shared(struct dwarf_module *module);
 /* So far a unit was met whose .dwo file was not found: what was split off is missing. */
 bool dwarf_module_lacks_split(const struct dwarf_module *module);
 
+/* Where in the debug information the unit of that address seems to lie, by the file's own list; 0: not said
+ * there. What is asked of one unit together costs least. */
+uint64_t dwarf_module_place(struct dwarf_module *module, uint64_t address);
+
 /*
  * Scopes at `address` (as in the program headers), outermost first; at most NAMES_SCOPE_MAX (of a deeper
  * chain the innermost and the outer 63). Returns their number; 0: no function there. *line and *file are the

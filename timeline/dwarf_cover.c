@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/dwarf.h"
 #include "timeline/dwarf_name.h"
 
 static int cover_compare(const void *left, const void *right)
@@ -142,6 +143,13 @@ static bool listed_by_arange(struct dwarf_module *module, uint64_t address, Dwar
 		has = true;
 	}
 	return has && dwarf_offdie(module->dwarf, found, listed);
+}
+
+uint64_t dwarf_module_place(struct dwarf_module *module, uint64_t address)
+{
+	Dwarf_Die listed;
+
+	return listed_by_arange(module, address, &listed) ? dwarf_dieoffset(&listed) : 0;
 }
 
 int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit)

@@ -252,3 +252,21 @@ void names_module_keep(struct names_module *module)
 	if (module->shared)
 		names_shared_save(module->shared);
 }
+
+void names_module_keep_all(struct names_module *module)
+{
+	if (module->shared)
+		names_shared_save_all(module->shared);
+}
+
+/* A package's units appear as files of one directory, one after the other. */
+bool names_module_is_forkable(struct names_module *module)
+{
+	names_module_open_debug(module);
+	return !module->gpu && !module->package;
+}
+
+uint64_t names_module_place(struct names_module *module, uint64_t offset)
+{
+	return module->dwarf ? dwarf_module_place(module->dwarf, offset) : 0;
+}

@@ -20,8 +20,7 @@ struct names_options {
 	bool no_loops;	 /* functions and inlined calls only */
 	const char
 		*shared; /* directory of answers shared between runs (timeline/names_shared.h); NULL: none */
-	unsigned jobs;	 /* workers at once, where many names are asked for (timeline/names_crew.h); 0: by
-			    processors */
+	unsigned jobs;	 /* processes at once, for many names (timeline/names_crew.h); 0: by processors */
 	/* -- of the worker (timeline/names_worker.h); 0: what suits people who wait for names -- */
 	uint64_t memory_bytes;
 	unsigned silent_s; /* so long it may send nothing */
@@ -41,6 +40,12 @@ int names_module(struct names *names, const struct names_request *request, enum 
 const char *names_module_note(const struct names_module *module);
 /* Keeps what was found for other runs, if enough is new. */
 void names_module_keep(struct names_module *module);
+/* The same, however little it is. */
+void names_module_keep_all(struct names_module *module);
+/* Whether copies of this process may ask it side by side. Opens its debug information. */
+bool names_module_is_forkable(struct names_module *module);
+/* Offsets of the same place cost least when they are asked for one after the other. */
+uint64_t names_module_place(struct names_module *module, uint64_t offset);
 /* The answer for one offset; `module` in it stays as it was. Strings live as long as the module. */
 int names_find(
 	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error);

@@ -6,8 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define PART_MIN 64u  /* addresses worth a worker */
-#define PARTS_EACH 4u /* of a large module for each worker: the last ones end at about the same time */
+#include "timeline/names_split.h"
 
 struct names_crew {
 	unsigned jobs;
@@ -46,20 +45,31 @@ void names_crew_close(struct names_crew *crew)
 	free(crew);
 }
 
-unsigned names_crew_jobs(const struct names_crew *crew)
+static bool is_large(const struct names_crew *crew, const struct names_task *task)
 {
-	return crew->jobs;
+	return crew->jobs > 1 && task->request.offset_count >= NAMES_SPLIT_MIN;
 }
 
-uint32_t names_crew_part(const struct names_crew *crew, size_t count)
+/* One after the other, each by all processes. */
+static int ask_large(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error)
 {
-	size_t part = crew->jobs > 1 ? count / (crew->jobs * PARTS_EACH) + 1 : count;
+	struct names_worker *worker = crew->workers[0];
+	int rc = 0;
 
-	part = part > PART_MIN ? part : PART_MIN;
-	return part < NAMES_OFFSETS_MAX ? (uint32_t)part : NAMES_OFFSETS_MAX;
+	for (size_t i = 0; i < count && rc >= 0; i++) {
+		struct names_task *task = &tasks[i];
+
+		if (!is_large(crew, task))
+			continue;
+		rc = names_worker_begin(
+			worker, &task->request, crew->jobs, task->take, task->context, task->note, error);
+		while (!rc)
+			rc = names_worker_step(worker, error);
+	}
+	return rc < 0 ? rc : 0;
 }
 
-/* Hands out tasks from the first one on; how many workers are at one. Negative: memory. */
+/* Hands out the other tasks from the first one on; how many workers are at one. Negative: memory. */
 static int hand_out(
 	struct names_crew *crew, struct names_task **next, const struct names_task *end, struct error *error)
 {
@@ -68,10 +78,12 @@ static int hand_out(
 	for (unsigned i = 0; i < crew->jobs; i++) {
 		struct names_worker *worker = crew->workers[i];
 
+		while (*next < end && is_large(crew, *next))
+			++*next;
 		if (!names_worker_is_asking(worker) && *next < end) {
 			struct names_task *task = (*next)++;
 			int rc = names_worker_begin(
-				worker, &task->request, task->take, task->context, task->note, error);
+				worker, &task->request, 1, task->take, task->context, task->note, error);
 
 			if (rc)
 				return rc;
@@ -111,8 +123,10 @@ static int step(struct names_crew *crew, struct error *error)
 int names_crew_ask(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error)
 {
 	struct names_task *next = tasks;
-	int rc;
+	int rc = ask_large(crew, tasks, count, error);
 
+	if (rc)
+		return rc;
 	while ((rc = hand_out(crew, &next, tasks + count, error)) > 0) {
 		rc = step(crew, error);
 		if (rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_crew.h - several workers (timeline/names_worker.h) at once: many modules side by side, and one large
- * module in parts, each a stretch of its addresses, so that no two workers read the same units.
+ * names_crew.h - several workers (timeline/names_worker.h) at once: modules with many addresses one after the
+ * other, each in parts (timeline/names_split.h), then the others side by side.
  *
  *   tasks  t0 t1 t2 t3 ...   --the next to whoever is free-->   worker 0, worker 1 ...
  */
@@ -26,11 +26,6 @@ struct names_task {
 int names_crew_open(
 	struct names_crew **crew, const struct names_options *options, unsigned jobs, struct error *error);
 void names_crew_close(struct names_crew *crew);
-unsigned names_crew_jobs(const struct names_crew *crew);
-/* How many of `count` addresses, ascending, of one module make a good task: not so few that workers mostly
- * open files, not so many that one has all the work. */
-uint32_t names_crew_part(const struct names_crew *crew, size_t count);
-
 /* Asks them all; `take` is called for one answer at a time, in the order of a task's offsets, those of
  * several tasks mixed. Returns 0, or negative at the first failure, when the rest is not asked any more. */
 int names_crew_ask(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error);

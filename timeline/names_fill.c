@@ -211,10 +211,10 @@ static int binary_open(struct fill *fill, const struct store_module *module, str
 	return fd;
 }
 
-/* The module's wants as one task, or as several where there are many. */
+/* The module's wants as one task, or as several where there are more than one may have. */
 static void tasks_add(struct fill *fill, size_t begin, size_t end, struct error *error)
 {
-	uint32_t module_count, part = names_crew_part(fill->crew, end - begin);
+	uint32_t module_count;
 	uint32_t number = fill->wants[begin].module;
 	const struct store_module *from = &store_reader_modules(fill->reader, &module_count)[number];
 	const char *path = store_reader_text(fill->reader, from->path, NULL);
@@ -233,12 +233,13 @@ static void tasks_add(struct fill *fill, size_t begin, size_t end, struct error 
 		snprintf(module->path, sizeof module->path, "/proc/%d/fd/%d", (int)getpid(), module->binary);
 		request.path = module->binary >= 0 ? module->path : "";
 	}
-	for (size_t at = begin; at < end; at += part) {
+	for (size_t at = begin; at < end; at += NAMES_OFFSETS_MAX) {
 		struct names_task *task = &fill->tasks[fill->task_count++];
 
 		*task = (struct names_task){.request = request, .take = take, .context = module};
 		task->request.offsets = fill->offsets + at;
-		task->request.offset_count = end - at < part ? (uint32_t)(end - at) : part;
+		task->request.offset_count =
+			end - at < NAMES_OFFSETS_MAX ? (uint32_t)(end - at) : NAMES_OFFSETS_MAX;
 	}
 }
 

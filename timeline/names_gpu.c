@@ -76,6 +76,11 @@ struct gpu_code *names_gpu_code(struct names_gpu *gpu)
 	return gpu->code;
 }
 
+bool names_gpu_lacks_inlined(const struct names_gpu *gpu)
+{
+	return gpu->dwarf && (gpu_code_machine(gpu->code) & 0xffff) == EM_CUDA;
+}
+
 void names_gpu_allow(struct names_gpu *gpu, uint64_t cpu_ns)
 {
 	if (gpu->dwarf)

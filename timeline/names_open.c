@@ -65,6 +65,10 @@ static void module_open_gpu(struct names_module *module)
 	if (names_gpu_open(&module->gpu, bytes, size, module->level == NAMES_ALL, &error)) {
 		module->has_loops = module->has_debug = true;
 		names_module_lacks(module, error.text);
+	} else if (names_gpu_lacks_inlined(module->gpu)) {
+		names_module_lacks(module,
+			"it was compiled for a debugger (-G): not all inlined calls are told, those "
+			"stand as code of their callers; -lineinfo tells them");
 	}
 }
 

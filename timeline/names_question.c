@@ -120,8 +120,8 @@ static void note_failure(struct names_question *question)
 		question->level == NAMES_ALL ? "debug information" : "symbols");
 }
 
-int names_worker_begin(struct names_worker *worker, const struct names_request *request, names_take *take,
-	void *context, char note[NAMES_NOTE_BYTES], struct error *error)
+int names_worker_begin(struct names_worker *worker, const struct names_request *request, unsigned parts,
+	names_take *take, void *context, char note[NAMES_NOTE_BYTES], struct error *error)
 {
 	struct names_bad_module *bad = bad_find(worker, request);
 
@@ -134,6 +134,7 @@ int names_worker_begin(struct names_worker *worker, const struct names_request *
 	note[0] = '\0';
 	*worker->question = (struct names_question){.request = request,
 		.level = bad ? bad->level : NAMES_ALL,
+		.parts = parts,
 		.take = take,
 		.context = context,
 		.note = note};
@@ -209,7 +210,7 @@ int names_worker_descriptor(const struct names_worker *worker)
 int names_worker_ask(struct names_worker *worker, const struct names_request *request, names_take *take,
 	void *context, char note[NAMES_NOTE_BYTES], struct error *error)
 {
-	int rc = names_worker_begin(worker, request, take, context, note, error);
+	int rc = names_worker_begin(worker, request, 1, take, context, note, error);
 
 	while (!rc)
 		rc = names_worker_step(worker, error);

@@ -265,12 +265,17 @@ void names_shared_save(struct names_shared *shared)
 		save(shared);
 }
 
+void names_shared_save_all(struct names_shared *shared)
+{
+	if (shared->offsets.count > shared->saved_count)
+		save(shared);
+}
+
 void names_shared_close(struct names_shared *shared)
 {
 	if (!shared)
 		return;
-	if (shared->offsets.count > shared->saved_count)
-		save(shared);
+	names_shared_save_all(shared);
 	numbering_fini(&shared->offsets);
 	store_bytes_fini(&shared->added);
 	free(shared->places);

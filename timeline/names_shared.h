@@ -27,5 +27,6 @@ bool names_shared_find(struct names_shared *shared, uint64_t offset, struct name
 void names_shared_add(struct names_shared *shared, const struct names_answer *answer);
 /* Writes if enough is new: the cost of all saves together stays in proportion. */
 void names_shared_save(struct names_shared *shared);
+void names_shared_save_all(struct names_shared *shared); /* if anything is */
 
 #endif

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "timeline/names_split.h"
 #include "timeline/names_worker_parts.h"
 
 #define WORKER_MEMORY_BYTES (8ull << 30)
@@ -35,25 +36,42 @@
 
 /* ---- the worker's side ---- */
 
-static bool worker_answer(
-	struct names *names, const struct names_request *request, enum names_level level, int fd)
+/* Each answer is sent soon after it is found. */
+static bool answer_alone(struct names_module *module, const struct names_request *request, int fd)
 {
 	static struct names_answer answer; /* the worker has one thread */
 	struct store_bytes out = {0};
-	struct names_module *module;
-	struct names_done done = {.module = request->module};
-	bool going = names_module(names, request, level, &module, NULL) == 0;
+	bool going = true;
 
 	answer.module = request->module;
 	for (uint32_t i = 0; going && i < request->offset_count; i++)
 		going = !names_find(module, request->offsets[i], &answer, NULL) &&
 			!names_answer_put(&out, &answer, NULL) &&
 			(out.size < FLUSH_BYTES || !names_stream_write(fd, &out, NULL));
-	if (going) {
-		names_module_keep(module);
+	going = going && !names_stream_write(fd, &out, NULL);
+	store_bytes_fini(&out);
+	return going;
+}
+
+static bool worker_answer(struct names *names, const struct names_request *request, enum names_level level,
+	unsigned parts, int fd)
+{
+	struct store_bytes out = {0};
+	struct names_module *module;
+	struct names_done done = {.module = request->module};
+	bool going;
+	int split = 0;
+
+	if (names_module(names, request, level, &module, NULL))
+		return false;
+	if (parts > 1 && request->offset_count >= NAMES_SPLIT_MIN && names_module_is_forkable(module))
+		split = names_split_answer(module, request, parts, fd, &done.message);
+	going = split > 0 || (!split && answer_alone(module, request, fd));
+	if (!split)
 		done.message = names_module_note(module);
-		going = !names_done_put(&out, &done, NULL) && !names_stream_write(fd, &out, NULL);
-	}
+	if (going)
+		names_module_keep(module);
+	going = going && !names_done_put(&out, &done, NULL) && !names_stream_write(fd, &out, NULL);
 	store_bytes_fini(&out);
 	return going;
 }
@@ -71,12 +89,14 @@ static void worker_run(int fd, const struct names_options *options)
 		struct names_request request;
 		uint64_t *offsets;
 		enum names_level level;
+		unsigned parts;
 
 		if (names_request_parse(frame.bytes, frame.size, &request, &offsets, NULL))
 			break;
-		level = (enum names_level)(request.kind >> NAMES_LEVEL_SHIFT);
+		parts = request.kind >> NAMES_PARTS_SHIFT;
+		level = (enum names_level)(request.kind >> NAMES_LEVEL_SHIFT & NAMES_LEVEL_MASK);
 		request.kind &= (1u << NAMES_LEVEL_SHIFT) - 1;
-		going = worker_answer(names, &request, level, fd);
+		going = worker_answer(names, &request, level, parts, fd);
 		free(offsets);
 	}
 	names_close(names);

@@ -6,7 +6,10 @@
 #include "timeline/names_stream.h"
 #include "timeline/names_worker.h"
 
-#define NAMES_LEVEL_SHIFT 16 /* the worker's request carries the level above its kind */
+/* The worker's request carries these above its kind. */
+#define NAMES_LEVEL_SHIFT 16
+#define NAMES_LEVEL_MASK 0xffu
+#define NAMES_PARTS_SHIFT 24
 
 struct names_bad_module {
 	uint8_t build_id_bytes;
@@ -28,6 +31,7 @@ struct names_worker {
 struct names_question {
 	const struct names_request *request;
 	enum names_level level;
+	unsigned parts;
 	bool is_sent;
 	uint32_t answered;
 	names_take *take;

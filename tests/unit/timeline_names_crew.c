@@ -59,6 +59,21 @@ static int take(void *context, const struct names_answer *answer)
 	return 0;
 }
 
+static char long_text[2000 * 300];
+static size_t long_size, taken;
+
+static int take_long(void *context, const struct names_answer *answer)
+{
+	(void)context;
+	assert_int_equal(answer->module, 7);
+	for (uint32_t i = 0; i < answer->scope_count; i++)
+		long_size += (size_t)snprintf(long_text + long_size, sizeof long_text - long_size,
+			"%#lx %s:%u\n", (unsigned long)answer->offset, answer->scopes[i].name,
+			answer->scopes[i].line);
+	taken++;
+	return 0;
+}
+
 static struct names_task tasks[TASKS];
 static struct told told[TASKS];
 static uint64_t offsets[TASKS][EACH];
@@ -122,6 +137,44 @@ static void test_damage(void **state)
 	assert_null(strstr(told[1].text, "busy"));
 }
 
+/* One task that is large enough to be answered by several processes. */
+static void test_split(void **state)
+{
+	static uint64_t many[2000];
+	static struct {
+		char text[2000 * 300];
+		size_t size;
+	} alone;
+	struct names_task task = {.request = {.module = 7,
+					  .kind = STORE_MODULE_ELF,
+					  .path = program,
+					  .real_path = "",
+					  .offsets = many,
+					  .offset_count = 2000},
+		.take = take_long};
+
+	(void)state;
+	for (unsigned i = 0; i < 2000; i++)
+		many[i] = first + (i * 7919u) % 300;
+	for (unsigned jobs = 1; jobs <= 3; jobs++) {
+		const struct names_options options = {0};
+		struct names_crew *crew;
+
+		taken = 0;
+		assert_int_equal(names_crew_open(&crew, &options, jobs, NULL), 0);
+		assert_int_equal(names_crew_ask(crew, &task, 1, NULL), 0);
+		assert_int_equal(taken, 2000);
+		if (jobs == 1) {
+			memcpy(alone.text, long_text, long_size);
+			alone.size = long_size;
+		}
+		assert_int_equal(long_size, alone.size);
+		assert_memory_equal(long_text, alone.text, alone.size);
+		names_crew_close(crew);
+		long_size = 0;
+	}
+}
+
 static int refuse(void *context, const struct names_answer *answer)
 {
 	(void)context, (void)answer;
@@ -135,21 +188,6 @@ static void test_refusal(void **state)
 	tasks[7].take = refuse;
 	assert_int_equal(ask(2), -77);
 	assert_int_equal(told[TASKS - 1].count, 0);
-}
-
-/* No more tasks than are worth it, none too large. */
-static void test_parts(void **state)
-{
-	const struct names_options options = {0};
-	struct names_crew *crew;
-
-	(void)state;
-	assert_int_equal(names_crew_open(&crew, &options, 4, NULL), 0);
-	assert_int_equal(names_crew_jobs(crew), 4);
-	assert_int_equal(names_crew_part(crew, 10), 64);
-	assert_in_range(names_crew_part(crew, 100000), 100000 / 4 / 8, 100000 / 4 / 2);
-	assert_int_equal(names_crew_part(crew, 100000000), NAMES_OFFSETS_MAX);
-	names_crew_close(crew);
 }
 
 static int setup(void **state)
@@ -191,7 +229,7 @@ int main(void)
 		cmocka_unit_test(test_same_answers),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_refusal),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_split),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
