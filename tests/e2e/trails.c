@@ -115,7 +115,7 @@ static APART void fans(void)
 {
 	for (int turn = 0; turn < 2; turn++)
 		for (unsigned bits = 0; bits < FAN_PATHS; bits++) {
-			for (int again = 0; again < 3; again++)
+			for (volatile int again = 0; again < 3; again++) /* from one place */
 				fan8(bits);
 			usleep(200);
 		}
