@@ -38,6 +38,7 @@ uint64_t info_from_origin(const struct run *run, uint64_t time_ns)
 	return time_ns > origin_ns ? time_ns - origin_ns : 0;
 }
 
+/* On both clocks of the first host: programs print times of either. */
 static void put_wall(struct report *report, const struct run *run)
 {
 	uint64_t wall_ns = run_wall_ns(run);
@@ -50,6 +51,7 @@ static void put_wall(struct report *report, const struct run *run)
 	strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc);
 	snprintf(text, sizeof text, "%s.%09lluZ", day, (unsigned long long)(wall_ns % 1000000000));
 	put_pair(report, "origin_time", text);
+	put_number(report, "origin_monotonic_ns", run_origin_ns(run));
 }
 
 /* Where hosts have clocks of their own: what was added to each one's times, and how sure that is. */

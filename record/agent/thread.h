@@ -59,10 +59,13 @@ struct thread {
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
 	struct trail trails[TRAILS];
-	unsigned trail_next;	 /* the one to be taken, modulo TRAILS; below TRAILS: there are no more */
-	uint64_t random;	 /* see memory.c; 0: not begun */
-	struct tallied *tallied; /* see tally.h; NULL: nothing was so far */
-	uintptr_t wait_frame;	 /* of the outermost wait under way, see wait.h */
+	uint16_t trail_next;		   /* the one to be taken */
+	uint16_t trail_count;		   /* of those taken so far */
+	uint16_t trail_last;		   /* 1 + the one found last, 0: none */
+	uint16_t trail_heads[TRAIL_HEADS]; /* 1 + the first of those that begin alike, 0: none */
+	uint64_t random;		   /* see memory.c; 0: not begun */
+	struct tallied *tallied;	   /* see tally.h; NULL: nothing was so far */
+	uintptr_t wait_frame;		   /* of the outermost wait under way, see wait.h */
 	/* After a walk that took long no other is begun for a while: weight of the samples that came
 	 * meanwhile. */
 	uint64_t saved_ns;

@@ -17,7 +17,8 @@
 
 #include "record/agent/unwind.h"
 
-#define TRAILS 8u
+#define TRAILS 256u	/* a step of a neural network launches from some hundred paths */
+#define TRAIL_HEADS 64u /* a power of two */
 #define TRAIL_WORDS 160 /* of one path: two a frame at most */
 
 struct trail {
@@ -26,14 +27,17 @@ struct trail {
 	uint32_t generation; /* of the modules' places, see module_generation */
 	unsigned walks;	     /* that led here */
 	unsigned count;	     /* of words; 0: not kept */
+	unsigned differed;   /* the word that did when the path was last found to be another */
 	bool with_fp;	     /* the path hangs on the frame pointer that the walk began with */
+	uint16_t alike;	     /* 1 + the next one of the same head, 0: none */
+	uint16_t after;	     /* 1 + the one that was asked for after it, 0: not known */
 	struct unwind_word words[TRAIL_WORDS];
 };
 
 struct thread;
 
 /* Node of the path that begins at `start`, inside `function` (0: none); 0: it is not kept. */
-uint32_t trail_find(const struct thread *t, const struct arch_registers *start, uint64_t function);
+uint32_t trail_find(struct thread *t, const struct arch_registers *start, uint64_t function);
 
 /* That path was walked, in full, to `node`. */
 void trail_note(struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node);

@@ -182,39 +182,42 @@ def size(bench):
 
 def clock(bench):
     _, out, _, run, _ = bench.record([bench.sample("clock"), "1500", "5"], name="clock")
-    told = [tuple(int(n) for n in text.split()) for text in out.splitlines() if text.count(" ") == 3]
-    rows = bench.rows(run)
-    spans = sorted((int(r["begin_ns"]), int(r["end_ns"])) for r in operations(rows) if r["op"] == "kernel")
-    calls = sorted(int(r["begin_ns"]) for r in rows if r["op"] == "launch" and "handshake" in r["path"])
-    if len(spans) != len(told) or len(calls) < len(told):
-        line("clock: kernels and handshakes differ", f"{len(spans)} {len(calls)} {len(told)}")
+    told = [tuple(int(n) for n in text.split()) for text in out.splitlines() if text.count(" ") == 7]
+    info = dict(text.split("\t", 1) for text in bench.run([f"{bench.bin}/hpct-info", run, "--format", "tsv"])[1].splitlines())
+    origin = int(info.get("origin_monotonic_ns", 0))
+    spans = sorted((origin + int(r["begin_ns"]), origin + int(r["end_ns"]))
+                   for r in operations(bench.rows(run)) if r["op"] == "kernel")
+    if len(spans) != len(told) or not told:
+        line("clock: kernels and handshakes differ", f"{len(spans)} {len(told)}")
         return
-    # The launch's span begins within the call, at best some 0.2 us after the program's own reading.
-    origin = max(t[0] - c for t, c in zip(told, calls))
-    errors = []
-    for (begin, end), (before, runs, let, ended) in zip(spans, told):
-        begin, end = begin + origin, end + origin
-        errors.append(max(before - begin, begin - runs, let - end, end - ended, 0))
-    errors.sort()
+    bounds, slices = [allowed(span, row) for span, row in zip(spans, told)], {}
+    errors = sorted(max(low, -high, 0) for low, high in bounds)
     line("clock: error of the axis, median / p99 / worst, us",
-         " / ".join(f"{errors[int(q * (len(errors) - 1))] / 1e3:.2f}" for q in (0.5, 0.99, 1)), "<= 2")
-    slack = statistics.median(ended - let for _, _, let, ended in told)
-    line("clock: width of the bounds, median, us", f"{slack / 1e3:.2f}")
-    shared(spans, told, origin)
-
-
-def shared(spans, told, origin):
-    """Handshakes of the same tenth of a second have the same error: it lies within all their bounds at once."""
-    slices = {}
-    for (begin, end), (before, runs, let, ended) in zip(spans, told):
-        low, high = slices.get(before // 10**8, (-10**9, 10**9))
-        slices[before // 10**8] = (max(low, before - begin - origin, let - end - origin),
-                                   min(high, runs - begin - origin, ended - end - origin))
+         " / ".join(f"{errors[int(q * (len(errors) - 1))] / 1e3:.2f}" for q in (0.5, 0.99, 1)), "0")
+    for (low, high), row in zip(bounds, told):
+        now = slices.get(row[0] // 10**8, (-10**9, 10**9))
+        slices[row[0] // 10**8] = (max(now[0], low), min(now[1], high))
     line("clock: what all handshakes of 0.1 s allow, widest, us",
-         f"{min(low for low, _ in slices.values()) / 1e3:.2f} .. {max(high for _, high in slices.values()) / 1e3:.2f}",
-         "within -2 .. 2")
+         f"{min(low for low, _ in slices.values()) / 1e3:.2f} .. "
+         f"{max(high for _, high in slices.values()) / 1e3:.2f}", "within -2 .. 2")
     empty = sum(1 for low, high in slices.values() if low > high)
     line("clock: tenths of a second that allow none", f"{empty} of {len(slices)}", "0")
+    likely(spans, told)
+
+
+def allowed(span, row):
+    """What may be added to a kernel's times: it began after the launch and before its first instruction, which the
+    CPU heard of; it ended after its last one, and before the CPU saw its end."""
+    (begin, end), (launched, running, let, ended, first, last, least, most) = span, row
+    return max(launched - begin, let - end, last + least - end), min(running - begin, ended - end, first + most - begin)
+
+
+def likely(spans, told):
+    """As if words took as long to the GPU as back."""
+    middles = [(row[6] + row[7]) // 2 for row in told]
+    before = statistics.median(row[4] + middle - begin for (begin, _), row, middle in zip(spans, told, middles))
+    after = statistics.median(end - row[5] - middle for (_, end), row, middle in zip(spans, told, middles))
+    line("clock: begin to first instruction, last one to end, us", f"{before / 1e3:.2f}, {after / 1e3:.2f}", "not below 0")
 
 
 PARTS = {"check": check, "exits": exits, "launch": launch, "train": train, "clock": clock, "size": size}

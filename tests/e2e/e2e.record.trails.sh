@@ -9,7 +9,7 @@ cp "$tests/trails_before.so" "$tests/trails_after.so" .
 record trails -- "$tests/trails" 200 ./trails_before.so ./trails_after.so >out || fail "trails does not end well"
 same "times that a library lay where the other had lain" 99 "$(cat out)"
 hpct-slice trails.hpct --op mark --format tsv | tsv '
-	$c["op"] == "mark" { n = split($c["path"], f, ";"); print substr($c["attributes"], 6), "is", f[n - 1], f[n] }' |
+	$c["op"] == "mark" && $c["path"] !~ /;fan8;/ { n = split($c["path"], f, ";"); print substr($c["attributes"], 6), "is", f[n - 1], f[n] }' |
 	sort | uniq -c | awk '{ $1 = $1 } 1' >got
 cat >wanted <<'ROWS'
 200 after near is after near
@@ -26,4 +26,18 @@ ROWS
 sort -k2 wanted >wanted.sorted
 sort -k2 got >got.sorted
 same_file "marks by name and by path" wanted.sorted got.sorted
+# d8 or u8, d7 or u7, ...: the path that the name spells, innermost first.
+hpct-slice trails.hpct --op mark --format tsv | tsv '
+	$c["op"] == "mark" && $c["path"] ~ /;fan8;/ {
+		name = ""
+		n = split($c["path"], f, ";")
+		for (i = n; i > 0; i--)
+			if (f[i] ~ /^[du][0-9]$/)
+				name = name substr(f[i], 1, 1)
+		print name == substr($c["attributes"], 6) ? "right" : "wrong"
+		if (!seen[name]++)
+			paths++
+	} END { print paths, "paths" }' | sort | uniq -c | awk '{ $1 = $1 } 1' >got
+printf '1 300 paths\n1800 right\n' >wanted
+same_file "paths of a fan" wanted got
 same "lost" 0 "$(info trails lost)"

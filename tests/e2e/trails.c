@@ -5,7 +5,8 @@
  * another.
  *
  * What the trace must show: each mark's name is its path: "left near", "right far", ...; 8 x TURNS of each on
- * the first thread and on another. Then, TURNS of each: "leap near" and "leap far", left by longjmp; "even
+ * the first thread and on another; 6 of each of 300 paths, more than are remembered, "ddddddddd",
+ * "udddddddd" and so on. Then, TURNS of each: "leap near" and "leap far", left by longjmp; "even
  * near" and "odd far" on a stack of their own, which is unmapped and mapped anew between them; "before near"
  * and "after near" through two LIBRARYs, one unloaded ahead of the other, where the other lay. It prints how
  * often it did lie there.
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "record/program/hpct.h"
 
@@ -64,6 +66,59 @@ static APART void *turns(void *count)
 			right(turn + again / 3);
 		}
 	return NULL;
+}
+
+/* Nine times one of two functions with equal frames. */
+static char fan_name[10];
+
+static APART void fan_end(unsigned bits)
+{
+	for (int i = 0; i < 9; i++)
+		fan_name[i] = bits >> i & 1 ? 'u' : 'd';
+	hpct_mark(fan_name);
+	NO_TAIL_CALL();
+}
+
+#define FAN(level, inner)                           \
+	static APART void d##level(unsigned bits)   \
+	{                                           \
+		inner(bits);                        \
+		NO_TAIL_CALL();                     \
+	}                                           \
+	static APART void u##level(unsigned bits)   \
+	{                                           \
+		inner(bits);                        \
+		NO_TAIL_CALL();                     \
+	}                                           \
+	static APART void fan##level(unsigned bits) \
+	{                                           \
+		if (bits >> (level)&1)              \
+			u##level(bits);             \
+		else                                \
+			d##level(bits);             \
+		NO_TAIL_CALL();                     \
+	}
+FAN(0, fan_end)
+FAN(1, fan0)
+FAN(2, fan1)
+FAN(3, fan2)
+FAN(4, fan3)
+FAN(5, fan4)
+FAN(6, fan5)
+FAN(7, fan6)
+FAN(8, fan7)
+
+/* Each path three times in a row, so that the third is one remembered, and all again; as fast as the
+ * collector surely is. */
+#define FAN_PATHS 300
+static APART void fans(void)
+{
+	for (int turn = 0; turn < 2; turn++)
+		for (unsigned bits = 0; bits < FAN_PATHS; bits++) {
+			for (volatile int again = 0; again < 3; again++) /* from one place */
+				fan8(bits);
+			usleep(200);
+		}
 }
 
 static jmp_buf back;
@@ -150,6 +205,7 @@ int main(int argc, char **argv)
 	turns(&count);
 	pthread_create(&other, NULL, turns, &count);
 	pthread_join(other, NULL);
+	fans();
 	leaps(count);
 	contexts(count);
 	for (int turn = 0; turn < count / 2; turn++) {
