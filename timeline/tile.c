@@ -25,7 +25,6 @@ static uint64_t tile_begin(unsigned shift, uint64_t index)
 struct fill {
 	struct tiles *tiles;
 	const uint64_t *edges;
-	uint32_t count;
 	uint64_t end_ns, last_ns; /* of the cell that is being filled; of the last one */
 	uint64_t stable_ns;
 	uint32_t stream, at, count;
@@ -183,7 +182,6 @@ static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, cons
 {
 	struct fill fill = {.tiles = tiles,
 		.edges = edges,
-		.count = (uint32_t)count,
 		.end_ns = tile_begin(shift, edges[1]),
 		.last_ns = tile_begin(shift, edges[count]),
 		.stream = stream,
