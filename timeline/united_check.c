@@ -23,7 +23,6 @@ struct check {
 	const struct run_part *part;
 	struct level levels[STORE_SHIFT_MAX + 1];
 	uint64_t found;
-	bool is_bent; /* clocks of hosts lie so far apart that no reader uses the buckets */
 };
 
 static uint64_t end_of(const struct store_united_bucket *bucket)
@@ -46,11 +45,9 @@ static void take(struct level *level, uint64_t begin_ns, uint64_t end_ns)
 static void take_stretch(void *own, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct check *check = own;
-	uint64_t length_ns = end_ns - begin_ns;
 
 	begin_ns = run_part_store_time(check->part, begin_ns);
 	end_ns = run_part_store_time(check->part, end_ns);
-	check->is_bent |= end_ns - begin_ns != length_ns;
 	for (unsigned shift = 0; shift <= STORE_SHIFT_MAX; shift++)
 		take(&check->levels[shift], begin_ns, end_ns);
 }
@@ -77,11 +74,17 @@ static int read_buckets(struct check *check, uint32_t stream, struct error *erro
 	return code;
 }
 
+/* One that is bent is never used. */
+static bool has_left(const struct check *check, const struct store_united_bucket *bucket)
+{
+	return bucket->busy_ns && !run_part_is_bent(check->part, bucket->begin_ns, end_of(bucket));
+}
+
 static int is_nothing(const struct check *check, struct error *error)
 {
 	for (unsigned shift = 0; shift <= STORE_SHIFT_MAX; shift++)
 		for (uint32_t i = 0; i < check->levels[shift].count; i++)
-			if (check->levels[shift].buckets[i].busy_ns)
+			if (has_left(check, &check->levels[shift].buckets[i]))
 				return error_set(error, ERROR_RUN,
 					"'%s' is damaged: the busy time of a device from %llu ns on, 2^%u ns "
 					"long, is not "
@@ -98,7 +101,6 @@ static int check_device(void *own, const uint32_t *queues, uint32_t count, struc
 	uint64_t found = check->found;
 	int code = 0;
 
-	check->is_bent = false;
 	check->part = &check->run->parts[run_stream(check->run, queues[0])->store];
 	for (unsigned shift = 0; shift <= STORE_SHIFT_MAX; shift++)
 		check->levels[shift].count = check->levels[shift].at = 0;
@@ -107,7 +109,7 @@ static int check_device(void *own, const uint32_t *queues, uint32_t count, struc
 	if (code || check->found == found)
 		return code;
 	code = united_sweep(check->run, queues, count, 0, STORE_OPEN_NS, take_stretch, check, error);
-	return code || check->is_bent ? code : is_nothing(check, error);
+	return code ? code : is_nothing(check, error);
 }
 
 int united_check(struct run *run, uint64_t *rollups, struct error *error)
