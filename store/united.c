@@ -274,6 +274,10 @@ static void fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns
 {
 	pass(united, begin_ns);
 	united->sizes[0].changes += 2;
+	if (begin_ns >> STORE_UNITED_FIRST == (end_ns - 1) >> STORE_UNITED_FIRST) { /* as a rule */
+		united->sizes[0].busy_ns += end_ns - begin_ns;
+		return;
+	}
 	while (begin_ns < end_ns) {
 		struct store_united_size *least = united->sizes;
 		uint64_t length_ns = (uint64_t)1 << STORE_UNITED_FIRST;
