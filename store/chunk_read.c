@@ -91,7 +91,7 @@ static bool undo_table(struct store_chunk_job *job, unsigned column, uint64_t *v
 /* The bodies behind the first; see CHUNK_FRESH. */
 static bool get_fresh(struct store_chunk_job *job, struct store_input *input, unsigned count)
 {
-	uint64_t above[STORE_BLOCK_RECORDS], below[STORE_BLOCK_RECORDS];
+	uint64_t above[STORE_BLOCK_RECORDS] = {0}, below[STORE_BLOCK_RECORDS] = {0};
 	uint64_t *values = job->columns[CHUNK_CONTEXT], most = store_input_varint(input) - 1;
 	const uint64_t *next_above = above, *next_below = below;
 	unsigned fresh = 0;

@@ -44,9 +44,9 @@ struct store_ingest {
 	size_t raw_bytes;	    /* of all builders in memory */
 	size_t fresh_bytes;	    /* of records in builders, not committed yet */
 	uint64_t tick;		    /* commits so far */
-	uint8_t shift_most;	    /* base buckets are not larger (a flight recording); 0: as the rate says */
-	bool failed;		    /* memory was out: records are lost */
-	MDB_env *env;		    /* to fetch parked builders; may be NULL until the first commit */
+	uint8_t shift_most; /* base buckets are not larger (a flight recording); 0: as the rate says */
+	bool failed;	    /* memory was out: records are lost */
+	MDB_env *env;	    /* to fetch parked builders; may be NULL until the first commit */
 	MDB_dbi dbi[STORE_TREE_COUNT];
 	struct store_roll_maker rolls;
 };

@@ -18,6 +18,24 @@ void store_made_add(struct store_bytes *made, const struct store_key_roll *key, 
 	store_bytes_put(made, value->data, size);
 }
 
+void store_made_tear(struct store_bytes *made, uint64_t torn_ns)
+{
+	/* Where memory was out the last one is not whole, and none will be put. */
+	for (size_t at = 0; at < made->size && !made->failed;) {
+		struct store_key_roll key;
+		uint32_t length = store_load32(made->data + at + STORE_KEY_ROLL_BYTES);
+		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
+
+		if (store_key_roll_get(&key, made->data + at, STORE_KEY_ROLL_BYTES) &&
+			key.begin_ns + ((uint64_t)1 << key.shift) > torn_ns) {
+			memmove(made->data + at, made->data + at + size, made->size - at - size);
+			made->size -= size;
+			continue;
+		}
+		at += size;
+	}
+}
+
 int store_made_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls)
 {
 	int rc = made->failed ? ENOMEM : 0;

@@ -2,6 +2,7 @@
 /*
  * roller_wait.c - records that wait for a stream's sweep, and what it means when they come behind it.
  */
+#include "store/made.h"
 #include "store/roller_state.h"
 #include "store/table.h"
 
@@ -35,21 +36,7 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 	if (from_ns < roller->torn_ns)
 		roller->torn_ns = from_ns;
 	doubt(roller, again_ns);
-	/* What was made since the last commit goes, too: its times are in the keys. */
-	for (size_t at = 0; at < roller->made.size;) {
-		struct store_key_roll key;
-		uint32_t length = store_load32(roller->made.data + at + STORE_KEY_ROLL_BYTES);
-		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
-
-		if (store_key_roll_get(&key, roller->made.data + at, STORE_KEY_ROLL_BYTES) &&
-			key.begin_ns + ((uint64_t)1 << key.shift) > from_ns) {
-			memmove(roller->made.data + at, roller->made.data + at + size,
-				roller->made.size - at - size);
-			roller->made.size -= size;
-			continue;
-		}
-		at += size;
-	}
+	store_made_tear(&roller->made, from_ns);
 }
 
 /* ---- waiting ---- */

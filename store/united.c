@@ -186,29 +186,11 @@ void store_united_add(struct store_united *united, uint32_t queue, uint64_t begi
 		store_united_spoil(united, united->merged_ns, UINT64_MAX);
 }
 
-/* What was made since the last commit is in the row, its times are in the keys. */
-static void tear_made(struct store_bytes *made, uint64_t torn_ns)
-{
-	for (size_t at = 0; at < made->size;) {
-		struct store_key_roll key;
-		uint32_t length = store_load32(made->data + at + STORE_KEY_ROLL_BYTES);
-		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
-
-		if (store_key_roll_get(&key, made->data + at, STORE_KEY_ROLL_BYTES) &&
-			key.begin_ns + ((uint64_t)1 << key.shift) > torn_ns) {
-			memmove(made->data + at, made->data + at + size, made->size - at - size);
-			made->size -= size;
-			continue;
-		}
-		at += size;
-	}
-}
-
 void store_united_spoil(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (begin_ns < united->merged_ns) {
 		united->torn_ns = begin_ns < united->torn_ns ? begin_ns : united->torn_ns;
-		tear_made(&united->made, begin_ns);
+		store_made_tear(&united->made, begin_ns);
 	}
 	united->doubt_ns = end_ns > united->doubt_ns ? end_ns : united->doubt_ns;
 	if (end_ns == UINT64_MAX && !united->is_over)
@@ -274,6 +256,10 @@ static void fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns
 {
 	pass(united, begin_ns);
 	united->sizes[0].changes += 2;
+	if (begin_ns >> STORE_UNITED_FIRST == (end_ns - 1) >> STORE_UNITED_FIRST) { /* as a rule */
+		united->sizes[0].busy_ns += end_ns - begin_ns;
+		return;
+	}
 	while (begin_ns < end_ns) {
 		struct store_united_size *least = united->sizes;
 		uint64_t length_ns = (uint64_t)1 << STORE_UNITED_FIRST;
@@ -385,8 +371,8 @@ static void advance(struct store_united *united, bool is_end)
 	if (is_end)
 		pass(united, TIME_MAX);
 	if (united->made.failed) {
-		store_united_spoil(united, 0, UINT64_MAX);
 		store_bytes_fini(&united->made);
+		store_united_spoil(united, 0, UINT64_MAX);
 	}
 }
 

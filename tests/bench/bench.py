@@ -9,6 +9,7 @@ Prints the targets of the design beside; never fails because something is slow.
 """
 import argparse
 import ctypes
+import glob
 import os
 import re
 import shutil
@@ -231,6 +232,37 @@ def shared(bench):
             together.append(run([*command, "--jobs", str(cores)])[0])
         ratio = statistics.median(alone) / statistics.median(together)
         line(f"stats of a window, {what}, one process over {cores}", f"{ratio:.2f}", f"{cores}",
+             f"{statistics.median(alone) * 1e3:.0f} ms alone")
+    shutil.rmtree(path, ignore_errors=True)
+    ranks(bench, cores)
+
+
+STORES = 16
+
+
+def ranks(bench, cores):
+    """The same over a run of many stores, by forked processes and by the ranks of each MPI that is here."""
+    path, one = bench.path(".hpct"), bench.path(".hpct")
+    os.mkdir(path)
+    for host in range(STORES):
+        run([bench.bin + "/hpct-simulate", "-o", one, "--shape", "mixed", "--records", "500000", "--streams", "40",
+             "--seed", str(host)])
+        store, = glob.glob(one + "/*.mdb")
+        os.rename(store, f"{path}/node{host:02}-{host}.mdb")
+        shutil.rmtree(one)
+    command = [bench.bin + "/hpct-profile", path, "--format", "tsv", "--no-rollups"]
+    ways = {f"{cores} processes": [*command, "--jobs", str(cores)]}
+    for mpi, options in (("openmpi", ["--allow-run-as-root", "--oversubscribe"]), ("mpich", [])):
+        if shutil.which("mpirun." + mpi) and os.path.exists(f"{bench.build}/lib/hpct/hpct-ranks-{mpi}.so"):
+            ways[f"{cores} ranks of {mpi}"] = ["mpirun." + mpi, *options, "-n", str(cores), *command]
+    alone, together = [], {way: [] for way in ways}
+    for _ in range(bench.rounds):
+        alone.append(run([*command, "--jobs", "1"])[0])
+        for way, words in ways.items():
+            together[way].append(run(words)[0])
+    for way, seconds in together.items():
+        line(f"profile of {STORES} stores, one process over {way}",
+             f"{statistics.median(alone) / statistics.median(seconds):.2f}", f"{cores}",
              f"{statistics.median(alone) * 1e3:.0f} ms alone")
     shutil.rmtree(path, ignore_errors=True)
 

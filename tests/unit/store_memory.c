@@ -18,6 +18,7 @@
 
 #include "store/crowd.h"
 #include "store/reader.h"
+#include "store/united.h"
 #include "store/writer.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -188,12 +189,57 @@ static void test_crowd(void **unused)
 	store_crowd_fini(&crowd);
 }
 
+/* Two queues, one far behind the other; the buckets of the last round: some bytes of them. */
+static size_t unite(void)
+{
+	const struct store_stream properties = {.kind = STORE_STREAM_GPU, .rank = -1};
+	struct store_uniteds uniteds = {0};
+	struct store_united *united[2];
+	uint32_t queue[2];
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		united[i] = store_united_join(&uniteds, i, &properties, &queue[i]);
+		if (!united[i])
+			goto fini;
+	}
+	for (uint64_t t = 0; t < 5000; t++)
+		for (uint32_t i = 0; i < 2; i++)
+			store_united_add(united[i], queue[i], t * 1000 + i * 10, t * 1000 + 500);
+	store_united_know(united[0], queue[0], 3000000, false);
+	store_united_know(united[1], queue[1], 5000000, true);
+	store_uniteds_merge(&uniteds, false);
+	store_united_know(united[0], queue[0], 5000000, true);
+	store_uniteds_merge(&uniteds, true);
+	size = united[0]->is_over ? 0 : united[0]->made.size;
+fini:
+	store_uniteds_fini(&uniteds);
+	return size;
+}
+
+static void test_united(void **unused)
+{
+	long n = 0;
+	size_t size;
+
+	(void)unused;
+	do {
+		failures = 0;
+		allocations_left = n++;
+		size = unite();
+		allocations_left = -1;
+	} while (failures);
+	assert_true(n > 8);
+	assert_int_not_equal(size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writer),
 		cmocka_unit_test(test_reader),
 		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_united),
 	};
 
 	snprintf(path, sizeof path, "/tmp/hpct-memory-%d.mdb", (int)getpid());
