@@ -234,46 +234,6 @@ const char *dwarf_module_path(struct dwarf_module *module, Dwarf_Die *unit_die, 
 	return slot->whole;
 }
 
-/* ---- lines ---- */
-
-static bool line_at(struct dwarf_unit *unit, size_t i, Dwarf_Line **line, Dwarf_Addr *address)
-{
-	*line = dwarf_onesrcline(unit->lines, i);
-	return *line && !dwarf_lineaddr(*line, address);
-}
-
-/* The last row at or before the address, unless it ends its sequence. -1: memory. */
-static int unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address,
-	const char **file, uint32_t *line_number)
-{
-	size_t low = 0, high;
-	Dwarf_Line *line;
-	Dwarf_Addr at;
-	bool is_end;
-	int number;
-
-	if (!unit->has_lines && dwarf_getsrclines(&unit->skeleton, &unit->lines, &unit->line_count))
-		unit->line_count = 0;
-	unit->has_lines = true;
-	high = unit->line_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (!line_at(unit, middle, &line, &at))
-			return 0;
-		if (at <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || !line_at(unit, low - 1, &line, &at) || dwarf_lineendsequence(line, &is_end) || is_end ||
-		dwarf_lineno(line, &number) || number < 0)
-		return 0;
-	*line_number = (uint32_t)number;
-	*file = dwarf_module_path(module, &unit->skeleton, dwarf_linesrc(line, NULL, NULL));
-	return *file ? 0 : -1;
-}
-
 /* ---- the answer ---- */
 
 /* The chain from `innermost` up, outermost first; of one too deep the innermost and the outer ones. */
@@ -345,7 +305,7 @@ int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct name
 		return error_memory(error);
 	if (!unit)
 		return 0;
-	if (unit_line(module, unit, address, file, line))
+	if (dwarf_unit_line(module, unit, address, file, line))
 		return error_memory(error);
 	innermost = dwarf_unit_find(unit, address);
 	if (innermost == DWARF_NONE)

@@ -62,6 +62,11 @@ int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct d
  * NULL. NULL when memory is out. */
 const char *dwarf_module_path(struct dwarf_module *module, Dwarf_Die *unit_die, const char *path);
 
+/* The last row at or before the address, unless it ends its sequence; *file and *line stay as they were where
+ * there is none. 0, or -1 when memory is out. */
+int dwarf_unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address, const char **file,
+	uint32_t *line);
+
 /* Fills in the scope's names and places. 0, or -1 when memory is out. */
 int dwarf_scope_resolve(struct dwarf_module *module, struct dwarf_scope *scope);
 

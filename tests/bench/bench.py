@@ -88,6 +88,7 @@ class Bench:
         self.load = os.path.abspath(os.path.join(arguments.build, "bench", "load"))
         self.floor = os.path.abspath(os.path.join(arguments.build, "bench", "floor.so"))
         self.rounds = arguments.rounds
+        self.library = arguments.library
         self.work = tempfile.mkdtemp(prefix="hpct-bench.")
         self.perf = shutil.which("perf")
         self.serial = 0
@@ -268,8 +269,8 @@ def ranks(bench, cores):
 
 
 def structure_of(bench):
-    library = next((path for path in (bench.build + "/lammps/usr/lib/x86_64-linux-gnu/liblammps.so.0",
-                                      "/usr/lib/x86_64-linux-gnu/liblammps.so.0") if os.path.exists(path)), None)
+    known = bench.build + "/lammps/usr/lib/x86_64-linux-gnu/liblammps.so.0", "/usr/lib/x86_64-linux-gnu/liblammps.so.0"
+    library = bench.library or next((path for path in known if os.path.exists(path)), None)
     if library:
         structure.measure(line, bench.bin + "/hpct-names", library, bench.rounds)
     else:
@@ -288,6 +289,7 @@ def main():
     parser.add_argument("--build", default="build")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", help="overhead, start, screen, bytes, archive, shared, structure or blame")
+    parser.add_argument("--library", help="of the structure of samples: another than Debian's liblammps")
     parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

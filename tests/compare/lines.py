@@ -12,9 +12,10 @@ innermost first, files by their last component. addr2line's lines without a numb
 function for, are left out. Where the two differ the judge, llvm-symbolizer, is asked if it is there: addr2line (2.40)
 gives the unit's file instead of an included one's where a sequence of the line table begins with the latter.
 
-What is known to differ (seed 1, 10,000 addresses each): hpct-view 5, librados 3, libceph-common 1, python3.11 and a Rust
-program none; each of the nine is such a file, with the right line. --all shows them. Debian has no debug information of
-its compilers (cc1plus) nor of liblammps: the two ceph libraries, 15 and 95 MB of C++, stand for them.
+What is known to differ (seed 1, 10,000 addresses each): hpct-view 5, librados 3, libceph-common 1, a liblammps with
+debug information 27 (of those sampled in its melt none), the C++ front end of gcc's cc1plus 7, python3.11 and a Rust
+program none; each is such a file, with the right line. --all shows them. Debian has no debug information of its compilers (cc1plus) nor of liblammps: give your
+own builds.
 """
 import argparse
 import bisect

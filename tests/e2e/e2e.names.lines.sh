@@ -42,3 +42,29 @@ for form in a:ab b:ba a:ab-ranges b:ba-ranges; do
 	same "${form#*:}: what is inlined in code that two units have is the first one's" "step_${form%%:*}" \
 		"$(hpct-names --no-shared --no-loops "${form#*:}.so" "$at" | tsv '$c["kind"] == "inline" { print $c["name"] }')"
 done
+
+# A row without code at the end of one sequence of a unit's lines, where another begins that stands before it there
+cat >rows.s <<'CODE'
+	.file 1 "next.c"
+	.file 2 "tail.c"
+	.section .text.startup,"ax",@progbits
+	.globl next
+	.type next, @function
+next:	.loc 1 30
+	nop
+	ret
+	.size next, .-next
+	.section .text.unlikely,"ax",@progbits
+	.globl tail
+	.type tail, @function
+tail:	.loc 2 10
+	nop
+	nop
+	.size tail, .-tail
+	.loc 2 10
+	.loc 2 10
+CODE
+gcc -g -c rows.s -o rows.o && gcc -shared -nostdlib -o rows.so rows.o || fail "rows.s does not assemble"
+at=$(nm rows.so | awk '$3 == "next" { print $1 }')
+same "the line is the sequence's that has the address" "$(addr2line -e rows.so "$at")" \
+	"$(hpct-names --no-shared --no-loops rows.so "$at" | tsv 'NR > 1 { print $c["file"] ":" $c["line"] }')"

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dwarf_line.c - the line of an address. libdw gives a unit's rows by address, those of one address in the
+ * order of the file; which of its sequences a row is of it does not say.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "timeline/dwarf_name.h"
+
+static Dwarf_Line *line_at(const struct dwarf_unit *unit, size_t i, Dwarf_Addr *address)
+{
+	Dwarf_Line *line = i < unit->line_count ? dwarf_onesrcline(unit->lines, i) : NULL;
+
+	return line && !dwarf_lineaddr(line, address) ? line : NULL;
+}
+
+static bool is_end(Dwarf_Line *line)
+{
+	bool end;
+
+	return !line || dwarf_lineendsequence(line, &end) || end;
+}
+
+static bool is_same_file(Dwarf_Line *a, Dwarf_Line *b)
+{
+	const char *one = a ? dwarf_linesrc(a, NULL, NULL) : NULL,
+		   *two = b ? dwarf_linesrc(b, NULL, NULL) : NULL;
+
+	return one && two && !strcmp(one, two);
+}
+
+static bool is_same_place(Dwarf_Line *a, Dwarf_Line *b)
+{
+	int one, two;
+
+	return is_same_file(a, b) && !dwarf_lineno(a, &one) && !dwarf_lineno(b, &two) && one == two;
+}
+
+/* Where a sequence ends at an address at which another begins, its last row may have that address, too, and
+ * no code: it goes on from the row before and has nothing of the one behind. `last` of that address. */
+static size_t pass_ended(const struct dwarf_unit *unit, size_t last)
+{
+	Dwarf_Addr address, at;
+	Dwarf_Line *row = line_at(unit, last, &address), *behind = line_at(unit, last + 1, &at), *before;
+	size_t first = last;
+	bool has_end = false;
+
+	while (first && (row = line_at(unit, first - 1, &at)) && at == address) {
+		has_end |= is_end(row);
+		first--;
+	}
+	if (!has_end || !first)
+		return last;
+	before = line_at(unit, first - 1, &at);
+	for (size_t i = last + 1; i-- > first;) {
+		row = line_at(unit, i, &at);
+		if (is_end(row) || (is_same_file(row, before) && !is_same_file(row, behind)) ||
+			(is_same_place(row, before) && !is_same_place(row, behind)))
+			continue;
+		return i;
+	}
+	return last;
+}
+
+/* How many rows are at or below the address. */
+static size_t lines_upto(const struct dwarf_unit *unit, uint64_t address)
+{
+	size_t low = 0, high = unit->line_count;
+	Dwarf_Addr at;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (!line_at(unit, middle, &at))
+			return 0;
+		if (at <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int dwarf_unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address, const char **file,
+	uint32_t *line_number)
+{
+	Dwarf_Addr at;
+	Dwarf_Line *line;
+	size_t upto;
+	int number;
+
+	if (!unit->has_lines && dwarf_getsrclines(&unit->skeleton, &unit->lines, &unit->line_count))
+		unit->line_count = 0;
+	unit->has_lines = true;
+	upto = lines_upto(unit, address);
+	line = upto ? line_at(unit, upto - 1, &at) : NULL;
+	if (is_end(line))
+		return 0;
+	line = line_at(unit, pass_ended(unit, upto - 1), &at);
+	if (dwarf_lineno(line, &number) || number < 0)
+		return 0;
+	*line_number = (uint32_t)number;
+	*file = dwarf_module_path(module, &unit->skeleton, dwarf_linesrc(line, NULL, NULL));
+	return *file ? 0 : -1;
+}
