@@ -18,9 +18,7 @@
 #include <cmocka.h>
 
 #include "store/bytes.h"
-#include "store/store.h"
-#include "timeline/gpu_code.h"
-#include "timeline/names.h"
+#include "tests/unit/gpu_binary.h"
 
 #define FLOW_FILES                                     \
 	{                                              \
@@ -37,27 +35,9 @@ static char *path_of(const char *name, const char *suffix)
 	return path[turn];
 }
 
-static void *file_read(const char *path, size_t *size)
-{
-	FILE *file = fopen(path, "rb");
-	void *bytes = malloc(1 << 20);
-
-	assert_non_null(file);
-	assert_non_null(bytes);
-	*size = fread(bytes, 1, 1 << 20, file);
-	fclose(file);
-	return bytes;
-}
-
 static struct gpu_code *code_open(const char *name, void **bytes)
 {
-	struct gpu_code *code;
-	struct error error;
-	size_t size;
-
-	*bytes = file_read(path_of(name, ".cubin"), &size);
-	assert_int_equal(gpu_code_open(&code, *bytes, size, &error), 0);
-	return code;
+	return gpu_file_open(path_of(name, ".cubin"), bytes);
 }
 
 /* A listing counts from the begin of the kernel's section, where the kernel is. */
@@ -270,64 +250,21 @@ static void test_calls(void **state)
 
 static uint32_t marked(const char *source, const char *mark)
 {
-	char line[1024], wanted[64];
-	FILE *file = fopen(path_of(source, ".cu"), "r");
-	uint32_t number = 0;
-
-	assert_non_null(file);
-	snprintf(wanted, sizeof wanted, "MARK %s\n", mark);
-	while (fgets(line, sizeof line, file) && ++number)
-		if (strstr(line, wanted))
-			break;
-	fclose(file);
-	return number;
-}
-
-/* "nest/37 row_sum/21": functions, behind each the loops in it by their lines. */
-static void nest_text(const struct names_answer *answer, char *text, size_t size)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (uint32_t i = 0; i < answer->scope_count && used < size; i++) {
-		const struct names_scope *scope = &answer->scopes[i];
-
-		used += scope->kind == NAMES_LOOP
-				? (size_t)snprintf(text + used, size - used, "/%u", scope->decl_line)
-				: (size_t)snprintf(
-					  text + used, size - used, "%s%s", i ? " " : "", scope->name);
-	}
+	return gpu_marked(path_of(source, ".cu"), mark);
 }
 
 /* How many instructions of the kernel lie in the nest. */
 static unsigned in_nest(const char *name, const char *kernel, const char *wanted)
 {
-	struct names_options options = {0};
-	struct names_request request = {
-		.kind = STORE_MODULE_ELF, .real_path = "", .path = path_of(name, ".cubin")};
-	static struct names_answer answer;
-	struct names_module *module;
-	struct gpu_code *code;
-	struct names *names;
-	unsigned found = 0;
-	uint64_t start;
-	char text[1024];
 	void *bytes;
+	struct gpu_code *code = code_open(name, &bytes);
+	uint64_t start = kernel_start(code, kernel), end = start;
 
-	code = code_open(name, &bytes);
-	start = kernel_start(code, kernel);
-	assert_int_equal(names_open(&names, &options, NULL), 0);
-	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
-	for (uint64_t at = start; gpu_code_image(code, at, 16); at += 16) {
-		assert_int_equal(names_find(module, at, &answer, NULL), 0);
-		nest_text(&answer, text, sizeof text);
-		found += !strcmp(text, wanted);
-	}
-	assert_string_equal(names_module_note(module), "");
-	names_close(names);
+	while (gpu_code_image(code, end, 16))
+		end += 16;
 	gpu_code_close(code);
 	free(bytes);
-	return found;
+	return gpu_in_nest(path_of(name, ".cubin"), start, end, 16, wanted);
 }
 
 #define NEST(...) (snprintf(wanted, sizeof wanted, __VA_ARGS__), wanted)
@@ -367,7 +304,7 @@ static void test_damage(void **state)
 {
 	uint32_t seed = 1;
 	size_t size;
-	uint8_t *bytes = file_read(path_of("flow-sm90", ".cubin"), &size);
+	uint8_t *bytes = gpu_file_read(path_of("flow-sm90", ".cubin"), &size);
 	uint8_t *copy = malloc(size);
 
 	(void)state;
