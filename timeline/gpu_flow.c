@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/budget.h"
 #include "timeline/decode.h"
 #include "timeline/gpu_code_parts.h"
 
@@ -20,6 +21,7 @@
 #define NOTE_CORE_FAMILY 2u
 #define JUMPS_MAX (1u << 20)
 #define CALLS_MAX (1u << 22)
+#define STEPS_MAX (UINT64_C(1) << 26) /* sections may name the same bytes again and again */
 
 static uint32_t u32_at(const uint8_t *at)
 {
@@ -171,11 +173,11 @@ static bool jump_add(struct gpu_code *code, const struct gpu_jump *jump)
 }
 
 /* Of each branch: u32 offset, u32 0, u32 count, count times u32 offset. */
-static void targets_read(struct gpu_code *code, struct gpu_bytes bytes, uint64_t base)
+static void targets_read(struct gpu_code *code, struct gpu_bytes bytes, uint64_t base, struct budget *budget)
 {
 	size_t at = 0;
 
-	while (bytes.size - at >= 12) {
+	while (bytes.size - at >= 12 && budget_step(budget)) {
 		struct gpu_jump jump = {.address = base + u32_at(bytes.at + at),
 			.base = base,
 			.count = u32_at(bytes.at + at + 8),
@@ -187,9 +189,10 @@ static void targets_read(struct gpu_code *code, struct gpu_bytes bytes, uint64_t
 	}
 }
 
-static void attributes_read(struct gpu_code *code, struct gpu_bytes bytes, uint64_t base)
+static void attributes_read(
+	struct gpu_code *code, struct gpu_bytes bytes, uint64_t base, struct budget *budget)
 {
-	for (size_t at = 0; bytes.size - at >= 4;) {
+	for (size_t at = 0; bytes.size - at >= 4 && budget_step(budget);) {
 		size_t size = 0;
 
 		if (bytes.at[at] == FORM_SIZED)
@@ -197,7 +200,7 @@ static void attributes_read(struct gpu_code *code, struct gpu_bytes bytes, uint6
 		if (size > bytes.size - at - 4)
 			return;
 		if (bytes.at[at] == FORM_SIZED && bytes.at[at + 1] == INDIRECT_BRANCH_TARGETS)
-			targets_read(code, (struct gpu_bytes){bytes.at + at + 4, size}, base);
+			targets_read(code, (struct gpu_bytes){bytes.at + at + 4, size}, base, budget);
 		at += 4 + size;
 	}
 }
@@ -214,14 +217,16 @@ static void jumps_read(struct gpu_code *code)
 	Elf64_Ehdr header = gpu_header(code);
 	Elf64_Shdr names = gpu_section_at(code, header.e_shstrndx);
 	struct gpu_bytes strings = gpu_section_bytes(code, &names);
+	struct budget budget;
 
+	budget_allow(&budget, STEPS_MAX, 0);
 	code->has_jumps = true;
 	for (uint32_t i = 1; header.e_machine == EM_CUDA && i < header.e_shnum; i++) {
 		Elf64_Shdr section = gpu_section_at(code, i);
 
 		if (!strncmp(gpu_string_at(strings, section.sh_name), ".nv.info.", 9))
 			attributes_read(code, gpu_section_bytes(code, &section),
-				gpu_section_base(code, section.sh_info));
+				gpu_section_base(code, section.sh_info), &budget);
 	}
 	if (code->jump_count)
 		qsort(code->jumps, code->jump_count, sizeof *code->jumps, jump_compare);
@@ -251,7 +256,8 @@ static int call_compare(const void *left, const void *right)
 }
 
 /* Calls to functions elsewhere are left to the linker, which knows them by their symbols. */
-static void calls_relocate(const struct gpu_code *code, struct gpu_call *calls, size_t count)
+static void calls_relocate(
+	const struct gpu_code *code, struct gpu_call *calls, size_t count, struct budget *budget)
 {
 	uint32_t sections = gpu_header(code).e_shnum;
 
@@ -262,7 +268,7 @@ static void calls_relocate(const struct gpu_code *code, struct gpu_call *calls, 
 
 		if ((by.sh_type != SHT_RELA && by.sh_type != SHT_REL) || !holds_code(&code_section))
 			continue;
-		for (size_t at = 0; at + step <= entries.size; at += step) {
+		for (size_t at = 0; at + step <= entries.size && budget_step(budget); at += step) {
 			Elf64_Rela entry = {0};
 			struct gpu_call key, *call;
 
@@ -293,13 +299,13 @@ static bool call_add(struct gpu_call **calls, size_t *count, uint64_t address, u
 }
 
 static bool range_calls(struct gpu_code *code, struct decoder *decoder, const struct gpu_range *range,
-	struct gpu_call **calls, size_t *count)
+	struct gpu_call **calls, size_t *count, struct budget *budget)
 {
 	size_t size = (size_t)(range->end - range->begin);
 	const uint8_t *bytes = gpu_code_image(code, range->begin, size);
 	struct instruction in;
 
-	for (size_t at = 0; bytes && at < size; at += in.size ? in.size : 1) {
+	for (size_t at = 0; bytes && at < size && budget_step(budget); at += in.size ? in.size : 1) {
 		decoder_next(decoder, bytes + at, size - at, range->begin + at, &in);
 		if (in.flow == FLOW_CALL && !call_add(calls, count, in.address, in.target))
 			return false;
@@ -310,15 +316,17 @@ static bool range_calls(struct gpu_code *code, struct decoder *decoder, const st
 int gpu_code_calls(struct gpu_code *code, struct gpu_call **calls, size_t *count, struct error *error)
 {
 	struct decoder *decoder;
+	struct budget budget;
 	bool ok = true;
 	int rc = decoder_open(&decoder, gpu_code_machine(code));
 
+	budget_allow(&budget, STEPS_MAX, 0);
 	*calls = NULL;
 	*count = 0;
 	if (rc < 0)
 		return error_memory(error);
 	for (size_t i = 0; i < code->range_count && !rc && ok; i++)
-		ok = range_calls(code, decoder, &code->ranges[i], calls, count);
+		ok = range_calls(code, decoder, &code->ranges[i], calls, count, &budget);
 	decoder_close(decoder);
 	if (!ok) {
 		free(*calls);
@@ -326,6 +334,6 @@ int gpu_code_calls(struct gpu_code *code, struct gpu_call **calls, size_t *count
 		*count = 0;
 		return error_memory(error);
 	}
-	calls_relocate(code, *calls, *count);
+	calls_relocate(code, *calls, *count, &budget);
 	return 0;
 }

@@ -11,8 +11,13 @@
 
 #include "record/agent/gpu_cuda.h"
 
-#define BUFFER_BYTES (256u << 10) /* CUPTI keeps one until all in it has finished */
-#define SLOTS 1024u
+/* CUPTI keeps a buffer until all in it has finished, and a killed program loses what it keeps; but each
+ * change of buffers holds up launches. */
+#define BUFFER_BYTES (256u << 10)
+#define BUFFER_BUSY_BYTES (1u << 20) /* where one lasts less than a flush's period all the same */
+#define BUSY_NS_PER_BYTE 200u	     /* 24,000 kernels a second */
+#define BUSY_LEAST_BYTES (64u << 10)
+#define SLOTS 256u
 #define CONTEXTS_MAX 256u
 #define DEVICES_MAX 64u
 #define WARP 32u
@@ -282,15 +287,17 @@ static void take(const CUpti_Activity *record)
 
 /* ---- buffers: slots of one reservation, so that another tool's are told from ours ---- */
 
-static unsigned char *slots;
+static unsigned char *slots;			 /* of BUFFER_BUSY_BYTES each */
 static _Atomic uint64_t slots_taken[SLOTS / 64]; /* a bit each */
+static uint64_t slots_since_ns[SLOTS];
+static _Atomic bool is_busy;
 
 static int slots_reserve(void)
 {
 	void *memory = slots;
 
 	if (!memory)
-		memory = mmap(NULL, (size_t)SLOTS * BUFFER_BYTES, PROT_READ | PROT_WRITE,
+		memory = mmap(NULL, (size_t)SLOTS * BUFFER_BUSY_BYTES, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	slots = memory == MAP_FAILED ? NULL : memory;
 	return slots ? 0 : CUPTI_ERROR_OUT_OF_MEMORY;
@@ -305,16 +312,22 @@ static void CUPTIAPI buffer_wanted(uint8_t **buffer, size_t *bytes, size_t *reco
 		uint64_t bit = UINT64_C(1) << i % 64;
 
 		if (!(atomic_fetch_or(&slots_taken[i / 64], bit) & bit)) {
-			*buffer = slots + (size_t)i * BUFFER_BYTES;
-			*bytes = BUFFER_BYTES;
+			slots_since_ns[i] = gpu_now_ns();
+			*buffer = slots + (size_t)i * BUFFER_BUSY_BYTES;
+			*bytes = atomic_load_explicit(&is_busy, memory_order_relaxed) ? BUFFER_BUSY_BYTES
+										      : BUFFER_BYTES;
 		}
 	}
 }
 
-static void buffer_give_back(const uint8_t *buffer)
+static void buffer_give_back(const uint8_t *buffer, size_t valid_bytes)
 {
-	size_t slot = (size_t)(buffer - slots) / BUFFER_BYTES;
+	size_t slot = (size_t)(buffer - slots) / BUFFER_BUSY_BYTES;
+	uint64_t lasted_ns = gpu_now_ns() - slots_since_ns[slot];
 
+	atomic_store_explicit(&is_busy,
+		valid_bytes >= BUSY_LEAST_BYTES && lasted_ns < valid_bytes * BUSY_NS_PER_BYTE,
+		memory_order_relaxed);
 	atomic_fetch_and(&slots_taken[slot / 64], ~(UINT64_C(1) << slot % 64));
 }
 
@@ -325,13 +338,13 @@ static void CUPTIAPI buffer_full(
 	size_t dropped = 0;
 
 	(void)bytes;
-	if (buffer < slots || buffer >= slots + (size_t)SLOTS * BUFFER_BYTES)
+	if (buffer < slots || buffer >= slots + (size_t)SLOTS * BUFFER_BUSY_BYTES)
 		return;
 	while (valid_bytes && !cuda.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record))
 		take(record);
 	if (!cuda.api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) && dropped)
 		gpu_lost(dropped);
-	buffer_give_back(buffer);
+	buffer_give_back(buffer, valid_bytes);
 }
 
 /* ---- which kinds ---- */

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-SAMPLES = ("streams", "graph", "copies", "sync", "phase", "churn", "devices", "launches")
+SAMPLES = ("streams", "graph", "copies", "sync", "phase", "churn", "jit", "devices", "launches")
 GPU_OPS = ("kernel", "copy", "set", "graph")
 
 

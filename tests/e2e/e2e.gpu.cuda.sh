@@ -117,6 +117,11 @@ gpu_conformance backwards <<'END'
 20 kernel 0 - -
 END
 
+# Buffers are small, so that a killed program loses little, but not those that fill at once.
+cuda hot hot 2>rooms
+same "the first buffer's bytes" "room 262144" "$(head -n 1 rooms)"
+grep -qx "room 1048576" rooms || fail "no buffer is larger although they fill at once: $(sort rooms | uniq -c | tr '\n' ' ')"
+
 # No names, numbers out of range, and what CUPTI says it dropped.
 cuda nameless nameless
 same "kernels without a name" 20 "$(info nameless gpu_operations)"

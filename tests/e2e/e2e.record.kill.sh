@@ -63,6 +63,8 @@ kill_at 3 many threads8 1.5
 same "threads seen in /proc" 9 "$(wc -l <many.proc)"
 same "streams" 9 "$(info many streams)"
 origin=$(date -d "$(info many origin_time)" +%s%N)
+apart=$(python3 -c 'import time; print(time.time_ns() - time.monotonic_ns())')
+near "wall clock to CLOCK_MONOTONIC at the origin" "$apart" "$((origin - $(info many origin_monotonic_ns)))" 0.1e9
 last=$(hpct-slice many.hpct --format tsv | tsv '
 	$c["track"] == "samples" && $c["begin_ns"] > last { last = $c["begin_ns"] } END { printf "%.0f\n", last }')
 near "time from the last sample to the kill" 0 "$((stopped - origin - last))" 0.3e9

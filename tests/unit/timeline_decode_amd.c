@@ -17,9 +17,7 @@
 
 #include <cmocka.h>
 
-#include "store/store.h"
-#include "timeline/gpu_code.h"
-#include "timeline/names.h"
+#include "tests/unit/gpu_binary.h"
 
 static char directory[] = "/tmp/hpct-amd-XXXXXX";
 static const char *const processors[] = {"gfx900", "gfx906", "gfx90a", "gfx1010", "gfx1030"};
@@ -62,23 +60,12 @@ static FILE *disassemble(void)
 	return popen(command, "r");
 }
 
-static struct gpu_code *code_open(const char *name, void **bytes)
+static const char *path_of(const char *name)
 {
-	struct gpu_code *code;
-	struct error error;
-	char path[4096];
-	size_t size;
-	FILE *file;
+	static char path[4096];
 
 	snprintf(path, sizeof path, "%s/%s", directory, name);
-	file = fopen(path, "rb");
-	assert_non_null(file);
-	*bytes = malloc(1 << 20);
-	assert_non_null(*bytes);
-	size = fread(*bytes, 1, 1 << 20, file);
-	fclose(file);
-	assert_int_equal(gpu_code_open(&code, *bytes, size, &error), 0);
-	return code;
+	return path;
 }
 
 static enum flow flow_of(const char *name)
@@ -157,7 +144,7 @@ static void test_instructions(void **state)
 			void *bytes;
 
 			assert_true(compile(processors[i], options[j]));
-			code = code_open("code.o", &bytes);
+			code = gpu_file_open(path_of("code.o"), &bytes);
 			assert_int_equal(decoder_open(&decoder, gpu_code_machine(code)), 0);
 			assert_true(check_object(code, decoder) > 150);
 			decoder_close(decoder);
@@ -170,62 +157,20 @@ static void test_instructions(void **state)
 
 static uint32_t marked(const char *mark)
 {
-	char line[1024], wanted[64];
-	FILE *file = fopen(GPU_BINARIES "/nest.cl", "r");
-	uint32_t number = 0;
-
-	assert_non_null(file);
-	snprintf(wanted, sizeof wanted, "MARK %s\n", mark);
-	while (fgets(line, sizeof line, file) && ++number)
-		if (strstr(line, wanted))
-			break;
-	fclose(file);
-	return number;
-}
-
-static void nest_text(const struct names_answer *answer, char *text, size_t size)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (uint32_t i = 0; i < answer->scope_count && used < size; i++) {
-		const struct names_scope *scope = &answer->scopes[i];
-
-		used += scope->kind == NAMES_LOOP
-				? (size_t)snprintf(text + used, size - used, "/%u", scope->decl_line)
-				: (size_t)snprintf(
-					  text + used, size - used, "%s%s", i ? " " : "", scope->name);
-	}
+	return gpu_marked(GPU_BINARIES "/nest.cl", mark);
 }
 
 static unsigned in_nest(const char *name, const char *wanted)
 {
-	struct names_options options = {0};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .real_path = ""};
-	static struct names_answer answer;
-	const struct gpu_function *functions;
-	struct names_module *module;
-	struct gpu_code *code;
-	struct names *names;
-	unsigned found = 0;
-	char path[4096], text[1024];
-	size_t count;
 	void *bytes;
+	struct gpu_code *code = gpu_file_open(path_of(name), &bytes);
+	unsigned found = 0;
+	size_t count;
+	const struct gpu_function *functions = gpu_code_functions(code, &count);
 
-	snprintf(path, sizeof path, "%s/%s", directory, name);
-	request.path = path;
-	code = code_open(name, &bytes);
-	assert_int_equal(names_open(&names, &options, NULL), 0);
-	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
-	functions = gpu_code_functions(code, &count);
 	for (size_t i = 0; i < count; i++)
-		for (uint64_t at = functions[i].start; at < functions[i].start + functions[i].size; at += 4) {
-			assert_int_equal(names_find(module, at, &answer, NULL), 0);
-			nest_text(&answer, text, sizeof text);
-			found += !strcmp(text, wanted);
-		}
-	assert_string_equal(names_module_note(module), "");
-	names_close(names);
+		found += gpu_in_nest(
+			path_of(name), functions[i].start, functions[i].start + functions[i].size, 4, wanted);
 	gpu_code_close(code);
 	free(bytes);
 	return found;

@@ -8,23 +8,11 @@
 #include <elf.h>
 
 #include "store/bytes.h"
-#include "timeline/gpu_code.h"
+#include "tests/unit/gpu_binary.h"
 
 #define MUTANTS 4000
 
 static const char *const cubins[] = {GPU_BINARIES "/field-sm75.cubin", GPU_BINARIES "/field-sm90.cubin"};
-
-static uint8_t *file_read(const char *path, size_t *size)
-{
-	FILE *file = fopen(path, "rb");
-	uint8_t *bytes = malloc(1 << 20);
-
-	assert_non_null(file);
-	assert_non_null(bytes);
-	*size = fread(bytes, 1, 1 << 20, file);
-	fclose(file);
-	return bytes;
-}
 
 /* Line of a text of the source. */
 static uint32_t line_of(const char *wanted)
@@ -84,7 +72,7 @@ static void test_functions_and_lines(void **state)
 		struct gpu_code *code;
 		struct error error;
 		size_t size, count;
-		uint8_t *bytes = file_read(cubins[i], &size);
+		uint8_t *bytes = gpu_file_read(cubins[i], &size);
 
 		assert_int_equal(gpu_code_open(&code, bytes, size, &error), 0);
 		gpu_code_functions(code, &count);
@@ -121,7 +109,7 @@ static void test_broken_ones(void **state)
 		struct gpu_code *code;
 		struct error error;
 		size_t size;
-		uint8_t *bytes = file_read(cubins[i % 2], &size), *cut;
+		uint8_t *bytes = gpu_file_read(cubins[i % 2], &size), *cut;
 		const char *file;
 		uint32_t line;
 
@@ -169,7 +157,7 @@ static void test_kernels_of_a_run(void **state)
 	struct small_run small;
 	uint32_t field, clear, other;
 	size_t size;
-	uint8_t *bytes = file_read(cubins[0], &size);
+	uint8_t *bytes = gpu_file_read(cubins[0], &size);
 
 	(void)state;
 	small_begin(&small);
