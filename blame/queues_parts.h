@@ -65,6 +65,7 @@ struct rows {
 	const uint32_t *context;
 	size_t count;
 	unsigned kinds; /* bits 1 << enum level */
+	bool overlap;	/* they may, or what came before */
 };
 
 /* The same when the batch has others, too, or when only some count. */

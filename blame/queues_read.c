@@ -118,7 +118,7 @@ static void sift(struct queues *queues, struct queue *queue, const struct batch 
 }
 
 /* Whether rows may overlap, or what came before: surely not when it says no. */
-static bool overlap(const struct rows *rows, uint64_t reach_ns)
+static bool may_overlap(const struct rows *rows, uint64_t reach_ns)
 {
 	uint64_t signs = 0;
 
@@ -128,12 +128,11 @@ static bool overlap(const struct rows *rows, uint64_t reach_ns)
 }
 
 /* What each row is, where that matters: where rows are left out, or overlap. */
-static void tell_kinds(struct queues *queues, const struct queue *queue, const struct batch *batch,
-	struct rows *rows, bool is_sifted)
+static void tell_kinds(struct queues *queues, const struct batch *batch, struct rows *rows, bool is_sifted)
 {
 	uint8_t *kind = queues->work->kind;
 
-	if (!queues->wants[LEVEL_COMM] && !overlap(rows, queue->reach_ns)) {
+	if (!queues->wants[LEVEL_COMM] && !rows->overlap) {
 		if (rows->count)
 			kind[rows->count - 1] =
 				is_sifted ? kind[rows->count - 1]
@@ -168,7 +167,8 @@ static struct rows rows_of(struct queues *queues, const struct rows *rows, enum 
 		to->end_ns[n] = rows->end_ns[row];
 		n += kind[row] <= level;
 	}
-	return (struct rows){.begin_ns = to->begin_ns, .end_ns = to->end_ns, .count = n};
+	return (struct rows){
+		.begin_ns = to->begin_ns, .end_ns = to->end_ns, .count = n, .overlap = rows->overlap};
 }
 
 /* ---- edges ---- */
@@ -181,7 +181,7 @@ static void edges_put(struct edges *edges, const struct rows *rows)
 	if (!count)
 		return;
 	memcpy(edges->begin_ns + edges->count, rows->begin_ns, count * sizeof(*edges->begin_ns));
-	if (overlap(rows, reach_ns)) {
+	if (rows->overlap || rows->begin_ns[0] < reach_ns) {
 		for (size_t row = 0; row < count; row++) {
 			open_ns[row] = reach_ns;
 			reach_ns = rows->end_ns[row] > reach_ns ? rows->end_ns[row] : reach_ns;
@@ -203,7 +203,7 @@ static bool are_simple(const struct queue *queue, const struct rows *rows, const
 	uint32_t reach_kind = queue->reach_kind;
 	bool is_odd = rows->count && rows->begin_ns[0] < queue->life_begin_ns;
 
-	if (!rows->count || !overlap(rows, reach_ns))
+	if (!rows->overlap)
 		return !is_odd && (!rows->count || rows->end_ns[rows->count - 1] <= queue->life_end_ns);
 	for (size_t row = 0; row < rows->count; row++) {
 		is_odd |= (rows->begin_ns[row] < reach_ns) & (kind[row] != reach_kind);
@@ -263,7 +263,8 @@ static void take_rows(struct queues *queues, uint32_t number, const struct batch
 	is_sifted = classes != rows.kinds || !last_all(batch);
 	if (is_sifted)
 		sift(queues, &queues->list[number], batch, &rows);
-	tell_kinds(queues, &queues->list[number], batch, &rows, is_sifted);
+	rows.overlap = may_overlap(&rows, queues->list[number].reach_ns);
+	tell_kinds(queues, batch, &rows, is_sifted);
 	put_rows(queues, number, &rows);
 }
 
