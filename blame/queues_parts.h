@@ -78,7 +78,7 @@ struct rows_memory {
 struct queues {
 	struct run *run;
 	struct queues_question question;
-	bool wants[LEVEL_COUNT];
+	bool wants[LEVEL_COUNT]; /* LEVEL_KERNEL: from the first kernel that communicates */
 	struct queue *list;
 	uint32_t count;
 	uint32_t unmonitored; /* that live in the window, as far as is known */

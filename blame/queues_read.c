@@ -144,7 +144,7 @@ static void tell_kinds(struct queues *queues, const struct batch *batch, struct 
 	else if (!is_sifted)
 		for (size_t row = 0; row < rows->count; row++)
 			kind[row] = (uint8_t)class_at(queues, batch->what[row]);
-	if (!queues->wants[LEVEL_KERNEL] || !(rows->kinds & 1u << LEVEL_KERNEL))
+	if (!queues->question.wants_kinds || !(rows->kinds & 1u << LEVEL_KERNEL))
 		return;
 	for (size_t row = 0; row < rows->count; row++)
 		if (kind[row] == LEVEL_KERNEL && is_comm(queues, rows->context[row])) {
@@ -228,13 +228,61 @@ static void put_who(struct queue *queue, const struct rows *rows, uint32_t numbe
 			break;
 }
 
-static void put_rows(struct queues *queues, uint32_t number, const struct rows *rows)
+static bool widen(uint64_t **column, size_t room)
+{
+	uint64_t *grown = realloc(*column, room * sizeof(*grown));
+
+	if (grown)
+		*column = grown;
+	return grown;
+}
+
+/* For `rows` rows, and the one that begins never. */
+static bool queue_widen(const struct queues *queues, struct queue *queue, size_t rows)
+{
+	bool wants_since = queues->question.launches, wants_who = queues->question.wants_next;
+
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		if (queues->wants[level] && (!widen(&queue->edges[level].open_ns, rows + 1) ||
+						    !widen(&queue->edges[level].begin_ns, rows + 1)))
+			return false;
+	if ((wants_since && !widen(&queue->since_ns, rows + 1)) ||
+		(wants_who && !widen(&queue->who, rows + 1)))
+		return false;
+	queue->room = rows;
+	return true;
+}
+
+/* Kernels that communicate are none that compute, from the first one on: up to there both are the same. */
+static bool tell_apart(struct queues *queues)
+{
+	queues->wants[LEVEL_KERNEL] = true;
+	queues->idle_ns[LEVEL_KERNEL] = queues->idle_ns[LEVEL_COMM];
+	for (uint32_t i = 0; i < queues->count; i++) {
+		struct edges *to = &queues->list[i].edges[LEVEL_KERNEL];
+		const struct edges *from = &queues->list[i].edges[LEVEL_COMM];
+		size_t bytes = (from->count + 1) * sizeof(*from->open_ns);
+
+		if (!queue_widen(queues, &queues->list[i], queues->list[i].room))
+			return false;
+		memcpy(to->open_ns, from->open_ns, bytes);
+		memcpy(to->begin_ns, from->begin_ns, bytes);
+		to->reach_ns = from->reach_ns;
+		to->at = from->at;
+		to->count = from->count;
+	}
+	return true;
+}
+
+static bool put_rows(struct queues *queues, uint32_t number, const struct rows *rows)
 {
 	struct queue *queue = &queues->list[number];
 	struct edges *edges = queue->edges;
 	const uint8_t *kind = queues->work->kind;
 	size_t at = edges[LEVEL_ANY].count;
 
+	if (rows->kinds & 1u << LEVEL_COMM && !queues->wants[LEVEL_KERNEL] && !tell_apart(queues))
+		return false;
 	queues->is_odd |= !are_simple(queue, rows, kind);
 	queue->reach_kind = rows->count ? kind[rows->count - 1] : queue->reach_kind;
 	for (int level = 0; level < LEVEL_ANY; level++)
@@ -250,9 +298,10 @@ static void put_rows(struct queues *queues, uint32_t number, const struct rows *
 		memcpy(queue->since_ns + at, rows->since_ns, rows->count * sizeof(*queue->since_ns));
 	if (queue->who)
 		put_who(queue, rows, number, at);
+	return true;
 }
 
-static void take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
+static bool take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
 {
 	struct rows rows = {
 		batch->begin_ns, batch->end_ns, queues->since_ns, batch->context, batch->count, 0};
@@ -265,7 +314,7 @@ static void take_rows(struct queues *queues, uint32_t number, const struct batch
 		sift(queues, &queues->list[number], batch, &rows);
 	rows.overlap = may_overlap(&rows, queues->list[number].reach_ns);
 	tell_kinds(queues, batch, &rows, is_sifted);
-	put_rows(queues, number, &rows);
+	return put_rows(queues, number, &rows);
 }
 
 /* ---- memory ---- */
@@ -292,31 +341,6 @@ static void queue_shift(const struct queues *queues, struct queue *queue)
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		if (queues->wants[level])
 			edges_shift(&queue->edges[level]);
-}
-
-static bool widen(uint64_t **column, size_t room)
-{
-	uint64_t *grown = realloc(*column, room * sizeof(*grown));
-
-	if (grown)
-		*column = grown;
-	return grown;
-}
-
-/* For `rows` rows, and the one that begins never. */
-static bool queue_widen(const struct queues *queues, struct queue *queue, size_t rows)
-{
-	bool wants_since = queues->question.launches, wants_who = queues->question.wants_next;
-
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		if (queues->wants[level] && (!widen(&queue->edges[level].open_ns, rows + 1) ||
-						    !widen(&queue->edges[level].begin_ns, rows + 1)))
-			return false;
-	if ((wants_since && !widen(&queue->since_ns, rows + 1)) ||
-		(wants_who && !widen(&queue->who, rows + 1)))
-		return false;
-	queue->room = rows;
-	return true;
 }
 
 /* For one batch more. */
@@ -346,7 +370,8 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 		if (queues->question.launches)
 			queued_since(queues->question.launches, batch->link, batch->begin_ns,
 				queues->since_ns, batch->count);
-		take_rows(queues, number, batch);
+		if (!take_rows(queues, number, batch))
+			return error_memory(error);
 	}
 	return 0;
 }
@@ -374,7 +399,7 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 			edges->open_ns[0] = edges->reach_ns = question->begin_ns;
 			edges->begin_ns[0] = UINT64_MAX;
 		}
-	if (question->wants_next || queues->wants[LEVEL_KERNEL])
+	if (question->wants_next || question->wants_kinds)
 		columns |= STORE_CONTEXT;
 	if (question->launches) {
 		columns |= STORE_LINK;
