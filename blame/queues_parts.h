@@ -116,6 +116,15 @@ void queue_close(struct queue *queue);
 int queue_fill(struct queues *queues, uint32_t number, struct error *error);
 void queues_tell_classes(struct queues *queues);
 
+/* ---- queues_edges.c: false when memory is out ---- */
+
+/* All-zero but for its life; frees what it holds. */
+bool queue_begin(const struct queues *queues, struct queue *queue);
+void queue_forget(struct queue *queue);
+/* For one batch more. */
+bool queue_make_room(const struct queues *queues, struct queue *queue);
+bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows);
+
 /* ---- queues_unite.c ---- */
 
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
