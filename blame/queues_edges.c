@@ -158,8 +158,6 @@ bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *r
 	return true;
 }
 
-/* ---- room ---- */
-
 static void edges_shift(struct edges *edges)
 {
 	size_t rows = edges->count - edges->at + 1;
