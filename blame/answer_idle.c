@@ -21,6 +21,17 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }
 
+static void print_waited(const struct idle *idle)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	report_human_duration(text, idle->no_core_ns);
+	printf("What threads waited in while none was at work");
+	if (idle->no_core_ns)
+		printf("; for %s of that one could have worked, had it a core", text);
+	putchar('\n');
+}
+
 static void print_head(const struct program_call *call, const struct ask *ask,
 	const struct idle_question *question, const struct idle *idle)
 {
@@ -45,7 +56,7 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 		printf("Every sample at work meanwhile counts for its period, shared among the threads at "
 		       "work\n");
 	else
-		printf("What threads waited in while none was at work\n");
+		print_waited(idle);
 }
 
 /* By samples alone nothing is left over: per cents are of what the samples say. */

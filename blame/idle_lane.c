@@ -102,6 +102,7 @@ static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
 {
 	struct queues_columns gaps;
 	size_t count = queues_ready(lane->queues, &gaps), i = 0;
+	uint64_t free_ns = 0, all_ns = 0;
 
 	if (lane->gaps)
 		i = count_ready(lane, &gaps, count, to_ns);
@@ -114,9 +115,11 @@ static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
 
 		queued_ns = queued_ns > begin_ns ? queued_ns : begin_ns;
 		queued_ns = queued_ns < end_ns ? queued_ns : end_ns;
-		passed->free_ns += queued_ns - begin_ns;
-		passed->queued_ns += end_ns - queued_ns;
+		free_ns += queued_ns - begin_ns;
+		all_ns += end_ns - begin_ns;
 	}
+	passed->free_ns += free_ns;
+	passed->queued_ns += all_ns - free_ns;
 	queues_pass(lane->queues, i);
 }
 

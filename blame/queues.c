@@ -292,7 +292,6 @@ int queues_new(struct queues **out, struct run *run, const struct process *proce
 	queues->now_ns = queues->given_ns = question->begin_ns;
 	queues->wants[LEVEL_ANY] = true;
 	queues->wants[LEVEL_COMM] = question->by_kernel || question->wants_kinds;
-	queues->wants[LEVEL_KERNEL] = question->wants_kinds;
 	queues_tell_classes(queues);
 	result = reserve(queues, process->gpu_count, error);
 	for (uint32_t i = 0; i < process->stream_count && !result; i++)

@@ -65,6 +65,7 @@ struct rows {
 	const uint32_t *context;
 	size_t count;
 	unsigned kinds; /* bits 1 << enum level */
+	bool overlap;	/* they may, or what came before */
 };
 
 /* The same when the batch has others, too, or when only some count. */
@@ -77,7 +78,7 @@ struct rows_memory {
 struct queues {
 	struct run *run;
 	struct queues_question question;
-	bool wants[LEVEL_COUNT];
+	bool wants[LEVEL_COUNT]; /* LEVEL_KERNEL: from the first kernel that communicates */
 	struct queue *list;
 	uint32_t count;
 	uint32_t unmonitored; /* that live in the window, as far as is known */
@@ -114,6 +115,15 @@ void queue_close(struct queue *queue);
 /* At least one row more, unless the queue is over. */
 int queue_fill(struct queues *queues, uint32_t number, struct error *error);
 void queues_tell_classes(struct queues *queues);
+
+/* ---- queues_edges.c: false when memory is out ---- */
+
+/* All-zero but for its life; frees what it holds. */
+bool queue_begin(const struct queues *queues, struct queue *queue);
+void queue_forget(struct queue *queue);
+/* For one batch more. */
+bool queue_make_room(const struct queues *queues, struct queue *queue);
+bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows);
 
 /* ---- queues_unite.c ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_read.c - see queues_parts.h: batches of a queue's spans to edges, and whether the queue is simple.
+/* queues_read.c - see queues_parts.h: batches of a queue's spans to rows that are work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static void sift(struct queues *queues, struct queue *queue, const struct batch 
 }
 
 /* Whether rows may overlap, or what came before: surely not when it says no. */
-static bool overlap(const struct rows *rows, uint64_t reach_ns)
+static bool may_overlap(const struct rows *rows, uint64_t reach_ns)
 {
 	uint64_t signs = 0;
 
@@ -128,12 +128,11 @@ static bool overlap(const struct rows *rows, uint64_t reach_ns)
 }
 
 /* What each row is, where that matters: where rows are left out, or overlap. */
-static void tell_kinds(struct queues *queues, const struct queue *queue, const struct batch *batch,
-	struct rows *rows, bool is_sifted)
+static void tell_kinds(struct queues *queues, const struct batch *batch, struct rows *rows, bool is_sifted)
 {
 	uint8_t *kind = queues->work->kind;
 
-	if (!queues->wants[LEVEL_COMM] && !overlap(rows, queue->reach_ns)) {
+	if (!queues->wants[LEVEL_COMM] && !rows->overlap) {
 		if (rows->count)
 			kind[rows->count - 1] =
 				is_sifted ? kind[rows->count - 1]
@@ -145,7 +144,7 @@ static void tell_kinds(struct queues *queues, const struct queue *queue, const s
 	else if (!is_sifted)
 		for (size_t row = 0; row < rows->count; row++)
 			kind[row] = (uint8_t)class_at(queues, batch->what[row]);
-	if (!queues->wants[LEVEL_KERNEL] || !(rows->kinds & 1u << LEVEL_KERNEL))
+	if (!queues->question.wants_kinds || !(rows->kinds & 1u << LEVEL_KERNEL))
 		return;
 	for (size_t row = 0; row < rows->count; row++)
 		if (kind[row] == LEVEL_KERNEL && is_comm(queues, rows->context[row])) {
@@ -154,105 +153,9 @@ static void tell_kinds(struct queues *queues, const struct queue *queue, const s
 		}
 }
 
-/* Those that count at a level. */
-static struct rows rows_of(struct queues *queues, const struct rows *rows, enum level level)
-{
-	struct rows_memory *to = queues->part;
-	const uint8_t *kind = queues->work->kind;
-	size_t n = 0;
+/* ---- queues ---- */
 
-	if (!(rows->kinds >> (level + 1)))
-		return *rows;
-	for (size_t row = 0; row < rows->count; row++) {
-		to->begin_ns[n] = rows->begin_ns[row];
-		to->end_ns[n] = rows->end_ns[row];
-		n += kind[row] <= level;
-	}
-	return (struct rows){.begin_ns = to->begin_ns, .end_ns = to->end_ns, .count = n};
-}
-
-/* ---- edges ---- */
-
-static void edges_put(struct edges *edges, const struct rows *rows)
-{
-	uint64_t *open_ns = edges->open_ns + edges->count, reach_ns = edges->reach_ns;
-	size_t count = rows->count;
-
-	if (!count)
-		return;
-	memcpy(edges->begin_ns + edges->count, rows->begin_ns, count * sizeof(*edges->begin_ns));
-	if (overlap(rows, reach_ns)) {
-		for (size_t row = 0; row < count; row++) {
-			open_ns[row] = reach_ns;
-			reach_ns = rows->end_ns[row] > reach_ns ? rows->end_ns[row] : reach_ns;
-		}
-	} else {
-		open_ns[0] = reach_ns;
-		memcpy(open_ns + 1, rows->end_ns, (count - 1) * sizeof(*open_ns));
-		reach_ns = rows->end_ns[count - 1];
-	}
-	edges->count += count;
-	edges->reach_ns = edges->open_ns[edges->count] = reach_ns;
-	edges->begin_ns[edges->count] = UINT64_MAX;
-}
-
-/* Within its life, and only what is alike overlaps. */
-static bool are_simple(const struct queue *queue, const struct rows *rows, const uint8_t *kind)
-{
-	uint64_t reach_ns = queue->reach_ns;
-	uint32_t reach_kind = queue->reach_kind;
-	bool is_odd = rows->count && rows->begin_ns[0] < queue->life_begin_ns;
-
-	if (!rows->count || !overlap(rows, reach_ns))
-		return !is_odd && (!rows->count || rows->end_ns[rows->count - 1] <= queue->life_end_ns);
-	for (size_t row = 0; row < rows->count; row++) {
-		is_odd |= (rows->begin_ns[row] < reach_ns) & (kind[row] != reach_kind);
-		is_odd |= rows->end_ns[row] > queue->life_end_ns;
-		reach_ns = rows->end_ns[row] > reach_ns ? rows->end_ns[row] : reach_ns;
-		reach_kind = kind[row];
-	}
-	return !is_odd;
-}
-
-/* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
-static void put_who(struct queue *queue, const struct rows *rows, uint32_t number, size_t at)
-{
-	const struct edges *edges = &queue->edges[LEVEL_ANY];
-
-	for (size_t row = 0; row < rows->count; row++)
-		queue->who[at + row] = queues_who(number, rows->context[row]);
-	for (size_t row = edges->count; row-- > edges->at + 1;)
-		if (edges->begin_ns[row - 1] == edges->begin_ns[row])
-			queue->who[row - 1] = queue->who[row];
-		else if (row <= at)
-			break;
-}
-
-static void put_rows(struct queues *queues, uint32_t number, const struct rows *rows)
-{
-	struct queue *queue = &queues->list[number];
-	struct edges *edges = queue->edges;
-	const uint8_t *kind = queues->work->kind;
-	size_t at = edges[LEVEL_ANY].count;
-
-	queues->is_odd |= !are_simple(queue, rows, kind);
-	queue->reach_kind = rows->count ? kind[rows->count - 1] : queue->reach_kind;
-	for (int level = 0; level < LEVEL_ANY; level++)
-		if (queues->wants[level]) {
-			const struct rows part = rows_of(queues, rows, (enum level)level);
-
-			edges_put(&edges[level], &part);
-		}
-	edges_put(&edges[LEVEL_ANY], rows);
-	if (rows->count)
-		queue->reach_ns = edges[LEVEL_ANY].reach_ns;
-	if (queue->since_ns)
-		memcpy(queue->since_ns + at, rows->since_ns, rows->count * sizeof(*queue->since_ns));
-	if (queue->who)
-		put_who(queue, rows, number, at);
-}
-
-static void take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
+static bool take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
 {
 	struct rows rows = {
 		batch->begin_ns, batch->end_ns, queues->since_ns, batch->context, batch->count, 0};
@@ -263,68 +166,9 @@ static void take_rows(struct queues *queues, uint32_t number, const struct batch
 	is_sifted = classes != rows.kinds || !last_all(batch);
 	if (is_sifted)
 		sift(queues, &queues->list[number], batch, &rows);
-	tell_kinds(queues, &queues->list[number], batch, &rows, is_sifted);
-	put_rows(queues, number, &rows);
-}
-
-/* ---- memory ---- */
-
-static void edges_shift(struct edges *edges)
-{
-	size_t rows = edges->count - edges->at + 1;
-
-	memmove(edges->open_ns, edges->open_ns + edges->at, rows * sizeof(*edges->open_ns));
-	memmove(edges->begin_ns, edges->begin_ns + edges->at, rows * sizeof(*edges->begin_ns));
-	edges->count -= edges->at;
-	edges->at = 0;
-}
-
-static void queue_shift(const struct queues *queues, struct queue *queue)
-{
-	const struct edges *any = &queue->edges[LEVEL_ANY];
-	size_t rows = any->count - any->at;
-
-	if (queue->since_ns)
-		memmove(queue->since_ns, queue->since_ns + any->at, rows * sizeof(*queue->since_ns));
-	if (queue->who)
-		memmove(queue->who, queue->who + any->at, rows * sizeof(*queue->who));
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		if (queues->wants[level])
-			edges_shift(&queue->edges[level]);
-}
-
-static bool widen(uint64_t **column, size_t room)
-{
-	uint64_t *grown = realloc(*column, room * sizeof(*grown));
-
-	if (grown)
-		*column = grown;
-	return grown;
-}
-
-/* For `rows` rows, and the one that begins never. */
-static bool queue_widen(const struct queues *queues, struct queue *queue, size_t rows)
-{
-	bool wants_since = queues->question.launches, wants_who = queues->question.wants_next;
-
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		if (queues->wants[level] && (!widen(&queue->edges[level].open_ns, rows + 1) ||
-						    !widen(&queue->edges[level].begin_ns, rows + 1)))
-			return false;
-	if ((wants_since && !widen(&queue->since_ns, rows + 1)) ||
-		(wants_who && !widen(&queue->who, rows + 1)))
-		return false;
-	queue->room = rows;
-	return true;
-}
-
-/* For one batch more. */
-static bool make_room(const struct queues *queues, struct queue *queue)
-{
-	queue_shift(queues, queue);
-	if (queue->edges[LEVEL_ANY].count + BATCH_ROWS <= queue->room)
-		return true;
-	return queue_widen(queues, queue, 2 * (queue->edges[LEVEL_ANY].count + BATCH_ROWS));
+	rows.overlap = may_overlap(&rows, queues->list[number].reach_ns);
+	tell_kinds(queues, batch, &rows, is_sifted);
+	return queue_put_rows(queues, number, &rows);
 }
 
 int queue_fill(struct queues *queues, uint32_t number, struct error *error)
@@ -333,7 +177,7 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 	const struct batch *batch;
 	size_t before;
 
-	if (!make_room(queues, queue))
+	if (!queue_make_room(queues, queue))
 		return error_memory(error);
 	before = queue->edges[LEVEL_ANY].count;
 	while (queue->edges[LEVEL_ANY].count == before) {
@@ -345,7 +189,8 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 		if (queues->question.launches)
 			queued_since(queues->question.launches, batch->link, batch->begin_ns,
 				queues->since_ns, batch->count);
-		take_rows(queues, number, batch);
+		if (!take_rows(queues, number, batch))
+			return error_memory(error);
 	}
 	return 0;
 }
@@ -364,16 +209,9 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 		.reach_kind = LEVEL_ANY};
 	queues->is_odd |= s->end_ns <= s->begin_ns || s->end_ns == STORE_OPEN_NS;
 	queues->unmonitored += s->begin_ns < question->end_ns && s->end_ns > question->begin_ns;
-	if (!queue_widen(queues, queue, 2 * BATCH_ROWS))
+	if (!queue_begin(queues, queue))
 		return error_memory(error);
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		if (queues->wants[level]) {
-			struct edges *edges = &queue->edges[level];
-
-			edges->open_ns[0] = edges->reach_ns = question->begin_ns;
-			edges->begin_ns[0] = UINT64_MAX;
-		}
-	if (question->wants_next || queues->wants[LEVEL_KERNEL])
+	if (question->wants_next || question->wants_kinds)
 		columns |= STORE_CONTEXT;
 	if (question->launches) {
 		columns |= STORE_LINK;
@@ -387,10 +225,5 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 void queue_close(struct queue *queue)
 {
 	scan_close(queue->scan);
-	for (int level = 0; level < LEVEL_COUNT; level++) {
-		free(queue->edges[level].open_ns);
-		free(queue->edges[level].begin_ns);
-	}
-	free(queue->since_ns);
-	free(queue->who);
+	queue_forget(queue);
 }

@@ -23,6 +23,7 @@ struct store_chunk_job {
 	uint64_t last_ns;		       /* begin of the last record decoded */
 	uint64_t begin_ns, end_ns;	       /* blocks without a record that begins here are passed over */
 	const char *damage;		       /* what is wrong */
+	bool is_wide;			       /* vectors of 256 bits may be used */
 };
 
 static inline bool store_chunk_is_constant(const struct store_chunk_job *job, unsigned column)

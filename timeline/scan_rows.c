@@ -104,13 +104,15 @@ int scan_put_rows(
 
 /* ---- rows lent ---- */
 
-static uint32_t largest_of(const uint32_t *values, size_t count)
+/* Whether all values are below the limit: differences have no sign, unless they are huge. Without a
+ * comparison several are looked at at once. */
+static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
 {
-	uint32_t largest = 0;
+	uint32_t signs = limit - 1;
 
 	for (size_t i = 0; i < count; i++)
-		largest = values[i] > largest ? values[i] : largest;
-	return largest;
+		signs |= (limit - 1 - values[i]) | values[i];
+	return !(signs >> 31);
 }
 
 /* Whether the top source's rows are the run's as they lie, and enough of them that it pays. */
@@ -124,9 +126,9 @@ bool scan_may_lend(const struct scan *scan, size_t to)
 		scan->batch.track != STORE_SPANS)
 		return false;
 	if (scan->batch.context &&
-		(scan->part->contexts || largest_of(b->context + at, count) >= scan->part->context_count))
+		(scan->part->contexts || !are_below(b->context + at, count, scan->part->context_count)))
 		return false;
-	return !scan->batch.what || largest_of(b->what + at, count) < STORE_OP_COUNT;
+	return !scan->batch.what || are_below(b->what + at, count, STORE_OP_COUNT);
 }
 
 void scan_lend_top(struct scan *scan, size_t to)
