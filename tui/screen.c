@@ -82,6 +82,13 @@ static void init_colours(int wanted)
 			screen.palette.looks[style].ground);
 }
 
+static bool has_string(const char *name)
+{
+	const char *string = tigetstr(name);
+
+	return string && string != (const char *)-1;
+}
+
 int screen_open(int colours, struct error *error)
 {
 	const char *name = getenv("TERM");
@@ -104,6 +111,12 @@ int screen_open(int colours, struct error *error)
 	}
 	screen.is_open = true;
 	set_term(screen.terminal);
+	if (!has_string("cup")) {
+		screen_close();
+		return error_set(error, ERROR_USAGE,
+			"a terminal of type '%s' cannot move its cursor; set TERM, or use --print COLSxROWS",
+			name ? name : "");
+	}
 	put_leave(leave, sizeof(leave));
 	signals_catch(leave);
 	cbreak();
@@ -125,6 +138,11 @@ void screen_close(void)
 	if (!screen.is_open)
 		return;
 	screen.is_open = false;
+	if (!has_string("rmcup")) { /* the picture stays: its last line is the shell's */
+		move(LINES - 1, 0);
+		clrtoeol();
+		refresh();
+	}
 	endwin();
 	delscreen(screen.terminal);
 	free(screen.shown);
