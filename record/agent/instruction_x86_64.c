@@ -262,7 +262,7 @@ static bool based_on(const struct parts *parts, unsigned base, int32_t *displace
 		return base != FP; /* that would be the program counter */
 	}
 	if (mod == 1)
-		*displacement = (int8_t)*at;
+		*displacement = *at < 128 ? *at : *at - 256;
 	else
 		memcpy(displacement, at, sizeof(*displacement));
 	return true;
