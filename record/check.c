@@ -109,10 +109,54 @@ static void interpreter_find(const struct head *head, char *name, size_t room)
 	name[got > 0 ? got : 0] = '\0';
 }
 
+static bool notes_have_abi(const char *notes, size_t size)
+{
+	static const char owner[4] = "GNU";
+	size_t at = 0;
+
+	while (at + sizeof(Elf64_Nhdr) + sizeof(owner) <= size) {
+		Elf64_Nhdr note;
+
+		memcpy(&note, notes + at, sizeof(note));
+		if (note.n_type == NT_GNU_ABI_TAG && note.n_namesz == sizeof(owner) &&
+			!memcmp(notes + at + sizeof(note), owner, sizeof(owner)))
+			return true;
+		at += sizeof(note) + (((size_t)note.n_namesz + 3) & ~(size_t)3) +
+		      (((size_t)note.n_descsz + 3) & ~(size_t)3);
+	}
+	return false;
+}
+
+/* glibc's start files say which kernel they need; those of musl and Go do not. */
+static bool is_glibc(const struct head *head)
+{
+	const Elf64_Ehdr *elf = (const void *)head->bytes;
+	char notes[1024];
+
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		uint64_t at = elf->e_phoff + (uint64_t)i * sizeof(Elf64_Phdr);
+		Elf64_Phdr segment;
+		ssize_t got;
+
+		if (pread(head->fd, &segment, sizeof(segment), (off_t)at) != sizeof(segment))
+			return false;
+		if (segment.p_type != PT_NOTE)
+			continue;
+		got = pread(head->fd, notes,
+			segment.p_filesz < sizeof(notes) ? segment.p_filesz : sizeof(notes),
+			(off_t)segment.p_offset);
+		if (got > 0 && notes_have_abi(notes, (size_t)got))
+			return true;
+	}
+	return false;
+}
+
 static const char *static_judge(const struct head *head, struct inside *inside)
 {
 	if (!inside_find(head->fd, inside))
-		return "it is statically linked; hpct-link would put an agent inside";
+		return is_glibc(head)
+			       ? "it is statically linked; hpct-link would put an agent inside"
+			       : "it is statically linked, and not with glibc, which hpct-link's agent needs";
 	if (inside->version != EVENT_VERSION)
 		return "hpct-link of another version put the agent inside; link it again";
 	return NULL;

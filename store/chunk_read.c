@@ -225,7 +225,8 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 	for (unsigned i = 1; i < count; i++)
 		bad |= begin[i] < begin[i - 1];
 	job->last_ns = begin[count - 1];
-	return bad || job->last_ns > job->header.last_ns ? store_chunk_damaged(job, "records out of order") : true;
+	return bad || job->last_ns > job->header.last_ns ? store_chunk_damaged(job, "records out of order")
+							 : true;
 }
 
 static bool put_end(struct store_chunk_job *job, unsigned at, unsigned count)

@@ -19,7 +19,8 @@ enum instruction_kind {
 	INSTRUCTION_STACK,   /* stack pointer += value */
 	INSTRUCTION_POP_FP,  /* frame pointer = top of the stack, which is taken off */
 	INSTRUCTION_LOAD_FP, /* frame pointer = word at stack pointer + value */
-	INSTRUCTION_FROM_FP, /* stack pointer = frame pointer + value */
+	INSTRUCTION_LOAD_SP, /* stack pointer = word at stack pointer + value */
+	INSTRUCTION_FROM,    /* stack pointer = register `from` + value */
 	INSTRUCTION_LEAVE,   /* stack pointer = frame pointer, then as POP_FP */
 	INSTRUCTION_RETURN,
 	INSTRUCTION_JUMP,    /* to value from its end */
@@ -31,6 +32,7 @@ enum instruction_kind {
 struct instruction {
 	enum instruction_kind kind;
 	unsigned length;
+	unsigned from; /* by the number of arch.h */
 	int32_t value;
 };
 

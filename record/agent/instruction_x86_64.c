@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "record/agent/arch.h"
+
 #if defined(__x86_64__)
 
 enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
@@ -257,10 +259,10 @@ static bool based_on(const struct parts *parts, unsigned base, int32_t *displace
 		return false;
 	if (mod == 0) {
 		*displacement = 0;
-		return base == SP;
+		return base != FP; /* that would be the program counter */
 	}
 	if (mod == 1)
-		*displacement = (int8_t)*at;
+		*displacement = *at < 128 ? *at : *at - 256;
 	else
 		memcpy(displacement, at, sizeof(*displacement));
 	return true;
@@ -288,32 +290,49 @@ static enum instruction_kind arithmetic(const struct parts *parts, struct instru
 	return INSTRUCTION_STACK;
 }
 
+/* The stack pointer is what a register holds. */
+static enum instruction_kind from(unsigned number, int32_t value, struct instruction *instruction)
+{
+	static const uint8_t order[16] = {0, 2, 1, 3, ARCH_SP, ARCH_FP, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+
+	instruction->from = order[number];
+	instruction->value = value;
+	return INSTRUCTION_FROM;
+}
+
+/* Number and displacement of a memory operand that is one register and no more; 16: it is something else. */
+static unsigned based_on_any(const struct parts *parts, int32_t *displacement)
+{
+	struct parts plain = *parts;
+	unsigned base = *parts->modrm & 7;
+
+	plain.rex &= 0xfcu;
+	return parts->rex & 2 || !based_on(&plain, base, displacement) ? 16 : base | (parts->rex & 1u) << 3;
+}
+
 /* mov and lea into a register. */
 static enum instruction_kind load(const struct parts *parts, bool is_address, struct instruction *instruction)
 {
-	unsigned to = register_reg(parts);
+	unsigned to = register_reg(parts), base;
+	int32_t displacement = 0;
 
 	if (to == FP && !is_address && based_on(parts, SP, &instruction->value))
 		return INSTRUCTION_LOAD_FP;
 	if (to != SP)
 		return INSTRUCTION_OTHER;
-	if (is_address && based_on(parts, SP, &instruction->value))
-		return INSTRUCTION_STACK;
-	if (is_address && based_on(parts, FP, &instruction->value))
-		return INSTRUCTION_FROM_FP;
-	if (!is_address && destination_rm(parts) == FP) {
-		instruction->value = 0;
-		return INSTRUCTION_FROM_FP;
-	}
-	return INSTRUCTION_UNKNOWN;
+	if (!(parts->rex & 8))
+		return INSTRUCTION_UNKNOWN;
+	if (based_on(parts, SP, &instruction->value))
+		return is_address ? INSTRUCTION_STACK : INSTRUCTION_LOAD_SP;
+	base = is_address ? based_on_any(parts, &displacement) : destination_rm(parts);
+	return base < 16 ? from(base, displacement, instruction) : INSTRUCTION_UNKNOWN;
 }
 
 static enum instruction_kind store(const struct parts *parts, struct instruction *instruction)
 {
 	if (destination_rm(parts) != SP)
 		return INSTRUCTION_OTHER;
-	instruction->value = 0;
-	return register_reg(parts) == FP ? INSTRUCTION_FROM_FP : INSTRUCTION_UNKNOWN;
+	return parts->rex & 8 ? from(register_reg(parts), 0, instruction) : INSTRUCTION_UNKNOWN;
 }
 
 static enum instruction_kind group_ff(const struct parts *parts, struct instruction *instruction)
@@ -367,6 +386,7 @@ static enum instruction_kind flow_one(const struct parts *parts, struct instruct
 	case 0xc8:
 		return INSTRUCTION_UNKNOWN;
 	case 0xc9:
+		instruction->from = ARCH_FP;
 		return INSTRUCTION_LEAVE;
 	}
 	if ((opcode >= 0x70 && opcode <= 0x7f) || (opcode >= 0xe0 && opcode <= 0xe3)) {
@@ -385,7 +405,7 @@ static enum instruction_kind kind_one(const struct parts *parts, struct instruct
 	if (opcode == 0x58 + FP && !(parts->rex & 1) && !parts->half)
 		return INSTRUCTION_POP_FP;
 	if (opcode == 0x58 + SP && !(parts->rex & 1))
-		return INSTRUCTION_UNKNOWN;
+		return parts->half ? INSTRUCTION_UNKNOWN : INSTRUCTION_LOAD_SP;
 	if (opcode >= 0x58 && opcode <= 0x5f)
 		return moved(instruction, 8, parts->half);
 	switch (opcode) {

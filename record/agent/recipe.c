@@ -67,10 +67,25 @@ static void path_keep(struct search *search, const struct recipe_path *path, uin
 	search->scratch->paths[search->paths++].pc = target;
 }
 
-static void base_change(struct recipe_path *path, int32_t offset)
+/* False: what was taken off the stack before hangs on another base. */
+static bool base_change(struct recipe_path *path, unsigned base, int32_t offset)
 {
-	path->by_fp = true;
+	if (path->has_fp)
+		return false;
+	path->base = (uint8_t)base;
+	path->is_loaded = false;
 	path->taken = offset;
+	return true;
+}
+
+static bool base_load(struct recipe_path *path, int32_t at)
+{
+	if (path->has_fp || path->is_loaded)
+		return false;
+	path->load_at = path->taken + at;
+	path->is_loaded = true;
+	path->taken = 0;
+	return true;
 }
 
 static void fp_load(struct recipe_path *path, int32_t at)
@@ -104,11 +119,14 @@ static enum end step(struct search *search, struct recipe_path *path)
 	case INSTRUCTION_LOAD_FP:
 		fp_load(path, path->taken + instruction.value);
 		break;
-	case INSTRUCTION_FROM_FP:
-	case INSTRUCTION_LEAVE:
-		if (path->has_fp) /* it is the caller's by now */
+	case INSTRUCTION_LOAD_SP:
+		if (!base_load(path, instruction.value))
 			return END_DEAD;
-		base_change(path, instruction.value);
+		break;
+	case INSTRUCTION_FROM:
+	case INSTRUCTION_LEAVE:
+		if (!base_change(path, instruction.from, instruction.value))
+			return END_DEAD;
 		if (instruction.kind == INSTRUCTION_LEAVE) {
 			fp_load(path, 0);
 			path->taken = 8;
@@ -135,10 +153,13 @@ static enum end step(struct search *search, struct recipe_path *path)
 
 static bool recipe_of(const struct recipe_path *path, struct recipe *recipe)
 {
-	*recipe = (struct recipe){.by_fp = path->by_fp,
+	*recipe = (struct recipe){.base = path->base,
+		.is_loaded = path->is_loaded,
+		.load_at = path->load_at,
 		.cfa_offset = path->taken + 8,
 		.fp_offset = path->has_fp ? path->fp_at - path->taken - 8 : 0};
-	return path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 && (path->by_fp || path->taken >= 0);
+	return path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 && path->load_at % 8 == 0 &&
+	       (path->base != ARCH_SP || path->is_loaded || path->taken >= 0);
 }
 
 bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
@@ -148,7 +169,7 @@ bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_mem
 		.begin = begin, .end = end, .memory = memory, .scratch = scratch, .left = INSTRUCTIONS_MAX};
 
 	memset(scratch->places, 0, sizeof(scratch->places));
-	scratch->paths[search.paths++] = (struct recipe_path){.pc = pc};
+	scratch->paths[search.paths++] = (struct recipe_path){.pc = pc, .base = ARCH_SP};
 	while (search.paths) {
 		struct recipe_path path = scratch->paths[--search.paths];
 		enum end end_of = END_NONE;

@@ -8,8 +8,15 @@
  *     sub rsp,24 ... [pc] ... jnz loop ... add rsp,24; pop rbp; ret
  *                    |------------------>   +24        +8       return address at sp + 32
  *
- * A guess all the same: a call that never returns may lead into other code. Callers
- * check that what lies there comes right behind a call. Signal safe.
+ * Code that aligns its stack keeps the pointer of before in a register, or on the
+ * stack, and takes it back at its end:
+ *
+ *     mov rcx,rsp; and rsp,-32; sub rsp,96 ... [pc] ... mov rsp,rcx; ret         return address at rcx
+ *     ... mov [rsp+88],rax ... [pc] ... mov rsp,[rsp+88]; pop rbx; ret           at *(rsp + 88) + 8
+ *
+ * A guess all the same: a call that never returns may lead into other code, a register
+ * may change on the way. Callers check that what lies there comes right behind a call.
+ * Signal safe.
  */
 #ifndef RECORD_AGENT_RECIPE_H
 #define RECORD_AGENT_RECIPE_H
@@ -19,10 +26,12 @@
 #define RECIPE_PATHS 24	  /* branches that may be taken later */
 #define RECIPE_PLACES 128 /* jumps that were followed, a power of two */
 
-/* The caller's frame: CFA = stack pointer (by_fp: frame pointer) + cfa_offset, the return address right
- * below. */
+/* The caller's frame: CFA = base + cfa_offset, the return address right below. The base is a register, or the
+ * word at load_at from it. */
 struct recipe {
-	bool by_fp;
+	unsigned base; /* ARCH_SP, as a rule */
+	bool is_loaded;
+	int32_t load_at;
 	int32_t cfa_offset;
 	int32_t fp_offset; /* of the saved frame pointer from the CFA; 0: the register still holds it */
 };
@@ -30,10 +39,12 @@ struct recipe {
 /* What happens between the pc and a place ahead. */
 struct recipe_path {
 	uint64_t pc;
-	int32_t taken; /* bytes off the stack, from the base */
-	int32_t fp_at; /* where the frame pointer was loaded from, from the base */
+	int32_t taken;	 /* bytes off the stack, from the base */
+	int32_t fp_at;	 /* where the frame pointer was loaded from, from the base */
+	int32_t load_at; /* where the base was loaded from, from `base` */
+	uint8_t base;	 /* the register that it is, or was loaded by */
+	bool is_loaded;
 	bool has_fp;
-	bool by_fp;	 /* the base is the frame pointer */
 	bool has_called; /* the last instruction was a call */
 };
 

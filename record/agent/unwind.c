@@ -32,12 +32,14 @@ enum rule_kind {
 #define RULE_LOADER 2u
 #define RULE_READ 16u /* without CFI: its machine code was read, which gave ... */
 #define RULE_RECIPE 32u
-#define RULE_RECIPE_FP 64u /* ... one from the frame pointer */
-#define RULE_OWN 8u	   /* what it has called is passed over, too */
-#define RULE_CALLED 4u	   /* a frame pointer led here, right behind a call */
+#define RULE_LOADED 64u			      /* ... one whose base lies on the stack */
+#define RULE_OWN 8u			      /* what it has called is passed over, too */
+#define RULE_CALLED 4u			      /* a frame pointer led here, right behind a call */
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
 #define SWITCHED_MAX 16u
+
+#define RECIPE_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer */
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
@@ -235,6 +237,27 @@ static int leaf_return(struct unwinder *u, uint64_t *pc)
 	return 0;
 }
 
+/* A recipe's base in ra_words: a register, and 12 bits of words from it. */
+static bool base_pack(const struct recipe *recipe, int16_t *packed)
+{
+	int32_t words = recipe->load_at / 8;
+
+	*packed = (int16_t)(words * 16 + (int32_t)recipe->base);
+	return recipe->base < 16 && words >= -2048 && words < 2048;
+}
+
+/* False: it is not known. */
+static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64_t *base)
+{
+	unsigned number = (unsigned)rule->ra_words & 15u;
+	int64_t at = 8 * (int64_t)((rule->ra_words - (int)number) / 16);
+
+	if (number != ARCH_SP && !((u->registers.known | u->bare_known) & UINT64_C(1) << number))
+		return false;
+	*base = u->registers.value[number];
+	return !(rule->flags & RULE_LOADED) || !cfi_word_read(&u->space.memory, *base + (uint64_t)at, base);
+}
+
 /* Reads the code from `next` on, once for each pc. */
 static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
 {
@@ -244,9 +267,10 @@ static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t n
 	rule->flags |= RULE_READ;
 	if (!module || u->space.is_go ||
 		!recipe_find(next, module->begin, module->end, &u->space.memory, &u->reading, &recipe) ||
-		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8))
+		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8) ||
+		!base_pack(&recipe, &rule->ra_words))
 		return;
-	rule->flags |= RULE_RECIPE | (recipe.by_fp ? RULE_RECIPE_FP : 0);
+	rule->flags |= RULE_RECIPE | (recipe.is_loaded ? RULE_LOADED : 0);
 	rule->cfa_offset = recipe.cfa_offset;
 	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
 }
@@ -256,17 +280,18 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	struct unwind_rule *rule = cache_entry(u, pc);
-	uint64_t *value = u->registers.value, fp = value[ARCH_FP], cfa, caller;
-	bool by_fp = rule->flags & RULE_RECIPE_FP;
+	uint64_t *value = u->registers.value, fp = value[ARCH_FP], base, cfa, caller;
 
 	if (rule->pc != pc || rule->kind != RULE_MISSING || (rule->flags & RULE_LOADER))
 		return false;
 	if (!(rule->flags & RULE_READ))
 		recipe_fill(u, rule, pc + !exact);
-	by_fp = rule->flags & RULE_RECIPE_FP;
-	cfa = value[by_fp ? ARCH_FP : ARCH_SP] + (uint64_t)(int64_t)rule->cfa_offset;
-	if (!(rule->flags & RULE_RECIPE) || (by_fp && !(u->registers.known & FP_KNOWN)) || cfa % 8 ||
-		cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
+	if (!(rule->flags & RULE_RECIPE) || !base_find(u, rule, &base))
+		return false;
+	cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
+	if (cfa % 8 || cfa <= value[ARCH_SP] ||
+		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > RECIPE_FRAME_MAX) ||
+		cfi_word_read(memory, cfa - 8, &caller) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
 		!is_return_address(u, caller, false))
 		return false;
@@ -323,6 +348,7 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 	if (!is_return_address(u, pc, true) && !is_interpreters(u, pc, caller_fp))
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
+	u->bare_known = 0;
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
 	value[ARCH_SP] = fp + 16;
@@ -334,6 +360,8 @@ static enum step step_take(
 {
 	bool leaf = *exact && (u->count <= 1 || u->space.is_go), was_exact = *exact;
 
+	if (rule->kind != RULE_MISSING)
+		u->bare_known = 0;
 	*exact = false;
 	switch (rule->kind) {
 	case RULE_SP:
@@ -375,13 +403,14 @@ static inline unsigned frames_fold(struct unwind_frame *frames, unsigned count)
 }
 
 /* Takes simple steps for as long as their rules are cached and their words lie in the readable stack, with
- * everything in registers of our own: nearly all frames of nearly all stacks. */
-static void walk_simple(struct unwinder *u, bool *exact)
+ * everything in registers of our own: nearly all frames of nearly all stacks. True: it took none. */
+static bool walk_simple(struct unwinder *u, bool *exact)
 {
 	uint64_t *value = u->registers.value, low = u->space.memory.low, span = u->space.memory.high - low;
 	uint64_t pc = value[ARCH_PC], sp = value[ARCH_SP], fp = value[ARCH_FP], shift = u->space.memory.shift;
 	uint64_t known = u->registers.known;
 	unsigned count = u->count, walked = u->walked;
+	bool took_none;
 
 	for (; span >= 16 && count < UNWIND_FRAMES_MAX && walked < UNWIND_WALK_MAX; walked++) {
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
@@ -413,12 +442,14 @@ static void walk_simple(struct unwinder *u, bool *exact)
 		known &= QUICK_KNOWN;
 		*exact = false;
 	}
+	took_none = walked == u->walked;
 	value[ARCH_PC] = pc;
 	value[ARCH_SP] = sp;
 	value[ARCH_FP] = fp;
 	u->registers.known = known;
 	u->count = count;
 	u->walked = walked;
+	return took_none;
 }
 
 static void frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact)
@@ -437,12 +468,13 @@ static enum step walk(struct unwinder *u, bool thorough)
 	u->count = 0;
 	u->walked = 0;
 	u->unreadable = u->switched = 0;
+	u->bare_known = u->registers.known;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
 		uint64_t pc;
 
-		if (!thorough)
-			walk_simple(u, &exact);
+		if (!thorough && !walk_simple(u, &exact))
+			u->bare_known = 0;
 		pc = u->registers.value[ARCH_PC] - !exact;
 		rule = rule_find(u, pc);
 		if (rule->kind == RULE_FENCE)

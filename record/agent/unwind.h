@@ -41,8 +41,8 @@ struct unwind_rule {
 	int32_t cfa_offset;
 	uint16_t slot;
 	int16_t fp_words; /* saved frame pointer, in words from the CFA; 0: not saved */
-	int16_t ra_words;
-	uint8_t kind; /* enum in unwind.c; 0: entry is empty */
+	int16_t ra_words; /* of a recipe: its base, see unwind.c */
+	uint8_t kind;	  /* enum in unwind.c; 0: entry is empty */
 	uint8_t flags;
 	uint32_t function; /* tells functions apart; 0: not known */
 };
@@ -64,6 +64,7 @@ struct unwinder {
 	unsigned walked;	     /* frames of the last walk, before folding */
 	unsigned switched;	     /* stacks, by frame pointers */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
+	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
 	struct arch_registers registers;
 	struct cfi_scratch scratch;

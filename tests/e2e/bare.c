@@ -4,7 +4,7 @@
  * hand-written assembly: compiled so, and with an inner loop that a person wrote.
  *
  * What the trace must show: all samples below main;outer;middle, in `middle` itself, in `inner` below it, or
- * in `by_hand` below that; no partial stack.
+ * in `by_hand`, `aligned`, `kept` or, below these, `leaf`; no partial stack.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,7 +50,67 @@ __asm__(".text\n"
 	"pop %rbx\n\t"
 	"ret\n\t"
 	".size by_hand, . - by_hand\n");
+
+/* Vectors want an aligned stack: the pointer of before is in a register, or on the stack; both call. */
+uint64_t aligned(uint64_t count, uint64_t seed);
+uint64_t kept(uint64_t count, uint64_t seed);
+__asm__(".text\n"
+	".p2align 4\n"
+	".type leaf, @function\n"
+	"leaf:\n\t"
+	"sub $40, %rsp\n\t"
+	"mov $64, %edx\n"
+	"1:\timul $69069, %rsi, %rsi\n\t"
+	"mov %rsi, 8(%rsp)\n\t"
+	"dec %edx\n\t"
+	"jnz 1b\n\t"
+	"add $40, %rsp\n\t"
+	"ret\n\t"
+	".size leaf, . - leaf\n"
+	".p2align 4\n"
+	".globl aligned\n"
+	".type aligned, @function\n"
+	"aligned:\n\t"
+	"mov %rsp, %rcx\n\t"
+	"and $-32, %rsp\n\t"
+	"sub $96, %rsp\n"
+	"1:\timul $69069, %rsi, %rsi\n\t"
+	"add $1, %rsi\n\t"
+	"mov %rsi, 16(%rsp)\n\t"
+	"test $63, %edi\n\t"
+	"jnz 2f\n\t"
+	"call leaf\n"
+	"2:\tdec %rdi\n\t"
+	"jnz 1b\n\t"
+	"mov %rsi, %rax\n\t"
+	"mov %rcx, %rsp\n\t"
+	"ret\n\t"
+	".size aligned, . - aligned\n"
+	".p2align 4\n"
+	".globl kept\n"
+	".type kept, @function\n"
+	"kept:\n\t"
+	"push %rbx\n\t"
+	"mov %rsp, %rax\n\t"
+	"and $-64, %rsp\n\t"
+	"sub $192, %rsp\n\t"
+	"mov %rax, 88(%rsp)\n\t"
+	"mov %rdi, %rbx\n"
+	"1:\timul $69069, %rsi, %rsi\n\t"
+	"xor %eax, %eax\n\t"
+	"test $63, %ebx\n\t"
+	"jnz 2f\n\t"
+	"call leaf\n"
+	"2:\tdec %rbx\n\t"
+	"jnz 1b\n\t"
+	"mov %rsi, %rax\n\t"
+	"mov 88(%rsp), %rsp\n\t"
+	"pop %rbx\n\t"
+	"ret\n\t"
+	".size kept, . - kept\n");
 #else
+#define aligned by_hand
+#define kept by_hand
 APART uint64_t by_hand(uint64_t count, uint64_t seed)
 {
 	while (count--)
@@ -67,7 +127,9 @@ static APART uint64_t inner(uint64_t seed)
 		table[i] = seed + i;
 	for (unsigned i = 0; i < 4000; i++)
 		table[i % 40] += table[(i + seed) % 40] * 3;
-	seed = by_hand(4000, table[seed % 40]);
+	seed = by_hand(2000, table[seed % 40]);
+	seed += aligned(1000, seed);
+	seed += kept(1000, seed);
 	__asm__ volatile("" : "+r"(seed)); /* no tail call */
 	return seed;
 }

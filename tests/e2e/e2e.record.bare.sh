@@ -14,9 +14,12 @@ hpct-slice bare.hpct --format tsv | tsv '
 samples=$(cat count)
 check "enough samples: $samples" [ "$samples" -gt 100 ]
 # Behind it the kernel or the clock may be at work.
-good=$(grep -cE '^main;outer(;middle(;inner(;by_hand)?)?)?(;[^;]*(clock|sysvec|kernel|entry).*)?$' paths)
+good=$(grep -cE '^main;outer(;middle(;inner(;(by_hand|(aligned|kept)(;leaf)?))?)?)?(;[^;]*(clock|sysvec|kernel|entry).*)?$' paths)
 check "samples on the paths that there are: $good of $samples" [ "$good" -ge $((samples * 99 / 100)) ]
 check "samples in by_hand" grep -q ';inner;by_hand$' paths
+for function in 'aligned' 'aligned;leaf' 'kept' 'kept;leaf'; do
+	check "samples in $function" grep -q ";inner;$function$" paths
+done
 check "samples in inner" grep -q ';middle;inner$' paths
 partial=$(info bare partial_stacks)
 check "partial stacks: $partial of $samples" [ "$partial" -le $((samples / 100)) ]

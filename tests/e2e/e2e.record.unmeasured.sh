@@ -15,8 +15,13 @@ unmeasured() { # RUN WORD PROGRAM
 	hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored" { n++ } END { exit !n }' ||
 		fail "$1: no 'unmonitored' span in the run"
 }
-gcc -static -o static small.c 2>/dev/null && unmeasured static static ./static
+gcc -static -o static small.c 2>/dev/null && unmeasured static 'static.*hpct-link would' ./static
 command -v musl-gcc >/dev/null && musl-gcc -o musl small.c && unmeasured musl musl ./musl
+if command -v musl-gcc >/dev/null && musl-gcc -static -o musl-static small.c; then
+	unmeasured musl-static 'static.*not with glibc' ./musl-static
+	code "hpct-link and musl" 125 hpct-link musl-gcc -static -o linked small.c
+	check "it says why: $(cat err)" grep -q 'musl.*glibc' err
+fi
 if [ "$(id -u)" -eq 0 ] && gcc -o setuid small.c && chown nobody setuid && chmod 4755 setuid; then
 	unmeasured setuid setuid "$work/setuid"
 fi

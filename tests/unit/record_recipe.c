@@ -159,7 +159,7 @@ static void recipe_compare(const struct library *library, const cs_insn *real, v
 		tally->none++;
 		return;
 	}
-	if (recipe.by_fp || recipe.cfa_offset != row->cfa.value ||
+	if (recipe.base != ARCH_SP || recipe.is_loaded || recipe.cfa_offset != row->cfa.value ||
 		(row->reg[ARCH_FP].kind == CFI_OFFSET && recipe.fp_offset &&
 			recipe.fp_offset != row->reg[ARCH_FP].value))
 		if (tally->wrong++ < 8)
