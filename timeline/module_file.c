@@ -79,7 +79,8 @@ void module_elf_close(struct module_elf *file)
 			close(file->fd);
 	}
 	free(file->path);
-	*file = (struct module_elf){.fd = -1};
+	memset(file, 0, sizeof *file);
+	file->fd = -1;
 }
 
 static Elf_Scn *section_find(Elf *elf, const char *name)

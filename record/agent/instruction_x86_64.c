@@ -260,7 +260,7 @@ static bool based_on(const struct parts *parts, unsigned base, int32_t *displace
 		return base == SP;
 	}
 	if (mod == 1)
-		*displacement = *at - 2 * (*at & 0x80); /* of eight bits, with a sign */
+		*displacement = (int8_t)*at;
 	else
 		memcpy(displacement, at, sizeof(*displacement));
 	return true;
