@@ -163,11 +163,13 @@ static bool is_work(uint32_t op)
 /* Spans of a queue come in order of begin: what overlaps its predecessor is united with it at once. */
 static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct sweep_span *last = search->span_count ? &search->spans[search->span_count - 1] : NULL;
+	if (search->span_count) {
+		struct sweep_span *last = &search->spans[search->span_count - 1];
 
-	if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
-		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
-		return true;
+		if (begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
+			last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+			return true;
+		}
 	}
 	if (!widen((void **)&search->spans, &search->span_room, search->span_count, sizeof(*search->spans)))
 		return false;

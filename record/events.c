@@ -296,7 +296,7 @@ static int called_find(const char *text)
 /* "0.1" or "1/10", of 2^32. 0: neither, or not in (0, 1]. */
 static uint64_t probability_parse(const char *text)
 {
-	char *end;
+	char *end = (char *)text;
 	double value = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0, whole;
 
 	if (value && *end == '/' && end[1] >= '0' && end[1] <= '9') {

@@ -159,7 +159,7 @@ static int path_find(struct measured *process, struct store_writer *writer, cons
 	struct outside *outside = outside_of(process);
 	const struct event_ring *shared = ring_at(process, (uint32_t)(ring - process->rings));
 	uint32_t root = shared->start_routine ? STORE_CONTEXT_THREAD_ROOT : STORE_CONTEXT_PROGRAM_ROOT;
-	struct arch_registers registers, after;
+	struct arch_registers registers = {.known = 0}, after;
 	enum unwind_result result;
 	bool is_new;
 	int error;

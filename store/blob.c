@@ -79,6 +79,7 @@ static int unpack(struct store_reader *reader, struct store_input input, void **
 	if (ZSTD_decompress(*bytes, *size, input.at, (size_t)(input.end - input.at)) == *size)
 		return 1;
 	free(*bytes);
+	*bytes = NULL;
 	return store_reader_damaged(reader, "a kept file", error);
 }
 
@@ -115,13 +116,14 @@ int store_reader_blob_next(struct store_reader *reader, uint64_t *id, struct err
 int store_reader_blobs_check(struct store_reader *reader, struct error *error)
 {
 	struct store_tree_cursor cursor;
-	void *bytes;
 	size_t size;
 	int rc;
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_BLOB]);
 	rc = store_tree_seek(&cursor, "", 0, error);
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
+		void *bytes = NULL;
+
 		if (cursor.key.size != STORE_KEY_BLOB_BYTES)
 			return store_reader_damaged(reader, "a kept file's key", error);
 		rc = store_reader_blob(reader, key_get(cursor.key.bytes), &bytes, &size, error);

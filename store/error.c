@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#undef error_set
+#undef error_memory
+
 /* The sentence may quote a name from a traced program: no control byte may reach the terminal. */
 static void replace_controls(char *text)
 {

@@ -4,6 +4,7 @@
  */
 #include "store/names.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ static int frame_open(
 	uint32_t type = 0;
 	ssize_t whole = names_frame_peek(frame, size, &type, error);
 
+	assert(frame);
 	if (whole < 0)
 		return (int)whole;
 	if ((size_t)whole != size || type != expected)

@@ -42,13 +42,16 @@ static bool demangle_limited(const char *symbol, bool rust, struct output *outpu
 
 	output->full = &full;
 	output->size = 0;
-	if (_setjmp(full))
+	if (_setjmp(full)) {
+		output->full = NULL;
 		return false;
+	}
 	if (rust)
 		done = rust_demangle_callback(symbol, options, output_add, output);
 	else
 		done = cplus_demangle_v3_callback(symbol, options, output_add, output);
 	output->bytes[output->size] = '\0';
+	output->full = NULL;
 	return done && output->size > 0;
 }
 

@@ -17,11 +17,12 @@ static const double students[] = {
 static double quantile(double freedom)
 {
 	const double z = NORMAL, cube = z * z * z;
+	const size_t count = STUDENTS;
 	double n = floor(freedom);
 
 	if (n < 1)
 		n = 1;
-	if (n <= (double)STUDENTS)
+	if (n <= (double)count)
 		return students[(size_t)n - 1];
 	return z + (cube + z) / (4 * n) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * n * n);
 }

@@ -103,12 +103,13 @@ static bool at_clone_suffix(const struct cutter *c)
 /* Rust ends names in "::h" and 16 hexadecimal digits. */
 static size_t without_hash(const char *name, size_t size)
 {
-	const size_t hash = 3 + 16;
+	static const char digits[16] = "0123456789abcdef";
+	const size_t hash = 3 + sizeof digits;
 
 	if (size <= hash || memcmp(name + size - hash, "::h", 3) != 0)
 		return size;
 	for (size_t i = size - 16; i < size; i++)
-		if (!memchr("0123456789abcdef", name[i], 16))
+		if (!memchr(digits, name[i], sizeof digits))
 			return size;
 	return size - hash;
 }

@@ -33,14 +33,14 @@ void module_path_init(void)
 /* False: it does not fit, or nothing is there. */
 static bool join(char *path, size_t bytes, const char *directory, const char *name)
 {
-	size_t length = strlen(directory), more = strlen(name);
+	size_t length = strlen(directory);
 
-	if (!length || length + more + 2 > bytes)
+	if (!length || length + strlen(name) + 2 > bytes)
 		return false;
-	memcpy(path, directory, length);
+	strcpy(path, directory);
 	if (path[length - 1] != '/')
 		path[length++] = '/';
-	memcpy(path + length, name, more + 1);
+	strcpy(path + length, name);
 	return !syscall(SYS_faccessat, AT_FDCWD, path, F_OK);
 }
 

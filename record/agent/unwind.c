@@ -32,10 +32,9 @@ enum rule_kind {
 #define RULE_LOADER 2u
 #define RULE_READ 16u /* without CFI: its machine code was read, which gave ... */
 #define RULE_RECIPE 32u
-#define RULE_LOADED 64u			      /* ... one whose base lies on the stack */
-#define RULE_OWN 8u			      /* what it has called is passed over, too */
-#define RULE_CALLED 4u			      /* a frame pointer led here, right behind a call */
-#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
+#define RULE_LOADED 64u /* ... one whose base lies on the stack */
+#define RULE_OWN 8u	/* what it has called is passed over, too */
+#define RULE_CALLED 4u	/* a frame pointer led here, right behind a call */
 
 #define SWITCHED_MAX 16u
 
@@ -301,6 +300,8 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
 	return true;
 }
+
+#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
 static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
 {

@@ -59,7 +59,7 @@ try() {
 		"$(info "$name" sampler)" "$(awk "BEGIN { print 100 - 100 * ${partial:-0} / ($samples + 0.0001) }")" \
 		"$lost" "$(info "$name" streams)" "$(info "$name" rate_got)" "$(info "$name" rate_asked)"
 	[ "${lost:-1}" -eq 0 ] || fail "$name: lost $lost"
-	[ "$samples" -ge 500 ] || fail "$name: $samples samples alone"
+	[ "$samples" -ge $((${RATE:-1000} / 2)) ] || fail "$name: $samples samples alone"
 	awk "BEGIN { exit !(${partial:-$samples} <= (1000 - $least) * $samples / 1000) }" ||
 		fail "$name: $partial of $samples stacks are partial"
 	cd ..
