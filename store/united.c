@@ -69,24 +69,24 @@ static uint32_t *slot_of(const struct store_uniteds *uniteds, const struct store
 
 static bool slots_reserve(struct store_uniteds *uniteds)
 {
-	struct store_uniteds wider = *uniteds;
+	uint32_t count = uniteds->slot_count ? 2 * uniteds->slot_count : 16, *slots;
 
 	if (2 * (uniteds->count + 1) <= uniteds->slot_count)
 		return true;
-	wider.slot_count = uniteds->slot_count ? 2 * uniteds->slot_count : 16;
-	wider.slots = calloc(wider.slot_count, sizeof *wider.slots);
-	if (!wider.slots)
+	slots = calloc(count, sizeof *slots);
+	if (!slots)
 		return false;
+	free(uniteds->slots);
+	uniteds->slots = slots;
+	uniteds->slot_count = count;
 	for (uint32_t i = 0; i < uniteds->count; i++) {
 		const struct store_united *united = uniteds->devices[i];
 
-		*slot_of(&wider, &(struct store_stream){.host = united->host,
-					 .pid = united->pid,
-					 .generation = united->generation,
-					 .device = united->device}) = i + 1;
+		*slot_of(uniteds, &(struct store_stream){.host = united->host,
+					  .pid = united->pid,
+					  .generation = united->generation,
+					  .device = united->device}) = i + 1;
 	}
-	free(uniteds->slots);
-	*uniteds = wider;
 	return true;
 }
 

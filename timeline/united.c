@@ -53,8 +53,10 @@ static uint32_t *list_queues(struct run *run, uint32_t *count)
 int united_each(struct run *run, united_take *take, void *own, struct error *error)
 {
 	uint32_t count, *queues = list_queues(run, &count), end;
-	int code = queues ? 0 : error_memory(error);
+	int code = 0;
 
+	if (!queues)
+		return error_memory(error);
 	for (uint32_t at = 0; at < count && !code; at = end) {
 		for (end = at + 1; end < count; end++)
 			if (compare_devices(run_stream(run, queues[at]), run_stream(run, queues[end])))
@@ -224,8 +226,10 @@ int united_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64
 {
 	struct lane *lanes = calloc((size_t)count + 1, sizeof *lanes);
 	uint32_t opened = 0;
-	int code = lanes ? 0 : error_memory(error);
+	int code = 0;
 
+	if (!lanes)
+		return error_memory(error);
 	for (; opened < count && !code; opened++) {
 		code = extent_open(&lanes[opened].walk, run, queues[opened], begin_ns, end_ns, error);
 		if (code)

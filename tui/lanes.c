@@ -167,13 +167,18 @@ static int unite_device(struct frame *frame, const struct rows *rows, uint32_t d
 {
 	bool *is_shared = calloc(frame->columns.count, sizeof(*is_shared));
 	uint32_t *queues = calloc(rows->nodes[device].next - device, sizeof(*queues)), count = 0;
-	int result = is_shared && queues ? 0 : error_memory(error);
+	int result = 0;
 
-	for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX && !result;
+	if (!is_shared || !queues) {
+		result = error_memory(error);
+		goto free_lists;
+	}
+	for (uint32_t i = rows_below(rows, device, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
 		i = rows_below(rows, device, i, ROWS_QUEUE))
 		queues[count++] = rows->nodes[i].stream;
-	if (!result && sum_queues(frame, queues, count, is_shared, busy_ns, there_ns))
+	if (sum_queues(frame, queues, count, is_shared, busy_ns, there_ns))
 		result = unite_columns(frame, queues, count, is_shared, busy_ns, error);
+free_lists:
 	free(is_shared);
 	free(queues);
 	return result;
