@@ -97,7 +97,7 @@ static void sections_read(struct gpu_code *code)
 			code->sections[code->section_count++] =
 				(struct gpu_section){gpu_section_base(code, i) + section.sh_addr, bytes};
 	}
-	if (code->section_count)
+	if (code->sections)
 		qsort(code->sections, code->section_count, sizeof *code->sections, section_compare);
 }
 
