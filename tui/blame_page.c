@@ -106,13 +106,49 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 		.group = IDLE_GROUP_PROCESS};
 	int result = page->waits ? 0 : waits_new(&page->waits, session->run, NULL, error);
 
-	if (!result && wants_gaps)
+	if (!result && wants_gaps && page->of == BLAME_GPU_IDLE)
 		result = gaps_new(&page->gaps, page->min_ns, SIZE_MAX, error);
 	if (result)
 		return result;
 	question.waits = page->waits;
 	question.gaps = page->gaps;
-	return idle_sweep(&page->idle, session->run, &question, &page->arena, error);
+	switch (page->of) {
+	case BLAME_WAITING:
+		return threads_sweep(&page->threads, session->run, &question, &page->arena, error);
+	case BLAME_WAITED:
+		return wait_sweep(&page->wait, session->run, &question, &page->arena, error);
+	default:
+		return idle_sweep(&page->idle, session->run, &question, &page->arena, error);
+	}
+}
+
+/* What the rows are made of, what they sum to, and what no row has. */
+static const struct share *take_shares(struct blame_page *page, size_t *count)
+{
+	switch (page->of) {
+	case BLAME_WAITING:
+		page->whole_ns = page->threads.sync_ns + page->threads.blocked_ns + page->threads.spin_ns;
+		page->rest_ns = 0;
+		*count = page->threads.waited_count;
+		return page->threads.waited;
+	case BLAME_WAITED:
+		page->whole_ns = page->wait.sync_ns;
+		page->rest_ns = page->wait.uncovered_ns;
+		*count = page->wait.cause_count;
+		return page->wait.causes;
+	default:
+		page->whole_ns = page->idle.idle_ns;
+		page->rest_ns = page->idle.all_idle_ns;
+		*count = page->idle.blamed_count;
+		return page->idle.blamed;
+	}
+}
+
+const char *blame_of_name(enum blame_of of)
+{
+	static const char *const names[] = {"gpu-idle", "waiting", "cpu-idle-cause"};
+
+	return names[of];
 }
 
 static void take_sweep(struct session *session, struct blame_page *page, bool wants_gaps)
@@ -124,28 +160,35 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 		streams ? store_hash64(streams, count * sizeof(*streams), run_end_ns(session->run)) : 0;
 	struct error error;
 
-	if (streams && (page->begin_ns != session->frame.begin_ns || page->end_ns != session->frame.end_ns ||
-			       page->streams != key || page->has_gaps < wants_gaps ||
-			       (page->has_gaps && page->swept_min_ns != page->min_ns))) {
+	if (!page->is_of_chosen)
+		page->of = has_queue ? BLAME_GPU_IDLE : BLAME_WAITING;
+	if (streams &&
+		(page->begin_ns != session->frame.begin_ns || page->end_ns != session->frame.end_ns ||
+			page->streams != key || page->swept_of != page->of || page->has_gaps < wants_gaps ||
+			(page->has_gaps && page->swept_min_ns != page->min_ns))) {
 		forget(page);
 		page->begin_ns = session->frame.begin_ns;
 		page->end_ns = session->frame.end_ns;
 		page->streams = key;
 		page->swept_min_ns = page->min_ns;
 		page->has_gaps = wants_gaps;
+		page->swept_of = page->of;
 		page->trouble[0] = '\0';
-		if (!has_queue)
+		if (!has_queue && page->of != BLAME_WAITING)
 			snprintf(page->trouble, sizeof(page->trouble),
-				"No process on the screen has a GPU queue: nothing waits for its threads.");
+				"No process on the screen has a GPU queue; i shows what CPU threads wait "
+				"in.");
 		else if (sweep(session, page, streams, count, wants_gaps, &error))
 			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
 	}
 	free(streams);
 }
 
-bool blame_page_take(struct session *session, struct blame_page *page, bool wants_gaps)
+static bool take(struct session *session, struct blame_page *page, bool wants_gaps)
 {
+	const struct share *shares;
 	struct error error;
+	size_t count;
 
 	take_sweep(session, page, wants_gaps);
 	if (page->trouble[0])
@@ -156,12 +199,31 @@ bool blame_page_take(struct session *session, struct blame_page *page, bool want
 	page->depth = session->state.depth;
 	page->rows_by = page->by;
 	page->has_rows = true;
-	if (share_rows_make(&page->rows, session->run, page->idle.blamed, page->idle.blamed_count, NULL,
-		    page->by, page->depth, &page->row_arena, &error)) {
+	shares = take_shares(page, &count);
+	if (share_rows_make(&page->rows, session->run, shares, count, NULL, page->by, page->depth,
+		    &page->row_arena, &error)) {
 		page->rows = (struct share_rows){0};
 		session_say(session, "%s", error.text);
 	}
 	return true;
+}
+
+bool blame_page_take(struct session *session, struct blame_page *page)
+{
+	return take(session, page, false);
+}
+
+bool blame_page_take_gaps(struct session *session, struct blame_page *page)
+{
+	enum blame_of of = page->of;
+	bool is_chosen = page->is_of_chosen, is_there;
+
+	page->of = BLAME_GPU_IDLE;
+	page->is_of_chosen = true;
+	is_there = take(session, page, true);
+	page->of = of;
+	page->is_of_chosen = is_chosen;
+	return is_there;
 }
 
 void blame_go_to_gap(struct session *session, const struct gap *gap)

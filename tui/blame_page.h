@@ -9,21 +9,37 @@
 
 #include "blame/gaps.h"
 #include "blame/idle.h"
+#include "blame/threads.h"
+#include "blame/wait.h"
 #include "tui/session.h"
 
 #define BLAME_MIN_NS 10000u /* shorter gaps are counted, not listed */
 
+/* Whose idle time it is. */
+enum blame_of {
+	BLAME_GPU_IDLE, /* code that worked meanwhile */
+	BLAME_WAITING,	/* what CPU threads wait in */
+	BLAME_WAITED,	/* kernels that CPU threads wait for */
+	BLAME_OF_COUNT
+};
+
 struct blame_page {
+	enum blame_of of;
+	bool is_of_chosen; /* else: of GPUs, where there are any on the screen */
 	struct waits *waits;
 	struct gaps *gaps;	       /* NULL: nobody has asked yet */
 	struct arena arena, row_arena; /* of the sweep; of the rows */
-	struct idle idle;
+	struct idle idle;	       /* BLAME_GPU_IDLE */
+	struct threads threads;	       /* BLAME_WAITING */
+	struct wait wait;	       /* BLAME_WAITED */
+	uint64_t whole_ns, rest_ns;    /* that the rows and the rest sum to; that no row has */
 	struct share_rows rows;
 	bool has_rows, has_gaps;
 	enum place_by by;
 	uint64_t min_ns;
 	/* what it is of */
 	uint64_t begin_ns, end_ns, streams, swept_min_ns;
+	enum blame_of swept_of;
 	uint32_t depth;
 	enum place_by rows_by;
 	uint32_t line, first;	      /* cursor of the blame */
@@ -33,13 +49,16 @@ struct blame_page {
 
 struct blame_page *blame_page_of(struct session *session);
 void blame_page_free(struct blame_page *page);
-/* False: nothing to show, `trouble` says why. `gaps` is there when it is wanted. */
-bool blame_page_take(struct session *session, struct blame_page *page, bool wants_gaps);
+/* False: nothing to show, `trouble` says why. */
+bool blame_page_take(struct session *session, struct blame_page *page);
+/* The same of the gaps, which are GPUs' whatever the blame is of. */
+bool blame_page_take_gaps(struct session *session, struct blame_page *page);
 /* The timeline with the gap in the middle third, the cursor at its begin. */
 void blame_go_to_gap(struct session *session, const struct gap *gap);
 /* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */
 char *blame_page_expression(struct session *session);
 const char *blame_by_name(enum place_by by); /* as --by takes it */
+const char *blame_of_name(enum blame_of of); /* as --of takes it */
 /* :min DURATION */
 void blame_set_min(struct session *session, const char *value);
 

@@ -89,7 +89,8 @@ static void show_blame(struct session *session, bool is_gaps)
 	if (is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
 	else
-		snprintf(what, sizeof(what), "--of gpu-idle --by %s", blame_by_name(page->by));
+		snprintf(what, sizeof(what), "--of %s --by %s", blame_of_name(page->of),
+			blame_by_name(page->by));
 	session_say(session, "hpct blame %s %s --time %s --depth %u%s", run_path(session->run), what, window,
 		session->state.depth, streams);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_blame.c - idle time of the GPUs of the processes on the screen, shared among the threads that worked
- * meanwhile. Lines sum to the idle time.
+ * meanwhile; with `i` that of their CPU threads, by what they wait in or for. Lines sum to the idle time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,48 +94,65 @@ static uint32_t scroll(struct blame_page *page, uint32_t room)
 
 static void draw_causes(struct session *session, struct blame_page *page, struct grid *grid, int row, int end)
 {
-	const struct idle *idle = &page->idle;
-	struct quantity_unit unit = quantity_unit_for(idle->idle_ns);
+	static const char *const heads[] = {"blamed CPU code", "what threads wait in", "kernels waited for"};
+	static const char *const rests[] = {"<nobody active>", "", "<no kernel>"};
+	struct quantity_unit unit = quantity_unit_for(page->whole_ns);
 	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
 	uint32_t room, first;
 	char text[LABEL_BYTES];
 
-	snprintf(text, sizeof(text), "blamed CPU code by %s at depth %u", blame_by_name(page->by),
+	snprintf(text, sizeof(text), "%s by %s at depth %u", heads[page->of], blame_by_name(page->by),
 		page->depth);
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
-	grid_text_right(grid, row, 4 + key_cells, 12, "blame", GRID_HEADING);
+	grid_text_right(
+		grid, row, 4 + key_cells, 12, page->of == BLAME_GPU_IDLE ? "blame" : "time", GRID_HEADING);
 	grid_text_right(grid, row++, 16 + key_cells, 9, "share", GRID_HEADING);
 	room = end - row > 2 ? (uint32_t)(end - row - 2) : 1;
 	first = scroll(page, room);
 	for (uint32_t i = first; i < page->rows.count && i < first + room; i++, row++) {
 		put_key(text, page->rows.rows[i].key, page->by, key_cells, grid->is_ascii);
-		draw_line(grid, row, key_cells, text, page->rows.rows[i].time_ns, idle->idle_ns, unit);
+		draw_line(grid, row, key_cells, text, page->rows.rows[i].time_ns, page->whole_ns, unit);
 		if (i == page->line && session->focus == &view_blame)
 			grid_put(grid, row, 2, '>', GRID_HEADING);
 	}
-	if (row < end)
-		draw_line(grid, row++, key_cells, "<nobody active>", idle->all_idle_ns, idle->idle_ns, unit);
+	if (row < end && rests[page->of][0])
+		draw_line(grid, row++, key_cells, rests[page->of], page->rest_ns, page->whole_ns, unit);
 	if (row < end) {
 		snprintf(text, sizeof(text), "sum of these and %zu more",
 			page->rows.count > room ? page->rows.count - room : 0);
-		draw_line(grid, row, key_cells, page->rows.count > room ? text : "sum", idle->idle_ns,
-			idle->idle_ns, unit);
+		draw_line(grid, row, key_cells, page->rows.count > room ? text : "sum", page->whole_ns,
+			page->whole_ns, unit);
 	}
 }
 
 static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 {
-	const struct idle *idle = &page->idle;
-	uint64_t known_ns = idle->window_ns - idle->unknown_ns;
-	char text[256], idle_text[QUANTITY_BYTES], known[QUANTITY_BYTES], share[QUANTITY_BYTES],
+	uint64_t known_ns, unknown_ns;
+	char text[LABEL_BYTES], idle_text[QUANTITY_BYTES], known[QUANTITY_BYTES], share[QUANTITY_BYTES],
 		unknown[QUANTITY_BYTES];
 
-	quantity_short(idle_text, idle->idle_ns);
+	switch (page->of) {
+	case BLAME_WAITING:
+		unknown_ns = page->threads.unknown_ns;
+		known_ns = page->threads.window_ns - page->threads.absent_ns - unknown_ns;
+		break;
+	case BLAME_WAITED:
+		known_ns = page->wait.monitored_ns;
+		unknown_ns = page->wait.window_ns - known_ns;
+		break;
+	default:
+		unknown_ns = page->idle.unknown_ns;
+		known_ns = page->idle.window_ns - unknown_ns;
+	}
+	quantity_short(idle_text, page->whole_ns);
 	quantity_short(known, known_ns);
-	quantity_share(share, idle->idle_ns, known_ns, 1);
-	quantity_short(unknown, idle->unknown_ns);
-	snprintf(text, sizeof(text), "GPU idle: %s of %s known (%s); not known %s is neither", idle_text,
-		known, share, unknown);
+	quantity_share(share, page->whole_ns, known_ns, 1);
+	quantity_short(unknown, unknown_ns);
+	snprintf(text, sizeof(text), "%s: %s of %s known (%s); not known %s is neither",
+		page->of == BLAME_GPU_IDLE  ? "GPU idle"
+		: page->of == BLAME_WAITING ? "CPU threads wait"
+					    : "CPU threads wait in synchronization calls",
+		idle_text, known, share, unknown);
 	grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
 }
 
@@ -146,12 +163,12 @@ static void blame_draw(struct session *session, struct grid *grid, struct grid_a
 
 	if (!page || area.rows < 3)
 		return;
-	if (session->is_unread || !blame_page_take(session, page, false)) {
+	if (session->is_unread || !blame_page_take(session, page)) {
 		grid_text(grid, row, 2, area.columns - 2, session->is_unread ? "reading ..." : page->trouble,
 			GRID_GREY);
 		return;
 	}
-	if (area.rows >= 20)
+	if (area.rows >= 20 && page->of == BLAME_GPU_IDLE)
 		row = draw_parts(page, grid, row);
 	draw_head(page, grid, row++);
 	if (area.rows >= 10)
@@ -169,7 +186,11 @@ static void go_to_cause(struct session *session, struct blame_page *page)
 	size_t count;
 	const struct gap *list;
 
-	if (!blame_page_take(session, page, true) || !page->gaps || page->line >= page->rows.count)
+	if (page->of != BLAME_GPU_IDLE) {
+		session_say(session, "gaps are of GPUs: i goes there; / finds a function on the timeline");
+		return;
+	}
+	if (!blame_page_take_gaps(session, page) || !page->gaps || page->line >= page->rows.count)
 		return;
 	list = gaps_list(page->gaps, &count);
 	wanted = frame_function(&session->frame, page->rows.rows[page->line].context, &is_shorter);
@@ -201,6 +222,11 @@ static bool blame_act(struct session *session, enum keys_action action)
 		page->by = (enum place_by)((page->by + 1) % (PLACE_INSTRUCTION + 1));
 		page->line = page->first = 0;
 		return true;
+	case KEYS_DO_IDLE_OF:
+		page->of = (enum blame_of)((page->of + 1) % BLAME_OF_COUNT);
+		page->is_of_chosen = true;
+		page->line = page->first = 0;
+		return true;
 	case KEYS_DO_ENTER:
 		go_to_cause(session, page);
 		return true;
@@ -213,4 +239,4 @@ const struct view view_blame = {.name = "Blame",
 	.key = '2',
 	.draw = blame_draw,
 	.act = blame_act,
-	.hints = "j/k line  Enter largest gap  b by function/path/line"};
+	.hints = "j/k line  Enter largest gap  b by function/path/line  i of GPU/CPU"};

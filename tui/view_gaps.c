@@ -112,7 +112,7 @@ static void gaps_draw(struct session *session, struct grid *grid, struct grid_ar
 
 	if (!page || area.rows < 3)
 		return;
-	if (session->is_unread || !blame_page_take(session, page, true)) {
+	if (session->is_unread || !blame_page_take_gaps(session, page)) {
 		grid_text(grid, area.row, 2, area.columns - 2,
 			session->is_unread ? "reading ..." : page->trouble, GRID_GREY);
 		return;

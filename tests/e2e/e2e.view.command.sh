@@ -13,7 +13,7 @@ said() { # KEYS RUN... : the command
 run_it() { # COMMAND : its rows as TSV
 	bash -c "$1 --format tsv"
 }
-for keys in '' www 2 22 5 55 3 44 6 6b 60 w6bb jjjjx6; do
+for keys in '' www 2 22 2i 22ii 5 55 3 44 6 6b 60 w6bb jjjjx6; do
 	command=$(said "$keys" one.hpct)
 	check "Y after '$keys' says: $command" [ -n "$command" ]
 	run_it "$command" >rows 2>err || fail "Y after '$keys': '$command' ends with $?: $(head -n 1 err)"
@@ -25,6 +25,15 @@ same "the profile's total" "$(hpct-view one.hpct --keys 'w6:csv a.csv<Enter>' --
 hpct-view one.hpct --keys 'w22' --print 2000x50 >screen
 idle=$(run_it "$(said w22 one.hpct)" | awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.1f ms", sum / 1e6 }')
 check "the blame's sum $idle is on its page" grep -q "$idle" screen
+
+for keys in w22i w22ii; do # what threads wait in, and for; <no kernel> is of neither's rows
+	hpct-view one.hpct --keys "$keys" --print 2000x50 >screen
+	sum=$(run_it "$(said "$keys" one.hpct)" | awk -F'\t' 'NR > 1 { sum += $2 } END { printf "%.1f ms", sum / 1e6 }')
+	rest=$(awk '/<no kernel>/ { print $3 } ' screen)
+	shown=$(awk '$1 ~ /^sum/ { for (i = 1; i < NF; i++) if ($(i + 1) == "ms") print $i }' screen | head -n 1)
+	check "the sums of '$keys': $sum printed, $shown shown, $rest without a kernel" \
+		calc "${shown:-0} - ${rest:-0} - ${sum% ms} < 0.11 && ${shown:-0} - ${rest:-0} - ${sum% ms} > -0.11 || ${shown:-0} - ${sum% ms} < 0.11 && ${shown:-0} - ${sum% ms} > -0.11"
+done
 
 # two runs in one tree
 command=$(said 60 one.hpct two.hpct)
