@@ -39,10 +39,10 @@ static bool is_same_place(Dwarf_Line *a, Dwarf_Line *b)
 
 /* Where a sequence ends at an address at which another begins, its last row may have that address, too, and
  * no code: it goes on from the row before and has nothing of the one behind. `last` of that address. */
-static size_t pass_ended(const struct dwarf_unit *unit, size_t last)
+static size_t pass_ended(const struct dwarf_unit *unit, size_t last, Dwarf_Addr address)
 {
-	Dwarf_Addr address, at;
-	Dwarf_Line *row = line_at(unit, last, &address), *behind = line_at(unit, last + 1, &at), *before;
+	Dwarf_Addr at;
+	Dwarf_Line *row, *before, *behind = line_at(unit, last + 1, &at);
 	size_t first = last;
 	bool has_end = false;
 
@@ -97,7 +97,7 @@ int dwarf_unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64
 	line = upto ? line_at(unit, upto - 1, &at) : NULL;
 	if (is_end(line))
 		return 0;
-	line = line_at(unit, pass_ended(unit, upto - 1), &at);
+	line = line_at(unit, pass_ended(unit, upto - 1, at), &at);
 	if (dwarf_lineno(line, &number) || number < 0)
 		return 0;
 	*line_number = (uint32_t)number;

@@ -10,12 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "store/store.h"
 #include "timeline/names_crew.h"
+#include "timeline/names_split.h"
 
 #define TASKS 24u
 #define EACH 10u
@@ -175,6 +178,41 @@ static void test_split(void **state)
 	}
 }
 
+/* A copy that dies (of its file's size, here): nothing is written, and whoever asked can do without. */
+static void test_copy_dies(void **state)
+{
+	static uint64_t many[NAMES_SPLIT_MIN];
+	const struct names_options options = {0};
+	const struct names_request request = {.kind = STORE_MODULE_ELF,
+		.path = program,
+		.real_path = "",
+		.offsets = many,
+		.offset_count = NAMES_SPLIT_MIN};
+	struct rlimit before, none;
+	struct names_module *module;
+	struct names *names;
+	const char *note;
+	int fd = memfd_create("answers", 0);
+
+	(void)state;
+	for (unsigned i = 0; i < NAMES_SPLIT_MIN; i++)
+		many[i] = first + i % 40;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = (struct rlimit){0, before.rlim_max};
+	assert_int_equal(names_open(&names, &options, NULL), 0);
+	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
+	assert_true(names_module_is_forkable(module));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	assert_int_equal(names_split_answer(module, &request, 3, fd, &note), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+	assert_int_equal(names_split_answer(module, &request, 3, fd, &note), 1);
+	assert_string_equal(note, "");
+	assert_true(lseek(fd, 0, SEEK_END) > NAMES_SPLIT_MIN * 20);
+	close(fd);
+	names_close(names);
+}
+
 static int refuse(void *context, const struct names_answer *answer)
 {
 	(void)context, (void)answer;
@@ -230,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_refusal),
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_copy_dies),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
