@@ -269,8 +269,8 @@ static void switches_take(struct collector *collector, struct hello *hello)
 static void kept_take(struct collector *collector, struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == hello->pid && at->kept < 0 && !is_dead(at)) {
-			at->kept = hello->events[0];
+		if (at->pid == hello->pid && at->kept[1] < 0 && !is_dead(at)) {
+			at->kept[at->kept[0] >= 0] = hello->events[0];
 			return;
 		}
 	hello_refuse(HELLO_KEEP, hello);

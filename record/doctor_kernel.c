@@ -158,7 +158,9 @@ static void waits_look(struct doctor_row *row)
 	int error = event_try(attr, ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC | ATTR_SIGTRAP, 0);
 
 	if (error)
-		refusal_say(row, error, 1, "only the waits that wrappers see have a path of their own");
+		refusal_say(row, error, 1,
+			"only waits that wrappers see, and with -e BLOCKTIME those for pages, have a path of "
+			"their own");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "with -e BLOCKTIME, the kernel's part too");
 }

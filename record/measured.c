@@ -113,7 +113,7 @@ int measured_open(struct measured **out, struct store_writer *writer, uint32_t h
 		return error_memory(error);
 	}
 	process->pidfd = pidfd;
-	process->kept = -1;
+	process->kept[0] = process->kept[1] = -1;
 	process->first_stream = UINT32_MAX;
 	result = memory_map(process, memory, error);
 	close(memory);
@@ -299,7 +299,8 @@ void measured_free(struct measured *process)
 	if (process->shared)
 		munmap(process->shared, process->shared_bytes);
 	close(process->pidfd);
-	if (process->kept >= 0)
-		close(process->kept);
+	for (int i = 0; i < 2; i++)
+		if (process->kept[i] >= 0)
+			close(process->kept[i]);
 	free(process);
 }

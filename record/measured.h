@@ -36,7 +36,7 @@ struct measured {
 	struct event_process *shared;
 	size_t shared_bytes;
 	int pidfd;
-	int kept; /* what its agent has us hold open; -1: nothing */
+	int kept[2]; /* what its agent has us hold open; -1: nothing */
 	uint32_t pid, parent_pid, generation;
 	int32_t rank;
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */

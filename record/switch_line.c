@@ -41,9 +41,9 @@ void switch_line_show(struct switch_line *line, const struct waits *waits, struc
 }
 
 void switch_line_put(struct switch_line *line, struct waits *waits, struct store_writer *writer,
-	uint32_t stream, const struct store_record *span, const struct hit *hit)
+	uint32_t stream, const struct store_record *span, const struct hit *hit, uint64_t until_ns)
 {
-	waits_put(waits, writer, stream, span, line->is_shown, hit);
+	waits_put(waits, writer, stream, span, line->is_shown, hit, until_ns);
 	line->is_shown = false;
 }
 
@@ -53,7 +53,7 @@ void switch_line_end(struct switch_line *line, struct waits *waits, struct store
 	struct store_record span = span_of(line->out_ns, end_ns, line->what);
 
 	if (line->out_ns && line->out_ns < end_ns)
-		switch_line_put(line, waits, writer, stream, &span, NULL);
+		switch_line_put(line, waits, writer, stream, &span, NULL, UINT64_MAX);
 	else if (line->is_shown)
 		store_writer_span_close(writer, stream, WAITS_HANDLE_SWITCH + line->out_ns, NULL);
 	waits_settle(waits, writer, stream, UINT64_MAX);

@@ -30,7 +30,7 @@ void switch_line_show(struct switch_line *line, const struct waits *waits, struc
 	uint32_t stream, uint64_t before_ns);
 /* Hands a finished span on. */
 void switch_line_put(struct switch_line *line, struct waits *waits, struct store_writer *writer,
-	uint32_t stream, const struct store_record *span, const struct hit *hit);
+	uint32_t stream, const struct store_record *span, const struct hit *hit, uint64_t until_ns);
 /* The thread has ended: what is open ends with it. */
 void switch_line_end(struct switch_line *line, struct waits *waits, struct store_writer *writer,
 	uint32_t stream, uint64_t end_ns);

@@ -316,8 +316,21 @@ static void lost_put(struct measured *process, struct store_writer *writer, stru
 	store_writer_append(writer, ring->stream, STORE_SPANS, &span, 1);
 }
 
+/* Where each wait traps, several inside one system call have one return: that of the last. Where only faults
+ * trap, what follows the next wait is that one's. */
+static uint64_t return_until(const struct measured *process, const struct switch_event *event)
+{
+	const struct switch_events *waiting = &process->switches->waiting;
+	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
+
+	while (next < end && next->tid == event->tid && next->kind != SWITCH_OUT)
+		next++;
+	return process->trap != EVENT_TRAP_WAITS && next < end && next->tid == event->tid ? next->time_ns
+											  : UINT64_MAX;
+}
+
 static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
-	const struct switch_event *event)
+	const struct switch_event *event, uint64_t until_ns)
 {
 	struct store_record span;
 	struct hit hit;
@@ -334,7 +347,7 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
 	hit = hit_of(process, ring, &span, &hits);
-	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, &hit);
+	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, &hit, until_ns);
 	hits_drop(&ring->hits, hits);
 }
 
@@ -412,7 +425,7 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 			ring = thread_find(process->switches, process, event.tid);
 		tid = event.tid;
 		if (ring && (event.time_ns < known_ns || ring->has_ended))
-			event_take(process, writer, ring, &event);
+			event_take(process, writer, ring, &event, return_until(process, &waiting->events[i]));
 		else if (ring || event.time_ns + STRANGER_NS > known_ns)
 			waiting->events[kept++] = event;
 	}

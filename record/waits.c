@@ -63,13 +63,17 @@ void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context)
 		waits->returns[waits->return_count++] = (struct wait_return){time_ns, context};
 }
 
-/* Of what ended then. Each switch has its return: the first that follows. */
-static uint32_t return_context(const struct waits *waits, uint64_t end_ns)
+/* Of what ended then. Each switch has its return, if any: the first that follows. */
+static uint32_t return_context(const struct waits *waits, uint64_t end_ns, uint64_t until_ns)
 {
-	for (uint32_t i = 0; i < waits->return_count; i++)
-		if (waits->returns[i].time_ns >= end_ns)
-			return waits->returns[i].time_ns - end_ns < RETURN_NS ? waits->returns[i].context
-									      : STORE_CONTEXT_NONE;
+	for (uint32_t i = 0; i < waits->return_count; i++) {
+		const struct wait_return *found = &waits->returns[i];
+
+		if (found->time_ns >= end_ns)
+			return found->time_ns < until_ns && found->time_ns - end_ns < RETURN_NS
+				       ? found->context
+				       : STORE_CONTEXT_NONE;
+	}
 	return STORE_CONTEXT_NONE;
 }
 
@@ -122,7 +126,7 @@ static void span_put(
 	if (!span.context)
 		span.context = waits_context(waits, span.begin_ns);
 	if (!span.context && span.what == STORE_OP_BLOCKED)
-		span.context = return_context(waits, span.end_ns);
+		span.context = return_context(waits, span.end_ns, held->until_ns);
 	if (span.context && held->depth)
 		span.context = kernel_context(writer, span.context, held->address, held->depth);
 	if (held->is_shown)
@@ -138,11 +142,12 @@ static bool is_undecided(const struct waits *waits, const struct store_record *s
 }
 
 void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span, bool is_shown, const struct hit *hit)
+	const struct store_record *span, bool is_shown, const struct hit *hit, uint64_t until_ns)
 {
 	struct wait_held held;
 
 	held.span = *span;
+	held.until_ns = until_ns;
 	held.is_shown = is_shown;
 	held.depth = hit ? hit->depth : 0;
 	if (held.depth)

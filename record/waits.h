@@ -29,6 +29,7 @@ struct wait_known {
 
 struct wait_held {
 	struct store_record span;
+	uint64_t until_ns; /* a return from there on is another's */
 	bool is_shown;
 	uint32_t depth; /* of the kernel's part of its path */
 	uint64_t address[HIT_DEPTH_MAX];
@@ -65,9 +66,10 @@ void waits_add(struct waits *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t
 /* The thread came back to this path, just after it was switched in. */
 void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context);
 /* A finished span of the switch records; is_shown: readers see it open; `hit`: where in the kernel it was
- * switched out, NULL: not known. In order of time. */
+ * switched out, NULL: not known; until_ns: a path that the thread came back to from there on is that of
+ * another. In order of time. */
 void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span, bool is_shown, const struct hit *hit);
+	const struct store_record *span, bool is_shown, const struct hit *hit, uint64_t until_ns);
 /* The context of what began at begin_ns, as far as it is known. */
 uint32_t waits_context(const struct waits *waits, uint64_t begin_ns);
 

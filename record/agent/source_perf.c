@@ -342,6 +342,27 @@ void source_waits_choose(void)
 		switches_trap_with(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, source_trap_data(WAITS_INDEX));
 }
 
+/* Where the kernel may not be looked at, waits for pages trap at least: a fault belongs to user code. */
+static void faults_hand_over(void)
+{
+	union perf_attributes all = {.attr = {.type = PERF_TYPE_SOFTWARE,
+					     .size = PERF_ATTR_WORDS * sizeof(uint64_t),
+					     .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+					     .sample_period = 1,
+					     .exclude_kernel = 1,
+					     .exclude_hv = 1,
+					     .inherit = 1}};
+	int event;
+
+	all.words[PERF_SIG_DATA_WORD] = source_trap_data(WAITS_INDEX);
+	all.words[PERF_FLAGS_WORD] |= PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC;
+	event = (int)syscall(SYS_perf_event_open, &all, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return;
+	process_send_kept(event);
+	close(event);
+}
+
 void source_waits_arm(struct thread *t)
 {
 	if (perf.waits)
@@ -359,6 +380,8 @@ void source_hand_over(void)
 	if (perf.in_rings && !switches_trap())
 		perf.event = event_open(PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC);
 	perf.in_rings = false;
+	if (perf.waits && !switches_trap())
+		faults_hand_over();
 	if (perf.event < 0)
 		return;
 	process_send_kept(perf.event);

@@ -28,3 +28,22 @@ if [ "$(info u10000 sampler)" = trap ]; then
 		END { printf "%.1f %% in read\n", all ? 100 * it / all : 0; exit !(it > 0.7 * all) }' ||
 		fail "time in system calls went elsewhere"
 fi
+
+# Waits for pages trap for everybody; those in system calls of the program's own need a look into the kernel.
+chmod 755 . && dd if=/dev/urandom of=file bs=1M count=1 2>/dev/null && sync file && chmod 644 file
+code "waits" 0 as_user hpct-record -o "$PWD/mine/waits.hpct" -e BLOCKTIME -e CPUTIME@f1000 -- \
+	"$HPCT_BIN/../tests/kernel_frames" waits "$PWD/file"
+same "waits: sleeps, none interrupted" 5 "$(cut -d ' ' -f 1 out)"
+cp -r mine/waits.hpct .
+hpct-slice waits.hpct --op blocked --format tsv | tsv '$c["op"] == "blocked" { print "path " $c["path"] }' >blocked
+rows=$(grep -c . blocked) faults=$(grep -c '^path main;faults$' blocked)
+echo "$rows waits, $faults of them for pages"
+if [ "$(info waits switches_refused)" != 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
+	echo "no switch records here, or more than faults may trap"
+elif [ "$rows" -lt 25 ]; then
+	echo "hardly a page had to be waited for: the file lies in memory"
+else
+	# Beside them the program sleeps five times, and is started.
+	check "faults have the path of the code that met them: $(sort blocked | uniq -c)" [ $((rows - faults)) -le 15 ]
+	check "nothing else has it: $(sort blocked | uniq -c)" [ $((rows - faults)) -ge 5 ]
+fi
