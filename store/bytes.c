@@ -91,17 +91,22 @@ void store_bytes_seal(struct store_bytes *bytes, const void *key, size_t key_siz
 	memcpy(bytes->data, &seal, sizeof seal);
 }
 
-struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size)
+struct store_input store_input_peek(struct store_slice value)
 {
 	struct store_input input = {.at = value.bytes, .end = value.bytes + value.size};
 
-	if (value.size < STORE_SEAL_BYTES) {
-		input.bad = true;
-		return input;
-	}
-	input.at += STORE_SEAL_BYTES;
-	input.bad = !store_sum_fits(
-		store_load32(value.bytes), seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size));
+	input.bad = value.size < STORE_SEAL_BYTES;
+	input.at += input.bad ? 0 : STORE_SEAL_BYTES;
+	return input;
+}
+
+struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size)
+{
+	struct store_input input = store_input_peek(value);
+
+	if (!input.bad)
+		input.bad = !store_sum_fits(store_load32(value.bytes),
+			seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size));
 	return input;
 }
 
