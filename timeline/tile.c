@@ -278,6 +278,14 @@ int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t fir
 	return code;
 }
 
+static uint32_t no_context(void *own, uint32_t context)
+{
+	(void)own, (void)context;
+	return 0;
+}
+
+const struct tile_projection tile_states = {NULL, no_context, 1};
+
 int tiles_project(struct tiles *tiles, const struct tile_projection *projection, struct error *error)
 {
 	return tile_sum_project(&tiles->sum, projection, run_context_count(tiles->run)) ? 0
