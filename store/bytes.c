@@ -114,6 +114,12 @@ uint64_t store_input_varint_long(struct store_input *input)
 {
 	uint64_t value = 0;
 
+	/* Two bytes are what most of them have. */
+	if (!input->bad && input->end - input->at >= 2 && input->at[0] >= 0x80 && input->at[1] < 0x80) {
+		value = (input->at[0] & 0x7fu) | (uint64_t)input->at[1] << 7;
+		input->at += 2;
+		return value;
+	}
 	for (unsigned shift = 0; !input->bad && input->at < input->end; shift += 7) {
 		uint8_t byte = *input->at++;
 

@@ -335,21 +335,35 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 	return rc < 0 ? rc : 0;
 }
 
-int store_line_sums(struct store_reader *reader, const struct store_line_part *part,
-	const struct store_sums **sums, struct error *error)
+static int read_works(struct store_reader *reader, const struct store_line_part *part, struct error *error)
+{
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+
+	store_key_roll_put(key, &part->at.roll);
+	input = store_input_sealed(part->at.value, key, sizeof key);
+	store_works_get(&reader->works, &input, reader->contexts.count, reader->metrics.count);
+	if (reader->works.failed)
+		return error_memory(error);
+	return input.bad ? store_reader_damaged(reader, "a rollup", error) : reader->works.line.is_plain;
+}
+
+int store_line_works(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_works **works, struct error *error)
 {
 	struct store_chunk chunk;
 	int rc;
 
-	*sums = &reader->sums;
-	if (part->at.is_roll) {
-		rc = read_rollup(reader, &part->at.roll, part->at.value, TIMES, error);
-		return rc ? rc : reader->sums.line.is_plain;
-	}
+	*works = &reader->works;
+	if (part->at.is_roll)
+		return read_works(reader, part, error);
 	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
 	store_sums_clear(&reader->sums);
 	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
-	return rc == 1 ? reader->sums.line.is_plain : rc;
+	if (rc != 1)
+		return rc;
+	store_works_of(&reader->works, &reader->sums);
+	return reader->works.failed ? error_memory(error) : reader->works.line.is_plain;
 }
 
 static bool are_plain(const struct store_batch *batch, size_t from, size_t to, uint64_t gap_ns)

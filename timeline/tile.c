@@ -113,12 +113,12 @@ static int take_sum(
 	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
 }
 
-static int take_works(void *own, const struct store_sum *sums, uint32_t count, const uint32_t *contexts,
-	struct error *error)
+static int take_works(
+	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
 {
 	struct fill *fill = own;
 
-	return tile_sum_add_works(&fill->tiles->sum, sums, count, contexts) ? 0 : error_memory(error);
+	return tile_sum_add_works(&fill->tiles->sum, works, contexts) ? 0 : error_memory(error);
 }
 
 /* Do both lie in one cell? */

@@ -208,17 +208,17 @@ static struct window_time *work_row(struct window *window, uint32_t context)
 }
 
 /* Rollups bring thousands at a time. */
-static int take_works(void *own, const struct store_sum *sums, uint32_t count, const uint32_t *contexts,
-	struct error *error)
+static int take_works(
+	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		struct window_time *row =
-			work_row(own, contexts ? contexts[sums[i].context] : sums[i].context);
+	for (uint32_t i = 0; i < works->count; i++) {
+		uint32_t context = works->contexts[i];
+		struct window_time *row = work_row(own, contexts ? contexts[context] : context);
 
 		if (!row)
 			return error_memory(error);
-		row->time_ns += sums[i].time_ns;
-		row->records += sums[i].samples;
+		row->time_ns += works->times_ns[i];
+		row->records += works->samples[i];
 	}
 	return 0;
 }

@@ -37,8 +37,8 @@ int window_add_time(
 int window_add_weight(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 
-/* The time of several streams; of all streams at the cost of what they did, where the store has summed it, else
- * by several processes where that is worth it (share.h). */
+/* The time of several streams; of all streams at the cost of what they did, where the store has summed it,
+ * else by several processes where that is worth it (share.h). */
 int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 
