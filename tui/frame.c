@@ -187,7 +187,7 @@ int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **l
 	result = read_line(
 		frame, stream, is_dense ? frame_projection(frame) : NULL, &frame->lines[stream], error);
 	if (!result)
-		frame->lines[stream]->depth = is_dense ? frame->depth + 1 : 0;
+		frame->lines[stream]->level = is_dense ? frame_level(frame) : 0;
 	*line = frame_line(frame, stream);
 	return result;
 }
@@ -195,8 +195,9 @@ int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **l
 int frame_read_step(
 	struct frame *frame, uint32_t stream, uint32_t columns, bool *is_done, struct error *error)
 {
-	uint32_t from =
-		frame->step_stream == stream && frame->step_depth == frame->depth ? frame->step_column : 0;
+	uint32_t from = frame->step_stream == stream && frame->step_level == frame_level(frame)
+				? frame->step_column
+				: 0;
 	struct tile_columns some = {.shift = frame->columns.shift, .edges = frame->columns.edges + from};
 	const struct frame_line *line = frame_line(frame, stream);
 	struct tile *cells;
@@ -217,7 +218,7 @@ int frame_read_step(
 		result = tiles_cells(frame->tiles, stream, &some, cells, error);
 	free(cells);
 	frame->step_stream = stream;
-	frame->step_depth = frame->depth;
+	frame->step_level = frame_level(frame);
 	frame->step_column = from + columns;
 	return result;
 }
@@ -226,7 +227,7 @@ const struct frame_line *frame_line(const struct frame *frame, uint32_t stream)
 {
 	const struct frame_line *line = stream < frame->stream_count ? frame->lines[stream] : NULL;
 
-	return line && (!line->depth || line->depth == frame->depth + 1) ? line : NULL;
+	return line && (!line->level || line->level == frame_level(frame)) ? line : NULL;
 }
 
 const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream)
@@ -234,7 +235,7 @@ const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream)
 	const struct frame_line *line = frame_line(frame, stream);
 	struct error error;
 
-	if (!line || !line->depth)
+	if (!line || !line->level)
 		return line;
 	if (!frame->leaves[stream] && read_line(frame, stream, NULL, &frame->leaves[stream], &error))
 		return NULL;

@@ -18,7 +18,7 @@
 /* One stream under the frame's columns. Column i has entries [first[i], first[i + 1]). */
 struct frame_line {
 	uint32_t stream;
-	uint32_t depth;	 /* its entries are of functions at this one, + 1; 0: of leaf contexts */
+	uint32_t level;	 /* of the projection of its entries (frame_level); 0: of leaf contexts */
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
 	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
@@ -39,8 +39,8 @@ struct frame {
 	uint64_t begin_ns, end_ns; /* of the columns: exactly what is on the screen */
 	struct arena arena;
 	struct frame_line **lines;	   /* by stream; NULL: not read */
-	uint32_t step_stream, step_column; /* what frame_read_step has got to, at step_depth */
-	uint32_t step_depth;
+	uint32_t step_stream, step_column; /* what frame_read_step has got to, at step_level */
+	uint32_t step_level;
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
 	struct frame_lanes *lanes;    /* of groups, lanes.c */
@@ -57,6 +57,12 @@ struct frame {
 	uint32_t deepest_met;		   /* of leaves of dense lines */
 	struct shares shares;		   /* of the column looked at last */
 };
+
+/* Tells projections apart: by the depth, and by whatever else decides which function a context shows. */
+static inline uint32_t frame_level(const struct frame *frame)
+{
+	return frame->depth + 2; /* behind those of tile.h */
+}
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
 void frame_fini(struct frame *frame);

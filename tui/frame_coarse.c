@@ -10,7 +10,7 @@
 #define COARSE_SHIFT 5u /* a coarse tile is 2^this tiles: about a dozen columns */
 
 struct frame_coarse {
-	uint32_t depth;
+	uint32_t level;	     /* of their projection */
 	struct cell cells[]; /* by column */
 };
 
@@ -65,7 +65,7 @@ int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error)
 		result = frame->coarse[stream] ? 0 : error_memory(error);
 	}
 	if (!result)
-		frame->coarse[stream]->depth = frame->depth;
+		frame->coarse[stream]->level = frame_level(frame);
 	free(tiles);
 	return result;
 }
@@ -74,5 +74,5 @@ const struct cell *frame_coarse(const struct frame *frame, uint32_t stream)
 {
 	const struct frame_coarse *coarse = stream < frame->stream_count ? frame->coarse[stream] : NULL;
 
-	return coarse && coarse->depth == frame->depth ? coarse->cells : NULL;
+	return coarse && coarse->level == frame_level(frame) ? coarse->cells : NULL;
 }

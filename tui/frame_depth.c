@@ -10,7 +10,6 @@
 
 #define FRAME_AUTO_MAX 200u /* depth auto looks no deeper: recursion says nothing there */
 #define NOT_LOOKED_UP (UINT32_MAX - 1)
-#define LEVEL_DEPTH 2u /* of projections: one for each depth */
 
 void frame_set_depth(struct frame *frame, uint32_t depth)
 {
@@ -85,7 +84,7 @@ static uint32_t stand_in(void *own, uint32_t context)
 
 const struct tile_projection *frame_projection(struct frame *frame)
 {
-	frame->projection = (struct tile_projection){frame, stand_in, frame->depth + LEVEL_DEPTH};
+	frame->projection = (struct tile_projection){frame, stand_in, frame_level(frame)};
 	return &frame->projection;
 }
 
@@ -151,7 +150,7 @@ uint32_t frame_deepest(const struct frame *frame)
 
 	for (uint32_t s = 0; s < frame->stream_count; s++) {
 		const struct frame_line *line = frame->lines[s];
-		for (uint32_t e = 0; line && !line->depth && e < line->first[frame->columns.count]; e++) {
+		for (uint32_t e = 0; line && !line->level && e < line->first[frame->columns.count]; e++) {
 			const struct run_context *c;
 			if (line->entries[e].context >= frame->context_count)
 				continue;

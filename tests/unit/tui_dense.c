@@ -127,8 +127,8 @@ static void same_lines(struct twins *twins, uint32_t stream)
 		read_line(&twins->frames[0], stream), read_line(&twins->frames[1], stream)};
 	uint32_t last = twins->frames[0].columns.count;
 
-	assert_int_equal(lines[0]->depth, twins->frames[0].depth + 1);
-	assert_int_equal(lines[1]->depth, 0);
+	assert_int_equal(lines[0]->level, frame_level(&twins->frames[0]));
+	assert_int_equal(lines[1]->level, 0);
 	assert_true(lines[0]->first[last] <= lines[1]->first[last]);
 	assert_true(lines[0]->there_ns == lines[1]->there_ns && lines[0]->known_ns == lines[1]->known_ns &&
 		    lines[0]->lost_ns == lines[1]->lost_ns);
