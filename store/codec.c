@@ -5,12 +5,7 @@
  */
 #include "store/codec.h"
 
-#include "store/wide.h"
-
-bool store_is_plain;
-
-#define LANES 8u
-#define ROWS (STORE_BLOCK_RECORDS / LANES)
+#include "store/bits.h"
 
 enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_COUNT };
 
@@ -26,155 +21,6 @@ struct plan {
 static unsigned bits_of(uint64_t value)
 {
 	return 64 - (unsigned)__builtin_clzll(value | 1) - !value;
-}
-
-/* Bytes that the low `width` bits of `count` values take. */
-static size_t packed_bytes(unsigned width, unsigned count)
-{
-	return ((size_t)width * count + 7) / 8;
-}
-
-/* ---- 256 values in eight lanes ---- */
-
-static void lanes_pack(uint8_t *to, const uint32_t *from, unsigned width)
-{
-	uint32_t word[LANES] = {0}, mask = width == 32 ? UINT32_MAX : (1u << width) - 1;
-	unsigned used = 0;
-
-	for (unsigned row = 0; row < ROWS && width; row++, from += LANES) {
-		for (unsigned l = 0; l < LANES; l++)
-			word[l] |= (from[l] & mask) << used;
-		used += width;
-		if (used < 32)
-			continue;
-		memcpy(to, word, sizeof word);
-		to += sizeof word;
-		used -= 32;
-		for (unsigned l = 0; l < LANES; l++)
-			word[l] = used ? (from[l] & mask) >> (width - used) : 0;
-	}
-}
-
-static void lanes_unpack(const uint8_t *from, uint32_t *to, unsigned width)
-{
-	uint32_t word[LANES], next[LANES], mask = width == 32 ? UINT32_MAX : (1u << width) - 1;
-	unsigned used = 32;
-
-	if (!width) {
-		memset(to, 0, STORE_BLOCK_RECORDS * sizeof *to);
-		return;
-	}
-	memset(next, 0, sizeof next);
-	for (unsigned row = 0; row < ROWS; row++, to += LANES) {
-		if (used == 32) {
-			memcpy(next, from, sizeof next);
-			from += sizeof next;
-			used = 0;
-		}
-		for (unsigned l = 0; l < LANES; l++)
-			word[l] = next[l] >> used;
-		if (used + width > 32) {
-			memcpy(next, from, sizeof next);
-			from += sizeof next;
-			for (unsigned l = 0; l < LANES; l++)
-				word[l] |= next[l] << (32 - used);
-			used = used + width - 32;
-		} else {
-			used += width;
-		}
-		for (unsigned l = 0; l < LANES; l++)
-			to[l] = word[l] & mask;
-	}
-}
-
-static void block_pack(uint8_t *to, const uint64_t *values, unsigned width)
-{
-	uint32_t half[STORE_BLOCK_RECORDS];
-	unsigned low = width < 32 ? width : 32;
-
-	for (unsigned i = 0; i < STORE_BLOCK_RECORDS; i++)
-		half[i] = (uint32_t)values[i];
-	lanes_pack(to, half, low);
-	if (width <= 32)
-		return;
-	for (unsigned i = 0; i < STORE_BLOCK_RECORDS; i++)
-		half[i] = (uint32_t)(values[i] >> 32);
-	lanes_pack(to + packed_bytes(32, STORE_BLOCK_RECORDS), half, width - 32);
-}
-
-static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)
-{
-	uint32_t half[STORE_BLOCK_RECORDS];
-
-	lanes_unpack(from, half, width < 32 ? width : 32);
-	for (unsigned i = 0; i < STORE_BLOCK_RECORDS; i++)
-		values[i] = half[i];
-	if (width <= 32)
-		return;
-	lanes_unpack(from + packed_bytes(32, STORE_BLOCK_RECORDS), half, width - 32);
-	for (unsigned i = 0; i < STORE_BLOCK_RECORDS; i++)
-		values[i] |= (uint64_t)half[i] << 32;
-}
-
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void block_unpack_wide(const uint8_t *from, uint64_t *values, unsigned width)
-{
-	block_unpack(from, values, width);
-}
-#endif
-
-static void block_unpack_best(const uint8_t *from, uint64_t *values, unsigned width)
-{
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
-		block_unpack_wide(from, values, width);
-		return;
-	}
-#endif
-	block_unpack(from, values, width);
-}
-
-/* ---- fewer than 256 values: a string of bits ---- */
-
-static void string_pack(uint8_t *to, const uint64_t *values, unsigned count, unsigned width)
-{
-	uint64_t word = 0, mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
-	unsigned used = 0;
-
-	for (unsigned i = 0; i < count && width; i++) {
-		uint64_t value = values[i] & mask;
-
-		word |= value << used;
-		used += width;
-		if (used < 64)
-			continue;
-		memcpy(to, &word, sizeof word);
-		to += sizeof word;
-		used -= 64;
-		word = used ? value >> (width - used) : 0;
-	}
-	memcpy(to, &word, (used + 7) / 8);
-}
-
-/* `size` bytes hold the string; the last values are read byte by byte, so that nothing behind it is touched.
- */
-static void string_unpack(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
-{
-	const uint64_t mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
-
-	for (unsigned i = 0; i < count; i++) {
-		size_t bit = (size_t)i * width, at = bit / 8;
-		uint8_t window[16] = {0};
-		uint64_t low, high;
-
-		if (size - at >= 9)
-			memcpy(window, from + at, 9);
-		else
-			memcpy(window, from + at, size - at);
-		low = store_load64(window);
-		high = window[8];
-		values[i] = (low >> bit % 8 | (bit % 8 ? high << (64 - bit % 8) : 0)) & mask;
-	}
 }
 
 /* ---- PACKED ---- */
@@ -206,7 +52,7 @@ static struct plan plan_packed(const uint64_t *values, unsigned count)
 {
 	uint16_t bins[65];
 	unsigned widest = count_widths(values, count, bins), above = 0;
-	struct plan best = {.width = widest, .size = 2 + packed_bytes(widest, count)};
+	struct plan best = {.width = widest, .size = 2 + store_bits_size(widest, count)};
 
 	for (unsigned width = widest; width-- > 0;) {
 		size_t size;
@@ -214,7 +60,7 @@ static struct plan plan_packed(const uint64_t *values, unsigned count)
 		above += bins[width + 1];
 		if (above > UINT8_MAX || above >= best.size)
 			break;
-		size = 2 + packed_bytes(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
+		size = 2 + store_bits_size(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
 		if (size < best.size)
 			best = (struct plan){.width = width, .exceptions = above, .size = size};
 	}
@@ -233,17 +79,17 @@ static void put_exceptions(struct store_bytes *out, const uint64_t *values, unsi
 
 static void put_packed(struct store_bytes *out, const uint64_t *values, unsigned count, struct plan plan)
 {
-	uint8_t *to = store_bytes_reserve(out, 2 + packed_bytes(plan.width, count));
+	uint8_t *to = store_bytes_reserve(out, 2 + store_bits_size(plan.width, count));
 
 	if (!to)
 		return;
 	to[0] = (uint8_t)plan.width;
 	to[1] = (uint8_t)plan.exceptions;
 	if (count == STORE_BLOCK_RECORDS)
-		block_pack(to + 2, values, plan.width);
+		store_bits_put_block(to + 2, values, plan.width);
 	else
-		string_pack(to + 2, values, count, plan.width);
-	out->size += 2 + packed_bytes(plan.width, count);
+		store_bits_put_string(to + 2, values, count, plan.width);
+	out->size += 2 + store_bits_size(plan.width, count);
 	if (plan.exceptions)
 		put_exceptions(out, values, count, plan.width);
 }
@@ -277,13 +123,13 @@ static bool get_packed(struct store_input *input, uint64_t *values, unsigned cou
 		input->bad = true;
 		return false;
 	}
-	bits = store_input_take(input, packed_bytes(width, count));
+	bits = store_input_take(input, store_bits_size(width, count));
 	if (!bits)
 		return false;
 	if (values && count == STORE_BLOCK_RECORDS)
-		block_unpack_best(bits, values, width);
+		store_bits_get_block(bits, values, width);
 	else if (values)
-		string_unpack(bits, packed_bytes(width, count), values, count, width);
+		store_bits_get_string(bits, store_bits_size(width, count), values, count, width);
 	return !head[1] || get_exceptions(input, values, count, width, head[1]);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wide.h - for chunk_read.c and codec.c: their loops once more for machines with vectors of 256 bits, chosen
+ * wide.h - for chunk_read.c and bits.c: their loops once more for machines with vectors of 256 bits, chosen
  * at run time. STORE_WIDE stands before a function that calls the plain one, which is compiled into it.
  */
 #ifndef STORE_WIDE_H

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rollup_check.c - every rollup of samples against what it sums up.
+ */
+#include "store/rollup_parts.h"
+
+struct check {
+	struct store_reader *reader;
+	struct store_roll_source source;
+	struct store_sums made, total;
+};
+
+static void add_all(struct store_sums *to, const struct store_sums *from)
+{
+	for (uint32_t i = 0; i < from->count; i++)
+		store_sums_add(to, &from->entries[i]);
+}
+
+/* The rows' line, where they are plain. */
+static void find_line(struct store_sums *to, const struct store_batch *batch)
+{
+	struct store_line line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
+
+	for (size_t i = 0; i < batch->count && line.is_plain; i++) {
+		uint64_t gap_ns = i ? batch->begin_ns[i] - batch->begin_ns[i - 1] : 1;
+
+		line.is_plain = batch->flags[i] == batch->flags[0] && batch->what[i] == batch->what[0] &&
+				batch->flags[i] & STORE_RECORD_EXTENT && gap_ns;
+		line.gap_ns = i && gap_ns > line.gap_ns ? gap_ns : line.gap_ns;
+		line.last_ns = batch->begin_ns[i];
+		line.last_context = batch->context[i];
+	}
+	for (size_t i = 1; i < batch->count && line.is_plain; i++)
+		store_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
+					   .metric = batch->what[i - 1],
+					   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
+	to->line = line.is_plain ? line : (struct store_line){0};
+}
+
+static int add_rows(
+	struct check *check, struct store_sums *to, const struct store_chunk *chunk, struct error *error)
+{
+	struct store_batch *batch = &check->reader->batch;
+	int rc = store_chunk_decode(chunk, STORE_ALL, batch, error);
+
+	for (size_t i = 0; i < batch->count; i++)
+		store_sums_add(to, &(struct store_sum){.samples = 1,
+					   .weight = batch->amount[i],
+					   .context = batch->context[i],
+					   .metric = batch->what[i]});
+	if (!rc)
+		find_line(to, batch);
+	return rc;
+}
+
+static bool is_same(struct store_sums *a, struct store_sums *b)
+{
+	struct store_bytes bytes[2] = {{0}, {0}};
+	bool same;
+
+	store_sums_put(a, &bytes[0]);
+	store_sums_put(b, &bytes[1]);
+	same = !bytes[0].failed && !bytes[1].failed && bytes[0].size == bytes[1].size &&
+	       memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0;
+	store_bytes_fini(&bytes[0]);
+	store_bytes_fini(&bytes[1]);
+	return same;
+}
+
+/* A chunk's own sums, and its records' share of the total. */
+static int check_chunk(struct check *check, const struct store_chunk *chunk, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	int rc;
+
+	store_sums_clear(&check->made);
+	rc = add_rows(check, &check->made, chunk, error);
+	if (rc)
+		return rc;
+	add_all(&check->total, &check->made);
+	store_sums_clear(&reader->sums);
+	rc = store_chunk_sums(chunk, &reader->batch, &reader->sums, error);
+	if (rc == 1 && !is_same(&check->made, &reader->sums))
+		return store_reader_damaged(reader, "a chunk's sums", error);
+	return rc < 0 ? rc : 0;
+}
+
+static int check_chunks(struct check *check, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_tree_cursor cursor;
+	struct store_key_chunk key;
+	struct store_chunk chunk;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_CHUNK]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
+		rc = store_reader_chunk(reader, &cursor, &key, &chunk, error);
+		if (!rc && key.track == STORE_SAMPLES)
+			rc = check_chunk(check, &chunk, error);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+static int add_part(struct check *check, const struct store_roll_part *part, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_chunk chunk;
+	int rc;
+
+	if (part->is_roll) {
+		rc = store_rollup_read(
+			reader, &part->roll, part->value, STORE_ROLL_WEIGHTS | STORE_ROLL_TIMES, error);
+	} else {
+		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
+		store_sums_clear(&reader->sums);
+		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
+		if (rc == 0) {
+			rc = add_rows(check, &reader->sums, &chunk, error);
+			reader->sums.line = (struct store_line){0};
+		}
+	}
+	if (rc >= 0)
+		store_sums_join(&check->made, &reader->sums);
+	return rc < 0 ? rc : 0;
+}
+
+/* From the smallest up, each is what it consists of: so all are what the chunks hold. */
+static int check_rollup(
+	struct check *check, const struct store_key_roll *key, struct store_slice value, struct error *error)
+{
+	struct store_roll_walk walk;
+	struct store_roll_part part;
+	int rc;
+
+	store_sums_clear(&check->made);
+	store_roll_walk_init_inner(&walk, &check->source, key);
+	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
+		rc = add_part(check, &part, error);
+		if (rc)
+			return rc;
+	}
+	rc = rc ? rc
+		: store_rollup_read(check->reader, key, value, STORE_ROLL_WEIGHTS | STORE_ROLL_TIMES, error);
+	if (rc)
+		return rc;
+	/* What was joined where records were dropped adds up to as much, but may tell less of the line. */
+	if (key->begin_ns < check->reader->streams[key->stream].thinned_ns)
+		check->made.line = check->reader->sums.line = (struct store_line){0};
+	return is_same(&check->made, &check->reader->sums)
+		       ? 0
+		       : store_reader_damaged(
+				 check->reader, "a rollup that is not what its chunks hold", error);
+}
+
+static int check_rollups(struct check *check, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_tree_cursor cursor;
+	struct store_key_roll key;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
+		if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
+			return store_reader_damaged(reader, "a rollup's key", error);
+		if (key.stream == STORE_ROLL_ALL || key.kind != STORE_SAMPLES)
+			continue;
+		if (key.stream >= reader->stream_count)
+			return store_reader_damaged(reader, "a rollup of no stream", error);
+		/* What it sums up was dropped: it is the record. */
+		if (store_roll_last(key.begin_ns, key.shift) < reader->streams[key.stream].thinned_ns)
+			continue;
+		rc = check_rollup(check, &key, cursor.value, error);
+		if (rc)
+			return rc;
+	}
+	return rc;
+}
+
+/* Then chunks alone do not make the total. */
+static bool is_thinned(const struct store_reader *reader)
+{
+	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
+		if (reader->streams[stream].dropped[STORE_SAMPLES])
+			return true;
+	return false;
+}
+
+int store_rollup_check(struct store_reader *reader, struct error *error)
+{
+	struct check check = {.reader = reader, .source = {.own = reader, .seek = store_rollup_seek}};
+	int rc = check_chunks(&check, error);
+
+	rc = rc ? rc : check_rollups(&check, error);
+	if (!rc && !is_thinned(reader)) {
+		rc = store_rollup_read_total(reader, error);
+		if (rc == 1)
+			rc = is_same(&check.total, &reader->sums)
+				     ? 0
+				     : store_reader_damaged(reader, "the total", error);
+	}
+	store_sums_fini(&check.made);
+	store_sums_fini(&check.total);
+	return rc;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rollup_parts.h - what the readers of rollups share: where the walk gets its keys, and one rollup's sums.
+ */
+#ifndef STORE_ROLLUP_PARTS_H
+#define STORE_ROLLUP_PARTS_H
+
+#include "store/reader_state.h"
+#include "store/rollup.h"
+
+#define STORE_ROLL_WEIGHTS (1u << STORE_SUMS_WEIGHT)
+#define STORE_ROLL_TIMES (1u << STORE_SUMS_TIME)
+
+/* Of a struct store_roll_source whose `own` is a reader. */
+int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
+	struct store_slice *value, struct error *error);
+/* One rollup to reader->sums; `wanted`: STORE_ROLL_*. */
+int store_rollup_read(struct store_reader *reader, const struct store_key_roll *roll,
+	struct store_slice value, unsigned wanted, struct error *error);
+/* The total to reader->sums: 1; 0: there is none of this snapshot. */
+int store_rollup_read_total(struct store_reader *reader, struct error *error);
+/* First row at or behind time_ns. */
+size_t store_batch_row_at(const struct store_batch *batch, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * snapshot.c - a moment of a store's file: its pages and the roots of its trees.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "store/file_state.h"
+#include "store/store.h"
+
+#define RENEW_TRIES 64
+#define UNHELD_COMMITS 2 /* LMDB gives out what the last commit but one freed */
+
+static int txn_renew(struct store_snapshot *snapshot)
+{
+	MDB_env *env = snapshot->file->env;
+	int rc;
+
+	if (snapshot->txn) {
+		mdb_txn_reset(snapshot->txn);
+		rc = mdb_txn_renew(snapshot->txn);
+	} else {
+		rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &snapshot->txn);
+	}
+	if (rc == MDB_MAP_RESIZED) {
+		store_file_raise_limit(snapshot->file);
+		return EAGAIN;
+	}
+	return rc;
+}
+
+static int map_file(struct store_snapshot *snapshot, struct error *error)
+{
+	size_t bytes = store_file_bytes(snapshot->file);
+	void *map;
+
+	if (bytes <= snapshot->map_bytes)
+		return 0;
+	map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, snapshot->file->fd, 0);
+	if (map == MAP_FAILED)
+		return error_set(
+			error, ERROR_IO, "cannot map '%s': %s", snapshot->file->path, strerror(errno));
+	if (snapshot->map)
+		munmap(snapshot->map, snapshot->map_bytes);
+	snapshot->map = map;
+	snapshot->map_bytes = bytes;
+	return 0;
+}
+
+/* Forked children (timeline/share.h) look on what their parent holds. */
+static bool moment_is_held(void *holder, uint64_t transaction)
+{
+	const struct store_file *file = holder;
+
+	return store_slow_is_held(file->env, file->owner, transaction);
+}
+
+static int open_pages(struct store_snapshot *snapshot, struct error *error)
+{
+	int rc = map_file(snapshot, error);
+	unsigned flags = 0;
+
+	if (rc)
+		return rc;
+	rc = store_pages_open(&snapshot->pages, snapshot->map, snapshot->map_bytes, mdb_txn_id(snapshot->txn),
+		snapshot->file->path, NULL, error);
+	mdb_env_get_flags(snapshot->file->env, &flags);
+	snapshot->pages.is_held = moment_is_held;
+	snapshot->pages.holder = snapshot->file;
+	snapshot->pages.sure = flags & MDB_NOLOCK ? UNHELD_COMMITS : STORE_MOMENT_COMMITS;
+	return rc;
+}
+
+/* The first word of the format is looked at before anything that another version may have changed. */
+static int check_version(struct store_snapshot *snapshot, struct error *error)
+{
+	const char *path = snapshot->file->path;
+	char text[32] = "";
+	struct store_slice value;
+	struct store_input input;
+	unsigned major;
+	int rc = store_tree_get(&snapshot->pages, &snapshot->trees[STORE_TREE_META], STORE_FORMAT_KEY,
+		strlen(STORE_FORMAT_KEY), &value, error);
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return error_set(
+			error, ERROR_RUN, "'%s' is not a store of hpct (it has no format version)", path);
+	input = store_input_sealed(value, STORE_FORMAT_KEY, strlen(STORE_FORMAT_KEY));
+	if (input.bad || input.end - input.at >= (ptrdiff_t)sizeof text)
+		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);
+	memcpy(text, input.at, (size_t)(input.end - input.at));
+	if (sscanf(text, "%u.", &major) != 1)
+		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);
+	if (major <= STORE_FORMAT_MAJOR)
+		return 0;
+	return error_set(error, ERROR_RUN,
+		"'%s' was written by a newer hpct (format %s, this one reads up to %u.x); install a newer "
+		"hpct",
+		path, text, STORE_FORMAT_MAJOR);
+}
+
+static int open_trees(struct store_snapshot *snapshot, struct error *error)
+{
+	int rc = store_tree_open(
+		&snapshot->trees[STORE_TREE_META], &snapshot->pages, store_tree_name(STORE_TREE_META), error);
+
+	rc = rc ? rc : check_version(snapshot, error);
+	for (unsigned tree = 0; tree < STORE_TREE_ROLL && !rc; tree++)
+		rc = store_tree_open(&snapshot->trees[tree], &snapshot->pages, store_tree_name(tree), error);
+	for (unsigned tree = STORE_TREE_ROLL; tree < STORE_TREE_COUNT && !rc; tree++)
+		rc = store_tree_open_optional(
+			&snapshot->trees[tree], &snapshot->pages, store_tree_name(tree), error);
+	return rc;
+}
+
+/* An archive has one moment: its last. */
+static int packed_renew(struct store_snapshot *snapshot, struct error *error)
+{
+	struct store_packed *packed = snapshot->file->packed;
+
+	if (snapshot->pages.packed)
+		return 0;
+	if (store_pages_open(&snapshot->pages, store_packed_bytes(packed), store_packed_size(packed),
+		    UINT64_MAX, snapshot->file->path, packed, error))
+		return error_set(error, ERROR_RUN,
+			"'%s' is damaged (its first pages); restore it from a copy", snapshot->file->path);
+	return open_trees(snapshot, error);
+}
+
+int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error)
+{
+	int rc = 1;
+
+	if (snapshot->file->packed)
+		return packed_renew(snapshot, error);
+	for (int i = 0; i < RENEW_TRIES && rc == 1; i++) {
+		rc = txn_renew(snapshot);
+		if (rc == EAGAIN)
+			rc = 1;
+		else if (rc)
+			return error_set(error, ERROR_IO, "cannot read '%s': %s", snapshot->file->path,
+				rc == MDB_READERS_FULL ? "too many readers at once; close some"
+						       : mdb_strerror(rc));
+		else
+			rc = open_pages(snapshot, error);
+	}
+	if (rc == 1)
+		return error_set(error, ERROR_RUN, "'%s' is damaged (its transactions do not fit its pages)",
+			snapshot->file->path);
+	return rc ? rc : open_trees(snapshot, error);
+}
+
+void store_snapshot_end(struct store_snapshot *snapshot)
+{
+	if (snapshot->txn)
+		mdb_txn_abort(snapshot->txn);
+	if (snapshot->map)
+		munmap(snapshot->map, snapshot->map_bytes);
+	*snapshot = (struct store_snapshot){0};
+}
