@@ -21,9 +21,12 @@ _hpct_options() {
 	printf '%s' "${!name}"
 }
 
-# Words that an option takes, where they are few.
+# PROGRAM OPTION : words that it takes, where they are few.
 _hpct_values() {
-	case $1 in
+	case $1$2 in
+	hpct-view--format) echo text ansi svg; return ;;
+	esac
+	case $2 in
 	--format) echo table tsv json ;;
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction stream op mark ;;
@@ -54,7 +57,7 @@ _hpct() {
 		fi
 		program=hpct-${COMP_WORDS[1]} at=2
 	fi
-	values=$(_hpct_values "$before")
+	values=$(_hpct_values "$program" "$before")
 	if [ -n "$values" ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
 	elif [[ $word == -* ]]; then

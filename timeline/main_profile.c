@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_profile.c - hpct-profile: weights of a window by calling context.
+ * main_profile.c - hpct-profile: weights of a window by calling context, of one run or of several in one
+ * tree.
  */
 #include "timeline/coverage.h"
 #include "timeline/profile.h"
+#include "timeline/profile_merge.h"
 #include "timeline/program.h"
 #include "timeline/progress.h"
 #include "timeline/source_report.h"
@@ -11,10 +13,13 @@
 #define FIXED_COLUMNS 8
 #define TABLE_LEAST_PERCENT 0.1 /* of the root; a table shows nothing smaller unless asked */
 #define NAME_COLUMNS 2
+#define MERGE_RUNS 26 /* they are called by letters */
 
 struct choice {
 	enum profile_view view;
 	bool all;
+	const char *others[MERGE_RUNS]; /* runs merged with the first one */
+	size_t other_count;
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
 };
@@ -36,6 +41,16 @@ static int take_all(void *own, const char *value, struct error *error)
 
 	(void)value, (void)error;
 	choice->all = true;
+	return 0;
+}
+
+static int take_merge(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	if (choice->other_count + 1 == MERGE_RUNS)
+		return error_set(error, ERROR_USAGE, "--merge: at most %d runs in one tree", MERGE_RUNS);
+	choice->others[choice->other_count++] = value;
 	return 0;
 }
 
@@ -213,16 +228,20 @@ static void table_row(struct report *report, const struct profile *profile, size
 	report_row(report);
 }
 
-static int print_coverage(const struct program_call *call, struct error *error)
+/* Of a run that the selector is bound to. */
+static int print_coverage(
+	const struct program_call *call, struct run *run, const char *name, struct error *error)
 {
 	struct coverage coverage;
 	char text[COVERAGE_TEXT_MAX];
-	int rc = coverage_compute(&coverage, call->run, call->select, error);
+	int rc = coverage_compute(&coverage, run, call->select, error);
 
 	if (rc < 0)
 		return rc;
 	coverage_print(&coverage, text);
 	progress_end();
+	if (name)
+		printf("%s %s: ", name, run_path(run));
 	printf("%s\n", text);
 	return 0;
 }
@@ -271,10 +290,54 @@ static int work_source(struct program_call *call, struct choice *choice, struct 
 
 	choice->file.run = call->run;
 	if (rc == 0 && call->format == REPORT_TABLE)
-		rc = print_coverage(call, error);
+		rc = print_coverage(call, call->run, NULL, error);
 	if (rc == 0)
 		rc = source_report(call->run, call->select, &ask, call->format, &call->arena, error);
 	source_file_fini(&choice->file);
+	return rc;
+}
+
+/* One of the runs of a merged tree: its window is chosen as if it were alone. */
+static int take_part(struct program_call *call, struct run *run, const char *name, struct profile *profile,
+	struct error *error)
+{
+	const struct choice *choice = call->own;
+	int rc = select_bind(call->select, run, error);
+
+	if (rc == 0)
+		rc = coverage_require(run, call->select, error);
+	if (rc == 0)
+		rc = profile_compute(profile, run, call->select, choice->view, &call->arena, error);
+	if (rc == 0 && call->format == REPORT_TABLE)
+		rc = print_coverage(call, run, name, error);
+	return rc;
+}
+
+static int work_merge(struct program_call *call, const struct choice *choice, struct error *error)
+{
+	struct run *runs[MERGE_RUNS] = {call->run};
+	struct profile profiles[MERGE_RUNS] = {{0}}, merged;
+	static char letters[MERGE_RUNS][2];
+	const char *names[MERGE_RUNS] = {NULL};
+	size_t count = choice->other_count + 1;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		letters[i][0] = (char)('A' + i);
+		names[i] = letters[i];
+		if (i)
+			rc = run_open(&runs[i], choice->others[i - 1], &call->run_options, error);
+		if (rc == 0)
+			rc = take_part(call, runs[i], names[i], &profiles[i], error);
+	}
+	if (rc == 0)
+		rc = profile_merge(&merged, profiles, names, count, choice->view == PROFILE_TOP_DOWN, false,
+			&call->arena, error);
+	if (rc == 0)
+		rc = print_rows(call, &merged, &call->arena, error);
+	for (size_t i = 1; i < count; i++)
+		if (runs[i])
+			run_close(runs[i]);
 	return rc;
 }
 
@@ -282,20 +345,27 @@ static int work(struct program_call *call, struct error *error)
 {
 	struct choice *choice = call->own;
 	struct profile profile = {0};
-	int rc = coverage_require(call->run, call->select, error);
+	int rc;
 
+	if (choice->other_count)
+		return choice->source
+			       ? error_set(error, ERROR_USAGE, "--source is of one run, not with --merge")
+			       : work_merge(call, choice, error);
+	rc = coverage_require(call->run, call->select, error);
 	if (rc == 0 && choice->source)
 		return work_source(call, choice, error);
 	if (rc == 0)
 		rc = profile_compute(&profile, call->run, call->select, choice->view, &call->arena, error);
 	if (rc == 0 && call->format == REPORT_TABLE)
-		rc = print_coverage(call, error);
+		rc = print_coverage(call, call->run, NULL, error);
 	return rc < 0 ? rc : print_rows(call, &profile, &call->arena, error);
 }
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines", take_all},
+	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
+		take_merge},
 	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
 		take_source},
 	{'R', "replace-path", "OLD=NEW", "sources whose path begins with OLD are below NEW", take_map},

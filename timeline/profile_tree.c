@@ -147,6 +147,10 @@ static bool fill_entry(struct entry *entry, const struct tree *tree, const struc
 	entry->node = node;
 	entry->parent = key->parent;
 	entry->tree = tree;
+	if (tree->like) {
+		*row = *tree->like[node];
+		return true;
+	}
 	row->kind = (enum profile_kind)key->kind;
 	row->module = "";
 	row->file = key->file ? (const char *)(uintptr_t)key->file : "";

@@ -26,6 +26,7 @@ struct tree {
 	union profile_value *values; /* [node][inclusive, exclusive][metric] */
 	size_t capacity;
 	bool failed;
+	const struct profile_row *const *like; /* by node: what the row says; NULL: what its key does */
 };
 
 int tree_init(struct tree *tree, const struct profile_metric *metrics, size_t metric_count);
@@ -35,7 +36,7 @@ uint32_t tree_node(struct tree *tree, const struct tree_key *key);
 void tree_add_inclusive(struct tree *tree, uint32_t node, const union profile_value *values);
 void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_value *values);
 
-/* Sorted rows down to `depth`, in the arena. */
+/* Sorted rows down to `depth`, in the arena. `run` names them, where `like` does not. */
 int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct profile *profile,
 	struct arena *arena, struct error *error);
 

@@ -351,7 +351,8 @@ static int open_run(struct parse *parse, struct error *error)
 		rc = run_open(&call->run, parse->run_path, &call->run_options, error);
 		if (rc < 0)
 			return rc;
-		if (!parse->run_path)
+		call->is_newest = !parse->run_path;
+		if (call->is_newest)
 			fprintf(stderr, "%s: reading %s\n", parse->program->name, run_path(call->run));
 	}
 	return call->run && call->select ? select_bind(call->select, call->run, error) : 0;

@@ -37,6 +37,7 @@ struct program_call {
 	struct select *select; /* NULL without PROGRAM_SELECT */
 	struct run_options run_options;
 	struct run *run;       /* NULL without PROGRAM_RUN */
+	bool is_newest;	       /* it was not named: the newest here */
 	const char **operands; /* without the run */
 	size_t operand_count;
 	struct arena arena; /* of this call: freed at the end */

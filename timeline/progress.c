@@ -19,6 +19,7 @@ static struct {
 	volatile sig_atomic_t is_shown;
 	progress_watcher *watcher;
 	void *own;
+	uint64_t again_ns;
 	bool is_stopped; /* by the watcher */
 } progress;
 
@@ -73,7 +74,14 @@ void progress_watch(progress_watcher *watcher, void *own, uint64_t after_ns)
 	progress.watcher = watcher;
 	progress.own = own;
 	progress.is_stopped = false;
+	progress.again_ns = after_ns < AGAIN_NS ? after_ns : AGAIN_NS;
 	progress.next_ns = now_ns() + after_ns;
+}
+
+void progress_go_on(void)
+{
+	progress.is_stopped = false;
+	progress.next_ns = now_ns() + progress.again_ns;
 }
 
 static void show(const char *what, uint64_t done, uint64_t all)
@@ -95,13 +103,18 @@ bool progress_at(const char *what, uint64_t done, uint64_t all)
 	now = now_ns();
 	if (progress.is_stopped || now < progress.next_ns)
 		return !progress.is_stopped;
-	progress.next_ns = now + AGAIN_NS;
+	progress.next_ns = now + (progress.watcher ? progress.again_ns : AGAIN_NS);
 	done = done < all ? done : all;
 	if (progress.watcher)
 		progress.is_stopped = !progress.watcher(progress.own, what, done, all);
 	else
 		show(what, done, all);
 	return !progress.is_stopped;
+}
+
+int progress_refuse(struct error *error)
+{
+	return error_set(error, ERROR_IO, "reading was stopped; Ctrl-L reads again");
 }
 
 void progress_end(void)

@@ -13,15 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/error.h"
+
 /* `program` must last. From here on SIGINT and SIGTERM wipe the line before they do what they do. */
 void progress_begin(const char *program, int fd, uint64_t after_ns);
-/* In place of the line: asked five times a second when more than `after_ns` have gone by; false: stop. From
- * then on all reading fails until the next watch. NULL: nobody watches. */
+/* In place of the line: asked when more than `after_ns` have gone by, and so often from then on, but at least
+ * five times a second; false: stop. From then on all reading fails until the next watch, or until it is said
+ * that reading goes on. NULL: nobody watches. */
 typedef bool progress_watcher(void *own, const char *what, uint64_t done, uint64_t all);
 void progress_watch(progress_watcher *watcher, void *own, uint64_t after_ns);
+void progress_go_on(void);
 /* Some more is done: `done` of `all`. Cheap enough for every few thousand records; nothing without a begin
- * or a watch. False: the watcher wants no more; the reader returns an error that says so. */
+ * or a watch. False: the watcher wants no more; the reader returns progress_refuse(). */
 bool progress_at(const char *what, uint64_t done, uint64_t all);
+int progress_refuse(struct error *error);
 /* Wipes the line, for good. */
 void progress_end(void);
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "store/archive.h"
 #include "store/store.h"
@@ -95,61 +94,101 @@ int run_find_stores(const char *path, char ***names, size_t *count, struct error
 		path);
 }
 
-/* When a store of the run was last written. Caches that readers leave behind do not count. */
-static struct timespec run_written(const char *path)
+static bool is_before(struct timespec a, struct timespec b)
 {
-	struct timespec newest = {0};
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+/* Of the directory itself, where it holds no store. */
+static void look_at(struct run_found *run)
+{
 	struct stat status;
 	char **names;
 	size_t count;
 
-	if (!stat(path, &status) && S_ISDIR(status.st_mode))
-		newest = status.st_mtim;
-	if (list(path, is_store_name, &names, &count))
-		return newest;
+	if (!stat(run->path, &status) && S_ISDIR(status.st_mode))
+		run->written = status.st_mtim;
+	if (list(run->path, is_store_name, &names, &count))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		char *file;
 
 		if (!i)
-			newest = (struct timespec){0};
-		if (asprintf(&file, "%s/%s", path, names[i]) < 0)
+			run->written = (struct timespec){0};
+		if (asprintf(&file, "%s/%s", run->path, names[i]) < 0)
 			continue;
-		if (!stat(file, &status) && (status.st_mtim.tv_sec > newest.tv_sec ||
-						    (status.st_mtim.tv_sec == newest.tv_sec &&
-							    status.st_mtim.tv_nsec > newest.tv_nsec)))
-			newest = status.st_mtim;
+		if (!stat(file, &status)) {
+			run->bytes += (uint64_t)status.st_blocks * 512;
+			if (is_before(run->written, status.st_mtim))
+				run->written = status.st_mtim;
+		}
 		free(file);
 	}
 	run_find_free(names, count);
-	return newest;
 }
 
-static int find_newest(char **found, struct error *error)
+static int compare_found(const void *a, const void *b)
 {
-	struct timespec newest = {0};
-	char **names;
-	size_t count, best = 0;
+	const struct run_found *x = a, *y = b;
 
-	if (list(".", is_run_name, &names, &count))
-		return error_set(
-			error, ERROR_IO, "the current directory cannot be read: %s", strerror(errno));
+	if (is_before(x->written, y->written) || is_before(y->written, x->written))
+		return is_before(x->written, y->written) ? 1 : -1;
+	return strcmp(y->path, x->path);
+}
+
+void run_find_all_free(struct run_found *found, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(found[i].path);
+	free(found);
+}
+
+int run_find_all(const char *directory, struct run_found **found, size_t *count, struct error *error)
+{
+	bool is_here = strcmp(directory, ".") == 0;
+	struct run_found *runs;
+	char **names;
+	size_t all;
+
+	if (list(directory, is_run_name, &names, &all))
+		return error_set(error, ERROR_IO, "%s cannot be read: %s",
+			is_here ? "the current directory" : directory, strerror(errno));
+	runs = calloc(all + 1, sizeof *runs);
+	*count = 0;
+	for (size_t i = 0; runs && i < all; i++) {
+		if (asprintf(&runs[*count].path, "%s%s%s", is_here ? "" : directory, is_here ? "" : "/",
+			    names[i]) < 0)
+			break;
+		look_at(&runs[(*count)++]);
+	}
+	run_find_free(names, all);
+	if (!runs || *count < all) {
+		run_find_all_free(runs, *count);
+		return error_memory(error);
+	}
+	qsort(runs, *count, sizeof *runs, compare_found);
+	*found = runs;
+	return 0;
+}
+
+static int find_newest(char **path, struct error *error)
+{
+	struct run_found *found;
+	size_t count;
+	int rc = run_find_all(".", &found, &count, error);
+
+	if (rc < 0)
+		return rc;
+	*path = count ? strdup(found[0].path) : NULL;
 	if (!count)
-		return error_set(error, ERROR_RUN,
+		rc = error_set(error, ERROR_RUN,
 			"no run (*" STORE_RUN_SUFFIX
 			") in the current directory: name one, or record one with "
 			"hpct-record");
-	for (size_t i = 0; i < count; i++) {
-		struct timespec written = run_written(names[i]);
-
-		if (written.tv_sec < newest.tv_sec ||
-			(written.tv_sec == newest.tv_sec && written.tv_nsec < newest.tv_nsec))
-			continue;
-		newest = written;
-		best = i;
-	}
-	*found = strdup(names[best]);
-	run_find_free(names, count);
-	return *found ? 0 : error_memory(error);
+	else if (!*path)
+		rc = error_memory(error);
+	run_find_all_free(found, count);
+	return rc;
 }
 
 int run_find(const char *path, char **found, struct error *error)

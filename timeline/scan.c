@@ -392,7 +392,7 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 	if (scan->is_lent)
 		*batch = &scan->lent;
 	if (!code && ++scan->batches % PROGRESS_BATCHES == 0 && !say_progress(scan, *batch))
-		code = error_set(error, ERROR_IO, "reading was stopped; Ctrl-L reads again");
+		code = progress_refuse(error);
 	return code ? code : (long)(*batch)->count;
 }
 

@@ -7,6 +7,8 @@
 #include "timeline/share.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 
 #define WORTH_RECORDS 1000000u /* below that a fork costs more than it saves */
 #define JOBS_MAX 256u
+#define WAIT_MS 20 /* between two looks whether the answer is still wanted */
 
 struct header {
 	int32_t code;			     /* negative: the error's text follows */
@@ -183,6 +186,7 @@ _Noreturn static void be_child(const struct job *job, uint32_t from, uint32_t to
 	int code = window_new(&window, job->run, &error);
 
 	progress_end();
+	progress_watch(NULL, NULL, 0); /* the terminal and its keys are the parent's */
 	code = code ? code : add_all(job, from, to, window, &error);
 	if (!code && !put_rows(&out, job->run, window))
 		code = error_memory(&error);
@@ -192,7 +196,7 @@ _Noreturn static void be_child(const struct job *job, uint32_t from, uint32_t to
 	_exit(0);
 }
 
-/* The next of them. It lets go of the others' pipes: who is let go must find its own without a reader. */
+/* The next of them. It lets go of the others' pipes: they are not its. */
 static int child_start(
 	struct child *children, uint32_t number, const struct job *job, uint32_t from, uint32_t to)
 {
@@ -216,28 +220,39 @@ static int child_start(
 	return -1;
 }
 
-static void read_all(int fd, struct store_bytes *into)
+static int read_all(int fd, struct store_bytes *into, uint32_t done, uint32_t all, struct error *error)
 {
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+
 	for (;;) {
 		uint8_t *room = store_bytes_reserve(into, 1 << 16);
-		ssize_t got = room ? read(fd, room, 1 << 16) : -1;
+		ssize_t got = -1;
 
+		if (!progress_at("adding up", done, all))
+			return progress_refuse(error);
+		if (room && poll(&wait, 1, WAIT_MS) == 0)
+			continue;
+		if (room)
+			got = read(fd, room, 1 << 16);
 		if (got < 0 && room && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return;
+			return 0;
 		into->size += (size_t)got;
 	}
 }
 
-/* Takes its rows, unless all is in vain already: then it is let go, and dies of its closed pipe. */
-static int child_end(
-	struct child *child, struct window *window, struct run *run, int code, struct error *error)
+/* Takes its rows, unless all is in vain already. The i-th of so many. */
+static int child_end(struct child *children, uint32_t i, uint32_t count, struct window *window,
+	struct run *run, int code, struct error *error)
 {
+	struct child *child = &children[i];
 	struct store_bytes rows = {0};
 
 	if (!code)
-		read_all(child->from, &rows);
+		code = read_all(child->from, &rows, i, count, error);
+	if (code)
+		kill(child->pid, SIGKILL);
 	close(child->from);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -264,7 +279,7 @@ static int share_forked(const struct job *job, struct window *window, uint32_t p
 	mine = stretch(job->count, parts, 1);
 	code = add_all(job, 0, mine, window, error);
 	for (uint32_t i = 1; i < started; i++)
-		code = child_end(&children[i], window, job->run, code, error);
+		code = child_end(children, i, started, window, job->run, code, error);
 	/* No more processes to be had: what is left is added here. */
 	return code ? code : add_all(job, stretch(job->count, parts, started), job->count, window, error);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "timeline/line_sum.h"
+#include "timeline/progress.h"
 #include "timeline/run_parts.h"
 #include "timeline/tile_cache.h"
 
@@ -24,10 +25,9 @@ static uint64_t tile_begin(unsigned shift, uint64_t index)
 struct fill {
 	struct tiles *tiles;
 	const uint64_t *edges;
-	uint32_t count;
 	uint64_t end_ns, last_ns; /* of the cell that is being filled; of the last one */
 	uint64_t stable_ns;
-	uint32_t stream, at;
+	uint32_t stream, at, count;
 	uint8_t shift, rules;
 };
 
@@ -46,11 +46,16 @@ static int finish_cell(struct fill *fill, struct error *error)
 		.level = level_of(fill->tiles),
 		.shift = fill->shift,
 		.rules = fill->rules};
+	int code;
 
 	/* Behind the last one nothing comes. */
 	if (fill->end_ns < fill->last_ns)
 		fill->end_ns = tile_begin(fill->shift, edge[2]);
-	return tile_cache_keep(fill->tiles, &what, error);
+	/* what is kept is not made again when the rest is asked for once more */
+	code = tile_cache_keep(fill->tiles, &what, error);
+	if (!code && !progress_at("reading", fill->at, fill->count))
+		code = progress_refuse(error);
+	return code;
 }
 
 /* Spreads a piece over the cells that it crosses; its records begin in the first. */
@@ -177,10 +182,10 @@ static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, cons
 {
 	struct fill fill = {.tiles = tiles,
 		.edges = edges,
-		.count = (uint32_t)count,
 		.end_ns = tile_begin(shift, edges[1]),
 		.last_ns = tile_begin(shift, edges[count]),
 		.stream = stream,
+		.count = (uint32_t)count,
 		.shift = (uint8_t)shift};
 	const struct line_sink sink = {.own = &fill,
 		.piece = take_piece,

@@ -11,10 +11,12 @@
 #include "store/arena.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
+#include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/export.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/runs_page.h"
 
 /* ---- depth ---- */
 
@@ -67,6 +69,44 @@ static void fold_all(struct session *session)
 		is_any_open = is_any_open || (rows_is_group(&rows->nodes[i]) && !rows->nodes[i].is_folded);
 	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
 		rows->nodes[i].is_folded = rows_is_group(&rows->nodes[i]) && is_any_open;
+	rows_update(rows);
+}
+
+/* Hides or shows what stands beside a node; how many that are. `is_done` false: they are only counted. */
+static unsigned set_siblings(struct rows *rows, uint32_t node, bool is_hidden, bool is_done)
+{
+	uint32_t parent = rows->nodes[node].parent, i = parent == UINT32_MAX ? 0 : parent + 1;
+	uint32_t end = parent == UINT32_MAX ? rows->node_count : rows->nodes[parent].next;
+	unsigned count = 0;
+
+	for (; i < end; i = rows->nodes[i].next) {
+		if (i == node || rows->nodes[i].is_hidden == is_hidden)
+			continue;
+		count++;
+		if (is_done)
+			rows->nodes[i].is_hidden = is_hidden;
+	}
+	return count;
+}
+
+/* Only the cursor's process, then only its part of it, down to its stream; and back. */
+static void narrow(struct session *session, bool is_fewer)
+{
+	struct rows *rows = &session->rows;
+	uint32_t chosen = UINT32_MAX;
+
+	if (session_row(session) == UINT32_MAX)
+		return;
+	/* from the cursor's node up: the outermost level that has others still, the innermost that had */
+	for (uint32_t node = session->state.node; node != UINT32_MAX; node = rows->nodes[node].parent)
+		if (set_siblings(rows, node, is_fewer, false) && (is_fewer || chosen == UINT32_MAX))
+			chosen = node;
+	if (chosen == UINT32_MAX) {
+		session_say(session, is_fewer ? "this is one stream; W shows more" : "all streams are shown");
+		return;
+	}
+	session_keep(session);
+	set_siblings(rows, chosen, is_fewer, true);
 	rows_update(rows);
 }
 
@@ -223,22 +263,6 @@ static void read_again(struct session *session)
 		session->blame->end_ns = 0;
 }
 
-/* The numbers of the statistics pane, from the command line: exactly what is on the screen. */
-static void show_command(struct session *session)
-{
-	const struct frame *frame = &session->frame;
-	uint64_t origin_ns = run_origin_ns(session->run);
-	char *streams = session_streams_expression(session);
-	bool is_some = streams && streams[0];
-
-	session_say(session, "hpct stats %s --time %lldns..%lldns --depth %u --by %s%s%s%s",
-		run_path(session->run), (long long)(frame->begin_ns - origin_ns),
-		(long long)(frame->end_ns - origin_ns), session->state.depth,
-		stats_by_name((enum stats_by)session->stats.by), is_some ? " --streams '" : "",
-		is_some ? streams : "", is_some ? "'" : "");
-	free(streams);
-}
-
 /* ---- the table of actions, by what they are about ---- */
 
 static bool act_seek(struct session *session, enum keys_action action)
@@ -283,6 +307,10 @@ static bool act_rows(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);
+		return true;
+	case KEYS_DO_MORE_STREAMS:
+	case KEYS_DO_FEWER_STREAMS:
+		narrow(session, action == KEYS_DO_FEWER_STREAMS);
 		return true;
 	case KEYS_DO_FOLD_ALL:
 		fold_all(session);
@@ -397,6 +425,9 @@ static void act_prompt(struct session *session, enum keys_action action)
 	case KEYS_DO_GO_MARK:
 		prompt_open(session, PROMPT_GO_MARK);
 		break;
+	case KEYS_DO_RUNS:
+		view_runs_open(session);
+		break;
 	case KEYS_DO_COPY:
 		export_copy(session);
 		break;
@@ -404,7 +435,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		session_say(session, "plots are of the profile: 6, then G on a line");
 		break;
 	case KEYS_DO_COMMAND_LINE:
-		show_command(session);
+		command_show(session);
 		break;
 	case KEYS_DO_REDRAW:
 		session->is_redraw = true;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tui/label.h"
+#include "tui/profile_page.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
 #include "tui/text.h"
@@ -118,6 +119,9 @@ static void put_view(struct session *session, struct title *title)
 	put_piece(title, text, GRID_TEXT);
 	if (session->state.is_following)
 		put_piece(title, "FOLLOW", GRID_HEADING);
+	snprintf(text, sizeof(text), "hiding %zu", profile_page_hidden(session));
+	if (profile_page_hidden(session))
+		put_piece(title, text, GRID_HEADING);
 	snprintf(text, sizeof(text), title->grid->columns >= 100 ? "filter %s" : "& %s", session->filter);
 	if (session->filter[0])
 		put_piece(title, text, GRID_HEADING);
@@ -316,7 +320,8 @@ void bars_draw_status(struct session *session, struct grid *grid)
 		return;
 	}
 	if (session->is_unread) {
-		grid_text(grid, row, 0, grid->columns, "reading ...   keys work", GRID_TEXT);
+		grid_text(grid, row, 0, grid->columns,
+			session->reading[0] ? session->reading : "reading ...   keys work", GRID_TEXT);
 		return;
 	}
 	if (session_row(session) == UINT32_MAX)

@@ -43,33 +43,55 @@ void blame_page_free(struct blame_page *page)
 	free(page);
 }
 
+static uint32_t process_of(const struct rows *rows, uint32_t node)
+{
+	while (rows->nodes[node].parent != UINT32_MAX)
+		node = rows->nodes[node].parent;
+	return node;
+}
+
 /* All streams of the processes on the screen; the caller's to free. */
 static uint32_t *list_streams(struct session *session, uint32_t *count, bool *has_queue)
 {
 	const struct rows *rows = &session->rows;
 	uint32_t *streams = calloc((size_t)rows->stream_count + 1, sizeof(*streams));
-	uint32_t top, shown = session_rows_on_screen(session, &top), last = UINT32_MAX;
+	uint32_t top, shown = session_rows_on_screen(session, &top);
 
 	*count = 0;
 	*has_queue = false;
 	for (uint32_t r = top; streams && r < top + shown; r++) {
-		uint32_t process = rows->shown[r];
-		while (rows->nodes[process].parent != UINT32_MAX)
-			process = rows->nodes[process].parent;
-		if (process == last)
-			continue; /* rows of a process stand together, but for pinned ones */
-		last = process;
-		for (uint32_t i = process; i < rows->nodes[process].next; i++) {
-			bool is_there = rows_is_group(&rows->nodes[i]);
-			for (uint32_t k = 0; k < *count && !is_there; k++)
-				is_there = streams[k] == rows->nodes[i].stream;
-			if (is_there)
+		uint32_t process = process_of(rows, rows->shown[r]);
+		bool is_there = false;
+
+		for (uint32_t before = top; before < r && !is_there; before++) /* pinned ones stand apart */
+			is_there = process_of(rows, rows->shown[before]) == process;
+		for (uint32_t i = process; i < rows->nodes[process].next && !is_there; i++) {
+			if (rows_is_group(&rows->nodes[i]))
 				continue;
 			streams[(*count)++] = rows->nodes[i].stream;
 			*has_queue = *has_queue || rows->nodes[i].kind == ROWS_QUEUE;
 		}
 	}
 	return streams;
+}
+
+char *blame_page_expression(struct session *session)
+{
+	uint32_t count;
+	bool has_queue;
+	uint32_t *streams = list_streams(session, &count, &has_queue);
+	char *text = streams ? session_expression_of(session, streams, count) : NULL;
+
+	free(streams);
+	return text;
+}
+
+const char *blame_by_name(enum place_by by)
+{
+	static const char *const names[] = {
+		"function", "path", "module", "line", "loop", "inline", "file", "instruction"};
+
+	return names[by];
 }
 
 static int sweep(struct session *session, struct blame_page *page, const uint32_t *streams, uint32_t count,

@@ -37,6 +37,9 @@ void blame_page_free(struct blame_page *page);
 bool blame_page_take(struct session *session, struct blame_page *page);
 /* The timeline with the gap in the middle third, the cursor at its begin. */
 void blame_go_to_gap(struct session *session, const struct gap *gap);
+/* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */
+char *blame_page_expression(struct session *session);
+const char *blame_by_name(enum place_by by); /* as --by takes it */
 /* :min DURATION */
 void blame_set_min(struct session *session, const char *value);
 

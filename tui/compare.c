@@ -5,12 +5,13 @@
  */
 #include "tui/compare.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/hash.h"
+#include "tui/command.h"
+#include "tui/profile_page.h"
 
 /* ---- opening ---- */
 
@@ -164,6 +165,11 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 			result = frame_read(&session->frame, pair->a, &line, error);
 		if (!result && pair->b != UINT32_MAX && !compare->is_apart)
 			result = frame_read(&compare->other->frame, pair->b, &line, error);
+		if (session_put_off(session, result)) {
+			session->is_unread = true;
+			result = 0;
+			break;
+		}
 	}
 	if (!result)
 		put_cursors(session);
@@ -174,9 +180,16 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 
 /* ---- what view_both shows ---- */
 
+/* Streams of the pairs, which may be others than those of the rows. */
+static bool has_list(const struct session *session)
+{
+	return session->full == &view_both ||
+	       (session->full == &view_profile && profile_page_is_merged(session));
+}
+
 bool compare_has_screen(const struct session *session)
 {
-	return session->full == &view_compare || session->full == &view_both;
+	return session->full == &view_compare || has_list(session);
 }
 
 const char *compare_base_name(const struct run *run)
@@ -194,7 +207,7 @@ int compare_choose_streams(struct session *session, struct error *error)
 	for (int side = DIFF_A; side <= DIFF_B; side++) {
 		of[side]->only = NULL;
 		of[side]->only_count = 0;
-		if (session->full != &view_both)
+		if (!has_list(session))
 			continue;
 		free(compare->only[side]);
 		compare->only[side] = calloc((size_t)compare->room + 1, sizeof(uint32_t));
@@ -242,15 +255,6 @@ static char *streams_of(const struct session *session, const struct compare *com
 	return NULL;
 }
 
-void compare_put_window(char *out, size_t size_bytes, const struct session *session)
-{
-	uint64_t origin_ns = run_origin_ns(session->run), begin_ns = session->frame.begin_ns;
-
-	begin_ns = begin_ns > origin_ns ? begin_ns - origin_ns : 0;
-	snprintf(out, size_bytes, "%" PRIu64 "ns..%" PRIu64 "ns", begin_ns,
-		session->frame.end_ns > origin_ns ? session->frame.end_ns - origin_ns : 0);
-}
-
 static int add_side(struct session *session, const struct compare *compare, struct diff *diff,
 	enum diff_side side, struct error *error)
 {
@@ -259,7 +263,7 @@ static int add_side(struct session *session, const struct compare *compare, stru
 	struct select *select = NULL;
 	int result = streams ? select_new(&select, error) : error_memory(error);
 
-	compare_put_window(window, sizeof(window), of);
+	command_put_window(window, sizeof(window), of);
 	snprintf(depth, sizeof(depth), "%u", session->state.depth);
 	if (!result)
 		result = select_option(select, "time", window, error);

@@ -89,8 +89,6 @@ const char *compare_base_name(const struct run *run);
 void view_both_open(struct session *session, const struct view *inner);
 void view_both_find(struct session *session, bool is_back);
 
-/* The window of a run on the screen as --time says it. */
-void compare_put_window(char *out, size_t size_bytes, const struct session *session);
 /* view_compare.c: how many pairs have room. */
 void view_compare_lay(struct session *session);
 /* compare_pairs.c: pairs by rank (or order of processes), kind and name, the rest by order of creation; first

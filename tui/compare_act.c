@@ -4,15 +4,17 @@
  */
 #include <stdio.h>
 
+#include "tui/command.h"
 #include "tui/compare.h"
+#include "tui/profile_page.h"
 
 static void show_command(struct session *session)
 {
 	struct compare *compare = session->compare;
 	char a[96], b[96];
 
-	compare_put_window(a, sizeof(a), session);
-	compare_put_window(b, sizeof(b), compare->other);
+	command_put_window(a, sizeof(a), session);
+	command_put_window(b, sizeof(b), compare->other);
 	session_say(session, "hpct diff %s %s --time %s --time-b %s --depth %u --by %s",
 		run_path(session->run), run_path(compare->other->run), a, b, session->state.depth,
 		stats_by_name(compare->by));
@@ -120,11 +122,25 @@ static void open_profiles(struct session *session)
 			row->is_state ? "a state" : "none, b groups by function");
 		return;
 	}
+	if (profile_page_is_merged(session))
+		profile_page_merge(session->profile, false);
 	view_both_open(session, &view_profile);
 	if (compare_choose_streams(session, &(struct error){0}))
 		return;
 	snprintf(session->find, sizeof(session->find), "%.*s", (int)sizeof(session->find) - 1, row->key);
 	view_both_find(session, false);
+}
+
+/* One tree of both runs. */
+static void open_merged(struct session *session)
+{
+	struct profile_page *page = profile_page_of(session);
+
+	if (!page)
+		return;
+	if (!page->is_merged)
+		profile_page_merge(page, true);
+	session->full = session->focus = &view_profile;
 }
 
 static bool act_table(struct session *session, enum keys_action action)
@@ -194,6 +210,9 @@ bool compare_act(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_GAPS:
 		view_both_open(session, &view_gaps);
+		return true;
+	case KEYS_DO_PROFILE:
+		open_merged(session);
 		return true;
 	case KEYS_DO_FULL:
 	case KEYS_DO_ENTER:

@@ -7,20 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tui/colours.h"
+#include "tui/profile_page.h"
 
-static FILE *open_file(const char *name)
+#define CONFIG_PATH 4096
+
+static bool put_path(char *path, const char *name)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	char path[4096];
 	int size = -1;
 
 	if (config && config[0] == '/')
-		size = snprintf(path, sizeof(path), "%s/hpct/%s", config, name);
+		size = snprintf(path, CONFIG_PATH, "%s/hpct/%s", config, name);
 	else if (home && home[0] == '/')
-		size = snprintf(path, sizeof(path), "%s/.config/hpct/%s", home, name);
-	return size > 0 && size < (int)sizeof(path) ? fopen(path, "re") : NULL;
+		size = snprintf(path, CONFIG_PATH, "%s/.config/hpct/%s", home, name);
+	return size > 0 && size < CONFIG_PATH;
+}
+
+static FILE *open_file(const char *name)
+{
+	char path[CONFIG_PATH];
+
+	return put_path(path, name) ? fopen(path, "re") : NULL;
 }
 
 bool config_key(const char *line)
@@ -47,17 +57,67 @@ bool config_colour(struct session *session, const char *line)
 	return what > line && colours_add(&session->colours, line, (size_t)(what - line), what);
 }
 
+bool config_filter(struct session *session, const char *line)
+{
+	bool is_off = strncmp(line, "off ", 4) == 0;
+	struct profile_page *page = profile_page_of(session);
+	size_t count = page ? page->filter_count : 0;
+
+	if (!page || !profile_page_hide(page, line + (is_off ? 4 : 0)))
+		return false;
+	page->filters[count].is_off = is_off;
+	return true;
+}
+
+static void make_directories(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+}
+
+void config_keep_filters(struct session *session)
+{
+	const struct profile_page *page = profile_page_of(session);
+	char path[CONFIG_PATH];
+	FILE *file = NULL;
+
+	if (page && put_path(path, "filters")) {
+		make_directories(path);
+		file = fopen(path, "we");
+	}
+	if (!file) {
+		session_say(session, "your file 'filters' cannot be written");
+		return;
+	}
+	for (size_t i = 0; i < page->filter_count; i++)
+		fprintf(file, "%s%s %s\n", page->filters[i].is_off ? "off " : "",
+			elide_kind_name(page->filters[i].kind), page->filters[i].glob);
+	if (fclose(file) != 0)
+		session_say(session, "your file 'filters' cannot be written");
+	else
+		session_say(session, "%zu filters kept in %s", page->filter_count, path);
+}
+
+static bool read_line(struct session *session, const char *name, const char *line)
+{
+	return strcmp(name, "keys") == 0      ? config_key(line)
+	       : strcmp(name, "filters") == 0 ? config_filter(session, line)
+					      : config_colour(session, line);
+}
+
 static void read_lines(struct session *session, const char *name)
 {
 	FILE *file = open_file(name);
-	bool is_keys = strcmp(name, "keys") == 0;
 	char line[512];
 
 	for (int number = 1; file && fgets(line, sizeof(line), file); number++) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!line[0] || line[0] == '#')
 			continue;
-		if (!(is_keys ? config_key(line) : config_colour(session, line)))
+		if (!read_line(session, name, line))
 			session_say(session, "line %d of your file '%s' is not understood", number, name);
 	}
 	if (file)
@@ -68,4 +128,5 @@ void config_read(struct session *session)
 {
 	read_lines(session, "keys");
 	read_lines(session, "colours");
+	read_lines(session, "filters");
 }

@@ -3,6 +3,7 @@
  * config.h - the user's own keys and colours, from $XDG_CONFIG_HOME/hpct (or ~/.config/hpct):
  *
  *   keys      KEY AS              what KEY does from now on is what AS did: "<C-d> <PageDown>"
+ *   filters   KIND GLOB           self, below or all: taken out of paths (timeline/elide.h); "off KIND GLOB"
  *   colours   GLOB WHAT           WHAT: context 0..13, none, or a colour index 0..255; the first match wins
  *
  * Lines that begin with '#' are comments.
@@ -12,10 +13,14 @@
 
 #include "tui/session.h"
 
-/* Reads both files, if they are there; the session says what is wrong in them. */
+/* Reads the files that are there; the session says what is wrong in them. */
 void config_read(struct session *session);
 /* One line of `colours`; false: not understood. */
 bool config_colour(struct session *session, const char *line);
+/* One line of `filters`. */
+bool config_filter(struct session *session, const char *line);
+/* Writes the session's filters there, for every view that is opened from now on; says where. */
+void config_keep_filters(struct session *session);
 /* One line of `keys`. */
 bool config_key(const char *line);
 

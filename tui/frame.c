@@ -27,6 +27,7 @@ void frame_fini(struct frame *frame)
 	free(frame->columns.edges);
 	free(frame->function);
 	free(frame->is_shorter);
+	free(frame->filter_of);
 	shares_fini(&frame->shares);
 	*frame = (struct frame){0};
 }

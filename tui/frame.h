@@ -12,6 +12,7 @@
 #define TUI_FRAME_H
 
 #include "store/arena.h"
+#include "timeline/elide.h"
 #include "timeline/tile.h"
 #include "tui/shares.h"
 
@@ -56,12 +57,17 @@ struct frame {
 	uint32_t dense_records;		   /* a column, from which on a line is dense */
 	uint32_t deepest_met;		   /* of leaves of dense lines */
 	struct shares shares;		   /* of the column looked at last */
+	const struct elide_pattern *filters;
+	size_t filter_count;
+	uint32_t filter_changes;
+	uint8_t *filter_of; /* by function */
+	uint32_t filter_functions;
 };
 
 /* Tells projections apart: by the depth, and by whatever else decides which function a context shows. */
 static inline uint32_t frame_level(const struct frame *frame)
 {
-	return frame->depth + 2; /* behind those of tile.h */
+	return frame->depth + 2 + (frame->filter_changes << 16); /* behind those of tile.h */
 }
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
@@ -105,6 +111,12 @@ uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns); /* clampe
 void frame_set_depth(struct frame *frame, uint32_t depth);
 /* Function of a context at the depth, UINT32_MAX for none. */
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
+/* frame_scope.c: what is taken out of every path; they must live as long. `changes` tells one list from
+ * another. */
+void frame_set_filters(
+	struct frame *frame, const struct elide_pattern *filters, size_t count, uint32_t changes);
+/* The scope of a path, given by its innermost one, that stands at the depth. */
+uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter);
 /* The share that an entry counts for: copies and sets by their state, the others by function. */
 struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry);
 /* Shares of a column added up, by descending time, the largest `capacity` of them; their number. */

@@ -32,9 +32,9 @@ uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
 		frame->function[context] = UINT32_MAX;
 		frame->is_shorter[context] = 0;
 		if (c->scope != UINT32_MAX) {
-			uint32_t scope = run_scope_at(frame->run, c->scope, frame->depth);
+			uint32_t scope = frame_scope(frame, c->scope, is_shorter);
 			frame->function[context] = run_scope(frame->run, scope)->function;
-			frame->is_shorter[context] = run_scope(frame->run, scope)->depth < frame->depth;
+			frame->is_shorter[context] = *is_shorter;
 		}
 	}
 	*is_shorter = frame->is_shorter[context];

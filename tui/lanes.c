@@ -76,9 +76,12 @@ static int add_thread(struct frame *frame, const struct rows *rows, uint32_t nod
 	uint32_t count = frame->columns.count, thread = rows_below(rows, node, lanes->node, ROWS_THREAD);
 
 	if (thread != UINT32_MAX) {
-		lanes->node = thread;
-		return frame_busy_read(
+		int result = frame_busy_read(
 			frame, rows->nodes[thread].stream, lanes->busy_ns, lanes->there_ns, error);
+
+		if (!result)
+			lanes->node = thread;
+		return result;
 	}
 	for (uint32_t c = 0; c < count; c++)
 		lanes->shares[c] = lanes->there_ns[c]

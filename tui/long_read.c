@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * long_read.c - the line of progress, and the keys that came early. A key that leaves what is read for, or
- * shows another window, ends the read at once and is done then; the others wait for its end.
+ * shows another window, ends the read at once and is done then. So does any key, where the read goes on after
+ * it as if nothing had been: rows of the screen. The others wait for its end.
  */
 #include "tui/long_read.h"
 
@@ -11,25 +12,30 @@
 #include "timeline/progress.h"
 #include "tui/screen.h"
 
-#define LONG_READ_NS 1000000000ull
+#define LONG_READ_MS 1000      /* then it is shown how far it is, */
+#define LONG_READ_AGAIN_MS 200 /* and so often again */
+#define LONG_READ_PATIENCE_MS 50
+#define LONG_READ_KEY_NS 30000000 /* keys are looked at */
 #define LONG_READ_BAR 20
 #define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
 
 static uint32_t early[LONG_READ_KEYS];
 static size_t early_count;
-static bool is_typing; /* the next key is text for a prompt */
+static bool is_typing;		       /* the next key is text for a prompt */
+static uint64_t next_ms;	       /* to show how far it is */
+static uint64_t begin_ms, patience_ms; /* of the picture; until it is shown as far as it is */
 
-static void show(const char *what, uint64_t done, uint64_t all)
+static void show(struct session *session, const char *what, uint64_t done, uint64_t all)
 {
 	int filled = all ? (int)((double)(done < all ? done : all) / (double)all * LONG_READ_BAR) : 0;
-	char text[128], bar[LONG_READ_BAR + 1];
+	char bar[LONG_READ_BAR + 1];
 
 	for (int i = 0; i < LONG_READ_BAR; i++)
 		bar[i] = i < filled ? '=' : ':';
 	bar[LONG_READ_BAR] = '\0';
-	snprintf(text, sizeof(text), "%.32s  [%s]  %d %%   Esc stops here", what, bar,
-		filled * 100 / LONG_READ_BAR);
-	screen_status(text);
+	snprintf(session->reading, sizeof(session->reading), "%.32s  [%s]  %d %%   Esc stops here%s", what,
+		bar, filled * 100 / LONG_READ_BAR, session->is_resumable ? "   keys work" : "");
+	screen_status(session->reading);
 }
 
 /* What is typed behind it is text. */
@@ -65,30 +71,61 @@ bool long_read_is_over(uint32_t key)
 	}
 }
 
+/* A key that came during another read of the same picture leaves this one, too. */
+static bool leaves_early(void)
+{
+	for (size_t i = 0; i < early_count && !opens_prompt(early[i]); i++)
+		if (long_read_is_over(early[i]))
+			return true;
+	return false;
+}
+
 /* False: what is read is not wanted any more, or a signal ends the program. Esc says no more than that; the
  * other keys are done then. */
 static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
+	struct session *session = own;
+	uint64_t now_ms = session_now_ms();
+	bool is_over = leaves_early(), has_key = false;
 	uint32_t key;
-	bool is_over = false;
 
-	(void)own;
-	show(what, done, all);
+	if (now_ms >= next_ms) {
+		show(session, what, done, all);
+		next_ms = now_ms + LONG_READ_AGAIN_MS;
+	}
 	while ((key = screen_key(0)) != KEYS_NONE && key != SCREEN_SIGNAL) {
 		is_over = is_over || key == KEYS_ESC || (!is_typing && long_read_is_over(key));
 		is_typing = is_typing || opens_prompt(key);
 		if (key != KEYS_MOUSE && key != KEYS_ESC && early_count < LONG_READ_KEYS)
-			early[early_count++] = key;
+			early[early_count++] = key, has_key = true;
 	}
-	return !is_over && key != SCREEN_SIGNAL;
+	if (key == SCREEN_SIGNAL)
+		return false;
+	/* a cell that takes longer than the patience is read in the end: there is more of it each time */
+	session->is_put_off = session->is_resumable && (has_key || now_ms >= begin_ms + patience_ms);
+	return !is_over && !session->is_put_off;
 }
 
-void long_read_begin(bool has_prompt)
+void long_read_begin(struct session *session, bool is_new)
 {
-	is_typing = has_prompt;
+	begin_ms = session_now_ms();
+	if (is_new) {
+		next_ms = begin_ms + LONG_READ_MS;
+		patience_ms = LONG_READ_PATIENCE_MS;
+		session->reading[0] = '\0';
+	} else {
+		patience_ms *= 2;
+	}
+	is_typing = session->prompt != PROMPT_NONE;
 	for (size_t i = 0; i < early_count; i++)
 		is_typing = is_typing || opens_prompt(early[i]);
-	progress_watch(go_on, NULL, LONG_READ_NS);
+	session->is_put_off = false;
+	progress_watch(go_on, session, LONG_READ_KEY_NS);
+}
+
+bool long_read_has_key(void)
+{
+	return early_count > 0 || screen_has_key();
 }
 
 uint32_t long_read_key(int timeout_ms)

@@ -7,15 +7,16 @@
 #ifndef TUI_LONG_READ_H
 #define TUI_LONG_READ_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tui/session.h"
 
-/* Work begins: before each key that is done and each picture that is drawn. `has_prompt`: what is typed is
- * text. */
-void long_read_begin(bool has_prompt);
+/* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
+ * that is drawn. */
+void long_read_begin(struct session *session, bool is_new);
 /* A read is not wanted any more once this key was pressed: it leaves the view or the window. */
 bool long_read_is_over(uint32_t key);
 /* screen_key(), but keys typed during a long read come first. */
 uint32_t long_read_key(int timeout_ms);
+/* screen_has_key(), or one that came during a long read. */
+bool long_read_has_key(void);
 
 #endif

@@ -10,12 +10,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "timeline/coverage.h"
 #include "timeline/program.h"
-#include "tui/ansi.h"
+#include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/config.h"
+#include "tui/desk.h"
 #include "tui/keys.h"
 #include "tui/long_read.h"
+#include "tui/picture.h"
 #include "tui/screen.h"
 #include "tui/session.h"
 
@@ -30,6 +33,8 @@ struct options {
 	const char *keys;
 	int colours;	  /* -1: what the terminal has */
 	bool has_colours; /* they were asked for: --print shows them */
+	bool has_format;
+	enum picture_format format;
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
 };
@@ -64,6 +69,18 @@ static int take_colours(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_format(void *own, const char *value, struct error *error)
+{
+	struct options *options = own;
+	int format = picture_format_find(value);
+
+	if (format < 0)
+		return error_set(error, ERROR_USAGE, "--format %s: say text, ansi or svg", value);
+	options->format = (enum picture_format)format;
+	options->has_format = true;
+	return 0;
+}
+
 static int take_ascii(void *own, const char *value, struct error *error)
 {
 	(void)value, (void)error;
@@ -83,36 +100,59 @@ static bool is_ascii_locale(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-static void play(struct session *session, struct grid *grid, const char *keys)
+static void play(struct desk *desk, struct grid *grid, const char *keys)
 {
+	struct session *session = desk_settle(desk);
 	struct error error;
 	uint32_t key;
 	size_t size;
 
 	for (; (size = keys_parse(keys, &key)) > 0 && !session->is_done; keys += size) {
 		session_key(session, key);
+		session = desk_settle(desk);
 		/* the next key may ask for what is on the screen then */
 		if (session_draw(session, grid, 0, &error))
 			session_say(session, "%s", error.text);
 	}
 }
 
+/* Text has colours when they were asked for; an SVG has them unless they were refused. */
 static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
 {
-	struct palette palette;
+	enum picture_format format = options->has_format    ? options->format
+				     : options->has_colours ? PICTURE_ANSI
+							    : PICTURE_TEXT;
 
-	if (!options->has_colours) {
-		grid_print(grid, stdout);
-		return;
-	}
-	palette_init(&palette, options->colours);
-	for (int i = 0; i < session->colours.user_count; i++)
-		palette_set_user(&palette, i, session->colours.user[i]);
-	ansi_print(grid, &palette, stdout);
+	picture_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
 }
 
-static int print(struct session *session, const struct options *options, struct error *error)
+/* What is drawn says that nothing was monitored there; scripts are told, too. */
+static int require_coverage(struct session *session, struct error *error)
 {
+	char window[96];
+	struct select *select;
+	int result;
+
+	if (session->layout.is_too_small || bars_take_coverage(session).known_ns)
+		return 0;
+	result = select_new(&select, error);
+	if (result)
+		return result;
+	command_put_window(window, sizeof(window), session);
+	result = select_option(select, "time", window, error);
+	if (!result && session->filter[0])
+		result = select_option(select, "streams", session->filter, error);
+	if (!result)
+		result = select_bind(select, session->run, error);
+	if (!result)
+		result = coverage_require(session->run, select, error);
+	select_free(select);
+	return result;
+}
+
+static int print(struct desk *desk, const struct options *options, struct error *error)
+{
+	struct session *session = desk_settle(desk);
 	struct grid grid;
 	int result;
 
@@ -120,7 +160,8 @@ static int print(struct session *session, const struct options *options, struct 
 		return error_memory(error);
 	result = session_draw(session, &grid, 0, error);
 	if (!result && options->keys) {
-		play(session, &grid, options->keys);
+		play(desk, &grid, options->keys);
+		session = desk_settle(desk);
 		grid.is_ascii = session->looks.is_ascii;
 		result = session_draw(session, &grid, 0, error);
 	}
@@ -133,18 +174,19 @@ static int print(struct session *session, const struct options *options, struct 
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
 		result = error_set(error, ERROR_IO, "cannot write to standard output");
-	return result;
+	return result ? result : require_coverage(session, error);
 }
 
 /* Takes all keys that are waiting, so that a held key costs one picture and not one each. */
-static bool take_keys_waiting(struct session *session, int timeout_ms)
+static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 {
+	struct session *session = desk_settle(desk);
 	uint32_t key = long_read_key(timeout_ms);
 	bool has_any = false;
 
 	for (; key != KEYS_NONE; key = long_read_key(0)) {
 		has_any = true;
-		long_read_begin(session->prompt != PROMPT_NONE);
+		long_read_begin(session, true);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
@@ -158,6 +200,7 @@ static bool take_keys_waiting(struct session *session, int timeout_ms)
 			session->is_redraw = true;
 		if (session->is_done)
 			break;
+		session = desk_settle(desk);
 		session_settle(session);
 	}
 	return has_any;
@@ -174,7 +217,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin(session->prompt != PROMPT_NONE);
+	long_read_begin(session, !session->is_unread);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;
@@ -191,7 +234,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 /* Reads what the picture can do without until a key comes, but shows what there is now and then. */
 static void refine(struct session *session)
 {
-	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !screen_has_key();
+	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !long_read_has_key();
 		ms += VIEW_READ_MS)
 		session_refine(session, VIEW_READ_MS);
 }
@@ -210,21 +253,24 @@ static bool renew(struct session *session)
 	return is_changed;
 }
 
-static int interact(struct session *session, const char *keys, struct error *error)
+static int interact(struct desk *desk, const char *keys, struct error *error)
 {
+	struct session *session = desk_settle(desk);
 	struct grid grid = {0};
 	int result = draw(session, &grid, error);
 	bool is_changed = false;
 
 	if (!result && keys)
-		play(session, &grid, keys);
+		play(desk, &grid, keys);
+	session = desk_settle(desk);
 	if (keys && !result)
 		result = draw(session, &grid, error);
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
 		int timeout_ms = is_busy ? 0 : is_live(session) ? VIEW_LIVE_MS : -1;
-		is_changed = take_keys_waiting(session, timeout_ms);
+		is_changed = take_keys_waiting(desk, timeout_ms);
+		session = desk_settle(desk);
 		if (!is_changed && !session->is_unread)
 			is_changed = renew(session);
 		if (is_refining && !is_changed) {
@@ -262,6 +308,7 @@ static int open_other(
 
 static int view(struct program_call *call, struct error *error)
 {
+	static struct desk desk;
 	struct options *options = call->own;
 	struct session_looks looks = {.has_mouse = true, .is_ascii = options->is_ascii || is_ascii_locale()};
 	struct session *session;
@@ -270,25 +317,28 @@ static int view(struct program_call *call, struct error *error)
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;
+	desk_init(&desk, session, &call->run_options);
 	config_read(session);
 	result = open_other(call, session, options->align, error);
 	if (result) {
-		session_close(session);
+		desk_fini(&desk);
 		return result;
 	}
 	if (options->print_columns) {
-		if (options->has_colours)
-			session->looks.colours = palette_tier(options->colours);
-		result = print(session, options, error);
+		if (options->has_colours || (options->has_format && options->format != PICTURE_TEXT))
+			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);
+		result = print(&desk, options, error);
 	} else {
+		if (call->is_newest && !session->message[0])
+			session_say(session, "%s is the newest run here; R lists all", run_path(call->run));
 		result = screen_open(options->colours, error);
 		if (!result) {
 			session->looks.colours = screen_colours();
-			result = interact(session, options->keys, error);
+			result = interact(&desk, options->keys, error);
 			screen_close();
 		}
 	}
-	session_close(session);
+	desk_fini(&desk);
 	return result;
 }
 
@@ -296,6 +346,7 @@ static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
 	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
+	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors) or svg", take_format},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };

@@ -125,8 +125,9 @@ static void add_metric(struct outline *outline, size_t metric, enum outline_colu
 	const struct profile_metric *m = &outline->profile.metrics[metric];
 	struct outline_column *column = &outline->columns[outline->column_count++];
 
-	*column = (struct outline_column){.kind = kind, .metric = metric, .has_percent = true};
-	column->is_time = !m->is_real && strcmp(m->unit, "ns") == 0;
+	*column = (struct outline_column){.kind = kind, .metric = metric};
+	column->is_time = strcmp(m->unit, "ns") == 0;
+	column->has_percent = !m->is_real || !column->is_time; /* a difference of times is of no whole */
 	snprintf(column->name, sizeof(column->name), "%.50s (%c)", m->name,
 		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');
 }
@@ -137,6 +138,7 @@ static void keep_looks(struct outline_column *column, const struct outline_colum
 	column->is_hidden = old->is_hidden;
 	column->place = old->place;
 	strcpy(column->title, old->title);
+	strcpy(column->format, old->format);
 }
 
 /* Columns of the metrics; those that were there keep whether they are hidden, derived ones come behind. */

@@ -17,6 +17,7 @@
 #define OUTLINE_COLUMNS 32 /* metrics twice, and derived ones */
 #define OUTLINE_NAME 64
 #define OUTLINE_FORMULA 512
+#define OUTLINE_FORMAT 16
 #define OUTLINE_ZOOMS 64
 
 enum outline_column_kind { OUTLINE_INCLUSIVE, OUTLINE_EXCLUSIVE, OUTLINE_DERIVED };
@@ -24,9 +25,10 @@ enum outline_column_kind { OUTLINE_INCLUSIVE, OUTLINE_EXCLUSIVE, OUTLINE_DERIVED
 struct outline_column {
 	enum outline_column_kind kind;
 	char name[OUTLINE_NAME];
-	char title[OUTLINE_NAME]; /* given by the user; "": the name */
-	int place;		  /* shown ones stand by it, then by number */
-	size_t metric;		  /* of the profile; derived: none */
+	char title[OUTLINE_NAME];    /* given by the user; "": the name */
+	char format[OUTLINE_FORMAT]; /* of printf, given by the user; "": its own */
+	int place;		     /* shown ones stand by it, then by number */
+	size_t metric;		     /* of the profile; derived: none */
 	struct formula *formula;
 	char text[OUTLINE_FORMULA]; /* of the formula */
 	bool is_hidden;

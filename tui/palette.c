@@ -5,9 +5,11 @@
  */
 #include "tui/palette.h"
 
-/* ground of the block, ink of the text on it */
-static const int16_t contexts_256[GRID_CONTEXTS][2] = {{25, 231}, {67, 16}, {69, 16}, {75, 16}, {93, 231},
-	{98, 16}, {117, 16}, {126, 231}, {173, 16}, {176, 16}, {180, 16}, {186, 16}, {218, 16}, {220, 16}};
+/* Ground of the block, ink of the text on it, and the colour as text: the ground itself, or where that cannot
+ * be seen on white its neighbour that can, on black and on white. */
+static const int16_t contexts_256[GRID_CONTEXTS][3] = {{25, 231, 25}, {67, 16, 67}, {69, 16, 69},
+	{75, 16, 33}, {93, 231, 93}, {98, 16, 98}, {117, 16, 31}, {126, 231, 126}, {173, 16, 167},
+	{176, 16, 133}, {180, 16, 137}, {186, 16, 101}, {218, 16, 168}, {220, 16, 100}};
 static const int16_t contexts_16[] = {4, 6, 5, 12, 14, 13, 2, 10};
 static const int16_t contexts_8[] = {4, 6, 5, 7};
 
@@ -32,16 +34,22 @@ static void set_256(struct palette *palette)
 	set(palette, GRID_COPY_OUT, 16, 166);
 	for (int i = 0; i < GRID_CONTEXTS; i++) {
 		set(palette, GRID_BLOCK + i, contexts_256[i][1], contexts_256[i][0]);
-		set(palette, GRID_INK + i, contexts_256[i][0], PALETTE_DEFAULT);
+		set(palette, GRID_INK + i, contexts_256[i][2], PALETTE_DEFAULT);
 	}
+}
+
+/* Of 8 or 16 colours few can be seen on black and on white: where one cannot, text has the terminal's own. */
+static bool is_ink(int colour)
+{
+	return colour == 1 || colour == 5 || colour == 8 || colour == 9 || colour == 12 || colour == 13;
 }
 
 static void set_few(struct palette *palette, const int16_t *contexts, int count)
 {
 	for (int i = 0; i < GRID_CONTEXTS; i++) {
 		int colour = contexts[i % count];
-		set(palette, GRID_BLOCK + i, colour == 4 || colour == 5 ? 7 : 0, colour);
-		set(palette, GRID_INK + i, colour, PALETTE_DEFAULT);
+		set(palette, GRID_BLOCK + i, colour == 4 ? 7 : 0, colour);
+		set(palette, GRID_INK + i, is_ink(colour) ? colour : PALETTE_DEFAULT, PALETTE_DEFAULT);
 	}
 }
 
@@ -49,7 +57,7 @@ static void set_16(struct palette *palette)
 {
 	set(palette, GRID_GREY, 8, PALETTE_DEFAULT);
 	set(palette, GRID_HEADING, 12, PALETTE_DEFAULT);
-	set(palette, GRID_WARNING, 3, PALETTE_DEFAULT);
+	set(palette, GRID_WARNING, 5, PALETTE_DEFAULT);
 	set(palette, GRID_ERROR, 9, PALETTE_DEFAULT);
 	set(palette, GRID_MIXED, 0, 8);
 	set(palette, GRID_COPY_IN, 0, 11);
@@ -59,8 +67,8 @@ static void set_16(struct palette *palette)
 
 static void set_8(struct palette *palette)
 {
-	set(palette, GRID_HEADING, 6, PALETTE_DEFAULT);
-	set(palette, GRID_WARNING, 3, PALETTE_DEFAULT);
+	palette->looks[GRID_HEADING].attributes = GRID_BOLD;
+	set(palette, GRID_WARNING, 5, PALETTE_DEFAULT);
 	set(palette, GRID_ERROR, 1, PALETTE_DEFAULT);
 	set(palette, GRID_COPY_IN, 0, 3);
 	set(palette, GRID_COPY_OUT, 0, 3);
@@ -77,15 +85,30 @@ static void set_mono(struct palette *palette)
 	palette->looks[GRID_COPY_OUT].attributes = GRID_REVERSE;
 }
 
-/* Lightness of a colour of the 256, roughly: text on it is black or white. */
+uint32_t palette_rgb(int index)
+{
+	static const uint32_t first[16] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd,
+		0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff,
+		0xffffff};
+	static const uint8_t steps[6] = {0, 95, 135, 175, 215, 255};
+	uint32_t grey = (uint32_t)(8 + 10 * (index - 232));
+
+	if (index < 16)
+		return first[index & 15];
+	if (index >= 232)
+		return grey << 16 | grey << 8 | grey;
+	index -= 16;
+	return (uint32_t)steps[index / 36] << 16 | (uint32_t)steps[index / 6 % 6] << 8 | steps[index % 6];
+}
+
+/* Black reads better on it than white: its luminance, with a square for the power of 2.4, is above that at
+ * which both do equally. */
 static bool is_light(int index)
 {
-	if (index < 16)
-		return index == 7 || index >= 9;
-	if (index >= 232)
-		return index >= 244;
-	index -= 16;
-	return 2 * (index / 36) + 5 * (index / 6 % 6) + index % 6 >= 18;
+	uint32_t rgb = palette_rgb(index);
+	double red = rgb >> 16 & 255, green = rgb >> 8 & 255, blue = rgb & 255;
+
+	return (0.2126 * red * red + 0.7152 * green * green + 0.0722 * blue * blue) / (255 * 255) > 0.21;
 }
 
 void palette_set_user(struct palette *palette, int user, int index)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/compare.h"
 #include "tui/plot.h"
 #include "tui/profile_page.h"
 
@@ -140,7 +141,22 @@ static bool act_page(struct session *session, struct profile_page *page, enum ke
 		page->has_source = !page->has_source;
 		return true;
 	case KEYS_DO_PLOT:
-		plot_next(session, page);
+		if (profile_page_is_merged(session))
+			session_say(session, "a plot is of one run: Tab shows A alone");
+		else
+			plot_next(session, page);
+		return true;
+	case KEYS_DO_NEXT_PANE:
+		if (!session->compare)
+			return false;
+		profile_page_merge(page, !page->is_merged);
+		session_say(session, "the profile is of %s", page->is_merged ? "A and B" : "A alone");
+		return true;
+	case KEYS_DO_QUIT:
+	case KEYS_DO_CANCEL:
+		if (!profile_page_is_merged(session))
+			return false;
+		session->full = session->focus = &view_compare;
 		return true;
 	case KEYS_DO_COLUMNS:
 		profile_set_columns(session, "");
@@ -171,6 +187,10 @@ static bool act_row(struct session *session, struct profile_page *page, uint32_t
 	case KEYS_DO_SORT_LEFT:
 	case KEYS_DO_SORT_RIGHT:
 		sort_by(page, action == KEYS_DO_SORT_RIGHT ? 1 : -1);
+		return true;
+	case KEYS_DO_REVERSE:
+		page->outline.is_ascending = !page->outline.is_ascending;
+		outline_sort(&page->outline, page->outline.sort, &(struct error){0});
 		return true;
 	case KEYS_DO_ZOOM_RANGE:
 		zoom(session, page);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_page.c - asks timeline/profile.h for the window and the streams, takes the filtered rows out, and
- * hands the rest to the outline.
+ * hands the rest to the outline. Of two runs it asks twice and makes one tree of the answers.
  */
 #include "tui/profile_page.h"
 
@@ -10,6 +10,11 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "timeline/profile_merge.h"
+#include "tui/command.h"
+#include "tui/compare.h"
+#include "tui/config.h"
+#include "tui/pattern.h"
 #include "tui/plot.h"
 
 struct profile_page *profile_page_of(struct session *session)
@@ -32,7 +37,20 @@ void profile_page_free(struct profile_page *page)
 	free(page);
 }
 
-static struct profile_key key_now(struct session *session, const struct profile_page *page)
+bool profile_page_is_merged(const struct session *session)
+{
+	return session->compare && session->profile && session->profile->is_merged;
+}
+
+void profile_page_merge(struct profile_page *page, bool is_merged)
+{
+	page->wants_places = is_merged && !page->is_merged;
+	page->is_merged = is_merged;
+	page->is_loaded = false;
+	page->outline.sort = 0;
+}
+
+static struct profile_key key_of(struct session *session, const struct profile_page *page)
 {
 	struct profile_key key = {
 		.run_end_ns = run_end_ns(session->run), .kind = page->kind, .filters = page->filter_changes};
@@ -53,6 +71,17 @@ static struct profile_key key_now(struct session *session, const struct profile_
 	return key;
 }
 
+static struct profile_key key_now(struct session *session, const struct profile_page *page)
+{
+	struct profile_key key = key_of(session, page), other;
+
+	if (!profile_page_is_merged(session))
+		return key;
+	other = key_of(session->compare->other, page);
+	key.other = store_hash64(&other, sizeof(other), 4) | 1;
+	return key;
+}
+
 /* ---- the question ---- */
 
 static int put_option(struct select *select, const char *name, const char *value, struct error *error)
@@ -66,17 +95,12 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	struct select *select, struct error *error)
 {
 	const char *only = given ? given : page->threads;
-	uint64_t origin_ns = run_origin_ns(session->run);
-	uint64_t begin_ns = session->frame.begin_ns, end_ns = session->frame.end_ns;
 	char text[96], *streams;
 	int result;
 
 	if (page->is_whole)
 		return only[0] ? put_option(select, "streams", only, error) : 0;
-	if (begin_ns < origin_ns)
-		begin_ns = origin_ns; /* the first column begins a little before the run */
-	snprintf(text, sizeof(text), "%lluns..%lluns", (unsigned long long)(begin_ns - origin_ns),
-		(unsigned long long)(end_ns - origin_ns));
+	command_put_window(text, sizeof(text), session);
 	result = put_option(select, "time", text, error);
 	if (result || only[0])
 		return result ? result : put_option(select, "streams", only, error);
@@ -89,10 +113,10 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	return result;
 }
 
-int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
-	struct outline *outline, struct arena *arena, struct error *error)
+/* Of one run: without the rows that are filtered out. */
+static int compute(struct session *session, const struct profile_page *page, const char *stream,
+	struct profile *profile, struct arena *arena, struct error *error)
 {
-	struct profile profile = {0};
 	char only[SESSION_TEXT];
 	struct select *select;
 	int result = select_new(&select, error);
@@ -104,12 +128,47 @@ int profile_page_compute(struct session *session, struct profile_page *page, con
 	if (!result)
 		result = select_bind(select, session->run, error);
 	if (!result)
-		result = profile_compute(&profile, session->run, select, page->kind, arena, error);
+		result = profile_compute(profile, session->run, select, page->kind, arena, error);
 	select_free(select);
 	if (!result)
-		result = elide_rows(&profile, page->kind == PROFILE_TOP_DOWN, page->filters,
+		result = elide_rows(profile, page->kind == PROFILE_TOP_DOWN, page->filters,
 			page->filter_count, arena, error);
+	return result;
+}
+
+/* The metrics of B stand beside those of A, and the difference behind them. */
+static int compute_both(struct session *session, const struct profile_page *page, struct profile *merged,
+	struct arena *arena, struct error *error)
+{
+	static const char *const names[DIFF_SIDES] = {"A", "B"};
+	struct session *of[DIFF_SIDES] = {session, session->compare->other};
+	struct profile profiles[DIFF_SIDES] = {{0}};
+	int result = 0;
+
+	for (int side = DIFF_A; side <= DIFF_B && !result; side++)
+		if (page->is_whole || page->threads[0] || session_streams_on_screen(of[side], NULL))
+			result = compute(of[side], page, NULL, &profiles[side], arena, error);
+	return result ? result
+		      : profile_merge(merged, profiles, names, DIFF_SIDES, page->kind == PROFILE_TOP_DOWN,
+				true, arena, error);
+}
+
+int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
+	struct outline *outline, struct arena *arena, struct error *error)
+{
+	struct profile profile = {0};
+	int result = !stream && profile_page_is_merged(session)
+			     ? compute_both(session, page, &profile, arena, error)
+			     : compute(session, page, stream, &profile, arena, error);
+
 	return result ? result : outline_load(outline, &profile, error);
+}
+
+/* More columns than the screen has room for: what a row costs with all below it is looked at first. */
+static void put_places(struct outline *outline)
+{
+	for (size_t i = 0; i < outline->column_count; i++)
+		outline->columns[i].place = outline->columns[i].kind == OUTLINE_EXCLUSIVE;
 }
 
 uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams)
@@ -142,20 +201,28 @@ static void open_first(struct profile_page *page)
 		page->cursor = page->outline.hashes[0];
 }
 
+void profile_page_forget(struct profile_page *page)
+{
+	struct profile nothing = {0};
+	struct error error;
+
+	plot_free(page->plot); /* it was of other numbers */
+	page->plot = NULL;
+	outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
+	arena_fini(&page->arena);
+	page->is_loaded = false;
+}
+
 bool profile_page_take(struct session *session, struct profile_page *page)
 {
 	struct profile_key key = key_now(session, page);
 	struct error error;
 
 	if (!page->is_loaded || memcmp(&key, &page->key, sizeof(key)) != 0) {
-		struct profile nothing = {0};
+		profile_page_forget(page);
 		page->trouble[0] = '\0';
 		page->key = key;
 		page->is_loaded = true;
-		plot_free(page->plot); /* it was of other numbers */
-		page->plot = NULL;
-		outline_load(&page->outline, &nothing, &error); /* its rows are in the arena */
-		arena_fini(&page->arena);
 		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
 			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
 		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))
@@ -164,6 +231,10 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 			snprintf(page->trouble, sizeof(page->trouble),
 				"Nothing was sampled on these streams in this window; 0 takes the whole "
 				"run.");
+		if (page->wants_places && page->outline.column_count) {
+			put_places(&page->outline);
+			page->wants_places = false;
+		}
 		open_first(page);
 	}
 	if (!page->trouble[0] && outline_list(&page->outline, &error))
@@ -279,6 +350,47 @@ void profile_set_move(struct session *session, const char *value)
 		outline_move(&page->outline, (size_t)column, (size_t)at - 1);
 }
 
+void profile_set_width(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *end;
+	unsigned long cells = strtoul(value, &end, 10);
+
+	if (!page || end == value || *end || cells > 1000)
+		session_say(session, ":width N gives the names N cells; 0: what the columns leave");
+	else
+		page->name_cells = (int)cells;
+}
+
+/* One number and nothing else: what the user wrote is given to printf. */
+static bool is_format(const char *format)
+{
+	const char *at = format + strcspn(format, "%");
+
+	if (strlen(format) >= OUTLINE_FORMAT || !*at)
+		return false;
+	at++;
+	at += strspn(at, "+ #0-");
+	at += strspn(at, "0123456789") <= 2 ? strspn(at, "0123456789") : 0;
+	if (*at == '.')
+		at += 1 + (strspn(at + 1, "0123456789") <= 2 ? strspn(at + 1, "0123456789") : 0);
+	return *at && strchr("efgEG", *at) && !strchr(at, '%');
+}
+
+void profile_set_format(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *format;
+	int column = page ? parse_column_and(session, page, value, &format) : -1;
+
+	if (column < 0)
+		return;
+	if (*format && !is_format(format))
+		session_say(session, ":format N FORMAT, such as %%.3e or %%.2f s; without one, its own");
+	else
+		snprintf(page->outline.columns[column].format, OUTLINE_FORMAT, "%s", format);
+}
+
 void profile_set_percent(struct session *session, const char *value)
 {
 	struct profile_page *page = profile_page_of(session);
@@ -300,32 +412,51 @@ static void list_filters(struct session *session, const struct profile_page *pag
 			page->filters[i].is_off ? " (off)" : "");
 	session_say(session, "%s",
 		text[0] ? text
-			: ":hide self|below|all PATTERN takes rows out; :hide N switches one off or on");
+			: ":hide self|below|all PATTERN takes functions out; :hide N switches one off or on; "
+			  ":hide keep keeps them for all runs");
+}
+
+size_t profile_page_hidden(const struct session *session)
+{
+	const struct profile_page *page = session->profile;
+	size_t count = 0;
+
+	for (size_t i = 0; page && i < page->filter_count; i++)
+		count += !page->filters[i].is_off;
+	return count;
+}
+
+bool profile_page_hide(struct profile_page *page, const char *what)
+{
+	size_t word = strcspn(what, " "), at = page->filter_count;
+	int kind = elide_kind_find(what, word);
+	const char *glob = what + word + strspn(what + word, " ");
+
+	if (kind < 0 || !*glob || at == PROFILE_FILTERS || strlen(glob) >= OUTLINE_NAME)
+		return false;
+	page->filter_count++;
+	strcpy(page->globs[at], glob);
+	page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
+	page->filter_changes++;
+	return true;
 }
 
 void profile_set_hide(struct session *session, const char *value)
 {
 	struct profile_page *page = profile_page_of(session);
-	size_t word = strcspn(value, " "), at;
-	int kind = elide_kind_find(value, word);
-	const char *glob = value + word + strspn(value + word, " ");
 	char *end;
+	size_t at = strtoul(value, &end, 10);
 
 	if (!page)
 		return;
-	at = strtoul(value, &end, 10);
-	if (end != value && !*end && at < page->filter_count) {
+	if (strcmp(value, "keep") == 0) {
+		config_keep_filters(session);
+	} else if (end != value && !*end && at < page->filter_count) {
 		page->filters[at].is_off = !page->filters[at].is_off;
-	} else if (kind < 0 || !*glob || page->filter_count == PROFILE_FILTERS ||
-		   strlen(glob) >= OUTLINE_NAME) {
+		page->filter_changes++;
+	} else if (!profile_page_hide(page, value)) {
 		list_filters(session, page);
-		return;
-	} else {
-		at = page->filter_count++;
-		strcpy(page->globs[at], glob);
-		page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
 	}
-	page->filter_changes++;
 }
 
 void profile_set_threads(struct session *session, const char *value)
@@ -348,24 +479,40 @@ void profile_set_hot(struct session *session, const char *value)
 		page->hot_share = percent / 100;
 }
 
-void profile_find(struct session *session, bool is_back)
+/* The next row that matches; UINT32_MAX: none does. */
+static uint32_t find_row(struct profile_page *page, const struct pattern *pattern, bool is_back)
 {
-	struct profile_page *page = profile_page_of(session);
-	uint32_t row;
+	uint32_t row = outline_find_hash(&page->outline, page->cursor);
 
-	if (!page || !session->find[0] || !page->outline.profile.count)
-		return;
-	row = outline_find_hash(&page->outline, page->cursor);
 	for (size_t steps = 0; steps < page->outline.profile.count; steps++) {
 		row = row == UINT32_MAX ? 0 : outline_next_row(&page->outline, row, is_back);
 		if (row == UINT32_MAX)
 			row = is_back ? (uint32_t)page->outline.profile.count - 1 : 0;
-		if (!strcasestr(page->outline.profile.rows[row].name, session->find))
-			continue;
-		outline_reveal(&page->outline, row);
-		page->cursor = page->outline.hashes[row];
-		session_say(session, "/%s", session->find);
+		if (pattern_match(pattern, page->outline.profile.rows[row].name))
+			return row;
+	}
+	return UINT32_MAX;
+}
+
+void profile_find(struct session *session, bool is_back)
+{
+	struct profile_page *page = profile_page_of(session);
+	struct pattern pattern;
+	uint32_t row;
+
+	if (!page || !session->find[0] || !page->outline.profile.count)
+		return;
+	if (!pattern_init(&pattern, session->find)) {
+		session_say(session, "'%s' is no regular expression", session->find + 1);
 		return;
 	}
-	session_say(session, "'%s' is in no scope's name", session->find);
+	row = find_row(page, &pattern, is_back);
+	pattern_fini(&pattern);
+	if (row == UINT32_MAX) {
+		session_say(session, "'%s' is in no scope's name", session->find);
+		return;
+	}
+	outline_reveal(&page->outline, row);
+	page->cursor = page->outline.hashes[row];
+	session_say(session, "/%s", session->find);
 }

@@ -15,6 +15,7 @@
 /* What the profile was computed of: the same key, the same numbers. */
 struct profile_key {
 	uint64_t begin_ns, end_ns, run_end_ns, streams; /* streams: hash of the list */
+	uint64_t other;					/* hash of the same of a second run, 0: alone */
 	uint32_t kind, filters;
 };
 
@@ -26,6 +27,8 @@ struct profile_page {
 	struct profile_key key;
 	bool is_loaded;
 	enum profile_view kind;
+	bool is_merged;		    /* one tree of both runs; with a second run only */
+	bool wants_places;	    /* inclusive columns come first when its columns are made */
 	bool is_whole;		    /* all of the run, not the window and the rows on the screen */
 	char threads[SESSION_TEXT]; /* only these streams; "": as is_whole says */
 	double hot_share;
@@ -37,6 +40,7 @@ struct profile_page {
 	uint64_t cursor; /* hash of the row */
 	size_t first;	 /* line at the top */
 	size_t first_column;
+	int name_cells;	    /* that names keep, 0: as many as there are, and 30 at least */
 	struct plot *plot;  /* has the tree's place; NULL: none */
 	char trouble[1100]; /* why there is nothing to show */
 };
@@ -52,14 +56,27 @@ int profile_page_compute(struct session *session, struct profile_page *page, con
 	struct outline *outline, struct arena *arena, struct error *error);
 /* The streams that it is of, into the caller's array of all; their number. */
 uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams);
+/* One tree of both runs from now on, or of the first alone. */
+void profile_page_merge(struct profile_page *page, bool is_merged);
+/* Lets go of its numbers, and by that of the runs that they are of; they are made anew when asked for. */
+void profile_page_forget(struct profile_page *page);
+/* The page is of two runs. */
+bool profile_page_is_merged(const struct session *session);
 /* Line of the cursor. */
 size_t profile_page_line(const struct profile_page *page);
+
+/* How many patterns take something out. */
+size_t profile_page_hidden(const struct session *session);
+/* "KIND GLOB" is taken out from now on; false: not understood, or there are too many. */
+bool profile_page_hide(struct profile_page *page, const char *what);
 
 /* Commands of the prompt; each says what is wrong. */
 void profile_set_metric(struct session *session, const char *value);  /* NAME = FORMULA */
 void profile_set_columns(struct session *session, const char *value); /* N: hide or show; "": list */
 void profile_set_rename(struct session *session, const char *value);  /* N TITLE; no title: its own */
 void profile_set_move(struct session *session, const char *value);    /* N PLACE, 1: first */
+void profile_set_width(struct session *session, const char *value);  /* N: cells of the names; 0: their own */
+void profile_set_format(struct session *session, const char *value); /* N %.3e; no format: its own */
 void profile_set_percent(struct session *session, const char *value); /* N */
 void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
 void profile_set_threads(struct session *session, const char *value);

@@ -14,8 +14,10 @@
 #include "tui/config.h"
 #include "tui/export.h"
 #include "tui/label.h"
+#include "tui/picture.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
+#include "tui/runs_page.h"
 #include "tui/saved.h"
 #include "tui/session.h"
 #include "tui/source.h"
@@ -25,6 +27,7 @@
 void prompt_open(struct session *session, enum session_prompt prompt)
 {
 	session->prompt = prompt;
+	session->typed_at = -1;
 	session->input[0] = '\0';
 	session->input_bytes = 0;
 	if (prompt == PROMPT_FILTER) {
@@ -142,18 +145,24 @@ static void set_by(struct session *session, const char *value)
 
 static void set_look(struct session *session, const char *value)
 {
+	struct session_looks *looks = &session->looks;
 	bool is_on = !strstr(value, " off");
 
 	if (strncmp(value, "fill", 4) == 0)
-		session->looks.is_fill = is_on;
+		looks->is_fill = is_on;
 	else if (strncmp(value, "mouse", 5) == 0)
-		session->looks.has_mouse = is_on;
+		looks->has_mouse = is_on;
 	else if (strncmp(value, "ascii", 5) == 0)
-		session->looks.is_ascii = is_on;
+		looks->is_ascii = is_on;
+	else if (strncmp(value, "loops", 5) == 0)
+		looks->has_loops = is_on;
+	else if (strncmp(value, "sites", 5) == 0)
+		looks->no_sites = !is_on;
 	else if (strncmp(value, "cells", 5) == 0)
-		session->looks.is_single = strstr(value, "1") != NULL;
+		looks->is_single = strstr(value, "1") != NULL;
 	else
-		session_say(session, ":set fill [off], ascii [off], cells 1|auto");
+		session_say(session, ":set fill [off], ascii [off], mouse [off], cells 1|auto, and of the "
+				     "call stack: loops [off], sites [off]");
 }
 
 /* The whole name of what is under the cursor, which a cell or a table may have shortened. */
@@ -240,6 +249,27 @@ static void say_name(struct session *session)
 		session_say(session, "%s", run_function(session->run, cell.function)->name);
 }
 
+static void ask_run(struct session *session, const char *value)
+{
+	if (*value)
+		session_ask(session, SESSION_WANTS_RUN, value);
+	else
+		view_runs_open(session);
+}
+
+static void ask_comparison(struct session *session, const char *value)
+{
+	if (*value)
+		session_ask(session, SESSION_WANTS_COMPARISON, value);
+	else
+		session_say(session, ":compare RUN holds it against this one");
+}
+
+static void ask_close(struct session *session, const char *value)
+{
+	session_ask(session, SESSION_WANTS_CLOSE, value);
+}
+
 static void quit(struct session *session)
 {
 	session->is_done = true;
@@ -247,13 +277,15 @@ static void quit(struct session *session)
 
 static void help(struct session *session)
 {
-	session_say(session, ":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
-			     " :save NAME  :load NAME  "
-			     ":set fill|ascii|cells|mouse [off]  :colour GLOB WHAT  :colours spread|own  "
-			     ":keys  :bind KEY AS  :metric "
-			     "NAME = FORMULA  :columns N  "
-			     ":percent N  :rename N TITLE  :move N PLACE  :csv FILE  :align @MARK  :hide "
-			     "self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
+	session_say(session,
+		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
+		" :save NAME  :load NAME  "
+		":set fill|ascii|cells|mouse|loops|sites [off]  :colour GLOB WHAT  :colours spread|own  "
+		":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
+		"NAME = FORMULA  :columns N  "
+		":percent N  :width N  :format N %%.3e  :rename N TITLE  :move N PLACE  "
+		":csv FILE  :picture FILE  :align @MARK  :hide "
+		"self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
 }
 
 static const struct command {
@@ -262,14 +294,16 @@ static const struct command {
 	void (*without)(struct session *session);
 } commands[] = {{"time", set_time, NULL}, {"streams", set_streams, NULL}, {"depth", set_depth, NULL},
 	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
-	{"percent", profile_set_percent, NULL}, {"hide", profile_set_hide, NULL},
+	{"percent", profile_set_percent, NULL}, {"width", profile_set_width, NULL},
+	{"format", profile_set_format, NULL}, {"hide", profile_set_hide, NULL},
 	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
 	{"save", saved_write, NULL}, {"load", saved_load, NULL}, {"colour", set_colour, NULL},
 	{"bind", set_key, NULL}, {"min", blame_set_min, NULL}, {"set", set_look, NULL},
 	{"name", NULL, say_name}, {"align", compare_set_align, NULL}, {"csv", export_csv, NULL},
-	{"rename", profile_set_rename, NULL}, {"move", profile_set_move, NULL},
-	{"colours", set_colours, NULL}, {"keys", NULL, list_keys}, {"q", NULL, quit}, {"quit", NULL, quit},
-	{"help", NULL, help}};
+	{"picture", picture_save, NULL}, {"rename", profile_set_rename, NULL},
+	{"move", profile_set_move, NULL}, {"colours", set_colours, NULL}, {"keys", NULL, list_keys},
+	{"q", NULL, quit}, {"quit", NULL, quit}, {"open", ask_run, NULL}, {"compare", ask_comparison, NULL},
+	{"close", ask_close, NULL}, {"runs", NULL, view_runs_open}, {"help", NULL, help}};
 
 void prompt_do(struct session *session, const char *command, const char *value)
 {
@@ -356,6 +390,27 @@ static void take_mark(struct session *session, uint32_t key, bool is_go)
 
 /* ---- keys ---- */
 
+/* What was typed before comes back with the arrows. */
+static void keep_typed(struct session *session)
+{
+	if (!session->input[0] || strcmp(session->input, session->typed[0]) == 0)
+		return;
+	memmove(session->typed[1], session->typed[0], sizeof(session->typed) - sizeof(session->typed[0]));
+	strcpy(session->typed[0], session->input);
+}
+
+static void recall(struct session *session, int by)
+{
+	int at = session->typed_at + by;
+
+	if (session->prompt != PROMPT_COMMAND || at < -1 || at >= SESSION_TYPED ||
+		(at >= 0 && !session->typed[at][0]))
+		return;
+	session->typed_at = at;
+	strcpy(session->input, at < 0 ? "" : session->typed[at]);
+	session->input_bytes = strlen(session->input);
+}
+
 static void finish(struct session *session)
 {
 	enum session_prompt prompt = session->prompt;
@@ -363,6 +418,7 @@ static void finish(struct session *session)
 	session->prompt = PROMPT_NONE;
 	switch (prompt) {
 	case PROMPT_COMMAND:
+		keep_typed(session);
 		do_command(session, session->input);
 		break;
 	case PROMPT_FIND:
@@ -440,6 +496,8 @@ void prompt_key(struct session *session, uint32_t key)
 		take_mark(session, key, is_go);
 	} else if (key == KEYS_ENTER) {
 		finish(session);
+	} else if (key == KEYS_UP || key == KEYS_DOWN) {
+		recall(session, key == KEYS_UP ? 1 : -1);
 	} else if (key == KEYS_BACKSPACE || key == KEYS_DELETE) {
 		erase(session);
 	} else if (key == ('U' & 31)) {

@@ -82,6 +82,13 @@ static void init_colours(int wanted)
 			screen.palette.looks[style].ground);
 }
 
+static bool has_string(const char *name)
+{
+	const char *string = tigetstr(name);
+
+	return string && string != (const char *)-1;
+}
+
 int screen_open(int colours, struct error *error)
 {
 	const char *name = getenv("TERM");
@@ -104,6 +111,12 @@ int screen_open(int colours, struct error *error)
 	}
 	screen.is_open = true;
 	set_term(screen.terminal);
+	if (!has_string("cup")) {
+		screen_close();
+		return error_set(error, ERROR_USAGE,
+			"a terminal of type '%s' cannot move its cursor; set TERM, or use --print COLSxROWS",
+			name ? name : "");
+	}
 	put_leave(leave, sizeof(leave));
 	signals_catch(leave);
 	cbreak();
@@ -125,6 +138,11 @@ void screen_close(void)
 	if (!screen.is_open)
 		return;
 	screen.is_open = false;
+	if (!has_string("rmcup")) { /* the picture stays: its last line is the shell's */
+		move(LINES - 1, 0);
+		clrtoeol();
+		refresh();
+	}
 	endwin();
 	delscreen(screen.terminal);
 	free(screen.shown);
@@ -231,7 +249,10 @@ void screen_set_mouse(bool is_on)
 		return;
 	screen.has_mouse = is_on;
 	mouseinterval(0); /* a click must not wait for a second one */
-	mousemask(is_on ? BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+	mousemask(is_on ? BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED | BUTTON4_PRESSED |
+				  BUTTON5_PRESSED
+			: 0,
+		NULL);
 }
 
 struct mouse_event screen_mouse(void)
@@ -261,6 +282,10 @@ static bool take_mouse(void)
 		event->from_row = raw.y;
 		event->from_column = raw.x;
 		return false;
+	}
+	if (raw.bstate & BUTTON1_CLICKED) { /* down and up came with the same bytes */
+		event->from_row = raw.y;
+		event->from_column = raw.x;
 	}
 	is_same = raw.y == event->row && raw.x == event->column &&
 		  at_ms - screen.click_ms < MOUSE_DOUBLE_MS && event->kind == MOUSE_CLICK;
@@ -311,21 +336,20 @@ static uint32_t translate(wint_t key)
 	return KEYS_NONE;
 }
 
-/* A key that ncurses has already, or KEYS_NONE. */
+/* A key that ncurses has already, or KEYS_NONE. What is none here, such as a button that goes down, is passed
+ * over: behind it may be more that came with the same bytes, and nothing will tell of it. */
 static uint32_t pending_key(void)
 {
+	uint32_t known = KEYS_NONE;
 	wint_t key = 0;
-	int result = get_wch(&key);
+	int result;
 
-	if (result == ERR)
-		return KEYS_NONE;
-	if (result == KEY_CODE_YES)
-		return translate(key);
-	if (key == '\n')
-		return KEYS_ENTER;
-	if (key == '\b')
-		return KEYS_BACKSPACE;
-	return (uint32_t)key;
+	while (known == KEYS_NONE && (result = get_wch(&key)) != ERR)
+		known = result == KEY_CODE_YES ? translate(key)
+			: key == '\n'	       ? KEYS_ENTER
+			: key == '\b'	       ? KEYS_BACKSPACE
+					       : (uint32_t)key;
+	return known;
 }
 
 bool screen_has_key(void)

@@ -9,6 +9,7 @@
 
 #include "timeline/extent.h"
 #include "tui/label.h"
+#include "tui/pattern.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
 
@@ -274,13 +275,8 @@ void seek_fit(struct session *session)
 
 /* ---- find ---- */
 
-static bool is_in(const char *text, const char *pattern)
-{
-	return strcasestr(text, pattern) != NULL;
-}
-
 /* A byte per function whose name holds the pattern, then per context whose path holds such a function. */
-static uint8_t *match_contexts(const struct run *run, const char *pattern)
+static uint8_t *match_contexts(const struct run *run, const struct pattern *pattern)
 {
 	uint32_t functions, contexts = run_context_count(run), scopes;
 	uint8_t *function, *scope, *context = calloc((size_t)contexts + 1, 1);
@@ -297,7 +293,7 @@ static uint8_t *match_contexts(const struct run *run, const char *pattern)
 		goto out;
 	}
 	for (uint32_t i = 0; i < functions; i++)
-		function[i] = is_in(run_function(run, i)->name, pattern);
+		function[i] = pattern_match(pattern, run_function(run, i)->name);
 	for (uint32_t i = 0; i < scopes; i++) { /* parents come before their children */
 		const struct run_scope *s = run_scope(run, i);
 		scope[i] = (s->function < functions && function[s->function]) ||
@@ -312,15 +308,15 @@ out:
 }
 
 /* Marks the rows whose name matches; the next one after the cursor's row, UINT32_MAX: none. */
-static uint32_t match_rows(struct session *session, bool is_back)
+static uint32_t match_rows(struct session *session, const struct pattern *pattern, bool is_back)
 {
 	struct rows *rows = &session->rows;
 	uint32_t row = session_row(session), count = rows->shown_count, at;
 
 	for (uint32_t i = 0; i < rows->node_count; i++)
 		rows->nodes[i].is_match =
-			is_in(rows->nodes[i].label, session->find) ||
-			(rows->nodes[i].level > 0 && is_in(rows->nodes[i].long_label, session->find));
+			pattern_match(pattern, rows->nodes[i].label) ||
+			(rows->nodes[i].level > 0 && pattern_match(pattern, rows->nodes[i].long_label));
 	for (uint32_t step = 1; step <= count && row != UINT32_MAX; step++) {
 		at = is_back ? (row + count - step) % count : (row + step) % count;
 		if (rows->nodes[rows->shown[at]].is_match)
@@ -357,6 +353,7 @@ static bool find_in_time(struct session *session, const uint8_t *is_match, bool 
 
 void seek_find(struct session *session, bool is_back)
 {
+	struct pattern pattern;
 	uint8_t *is_match;
 	uint32_t row;
 
@@ -364,8 +361,12 @@ void seek_find(struct session *session, bool is_back)
 		session_say(session, "nothing to find yet: / asks for a name");
 		return;
 	}
-	row = match_rows(session, is_back);
-	is_match = match_contexts(session->run, session->find);
+	if (!pattern_init(&pattern, session->find)) {
+		session_say(session, "'%s' is no regular expression", session->find + 1);
+		return;
+	}
+	row = match_rows(session, &pattern, is_back);
+	is_match = match_contexts(session->run, &pattern);
 	if (is_match && find_in_time(session, is_match, is_back))
 		session_say(session, "/%s", session->find);
 	else if (row != UINT32_MAX)
@@ -373,4 +374,5 @@ void seek_find(struct session *session, bool is_back)
 	else
 		session_say(session, "'%s' is in no function's and no stream's name here", session->find);
 	free(is_match);
+	pattern_fini(&pattern);
 }

@@ -15,6 +15,7 @@
 #include "tui/compare.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/runs_page.h"
 #include "tui/source.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
@@ -35,6 +36,12 @@ void session_say(struct session *session, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(session->message, sizeof(session->message), format, arguments);
 	va_end(arguments);
+}
+
+void session_ask(struct session *session, enum session_want want, const char *path)
+{
+	session->want = want;
+	snprintf(session->wanted, sizeof(session->wanted), "%s", path);
 }
 
 void session_keep(struct session *session)
@@ -115,22 +122,30 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 	return count;
 }
 
-char *session_streams_expression(const struct session *session)
+char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count)
 {
-	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
-	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
 	char *text = NULL;
 	size_t size;
-	FILE *out = streams ? open_memstream(&text, &size) : NULL;
+	FILE *out = open_memstream(&text, &size);
 
 	if (out && count && count < session->rows.stream_count)
 		for (uint32_t i = 0; i < count; i++)
 			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
-	free(streams);
 	if (out && fclose(out) != 0) {
 		free(text);
 		text = NULL;
 	}
+	return text;
+}
+
+char *session_streams_expression(const struct session *session)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	char *text =
+		streams ? session_expression_of(session, streams, session_streams_on_screen(session, streams))
+			: NULL;
+
+	free(streams);
 	return text;
 }
 
@@ -426,6 +441,7 @@ void session_close(struct session *session)
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);
+	runs_page_free(session->runs);
 	compare_close(session->compare);
 	if (session->source)
 		source_fini(session->source);

@@ -25,6 +25,10 @@
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
+#define SESSION_TYPED 16
+
+/* What only the desk (desk.h) can do, between keys. */
+enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
 
 enum session_prompt {
 	PROMPT_NONE,
@@ -49,12 +53,16 @@ struct session_looks {
 	bool is_ascii;	/* nothing above 0x7f */
 	bool is_single; /* cells are never made wider */
 	bool has_mouse;
-	bool is_fill; /* '=' and '#' in blocks in colour too */
+	bool is_fill;	/* '=' and '#' in blocks in colour too */
+	bool has_loops; /* between the frames of the call stack */
+	bool no_sites;	/* nor from where each frame is called */
 };
 
 struct blame_page;
 struct compare;
+struct desk;
 struct profile_page;
+struct runs_page;
 struct source;
 
 struct session {
@@ -66,7 +74,11 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct compare *compare; /* a second run; NULL: none */
-	char *info;		 /* text of the info view, NULL: not made yet */
+	struct desk *desk;	 /* that it lies on, with others; NULL: on none */
+	struct runs_page *runs;	 /* NULL: not asked for yet */
+	enum session_want want;
+	char wanted[SESSION_TEXT]; /* path of the run that it is about */
+	char *info;		   /* text of the info view, NULL: not made yet */
 	uint32_t info_top;
 	struct colours colours;
 	struct source *source; /* the same */
@@ -89,8 +101,10 @@ struct session {
 	enum session_prompt prompt;
 	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
 	size_t input_bytes;
-	char find[SESSION_TEXT];       /* last pattern */
-	char filter[SESSION_TEXT];     /* stream expression; "": none */
+	char typed[SESSION_TYPED][SESSION_TEXT]; /* commands, the last one first */
+	int typed_at;				 /* the one that stands in the prompt, -1: none of them */
+	char find[SESSION_TEXT];		 /* last pattern */
+	char filter[SESSION_TEXT];		 /* stream expression; "": none */
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;
@@ -98,11 +112,14 @@ struct session {
 	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
-	bool has_ended;	       /* it was live when the session began */
+	bool has_ended;	     /* it was live when the session began */
 	uint32_t step_columns; /* of a row that are read at once: session_draw.c */
-	bool is_unread;	       /* rows on the screen are not read yet: draw again */
-	bool has_lanes_left;   /* groups on the screen are not summed to the end */
-	bool is_redraw;	       /* the terminal must be cleared */
+	bool is_unread;	     /* rows on the screen are not read yet: draw again */
+	bool is_resumable;   /* what is read now goes on where it was when it is stopped */
+	char reading[96];    /* how far a long one is, for the status line; "": not long yet */
+	bool is_put_off;     /* ... and it was, for a key: set by who watches (progress.h) */
+	bool has_lanes_left; /* groups on the screen are not summed to the end */
+	bool is_redraw;	     /* the terminal must be cleared */
 	bool is_done;
 	int help_top;
 };
@@ -117,6 +134,8 @@ void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
  * leaves is_unread set. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
+/* A read failed because a key came: it goes on with the next picture. */
+bool session_put_off(struct session *session, int result);
 /* Between keys that are done without a picture: the columns follow the window, nothing is read. */
 void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */
@@ -131,6 +150,8 @@ void session_refine(struct session *session, unsigned limit_ms);
 uint64_t session_now_ms(void); /* of the monotonic clock */
 struct state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Asks the desk; `path` is cut where it is longer than any. */
+void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */
 void session_keep(struct session *session);
 /* Node and row of the cursor; UINT32_MAX where nothing is shown. */
@@ -155,8 +176,10 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
-/* The streams on the screen as an expression of the selector: "" when they are all of the run's. The caller's
- * to free; NULL: memory is out. */
+/* Streams as an expression of the selector: "" when they are all of the run's, or none. The caller's to free;
+ * NULL: memory is out. */
+char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count);
+/* Of those on the screen. */
 char *session_streams_expression(const struct session *session);
 /* The path of a context goes through a function of that name. */
 bool session_passes_through(const struct session *session, uint32_t context, const char *name);

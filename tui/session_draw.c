@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "timeline/progress.h"
 #include "tui/compare.h"
 #include "tui/lanes.h"
 #include "tui/plot.h"
+#include "tui/profile_page.h"
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
@@ -52,6 +54,16 @@ uint64_t session_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+bool session_put_off(struct session *session, int result)
+{
+	bool is_put_off = result < 0 && session->is_put_off;
+
+	session->is_put_off = false;
+	if (is_put_off)
+		progress_go_on();
+	return is_put_off;
+}
+
 struct deadline {
 	uint64_t at_ms; /* 0: none */
 	bool is_over;
@@ -86,6 +98,10 @@ static int read_stream(
 			return 0;
 		}
 		result = read_step(session, stream, &is_done, error);
+		if (session_put_off(session, result)) {
+			deadline->is_over = true;
+			return 0;
+		}
 	}
 	return result;
 }
@@ -108,6 +124,8 @@ static int read_coarse(struct session *session, struct error *error)
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
 		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream))
 			result = frame_read_coarse(&session->frame, node->stream, error);
+		if (session_put_off(session, result))
+			return 0;
 	}
 	return result;
 }
@@ -129,6 +147,10 @@ static int read_lanes(struct session *session, struct deadline *deadline, struct
 				return 0;
 			}
 			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+			if (session_put_off(session, result)) {
+				session->has_lanes_left = true;
+				return 0;
+			}
 		}
 	}
 	return result;
@@ -164,9 +186,12 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 	uint32_t rows[] = {
 		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
 	struct state *state = &session->state;
+	const struct profile_page *page = session->profile;
 	bool has_dense = false;
 	int result = 0;
 
+	if (page)
+		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
 	if (session->frame.depth != state->depth)
 		frame_set_depth(&session->frame, state->depth);
 	if (!state->is_auto || !state->is_auto_wanted)
@@ -247,9 +272,27 @@ void session_settle(struct session *session)
 		session_say(session, "%s", error.text);
 }
 
-static int prepare(struct session *session, unsigned limit_ms, struct error *error)
+/* What is read for the rows is kept piece by piece. */
+static int read_screen(struct session *session, unsigned limit_ms, struct error *error)
 {
 	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
+	int result;
+
+	session->is_resumable = limit_ms > 0;
+	result = choose_depth_first(session, &deadline, error);
+	session->is_unread = deadline.is_over;
+	if (!result && compare_has_screen(session))
+		result = compare_read(session, deadline.at_ms, error);
+	else if (!result && !deadline.is_over)
+		result = read_rows(session, &deadline, error);
+	if (!result && session->is_unread && !compare_has_screen(session))
+		result = read_coarse(session, error);
+	session->is_resumable = false;
+	return result;
+}
+
+static int prepare(struct session *session, unsigned limit_ms, struct error *error)
+{
 	int result;
 
 	if (compare_has_screen(session))
@@ -264,14 +307,7 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
 	if (!result)
-		result = choose_depth_first(session, &deadline, error);
-	session->is_unread = deadline.is_over;
-	if (!result && compare_has_screen(session))
-		result = compare_read(session, deadline.at_ms, error);
-	else if (!result && !deadline.is_over)
-		result = read_rows(session, &deadline, error);
-	if (!result && session->is_unread && !compare_has_screen(session))
-		result = read_coarse(session, error);
+		result = read_screen(session, limit_ms, error);
 	if (!result)
 		choose_depth(session);
 	return result;
@@ -396,13 +432,22 @@ void session_refine(struct session *session, unsigned limit_ms)
 {
 	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
 	struct error error;
+	int result = 0;
 
-	if (is_plot_refining(session))
+	session->is_resumable = limit_ms > 0;
+	if (is_plot_refining(session)) {
+		session->is_resumable = false;
 		plot_read(session, session->profile, limit_ms);
-	else if (is_lanes_refining(session) && read_lanes(session, &deadline, &error))
-		session->has_lanes_left = false, session_say(session, "%s", error.text);
-	else if (is_overview_refining(session) &&
-		 overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error))
+	} else if (is_lanes_refining(session)) {
+		result = read_lanes(session, &deadline, &error);
+		session->has_lanes_left = session->has_lanes_left && !result;
+	} else if (is_overview_refining(session)) {
+		result = overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error);
+		if (session_put_off(session, result))
+			session->overview.is_done = false, result = 0;
+	}
+	session->is_resumable = false;
+	if (result)
 		session_say(session, "%s", error.text);
 }
 

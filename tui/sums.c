@@ -69,11 +69,12 @@ static struct sums_line *sum_of(struct sums *sums, uint64_t id, uint32_t class)
 static uint32_t scope_of(struct frame *frame, uint32_t context)
 {
 	const struct run_context *c;
+	bool is_shorter;
 
 	if (context >= run_context_count(frame->run))
 		return UINT32_MAX;
 	c = run_context(frame->run, context);
-	return c->scope == UINT32_MAX ? UINT32_MAX : run_scope_at(frame->run, c->scope, frame->depth);
+	return c->scope == UINT32_MAX ? UINT32_MAX : frame_scope(frame, c->scope, &is_shorter);
 }
 
 /* The position in the scope at the depth: where its child on the way to the leaf is called, or the leaf's. */

@@ -41,6 +41,7 @@ extern const struct view view_profile;
 extern const struct view view_source;
 extern const struct view view_compare;
 extern const struct view view_both;
+extern const struct view view_runs;
 extern const struct view view_help;
 
 #endif

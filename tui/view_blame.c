@@ -79,14 +79,6 @@ static void draw_line(struct grid *grid, int row, int key_cells, const char *key
 	grid_text_right(grid, row, 16 + key_cells, 9, text, GRID_TEXT);
 }
 
-static const char *by_name(enum place_by by)
-{
-	static const char *const names[] = {
-		"function", "path", "module", "line", "loop", "inline", "file", "instruction"};
-
-	return names[by];
-}
-
 static uint32_t scroll(struct blame_page *page, uint32_t room)
 {
 	uint32_t count = (uint32_t)page->rows.count;
@@ -108,7 +100,8 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 	uint32_t room, first;
 	char text[LABEL_BYTES];
 
-	snprintf(text, sizeof(text), "blamed CPU code by %s at depth %u", by_name(page->by), page->depth);
+	snprintf(text, sizeof(text), "blamed CPU code by %s at depth %u", blame_by_name(page->by),
+		page->depth);
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
 	grid_text_right(grid, row, 4 + key_cells, 12, "blame", GRID_HEADING);
 	grid_text_right(grid, row++, 16 + key_cells, 9, "share", GRID_HEADING);

@@ -196,7 +196,6 @@ static void draw_number(struct grid *grid, int row, int end, uint64_t ns, struct
 	grid_text_right(grid, row, end - 13, 13, text, style);
 }
 
-/* Grey: sampling alone may make so much. */
 /* On the title line: of what the numbers are. */
 static void draw_subject(struct session *session, struct grid *grid, int row)
 {
@@ -209,6 +208,7 @@ static void draw_subject(struct session *session, struct grid *grid, int row)
 	grid_text(grid, row, 2, grid->columns - 2, text, GRID_TEXT);
 }
 
+/* Grey: sampling alone may make so much. */
 static void draw_difference_row(struct grid *grid, int row, const struct columns *columns,
 	const struct diff_row *diff, struct quantity_unit unit)
 {

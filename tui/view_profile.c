@@ -27,7 +27,8 @@ static struct table lay_table(struct profile_page *page, int width)
 {
 	struct table table = {.scope = width};
 	size_t visible[OUTLINE_COLUMNS], count = outline_shown(&page->outline, visible), at = 0;
-	size_t room = width > PROFILE_SCOPE_MIN ? (size_t)(width - PROFILE_SCOPE_MIN) / PROFILE_COLUMN : 0;
+	int names = page->name_cells ? page->name_cells : PROFILE_SCOPE_MIN;
+	size_t room = width > names ? (size_t)(width - names) / PROFILE_COLUMN : 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (visible[i] == page->outline.sort)
@@ -39,6 +40,8 @@ static struct table lay_table(struct profile_page *page, int width)
 	for (size_t i = page->first_column; i < count && table.count < room; i++)
 		table.columns[table.count++] = visible[i];
 	table.scope = width - (int)table.count * PROFILE_COLUMN;
+	if (page->name_cells && page->name_cells < table.scope)
+		table.scope = page->name_cells;
 	return table;
 }
 
@@ -103,6 +106,15 @@ static void draw_scope(const struct profile_page *page, struct grid *grid, int r
 	}
 }
 
+/* It was looked at when it was given (profile_set_format). */
+static void put_formatted(char *out, size_t size_bytes, const char *format, double value)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(out, size_bytes, format, value);
+#pragma GCC diagnostic pop
+}
+
 static void draw_value(const struct outline *outline, struct grid *grid, int row, int at, size_t column,
 	uint32_t profile_row)
 {
@@ -110,13 +122,18 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 	double value = outline_value(outline, profile_row, column);
 	/* exclusive values are shares of the same whole as inclusive ones */
 	double root = outline_value(outline, 0, c->kind == OUTLINE_EXCLUSIVE ? column - 1 : column);
-	char text[QUANTITY_BYTES];
+	char text[QUANTITY_BYTES + 1];
 
 	if (isnan(value) || value == 0)
 		return;
-	if (c->is_time && value > 0)
-		quantity_in(text, (uint64_t)value, quantity_unit_for((uint64_t)root));
-	else if (fabs(value) < 1e7 && value == floor(value))
+	if (c->format[0]) {
+		put_formatted(text, sizeof(text), c->format, value);
+	} else if (c->is_time) {
+		/* differences stand in the unit of what they are of */
+		double whole = c->has_percent ? root : outline_value(outline, 0, 0);
+		text[0] = '-';
+		quantity_in(text + (value < 0), (uint64_t)fabs(value), quantity_unit_for((uint64_t)whole));
+	} else if (fabs(value) < 1e7 && value == floor(value))
 		snprintf(text, sizeof(text), "%.0f", value);
 	else
 		snprintf(text, sizeof(text), "%.4g", value);
@@ -239,8 +256,10 @@ static void profile_title(struct session *session, char *out, size_t size_bytes)
 		used += (size_t)snprintf(out + used, size_bytes - used,
 			(int)page->kind == kind ? "[%s] " : "%s ",
 			profile_view_name((enum profile_view)kind));
-	snprintf(out + used, size_bytes - used, " %s%s%s", page->is_whole ? "whole run" : "rows on screen",
-		page->threads[0] ? ", streams " : "", page->threads);
+	snprintf(out + used, size_bytes - used, " %s%s%s%s",
+		profile_page_is_merged(session) ? "A and B, " : "",
+		page->is_whole ? "whole run" : "rows on screen", page->threads[0] ? ", streams " : "",
+		page->threads);
 }
 
 static bool profile_status(struct session *session, char *out, size_t size_bytes)
@@ -286,4 +305,4 @@ const struct view view_profile = {.name = "Profile",
 	.put_title = profile_title,
 	.put_status = profile_status,
 	.hints = "j/k line  l/h open/close  P hot path  b tree kind  < > sort  | columns  G plot  z u zoom  "
-		 "& hide  0 run"};
+		 "& hide  0 run  Tab A/B"};

@@ -12,6 +12,7 @@
 #include "tui/text.h"
 
 #define STACK_FRAMES 4096u /* deeper paths lose their leaves here */
+#define STACK_LINES 8192u  /* with loops; there are no more of them */
 #define STACK_SHARES 64
 #define STACK_ALSO 3 /* lines of what else is in the cell */
 
@@ -24,16 +25,12 @@ struct stack {
 	uint32_t context; /* leaf shown; 0: none */
 	uint32_t *scopes; /* from the root to the leaf */
 	uint32_t scope_count;
+	struct stack_line {
+		uint32_t at;   /* scope; of a loop: the one below it, or behind the last */
+		uint32_t loop; /* RUN_LOOP_NONE: the scope itself */
+	} * lines;
+	uint32_t line_count;
 };
-
-static int compare_shares(const void *a, const void *b)
-{
-	const struct cell_share *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	return x->hash < y->hash ? -1 : x->hash > y->hash;
-}
 
 static bool is_of_cell(const struct cell *cell, const struct cell_share *share)
 {
@@ -62,6 +59,36 @@ static void list_scopes(const struct run *run, struct stack *stack)
 	}
 }
 
+/* A loop and those around it, the outermost first. */
+static void add_loops(const struct run *run, struct stack *stack, uint32_t at, uint32_t loop)
+{
+	uint32_t depth = loop == RUN_LOOP_NONE ? 0 : run_loop(run, loop)->depth, place = stack->line_count;
+
+	if (stack->line_count + depth > STACK_LINES)
+		return;
+	stack->line_count += depth;
+	for (uint32_t i = depth; i-- > 0 && loop != RUN_LOOP_NONE; loop = run_loop(run, loop)->parent)
+		stack->lines[place + i] = (struct stack_line){at, loop};
+}
+
+/* Frames, and where they are wanted the loops between them. */
+static void list_lines(const struct session *session, struct stack *stack)
+{
+	bool has_loops = session->looks.has_loops;
+
+	stack->lines = calloc(
+		has_loops ? STACK_LINES + STACK_FRAMES : stack->scope_count + 1, sizeof(*stack->lines));
+	for (uint32_t at = 0; stack->lines && at < stack->scope_count; at++) {
+		if (has_loops && at)
+			add_loops(session->run, stack, at,
+				run_scope(session->run, stack->scopes[at])->call_loop);
+		stack->lines[stack->line_count++] = (struct stack_line){at, RUN_LOOP_NONE};
+	}
+	if (stack->lines && has_loops && stack->scope_count)
+		add_loops(session->run, stack, stack->scope_count,
+			run_context(session->run, stack->context)->loop);
+}
+
 /* False when nothing is known of the cell yet. */
 static bool stack_take(struct session *session, struct stack *stack)
 {
@@ -74,7 +101,6 @@ static bool stack_take(struct session *session, struct stack *stack)
 	stack->column_ns = frame_column_length(&session->frame, session_column(session));
 	stack->share_count =
 		frame_shares(&session->frame, line, session_column(session), stack->shares, STACK_SHARES);
-	qsort(stack->shares, stack->share_count, sizeof(stack->shares[0]), compare_shares);
 	while (own < stack->share_count && !is_of_cell(&stack->cell, &stack->shares[own]))
 		own++;
 	if (own < stack->share_count) {
@@ -84,6 +110,7 @@ static bool stack_take(struct session *session, struct stack *stack)
 	}
 	stack->context = session_leaf_context(session);
 	list_scopes(session->run, stack);
+	list_lines(session, stack);
 	return true;
 }
 
@@ -132,7 +159,9 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 
 	snprintf(number, sizeof(number), "%2u", at);
 	grid_text_right(grid, row, area->column + 1, 2, number, GRID_TEXT);
-	frame_position(session, stack, at, position, grid->is_ascii);
+	position[0] = '\0';
+	if (!session->looks.no_sites)
+		frame_position(session, stack, at, position, grid->is_ascii);
 	cells = text_cells(position);
 	raw = run_function(session->run, scope->function)->name;
 	label_fit(name, raw, cells ? room - cells - 2 : room, LABEL_TABLE, grid->is_ascii);
@@ -147,11 +176,31 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 	}
 }
 
+static void draw_loop(
+	struct session *session, struct grid *grid, int row, const struct grid_area *area, uint32_t loop)
+{
+	char name[LABEL_BYTES];
+
+	label_stream(name, run_loop(session->run, loop)->name, area->columns - 6, grid->is_ascii);
+	grid_text(grid, row, area->column + 6, area->columns - 6, name, GRID_GREY);
+}
+
+static uint32_t line_of(const struct stack *stack, uint32_t scope)
+{
+	uint32_t line = 0;
+
+	while (line + 1 < stack->line_count &&
+		(stack->lines[line].at != scope || stack->lines[line].loop != RUN_LOOP_NONE))
+		line++;
+	return line;
+}
+
 /* The frames that have room, around the depth; the lines that count those cut. */
 static int draw_frames(struct session *session, struct grid *grid, const struct grid_area *area, int row,
 	int room, const struct stack *stack)
 {
-	uint32_t count = stack->scope_count, first = 0, shown = count, depth = session->state.depth;
+	uint32_t count = stack->line_count, first = 0, shown = count;
+	uint32_t depth = line_of(stack, session->state.depth);
 	char text[48];
 
 	if (room < 3)
@@ -169,7 +218,10 @@ static int draw_frames(struct session *session, struct grid *grid, const struct 
 		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_GREY);
 	}
 	for (uint32_t i = first; i < first + shown; i++)
-		draw_frame(session, grid, row++, area, stack, i);
+		if (stack->lines[i].loop != RUN_LOOP_NONE)
+			draw_loop(session, grid, row++, area, stack->lines[i].loop);
+		else
+			draw_frame(session, grid, row++, area, stack, stack->lines[i].at);
 	if (first + shown < count) {
 		snprintf(text, sizeof(text), "%u more below", count - first - shown);
 		grid_text(grid, row++, area->column + 5, area->columns - 5, text, GRID_GREY);
@@ -315,6 +367,7 @@ static void stack_draw(struct session *session, struct grid *grid, struct grid_a
 	if (is_known || session_row(session) != UINT32_MAX)
 		draw_body(session, grid, &area, area.row + (is_small(&area) ? 1 : 3), &stack);
 	free(stack.scopes);
+	free(stack.lines);
 }
 
 /* With the focus, up and down choose a frame and thereby the depth. */

@@ -66,6 +66,26 @@ for case in 'NO_COLOR=1 TERM=screen-256color|C.UTF-8' 'TERM=vt100|C' 'TERM=scree
 	shows 'ready>'
 done
 
+# A click comes as one piece over a slow line: button down and up; so do a key that means nothing and one that does.
+open_view 'TERM=xterm-256color hpct-view view.hpct --depth 1'
+tm send-keys -t v -l $'\e[<0;50;6M\e[<0;50;6m'
+check "a click moves the cursor: $(tail -n 2 pane)" shows '> worker 1'
+tm send-keys -t v -l $'\eOPk'
+check "F1 and k: up again" shows '> main'
+tm send-keys -t v q
+shows 'ready>'
+
+# What cannot be drawn on is said; where the picture stays, the shell has the last line for itself.
+type_line 'clear; TERM=dumb hpct-view view.hpct; echo "code=$?"'
+check "a terminal that cannot move its cursor" shows 'cannot move its cursor'
+check "is wrong usage" shows 'code=2'
+open_view 'TERM=vt100 hpct-view view.hpct --depth 1; echo "code=$?"'
+tm send-keys -t v q
+check "no key line behind the prompt" shows 'code=0'
+tm capture-pane -p -t v >pane
+check "no key line behind the prompt: $(grep code=0 pane)" grep -qx 'code=0' pane
+type_line clear
+
 # However it ends, in whichever view.
 for view in '' 2 3 4 6 6G 8 '?' ':tim' /sol; do
 	for signal in INT TERM HUP SEGV; do

@@ -20,6 +20,13 @@ check "a zoom changes the screen" [ "$(cmp -s one zoomed; echo $?)" -eq 1 ]
 check "help is shown" grep -qi quit <(hpct-view view.hpct --print 120x36 --keys '?')
 LC_ALL=C hpct-view view.hpct --print 120x36 >ascii
 check "ASCII only where the locale is not UTF-8" [ "$(LC_ALL=C tr -d '\000-\177' <ascii | wc -c)" -eq 0 ]
+record loops -- "$samples/loops" >/dev/null
+hpct-view loops.hpct --print 120x36 --keys '/sum_row<Enter>:set loops<Enter>' >looped
+check "loops stand in the call stack when they are asked for" grep -q 'loop at loops.c: [0-9]' looped
+check "with the line of each call" grep -q 'work  *loops.c:[0-9]' looped
+hpct-view loops.hpct --print 120x36 --keys '/sum_row<Enter>:set sites off<Enter>' >plain
+check "and neither when not" [ "$(grep -cE '[0-9]  (work|sum_row) .*loops.c' plain)" -eq 0 ]
+check "the frames stay" grep -qE '[0-9]  sum_row' plain
 code "too small" 0 hpct-view view.hpct --print 20x4
 check "too small: a sentence" grep -qiE 'small|at least|needs' out err
 for keys in 'wwwwwwwwwwwwwwwwwwwwwwwwwwwwww' 'sssss' 'llllllllllEEEEEEEeeeee' 'jjjjjjjjjjkkkk' 'DDDDAAAA' '??qq' ':nonsense\n'; do

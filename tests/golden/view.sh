@@ -38,7 +38,10 @@ compare*) # the same run, a quarter faster and without its uploads
 	done
 	;;
 esac
-LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen
+want=0 got=0
+[ "$name" != no-data ] || want=3
+LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen || got=$?
+[ "$got" = "$want" ] || { echo "exit code $got, not $want"; exit 1; }
 sed -i 's/\x1b/\\e/g' screen # colours, so that people can read the difference
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then
 	cp screen "$here/view_$name.screen"

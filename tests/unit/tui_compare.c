@@ -4,105 +4,24 @@
  * by stream; a run has no difference from itself; shifting there and back, and panning each run alone, gives
  * the first picture again; a long read can be stopped.
  */
+#include "tests/unit/tui_world.h"
+
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "tests/simulate.h"
 #include "timeline/progress.h"
 #include "timeline/scan.h"
-#include "tui/compare.h"
 
-#define ROWS 36
-#define COLUMNS 120
+static char run_b[64];
 
-struct fixture {
-	struct run *run;
-	struct session *session;
-	struct grid grid;
-};
-
-static char directory[] = "/tmp/hpct-compare.XXXXXX";
-static char run_a[64], run_b[64];
-
-static int make_runs(void **state)
+static int make(void **state)
 {
-	struct simulate_options options = {
-		.run = run_a, .shape = "mixed", .streams = 12, .records = 8000, .seed = 7};
-	struct error error;
-
 	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	setenv("XDG_CONFIG_HOME", directory, 1);
-	setenv("XDG_CACHE_HOME", directory, 1);
-	snprintf(run_a, sizeof(run_a), "%s/a.hpct", directory);
-	snprintf(run_b, sizeof(run_b), "%s/b.hpct", directory);
-	if (simulate_run(&options, &error))
-		return -1;
-	options.run = run_b;
-	options.streams = 17;
-	options.seed = 11;
-	return simulate_run(&options, &error);
-}
-
-static int remove_runs(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
+	return begin_world(8000, 7) || make_run(run_b, "b", 17, 8000, 11);
 }
 
 static void open_both(struct fixture *f, const char *b)
 {
-	struct run_options options = {.no_cache = true};
-	struct session_looks looks = {.colours = 256};
-	struct run *other;
-	struct error error;
-
-	assert_int_equal(run_open(&f->run, run_a, &options, &error), 0);
-	assert_int_equal(run_open(&other, b, &options, &error), 0);
-	assert_int_equal(session_open(&f->session, f->run, NULL, looks, &error), 0);
-	assert_int_equal(compare_open(f->session, other, &error), 0);
-	session_open_pane(f->session, &view_compare);
-	assert_int_equal(grid_init(&f->grid, ROWS, COLUMNS, false), 0);
-}
-
-static void close_both(struct fixture *f)
-{
-	session_close(f->session);
-	run_close(f->run);
-	grid_fini(&f->grid);
-}
-
-static void press(struct fixture *f, const char *keys)
-{
-	struct error error;
-	uint32_t key;
-	size_t size;
-
-	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
-		session_key(f->session, key);
-		assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
-	}
-}
-
-static void draw(struct fixture *f)
-{
-	struct error error;
-
-	assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
+	open_session(f, b, (struct session_looks){.colours = 256});
 }
 
 static void test_pairs(void **state)
@@ -134,7 +53,7 @@ static void test_pairs(void **state)
 		assert_true(seen[0][i]);
 	for (uint32_t i = 0; i < run_stream_count(compare->other->run); i++)
 		assert_true(seen[1][i]);
-	close_both(&f);
+	close_session(&f);
 }
 
 /* Whole pictures of a run beside itself: the same cells in both halves, no difference. */
@@ -155,7 +74,7 @@ static void test_itself(void **state)
 		assert_true(compare->result.rows[i].delta_ns == 0);
 	assert_int_equal(f.session->frame.begin_ns, compare->other->frame.begin_ns);
 	assert_int_equal(f.session->frame.end_ns, compare->other->frame.end_ns);
-	close_both(&f);
+	close_session(&f);
 }
 
 static void test_shift_back(void **state)
@@ -179,7 +98,7 @@ static void test_shift_back(void **state)
 	press(&f, "a<Tab><C-l>");
 	assert_memory_equal(before.cells, f.grid.cells, size);
 	grid_fini(&before);
-	close_both(&f);
+	close_session(&f);
 }
 
 /* ---- stopping ---- */
@@ -237,5 +156,5 @@ int main(void)
 		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_stop)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, make_runs, remove_runs);
+	return cmocka_run_group_tests(tests, make, end_world);
 }

@@ -3,43 +3,14 @@
  * tui_depth.c - the depth view's laws on a simulated run: every frame drawn stands below its own parent, on a
  * path that the column really holds, and no other child has more time; sums at a depth come to the window.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/tui_world.h"
 
-#include <cmocka.h>
-
-#include "tests/simulate.h"
 #include "tui/depth.h"
 
-static char directory[] = "/tmp/hpct-depth.XXXXXX";
-static char run_name[64];
-
-static int make_run(void **state)
+static int make(void **state)
 {
-	struct simulate_options options = {
-		.run = run_name, .shape = "mixed", .streams = 12, .records = 20000, .seed = 11};
-	struct error error;
-
 	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
-	return simulate_run(&options, &error);
-}
-
-static int remove_run(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
+	return begin_world(20000, 11);
 }
 
 static uint32_t function_at(struct run *run, uint32_t context, uint32_t depth)
@@ -107,7 +78,6 @@ static void check_sums(struct frame *frame, const struct frame_line *line)
 
 static void test_laws(void **state)
 {
-	struct run_options options = {.no_cache = true};
 	struct tiles *tiles;
 	struct frame frame;
 	struct error error;
@@ -115,7 +85,7 @@ static void test_laws(void **state)
 	unsigned drawn = 0;
 
 	(void)state;
-	assert_int_equal(run_open(&run, run_name, &options, &error), 0);
+	open_run(&run, run_a);
 	assert_int_equal(tiles_new(&tiles, run, 64 << 20, &error), 0);
 	assert_int_equal(frame_init(&frame, run, tiles, &error), 0);
 	assert_int_equal(frame_lay(&frame, run_begin_ns(run), run_end_ns(run), 97, &error), 0);
@@ -144,5 +114,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws)};
 
-	return cmocka_run_group_tests(tests, make_run, remove_run);
+	return cmocka_run_group_tests(tests, make, end_world);
 }

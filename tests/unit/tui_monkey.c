@@ -5,73 +5,38 @@
  * (or in the last column, which may begin beyond it) and the window in the run. HPCT_MONKEY_SECONDS lets it
  * play longer (build.sh monkey), HPCT_MONKEY_SEED again.
  */
+#include "tests/unit/tui_world.h"
+
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "tests/simulate.h"
-#include "tui/compare.h"
+#include "tui/desk.h"
 #include "tui/mouse.h"
-#include "tui/session.h"
 
 #define KEYS_AT_LEAST 2500
 
-struct fixture {
-	struct session *session;
-	struct run *run;
-	struct grid grid;
+struct monkey {
+	struct fixture its;
+	struct desk desk;
 	unsigned seed;
 	char recent[4096]; /* what it did, for who looks into a failure */
 };
 
-static char directory[] = "/tmp/hpct-monkey.XXXXXX";
-static char run_a[64], run_b[64];
+static char run_b[64];
 
-static int make_runs(void **state)
+static int make(void **state)
 {
-	struct simulate_options options = {
-		.run = run_a, .shape = "mixed", .streams = 12, .records = 12000, .seed = 7};
-	struct error error;
-
 	(void)state;
-	if (!mkdtemp(directory) || chdir(directory) != 0) /* where :csv writes */
+	if (begin_world(12000, 7) || chdir(directory) != 0) /* where :csv writes */
 		return -1;
-	setenv("XDG_CONFIG_HOME", directory, 1);
-	setenv("XDG_CACHE_HOME", directory, 1);
-	snprintf(run_a, sizeof(run_a), "%s/a.hpct", directory);
-	snprintf(run_b, sizeof(run_b), "%s/b.hpct", directory);
-	if (simulate_run(&options, &error))
-		return -1;
-	options.run = run_b;
-	options.streams = 17;
-	options.seed = 11;
-	return simulate_run(&options, &error);
+	return make_run(run_b, "b", 17, 12000, 11);
 }
 
-static int remove_runs(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
-}
-
-static unsigned dice(struct fixture *f, unsigned sides)
+static unsigned dice(struct monkey *f, unsigned sides)
 {
 	return (unsigned)rand_r(&f->seed) % sides;
 }
 
-static void note(struct fixture *f, const char *what)
+static void note(struct monkey *f, const char *what)
 {
 	size_t used = strlen(f->recent), more = strlen(what);
 
@@ -95,18 +60,18 @@ static void check_grid(const struct grid *grid)
 }
 
 /* A read is sometimes cut short, as in a terminal, and goes on. */
-static void draw(struct fixture *f)
+static void look(struct monkey *f)
 {
-	struct session *s = f->session;
+	struct session *s = f->its.session;
 	struct state_limits limits = session_limits(s);
 	struct error error = {0};
 
-	if (session_draw(s, &f->grid, dice(f, 4) ? 0 : 1, &error))
+	if (session_draw(s, &f->its.grid, dice(f, 4) ? 0 : 1, &error))
 		fail_msg("%s", error.text);
-	if (s->is_unread && session_draw(s, &f->grid, 0, &error))
+	if (s->is_unread && session_draw(s, &f->its.grid, 0, &error))
 		fail_msg("%s", error.text);
-	if (f->grid.is_ascii == s->looks.is_ascii)
-		check_grid(&f->grid);
+	if (f->its.grid.is_ascii == s->looks.is_ascii)
+		check_grid(&f->its.grid);
 	if (s->layout.is_too_small)
 		return;
 	if (s->state.begin_ns >= s->state.end_ns || s->state.begin_ns < limits.begin_ns ||
@@ -121,16 +86,17 @@ static void draw(struct fixture *f)
 
 /* ---- what it does ---- */
 
-static void press_key(struct fixture *f, uint32_t key)
+static void press_key(struct monkey *f, uint32_t key)
 {
-	session_key(f->session, key);
+	session_key(f->its.session, key);
+	f->its.session = desk_settle(&f->desk);
 	if (dice(f, 5) == 0)
-		session_settle(f->session); /* another key is there already */
+		session_settle(f->its.session); /* another key is there already */
 	else
-		draw(f);
+		look(f);
 }
 
-static void press(struct fixture *f, const char *keys)
+static void press_all(struct monkey *f, const char *keys)
 {
 	uint32_t key;
 	size_t size;
@@ -140,7 +106,7 @@ static void press(struct fixture *f, const char *keys)
 		press_key(f, key);
 }
 
-static void press_something(struct fixture *f)
+static void press_something(struct monkey *f)
 {
 	static const char *const typed[] = {":time 0.1s..0.2s<Enter>", ":time 9s..<Enter>",
 		":time -10ms..<Enter>", ":depth 3<Enter>", ":depth auto<Enter>", ":streams kind=gpu<Enter>",
@@ -156,12 +122,18 @@ static void press_something(struct fixture *f)
 		":keys<Enter>", ":help<Enter>", ":name<Enter>", ":min 1ms<Enter>", ":map /src .<Enter>",
 		":align begin<Enter>", ":align span<Enter>", ":align @x<Enter>", "60P", "6b", "60PG", "G",
 		"44", "33", "22", "11", "55j", "7", "77", "88", "9", "9T", "9<Tab>a", "9>>", "9<lt>", "9b",
-		"&rank=1<Enter>", "C", "X", "0", "vLLz", "1<Enter>", "2<Enter>", "5<Enter>", "6<Enter>"};
+		"&rank=1<Enter>", "C", "X", "0", "vLLz", "1<Enter>", "2<Enter>", "5<Enter>", "6<Enter>", "R",
+		"Rj<Enter>", "Rk<Enter>", "Rx", "R9", "6<Tab>", ":hide keep<Enter>", ":<Up><Up><Enter>",
+		":<Up><Down>x<Enter>", ":width 9<Enter>", ":width 0<Enter>", ":format 1 %.3e<Enter>",
+		":format 0 %n<Enter>", "/~s.*e<Enter>", "/~(<Enter>", ":set loops<Enter>",
+		":set sites off<Enter>", ":picture a.svg<Enter>", ":picture a<Enter>", ":open a.hpct<Enter>",
+		":open b.hpct<Enter>", ":compare b.hpct<Enter>6", ":close<Enter>", ":close b.hpct<Enter>",
+		"Y"};
 
-	press(f, typed[dice(f, sizeof(typed) / sizeof(typed[0]))]);
+	press_all(f, typed[dice(f, sizeof(typed) / sizeof(typed[0]))]);
 }
 
-static void press_special(struct fixture *f)
+static void press_special(struct monkey *f)
 {
 	static const uint32_t special[] = {KEYS_LEFT, KEYS_RIGHT, KEYS_UP, KEYS_DOWN, KEYS_HOME, KEYS_END,
 		KEYS_PAGE_UP, KEYS_PAGE_DOWN, KEYS_DELETE, KEYS_ENTER, KEYS_TAB, KEYS_ESC, KEYS_BACKSPACE,
@@ -174,29 +146,29 @@ static void press_special(struct fixture *f)
 	press_key(f, key);
 }
 
-static void use_mouse(struct fixture *f)
+static void use_mouse(struct monkey *f)
 {
 	struct mouse_event event = {(enum mouse_kind)dice(f, 5), (int)dice(f, 60), (int)dice(f, 220),
 		(int)dice(f, 60), (int)dice(f, 220)};
 
 	note(f, "(mouse)");
-	mouse_event(f->session, &event);
-	draw(f);
+	mouse_event(f->its.session, &event);
+	look(f);
 }
 
-static void resize(struct fixture *f)
+static void resize(struct monkey *f)
 {
 	int rows = 1 + (int)dice(f, 60), columns = 1 + (int)dice(f, 220);
 
 	if (dice(f, 20) == 0)
 		rows = 200, columns = 500;
 	note(f, "(size)");
-	grid_fini(&f->grid);
-	assert_int_equal(grid_init(&f->grid, rows, columns, f->session->looks.is_ascii), 0);
-	draw(f);
+	grid_fini(&f->its.grid);
+	assert_int_equal(grid_init(&f->its.grid, rows, columns, f->its.session->looks.is_ascii), 0);
+	look(f);
 }
 
-static void do_something(struct fixture *f)
+static void do_something(struct monkey *f)
 {
 	unsigned what = dice(f, 100);
 	char key[2] = {(char)(33 + dice(f, 94)), '\0'};
@@ -210,54 +182,46 @@ static void do_something(struct fixture *f)
 	else if (what < 40)
 		press_special(f);
 	else
-		press(f, strcmp(key, "<") == 0 ? "<lt>" : key);
-	f->session->is_done = false;
+		press_all(f, strcmp(key, "<") == 0 ? "<lt>" : key);
+	f->its.session->is_done = false;
 }
 
 /* ---- its games ---- */
 
-static void open_runs(struct fixture *f, bool has_two)
+static void open_runs(struct monkey *f, bool has_two)
 {
-	struct run_options options = {.no_cache = true};
-	struct session_looks looks = {.colours = 256, .has_mouse = true};
-	struct run *other;
-	struct error error;
+	open_session(
+		&f->its, has_two ? run_b : NULL, (struct session_looks){.colours = 256, .has_mouse = true});
+	desk_init(&f->desk, f->its.session, &(struct run_options){.no_cache = true});
+	look(f);
+}
 
-	assert_int_equal(run_open(&f->run, run_a, &options, &error), 0);
-	assert_int_equal(session_open(&f->session, f->run, NULL, looks, &error), 0);
-	assert_int_equal(grid_init(&f->grid, 36, 120, false), 0);
-	if (has_two) {
-		assert_int_equal(run_open(&other, run_b, &options, &error), 0);
-		assert_int_equal(compare_open(f->session, other, &error), 0);
-		session_open_pane(f->session, &view_compare);
-	}
-	draw(f);
+static void close_runs(struct monkey *f)
+{
+	desk_fini(&f->desk);
+	run_close(f->its.run);
+	grid_fini(&f->its.grid);
 }
 
 static void play(bool has_two)
 {
 	const char *seconds = getenv("HPCT_MONKEY_SECONDS"), *seed = getenv("HPCT_MONKEY_SEED");
 	uint64_t end_ms = session_now_ms() + (seconds ? strtoull(seconds, NULL, 10) * 500 : 0);
-	static struct fixture f;
+	static struct monkey f;
 
 	memset(&f, 0, sizeof(f));
 	f.seed = seed ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)getpid();
 	print_message("HPCT_MONKEY_SEED=%u\n", f.seed);
 	for (int i = 0; i < KEYS_AT_LEAST || session_now_ms() < end_ms; i++) {
 		if (i % KEYS_AT_LEAST == 0) { /* anew, lest it stays in a corner */
-			if (i) {
-				session_close(f.session);
-				run_close(f.run);
-				grid_fini(&f.grid);
-			}
+			if (i)
+				close_runs(&f);
 			f.recent[0] = '\0';
 			open_runs(&f, has_two);
 		}
 		do_something(&f);
 	}
-	session_close(f.session);
-	run_close(f.run);
-	grid_fini(&f.grid);
+	close_runs(&f);
 }
 
 static void test_one(void **state)
@@ -277,5 +241,5 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_one), cmocka_unit_test(test_two)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, make_runs, remove_runs);
+	return cmocka_run_group_tests(tests, make, end_world);
 }

@@ -3,43 +3,14 @@
  * tui_overview.c - the minimap against a twin that walks every extent of every device; read at once, in small
  * steps and at several widths, the sums are the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/tui_world.h"
 
-#include <cmocka.h>
-
-#include "tests/simulate.h"
 #include "tui/overview.h"
 
-static char directory[] = "/tmp/hpct-overview.XXXXXX";
-static char run_name[64];
-
-static int make_run(void **state)
+static int make(void **state)
 {
-	struct simulate_options options = {
-		.run = run_name, .shape = "mixed", .streams = 12, .records = 20000, .seed = 5};
-	struct error error;
-
 	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
-	return simulate_run(&options, &error);
-}
-
-static int remove_run(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
+	return begin_world(20000, 5);
 }
 
 /* Busy time of one stream in [begin, end), a nanosecond's truth: every extent. */
@@ -85,7 +56,6 @@ static void check_column(
 static void test_twin(void **state)
 {
 	static const uint32_t widths[] = {34, 48, 67, 68, 200};
-	struct run_options options = {.no_cache = true};
 	struct overview overview = {0};
 	struct tiles *tiles;
 	struct rows rows;
@@ -93,7 +63,7 @@ static void test_twin(void **state)
 	struct run *run;
 
 	(void)state;
-	assert_int_equal(run_open(&run, run_name, &options, &error), 0);
+	open_run(&run, run_a);
 	assert_int_equal(rows_init(&rows, run, &error), 0);
 	assert_int_equal(tiles_new(&tiles, run, 64 << 20, &error), 0);
 	assert_true(rows.device_count > 0);
@@ -123,5 +93,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin)};
 
-	return cmocka_run_group_tests(tests, make_run, remove_run);
+	return cmocka_run_group_tests(tests, make, end_world);
 }

@@ -4,91 +4,27 @@
  * stats_compute(), the law that lines sum to streams x window, undo back to the first picture, what a step of
  * the cursor may touch, and keys that come faster than pictures.
  */
-#include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "tests/unit/tui_world.h"
 
-#include <cmocka.h>
+#include <locale.h>
 
 #include "store/arena.h"
-#include "tests/simulate.h"
+#include "timeline/progress.h"
 #include "tui/config.h"
 #include "tui/long_read.h"
 #include "tui/mouse.h"
-#include "tui/session.h"
 #include "tui/sums.h"
 
-#define ROWS 36
-#define COLUMNS 120
-
-struct fixture {
-	struct run *run;
-	struct session *session;
-	struct grid grid;
-};
-
-static char directory[] = "/tmp/hpct-session.XXXXXX";
-static char run_name[64];
-
-static int make_run(void **state)
+static int make(void **state)
 {
-	struct simulate_options options = {
-		.run = run_name, .shape = "mixed", .streams = 12, .records = 20000, .seed = 7};
-	struct error error;
-
 	(void)state;
-	if (!mkdtemp(directory))
-		return -1;
-	setenv("XDG_CACHE_HOME", directory, 1); /* what y keeps */
-	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
-	return simulate_run(&options, &error);
+	return begin_world(20000, 7);
 }
 
-static int remove_run(void **state)
+static void open_one(struct fixture *f)
 {
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
-}
-
-static void open_session(struct fixture *f)
-{
-	struct run_options options = {.no_cache = true};
-	struct session_looks looks = {.colours = 256};
-	struct error error;
-
-	assert_int_equal(run_open(&f->run, run_name, &options, &error), 0);
-	assert_int_equal(session_open(&f->session, f->run, NULL, looks, &error), 0);
-	assert_int_equal(grid_init(&f->grid, ROWS, COLUMNS, false), 0);
-	assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
-}
-
-static void close_session(struct fixture *f)
-{
-	session_close(f->session);
-	run_close(f->run);
-	grid_fini(&f->grid);
-}
-
-static void press(struct fixture *f, const char *keys)
-{
-	struct error error;
-	uint32_t key;
-	size_t size;
-
-	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
-		session_key(f->session, key);
-		assert_int_equal(session_draw(f->session, &f->grid, 0, &error), 0);
-	}
+	open_session(f, NULL, (struct session_looks){.colours = 256});
+	draw(f);
 }
 
 /* ---- statistics against their twin ---- */
@@ -157,7 +93,7 @@ static void test_statistics(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		press(&f, keys[i]);
 		compare_with_twin(&f);
@@ -172,7 +108,7 @@ static void test_groupings(void **state)
 	uint32_t streams[64], count;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	press(&f, "ww");
 	count = session_streams_on_screen(f.session, streams);
 	for (int by = 0; by < STATS_BY_COUNT; by++) {
@@ -195,14 +131,14 @@ static void test_groupings(void **state)
 
 static void test_undo(void **state)
 {
-	static const char keys[] = "wdsaDA0+-cCxX wz";
+	static const char keys[] = "wdsaDA0+-cCxX wzSW";
 	struct grid first, last;
 	unsigned seed = 99;
 	struct fixture f;
 	struct error error;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	assert_int_equal(grid_init(&first, ROWS, COLUMNS, false), 0);
 	assert_int_equal(grid_init(&last, ROWS, COLUMNS, false), 0);
 	press(&f, "w");
@@ -238,7 +174,7 @@ static void test_cursor_step(void **state)
 	int label, cells;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	press(&f, "jjlllll");
 	assert_int_equal(grid_init(&before, ROWS, COLUMNS, false), 0);
 	memcpy(before.cells, f.grid.cells, ROWS * COLUMNS * sizeof(*before.cells));
@@ -256,6 +192,32 @@ static void test_cursor_step(void **state)
 			assert_int_equal(changed, 2); /* the old and the new cell */
 	}
 	grid_fini(&before);
+	close_session(&f);
+}
+
+/* ---- fewer streams, and more again ---- */
+
+static void test_narrow(void **state)
+{
+	struct fixture f;
+	uint32_t all, shown[8], node;
+
+	(void)state;
+	open_one(&f);
+	all = f.session->rows.shown_count;
+	press(&f, "jj");
+	node = f.session->state.node;
+	for (int i = 0; i < 8; i++) {
+		press(&f, "S");
+		shown[i] = f.session->rows.shown_count;
+		assert_true(shown[i] <= (i ? shown[i - 1] : all - 1));
+		assert_int_equal(f.session->state.node, node); /* the cursor's stream stays */
+	}
+	assert_int_equal(session_streams_on_screen(f.session, NULL), 1);
+	for (int i = 0; i < 8; i++)
+		press(&f, "W");
+	assert_int_equal(f.session->rows.shown_count, all);
+	assert_int_equal(f.session->state.node, node);
 	close_session(&f);
 }
 
@@ -279,7 +241,7 @@ static void test_mouse(void **state)
 	uint32_t row;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	layout = &f.session->layout;
 	send_mouse(&f, MOUSE_CLICK, layout->timeline.row + 2, layout->label + 9, 0, 0); /* it is off */
 	assert_int_equal(session_column(f.session), 0);
@@ -315,7 +277,7 @@ static void test_config(void **state)
 	uint64_t hash;
 
 	(void)state;
-	open_session(&f);
+	open_one(&f);
 	assert_true(config_key("<C-d> <PageDown>"));
 	assert_int_equal(keys_action_of('D' & 31), KEYS_DO_SCROLL_DOWN);
 	assert_true(config_key("Q q"));
@@ -338,6 +300,65 @@ static void test_config(void **state)
 	close_session(&f);
 }
 
+/* ---- filters ---- */
+
+/* Time of a function at a depth on the screen, all of a kind of state. */
+static uint64_t time_of(struct fixture *f, const char *name, uint64_t *all_ns)
+{
+	uint32_t streams[64], count = session_streams_on_screen(f->session, streams);
+	struct sums_line *lines;
+	uint64_t time_ns = 0;
+	size_t line_count;
+
+	*all_ns = 0;
+	assert_int_equal(
+		sums_add_up(&lines, &line_count, &f->session->frame, streams, count, STATS_FUNCTION), 0);
+	for (size_t i = 0; i < line_count; i++) {
+		*all_ns += lines[i].time_ns;
+		if (lines[i].function != UINT32_MAX &&
+			strcmp(run_function(f->run, lines[i].function)->name, name) == 0)
+			time_ns += lines[i].time_ns;
+	}
+	free(lines);
+	return time_ns;
+}
+
+/* Functions that are taken out go from the timeline, too, and no time with them; kept ones come back. */
+static void test_filters(void **state)
+{
+	struct fixture f, g;
+	uint64_t all_ns, before_ns, main_ns, at_ns;
+	char key[64];
+	const char *name;
+
+	(void)state;
+	setenv("XDG_CONFIG_HOME", directory, 1);
+	open_one(&f);
+	press(&f, ":depth 2<Enter>");
+	name = run_function(
+		f.run, frame_function(&f.session->frame, session_leaf_context(f.session), &(bool){false}))
+		       ->name;
+	before_ns = time_of(&f, name, &all_ns);
+	main_ns = time_of(&f, "main", &all_ns);
+	assert_true(before_ns > 0 && strcmp(name, "main") != 0);
+	snprintf(key, sizeof(key), ":hide all %s<Enter>", name);
+	press(&f, key);
+	assert_int_equal(time_of(&f, name, &at_ns), 0);
+	assert_int_equal(at_ns, all_ns);
+	assert_int_equal(time_of(&f, "main", &at_ns), main_ns + before_ns);
+	press(&f, ":hide keep<Enter>");
+	open_one(&g);
+	config_read(g.session);
+	press(&g, ":depth 2<Enter>");
+	assert_int_equal(time_of(&g, name, &at_ns), 0);
+	press(&g, ":hide 0<Enter>");
+	assert_int_equal(time_of(&g, name, &at_ns), before_ns);
+	assert_false(config_filter(g.session, "some x"));
+	assert_true(config_filter(g.session, "off below x*"));
+	close_session(&g);
+	close_session(&f);
+}
+
 /* ---- saved views ---- */
 
 static void test_saved(void **state)
@@ -346,8 +367,7 @@ static void test_saved(void **state)
 	struct fixture f;
 
 	(void)state;
-	setenv("XDG_CONFIG_HOME", directory, 1);
-	open_session(&f);
+	open_one(&f);
 	press(&f, "wwwjjlll:depth 4<Enter>3:save one.two<Enter>");
 	kept = f.session->state;
 	press(&f, "0kkkhh=1:load one.two<Enter>");
@@ -377,7 +397,7 @@ static void test_drained(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		open_session(&f[i]);
+		open_one(&f[i]);
 		f[i].session->looks.is_single = true; /* wider cells are chosen by a picture */
 		press(&f[i], "wE");
 	}
@@ -394,6 +414,64 @@ static void test_drained(void **state)
 	}
 	close_session(&f[0]);
 	close_session(&f[1]);
+}
+
+/* ---- reads that a key puts off ---- */
+
+struct impatient {
+	struct session *session;
+	int asked, put_off;
+};
+
+/* A key at every third question. */
+static bool ask(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	struct impatient *impatient = own;
+
+	assert_non_null(what);
+	assert_true(done <= all);
+	if (!impatient->session->is_resumable || ++impatient->asked % 3)
+		return true;
+	impatient->put_off++;
+	impatient->session->is_put_off = true;
+	return false;
+}
+
+/* However often a picture is put off, it gets there, and is the one that was never put off. */
+static void test_put_off(void **state)
+{
+	struct impatient impatient;
+	struct fixture f, whole;
+	struct error error;
+	int pictures = 0;
+
+	(void)state;
+	open_one(&whole);
+	open_one(&f);
+	f.session->looks.is_single = whole.session->looks.is_single = true;
+	press(&whole, "w");
+	press(&f, "w");
+	session_key(f.session, 's');
+	session_key(whole.session, 's');
+	session_key(f.session, 'd');
+	session_key(whole.session, 'd');
+	draw(&whole);
+	impatient = (struct impatient){.session = f.session};
+	progress_watch(ask, &impatient, 0);
+	do {
+		if (session_draw(f.session, &f.grid, 60000, &error))
+			fail_msg("%s", error.text);
+		session_refine(f.session, 60000);
+		assert_true(++pictures < 2000);
+	} while (f.session->is_unread || session_is_refining(f.session));
+	progress_watch(NULL, NULL, 0);
+	assert_true(impatient.put_off > 5 && pictures > 5);
+	session_refine(whole.session, 0);
+	draw(&f);
+	draw(&whole);
+	assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
+	close_session(&f);
+	close_session(&whole);
 }
 
 /* What ends a long read at once, and what waits for its end. */
@@ -416,13 +494,16 @@ int main(void)
 		cmocka_unit_test(test_groupings),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_cursor_step),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_drained),
+		cmocka_unit_test(test_put_off),
 		cmocka_unit_test(test_long_read),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, make_run, remove_run);
+	return cmocka_run_group_tests(tests, make, end_world);
 }

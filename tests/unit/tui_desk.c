@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tui_desk.c - several runs open in one view: each keeps its own place, one that is open is not opened again,
+ * what cannot be opened leaves all as it was; the list of runs tells them; a second run taken into the
+ * comparison and another after it leaves no row of the first behind.
+ */
+#include "tests/unit/tui_world.h"
+
+#include "tui/desk.h"
+#include "tui/profile_page.h"
+#include "tui/runs_page.h"
+
+static char run_b[64];
+
+static int make(void **state)
+{
+	(void)state;
+	return begin_world(4000, 7) || make_run(run_b, "b", 5, 4000, 11) || chdir(directory);
+}
+
+static void open_desk(struct fixture *f, struct desk *desk)
+{
+	struct run_options options = {.no_cache = true};
+
+	open_session(f, NULL, (struct session_looks){.colours = 256});
+	desk_init(desk, f->session, &options);
+	draw(f);
+}
+
+static void close_desk(struct fixture *f, struct desk *desk)
+{
+	desk_fini(desk);
+	run_close(f->run);
+	grid_fini(&f->grid);
+}
+
+static void press_on(struct fixture *f, struct desk *desk, const char *keys)
+{
+	uint32_t key;
+	size_t size;
+
+	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
+		session_key(f->session, key);
+		f->session = desk_settle(desk);
+		draw(f);
+	}
+}
+
+static const char *name_of(const struct fixture *f)
+{
+	return compare_base_name(f->session->run);
+}
+
+static void test_places(void **state)
+{
+	struct desk desk;
+	struct fixture f;
+	struct state kept;
+
+	(void)state;
+	open_desk(&f, &desk);
+	press_on(&f, &desk, "wwjjll");
+	kept = f.session->state;
+	press_on(&f, &desk, ":open b.hpct/<Enter>");
+	assert_string_equal(name_of(&f), "b.hpct");
+	assert_int_equal(desk.count, 2);
+	press_on(&f, &desk, "0wE:open b.hpct<Enter>"); /* it is there */
+	assert_int_equal(desk.count, 2);
+	press_on(&f, &desk, ":open nothing.hpct<Enter>");
+	assert_string_equal(name_of(&f), "b.hpct");
+	assert_non_null(strstr(f.session->message, "no such run"));
+	press_on(&f, &desk, "R"); /* of b's directory, which is this one */
+	assert_int_equal(f.session->runs->count, 2);
+	assert_non_null(f.session->runs->entries[0].command[0] ? f.session->runs : NULL);
+	press_on(&f, &desk, ":close<Enter>");
+	assert_int_equal(desk.count, 1);
+	assert_string_equal(name_of(&f), "a.hpct");
+	assert_int_equal(f.session->state.begin_ns, kept.begin_ns);
+	assert_int_equal(f.session->state.cursor_ns, kept.cursor_ns);
+	assert_int_equal(f.session->state.node, kept.node);
+	press_on(&f, &desk, ":close<Enter>");
+	assert_int_equal(desk.count, 1);
+	assert_non_null(strstr(f.session->message, "no other run"));
+	close_desk(&f, &desk);
+}
+
+/* By the list: open, go back, close the other. */
+static void test_list(void **state)
+{
+	struct desk desk;
+	struct fixture f;
+
+	(void)state;
+	open_desk(&f, &desk);
+	press_on(&f, &desk, "R");
+	assert_ptr_equal(f.session->full, &view_runs);
+	for (size_t i = 0; i < 2; i++) /* the cursor is on the one that is shown */
+		assert_int_equal(
+			strstr(f.session->runs->found[i].path, "a.hpct") != NULL, i == f.session->runs->line);
+	press_on(&f, &desk, f.session->runs->line ? "k<Enter>" : "j<Enter>");
+	assert_string_equal(name_of(&f), "b.hpct");
+	press_on(&f, &desk, "R");
+	press_on(&f, &desk, f.session->runs->line ? "kx" : "jx");
+	assert_int_equal(desk.count, 1);
+	assert_string_equal(name_of(&f), "b.hpct");
+	press_on(&f, &desk, "<Esc>w");
+	assert_null(f.session->full);
+	close_desk(&f, &desk);
+}
+
+static void test_comparison(void **state)
+{
+	struct desk desk;
+	struct fixture f;
+
+	(void)state;
+	open_desk(&f, &desk);
+	press_on(&f, &desk, ":compare b.hpct<Enter>6P");
+	assert_true(profile_page_is_merged(f.session));
+	assert_int_equal(f.session->profile->outline.profile.metric_count, 3);
+	press_on(&f, &desk, ":compare a.hpct<Enter>6");
+	assert_true(f.session->profile->outline.profile.count > 1);
+	for (size_t i = 0; i < f.session->profile->outline.profile.count; i++) /* a run beside itself */
+		assert_true(f.session->profile->outline.profile.rows[i].inclusive[2].real == 0);
+	press_on(&f, &desk, "<Tab>");
+	assert_int_equal(f.session->profile->outline.profile.metric_count, 1);
+	press_on(&f, &desk, "t");
+	close_desk(&f, &desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_comparison)};
+
+	return cmocka_run_group_tests(tests, make, end_world);
+}

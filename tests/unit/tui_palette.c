@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tui_palette.c - what can be read: the contrast (WCAG 2) of every style in every tier of colours, on black
+ * and on white, as xterm shows the colours; names on blocks of whatever colour the user chose; and block
+ * colours that people who see no red or no green can tell apart.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tui/palette.h"
+
+static double linear(uint32_t part)
+{
+	double c = part / 255.0;
+
+	return c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+static double luminance(uint32_t rgb)
+{
+	return 0.2126 * linear(rgb >> 16 & 255) + 0.7152 * linear(rgb >> 8 & 255) +
+	       0.0722 * linear(rgb & 255);
+}
+
+static double contrast(uint32_t a, uint32_t b)
+{
+	double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
+
+	return x > y ? x / y : y / x;
+}
+
+static bool is_user(int style)
+{
+	return style >= GRID_USER;
+}
+
+static void test_contrast(void **state)
+{
+	static const int tiers[] = {256, 16, 8, 0};
+
+	(void)state;
+	for (size_t t = 0; t < sizeof(tiers) / sizeof(tiers[0]); t++) {
+		struct palette palette;
+		double on_block = tiers[t] == 256 ? 4.5 : 4.0; /* of 16 there are no better */
+
+		palette_init(&palette, tiers[t]);
+		for (int style = 0; style < GRID_STYLE_COUNT; style++) {
+			const struct palette_look *look = &palette.looks[style];
+			double least;
+
+			if (is_user(style) || look->ink == PALETTE_DEFAULT) {
+				assert_int_equal(look->ground, PALETTE_DEFAULT); /* both or none */
+				continue;
+			}
+			assert_true(look->ink < tiers[t]);
+			if (look->ground != PALETTE_DEFAULT) {
+				least = contrast(palette_rgb(look->ink), palette_rgb(look->ground));
+				if (least < on_block)
+					fail_msg("%d colours, style %d: text %d on block %d has %.2f",
+						tiers[t], style, look->ink, look->ground, least);
+				continue;
+			}
+			least = fmin(contrast(palette_rgb(look->ink), 0),
+				contrast(palette_rgb(look->ink), 0xffffff));
+			if (least < 3.0)
+				fail_msg("%d colours, style %d: text in %d has %.2f on black or white",
+					tiers[t], style, look->ink, least);
+		}
+	}
+}
+
+/* Names on the blocks that a user chose. */
+static void test_user(void **state)
+{
+	struct palette palette;
+
+	(void)state;
+	palette_init(&palette, 256);
+	for (int index = 0; index < 256; index++) {
+		const struct palette_look *look = &palette.looks[GRID_USER];
+
+		palette_set_user(&palette, 0, index);
+		assert_int_equal(look->ground, index);
+		if (contrast(palette_rgb(look->ink), palette_rgb(index)) < 4.0)
+			fail_msg("text %d on %d: %.2f", look->ink, index,
+				contrast(palette_rgb(look->ink), palette_rgb(index)));
+	}
+}
+
+static void to_oklab(const double *rgb, double *lab)
+{
+	double l = cbrt(0.4122214708 * rgb[0] + 0.5363325363 * rgb[1] + 0.0514459929 * rgb[2]);
+	double m = cbrt(0.2119034982 * rgb[0] + 0.6806995451 * rgb[1] + 0.1073969566 * rgb[2]);
+	double s = cbrt(0.0883024619 * rgb[0] + 0.2817188376 * rgb[1] + 0.6299787005 * rgb[2]);
+
+	lab[0] = 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s;
+	lab[1] = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s;
+	lab[2] = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s;
+}
+
+/* Machado, Oliveira, Fernandes 2009, full severity, on linear light. */
+static const double sights[3][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+	{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}};
+
+static double distance(uint32_t a, uint32_t b, const double sight[3][3])
+{
+	uint32_t of[2] = {a, b};
+	double lab[2][3], sum = 0;
+
+	for (int i = 0; i < 2; i++) {
+		double rgb[3] = {linear(of[i] >> 16 & 255), linear(of[i] >> 8 & 255), linear(of[i] & 255)},
+		       seen[3];
+
+		for (int c = 0; c < 3; c++) {
+			seen[c] = sight[c][0] * rgb[0] + sight[c][1] * rgb[1] + sight[c][2] * rgb[2];
+			seen[c] = fmin(fmax(seen[c], 0), 1);
+		}
+		to_oklab(seen, lab[i]);
+	}
+	for (int c = 0; c < 3; c++)
+		sum += (lab[0][c] - lab[1][c]) * (lab[0][c] - lab[1][c]);
+	return sqrt(sum);
+}
+
+static void test_apart(void **state)
+{
+	int grounds[GRID_CONTEXTS + 2];
+	struct palette palette;
+
+	(void)state;
+	palette_init(&palette, 256);
+	for (int i = 0; i < GRID_CONTEXTS; i++)
+		grounds[i] = palette.looks[GRID_BLOCK + i].ground;
+	grounds[GRID_CONTEXTS] = palette.looks[GRID_COPY_IN].ground;
+	grounds[GRID_CONTEXTS + 1] = palette.looks[GRID_COPY_OUT].ground;
+	for (int sight = 0; sight < 3; sight++)
+		for (int i = 0; i < GRID_CONTEXTS + 2; i++)
+			for (int k = 0; k < i; k++) {
+				double apart = distance(
+					palette_rgb(grounds[i]), palette_rgb(grounds[k]), sights[sight]);
+				if (apart < 0.065)
+					fail_msg("sight %d: %d and %d are %.3f apart", sight, grounds[i],
+						grounds[k], apart);
+			}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_contrast), cmocka_unit_test(test_user), cmocka_unit_test(test_apart)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

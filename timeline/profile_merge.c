@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_merge.c - see profile_merge.h. The rows of each profile, parents first, are put into one tree of
+ * nodes; a row that meets another adds to its values, each metric of each profile having a place of its own.
+ */
+#include "timeline/profile_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+#include "timeline/profile_tree.h"
+
+struct merge {
+	const struct profile *profiles;
+	const char *const *names;
+	size_t count;
+	struct profile *merged;
+	uint32_t *place; /* [profile][metric]: its metric of the merged one */
+	bool *differs;	 /* [metric of the merged one]: it is the difference of the two before it */
+	size_t widest;	 /* metrics of a profile, at most */
+	bool is_top_down, has_difference;
+	const struct profile_row **like; /* by node: a row that it stands for */
+	size_t like_room;
+};
+
+/* ---- metrics ---- */
+
+static size_t find_metric(const struct profile *profile, const char *name)
+{
+	size_t at = 0;
+
+	while (at < profile->metric_count && strcmp(profile->metrics[at].name, name) != 0)
+		at++;
+	return at;
+}
+
+static bool add_metric(struct merge *merge, size_t of, size_t at, struct arena *arena)
+{
+	struct profile *merged = merge->merged;
+	struct profile_metric metric = merge->profiles[of].metrics[at];
+
+	metric.name = arena_printf(arena, "%s:%s", merge->names[of], metric.name);
+	merge->place[of * merge->widest + at] = (uint32_t)merged->metric_count;
+	merged->metrics[merged->metric_count++] = metric;
+	return metric.name != NULL;
+}
+
+/* Both have it, and the last two are its places. */
+static bool add_difference(struct merge *merge, const struct profile_metric *of, struct arena *arena)
+{
+	size_t at = merge->merged->metric_count++;
+	struct profile_metric *metric = &merge->merged->metrics[at];
+
+	*metric = *of;
+	metric->is_real = true;
+	metric->name = arena_printf(arena, "%s-%s:%s", merge->names[1], merge->names[0], of->name);
+	merge->differs[at] = true;
+	return metric->name != NULL;
+}
+
+/* A metric of the first profile that has one of that name, and those of the others. */
+static bool add_alike(struct merge *merge, size_t first, size_t metric, struct arena *arena)
+{
+	const struct profile_metric *of = &merge->profiles[first].metrics[metric];
+	size_t had = 0;
+
+	for (size_t p = 0; p < merge->count; p++) {
+		size_t at = find_metric(&merge->profiles[p], of->name);
+
+		if (at == merge->profiles[p].metric_count)
+			continue;
+		if (p < first)
+			return true; /* that one brought it along */
+		if (!add_metric(merge, p, at, arena))
+			return false;
+		had++;
+	}
+	return had != 2 || !merge->has_difference || add_difference(merge, of, arena);
+}
+
+static int make_metrics(struct merge *merge, struct arena *arena, struct error *error)
+{
+	size_t all = 0;
+	bool is_ok;
+
+	for (size_t p = 0; p < merge->count; p++) {
+		all += merge->profiles[p].metric_count;
+		if (merge->profiles[p].metric_count > merge->widest)
+			merge->widest = merge->profiles[p].metric_count;
+	}
+	merge->merged->metrics = arena_calloc(arena, 2 * all + 1, sizeof *merge->merged->metrics);
+	merge->differs = arena_calloc(arena, 2 * all + 1, sizeof *merge->differs);
+	merge->place = arena_calloc(arena, merge->count * merge->widest + 1, sizeof *merge->place);
+	is_ok = merge->merged->metrics && merge->differs && merge->place;
+	for (size_t p = 0; p < merge->count; p++)
+		for (size_t m = 0; m < merge->profiles[p].metric_count && is_ok; m++)
+			is_ok = add_alike(merge, p, m, arena);
+	return is_ok ? 0 : error_memory(error);
+}
+
+/* ---- rows ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static struct tree_key key_of(const struct merge *merge, const struct profile_row *row, uint32_t parent)
+{
+	struct store_hash hash = store_hash128(row->name, row->name_bytes);
+	struct tree_key key = {
+		.what = hash.low, .file = hash.high, .parent = parent, .kind = (uint32_t)row->kind};
+
+	if (!merge->is_top_down) {
+		key.line = row->line;
+		key.file ^= store_hash64(base_name(row->file), strlen(base_name(row->file)), 0);
+	}
+	return key;
+}
+
+static bool put_like(struct merge *merge, uint32_t node, const struct profile_row *row)
+{
+	if (node >= merge->like_room) {
+		size_t room = merge->like_room ? merge->like_room * 2 : 256;
+		void *like = reallocarray(merge->like, room, sizeof *merge->like);
+
+		if (!like)
+			return false;
+		merge->like = like;
+		merge->like_room = room;
+	}
+	merge->like[node] = row;
+	return true;
+}
+
+static void spread(
+	const struct merge *merge, size_t of, const union profile_value *from, union profile_value *to)
+{
+	memset(to, 0, merge->merged->metric_count * sizeof *to);
+	for (size_t m = 0; m < merge->profiles[of].metric_count; m++)
+		to[merge->place[of * merge->widest + m]] = from[m];
+}
+
+/* `nodes`: by row. */
+static int put_rows(struct merge *merge, struct tree *tree, size_t of, uint32_t *nodes,
+	union profile_value *values, struct error *error)
+{
+	const struct profile *profile = &merge->profiles[of];
+
+	for (size_t i = 0; i < profile->count; i++) {
+		const struct profile_row *row = &profile->rows[i];
+		uint32_t known = tree->nodes.count;
+		struct tree_key key;
+
+		nodes[i] = TREE_ROOT;
+		if (i) {
+			key = key_of(merge, row, nodes[row->parent]);
+			nodes[i] = tree_node(tree, &key);
+		}
+		if (tree->failed || ((i == 0 || nodes[i] == known) && !put_like(merge, nodes[i], row)))
+			return error_memory(error);
+		spread(merge, of, row->inclusive, values);
+		tree_add_inclusive(tree, nodes[i], values);
+		spread(merge, of, row->exclusive, values);
+		tree_add_exclusive(tree, nodes[i], values);
+	}
+	return 0;
+}
+
+static double real_of(const struct profile_metric *metric, union profile_value value)
+{
+	return metric->is_real ? value.real : (double)value.number;
+}
+
+static void fill_differences(struct merge *merge, struct tree *tree)
+{
+	const struct profile *merged = merge->merged;
+
+	for (size_t m = 0; m < merged->metric_count; m++) {
+		if (!merge->differs[m])
+			continue;
+		for (size_t i = 0; i < 2 * (size_t)tree->nodes.count; i++) {
+			union profile_value *values = tree->values + i * merged->metric_count;
+
+			values[m].real = real_of(&merged->metrics[m - 1], values[m - 1]) -
+					 real_of(&merged->metrics[m - 2], values[m - 2]);
+		}
+	}
+}
+
+static int put_all(struct merge *merge, struct tree *tree, struct error *error)
+{
+	union profile_value *values = calloc(merge->merged->metric_count + 1, sizeof *values);
+	size_t most = 0;
+	uint32_t *nodes;
+	int rc = 0;
+
+	for (size_t p = 0; p < merge->count; p++)
+		most = merge->profiles[p].count > most ? merge->profiles[p].count : most;
+	nodes = calloc(most + 1, sizeof *nodes);
+	if (!values || !nodes)
+		rc = error_memory(error);
+	for (size_t p = 0; p < merge->count && rc == 0; p++)
+		rc = put_rows(merge, tree, p, nodes, values, error);
+	free(values);
+	free(nodes);
+	return rc;
+}
+
+int profile_merge(struct profile *merged, const struct profile *profiles, const char *const *names,
+	size_t count, bool is_top_down, bool has_difference, struct arena *arena, struct error *error)
+{
+	struct merge merge = {.profiles = profiles,
+		.names = names,
+		.count = count,
+		.merged = merged,
+		.is_top_down = is_top_down,
+		.has_difference = has_difference && count == 2};
+	struct tree tree = {0};
+	int rc;
+
+	*merged = (struct profile){0};
+	rc = make_metrics(&merge, arena, error);
+	if (rc == 0 && tree_init(&tree, merged->metrics, merged->metric_count) < 0)
+		rc = error_memory(error);
+	if (rc == 0)
+		rc = put_all(&merge, &tree, error);
+	if (rc == 0 && merge.like) {
+		fill_differences(&merge, &tree);
+		tree.like = merge.like;
+		rc = tree_rows(&tree, NULL, UINT32_MAX, merged, arena, error);
+	}
+	tree_fini(&tree);
+	free(merge.like);
+	return rc;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - Y: the command line that prints the numbers on the screen, for a script or a report.
+ */
+#ifndef TUI_COMMAND_H
+#define TUI_COMMAND_H
+
+#include "tui/session.h"
+
+/* "--time A..B" of what is on the screen, from the run's origin; a first column may begin before it. */
+void command_put_window(char *out, size_t size_bytes, const struct session *session);
+/* Of the view that has the screen or stands in the pane, as the message. */
+void command_show(struct session *session);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture.c - see picture.h. */
+#include "tui/picture.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tui/ansi.h"
+#include "tui/svg.h"
+
+#define PICTURE_REFINE_MS 2000 /* what the picture can do without waits so long */
+
+static const char *const names[PICTURE_FORMATS] = {"text", "ansi", "svg"};
+
+int picture_format_find(const char *name)
+{
+	for (int i = 0; i < PICTURE_FORMATS; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+void picture_print(const struct session *session, const struct grid *grid, enum picture_format format,
+	int colours, FILE *out)
+{
+	struct palette palette;
+
+	palette_init(&palette, colours);
+	for (int i = 0; i < session->colours.user_count; i++)
+		palette_set_user(&palette, i, session->colours.user[i]);
+	if (format == PICTURE_SVG)
+		svg_print(grid, &palette, out);
+	else if (format == PICTURE_ANSI)
+		ansi_print(grid, &palette, out);
+	else
+		grid_print(grid, out);
+}
+
+static enum picture_format format_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	if (dot && strcmp(dot, ".svg") == 0)
+		return PICTURE_SVG;
+	return dot && (strcmp(dot, ".ansi") == 0 || strcmp(dot, ".ans") == 0) ? PICTURE_ANSI : PICTURE_TEXT;
+}
+
+void picture_save(struct session *session, const char *path)
+{
+	enum picture_format format = format_of(path);
+	struct grid grid;
+	struct error error;
+	FILE *out;
+	int result;
+
+	if (!*path) {
+		session_say(session, ":picture FILE.svg, FILE.ansi or FILE.txt keeps what is on the screen");
+		return;
+	}
+	if (grid_init(&grid, session->layout.rows, session->layout.columns, session->looks.is_ascii)) {
+		session_say(session, "no memory for a picture");
+		return;
+	}
+	result = session_draw(session, &grid, 0, &error);
+	if (!result && session_is_refining(session)) {
+		session_refine(session, PICTURE_REFINE_MS);
+		result = session_draw(session, &grid, 0, &error);
+	}
+	out = result ? NULL : fopen(path, "wxe"); /* nothing is overwritten */
+	if (out)
+		picture_print(
+			session, &grid, format, session->looks.colours ? session->looks.colours : 256, out);
+	if (result)
+		session_say(session, "%s", error.text);
+	else if (!out || fclose(out) != 0)
+		session_say(session, "cannot write %s: %s", path, strerror(errno));
+	else
+		session_say(session, "%s: the screen as %s", path, names[format]);
+	grid_fini(&grid);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs_page.h - the runs beside the one that is shown, to choose from: what each was of, when it was written
+ * last, how large it is. Drawn by view_runs.c.
+ */
+#ifndef TUI_RUNS_PAGE_H
+#define TUI_RUNS_PAGE_H
+
+#include "timeline/run_find.h"
+#include "tui/session.h"
+
+struct runs_entry {
+	bool is_read;	   /* what its first store says */
+	char command[256]; /* or why it cannot be read */
+	char host[64], state[24];
+};
+
+struct runs_page {
+	char directory[SESSION_TEXT];
+	struct run_found *found; /* the newest first */
+	struct runs_entry *entries;
+	size_t count, line, first;
+	char trouble[1100]; /* why there is nothing; "": there is */
+};
+
+void runs_page_free(struct runs_page *page);
+/* Looks what is there now, and gives the list the screen. */
+void view_runs_open(struct session *session);
+
+#endif

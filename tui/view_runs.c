@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_runs.c - the list of runs in the directory of the one that is shown. A run is looked into only when
+ * its line is on the screen, and of it no more than what its first store says of itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/reader.h"
+#include "tui/desk.h"
+#include "tui/label.h"
+#include "tui/runs_page.h"
+#include "tui/text.h"
+
+#define RUNS_NAME 28
+
+void runs_page_free(struct runs_page *page)
+{
+	if (!page)
+		return;
+	run_find_all_free(page->found, page->count);
+	free(page->entries);
+	free(page);
+}
+
+static struct runs_page *look(const struct session *session)
+{
+	struct runs_page *page = calloc(1, sizeof(*page));
+	const char *path = run_path(session->run), *slash = strrchr(path, '/');
+	struct error error;
+
+	if (!page)
+		return NULL;
+	snprintf(page->directory, sizeof(page->directory), "%.*s", slash ? (int)(slash - path) : 1,
+		slash ? path : ".");
+	if (slash == path)
+		strcpy(page->directory, "/");
+	if (run_find_all(page->directory, &page->found, &page->count, &error))
+		snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
+	page->entries = calloc(page->count + 1, sizeof(*page->entries));
+	for (size_t i = 0; i < page->count; i++)
+		if (strcmp(page->found[i].path, path) == 0)
+			page->line = i;
+	if (page->entries)
+		return page;
+	runs_page_free(page);
+	return NULL;
+}
+
+void view_runs_open(struct session *session)
+{
+	runs_page_free(session->runs);
+	session->runs = look(session);
+	session->full = session->focus = &view_runs;
+}
+
+/* ---- what a run says ---- */
+
+static void take_meta(struct runs_entry *entry, const struct store_reader *reader)
+{
+	const char *command = store_reader_meta(reader, "command"), *host = store_reader_meta(reader, "host"),
+		   *state = store_reader_meta(reader, "state");
+
+	snprintf(entry->command, sizeof(entry->command), "%s", command ? command : "");
+	snprintf(entry->host, sizeof(entry->host), "%s", host ? host : "");
+	snprintf(entry->state, sizeof(entry->state), "%s", state ? state : "");
+}
+
+static void read_entry(const struct run_found *run, struct runs_entry *entry)
+{
+	struct store_reader *reader;
+	struct error error;
+	char **names, *path;
+	size_t count;
+
+	entry->is_read = true;
+	if (run_find_stores(run->path, &names, &count, &error)) {
+		snprintf(entry->command, sizeof(entry->command), "%.255s", error.text);
+		return;
+	}
+	path = NULL;
+	if (asprintf(&path, "%s/%s", run->path, names[0]) < 0)
+		path = NULL;
+	if (path && store_reader_open(&reader, path, &error)) {
+		snprintf(entry->command, sizeof(entry->command), "%.255s", error.text);
+	} else if (path) {
+		take_meta(entry, reader);
+		store_reader_close(reader);
+	}
+	free(path);
+	run_find_free(names, count);
+}
+
+/* ---- drawing ---- */
+
+static void put_bytes(char *out, size_t size_bytes, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 999.5 && unit < 4)
+		value /= 1000, unit++;
+	snprintf(out, size_bytes, "%.*f %s", unit && value < 9.95 ? 1 : 0, value, units[unit]);
+}
+
+static char mark_of(const struct session *session, const char *path)
+{
+	const struct desk *desk = session->desk;
+
+	if (strcmp(run_path(session->run), path) == 0)
+		return '*';
+	for (size_t i = 0; desk && i < desk->count; i++)
+		if (strcmp(run_path(desk->places[i].session->run), path) == 0)
+			return '+';
+	return ' ';
+}
+
+static void draw_entry(struct session *session, struct grid *grid, int row, size_t at)
+{
+	const struct run_found *run = &session->runs->found[at];
+	const struct runs_entry *entry = &session->runs->entries[at];
+	const char *name = strrchr(run->path, '/') ? strrchr(run->path, '/') + 1 : run->path;
+	char text[LABEL_BYTES], when[32] = "", size[32];
+	int column = 3 + RUNS_NAME + 1;
+	struct tm tm;
+
+	if (localtime_r(&run->written.tv_sec, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	put_bytes(size, sizeof(size), run->bytes);
+	if (at == session->runs->line)
+		grid_put(grid, row, 0, '>', GRID_HEADING);
+	grid_put(grid, row, 1, (uint32_t)mark_of(session, run->path), GRID_HEADING);
+	label_stream(text, name, RUNS_NAME, grid->is_ascii);
+	grid_text(grid, row, 3, RUNS_NAME, text, GRID_TEXT);
+	grid_text(grid, row, column, 19, when, GRID_TEXT);
+	grid_text_right(grid, row, column + 20, 8, size, GRID_TEXT);
+	column += 30;
+	if (grid->columns >= 100) {
+		grid_text(grid, row, column, 10, entry->state, GRID_GREY);
+		text_clean(text, sizeof(text), entry->host, grid->is_ascii);
+		grid_text(grid, row, column + 11, 12, text, GRID_TEXT);
+		column += 24;
+	}
+	text_clean(text, sizeof(text), entry->command, grid->is_ascii);
+	grid_text(grid, row, column, grid->columns - column, text, GRID_TEXT);
+}
+
+static void draw_heading(struct grid *grid, int row)
+{
+	int column = 3 + RUNS_NAME + 1;
+
+	grid_text(grid, row, 3, RUNS_NAME, "run", GRID_HEADING);
+	grid_text(grid, row, column, 19, "written last", GRID_HEADING);
+	grid_text_right(grid, row, column + 20, 8, "size", GRID_HEADING);
+	column += 30;
+	if (grid->columns >= 100) {
+		grid_text(grid, row, column, 10, "state", GRID_HEADING);
+		grid_text(grid, row, column + 11, 12, "host", GRID_HEADING);
+		column += 24;
+	}
+	grid_text(grid, row, column, grid->columns - column, "command", GRID_HEADING);
+}
+
+static void runs_draw_page(struct session *session, struct grid *grid, struct grid_area area)
+{
+	struct runs_page *page = session->runs;
+	size_t room = area.rows > 1 ? (size_t)area.rows - 1 : 0;
+	char text[LABEL_BYTES];
+
+	if (!page)
+		return;
+	if (!page->count) {
+		text_clean(text, sizeof(text),
+			page->trouble[0] ? page->trouble : "No run lies here any more.", grid->is_ascii);
+		grid_text(grid, area.row + 1, 2, area.columns - 2, text, GRID_TEXT);
+		return;
+	}
+	if (page->line < page->first)
+		page->first = page->line;
+	if (room && page->line >= page->first + room)
+		page->first = page->line - room + 1;
+	draw_heading(grid, area.row);
+	for (size_t i = page->first; i < page->count && i < page->first + room; i++) {
+		if (!page->entries[i].is_read)
+			read_entry(&page->found[i], &page->entries[i]);
+		draw_entry(session, grid, area.row + 1 + (int)(i - page->first), i);
+	}
+}
+
+/* ---- keys ---- */
+
+static void move(struct runs_page *page, long by)
+{
+	long line = (long)page->line + by;
+
+	line = line >= (long)page->count ? (long)page->count - 1 : line;
+	page->line = line < 0 ? 0 : (size_t)line;
+}
+
+static bool runs_act(struct session *session, enum keys_action action)
+{
+	struct runs_page *page = session->runs;
+	const char *path = page && page->line < page->count ? page->found[page->line].path : NULL;
+
+	if (!page)
+		return false;
+	switch (action) {
+	case KEYS_DO_UP:
+	case KEYS_DO_DOWN:
+		move(page, action == KEYS_DO_UP ? -1 : 1);
+		return true;
+	case KEYS_DO_SCROLL_UP:
+	case KEYS_DO_SCROLL_DOWN:
+	case KEYS_DO_GROUP_UP:
+	case KEYS_DO_GROUP_DOWN:
+		move(page, action == KEYS_DO_SCROLL_UP || action == KEYS_DO_GROUP_UP ? -10 : 10);
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+	case KEYS_DO_WINDOW_END:
+		move(page, action == KEYS_DO_WINDOW_BEGIN ? -(long)page->count : (long)page->count);
+		return true;
+	case KEYS_DO_ENTER:
+	case KEYS_DO_COMPARE:
+		session->full = NULL;
+		session->focus = &view_timeline;
+		if (path)
+			session_ask(session,
+				action == KEYS_DO_ENTER ? SESSION_WANTS_RUN : SESSION_WANTS_COMPARISON, path);
+		return true;
+	case KEYS_DO_HIDE:
+		if (path)
+			session_ask(session, SESSION_WANTS_CLOSE, path);
+		return true;
+	case KEYS_DO_RUNS:
+	case KEYS_DO_REDRAW: /* what is there now */
+		view_runs_open(session);
+		return action == KEYS_DO_RUNS;
+	case KEYS_DO_LEFT:
+	case KEYS_DO_RIGHT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void runs_title(struct session *session, char *out, size_t size_bytes)
+{
+	const struct runs_page *page = session->runs;
+
+	snprintf(out, size_bytes, "%zu in %s  %zu open", page ? page->count : 0, page ? page->directory : "",
+		session->desk ? session->desk->count : 1);
+}
+
+static bool runs_status(struct session *session, char *out, size_t size_bytes)
+{
+	const struct runs_page *page = session->runs;
+
+	if (!page || page->line >= page->count)
+		return false;
+	snprintf(out, size_bytes, "%.400s", page->found[page->line].path);
+	return true;
+}
+
+const struct view view_runs = {.name = "Runs",
+	.key = 'R',
+	.is_whole = true,
+	.draw = runs_draw_page,
+	.act = runs_act,
+	.put_title = runs_title,
+	.put_status = runs_status,
+	.hints = "j/k run  Enter open  9 compare with  x close"};
