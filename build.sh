@@ -190,7 +190,7 @@ verb_bench() {
 	fi
 	if [ "${1-}" = store ]; then
 		shift
-		[ $# -gt 0 ] || set -- 50:1000000 50:10000000 50:100000000 65536:16000000 131072:32000000
+		[ $# -gt 0 ] || set -- 50:1000000 50:10000000 50:100000000 50:1000000000 65536:16000000 131072:32000000
 		exec build/bench/scale_bench "$@"
 	fi
 	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0

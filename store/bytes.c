@@ -91,17 +91,22 @@ void store_bytes_seal(struct store_bytes *bytes, const void *key, size_t key_siz
 	memcpy(bytes->data, &seal, sizeof seal);
 }
 
-struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size)
+struct store_input store_input_peek(struct store_slice value)
 {
 	struct store_input input = {.at = value.bytes, .end = value.bytes + value.size};
 
-	if (value.size < STORE_SEAL_BYTES) {
-		input.bad = true;
-		return input;
-	}
-	input.at += STORE_SEAL_BYTES;
-	input.bad = !store_sum_fits(
-		store_load32(value.bytes), seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size));
+	input.bad = value.size < STORE_SEAL_BYTES;
+	input.at += input.bad ? 0 : STORE_SEAL_BYTES;
+	return input;
+}
+
+struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size)
+{
+	struct store_input input = store_input_peek(value);
+
+	if (!input.bad)
+		input.bad = !store_sum_fits(store_load32(value.bytes),
+			seal_of(input.at, value.size - STORE_SEAL_BYTES, key, key_size));
 	return input;
 }
 
@@ -109,6 +114,12 @@ uint64_t store_input_varint_long(struct store_input *input)
 {
 	uint64_t value = 0;
 
+	/* Two bytes are what most of them have. */
+	if (!input->bad && input->end - input->at >= 2 && input->at[0] >= 0x80 && input->at[1] < 0x80) {
+		value = (input->at[0] & 0x7fu) | (uint64_t)input->at[1] << 7;
+		input->at += 2;
+		return value;
+	}
 	for (unsigned shift = 0; !input->bad && input->at < input->end; shift += 7) {
 		uint8_t byte = *input->at++;
 

@@ -63,6 +63,8 @@ struct store_input {
 
 /* The payload of a sealed value; bad when the seal does not fit. */
 struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size);
+/* The same without a look at the seal, for who asks again before it believes what it has read. */
+struct store_input store_input_peek(struct store_slice value);
 /* A varint that takes more than one byte. */
 uint64_t store_input_varint_long(struct store_input *input);
 

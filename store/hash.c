@@ -4,11 +4,17 @@
  */
 #include "store/hash.h"
 
+#include "store/wide.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 uint64_t store_hash64(const void *bytes, size_t size, uint64_t seed)
 {
+#ifdef STORE_HAS_WIDE
+	if (size > XXH3_MIDSIZE_MAX && store_is_wide())
+		return store_hash64_wide(bytes, size, seed);
+#endif
 	return XXH3_64bits_withSeed(bytes, size, seed);
 }
 

@@ -166,6 +166,7 @@ void store_reader_close(struct store_reader *reader)
 	store_contexts_fini(&reader->contexts);
 	store_batch_fini(&reader->batch);
 	store_sums_fini(&reader->sums);
+	store_works_fini(&reader->works);
 	arena_fini(&reader->arena);
 	free(reader->streams);
 	free(reader->facts);

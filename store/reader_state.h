@@ -39,6 +39,7 @@ struct store_reader {
 	struct store_spans *spans; /* [stream], NULL until asked for */
 	struct store_batch batch;  /* for looking up single samples */
 	struct store_sums sums;	   /* of the part that a rollup's walk gave last */
+	struct store_works works;  /* of the line's part that was given last */
 };
 
 /* Fills `chunk` from where the cursor stands; its key in *key. ERROR_RUN when the two do not fit. */

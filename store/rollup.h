@@ -54,9 +54,10 @@ struct store_line_query {
  * returned. They last until the reader is renewed. */
 int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
 	struct error *error);
-/* Sums of a whole part, with its line: 1, valid until the next call; 0: its samples are not plain. */
-int store_line_sums(struct store_reader *reader, const struct store_line_part *part,
-	const struct store_sums **sums, struct error *error);
+/* A whole part's line and what each context had of it: 1, valid until the next call; 0: its samples are not
+ * plain. */
+int store_line_works(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_works **works, struct error *error);
 
 /* The samples of a chunk's part in [begin, end) as rows [*from, *to) of `batch`, if they make the line from
  * one to the next: all own it, no two at one time, no two farther apart than `gap_ns`. 1; 0: they do not, or

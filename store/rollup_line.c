@@ -9,7 +9,7 @@
 #include "store/rollup_parts.h"
 #include "store/table.h"
 
-#define PROBES 2u /* values that are in memory already: so are the others, then */
+#define PROBES 2u /* values of a quarter that are in memory already: so are the others, then */
 
 static int compare_parts(const void *x, const void *y)
 {
@@ -25,14 +25,12 @@ static int part_of_roll(
 	const struct store_line_query *query, struct store_line_part *part, struct error *error)
 {
 	struct store_reader *reader = query->reader;
-	uint8_t key[STORE_KEY_ROLL_BYTES];
-	struct store_input input;
+	struct store_input input = store_input_peek(part->at.value);
 	struct store_line line;
 
 	if (part->at.roll.shift > query->shift_max)
 		return 0;
-	store_key_roll_put(key, &part->at.roll);
-	input = store_input_sealed(part->at.value, key, sizeof key);
+	/* Its seal is looked at when its sums are read; one that is not wanted harms nobody. */
 	store_line_get(&line, &input, reader->contexts.count);
 	if (input.bad || (line.is_plain && (line.first_ns < part->at.roll.begin_ns ||
 						   line.last_ns > store_roll_last(part->at.roll.begin_ns,
@@ -80,28 +78,62 @@ static bool is_resident(struct store_slice value, size_t page_bytes)
 	return is_there & 1;
 }
 
+static struct store_slice next_value(
+	struct store_roll_walk *walk, const struct store_line_query *query, int *rc, struct error *error)
+{
+	struct store_roll_part part;
+
+	while ((*rc = store_roll_walk_next(walk, &part, error)) == 1) {
+		if (!part.is_roll || part.roll.shift <= query->shift_max)
+			return part.is_roll ? part.value : part.bytes;
+		store_roll_walk_refuse(walk, &part.roll);
+	}
+	return (struct store_slice){NULL, 0};
+}
+
+static void walk_from(struct store_roll_walk *walk, const struct store_roll_source *source,
+	const struct store_line_query *query, uint64_t begin_ns)
+{
+	store_roll_walk_init(walk, source, query->stream, STORE_SAMPLES, begin_ns, query->end_ns,
+		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
+}
+
+/* Are some values of each quarter in memory? So are the others, then. */
+static bool is_warm(
+	const struct store_line_query *query, const struct store_roll_source *source, size_t page_bytes)
+{
+	uint64_t quarter_ns = (query->end_ns - query->begin_ns) / 4;
+	struct store_roll_walk walk;
+	struct error error;
+	int rc = 1;
+
+	for (unsigned quarter = 0; quarter < 4 && rc >= 0; quarter++) {
+		walk_from(&walk, source, query, query->begin_ns + quarter * quarter_ns);
+		for (unsigned probe = 0; probe < PROBES; probe++) {
+			struct store_slice value = next_value(&walk, query, &rc, &error);
+
+			if (rc == 1 && !is_resident(value, page_bytes))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* From a disk, values far apart are best asked for all at once. */
 static int prefetch(const struct store_line_query *query, struct error *error)
 {
 	struct store_roll_source source = {.own = query->reader, .seek = store_rollup_seek};
 	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	struct store_roll_walk walk;
-	struct store_roll_part part;
-	unsigned probes = PROBES;
-	int rc;
+	struct store_slice value;
+	int rc = 0;
 
-	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
-		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
-	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
-		struct store_slice value = part.is_roll ? part.value : part.bytes;
+	if (is_warm(query, &source, page_bytes))
+		return 0;
+	walk_from(&walk, &source, query, query->begin_ns);
+	while (value = next_value(&walk, query, &rc, error), rc == 1) {
 		uintptr_t from = (uintptr_t)value.bytes & ~(page_bytes - 1);
 
-		if (part.is_roll && part.roll.shift > query->shift_max) {
-			store_roll_walk_refuse(&walk, &part.roll);
-			continue;
-		}
-		if (probes && is_resident(value, page_bytes) && !--probes)
-			return 0;
 		madvise((void *)from, (uintptr_t)value.bytes + value.size - from, MADV_WILLNEED);
 	}
 	return rc;
@@ -143,21 +175,35 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 	return rc < 0 ? rc : 0;
 }
 
-int store_line_sums(struct store_reader *reader, const struct store_line_part *part,
-	const struct store_sums **sums, struct error *error)
+static int read_works(struct store_reader *reader, const struct store_line_part *part, struct error *error)
+{
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+
+	store_key_roll_put(key, &part->at.roll);
+	input = store_input_sealed(part->at.value, key, sizeof key);
+	store_works_get(&reader->works, &input, reader->contexts.count, reader->metrics.count);
+	if (reader->works.failed)
+		return error_memory(error);
+	return input.bad ? store_reader_damaged(reader, "a rollup", error) : reader->works.line.is_plain;
+}
+
+int store_line_works(struct store_reader *reader, const struct store_line_part *part,
+	const struct store_works **works, struct error *error)
 {
 	struct store_chunk chunk;
 	int rc;
 
-	*sums = &reader->sums;
-	if (part->at.is_roll) {
-		rc = store_rollup_read(reader, &part->at.roll, part->at.value, STORE_ROLL_TIMES, error);
-		return rc ? rc : reader->sums.line.is_plain;
-	}
+	*works = &reader->works;
+	if (part->at.is_roll)
+		return read_works(reader, part, error);
 	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
 	store_sums_clear(&reader->sums);
 	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
-	return rc == 1 ? reader->sums.line.is_plain : rc;
+	if (rc != 1)
+		return rc;
+	store_works_of(&reader->works, &reader->sums);
+	return reader->works.failed ? error_memory(error) : reader->works.line.is_plain;
 }
 
 static bool are_plain(const struct store_batch *batch, size_t from, size_t to, uint64_t gap_ns)

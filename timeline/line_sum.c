@@ -247,31 +247,28 @@ static bool wants(void *own, const struct store_line *line)
 	return is_usable(own, line);
 }
 
-static int give_each(struct job *job, const struct store_sums *sums, struct error *error)
+static int give_each(struct job *job, const struct store_works *works, struct error *error)
 {
+	struct extent key = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
 	int code = 0;
 
-	for (uint32_t i = 0; i < sums->count && !code; i++) {
-		const struct store_sum *sum = &sums->entries[i];
-		struct extent key = {
-			.context = context_of(job, sum->context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
-
-		code = job->sink->sum(job->sink->own, &key, sum->time_ns, sum->samples, error);
+	for (uint32_t i = 0; i < works->count && !code; i++) {
+		key.context = context_of(job, works->contexts[i]);
+		code = job->sink->sum(job->sink->own, &key, works->times_ns[i], works->samples[i], error);
 	}
 	return code;
 }
 
-static int give_sums(struct job *job, const struct store_line_part *part, const struct store_sums *sums,
+static int give_works(struct job *job, const struct store_line_part *part, const struct store_works *works,
 	struct error *error)
 {
-	const struct store_line *line = &sums->line;
+	const struct store_line *line = &works->line;
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	int code = go_on_until(job, part, first_ns, error);
 
 	if (!code)
-		code = job->sink->works ? job->sink->works(job->sink->own, sums->entries, sums->count,
-						  job->part->contexts, error)
-					: give_each(job, sums, error);
+		code = job->sink->works ? job->sink->works(job->sink->own, works, job->part->contexts, error)
+					: give_each(job, works, error);
 	job->at_ns = run_part_time(job->part, line->last_ns);
 	job->is_after_sum = true;
 	job->last_bucket_ns = part_last(part);
@@ -317,17 +314,17 @@ static int give_rows(struct job *job, const struct store_line_part *part, const 
 static int try_sums(struct job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
 	uint64_t first_ns = run_part_time(job->part, part->first_ns);
-	const struct store_sums *sums;
+	const struct store_works *works;
 	int code;
 
 	if (!part->is_whole || !may_be_sum(job, first_ns, run_part_time(job->part, part->last_ns)))
 		return 0;
-	code = store_line_sums(job->part->reader, part, &sums, error);
-	if (code <= 0 || !is_usable(job, &sums->line))
+	code = store_line_works(job->part->reader, part, &works, error);
+	if (code <= 0 || !is_usable(job, &works->line))
 		return code < 0 ? code : 0;
 	/* What was passed over in between ends the sums. */
 	code = is_next ? 0 : walk_until(job, first_ns, error);
-	code = code ? code : give_sums(job, part, sums, error);
+	code = code ? code : give_works(job, part, works, error);
 	return code ? code : 1;
 }
 

@@ -39,10 +39,10 @@ struct line_sink {
 		void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error);
 	/* Work between samples. NULL: it is given piece by piece. */
 	int (*rows)(void *own, const struct line_rows *rows, struct error *error);
-	/* Work, as sum() is given: time and samples by context of the store (`contexts`: the run's; NULL: the
-	 * same numbers). NULL: it is given sum by sum. */
-	int (*works)(void *own, const struct store_sum *sums, uint32_t count, const uint32_t *contexts,
-		struct error *error);
+	/* Work, as sum() is given, many at once, by context of the store (`contexts`: the run's; NULL: the
+	 * same numbers). NULL: it is given one by one. */
+	int (*works)(
+		void *own, const struct store_works *works, const uint32_t *contexts, struct error *error);
 	/* May one sum hold both moments? NULL: if they lie in one bucket of 2^shift_max ns. */
 	bool (*is_one)(void *own, uint64_t first_ns, uint64_t last_ns);
 	/* After sums that reach up to here. NULL: of no interest. */

@@ -118,12 +118,12 @@ static int take_sum(
 	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
 }
 
-static int take_works(void *own, const struct store_sum *sums, uint32_t count, const uint32_t *contexts,
-	struct error *error)
+static int take_works(
+	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
 {
 	struct fill *fill = own;
 
-	return tile_sum_add_works(&fill->tiles->sum, sums, count, contexts) ? 0 : error_memory(error);
+	return tile_sum_add_works(&fill->tiles->sum, works, contexts) ? 0 : error_memory(error);
 }
 
 /* Do both lie in one cell? */
@@ -282,6 +282,14 @@ int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t fir
 	free(columns.edges);
 	return code;
 }
+
+static uint32_t no_context(void *own, uint32_t context)
+{
+	(void)own, (void)context;
+	return 0;
+}
+
+const struct tile_projection tile_states = {NULL, no_context, 1};
 
 int tiles_project(struct tiles *tiles, const struct tile_projection *projection, struct error *error)
 {

@@ -37,8 +37,10 @@ struct tile_projection {
 	/* The context that stands for this one of the run's: below run_context_count, the same for each of
 	 * them. */
 	uint32_t (*stand_in)(void *own, uint32_t context);
-	uint32_t level; /* tells projections apart: what is kept of another one is found again; not 0 */
+	uint32_t level; /* tells projections apart: what is kept of another one is found again; from 2 on */
 };
+/* To those for whom contexts do not matter: level 1. */
+extern const struct tile_projection tile_states;
 /* Of all tiles from now on; it must stay until then. NULL: every context for itself, as at first. */
 int tiles_project(struct tiles *tiles, const struct tile_projection *projection, struct error *error);
 

@@ -9,6 +9,7 @@
  */
 #include "timeline/tile_sum.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,9 @@ bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, ui
 		map->stand_ins = wider;
 		map->contexts = contexts;
 	}
+	/* Stand-ins are added without another look. */
+	if (map->contexts > sum->contexts && !widen_contexts(sum, map->contexts - 1))
+		return false;
 	map->level = by->level;
 	if (from < map->contexts)
 		memset(map->stand_ins + from, 0xff, (map->contexts - from) * sizeof *map->stand_ins);
@@ -96,7 +100,10 @@ bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, ui
 
 static uint32_t ask_for(struct tile_map *map, uint32_t context)
 {
-	return map->stand_ins[context] = map->by->stand_in(map->by->own, context);
+	uint32_t to = map->by->stand_in(map->by->own, context);
+
+	assert(to < map->contexts);
+	return map->stand_ins[context] = to;
 }
 
 static inline uint32_t stand_in(struct tile_map *map, uint32_t context)
@@ -115,29 +122,63 @@ static inline void note(struct tile_sum *sum, uint32_t context)
 	sum->groups[context / 4096] |= (uint64_t)1 << context / 64 % 64;
 }
 
-static inline bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, uint64_t records)
+static inline void add_to(struct tile_sum *sum, uint32_t context, uint64_t time_ns, uint64_t records)
 {
-	struct tile_work *work;
+	struct tile_work *work = &sum->works[context];
 
-	context = stand_in(&sum->map, context);
-	if (context >= sum->contexts && !widen_contexts(sum, context))
-		return false;
-	work = &sum->works[context];
 	if (!(work->time_ns | work->records))
 		note(sum, context);
 	work->time_ns += time_ns;
 	work->records += records;
+}
+
+static bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, uint64_t records)
+{
+	context = stand_in(&sum->map, context);
+	if (context >= sum->contexts && !widen_contexts(sum, context))
+		return false;
+	add_to(sum, context, time_ns, records);
 	return true;
 }
 
-bool tile_sum_add_works(
-	struct tile_sum *sum, const struct store_sum *sums, uint32_t count, const uint32_t *contexts)
+/* How many of them could be added by these tables: all, but where a context lies beyond them. Compiled apart
+ * for each that may be missing. */
+static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *sum,
+	const struct store_works *from, const uint32_t *contexts, const uint32_t *stand_ins, uint32_t limit)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		uint32_t context = contexts ? contexts[from->contexts[i]] : from->contexts[i];
+
+		if (context >= limit)
+			return i;
+		if (stand_ins) {
+			uint32_t to = stand_ins[context];
+
+			context = to != UINT32_MAX ? to : ask_for(&sum->map, context);
+		}
+		add_to(sum, context, from->times_ns[i], from->samples[i]);
+	}
+	return from->count;
+}
+
+static uint32_t add_most(struct tile_sum *sum, const struct store_works *from, const uint32_t *contexts)
+{
+	const struct tile_map *map = &sum->map;
+
+	if (map->by)
+		return contexts ? add_by(sum, from, contexts, map->stand_ins, map->contexts)
+				: add_by(sum, from, NULL, map->stand_ins, map->contexts);
+	return contexts ? add_by(sum, from, contexts, NULL, sum->contexts)
+			: add_by(sum, from, NULL, NULL, sum->contexts);
+}
+
+bool tile_sum_add_works(struct tile_sum *sum, const struct store_works *works, const uint32_t *contexts)
 {
 	bool is_good = true;
 
-	for (uint32_t i = 0; i < count && is_good; i++)
-		is_good = add_work(sum, contexts ? contexts[sums[i].context] : sums[i].context,
-			sums[i].time_ns, sums[i].samples);
+	for (uint32_t i = add_most(sum, works, contexts); i < works->count && is_good; i++)
+		is_good = add_work(sum, contexts ? contexts[works->contexts[i]] : works->contexts[i],
+			works->times_ns[i], works->samples[i]);
 	return is_good;
 }
 

@@ -43,10 +43,8 @@ struct tile_sum {
 bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, uint32_t contexts);
 /* Adds to its key; false when memory is out. */
 bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry);
-/* Adds work between samples: their number and time; `contexts`: of the run, by those of the sums; NULL: the
- * same. */
-bool tile_sum_add_works(
-	struct tile_sum *sum, const struct store_sum *sums, uint32_t count, const uint32_t *contexts);
+/* Adds work between samples; `contexts`: of the run, by those of the store; NULL: the same. */
+bool tile_sum_add_works(struct tile_sum *sum, const struct store_works *works, const uint32_t *contexts);
 /* What was added, by context, state, operation, to `out` (NULL: nowhere), which has room for `count` of them;
  * the sum is empty then. How many they are. */
 uint32_t tile_sum_take(struct tile_sum *sum, struct tile_entry *out);

@@ -41,6 +41,8 @@ struct places {
 struct window {
 	struct run *run;
 	struct sums times, weights;
+	uint32_t *works; /* [run context] place + 1 of its work between samples */
+	uint32_t work_count;
 	struct places *places;
 	size_t place_count;
 };
@@ -139,6 +141,7 @@ void window_free(struct window *window)
 		return;
 	free(window->times.rows);
 	free(window->times.slots);
+	free(window->works);
 	free(window->weights.rows);
 	free(window->weights.slots);
 	for (size_t i = 0; i < window->place_count; i++)
@@ -171,6 +174,55 @@ static int take_sum(
 	return window_put_time(own, &time, error);
 }
 
+static bool reach_works(struct window *window, uint32_t context)
+{
+	uint32_t count = run_context_count(window->run);
+	uint32_t *wider;
+
+	if (context < window->work_count)
+		return true;
+	count = count > context ? count : context + 1;
+	wider = reallocarray(window->works, count, sizeof *wider);
+	if (!wider)
+		return false;
+	memset(wider + window->work_count, 0, (count - window->work_count) * sizeof *wider);
+	window->works = wider;
+	window->work_count = count;
+	return true;
+}
+
+/* The row of a context's work between samples; NULL when memory is out. */
+static struct window_time *work_row(struct window *window, uint32_t context)
+{
+	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
+	struct window_time *row;
+
+	if (!reach_works(window, context))
+		return NULL;
+	if (window->works[context])
+		return (struct window_time *)window->times.rows + (window->works[context] - 1);
+	row = row_of(&window->times, &key);
+	if (row)
+		window->works[context] = (uint32_t)(row - (struct window_time *)window->times.rows) + 1;
+	return row;
+}
+
+/* Rollups bring thousands at a time. */
+static int take_works(
+	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
+{
+	for (uint32_t i = 0; i < works->count; i++) {
+		uint32_t context = works->contexts[i];
+		struct window_time *row = work_row(own, contexts ? contexts[context] : context);
+
+		if (!row)
+			return error_memory(error);
+		row->time_ns += works->times_ns[i];
+		row->records += works->samples[i];
+	}
+	return 0;
+}
+
 static int take_piece(void *own, const struct extent *extent, struct error *error)
 {
 	return take_sum(own, extent, extent->end_ns - extent->begin_ns, extent->is_record_begin, error);
@@ -179,7 +231,8 @@ static int take_piece(void *own, const struct extent *extent, struct error *erro
 int window_add_time(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
+	const struct line_sink sink = {
+		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works};
 
 	return line_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
 }
@@ -418,7 +471,8 @@ static int share_time(void *own, struct window *window, uint32_t stream, uint64_
 int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
-	const struct line_sink sink = {.own = window, .piece = take_piece, .sum = take_sum};
+	const struct line_sink sink = {
+		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works};
 	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, error);
 
 	if (code)

@@ -9,12 +9,11 @@
 #include <string.h>
 
 #define FRAME_ARENA_BYTES (256u << 20) /* beyond it the lines that are not on the screen are dropped */
-#define FRAME_AUTO_MAX 200u	       /* depth auto looks no deeper: recursion says nothing there */
-#define NOT_LOOKED_UP (UINT32_MAX - 1)
+#define FRAME_DENSE_RECORDS 8192u      /* two chunks: more are summed by rollups */
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error)
 {
-	*frame = (struct frame){.run = run, .tiles = tiles, .depth = 1};
+	*frame = (struct frame){.run = run, .tiles = tiles, .depth = 1, .dense_records = FRAME_DENSE_RECORDS};
 	return frame_renew(frame, error);
 }
 
@@ -22,6 +21,9 @@ void frame_fini(struct frame *frame)
 {
 	arena_fini(&frame->arena);
 	free(frame->lines);
+	free(frame->leaves);
+	free(frame->coarse);
+	free(frame->stand_ins);
 	free(frame->columns.edges);
 	free(frame->function);
 	free(frame->is_shorter);
@@ -34,22 +36,40 @@ static void drop_lines(struct frame *frame)
 {
 	arena_fini(&frame->arena);
 	frame->lanes = NULL;
+	frame->step_column = 0;
 	if (frame->lines)
 		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));
+	if (frame->leaves)
+		memset(frame->leaves, 0, frame->stream_count * sizeof(struct frame_line *));
+	if (frame->coarse)
+		memset(frame->coarse, 0, frame->stream_count * sizeof(struct frame_coarse *));
+}
+
+/* One of each for every stream. */
+static int make_tables(struct frame *frame, uint32_t streams, struct error *error)
+{
+	void **tables[] = {(void **)&frame->lines, (void **)&frame->leaves, (void **)&frame->coarse};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		void *wider = realloc(*tables[i], ((size_t)streams + 1) * sizeof(void *));
+		if (!wider)
+			return error_memory(error);
+		*tables[i] = wider;
+	}
+	frame->stream_count = streams;
+	return 0;
 }
 
 int frame_renew(struct frame *frame, struct error *error)
 {
-	uint32_t streams = run_stream_count(frame->run), contexts = run_context_count(frame->run);
-	struct frame_line **lines =
-		realloc(frame->lines, ((size_t)streams + 1) * sizeof(struct frame_line *));
+	uint32_t contexts = run_context_count(frame->run);
 	uint32_t *function;
 	uint8_t *is_shorter;
+	int result = make_tables(frame, run_stream_count(frame->run), error);
 
-	if (!lines)
-		return error_memory(error);
-	frame->lines = lines;
-	frame->stream_count = streams;
+	if (result)
+		return result;
+	frame->deepest_met = 0;
 	drop_lines(frame);
 	function = realloc(frame->function, ((size_t)contexts + 1) * sizeof(*function));
 	if (!function)
@@ -140,21 +160,16 @@ static struct frame_line *copy_line(struct frame *frame, uint32_t stream, const 
 	return line;
 }
 
-int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error)
+static int read_line(struct frame *frame, uint32_t stream, const struct tile_projection *projection,
+	struct frame_line **line, struct error *error)
 {
-	struct tile *cells;
-	int result;
+	struct tile *cells = calloc((size_t)frame->columns.count + 1, sizeof(*cells));
+	int result = cells ? tiles_project(frame->tiles, projection, error) : error_memory(error);
 
-	*line = frame_line(frame, stream);
-	if (*line)
-		return 0;
-	cells = calloc((size_t)frame->columns.count + 1, sizeof(*cells));
-	if (!cells)
-		return error_memory(error);
-	result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
+	if (!result)
+		result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
 	if (!result) {
-		frame->lines[stream] = copy_line(frame, stream, cells);
-		*line = frame->lines[stream];
+		*line = copy_line(frame, stream, cells);
 		if (!*line)
 			result = error_memory(error);
 	}
@@ -162,9 +177,70 @@ int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **l
 	return result;
 }
 
+int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error)
+{
+	bool is_dense = frame_is_dense(frame, stream);
+	int result;
+
+	*line = frame_line(frame, stream);
+	if (*line)
+		return 0;
+	result = read_line(
+		frame, stream, is_dense ? frame_projection(frame) : NULL, &frame->lines[stream], error);
+	if (!result)
+		frame->lines[stream]->level = is_dense ? frame_level(frame) : 0;
+	*line = frame_line(frame, stream);
+	return result;
+}
+
+int frame_read_step(
+	struct frame *frame, uint32_t stream, uint32_t columns, bool *is_done, struct error *error)
+{
+	uint32_t from = frame->step_stream == stream && frame->step_level == frame_level(frame)
+				? frame->step_column
+				: 0;
+	struct tile_columns some = {.shift = frame->columns.shift, .edges = frame->columns.edges + from};
+	const struct frame_line *line = frame_line(frame, stream);
+	struct tile *cells;
+	int result;
+
+	*is_done = line || columns >= frame->columns.count - from;
+	if (*is_done) {
+		frame->step_column = 0;
+		return frame_read(frame, stream, &line, error);
+	}
+	some.count = columns;
+	cells = calloc(columns, sizeof(*cells));
+	if (!cells)
+		return error_memory(error);
+	result = tiles_project(
+		frame->tiles, frame_is_dense(frame, stream) ? frame_projection(frame) : NULL, error);
+	if (!result)
+		result = tiles_cells(frame->tiles, stream, &some, cells, error);
+	free(cells);
+	frame->step_stream = stream;
+	frame->step_level = frame_level(frame);
+	frame->step_column = from + columns;
+	return result;
+}
+
 const struct frame_line *frame_line(const struct frame *frame, uint32_t stream)
 {
-	return stream < frame->stream_count ? frame->lines[stream] : NULL;
+	const struct frame_line *line = stream < frame->stream_count ? frame->lines[stream] : NULL;
+
+	return line && (!line->level || line->level == frame_level(frame)) ? line : NULL;
+}
+
+const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream)
+{
+	const struct frame_line *line = frame_line(frame, stream);
+	struct error error;
+
+	if (!line || !line->level)
+		return line;
+	if (!frame->leaves[stream] && read_line(frame, stream, NULL, &frame->leaves[stream], &error))
+		return NULL;
+	return frame->leaves[stream];
 }
 
 uint64_t frame_column_ns(const struct frame *frame, uint32_t column)
@@ -189,34 +265,6 @@ uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns)
 			high = middle;
 	}
 	return low;
-}
-
-void frame_set_depth(struct frame *frame, uint32_t depth)
-{
-	frame->depth = depth;
-	for (uint32_t i = 0; i < frame->context_count; i++)
-		frame->function[i] = NOT_LOOKED_UP;
-}
-
-uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
-{
-	const struct run_context *c;
-
-	*is_shorter = false;
-	if (context >= frame->context_count)
-		return UINT32_MAX;
-	if (frame->function[context] == NOT_LOOKED_UP) {
-		c = run_context(frame->run, context);
-		frame->function[context] = UINT32_MAX;
-		frame->is_shorter[context] = 0;
-		if (c->scope != UINT32_MAX) {
-			uint32_t scope = frame_scope(frame, c->scope, is_shorter);
-			frame->function[context] = run_scope(frame->run, scope)->function;
-			frame->is_shorter[context] = *is_shorter;
-		}
-	}
-	*is_shorter = frame->is_shorter[context];
-	return frame->function[context];
 }
 
 /* All but the hash. */
@@ -254,11 +302,11 @@ struct cell_share frame_share(struct frame *frame, const struct tile_entry *entr
 }
 
 /* When memory is out, what there is. */
-static void take_shares(struct frame *frame, const struct frame_line *line, uint32_t column)
+static void take_shares(struct frame *frame, const struct tile_entry *entries, uint32_t count)
 {
 	shares_clear(&frame->shares);
-	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
-		struct cell_share part = share_of(frame, &line->entries[e]), *share;
+	for (uint32_t e = 0; e < count; e++) {
+		struct cell_share part = share_of(frame, &entries[e]), *share;
 		bool is_new;
 
 		share = shares_add(&frame->shares, &part, &is_new);
@@ -272,7 +320,8 @@ size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t
 {
 	size_t count;
 
-	take_shares(frame, line, column);
+	take_shares(
+		frame, line->entries + line->first[column], line->first[column + 1] - line->first[column]);
 	shares_sort(&frame->shares);
 	count = frame->shares.count < capacity ? frame->shares.count : capacity;
 	if (count)
@@ -280,10 +329,17 @@ size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t
 	return count;
 }
 
+struct cell frame_decide(
+	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns)
+{
+	take_shares(frame, entries, count);
+	return cell_decide(frame->shares.items, frame->shares.count, length_ns);
+}
+
 static struct cell decide(struct frame *frame, const struct frame_line *line, uint32_t column)
 {
-	take_shares(frame, line, column);
-	return cell_decide(frame->shares.items, frame->shares.count, frame_column_length(frame, column));
+	return frame_decide(frame, line->entries + line->first[column],
+		line->first[column + 1] - line->first[column], frame_column_length(frame, column));
 }
 
 /* A cell of a long run has thousands of contexts below it: a line's cells are decided once for a depth. */
@@ -333,7 +389,11 @@ int frame_busy_read(
 
 	if (!line && !cells)
 		return error_memory(error);
-	if (!line)
+	if (!line && frame_is_dense(frame, stream))
+		result = tiles_project(frame->tiles, &tile_states, error);
+	else if (!line)
+		result = tiles_project(frame->tiles, NULL, error);
+	if (!line && !result)
 		result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
 	for (uint32_t c = 0; c < count && !result; c++) {
 		uint64_t there, length_ns = frame_column_length(frame, c);
@@ -344,76 +404,4 @@ int frame_busy_read(
 	}
 	free(cells);
 	return result;
-}
-
-/* What the cells of all lines say about the frame's depth. */
-struct verdict {
-	uint64_t busy, dominant; /* cells in which somebody works; those with a dominant context */
-	uint64_t code, deep;	 /* blocks of CPU code; those whose path reaches the depth */
-};
-
-static struct verdict judge_depth(struct frame *frame)
-{
-	struct verdict verdict = {0};
-
-	for (uint32_t s = 0; s < frame->stream_count; s++) {
-		for (uint32_t column = 0; frame->lines[s] && column < frame->columns.count; column++) {
-			struct cell cell = frame_cell(frame, frame->lines[s], column);
-			bool is_code = cell.kind == CELL_BLOCK && cell.state == EXTENT_WORK;
-			verdict.busy += cell.kind == CELL_BLOCK || cell.kind == CELL_MIXED;
-			verdict.dominant += cell.kind == CELL_BLOCK;
-			verdict.code += is_code;
-			verdict.deep += is_code && !cell.is_shorter;
-		}
-	}
-	return verdict;
-}
-
-static bool is_telling(const struct verdict *verdict)
-{
-	return verdict->busy && verdict->dominant * 4 >= verdict->busy * CELL_AUTO_QUARTERS &&
-	       verdict->deep * 8 >= verdict->code * CELL_AUTO_DEEP_EIGHTHS;
-}
-
-uint32_t frame_deepest(const struct frame *frame)
-{
-	uint32_t deepest = 1;
-
-	for (uint32_t s = 0; s < frame->stream_count; s++) {
-		const struct frame_line *line = frame->lines[s];
-		for (uint32_t e = 0; line && e < line->first[frame->columns.count]; e++) {
-			const struct run_context *c;
-			if (line->entries[e].context >= frame->context_count)
-				continue;
-			c = run_context(frame->run, line->entries[e].context);
-			if (c->scope != UINT32_MAX && run_scope(frame->run, c->scope)->depth > deepest)
-				deepest = run_scope(frame->run, c->scope)->depth;
-		}
-	}
-	return deepest;
-}
-
-uint32_t frame_auto_depth(struct frame *frame)
-{
-	uint32_t low = 1, high = frame_deepest(frame), was = frame->depth;
-
-	if (judge_depth(frame).busy == 0) /* nobody works here: nothing to choose by */
-		return was;
-	if (high > FRAME_AUTO_MAX)
-		high = FRAME_AUTO_MAX;
-	/* the deeper, the more functions share a cell: what holds at a depth holds above it, but for
-	 * recursion */
-	while (low < high) {
-		uint32_t middle = low + (high - low + 1) / 2;
-		struct verdict verdict;
-
-		frame_set_depth(frame, middle);
-		verdict = judge_depth(frame);
-		if (is_telling(&verdict))
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	frame_set_depth(frame, was);
-	return low;
 }

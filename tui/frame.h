@@ -3,6 +3,10 @@
  * frame.h - the numbers behind one screen: the window laid on columns, and for each stream that was
  * looked at the exact time by context and state of every column. Views of the frame (cells, statistics, call
  * stack) project its leaf contexts to a depth; that and moving the cursor read nothing from the store.
+ *
+ * A dense line (thousands of records a column) is read projected already: its contexts stand for their
+ * function at the depth, and it is read again, from rollups, for another one. Who needs its leaves asks for
+ * them.
  */
 #ifndef TUI_FRAME_H
 #define TUI_FRAME_H
@@ -15,6 +19,7 @@
 /* One stream under the frame's columns. Column i has entries [first[i], first[i + 1]). */
 struct frame_line {
 	uint32_t stream;
+	uint32_t level;	 /* of the projection of its entries (frame_level); 0: of leaf contexts */
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
 	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
@@ -23,6 +28,7 @@ struct frame_line {
 };
 
 struct frame_lanes;
+struct frame_coarse;
 
 struct frame {
 	struct run *run;
@@ -33,21 +39,36 @@ struct frame {
 	uint32_t want_width;
 	uint64_t begin_ns, end_ns; /* of the columns: exactly what is on the screen */
 	struct arena arena;
-	struct frame_line **lines; /* by stream; NULL: not read */
-	struct frame_lanes *lanes; /* of groups, lanes.c */
+	struct frame_line **lines;	   /* by stream; NULL: not read */
+	uint32_t step_stream, step_column; /* what frame_read_step has got to, at step_level */
+	uint32_t step_level;
+	struct frame_line **leaves;   /* of dense ones; NULL: not read */
+	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
+	struct frame_lanes *lanes;    /* of groups, lanes.c */
 	uint32_t stream_count;
 	/* projection of contexts to a depth */
 	uint32_t depth;
 	uint32_t *function; /* by context; UINT32_MAX - 1: not looked up yet */
 	uint8_t *is_shorter;
 	uint32_t context_count;
-	struct shares shares; /* of the column looked at last */
+	uint32_t *stand_ins; /* [2 * (function + 1) + is_shorter] first context met; 0: none yet */
+	size_t stand_in_count;
+	struct tile_projection projection; /* to the depth */
+	uint32_t dense_records;		   /* a column, from which on a line is dense */
+	uint32_t deepest_met;		   /* of leaves of dense lines */
+	struct shares shares;		   /* of the column looked at last */
 	const struct elide_pattern *filters;
 	size_t filter_count;
 	uint32_t filter_changes;
 	uint8_t *filter_of; /* by function */
 	uint32_t filter_functions;
 };
+
+/* Tells projections apart: by the depth, and by whatever else decides which function a context shows. */
+static inline uint32_t frame_level(const struct frame *frame)
+{
+	return frame->depth + 2 + (frame->filter_changes << 16); /* behind those of tile.h */
+}
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
 void frame_fini(struct frame *frame);
@@ -57,8 +78,26 @@ int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t 
 int frame_renew(struct frame *frame, struct error *error);
 /* The line of a stream, read now if it is not there. Valid until frame_lay changes the window. */
 int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error);
+/* Reads the next `columns` of it, so that nobody waits for a long row: *is_done once the line is there. What
+ * was read of another stream meanwhile is not lost, but where it ended is. */
+int frame_read_step(
+	struct frame *frame, uint32_t stream, uint32_t columns, bool *is_done, struct error *error);
 /* The same without reading: NULL when it is not there. */
 const struct frame_line *frame_line(const struct frame *frame, uint32_t stream);
+
+/* The same with leaf contexts, which of a dense line are read now: NULL, too, when that fails. */
+const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream);
+/* A dense line in tiles of a dozen columns, for as long as the line itself is not there: few rollups tell
+ * them. */
+int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error);
+/* Its cells by column at the frame's depth: what is about there. NULL: not read. */
+const struct cell *frame_coarse(const struct frame *frame, uint32_t stream);
+/* What a cell of these entries shows. */
+struct cell frame_decide(
+	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns);
+/* Is this stream's line one that would be read projected? */
+bool frame_is_dense(const struct frame *frame, uint32_t stream);
+const struct tile_projection *frame_projection(struct frame *frame);
 
 /* Adds a stream's work, and the time that it was there, to sums by column; its line is not kept. */
 int frame_busy_read(

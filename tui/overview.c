@@ -169,7 +169,10 @@ static int read_columns(
 	struct tile_columns some = {.shift = overview->edges.shift,
 		.count = count,
 		.edges = overview->edges.edges + overview->at_column};
-	int result = tiles_cells(tiles, stream, &some, cells, error);
+	int result = tiles_project(tiles, &tile_states, error);
+
+	if (!result)
+		result = tiles_cells(tiles, stream, &some, cells, error);
 
 	for (uint32_t i = 0; i < count && !result; i++)
 		add_cell(&overview->unit[overview->at_column + i], &cells[i],

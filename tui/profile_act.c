@@ -90,7 +90,7 @@ static void go_to_place(struct session *session, const struct profile_row *row)
 	for (uint32_t r = top; r < top + rows; r++) {
 		const struct rows_node *n = &session->rows.nodes[session->rows.shown[r]];
 		const struct frame_line *line =
-			rows_is_group(n) ? NULL : frame_line(&session->frame, n->stream);
+			rows_is_group(n) ? NULL : frame_leaves(&session->frame, n->stream);
 		for (uint32_t c = 0; line && c < session->frame.columns.count; c++) {
 			uint64_t time_ns = 0;
 			for (uint32_t e = line->first[c]; e < line->first[c + 1]; e++)

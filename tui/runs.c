@@ -62,7 +62,8 @@ static void draw_cell(const struct runs_place *place, uint32_t column, const str
 
 	switch (cell->kind) {
 	case CELL_UNREAD:
-		runs_put(place, column, ':', GRID_GREY);
+		runs_put(place, column, ':',
+			cell->function == UINT32_MAX ? GRID_GREY : block_style(place->session, cell, true));
 		break;
 	case CELL_BLOCK:
 		runs_put(place, column,

@@ -209,7 +209,8 @@ uint32_t session_leaf_context(struct session *session)
 
 	if (!session_cell(session, &line, &cell))
 		return 0;
-	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
+	line = frame_leaves(&session->frame, line->stream);
+	for (uint32_t e = line ? line->first[column] : 0; line && e < line->first[column + 1]; e++) {
 		const struct tile_entry *entry = &line->entries[e];
 		struct cell_share share = frame_share(&session->frame, entry);
 		if (share.state != cell.state || share.function != cell.function || !entry->context)

@@ -113,6 +113,7 @@ struct session {
 	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended;	     /* it was live when the session began */
+	uint32_t step_columns; /* of a row that are read at once: session_draw.c */
 	bool is_unread;	     /* rows on the screen are not read yet: draw again */
 	bool is_resumable;   /* what is read now goes on where it was when it is stopped */
 	char reading[96];    /* how far a long one is, for the status line; "": not long yet */

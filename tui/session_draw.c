@@ -15,6 +15,9 @@
 #include "tui/session.h"
 
 #define SESSION_LIVE_READ_MS 50
+#define SESSION_STEP_MIN 4u
+#define SESSION_STEP_MS 10u
+#define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
 #define SESSION_LANES_SOON_MS 8
 #define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
 #define SESSION_BUDGET_BYTES 15000u
@@ -66,23 +69,41 @@ struct deadline {
 	bool is_over;
 };
 
+/* As many columns at once as take a few ms: from a disk a row may take a second. */
+static int read_step(struct session *session, uint32_t stream, bool *is_done, struct error *error)
+{
+	uint64_t begin_ms = session_now_ms(), took_ms;
+	int result;
+
+	if (session->step_columns < SESSION_STEP_MIN)
+		session->step_columns = SESSION_STEP_MIN;
+	result = frame_read_step(&session->frame, stream, session->step_columns, is_done, error);
+	took_ms = session_now_ms() - begin_ms;
+	if (took_ms > SESSION_STEP_MS)
+		session->step_columns /= 2;
+	else if (took_ms < SESSION_STEP_MS / 2 && session->step_columns < UINT16_MAX)
+		session->step_columns *= 2;
+	return result;
+}
+
 static int read_stream(
 	struct session *session, uint32_t stream, struct deadline *deadline, struct error *error)
 {
-	const struct frame_line *line;
-	int result;
+	bool is_done = frame_line(&session->frame, stream) != NULL;
+	int result = 0;
 
-	if (frame_line(&session->frame, stream))
-		return 0;
-	if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
-		deadline->is_over = true;
-		return 0;
+	while (!is_done && !result) {
+		if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
+			deadline->is_over = true;
+			return 0;
+		}
+		result = read_step(session, stream, &is_done, error);
+		if (session_put_off(session, result)) {
+			deadline->is_over = true;
+			return 0;
+		}
 	}
-	result = frame_read(&session->frame, stream, &line, error);
-	if (!session_put_off(session, result))
-		return result;
-	deadline->is_over = true;
-	return 0;
+	return result;
 }
 
 static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
@@ -90,6 +111,23 @@ static int read_row(struct session *session, uint32_t row, struct deadline *dead
 	const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
 
 	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
+}
+
+/* Of rows that are not read yet, what they show roughly. */
+static int read_coarse(struct session *session, struct error *error)
+{
+	uint64_t until_ms = session_now_ms() + SESSION_COARSE_MS;
+	uint32_t top, count = session_rows_on_screen(session, &top);
+	int result = 0;
+
+	for (uint32_t row = top; row < top + count && !result && session_now_ms() < until_ms; row++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream))
+			result = frame_read_coarse(&session->frame, node->stream, error);
+		if (session_put_off(session, result))
+			return 0;
+	}
+	return result;
 }
 
 /* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
@@ -119,9 +157,9 @@ static int read_lanes(struct session *session, struct deadline *deadline, struct
 }
 
 /* The rows on the screen, the cursor's first, then its neighbours to both sides. */
-static int read_rows(struct session *session, unsigned limit_ms, struct error *error)
+static int read_rows(struct session *session, struct deadline *until, struct error *error)
 {
-	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
+	struct deadline deadline = *until;
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	int result = 0;
 
@@ -135,19 +173,48 @@ static int read_rows(struct session *session, unsigned limit_ms, struct error *e
 	}
 	session->is_unread = deadline.is_over;
 	/* on a terminal the picture comes first */
-	deadline.at_ms = session_now_ms() + (limit_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
+	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
 	if (!result && !deadline.is_over)
 		result = read_lanes(session, &deadline, error);
 	return result;
 }
 
-static void choose_depth(struct session *session)
+/* Dense lines are read at a depth, so that it is chosen before: by a few of those on the screen. */
+static int choose_depth_first(struct session *session, struct deadline *deadline, struct error *error)
 {
-	const struct profile_page *page = session->profile;
+	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
+	uint32_t rows[] = {
+		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
 	struct state *state = &session->state;
+	const struct profile_page *page = session->profile;
+	bool has_dense = false;
+	int result = 0;
 
 	if (page)
 		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
+	if (session->frame.depth != state->depth)
+		frame_set_depth(&session->frame, state->depth);
+	if (!state->is_auto || !state->is_auto_wanted)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && count && !result; i++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[rows[i]]];
+		if (rows_is_group(node) || !frame_is_dense(&session->frame, node->stream))
+			continue;
+		has_dense = true;
+		result = read_stream(session, node->stream, deadline, error);
+	}
+	if (result || !has_dense || deadline->is_over)
+		return result;
+	state->depth = frame_auto_depth(&session->frame);
+	state->is_auto_wanted = false;
+	session->auto_span_ns = state->end_ns - state->begin_ns;
+	frame_set_depth(&session->frame, state->depth);
+	return 0;
+}
+
+static void choose_depth(struct session *session)
+{
+	struct state *state = &session->state;
 
 	if (state->is_auto && state->is_auto_wanted && !session->is_unread) {
 		state->depth = frame_auto_depth(&session->frame);
@@ -208,13 +275,18 @@ void session_settle(struct session *session)
 /* What is read for the rows is kept piece by piece. */
 static int read_screen(struct session *session, unsigned limit_ms, struct error *error)
 {
+	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
 	int result;
 
 	session->is_resumable = limit_ms > 0;
-	if (compare_has_screen(session))
-		result = compare_read(session, limit_ms ? session_now_ms() + limit_ms : 0, error);
-	else
-		result = read_rows(session, limit_ms, error);
+	result = choose_depth_first(session, &deadline, error);
+	session->is_unread = deadline.is_over;
+	if (!result && compare_has_screen(session))
+		result = compare_read(session, deadline.at_ms, error);
+	else if (!result && !deadline.is_over)
+		result = read_rows(session, &deadline, error);
+	if (!result && session->is_unread && !compare_has_screen(session))
+		result = read_coarse(session, error);
 	session->is_resumable = false;
 	return result;
 }

@@ -81,7 +81,7 @@ void source_add_up(struct source *source, struct frame *frame, const uint32_t *s
 	source->end_ns = frame->end_ns;
 	source->streams = key;
 	for (uint32_t s = 0; s < stream_count && source->inclusive_ns && source->exclusive_ns; s++) {
-		const struct frame_line *line = frame_line(frame, streams[s]);
+		const struct frame_line *line = frame_leaves(frame, streams[s]);
 		for (uint32_t e = 0; line && e < line->first[frame->columns.count]; e++)
 			if (line->entries[e].context && line->entries[e].context < frame->context_count)
 				add_entry(source, frame->run, &line->entries[e]);

@@ -135,6 +135,12 @@ uint64_t sums_key(struct frame *frame, const struct tile_entry *entry, uint32_t 
 	return function;
 }
 
+/* Functions at the depth, and what they tell, are the same of all contexts of a function. */
+bool sums_by_leaf(enum stats_by by)
+{
+	return by != STATS_FUNCTION && by != STATS_STREAM && by != STATS_OP && by != STATS_MODULE;
+}
+
 /* Work and waiting in a synchronization go by key, the other states by themselves. */
 bool sums_has_key(const struct tile_entry *entry)
 {
@@ -174,7 +180,8 @@ int sums_add_up(struct sums_line **lines, size_t *count, struct frame *frame, co
 	if (!grow(&sums))
 		goto failed;
 	for (uint32_t i = 0; i < stream_count; i++) {
-		const struct frame_line *line = frame_line(frame, streams[i]);
+		const struct frame_line *line =
+			sums_by_leaf(by) ? frame_leaves(frame, streams[i]) : frame_line(frame, streams[i]);
 		for (uint32_t e = 0; line && e < line->first[frame->columns.count]; e++)
 			if (add_entry(&sums, frame, &line->entries[e], streams[i], by))
 				goto failed;

@@ -29,6 +29,8 @@ int sums_add_up(struct sums_line **lines, size_t *count, struct frame *frame, co
 int sums_largest(struct sums_line **lines, size_t *count, struct frame *frame, const uint32_t *streams,
 	uint32_t stream_count);
 
+/* Are keys told by more than the function at the depth, so that frame_leaves must be asked? */
+bool sums_by_leaf(enum stats_by by);
 /* A number that is equal where the key of two entries is; UINT64_MAX: no key. */
 uint64_t sums_key(struct frame *frame, const struct tile_entry *entry, uint32_t stream, enum stats_by by);
 /* Work, and waiting in a synchronization, go by key; the other states by themselves. */

@@ -77,7 +77,7 @@ static const struct frame_line *line_here(struct session *session, struct grid *
 	}
 	if (!frame_line(&session->frame, stream))
 		grid_text(grid, area.row, 2, area.columns - 2, "reading ...", GRID_GREY);
-	return frame_line(&session->frame, stream);
+	return frame_leaves(&session->frame, stream);
 }
 
 /* ---- below the timeline ---- */

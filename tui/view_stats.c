@@ -372,7 +372,9 @@ static void go_to_line(struct session *session)
 	sum = session->stats.line < count ? &lines[session->stats.line] : NULL;
 	for (uint32_t r = top; sum && r < top + rows; r++) {
 		uint32_t stream = session->rows.nodes[session->rows.shown[r]].stream;
-		const struct frame_line *line = frame_line(&session->frame, stream);
+		const struct frame_line *line = sums_by_leaf((enum stats_by)session->stats.by)
+							? frame_leaves(&session->frame, stream)
+							: frame_line(&session->frame, stream);
 		if (rows_is_group(&session->rows.nodes[session->rows.shown[r]]))
 			continue;
 		for (uint32_t c = 0; line && c < session->frame.columns.count; c++) {

@@ -24,10 +24,16 @@ static void draw_stream(const struct runs_place *place, uint32_t stream, struct 
 {
 	struct session *session = place->session;
 	const struct frame_line *line = frame_line(&session->frame, stream);
+	const struct cell *coarse = line ? NULL : frame_coarse(&session->frame, stream);
 	uint32_t count = session->frame.columns.count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		row[i] = (struct cell){.kind = CELL_UNREAD, .function = UINT32_MAX};
+		/* what is about there colours it */
+		if (coarse && (coarse[i].kind == CELL_BLOCK || coarse[i].kind == CELL_SOME)) {
+			row[i] = coarse[i];
+			row[i].kind = CELL_UNREAD;
+		}
 		if (line && !is_live_tail(session, i))
 			row[i] = frame_cell(&session->frame, line, i);
 	}

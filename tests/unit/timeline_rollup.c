@@ -422,17 +422,41 @@ static void test_damage(void **unused)
 	small_remove(made.small.path);
 }
 
+/* What is read by column is what is read by entry; where one finds damage the other does. */
+static void check_works(
+	struct store_works *works, const struct store_sums *sums, struct store_input input, bool is_bad)
+{
+	store_works_get(works, &input, 1000, 3);
+	assert_false(works->failed);
+	assert_true(works->line.is_plain || works->count == 0);
+	if (is_bad && sums->line.is_plain) /* its weights may be what is bad: they are not read */
+		return;
+	if (is_bad || input.bad || !sums->line.is_plain) {
+		assert_int_equal(works->count, 0);
+		return;
+	}
+	assert_int_equal(works->count, sums->count);
+	for (uint32_t i = 0; i < works->count; i++) {
+		assert_int_equal(works->contexts[i], sums->entries[i].context);
+		assert_true(works->samples[i] == sums->entries[i].samples);
+		assert_true(works->times_ns[i] == sums->entries[i].time_ns);
+	}
+}
+
 /* Whatever the bytes are, what comes out names contexts and metrics that exist. */
 static void test_hostile(void **unused)
 {
+	struct store_works works = {0};
 	struct store_sums sums = {0};
 	struct store_bytes bytes = {0};
+	unsigned plain = 0;
 
 	(void)unused;
 	small_seed("rollup.hostile");
 	for (int round = 0; round < 3000; round++) {
 		uint8_t copy[8192];
-		struct store_input input = {.at = copy};
+		struct store_input input = {.at = copy}, again;
+		bool is_plain = small_below(2); /* those of one metric are */
 
 		store_sums_clear(&sums);
 		for (uint64_t i = small_below(600); i-- > 0;)
@@ -440,8 +464,8 @@ static void test_hostile(void **unused)
 						      .weight = draw_amount(0),
 						      .time_ns = small_below(5000),
 						      .context = (uint32_t)small_below(1000),
-						      .metric = (uint32_t)small_below(3)});
-		sums.line.is_plain = small_below(2);
+						      .metric = is_plain ? 1 : (uint32_t)small_below(3)});
+		sums.line.is_plain = is_plain && sums.count;
 		bytes.size = 0;
 		store_sums_put(&sums, &bytes);
 		assert_true(bytes.size <= sizeof copy);
@@ -449,11 +473,18 @@ static void test_hostile(void **unused)
 		for (uint64_t i = small_below(4); i-- > 0;)
 			copy[small_below(bytes.size)] = (uint8_t)small_draw();
 		input.end = copy + (small_below(4) ? bytes.size : small_below(bytes.size));
+		again = input;
 		store_sums_clear(&sums);
 		store_sums_get(&sums, &input, 1000, 3, 1u << STORE_SUMS_WEIGHT | 1u << STORE_SUMS_TIME);
 		for (uint32_t i = 0; i < sums.count && !input.bad; i++)
 			assert_true(sums.entries[i].context < 1000 && sums.entries[i].metric < 3);
+		check_works(&works, &sums, again, input.bad);
+		for (uint32_t i = 0; i < works.count; i++)
+			assert_true(works.contexts[i] < 1000);
+		plain += works.count > 0;
 	}
+	assert_true(plain > 500);
+	store_works_fini(&works);
 	assert_false(sums.failed);
 	store_sums_fini(&sums);
 	store_bytes_fini(&bytes);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash_wide.c - the hash of long strings once more for machines with vectors of 256 bits, for which this file
+ * alone is compiled (CMakeLists.txt). What it gives is the same.
+ */
+#include "store/hash.h"
+
+#ifdef __AVX2__
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t store_hash64_wide(const void *bytes, size_t size, uint64_t seed)
+{
+	return XXH3_64bits_withSeed(bytes, size, seed);
+}
+#endif
