@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_set.c - what the prompt does to the profile: columns, formulas, filters, streams; and what it finds
+ * in it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/config.h"
+#include "tui/pattern.h"
+#include "tui/profile_page.h"
+
+/* `asked`: what was asked for and is none of them, "" for nothing. */
+static void list_columns(struct session *session, const struct outline *outline, const char *asked)
+{
+	char text[SESSION_MESSAGE];
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (*asked && outline->column_count)
+		used = (size_t)snprintf(text, sizeof(text), "'%.40s' is no column; there are ", asked);
+	for (size_t i = 0; i < outline->column_count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s$%zu %s%s%s", i ? "   " : "", i,
+			outline->columns[i].name, outline->columns[i].text[0] ? " = " : "",
+			outline->columns[i].text);
+	session_say(session, "%s", text[0] ? text : "no columns yet: 6 opens the profile");
+}
+
+/* A column by its number, with or without '$'; -1 after saying what there is. */
+static int parse_column(struct session *session, const struct outline *outline, const char *value)
+{
+	char *end;
+	unsigned long column;
+
+	value += *value == '$';
+	column = strtoul(value, &end, 10);
+	if (end != value && !*end && column < outline->column_count)
+		return (int)column;
+	list_columns(session, outline, value);
+	return -1;
+}
+
+void profile_set_metric(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *sign = strchr(value, '='), *formula;
+	char name[OUTLINE_NAME];
+	size_t size;
+	struct error error;
+
+	if (!page || !*value || !sign) {
+		session_say(session,
+			":metric NAME = FORMULA, such as: waste = $0 - 2 * $1 / @1; :columns lists $n");
+		return;
+	}
+	for (size = (size_t)(sign - value); size && value[size - 1] == ' '; size--)
+		;
+	snprintf(name, sizeof(name), "%.*s", (int)size, value);
+	formula = sign + 1 + strspn(sign + 1, " ");
+	profile_page_take(session, page);
+	if (outline_derive(&page->outline, name[0] ? name : formula, formula, false, &error))
+		session_say(session, "%s", error.text);
+}
+
+void profile_set_columns(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	int column;
+
+	if (!page)
+		return;
+	profile_page_take(session, page);
+	column = parse_column(session, &page->outline, value);
+	if (column >= 0)
+		page->outline.columns[column].is_hidden = !page->outline.columns[column].is_hidden;
+}
+
+/* "N REST": the column, and the rest in *rest; -1 after saying what there is. */
+static int parse_column_and(
+	struct session *session, struct profile_page *page, const char *value, const char **rest)
+{
+	char number[16];
+	size_t size = strcspn(value, " ");
+
+	profile_page_take(session, page);
+	snprintf(number, sizeof(number), "%.*s", (int)size, value);
+	*rest = value + size + strspn(value + size, " ");
+	return parse_column(session, &page->outline, number);
+}
+
+void profile_set_rename(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *title;
+	int column = page ? parse_column_and(session, page, value, &title) : -1;
+
+	if (column >= 0)
+		snprintf(page->outline.columns[column].title, OUTLINE_NAME, "%s", title);
+}
+
+void profile_set_move(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *place;
+	int column = page ? parse_column_and(session, page, value, &place) : -1;
+	long at = column >= 0 ? strtol(place, NULL, 10) : 0;
+
+	if (column >= 0 && (at < 1 || page->outline.columns[column].is_hidden))
+		session_say(session, ":move N PLACE puts a column that is shown there; 1 is the first");
+	else if (column >= 0)
+		outline_move(&page->outline, (size_t)column, (size_t)at - 1);
+}
+
+void profile_set_width(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *end;
+	unsigned long cells = strtoul(value, &end, 10);
+
+	if (!page || end == value || *end || cells > 1000)
+		session_say(session, ":width N gives the names N cells; 0: what the columns leave");
+	else
+		page->name_cells = (int)cells;
+}
+
+/* One number and nothing else: what the user wrote is given to printf. */
+static bool is_format(const char *format)
+{
+	const char *at = format + strcspn(format, "%");
+
+	if (strlen(format) >= OUTLINE_FORMAT || !*at)
+		return false;
+	at++;
+	at += strspn(at, "+ #0-");
+	at += strspn(at, "0123456789") <= 2 ? strspn(at, "0123456789") : 0;
+	if (*at == '.')
+		at += 1 + (strspn(at + 1, "0123456789") <= 2 ? strspn(at + 1, "0123456789") : 0);
+	return *at && strchr("efgEG", *at) && !strchr(at, '%');
+}
+
+void profile_set_format(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	const char *format;
+	int column = page ? parse_column_and(session, page, value, &format) : -1;
+
+	if (column < 0)
+		return;
+	if (*format && !is_format(format))
+		session_say(session, ":format N FORMAT, such as %%.3e or %%.2f s; without one, its own");
+	else
+		snprintf(page->outline.columns[column].format, OUTLINE_FORMAT, "%s", format);
+}
+
+void profile_set_percent(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	int column = page ? parse_column(session, &page->outline, value) : -1;
+
+	if (column >= 0)
+		page->outline.columns[column].has_percent = !page->outline.columns[column].has_percent;
+}
+
+static void list_filters(struct session *session, const struct profile_page *page)
+{
+	char text[SESSION_MESSAGE];
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < page->filter_count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu %s %s%s", i ? "   " : "", i,
+			elide_kind_name(page->filters[i].kind), page->filters[i].glob,
+			page->filters[i].is_off ? " (off)" : "");
+	session_say(session, "%s",
+		text[0] ? text
+			: ":hide self|below|all PATTERN takes functions out; :hide N switches one off or on; "
+			  ":hide keep keeps them for all runs");
+}
+
+size_t profile_page_hidden(const struct session *session)
+{
+	const struct profile_page *page = session->profile;
+	size_t count = 0;
+
+	for (size_t i = 0; page && i < page->filter_count; i++)
+		count += !page->filters[i].is_off;
+	return count;
+}
+
+bool profile_page_hide(struct profile_page *page, const char *what)
+{
+	size_t word = strcspn(what, " "), at = page->filter_count;
+	int kind = elide_kind_find(what, word);
+	const char *glob = what + word + strspn(what + word, " ");
+
+	if (kind < 0 || !*glob || at == PROFILE_FILTERS || strlen(glob) >= OUTLINE_NAME)
+		return false;
+	page->filter_count++;
+	strcpy(page->globs[at], glob);
+	page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
+	page->filter_changes++;
+	return true;
+}
+
+void profile_set_hide(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *end;
+	size_t at = strtoul(value, &end, 10);
+
+	if (!page)
+		return;
+	if (strcmp(value, "keep") == 0) {
+		config_keep_filters(session);
+	} else if (end != value && !*end && at < page->filter_count) {
+		page->filters[at].is_off = !page->filters[at].is_off;
+		page->filter_changes++;
+	} else if (!profile_page_hide(page, value)) {
+		list_filters(session, page);
+	}
+}
+
+void profile_set_threads(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+
+	if (page)
+		snprintf(page->threads, sizeof(page->threads), "%s", value);
+}
+
+void profile_set_hot(struct session *session, const char *value)
+{
+	struct profile_page *page = profile_page_of(session);
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (!page || end == value || (*end && strcmp(end, "%") != 0) || !(percent > 0 && percent <= 100))
+		session_say(session, ":hot needs a percentage, such as 50%%");
+	else
+		page->hot_share = percent / 100;
+}
+
+/* The next row that matches; UINT32_MAX: none does. */
+static uint32_t find_row(struct profile_page *page, const struct pattern *pattern, bool is_back)
+{
+	uint32_t row = outline_find_hash(&page->outline, page->cursor);
+
+	for (size_t steps = 0; steps < page->outline.profile.count; steps++) {
+		row = row == UINT32_MAX ? 0 : outline_next_row(&page->outline, row, is_back);
+		if (row == UINT32_MAX)
+			row = is_back ? (uint32_t)page->outline.profile.count - 1 : 0;
+		if (pattern_match(pattern, page->outline.profile.rows[row].name))
+			return row;
+	}
+	return UINT32_MAX;
+}
+
+void profile_find(struct session *session, bool is_back)
+{
+	struct profile_page *page = profile_page_of(session);
+	struct pattern pattern;
+	uint32_t row;
+
+	if (!page || !session->find[0] || !page->outline.profile.count)
+		return;
+	if (!pattern_init(&pattern, session->find)) {
+		session_say(session, "'%s' is no regular expression", session->find + 1);
+		return;
+	}
+	row = find_row(page, &pattern, is_back);
+	pattern_fini(&pattern);
+	if (row == UINT32_MAX) {
+		session_say(session, "'%s' is in no scope's name", session->find);
+		return;
+	}
+	outline_reveal(&page->outline, row);
+	page->cursor = page->outline.hashes[row];
+	session_say(session, "/%s", session->find);
+}
