@@ -4,7 +4,6 @@
  */
 #include "store/names.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +132,6 @@ static int frame_open(
 	uint32_t type = 0;
 	ssize_t whole = names_frame_peek(frame, size, &type, error);
 
-	assert(frame);
 	if (whole < 0)
 		return (int)whole;
 	if ((size_t)whole != size || type != expected)
