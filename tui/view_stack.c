@@ -359,10 +359,11 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 static void stack_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
 	struct stack stack;
-	bool is_known = stack_take(session, &stack);
+	bool is_known;
 
 	if (area.rows < 3)
 		return;
+	is_known = stack_take(session, &stack);
 	draw_head(session, grid, &area, &stack);
 	if (is_known || session_row(session) != UINT32_MAX)
 		draw_body(session, grid, &area, area.row + (is_small(&area) ? 1 : 3), &stack);
