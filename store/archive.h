@@ -9,8 +9,9 @@
 #include "store/error.h"
 
 #define STORE_ARCHIVE_SUFFIX ".mdz"
-#define STORE_ARCHIVE_MAKING ".tmp" /* behind the archive's name: what it is made of, as large as the store \
-				     */
+#define STORE_ARCHIVE_MAKING                                                           \
+	".tmp" /* behind the archive's name: what it is made of, as large as the store \
+		*/
 
 /* Reads and checks all of the store `from` and writes it to `to`, which must not be there; for the while,
  * STORE_ARCHIVE_MAKING and its lock lie beside it. ERROR_RUN: it is damaged. */
