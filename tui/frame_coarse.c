@@ -22,9 +22,9 @@ static bool can_be_coarse(const struct frame *frame, uint32_t stream)
 
 static uint64_t coarse_tile(const struct frame *frame, uint32_t column)
 {
-	const uint64_t *edges = &frame->columns.edges[column];
+	uint64_t begin = frame->columns.edges[column], end = frame->columns.edges[column + 1];
 
-	return (edges[0] + (edges[1] - edges[0]) / 2) >> COARSE_SHIFT;
+	return (begin + (end - begin) / 2) >> COARSE_SHIFT;
 }
 
 static struct frame_coarse *decide_all(
