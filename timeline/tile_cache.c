@@ -79,8 +79,11 @@ void tile_cache_drop(struct tiles *tiles, struct tile_cached *c)
 
 void tile_cache_shrink(struct tiles *tiles)
 {
-	while (tiles->used_bytes > tiles->memory_bytes && tiles->oldest && tiles->oldest->use != tiles->use)
-		tile_cache_drop(tiles, tiles->oldest);
+	struct tile_cached *c;
+
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is dropped is no longer the oldest */
+	while (c = tiles->oldest, tiles->used_bytes > tiles->memory_bytes && c && c->use != tiles->use)
+		tile_cache_drop(tiles, c);
 }
 
 static bool slots_widen(struct tiles *tiles)
@@ -130,8 +133,10 @@ int tile_cache_keep(struct tiles *tiles, const struct tile_cached *what, struct 
 
 void tile_cache_fini(struct tiles *tiles)
 {
-	while (tiles->oldest)
-		tile_cache_drop(tiles, tiles->oldest);
+	for (struct tile_cached *c = tiles->oldest, *newer; c; c = newer) {
+		newer = c->newer;
+		free(c);
+	}
 	tile_sum_fini(&tiles->sum);
 	free(tiles->slots);
 }

@@ -93,6 +93,7 @@ static bool take_paths(
 		const struct tile_entry *entry = &line->entries[e];
 		uint32_t scope = leaf_scope(frame, entry), depth = path_depth(d, scope);
 
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): reserved above */
 		d->paths[d->count++] = (struct thread_path){.scopes = d->scopes + scopes,
 			.depth = depth,
 			.state = entry->state,
