@@ -72,6 +72,16 @@ static void fold_all(struct session *session)
 	rows_update(rows);
 }
 
+/* The cursor stays on its node. */
+static void order_rows(struct session *session)
+{
+	struct rows *rows = &session->rows;
+
+	rows->order = (enum rows_order)((rows->order + 1) % ROWS_ORDER_COUNT);
+	rows_update(rows);
+	session_say(session, "rows by %s", rows_order_name(rows->order));
+}
+
 /* Hides or shows what stands beside a node; how many that are. `is_done` false: they are only counted. */
 static unsigned set_siblings(struct rows *rows, uint32_t node, bool is_hidden, bool is_done)
 {
@@ -323,6 +333,9 @@ static bool act_rows(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_PIN:
 		pin(session);
+		return true;
+	case KEYS_DO_ORDER:
+		order_rows(session);
 		return true;
 	case KEYS_DO_DEEPER:
 		set_depth(session, 1);

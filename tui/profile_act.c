@@ -188,7 +188,7 @@ static bool act_row(struct session *session, struct profile_page *page, uint32_t
 	case KEYS_DO_SORT_RIGHT:
 		sort_by(page, action == KEYS_DO_SORT_RIGHT ? 1 : -1);
 		return true;
-	case KEYS_DO_REVERSE:
+	case KEYS_DO_ORDER:
 		page->outline.is_ascending = !page->outline.is_ascending;
 		outline_sort(&page->outline, page->outline.sort, &(struct error){0});
 		return true;

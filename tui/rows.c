@@ -122,8 +122,12 @@ static uint32_t add_node(struct builder *b, enum rows_kind kind, uint32_t stream
 {
 	uint32_t node = b->rows->node_count++;
 
-	b->rows->nodes[node] = (struct rows_node){
-		.kind = kind, .stream = stream, .parent = parent, .level = (uint8_t)level, .next = node + 1};
+	b->rows->nodes[node] = (struct rows_node){.kind = kind,
+		.stream = stream,
+		.parent = parent,
+		.level = (uint8_t)level,
+		.next = node + 1,
+		.begin_ns = UINT64_MAX};
 	return node;
 }
 
@@ -212,7 +216,8 @@ static int build(struct rows *rows, const struct run *run, struct error *error)
 
 	rows->nodes = calloc((size_t)count * 3 + 1, sizeof(*rows->nodes));
 	rows->shown = malloc(((size_t)count * 3 + 1) * sizeof(*rows->shown));
-	if (!order || !rows->nodes || !rows->shown) {
+	rows->side_by_side = malloc(((size_t)count * 3 + 1) * sizeof(*rows->side_by_side));
+	if (!order || !rows->nodes || !rows->shown || !rows->side_by_side) {
 		free(order);
 		return error_memory(error);
 	}
@@ -228,6 +233,7 @@ static int build(struct rows *rows, const struct run *run, struct error *error)
 		add_process(&b, begin, end);
 	}
 	free(order);
+	rows_order_take(rows, run);
 	count_hosts(rows, run);
 	return b.has_memory ? 0 : error_memory(error);
 }
@@ -251,6 +257,7 @@ void rows_fini(struct rows *rows)
 {
 	free(rows->nodes);
 	free(rows->shown);
+	free(rows->side_by_side);
 	free(rows->is_filtered);
 	arena_fini(&rows->arena);
 	memset(rows, 0, sizeof(*rows));
@@ -286,6 +293,7 @@ int rows_renew(struct rows *rows, const struct run *run, struct error *error)
 	int result;
 
 	memset(rows, 0, sizeof(*rows));
+	rows->order = old.order;
 	result = build(rows, run, error);
 	if (!result)
 		result = take_flags(rows, &old, error);
@@ -336,28 +344,38 @@ static bool is_taken(const struct rows *rows, uint32_t node)
 	return false;
 }
 
+static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *room, bool is_pinned);
+
 /* Adds the rows of a subtree, either those that are pinned or the others. */
-static void show(struct rows *rows, uint32_t node, bool is_pinned)
+static void show(struct rows *rows, uint32_t node, uint32_t *room, bool is_pinned)
 {
 	struct rows_node *n = &rows->nodes[node];
 
 	if (n->is_hidden || (is_pinned != n->is_pinned && !rows_is_group(n)) || !is_taken(rows, node))
 		return;
-	if (is_pinned == n->is_pinned) {
+	if (is_pinned == n->is_pinned)
 		rows->shown[rows->shown_count++] = node;
-	}
-	if (!rows_is_group(n) || n->is_folded)
-		return;
-	for (uint32_t i = node + 1; i < n->next; i = rows->nodes[i].next)
-		show(rows, i, is_pinned);
+	if (rows_is_group(n) && !n->is_folded)
+		show_all(rows, node + 1, n->next, room, is_pinned);
+}
+
+/* Those side by side in [begin, end), in order. */
+static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *room, bool is_pinned)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = begin; i < end; i = rows->nodes[i].next)
+		room[count++] = i;
+	rows_order_sort(rows, room, count);
+	for (uint32_t i = 0; i < count; i++)
+		show(rows, room[i], room + count, is_pinned);
 }
 
 void rows_update(struct rows *rows)
 {
 	rows->shown_count = 0;
 	for (int pinned = 1; pinned >= 0; pinned--)
-		for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
-			show(rows, i, pinned);
+		show_all(rows, 0, rows->node_count, rows->side_by_side, pinned);
 }
 
 uint32_t rows_find(const struct rows *rows, uint32_t node)

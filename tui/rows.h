@@ -14,14 +14,18 @@
 #include "store/arena.h"
 #include "timeline/run.h"
 
+/* Of rows that stand side by side. */
+enum rows_order { ROWS_BY_IDENTITY, ROWS_BY_NAME, ROWS_BY_BEGIN, ROWS_BY_RECORDS, ROWS_ORDER_COUNT };
+
 enum rows_kind { ROWS_PROCESS, ROWS_THREAD, ROWS_DEVICE, ROWS_QUEUE };
 
 struct rows_node {
 	enum rows_kind kind;
-	uint32_t stream; /* the stream, or a group's first one */
-	uint32_t next;	 /* node behind its subtree */
-	uint32_t parent; /* node, UINT32_MAX: none */
-	uint8_t level;	 /* indentation: 0, 1, 2 */
+	uint32_t stream;	    /* the stream, or a group's first one */
+	uint32_t next;		    /* node behind its subtree */
+	uint32_t parent;	    /* node, UINT32_MAX: none */
+	uint8_t level;		    /* indentation: 0, 1, 2 */
+	uint64_t begin_ns, records; /* of the stream; of a group's first, of all together */
 	bool is_folded, is_hidden, is_pinned, is_match;
 	const char *label;	 /* raw: "rank 0 node07", "main", "q7 compute" */
 	const char *short_label; /* where that has no room: "rank 0", "q7" */
@@ -33,7 +37,9 @@ struct rows {
 	uint32_t node_count;
 	uint32_t *shown; /* node of each row */
 	uint32_t shown_count;
-	uint32_t stream_count; /* of the run */
+	uint32_t *side_by_side; /* room for rows_update() */
+	enum rows_order order;	/* call rows_update() after a change */
+	uint32_t stream_count;	/* of the run */
 	uint32_t process_count, device_count, host_count, rank_count;
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	struct arena arena;
@@ -47,8 +53,12 @@ int rows_renew(struct rows *rows, const struct run *run, struct error *error);
 
 /* Only these streams from now on; NULL takes the filter away. */
 int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, struct error *error);
-/* Call after changing a flag of a node. */
+/* Call after changing a flag of a node, or the order. */
 void rows_update(struct rows *rows);
+const char *rows_order_name(enum rows_order order);
+/* For rows.c: sorts siblings; fills in what they are sorted by. */
+void rows_order_sort(struct rows *rows, uint32_t *nodes, uint32_t count);
+void rows_order_take(struct rows *rows, const struct run *run);
 
 bool rows_is_group(const struct rows_node *node);
 /* Row of a node, or of the group it is folded into; UINT32_MAX: it is not shown. */

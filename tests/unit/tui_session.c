@@ -221,6 +221,65 @@ static void test_narrow(void **state)
 	close_session(&f);
 }
 
+/* Side by side, in the order that the session asks for? */
+static bool is_ordered(const struct rows *rows, const struct rows_node *a, const struct rows_node *b)
+{
+	switch (rows->order) {
+	case ROWS_BY_NAME:
+		return strverscmp(a->label, b->label) <= 0;
+	case ROWS_BY_BEGIN:
+		return a->begin_ns <= b->begin_ns;
+	case ROWS_BY_RECORDS:
+		return a->records >= b->records;
+	default:
+		return a < b;
+	}
+}
+
+static void check_order(struct fixture *f)
+{
+	const struct rows *rows = &f->session->rows;
+	uint64_t records = 0, all = 0;
+
+	for (uint32_t row = 0; row < rows->shown_count; row++) {
+		const struct rows_node *node = &rows->nodes[rows->shown[row]], *before = NULL;
+
+		for (uint32_t i = 0; i < row; i++)
+			if (rows->nodes[rows->shown[i]].parent == node->parent)
+				before = &rows->nodes[rows->shown[i]];
+		assert_true(!before || is_ordered(rows, before, node));
+		records += node->parent == UINT32_MAX ? node->records : 0;
+	}
+	for (uint32_t i = 0; i < run_stream_count(f->run); i++)
+		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+			all += run_stream(f->run, i)->s.count[track];
+	assert_int_equal(records, all);
+}
+
+static void test_order(void **state)
+{
+	struct fixture f;
+	uint32_t all, node, first;
+	bool has_moved = false;
+
+	(void)state;
+	open_one(&f);
+	press(&f, "jj");
+	all = f.session->rows.shown_count;
+	node = f.session->state.node;
+	first = f.session->rows.shown[1];
+	for (int i = 0; i < ROWS_ORDER_COUNT; i++) {
+		check_order(&f);
+		press(&f, "r");
+		has_moved |= f.session->rows.shown[1] != first;
+		assert_int_equal(f.session->rows.shown_count, all);
+		assert_int_equal(f.session->state.node, node);
+	}
+	assert_true(has_moved);
+	assert_int_equal(f.session->rows.shown[1], first); /* once around */
+	close_session(&f);
+}
+
 /* ---- mouse ---- */
 
 static void send_mouse(
@@ -495,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_cursor_step),
 		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_filters),
