@@ -84,18 +84,19 @@ static ssize_t piece_take(
 	return end - at < (ssize_t)LINE_BYTES ? end - at : 0;
 }
 
-/* All of /proc/kallsyms, until `take` says false. */
-static void symbols_walk(bool (*take)(void *context, const struct line *line), void *context)
+/* All of /proc/kallsyms, until `take` says false. True: that was all. */
+static bool symbols_walk(bool (*take)(void *context, const struct line *line), void *context)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	char *text = fd < 0 ? NULL : malloc(LINE_BYTES + READ_BYTES);
-	ssize_t kept = 0, got;
+	ssize_t kept = 0, got = -1;
 
 	while (text && kept >= 0 && (got = read(fd, text + kept, READ_BYTES)) > 0)
 		kept = piece_take(text, (size_t)(kept + got), take, context);
 	free(text);
 	if (fd >= 0)
 		close(fd);
+	return !got;
 }
 
 static bool text_take(void *context, const struct line *line)
@@ -265,10 +266,14 @@ static bool symbol_take(void *context, const struct line *line)
 {
 	struct part *part = part_named(line);
 	struct kernel_symbols *symbols = part ? &part->symbols : &strays;
-	uint64_t at = line->address - (part ? part : &parts[0])->begin;
+	const struct part *from = part ? part : &parts[0];
+	uint64_t at = line->address - from->begin;
 
 	(void)context;
-	if ((part && part->state != PART_WANTED) || at > UINT32_MAX - LAST_FUNCTION_BYTES)
+	/* Until Linux 6.15 variables of each processor are listed, too, by small numbers; and by now a module
+	 * may lie elsewhere. */
+	if ((part && part->state != PART_WANTED) || line->address < from->begin ||
+		line->address >= from->end || at > UINT32_MAX - LAST_FUNCTION_BYTES)
 		return true;
 	if (part == &parts[0] && at + LAST_FUNCTION_BYTES > symbols->span)
 		symbols->span = (uint32_t)at + LAST_FUNCTION_BYTES;
@@ -278,8 +283,10 @@ static bool symbol_take(void *context, const struct line *line)
 
 static void symbols_read(void)
 {
+	bool is_all;
+
 	kernel_symbols_fini(&strays);
-	symbols_walk(symbol_take, NULL);
+	is_all = symbols_walk(symbol_take, NULL);
 	kernel_symbols_sort(&strays);
 	for (uint32_t i = 0; i < part_count; i++) {
 		struct part *part = &parts[i];
@@ -288,7 +295,9 @@ static void symbols_read(void)
 			continue;
 		part->state = PART_HERE;
 		kernel_symbols_sort(&part->symbols);
-		kernel_symbols_save(&part->symbols, part->module.build_id, part->module.build_id_bytes);
+		if (is_all) /* half a table would give wrong names from now on */
+			kernel_symbols_save(
+				&part->symbols, part->module.build_id, part->module.build_id_bytes);
 	}
 }
 

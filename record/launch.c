@@ -169,10 +169,12 @@ static void shell_exec(const struct launch *launch)
 
 _Noreturn static void program_start(const struct launch *launch, const struct signals *signals, int failure)
 {
+	bool is_set = !launch->host || !environment_set(launch);
 	int reason;
 
+	/* Behind what allocates: a signal that ends us there would leave hpct-record's memory in disorder. */
 	signals_restore(signals);
-	if (launch->host && environment_set(launch))
+	if (!is_set)
 		errno = ENOMEM;
 	else
 		execv(launch->target->path, launch->argv);

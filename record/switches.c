@@ -323,16 +323,19 @@ static uint64_t return_until(const struct measured *process, const struct switch
 	const struct switch_events *waiting = &process->switches->waiting;
 	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
 
+	if (process->trap == EVENT_TRAP_WAITS)
+		return UINT64_MAX;
 	while (next < end && next->tid == event->tid && next->kind != SWITCH_OUT)
 		next++;
-	return process->trap != EVENT_TRAP_WAITS && next < end && next->tid == event->tid ? next->time_ns
-											  : UINT64_MAX;
+	return next < end && next->tid == event->tid ? next->time_ns : UINT64_MAX;
 }
 
+/* `event` is one of those that wait. */
 static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
-	const struct switch_event *event, uint64_t until_ns)
+	const struct switch_event *event)
 {
 	struct store_record span;
+	uint64_t until_ns = UINT64_MAX;
 	struct hit hit;
 	uint32_t hits;
 
@@ -347,6 +350,8 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
 	hit = hit_of(process, ring, &span, &hits);
+	if (span.what == STORE_OP_BLOCKED) /* who is preempted again and again has no next wait to look for */
+		until_ns = return_until(process, event);
 	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, &hit, until_ns);
 	hits_drop(&ring->hits, hits);
 }
@@ -425,7 +430,7 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 			ring = thread_find(process->switches, process, event.tid);
 		tid = event.tid;
 		if (ring && (event.time_ns < known_ns || ring->has_ended))
-			event_take(process, writer, ring, &event, return_until(process, &waiting->events[i]));
+			event_take(process, writer, ring, &waiting->events[i]);
 		else if (ring || event.time_ns + STRANGER_NS > known_ns)
 			waiting->events[kept++] = event;
 	}

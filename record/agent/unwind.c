@@ -241,8 +241,10 @@ static bool base_pack(const struct recipe *recipe, int16_t *packed)
 {
 	int32_t words = recipe->load_at / 8;
 
+	if (recipe->base >= 16 || words < -2048 || words >= 2048)
+		return false;
 	*packed = (int16_t)(words * 16 + (int32_t)recipe->base);
-	return recipe->base < 16 && words >= -2048 && words < 2048;
+	return true;
 }
 
 /* False: it is not known. */

@@ -12,11 +12,11 @@ await() { # FILE LINES
 	done
 }
 
-# storm RUN ROUNDS STOPPED : STOPPED, "storm" or "end": how long the collector is; "never"
+# storm RUN ROUNDS STOPPED [yield]: STOPPED, "storm" or "end": how long the collector is; "never"
 storm() {
 	local collector=
 	rm -f told && mkfifo told
-	hpct-record -o "$1.hpct" -- "$program" "$2" <told >out &
+	hpct-record -o "$1.hpct" -- "$program" "$2" "${@:4}" <told >out &
 	exec 3>told
 	touch out && await out 1
 	until [ "$collector" ]; do
@@ -64,3 +64,10 @@ done
 hpct-stats storm.hpct --by op --format tsv >stats
 check "readers say so: $(cat stats)" grep -qE '^lost.[1-9]' stats
 hpct-info storm.hpct --check >checked 2>&1 || fail "the run is not sound: $(head -n 3 checked)"
+
+# Who never waits has no next wait either: nobody goes through all records to look for one.
+storm yields 150000 never yield
+read=$(info yields switches_read) cpu=$(info yields collector_cpu_ns)
+echo "yields: $read records, $cpu ns of the collector"
+check "yields: they were switched" [ "$read" -gt 100000 ]
+check "yields: the collector took a few microseconds for each at most" calc "0 < $cpu && $cpu < 5000 * $read"

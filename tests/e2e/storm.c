@@ -2,12 +2,14 @@
 /*
  * storm.c - a storm of context switches: two threads on one processor wake each other ROUNDS times, between
  * two lines of stdin. Says "ready" before the first, "ROUNDS-DONE NS", the clock of records then, before the
- * second, and at its end how often its threads were switched out.
+ * second, and at its end how often its threads were switched out. With a second argument each gives way to
+ * the other ROUNDS times instead: neither ever waits.
  */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 
 static _Atomic uint32_t turn;
 static long rounds;
+static bool gives_way;
 
 static void cpu_choose(void)
 {
@@ -38,7 +41,9 @@ static void *play(void *argument)
 	uint32_t own = (uint32_t)(uintptr_t)argument;
 
 	cpu_choose();
-	for (long i = 0; i < rounds; i++) {
+	for (long i = 0; gives_way && i < rounds; i++)
+		sched_yield();
+	for (long i = 0; !gives_way && i < rounds; i++) {
 		while (atomic_load(&turn) != own)
 			syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, !own, NULL, NULL, 0);
 		atomic_store(&turn, !own);
@@ -63,6 +68,7 @@ int main(int argc, char **argv)
 	struct rusage usage;
 
 	rounds = argc > 1 ? atol(argv[1]) : 1000;
+	gives_way = argc > 2;
 	puts("ready");
 	line_await();
 	for (uintptr_t i = 0; i < 2; i++)

@@ -21,7 +21,8 @@
 #include "record/kernel.h"
 #include "store/reader.h"
 
-static const char symbols[] = "ffffffff81000000 T _text\n"
+static const char symbols[] = "0000000000001000 A a_processors_own\n"
+			      "ffffffff81000000 T _text\n"
 			      "ffffffff81000100 T first\n"
 			      "ffffffff81000200 t second\n"
 			      "ffffffff81000210 d a_variable\n"
