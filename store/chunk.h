@@ -34,7 +34,7 @@ enum chunk_column {
 	CHUNK_COLUMN_COUNT
 };
 
-/* Bit of header.constant: sums by context stand behind the tables (samples). */
+/* Bit of header.constant: sums by context stand behind the tables (samples, values). */
 #define CHUNK_SUMS 15u
 #define CHUNK_SUMS_METRICS 8u /* with more metrics there are none */
 
@@ -102,8 +102,8 @@ bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes);
 bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key);
 struct store_batch;
 struct store_sums;
-/* Sets `sums`, which are empty, to the weights and the line of a samples chunk: 1; 0: its records must be
- * summed; negative: damage. */
+/* Sets `sums`, which are empty, to the weights and the line of a chunk of samples or values: 1; 0: its
+ * records must be summed; negative: damage. */
 int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
 	struct error *error);
 /* Adds the same to `sums`, which are empty, record by record: 0; -ERROR_IO: memory is out; or damage. */

@@ -49,8 +49,9 @@ int store_reader_chunk_of(const struct store_reader *reader, const struct store_
 	chunk->sequence = key->sequence;
 	chunk->pages = &reader->snapshot.pages;
 	chunk->contexts = reader->contexts.count;
-	/* No metrics or texts at all would mean "not checked". */
-	chunk->metrics = reader->metrics.count ? reader->metrics.count : 1;
+	if (!reader->metrics.count && key->track != STORE_SPANS)
+		return store_reader_damaged(reader, "samples of no metric", error);
+	chunk->metrics = reader->metrics.count;
 	chunk->texts = reader->texts.count;
 	return 0;
 }

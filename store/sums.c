@@ -404,7 +404,7 @@ void store_works_fini(struct store_works *works)
 	*works = (struct store_works){0};
 }
 
-/* Whole blocks: what is behind the last value may be written to. */
+/* In whole blocks: the next part may be a little longer. */
 static bool works_reserve(struct store_works *works, uint64_t count)
 {
 	uint64_t wanted = (count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS * STORE_BLOCK_RECORDS;

@@ -51,7 +51,7 @@ struct store_sums {
 struct store_works {
 	struct store_line line; /* if it is not plain there is nothing else */
 	uint32_t count, capacity;
-	uint32_t *contexts; /* ascending */
+	uint32_t *contexts; /* each once; of a rollup ascending */
 	uint64_t *samples, *times_ns;
 	bool failed;
 };

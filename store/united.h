@@ -18,8 +18,6 @@
 #ifndef STORE_UNITED_H
 #define STORE_UNITED_H
 
-#include <lmdb.h>
-
 #include "store/bytes.h"
 #include "store/key.h"
 #include "store/reader.h"

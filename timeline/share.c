@@ -230,9 +230,11 @@ static int read_all(int fd, struct store_bytes *into, uint32_t done, uint32_t al
 
 		if (!progress_at("adding up", done, all))
 			return progress_refuse(error);
-		if (room && poll(&wait, 1, WAIT_MS) == 0)
-			continue;
 		if (room)
+			got = poll(&wait, 1, WAIT_MS);
+		if (got == 0)
+			continue;
+		if (got > 0)
 			got = read(fd, room, 1 << 16);
 		if (got < 0 && room && errno == EINTR)
 			continue;

@@ -2,9 +2,6 @@
 /*
  * store_chunk.c - libFuzzer: a chunk is whatever bytes somebody put there. The checksum is made to fit,
  * or nothing behind it would ever be reached.
- *
- *   clang-14 -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -fsanitize=fuzzer,address,undefined -o fuzz
- *     tests/fuzz/store_chunk.c store/{chunk_job,chunk_read,chunk_sums,sums,bits,codec,bytes,hash,error,key}.c
  */
 #include <stdlib.h>
 #include <string.h>

@@ -422,6 +422,26 @@ static void test_damage(void **unused)
 	small_remove(made.small.path);
 }
 
+/* Samples that count nothing there is are damage, not a look beyond the metrics. */
+static void test_no_metric(void **unused)
+{
+	struct error error = {0};
+	struct window *window;
+	struct small_run small;
+
+	(void)unused;
+	small_begin(&small);
+	small_cpu(small.writer, 0, 0, 1000);
+	for (unsigned i = 0; i < 500; i++)
+		small_sample(small.writer, 0, 2 * i, STORE_CONTEXT_PROGRAM_ROOT, 0, 1);
+	small_ready(&small);
+	assert_int_equal(window_new(&window, small.run, &error), 0);
+	assert_int_equal(window_add_weight(window, 0, 0, 1000, &error), -ERROR_RUN);
+	assert_non_null(strstr(error.text, "no metric"));
+	window_free(window);
+	small_end(&small);
+}
+
 /* What is read by column is what is read by entry; where one finds damage the other does. */
 static void check_works(
 	struct store_works *works, const struct store_sums *sums, struct store_input input, bool is_bad)
@@ -493,7 +513,8 @@ static void test_hostile(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_extreme_times),
-		cmocka_unit_test(test_limit), cmocka_unit_test(test_damage), cmocka_unit_test(test_hostile)};
+		cmocka_unit_test(test_limit), cmocka_unit_test(test_damage), cmocka_unit_test(test_no_metric),
+		cmocka_unit_test(test_hostile)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
