@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define NAME "hpct-dwp-"
 #define PLACE "place"
 #define PATH_BYTES 4096u
+#define TRIES 20
 
 static int entry_remove(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
@@ -51,23 +53,41 @@ static void leftovers_remove(const char *above)
 		closedir(entries);
 }
 
+/* One that is looking for leftovers may come between a directory and its lock, and take it for one. */
+static bool is_ours(int place)
+{
+	struct stat status;
+
+	return place >= 0 && !flock(place, LOCK_EX | LOCK_NB) && !fstat(place, &status) && status.st_nlink;
+}
+
+static bool directory_try(struct dwarf_directory *directory, const char *above)
+{
+	char place[PATH_BYTES];
+	int size = snprintf(directory->path, sizeof directory->path, "%s/" NAME "XXXXXX", above);
+
+	if (size >= (int)sizeof directory->path || !mkdtemp(directory->path)) {
+		directory->path[0] = '\0';
+		return false;
+	}
+	snprintf(place, sizeof place, "%s/" PLACE, directory->path);
+	directory->place = open(place, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return is_ours(directory->place);
+}
+
 int dwarf_directory_make(struct dwarf_directory *directory)
 {
 	const char *above = getenv("TMPDIR");
-	char place[PATH_BYTES];
-	int size;
 
 	above = above && above[0] == '/' ? above : "/tmp";
 	leftovers_remove(above);
 	directory->place = -1;
-	size = snprintf(directory->path, sizeof directory->path, "%s/" NAME "XXXXXX", above);
-	if (size >= (int)sizeof directory->path || !mkdtemp(directory->path)) {
-		directory->path[0] = '\0';
-		return -1;
+	for (int i = 0; i < TRIES; i++) {
+		if (directory_try(directory, above))
+			return 0;
+		dwarf_directory_remove(directory);
 	}
-	snprintf(place, sizeof place, "%s/" PLACE, directory->path);
-	directory->place = open(place, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return directory->place < 0 || flock(directory->place, LOCK_EX | LOCK_NB) ? -1 : 0;
+	return -1;
 }
 
 void dwarf_directory_remove(struct dwarf_directory *directory)

@@ -21,6 +21,8 @@
 #include "timeline/names_crew.h"
 #include "timeline/run_find.h"
 
+#define BINARIES_MAX 32u /* of GPUs, held in memory for the workers at once */
+
 /* One frame to ask about. */
 struct want {
 	uint32_t module; /* of the store at hand */
@@ -42,6 +44,7 @@ struct fill {
 	struct names_task *tasks;
 	struct fill_module *modules;
 	size_t task_count, module_count;
+	unsigned binary_count; /* of GPUs, open */
 };
 
 /* One that something is asked about. */
@@ -232,6 +235,7 @@ static void tasks_add(struct fill *fill, size_t begin, size_t end, struct error 
 		module->binary = binary_open(fill, from, error);
 		snprintf(module->path, sizeof module->path, "/proc/%d/fd/%d", (int)getpid(), module->binary);
 		request.path = module->binary >= 0 ? module->path : "";
+		fill->binary_count += module->binary >= 0;
 	}
 	for (size_t at = begin; at < end; at += NAMES_OFFSETS_MAX) {
 		struct names_task *task = &fill->tasks[fill->task_count++];
@@ -255,26 +259,35 @@ static void tasks_note(const struct fill *fill)
 	}
 }
 
-static int ask_all(struct fill *fill, struct error *error)
+static int tasks_ask(struct fill *fill, struct error *error)
 {
-	size_t begin = 0;
-	int rc;
+	int rc = names_crew_ask(fill->crew, fill->tasks, fill->task_count, error);
 
-	fill->task_count = fill->module_count = 0;
-	for (size_t i = 0; i < fill->want_count; i++)
-		fill->offsets[i] = fill->wants[i].offset;
-	for (size_t i = 1; i <= fill->want_count; i++)
-		if (i == fill->want_count || fill->wants[i].module != fill->wants[begin].module) {
-			tasks_add(fill, begin, i, error);
-			begin = i;
-		}
-	fill->result->modules += fill->module_count;
-	rc = names_crew_ask(fill->crew, fill->tasks, fill->task_count, error);
 	if (!rc)
 		tasks_note(fill);
 	for (size_t i = 0; i < fill->module_count; i++)
 		if (fill->modules[i].binary >= 0)
 			close(fill->modules[i].binary);
+	fill->result->modules += fill->module_count;
+	fill->task_count = fill->module_count = fill->binary_count = 0;
+	return rc;
+}
+
+static int ask_all(struct fill *fill, struct error *error)
+{
+	size_t begin = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < fill->want_count; i++)
+		fill->offsets[i] = fill->wants[i].offset;
+	for (size_t i = 1; i <= fill->want_count && !rc; i++) {
+		if (i < fill->want_count && fill->wants[i].module == fill->wants[begin].module)
+			continue;
+		tasks_add(fill, begin, i, error);
+		begin = i;
+		if (i == fill->want_count || fill->binary_count == BINARIES_MAX)
+			rc = tasks_ask(fill, error);
+	}
 	return rc;
 }
 

@@ -83,8 +83,8 @@ static enum outcome question_send(struct names_question *question, int fd, struc
 	struct store_bytes out = {0};
 	int rc;
 
-	rest.kind = (rest.kind & ((1u << NAMES_LEVEL_SHIFT) - 1)) | (uint32_t)question->level
-									    << NAMES_LEVEL_SHIFT;
+	rest.kind = (rest.kind & ((1u << NAMES_LEVEL_SHIFT) - 1)) |
+		    (uint32_t)question->level << NAMES_LEVEL_SHIFT | question->parts << NAMES_PARTS_SHIFT;
 	rest.offsets += question->answered;
 	rest.offset_count -= question->answered;
 	rc = names_request_put(&out, &rest, error);
@@ -185,9 +185,14 @@ int names_worker_step(struct names_worker *worker, struct error *error)
 	names_worker_stop(worker, false);
 	if (outcome == OUTCOME_REFUSED)
 		return worker_finish(worker, question->refusal);
+	question->is_sent = false;
+	/* Several are silent until the end; one tells as it goes, and may take longer. */
+	if (question->parts > 1) {
+		question->parts = 1;
+		return 0;
+	}
 	note_failure(question);
 	bad_remember(worker, question->request, ++question->level);
-	question->is_sent = false;
 	return 0;
 }
 

@@ -31,7 +31,7 @@ int names_worker_ask(struct names_worker *worker, const struct names_request *re
 /* ---- the same in steps, for several workers at once (timeline/names_crew.h) ---- */
 
 /* Begins a question of a worker that is asking none; all that it is given lives until its end. A large one is
- * answered by that many processes, and its first answer comes when all are found. */
+ * answered by that many processes, and its first answer comes when all are found; if they fail, by one. */
 int names_worker_begin(struct names_worker *worker, const struct names_request *request, unsigned parts,
 	names_take *take, void *context, char note[NAMES_NOTE_BYTES], struct error *error);
 /* Sends the question or takes one answer, waiting for it. 0: there is more; 1: the question is answered;

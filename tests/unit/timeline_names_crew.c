@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * unit.timeline.names_crew - questions shared between workers: the answers are those of one worker, a damaged
- * file among them costs nothing of the others', a task that is refused ends the asking, and addresses by hand
- * keep their order.
+ * file among them costs nothing of the others', a task that is refused ends the asking, a large one is
+ * answered by copies of the worker, or by one where they fail, and its answers keep their order.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -140,14 +142,26 @@ static void test_damage(void **state)
 	assert_null(strstr(told[1].text, "busy"));
 }
 
-/* One task that is large enough to be answered by several processes. */
-static void test_split(void **state)
+/* What all processes of the test know of copies: each begins with a file in memory, made by the worker. */
+static struct {
+	unsigned begun;
+	bool worker_dies;
+} * copies;
+
+int memfd_create(const char *name, unsigned flags)
+{
+	if (!strcmp(name, "hpct-names")) {
+		copies->begun++;
+		if (copies->worker_dies)
+			raise(SIGKILL);
+	}
+	return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+static void ask_long(unsigned jobs)
 {
 	static uint64_t many[2000];
-	static struct {
-		char text[2000 * 300];
-		size_t size;
-	} alone;
+	const struct names_options options = {0};
 	struct names_task task = {.request = {.module = 7,
 					  .kind = STORE_MODULE_ELF,
 					  .path = program,
@@ -155,27 +169,42 @@ static void test_split(void **state)
 					  .offsets = many,
 					  .offset_count = 2000},
 		.take = take_long};
+	struct names_crew *crew;
 
-	(void)state;
 	for (unsigned i = 0; i < 2000; i++)
 		many[i] = first + (i * 7919u) % 300;
-	for (unsigned jobs = 1; jobs <= 3; jobs++) {
-		const struct names_options options = {0};
-		struct names_crew *crew;
+	long_size = taken = copies->begun = 0;
+	assert_int_equal(names_crew_open(&crew, &options, jobs, NULL), 0);
+	assert_int_equal(names_crew_ask(crew, &task, 1, NULL), 0);
+	names_crew_close(crew);
+	assert_int_equal(taken, 2000);
+	assert_string_equal(task.note, "");
+}
 
-		taken = 0;
-		assert_int_equal(names_crew_open(&crew, &options, jobs, NULL), 0);
-		assert_int_equal(names_crew_ask(crew, &task, 1, NULL), 0);
-		assert_int_equal(taken, 2000);
-		if (jobs == 1) {
-			memcpy(alone.text, long_text, long_size);
-			alone.size = long_size;
-		}
-		assert_int_equal(long_size, alone.size);
-		assert_memory_equal(long_text, alone.text, alone.size);
-		names_crew_close(crew);
-		long_size = 0;
+/* One task that is large enough to be answered by several processes. */
+static void test_split(void **state)
+{
+	static char alone[sizeof long_text];
+	size_t alone_size;
+
+	(void)state;
+	ask_long(1);
+	assert_int_equal(copies->begun, 0);
+	alone_size = long_size;
+	memcpy(alone, long_text, long_size);
+	for (unsigned jobs = 2; jobs <= 3; jobs++) {
+		ask_long(jobs);
+		assert_int_equal(copies->begun, jobs - 1);
+		assert_int_equal(long_size, alone_size);
+		assert_memory_equal(long_text, alone, long_size);
 	}
+	/* Should the worker die amid its copies, the next one does without, and says no less. */
+	copies->worker_dies = true;
+	ask_long(3);
+	copies->worker_dies = false;
+	assert_int_equal(copies->begun, 1);
+	assert_int_equal(long_size, alone_size);
+	assert_memory_equal(long_text, alone, long_size);
 }
 
 /* A copy that dies (of its file's size, here): nothing is written, and whoever asked can do without. */
@@ -235,6 +264,8 @@ static int setup(void **state)
 	FILE *file;
 
 	(void)state;
+	copies = mmap(NULL, sizeof *copies, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(copies != MAP_FAILED);
 	assert_non_null(mkdtemp(directory));
 	snprintf(program, sizeof program, "%s/program", directory);
 	snprintf(damaged, sizeof damaged, "%s/damaged", directory);

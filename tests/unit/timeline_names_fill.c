@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -258,6 +259,37 @@ static void test_gpu(void **state)
 	names_cache_close(cache);
 }
 
+/* More binaries in a run than a process may have open at once. */
+static void test_gpu_many(void **state)
+{
+	struct store_module gpu = {.kind = STORE_MODULE_GPU, .build_id_bytes = 8};
+	static uint8_t bytes[1 << 17];
+	FILE *file = fopen(GPU_BINARIES "/flow-sm90.cubin", "rb");
+	struct store_writer *writer;
+	struct rlimit before, few;
+	size_t size;
+
+	(void)state;
+	assert_non_null(file);
+	size = fread(bytes, 1, sizeof bytes, file);
+	fclose(file);
+	assert_int_equal(shell("mkdir many.hpct"), 0);
+	assert_int_equal(store_writer_create(&writer, path_of("many.hpct/host.mdb"), NULL), 0);
+	for (unsigned i = 1; i <= 100; i++) {
+		gpu.build_id[7] = (uint8_t)i;
+		gpu.path = store_writer_text(writer, "flow.cubin", 10);
+		store_writer_blob(writer, i, bytes, size);
+		store_writer_context(
+			writer, STORE_CONTEXT_PROGRAM_ROOT, store_writer_module(writer, &gpu), 0x7100);
+	}
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = (struct rlimit){80, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(fill("many.hpct").found, 100);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 static char noted[256];
 
 static void note_keep(const char *sentence)
@@ -326,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_no_run),
 		cmocka_unit_test(test_damaged_cache),
 		cmocka_unit_test(test_gpu),
+		cmocka_unit_test(test_gpu_many),
 		cmocka_unit_test(test_calls),
 	};
 
