@@ -78,6 +78,7 @@ static int lay(struct session *session, struct error *error)
 	other->state.begin_ns = other->frame.begin_ns;
 	other->state.end_ns = other->frame.end_ns;
 	other->state.depth = session->state.depth;
+	frame_set_filters(&other->frame, a->filters, a->filter_count, a->filter_changes);
 	if (other->frame.depth != session->state.depth)
 		frame_set_depth(&other->frame, session->state.depth);
 	other->cells_wide = session->cells_wide;

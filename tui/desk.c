@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tui/compare.h"
 #include "tui/config.h"
@@ -44,11 +45,20 @@ static void show(struct desk *desk, size_t at)
 	session_say(shown(desk), "%s, run %zu of %zu open", run_path(shown(desk)->run), at + 1, desk->count);
 }
 
+/* A path may be written in more than one way. */
+static bool is_same(const char *path, const char *other)
+{
+	struct stat a, b;
+
+	return strcmp(path, other) == 0 ||
+	       (stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
 static size_t find(const struct desk *desk, const char *path)
 {
 	size_t at = 0;
 
-	while (at < desk->count && strcmp(run_path(desk->places[at].session->run), path) != 0)
+	while (at < desk->count && !is_same(run_path(desk->places[at].session->run), path))
 		at++;
 	return at;
 }
@@ -74,7 +84,6 @@ static int open_place(struct desk *desk, const char *path, struct error *error)
 	return 0;
 }
 
-/* A path may be written in more than one way: what was opened tells whether it is there already. */
 static int open_run(struct desk *desk, const char *path, struct error *error)
 {
 	size_t size = strlen(path), at;

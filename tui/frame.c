@@ -220,7 +220,7 @@ int frame_read_step(
 	free(cells);
 	frame->step_stream = stream;
 	frame->step_level = frame_level(frame);
-	frame->step_column = from + columns;
+	frame->step_column = result ? from : from + columns;
 	return result;
 }
 

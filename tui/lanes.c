@@ -184,13 +184,17 @@ free_lists:
 	return result;
 }
 
-/* The mean over the devices below the node (one, if it is a device). */
-static int add_devices(struct frame *frame, const struct rows *rows, uint32_t node, float *shares,
-	uint64_t *busy_ns, uint64_t *there_ns, struct error *error)
+/* The mean over the devices below the node (one, if it is a device). It may have been stopped before. */
+static int add_devices(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
+	struct error *error)
 {
+	uint64_t *busy_ns = lanes->busy_ns, *there_ns = lanes->there_ns;
 	uint32_t columns = frame->columns.count, devices = 0;
+	float *shares = lanes->shares;
 	int result;
 
+	for (uint32_t c = 0; c < columns; c++)
+		shares[c] = 0;
 	for (uint32_t d = rows_below(rows, node, UINT32_MAX, ROWS_DEVICE); d != UINT32_MAX;
 		d = rows_below(rows, node, d, ROWS_DEVICE), devices++) {
 		memset(busy_ns, 0, columns * sizeof(*busy_ns));
@@ -209,13 +213,28 @@ static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node
 	struct error *error)
 {
 	const struct frame_line *line;
+	int result;
 
 	for (uint32_t i = rows_below(rows, node, UINT32_MAX, ROWS_QUEUE); i != UINT32_MAX;
 		i = rows_below(rows, node, i, ROWS_QUEUE))
 		if (!frame_line(frame, rows->nodes[i].stream))
 			return frame_read(frame, rows->nodes[i].stream, &line, error);
-	lanes->is_done = true;
-	return add_devices(frame, rows, node, lanes->shares, lanes->busy_ns, lanes->there_ns, error);
+	result = add_devices(frame, rows, node, lanes, error);
+	lanes->is_done = !result;
+	return result;
+}
+
+bool lanes_is_uniting(struct frame *frame, const struct rows *rows, uint32_t node)
+{
+	enum rows_kind kind = kind_below(rows, node);
+	uint32_t queue = UINT32_MAX;
+
+	if (kind != ROWS_QUEUE)
+		return false;
+	while ((queue = rows_below(rows, node, queue, kind)) != UINT32_MAX)
+		if (!frame_line(frame, rows->nodes[queue].stream))
+			return false;
+	return true;
 }
 
 int lanes_step(

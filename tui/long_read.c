@@ -15,7 +15,8 @@
 #define LONG_READ_MS 1000      /* then it is shown how far it is, */
 #define LONG_READ_AGAIN_MS 200 /* and so often again */
 #define LONG_READ_PATIENCE_MS 50
-#define LONG_READ_KEY_NS 30000000 /* keys are looked at */
+#define LONG_READ_PATIENCE_MOST_MS 60000 /* doubled for long it would come to nothing */
+#define LONG_READ_KEY_NS 30000000	 /* keys are looked at */
 #define LONG_READ_BAR 20
 #define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
 
@@ -86,7 +87,7 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
 	struct session *session = own;
 	uint64_t now_ms = session_now_ms();
-	bool is_over = leaves_early(), has_key = false;
+	bool is_over = leaves_early(), has_key = false, has_esc = false;
 	uint32_t key;
 
 	if (now_ms >= next_ms) {
@@ -94,7 +95,8 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 		next_ms = now_ms + LONG_READ_AGAIN_MS;
 	}
 	while ((key = screen_key(0)) != KEYS_NONE && key != SCREEN_SIGNAL) {
-		is_over = is_over || key == KEYS_ESC || (!is_typing && long_read_is_over(key));
+		has_esc = has_esc || key == KEYS_ESC;
+		is_over = is_over || has_esc || (!is_typing && long_read_is_over(key));
 		is_typing = is_typing || opens_prompt(key);
 		if (key != KEYS_MOUSE && key != KEYS_ESC && early_count < LONG_READ_KEYS)
 			early[early_count++] = key, has_key = true;
@@ -102,7 +104,8 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 	if (key == SCREEN_SIGNAL)
 		return false;
 	/* a cell that takes longer than the patience is read in the end: there is more of it each time */
-	session->is_put_off = session->is_resumable && (has_key || now_ms >= begin_ms + patience_ms);
+	session->is_put_off =
+		session->is_resumable && !has_esc && (has_key || now_ms >= begin_ms + patience_ms);
 	return !is_over && !session->is_put_off;
 }
 
@@ -113,7 +116,7 @@ void long_read_begin(struct session *session, bool is_new)
 		next_ms = begin_ms + LONG_READ_MS;
 		patience_ms = LONG_READ_PATIENCE_MS;
 		session->reading[0] = '\0';
-	} else {
+	} else if (patience_ms < LONG_READ_PATIENCE_MOST_MS) {
 		patience_ms *= 2;
 	}
 	is_typing = session->prompt != PROMPT_NONE;

@@ -67,6 +67,7 @@ bool session_put_off(struct session *session, int result)
 struct deadline {
 	uint64_t at_ms; /* 0: none */
 	bool is_over;
+	bool is_patient; /* what begins anew when it is stopped is read to its end: else it might never be */
 };
 
 /* As many columns at once as take a few ms: from a disk a row may take a second. */
@@ -135,6 +136,7 @@ static int read_coarse(struct session *session, struct error *error)
 static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top);
+	bool is_resumable = session->is_resumable;
 	int result = 0;
 
 	session->has_lanes_left = false;
@@ -146,7 +148,11 @@ static int read_lanes(struct session *session, struct deadline *deadline, struct
 				session->has_lanes_left = true;
 				return 0;
 			}
+			session->is_resumable =
+				is_resumable && !(deadline->is_patient && lanes_is_uniting(&session->frame,
+										  &session->rows, node));
 			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+			session->is_resumable = is_resumable;
 			if (session_put_off(session, result)) {
 				session->has_lanes_left = true;
 				return 0;
@@ -188,6 +194,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 	struct state *state = &session->state;
 	const struct profile_page *page = session->profile;
 	bool has_dense = false;
+	uint32_t depth;
 	int result = 0;
 
 	if (page)
@@ -205,7 +212,12 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 	}
 	if (result || !has_dense || deadline->is_over)
 		return result;
-	state->depth = frame_auto_depth(&session->frame);
+	depth = frame_auto_depth(&session->frame);
+	if (session_put_off(session, -1)) { /* lines that it could not read have no say: not chosen yet */
+		deadline->is_over = true;
+		return 0;
+	}
+	state->depth = depth;
 	state->is_auto_wanted = false;
 	session->auto_span_ns = state->end_ns - state->begin_ns;
 	frame_set_depth(&session->frame, state->depth);
@@ -430,7 +442,7 @@ bool session_is_refining(const struct session *session)
 
 void session_refine(struct session *session, unsigned limit_ms)
 {
-	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
+	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0, .is_patient = true};
 	struct error error;
 	int result = 0;
 

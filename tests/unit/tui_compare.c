@@ -77,6 +77,33 @@ static void test_itself(void **state)
 	close_session(&f);
 }
 
+/* What is taken out of the paths of one run is taken out of those of the other. */
+static void test_filters(void **state)
+{
+	struct fixture f;
+	struct frame *a, *b;
+	bool is_shorter;
+
+	(void)state;
+	open_both(&f, run_a);
+	press(&f, "wwe:depth 2<Enter>");
+	a = &f.session->frame;
+	b = &f.session->compare->other->frame;
+	for (int turn = 0; turn < 2; turn++) {
+		unsigned functions = 0;
+
+		for (uint32_t context = 1; context < run_context_count(f.run); context++) {
+			uint32_t function = frame_function(a, context, &is_shorter);
+
+			assert_int_equal(function, frame_function(b, context, &is_shorter));
+			functions += function != UINT32_MAX;
+		}
+		assert_true(functions > 3);
+		press(&f, ":hide self main<Enter>");
+	}
+	close_session(&f);
+}
+
 static void test_shift_back(void **state)
 {
 	struct fixture f;
@@ -153,7 +180,8 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_itself),
-		cmocka_unit_test(test_shift_back), cmocka_unit_test(test_stop)};
+		cmocka_unit_test(test_filters), cmocka_unit_test(test_shift_back),
+		cmocka_unit_test(test_stop)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, make, end_world);

@@ -66,6 +66,8 @@ static void test_places(void **state)
 	assert_int_equal(desk.count, 2);
 	press_on(&f, &desk, "0wE:open b.hpct<Enter>"); /* it is there */
 	assert_int_equal(desk.count, 2);
+	press_on(&f, &desk, ":open ./b.hpct<Enter>");
+	assert_int_equal(desk.count, 2);
 	press_on(&f, &desk, ":open nothing.hpct<Enter>");
 	assert_string_equal(name_of(&f), "b.hpct");
 	assert_non_null(strstr(f.session->message, "no such run"));

@@ -497,16 +497,17 @@ static bool ask(void *own, const char *what, uint64_t done, uint64_t all)
 }
 
 /* However often a picture is put off, it gets there, and is the one that was never put off. */
-static void test_put_off(void **state)
+static void reach_picture(bool is_dense)
 {
 	struct impatient impatient;
 	struct fixture f, whole;
 	struct error error;
 	int pictures = 0;
 
-	(void)state;
 	open_one(&whole);
 	open_one(&f);
+	if (is_dense)
+		f.session->frame.dense_records = whole.session->frame.dense_records = 0;
 	f.session->looks.is_single = whole.session->looks.is_single = true;
 	press(&whole, "w");
 	press(&f, "w");
@@ -514,6 +515,12 @@ static void test_put_off(void **state)
 	session_key(whole.session, 's');
 	session_key(f.session, 'd');
 	session_key(whole.session, 'd');
+	if (is_dense) { /* all rows are there, but not at the depths to choose from */
+		press(&f, ":depth 3<Enter>");
+		press(&whole, ":depth 3<Enter>");
+	}
+	session_key(f.session, '=');
+	session_key(whole.session, '=');
 	draw(&whole);
 	impatient = (struct impatient){.session = f.session};
 	progress_watch(ask, &impatient, 0);
@@ -525,12 +532,27 @@ static void test_put_off(void **state)
 	} while (f.session->is_unread || session_is_refining(f.session));
 	progress_watch(NULL, NULL, 0);
 	assert_true(impatient.put_off > 5 && pictures > 5);
+	assert_true(f.session->state.depth > 1);
+	assert_int_equal(f.session->state.depth, whole.session->state.depth);
 	session_refine(whole.session, 0);
 	draw(&f);
 	draw(&whole);
 	assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
 	close_session(&f);
 	close_session(&whole);
+}
+
+static void test_put_off(void **state)
+{
+	(void)state;
+	reach_picture(false);
+}
+
+/* The depth, too, is chosen by all that is read for it. */
+static void test_put_off_dense(void **state)
+{
+	(void)state;
+	reach_picture(true);
 }
 
 /* What ends a long read at once, and what waits for its end. */
@@ -561,6 +583,7 @@ int main(void)
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_put_off),
+		cmocka_unit_test(test_put_off_dense),
 		cmocka_unit_test(test_long_read),
 	};
 
