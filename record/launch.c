@@ -127,15 +127,22 @@ static bool gpu_is_wanted(const struct launch *launch, const char *vendor)
 			       (length == strlen(vendor) && !strncmp(word + 4, vendor, length)));
 }
 
-/* In the process that becomes the program: the one that --no-children is about. */
+/* The variable itself: its end is written between vfork and exec, where nothing may be allocated. */
+static char events[sizeof(EVENT_ENV_EVENTS) + EVENT_EVENTS_MAX + 16];
+
 static int events_set(const struct launch *launch)
 {
-	char events[EVENT_EVENTS_MAX + 16];
+	snprintf(events, sizeof(events), EVENT_ENV_EVENTS "=%s", launch->events);
+	return putenv(events);
+}
 
-	if (!strstr(launch->events, EVENT_WORD_NO_CHILDREN)) /* the last word */
-		return setenv(EVENT_ENV_EVENTS, launch->events, 1);
-	snprintf(events, sizeof(events), "%s=%d", launch->events, (int)getpid());
-	return setenv(EVENT_ENV_EVENTS, events, 1);
+/* In the process that becomes the program: the one that --no-children is about. */
+static void events_end(const struct launch *launch)
+{
+	size_t length = strlen(events);
+
+	if (strstr(launch->events, EVENT_WORD_NO_CHILDREN)) /* the last word */
+		snprintf(events + length, sizeof(events) - length, "=%d", (int)getpid());
 }
 
 static int environment_set(const struct launch *launch)
@@ -169,15 +176,12 @@ static void shell_exec(const struct launch *launch)
 
 _Noreturn static void program_start(const struct launch *launch, const struct signals *signals, int failure)
 {
-	bool is_set = !launch->host || !environment_set(launch);
 	int reason;
 
-	/* Behind what allocates: a signal that ends us there would leave hpct-record's memory in disorder. */
+	if (launch->host)
+		events_end(launch);
 	signals_restore(signals);
-	if (!is_set)
-		errno = ENOMEM;
-	else
-		execv(launch->target->path, launch->argv);
+	execv(launch->target->path, launch->argv);
 	if (errno == ENOEXEC)
 		shell_exec(launch);
 	reason = errno;
@@ -227,6 +231,11 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	pid_t pid;
 
 	*status = LAUNCH_FAILED;
+	/* Ahead of vfork, whose child has our memory: a signal that ended it in malloc would leave that in
+	 * disorder.
+	 */
+	if (launch->host && environment_set(launch))
+		return error_memory(error);
 	if (pipe2(failure, O_CLOEXEC))
 		return error_set(
 			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
