@@ -120,8 +120,11 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	anchor_put_first(writer, &collector->anchor, collector->origin_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
-	if (plan->keep_ns)
+	if (plan->keep_ns) {
 		store_writer_meta_number(writer, "keep_ns", plan->keep_ns);
+		/* Before the first record, or its chunk may be longer than what is kept. */
+		store_writer_keep(writer, collector->origin_ns, plan->keep_ns);
+	}
 	store_writer_meta(writer, "state", "recording");
 }
 
@@ -423,16 +426,30 @@ static void launchers_serve(struct collector *collector)
 
 /* ---- the loop ---- */
 
+/* An operation that lies in its ring has its binary in the socket: that is read in between. */
+static void binaries_take(struct collector *collector)
+{
+	bool has_operations = false;
+
+	for (struct measured *at = collector->processes; at; at = at->next) {
+		at->has_died = is_dead(at);
+		has_operations |= measured_look(at);
+	}
+	if (has_operations)
+		listener_serve(collector);
+}
+
 static size_t rings_drain(struct collector *collector)
 {
 	struct measured **link = &collector->processes;
 	size_t records = 0;
 
 	collector->drained_ns = clock_now_ns();
+	binaries_take(collector);
 	while (*link) {
 		struct measured *at = *link;
 
-		if (is_dead(at)) {
+		if (at->has_died) {
 			process_end(collector, link);
 			records++;
 			continue;

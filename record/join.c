@@ -376,15 +376,17 @@ static struct event_ring *activity_ring(const struct measured *process)
 				    : NULL;
 }
 
-void join_look(struct measured *process)
+bool join_look(struct measured *process)
 {
 	struct event_ring *shared = activity_ring(process);
 
-	if (shared &&
-		(atomic_load_explicit(&shared->state, memory_order_acquire) == EVENT_RING_CLAIMED ||
-			atomic_load_explicit(&shared->lost_full, memory_order_relaxed)) &&
-		join_of(process))
-		process->join->head = atomic_load_explicit(&shared->head, memory_order_acquire);
+	if (!shared ||
+		(atomic_load_explicit(&shared->state, memory_order_acquire) != EVENT_RING_CLAIMED &&
+			!atomic_load_explicit(&shared->lost_full, memory_order_relaxed)) ||
+		!join_of(process))
+		return false;
+	process->join->head = atomic_load_explicit(&shared->head, memory_order_acquire);
+	return process->join->head != atomic_load_explicit(&shared->tail, memory_order_relaxed);
 }
 
 static void ring_take(struct joining *at, struct event_ring *shared)

@@ -25,8 +25,8 @@
 uint64_t join_launch(
 	struct measured *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
 
-/* Marks how much of the activity ring join_drain will take. */
-void join_look(struct measured *process);
+/* Marks how much of the activity ring join_drain will take; false: nothing. */
+bool join_look(struct measured *process);
 /* Takes it and what waits; returns the number of operations. `now_ns` as for measured_drain. */
 size_t join_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Sets the watermarks of the queues. */

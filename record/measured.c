@@ -171,12 +171,15 @@ static void rank_learn(struct measured *process, struct store_writer *writer)
 	join_rank(process, writer);
 }
 
+bool measured_look(struct measured *process)
+{
+	return join_look(process);
+}
+
 size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
 	size_t records = 0;
 
-	/* An operation that is in its ring now has its launch in another's. */
-	join_look(process);
 	if (!rings_grow(process))
 		return 0;
 	rank_learn(process, writer);
@@ -252,6 +255,7 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 			end_ns = said_ns;
 	}
 	process->end_ns = end_ns;
+	measured_look(process);
 	measured_drain(process, writer, host, UINT64_MAX);
 	measured_name(process, writer);
 	if (is_locked_up)

@@ -65,6 +65,7 @@ struct measured {
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
 	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
+	bool has_died;		 /* as the drain at hand found it */
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;
@@ -83,6 +84,10 @@ struct measured {
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
 int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory,
 	int pidfd, struct error *error);
+
+/* Marks what measured_drain will take of the operations of GPUs; true: there are some. Whatever an operation
+ * refers to (a launch in another ring, a binary in the socket) is there by now. */
+bool measured_look(struct measured *process);
 
 /* Takes what the rings hold at `now_ns`; UINT64_MAX: nothing comes any more. Returns the number of records.
  */
