@@ -9,5 +9,6 @@
 
 bool act_cursor(struct session *session, enum keys_action action);
 bool act_window(struct session *session, enum keys_action action);
+bool act_rows(struct session *session, enum keys_action action);
 
 #endif
