@@ -32,7 +32,7 @@ struct extent_walk {
 	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
-	uint32_t ended; /* synchronization under way, or over, since the last sample */
+	uint32_t ended; /* synchronization that the last sample was taken in */
 	bool has_held, tells_resumed, tells_ended;
 	struct { /* copies' attributes that were read already */
 		uint32_t attributes;
@@ -184,7 +184,7 @@ static uint32_t resumed_by(const struct extent_walk *walk, const struct line_pie
 
 static uint32_t ended_before(struct extent_walk *walk, const struct line_piece *piece)
 {
-	if (piece->state == EXTENT_SYNC)
+	if (piece->state == EXTENT_SYNC && walk->sweep.force.begin_ns == piece->begin_ns)
 		walk->ended = piece->context;
 	return walk->tells_ended && piece->state != EXTENT_SYNC ? walk->ended : 0;
 }

@@ -60,8 +60,8 @@ void extent_close(struct extent_walk *walk);
  * none), and end where that changes. */
 void extent_tell_resumed(struct extent_walk *walk);
 
-/* From now on pieces but those of synchronizations tell the context of the one that was last under way since
- * the last sample was taken (`ended`, 0: none): that sample may be of the call that is over. */
+/* From now on pieces but those of synchronizations tell the context of the one that the last sample was taken
+ * in (`ended`, 0: in none): that sample is of a call that is over. */
 void extent_tell_ended(struct extent_walk *walk);
 
 /* The whole piece that holds time_ns, however far it reaches. */

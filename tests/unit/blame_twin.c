@@ -234,19 +234,19 @@ static uint32_t last_sample(const struct trace *trace, uint32_t stream, uint64_t
 	return found ? run_context_of(trace->run, r->store, sample.context) : 0;
 }
 
-/* The synchronization that the thread was in last since its last sample; 0: none. */
-static uint32_t last_sync(const struct trace *trace, uint32_t stream, uint64_t time_ns)
+/* The synchronization that the thread's last sample was taken in; 0: none. */
+static uint32_t sampled_sync(const struct trace *trace, uint32_t stream, uint64_t time_ns)
 {
 	const struct run_stream *r = run_stream(trace->run, stream);
 	struct store_record sample = {0};
 	struct error error = {0};
+	int found = store_reader_sample_before(
+		run_store(trace->run, r->store), r->id_in_store, time_ns + 1, &sample, &error);
 
-	assert_true(store_reader_sample_before(run_store(trace->run, r->store), r->id_in_store, time_ns + 1,
-			    &sample, &error) >= 0);
-	for (uint64_t t = time_ns; t-- > sample.begin_ns;)
-		if (lines[stream][t].state == EXTENT_SYNC)
-			return lines[stream][t].context;
-	return 0;
+	assert_true(found >= 0);
+	return found && lines[stream][sample.begin_ns].state == EXTENT_SYNC
+		       ? lines[stream][sample.begin_ns].context
+		       : 0;
 }
 
 /* A sample of a call that is over: the caller of its outermost MPI function; there is no other runtime. */
@@ -298,7 +298,7 @@ static void look_at_thread(const struct trace *trace, struct moment *m, uint32_t
 		is_sampled = context != 0;
 	}
 	if (is_sampled)
-		context = after_call(trace, context, last_sync(trace, stream, time_ns));
+		context = after_call(trace, context, sampled_sync(trace, stream, time_ns));
 	if (is_out ? context != 0
 		   : (extent->state == EXTENT_WORK || extent->state == EXTENT_SYNC) &&
 				waits_context(trace->waits, context))
