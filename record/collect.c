@@ -40,7 +40,7 @@ static void binaries_take(struct collector *collector)
 	bool has_operations = false;
 
 	for (struct measured *at = collector->processes; at; at = at->next) {
-		at->has_died = collect_process_is_dead(at);
+		at->has_died = measured_is_dead(at);
 		has_operations |= measured_look(at);
 	}
 	if (has_operations)

@@ -6,8 +6,6 @@
  */
 #include "record/collect_state.h"
 
-#include <poll.h>
-
 #include "record/clock.h"
 #include "record/hello.h"
 #include "record/switches.h"
@@ -41,13 +39,6 @@ static void generations_end(struct collector *collector, const struct measured *
 	}
 }
 
-bool collect_process_is_dead(const struct measured *process)
-{
-	struct pollfd end = {process->pidfd, POLLIN, 0};
-
-	return poll(&end, 1, 0) > 0;
-}
-
 void collect_process_take(struct collector *collector, struct hello *hello)
 {
 	struct measured *process;
@@ -73,7 +64,7 @@ void collect_process_take(struct collector *collector, struct hello *hello)
 void collect_switches_take(struct collector *collector, struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == hello->pid && !collect_process_is_dead(at)) {
+		if (at->pid == hello->pid && !measured_is_dead(at)) {
 			if (switches_add(&at->switches, hello->events[0], hello->switch_bytes, hello->tid))
 				at->switches_refused++;
 			return;
@@ -84,7 +75,7 @@ void collect_switches_take(struct collector *collector, struct hello *hello)
 void collect_kept_take(struct collector *collector, struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == hello->pid && at->kept[1] < 0 && !collect_process_is_dead(at)) {
+		if (at->pid == hello->pid && at->kept[1] < 0 && !measured_is_dead(at)) {
 			at->kept[at->kept[0] >= 0] = hello->events[0];
 			return;
 		}

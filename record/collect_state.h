@@ -82,7 +82,6 @@ void collect_switches_take(struct collector *collector, struct hello *hello);
 void collect_kept_take(struct collector *collector, struct hello *hello);
 /* The binary of GPU code. */
 void collect_gpu_module_take(struct collector *collector, const struct hello *hello);
-bool collect_process_is_dead(const struct measured *process);
 /* Takes its last records, closes its streams and frees it; *link is the next one then. */
 void collect_process_end(struct collector *collector, struct measured **link);
 

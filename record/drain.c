@@ -73,6 +73,36 @@ static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_
 		count, tally_put, drain);
 }
 
+/* The records up to `head`; the first one of a claim opens its stream. Returns the new tail. */
+static uint64_t records_take_until(
+	struct drain *drain, struct event_ring *shared, uint64_t tail, uint64_t head)
+{
+	struct ring *ring = drain->ring;
+
+	if (ring->stream == UINT32_MAX && head != tail) {
+		ring->claim = shared->claim;
+		drain_stream_open(drain, shared);
+	}
+	if (head - tail > drain->process->fullest_bytes)
+		drain->process->fullest_bytes = head - tail;
+	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
+		ring->is_broken = true;
+	if (ring->stream == UINT32_MAX || ring->is_broken)
+		return head;
+	return records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
+		drain_record_take, drain, &ring->is_broken);
+}
+
+/* Its thread writes no more, and all is taken: ring_release does the rest. */
+static void end_note(struct drain *drain, struct event_ring *shared)
+{
+	drain->ring->has_ended = true;
+	drain->ring->end_ns = drain_credible(drain, atomic_load(&shared->end_ns));
+	if (drain->ring->taken_bytes > KEPT_BYTES)
+		madvise((char *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, MADV_REMOVE);
+	drain->ring->taken_bytes = 0;
+}
+
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	struct event_ring *shared = ring_at(process, index);
@@ -84,43 +114,26 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	/* Likewise: their nodes are in the ring. */
 	uint32_t tally_count = atomic_load_explicit(&shared->tally_count, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
-	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed);
+	uint64_t was = atomic_load_explicit(&shared->tail, memory_order_relaxed), tail;
 
 	waits_look(&drain.ring->waits, since_ns);
 	if (state == EVENT_RING_FREE)
 		return 0;
-	if (head == tail && state != EVENT_RING_ENDED) {
+	if (head == was && state != EVENT_RING_ENDED) {
 		tallies_take(&drain, shared, index, tally_count);
 		return drain.records;
 	}
 	drain.now_ns = clock_now_ns();
-	if (drain.ring->stream == UINT32_MAX && head != tail) {
-		drain.ring->claim = shared->claim;
-		drain_stream_open(&drain, shared);
-	}
-	if (head - tail > process->fullest_bytes)
-		process->fullest_bytes = head - tail;
-	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
-		drain.ring->is_broken = true;
-	if (drain.ring->stream == UINT32_MAX || drain.ring->is_broken)
-		tail = head;
-	else
-		tail = records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
-			drain_record_take, &drain, &drain.ring->is_broken);
+	tail = records_take_until(&drain, shared, was, head);
 	if (drain.ring->stream != UINT32_MAX) {
 		drain_batch_flush(&drain);
 		counters_take(&drain, shared);
 		tallies_take(&drain, shared, index, tally_count);
 	}
-	drain.ring->taken_bytes += tail - atomic_load_explicit(&shared->tail, memory_order_relaxed);
+	drain.ring->taken_bytes += tail - was;
 	atomic_store_explicit(&shared->tail, tail, memory_order_release);
-	if (state == EVENT_RING_ENDED && tail == atomic_load_explicit(&shared->head, memory_order_acquire)) {
-		drain.ring->has_ended = true;
-		drain.ring->end_ns = drain_credible(&drain, atomic_load(&shared->end_ns));
-		if (drain.ring->taken_bytes > KEPT_BYTES)
-			madvise((char *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, MADV_REMOVE);
-		drain.ring->taken_bytes = 0;
-	}
+	if (state == EVENT_RING_ENDED && tail == atomic_load_explicit(&shared->head, memory_order_acquire))
+		end_note(&drain, shared);
 	return drain.records;
 }
 

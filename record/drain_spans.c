@@ -22,7 +22,8 @@ static uint32_t operation_of(const struct drain *drain, uint32_t operation)
 
 	if (!(operation & EVENT_TEXT_BIT))
 		return operation < STORE_OP_COUNT ? operation : STORE_OP_NONE;
-	name = store_writer_text_at(drain->writer, drain_text_of(drain, operation & ~EVENT_TEXT_BIT), &size);
+	name = store_writer_text_at(
+		drain->writer, texts_at(&drain->ring->texts, operation & ~EVENT_TEXT_BIT), &size);
 	return name && size ? store_writer_op(drain->writer, name, size) : STORE_OP_NONE;
 }
 
@@ -34,7 +35,7 @@ static struct store_record span_of(const struct drain *drain, const struct event
 		.link = span->link,
 		.context = drain_context_of(drain, span->h.node),
 		.what = op,
-		.attributes = drain_text_of(drain, span->attributes)};
+		.attributes = texts_at(&drain->ring->texts, span->attributes)};
 }
 
 /* A wait. The kernel's records tell its parts; without them it is blocked time as a whole. */

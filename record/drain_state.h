@@ -40,8 +40,6 @@ void drain_batch_flush(struct drain *drain);
 void drain_discard(struct drain *drain, uint64_t count);
 /* Store context of a node; STORE_CONTEXT_NONE for an id the ring never defined. */
 uint32_t drain_context_of(const struct drain *drain, uint32_t node);
-/* Store text of an id in the ring, 0 for none and for an id that it never defined. */
-uint32_t drain_text_of(const struct drain *drain, uint32_t id);
 /* What a counter has come by: a value, not a stretch of time. False: there is no such counter. */
 bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns);
 

@@ -13,7 +13,6 @@
 #include "record/switches.h"
 
 #define NODES_MAX (1u << 24) /* of one thread */
-#define TEXTS_MAX (1u << 22)
 
 void drain_discard(struct drain *drain, uint64_t count)
 {
@@ -174,22 +173,6 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 	return !sample->metric || drain_counter_take(drain, sample, time_ns);
 }
 
-/* Texts come with ids that count up from 1. */
-static bool text_take(struct drain *drain, const struct event_text *text)
-{
-	struct ring *ring = drain->ring;
-
-	if (text->id != (uint64_t)ring->texts.count + 1 || text->h.node > text->h.words * 8u - sizeof(*text))
-		return false;
-	return numbers_add(
-		&ring->texts, store_writer_text(drain->writer, text->bytes, text->h.node), TEXTS_MAX);
-}
-
-uint32_t drain_text_of(const struct drain *drain, uint32_t id)
-{
-	return id && id <= drain->ring->texts.count ? drain->ring->texts.list[id - 1] : 0;
-}
-
 static bool name_take(struct drain *drain, const struct event_text *text)
 {
 	size_t room = text->h.words * 8u - sizeof(*text);
@@ -248,7 +231,7 @@ bool drain_record_take(void *context, const struct event_header *h)
 	case EVENT_NAME:
 		return name_take(drain, (const void *)h);
 	case EVENT_TEXT:
-		return text_take(drain, (const void *)h);
+		return texts_add(&drain->ring->texts, drain->writer, (const void *)h);
 	case EVENT_FORK:
 		return fork_take(drain, (const void *)h);
 	case EVENT_LAUNCH:

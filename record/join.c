@@ -7,8 +7,6 @@
 #include "record/clock.h"
 #include "record/join_state.h"
 
-#define TEXTS_MAX (1u << 22)
-
 static struct join *join_of(struct measured *process)
 {
 	if (!process->join)
@@ -36,15 +34,6 @@ uint64_t join_launch(
 
 /* ---- records of the activity ring ---- */
 
-static bool text_take(struct joining *at, const struct event_text *text)
-{
-	if (text->id != (uint64_t)at->join->texts.count + 1 ||
-		text->h.node > text->h.words * 8u - sizeof(*text))
-		return false;
-	return numbers_add(
-		&at->join->texts, store_writer_text(at->writer, text->bytes, text->h.node), TEXTS_MAX);
-}
-
 static void queue_take(struct joining *at, const struct event_gpu_queue *said)
 {
 	struct join_queue *queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host,
@@ -52,13 +41,13 @@ static void queue_take(struct joining *at, const struct event_gpu_queue *said)
 
 	if (queue)
 		join_queue_tell(&at->join->queues, at->process, at->writer, queue,
-			join_text_of(at->join, said->name), join_text_of(at->join, said->attributes));
+			texts_at(&at->join->texts, said->name), texts_at(&at->join->texts, said->attributes));
 }
 
 static void device_take(struct joining *at, const struct event_gpu_device *said)
 {
 	struct join_device device = {
-		said->device, join_text_of(at->join, said->name), join_text_of(at->join, said->uuid)};
+		said->device, texts_at(&at->join->texts, said->name), texts_at(&at->join->texts, said->uuid)};
 
 	join_device_name(&at->join->queues, at->process, at->writer, &device);
 }
@@ -87,7 +76,7 @@ static void lost_tell(struct joining *at, const struct event_ring *shared)
 
 static void gap_take(const struct joining *at, const struct event_gpu_unmonitored *said)
 {
-	uint32_t reason = join_text_of(at->join, said->reason);
+	uint32_t reason = texts_at(&at->join->texts, said->reason);
 	size_t size = 0;
 	const char *text = reason ? store_writer_text_at(at->writer, reason, &size) : NULL;
 
@@ -114,7 +103,7 @@ static bool record_take(void *context, const struct event_header *h)
 	at->records++;
 	switch (h->type) {
 	case EVENT_TEXT:
-		return text_take(at, (const void *)h);
+		return texts_add(&at->join->texts, at->writer, (const void *)h);
 	case EVENT_GPU:
 		join_operation_take(at, (const void *)h);
 		return true;

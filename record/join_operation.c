@@ -49,7 +49,7 @@ static uint32_t context_of(
 	}
 	context = store_writer_context(
 		at->writer, context, STORE_MODULE_RESERVED, placeholder_of(gpu->operation));
-	name = join_text_of(at->join, gpu->name);
+	name = texts_at(&at->join->texts, gpu->name);
 	if (name)
 		context =
 			store_writer_context(at->writer, context, store_writer_text_module(at->writer), name);
@@ -99,8 +99,8 @@ static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes
 static uint32_t attributes_of(const struct joining *at, const struct event_gpu *gpu)
 {
 	const struct gpu_module_kernels *kernels = &at->process->gpu_kernels;
-	uint32_t attributes = join_text_of(at->join, gpu->attributes),
-		 name = join_text_of(at->join, gpu->name), known;
+	uint32_t attributes = texts_at(&at->join->texts, gpu->attributes),
+		 name = texts_at(&at->join->texts, gpu->name), known;
 	struct map_key key = {name, attributes};
 	const char *bytes;
 	uint64_t module;

@@ -106,12 +106,6 @@ struct joining {
 	size_t records;
 };
 
-/* Store text of an id in the activity ring; 0 for none and for an id that it never defined. */
-static inline uint32_t join_text_of(const struct join *join, uint32_t id)
-{
-	return id && id <= join->texts.count ? join->texts.list[id - 1] : 0;
-}
-
 /* An operation to its launch, or to those that wait for theirs. */
 void join_operation_take(struct joining *at, const struct event_gpu *gpu);
 /* Takes those whose launch has come since, and those that waited long enough. */

@@ -3,6 +3,7 @@
 #include "record/measured.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -169,6 +170,13 @@ static void rank_learn(struct measured *process, struct store_writer *writer)
 			stream->rank = process->rank;
 	}
 	join_rank(process, writer);
+}
+
+bool measured_is_dead(const struct measured *process)
+{
+	struct pollfd end = {process->pidfd, POLLIN, 0};
+
+	return poll(&end, 1, 0) > 0;
 }
 
 bool measured_look(struct measured *process)

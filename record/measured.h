@@ -69,7 +69,7 @@ struct measured {
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;
-	uint64_t shared_hits;	/* samples beyond the first of one signal, see drain.c */
+	uint64_t shared_hits;	/* samples beyond the first of one signal, see drain_take.c */
 	uint64_t cpu_ns;	/* of threads that have ended */
 	uint64_t switches_read; /* records of the kernel */
 	uint64_t switches_lost, switches_refused;
@@ -84,6 +84,10 @@ struct measured {
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
 int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory,
 	int pidfd, struct error *error);
+
+/* All of its threads have ended, or their memory is another program's. Whatever they wrote is in the rings.
+ */
+bool measured_is_dead(const struct measured *process);
 
 /* Marks what measured_drain will take of the operations of GPUs; true: there are some. Whatever an operation
  * refers to (a launch in another ring, a binary in the socket) is there by now. */

@@ -7,6 +7,7 @@
 
 /* The longest record that a producer may write. */
 #define RECORD_WORDS_MAX (4096u / 8u)
+#define TEXTS_MAX (1u << 22) /* of one ring */
 
 static bool is_whole(const struct event_header *h)
 {
@@ -74,4 +75,16 @@ bool numbers_add(struct numbers *numbers, uint32_t value, uint32_t most)
 	}
 	numbers->list[numbers->count++] = value;
 	return true;
+}
+
+bool texts_add(struct numbers *texts, struct store_writer *writer, const struct event_text *text)
+{
+	if (text->id != (uint64_t)texts->count + 1 || text->h.node > text->h.words * 8u - sizeof(*text))
+		return false;
+	return numbers_add(texts, store_writer_text(writer, text->bytes, text->h.node), TEXTS_MAX);
+}
+
+uint32_t texts_at(const struct numbers *texts, uint32_t id)
+{
+	return id && id <= texts->count ? texts->list[id - 1] : 0;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "store/event.h"
+#include "store/writer.h"
 
 /* Takes one record: a copy, its length checked against its type's least. False: it makes no sense. */
 typedef bool records_take(void *context, const struct event_header *h);
@@ -26,5 +27,11 @@ struct numbers {
 
 /* Adds one; false: there are `most` already, or no memory. */
 bool numbers_add(struct numbers *numbers, uint32_t value, uint32_t most);
+
+/* Texts come with ids that count up from 1; the store's take their place. False: this one does not, there are
+ * too many, or no memory. */
+bool texts_add(struct numbers *texts, struct store_writer *writer, const struct event_text *text);
+/* Store text of an id in the ring, 0 for none and for an id that it never defined. */
+uint32_t texts_at(const struct numbers *texts, uint32_t id);
 
 #endif

@@ -98,9 +98,7 @@ void switches_free(struct switches *switches)
  * the kernel has let go of the first. */
 static bool has_come_late(const struct measured *process)
 {
-	struct pollfd end = {process->pidfd, POLLIN, 0};
-
-	return atomic_load(&process->shared->ended) || poll(&end, 1, 0) > 0;
+	return atomic_load(&process->shared->ended) || measured_is_dead(process);
 }
 
 /* The copies that the process has left at its end, in place of its rings. Negative: there are none. */
