@@ -4,6 +4,7 @@
 #include "record/options.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,32 +189,52 @@ static int unwinder_take(struct options *options, struct error *error)
 				  : 0;
 }
 
+/* An option of which nothing is asked but where it goes. */
+struct plain {
+	int letter;
+	size_t place;
+};
+
+static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
+	{'F', offsetof(struct options, asked.is_forced)}, {'D', offsetof(struct options, is_delayed)},
+	{'r', offsetof(struct options, keeps_recursion)}, {'g', offsetof(struct options, no_gprof)},
+	{'W', offsetof(struct options, no_switches)}, {'Z', offsetof(struct options, with_sources)},
+	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
+	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
+	{'V', offsetof(struct options, is_version)}};
+
+static const struct plain given[] = {{'o', offsetof(struct options, run)},
+	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
+	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
+
+/* False: there is more to it. */
+static bool plain_take(struct options *options, int letter)
+{
+	char *base = (char *)options;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].letter == letter) {
+			*(bool *)(base + flags[i].place) = true;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		if (given[i].letter == letter) {
+			*(const char **)(void *)(base + given[i].place) = optarg;
+			return true;
+		}
+	return false;
+}
+
 static int option_take(struct options *options, int letter, char **argv, struct error *error)
 {
+	if (plain_take(options, letter))
+		return 0;
 	switch (letter) {
-	case 'o':
-		options->run = optarg;
-		return 0;
-	case 'O':
-		options->overwrite = true;
-		return 0;
 	case 'U':
 		return unwinder_take(options, error);
 	case 'e':
 		return strncmp(optarg, "gpu=", 4) ? event_take(options, error)
 						  : gpu_option(options, optarg + 4, error);
-	case 'c':
-		options->asked.rate = optarg;
-		return 0;
-	case 'Y':
-		options->asked.sampler = optarg;
-		return 0;
-	case 'P':
-		options->asked.probability = optarg;
-		return 0;
-	case 'F':
-		options->asked.is_forced = true;
-		return 0;
 	case 't':
 		return 0;
 	case 'C':
@@ -222,46 +243,13 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
 	case 'K':
 		return keep_take(options, error);
-	case 'S':
-		options->summary = optarg;
-		return 0;
 	case 'd': /* of a word that goes on */
 	case 's':
 		return delay_take(options, letter, argv[optind - (letter == 's')], error);
-	case 'D':
-		options->is_delayed = true;
-		return 0;
-	case 'r':
-		options->keeps_recursion = true;
-		return 0;
-	case 'g':
-		options->no_gprof = true;
-		return 0;
-	case 'W':
-		options->no_switches = true;
-		return 0;
-	case 'Z':
-		options->with_sources = true;
-		return 0;
-	case 'N':
-		options->no_children = true;
-		return 0;
 	case 'R':
 		return ranks_take(options, error);
 	case 'f':
 		return fraction_take(options, argv, error);
-	case 'X':
-		options->strict = true;
-		return 0;
-	case 'L':
-		options->is_list = true;
-		return 0;
-	case 'h':
-		options->is_help = true;
-		return 0;
-	case 'V':
-		options->is_version = true;
-		return 0;
 	default:
 		return -ERROR_USAGE;
 	}
