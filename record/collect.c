@@ -30,7 +30,12 @@
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
-#define POLLED_RINGS_MAX 448
+
+/* Places in what is waited for, each kind up to there. */
+#define POLLED_CALLERS 16
+#define POLLED_LAUNCHERS 32
+#define POLLED_PROCESSES 64
+#define POLLED_ALL 512
 
 /* ---- the loop ---- */
 
@@ -93,28 +98,26 @@ static int drain_ms(struct collector *collector)
  * that is an eighth full wake it at once, as far as there is room; the others wait for the time. */
 static void wait_for_news(struct collector *collector, int timeout_ms)
 {
-	struct pollfd polled[64 + POLLED_RINGS_MAX];
+	struct pollfd polled[POLLED_ALL];
 	unsigned count = 0, callers, rings;
 	int names = naming_descriptor(collector->naming);
 	const struct launcher *launcher;
 
 	/* Who cannot be let in would wake us again and again. */
 	polled[count++] = (struct pollfd){collector->is_full ? -1 : collector->listener, POLLIN, 0};
-	for (struct caller *at = collector->callers; at && count < 16; at = at->next)
+	for (struct caller *at = collector->callers; at && count < POLLED_CALLERS; at = at->next)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	if (names >= 0)
 		polled[count++] = (struct pollfd){names, POLLIN, 0};
 	launcher = collector->launchers;
-	for (; launcher && count < 32; launcher = launcher->next)
+	for (; launcher && count < POLLED_LAUNCHERS; launcher = launcher->next)
 		polled[count++] = (struct pollfd){launcher->connection, POLLIN, 0};
 	callers = count;
-	for (struct measured *at = collector->processes; at && count < 64; at = at->next)
+	for (struct measured *at = collector->processes; at && count < POLLED_PROCESSES; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
 	rings = count;
-	for (struct measured *at = collector->processes; at && count < sizeof(polled) / sizeof(polled[0]);
-		at = at->next)
-		count += switches_poll(
-			at->switches, polled + count, (unsigned)(sizeof(polled) / sizeof(polled[0])) - count);
+	for (struct measured *at = collector->processes; at && count < POLLED_ALL; at = at->next)
+		count += switches_poll(at->switches, polled + count, POLLED_ALL - count);
 	poll(polled, count, timeout_ms);
 	/* To ask in vain costs a system call each, and the listener's makes a file first. */
 	collector->is_called = launcher || collector->callers || collector->is_full;

@@ -44,8 +44,7 @@ void collect_process_take(struct collector *collector, struct hello *hello)
 	struct measured *process;
 	struct error error;
 
-	if (measured_open(
-		    &process, collector->writer, collector->host_text, hello->memory, hello->pidfd, &error)) {
+	if (measured_open(&process, collector->writer, hello->memory, hello->pidfd, &error)) {
 		collector->summary.refused++;
 		hello_refuse(HELLO_SWITCHES, hello); /* memory and pidfd are closed already */
 		return;

@@ -101,13 +101,12 @@ static void counters_name(struct measured *process, struct store_writer *writer)
 	process->sampler[sizeof(process->sampler) - 1] = '\0';
 }
 
-int measured_open(struct measured **out, struct store_writer *writer, uint32_t host, int memory, int pidfd,
-	struct error *error)
+int measured_open(
+	struct measured **out, struct store_writer *writer, int memory, int pidfd, struct error *error)
 {
 	struct measured *process = calloc(1, sizeof(*process));
 	int result;
 
-	(void)host;
 	if (!process) {
 		close(memory);
 		close(pidfd);

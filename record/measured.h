@@ -82,8 +82,8 @@ struct measured {
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
-int measured_open(struct measured **process, struct store_writer *writer, uint32_t host, int memory,
-	int pidfd, struct error *error);
+int measured_open(
+	struct measured **process, struct store_writer *writer, int memory, int pidfd, struct error *error);
 
 /* All of its threads have ended, or their memory is another program's. Whatever they wrote is in the rings.
  */
