@@ -22,6 +22,12 @@ void collect_process_end(struct collector *collector, struct measured **link)
 	collector->is_dirty = true;
 }
 
+/* In pid namespaces there are several of a number. */
+static bool is_of(const struct measured *process, uint32_t pid, uint32_t host_pid)
+{
+	return process->pid == pid && process->host_pid == host_pid;
+}
+
 /* A pid that registers again has called exec: its last generation is over. */
 static void generations_end(struct collector *collector, const struct measured *fresh)
 {
@@ -30,7 +36,7 @@ static void generations_end(struct collector *collector, const struct measured *
 	while (*link) {
 		struct measured *at = *link;
 
-		if (at != fresh && at->pid == fresh->pid) {
+		if (at != fresh && is_of(at, fresh->pid, fresh->host_pid)) {
 			at->unmonitored_ns = 0;
 			collect_process_end(collector, link);
 			continue;
@@ -52,18 +58,22 @@ void collect_process_take(struct collector *collector, struct hello *hello)
 	if (hello->is_without_rings ||
 		switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
 		process->switches_refused++;
+	process->host_pid = hello->host_pid;
 	process->next = collector->processes;
 	process->is_discarded = collector->has_failed;
 	collector->processes = process;
 	generations_end(collector, process);
 	children_registered(&collector->children, process->pid, process->begin_ns);
+	/* Its parent knows it by the one or by the other. */
+	if (measured_proc_pid(process) != process->pid)
+		children_registered(&collector->children, measured_proc_pid(process), process->begin_ns);
 	collector->is_dirty = true;
 }
 
 void collect_switches_take(struct collector *collector, struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == hello->pid && !measured_is_dead(at)) {
+		if (is_of(at, hello->pid, hello->host_pid) && !measured_is_dead(at)) {
 			if (switches_add(&at->switches, hello->events[0], hello->switch_bytes, hello->tid))
 				at->switches_refused++;
 			return;
@@ -74,7 +84,7 @@ void collect_switches_take(struct collector *collector, struct hello *hello)
 void collect_kept_take(struct collector *collector, struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == hello->pid && at->kept[1] < 0 && !measured_is_dead(at)) {
+		if (is_of(at, hello->pid, hello->host_pid) && at->kept[1] < 0 && !measured_is_dead(at)) {
 			at->kept[at->kept[0] >= 0] = hello->events[0];
 			return;
 		}
@@ -82,16 +92,16 @@ void collect_kept_take(struct collector *collector, struct hello *hello)
 }
 
 /* It may have ended since it sent its binary; the newest process of a pid comes first. */
-static struct gpu_module_kernels *gpu_kernels_of(struct collector *collector, uint32_t pid)
+static struct gpu_module_kernels *gpu_kernels_of(struct collector *collector, const struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
-		if (at->pid == pid)
+		if (is_of(at, hello->pid, hello->host_pid))
 			return &at->gpu_kernels;
 	return NULL;
 }
 
 void collect_gpu_module_take(struct collector *collector, const struct hello *hello)
 {
-	gpu_module_take(collector->writer, hello->memory, hello->hash, gpu_kernels_of(collector, hello->pid));
+	gpu_module_take(collector->writer, hello->memory, hello->hash, gpu_kernels_of(collector, hello));
 	collector->is_dirty = true;
 }

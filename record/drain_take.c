@@ -71,7 +71,7 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 	} else {
 		module = modules_find(&drain->process->modules, drain->writer,
 			(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT),
-			node->module, drain->process->pid, drain->process->executable);
+			node->module, measured_proc_pid(drain->process), drain->process->executable);
 		if (module == MODULES_NONE) {
 			module = STORE_MODULE_RESERVED;
 			offset = STORE_FRAME_UNKNOWN;

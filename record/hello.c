@@ -18,6 +18,15 @@ bool hello_peer_is_us(int connection)
 	       (peer.uid == geteuid() || !peer.uid);
 }
 
+/* The pid in our own namespace of who connected. */
+static uint32_t peer_pid(int connection)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : (uint32_t)peer.pid;
+}
+
 /* Descriptors of a message; more than are wanted are closed. */
 static unsigned rights_take(struct msghdr *message, int fds[DESCRIPTORS])
 {
@@ -95,6 +104,7 @@ static enum hello_result descriptors_take(
 
 enum hello_result hello_read(int connection, struct hello *hello)
 {
+	enum hello_result result;
 	struct event_hello said = {0};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 	struct iovec data = {&said, sizeof(said)};
@@ -107,11 +117,14 @@ enum hello_result hello_read(int connection, struct hello *hello)
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? HELLO_LATER : HELLO_BAD;
 	count = rights_take(&message, fds);
-	if (got == sizeof(said) && said.magic == EVENT_MAGIC && said.version == EVENT_VERSION)
-		return message.msg_flags & MSG_CTRUNC ? remains_take(hello, &said, fds, count)
-						      : descriptors_take(hello, &said, fds, count);
-	descriptors_close(fds, count);
-	return HELLO_BAD;
+	if (got != sizeof(said) || said.magic != EVENT_MAGIC || said.version != EVENT_VERSION) {
+		descriptors_close(fds, count);
+		return HELLO_BAD;
+	}
+	result = message.msg_flags & MSG_CTRUNC ? remains_take(hello, &said, fds, count)
+						: descriptors_take(hello, &said, fds, count);
+	hello->host_pid = peer_pid(connection);
+	return result;
 }
 
 void hello_refuse(enum hello_result result, struct hello *hello)

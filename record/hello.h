@@ -21,7 +21,8 @@ enum hello_result {
 
 /* What a caller said. The descriptors of HELLO_PROCESS, HELLO_SWITCHES and HELLO_KEEP are the reader's. */
 struct hello {
-	uint32_t pid, tid;
+	uint32_t pid, tid; /* as it has them; in a pid namespace of its own they are not ours */
+	uint32_t host_pid; /* as we have it, by the kernel; 0: it is none of ours */
 	uint32_t switch_bytes;
 	uint64_t hash;	   /* HELLO_GPU_MODULE: its content is memory's */
 	int memory, pidfd; /* HELLO_PROCESS; HELLO_GPU_MODULE: memory alone */

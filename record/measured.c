@@ -178,6 +178,11 @@ bool measured_is_dead(const struct measured *process)
 	return poll(&end, 1, 0) > 0;
 }
 
+uint32_t measured_proc_pid(const struct measured *process)
+{
+	return process->host_pid ? process->host_pid : process->pid;
+}
+
 bool measured_look(struct measured *process)
 {
 	return join_look(process);

@@ -36,8 +36,9 @@ struct measured {
 	struct event_process *shared;
 	size_t shared_bytes;
 	int pidfd;
-	int kept[2]; /* what its agent has us hold open; -1: nothing */
-	uint32_t pid, parent_pid, generation;
+	int kept[2];			      /* what its agent has us hold open; -1: nothing */
+	uint32_t pid, parent_pid, generation; /* as it says */
+	uint32_t host_pid; /* as we have it, which may differ: pid namespaces; 0: not known */
 	int32_t rank;
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
 	uint64_t rings_at, begin_ns, period_ns;
@@ -88,6 +89,8 @@ int measured_open(
 /* All of its threads have ended, or their memory is another program's. Whatever they wrote is in the rings.
  */
 bool measured_is_dead(const struct measured *process);
+/* By what /proc here has it. */
+uint32_t measured_proc_pid(const struct measured *process);
 
 /* Marks what measured_drain will take of the operations of GPUs; true: there are some. Whatever an operation
  * refers to (a launch in another ring, a binary in the socket) is there by now. */

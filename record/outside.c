@@ -203,6 +203,8 @@ size_t outside_look(struct measured *process, struct store_writer *writer, uint6
 {
 	size_t looks = 0;
 
+	if (measured_proc_pid(process) != process->pid)
+		return 0; /* nor are its threads' numbers ours */
 	for (uint32_t i = 0; i < process->ring_seen && looks < LOOKS_MAX && !process->is_outside_refused;
 		i++) {
 		struct ring *ring = &process->rings[i];
