@@ -23,6 +23,8 @@ struct table {
 	uint32_t count;
 	uint32_t block_count;
 	uint8_t **blocks;
+	void **memory; /* each of one block or more */
+	uint32_t memory_count;
 	struct table_slot *slots;
 	uint32_t slot_count; /* power of two, or 0 */
 	uint32_t slots_used;
