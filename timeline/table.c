@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define BLOCK_ELEMENTS (1u << TABLE_BLOCK_SHIFT)
 #define HUGE_BYTES ((size_t)4 << 20)
@@ -18,10 +17,37 @@ void table_init(struct table *table, size_t element_bytes)
 	*table = (struct table){.element_bytes = element_bytes};
 }
 
+/* All-zero. Much at once is a map of its own, where nothing is touched before it is used, in huge pages where
+ * there are any: to get memory page by page is most of what a large table costs. */
+static struct table_memory memory_new(size_t bytes)
+{
+	struct table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
+	void *map;
+
+	if (!memory.mapped_bytes) {
+		memory.at = calloc(1, bytes);
+		return memory;
+	}
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map != MAP_FAILED) {
+		madvise(map, bytes, MADV_HUGEPAGE);
+		memory.at = map;
+	}
+	return memory;
+}
+
+static void memory_free(struct table_memory *memory)
+{
+	if (memory->mapped_bytes)
+		munmap(memory->at, memory->mapped_bytes);
+	else
+		free(memory->at);
+}
+
 void table_fini(struct table *table)
 {
 	for (uint32_t i = 0; i < table->memory_count; i++)
-		free(table->memory[i]);
+		memory_free(&table->memory[i]);
 	free(table->memory);
 	free(table->blocks);
 	free(table->slots);
@@ -47,25 +73,20 @@ static bool list_grow(void **list, uint32_t count, uint32_t more, size_t entry_b
 	return true;
 }
 
-/* Many at once lie in huge pages where there are any: to get memory page by page is most of what they cost.
- */
 static bool add_blocks(struct table *table, uint32_t more)
 {
 	const size_t block_bytes = BLOCK_ELEMENTS * table->element_bytes;
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = more * block_bytes;
-	uint8_t *memory;
+	struct table_memory memory;
 
 	if (!list_grow((void **)&table->blocks, table->block_count, more, sizeof *table->blocks) ||
 		!list_grow((void **)&table->memory, table->memory_count, 1, sizeof *table->memory))
 		return false;
-	memory = calloc(more, block_bytes);
-	if (!memory)
+	memory = memory_new(more * block_bytes);
+	if (!memory.at)
 		return false;
-	if (bytes >= HUGE_BYTES)
-		madvise((void *)(((uintptr_t)memory + page - 1) / page * page), bytes - page, MADV_HUGEPAGE);
 	table->memory[table->memory_count++] = memory;
 	for (uint32_t i = 0; i < more; i++)
-		table->blocks[table->block_count++] = memory + i * block_bytes;
+		table->blocks[table->block_count++] = memory.at + i * block_bytes;
 	return true;
 }
 
