@@ -224,13 +224,13 @@ static void collector_fini(struct collector *collector)
 	struct error error;
 
 	anchor_put_last(collector->writer, &collector->anchor, &last);
-	naming_free(collector->naming);
 	sources_fini(&collector->sources);
 	modules_close();
 	kernel_close();
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
 	elsewhere_end(&collector->elsewhere);
+	naming_free(collector->naming); /* which may take a while */
 }
 
 _Noreturn static void collector_run(

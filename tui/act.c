@@ -83,13 +83,6 @@ static void toggle_full(struct session *session)
 	session->focus = session->full;
 }
 
-static void open_help(struct session *session)
-{
-	session->before_help = session->full;
-	session->full = session->focus = &view_help;
-	session->help_top = 0;
-}
-
 static void go_back(struct session *session)
 {
 	if (session->full || session->focus != &view_timeline) {
@@ -202,7 +195,7 @@ static bool act_view(struct session *session, enum keys_action action)
 		next_zero(session);
 		return true;
 	case KEYS_DO_HELP:
-		open_help(session);
+		view_help_open(session, NULL);
 		return true;
 	case KEYS_DO_CANCEL:
 		cancel(session);
