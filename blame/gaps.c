@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/calls.h"
 #include "blame/gaps_parts.h"
 #include "blame/idle_group.h"
 
@@ -43,6 +44,7 @@ void gaps_free(struct gaps *gaps)
 		return;
 	numbering_fini(&gaps->keys);
 	free(gaps->charges);
+	free(gaps->parties);
 	free(gaps->list);
 	spill_free(gaps->spill);
 	free(gaps);
@@ -142,6 +144,7 @@ bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, 
 	if (!gaps->is_open) {
 		gaps->is_open = true;
 		gaps->begin_ns = begin_ns;
+		gaps->run = group->run;
 	}
 	gaps->end_ns = end_ns;
 	gaps->cause_ns[cause] += end_ns - begin_ns;
@@ -166,22 +169,81 @@ static enum gap_cause largest_cause(const struct gaps *gaps)
 	return (enum gap_cause)largest;
 }
 
-static uint32_t largest_context(const struct gaps *gaps, enum gap_cause cause)
+static uint32_t function_of(struct gaps *gaps, uint32_t context)
 {
-	uint32_t context = 0;
-	share_fixed most = 0;
+	uint32_t at = context % GAPS_FUNCTIONS, scope;
 
+	if (!context || gaps->functions[at].context == context)
+		return context ? gaps->functions[at].function : UINT32_MAX;
+	scope = run_context(gaps->run, calls_context(gaps->run, context))->scope;
+	gaps->functions[at].context = context;
+	gaps->functions[at].function =
+		scope == UINT32_MAX ? UINT32_MAX : run_scope(gaps->run, scope)->function;
+	return gaps->functions[at].function;
+}
+
+static int party_compare(const void *left, const void *right)
+{
+	const struct party *a = left, *b = right;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return a->context < b->context ? -1 : a->context > b->context;
+}
+
+/* Those that a cause is charged to, by function: their number, or UINT32_MAX when memory is out. */
+static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
+{
+	uint32_t count = 0;
+
+	if (gaps->party_room < gaps->keys.count) {
+		uint32_t room = 2 * gaps->keys.count;
+		struct party *parties = realloc(gaps->parties, room * sizeof(*parties));
+
+		if (!parties)
+			return UINT32_MAX;
+		gaps->parties = parties;
+		gaps->party_room = room;
+	}
 	for (uint32_t i = 0; i < gaps->keys.count; i++) {
 		const struct charge_key *key = numbering_key(&gaps->keys, i);
 
-		if (key->cause != (uint32_t)cause || gaps->charges[i] < most)
-			continue;
-		if (gaps->charges[i] == most && key->context > context)
-			continue;
-		most = gaps->charges[i];
-		context = key->context;
+		if (key->cause == (uint32_t)cause)
+			gaps->parties[count++] = (struct party){0, key->context, gaps->charges[i]};
 	}
-	return context;
+	/* One needs no name. */
+	for (uint32_t i = 0; i < count && count > 1; i++)
+		gaps->parties[i].function = function_of(gaps, gaps->parties[i].context);
+	if (count > 1)
+		qsort(gaps->parties, count, sizeof(*gaps->parties), party_compare);
+	return count;
+}
+
+/* Of the function with the largest share the context with the largest; of equal ones the first. False when
+ * memory is out. */
+static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *context)
+{
+	uint32_t count = find_parties(gaps, cause), i = 0;
+	share_fixed most = 0;
+
+	*context = 0;
+	if (count == UINT32_MAX)
+		return false;
+	while (i < count) {
+		const struct party *first = &gaps->parties[i], *largest = first;
+		share_fixed sum = 0;
+
+		for (; i < count && gaps->parties[i].function == first->function; i++) {
+			sum += gaps->parties[i].amount;
+			if (gaps->parties[i].amount > largest->amount)
+				largest = &gaps->parties[i];
+		}
+		if (sum < most || (sum == most && largest->context > *context))
+			continue;
+		most = sum;
+		*context = largest->context;
+	}
+	return true;
 }
 
 /* ---- whole gaps, closed ---- */
@@ -210,9 +272,8 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 	if (size_ns >= gaps->min_ns) {
 		struct gap gap = {gaps->begin_ns, gaps->end_ns, stream, largest_cause(gaps), context};
 
-		if (gap.cause != GAP_LAUNCH)
-			gap.context = largest_context(gaps, gap.cause);
-		is_kept = gaps_keep(gaps, &gap);
+		is_kept = gap.cause == GAP_LAUNCH || largest_context(gaps, gap.cause, &gap.context);
+		is_kept = is_kept && gaps_keep(gaps, &gap);
 	}
 	gaps->is_open = false;
 	numbering_clear(&gaps->keys);
@@ -258,6 +319,7 @@ int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error)
 
 	if (!copy)
 		return result;
+	copy->run = gaps->run;
 	copy->is_open = gaps->is_open;
 	copy->begin_ns = gaps->begin_ns;
 	copy->end_ns = gaps->end_ns;
@@ -277,6 +339,7 @@ int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error)
 bool gaps_join(struct gaps *gaps, const struct gaps *trial)
 {
 	numbering_clear(&gaps->keys);
+	gaps->run = trial->run;
 	gaps->is_open = trial->is_open;
 	gaps->begin_ns = trial->begin_ns;
 	gaps->end_ns = trial->end_ns;

@@ -33,8 +33,9 @@ struct gap {
 	uint64_t begin_ns, end_ns;
 	uint32_t stream; /* the queue that works next; at the window's end, the group's first */
 	enum gap_cause cause;
-	uint32_t context; /* CPU, core, rank, thread: the one with the largest share; copy, launch: of the
-			     operation that runs, that begins then; 0: none */
+	uint32_t context; /* CPU, core, rank, thread: the one with the largest share of the function with the
+			     largest share, a call into a GPU's runtime being one (calls.h); copy, launch: of
+			     the operation that runs, that begins then; 0: none */
 };
 
 struct gaps;

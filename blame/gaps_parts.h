@@ -12,7 +12,16 @@ struct charge_key {
 	uint32_t cause, context;
 };
 
+/* One of those whose time it is. */
+struct party {
+	uint32_t function, context;
+	share_fixed amount;
+};
+
+#define GAPS_FUNCTIONS 1024u
+
 struct gaps {
+	const struct run *run; /* since the first moment of a gap */
 	uint64_t min_ns;
 	size_t limit;
 	struct gap *list; /* with as many as the limit: a heap, the last of them first */
@@ -25,6 +34,11 @@ struct gaps {
 	struct numbering keys; /* of the open one: charge_key */
 	share_fixed *charges;  /* by number */
 	uint32_t charge_room;
+	struct party *parties;
+	uint32_t party_room;
+	struct {
+		uint32_t context, function;
+	} functions[GAPS_FUNCTIONS]; /* that were asked for before, by context */
 	struct gap_class classes[GAP_CLASSES];
 };
 

@@ -269,7 +269,7 @@ int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *q
 	*idle = (struct idle){0};
 	result = groups_sweep(&start, arena, error);
 	idle->window_ns = idle->groups * (question->end_ns - question->begin_ns);
-	if (!result)
+	if (!result && !idle_shared_is_part(question))
 		result = check_known(idle, error);
 	if (!result)
 		result = share_sums_list(&blamed, &idle->blamed, &idle->blamed_count, arena, error);

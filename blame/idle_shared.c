@@ -24,6 +24,11 @@ bool idle_shared_is_own(const struct idle_question *question, uint32_t number)
 	return !is_split(question) || number % ranks_count() == ranks_own();
 }
 
+bool idle_shared_is_part(const struct idle_question *question)
+{
+	return is_split(question) && ranks_own() > 0;
+}
+
 static void put_shares(struct store_bytes *out, const struct share_sums *sums)
 {
 	uint32_t count = 0;

@@ -11,6 +11,8 @@
 
 /* Whether this rank is to sweep that one of the groups, counted from 0. */
 bool idle_shared_is_own(const struct idle_question *question, uint32_t number);
+/* Whether what this rank knows is a part alone: nothing can be said of it. */
+bool idle_shared_is_part(const struct idle_question *question);
 /* After all of so many groups: rank 0's sums are those of all from now on, the others' are their own.
  * ERROR_IO: a rank has ended; ERROR_RUN: it sees another run. */
 int idle_shared_gather(struct group *group, uint32_t groups, struct error *error);

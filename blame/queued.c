@@ -178,13 +178,17 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
+static inline uint64_t since_of(uint64_t queued_ns, uint64_t begin_ns)
+{
+	uint64_t least_ns = before(begin_ns);
+
+	queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
+	return queued_ns < begin_ns ? queued_ns : begin_ns;
+}
+
 static inline uint64_t since(const struct search *search, uint64_t link, uint64_t begin_ns)
 {
-	uint64_t queued_ns = launches_end(&search->launches, link);
-
-	if (queued_ns < before(begin_ns))
-		return before(begin_ns);
-	return queued_ns < begin_ns ? queued_ns : begin_ns;
+	return since_of(launches_end(&search->launches, link), begin_ns);
 }
 
 static bool take_queue(struct search *search, const struct batch *batch)
@@ -356,13 +360,16 @@ void queued_launches_free(struct queued_launches *launches)
 void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count)
 {
-	const struct launches of = launches->search.launches; /* what is written here is no part of it */
+	const struct launches *all = &launches->search.launches;
+	const struct launches_part *of = launches_table(all, links, count);
+	struct launches_part table;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t begin_ns = begins_ns[i], least_ns = before(begin_ns);
-		uint64_t queued_ns = launches_end(&of, links[i]);
-
-		queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
-		since_ns[i] = queued_ns < begin_ns ? queued_ns : begin_ns;
+	if (!of) {
+		for (size_t i = 0; i < count; i++)
+			since_ns[i] = since_of(launches_end(all, links[i]), begins_ns[i]);
+		return;
 	}
+	table = *of; /* what is written here is no part of it */
+	for (size_t i = 0; i < count; i++)
+		since_ns[i] = since_of(launches_row(&table, links[i]), begins_ns[i]);
 }

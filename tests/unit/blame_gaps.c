@@ -118,6 +118,33 @@ static void test_causes(void **unused)
 	end(&asked);
 }
 
+/* No path has as much of the gap as g, but three that end in f have more together, and so have two inside a
+ * call of the runtime: the function with the most is named, by its largest path. */
+static void test_function(void **unused)
+{
+	static const struct {
+		uint64_t begin_ns;
+		const char *path;
+	} runs[] = {{0, "main;x;f"}, {10, "main;y;f"}, {25, "main;g"}, {45, "main;z;f"}, /* a kernel at 60 */
+		{70, "main;cuModule;cudaLoad;p"}, {80, "main;h"}, {95, "main;cuModule;cudaLoad;q;r"}};
+	struct asked asked = {.question.end_ns = 120};
+	uint32_t thread, queue;
+
+	(void)unused;
+	small_begin(&asked.small);
+	thread = trace_thread(asked.small.writer, 1, 0, 120);
+	queue = trace_queue(asked.small.writer, 1, 1, 120);
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+		trace_run(asked.small.writer, thread, runs[i].begin_ns, runs[i].path);
+	trace_kernel(asked.small.writer, queue, 60, 70);
+	trace_kernel(asked.small.writer, queue, 109, 120);
+	ask(&asked, 0);
+	assert_int_equal(asked.count, 2);
+	check_gap(&asked, 0, 60, GAP_CPU, "main;y;f");
+	check_gap(&asked, 70, 109, GAP_CPU, "main;cuModule;cudaLoad;q;r");
+	end(&asked);
+}
+
 /* A thread that would feed the GPU waits for a core, beside one that waits for work: the first is what the
  * gap is about. */
 static void test_core(void **unused)
@@ -304,7 +331,7 @@ static void test_far(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_causes), cmocka_unit_test(test_core),
-		cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
+		cmocka_unit_test(test_function), cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ static uint64_t plain_end(const struct list *list, uint64_t link)
 	return end_ns;
 }
 
-/* In turn, in steps, falling, anywhere, at the end of all numbers; some have none. */
+/* In turn, in steps, falling, anywhere, at the end of all numbers, by threads that each count for themselves;
+ * some have none. */
 static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
 {
 	if (!small_below(9))
@@ -39,6 +40,8 @@ static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
 		return begin + small_below(300);
 	case 4:
 		return small_draw();
+	case 5:
+		return begin + (i / PART % 3 << 40) + i;
 	default:
 		return UINT64_MAX - small_below(300);
 	}
@@ -46,16 +49,25 @@ static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
 
 static void draw(struct list *list)
 {
-	unsigned shape = (unsigned)small_below(6), change = (unsigned)small_below(LAUNCHES);
+	unsigned shape = (unsigned)small_below(7), change = (unsigned)small_below(LAUNCHES);
 	uint64_t begin = 1 + (small_below(2) ? small_below(1000) : small_draw() >> 2);
 
 	list->count = 1 + small_below(LAUNCHES - 1);
 	for (size_t i = 0; i < list->count; i++) {
 		if (i == change && small_below(2))
-			shape = (unsigned)small_below(6);
+			shape = (unsigned)small_below(7);
 		list->links[i] = draw_link(shape, begin, i);
 		list->ends_ns[i] = small_below(40) ? small_below(100000) : 0;
 	}
+}
+
+/* One that has all of these has the first of each. */
+static void check_table(const struct list *list, const struct launches *launches, size_t at, size_t count)
+{
+	const struct launches_part *part = launches_table(launches, list->links + at, count);
+
+	for (size_t i = at; part && i < at + count; i++)
+		assert_int_equal(launches_row(part, list->links[i]), plain_end(list, list->links[i]));
 }
 
 static void check(const struct list *list)
@@ -68,6 +80,8 @@ static void check(const struct list *list)
 		assert_true(launches_put(&launches, list->links + at, list->ends_ns + at, count));
 	}
 	launches_sort(&launches);
+	for (size_t at = 0; at < list->count; at += PART / 4)
+		check_table(list, &launches, at, list->count - at < PART / 4 ? list->count - at : PART / 4);
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t link = list->links[i];
 
@@ -98,15 +112,42 @@ static void test_bounded(void **unused)
 
 	(void)unused;
 	assert_true(launches_put(&launches, links, ends_ns, 3));
-	assert_int_equal(launches.rows, 0);
+	assert_int_equal(launches.count, 1);
+	assert_int_equal(launches.parts[0].rows, 0);
 	launches_sort(&launches);
 	assert_int_equal(launches_end(&launches, 8), 3);
 	launches_fini(&launches);
 }
 
+/* Threads whose links are far from each other have tables of their own, and nothing is sorted. */
+static void test_threads(void **unused)
+{
+	uint64_t links[PART], ends_ns[PART];
+	struct launches launches = {0};
+
+	(void)unused;
+	for (uint64_t thread = 0; thread < 3; thread++) {
+		for (uint64_t i = 0; i < PART; i++) {
+			links[i] = 1 + (thread << 40) + i;
+			ends_ns[i] = 100 * thread + i;
+		}
+		assert_true(launches_put(&launches, links, ends_ns, PART));
+	}
+	launches_sort(&launches);
+	assert_int_equal(launches.count, 3);
+	assert_true(launches.are_apart);
+	assert_ptr_equal(launches_table(&launches, links, PART), &launches.parts[2]);
+	assert_int_equal(launches_row(&launches.parts[2], links[7]), 207);
+	links[9] = 1;
+	assert_null(launches_table(&launches, links, PART));
+	assert_int_equal(launches_end(&launches, 1), 0);
+	launches_fini(&launches);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_bounded)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_twin), cmocka_unit_test(test_bounded), cmocka_unit_test(test_threads)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
