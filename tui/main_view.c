@@ -325,6 +325,9 @@ static int view(struct program_call *call, struct error *error)
 	int result;
 
 	looks.is_ascii = looks.must_ascii;
+	result = session_require_window(call->run, call->select, error);
+	if (result)
+		return result;
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;

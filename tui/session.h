@@ -140,6 +140,11 @@ int session_open(struct session **session, struct run *run, const struct select 
 	struct session_looks looks, struct error *error);
 void session_close(struct session *session);
 
+/* Does the window of a selection, which is bound, touch the run at all? Else fails, saying what the run
+ * covers. */
+int session_require_window(struct run *run, const struct select *select, struct error *error);
+/* What of the window the run has becomes the window. */
+void session_take_window(struct session *session, const struct select *select);
 /* Takes one key. Trouble (a damaged chunk, a wrong pattern) becomes the message, never an end. */
 void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
