@@ -271,6 +271,12 @@ static void choose_depth(struct session *session)
 		frame_set_depth(&session->frame, state->depth);
 }
 
+/* Time ends somewhere, and a run may. */
+static uint64_t padded_end(const struct state *state)
+{
+	return state->end_ns > UINT64_MAX - state->pad_ns ? UINT64_MAX : state->end_ns + state->pad_ns;
+}
+
 /* Columns are whole tiles, so that the last one may end before the window does: asks for a little more until
  * it does not. Panning keeps what was found, and by that the width of the columns. */
 static int lay_columns(struct session *session, struct error *error)
@@ -283,12 +289,12 @@ static int lay_columns(struct session *session, struct error *error)
 	if (state->is_pad_wanted || width != frame->want_width)
 		state->pad_ns = 0;
 	else
-		return frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+		return frame_lay(frame, state->begin_ns, padded_end(state), width, error);
 	state->is_pad_wanted = false;
 	result = frame_lay(frame, state->begin_ns, state->end_ns, width, error);
 	for (int tries = 0; !result && frame->end_ns < state->end_ns && tries < 8; tries++) {
 		state->pad_ns += state->end_ns - frame->end_ns;
-		result = frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+		result = frame_lay(frame, state->begin_ns, padded_end(state), width, error);
 	}
 	return result;
 }
