@@ -47,7 +47,7 @@ void tile_columns_fit(
 {
 	uint64_t span_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
 	uint32_t count = span_ns < width ? (uint32_t)span_ns : width;
-	uint64_t base;
+	uint64_t base, last;
 	struct ratio t;
 	__int128 first;
 
@@ -59,10 +59,11 @@ void tile_columns_fit(
 	t = (struct ratio){span_ns, (uint64_t)count << columns->shift};
 	round_ratio(&t);
 	base = origin_ns >> columns->shift;
+	last = UINT64_MAX >> columns->shift; /* no edge lies behind all time */
 	first = column_of((__int128)(begin_ns >> columns->shift) - base, &t);
 	for (uint32_t i = 0; i <= count; i++) {
 		__int128 edge = column_tile(first + i, &t) + base;
 
-		columns->edges[i] = edge < 0 ? 0 : edge > UINT64_MAX ? UINT64_MAX : (uint64_t)edge;
+		columns->edges[i] = edge < 0 ? 0 : edge > last ? last : (uint64_t)edge;
 	}
 }

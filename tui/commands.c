@@ -51,13 +51,18 @@ struct select *commands_bind(struct session *session, const char *name, const ch
 static void set_time(struct session *session, const char *value)
 {
 	struct select *select = commands_bind(session, "time", value);
+	struct error error;
 
 	if (!select)
 		return;
+	if (session_require_window(session->run, select, &error)) {
+		session_say(session, "%s", error.text);
+		select_free(select);
+		return;
+	}
 	session_keep(session);
 	session->state.is_following = false;
-	state_set_window(&session->state, session_limits(session), select_begin_ns(select),
-		select_end_ns(select) - select_begin_ns(select));
+	session_take_window(session, select);
 	select_free(select);
 }
 

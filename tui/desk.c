@@ -45,8 +45,7 @@ static void show(struct desk *desk, size_t at)
 	session_say(shown(desk), "%s, run %zu of %zu open", run_path(shown(desk)->run), at + 1, desk->count);
 }
 
-/* A path may be written in more than one way. */
-static bool is_same(const char *path, const char *other)
+bool desk_is_same(const char *path, const char *other)
 {
 	struct stat a, b;
 
@@ -58,7 +57,7 @@ static size_t find(const struct desk *desk, const char *path)
 {
 	size_t at = 0;
 
-	while (at < desk->count && !is_same(run_path(desk->places[at].session->run), path))
+	while (at < desk->count && !desk_is_same(run_path(desk->places[at].session->run), path))
 		at++;
 	return at;
 }

@@ -25,5 +25,7 @@ void desk_init(struct desk *desk, struct session *session, const struct run_opti
 void desk_fini(struct desk *desk);
 /* Does what the session asked for. What goes wrong is said in the session that has the screen then. */
 struct session *desk_settle(struct desk *desk);
+/* A run by its path may be written in more than one way. */
+bool desk_is_same(const char *path, const char *other);
 
 #endif

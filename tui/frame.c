@@ -23,6 +23,7 @@ void frame_fini(struct frame *frame)
 	free(frame->lines);
 	free(frame->leaves);
 	free(frame->coarse);
+	free(frame->is_damaged);
 	free(frame->stand_ins);
 	free(frame->columns.edges);
 	free(frame->function);
@@ -39,6 +40,9 @@ static void drop_lines(struct frame *frame)
 	frame->step_column = 0;
 	if (frame->lines)
 		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));
+	if (frame->is_damaged)
+		memset(frame->is_damaged, 0, frame->stream_count);
+	frame->is_damage_said = false;
 	if (frame->leaves)
 		memset(frame->leaves, 0, frame->stream_count * sizeof(struct frame_line *));
 	if (frame->coarse)
@@ -50,12 +54,18 @@ static int make_tables(struct frame *frame, uint32_t streams, struct error *erro
 {
 	void **tables[] = {(void **)&frame->lines, (void **)&frame->leaves, (void **)&frame->coarse};
 
+	uint8_t *is_damaged;
+
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		void *wider = realloc(*tables[i], ((size_t)streams + 1) * sizeof(void *));
 		if (!wider)
 			return error_memory(error);
 		*tables[i] = wider;
 	}
+	is_damaged = realloc(frame->is_damaged, (size_t)streams + 1);
+	if (!is_damaged)
+		return error_memory(error);
+	frame->is_damaged = is_damaged;
 	frame->stream_count = streams;
 	return 0;
 }

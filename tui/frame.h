@@ -45,6 +45,8 @@ struct frame {
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
 	struct frame_lanes *lanes;    /* of groups, lanes.c */
+	uint8_t *is_damaged;	      /* by stream: its line cannot be read */
+	bool is_damage_said;	      /* of these lines */
 	uint32_t stream_count;
 	/* projection of contexts to a depth */
 	uint32_t depth;

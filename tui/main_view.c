@@ -173,6 +173,8 @@ static int print(struct desk *desk, const struct options *options, struct error 
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
 		result = error_set(error, ERROR_IO, "cannot write to standard output");
+	if (!result && session->damage[0])
+		result = error_set(error, ERROR_RUN, "%s", session->damage);
 	return result ? result : require_coverage(session, error);
 }
 
@@ -323,6 +325,9 @@ static int view(struct program_call *call, struct error *error)
 	int result;
 
 	looks.is_ascii = looks.must_ascii;
+	result = session_require_window(call->run, call->select, error);
+	if (result)
+		return result;
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/coverage.h"
 #include "timeline/mark.h"
 #include "timeline/stats.h"
 #include "tui/blame_page.h"
@@ -302,6 +303,16 @@ void session_open_pane(struct session *session, const struct view *view)
 
 /* ---- opening ---- */
 
+void session_take_window(struct session *session, const struct select *select)
+{
+	struct state_limits limits = session_limits(session);
+	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
+
+	begin_ns = begin_ns > limits.begin_ns ? begin_ns : limits.begin_ns;
+	end_ns = end_ns < limits.end_ns ? end_ns : limits.end_ns;
+	state_set_window(&session->state, limits, begin_ns, end_ns > begin_ns ? end_ns - begin_ns : 1);
+}
+
 static void first_window(struct session *session, const struct select *select)
 {
 	struct state_limits limits = session_limits(session);
@@ -320,8 +331,7 @@ static void first_window(struct session *session, const struct select *select)
 	if (!select)
 		return;
 	if (select_has_time(select)) {
-		state_set_window(state, limits, select_begin_ns(select),
-			select_end_ns(select) - select_begin_ns(select));
+		session_take_window(session, select);
 		state->cursor_ns = state->begin_ns;
 	}
 	if (select_depth(select) != UINT32_MAX) {
@@ -357,6 +367,14 @@ static void name_filter(struct session *session, const struct select *select)
 		session->filter[used++] = *at;
 	session->filter[used] = '\0';
 	arena_fini(&arena);
+}
+
+int session_require_window(struct run *run, const struct select *select, struct error *error)
+{
+	if (!select_has_time(select) ||
+		(select_begin_ns(select) < run_end_ns(run) && select_end_ns(select) > run_begin_ns(run)))
+		return 0;
+	return coverage_require(run, select, error);
 }
 
 static int take_selection(struct session *session, const struct select *select, struct error *error)

@@ -118,16 +118,18 @@ struct session {
 	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
-	bool has_ended;	       /* it was live when the session began */
-	uint32_t step_columns; /* of a row that are read at once: session_draw.c */
-	bool is_unread;	       /* rows on the screen are not read yet: draw again */
-	bool is_resumable;     /* what is read now goes on where it was when it is stopped */
-	bool is_restartable;   /* ... begins anew when it is: what a table is made of */
-	bool has_moved;	       /* a key was done while that was read: the picture is behind it */
-	char reading[96];      /* how far a long one is, for the status line; "": not long yet */
-	bool is_put_off;       /* ... and it was, for a key: set by who watches (progress.h) */
-	bool has_lanes_left;   /* groups on the screen are not summed to the end */
-	bool is_redraw;	       /* the terminal must be cleared */
+	bool has_ended;		   /* it was live when the session began */
+	uint32_t step_columns;	   /* of a row that are read at once: session_draw.c */
+	bool is_unread;		   /* rows on the screen are not read yet: draw again */
+	bool is_resumable;	   /* what is read now goes on where it was when it is stopped */
+	bool is_restartable;	   /* ... begins anew when it is: what a table is made of */
+	bool has_moved;		   /* a key was done while that was read: the picture is behind it */
+	char reading[96];	   /* how far a long one is, for the status line; "": not long yet */
+	char damage[SESSION_TEXT]; /* what could not be read because of damage, and was left out; "": nothing
+				    */
+	bool is_put_off;	   /* ... and it was, for a key: set by who watches (progress.h) */
+	bool has_lanes_left;	   /* groups on the screen are not summed to the end */
+	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */
 	size_t setting;		 /* the one with the cursor (settings.h) */
@@ -138,6 +140,11 @@ int session_open(struct session **session, struct run *run, const struct select 
 	struct session_looks looks, struct error *error);
 void session_close(struct session *session);
 
+/* Does the window of a selection, which is bound, touch the run at all? Else fails, saying what the run
+ * covers. */
+int session_require_window(struct run *run, const struct select *select, struct error *error);
+/* What of the window the run has becomes the window. */
+void session_take_window(struct session *session, const struct select *select);
 /* Takes one key. Trouble (a damaged chunk, a wrong pattern) becomes the message, never an end. */
 void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and

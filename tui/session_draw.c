@@ -95,10 +95,22 @@ static int read_step(struct session *session, uint32_t stream, bool *is_done, st
 	return result;
 }
 
+/* What is damaged is said once for a window and left out: the rest can still be looked at. */
+static bool pass_damage(struct session *session, int result, const struct error *error)
+{
+	if (result != -ERROR_RUN)
+		return false;
+	snprintf(session->damage, sizeof(session->damage), "%.500s", error->text);
+	if (!session->frame.is_damage_said)
+		session_say(session, "%s", error->text);
+	session->frame.is_damage_said = true;
+	return true;
+}
+
 static int read_stream(
 	struct session *session, uint32_t stream, struct deadline *deadline, struct error *error)
 {
-	bool is_done = frame_line(&session->frame, stream) != NULL;
+	bool is_done = frame_line(&session->frame, stream) || session->frame.is_damaged[stream];
 	int result = 0;
 
 	while (!is_done && !result) {
@@ -109,6 +121,10 @@ static int read_stream(
 		result = read_step(session, stream, &is_done, error);
 		if (session_put_off(session, result)) {
 			deadline->is_over = true;
+			return 0;
+		}
+		if (pass_damage(session, result, error)) {
+			session->frame.is_damaged[stream] = true;
 			return 0;
 		}
 	}
@@ -131,9 +147,10 @@ static int read_coarse(struct session *session, struct error *error)
 
 	for (uint32_t row = top; row < top + count && !result && session_now_ms() < until_ms; row++) {
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
-		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream))
+		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream) &&
+			!session->frame.is_damaged[node->stream])
 			result = frame_read_coarse(&session->frame, node->stream, error);
-		if (session_put_off(session, result))
+		if (session_put_off(session, result) || pass_damage(session, result, error))
 			return 0;
 	}
 	return result;
@@ -166,6 +183,10 @@ static int read_lanes(struct session *session, struct deadline *deadline, struct
 			if (session_put_off(session, result)) {
 				session->has_lanes_left = true;
 				return 0;
+			}
+			if (pass_damage(session, result, error)) {
+				is_done = true;
+				result = 0;
 			}
 		}
 	}
@@ -250,6 +271,12 @@ static void choose_depth(struct session *session)
 		frame_set_depth(&session->frame, state->depth);
 }
 
+/* Time ends somewhere, and a run may. */
+static uint64_t padded_end(const struct state *state)
+{
+	return state->end_ns > UINT64_MAX - state->pad_ns ? UINT64_MAX : state->end_ns + state->pad_ns;
+}
+
 /* Columns are whole tiles, so that the last one may end before the window does: asks for a little more until
  * it does not. Panning keeps what was found, and by that the width of the columns. */
 static int lay_columns(struct session *session, struct error *error)
@@ -262,12 +289,12 @@ static int lay_columns(struct session *session, struct error *error)
 	if (state->is_pad_wanted || width != frame->want_width)
 		state->pad_ns = 0;
 	else
-		return frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+		return frame_lay(frame, state->begin_ns, padded_end(state), width, error);
 	state->is_pad_wanted = false;
 	result = frame_lay(frame, state->begin_ns, state->end_ns, width, error);
 	for (int tries = 0; !result && frame->end_ns < state->end_ns && tries < 8; tries++) {
 		state->pad_ns += state->end_ns - frame->end_ns;
-		result = frame_lay(frame, state->begin_ns, state->end_ns + state->pad_ns, width, error);
+		result = frame_lay(frame, state->begin_ns, padded_end(state), width, error);
 	}
 	return result;
 }

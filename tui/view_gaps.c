@@ -11,14 +11,33 @@
 #include "tui/quantity.h"
 
 #define GAPS_DECADES 6
+#define GAPS_QUEUE 33 /* column of the queue */
 
 /* ---- the list ---- */
+
+/* Cells of the queue's name: ranks have queues of the same name, and are told where there is room. */
+static int queue_cells(const struct grid *grid)
+{
+	return grid->columns >= 100 ? 20 : 10;
+}
+
+static void put_queue(const struct session *session, uint32_t stream, char *out, int cells)
+{
+	const struct store_stream *s = &run_stream(session->run, stream)->s;
+	const char *label = session->rows.nodes[rows_node_of(&session->rows, stream)].long_label;
+
+	if (session->rows.rank_count && s->rank >= 0 && cells >= 20)
+		snprintf(out, LABEL_BYTES, "rank %d %.200s", s->rank, label);
+	else
+		snprintf(out, LABEL_BYTES, "%.200s", label);
+}
 
 static void draw_gap(
 	struct session *session, struct grid *grid, int row, size_t number, const struct gap *gap)
 {
 	uint32_t node = rows_node_of(&session->rows, gap->stream), function = UINT32_MAX;
-	char text[LABEL_BYTES], time[QUANTITY_BYTES];
+	int queue = queue_cells(grid), code = GAPS_QUEUE + queue + 10;
+	char text[LABEL_BYTES], name[LABEL_BYTES], time[QUANTITY_BYTES];
 	bool is_shorter;
 
 	snprintf(text, sizeof(text), "%zu", number + 1);
@@ -28,18 +47,20 @@ static void draw_gap(
 	ruler_time(time, gap->begin_ns, 100000, session->zero);
 	grid_text(grid, row, 18, 14, time, GRID_TEXT);
 	if (node != UINT32_MAX) {
-		label_stream(text, session->rows.nodes[node].long_label, 10, grid->is_ascii);
-		grid_text(grid, row, 33, 10, text, GRID_TEXT);
+		put_queue(session, gap->stream, name, queue);
+		label_stream(text, name, queue, grid->is_ascii);
+		grid_text(grid, row, GAPS_QUEUE, queue, text, GRID_TEXT);
 	}
-	grid_text(grid, row, 44, 8, gap_cause_name(gap->cause), GRID_TEXT);
+	grid_text(grid, row, GAPS_QUEUE + queue + 1, 8, gap_cause_name(gap->cause), GRID_TEXT);
 	if (gap->context)
 		function = frame_function(&session->frame, gap->context, &is_shorter);
 	if (function == UINT32_MAX)
 		snprintf(text, sizeof(text), "%s", gap_cause_text(gap->cause));
 	else
-		label_fit(text, run_function(session->run, function)->name, grid->columns - 53, LABEL_TABLE,
+		label_fit(text, run_function(session->run, function)->name, grid->columns - code, LABEL_TABLE,
 			grid->is_ascii);
-	grid_text(grid, row, 53, grid->columns - 53, text, function == UINT32_MAX ? GRID_GREY : GRID_TEXT);
+	grid_text(
+		grid, row, code, grid->columns - code, text, function == UINT32_MAX ? GRID_GREY : GRID_TEXT);
 }
 
 static void draw_list(struct session *session, struct blame_page *page, struct grid *grid, int row, int end)
@@ -47,11 +68,14 @@ static void draw_list(struct session *session, struct blame_page *page, struct g
 	size_t count, room = end > row + 1 ? (size_t)(end - row - 1) : 0;
 	const struct gap *list = gaps_list(page->gaps, &count);
 	char text[96];
+	int code;
 
 	snprintf(text, sizeof(text), "code at depth %u", session->state.depth);
 	grid_text(grid, row, 4, 50, "#        gap  at", GRID_HEADING);
-	grid_text(grid, row, 33, 20, "gpu        cause", GRID_HEADING);
-	grid_text(grid, row++, 53, grid->columns - 53, text, GRID_HEADING);
+	grid_text(grid, row, GAPS_QUEUE, queue_cells(grid), "gpu", GRID_HEADING);
+	grid_text(grid, row, GAPS_QUEUE + queue_cells(grid) + 1, 8, "cause", GRID_HEADING);
+	code = GAPS_QUEUE + queue_cells(grid) + 10;
+	grid_text(grid, row++, code, grid->columns - code, text, GRID_HEADING);
 	if (page->gap_line >= count)
 		page->gap_line = count ? (uint32_t)count - 1 : 0;
 	if (page->gap_line < page->gap_first)

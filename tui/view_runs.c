@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "store/reader.h"
+#include "tui/compare.h"
 #include "tui/desk.h"
 #include "tui/label.h"
 #include "tui/runs_page.h"
@@ -109,11 +110,13 @@ static char mark_of(const struct session *session, const char *path)
 {
 	const struct desk *desk = session->desk;
 
-	if (strcmp(run_path(session->run), path) == 0)
+	if (desk_is_same(run_path(session->run), path))
 		return '*';
 	for (size_t i = 0; desk && i < desk->count; i++)
-		if (strcmp(run_path(desk->places[i].session->run), path) == 0)
+		if (desk_is_same(run_path(desk->places[i].session->run), path))
 			return '+';
+	if (session->compare && desk_is_same(run_path(session->compare->other->run), path))
+		return '=';
 	return ' ';
 }
 
@@ -265,7 +268,8 @@ static bool runs_status(struct session *session, char *out, size_t size_bytes)
 
 static const struct view_key runs_keys[] = {{"j k", "the next run, the one before"},
 	{"Enter", "open it, or show it again"}, {"9", "hold it against the one that is shown"},
-	{"x", "close it"}, {"R Ctrl-L", "look again"}, {NULL, NULL}};
+	{"x", "close it"}, {"R Ctrl-L", "look again"},
+	{"* + =", "the one that is shown, open, held against the shown one"}, {NULL, NULL}};
 
 const struct view view_runs = {.name = "Runs",
 	.key = 'R',

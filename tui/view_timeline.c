@@ -92,7 +92,9 @@ static char row_mark(struct session *session, uint32_t node)
 					frame_line(&session->frame, session->rows.nodes[i].stream)) == '!')
 				mark = '!';
 	} else if (!rows_is_group(n)) {
-		mark = line_mark(session, frame_line(&session->frame, n->stream));
+		mark = session->frame.is_damaged[n->stream]
+			       ? '!'
+			       : line_mark(session, frame_line(&session->frame, n->stream));
 	}
 	if (mark != ' ')
 		return mark;

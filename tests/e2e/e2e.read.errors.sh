@@ -99,6 +99,11 @@ done
 check "a damaged chunk was met" [ "${found:-0}" -eq 1 ]
 sentence "a damaged chunk"
 check "the other stream can be read" eval "hpct-slice two.hpct --streams thread=0 >out 2>&1 || hpct-slice two.hpct --streams thread=1 >out 2>&1"
+code "the view of it" 4 hpct-view two.hpct --print 80x20
+sentence "the view of it"
+hpct-view two.hpct --print 80x20 >screen 2>/dev/null || true
+check "the view shows the other stream, and this one as not read: $(sed -n 3,8p screen)" \
+	eval '[ "$(grep -c "^!.*:::::::::" screen)" -eq 1 ] && grep -qE "^[> ] (main|thread 1) +[^: ]" screen && grep -q damaged screen'
 code "import of rubbish" 4 hpct-import --from tsv -o r.hpct /dev/urandom
 sentence "import of rubbish"
 printf 'stream\ttrack\nx\ty\n' >half.tsv

@@ -27,6 +27,12 @@ check "with the line of each call" grep -q 'work  *loops.c:[0-9]' looped
 hpct-view loops.hpct --print 120x36 --keys '/sum_row<Enter>wwwwwwwwwl:set sites off<Enter>' >plain
 check "and neither when not" [ "$(grep -cE '[0-9]  (work|sum_row) .*loops.c' plain)" -eq 0 ]
 check "the frames stay" grep -qE '[0-9]  sum_row' plain
+code "a window behind the run" 3 hpct-view view.hpct --print 80x24 --time 1000s..1001s
+sentence "a window behind the run"
+check "and it says what the run covers" grep -q 'the run covers' err
+begins=$(hpct-info view.hpct --streams --format tsv | awk -F'\t' 'NR > 1 { if (!end || $11 > end) end = $11 } END { printf "%.0f", end - 50000000 }')
+hpct-view view.hpct --print 200x24 --time "${begins}ns..1000s" >screen
+check "a window that goes on behind it ends with it: $(head -n 1 screen)" grep -qE 'window (4[0-9]|5[0-9]|6[0-9])\.[0-9] ms' screen
 code "too small" 0 hpct-view view.hpct --print 20x4
 check "too small: a sentence" grep -qiE 'small|at least|needs' out err
 for keys in 'wwwwwwwwwwwwwwwwwwwwwwwwwwwwww' 'sssss' 'llllllllllEEEEEEEeeeee' 'jjjjjjjjjjkkkk' 'DDDDAAAA' '??qq' ':nonsense\n'; do

@@ -86,6 +86,32 @@ static void test_places(void **state)
 	close_desk(&f, &desk);
 }
 
+/* What is open is marked in the list, however its path was written. */
+static void test_marks(void **state)
+{
+	struct desk desk;
+	struct fixture f;
+	uint32_t marks[2] = {0};
+	char away[128];
+
+	(void)state;
+	open_desk(&f, &desk);
+	snprintf(away, sizeof(away), ":open ../%s/b.hpct<Enter>", strrchr(directory, '/') + 1);
+	press_on(&f, &desk, away);
+	assert_int_equal(desk.count, 2);
+	press_on(&f, &desk, ":open a.hpct<Enter>:compare ./b.hpct<Enter>R");
+	for (int row = 0; row < ROWS; row++) {
+		const struct grid_cell *cells = &f.grid.cells[row * COLUMNS];
+		for (int run = 0; run < 2; run++)
+			if (cells[3].rune == (uint32_t)("ab"[run]) && cells[4].rune == '.' &&
+				cells[5].rune == 'h')
+				marks[run] = cells[1].rune;
+	}
+	assert_int_equal(marks[0], '*');
+	assert_int_equal(marks[1], '+');
+	close_desk(&f, &desk);
+}
+
 /* By the list: open, go back, close the other. */
 static void test_list(void **state)
 {
@@ -132,8 +158,8 @@ static void test_comparison(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_list),
-		cmocka_unit_test(test_comparison)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_list), cmocka_unit_test(test_comparison)};
 
 	return cmocka_run_group_tests(tests, make, end_world);
 }
