@@ -134,12 +134,23 @@ void store_bits_put_string(uint8_t *to, const uint64_t *values, unsigned count, 
 	memcpy(to, &word, (used + 7) / 8);
 }
 
+/* How many of the first values lie in eight bytes each of which there are all. */
+static unsigned string_ahead(size_t size, unsigned count, unsigned width)
+{
+	size_t ahead = size >= 8 && width && width <= 57 ? ((size - 8) * 8 + 7) / width + 1 : 0;
+
+	return ahead < count ? (unsigned)ahead : count;
+}
+
 /* The last values are read byte by byte, so that nothing behind the string is touched. */
 void store_bits_get_string(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
 {
 	const uint64_t mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+	const unsigned ahead = string_ahead(size, count, width);
 
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0, bit = 0; i < ahead; i++, bit += width)
+		values[i] = store_load64(from + bit / 8) >> bit % 8 & mask;
+	for (unsigned i = ahead; i < count; i++) {
 		size_t bit = (size_t)i * width, at = bit / 8;
 		uint8_t window[16] = {0};
 		uint64_t low, high;
