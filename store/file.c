@@ -281,8 +281,7 @@ static bool needs_no_lock(const struct store_file *file)
 	return is_settled;
 }
 
-/* LMDB has opened the path once more, and another file may have taken it since. */
-static bool is_what_lmdb_has(const struct store_file *file)
+bool store_file_is_in_env(const struct store_file *file)
 {
 	struct stat facts;
 	int fd;
@@ -307,7 +306,7 @@ static int env_open_reader(struct store_file *file, struct error *error)
 		rc = store_file_env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)
 		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
-	return is_what_lmdb_has(file) ? 0 : REPLACED;
+	return store_file_is_in_env(file) ? 0 : REPLACED;
 }
 
 static struct store_file *find_shared(const struct store_file *same)

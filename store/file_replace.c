@@ -85,8 +85,10 @@ static struct store_file *file_of(int fd)
 static int make_env(struct store_file *file, uint64_t bytes)
 {
 	file->map_bytes = (size_t)bytes;
-	return store_file_identify(file) ? store_file_env_open(file, (size_t)bytes, MDB_NOLOCK | MDB_NOSYNC)
-					 : EINVAL;
+	int rc = store_file_identify(file) ? store_file_env_open(file, (size_t)bytes, MDB_NOLOCK | MDB_NOSYNC)
+					   : EINVAL;
+
+	return rc == 0 && !store_file_is_in_env(file) ? ENOENT : rc; /* /proc may not be what it should */
 }
 
 static int make_durable(const struct store_file *file, const struct store_file *as)
