@@ -134,8 +134,24 @@ void store_bits_put_string(uint8_t *to, const uint64_t *values, unsigned count, 
 	memcpy(to, &word, (used + 7) / 8);
 }
 
+/* Eight bytes hold a value of up to 57 bits wherever it begins; behind the last eight zeros stand in for what
+ * is not the string's. */
+static void get_narrow(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
+{
+	const uint64_t mask = ((uint64_t)1 << width) - 1;
+	const size_t last = size < 8 ? 0 : size - 8;
+	uint8_t tail[24] = {0};
+	unsigned i = 0, bit = 0;
+
+	for (; i < count && bit / 8 < last; i++, bit += width)
+		values[i] = store_load64(from + bit / 8) >> bit % 8 & mask;
+	memcpy(tail, from + last, size - last);
+	for (; i < count; i++, bit += width)
+		values[i] = store_load64(tail + (bit / 8 - last)) >> bit % 8 & mask;
+}
+
 /* The last values are read byte by byte, so that nothing behind the string is touched. */
-void store_bits_get_string(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
+static void get_broad(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
 {
 	const uint64_t mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
 
@@ -152,4 +168,12 @@ void store_bits_get_string(const uint8_t *from, size_t size, uint64_t *values, u
 		high = window[8];
 		values[i] = (low >> bit % 8 | (bit % 8 ? high << (64 - bit % 8) : 0)) & mask;
 	}
+}
+
+void store_bits_get_string(const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width)
+{
+	if (width <= 57)
+		get_narrow(from, size, values, count, width);
+	else
+		get_broad(from, size, values, count, width);
 }

@@ -270,12 +270,13 @@ static uint64_t limit_of_what(const struct store_chunk_job *job)
 static bool put_context(struct store_chunk_job *job, unsigned at, unsigned count)
 {
 	const uint64_t *values = job->columns[CHUNK_CONTEXT];
+	const uint32_t *dictionary = job->dictionary;
 	uint32_t *to = job->batch->context + at;
 
 	if (!job->header.dictionary || store_chunk_is_constant(job, CHUNK_CONTEXT))
 		return put_narrow(job, to, values, count, limit_of(job->chunk->contexts));
 	for (unsigned i = 0; i < count; i++)
-		to[i] = job->dictionary[values[i]];
+		to[i] = dictionary[values[i]];
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_COUNT };
 
+#define RUN_AHEAD 8u
 #define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
 
 /* How a set of values would be PACKED best. */
@@ -161,21 +162,19 @@ static void split_runs(const uint64_t *values, unsigned count, uint64_t *at, uin
 	}
 }
 
-/* Most runs are short: no loop of vectors, with what it takes to begin one. */
+/* Most runs are short: as many as RUN_AHEAD values are there without asking how many they are. */
 static void fill_run(uint64_t *values, unsigned count, uint64_t value)
 {
-	while (count >= 4) {
-		values[0] = values[1] = values[2] = values[3] = value;
-		values += 4;
-		count -= 4;
-	}
-	while (count--)
-		*values++ = value;
+	for (unsigned i = 0; i < RUN_AHEAD; i++)
+		values[i] = value;
+	for (unsigned i = RUN_AHEAD; i < count; i++)
+		values[i] = value;
 }
 
 static bool get_runs(struct store_input *input, uint64_t *values, unsigned count)
 {
 	uint64_t at[STORE_BLOCK_RECORDS], lengths[STORE_BLOCK_RECORDS];
+	uint64_t all[STORE_BLOCK_RECORDS + RUN_AHEAD];
 	const uint8_t *head = store_input_take(input, 1);
 	unsigned runs = head ? *head + 1u : 0, filled = 0;
 
@@ -186,10 +185,11 @@ static bool get_runs(struct store_input *input, uint64_t *values, unsigned count
 			input->bad = true;
 			return false;
 		}
-		fill_run(values + filled, (unsigned)lengths[run] + 1, at[run]);
+		fill_run(all + filled, (unsigned)lengths[run] + 1, at[run]);
 		filled += (unsigned)lengths[run] + 1;
 	}
 	input->bad = filled != count;
+	memcpy(values, all, filled * sizeof *all);
 	return !input->bad;
 }
 

@@ -10,7 +10,7 @@
 #include "store/context.h"
 #include "store/file.h"
 #include "store/reader.h"
-#include "store/sums.h"
+#include "store/works.h"
 
 struct store_fact {
 	const char *key, *value;

@@ -10,7 +10,7 @@
 
 #include "store/reader.h"
 #include "store/roll_walk.h"
-#include "store/sums.h"
+#include "store/works.h"
 
 /* Some of the samples in a window: summed up, or as records where a metric's values are doubles (which do
  * not add up the same in every order) and at the window's edges. */

@@ -46,16 +46,6 @@ struct store_sums {
 	bool failed;
 };
 
-/* Sums with a line, which are of one metric, by column and without their weights: all that a line is read
- * for. All-zero is empty. */
-struct store_works {
-	struct store_line line; /* if it is not plain there is nothing else */
-	uint32_t count, capacity;
-	uint32_t *contexts; /* each once; of a rollup ascending */
-	uint64_t *samples, *times_ns;
-	bool failed;
-};
-
 void store_sums_fini(struct store_sums *sums);
 void store_sums_clear(struct store_sums *sums);
 /* Puts an entry behind the others. */
@@ -72,12 +62,6 @@ void store_sums_put(struct store_sums *sums, struct store_bytes *out);
 void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
 	unsigned wanted);
 
-/* Takes what is of the line out of such bytes, or out of sums; `failed` when memory is out. */
-void store_works_get(
-	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
-void store_works_of(struct store_works *works, const struct store_sums *sums);
-void store_works_fini(struct store_works *works);
-
 /* A weight or time per sample that most entries have: what makes residuals small. */
 uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column);
 /* Adds all of `next`, which lengthens the line if it lies behind. */
@@ -86,5 +70,7 @@ void store_sums_join(struct store_sums *sums, const struct store_sums *next);
 void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts);
 void store_sums_put_array(struct store_bytes *out, const uint64_t *values, uint32_t count);
 bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count);
+/* Passes over a column of so many weights or times. */
+bool store_sums_skip(struct store_input *input, uint32_t count);
 
 #endif

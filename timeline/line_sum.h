@@ -14,7 +14,7 @@
 #ifndef TIMELINE_LINE_SUM_H
 #define TIMELINE_LINE_SUM_H
 
-#include "store/sums.h"
+#include "store/works.h"
 #include "timeline/extent.h"
 #include "timeline/run_parts.h"
 

@@ -86,7 +86,23 @@ static int take_piece(void *own, const struct extent *extent, struct error *erro
 		extent->begin_ns, extent->end_ns, error);
 }
 
-/* Samples that follow each other in one context are one piece: most do. */
+/* The first row from `from` on that does not begin before a moment, or the last one. */
+static size_t row_at(const struct line_rows *rows, size_t from, uint64_t time_ns)
+{
+	size_t to = rows->count - 1;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (rows->begin_ns[middle] < time_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return to;
+}
+
+/* Row by row, what ends behind the cell's end is cut there. */
 static int take_rows(void *own, const struct line_rows *rows, struct error *error)
 {
 	const uint64_t *begin_ns = rows->begin_ns;
@@ -94,16 +110,24 @@ static int take_rows(void *own, const struct line_rows *rows, struct error *erro
 	int code = 0;
 
 	for (size_t from = 0, to; from + 1 < rows->count && !code; from = to) {
-		uint32_t context = rows->context[from];
-		uint64_t last_ns = fill->end_ns - rows->shift_ns;
+		uint64_t end_ns = fill->end_ns - rows->shift_ns;
 
-		to = from + 1;
-		while (to + 1 < rows->count && rows->context[to] == context && begin_ns[to] < last_ns)
+		to = row_at(rows, from, end_ns);
+		if (begin_ns[to] > end_ns)
+			to--;
+		if (!tile_sum_add_rows(&fill->tiles->sum, rows, from, to))
+			return error_memory(error);
+		if (begin_ns[to] == end_ns) {
+			code = finish_cell(fill, error);
+		} else if (to + 1 < rows->count) {
+			uint32_t context = rows->context[to];
+
+			code = fill_piece(fill,
+				&(struct tile_entry){rows->contexts ? rows->contexts[context] : context,
+					STORE_OP_NONE, EXTENT_WORK, 1, 0},
+				begin_ns[to] + rows->shift_ns, begin_ns[to + 1] + rows->shift_ns, error);
 			to++;
-		code = fill_piece(fill,
-			&(struct tile_entry){rows->contexts ? rows->contexts[context] : context,
-				STORE_OP_NONE, EXTENT_WORK, (uint32_t)(to - from), 0},
-			begin_ns[from] + rows->shift_ns, begin_ns[to] + rows->shift_ns, error);
+		}
 	}
 	return code;
 }
@@ -217,12 +241,11 @@ static bool is_nothing(const struct tile_columns *columns, size_t i)
 	return columns->edges[i] == columns->edges[i + 1];
 }
 
-static struct tile_cached *cell_find(
-	const struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, size_t i)
+static struct tile_cached *cell_find(const struct tiles *tiles, uint32_t stream,
+	const struct tile_columns *columns, size_t i, uint32_t level)
 {
 	const uint64_t *edge = &columns->edges[i];
-	struct tile_place place = {
-		stream, (uint32_t)(edge[1] - edge[0]), columns->shift, level_of(tiles), edge[0]};
+	struct tile_place place = {stream, (uint32_t)(edge[1] - edge[0]), columns->shift, level, edge[0]};
 
 	return tile_cache_find(tiles, &place);
 }
@@ -235,17 +258,20 @@ static int check_place(
 	return error_set(error, ERROR_USAGE, "no such tiles: stream %u, shift %u", stream, columns->shift);
 }
 
-int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
+/* Reads what is not there, neither at this level nor at `also`. */
+static int read_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t also,
 	struct error *error)
 {
-	int code = check_place(tiles, stream, columns, error);
-	uint32_t from = 0;
+	uint32_t from = 0, level = level_of(tiles);
+	int code = 0;
 
-	tiles->use++;
 	/* What is missing from `from` on is made at once when a cell that is there, or the end, comes. */
 	for (uint32_t i = 0; i <= columns->count && !code; i++) {
-		struct tile_cached *c = i < columns->count ? cell_find(tiles, stream, columns, i) : NULL;
+		struct tile_cached *c =
+			i < columns->count ? cell_find(tiles, stream, columns, i, also) : NULL;
 
+		if (!c && also != level && i < columns->count)
+			c = cell_find(tiles, stream, columns, i, level);
 		if (!c && i < columns->count && !is_nothing(columns, i))
 			continue;
 		if (from < i)
@@ -255,8 +281,66 @@ int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns 
 		if (c)
 			tile_cache_touch(tiles, c);
 	}
+	return code;
+}
+
+/* A cell of this level out of its leaves. */
+static int project_cell(struct tiles *tiles, const struct tile_cached *leaves, struct error *error)
+{
+	struct tile_cached what = *leaves;
+
+	what.level = level_of(tiles);
+	tile_sum_take(&tiles->sum, NULL);
+	for (uint32_t i = 0; i < leaves->tile.count; i++)
+		if (!tile_sum_add(&tiles->sum, &leaves->entries[i]))
+			return error_memory(error);
+	return tile_cache_keep(tiles, &what, error);
+}
+
+/* What is not there of this level, but as leaves. */
+static int project_cells(
+	struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct error *error)
+{
+	int code = 0;
+
 	for (uint32_t i = 0; i < columns->count && !code; i++) {
-		struct tile_cached *c = cell_find(tiles, stream, columns, i);
+		struct tile_cached *leaves;
+
+		if (is_nothing(columns, i) || cell_find(tiles, stream, columns, i, level_of(tiles)))
+			continue;
+		leaves = cell_find(tiles, stream, columns, i, 0);
+		code = leaves ? project_cell(tiles, leaves, error) : 0;
+	}
+	return code;
+}
+
+/* All that is missing; where the projection asks for it as leaves first. */
+static int make_cells(
+	struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct error *error)
+{
+	const struct tile_projection *by = tiles->sum.map.by;
+	int code = 0;
+
+	if (by && by->keeps_leaves) {
+		tiles->sum.map.by = NULL;
+		code = read_cells(tiles, stream, columns, by->level, error);
+		tiles->sum.map.by = by;
+	}
+	if (by && !code)
+		code = project_cells(tiles, stream, columns, error);
+	return code ? code : read_cells(tiles, stream, columns, level_of(tiles), error);
+}
+
+int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
+	struct error *error)
+{
+	int code = check_place(tiles, stream, columns, error);
+
+	tiles->use++;
+	if (!code)
+		code = make_cells(tiles, stream, columns, error);
+	for (uint32_t i = 0; i < columns->count && !code; i++) {
+		struct tile_cached *c = cell_find(tiles, stream, columns, i, level_of(tiles));
 
 		out[i] = c ? c->tile : (struct tile){NULL, 0};
 	}
@@ -289,7 +373,7 @@ static uint32_t no_context(void *own, uint32_t context)
 	return 0;
 }
 
-const struct tile_projection tile_states = {NULL, no_context, 1};
+const struct tile_projection tile_states = {NULL, no_context, 1, false};
 
 int tiles_project(struct tiles *tiles, const struct tile_projection *projection, struct error *error)
 {

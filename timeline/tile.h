@@ -38,6 +38,9 @@ struct tile_projection {
 	 * them. */
 	uint32_t (*stand_in)(void *own, uint32_t context);
 	uint32_t level; /* tells projections apart: what is kept of another one is found again; from 2 on */
+	/* What is read is kept as leaves, too: another projection of them reads nothing. Worth it where a
+	 * tile has not many more records than contexts. */
+	bool keeps_leaves;
 };
 /* To those for whom contexts do not matter: level 1. */
 extern const struct tile_projection tile_states;

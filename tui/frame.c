@@ -9,11 +9,16 @@
 #include <string.h>
 
 #define FRAME_ARENA_BYTES (256u << 20) /* beyond it the lines that are not on the screen are dropped */
-#define FRAME_DENSE_RECORDS 8192u      /* two chunks: more are summed by rollups */
+#define FRAME_DENSE_RECORDS 256u       /* from here on a cell has far more contexts than functions */
+#define FRAME_ROLLED_RECORDS 8192u     /* two chunks: more are summed by rollups */
 
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error)
 {
-	*frame = (struct frame){.run = run, .tiles = tiles, .depth = 1, .dense_records = FRAME_DENSE_RECORDS};
+	*frame = (struct frame){.run = run,
+		.tiles = tiles,
+		.depth = 1,
+		.dense_records = FRAME_DENSE_RECORDS,
+		.rolled_records = FRAME_ROLLED_RECORDS};
 	return frame_renew(frame, error);
 }
 
@@ -195,8 +200,8 @@ int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **l
 	*line = frame_line(frame, stream);
 	if (*line)
 		return 0;
-	result = read_line(
-		frame, stream, is_dense ? frame_projection(frame) : NULL, &frame->lines[stream], error);
+	result = read_line(frame, stream, is_dense ? frame_projection(frame, stream) : NULL,
+		&frame->lines[stream], error);
 	if (!result)
 		frame->lines[stream]->level = is_dense ? frame_level(frame) : 0;
 	*line = frame_line(frame, stream);
@@ -224,7 +229,7 @@ int frame_read_step(
 	if (!cells)
 		return error_memory(error);
 	result = tiles_project(
-		frame->tiles, frame_is_dense(frame, stream) ? frame_projection(frame) : NULL, error);
+		frame->tiles, frame_is_dense(frame, stream) ? frame_projection(frame, stream) : NULL, error);
 	if (!result)
 		result = tiles_cells(frame->tiles, stream, &some, cells, error);
 	free(cells);

@@ -4,9 +4,9 @@
  * looked at the exact time by context and state of every column. Views of the frame (cells, statistics, call
  * stack) project its leaf contexts to a depth; that and moving the cursor read nothing from the store.
  *
- * A dense line (thousands of records a column) is read projected already: its contexts stand for their
- * function at the depth, and it is read again, from rollups, for another one. Who needs its leaves asks for
- * them.
+ * A dense line (hundreds of records a column) is read projected already: its contexts stand for their
+ * function at the depth, and for another one it is made again: out of its leaves, which the tiles keep, or,
+ * where a column has many thousands, from rollups. Who needs its leaves asks for them.
  */
 #ifndef TUI_FRAME_H
 #define TUI_FRAME_H
@@ -57,6 +57,7 @@ struct frame {
 	size_t stand_in_count;
 	struct tile_projection projection; /* to the depth */
 	uint32_t dense_records;		   /* a column, from which on a line is dense */
+	uint32_t rolled_records;	   /* from which on reading it is as cheap as keeping its leaves */
 	uint32_t deepest_met;		   /* of leaves of dense lines */
 	struct shares shares;		   /* of the column looked at last */
 	const struct elide_pattern *filters;
@@ -103,7 +104,8 @@ struct cell frame_decide(
 	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns);
 /* Is this stream's line one that would be read projected? */
 bool frame_is_dense(const struct frame *frame, uint32_t stream);
-const struct tile_projection *frame_projection(struct frame *frame);
+/* How such a stream is read: valid until the next call. */
+const struct tile_projection *frame_projection(struct frame *frame, uint32_t stream);
 
 /* Adds a stream's work, and the time that it was there, to sums by column; its line is not kept. */
 int frame_busy_read(

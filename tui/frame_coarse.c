@@ -57,7 +57,8 @@ int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error)
 	first = coarse_tile(frame, 0);
 	count = coarse_tile(frame, frame->columns.count - 1) - first + 1;
 	tiles = calloc(count, sizeof(*tiles));
-	result = tiles ? tiles_project(frame->tiles, frame_projection(frame), error) : error_memory(error);
+	result = tiles ? tiles_project(frame->tiles, frame_projection(frame, stream), error)
+		       : error_memory(error);
 	if (!result)
 		result = tiles_row(frame->tiles, stream, shift, first, count, tiles, error);
 	if (!result) {

@@ -82,13 +82,8 @@ static uint32_t stand_in(void *own, uint32_t context)
 	return frame->stand_ins[key];
 }
 
-const struct tile_projection *frame_projection(struct frame *frame)
-{
-	frame->projection = (struct tile_projection){frame, stand_in, frame_level(frame)};
-	return &frame->projection;
-}
-
-bool frame_is_dense(const struct frame *frame, uint32_t stream)
+/* Has it about so many records in a column of the frame, or more? */
+static bool has_records(const struct frame *frame, uint32_t stream, uint32_t a_column)
 {
 	const struct store_stream *s = &run_stream(frame->run, stream)->s;
 	uint64_t begin_ns = s->begin_ns > frame->begin_ns ? s->begin_ns : frame->begin_ns;
@@ -99,10 +94,24 @@ bool frame_is_dense(const struct frame *frame, uint32_t stream)
 		end_ns = s->end_ns < end_ns ? s->end_ns : end_ns;
 		life_ns = s->end_ns - s->begin_ns;
 	}
-	if (end_ns <= begin_ns || !life_ns || !run_sums_rollups(frame->run))
+	if (end_ns <= begin_ns || !life_ns)
 		return false;
 	return records * ((double)(end_ns - begin_ns) / (double)life_ns) >=
-	       (double)frame->dense_records * frame->columns.count;
+	       (double)a_column * frame->columns.count;
+}
+
+bool frame_is_dense(const struct frame *frame, uint32_t stream)
+{
+	return run_sums_rollups(frame->run) && has_records(frame, stream, frame->dense_records);
+}
+
+const struct tile_projection *frame_projection(struct frame *frame, uint32_t stream)
+{
+	frame->projection = (struct tile_projection){.own = frame,
+		.stand_in = stand_in,
+		.level = frame_level(frame),
+		.keeps_leaves = !has_records(frame, stream, frame->rolled_records)};
+	return &frame->projection;
 }
 
 /* ---- the depth that says most ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_bench.c - what pictures and keys of the view cost on a run, without a terminal: 50 rows and 272
- * columns hold 200 cells a row. Prints TSV: what, how often, p50, p99 and longest, in ms.
+ * columns hold 200 cells a row. Prints TSV: what, how often, p50, p99 and longest, in ms, and p50 and
+ * shortest of the process's own time, which others on the machine disturb less.
  *
  *   view_bench RUN [ROUNDS]
  */
@@ -23,17 +24,33 @@ struct bench {
 	struct grid grid;
 };
 
+struct took {
+	double ms, cpu_ms;
+};
+
 struct times {
-	double ms[SAMPLES];
+	double ms[SAMPLES], cpu_ms[SAMPLES];
 	size_t count;
 };
 
-static double now_ms(void)
+static double clock_ms(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static struct took now(void)
+{
+	return (struct took){clock_ms(CLOCK_MONOTONIC), clock_ms(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static struct took since(struct took begin)
+{
+	struct took end = now();
+
+	return (struct took){end.ms - begin.ms, end.cpu_ms - begin.cpu_ms};
 }
 
 static void die(const struct error *error)
@@ -49,10 +66,12 @@ static int compare_ms(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void add(struct times *times, double ms)
+static void add(struct times *times, struct took took)
 {
-	if (times->count < SAMPLES)
-		times->ms[times->count++] = ms;
+	if (times->count == SAMPLES)
+		return;
+	times->ms[times->count] = took.ms;
+	times->cpu_ms[times->count++] = took.cpu_ms;
 }
 
 static void report(const char *what, struct times *times)
@@ -62,28 +81,30 @@ static void report(const char *what, struct times *times)
 	if (!count)
 		return;
 	qsort(times->ms, count, sizeof(times->ms[0]), compare_ms);
-	printf("%s\t%zu\t%.1f\t%.1f\t%.1f\n", what, count, times->ms[count / 2], times->ms[count * 99 / 100],
-		times->ms[count - 1]);
+	qsort(times->cpu_ms, count, sizeof(times->cpu_ms[0]), compare_ms);
+	printf("%s\t%zu\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\n", what, count, times->ms[count / 2],
+		times->ms[count * 99 / 100], times->ms[count - 1], times->cpu_ms[count / 2],
+		times->cpu_ms[0]);
 	fflush(stdout);
 	times->count = 0;
 }
 
 /* As the terminal does: 50 ms of reading, then a picture; until all rows are read if it `is_whole`. */
-static double draw(struct bench *bench, bool is_whole)
+static struct took draw(struct bench *bench, bool is_whole)
 {
-	double begin_ms = now_ms();
+	struct took begin = now();
 	struct error error;
 
 	do
 		if (session_draw(bench->session, &bench->grid, 50, &error))
 			die(&error);
 	while (is_whole && bench->session->is_unread);
-	return now_ms() - begin_ms;
+	return since(begin);
 }
 
-static double press(struct bench *bench, const char *key, bool is_whole)
+static struct took press(struct bench *bench, const char *key, bool is_whole)
 {
-	double begin_ms = now_ms();
+	struct took begin = now();
 	uint32_t code;
 	size_t size;
 
@@ -91,7 +112,7 @@ static double press(struct bench *bench, const char *key, bool is_whole)
 		session_key(bench->session, code);
 		draw(bench, is_whole);
 	}
-	return now_ms() - begin_ms;
+	return since(begin);
 }
 
 /* The first picture as a terminal gets it: what 50 ms of reading give. */
@@ -99,16 +120,16 @@ static void open_view(struct bench *bench, const char *path, struct times *opene
 {
 	struct run_options options = {.no_cache = true};
 	struct session_looks looks = {.colours = 256, .is_single = true};
-	double begin_ms = now_ms();
+	struct took begin = now();
 	struct error error;
 
 	if (run_open(&bench->run, path, &options, &error) ||
 		session_open(&bench->session, bench->run, NULL, looks, &error) ||
 		session_draw(bench->session, &bench->grid, 50, &error))
 		die(&error);
-	add(opened, now_ms() - begin_ms);
+	add(opened, since(begin));
 	draw(bench, true);
-	add(whole, now_ms() - begin_ms);
+	add(whole, since(begin));
 }
 
 static void close_view(struct bench *bench)
@@ -126,9 +147,12 @@ static void each(struct bench *bench, const char *what, const char *before, cons
 	press(bench, before, true);
 	for (int i = 0; i < rounds; i++) {
 		char key[2] = {keys[(size_t)i % strlen(keys)], '\0'};
-		double ms = press(bench, key, false);
-		add(&seen, ms);
-		add(&whole, ms + (bench->session->is_unread ? draw(bench, true) : 0));
+		struct took first = press(bench, key, false), rest = {0, 0};
+
+		add(&seen, first);
+		if (bench->session->is_unread)
+			rest = draw(bench, true);
+		add(&whole, (struct took){first.ms + rest.ms, first.cpu_ms + rest.cpu_ms});
 	}
 	snprintf(title, sizeof(title), "%s: key to screen", what);
 	report(title, &seen);
@@ -182,7 +206,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: view_bench RUN [ROUNDS]\n");
 		return 2;
 	}
-	printf("what\tcount\tp50_ms\tp99_ms\tmax_ms\n");
+	printf("what\tcount\tp50_ms\tp99_ms\tmax_ms\tp50_cpu_ms\tmin_cpu_ms\n");
 	for (int i = 0; i < rounds; i++) {
 		if (i)
 			close_view(&bench);

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include "timeline/progress.h"
 #include "timeline/tile.h"
 #include "timeline/window.h"
 
@@ -150,6 +151,90 @@ static void test_cells(void **unused)
 
 /* ---- columns ---- */
 
+/* All contexts but 0 are one from `own` on. */
+static uint32_t first_of(void *own, uint32_t context)
+{
+	uint32_t from = *(const uint32_t *)own;
+
+	return context > from ? from : context;
+}
+
+static void expect_projected(const struct tile *leaves, const struct tile *cell, uint32_t from)
+{
+	uint64_t time_ns = 0, records = 0;
+
+	for (uint32_t i = 0; i < cell->count; i++) {
+		const struct tile_entry *e = &cell->entries[i];
+
+		for (uint32_t k = 0; k < leaves->count; k++) {
+			const struct tile_entry *leaf = &leaves->entries[k];
+
+			if (first_of(&from, leaf->context) != e->context || leaf->op != e->op ||
+				leaf->state != e->state)
+				continue;
+			time_ns += leaf->time_ns;
+			records += leaf->records;
+		}
+		assert_true(e->time_ns == time_ns && e->records == records);
+		assert_true(!i || e->context >= cell->entries[i - 1].context);
+		time_ns = records = 0;
+	}
+	for (uint32_t k = 0; k < leaves->count; k++)
+		time_ns += leaves->entries[k].time_ns;
+	for (uint32_t i = 0; i < cell->count; i++)
+		time_ns -= cell->entries[i].time_ns;
+	assert_int_equal(time_ns, 0);
+}
+
+static bool refuse(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	(void)own, (void)what, (void)done, (void)all;
+	return false;
+}
+
+/* What is projected is its leaves, however it was made; of kept leaves it is made without reading. */
+static void test_projected(void **unused)
+{
+	static uint64_t edges[WIDTH_MAX + 1];
+	static struct tile leaves[WIDTH_MAX], cells[WIDTH_MAX];
+	struct tile_columns columns = {.edges = edges};
+	struct error error = {0};
+	struct small_run small;
+
+	(void)unused;
+	small_seed("tile.projected");
+	small_begin(&small);
+	write_begin(&small);
+	write_more(&small, 0, LENGTH);
+	small_open(&small);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t from[2] = {1 + (uint32_t)small_below(4), 1 + (uint32_t)small_below(4)};
+		struct tile_projection by[2] = {{&from[0], first_of, 2, true}, {&from[1], first_of, 3, true}};
+		uint64_t begin = small_below(LENGTH / 2), end = begin + 1 + small_below(LENGTH / 2);
+		uint32_t stream = (uint32_t)small_below(2);
+		struct tiles *tiles, *others;
+
+		tile_columns_fit(&columns, begin, end, 1 + (uint32_t)small_below(60), small_below(50));
+		assert_int_equal(tiles_new(&tiles, small.run, 1u << 24, &error), 0);
+		assert_int_equal(tiles_new(&others, small.run, small_below(20000), &error), 0);
+		assert_int_equal(tiles_cells(others, stream, &columns, leaves, &error), 0);
+		for (int i = 0; i < 6; i++) {
+			by[i % 2].keeps_leaves = i != 5;
+			assert_int_equal(tiles_project(tiles, &by[i % 2], &error), 0);
+			assert_int_equal(tiles_cells(tiles, stream, &columns, cells, &error), 0);
+			for (uint32_t c = 0; c < columns.count; c++)
+				expect_projected(&leaves[c], &cells[c], from[i % 2]);
+			/* From here on whoever reads fails. */
+			progress_watch(refuse, NULL, 0);
+		}
+		assert_true(tiles_row(tiles, stream, 0, LENGTH, 1, cells, &error) < 0);
+		progress_watch(NULL, NULL, 0);
+		tiles_free(tiles);
+		tiles_free(others);
+	}
+	small_end(&small);
+}
+
 static void check_columns(const struct tile_columns *c, uint64_t begin, uint64_t end, uint32_t width)
 {
 	uint64_t least = UINT64_MAX, most = 0, span = end - begin;
@@ -223,7 +308,8 @@ static void test_columns_before_origin(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_columns), cmocka_unit_test(test_columns_before_origin)};
+		cmocka_unit_test(test_projected), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_columns_before_origin)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_dense.c - lines of many records are read projected to the frame's depth, in steps, and hinted at
- * before: cells, shares and sums at any depth must be those of the line with all its leaf contexts.
+ * tui_dense.c - lines of many records are read projected to the frame's depth, out of leaves that are kept or
+ * not, in steps, and hinted at before: cells, shares and sums at any depth must be those of the line with all
+ * its leaf contexts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +55,7 @@ struct twins {
 	struct frame frames[2];
 };
 
-static void twins_open(struct twins *twins)
+static void twins_open(struct twins *twins, bool keeps_leaves)
 {
 	struct run_options options = {.no_cache = true};
 	struct error error;
@@ -66,6 +67,7 @@ static void twins_open(struct twins *twins)
 		assert_int_equal(tiles_new(&twins->tiles[i], twins->run, 64 << 20, &error), 0);
 		assert_int_equal(frame_init(&twins->frames[i], twins->run, twins->tiles[i], &error), 0);
 		twins->frames[i].dense_records = i ? UINT32_MAX : 0;
+		twins->frames[i].rolled_records = keeps_leaves ? UINT32_MAX : 0;
 		assert_int_equal(frame_lay(&twins->frames[i], begin_ns, end_ns, WIDTH, &error), 0);
 	}
 }
@@ -182,15 +184,14 @@ static void same_sums(struct twins *twins, const uint32_t *streams, uint32_t cou
 	free(lines[1]);
 }
 
-static void test_same(void **state)
+static void test_same_of(bool keeps_leaves)
 {
 	static const enum stats_by by[] = {
 		STATS_FUNCTION, STATS_PATH, STATS_MODULE, STATS_LINE, STATS_STREAM, STATS_OP};
 	uint32_t streams[64], count;
 	struct twins twins;
 
-	(void)state;
-	twins_open(&twins);
+	twins_open(&twins, keeps_leaves);
 	count = run_stream_count(twins.run) < 64 ? run_stream_count(twins.run) : 64;
 	/* up, down and up again: what was read at a depth is of use at that one alone */
 	for (uint32_t turn = 1; turn < 3 * DEPTHS; turn++) {
@@ -208,12 +209,23 @@ static void test_same(void **state)
 	twins_close(&twins);
 }
 
-static void test_leaves(void **state)
+static void test_same(void **state)
+{
+	(void)state;
+	test_same_of(false);
+}
+
+static void test_same_kept(void **state)
+{
+	(void)state;
+	test_same_of(true);
+}
+
+static void test_leaves_of(bool keeps_leaves)
 {
 	struct twins twins;
 
-	(void)state;
-	twins_open(&twins);
+	twins_open(&twins, keeps_leaves);
 	for (int i = 0; i < 2; i++)
 		frame_set_depth(&twins.frames[i], 3);
 	for (uint32_t stream = 0; stream < run_stream_count(twins.run); stream++) {
@@ -226,13 +238,19 @@ static void test_leaves(void **state)
 	twins_close(&twins);
 }
 
-static void test_depths(void **state)
+static void test_leaves(void **state)
+{
+	(void)state;
+	test_leaves_of(false);
+	test_leaves_of(true);
+}
+
+static void test_depths_of(bool keeps_leaves)
 {
 	struct twins twins;
 	uint32_t depths[2], deepest[2];
 
-	(void)state;
-	twins_open(&twins);
+	twins_open(&twins, keeps_leaves);
 	for (int i = 0; i < 2; i++) {
 		for (uint32_t stream = 0; stream < run_stream_count(twins.run); stream++)
 			read_line(&twins.frames[i], stream);
@@ -245,6 +263,13 @@ static void test_depths(void **state)
 	twins_close(&twins);
 }
 
+static void test_depths(void **state)
+{
+	(void)state;
+	test_depths_of(false);
+	test_depths_of(true);
+}
+
 /* A hint is what a tile that holds most of the column shows, and gone when the depth is another. */
 static void test_coarse(void **state)
 {
@@ -254,7 +279,7 @@ static void test_coarse(void **state)
 	unsigned hints = 0;
 
 	(void)state;
-	twins_open(&twins);
+	twins_open(&twins, false);
 	frame_set_depth(frame, 3);
 	for (uint32_t stream = 0; stream < run_stream_count(twins.run); stream++) {
 		const struct cell *cells;
@@ -277,8 +302,8 @@ static void test_coarse(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_leaves),
-		cmocka_unit_test(test_depths), cmocka_unit_test(test_coarse)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_same_kept),
+		cmocka_unit_test(test_leaves), cmocka_unit_test(test_depths), cmocka_unit_test(test_coarse)};
 
 	return cmocka_run_group_tests(tests, make_run, remove_run);
 }

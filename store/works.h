@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * works.h - the part of sums (sums.h) that a line is read for, by columns: what each context had of it.
+ */
+#ifndef STORE_WORKS_H
+#define STORE_WORKS_H
+
+#include "store/sums.h"
+
+/* Sums with a line, which are of one metric, by column and without their weights: all that a line is read
+ * for. All-zero is empty. */
+struct store_works {
+	struct store_line line; /* if it is not plain there is nothing else */
+	uint32_t count, capacity;
+	uint32_t *contexts; /* each once; of a rollup ascending */
+	uint64_t *samples, *times_ns;
+	bool failed;
+};
+
+/* Takes what is of the line out of such bytes, or out of sums; `failed` when memory is out. */
+void store_works_get(
+	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
+void store_works_of(struct store_works *works, const struct store_sums *sums);
+void store_works_fini(struct store_works *works);
+
+#endif

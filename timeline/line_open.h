@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_open.h - for line_samples.c alone: where nothing but samples makes a stream's line.
+ */
+#ifndef TIMELINE_LINE_OPEN_H
+#define TIMELINE_LINE_OPEN_H
+
+#include "timeline/run_parts.h"
+
+struct line_open {
+	struct line_stretch {
+		uint64_t begin_ns, end_ns;
+	} * at; /* in order, apart */
+	uint32_t count, capacity;
+};
+
+/* The part of [begin, end) in which the stream lives, is monitored and no span takes the line.
+ * `has_all_spans`: what was thinned out is samples alone. The caller frees open->at, whatever is returned. */
+int line_open_find(struct line_open *open, struct run *run, uint32_t stream, const struct run_line *line,
+	uint64_t begin_ns, uint64_t end_ns, bool has_all_spans, struct error *error);
+/* Is the line open from one moment to the other, both included? */
+bool line_open_holds(const struct line_open *open, uint64_t first_ns, uint64_t last_ns);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_parts.h - for line_sum.c and line_samples.c alone.
+ */
+#ifndef TIMELINE_LINE_PARTS_H
+#define TIMELINE_LINE_PARTS_H
+
+#include "timeline/line_sum.h"
+
+/* As line_sum(), from samples and spans alone. */
+int line_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct line_sink *sink, struct error *error);
+
+/* May one sum hold both moments? */
+static inline bool line_sink_is_one(
+	const struct line_sink *sink, unsigned shift_max, uint64_t first_ns, uint64_t last_ns)
+{
+	return sink->is_one ? sink->is_one(sink->own, first_ns, last_ns)
+			    : first_ns >> shift_max == last_ns >> shift_max;
+}
+
+#endif

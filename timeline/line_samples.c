@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
+ * the stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and the
+ * window's edges, are walked.
+ */
+#include <stdlib.h>
+
+#include "store/rollup.h"
+#include "timeline/line_open.h"
+#include "timeline/line_parts.h"
+
+#define EXTENTS 512
+#define PERIODS 2 /* as in extent.c */
+
+struct job {
+	struct run *run;
+	const struct run_part *part;
+	const struct run_line *line;
+	const struct line_sink *sink;
+	uint32_t stream;
+	uint64_t begin_ns, end_ns;
+	uint64_t limit_ns; /* of an extent */
+	unsigned shift_max;
+	struct line_open open;	 /* nothing but samples makes the line */
+	uint64_t at_ns;		 /* what lies before has been given */
+	uint64_t last_bucket_ns; /* of the last sum, in the store's time */
+	uint64_t thinned_ns;	 /* chunks before it may be gone; 0 where spans may be, too */
+	bool is_after_sum;	 /* a sample begins at at_ns, and is counted */
+	uint32_t last_context;	 /* its context in the store */
+	struct store_batch batch;
+};
+
+static int walk_until(struct job *job, uint64_t end_ns, struct error *error)
+{
+	struct extent extents[EXTENTS];
+	struct extent_walk *walk;
+	long count;
+	int code;
+
+	if (job->at_ns >= end_ns)
+		return 0;
+	code = extent_open(&walk, job->run, job->stream, job->at_ns, end_ns, error);
+	if (code)
+		return code;
+	while (!code && (count = extent_next(walk, extents, EXTENTS, error)) != 0) {
+		if (count < 0) {
+			code = (int)count;
+			break;
+		}
+		/* The sample at the end of a sum is counted there. */
+		if (job->is_after_sum)
+			extents[0].is_record_begin = false;
+		job->is_after_sum = false;
+		for (long i = 0; i < count && !code; i++)
+			code = job->sink->piece(job->sink->own, &extents[i], error);
+	}
+	extent_close(walk);
+	job->at_ns = end_ns;
+	return code;
+}
+
+static uint32_t context_of(const struct job *job, uint32_t context)
+{
+	return job->part->contexts ? job->part->contexts[context] : context;
+}
+
+static uint64_t part_begin(const struct store_line_part *part)
+{
+	return part->at.is_roll ? part->at.roll.begin_ns : part->at.key.bucket_ns;
+}
+
+static uint64_t part_last(const struct store_line_part *part)
+{
+	return store_roll_last(part_begin(part), part->at.is_roll ? part->at.roll.shift : part->at.key.shift);
+}
+
+/* May chunks that are gone have held samples between the last sum and this part? */
+static bool may_miss(const struct job *job, const struct store_line_part *part)
+{
+	return job->at_ns < job->thinned_ns && part_begin(part) != job->last_bucket_ns + 1;
+}
+
+/* From the sample at the end of the last sum to the first of the next one. */
+static int go_on_until(
+	struct job *job, const struct store_line_part *part, uint64_t first_ns, struct error *error)
+{
+	struct extent piece = {.begin_ns = job->at_ns,
+		.end_ns = first_ns,
+		.context = job->is_after_sum ? context_of(job, job->last_context) : 0,
+		.op = STORE_OP_NONE,
+		.state = EXTENT_WORK};
+
+	if (!job->is_after_sum || first_ns - job->at_ns > job->limit_ns || may_miss(job, part) ||
+		!line_open_holds(&job->open, job->at_ns, first_ns))
+		return walk_until(job, first_ns, error);
+	job->is_after_sum = false;
+	job->at_ns = first_ns;
+	return job->sink->piece(job->sink->own, &piece, error);
+}
+
+static bool may_be_sum(const struct job *job, uint64_t first_ns, uint64_t last_ns)
+{
+	return line_sink_is_one(job->sink, job->shift_max, first_ns, last_ns) &&
+	       line_open_holds(&job->open, first_ns, last_ns);
+}
+
+static bool is_usable(const struct job *job, const struct store_line *line)
+{
+	uint64_t first_ns = run_part_time(job->part, line->first_ns);
+	uint64_t last_ns = run_part_time(job->part, line->last_ns);
+
+	return !run_part_is_bent(job->part, line->first_ns, line->last_ns) && line->gap_ns <= job->limit_ns &&
+	       may_be_sum(job, first_ns, last_ns);
+}
+
+static bool wants(void *own, const struct store_line *line)
+{
+	return is_usable(own, line);
+}
+
+static int give_each(struct job *job, const struct store_works *works, struct error *error)
+{
+	struct extent key = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
+	int code = 0;
+
+	for (uint32_t i = 0; i < works->count && !code; i++) {
+		key.context = context_of(job, works->contexts[i]);
+		code = job->sink->sum(job->sink->own, &key, works->times_ns[i], works->samples[i], error);
+	}
+	return code;
+}
+
+static int give_works(struct job *job, const struct store_line_part *part, const struct store_works *works,
+	struct error *error)
+{
+	const struct store_line *line = &works->line;
+	uint64_t first_ns = run_part_time(job->part, line->first_ns);
+	int code = go_on_until(job, part, first_ns, error);
+
+	if (!code)
+		code = job->sink->works ? job->sink->works(job->sink->own, works, job->part->contexts, error)
+					: give_each(job, works, error);
+	job->at_ns = run_part_time(job->part, line->last_ns);
+	job->is_after_sum = true;
+	job->last_bucket_ns = part_last(part);
+	job->last_context = line->last_context;
+	return code;
+}
+
+static int give_pieces(const struct job *job, const struct line_rows *rows, struct error *error)
+{
+	struct extent piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK, .is_record_begin = true};
+	int code = 0;
+
+	for (size_t i = 0; i + 1 < rows->count && !code; i++) {
+		piece.begin_ns = rows->begin_ns[i] + rows->shift_ns;
+		piece.end_ns = rows->begin_ns[i + 1] + rows->shift_ns;
+		piece.context = context_of(job, rows->context[i]);
+		code = job->sink->piece(job->sink->own, &piece, error);
+	}
+	return code;
+}
+
+/* Each sample's time until the next one. The last one is counted, its time follows. */
+static int give_rows(struct job *job, const struct store_line_part *part, const struct line_rows *rows,
+	struct error *error)
+{
+	const struct line_sink *sink = job->sink;
+	uint32_t last_context = rows->context[rows->count - 1];
+	struct extent last = {
+		.context = context_of(job, last_context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+	int code = go_on_until(job, part, rows->begin_ns[0] + rows->shift_ns, error);
+
+	if (!code)
+		code = sink->rows ? sink->rows(sink->own, rows, error) : give_pieces(job, rows, error);
+	job->at_ns = rows->begin_ns[rows->count - 1] + rows->shift_ns;
+	job->is_after_sum = true;
+	job->last_bucket_ns = part_last(part);
+	job->last_context = last_context;
+	return code ? code : sink->sum(sink->own, &last, 0, 1, error);
+}
+
+/* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
+ * `is_next`: the part before it was given, too. */
+static int try_sums(struct job *job, const struct store_line_part *part, bool is_next, struct error *error)
+{
+	uint64_t first_ns = run_part_time(job->part, part->first_ns);
+	const struct store_works *works;
+	int code;
+
+	if (!part->is_whole || !may_be_sum(job, first_ns, run_part_time(job->part, part->last_ns)))
+		return 0;
+	code = store_line_works(job->part->reader, part, &works, error);
+	if (code <= 0 || !is_usable(job, &works->line))
+		return code < 0 ? code : 0;
+	/* What was passed over in between ends the sums. */
+	code = is_next ? 0 : walk_until(job, first_ns, error);
+	code = code ? code : give_works(job, part, works, error);
+	return code ? code : 1;
+}
+
+/* The same, as what is in the chunk. */
+static int try_rows(struct job *job, const struct store_line_query *query, const struct store_line_part *part,
+	bool is_next, struct error *error)
+{
+	const struct store_batch *batch = &job->batch;
+	uint64_t first_ns, last_ns;
+	struct line_rows rows;
+	size_t from, to;
+	int code = store_line_rows(
+		job->part->reader, part, query, job->limit_ns, &job->batch, &from, &to, error);
+
+	if (code <= 0)
+		return code;
+	first_ns = run_part_time(job->part, batch->begin_ns[from]);
+	last_ns = run_part_time(job->part, batch->begin_ns[to - 1]);
+	if (run_part_is_bent(job->part, batch->begin_ns[from], batch->begin_ns[to - 1]) ||
+		!line_open_holds(&job->open, first_ns, last_ns))
+		return 0;
+	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
+		.context = batch->context + from,
+		.count = to - from,
+		.shift_ns = first_ns - batch->begin_ns[from],
+		.contexts = job->part->contexts};
+	code = is_next ? 0 : walk_until(job, first_ns, error);
+	code = code ? code : give_rows(job, part, &rows, error);
+	return code ? code : 1;
+}
+
+static int give_parts(struct job *job, const struct store_line_query *query,
+	const struct store_line_part *parts, uint32_t count, struct error *error)
+{
+	bool is_next = true;
+	int code = 0;
+
+	for (uint32_t i = 0; i < count && code >= 0; i++) {
+		code = try_sums(job, &parts[i], is_next, error);
+		code = code ? code : try_rows(job, query, &parts[i], is_next, error);
+		is_next = code == 1;
+	}
+	return code < 0 ? code : 0;
+}
+
+static bool may_sum(const struct job *job)
+{
+	const struct run_stream *r = run_stream(job->run, job->stream);
+
+	return !job->run->options.no_rollups && r->s.kind == STORE_STREAM_CPU && r->s.count[STORE_SAMPLES] &&
+	       job->begin_ns < job->line->end_ns && job->end_ns > job->line->begin_ns;
+}
+
+static int sum_up(struct job *job, struct error *error)
+{
+	struct store_line_query query = {.reader = job->part->reader,
+		.stream = run_stream(job->run, job->stream)->id_in_store,
+		.begin_ns = run_part_store_time(job->part, job->begin_ns),
+		.end_ns = run_part_store_time(job->part, job->end_ns),
+		.shift_max = job->shift_max,
+		.wants = wants,
+		.own = job};
+	struct store_line_part *parts = NULL;
+	uint32_t count = 0;
+	int code = line_open_find(&job->open, job->run, job->stream, job->line, job->begin_ns, job->end_ns,
+		job->thinned_ns != 0, error);
+
+	store_batch_init(&job->batch);
+	if (!code && query.begin_ns < query.end_ns)
+		code = store_line_parts(&query, &parts, &count, error);
+	if (!code)
+		code = give_parts(job, &query, parts, count, error);
+	free(parts);
+	store_batch_fini(&job->batch);
+	free(job->open.at);
+	return code;
+}
+
+int line_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct line_sink *sink, struct error *error)
+{
+	struct job job = {.run = run,
+		.part = &run->parts[run_stream(run, stream)->store],
+		.sink = sink,
+		.stream = stream,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.shift_max = shift_max,
+		.limit_ns = UINT64_MAX,
+		.at_ns = begin_ns};
+	const struct store_stream *s = &run_stream(run, stream)->s;
+	int code = run_line(run, stream, &job.line, error);
+
+	if (code)
+		return code;
+	if (s->thinned_ns && !s->dropped[STORE_SPANS])
+		job.thinned_ns = s->thinned_ns;
+	if (job.line->period_ns && !job.line->has_switches &&
+		job.line->period_ns < UINT64_MAX / (2 * PERIODS))
+		job.limit_ns = PERIODS * job.line->period_ns;
+	if (may_sum(&job))
+		code = sum_up(&job, error);
+	return code ? code : walk_until(&job, end_ns, error);
+}
