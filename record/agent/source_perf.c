@@ -39,6 +39,7 @@
 
 #define SAFETY_NS UINT64_C(10000000) /* the timer beside an event that counts kernel hits */
 #define TICKS_PATIENT 6
+#define BELIEVED_MAX 15u
 #define KNOWN_SLOTS 16384u /* a power of two, several times as many as rings */
 #define KNOWN_PROBES 64u
 #define TID_GONE 1u /* init's: never a thread of ours */
@@ -158,21 +159,40 @@ static void owed_take(struct thread *t, const ucontext_t *context)
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = owed_ns(t);
 	int64_t periods = (owed + period_ns / 2) / period_ns, ahead = periods * period_ns - owed;
 
+	t->hit_ns = 0;
 	if (owed <= period_ns / 16)
 		return;
+	t->hit_ns = process_now_ns();
+	t->believed = 0;
 	if (ahead < -period_ns / 16)
 		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed);
 	else
 		sample_take(t, context, (uint64_t)periods);
 }
 
+/* A period after the last one a hit stands for a period: the thread cannot have run for longer. Its clock, a
+ * system call and the dearest thing that we do at a sample, is asked now and then, so that nothing adds up.
+ */
+static bool is_one_period(struct thread *t)
+{
+	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns();
+	uint64_t since_ns = now_ns - t->hit_ns;
+
+	if (since_ns < period_ns - period_ns / 16 || since_ns > period_ns + period_ns / 16 ||
+		t->believed == BELIEVED_MAX)
+		return false;
+	t->hit_ns = now_ns;
+	t->believed++;
+	return true;
+}
+
 /* The event has fired. */
 static void hit_take(struct thread *t, const ucontext_t *context)
 {
-	if (perf.kernel)
-		owed_take(t, context);
-	else
+	if (!perf.kernel || is_one_period(t))
 		sample_take(t, context, 1);
+	else
+		owed_take(t, context);
 }
 
 /* A tick in user code leaves the rest to the next one inside the kernel, until that would long have come:
@@ -187,8 +207,10 @@ static void perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 		least = tick_ns / 2 > 2 * period_ns ? tick_ns / 2 : 2 * period_ns;
 	else if (arch_in_system_call(context))
 		least = period_ns;
-	if (owed >= least)
-		sample_take(t, context, (uint64_t)(owed / period_ns));
+	if (owed < least)
+		return;
+	t->hit_ns = 0;
+	sample_take(t, context, (uint64_t)(owed / period_ns));
 }
 
 /* ---- what must hold before ---- */
