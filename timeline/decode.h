@@ -83,6 +83,8 @@ void decoder_effect(
 
 struct decode_machine {
 	unsigned machine; /* EM_... */
+	const char *(*lacks)(
+		void); /* a sentence on why it cannot be opened here; NULL, or gives it: it can */
 	void *(*open)(void);
 	void (*close)(void *state);
 	void (*next)(void *state, const uint8_t *bytes, size_t size, struct instruction *instruction);
