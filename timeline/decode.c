@@ -43,6 +43,13 @@ const char *decoder_lacks(unsigned machine)
 	return "hpct reads no code of that machine: no loops";
 }
 
+bool decoder_may_come(unsigned machine)
+{
+	const struct decode_machine *found = machine_find(machine);
+
+	return found && found->lacks && found->lacks();
+}
+
 int decoder_open(struct decoder **out, unsigned machine)
 {
 	const struct decode_machine *found = machine_find(machine);
