@@ -34,11 +34,20 @@ static const struct decode_machine *machine_find(unsigned machine)
 
 const char *decoder_lacks(unsigned machine)
 {
-	if (machine_find(machine))
-		return NULL;
+	const struct decode_machine *found = machine_find(machine);
+
+	if (found)
+		return found->lacks ? found->lacks() : NULL;
 	if (machine == EM_X86_64)
 		return "hpct was built without capstone (libcapstone-dev): no loops";
 	return "hpct reads no code of that machine: no loops";
+}
+
+bool decoder_may_come(unsigned machine)
+{
+	const struct decode_machine *found = machine_find(machine);
+
+	return found && found->lacks && found->lacks();
 }
 
 int decoder_open(struct decoder **out, unsigned machine)
@@ -46,7 +55,7 @@ int decoder_open(struct decoder **out, unsigned machine)
 	const struct decode_machine *found = machine_find(machine);
 
 	*out = NULL;
-	if (!found)
+	if (!found || (found->lacks && found->lacks()))
 		return 1;
 	*out = calloc(1, sizeof **out);
 	if (!*out)

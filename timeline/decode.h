@@ -72,6 +72,8 @@ int decoder_open(struct decoder **decoder, unsigned machine);
 void decoder_close(struct decoder *decoder);
 /* Why hpct, as it was built, finds no loops in code of that machine; NULL: it does. */
 const char *decoder_lacks(unsigned machine);
+/* Whether only its library is not installed: it may be, the next time. */
+bool decoder_may_come(unsigned machine);
 
 /* The instruction at `bytes`, of which `size` (> 0) are there. Never fails: see is_bad. */
 void decoder_next(struct decoder *decoder, const uint8_t *bytes, size_t size, uint64_t address,
@@ -83,6 +85,8 @@ void decoder_effect(
 
 struct decode_machine {
 	unsigned machine; /* EM_... */
+	const char *(*lacks)(
+		void); /* a sentence on why it cannot be opened here; NULL, or gives it: it can */
 	void *(*open)(void);
 	void (*close)(void *state);
 	void (*next)(void *state, const uint8_t *bytes, size_t size, struct instruction *instruction);

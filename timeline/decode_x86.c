@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_x86.c - x86-64 through capstone, whose only user this is: lengths of instructions, and operands
- * of those that compute jump targets. Where one leads is read from its bytes, which is quicker than asking
- * for operands each time.
+ * decode_x86.c - x86-64 through capstone, whose only user this is (capstone.h): lengths of instructions, and
+ * operands of those that compute jump targets. Where one leads is read from its bytes, which is quicker than
+ * asking for operands each time.
  */
 #include "timeline/decode.h"
 
@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <capstone/capstone.h>
+#include "timeline/capstone.h"
 
 #define SIZE_MAX_BYTES 15u
 /* rax, rcx, rdx, rsi, rdi, r8..r11: what a call may change */
 #define CALL_CLOBBERS 0x0fc7u
 
 struct x86 {
+	const struct capstone *capstone;
 	csh plain, detailed;
 	cs_insn *instruction; /* of `plain` */
 	cs_insn *details;     /* of `detailed` */
@@ -27,14 +28,19 @@ static void x86_close(void *state)
 	struct x86 *x86 = state;
 
 	if (x86->instruction)
-		cs_free(x86->instruction, 1);
+		x86->capstone->free(x86->instruction, 1);
 	if (x86->details)
-		cs_free(x86->details, 1);
+		x86->capstone->free(x86->details, 1);
 	if (x86->plain)
-		cs_close(&x86->plain);
+		x86->capstone->close(&x86->plain);
 	if (x86->detailed)
-		cs_close(&x86->detailed);
+		x86->capstone->close(&x86->detailed);
 	free(x86);
+}
+
+static const char *x86_lacks(void)
+{
+	return capstone_load() ? NULL : "capstone is not installed: no loops";
 }
 
 static void *x86_open(void)
@@ -43,11 +49,12 @@ static void *x86_open(void)
 
 	if (!x86)
 		return NULL;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &x86->plain) == CS_ERR_OK &&
-		cs_open(CS_ARCH_X86, CS_MODE_64, &x86->detailed) == CS_ERR_OK &&
-		cs_option(x86->detailed, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK) {
-		x86->instruction = cs_malloc(x86->plain);
-		x86->details = cs_malloc(x86->detailed);
+	x86->capstone = capstone_load();
+	if (x86->capstone->open(CS_ARCH_X86, CS_MODE_64, &x86->plain) == CS_ERR_OK &&
+		x86->capstone->open(CS_ARCH_X86, CS_MODE_64, &x86->detailed) == CS_ERR_OK &&
+		x86->capstone->option(x86->detailed, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK) {
+		x86->instruction = x86->capstone->malloc(x86->plain);
+		x86->details = x86->capstone->malloc(x86->detailed);
 	}
 	if (x86->instruction && x86->details)
 		return x86;
@@ -148,7 +155,8 @@ static void x86_next(void *state, const uint8_t *bytes, size_t size, struct inst
 	size_t left = size < SIZE_MAX_BYTES ? size : SIZE_MAX_BYTES, guess;
 	uint64_t address = in->address;
 
-	if (cs_disasm_iter(x86->plain, &code, &left, &address, x86->instruction) && code > bytes) {
+	if (x86->capstone->disasm_iter(x86->plain, &code, &left, &address, x86->instruction) &&
+		code > bytes) {
 		in->size = (uint8_t)(code - bytes);
 		x86_flow(in, bytes);
 		return;
@@ -305,7 +313,8 @@ static uint32_t registers_written(const struct x86 *x86)
 	uint8_t read_count, written_count;
 	uint32_t registers = 0;
 
-	if (cs_regs_access(x86->detailed, x86->details, read, &read_count, written, &written_count))
+	if (x86->capstone->regs_access(
+		    x86->detailed, x86->details, read, &read_count, written, &written_count))
 		return ~0u;
 	for (uint8_t i = 0; i < written_count; i++)
 		if (register_of((x86_reg)written[i]) != REGISTER_NONE)
@@ -320,7 +329,7 @@ static void x86_effect(
 	size_t left = size < SIZE_MAX_BYTES ? size : SIZE_MAX_BYTES;
 	const cs_x86 *x;
 
-	if (!cs_disasm_iter(x86->detailed, &bytes, &left, &address, x86->details))
+	if (!x86->capstone->disasm_iter(x86->detailed, &bytes, &left, &address, x86->details))
 		return;
 	x = &x86->details->detail->x86;
 	if (x86->details->id == X86_INS_CALL) {
@@ -349,6 +358,7 @@ static void x86_effect(
 
 const struct decode_machine decode_x86 = {
 	.machine = EM_X86_64,
+	.lacks = x86_lacks,
 	.open = x86_open,
 	.close = x86_close,
 	.next = x86_next,

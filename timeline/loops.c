@@ -48,6 +48,11 @@ const char *loops_lacks(Elf *elf)
 	return decoder_lacks(machine_of(elf));
 }
 
+bool loops_may_come(Elf *elf)
+{
+	return decoder_may_come(machine_of(elf));
+}
+
 const char *loops_lacks_gpu(const struct gpu_code *code)
 {
 	return decoder_lacks(gpu_code_machine(code));

@@ -44,6 +44,8 @@ int loops_open(struct loops **loops, Elf *elf);
 int loops_open_gpu(struct loops **loops, struct gpu_code *code);
 void loops_close(struct loops *loops);
 const char *loops_lacks(Elf *elf);
+/* Whether that is only because the decoder of such code is not installed. */
+bool loops_may_come(Elf *elf);
 const char *loops_lacks_gpu(const struct gpu_code *code);
 /* What the next look-ups may cost together: CPU time (0: any) and, always, instructions. */
 void loops_allow(struct loops *loops, uint64_t cpu_ns);

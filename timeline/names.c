@@ -192,10 +192,12 @@ static int module_loops(struct names_module *module, struct error *error)
 	rc = loops_open(&module->loops, elf);
 	if (rc < 0)
 		return error_memory(error);
-	if (rc > 0)
+	if (rc > 0) {
 		names_module_lacks(module, loops_lacks(elf));
-	else
+		module->lacks_decoder = loops_may_come(elf);
+	} else {
 		loops_allow(module->loops, module->cpu_ns);
+	}
 	return 0;
 }
 
@@ -235,10 +237,11 @@ static int find_anew(
 		answer->source == NAMES_FROM_DEBUG ? &lines : NULL, answer, error);
 }
 
-/* A budget that ended says less than there is, and what was split off may be there the next time. */
+/* A budget that ended says less than there is, and a decoder that was not found may be there the next time.
+ */
 static bool is_whole(const struct names_module *module, const struct names_answer *answer)
 {
-	return answer->source != NAMES_FROM_NOTHING && !debug_is_spent(module) &&
+	return !module->lacks_decoder && answer->source != NAMES_FROM_NOTHING && !debug_is_spent(module) &&
 	       !(module->loops && loops_is_spent(module->loops));
 }
 

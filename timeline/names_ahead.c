@@ -37,7 +37,7 @@ static bool range_find(struct names_module *module, uint64_t begin, uint64_t end
 
 static bool module_find(struct names_module *module, uint64_t until_ns)
 {
-	uint64_t ranges[CFG_RANGES_MAX][2], entries[NAMES_MISSED_MAX], entry = 0;
+	uint64_t ranges[CFG_RANGES_MAX][2], entries[NAMES_MISSED_MAX] = {0}, entry = 0;
 	unsigned entry_count = 0, missed = module->missed_count, at;
 
 	module->missed_count = NAMES_MISSED_MAX; /* these do not count */

@@ -44,6 +44,7 @@ struct names_module {
 	uint64_t cpu_ns;
 	struct loops *loops; /* NULL: none can be found */
 	bool has_loops;
+	bool lacks_decoder;		   /* it is not installed, now */
 	uint64_t missed[NAMES_MISSED_MAX]; /* offsets that no earlier run had asked for */
 	unsigned missed_count;
 	struct loops_function extent; /* of what was named last without debug information */

@@ -216,11 +216,43 @@ static bool frames_write(struct split *split, int fd)
 	return ok;
 }
 
+/* What this process holds of what RLIMIT_DATA limits; its stack counts here, which is little. */
+static uint64_t data_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (file && fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Each process has a limit of its own: what is left of the module's memory is shared among them, the worker
+ * included until its part is done. */
+static void memory_share(unsigned parts, struct rlimit *whole)
+{
+	uint64_t used = data_bytes();
+	struct rlimit part;
+
+	if (getrlimit(RLIMIT_DATA, whole))
+		*whole = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+	part = *whole;
+	if (part.rlim_cur != RLIM_INFINITY && part.rlim_cur > used)
+		part.rlim_cur = used + (part.rlim_cur - used) / parts;
+	setrlimit(RLIMIT_DATA, &part);
+}
+
 static bool split_run(struct split *split)
 {
 	struct part *own = &split->parts[0];
-	bool ok = copies_start(split) && part_answer(split, own, &own->own);
+	struct rlimit whole;
+	bool ok;
 
+	memory_share(split->count, &whole);
+	ok = copies_start(split) && part_answer(split, own, &own->own);
+	setrlimit(RLIMIT_DATA, &whole);
 	own->bytes = own->own.data;
 	own->size = own->own.size;
 	for (unsigned i = 1; i < split->count && ok; i++)

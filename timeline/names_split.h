@@ -3,6 +3,8 @@
  * names_split.h - one request answered by several processes: copies of this one, made when the module's files
  * are open and unpacked, each for a part of the addresses, cut so that two do not read the same units.
  *
+ * What the worker's limit leaves of memory is shared among them; who needs more fails.
+ *
  *   offsets --by unit--> | part 0: this process | part 1: a copy | ...  --as they were asked for--> answers
  */
 #ifndef TIMELINE_NAMES_SPLIT_H

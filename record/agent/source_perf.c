@@ -25,8 +25,10 @@ void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 		least = tick_ns / 2 > 2 * period_ns ? tick_ns / 2 : 2 * period_ns;
 	else if (arch_in_system_call(context))
 		least = period_ns;
-	if (owed >= least)
-		sample_take(t, context, (uint64_t)(owed / period_ns));
+	if (owed < least)
+		return;
+	t->hit_ns = 0;
+	sample_take(t, context, (uint64_t)(owed / period_ns));
 }
 
 int source_perf_open(uint64_t flags)

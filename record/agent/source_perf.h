@@ -49,21 +49,42 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
 	int64_t periods = (owed + period_ns / 2) / period_ns, ahead = periods * period_ns - owed;
 
+	t->hit_ns = 0;
 	if (owed <= period_ns / 16)
 		return;
+	t->hit_ns = process_now_ns();
+	t->believed = 0;
 	if (ahead < -period_ns / 16)
 		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed);
 	else
 		sample_take(t, context, (uint64_t)periods);
 }
 
+#define SOURCE_PERF_BELIEVED_MAX 15u
+
+/* A period after the last one a hit stands for a period: the thread cannot have run for longer. Its clock, a
+ * system call and the dearest thing that we do at a sample, is asked now and then, so that nothing adds up.
+ */
+static inline bool source_perf_is_one_period(struct thread *t)
+{
+	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns();
+	uint64_t since_ns = now_ns - t->hit_ns;
+
+	if (since_ns < period_ns - period_ns / 16 || since_ns > period_ns + period_ns / 16 ||
+		t->believed == SOURCE_PERF_BELIEVED_MAX)
+		return false;
+	t->hit_ns = now_ns;
+	t->believed++;
+	return true;
+}
+
 /* The event has fired. */
 static inline void source_perf_hit(struct thread *t, const ucontext_t *context)
 {
-	if (source_perf.kernel)
-		source_perf_owed_take(t, context);
-	else
+	if (!source_perf.kernel || source_perf_is_one_period(t))
 		sample_take(t, context, 1);
+	else
+		source_perf_owed_take(t, context);
 }
 
 #endif

@@ -37,6 +37,8 @@ struct thread {
 	uint64_t papi_seen[EVENT_COUNTERS_MAX];
 	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
+	uint64_t hit_ns;     /* of the last sample, if an event's hit made it; else 0 */
+	uint32_t believed;   /* hits since the thread's clock was read last */
 	uint32_t root;	     /* enum event_node */
 	uint32_t node;	     /* context of the last sample */
 	uint32_t generation; /* of the caches below, see module_generation */

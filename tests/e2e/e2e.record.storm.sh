@@ -47,8 +47,15 @@ fi
 balanced calm
 same "calm: lost" 0 "$(info calm switches_lost)"
 
+# What found no room until the end is counted by the event alone, from Linux 6.0 on.
+cases=(storm end)
+if [ "$(uname -r | cut -d . -f 1)" -lt 6 ]; then
+	echo "skipped: the end of a storm: before Linux 6.0 ($(uname -r)) the kernel does not tell what it dropped last"
+	cases=(storm)
+fi
+
 # One processor's ring is a MiB at most: 44000 records. The collector is ahead when it is stopped.
-for stopped in storm end; do
+for stopped in "${cases[@]}"; do
 	storm $stopped 100000 $stopped
 	balanced $stopped
 	check "$stopped: records were lost" [ "$(info $stopped switches_lost)" -gt 50000 ]

@@ -146,12 +146,17 @@ static void test_damage(void **state)
 static struct {
 	unsigned begun;
 	bool worker_dies;
+	uint64_t data_bytes; /* the limit that the last one has */
 } * copies;
 
 int memfd_create(const char *name, unsigned flags)
 {
 	if (!strcmp(name, "hpct-names")) {
+		struct rlimit limit;
+
 		copies->begun++;
+		if (!getrlimit(RLIMIT_DATA, &limit))
+			copies->data_bytes = limit.rlim_cur;
 		if (copies->worker_dies)
 			raise(SIGKILL);
 	}
@@ -205,6 +210,45 @@ static void test_split(void **state)
 	assert_int_equal(copies->begun, 1);
 	assert_int_equal(long_size, alone_size);
 	assert_memory_equal(long_text, alone, long_size);
+}
+
+/* The limits of all add up to the worker's, but for what it held before, which they share. */
+static void test_memory(void **state)
+{
+	const uint64_t whole = 64ull << 30, held = 1ull << 30; /* at most */
+	static uint64_t many[NAMES_SPLIT_MIN];
+	const struct names_options options = {0};
+	const struct names_request request = {.kind = STORE_MODULE_ELF,
+		.path = program,
+		.real_path = "",
+		.offsets = many,
+		.offset_count = NAMES_SPLIT_MIN};
+	struct rlimit before, limit;
+	struct names_module *module;
+	struct names *names;
+	const char *note;
+	int fd = memfd_create("answers", 0);
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	print_message("skipped: sanitizers reserve terabytes\n");
+	skip();
+#endif
+	for (unsigned i = 0; i < NAMES_SPLIT_MIN; i++)
+		many[i] = first + i % 40;
+	assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+	limit = (struct rlimit){whole, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+	assert_int_equal(names_open(&names, &options, NULL), 0);
+	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
+	assert_true(names_module_is_forkable(module));
+	assert_int_equal(names_split_answer(module, &request, 4, fd, &note), 1);
+	assert_int_equal(getrlimit(RLIMIT_DATA, &limit), 0);
+	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
+	assert_int_equal(limit.rlim_cur, whole);
+	assert_in_range(copies->data_bytes, whole / 4, whole / 4 + held);
+	close(fd);
+	names_close(names);
 }
 
 /* A copy that dies (of its file's size, here): nothing is written, and whoever asked can do without. */
@@ -299,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_refusal),
 		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_copy_dies),
 	};
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* capstone.c - see capstone.h. */
+#include "timeline/capstone.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TEXT_OF(word) #word
+#define LIBRARY(major) "libcapstone.so." TEXT_OF(major)
+
+static struct capstone capstone;
+
+static const struct {
+	const char *name;
+	void **place;
+} functions[] = {
+	{"cs_open", (void **)&capstone.open},
+	{"cs_close", (void **)&capstone.close},
+	{"cs_option", (void **)&capstone.option},
+	{"cs_malloc", (void **)&capstone.malloc},
+	{"cs_free", (void **)&capstone.free},
+	{"cs_disasm_iter", (void **)&capstone.disasm_iter},
+	{"cs_regs_access", (void **)&capstone.regs_access},
+};
+
+const struct capstone *capstone_load(void)
+{
+	static bool is_tried, is_here;
+	void *library;
+
+	if (is_tried)
+		return is_here ? &capstone : NULL;
+	is_tried = true;
+	library = dlopen(LIBRARY(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
+	is_here = library != NULL;
+	for (size_t i = 0; is_here && i < sizeof functions / sizeof *functions; i++) {
+		*functions[i].place = dlsym(library, functions[i].name);
+		is_here = *functions[i].place != NULL;
+	}
+	return is_here ? &capstone : NULL;
+}
