@@ -17,7 +17,7 @@ for seconds in 1.5 6; do # a busy machine takes few samples, and so does one wit
 done
 check "enough samples: $samples" [ "$samples" -gt 100 ]
 # Behind it the kernel or the clock may be at work.
-good=$(grep -cE '^main;outer(;middle(;inner(;(by_hand|(aligned|kept)(;leaf)?))?)?)?(;[^;]*(clock|sysvec|kernel|entry).*)?$' paths)
+good=$(grep -cE '^main;outer(;middle(;inner(;(by_hand|(aligned|kept)(;leaf)?))?)?)?(;[^;]*(clock|sysvec|interrupt|exc_|kernel|entry).*)?$' paths)
 check "samples on the paths that there are: $good of $samples" [ "$good" -ge $((samples * 99 / 100)) ]
 check "samples in by_hand" grep -q ';inner;by_hand$' paths
 for function in 'aligned' 'aligned;leaf' 'kept' 'kept;leaf'; do

@@ -193,7 +193,7 @@ share_limit() {
 # two of its samples: where it begins and where it ends is known by samples
 edge() {
 	hpct-slice "$1.hpct" --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > most { most = $c["weight"] }
-		END { printf "%.0f\n", 2 * most > '"$2"' ? 2 * most : '"$2"' }'
+		END { printf("%.0f\n", 2 * most > '"$2"' ? 2 * most : '"$2"') }'
 }
 
 # near SENTENCE WANT GOT LIMIT : |GOT - WANT| <= LIMIT
