@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/agent/arch.h"
+#include "record/agent/target.h"
 #include "store/event.h"
 
 #define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
@@ -165,6 +166,7 @@ static const char *static_judge(const struct head *head, struct inside *inside)
 static const char *elf_judge(const struct head *head, struct check_target *target)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
+	struct target_linked linked;
 	char interpreter[256];
 	const char *base;
 
@@ -179,6 +181,9 @@ static const char *elf_judge(const struct head *head, struct check_target *targe
 	if (*base && strncmp(base, "ld-linux", 8))
 		return strncmp(base, "ld-musl", 7) ? "its loader is not glibc's"
 						   : "it is linked with musl instead of glibc";
+	target_linked(head->fd, "", environ, &linked);
+	if (linked.with_tsan)
+		return "it is built with the thread sanitizer, which would take the agent for a part of it";
 	target->breaks_preload = false;
 	if (head->is_privileged)
 		return "it gains privileges when it starts (setuid, setgid or capabilities)";

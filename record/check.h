@@ -20,7 +20,7 @@ struct check_target {
 	char path[PATH_MAX];	  /* as execv gets it */
 	char binary[PATH_MAX];	  /* what runs in the end: the interpreter of a script */
 	const char *unmeasurable; /* NULL, or why no agent can be loaded: "it is statically linked" */
-	bool breaks_preload;	  /* LD_PRELOAD must not be set for it: musl, 32-bit */
+	bool breaks_preload;	  /* LD_PRELOAD must not be set for it: musl, 32-bit, thread sanitizer */
 	struct inside inside; /* of a static program that hpct-link has linked; flags 0: no agent is there */
 };
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/preload.h"
 #include "record/agent/selection.h"
 #include "record/agent/target.h"
 #include "store/event.h"
@@ -104,17 +105,22 @@ static int list_set(const char *name, const char *agent)
 
 static int preload_set(const struct launch *launch)
 {
-	const char *agent = launch->host->agent;
-	char mpi[ENVIRONMENT_PATH];
+	const char *others = getenv("LD_PRELOAD");
+	size_t room = 4 * ENVIRONMENT_PATH + (others ? strlen(others) : 0);
+	struct target_linked linked;
+	char *word;
 
 	if (launch->target->breaks_preload)
 		return 0;
-	if (list_set("LD_PRELOAD", agent))
+	target_linked(AT_FDCWD, launch->target->path, environ, &linked);
+	word = malloc(room); /* stays: putenv */
+	if (!word || !preload_write(word, room, others,
+			     &(struct preload){.agent = launch->host->agent,
+				     .is_wanted = true,
+				     .with_mpi = linked.with_mpi,
+				     .first = linked.asan}))
 		return -1;
-	if (!target_has_mpi(AT_FDCWD, launch->target->path, environ) ||
-		!environment_mpi_path(mpi, sizeof(mpi), agent) || access(mpi, R_OK))
-		return 0;
-	return list_set("LD_PRELOAD", mpi);
+	return putenv(word);
 }
 
 /* Other words may follow. */

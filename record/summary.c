@@ -217,9 +217,16 @@ static uint64_t rate_asked(const struct summary *summary)
 	return summary->period_ns ? (1000000000u + summary->period_ns / 2) / summary->period_ns : 0;
 }
 
+/* CPU time that was sampled: of threads that did not come to an end of their own, as in a program that was
+ * killed and in Go's, only what their samples weigh is known. */
+static uint64_t cpu_ns(const struct summary *summary)
+{
+	return summary->cpu_ns > summary->weight_ns ? summary->cpu_ns : summary->weight_ns;
+}
+
 static uint64_t rate_got(const struct summary *summary)
 {
-	double seconds = (double)summary->cpu_ns / 1e9;
+	double seconds = (double)cpu_ns(summary) / 1e9;
 
 	return seconds > 0 ? (uint64_t)((double)(summary->signals - summary->counts) / seconds + 0.5) : 0;
 }
@@ -349,11 +356,11 @@ static int rate_put(const struct summary *summary, char *text, size_t room)
 
 	if (!summary->processes)
 		return 0; /* nothing was measured */
-	if (summary->cpu_ns && summary->cpu_ns >= SAMPLES_TELLING * summary->period_ns)
+	if (cpu_ns(summary) && cpu_ns(summary) >= SAMPLES_TELLING * summary->period_ns)
 		used = snprintf(text, room, "rate %lu a second of CPU time by %s, asked %lu",
 			(unsigned long)rate_got(summary), summary->sampler,
 			(unsigned long)rate_asked(summary));
-	else /* no thread has come to an end of its own, or too few samples were due */
+	else /* too few samples were due */
 		used = snprintf(text, room, "samples by %s, asked %lu a second of CPU time", summary->sampler,
 			(unsigned long)rate_asked(summary));
 	if (summary->sampler_reason && (size_t)used < room)

@@ -17,7 +17,7 @@ struct summary {
 	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
 	uint64_t never_started;		/* processes in which sampling was off to the end */
 	uint64_t pauses_refused;
-	uint64_t counts, cpu_ns; /* signals of counters; CPU time of all measured threads */
+	uint64_t counts, cpu_ns; /* signals of counters; CPU time of threads that have ended */
 	char sampler[16];	 /* what made its samples */
 	int sampler_reason;	 /* why nothing better did: enum event_sampler_reason or -errno */
 	uint64_t foreign;	 /* signals that met threads of unknown make */

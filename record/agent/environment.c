@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/agent/preload.h"
 #include "record/agent/process.h"
 
 static const char *value_of(const char *word, const char *name)
@@ -94,51 +95,14 @@ bool environment_mpi_path(char *to, size_t bytes, const char *agent)
 	return true;
 }
 
-static bool is_word(const char *word, size_t length, const char *wanted)
+static bool preload_build(struct environment_text *text, const char *others, bool preload)
 {
-	return length == strlen(wanted) && !memcmp(word, wanted, length);
-}
+	const struct preload ours = {.agent = process.settings.agent,
+		.is_wanted = preload,
+		.with_mpi = text->linked.with_mpi,
+		.first = text->linked.asan};
 
-/* "NAME=ours:others", or without ours, which may be two; `known`: what of the others is ours. false: too
- * long, or nothing is left. */
-static bool list_write(char *to, size_t bytes, const char *name, const char *others, const char *ours,
-	const char *const known[2])
-{
-	size_t used = strlen(name) + 1 + strlen(ours), length;
-
-	if (used + (others ? strlen(others) : 0) + 3 > bytes)
-		return false;
-	strcpy(to, name);
-	strcat(to, "=");
-	strcat(to, ours);
-	for (others = others ? others : ""; *others; others += length) {
-		others += strspn(others, ": ");
-		length = strcspn(others, ": ");
-		if (!length || is_word(others, length, known[0]) || is_word(others, length, known[1]))
-			continue;
-		if (to[used - 1] != '=')
-			to[used++] = ':';
-		memcpy(to + used, others, length);
-		used += length;
-	}
-	to[used] = '\0';
-	return to[used - 1] != '=';
-}
-
-/* MPI's names stand ahead of the agent. */
-static bool preload_write(struct environment_text *text, const char *others, bool preload)
-{
-	const char *agent = process.settings.agent;
-	char mpi[ENVIRONMENT_PATH] = "", ours[2 * ENVIRONMENT_PATH] = "";
-	const char *const known[] = {agent, mpi};
-
-	if (!environment_mpi_path(mpi, sizeof(mpi), agent))
-		return false;
-	if (preload && text->with_mpi && !access(mpi, R_OK))
-		strcat(strcpy(ours, mpi), ":");
-	if (preload)
-		strcat(ours, agent);
-	return list_write(text->preload, sizeof(text->preload), "LD_PRELOAD", others, ours, known);
+	return preload_write(text->preload, sizeof(text->preload), others, &ours);
 }
 
 void environment_decimal(char *to, unsigned long value)
@@ -213,9 +177,9 @@ static size_t gpu_build(char *const *envp, bool preload, char **to, struct envir
 	const char *agent = process.settings.agent;
 	size_t count = 0;
 
-	if (list_write(text->opencl, sizeof(text->opencl), EVENT_ENV_OPENCL,
+	if (preload_list_write(text->opencl, sizeof(text->opencl), EVENT_ENV_OPENCL,
 		    environment_value(envp, EVENT_ENV_OPENCL),
-		    preload && gpu_is_wanted("opencl") ? agent : "", (const char *const[]){agent, agent}))
+		    preload && gpu_is_wanted("opencl") ? agent : "", (const char *const[]){agent, NULL}))
 		to[count++] = text->opencl;
 	if (tool_write(envp, text->cuda, EVENT_ENV_CUDA, preload))
 		to[count++] = text->cuda;
@@ -234,7 +198,7 @@ void environment_build(char *const *envp, bool preload, char **to, struct enviro
 {
 	const struct process_settings *settings = &process.settings;
 	const char *others = environment_value(envp, "LD_PRELOAD");
-	bool replaced = preload_write(text, others, preload);
+	bool replaced = preload_build(text, others, preload);
 	bool keep_preload = !replaced && others && preload;
 	size_t count = 0;
 

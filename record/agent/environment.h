@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/agent/target.h"
 #include "store/event.h"
 
 /* Value of NAME in envp, or NULL. */
@@ -50,7 +51,7 @@ struct environment_text {
 	char cuda[ENVIRONMENT_TEXT];
 	char nvtx[ENVIRONMENT_TEXT];
 	char generation[64];
-	bool with_mpi;	 /* set before environment_build: MPI's names are preloaded, too, see mpi_names.c */
+	struct target_linked linked; /* set before environment_build */
 	bool hides_trap; /* set before environment_build: the next program finds SIGTRAP ignored, because of
 			    us */
 };

@@ -22,6 +22,8 @@ enum instruction_kind {
 	INSTRUCTION_LOAD_SP, /* stack pointer = word at stack pointer + value */
 	INSTRUCTION_FROM,    /* stack pointer = register `from` + value */
 	INSTRUCTION_LEAVE,   /* stack pointer = frame pointer, then as POP_FP */
+	INSTRUCTION_KEEP,    /* register `from` = stack pointer + value */
+	INSTRUCTION_ALIGN,   /* stack pointer: lower, by how much is not known */
 	INSTRUCTION_RETURN,
 	INSTRUCTION_JUMP,    /* to value from its end */
 	INSTRUCTION_BRANCH,  /* there, or on */

@@ -284,20 +284,33 @@ static enum instruction_kind arithmetic(const struct parts *parts, struct instru
 
 	if (destination_rm(parts) != SP || operation == 7) /* a comparison changes nothing */
 		return INSTRUCTION_OTHER;
+	if (parts->rex & 8 && operation == 4)
+		return INSTRUCTION_ALIGN;
 	if (!(parts->rex & 8) || (operation != 0 && operation != 5))
 		return INSTRUCTION_UNKNOWN;
 	instruction->value = operation ? -immediate_value(parts) : immediate_value(parts);
 	return INSTRUCTION_STACK;
 }
 
-/* The stack pointer is what a register holds. */
-static enum instruction_kind from(unsigned number, int32_t value, struct instruction *instruction)
+/* The stack pointer is what a register holds, or the register what it holds. */
+static enum instruction_kind between(
+	enum instruction_kind kind, unsigned number, int32_t value, struct instruction *instruction)
 {
 	static const uint8_t order[16] = {0, 2, 1, 3, ARCH_SP, ARCH_FP, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 
 	instruction->from = order[number];
 	instruction->value = value;
-	return INSTRUCTION_FROM;
+	return kind;
+}
+
+static enum instruction_kind from(unsigned number, int32_t value, struct instruction *instruction)
+{
+	return between(INSTRUCTION_FROM, number, value, instruction);
+}
+
+static enum instruction_kind keep(unsigned number, int32_t value, struct instruction *instruction)
+{
+	return between(INSTRUCTION_KEEP, number, value, instruction);
 }
 
 /* Number and displacement of a memory operand that is one register and no more; 16: it is something else. */
@@ -318,6 +331,9 @@ static enum instruction_kind load(const struct parts *parts, bool is_address, st
 
 	if (to == FP && !is_address && based_on(parts, SP, &instruction->value))
 		return INSTRUCTION_LOAD_FP;
+	if (to != SP && parts->rex & 8 &&
+		(is_address ? based_on(parts, SP, &displacement) : destination_rm(parts) == SP))
+		return keep(to, displacement, instruction);
 	if (to != SP)
 		return INSTRUCTION_OTHER;
 	if (!(parts->rex & 8))
@@ -330,7 +346,11 @@ static enum instruction_kind load(const struct parts *parts, bool is_address, st
 
 static enum instruction_kind store(const struct parts *parts, struct instruction *instruction)
 {
-	if (destination_rm(parts) != SP)
+	unsigned to = destination_rm(parts);
+
+	if (to < 16 && to != SP && register_reg(parts) == SP && parts->rex & 8)
+		return keep(to, 0, instruction);
+	if (to != SP)
 		return INSTRUCTION_OTHER;
 	return parts->rex & 8 ? from(register_reg(parts), 0, instruction) : INSTRUCTION_UNKNOWN;
 }

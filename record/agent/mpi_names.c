@@ -2,7 +2,7 @@
 /*
  * mpi_names.c - hpct-agent-mpi.so: MPI's names, ahead of the library's, each a jump
  * to the agent's wrapper (wrap_mpi.c). Only programs that MPI is likely in get it
- * preloaded (target_mpi.c): elsewhere the names would answer who asks for MPI by
+ * preloaded (target_linked.c): elsewhere the names would answer who asks for MPI by
  * dlsym or a weak reference. Stands ahead of the agent, whose search for the next
  * MPI_Init must not find this one.
  */

@@ -7,6 +7,7 @@
 #include "record/agent/instruction.h"
 
 #define INSTRUCTIONS_MAX 3000
+#define FP_HELD (-(1 << 30)) /* pushed and popped ahead: below all that there is */
 
 struct search {
 	uint64_t begin, end; /* of the code */
@@ -67,21 +68,34 @@ static void path_keep(struct search *search, const struct recipe_path *path, uin
 	search->scratch->paths[search->paths++].pc = target;
 }
 
+static void base_keep(struct recipe_path *path, unsigned number, int32_t offset)
+{
+	path->kept_at[number] = path->taken + offset;
+	path->kept = (uint16_t)(path->is_lost ? path->kept & ~(1u << number) : path->kept | 1u << number);
+}
+
 /* False: what was taken off the stack before hangs on another base. */
 static bool base_change(struct recipe_path *path, unsigned base, int32_t offset)
 {
-	if (path->has_fp)
+	if (path->kept & 1u << base) {
+		path->taken = path->kept_at[base] + offset;
+		path->is_lost = false;
+		return true;
+	}
+	if (path->has_fp || path->is_lost)
 		return false;
 	path->base = (uint8_t)base;
 	path->is_loaded = false;
 	path->taken = offset;
+	path->kept = 0;
 	return true;
 }
 
 static bool base_load(struct recipe_path *path, int32_t at)
 {
-	if (path->has_fp || path->is_loaded)
+	if (path->has_fp || path->is_loaded || path->is_lost)
 		return false;
+	path->kept = 0;
 	path->load_at = path->taken + at;
 	path->is_loaded = true;
 	path->taken = 0;
@@ -91,7 +105,7 @@ static bool base_load(struct recipe_path *path, int32_t at)
 static void fp_load(struct recipe_path *path, int32_t at)
 {
 	path->has_fp = true;
-	path->fp_at = at;
+	path->fp_at = path->is_lost ? FP_HELD : at;
 }
 
 /* One instruction at path->pc. */
@@ -128,9 +142,15 @@ static enum end step(struct search *search, struct recipe_path *path)
 		if (!base_change(path, instruction.from, instruction.value))
 			return END_DEAD;
 		if (instruction.kind == INSTRUCTION_LEAVE) {
-			fp_load(path, 0);
-			path->taken = 8;
+			fp_load(path, path->taken);
+			path->taken += 8;
 		}
+		break;
+	case INSTRUCTION_KEEP:
+		base_keep(path, instruction.from, instruction.value);
+		break;
+	case INSTRUCTION_ALIGN:
+		path->is_lost = true;
 		break;
 	case INSTRUCTION_JUMP:
 		path->pc += (uint64_t)(int64_t)instruction.value;
@@ -153,13 +173,18 @@ static enum end step(struct search *search, struct recipe_path *path)
 
 static bool recipe_of(const struct recipe_path *path, struct recipe *recipe)
 {
+	bool from_sp = path->base == ARCH_SP && !path->is_loaded;
+	/* What lies below the stack pointer is not there yet: it will be pushed. */
+	bool has_fp = path->has_fp && !(from_sp && path->fp_at < 0);
+
 	*recipe = (struct recipe){.base = path->base,
 		.is_loaded = path->is_loaded,
 		.load_at = path->load_at,
 		.cfa_offset = path->taken + 8,
-		.fp_offset = path->has_fp ? path->fp_at - path->taken - 8 : 0};
-	return path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 && path->load_at % 8 == 0 &&
-	       (path->base != ARCH_SP || path->is_loaded || path->taken >= 0);
+		.fp_offset = has_fp ? path->fp_at - path->taken - 8 : 0};
+	return !path->is_lost && path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 &&
+	       path->load_at % 8 == 0 && (!from_sp || path->taken >= 0) &&
+	       (path->base != ARCH_SP || !path->is_loaded || path->load_at >= 0);
 }
 
 bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,

@@ -14,6 +14,11 @@
  *     mov rcx,rsp; and rsp,-32; sub rsp,96 ... [pc] ... mov rsp,rcx; ret         return address at rcx
  *     ... mov [rsp+88],rax ... [pc] ... mov rsp,[rsp+88]; pop rbx; ret           at *(rsp + 88) + 8
  *
+ * Ahead of that, what is kept is read off the way too, and what will be pushed is still in its register:
+ *
+ *     [pc] push rbp; mov rbp,rsp; and rsp,-32 ... leave; ret       return address at sp, frame pointer as it
+ * is
+ *
  * A guess all the same: a call that never returns may lead into other code, a register
  * may change on the way. Callers check that what lies there comes right behind a call.
  * Signal safe.
@@ -46,6 +51,9 @@ struct recipe_path {
 	bool is_loaded;
 	bool has_fp;
 	bool has_called; /* the last instruction was a call */
+	bool is_lost;	 /* `taken` has no meaning until the stack pointer is taken back */
+	uint16_t kept;	 /* registers that took the stack pointer on the way, a bit each */
+	int32_t kept_at[16];
 };
 
 /* Too large for a handler's stack: the caller's. */

@@ -12,16 +12,24 @@
 enum target_kind {
 	TARGET_TAKES,	/* loads the agent; also when in doubt */
 	TARGET_IGNORES, /* static or setuid: LD_PRELOAD means nothing to it, but may to its children */
-	TARGET_HARMED	/* 32-bit, musl, another root directory: it would complain or fail to start */
+	TARGET_HARMED	/* 32-bit, musl, thread sanitizer, another root: it would complain or fail to start */
 };
 
 /* The program at `path`, relative to directory descriptor `at`; "" means `at` itself. `agent` is the
  * agent's path. Scripts count as their interpreter. Restores errno; fit for vfork children. */
 enum target_kind target_kind(int at, const char *path, const char *agent);
 
-/* Has it to do with MPI, by what it is linked with or by what `envp` says of ranks? Then it is to have MPI's
- * names preloaded, see mpi_names.c. Restores errno; fit for vfork children. */
-bool target_has_mpi(int at, const char *path, char *const *envp);
+/* What a program was linked with that asks for more than the agent. */
+struct target_linked {
+	bool with_mpi;	/* or in a rank, by `envp`: it is to have MPI's names preloaded, see mpi_names.c */
+	bool with_tsan; /* the thread sanitizer takes the agent for a part of the program, and finds races
+			   there */
+	char asan[64];	/* the address sanitizer's library, which must be loaded ahead of all others; "": none
+			 */
+};
+
+/* `path` as above; NULL: nothing is known of the program. Restores errno; fit for vfork children. */
+void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked);
 
 /* Where an execvp of `file` would find it. Gives back `file`, `place` or NULL. */
 const char *target_search(const char *file, char *place, size_t bytes);

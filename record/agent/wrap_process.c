@@ -59,7 +59,9 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
 	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
-	next->text.with_mpi = next->kind == TARGET_TAKES && target_has_mpi(at, path, envp);
+	target_linked(at, next->kind == TARGET_TAKES ? path : NULL, envp, &next->text.linked);
+	if (next->text.linked.with_tsan)
+		next->kind = TARGET_HARMED;
 	environment_build(envp, next->kind != TARGET_HARMED, words, &next->text);
 	next->envp = words;
 }

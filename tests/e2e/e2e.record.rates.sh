@@ -18,6 +18,11 @@ done
 same "the timer was forced" timer "$(info timer-10000 sampler)"
 [ "$(info trap-10000 sampler)" = trap ] || echo "no trap here, hence not tried: $(grep asked trap-10000.summary)"
 
+# Of a program that was killed only the samples know its CPU time.
+code "killed" 137 hpct-record -o killed.hpct --summary killed.summary -- "$samples/exits" signal 9 0.3
+check "killed: rate got $(info killed rate_got)" calc "$(info killed rate_got) > 0"
+check "killed: the summary does not tell the rate: $(cat killed.summary)" grep -q '^rate [1-9]' killed.summary
+
 code "a perf event by its own name" 0 hpct-record -o clock.hpct -e task-clock@1000000 -- "$samples/threads8" 0.01
 weights_agree clock
 check "its metric is named as the event" grep -q 'task-clock:incl' <<<"$(hpct-profile clock.hpct --format tsv | head -n 1)"

@@ -24,8 +24,11 @@ info() { # RUN KEY
 	hpct-info "$1.hpct" --format tsv | awk -F '\t' -v key="$2" '$1 == key { print $2 }'
 }
 
-result_take() { # FILE : hpcc writes into a file of its own, and goes on in it the next time
-	[ ! -f hpccoutf.txt ] || { cat hpccoutf.txt >>"$1" && rm hpccoutf.txt; }
+result_take() { # FILE : some write into a file of their own, and go on in it the next time
+	local own
+	for own in hpccoutf.txt md.log own.hevc; do
+		[ ! -f "$own" ] || { cat "$own" >>"$1" && rm "$own"; }
+	done
 }
 
 # try NAME LEAST FILTER [LAUNCHER --] COMMAND... : LEAST whole stacks in a thousand; FILTER: what of the output counts
@@ -65,12 +68,17 @@ try() {
 	cd ..
 }
 
-cp "$here"/{in.melt,threads.py,work.js,Work.java} "$here/../e2e/calls.go" .
+cp "$here"/{in.melt,threads.py,work.js,Work.java,water.mdp,water.top} "$here/../e2e/calls.go" .
 if [ -z "$only" ] || [[ " $only " == *" go "* ]] && command -v go >/dev/null; then
 	HOME=$work GOCACHE=$work/.cache GO111MODULE=off go build -o calls calls.go >build.log 2>&1 || tail -n 1 build.log
 fi
 if [ -z "$only" ] || [[ " $only " == *" java "* ]] && command -v javac >/dev/null; then
 	javac -d . Work.java >build.log 2>&1 || tail -n 1 build.log
+fi
+# Eight boxes of 216 molecules of water, by the package's own files.
+if [ -z "$only" ] || [[ " $only " == *" gromacs "* ]] && command -v gmx >/dev/null; then
+	{ gmx -quiet genconf -f /usr/share/gromacs/top/spc216.gro -nbox 2 2 2 -o water.gro &&
+		gmx -quiet grompp -f water.mdp -c water.gro -p water.top -o water.tpr; } >build.log 2>&1 || tail -n 1 build.log
 fi
 # Lines of numbers per step are the physics; the others are times.
 try lammps 999 "grep -E '^ +[0-9]+ +-?[0-9.]+ +-?[0-9.]+'" mpi lmp -log none -in ../in.melt
@@ -83,5 +91,13 @@ try java 990 cat java -XX:+PreserveFramePointer -cp .. Work
 # Its assembly has neither tables nor frame pointers.
 try ffmpeg 998 cat ffmpeg -hide_banner -loglevel error -threads 2 -f lavfi -i testsrc2=size=640x360:rate=25:duration=60 \
 	-flags +bitexact -c:v mpeg4 -f md5 -
+# Its assembly again; the film in a file of its own.
+if [ -z "$only" ] || [[ " $only " == *" x265 "* ]] && command -v ffmpeg >/dev/null; then
+	ffmpeg -hide_banner -loglevel error -f lavfi -i testsrc2=size=640x360:rate=25:duration=2 -pix_fmt yuv420p film.y4m
+fi
+try x265 999 md5sum x265 --input ../film.y4m -o own.hevc --pools 2 --no-info --no-progress --log-level none
+# Two ranks that are threads, of two threads each, which sleep where they wait: there may be fewer cores.
+OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive try gromacs 999 "grep -A 4 Energies" \
+	gmx -quiet mdrun -s ../water.tpr -ntmpi 2 -ntomp 2 -pin off -reprod -noconfout
 try hpcc 999 "grep -E 'Success=|_Failed|CommWorldProcs=|HPL_N='" mpi hpcc
 exit "$failed"

@@ -143,6 +143,15 @@ static void lengths_are_the_disassemblers(void **state)
 	free(tally);
 }
 
+/* In bytes from the CFA; 0: the register still holds it, or again: tables need not say that it was taken
+ * back. */
+static int fp_offset_of(const struct cfi_row *row)
+{
+	const struct cfi_rule *rule = &row->reg[ARCH_FP];
+
+	return rule->kind == CFI_OFFSET && rule->value >= -row->cfa.value ? (int)rule->value : 0;
+}
+
 /* One in seven, for the time it takes. */
 static void recipe_compare(const struct library *library, const cs_insn *real, void *context)
 {
@@ -160,11 +169,11 @@ static void recipe_compare(const struct library *library, const cs_insn *real, v
 		return;
 	}
 	if (recipe.base != ARCH_SP || recipe.is_loaded || recipe.cfa_offset != row->cfa.value ||
-		(row->reg[ARCH_FP].kind == CFI_OFFSET && recipe.fp_offset &&
-			recipe.fp_offset != row->reg[ARCH_FP].value))
+		recipe.fp_offset != fp_offset_of(row))
 		if (tally->wrong++ < 8)
-			print_message("%lx %s %s: cfa %d, not %d\n", (unsigned long)(pc - library->begin),
-				real->mnemonic, real->op_str, recipe.cfa_offset, row->cfa.value);
+			print_message("%lx %s %s: cfa %u+%d, not %d, frame pointer at %d\n",
+				(unsigned long)(pc - library->begin), real->mnemonic, real->op_str,
+				recipe.base, recipe.cfa_offset, (int)row->cfa.value, recipe.fp_offset);
 }
 
 /* Wrong ones lie ahead of calls that never return; most of those do not lead behind a call, and are then

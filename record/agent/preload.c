@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preload.c - see preload.h. */
+#include "record/agent/preload.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "record/agent/environment.h"
+
+#define SEPARATORS ": " /* as ld.so has it */
+
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length && length == strlen(wanted) && !memcmp(word, wanted, length);
+}
+
+static bool is_known(const char *word, const char *const *known)
+{
+	size_t length = strcspn(word, SEPARATORS);
+
+	for (; *known; known++)
+		if (is_word(word, length, *known))
+			return true;
+	return false;
+}
+
+/* Ahead of what is known, with a blank behind it. */
+static bool is_marked(const char *word, const char *const *known)
+{
+	size_t length = strcspn(word, SEPARATORS);
+
+	return word[length] == ' ' && is_known(word + length + 1, known);
+}
+
+bool preload_list_write(char *to, size_t bytes, const char *name, const char *others, const char *ours,
+	const char *const *known)
+{
+	size_t used = strlen(name) + 1 + strlen(ours), length;
+
+	if (used + (others ? strlen(others) : 0) + 3 > bytes)
+		return false;
+	strcpy(to, name);
+	strcat(to, "=");
+	strcat(to, ours);
+	for (others = others ? others : ""; *others; others += length) {
+		others += strspn(others, SEPARATORS);
+		length = strcspn(others, SEPARATORS);
+		if (!length || is_known(others, known) || is_marked(others, known))
+			continue;
+		if (to[used - 1] != '=')
+			to[used++] = ':';
+		memcpy(to + used, others, length);
+		used += length;
+	}
+	to[used] = '\0';
+	return to[used - 1] != '=';
+}
+
+/* gcc's and clang's. */
+static bool is_sanitizer(const char *word, size_t length)
+{
+	static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
+	size_t base = length;
+
+	while (base && word[base - 1] != '/')
+		base--;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (length - base >= strlen(names[i]) && !memcmp(word + base, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* The others' sanitizer, "" without one. */
+static void sanitizer_find(char *to, size_t bytes, const char *others, const char *const *known)
+{
+	size_t length;
+
+	for (*to = '\0'; others && *others; others += length) {
+		others += strspn(others, SEPARATORS);
+		length = strcspn(others, SEPARATORS);
+		if (length < bytes && is_sanitizer(others, length) && !is_marked(others, known)) {
+			memcpy(to, others, length);
+			to[length] = '\0';
+			return;
+		}
+	}
+}
+
+bool preload_write(char *to, size_t bytes, const char *others, const struct preload *ours)
+{
+	char mpi[ENVIRONMENT_PATH], sanitizer[ENVIRONMENT_PATH], list[3 * ENVIRONMENT_PATH] = "";
+	const char *known[] = {ours->agent, mpi, NULL, NULL};
+
+	if (!environment_mpi_path(mpi, sizeof(mpi), ours->agent) || strlen(ours->first) >= sizeof(sanitizer))
+		return false;
+	sanitizer_find(sanitizer, sizeof(sanitizer), others, known);
+	if (ours->is_wanted) {
+		if (*sanitizer)
+			strcat(strcpy(list, sanitizer), ":");
+		else if (*ours->first)
+			strcat(strcpy(list, ours->first), " ");
+		if (ours->with_mpi && !access(mpi, R_OK))
+			strcat(strcat(list, mpi), ":");
+		strcat(list, ours->agent);
+		if (*sanitizer)
+			known[2] = sanitizer; /* it has its place */
+	}
+	return preload_list_write(to, bytes, "LD_PRELOAD", others, list, known);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * target_linked.c - has a program to do with MPI or with a sanitizer? The libraries that it was linked with
+ * tell; of MPI also a launcher that counts ranks, for whatever it starts (Python loads MPI late). clang puts
+ * the thread sanitizer into the program, where one of its names tells. Fit for vfork children, as target.c.
+ */
+#include "record/agent/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/agent/environment.h"
+
+#define SEGMENTS_MAX 64
+#define ENTRIES_MAX 512
+#define TSAN_NAME "__tsan_init"
+
+struct binary {
+	int fd;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	unsigned count;
+};
+
+static bool segments_read(struct binary *binary)
+{
+	Elf64_Ehdr elf;
+	size_t bytes;
+
+	if (pread(binary->fd, &elf, sizeof(elf), 0) != sizeof(elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
+		elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phentsize != sizeof(Elf64_Phdr) ||
+		elf.e_phnum > SEGMENTS_MAX)
+		return false;
+	binary->count = elf.e_phnum;
+	bytes = binary->count * sizeof(Elf64_Phdr);
+	return pread(binary->fd, binary->segments, bytes, (off_t)elf.e_phoff) == (ssize_t)bytes;
+}
+
+static const Elf64_Phdr *dynamic_find(const struct binary *binary)
+{
+	for (unsigned i = 0; i < binary->count; i++)
+		if (binary->segments[i].p_type == PT_DYNAMIC)
+			return &binary->segments[i];
+	return NULL;
+}
+
+/* Where in the file an address lies; negative: nowhere. */
+static off_t place_of(const struct binary *binary, uint64_t address)
+{
+	for (unsigned i = 0; i < binary->count; i++) {
+		const Elf64_Phdr *segment = &binary->segments[i];
+
+		if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz)
+			return (off_t)(address - segment->p_vaddr + segment->p_offset);
+	}
+	return -1;
+}
+
+/* The name of a library, cut off where there is no more room. */
+static void name_read(const struct binary *binary, off_t at, char *name, size_t bytes)
+{
+	ssize_t got = pread(binary->fd, name, bytes - 1, at);
+
+	name[got > 0 ? got : 0] = '\0';
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+static void library_judge(struct target_linked *linked, const char *name)
+{
+	if (begins(name, "libmpi")) /* libmpi.so of both, libmpi_mpifh.so, libmpich.so, libmpifort.so */
+		linked->with_mpi = true;
+	if (begins(name, "libtsan.so"))
+		linked->with_tsan = true;
+	if ((begins(name, "libasan.so") || begins(name, "libclang_rt.asan")) &&
+		strlen(name) < sizeof(linked->asan))
+		strcpy(linked->asan, name);
+}
+
+/* What its hash table tells of TSAN_NAME by two words: nearly all programs need not be read. */
+static bool may_have_tsan(const struct binary *binary, off_t table)
+{
+	struct {
+		uint32_t buckets, first, words, shift;
+	} header;
+	uint32_t hash = 5381;
+	uint64_t word, bits;
+
+	for (const char *c = TSAN_NAME; *c; c++)
+		hash = hash * 33 + (unsigned char)*c;
+	if (table < 0 || pread(binary->fd, &header, sizeof(header), table) != sizeof(header) ||
+		!header.words || header.shift > 31 ||
+		pread(binary->fd, &word, sizeof(word),
+			table + (off_t)sizeof(header) + 8 * (off_t)(hash / 64 % header.words)) !=
+			sizeof(word))
+		return false;
+	bits = UINT64_C(1) << hash % 64 | UINT64_C(1) << (hash >> header.shift) % 64;
+	return (word & bits) == bits;
+}
+
+/* Is there TSAN_NAME in [at, at + bytes) of the file? */
+static bool has_tsan(const struct binary *binary, off_t at, size_t bytes)
+{
+	char text[4096];
+	size_t wanted = sizeof(TSAN_NAME), kept = 0, now;
+
+	while (bytes) {
+		now = bytes < sizeof(text) - kept ? bytes : sizeof(text) - kept;
+		if (pread(binary->fd, text + kept, now, at) != (ssize_t)now)
+			return false;
+		if (memmem(text, kept + now, TSAN_NAME, wanted))
+			return true;
+		at += (off_t)now;
+		bytes -= now;
+		now += kept;
+		kept = now < wanted ? now : wanted - 1;
+		memmove(text, text + now - kept, kept);
+	}
+	return false;
+}
+
+static void libraries_judge(struct binary *binary, struct target_linked *linked)
+{
+	const Elf64_Phdr *dynamic = segments_read(binary) ? dynamic_find(binary) : NULL;
+	Elf64_Dyn entries[ENTRIES_MAX];
+	char name[sizeof(linked->asan) + 1];
+	size_t count, bytes = 0;
+	off_t names = -1, table = -1;
+	ssize_t got;
+
+	if (!dynamic || dynamic->p_filesz > sizeof(entries))
+		return;
+	got = pread(binary->fd, entries, dynamic->p_filesz, (off_t)dynamic->p_offset);
+	count = got > 0 ? (size_t)got / sizeof(*entries) : 0;
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].d_tag == DT_STRTAB)
+			names = place_of(binary, entries[i].d_un.d_ptr);
+		if (entries[i].d_tag == DT_GNU_HASH)
+			table = place_of(binary, entries[i].d_un.d_ptr);
+		if (entries[i].d_tag == DT_STRSZ)
+			bytes = entries[i].d_un.d_val;
+	}
+	if (names < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (entries[i].d_tag == DT_NEEDED) {
+			name_read(binary, names + (off_t)entries[i].d_un.d_val, name, sizeof(name));
+			library_judge(linked, name);
+		}
+	if (!linked->with_tsan && may_have_tsan(binary, table))
+		linked->with_tsan = has_tsan(binary, names, bytes);
+}
+
+void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked)
+{
+	struct binary binary;
+	int error = errno;
+
+	*linked = (struct target_linked){.with_mpi = path && environment_rank(envp) >= 0};
+	if (path) {
+		binary.fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
+		if (binary.fd >= 0) {
+			libraries_judge(&binary, linked);
+			close(binary.fd);
+		}
+	}
+	errno = error;
+}
