@@ -16,9 +16,9 @@ for page in moved/share/man/man1/*.1; do
 done
 check "zsh's completion is installed" [ -f moved/share/zsh/site-functions/_hpct ]
 PATH=$work/moved/bin:/usr/bin:/bin
-record moved-run -- "$samples/exits" return 3 0.2
+record moved-run -- "$samples/exits" return 3 0.6
 same "exit code" 3 "$?"
-near "weights" 0.2e9 "$(weight_sum moved-run)" 12e6
+near "weights" 0.6e9 "$(weight_sum moved-run)" 30e6
 near "names" 100 "$(share moved-run spend)" 10
 same "hpct finds its verbs" "$(hpct-info moved-run.hpct)" "$(hpct info moved-run.hpct)"
 

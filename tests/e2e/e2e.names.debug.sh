@@ -126,7 +126,7 @@ else
 fi
 
 # Rust: its own names, generic functions, closures and iterators inlined over many files
-rustc=$(PATH=$PATH:$HOME/.cargo/bin:/usr/local/bin command -v rustc)
+rustc=$(PATH=$PATH:${HOME-}/.cargo/bin:/usr/local/bin command -v rustc)
 if [ -n "$rustc" ]; then
 	cat >shapes.rs <<'CODE'
 trait Shape {

@@ -7,7 +7,7 @@ mkdir -p built/deep/tree moved/deep/tree moved/other
 cp "$HPCT_SOURCE/samples/"*.h built/deep/tree/ 2>/dev/null
 cp "$HPCT_SOURCE/samples/recursion.c" built/deep/tree/lines.c
 cc -O1 -g -I"$HPCT_SOURCE" -o lines "$PWD/built/deep/tree/lines.c" -lm -lpthread || fail "the sample does not compile"
-record lines --with-sources -- ./lines || fail "the sample does not end well"
+record lines --with-sources -- ./lines 0.3 || fail "the sample does not end well"
 record bare -- ./lines || fail "the sample does not end well"
 
 hpct-profile lines.hpct --source lines.c --format tsv >rows 2>said
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void down(int n)
 	if (n)
 		down(n - 1); /* CALL */
 	else
-		while (clock() < CLOCKS_PER_SEC / 2)
+		while (clock() < 2 * CLOCKS_PER_SEC)
 			;
 	__asm__ volatile("" ::: "memory");
 }

@@ -11,7 +11,8 @@ for way in storm deep names own_profiler waits unload c11 cancel forks; do
 	weights_agree "$way"
 done
 check "storm: 601 streams, got $(info storm streams)" [ "$(info storm streams)" -eq 601 ]
-near "storm: weights" "0.6e9" "$(weight_sum storm)" 0.15e9
+# Threads and processes cost some themselves, more on a busy machine; no thread has more than its clock, see above.
+check "storm: weights" calc "$(weight_sum storm) > 0.45e9 && $(weight_sum storm) < 1.5e9"
 record kept -r -- "$awkward" deep >/dev/null || fail "deep, every level kept"
 deepest=$(hpct-slice kept.hpct --format tsv | tsv '
 	$c["track"] == "samples" { n = gsub(/;recurse/, "", $c["path"]); if (n > most) most = n } END { print most + 0 }')
@@ -24,9 +25,9 @@ for reader in 'hpct-info --streams' hpct-profile hpct-stats hpct-slice hpct-stac
 	$reader names.hpct >out || fail "names: $reader"
 	check "names: a raw escape in the output of $reader" [ "$(LC_ALL=C tr -d '\n\040-\176\200-\377' <out | wc -c)" -eq 0 ]
 done
-near "c11: share of its work" 100 "$(share c11 c11_work)" 5
+near "c11: share of its work" 100 "$(share c11 c11_work)" 15
 check "cancel: work of the cancelled thread is there" [ "$(share cancel until_cancelled)" != 0.000 ]
-near "forks: weights of ten children and two threads" 0.5e9 "$(weight_sum forks)" 0.06e9
+check "forks: weights of ten children and two threads" calc "$(weight_sum forks) > 0.44e9 && $(weight_sum forks) < 1e9"
 
 # Ten thousand threads that end at once: more than there are rings, so a collector that gets no turn misses some, and
 # says how many.
@@ -40,9 +41,9 @@ record away -- "$awkward" away >out
 same "away: exit code" 0 "$?"
 has_ended() { [ "$(info away state)" = complete ]; }
 check "away: the run ends" await has_ended
-near "away: weights of a daemon" 0.3e9 "$(weight_sum away)" 20e6
+near "away: weights of a daemon" 0.3e9 "$(weight_sum away)" 40e6
 
 # Odd places: spaces, colons and quotes in the paths of the program and of the run.
 mkdir "odd: a 'b'" && cp "$samples/exits" "odd: a 'b'/prog ram"
-code "odd paths" 7 hpct-record -o "odd: a 'b'/ru n.hpct" -- "odd: a 'b'/prog ram" return 7 0.1
+code "odd paths" 7 hpct-record -o "odd: a 'b'/ru n.hpct" -- "odd: a 'b'/prog ram" return 7 0.4
 near "odd paths: names" 100 "$(share "odd: a 'b'/ru n" spend)" 12

@@ -9,6 +9,7 @@ weight_of() { # PID FUNCTION
 	tsv '$c["track"] == "samples" && split($c["stream"], part, "/") && part[3] ~ /^'"$1"'\./ &&
 		(";" $c["path"] ";") ~ /;'"$2"';/ { n += $c["weight"] } END { printf "%.0f\n", n }' <rows
 }
+limit=$(edge children 12e6)
 while IFS=$'\t' read -r kind pid ns; do
 	case $kind in
 	parent) function=parent_work want=0.3e9 ;;
@@ -16,7 +17,7 @@ while IFS=$'\t' read -r kind pid ns; do
 	*) function=child_work want=0.3e9 ;;
 	esac
 	near "$kind: weights in $function of process $pid (its clock: $ns)" "$want" \
-		"$(weight_of "$pid" "$function")" 12e6
+		"$(weight_of "$pid" "$function")" "$limit"
 done <reading
 pid=$(awk '$1 == "exec" { print $2 }' reading)
 tsv '{ print $c["stream"] }' <rows | grep -o "/$pid\.[0-9]*/" | sort -u >generations

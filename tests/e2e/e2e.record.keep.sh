@@ -4,13 +4,24 @@
 . "$(dirname -- "$0")/expect.sh"
 
 cat >spin <<'END'
-end=$((SECONDS + 6))
-while [ $SECONDS -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done; done
+while [ ! -e over ]; do i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done; done
 END
-record flight --keep 1s -e CPUTIME@f500 -- bash spin || fail "the program does not end well"
+# left : how many samples have records
+left() {
+	hpct-slice flight.hpct --format tsv 2>/dev/null | tsv '$c["track"] == "samples" { n++ } END { print n + 0 }'
+}
+has_dropped() { # 200 samples and half of all, while it goes on
+	local taken
+	taken=$(sample_count flight 2>/dev/null)
+	[ "${taken:-0}" -gt 200 ] && [ $(($(left) + 200)) -lt "$taken" ] && [ $(($(left) * 2)) -lt "$taken" ]
+}
+record flight --keep 1s -e CPUTIME@f500 -- bash spin &
+check "what is old is dropped" await has_dropped
+touch over
+wait "$!" || fail "the program does not end well"
 code "check" 0 hpct-info flight.hpct --check
 taken=$(info flight samples)
-left=$(hpct-slice flight.hpct --format tsv | tsv '$c["track"] == "samples" { n++ } END { print n + 0 }')
+left=$(left)
 check "records are dropped" [ "$(info flight dropped)" -gt 0 ]
 check "$left of $taken samples are left" calc "$left < $taken * 0.8"
 weight=$(hpct-profile flight.hpct --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')

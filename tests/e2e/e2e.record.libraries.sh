@@ -43,11 +43,11 @@ static int call(void *library, int ms)
 }
 __attribute__((noipa)) static int here(void)
 {
-	return call(dlopen("outer.so", RTLD_NOW), 300) + 0;
+	return call(dlopen("outer.so", RTLD_NOW), 600) + 0;
 }
 __attribute__((noipa)) static int apart(void)
 {
-	return call(dlmopen(LM_ID_NEWLM, "outer.so", RTLD_NOW), 300) + 0;
+	return call(dlmopen(LM_ID_NEWLM, "outer.so", RTLD_NOW), 600) + 0;
 }
 int main(void)
 {
@@ -79,7 +79,7 @@ __attribute__((noipa)) static long stepping(int ms)
 			sum += step(i);
 	return sum;
 }
-int main(void) { return stepping(600) == 1; }
+int main(void) { return stepping(1200) == 1; }
 END
 gcc -O2 -g -pg -o profiled profiled.c || skip "no profiling start files (libc6-dev)"
 both profiled ./profiled

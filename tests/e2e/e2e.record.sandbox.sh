@@ -13,6 +13,8 @@ case $? in
 *) skip "this libc makes other system calls than the test's filter lets through" ;;
 esac
 for how in prctl syscall strict; do
+	"$locked" $how
+	[ $? != 77 ] || { echo "$how: not possible here, as in a container that has a filter of its own" && continue; }
 	record locked-$how --summary summary -- "$locked" $how
 	same "$how: exit code" 3 "$?"
 	check "$how: what came before is measured" [ "$(sample_count locked-$how)" -ge 10 ]

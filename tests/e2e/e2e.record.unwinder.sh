@@ -28,9 +28,9 @@ while read -r name arguments; do
 	same "$name: paths of ours that libunwind has not" "" "$(comm -23 "$name-own.large" "$name-libunwind.paths")"
 	same "$name: paths of libunwind's that we have not" "" "$(comm -23 "$name-libunwind.large" "$name-own.paths")"
 done <<'END'
-deep
-templates
-inline
+deep 1.5
+templates 0.4
+inline 1.5
 END
 code "it was asked for" 0 hpct-record -o said.hpct --unwinder libunwind -- true
 check "the run says so: $(info said events)" grep -q 'UNWINDER=libunwind' <<<"$(info said events)"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Six functions inlined into each other: the chain, its kinds, its call sites and the sampled lines.
 . "$(dirname -- "$0")/expect.sh"
-record inline -- "$samples/inline" 1 || fail "inline does not end well"
+record inline -- "$samples/inline" 3 || fail "inline does not end well"
 near "time in the innermost inlined function" 100 "$(share inline i6)" 3
 hpct-slice inline.hpct --format tsv | tsv '$c["track"] == "samples" { w[$c["path"]] += $c["weight"]; all += $c["weight"] }
 	END { exit !(w["main;outer;i1;i2;i3;i4;i5;i6"] > 0.95 * all) }' ||

@@ -5,7 +5,8 @@
 record sleepy -- "$samples/sleepy" 60 20 2 >reading || fail "sleepy does not end well"
 same "interrupted sleeps" 0 "$(awk '$1 == "interrupted" { print $2 }' reading)"
 cpu=$(awk '$1 == "cpu" { print $2 }' reading) wall=$(awk '$1 == "wall" { print $2 }' reading)
-near "weights against the program's own CPU clock" "$cpu" "$(weight_sum sleepy)" 6e6
+near "weights against the program's own CPU clock" "$cpu" "$(weight_sum sleepy)" 20e6 # it was there before the agent
+weights_agree sleepy
 hpct-stats sleepy.hpct --by function --format tsv >stats
 tsv '{ all += $c["time_ns"] } $c["key"] ~ /^(unknown|blocked|runnable)$/ { state += $c["time_ns"] }
 	END { printf "%.0f %.0f\n", all, state }' <stats >sums

@@ -6,7 +6,7 @@
 need tmux
 hpct-record -o view.hpct -- "$samples/phases" 0.3 >/dev/null || fail "no run"
 server="hpct-keys-$$"
-tm() { tmux -L "$server" "$@"; }
+tm() { SHELL=$BASH tmux -L "$server" "$@"; } # whatever the user's own is
 trap 'tm kill-server 2>/dev/null; finish' EXIT
 tm -f /dev/null new-session -d -s v -x 110 -y 34 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
 	skip "tmux does not start here"

@@ -5,7 +5,7 @@
 need tmux
 record view -- "$samples/phases" 0.3 >/dev/null
 server="hpct-e2e-$$"
-tm() { tmux -L "$server" "$@"; }
+tm() { SHELL=$BASH tmux -L "$server" "$@"; } # whatever the user's own is
 trap 'tm kill-server 2>/dev/null; finish' EXIT
 pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
 shows() { await pane_has "$1"; } # TEXT : waits until the pane shows it

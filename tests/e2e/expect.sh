@@ -189,6 +189,13 @@ share_limit() {
 		}'
 }
 
+# edge RUN NS : how far the time of a part of a thread may be off, NS, or on a busy machine twice the most that lay between
+# two of its samples: where it begins and where it ends is known by samples
+edge() {
+	hpct-slice "$1.hpct" --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > most { most = $c["weight"] }
+		END { printf("%.0f\n", 2 * most > '"$2"' ? 2 * most : '"$2"') }'
+}
+
 # near SENTENCE WANT GOT LIMIT : |GOT - WANT| <= LIMIT
 near() {
 	calc "($3) - ($2) <= ($4) && ($2) - ($3) <= ($4)" || fail "$1: expected $2 within $4, got $3"

@@ -19,7 +19,7 @@
 #define CONTEXTS 12u
 #define WINDOWS 12
 #define PERIOD_NS 1000000u
-#define PATIENCE_S 60
+#define PATIENCE_S 240
 
 struct made {
 	struct small_run small;

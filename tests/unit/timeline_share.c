@@ -12,7 +12,7 @@
 
 #define STREAMS 4u
 #define ROWS 20000u /* of each stream; a pipe holds some 2000 */
-#define PATIENCE_S 60
+#define PATIENCE_S 240
 
 struct wish {
 	uint32_t fails; /* the stream that cannot be added; UINT32_MAX: none */
