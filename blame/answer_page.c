@@ -240,7 +240,7 @@ static void print_coverage(const struct page *page)
 	coverage_print(&page->coverage, text);
 	printf("\nCoverage: %s; GPUs %.1f %% known\n", text, 100 * page->known);
 	printf("Active threads share an idle interval equally; a synchronization of a GPU without work is "
-	       "activity\n");
+	       "activity\nand ends with the call: up to a thread's next sample its caller is at work\n");
 	if (page->idle.unused_ns)
 		printf("GPUs count from their first use, when the process made its first context for one\n");
 }

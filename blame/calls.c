@@ -26,6 +26,11 @@ static bool is_runtime(const struct run_function *function)
 	return false;
 }
 
+static bool is_mpi(const struct run_function *function)
+{
+	return !strncmp(function->name, "MPI_", 4) || !strncmp(function->name, "PMPI_", 5);
+}
+
 /* "libx.so+0x1234" */
 static bool is_nameless(const struct run_function *function)
 {
@@ -58,6 +63,33 @@ uint32_t calls_context(const struct run *run, uint32_t context)
 				: at;
 	}
 	return found;
+}
+
+/* The outermost function of a runtime on the path, GPU's or MPI's; 0: none. */
+static uint32_t call_of(const struct run *run, uint32_t context)
+{
+	uint32_t found = 0;
+
+	for (uint32_t at = context; at; at = run_context_parent(run, at)) {
+		uint32_t scope = run_context(run, at)->scope;
+		const struct run_function *function =
+			scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
+
+		if (function && !function->is_placeholder && (is_runtime(function) || is_mpi(function)))
+			found = at;
+	}
+	return found;
+}
+
+uint32_t calls_after(const struct run *run, uint32_t context, uint32_t wait)
+{
+	uint32_t call = call_of(run, wait), fence = call ? call : wait, at = context;
+
+	while (at && at != fence)
+		at = run_context_parent(run, at);
+	if (!at)
+		return context;
+	return call ? run_context_parent(run, call) : wait;
 }
 
 void calls_fold(const struct run *run, struct share *shares, size_t count, const struct select *select,

@@ -13,6 +13,8 @@
 #define TOGETHER_LEAST 0.01
 /* A queue with less of a device's kernel time plays no part. */
 #define QUEUE_LEAST 0.05
+/* Of the window: to load code that was compiled before takes some 50 us, which nobody could save. */
+#define COMPILE_LEAST 1000
 
 struct case_key {
 	uint32_t kind, context;
@@ -299,6 +301,23 @@ static uint64_t save_of(const struct findings_search *search, uint32_t number)
 	return finding->time_ns - search->longest_ns[number];
 }
 
+static bool is_found(const struct findings_search *search, const struct finding *finding)
+{
+	uint64_t window_ns = search->question->end_ns - search->question->begin_ns;
+
+	if (finding->count < kinds[finding->kind].least ||
+		!(finding->save_ns || kinds[finding->kind].is_hint))
+		return false;
+	switch (finding->kind) {
+	case FINDING_REPEATED_COMPILE:
+	case FINDING_COMPILE:
+	case FINDING_SINGLE_DEVICE:
+		return finding->time_ns >= window_ns / COMPILE_LEAST;
+	default:
+		return true;
+	}
+}
+
 static int finding_compare(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
@@ -322,8 +341,7 @@ static int collect(
 
 		*finding = search->list[i];
 		finding->save_ns = save_of(search, i);
-		findings->count += finding->count >= kinds[finding->kind].least &&
-				   (finding->save_ns || kinds[finding->kind].is_hint);
+		findings->count += is_found(search, finding);
 	}
 	qsort(findings->list, findings->count, sizeof(*findings->list), finding_compare);
 	return 0;

@@ -4,22 +4,48 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
+#define HUGE_BYTES (UINT64_C(2) << 20)
 
 /* ---- the table ---- */
+
+/* All-zero. Large ones lie in huge pages where there are any: most of what a table costs is to get its
+ * memory. */
+static uint64_t *ends_new(uint64_t rows)
+{
+	size_t bytes = rows * sizeof(uint64_t);
+	void *ends;
+
+	if (bytes < HUGE_BYTES)
+		return calloc(rows, sizeof(uint64_t));
+	ends = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ends == MAP_FAILED)
+		return NULL;
+	madvise(ends, bytes, MADV_HUGEPAGE);
+	return ends;
+}
+
+static void ends_free(uint64_t *ends, uint64_t rows)
+{
+	if (rows * sizeof(*ends) < HUGE_BYTES)
+		free(ends);
+	else
+		munmap(ends, rows * sizeof(*ends));
+}
 
 /* Rows of links from `first` on, `rows` of them, with what was there. */
 static bool table_move(struct launches *launches, uint64_t first, uint64_t rows)
 {
-	uint64_t *ends = calloc(rows, sizeof(*ends));
+	uint64_t *ends = ends_new(rows);
 
 	if (!ends)
 		return false;
 	if (launches->rows)
 		memcpy(ends + (launches->first - first), launches->ends, launches->rows * sizeof(*ends));
-	free(launches->ends);
+	ends_free(launches->ends, launches->rows);
 	launches->ends = ends;
 	launches->first = first;
 	launches->rows = rows;
@@ -33,7 +59,8 @@ static bool table_widen(struct launches *launches, uint64_t least, uint64_t most
 		 more = 2 * (launches->rows + ROWS_LEAST);
 
 	if (!launches->rows)
-		return table_move(launches, least, most - least + 1);
+		return table_move(launches, least,
+			most - least < launches->expected ? launches->expected : most - least + 1);
 	if (least < first)
 		first = least > more ? least - more : 0;
 	if (most >= end)
@@ -98,7 +125,7 @@ static bool pairs_begin(struct launches *launches)
 	for (uint64_t row = 0; row < rows && is_put; row++)
 		if (launches->ends[row])
 			is_put = pairs_put(launches, launches->first + row, launches->ends[row] - 1);
-	free(launches->ends);
+	ends_free(launches->ends, rows);
 	launches->ends = NULL;
 	launches->rows = 0;
 	return is_put;
@@ -179,6 +206,6 @@ bool launches_put(struct launches *launches, const uint64_t *links, const uint64
 
 void launches_fini(struct launches *launches)
 {
-	free(launches->ends);
+	ends_free(launches->ends, launches->rows);
 	free(launches->pairs);
 }

@@ -23,6 +23,7 @@ struct launches {
 	struct launch *pairs;
 	bool are_pairs;		 /* they are too far apart for a table */
 	size_t count, pair_room; /* of pairs; of a table, all that was put */
+	uint64_t expected;	 /* so many are to come, about: then the table need not grow */
 };
 
 /* Of one with several ends the first counts; link 0 is none. False when memory is out. */

@@ -8,6 +8,7 @@
 #include "store/line.h"
 #include "timeline/scan.h"
 
+#define EXPECTED_MOST 8388608u /* what is not needed costs no memory, only room for it */
 #define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK)
 
 /* Spans that a thread's line is made of. */
@@ -240,10 +241,25 @@ static void spans_unite(struct search *search)
 	search->span_count = count;
 }
 
+/* At most so many, as a rule. */
+static uint64_t launches_expected(const struct run *run, const struct process *process)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < process->stream_count; i++) {
+		const struct store_stream *s = &run_stream(run, process->streams[i])->s;
+
+		count += s->kind == STORE_STREAM_CPU ? s->count[STORE_SPANS] : 0;
+	}
+	return count < EXPECTED_MOST ? count : EXPECTED_MOST;
+}
+
 /* Launches of the threads, in order of their links. */
 static int search_threads(struct search *search, const struct process *process, struct error *error)
 {
 	int result = 0;
+
+	search->launches.expected = launches_expected(search->run, process);
 
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)

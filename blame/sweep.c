@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 
+#include "blame/calls.h"
 #include "timeline/scan.h"
 
 #define PIECES 64
+#define AFTERS 64u /* most waits are few, and called again and again */
 
 /* The samples of a line, read along only where its pieces name no context. */
 struct resume {
@@ -28,6 +30,11 @@ struct line {
 	struct resume resume;
 };
 
+/* What calls_after() said. */
+struct after {
+	uint32_t context, wait, is;
+};
+
 struct due {
 	uint64_t time_ns;
 	uint32_t line;
@@ -40,6 +47,7 @@ struct sweep {
 	struct due *heap;
 	uint32_t line_count, line_room, heap_count;
 	bool is_ready;
+	struct after afters[AFTERS];
 };
 
 int sweep_new(
@@ -113,13 +121,17 @@ int sweep_add_stream_read(struct sweep *sweep, uint32_t stream, const struct bat
 	struct error *error)
 {
 	struct line *line = line_new(sweep);
+	int result;
 
 	if (!line)
 		return error_memory(error);
 	line->stream = stream;
 	line->is_cpu = run_stream(sweep->run, stream)->s.kind == STORE_STREAM_CPU;
-	return extent_open_read(
+	result = extent_open_read(
 		&line->walk, sweep->run, stream, sweep->begin_ns, sweep->end_ns, spans, since_ns, error);
+	if (!result && line->is_cpu)
+		extent_tell_ended(line->walk);
+	return result;
 }
 
 int sweep_add_spans(struct sweep *sweep, const struct sweep_span *spans, size_t count, struct error *error)
@@ -200,6 +212,19 @@ static bool is_switched_out(const struct extent *piece)
 	return piece->state == EXTENT_BLOCKED || piece->state == EXTENT_RUNNABLE;
 }
 
+/* Where the sample in force was taken, but for a call that is over. */
+static void leave_call(struct sweep *sweep, struct extent *piece)
+{
+	struct after *after = &sweep->afters[(piece->context ^ piece->ended * 31) % AFTERS];
+
+	if (!piece->ended || !piece->context)
+		return;
+	if (after->context != piece->context || after->wait != piece->ended)
+		*after = (struct after){
+			piece->context, piece->ended, calls_after(sweep->run, piece->context, piece->ended)};
+	piece->context = after->is;
+}
+
 /* The next piece of a line, NULL at its end. */
 static int line_next(struct sweep *sweep, struct line *line, struct extent **piece_out, struct error *error)
 {
@@ -215,9 +240,18 @@ static int line_next(struct sweep *sweep, struct line *line, struct extent **pie
 		return (int)line->count;
 	piece = &line->piece[line->at];
 	*piece_out = piece;
-	if (!line->is_cpu || piece->context || !is_switched_out(piece))
+	if (!line->is_cpu)
 		return 0;
-	return resume_at(sweep, line, piece->begin_ns, &piece->context, error);
+	if (!piece->context && is_switched_out(piece)) {
+		int result = resume_at(sweep, line, piece->begin_ns, &piece->context, error);
+
+		if (result)
+			return result;
+		leave_call(sweep, piece);
+	} else if (piece->state == EXTENT_WORK && piece->op == STORE_OP_NONE) {
+		leave_call(sweep, piece);
+	}
+	return 0;
 }
 
 /* ---- changes ---- */

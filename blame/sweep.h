@@ -6,7 +6,8 @@
  *   line 0   |==a==|---|==b=====|        changes   0:a  1:c  0:-  1:d  0:b  0:end 1:end
  *   line 1   |==c====|==d=======|
  *
- * A blocked or runnable thread whose piece names no context is where its last sample was.
+ * A blocked or runnable thread whose piece names no context is where its last sample was. A sample of a
+ * synchronization tells where the thread is while that lasts, and no longer (calls_after()).
  */
 #ifndef BLAME_SWEEP_H
 #define BLAME_SWEEP_H

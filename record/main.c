@@ -18,6 +18,7 @@
 #include "record/clock.h"
 #include "record/collect.h"
 #include "record/launch.h"
+#include "record/launch_name.h"
 #include "record/nested.h"
 #include "record/options.h"
 #include "record/parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the command line of hpct-record, and the name of the run it makes. */
+/* options.h - the command line of hpct-record. */
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H
 
@@ -27,19 +27,5 @@ struct options {
 /* ERROR_USAGE with a sentence. `program` points into argv. */
 int options_parse(struct options *options, int argc, char **argv, struct error *error);
 extern const char options_help[];
-
-/* Names of a launch: job and step under a scheduler, else the launcher's own pid. */
-struct launch_name {
-	char id[256];		/* same for all processes of one launch; what makes a run one run */
-	char label[64];		/* of the default run name */
-	bool is_shared;		/* by all processes of a job step or of mpirun */
-	char job[64], step[64]; /* "" when there is none */
-};
-void launch_name_find(struct launch_name *name);
-
-/* Path of the run: `pattern` with %j %s %h %p %% replaced, or PROG-LABEL.hpct; ".hpct" is added where it is
- * missing. */
-int run_path_make(char *path, unsigned room, const char *pattern, const char *program,
-	const struct launch_name *name, struct error *error);
 
 #endif

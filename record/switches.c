@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switches.c - see switches.h. */
-#include "record/switches.h"
+/*
+ * switches.c - see switches.h. Records are read from all rings, sorted by thread and time, and taken thread
+ * by thread: a wait and what follows it become spans, hits inside the kernel go to the thread whose they are.
+ */
+#include "record/switches_state.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "record/clock.h"
 #include "record/drain.h"
@@ -15,177 +16,6 @@
 #define READ_AGAIN 2048u		/* records: the collector is at them for about a millisecond */
 #define FRESH_MAX 1000000u		/* of 16 bytes; behind that the kernel drops them */
 #define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
-
-struct process_ring {
-	struct perf_ring perf;
-	uint32_t tid; /* 0: of all threads */
-};
-
-struct switches {
-	struct process_ring *rings;
-	uint32_t count, room;
-	struct switch_events fresh;   /* read, not yet in order */
-	struct switch_events waiting; /* in order, not yet taken */
-	struct hits hits;	      /* likewise */
-	uint64_t read_ns;	      /* what happened before is here */
-	struct tid_slot {
-		uint32_t tid;
-		uint32_t ring; /* index of the thread's ring, plus 1; 0: empty slot */
-	} * slots;
-	uint32_t slot_count; /* a power of two */
-	bool has_losses;     /* the kernel told of them */
-};
-
-static uint32_t descriptors; /* kept by all rings together */
-
-/* Half of our descriptors are for processes and launchers. */
-static bool may_keep_descriptor(void)
-{
-	struct rlimit limit;
-
-	return !getrlimit(RLIMIT_NOFILE, &limit) && descriptors < limit.rlim_cur / 2;
-}
-
-static struct process_ring *ring_room(struct switches *switches)
-{
-	if (switches->count == switches->room) {
-		uint32_t room = switches->room ? 2 * switches->room : 4;
-		struct process_ring *grown = realloc(switches->rings, room * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		switches->rings = grown;
-		switches->room = room;
-	}
-	return &switches->rings[switches->count];
-}
-
-static struct process_ring *ring_next(struct switches **switches)
-{
-	if (!*switches)
-		*switches = calloc(1, sizeof(**switches));
-	return *switches ? ring_room(*switches) : NULL;
-}
-
-/* `open`: perf_ring_open, or perf_ring_keep. */
-static int ring_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid,
-	int (*open)(struct perf_ring *, int, uint32_t))
-{
-	struct process_ring *ring = ring_next(switches);
-
-	if (!ring) {
-		close(event);
-		return -1;
-	}
-	if (open(&ring->perf, event, bytes))
-		return -1;
-	ring->tid = tid;
-	ring->perf.hits = &(*switches)->hits;
-	(*switches)->count++;
-	if (ring->perf.event < 0)
-		return 0;
-	if (may_keep_descriptor()) {
-		descriptors++;
-	} else {
-		close(ring->perf.event);
-		ring->perf.event = -1;
-	}
-	return 0;
-}
-
-int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
-{
-	return ring_add(switches, event, bytes, tid, perf_ring_open);
-}
-
-static void ring_forget(struct process_ring *ring)
-{
-	if (ring->perf.event >= 0)
-		descriptors--;
-	perf_ring_close(&ring->perf);
-}
-
-void switches_free(struct switches *switches)
-{
-	if (!switches)
-		return;
-	for (uint32_t i = 0; i < switches->count; i++)
-		ring_forget(&switches->rings[i]);
-	switch_events_fini(&switches->fresh);
-	switch_events_fini(&switches->waiting);
-	hits_fini(&switches->hits);
-	free(switches->rings);
-	free(switches->slots);
-	free(switches);
-}
-
-/* A mapping that comes after the program's own is gone gets an empty ring, and waits some 10 ms for it until
- * the kernel has let go of the first. */
-static bool has_come_late(const struct measured *process)
-{
-	struct pollfd end = {process->pidfd, POLLIN, 0};
-
-	return atomic_load(&process->shared->ended) || poll(&end, 1, 0) > 0;
-}
-
-/* The copies that the process has left at its end, in place of its rings. Negative: there are none. */
-static int copies_take(struct measured *process, uint32_t bytes)
-{
-	struct switches *switches = process->switches;
-	struct event_process *shared = process->shared;
-	uint64_t at = shared->switches_at, stride = (uint64_t)sysconf(_SC_PAGESIZE) + bytes;
-
-	if (!atomic_load(&shared->switches_copied) || at % 4096 || at > process->shared_bytes ||
-		stride * switches->count > process->shared_bytes - at)
-		return -1;
-	for (uint32_t i = 0; i < switches->count; i++)
-		perf_ring_copied(&switches->rings[i].perf, (char *)shared + at + i * stride);
-	return 0;
-}
-
-int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)
-{
-	bool is_late = has_come_late(process);
-	int result = 0;
-
-	for (unsigned i = 0; i < count; i++)
-		if (ring_add(&process->switches, events[i], bytes, 0,
-			    is_late ? perf_ring_keep : perf_ring_open))
-			result = -1;
-	if (!count)
-		return 0;
-	atomic_store(&process->shared->switches_taken, 1);
-	if (!has_come_late(process))
-		return result;
-	if (!result)
-		result = copies_take(process, bytes);
-	if (result) {
-		switches_free(process->switches);
-		process->switches = NULL;
-	}
-	return result;
-}
-
-bool switches_cover(const struct switches *switches, uint32_t tid)
-{
-	for (uint32_t i = 0; switches && i < switches->count; i++)
-		if (!switches->rings[i].tid || switches->rings[i].tid == tid)
-			return true;
-	return false;
-}
-
-/* The first of that number: a thread that has got it anew sent its own later. */
-void switches_thread_end(struct switches *switches, uint32_t tid)
-{
-	for (uint32_t i = 0; switches && tid && i < switches->count; i++) {
-		if (switches->rings[i].tid != tid)
-			continue;
-		ring_forget(&switches->rings[i]);
-		memmove(&switches->rings[i], &switches->rings[i + 1],
-			(--switches->count - i) * sizeof(*switches->rings));
-		return;
-	}
-}
 
 /* ---- which thread is whose ---- */
 
@@ -476,26 +306,4 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 	if (switches->fresh.count) /* a storm: more are there than the rings tell */
 		process->fullest_bytes = EVENT_RING_DATA;
 	return records;
-}
-
-/* ---- waiting ---- */
-
-unsigned switches_poll(const struct switches *switches, struct pollfd *polled, unsigned room)
-{
-	unsigned count = 0;
-
-	for (uint32_t i = 0; switches && i < switches->count && count < room; i++)
-		if (switches->rings[i].perf.event >= 0)
-			polled[count++] = (struct pollfd){switches->rings[i].perf.event, POLLIN, 0};
-	return count;
-}
-
-void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		for (uint32_t r = 0; (polled[i].revents & POLLHUP) && r < switches->count; r++)
-			if (switches->rings[r].perf.event == polled[i].fd) {
-				perf_ring_event_close(&switches->rings[r].perf);
-				descriptors--;
-			}
 }

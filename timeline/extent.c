@@ -32,7 +32,8 @@ struct extent_walk {
 	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
-	bool has_held, tells_resumed;
+	uint32_t ended; /* synchronization that the last sample was taken in */
+	bool has_held, tells_resumed, tells_ended;
 	struct { /* copies' attributes that were read already */
 		uint32_t attributes;
 		enum extent_state state;
@@ -116,8 +117,10 @@ static void take_sample(struct extent_walk *walk)
 {
 	const struct feed *feed = &walk->samples;
 
-	if (feed->batch->flags[feed->row] & STORE_RECORD_EXTENT)
-		line_take_sample(&walk->sweep, feed->next_ns, feed->batch->context[feed->row]);
+	if (!(feed->batch->flags[feed->row] & STORE_RECORD_EXTENT))
+		return;
+	line_take_sample(&walk->sweep, feed->next_ns, feed->batch->context[feed->row]);
+	walk->ended = 0;
 }
 
 static enum extent_state copy_state(struct extent_walk *walk, uint32_t attributes)
@@ -179,6 +182,13 @@ static uint32_t resumed_by(const struct extent_walk *walk, const struct line_pie
 	return walk->sweep.force.context;
 }
 
+static uint32_t ended_before(struct extent_walk *walk, const struct line_piece *piece)
+{
+	if (piece->state == EXTENT_SYNC && walk->sweep.force.begin_ns == piece->begin_ns)
+		walk->ended = piece->context;
+	return walk->tells_ended && piece->state != EXTENT_SYNC ? walk->ended : 0;
+}
+
 /* The next elementary piece. */
 static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner, struct error *error)
 {
@@ -189,8 +199,8 @@ static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner,
 		return code;
 	line_step(&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, walk->end_ns, &p);
 	*owner = p.owner;
-	*piece = (struct extent){
-		p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin, resumed_by(walk, &p)};
+	*piece = (struct extent){p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin,
+		resumed_by(walk, &p), ended_before(walk, &p)};
 	return 0;
 }
 
@@ -349,6 +359,11 @@ int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream
 void extent_tell_resumed(struct extent_walk *walk)
 {
 	walk->tells_resumed = true;
+}
+
+void extent_tell_ended(struct extent_walk *walk)
+{
+	walk->tells_ended = true;
 }
 
 void extent_close(struct extent_walk *walk)

@@ -37,6 +37,7 @@ struct extent {
 	bool is_record_begin; /* the record that owns it begins here (not cut by the window, not a
 				 continuation) */
 	uint32_t resumed;     /* see extent_tell_resumed(), else 0 */
+	uint32_t ended;	      /* see extent_tell_ended(), else 0 */
 };
 
 struct extent_walk;
@@ -58,6 +59,10 @@ void extent_close(struct extent_walk *walk);
 /* From now on runnable pieces tell the context of the sample that is in force after them (`resumed`, 0:
  * none), and end where that changes. */
 void extent_tell_resumed(struct extent_walk *walk);
+
+/* From now on pieces but those of synchronizations tell the context of the one that the last sample was taken
+ * in (`ended`, 0: in none): that sample is of a call that is over. */
+void extent_tell_ended(struct extent_walk *walk);
 
 /* The whole piece that holds time_ns, however far it reaches. */
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);

@@ -84,6 +84,11 @@ void progress_go_on(void)
 	progress.next_ns = now_ns() + progress.again_ns;
 }
 
+bool progress_is_stopped(void)
+{
+	return progress.watcher && progress.is_stopped;
+}
+
 static void show(const char *what, uint64_t done, uint64_t all)
 {
 	char line[128];

@@ -23,6 +23,8 @@ void progress_begin(const char *program, int fd, uint64_t after_ns);
 typedef bool progress_watcher(void *own, const char *what, uint64_t done, uint64_t all);
 void progress_watch(progress_watcher *watcher, void *own, uint64_t after_ns);
 void progress_go_on(void);
+/* The watcher said stop, and nobody that reading goes on. */
+bool progress_is_stopped(void);
 /* Some more is done: `done` of `all`. Cheap enough for every few thousand records; nothing without a begin
  * or a watch. False: the watcher wants no more; the reader returns progress_refuse(). */
 bool progress_at(const char *what, uint64_t done, uint64_t all);

@@ -21,7 +21,6 @@ struct scan {
 	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
-	unsigned batches;
 	uint32_t op_store, op_run; /* the last text operation and its translation */
 };
 

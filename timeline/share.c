@@ -44,8 +44,12 @@ static int add_all(
 {
 	int code = 0;
 
-	for (uint32_t i = from; i < to && !code; i++)
+	for (uint32_t i = from; i < to && !code; i++) {
 		code = job->add(job->own, window, job->streams[i], job->begin_ns, job->end_ns, error);
+		/* rollups of many streams take long, too, and say nothing of it */
+		if (!code && !progress_at("adding up", i + 1 - from, to - from))
+			code = progress_refuse(error);
+	}
 	return code;
 }
 

@@ -8,6 +8,10 @@
 #include "tui/session.h"
 
 bool act_cursor(struct session *session, enum keys_action action);
+/* It does no more than move the cursor; */
+bool act_is_move(enum keys_action action);
+/* and from where it is, within what is on the screen. */
+bool act_is_move_here(const struct session *session, enum keys_action action);
 bool act_window(struct session *session, enum keys_action action);
 
 #endif

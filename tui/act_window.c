@@ -74,6 +74,38 @@ static void move_group(struct session *session, bool is_back)
 	session_set_row(session, row);
 }
 
+bool act_is_move(enum keys_action action)
+{
+	return (action >= KEYS_DO_LEFT && action <= KEYS_DO_SCROLL_DOWN) || action == KEYS_DO_WINDOW_BEGIN ||
+	       action == KEYS_DO_WINDOW_END;
+}
+
+bool act_is_move_here(const struct session *session, enum keys_action action)
+{
+	uint32_t column = session_column(session), row = session_row(session), top;
+	uint32_t rows = session_rows_on_screen(session, &top);
+
+	if (session->full || session->focus != &view_timeline || session->prompt != PROMPT_NONE ||
+		row == UINT32_MAX)
+		return false;
+	switch (action) {
+	case KEYS_DO_LEFT:
+		return column > 0;
+	case KEYS_DO_LEFT_TEN:
+		return column >= 10;
+	case KEYS_DO_RIGHT:
+		return column + 1 < session->frame.columns.count;
+	case KEYS_DO_RIGHT_TEN:
+		return column + 10 < session->frame.columns.count;
+	case KEYS_DO_UP:
+		return row > top;
+	case KEYS_DO_DOWN:
+		return row + 1 < top + rows;
+	default:
+		return action == KEYS_DO_WINDOW_BEGIN || action == KEYS_DO_WINDOW_END;
+	}
+}
+
 /* ---- window ---- */
 
 static void pan(struct session *session, int quarters)

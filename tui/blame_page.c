@@ -151,6 +151,16 @@ const char *blame_of_name(enum blame_of of)
 	return names[of];
 }
 
+/* What a key put off is asked again for the next picture. */
+static void take_trouble(struct session *session, struct blame_page *page, const struct error *error)
+{
+	bool is_later = session_read_later(session);
+
+	snprintf(page->trouble, sizeof(page->trouble), "%s", is_later ? "reading ..." : error->text);
+	if (is_later)
+		page->end_ns = 0;
+}
+
 static void take_sweep(struct session *session, struct blame_page *page, bool wants_gaps)
 {
 	uint32_t count;
@@ -179,7 +189,7 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 				"No process on the screen has a GPU queue; i shows what CPU threads wait "
 				"in.");
 		else if (sweep(session, page, streams, count, wants_gaps, &error))
-			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
+			take_trouble(session, page, &error);
 	}
 	free(streams);
 }

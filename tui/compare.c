@@ -336,12 +336,15 @@ bool compare_take(struct session *session)
 		compare->result = (struct diff_result){0};
 		arena_fini(&compare->arena);
 		compare->trouble[0] = '\0';
-		if (compute(session, &error))
-			snprintf(compare->trouble, sizeof(compare->trouble), "%s", error.text);
-		else
-			compare_take_steps(session);
 		compare->key = key;
 		compare->is_loaded = true;
+		if (!compute(session, &error)) {
+			compare_take_steps(session);
+		} else {
+			compare->is_loaded = !session_read_later(session);
+			snprintf(compare->trouble, sizeof(compare->trouble), "%s",
+				compare->is_loaded ? error.text : "reading ...");
+		}
 	}
 	return compare->trouble[0] == '\0';
 }

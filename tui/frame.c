@@ -243,6 +243,28 @@ const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream)
 	return frame->leaves[stream];
 }
 
+const struct tile_entry *frame_leaves_at(
+	struct frame *frame, uint32_t stream, uint32_t column, uint32_t *count, struct error *error)
+{
+	struct tile_columns one = {
+		.count = 1, .shift = frame->columns.shift, .edges = frame->columns.edges + column};
+	const struct frame_line *line = frame_line(frame, stream);
+	struct tile cell;
+
+	if (!line)
+		return NULL;
+	if (line->level && frame->leaves[stream])
+		line = frame->leaves[stream];
+	if (!line->level) {
+		*count = line->first[column + 1] - line->first[column];
+		return line->entries + line->first[column];
+	}
+	if (tiles_project(frame->tiles, NULL, error) || tiles_cells(frame->tiles, stream, &one, &cell, error))
+		return NULL;
+	*count = cell.count;
+	return cell.entries;
+}
+
 uint64_t frame_column_ns(const struct frame *frame, uint32_t column)
 {
 	return frame->columns.edges[column] << frame->columns.shift;

@@ -87,6 +87,10 @@ const struct frame_line *frame_line(const struct frame *frame, uint32_t stream);
 
 /* The same with leaf contexts, which of a dense line are read now: NULL, too, when that fails. */
 const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream);
+/* The entries of one column, with leaf contexts: of a dense line it alone is read. Valid until the next one
+ * is asked for; NULL: that fails, or the line is not there. */
+const struct tile_entry *frame_leaves_at(
+	struct frame *frame, uint32_t stream, uint32_t column, uint32_t *count, struct error *error);
 /* A dense line in tiles of a dozen columns, for as long as the line itself is not there: few rollups tell
  * them. */
 int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error);

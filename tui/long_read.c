@@ -2,7 +2,8 @@
 /*
  * long_read.c - the line of progress, and the keys that came early. A key that leaves what is read for, or
  * shows another window, ends the read at once and is done then. So does any key, where the read goes on after
- * it as if nothing had been: rows of the screen. The others wait for its end.
+ * it as if nothing had been: rows of the screen. A table of a view is read on while the cursor moves about
+ * the screen, and begins anew behind any other key. What a key itself looks for waits for its end.
  */
 #include "tui/long_read.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "timeline/progress.h"
+#include "tui/act.h"
 #include "tui/screen.h"
 
 #define LONG_READ_MS 1000      /* then it is shown how far it is, */
@@ -21,10 +23,18 @@
 #define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
 
 static uint32_t early[LONG_READ_KEYS];
+static struct mouse_event early_mouse[LONG_READ_KEYS]; /* what was done, where the key is KEYS_MOUSE */
+static struct mouse_event mouse;		       /* behind the key that was handed out last */
 static size_t early_count;
 static bool is_typing;		       /* the next key is text for a prompt */
 static uint64_t next_ms;	       /* to show how far it is */
 static uint64_t begin_ms, patience_ms; /* of the picture; until it is shown as far as it is */
+
+static void keep(uint32_t key)
+{
+	early_mouse[early_count] = screen_mouse();
+	early[early_count++] = key;
+}
 
 static void show(struct session *session, const char *what, uint64_t done, uint64_t all)
 {
@@ -35,7 +45,8 @@ static void show(struct session *session, const char *what, uint64_t done, uint6
 		bar[i] = i < filled ? '=' : ':';
 	bar[LONG_READ_BAR] = '\0';
 	snprintf(session->reading, sizeof(session->reading), "%.32s  [%s]  %d %%   Esc stops here%s", what,
-		bar, filled * 100 / LONG_READ_BAR, session->is_resumable ? "   keys work" : "");
+		bar, filled * 100 / LONG_READ_BAR,
+		session->is_resumable || session->is_restartable ? "   keys work" : "");
 	screen_status(session->reading);
 }
 
@@ -72,13 +83,92 @@ bool long_read_is_over(uint32_t key)
 	}
 }
 
-/* A key that came during another read of the same picture leaves this one, too. */
-static bool leaves_early(void)
+/* Text for a prompt, and whatever does more than move the cursor, may change what a table is made of: it
+ * begins anew behind the key. In the table itself moves wait for its lines. */
+static bool ends(const struct session *session, uint32_t key, bool is_text)
 {
-	for (size_t i = 0; i < early_count && !opens_prompt(early[i]); i++)
-		if (long_read_is_over(early[i]))
+	enum keys_action action = keys_action_of(key);
+
+	if (!is_text && long_read_is_over(key))
+		return true;
+	if (!session->is_restartable)
+		return false;
+	if (is_text || key == KEYS_MOUSE || key == KEYS_RESIZE)
+		return true;
+	return action != KEYS_DO_NOTHING && (!act_is_move(action) || session->focus == &view_timeline);
+}
+
+/* A key that came during another read of the same picture leaves this one, too. */
+static bool leaves_early(const struct session *session)
+{
+	bool is_text = session->prompt != PROMPT_NONE;
+
+	for (size_t i = 0; i < early_count; i++) {
+		if (ends(session, early[i], is_text))
 			return true;
+		is_text = is_text || opens_prompt(early[i]);
+	}
 	return false;
+}
+
+/* The timeline alone, of what has been read. */
+static void show_cursor(struct session *session)
+{
+	static struct grid grid;
+	const struct layout *layout = &session->layout;
+	struct grid_area area = {layout->ruler, 0,
+		layout->timeline.row + layout->timeline.rows - layout->ruler, layout->timeline.columns};
+
+	if (grid.rows != layout->rows || grid.columns != layout->columns ||
+		grid.is_ascii != session->looks.is_ascii) {
+		grid_fini(&grid);
+		if (grid_init(&grid, layout->rows, layout->columns, session->looks.is_ascii))
+			return;
+	}
+	grid_clear(&grid);
+	view_timeline_ruler(session, &grid);
+	view_timeline.draw(session, &grid, layout->timeline);
+	screen_show_area(&grid, area);
+}
+
+/* The cursor goes where the user wants it while a table below is read on. */
+static bool move_cursor(struct session *session, uint32_t key)
+{
+	if (!session->is_restartable || early_count || is_typing ||
+		!act_is_move_here(session, keys_action_of(key)))
+		return false;
+	session_key(session, key);
+	session->has_moved = true;
+	show_cursor(session);
+	return true;
+}
+
+/* Keys that are there, as far as there is room for them. */
+struct heard {
+	bool is_over, has_esc, has_key, is_signal;
+};
+
+static struct heard hear(struct session *session)
+{
+	struct heard heard = {.is_over = leaves_early(session)};
+	uint32_t key;
+
+	while ((key = screen_key(0)) != KEYS_NONE) {
+		heard.is_signal = key == SCREEN_SIGNAL;
+		if (heard.is_signal)
+			break;
+		if (key == KEYS_ESC && !is_typing) {
+			heard.has_esc = true;
+			continue;
+		}
+		if (move_cursor(session, key))
+			continue;
+		heard.is_over = heard.is_over || ends(session, key, is_typing);
+		is_typing = is_typing || opens_prompt(key);
+		if (early_count < LONG_READ_KEYS)
+			keep(key), heard.has_key = true;
+	}
+	return heard;
 }
 
 /* False: what is read is not wanted any more, or a signal ends the program. Esc says no more than that; the
@@ -87,26 +177,21 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
 	struct session *session = own;
 	uint64_t now_ms = session_now_ms();
-	bool is_over = leaves_early(), has_key = false, has_esc = false;
-	uint32_t key;
+	struct heard heard;
 
 	if (now_ms >= next_ms) {
 		show(session, what, done, all);
 		next_ms = now_ms + LONG_READ_AGAIN_MS;
 	}
-	while ((key = screen_key(0)) != KEYS_NONE && key != SCREEN_SIGNAL) {
-		has_esc = has_esc || key == KEYS_ESC;
-		is_over = is_over || has_esc || (!is_typing && long_read_is_over(key));
-		is_typing = is_typing || opens_prompt(key);
-		if (key != KEYS_MOUSE && key != KEYS_ESC && early_count < LONG_READ_KEYS)
-			early[early_count++] = key, has_key = true;
-	}
-	if (key == SCREEN_SIGNAL)
+	heard = hear(session);
+	if (heard.is_signal)
 		return false;
 	/* a cell that takes longer than the patience is read in the end: there is more of it each time */
 	session->is_put_off =
-		session->is_resumable && !has_esc && (has_key || now_ms >= begin_ms + patience_ms);
-	return !is_over && !session->is_put_off;
+		!heard.has_esc &&
+		((session->is_restartable && heard.is_over) ||
+			(session->is_resumable && (heard.has_key || now_ms >= begin_ms + patience_ms)));
+	return !heard.is_over && !heard.has_esc && !session->is_put_off;
 }
 
 void long_read_begin(struct session *session, bool is_new)
@@ -135,9 +220,20 @@ uint32_t long_read_key(int timeout_ms)
 {
 	uint32_t key;
 
-	if (!early_count)
-		return screen_key(timeout_ms);
+	if (!early_count) {
+		key = screen_key(timeout_ms);
+		mouse = screen_mouse();
+		return key;
+	}
 	key = early[0];
-	memmove(early, early + 1, --early_count * sizeof(*early));
+	mouse = early_mouse[0];
+	early_count--;
+	memmove(early, early + 1, early_count * sizeof(*early));
+	memmove(early_mouse, early_mouse + 1, early_count * sizeof(*early_mouse));
 	return key;
+}
+
+struct mouse_event long_read_mouse(void)
+{
+	return mouse;
 }

@@ -7,6 +7,7 @@
 #ifndef TUI_LONG_READ_H
 #define TUI_LONG_READ_H
 
+#include "tui/mouse.h"
 #include "tui/session.h"
 
 /* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
@@ -16,6 +17,8 @@ void long_read_begin(struct session *session, bool is_new);
 bool long_read_is_over(uint32_t key);
 /* screen_key(), but keys typed during a long read come first. */
 uint32_t long_read_key(int timeout_ms);
+/* What was done, after KEYS_MOUSE from it. */
+struct mouse_event long_read_mouse(void);
 /* screen_has_key(), or one that came during a long read. */
 bool long_read_has_key(void);
 

@@ -192,7 +192,7 @@ static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 			screen_die();
 		}
 		if (key == KEYS_MOUSE) {
-			struct mouse_event event = screen_mouse();
+			struct mouse_event event = long_read_mouse();
 			mouse_event(session, &event);
 		} else if (key != KEYS_RESIZE)
 			session_key(session, key);
@@ -228,6 +228,8 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 	screen_set_users(session->colours.user, session->colours.user_count);
 	screen_show(grid, session->is_redraw);
 	session->is_redraw = false;
+	session->is_unread = session->is_unread || session->has_moved;
+	session->has_moved = false;
 	return 0;
 }
 

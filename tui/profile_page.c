@@ -211,6 +211,15 @@ void profile_page_forget(struct profile_page *page)
 	page->is_loaded = false;
 }
 
+/* True: it is read again for the next picture. */
+static bool take_trouble(struct session *session, struct profile_page *page, const struct error *error)
+{
+	bool is_later = session_read_later(session);
+
+	snprintf(page->trouble, sizeof(page->trouble), "%s", is_later ? "reading ..." : error->text);
+	return is_later;
+}
+
 bool profile_page_take(struct session *session, struct profile_page *page)
 {
 	struct profile_key key = key_now(session, page);
@@ -224,7 +233,7 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
 			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
 		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))
-			snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
+			page->is_loaded = !take_trouble(session, page, &error);
 		else if (page->outline.profile.count == 0)
 			snprintf(page->trouble, sizeof(page->trouble),
 				"Nothing was sampled on these streams in this window; 0 takes the whole "

@@ -216,6 +216,22 @@ void screen_show(const struct grid *grid, bool is_anew)
 	refresh();
 }
 
+void screen_show_area(const struct grid *grid, struct grid_area area)
+{
+	if (!screen.shown || screen.rows != grid->rows || screen.columns != grid->columns)
+		return;
+	for (int row = area.row; row < area.row + area.rows; row++) {
+		for (int column = area.column; column < area.column + area.columns; column++) {
+			size_t at = (size_t)row * (size_t)grid->columns + (size_t)column;
+			if (memcmp(&grid->cells[at], &screen.shown[at], sizeof(*screen.shown)) == 0)
+				continue;
+			show_cell(row, column, &grid->cells[at]);
+			screen.shown[at] = grid->cells[at];
+		}
+	}
+	refresh();
+}
+
 void screen_status(const char *text)
 {
 	int row = screen.rows - 2;

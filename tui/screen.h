@@ -34,6 +34,8 @@ void screen_size(int *rows, int *columns);
 
 /* Shows the grid; with `is_anew` the terminal is cleared first. */
 void screen_show(const struct grid *grid, bool is_anew);
+/* Shows an area of it alone, in a picture of the same size that is shown. */
+void screen_show_area(const struct grid *grid, struct grid_area area);
 /* Puts text on the status line of what is shown, until the next picture. */
 void screen_status(const char *text);
 /* The next key, KEYS_NONE after `timeout_ms` (-1: waits for ever, 0: what is there). */

@@ -202,16 +202,18 @@ static bool is_hash_before(struct run *run, uint32_t a, uint32_t b)
 
 uint32_t session_leaf_context(struct session *session)
 {
-	uint32_t column = session_column(session), largest = 0;
+	uint32_t column = session_column(session), largest = 0, count = 0;
+	const struct tile_entry *entries;
 	const struct frame_line *line;
 	uint64_t largest_ns = 0;
+	struct error error;
 	struct cell cell;
 
 	if (!session_cell(session, &line, &cell))
 		return 0;
-	line = frame_leaves(&session->frame, line->stream);
-	for (uint32_t e = line ? line->first[column] : 0; line && e < line->first[column + 1]; e++) {
-		const struct tile_entry *entry = &line->entries[e];
+	entries = frame_leaves_at(&session->frame, line->stream, column, &count, &error);
+	for (uint32_t e = 0; entries && e < count; e++) {
+		const struct tile_entry *entry = &entries[e];
 		struct cell_share share = frame_share(&session->frame, entry);
 		if (share.state != cell.state || share.function != cell.function || !entry->context)
 			continue;

@@ -116,6 +116,8 @@ struct session {
 	uint32_t step_columns; /* of a row that are read at once: session_draw.c */
 	bool is_unread;	       /* rows on the screen are not read yet: draw again */
 	bool is_resumable;     /* what is read now goes on where it was when it is stopped */
+	bool is_restartable;   /* ... begins anew when it is: what a table is made of */
+	bool has_moved;	       /* a key was done while that was read: the picture is behind it */
 	char reading[96];      /* how far a long one is, for the status line; "": not long yet */
 	bool is_put_off;       /* ... and it was, for a key: set by who watches (progress.h) */
 	bool has_lanes_left;   /* groups on the screen are not summed to the end */
@@ -136,6 +138,9 @@ void session_key(struct session *session, uint32_t key);
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
 /* A read failed because a key came: it goes on with the next picture. */
 bool session_put_off(struct session *session, int result);
+/* What a table is made of could not be read: because a key came, so that it begins anew with the next
+ * picture? */
+bool session_read_later(struct session *session);
 /* Between keys that are done without a picture: the columns follow the window, nothing is read. */
 void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */

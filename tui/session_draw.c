@@ -64,6 +64,14 @@ bool session_put_off(struct session *session, int result)
 	return is_put_off;
 }
 
+bool session_read_later(struct session *session)
+{
+	if (!session_put_off(session, -1))
+		return false;
+	session->is_unread = true;
+	return true;
+}
+
 struct deadline {
 	uint64_t at_ms; /* 0: none */
 	bool is_over;
@@ -213,10 +221,13 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 	if (result || !has_dense || deadline->is_over)
 		return result;
 	depth = frame_auto_depth(&session->frame);
-	if (session_put_off(session, -1)) { /* lines that it could not read have no say: not chosen yet */
+	/* lines that it could not read have no say: not chosen yet */
+	if (session_put_off(session, -1)) {
 		deadline->is_over = true;
 		return 0;
 	}
+	if (progress_is_stopped())
+		return progress_refuse(error);
 	state->depth = depth;
 	state->is_auto_wanted = false;
 	session->auto_span_ns = state->end_ns - state->begin_ns;
@@ -374,10 +385,15 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 		return result;
 	grid_clear(grid);
 	bars_draw_title(session, grid);
+	session->is_restartable = limit_ms > 0;
 	if (session->full)
 		session->full->draw(session, grid, session->layout.full);
 	else
 		draw_split(session, grid);
+	session->is_restartable = false;
+	/* nothing that lacks numbers is shown as if it had them */
+	if (!session_read_later(session) && progress_is_stopped() && !session->message[0])
+		session_say(session, "reading was stopped, numbers are missing; Ctrl-L reads again");
 	bars_draw_status(session, grid);
 	bars_draw_keys(session, grid);
 	return 0;

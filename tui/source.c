@@ -82,6 +82,8 @@ void source_add_up(struct source *source, struct frame *frame, const uint32_t *s
 	source->streams = key;
 	for (uint32_t s = 0; s < stream_count && source->inclusive_ns && source->exclusive_ns; s++) {
 		const struct frame_line *line = frame_leaves(frame, streams[s]);
+		if (!line && frame_line(frame, streams[s]))
+			source->end_ns = source->begin_ns; /* reading was stopped: to be asked again */
 		for (uint32_t e = 0; line && e < line->first[frame->columns.count]; e++)
 			if (line->entries[e].context && line->entries[e].context < frame->context_count)
 				add_entry(source, frame->run, &line->entries[e]);

@@ -2,7 +2,7 @@
 /*
  * counter.h - events that are counted beside the time source: page faults, cache
  * misses, whatever perf events there are. Each thread has an event of its own, which
- * traps (source_perf.c) and writes its count into a small ring: hits that meet in one
+ * traps (source_trap.c) and writes its count into a small ring: hits that meet in one
  * system call are all counted, and the kernel may change the period.
  */
 #ifndef RECORD_AGENT_COUNTER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perf.h - attributes of perf events as the newest kernel knows them, also where
- * the C library's headers are older. Used by switches.c and source_perf.c.
+ * the C library's headers are older. Used by switches.c, counter.c and the sources.
  */
 #ifndef RECORD_AGENT_PERF_H
 #define RECORD_AGENT_PERF_H

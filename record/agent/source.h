@@ -77,6 +77,8 @@ bool source_timer_periods(const siginfo_t *info, uint64_t *periods);
 /* The program is written in Go. */
 bool source_program_is_go(void);
 
+/* 0, or why the program may not meet traps: an enum event_sampler_reason. */
+int source_trap_refusal(void);
 /* Before the first event that traps. 0, or why none may: as source.open. */
 int source_trap_prepare(void);
 

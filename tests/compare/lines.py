@@ -13,9 +13,9 @@ function for, are left out. Where the two differ the judge, llvm-symbolizer, is 
 gives the unit's file instead of an included one's where a sequence of the line table begins with the latter.
 
 What is known to differ (seed 1, 10,000 addresses each): hpct-view 5, librados 3, libceph-common 1, a liblammps with
-debug information 27 (of those sampled in its melt none), the C++ front end of gcc's cc1plus 7, python3.11 and a Rust
-program none; each is such a file, with the right line. --all shows them. Debian has no debug information of its compilers (cc1plus) nor of liblammps: give your
-own builds.
+debug information 27 (of those sampled in its melt none), gcc 12's cc1plus 8 (of those sampled while it compiled two
+large files at -O2 and -O3), python3.11 and a Rust program none; each is such a file, with the right line. --all shows
+them. Debian has no debug information of its compilers (cc1plus) nor of liblammps: give your own builds.
 """
 import argparse
 import bisect

@@ -205,6 +205,24 @@ static void test_compile(void **unused)
 	end(&asked);
 }
 
+/* A module that is loaded, not compiled: 9 of 10000 ns, for the only device that works. */
+static void test_module_load(void **unused)
+{
+	struct asked asked;
+
+	(void)unused;
+	for (uint64_t time_ns = 9; time_ns <= 10; time_ns++) {
+		begin(&asked);
+		trace_span(asked.writer, asked.thread, 100, 100 + time_ns, STORE_OP_COMPILE, "main;load", 0);
+		trace_kernel(asked.writer, asked.queue, 500, 900);
+		ask(&asked);
+		assert_int_equal(asked.findings.count, time_ns < 10 ? 0 : 2);
+		assert_int_equal(find(&asked, FINDING_COMPILE) != NULL, time_ns == 10);
+		assert_int_equal(find(&asked, FINDING_SINGLE_DEVICE) != NULL, time_ns == 10);
+		end(&asked);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_small_copies),
 		cmocka_unit_test(test_repeated_alloc),
 		cmocka_unit_test(test_compile),
+		cmocka_unit_test(test_module_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

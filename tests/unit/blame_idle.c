@@ -396,6 +396,68 @@ static void test_synchronization_of_a_copy(void **unused)
 	end(&asked);
 }
 
+/* A kernel runs at [10, 50), the thread waits for it there and is sampled at 30 at work in `sampled`; then
+ * nothing is known of it until it is in b at 70. */
+static void check_after_synchronization(const char *wait, const char *sampled, const char *after)
+{
+	struct asked asked;
+	uint32_t thread;
+
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	trace_kernel(asked.small.writer, trace_queue(asked.small.writer, 1, 1, 100), 10, 50);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_span(asked.small.writer, thread, 10, 50, STORE_OP_SYNC, wait, 0);
+	trace_run(asked.small.writer, thread, 30, sampled);
+	trace_span(asked.small.writer, thread, 60, 65, STORE_OP_BLOCKED, "", 0);
+	trace_run(asked.small.writer, thread, 70, "main;b");
+	ask(&asked);
+	assert_int_equal(asked.idle.blamed_ns, 55);
+	assert_int_equal(blamed(&asked, "main;a"), 10);
+	assert_int_equal(blamed(&asked, after), 15);
+	assert_int_equal(blamed(&asked, "main;b"), 30);
+	assert_int_equal(waited(&asked, after), 5);
+	/* The wait lies before the window. */
+	asked.question.begin_ns = 55;
+	ask(&asked);
+	assert_int_equal(asked.idle.blamed_ns, 40);
+	assert_int_equal(blamed(&asked, after), 10);
+	assert_int_equal(waited(&asked, after), 5);
+	end(&asked);
+}
+
+static void test_after_synchronization(void **unused)
+{
+	(void)unused;
+	check_after_synchronization("main;solve;cudaDeviceSynchronize;libcuda.so.1+0x10",
+		"main;solve;cudaDeviceSynchronize;libcuda.so.1+0x10;poll", "main;solve");
+	check_after_synchronization(
+		"main;solve;cudaDeviceSynchronize", "main;solve;cudaDeviceSynchronize", "main;solve");
+	check_after_synchronization("main;solve;MPI_Wait", "main;solve;MPI_Wait;poll", "main;solve");
+	/* The recorder left the call out. */
+	check_after_synchronization("main;solve", "main;solve;clFinish;poll", "main;solve");
+	/* Not of the call. */
+	check_after_synchronization("main;solve;cudaDeviceSynchronize", "main;callback", "main;callback");
+}
+
+/* A sample from before it is in force again. */
+static void test_before_synchronization(void **unused)
+{
+	struct asked asked;
+	uint32_t thread;
+
+	(void)unused;
+	begin(&asked);
+	thread = trace_thread(asked.small.writer, 1, 0, 100);
+	put_queue(asked.small.writer, 1);
+	trace_run(asked.small.writer, thread, 0, "main;a");
+	trace_span(asked.small.writer, thread, 5, 30, STORE_OP_SYNC, "main;cudaDeviceSynchronize", 0);
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;cudaDeviceSynchronize"), 10);
+	assert_int_equal(blamed(&asked, "main;a"), 40);
+	end(&asked);
+}
+
 /* A thread with a period of `period_ns` in a and b by turns of 30 ns, the second always in c. */
 static void put_sampled(struct store_writer *writer, uint32_t number, uint64_t period_ns)
 {
@@ -501,6 +563,8 @@ int main(void)
 		cmocka_unit_test(test_first_use),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_synchronization_of_a_copy),
+		cmocka_unit_test(test_after_synchronization),
+		cmocka_unit_test(test_before_synchronization),
 		cmocka_unit_test(test_sampled),
 		cmocka_unit_test(test_waits_file),
 	};

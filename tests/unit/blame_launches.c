@@ -60,7 +60,7 @@ static void draw(struct list *list)
 
 static void check(const struct list *list)
 {
-	struct launches launches = {0};
+	struct launches launches = {.expected = small_below(2) ? 0 : small_below(400000)};
 
 	for (size_t at = 0, count; at < list->count; at += count) {
 		count = 1 + small_below(PART);

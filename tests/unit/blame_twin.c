@@ -44,6 +44,8 @@ struct answer {
 static struct span spans[STREAMS * RECORDS];
 static bool says_first_use[STREAMS]; /* by stream of the store */
 static size_t span_count;
+static struct extent lines[STREAMS][LENGTH + 20]; /* of the run's streams, at every moment */
+static bool has_lines;
 
 /* ---- a random trace ---- */
 
@@ -147,6 +149,7 @@ static void trace_begin(struct trace *trace)
 
 	*trace = (struct trace){0};
 	span_count = 0;
+	has_lines = false;
 	small_begin(&trace->small);
 	for (uint32_t pid = 1; pid <= processes; pid++) {
 		uint32_t threads = 1 + (uint32_t)small_below(4), queues = 1 + (uint32_t)small_below(3);
@@ -231,6 +234,40 @@ static uint32_t last_sample(const struct trace *trace, uint32_t stream, uint64_t
 	return found ? run_context_of(trace->run, r->store, sample.context) : 0;
 }
 
+/* The synchronization that the thread's last sample was taken in; 0: none. */
+static uint32_t sampled_sync(const struct trace *trace, uint32_t stream, uint64_t time_ns)
+{
+	const struct run_stream *r = run_stream(trace->run, stream);
+	struct store_record sample = {0};
+	struct error error = {0};
+	int found = store_reader_sample_before(
+		run_store(trace->run, r->store), r->id_in_store, time_ns + 1, &sample, &error);
+
+	assert_true(found >= 0);
+	return found && lines[stream][sample.begin_ns].state == EXTENT_SYNC
+		       ? lines[stream][sample.begin_ns].context
+		       : 0;
+}
+
+/* A sample of a call that is over: the caller of its outermost MPI function; there is no other runtime. */
+static uint32_t after_call(const struct trace *trace, uint32_t context, uint32_t wait)
+{
+	static const char *const after[][3] = {/* sampled, waited, is */
+		{"main;b;c", "main;b", "main;b"}, {"main;MPI_Wait;poll", "main;MPI_Wait;poll", "main"}};
+	struct arena arena = {0};
+	const char *sampled = run_context_path(trace->run, context, UINT32_MAX, &arena);
+	const char *waited = run_context_path(trace->run, wait, UINT32_MAX, &arena);
+	uint32_t is = context;
+
+	for (int i = 0; wait && i < 2; i++)
+		if (!strcmp(sampled, after[i][0]) && !strcmp(waited, after[i][1]))
+			for (is = 1;
+				strcmp(run_context_path(trace->run, is, UINT32_MAX, &arena), after[i][2]);)
+				is++;
+	arena_fini(&arena);
+	return is;
+}
+
 struct moment {
 	uint32_t active[STREAMS], active_count, waiting[STREAMS], waiting_count;
 	bool kernel, comm, copy, lost, unmonitored, alive, runnable;
@@ -253,10 +290,15 @@ static void look_at_thread(const struct trace *trace, struct moment *m, uint32_t
 {
 	uint32_t context = extent->context;
 	bool is_out = extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE;
+	bool is_sampled = extent->state == EXTENT_WORK && extent->op == STORE_OP_NONE;
 
 	m->runnable |= extent->state == EXTENT_RUNNABLE;
-	if (is_out && !context)
+	if (is_out && !context) {
 		context = last_sample(trace, stream, time_ns);
+		is_sampled = context != 0;
+	}
+	if (is_sampled)
+		context = after_call(trace, context, sampled_sync(trace, stream, time_ns));
 	if (is_out ? context != 0
 		   : (extent->state == EXTENT_WORK || extent->state == EXTENT_SYNC) &&
 				waits_context(trace->waits, context))
@@ -267,21 +309,29 @@ static void look_at_thread(const struct trace *trace, struct moment *m, uint32_t
 		m->active[m->active_count++] = context;
 }
 
+static void find_lines(const struct trace *trace)
+{
+	struct error error = {0};
+
+	for (uint32_t i = 0; i < trace->stream_count && !has_lines; i++)
+		for (uint64_t t = 0; t < LENGTH + 20; t++)
+			assert_int_equal(extent_at(trace->run, i, t, &lines[i][t], &error), 0);
+	has_lines = true;
+}
+
 static void look(const struct trace *trace, struct moment *m, uint32_t process, uint64_t time_ns)
 {
 	*m = (struct moment){0};
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
-		struct extent extent;
-		struct error error = {0};
+		const struct extent *extent = &lines[i][time_ns];
 
 		if (process && process_of(trace, i) != process)
 			continue;
-		assert_int_equal(extent_at(trace->run, i, time_ns, &extent, &error), 0);
-		m->alive |= extent.state != EXTENT_ABSENT && extent.state != EXTENT_UNMONITORED;
+		m->alive |= extent->state != EXTENT_ABSENT && extent->state != EXTENT_UNMONITORED;
 		if (run_stream(trace->run, i)->s.kind == STORE_STREAM_GPU)
-			look_at_queue(trace, m, &extent);
+			look_at_queue(trace, m, extent);
 		else
-			look_at_thread(trace, m, i, time_ns, &extent);
+			look_at_thread(trace, m, i, time_ns, extent);
 	}
 }
 
@@ -332,6 +382,7 @@ static void twin(const struct trace *trace, struct answer *answer, const struct 
 	struct moment m;
 
 	*answer = (struct answer){0};
+	find_lines(trace);
 	for (uint32_t i = 0; i < trace->stream_count; i++) {
 		uint32_t process = question->group == IDLE_GROUP_ALL ? 0 : process_of(trace, i);
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/launch_name.h"
 #include "record/options.h"
 #include "record/rundir.h"
 

@@ -136,6 +136,22 @@ static void same_lines(struct twins *twins, uint32_t stream)
 		same_cell(twins, lines, column);
 }
 
+/* One column of leaves is the same as in the line with all of them. */
+static void same_leaves(struct twins *twins, uint32_t stream, uint32_t column)
+{
+	const struct tile_entry *leaves[2];
+	uint32_t counts[2] = {0};
+	struct error error;
+
+	for (int i = 0; i < 2; i++) {
+		leaves[i] = frame_leaves_at(&twins->frames[i], stream, column, &counts[i], &error);
+		assert_non_null(leaves[i]);
+	}
+	assert_null(twins->frames[0].leaves[stream]);
+	assert_int_equal(counts[0], counts[1]);
+	assert_memory_equal(leaves[0], leaves[1], counts[0] * sizeof(**leaves));
+}
+
 static int compare_sums(const void *x, const void *y)
 {
 	const struct sums_line *a = x, *b = y;
@@ -192,6 +208,24 @@ static void test_same(void **state)
 	twins_close(&twins);
 }
 
+static void test_leaves(void **state)
+{
+	struct twins twins;
+
+	(void)state;
+	twins_open(&twins);
+	for (int i = 0; i < 2; i++)
+		frame_set_depth(&twins.frames[i], 3);
+	for (uint32_t stream = 0; stream < run_stream_count(twins.run); stream++) {
+		for (int i = 0; i < 2; i++)
+			read_line(&twins.frames[i], stream);
+		for (uint32_t column = 0; column < WIDTH; column += 3)
+			if (column < twins.frames[0].columns.count)
+				same_leaves(&twins, stream, column);
+	}
+	twins_close(&twins);
+}
+
 static void test_depths(void **state)
 {
 	struct twins twins;
@@ -243,8 +277,8 @@ static void test_coarse(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same), cmocka_unit_test(test_depths), cmocka_unit_test(test_coarse)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_leaves),
+		cmocka_unit_test(test_depths), cmocka_unit_test(test_coarse)};
 
 	return cmocka_run_group_tests(tests, make_run, remove_run);
 }

@@ -555,6 +555,97 @@ static void test_put_off_dense(void **state)
 	reach_picture(true);
 }
 
+/* ---- tables that a key has begin anew ---- */
+
+/* A key at the first, the third and the seventh question about a table. */
+static bool ask_of_tables(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	struct impatient *impatient = own;
+
+	assert_non_null(what);
+	assert_true(done <= all);
+	if (!impatient->session->is_restartable)
+		return true;
+	impatient->asked++;
+	if (impatient->asked != 1 && impatient->asked != 3 && impatient->asked != 7)
+		return true;
+	impatient->put_off++;
+	impatient->session->is_put_off = true;
+	return false;
+}
+
+/* What is put off is not shown as if it were all, and gets there. */
+static void test_tables_put_off(void **state)
+{
+	static const char *const views[] = {"6", "ii", ":by path<Enter>", "4", "44"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		struct impatient impatient;
+		struct fixture f, whole;
+		struct error error;
+		int pictures = 0;
+
+		open_one(&whole);
+		open_one(&f);
+		f.session->frame.dense_records = whole.session->frame.dense_records = 0;
+		f.session->looks.is_single = whole.session->looks.is_single = true;
+		press(&whole, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
+		press(&f, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
+		press(&whole, views[i]);
+		for (size_t at = 0, size; views[i][at]; at += size) {
+			uint32_t key;
+			size = keys_parse(&views[i][at], &key);
+			session_key(f.session, key);
+		}
+		impatient = (struct impatient){.session = f.session};
+		progress_watch(ask_of_tables, &impatient, 0);
+		do {
+			int put_off = impatient.put_off;
+			if (session_draw(f.session, &f.grid, 60000, &error))
+				fail_msg("%s", error.text);
+			assert_true(f.session->is_unread || put_off == impatient.put_off);
+			assert_true(++pictures < 100);
+		} while (f.session->is_unread);
+		progress_watch(NULL, NULL, 0);
+		if (impatient.put_off == 0 && views[i][0] != 'i') /* few batches may end before they ask */
+			fail_msg("%s: nothing was asked", views[i]);
+		session_refine(f.session, 0);
+		session_refine(whole.session, 0);
+		draw(&f);
+		draw(&whole);
+		assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
+		close_session(&f);
+		close_session(&whole);
+	}
+}
+
+/* Esc is said, and what lacks numbers with it. */
+static bool stop_tables(void *own, const char *what, uint64_t done, uint64_t all)
+{
+	(void)what, (void)done, (void)all;
+	return !((struct session *)own)->is_restartable;
+}
+
+static void test_tables_stopped(void **state)
+{
+	struct fixture f;
+	struct error error;
+
+	(void)state;
+	open_one(&f);
+	f.session->frame.dense_records = 0;
+	press(&f, "w:depth 3<Enter>");
+	progress_watch(stop_tables, f.session, 0);
+	session_key(f.session, 'b'); /* by path: of leaves */
+	f.session->message[0] = '\0';
+	if (session_draw(f.session, &f.grid, 60000, &error))
+		fail_msg("%s", error.text);
+	assert_non_null(strstr(f.session->message, "numbers are missing"));
+	progress_watch(NULL, NULL, 0);
+	close_session(&f);
+}
+
 /* What ends a long read at once, and what waits for its end. */
 static void test_long_read(void **state)
 {
@@ -584,6 +675,8 @@ int main(void)
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_put_off),
 		cmocka_unit_test(test_put_off_dense),
+		cmocka_unit_test(test_tables_put_off),
+		cmocka_unit_test(test_tables_stopped),
 		cmocka_unit_test(test_long_read),
 	};
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_perf.h - what the two sources with perf events (source_trap.c, source_overflow.c) have in common: an
+ * event on the thread's CPU clock, for more samples a second than the kernel has ticks, and a CPU timer
+ * beside it.
+ *
+ * Where hits inside the kernel may be counted, each sample stands for all of the
+ * thread's clock that no sample stands for yet: hits that met in one system call come
+ * as one signal. Elsewhere a sample stands for one period of user code, and the ticks of
+ * the timer take what is left for system calls. So no time counts twice,
+ * and should the event fail silently, the timer goes on.
+ */
+#ifndef RECORD_AGENT_SOURCE_PERF_H
+#define RECORD_AGENT_SOURCE_PERF_H
+
+#include "record/agent/process.h"
+#include "record/agent/sample.h"
+#include "record/agent/source.h"
+#include "record/agent/thread.h"
+
+extern struct source_perf {
+	bool kernel;	  /* hits inside the kernel are counted */
+	uint64_t tick_ns; /* of the timer beside the event */
+} source_perf;
+
+/* An event on the calling thread, with more `flags` of perf.h: PERF_SIGTRAP for the threads that it will
+ * make, too. The descriptor, or -1 with errno set. */
+int source_perf_open(uint64_t flags);
+/* With hits inside the kernel where allowed; sets source_perf. The descriptor, or a negative errno. */
+int source_perf_open_best(uint64_t flags);
+/* struct source's `tick`. */
+void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods);
+
+/* In the header, since they are part of the handler. */
+
+/* The thread's clock beyond what samples and losses stand for; negative: they are ahead. */
+static inline int64_t source_perf_owed_ns(const struct thread *t)
+{
+	uint64_t ran_ns = process_thread_cpu_ns() - t->ring.shared->cpu_begin_ns;
+
+	return (int64_t)(ran_ns - t->covered_ns);
+}
+
+/* A whole number of periods, which takes the least room, unless that were too far from what is owed: samples
+ * may be ahead of the clock by half a period, since the next one comes within a period, and lag behind by
+ * little. */
+static inline void source_perf_owed_take(struct thread *t, const ucontext_t *context)
+{
+	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
+	int64_t periods = (owed + period_ns / 2) / period_ns, ahead = periods * period_ns - owed;
+
+	if (owed <= period_ns / 16)
+		return;
+	if (ahead < -period_ns / 16)
+		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed);
+	else
+		sample_take(t, context, (uint64_t)periods);
+}
+
+/* The event has fired. */
+static inline void source_perf_hit(struct thread *t, const ucontext_t *context)
+{
+	if (source_perf.kernel)
+		source_perf_owed_take(t, context);
+	else
+		sample_take(t, context, 1);
+}
+
+#endif

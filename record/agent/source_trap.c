@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_trap.c - `trap`: one perf event, inherited by the threads to come, raises a synchronous SIGTRAP,
+ * which interrupts no system call. Counters (counter.c) and, if asked for, waits trap in the same way.
+ *
+ * Threads that the program made without libc have the event, too, and perhaps no
+ * thread-local storage of ours: the handler looks a thread up by its kernel id first.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/counter.h"
+#include "record/agent/perf.h"
+#include "record/agent/source_perf.h"
+#include "record/agent/switches.h"
+#include "record/agent/wrap.h"
+
+#define KNOWN_SLOTS 16384u /* a power of two, several times as many as rings */
+#define KNOWN_PROBES 64u
+#define TID_GONE 1u /* init's: never a thread of ours */
+
+#define WAITS_INDEX (1u + EVENT_COUNTERS_MAX)
+
+static const char cookies[2 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
+
+static struct {
+	int event;     /* until it is handed over; -1: none */
+	pid_t owner;   /* the thread that opened it */
+	bool waits;    /* each wait traps */
+	bool in_rings; /* the switch rings' events are to do it */
+	bool has_base; /* arch_thread_pointer may be used */
+} trap = {.event = -1};
+
+/* ---- threads by kernel id ---- */
+
+/* Written and looked up by the very thread that it tells of. */
+struct known {
+	_Atomic uint32_t tid; /* 0: never used; TID_GONE */
+	uint64_t base;	      /* thread pointer */
+	struct thread *thread;
+};
+
+static struct known *known; /* KNOWN_SLOTS, empty again in a fork child */
+
+static int known_init(void)
+{
+	size_t bytes = KNOWN_SLOTS * sizeof(*known);
+	void *memory;
+
+	if (known)
+		return 0;
+	memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	if (madvise(memory, bytes, MADV_WIPEONFORK)) {
+		munmap(memory, bytes);
+		return -ENOMEM;
+	}
+	known = memory;
+	return 0;
+}
+
+static struct known *known_slot(uint32_t tid, uint32_t i)
+{
+	return &known[(tid * 2654435761u + i) & (KNOWN_SLOTS - 1)];
+}
+
+static uint64_t base_now(void)
+{
+	return trap.has_base ? arch_thread_pointer() : 0;
+}
+
+int source_trap_thread_add(struct thread *thread)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	source_trap_thread_remove();
+	for (uint32_t i = 0; i < KNOWN_PROBES; i++) {
+		struct known *slot = known_slot(tid, i);
+		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+
+		if (seen > TID_GONE || !atomic_compare_exchange_strong(&slot->tid, &seen, TID_GONE + 1))
+			continue;
+		slot->base = base_now();
+		slot->thread = thread;
+		atomic_store_explicit(&slot->tid, tid, memory_order_release);
+		return 0;
+	}
+	return -1;
+}
+
+static struct known *known_find(void)
+{
+	uint32_t tid = known ? (uint32_t)syscall(SYS_gettid) : 0;
+
+	for (uint32_t i = 0; tid && i < KNOWN_PROBES; i++) {
+		struct known *slot = known_slot(tid, i);
+		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+
+		if (seen == tid)
+			return slot->base == base_now() ? slot : NULL;
+		if (!seen)
+			break;
+	}
+	return NULL;
+}
+
+void source_trap_thread_remove(void)
+{
+	struct known *slot = known_find();
+
+	if (slot)
+		atomic_store_explicit(&slot->tid, TID_GONE, memory_order_release);
+}
+
+/* ---- the source ---- */
+
+int source_trap_prepare(void)
+{
+	int refusal = source_trap_refusal();
+
+	if (refusal)
+		return refusal;
+	trap.has_base = arch_has_thread_pointer();
+	if (known_init() || wrap_signal_guard_trap())
+		return -ENOMEM;
+	return 0;
+}
+
+static int trap_open(void)
+{
+	int event = source_trap_prepare();
+
+	if (event)
+		return event;
+	event = source_perf_open_best(PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC);
+	if (event < 0)
+		return event;
+	trap.event = event;
+	trap.owner = (pid_t)syscall(SYS_gettid);
+	/* There they tell the kernel's part, too. */
+	trap.in_rings = source_perf.kernel && process.settings.switches && !process.settings.waits;
+	if (trap.in_rings) {
+		switches_trap_with(PERF_COUNT_SW_TASK_CLOCK, process.settings.period_ns, source_trap_data(0));
+		close(event);
+		trap.event = -1;
+	}
+	return 0;
+}
+
+static int trap_arm(struct thread *t)
+{
+	/* Only the timer is a condition: it samples on alone, if need be. */
+	source_trap_thread_add(t);
+	return source_timer_start(&t->handle, source_perf.tick_ns);
+}
+
+static void trap_disarm(struct thread *t)
+{
+	source_trap_thread_remove();
+	source_timer_stop(&t->handle);
+}
+
+const struct source source_trap = {
+	.name = "trap",
+	.open = trap_open,
+	.arm = trap_arm,
+	.disarm = trap_disarm,
+	.tick = source_perf_tick,
+};
+
+/* ---- waits, and what the collector keeps ---- */
+
+/* Where the kernel may be looked at, each wait traps when it is over. */
+void source_waits_choose(void)
+{
+	trap.waits = process.settings.waits && process.settings.switches && !source_trap_prepare();
+	if (trap.waits)
+		switches_trap_with(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, source_trap_data(WAITS_INDEX));
+}
+
+/* Where the kernel may not be looked at, waits for pages trap at least: a fault belongs to user code. */
+static void faults_hand_over(void)
+{
+	union perf_attributes all = {.attr = {.type = PERF_TYPE_SOFTWARE,
+					     .size = PERF_ATTR_WORDS * sizeof(uint64_t),
+					     .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+					     .sample_period = 1,
+					     .exclude_kernel = 1,
+					     .exclude_hv = 1,
+					     .inherit = 1}};
+	int event;
+
+	all.words[PERF_SIG_DATA_WORD] = source_trap_data(WAITS_INDEX);
+	all.words[PERF_FLAGS_WORD] |= PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC;
+	event = (int)syscall(SYS_perf_event_open, &all, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (event < 0)
+		return;
+	process_send_kept(event);
+	close(event);
+}
+
+void source_waits_arm(struct thread *t)
+{
+	if (trap.waits)
+		source_trap_thread_add(t);
+}
+
+void source_waits_disarm(void)
+{
+	if (trap.waits)
+		source_trap_thread_remove();
+}
+
+void source_hand_over(void)
+{
+	if (trap.in_rings && !switches_trap())
+		trap.event = source_perf_open(PERF_SIGTRAP | PERF_INHERIT_THREAD | PERF_REMOVE_ON_EXEC);
+	trap.in_rings = false;
+	if (trap.waits && !switches_trap())
+		faults_hand_over();
+	if (trap.event < 0)
+		return;
+	process_send_kept(trap.event);
+	close(trap.event);
+	trap.event = -1;
+}
+
+/* User code runs no more once the exec has begun. What a thread has opened it can stop. */
+bool source_can_pause(void)
+{
+	return source_chosen() != &source_trap || !source_perf.kernel ||
+	       (pid_t)syscall(SYS_gettid) == trap.owner;
+}
+
+/* ---- the handler ---- */
+
+uint64_t source_trap_data(unsigned index)
+{
+	return (uintptr_t)&cookies[index];
+}
+
+int source_trap_index(const siginfo_t *info)
+{
+	const struct perf_trap *raised = (const void *)info;
+	uint64_t index = raised->data - source_trap_data(0);
+
+	return raised->code == PERF_TRAP_CODE && index < sizeof(cookies) ? (int)index : -1;
+}
+
+void source_trap_handle(int signal, siginfo_t *info, void *context)
+{
+	int error, index = source_trap_index(info);
+	const struct known *slot;
+
+	if (index >= 0 && !process_is_live())
+		return; /* and makes no call: a sandbox may forbid any */
+	slot = known_find();
+	if (index < 0) {
+		wrap_signal_forward_trap(signal, info, context, slot && wrap_signal_trap_is_masked());
+		return;
+	}
+	if (!slot) {
+		atomic_fetch_add_explicit(&process.shared->signals_foreign, 1, memory_order_relaxed);
+		return;
+	}
+	error = errno;
+	if (!index)
+		source_perf_hit(slot->thread, context);
+	if (index == WAITS_INDEX)
+		sample_take_wait(slot->thread, context);
+	counters_take(slot->thread, context);
+	errno = error;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source_trap_allowed.c - whether the program may meet traps: not if it is Go's, if a debugger looks on, or
+ * if the kernel is too old for them.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "record/agent/source.h"
+#include "store/event.h"
+
+static bool kernel_is_older(unsigned long major, unsigned long minor)
+{
+	struct utsname name;
+	unsigned long got_major, got_minor = 0;
+	char *end;
+
+	if (uname(&name))
+		return true;
+	got_major = strtoul(name.release, &end, 10);
+	if (*end == '.')
+		got_minor = strtoul(end + 1, NULL, 10);
+	return got_major < major || (got_major == major && got_minor < minor);
+}
+
+/* A debugger would stop at every sample. */
+static bool is_traced(void)
+{
+	static const char wanted[] = "TracerPid:\t";
+	char text[2048];
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *at;
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	at = strstr(text, wanted);
+	return at && at[sizeof(wanted) - 1] != '0';
+}
+
+static bool note_is_go(const ElfW(Nhdr) * note, const char *end)
+{
+	while ((const char *)(note + 1) <= end) {
+		const char *name = (const char *)(note + 1);
+		size_t bytes = sizeof(*note) + ((note->n_namesz + 3u) & ~3u) + ((note->n_descsz + 3u) & ~3u);
+
+		if (note->n_namesz == 4 && end - name >= 4 && !memcmp(name, "Go\0", 4))
+			return true;
+		if (bytes > (size_t)(end - (const char *)note))
+			break;
+		note = (const ElfW(Nhdr) *)(const void *)((const char *)note + bytes);
+	}
+	return false;
+}
+
+/* Go's runtime takes all signals by system calls of its own, and dies of a SIGTRAP that it did not ask for.
+ */
+static int program_is_go(struct dl_phdr_info *info, size_t size, void *is_go)
+{
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const char *begin = (const char *)info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_NOTE && note_is_go((const void *)begin, begin + segment->p_memsz))
+			*(bool *)is_go = true;
+	}
+	return 1; /* the program itself comes first */
+}
+
+bool source_program_is_go(void)
+{
+	bool is_go = false;
+
+	dl_iterate_phdr(program_is_go, &is_go);
+	return is_go;
+}
+
+int source_trap_refusal(void)
+{
+	if (source_program_is_go())
+		return EVENT_SAMPLER_GO;
+	if (is_traced())
+		return EVENT_SAMPLER_TRACED;
+	/* Before, a SIGTRAP that a thread has blocked would end the program. */
+	return kernel_is_older(5, 18) ? EVENT_SAMPLER_OLD_KERNEL : 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind_bare.c - frames of code without tables: hand-written assembly, code made at run time, stripped
+ * libraries. In this order: a recipe read from the machine code (recipe.h), a leaf that has pushed nothing,
+ * the chain of frame pointers. All are guesses, so each must lead right behind a call.
+ */
+#include "record/agent/unwind_step.h"
+
+#define SWITCHED_MAX 16u
+#define RECIPE_FRAME_MAX (UINT64_C(1) << 20)  /* bytes, of frames whose base is not the stack pointer */
+#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
+
+/* `anywhere`: also in code without a file, as compilers at run time make it. */
+static bool is_return_address(struct unwinder *u, uint64_t address, bool anywhere)
+{
+	const struct unwind_rule *known = unwind_cache_entry(u, address - 1);
+	uint8_t code[ARCH_CALL_BYTES_MAX];
+
+	if (known->pc == address - 1 && (known->flags & RULE_CALLED))
+		return true;
+	if (!anywhere && !u->space.module_find(u->space.context, address - 1))
+		return false;
+	return !u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) &&
+	       arch_is_call(code + sizeof(code));
+}
+
+/* Code without a module is asked for once: reading it takes a system call. */
+static void called_note(struct unwinder *u, uint64_t pc)
+{
+	struct unwind_rule *rule = unwind_cache_entry(u, pc);
+
+	if (rule->pc != pc || rule->kind == RULE_EMPTY)
+		unwind_rule_fill(u, rule, pc);
+	if (rule->kind == RULE_MISSING)
+		rule->flags |= RULE_CALLED;
+}
+
+/* Go's runtime puts a call where a signal met code that runs for long: what it returns to is no call. */
+static bool is_injected(struct unwinder *u, uint64_t pc)
+{
+	return u->space.is_go && u->space.module_find(u->space.context, pc);
+}
+
+/* A call of C runs on the thread's stack, with the frame pointer of the goroutine's. */
+static bool is_switched(struct unwinder *u)
+{
+	return u->space.is_go && u->switched++ < SWITCHED_MAX;
+}
+
+/* Where a function returns to that has done nothing yet. 0 or negative. */
+static int leaf_return(struct unwinder *u, uint64_t *pc)
+{
+	const uint64_t *link = arch_leaf_return(u->registers.value);
+
+	if (!link)
+		return cfi_word_read(&u->space.memory, u->registers.value[ARCH_SP], pc);
+	*pc = arch_return_address(*link);
+	return 0;
+}
+
+/* A recipe's base in ra_words: a register, and 12 bits of words from it. */
+static bool base_pack(const struct recipe *recipe, int16_t *packed)
+{
+	int32_t words = recipe->load_at / 8;
+
+	if (recipe->base >= 16 || words < -2048 || words >= 2048)
+		return false;
+	*packed = (int16_t)(words * 16 + (int32_t)recipe->base);
+	return true;
+}
+
+/* False: it is not known. */
+static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64_t *base)
+{
+	unsigned number = (unsigned)rule->ra_words & 15u;
+	int64_t at = 8 * (int64_t)((rule->ra_words - (int)number) / 16);
+
+	if (number != ARCH_SP && !((u->registers.known | u->bare_known) & UINT64_C(1) << number))
+		return false;
+	*base = u->registers.value[number];
+	return !(rule->flags & RULE_LOADED) || !cfi_word_read(&u->space.memory, *base + (uint64_t)at, base);
+}
+
+/* Reads the code from `next` on, once for each pc. */
+static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
+	struct recipe recipe;
+
+	rule->flags |= RULE_READ;
+	if (!module || u->space.is_go ||
+		!recipe_find(next, module->begin, module->end, &u->space.memory, &u->reading, &recipe) ||
+		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8) ||
+		!base_pack(&recipe, &rule->ra_words))
+		return;
+	rule->flags |= RULE_RECIPE | (recipe.is_loaded ? RULE_LOADED : 0);
+	rule->cfa_offset = recipe.cfa_offset;
+	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
+}
+
+/* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
+static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	struct unwind_rule *rule = unwind_cache_entry(u, pc);
+	uint64_t *value = u->registers.value, fp = value[ARCH_FP], base, cfa, caller;
+
+	if (rule->pc != pc || rule->kind != RULE_MISSING || (rule->flags & RULE_LOADER))
+		return false;
+	if (!(rule->flags & RULE_READ))
+		recipe_fill(u, rule, pc + !exact);
+	if (!(rule->flags & RULE_RECIPE) || !base_find(u, rule, &base))
+		return false;
+	cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
+	if (cfa % 8 || cfa <= value[ARCH_SP] ||
+		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > RECIPE_FRAME_MAX) ||
+		cfi_word_read(memory, cfa - 8, &caller) ||
+		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
+		!is_return_address(u, caller, false))
+		return false;
+	value[ARCH_PC] = caller;
+	value[ARCH_SP] = cfa;
+	value[ARCH_FP] = fp;
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	return true;
+}
+
+static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
+{
+	uint8_t code;
+
+	return address - pc + MADE_CODE_BYTES < 2 * MADE_CODE_BYTES &&
+	       !u->space.module_find(u->space.context, address) &&
+	       !u->space.memory.read(u->space.memory.context, address, &code, sizeof(code));
+}
+
+/* HotSpot's interpreter pushes where to return to and jumps: what stands there is no call. It is code without
+ * a file beside that which was called, and the next frame must be of the kind, or right behind a call. */
+static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
+{
+	uint64_t from = u->registers.value[ARCH_PC], fp = u->registers.value[ARCH_FP], next;
+
+	if (u->space.module_find(u->space.context, from) || !is_beside(u, from, pc) || caller_fp <= fp ||
+		caller_fp % 8 || cfi_word_read(&u->space.memory, caller_fp + 8, &next))
+		return false;
+	next = arch_return_address(next);
+	return is_return_address(u, next, true) || is_beside(u, pc, next);
+}
+
+/* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
+ * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
+static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
+
+	if (!leaf && unwind_step_trampoline(u, exact))
+		return STEP_ON;
+	u->registers.known = QUICK_KNOWN;
+	if (leaf && !leaf_return(u, &pc) &&
+		((*exact = !is_return_address(u, pc, false)) == false || is_injected(u, pc))) {
+		value[ARCH_PC] = pc;
+		value[ARCH_SP] = sp + ARCH_CALL_PUSHES;
+		return STEP_ON;
+	}
+	*exact = false;
+	if (fp % 8 || (fp < sp && !is_switched(u)) || cfi_word_read(memory, fp, &caller_fp) ||
+		cfi_word_read(memory, fp + 8, &pc))
+		return STEP_PARTIAL;
+	pc = arch_return_address(pc);
+	if (!is_return_address(u, pc, true) && !is_interpreters(u, pc, caller_fp))
+		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
+	called_note(u, pc - 1);
+	u->bare_known = 0;
+	value[ARCH_PC] = pc;
+	value[ARCH_FP] = caller_fp;
+	value[ARCH_SP] = fp + 16;
+	return STEP_ON;
+}
+
+enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
+{
+	return step_recipe(u, pc, was_exact) ? STEP_ON : step_guess(u, leaf, exact);
+}

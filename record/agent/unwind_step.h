@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind_step.h - inside the walk: a place's rule, and one step from a frame to its caller. Only unwind*.c
+ * includes it. Steps by simple rules are in unwind.c, by all other tables in unwind_table.c, without tables
+ * in unwind_bare.c.
+ */
+#ifndef RECORD_AGENT_UNWIND_STEP_H
+#define RECORD_AGENT_UNWIND_STEP_H
+
+#include "record/agent/unwind.h"
+
+enum rule_kind {
+	RULE_EMPTY,
+	RULE_SP,      /* CFA = stack pointer + cfa_offset */
+	RULE_FP,      /* CFA = frame pointer + cfa_offset */
+	RULE_COMPLEX, /* the row is interpreted each time */
+	RULE_MISSING, /* no CFI */
+	RULE_OUTERMOST,
+	RULE_FENCE
+};
+
+#define RULE_HIDDEN 1u
+#define RULE_LOADER 2u
+#define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
+#define RULE_OWN 8u    /* what it has called is passed over, too */
+#define RULE_READ 16u  /* without CFI: its machine code was read, which gave ... */
+#define RULE_RECIPE 32u
+#define RULE_LOADED 64u /* ... one whose base lies on the stack */
+
+enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
+
+#define FP_KNOWN (UINT64_C(1) << ARCH_FP)
+#define QUICK_KNOWN (UINT64_C(1) << ARCH_SP | FP_KNOWN | UINT64_C(1) << ARCH_PC)
+
+static inline struct unwind_rule *unwind_cache_entry(struct unwinder *u, uint64_t pc)
+{
+	return &u->cache[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
+}
+
+static_assert(UNWIND_CACHE_ENTRIES == 1u << (64 - 52), "the hash keeps twelve bits");
+
+/* Fills `rule`, the cache's entry for pc, by what the module's tables say. */
+const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc);
+
+static inline const struct unwind_rule *unwind_rule_find(struct unwinder *u, uint64_t pc)
+{
+	struct unwind_rule *rule = unwind_cache_entry(u, pc);
+
+	return rule->pc == pc && rule->kind != RULE_EMPTY ? rule : unwind_rule_fill(u, rule, pc);
+}
+
+static inline enum step unwind_step_unreadable(struct unwinder *u)
+{
+	u->unreadable++;
+	return STEP_PARTIAL;
+}
+
+/* Interprets the row at pc; *interrupted: the caller's pc will be exact. */
+enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *interrupted);
+/* From a signal handler to what it interrupted, if pc is where handlers return to. False: nothing is changed.
+ */
+bool unwind_step_trampoline(struct unwinder *u, bool *interrupted);
+/* From code without CFI. `leaf`: it may have pushed nothing; *exact tells whether pc is exact, then whether
+ * the caller's is. */
+enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);
+
+#endif

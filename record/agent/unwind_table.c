@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind_table.c - what a module's tables say of a place: as a small rule for the cache where that does, by
+ * interpreting the row where it does not.
+ */
+#include "record/agent/unwind_step.h"
+
+#include <string.h>
+
+void unwind_cache_clear(struct unwinder *u)
+{
+	memset(u->cache, 0, sizeof(u->cache));
+}
+
+static bool fits_words(int32_t offset)
+{
+	return offset % 8 == 0 && offset / 8 == (int16_t)(offset / 8) && offset;
+}
+
+static uint8_t row_compress(const struct cfi_row *row, struct unwind_rule *rule)
+{
+	const struct cfi_rule *ra = &row->reg[row->return_register], *fp = &row->reg[ARCH_FP];
+
+	if (ra->kind == CFI_UNDEFINED)
+		return RULE_OUTERMOST;
+	if (row->signal_frame || row->cfa.kind != CFI_REGISTER || ra->kind != CFI_OFFSET ||
+		!fits_words(ra->value) || row->reg[ARCH_SP].kind != CFI_SAME)
+		return RULE_COMPLEX;
+	if (fp->kind != CFI_SAME && (fp->kind != CFI_OFFSET || !fits_words(fp->value)))
+		return RULE_COMPLEX;
+	rule->cfa_offset = row->cfa.value;
+	rule->ra_words = (int16_t)(ra->value / 8);
+	rule->fp_words = fp->kind == CFI_OFFSET ? (int16_t)(fp->value / 8) : 0;
+	return row->cfa.reg == ARCH_SP ? RULE_SP : row->cfa.reg == ARCH_FP ? RULE_FP : RULE_COMPLEX;
+}
+
+const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc)
+{
+	const struct unwind_space *space = &u->space;
+	const struct cfi_module *module = space->module_find(space->context, pc);
+
+	*rule = (struct unwind_rule){.pc = pc, .slot = UNWIND_NO_SLOT, .kind = RULE_MISSING};
+	if (pc >= space->loader_begin && pc < space->loader_end)
+		rule->flags |= RULE_LOADER;
+	if ((pc >= space->hidden_begin && pc < space->hidden_end) || (space->hides && space->hides(pc)))
+		rule->flags |= RULE_HIDDEN;
+	if (pc >= space->own_begin && pc < space->own_end)
+		rule->flags |= RULE_HIDDEN | RULE_OWN;
+	if (module) {
+		rule->slot = (uint16_t)module->slot;
+		if (!cfi_row_find(module, pc, &u->scratch)) {
+			rule->kind = row_compress(&u->scratch.row, rule);
+			rule->function = (uint32_t)u->scratch.pc_begin;
+		}
+	}
+	if (pc >= space->fence_begin && pc < space->fence_end)
+		rule->kind = RULE_FENCE;
+	return rule;
+}
+
+/* A signal handler returns to code that tables do not describe, or not right: the kernel has put the
+ * registers of what was interrupted ahead of its stack, in their order. */
+#if ARCH_TRAMPOLINE_BYTES
+bool unwind_step_trampoline(struct unwinder *u, bool *interrupted)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	struct arch_registers before = {.known = ARCH_ALL_KNOWN};
+	uint64_t at = u->registers.value[ARCH_SP] + ARCH_SIGNAL_CONTEXT;
+	uint8_t code[ARCH_TRAMPOLINE_BYTES];
+
+	if (memory->read(memory->context, u->registers.value[ARCH_PC], code, sizeof(code)) ||
+		!arch_is_trampoline(code))
+		return false;
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
+		if (cfi_word_read(memory, at + 8 * i, &before.value[i]))
+			return false;
+	u->registers = before;
+	*interrupted = true;
+	return true;
+}
+#else
+bool unwind_step_trampoline(struct unwinder *u, bool *interrupted)
+{
+	(void)u;
+	(void)interrupted;
+	return false;
+}
+#endif
+
+enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *interrupted)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, pc);
+	const struct cfi_row *row = &u->scratch.row;
+	uint64_t sp = u->registers.value[ARCH_SP];
+	int result;
+
+	if (!module || cfi_row_find(module, pc, &u->scratch))
+		return STEP_PARTIAL;
+	if (row->signal_frame && unwind_step_trampoline(u, interrupted))
+		return STEP_ON;
+	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);
+	if (result == CFI_UNKNOWN_REGISTER && !thorough)
+		return STEP_AGAIN;
+	if (result == CFI_UNREADABLE)
+		return unwind_step_unreadable(u);
+	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] < sp + !!ARCH_CALL_PUSHES))
+		return STEP_PARTIAL;
+	*interrupted = row->signal_frame;
+	if (!thorough)
+		u->registers.known &= QUICK_KNOWN;
+	return STEP_ON;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect_launchers.c - the talk with every hpct-record of the run, in the words of record/host.h:
+ *
+ *   launcher   (hello)         STARTED  ENDED
+ *   collector           READY                  PROGRESS ...  DONE, and it hangs up
+ *
+ * Without a store it is FAILED in place of READY.
+ */
+#include "record/collect_state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "record/hello.h"
+
+#define REFUSE_MS 5000
+
+void collect_launcher_take(struct collector *collector, int connection)
+{
+	struct launcher *launcher = calloc(1, sizeof(*launcher));
+
+	if (!launcher) {
+		close(connection);
+		return;
+	}
+	launcher->connection = connection;
+	launcher->next = collector->launchers;
+	collector->launchers = launcher;
+	host_send(connection, &(struct host_message){.type = HOST_READY});
+}
+
+static void launcher_ended(
+	struct collector *collector, struct launcher *launcher, const struct host_message *said)
+{
+	launcher->has_ended = true;
+	summary_ended(&collector->summary, said->status, said->user_ns + said->system_ns);
+	collector->is_dirty = true;
+}
+
+static void launcher_started(struct collector *collector, const struct host_message *said)
+{
+	summary_started(&collector->summary, (uint32_t)said->number);
+	if (said->status)
+		children_left_out(&collector->children, (uint32_t)said->number);
+}
+
+/* False: it is gone. */
+static bool launcher_serve(struct collector *collector, struct launcher *launcher)
+{
+	struct host_message message;
+	ssize_t got;
+
+	while ((got = recv(launcher->connection, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
+		if (got == sizeof(message) && message.type == HOST_STARTED)
+			launcher_started(collector, &message);
+		if (got == sizeof(message) && message.type == HOST_ENDED)
+			launcher_ended(collector, launcher, &message);
+	}
+	return got < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+void collect_launchers_serve(struct collector *collector)
+{
+	struct launcher **link = &collector->launchers;
+
+	while (*link) {
+		struct launcher *at = *link;
+
+		if (launcher_serve(collector, at)) {
+			link = &at->next;
+			continue;
+		}
+		*link = at->next;
+		close(at->connection);
+		free(at);
+	}
+}
+
+void collect_launchers_tell(struct collector *collector, enum host_message_type type, uint64_t number)
+{
+	struct host_message message = {.type = type, .number = number};
+
+	if (type == HOST_DONE) {
+		summary_text(&collector->summary, message.text, sizeof(message.text));
+		snprintf(message.problem, sizeof(message.problem), "%s", collector->summary.problem);
+	}
+	for (struct launcher *at = collector->launchers; at; at = at->next)
+		if (at->has_ended)
+			host_send(at->connection, &message);
+}
+
+bool collect_launchers_have_ended(const struct collector *collector)
+{
+	for (const struct launcher *at = collector->launchers; at; at = at->next)
+		if (at->has_ended)
+			return true;
+	return false;
+}
+
+void collect_launchers_dismiss(struct collector *collector)
+{
+	struct launcher **link = &collector->launchers;
+
+	while (*link) {
+		struct launcher *at = *link;
+
+		if (!at->has_ended) {
+			link = &at->next;
+			continue;
+		}
+		*link = at->next;
+		close(at->connection);
+		free(at);
+	}
+}
+
+void collect_launchers_refuse(const struct collector *collector, const struct error *why)
+{
+	struct host_message message = {.type = HOST_FAILED};
+	struct pollfd caller = {collector->listener, POLLIN, 0};
+
+	snprintf(message.text, sizeof(message.text), "%s", why->text);
+	for (bool is_told = false; !is_told && poll(&caller, 1, REFUSE_MS) > 0;) {
+		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC);
+		struct pollfd hello = {connection, POLLIN, 0};
+		struct hello said;
+		enum hello_result result;
+
+		if (connection < 0)
+			break;
+		if (poll(&hello, 1, 1000) > 0) {
+			result = hello_read(connection, &said);
+			if (result == HELLO_LAUNCHER)
+				is_told = !host_send(connection, &message);
+			hello_refuse(result, &said);
+		}
+		close(connection);
+	}
+	unlink(collector->host.socket);
+	rmdir(collector->host.place);
+}

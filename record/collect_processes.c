@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect_processes.c - the measured processes: one more registers, one sends what belongs to it, one is
+ * over, by its death or since its next generation (an exec) has registered. What callers say of a pid
+ * concerns the newest process of that pid, which comes first in the list.
+ */
+#include "record/collect_state.h"
+
+#include <poll.h>
+
+#include "record/clock.h"
+#include "record/hello.h"
+#include "record/switches.h"
+
+void collect_process_end(struct collector *collector, struct measured **link)
+{
+	struct measured *process = *link;
+
+	*link = process->next;
+	measured_finish(process, collector->writer, collector->host_text, clock_now_ns());
+	summary_add(&collector->summary, process);
+	children_announce(&collector->children, process, collector->writer, collector->host_text);
+	measured_free(process);
+	collector->is_dirty = true;
+}
+
+/* A pid that registers again has called exec: its last generation is over. */
+static void generations_end(struct collector *collector, const struct measured *fresh)
+{
+	struct measured **link = &collector->processes;
+
+	while (*link) {
+		struct measured *at = *link;
+
+		if (at != fresh && at->pid == fresh->pid) {
+			at->unmonitored_ns = 0;
+			collect_process_end(collector, link);
+			continue;
+		}
+		link = &at->next;
+	}
+}
+
+bool collect_process_is_dead(const struct measured *process)
+{
+	struct pollfd end = {process->pidfd, POLLIN, 0};
+
+	return poll(&end, 1, 0) > 0;
+}
+
+void collect_process_take(struct collector *collector, struct hello *hello)
+{
+	struct measured *process;
+	struct error error;
+
+	if (measured_open(
+		    &process, collector->writer, collector->host_text, hello->memory, hello->pidfd, &error)) {
+		collector->summary.refused++;
+		hello_refuse(HELLO_SWITCHES, hello); /* memory and pidfd are closed already */
+		return;
+	}
+	if (switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
+		process->switches_refused++;
+	process->next = collector->processes;
+	process->is_discarded = collector->has_failed;
+	collector->processes = process;
+	generations_end(collector, process);
+	children_registered(&collector->children, process->pid, process->begin_ns);
+	collector->is_dirty = true;
+}
+
+void collect_switches_take(struct collector *collector, struct hello *hello)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == hello->pid && !collect_process_is_dead(at)) {
+			if (switches_add(&at->switches, hello->events[0], hello->switch_bytes, hello->tid))
+				at->switches_refused++;
+			return;
+		}
+	hello_refuse(HELLO_SWITCHES, hello);
+}
+
+void collect_kept_take(struct collector *collector, struct hello *hello)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == hello->pid && at->kept[1] < 0 && !collect_process_is_dead(at)) {
+			at->kept[at->kept[0] >= 0] = hello->events[0];
+			return;
+		}
+	hello_refuse(HELLO_KEEP, hello);
+}
+
+/* It may have ended since it sent its binary; the newest process of a pid comes first. */
+static struct gpu_module_kernels *gpu_kernels_of(struct collector *collector, uint32_t pid)
+{
+	for (struct measured *at = collector->processes; at; at = at->next)
+		if (at->pid == pid)
+			return &at->gpu_kernels;
+	return NULL;
+}
+
+void collect_gpu_module_take(struct collector *collector, const struct hello *hello)
+{
+	gpu_module_take(collector->writer, hello->memory, hello->hash, gpu_kernels_of(collector, hello->pid));
+	collector->is_dirty = true;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collect_state.h - inside the collector: what it holds, and what its parts do for each other. Only
+ * collect*.c includes it. All of it belongs to the collector's one thread. */
+#ifndef RECORD_COLLECT_STATE_H
+#define RECORD_COLLECT_STATE_H
+
+#include "record/anchor.h"
+#include "record/children.h"
+#include "record/collect.h"
+#include "record/elsewhere.h"
+#include "record/measured.h"
+#include "record/naming.h"
+#include "record/summary.h"
+
+struct hello;
+
+struct launcher {
+	struct launcher *next;
+	int connection;
+	bool has_ended;
+};
+
+/* A connection that has not said yet who it is. */
+struct caller {
+	struct caller *next;
+	int connection;
+	uint64_t since_ns;
+};
+
+struct collector {
+	const struct collect_plan *plan;
+	struct host host;
+	int listener;
+	struct store_writer *writer;
+	struct naming *naming;
+	struct sources sources;
+	struct measured *processes;
+	struct launcher *launchers;
+	struct caller *callers;
+	struct children children;
+	uint32_t host_text;
+	uint64_t committed_ns, drained_ns;
+	uint64_t ending_ns; /* since when a launcher waits for our last word; 0: none does */
+	uint64_t told_ns;
+	struct anchor anchor;
+	uint64_t origin_ns; /* before any program of the run began */
+	struct summary summary;
+	size_t last_drained; /* records of the last drain */
+	bool is_dirty;	     /* there is something to commit */
+	bool has_failed;     /* the store takes no more: drain and count on */
+	bool is_closing;
+	bool is_called; /* the listener has a connection, or a launcher something to say */
+	struct error failure;
+	struct elsewhere elsewhere;
+};
+
+/* collect_store.c */
+
+/* Makes the store. Negative: nothing is left of it. */
+int collect_store_make(struct collector *collector, struct error *error);
+/* A store that cannot be written any more keeps what it has; the rings are drained all the same, so that the
+ * program never meets a full one, and what they held counts as lost. */
+void collect_store_failed(struct collector *collector, const struct error *error);
+/* What was drained so far is on disk then, and readers know how far that reaches. */
+void collect_commit(struct collector *collector);
+void collect_commit_if_due(struct collector *collector);
+/* Has the first commit come earlier than the next ones. */
+void collect_commit_soon(struct collector *collector);
+
+/* collect_callers.c */
+
+/* Accepts who waits at the listener, and hears those that have not said hello yet. */
+void collect_callers_serve(struct collector *collector);
+
+/* collect_processes.c; what came with `hello` becomes the process's, or is closed */
+
+void collect_process_take(struct collector *collector, struct hello *hello);
+/* One more thread of a process that sends them one by one. */
+void collect_switches_take(struct collector *collector, struct hello *hello);
+/* What a process may not keep itself, because the program closes what it does not know. */
+void collect_kept_take(struct collector *collector, struct hello *hello);
+/* The binary of GPU code. */
+void collect_gpu_module_take(struct collector *collector, const struct hello *hello);
+bool collect_process_is_dead(const struct measured *process);
+/* Takes its last records, closes its streams and frees it; *link is the next one then. */
+void collect_process_end(struct collector *collector, struct measured **link);
+
+/* collect_launchers.c */
+
+/* The connection becomes a launcher's, which is told that we are ready. */
+void collect_launcher_take(struct collector *collector, int connection);
+/* Hears what they say; those that are gone are forgotten. */
+void collect_launchers_serve(struct collector *collector);
+/* True: one has said that its program has ended, and waits for HOST_DONE. */
+bool collect_launchers_have_ended(const struct collector *collector);
+/* HOST_PROGRESS with a number, or HOST_DONE, to those. */
+void collect_launchers_tell(struct collector *collector, enum host_message_type type, uint64_t number);
+/* Closes their connections. */
+void collect_launchers_dismiss(struct collector *collector);
+/* No store, no recording: who started the program is told why, and agents find nobody to talk to. */
+void collect_launchers_refuse(const struct collector *collector, const struct error *why);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
+ * what was recorded is committed: once a second, earlier above 8 MiB.
+ */
+#include "record/collect_state.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/kernel.h"
+#include "record/rundir.h"
+
+#define COMMIT_NS UINT64_C(1000000000)
+#define COMMIT_BYTES (8u << 20)
+#define FIRST_COMMIT_NS UINT64_C(20000000)    /* shorter programs do not wait for two commits */
+#define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
+
+static void boot_read(char *boot, size_t room)
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	snprintf(boot, room, "unknown");
+	if (file && fgets(boot, (int)room, file))
+		boot[strcspn(boot, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
+static void metas_put(struct collector *collector, const char *host, const char *boot)
+{
+	const struct collect_plan *plan = collector->plan;
+	struct store_writer *writer = collector->writer;
+
+	collector->anchor = anchor_take();
+	store_writer_meta(writer, "command", plan->command);
+	store_writer_meta(writer, "host", host);
+	store_writer_meta(writer, "boot", boot);
+	store_writer_meta(writer, "launch", plan->launch);
+	store_writer_meta(writer, "events", plan->events);
+	store_writer_meta(
+		writer, "recursion", strstr(plan->events, EVENT_WORD_RECURSION) ? "kept" : "folded");
+	store_writer_meta(writer, "recorder", "hpct " HPCT_VERSION);
+	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
+	anchor_put_first(writer, &collector->anchor, collector->origin_ns);
+	store_writer_meta_number(writer, "uid", geteuid());
+	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
+	if (plan->keep_ns) {
+		store_writer_meta_number(writer, "keep_ns", plan->keep_ns);
+		/* Before the first record, or its chunk may be longer than what is kept. */
+		store_writer_keep(writer, collector->origin_ns, plan->keep_ns);
+	}
+	store_writer_meta(writer, "state", "recording");
+}
+
+int collect_store_make(struct collector *collector, struct error *error)
+{
+	char host[256] = "", boot[64], path[PATH_MAX + 512];
+	int result;
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *at = host; *at; at++)
+		if (*at == '/' || (unsigned char)*at <= ' ')
+			*at = '_';
+	boot_read(boot, sizeof(boot));
+	if (rundir_store_path(path, sizeof(path), collector->plan->run, *host ? host : "host", boot))
+		return error_set(error, ERROR_USAGE, "the run's path %s is too long", collector->plan->run);
+	result = elsewhere_choose(&collector->elsewhere, collector->plan->run, path, error);
+	result = result ? result : store_writer_create(&collector->writer, collector->elsewhere.store, error);
+	if (result) {
+		elsewhere_forget(&collector->elsewhere);
+		/* LMDB's own, which no reader is without; the run is to be empty then. */
+		strcat(path, "-lock");
+		unlink(path);
+		return result;
+	}
+	collector->host_text = store_writer_text(collector->writer, host, strlen(host));
+	metas_put(collector, host, boot);
+	if (collector->elsewhere.is_used) {
+		store_writer_meta(collector->writer, "file_system", collector->elsewhere.file_system);
+		store_writer_meta(collector->writer, STORE_META_COPIED, collector->elsewhere.store);
+	}
+	return 0;
+}
+
+void collect_store_failed(struct collector *collector, const struct error *error)
+{
+	collector->has_failed = true;
+	collector->failure = *error;
+	for (struct measured *at = collector->processes; at; at = at->next)
+		at->is_discarded = true;
+}
+
+void collect_commit(struct collector *collector)
+{
+	struct error error;
+
+	for (struct measured *at = collector->processes; at; at = at->next)
+		measured_name(at, collector->writer);
+	kernel_name(collector->writer, collector->ending_ns != 0);
+	for (struct measured *at = collector->processes; at; at = at->next)
+		measured_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
+	if (collector->plan->keep_ns)
+		store_writer_keep(collector->writer, collector->drained_ns, collector->plan->keep_ns);
+	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
+		collect_store_failed(collector, &error);
+	collector->committed_ns = clock_now_ns();
+	collector->is_dirty = false;
+}
+
+void collect_commit_if_due(struct collector *collector)
+{
+	if (collector->has_failed || !collector->is_dirty ||
+		(clock_now_ns() - collector->committed_ns < COMMIT_NS &&
+			store_writer_pending_bytes(collector->writer) <= COMMIT_BYTES))
+		return;
+	naming_ask(collector->naming, collector->writer);
+	naming_pump(collector->naming, collector->writer);
+	collect_commit(collector);
+	elsewhere_copy_if_due(&collector->elsewhere, collector->committed_ns);
+}
+
+void collect_commit_soon(struct collector *collector)
+{
+	collector->committed_ns = clock_now_ns() + FIRST_COMMIT_NS - COMMIT_NS;
+	collector->is_dirty = true;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain_spans.c - what takes time in a thread: operations that its agent tells of, waits, launches, losses. A
+ * wait waits itself: where the kernel's switch records come, they tell its parts (record/waits.h).
+ */
+#include "record/drain_state.h"
+
+#include "record/join.h"
+#include "record/switches.h"
+
+void drain_span_put(struct drain *drain, const struct store_record *record)
+{
+	if (!drain->process->is_discarded)
+		store_writer_append(drain->writer, drain->ring->stream, STORE_SPANS, record, 1);
+}
+
+/* STORE_OP_NONE: no operation that a program can have. */
+static uint32_t operation_of(const struct drain *drain, uint32_t operation)
+{
+	const char *name;
+	size_t size = 0;
+
+	if (!(operation & EVENT_TEXT_BIT))
+		return operation < STORE_OP_COUNT ? operation : STORE_OP_NONE;
+	name = store_writer_text_at(drain->writer, drain_text_of(drain, operation & ~EVENT_TEXT_BIT), &size);
+	return name && size ? store_writer_op(drain->writer, name, size) : STORE_OP_NONE;
+}
+
+static struct store_record span_of(const struct drain *drain, const struct event_span *span, uint32_t op)
+{
+	return (struct store_record){.begin_ns = span->begin_ns,
+		.end_ns = span->end_ns,
+		.bytes = span->bytes,
+		.link = span->link,
+		.context = drain_context_of(drain, span->h.node),
+		.what = op,
+		.attributes = drain_text_of(drain, span->attributes)};
+}
+
+/* A wait. The kernel's records tell its parts; without them it is blocked time as a whole. */
+static void wait_take(struct drain *drain, const struct store_record *wait)
+{
+	struct ring *ring = drain->ring;
+
+	if (switches_cover(drain->process->switches, ring->tid))
+		waits_add(&ring->waits, wait->begin_ns, wait->end_ns, wait->context);
+	else if (!drain->process->is_discarded)
+		waits_put_wait(&ring->waits, drain->writer, ring->stream, wait);
+}
+
+/* Spans with impossible times or operations are passed over. An open span's handle is its id: 0 is the
+ * `monitored` span's. */
+bool drain_span_take(struct drain *drain, const struct event_span *span)
+{
+	uint32_t op = operation_of(drain, span->operation);
+	bool is_open = span->h.type == EVENT_OPEN;
+	struct store_record record = span_of(drain, span, op);
+
+	if (op == STORE_OP_NONE || span->begin_ns > drain->now_ns ||
+		(!is_open && (span->end_ns < span->begin_ns || span->end_ns > drain->now_ns)) ||
+		(span->h.type != EVENT_SPAN && !span->link))
+		return true;
+	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN && span->begin_ns == span->end_ns) {
+		waits_return(&drain->ring->waits, span->end_ns, record.context);
+		return true;
+	}
+	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN) {
+		wait_take(drain, &record);
+		return true;
+	}
+	if (span->h.type == EVENT_SPAN) {
+		drain_span_put(drain, &record);
+		return true;
+	}
+	record.link = 0;
+	record.end_ns = is_open ? STORE_OPEN_NS : span->end_ns;
+	if (is_open)
+		store_writer_span_open(drain->writer, drain->ring->stream, span->link, &record);
+	else
+		store_writer_span_close(drain->writer, drain->ring->stream, span->link, &record);
+	return true;
+}
+
+void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count)
+{
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
+
+	drain->ring->lost += count;
+	drain->process->lost += count;
+	if (stream)
+		stream->lost += count;
+	drain_span_put(drain, &(struct store_record){.begin_ns = begin_ns,
+				      .end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+				      .amount = count,
+				      .what = STORE_OP_LOST});
+}
+
+bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
+{
+	drain_lost_put(drain, drain_credible(drain, lost->begin_ns), drain_credible(drain, lost->end_ns),
+		lost->count);
+	return true;
+}
+
+/* The call is a span of the thread; the join knows it from here on. */
+bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
+{
+	struct store_record span = {.begin_ns = drain_credible(drain, launch->begin_ns),
+		.end_ns = drain_credible(drain, launch->end_ns),
+		.context = drain_context_of(drain, launch->h.node),
+		.what = STORE_OP_LAUNCH};
+
+	if (span.end_ns < span.begin_ns)
+		span.end_ns = span.begin_ns;
+	span.link = join_launch(drain->process, launch->correlation, drain->ring->stream, &span);
+	drain_span_put(drain, &span);
+	return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drain_state.h - inside the drain of one ring: what is known while its records are taken, and what the parts
+ * do for each other. Only drain*.c includes it. */
+#ifndef RECORD_DRAIN_STATE_H
+#define RECORD_DRAIN_STATE_H
+
+#include "record/drain.h"
+
+#define BATCH 256
+
+/* Samples on their way to the writer. */
+struct batch {
+	struct store_record record[BATCH];
+	size_t count;
+};
+
+struct drain {
+	struct measured *process;
+	struct ring *ring;
+	struct store_writer *writer;
+	uint32_t host;
+	struct batch samples;
+	size_t records;
+	uint64_t now_ns; /* no time in a record is later: the end of time means "open" in the store */
+};
+
+static inline uint64_t drain_credible(const struct drain *drain, uint64_t time_ns)
+{
+	return time_ns < drain->now_ns ? time_ns : drain->now_ns;
+}
+
+/* drain_take.c */
+
+/* Takes one record (a records_walk visitor, `context` is the drain), its length checked; false: it makes no
+ * sense. */
+bool drain_record_take(void *context, const struct event_header *h);
+/* Hands the samples on to the writer. */
+void drain_batch_flush(struct drain *drain);
+/* Counts what the store does not get. */
+void drain_discard(struct drain *drain, uint64_t count);
+/* Store context of a node; STORE_CONTEXT_NONE for an id the ring never defined. */
+uint32_t drain_context_of(const struct drain *drain, uint32_t node);
+/* Store text of an id in the ring, 0 for none and for an id that it never defined. */
+uint32_t drain_text_of(const struct drain *drain, uint32_t id);
+/* What a counter has come by: a value, not a stretch of time. False: there is no such counter. */
+bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns);
+
+/* drain_spans.c */
+
+void drain_span_put(struct drain *drain, const struct store_record *record);
+void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count);
+/* As drain_record_take. */
+bool drain_span_take(struct drain *drain, const struct event_span *span);
+bool drain_lost_take(struct drain *drain, const struct event_lost *lost);
+bool drain_launch_take(struct drain *drain, const struct event_launch *launch);
+
+/* drain_stream.c */
+
+/* A stream for the claim that `shared` holds; without memory ring->stream stays UINT32_MAX. */
+void drain_stream_open(struct drain *drain, struct event_ring *shared);
+/* Ends the stream at `end_ns`, or at its last record if that is later. */
+void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns);
+
+#endif

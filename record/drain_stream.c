@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain_stream.c - the begin and the end of a stream: what a ring's claim is called, the `monitored` span
+ * that frames it, and what is told at its end.
+ */
+#include "record/drain_state.h"
+
+#include <string.h>
+
+#include "record/attributes.h"
+#include "record/switches.h"
+
+/* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
+static uint32_t monitored_attributes(const struct measured *process, const struct ring *ring,
+	struct store_writer *writer, const char *name, uint64_t cpu_end_ns, uint64_t cpu_paused_ns)
+{
+	struct store_bytes text = {0};
+	uint32_t id = 0;
+
+	if (*name)
+		attribute_put(&text, "name", name);
+	attribute_put(&text, "command", process->command);
+	attribute_put(&text, "metric", process->metric_name);
+	attribute_put_number(&text, "period_ns", process->period_ns);
+	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
+	if (cpu_end_ns)
+		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
+	if (cpu_paused_ns)
+		attribute_put_number(&text, "cpu_paused_ns", cpu_paused_ns);
+	if (process->rank >= 0)
+		attribute_put(&text, "rank_from",
+			atomic_load(&process->shared->rank_known) ? "MPI_Comm_rank" : "environment");
+	attribute_put_number(&text, "switches", switches_cover(process->switches, ring->tid));
+	if (!text.failed)
+		id = store_writer_text(writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return id;
+}
+
+/* Of the thread's clock from its begin to cpu_end_ns, what passed while sampling was off. */
+static uint64_t paused_cpu_ns(const struct event_ring *shared, uint64_t cpu_end_ns)
+{
+	uint64_t since_ns = atomic_load(&shared->pause_cpu_ns);
+
+	return atomic_load(&shared->paused_cpu_ns) + (since_ns < cpu_end_ns ? cpu_end_ns - since_ns : 0);
+}
+
+static struct store_record monitored_span(const struct ring *ring, uint64_t end_ns, uint32_t attributes)
+{
+	return (struct store_record){.begin_ns = ring->begin_ns,
+		.end_ns = end_ns,
+		.what = STORE_OP_MONITORED,
+		.attributes = attributes};
+}
+
+void drain_stream_open(struct drain *drain, struct event_ring *shared)
+{
+	struct measured *process = drain->process;
+	struct ring *ring = drain->ring;
+	char name[sizeof(shared->name)];
+	struct store_record span;
+	struct store_stream stream = {.kind = STORE_STREAM_CPU,
+		.host = drain->host,
+		.rank = process->rank,
+		.pid = process->pid,
+		.generation = process->generation,
+		.thread = shared->thread,
+		.tid = shared->tid,
+		.begin_ns = drain_credible(drain, shared->begin_ns),
+		.end_ns = STORE_OPEN_NS};
+
+	memcpy(name, shared->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	stream.name = store_writer_text(drain->writer, name, strlen(name));
+	waits_clear(&ring->waits);
+	tallies_clear(&ring->tallies);
+	hits_clear(&ring->hits);
+	*ring = (struct ring){.claim = ring->claim,
+		.waits = ring->waits,
+		.contexts = {ring->contexts.list, 0, ring->contexts.room},
+		.texts = {ring->texts.list, 0, ring->texts.room},
+		.tallies = ring->tallies,
+		.hits = ring->hits,
+		.begin_ns = stream.begin_ns,
+		.last_ns = stream.begin_ns,
+		.line = {.known_ns = stream.begin_ns},
+		.tid = stream.tid,
+		.cpu_begin_ns = shared->cpu_begin_ns};
+	ring->stream = store_writer_stream(drain->writer, &stream);
+	if (ring->stream == UINT32_MAX)
+		return;
+	if (stream.thread == 0)
+		process->first_stream = ring->stream;
+	span = monitored_span(
+		ring, STORE_OPEN_NS, monitored_attributes(process, ring, drain->writer, name, 0, 0));
+	store_writer_span_open(drain->writer, ring->stream, 0, &span);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	struct ring *ring = drain->ring;
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
+	uint64_t lost = atomic_load(&shared->lost_full) + atomic_load(&shared->lost_nested) +
+			atomic_load(&shared->lost_memory);
+	uint64_t cpu_end_ns = atomic_load(&shared->cpu_end_ns);
+	struct store_record span;
+	size_t size = 0;
+	const char *name;
+
+	if (cpu_end_ns > ring->cpu_begin_ns)
+		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
+	end_ns = later(end_ns, ring->last_ns);
+	if (ring->waits.shown_ns) { /* it waits for ever */
+		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
+			.end_ns = end_ns,
+			.context = waits_context(&ring->waits, ring->waits.shown_ns),
+			.what = STORE_OP_BLOCKED};
+		waits_put_wait(&ring->waits, drain->writer, ring->stream, &span);
+	}
+	switch_line_end(&ring->line, &ring->waits, drain->writer, ring->stream, end_ns);
+	pauses_tell(
+		&drain->process->pauses, &ring->pause, drain->writer, ring->stream, ring->begin_ns, end_ns);
+	if (lost > ring->lost)
+		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
+	if (!stream)
+		return;
+	stream = store_writer_stream_edit(drain->writer, ring->stream);
+	stream->end_ns = end_ns;
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		stream->complete_ns[track] = STORE_OPEN_NS;
+	name = store_writer_text_at(drain->writer, stream->name, &size);
+	span = monitored_span(ring, end_ns,
+		monitored_attributes(drain->process, ring, drain->writer, name ? name : "", cpu_end_ns,
+			paused_cpu_ns(shared, cpu_end_ns)));
+	store_writer_span_close(drain->writer, ring->stream, 0, &span);
+	ring->stream = UINT32_MAX;
+	ring->contexts.count = ring->texts.count = 0;
+}

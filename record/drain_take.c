@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * drain_take.c - the records of a thread's ring, one function for each type: nodes and texts become ids of
+ * the store, samples and values records of the stream. What is not plausible ends the reading of its ring;
+ * what is merely too late is set to now.
+ */
+#include "record/drain_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/kernel.h"
+#include "record/switches.h"
+
+#define NODES_MAX (1u << 24) /* of one thread */
+#define TEXTS_MAX (1u << 22)
+
+void drain_discard(struct drain *drain, uint64_t count)
+{
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
+
+	drain->process->lost += count;
+	if (stream)
+		stream->lost += count;
+}
+
+void drain_batch_flush(struct drain *drain)
+{
+	if (drain->process->is_discarded)
+		drain_discard(drain, drain->samples.count);
+	else
+		store_writer_append(drain->writer, drain->ring->stream, STORE_SAMPLES, drain->samples.record,
+			drain->samples.count);
+	drain->samples.count = 0;
+}
+
+static uint32_t context_partial(struct store_writer *writer, uint32_t root)
+{
+	return store_writer_context(writer, root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
+}
+
+uint32_t drain_context_of(const struct drain *drain, uint32_t node)
+{
+	switch (node) {
+	case EVENT_NODE_PROGRAM_ROOT:
+		return STORE_CONTEXT_PROGRAM_ROOT;
+	case EVENT_NODE_THREAD_ROOT:
+		return STORE_CONTEXT_THREAD_ROOT;
+	case EVENT_NODE_PARTIAL_PROGRAM:
+		return context_partial(drain->writer, STORE_CONTEXT_PROGRAM_ROOT);
+	case EVENT_NODE_PARTIAL_THREAD:
+		return context_partial(drain->writer, STORE_CONTEXT_THREAD_ROOT);
+	default:
+		if (node < EVENT_NODE_FIRST || node - EVENT_NODE_FIRST >= drain->ring->contexts.count)
+			return STORE_CONTEXT_NONE;
+		return drain->ring->contexts.list[node - EVENT_NODE_FIRST];
+	}
+}
+
+/* Nodes come with ids that count up; anything else is damage. */
+static bool node_take(struct drain *drain, const struct event_node_record *node)
+{
+	struct ring *ring = drain->ring;
+	uint32_t parent = drain_context_of(drain, node->parent), module;
+	uint64_t offset = node->offset;
+
+	if (node->h.node != EVENT_NODE_FIRST + ring->contexts.count || !parent)
+		return false;
+	if (node->module == EVENT_MODULE_RESERVED) {
+		module = STORE_MODULE_RESERVED;
+		offset = offset < STORE_FRAME_COUNT ? offset : STORE_FRAME_UNKNOWN;
+	} else {
+		module = modules_find(&drain->process->modules, drain->writer,
+			(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT),
+			node->module, drain->process->pid, drain->process->executable);
+		if (module == MODULES_NONE) {
+			module = STORE_MODULE_RESERVED;
+			offset = STORE_FRAME_UNKNOWN;
+		}
+	}
+	return numbers_add(
+		&ring->contexts, store_writer_context(drain->writer, parent, module, offset), NODES_MAX);
+}
+
+bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
+{
+	struct store_record record = {.begin_ns = time_ns,
+		.end_ns = time_ns,
+		.amount = sample->weight,
+		.context = drain_context_of(drain, sample->h.node)};
+
+	if (sample->metric > drain->process->counter_count)
+		return false;
+	record.what = drain->process->counters[sample->metric - 1];
+	if (drain->process->is_discarded)
+		drain_discard(drain, 1);
+	else
+		store_writer_append(drain->writer, drain->ring->stream, STORE_VALUES, &record, 1);
+	return true;
+}
+
+static bool value_take(struct drain *drain, const struct event_value *value)
+{
+	struct event_sample sample = {.h = value->h, .weight = value->value, .metric = value->metric};
+
+	return value->metric && drain_counter_take(drain, &sample, drain_credible(drain, value->time_ns));
+}
+
+static void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
+	uint64_t weight, const struct hit *hit)
+{
+	struct store_record *record;
+	uint32_t context = drain_context_of(drain, sample->h.node);
+
+	if (hit && hit->depth && context)
+		context = kernel_context(drain->writer, context, hit->address, hit->depth);
+	if (drain->samples.count == BATCH)
+		drain_batch_flush(drain);
+	record = &drain->samples.record[drain->samples.count++];
+	*record = (struct store_record){.begin_ns = time_ns,
+		.end_ns = time_ns,
+		.amount = weight,
+		.context = context,
+		.what = drain->process->metric,
+		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
+	drain->process->weight_ns += weight;
+}
+
+/* The hits that a sample stands for: those inside one system call come as one signal when it is over. Each
+ * gets its part of the weight, at its own time, but not before what readers were told to be complete. */
+static void hits_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
+{
+	struct ring *ring = drain->ring;
+	const struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
+	uint64_t known_ns = stream ? stream->complete_ns[STORE_SAMPLES] : 0, part;
+	struct hit last = {0};
+	uint32_t count;
+
+	switches_read_until(drain->process, time_ns);
+	count = hits_until(&ring->hits, time_ns);
+	if (count > 1 && sample->h.flags & EVENT_F_SAVED) { /* whose the others were is not known */
+		hits_drop(&ring->hits, count - 1);
+		count = 1;
+	}
+	part = count ? sample->weight / count : 0;
+	drain->process->shared_hits += count > 1 ? count - 1 : 0;
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		const struct hit hit = hits_at(&ring->hits, i);
+
+		if (hit.time_ns >= known_ns && hit.time_ns >= ring->last_ns) {
+			sample_put(drain, sample, hit.time_ns, part, &hit);
+			ring->last_ns = hit.time_ns;
+		} else {
+			sample_put(drain, sample, time_ns, part, &hit);
+		}
+	}
+	if (count)
+		last = hits_at(&ring->hits, count - 1);
+	sample_put(drain, sample, time_ns, sample->weight - part * (count ? count - 1 : 0), &last);
+	hits_drop(&ring->hits, count);
+}
+
+static bool sample_take(struct drain *drain, const struct event_sample *sample)
+{
+	uint64_t time_ns = drain_credible(drain, sample->time_ns);
+
+	if (!sample->metric && drain->process->trap == EVENT_TRAP_SAMPLES &&
+		!(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST)))
+		hits_take(drain, sample, time_ns);
+	else if (!sample->metric)
+		sample_put(drain, sample, time_ns, sample->weight, NULL);
+	if (time_ns > drain->ring->last_ns)
+		drain->ring->last_ns = time_ns;
+	return !sample->metric || drain_counter_take(drain, sample, time_ns);
+}
+
+/* Texts come with ids that count up from 1. */
+static bool text_take(struct drain *drain, const struct event_text *text)
+{
+	struct ring *ring = drain->ring;
+
+	if (text->id != (uint64_t)ring->texts.count + 1 || text->h.node > text->h.words * 8u - sizeof(*text))
+		return false;
+	return numbers_add(
+		&ring->texts, store_writer_text(drain->writer, text->bytes, text->h.node), TEXTS_MAX);
+}
+
+uint32_t drain_text_of(const struct drain *drain, uint32_t id)
+{
+	return id && id <= drain->ring->texts.count ? drain->ring->texts.list[id - 1] : 0;
+}
+
+static bool name_take(struct drain *drain, const struct event_text *text)
+{
+	size_t room = text->h.words * 8u - sizeof(*text);
+	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
+
+	if (text->h.node > room)
+		return false;
+	if (stream)
+		stream->name =
+			store_writer_text(drain->writer, text->bytes, strnlen(text->bytes, text->h.node));
+	return true;
+}
+
+static bool fork_take(struct drain *drain, const struct event_fork *fork)
+{
+	struct measured *process = drain->process;
+
+	if (fork->kind == EVENT_FORK_EXEC)
+		return true;
+	if (fork->kind == EVENT_FORK_EXEC_UNMONITORED) {
+		process->unmonitored_ns = drain_credible(drain, fork->time_ns);
+		return true;
+	}
+	if (process->child_count == process->child_room) {
+		uint32_t room = process->child_room ? 2 * process->child_room : 16;
+		struct measured_child *grown = realloc(process->children, room * sizeof(*grown));
+
+		if (!grown)
+			return true;
+		process->children = grown;
+		process->child_room = room;
+	}
+	process->children[process->child_count++] =
+		(struct measured_child){fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)};
+	return true;
+}
+
+bool drain_record_take(void *context, const struct event_header *h)
+{
+	struct drain *drain = context;
+
+	drain->records++;
+	switch (h->type) {
+	case EVENT_NODE:
+		return node_take(drain, (const void *)h);
+	case EVENT_SAMPLE:
+		return sample_take(drain, (const void *)h);
+	case EVENT_VALUE:
+		return value_take(drain, (const void *)h);
+	case EVENT_SPAN:
+	case EVENT_OPEN:
+	case EVENT_CLOSE:
+		return drain_span_take(drain, (const void *)h);
+	case EVENT_LOST:
+		return drain_lost_take(drain, (const void *)h);
+	case EVENT_NAME:
+		return name_take(drain, (const void *)h);
+	case EVENT_TEXT:
+		return text_take(drain, (const void *)h);
+	case EVENT_FORK:
+		return fork_take(drain, (const void *)h);
+	case EVENT_LAUNCH:
+		return drain_launch_take(drain, (const void *)h);
+	default:
+		return true;
+	}
+}
