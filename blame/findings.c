@@ -181,6 +181,12 @@ static void device_pass(struct device_sums *sums, uint32_t queues, uint64_t to_n
 		sums->kernel_ns[i] += sums->is_running[i] ? dt_ns : 0;
 }
 
+/* Whatever is still to come of the time that they have at most. */
+static bool do_run_together(const struct device_sums *sums, uint64_t at_most_ns)
+{
+	return (double)sums->together_ns > TOGETHER_LEAST * (double)at_most_ns;
+}
+
 static int device_sweep(struct findings_search *search, const uint32_t *queues, uint32_t count,
 	struct device_sums *sums, struct error *error)
 {
@@ -192,7 +198,8 @@ static int device_sweep(struct findings_search *search, const uint32_t *queues, 
 	sums->now_ns = question->begin_ns;
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = sweep_add_stream(sweep, queues[i], error);
-	while (!result && (more = sweep_next(sweep, &change, error)) != 0) {
+	while (!result && !do_run_together(sums, question->end_ns - question->begin_ns) &&
+		(more = sweep_next(sweep, &change, error)) != 0) {
 		bool is_kernel = change.piece && change.piece->state == EXTENT_KERNEL;
 
 		if (more < 0) {
@@ -222,8 +229,7 @@ static bool device_judge(struct findings_search *search, const uint32_t *queues,
 		sum_ns += sums->kernel_ns[i];
 		most_ns = sums->kernel_ns[i] > most_ns ? sums->kernel_ns[i] : most_ns;
 	}
-	if (!sums->union_ns || matter < 2 ||
-		(double)sums->together_ns > TOGETHER_LEAST * (double)sums->union_ns)
+	if (!sums->union_ns || matter < 2 || do_run_together(sums, sums->union_ns))
 		return true;
 	return findings_put(search, &(struct finding){.kind = FINDING_SERIAL_QUEUES,
 					    .stream = queues[0],

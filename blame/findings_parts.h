@@ -13,6 +13,7 @@
 #include "timeline/numbering.h"
 
 #define FINDINGS_WHOLE UINT64_MAX
+#define FINDINGS_PUT 256u
 
 /* A copy of a buffer that has a name. */
 struct findings_transfer {
@@ -50,6 +51,9 @@ struct findings_use {
 	uint32_t case_room;
 	struct findings_queue *queues;
 	uint32_t queue_count;
+	struct {
+		uint32_t context, stream;
+	} put[FINDINGS_PUT];  /* kernels whose home was put already, by their contexts */
 	uint8_t *has_no_args; /* by attributes, texts of the process's store */
 	uint32_t text_room;
 	uint64_t devices_there; /* 0: not known */

@@ -203,11 +203,26 @@ static bool find_args(struct findings_search *search, const struct batch *batch,
 	return false;
 }
 
+/* The kernel and where it runs; most were seen before. */
+static bool take_home(struct findings_search *search, uint32_t context, uint32_t of)
+{
+	struct findings_use *use = search->use;
+	const struct store_stream *stream = &run_stream(search->run, of)->s;
+	uint32_t scope = run_context(search->run, context)->scope, at = context % FINDINGS_PUT;
+	struct findings_kernel_home home;
+
+	if (scope == UINT32_MAX || (use->put[at].context == context && use->put[at].stream == of))
+		return true;
+	home = (struct findings_kernel_home){
+		run_scope(search->run, scope)->function, stream->device, stream->context};
+	use->put[at].context = context;
+	use->put[at].stream = of;
+	return numbering_put(&use->homes, &home, NULL) != NUMBERING_NONE;
+}
+
 static bool take_kernel(struct findings_search *search, const struct batch *batch, size_t row)
 {
 	struct findings_use *use = search->use;
-	const struct store_stream *stream = &run_stream(search->run, batch->stream)->s;
-	uint32_t scope = run_context(search->run, batch->context[row])->scope;
 	struct findings_queue *queue = queue_of(use, batch->stream);
 	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
 	char args[TEXT_BYTES];
@@ -215,13 +230,8 @@ static bool take_kernel(struct findings_search *search, const struct batch *batc
 	queue->kernels++;
 	queue->kernel_ns += time_ns;
 	queue->longest_ns = time_ns > queue->longest_ns ? time_ns : queue->longest_ns;
-	if (scope != UINT32_MAX) {
-		struct findings_kernel_home home = {
-			run_scope(search->run, scope)->function, stream->device, stream->context};
-
-		if (numbering_put(&use->homes, &home, NULL) == NUMBERING_NONE)
-			return false;
-	}
+	if (!take_home(search, batch->context[row], batch->stream))
+		return false;
 	/* A list that fills the buffer was cut. */
 	if (!find_args(search, batch, row, args) || strlen(args) + 1 == sizeof args)
 		return true;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "blame/idle_group.h"
+#include "blame/idle_shared.h"
 #include "blame/queued.h"
 #include "blame/rolled.h"
 #include "blame/used.h"
@@ -223,15 +224,19 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 {
 	const struct idle_question *question = start->question;
 	struct process *processes;
-	uint32_t count, gpu_count = 0;
+	uint32_t count, gpu_count = 0, groups = 0;
 	int result = process_list(
 		&processes, &count, start->run, question->streams, question->stream_count, arena, error);
 
 	for (uint32_t p = 0; p < count && !result; p++) {
 		gpu_count += processes[p].gpu_count;
-		if (question->group == IDLE_GROUP_PROCESS && processes[p].gpu_count)
+		if (question->group != IDLE_GROUP_PROCESS || !processes[p].gpu_count)
+			continue;
+		if (idle_shared_is_own(question, groups++))
 			result = processes_sweep(start, &processes[p], 1, error);
 	}
+	if (!result)
+		result = idle_shared_gather(start, groups, error);
 	if (!result && gpu_count && question->group == IDLE_GROUP_ALL)
 		result = processes_sweep(start, processes, count, error);
 	return result;

@@ -98,7 +98,8 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	int names = naming_descriptor(collector->naming);
 	const struct launcher *launcher;
 
-	polled[count++] = (struct pollfd){collector->listener, POLLIN, 0};
+	/* Who cannot be let in would wake us again and again. */
+	polled[count++] = (struct pollfd){collector->is_full ? -1 : collector->listener, POLLIN, 0};
 	for (struct caller *at = collector->callers; at && count < 16; at = at->next)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	if (names >= 0)
@@ -116,7 +117,7 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 			at->switches, polled + count, (unsigned)(sizeof(polled) / sizeof(polled[0])) - count);
 	poll(polled, count, timeout_ms);
 	/* To ask in vain costs a system call each, and the listener's makes a file first. */
-	collector->is_called = launcher || collector->callers;
+	collector->is_called = launcher || collector->callers || collector->is_full;
 	for (unsigned i = 0; i < callers; i++)
 		collector->is_called |= polled[i].revents != 0;
 	for (struct measured *at = collector->processes; at; at = at->next)
@@ -220,13 +221,13 @@ static void collector_fini(struct collector *collector)
 	struct error error;
 
 	anchor_put_last(collector->writer, &collector->anchor, &last);
-	naming_free(collector->naming);
 	sources_fini(&collector->sources);
 	modules_close();
 	kernel_close();
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
 	elsewhere_end(&collector->elsewhere);
+	naming_free(collector->naming); /* which may take a while */
 }
 
 _Noreturn static void collector_run(

@@ -6,6 +6,7 @@
  */
 #include "record/collect_state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,6 +41,9 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 	case HELLO_KEEP:
 		collect_kept_take(collector, &hello);
 		break;
+	case HELLO_CUT:
+		collector->summary.refused++;
+		break;
 	case HELLO_BAD:
 		break;
 	}
@@ -63,27 +67,43 @@ static void callers_serve(struct collector *collector)
 	}
 }
 
+/* False: it has gone by, or there is no memory for it. */
+static bool caller_take(struct collector *collector, int connection, struct caller **last)
+{
+	struct caller caller = {NULL, connection, clock_now_ns()};
+
+	if (!hello_peer_is_us(connection)) {
+		close(connection);
+		return false;
+	}
+	if (!caller_serve(collector, &caller))
+		return false;
+	*last = malloc(sizeof(**last));
+	if (*last)
+		**last = caller;
+	else
+		close(connection);
+	return *last != NULL;
+}
+
 void collect_callers_serve(struct collector *collector)
 {
 	struct caller **last = &collector->callers;
 
-	/* First come, first served: the generations of a process follow each other. */
+	callers_serve(collector);
 	while (*last)
 		last = &(*last)->next;
-	for (;;) {
+	collector->is_full = false;
+	/* First come, first served: the generations of a process follow each other. One after the other: what
+	 * one brings needs descriptors, too. No more than may have waited: rings fill meanwhile. */
+	for (unsigned i = 0; i <= HOST_BACKLOG; i++) {
 		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		struct caller *caller;
 
-		if (connection < 0)
+		if (connection < 0) {
+			collector->is_full = errno == EMFILE || errno == ENFILE;
 			break;
-		caller = hello_peer_is_us(connection) ? malloc(sizeof(*caller)) : NULL;
-		if (!caller) {
-			close(connection);
-			continue;
 		}
-		*caller = (struct caller){NULL, connection, clock_now_ns()};
-		*last = caller;
-		last = &caller->next;
+		if (caller_take(collector, connection, last))
+			last = &(*last)->next;
 	}
-	callers_serve(collector);
 }

@@ -59,7 +59,8 @@ void collect_process_take(struct collector *collector, struct hello *hello)
 		hello_refuse(HELLO_SWITCHES, hello); /* memory and pidfd are closed already */
 		return;
 	}
-	if (switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
+	if (hello->is_without_rings ||
+		switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
 		process->switches_refused++;
 	process->next = collector->processes;
 	process->is_discarded = collector->has_failed;

@@ -47,6 +47,21 @@ static void descriptors_close(const int *fds, unsigned count)
 		close(fds[i]);
 }
 
+/* What came with it is not all that was sent: there was no room in our table of descriptors. A part of the
+ * rings would tell of a part of the switches. */
+static enum hello_result remains_take(
+	struct hello *hello, const struct event_hello *said, const int *fds, unsigned count)
+{
+	if (said->kind != EVENT_HELLO_PROCESS || count < 2) {
+		descriptors_close(fds, count);
+		return said->kind == EVENT_HELLO_PROCESS ? HELLO_CUT : HELLO_BAD;
+	}
+	descriptors_close(fds + 2, count - 2);
+	*hello =
+		(struct hello){.pid = said->pid, .memory = fds[0], .pidfd = fds[1], .is_without_rings = true};
+	return HELLO_PROCESS;
+}
+
 /* Which kind it is, its descriptors sorted into `hello`. */
 static enum hello_result descriptors_take(
 	struct hello *hello, const struct event_hello *said, const int *fds, unsigned count)
@@ -93,7 +108,8 @@ enum hello_result hello_read(int connection, struct hello *hello)
 		return errno == EAGAIN || errno == EINTR ? HELLO_LATER : HELLO_BAD;
 	count = rights_take(&message, fds);
 	if (got == sizeof(said) && said.magic == EVENT_MAGIC && said.version == EVENT_VERSION)
-		return descriptors_take(hello, &said, fds, count);
+		return message.msg_flags & MSG_CTRUNC ? remains_take(hello, &said, fds, count)
+						      : descriptors_take(hello, &said, fds, count);
 	descriptors_close(fds, count);
 	return HELLO_BAD;
 }

@@ -11,6 +11,7 @@
 enum hello_result {
 	HELLO_LATER,
 	HELLO_BAD,
+	HELLO_CUT, /* a process, but not its memory: we hold as many descriptors as we may */
 	HELLO_PROCESS,
 	HELLO_SWITCHES,
 	HELLO_KEEP,
@@ -25,7 +26,8 @@ struct hello {
 	uint64_t hash;	   /* HELLO_GPU_MODULE: its content is memory's */
 	int memory, pidfd; /* HELLO_PROCESS; HELLO_GPU_MODULE: memory alone */
 	int events[EVENT_SWITCHES_MAX];
-	unsigned event_count; /* HELLO_SWITCHES, HELLO_KEEP: 1 */
+	unsigned event_count;  /* HELLO_SWITCHES, HELLO_KEEP: 1 */
+	bool is_without_rings; /* HELLO_PROCESS: not all of them could be had, so none are taken */
 };
 
 /* Whether the other end runs as the collector's user or as root. */

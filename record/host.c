@@ -18,8 +18,6 @@
 #include "store/event.h"
 #include "store/hash.h"
 
-#define BACKLOG 4096
-
 static int base_check(const char *path, struct error *error)
 {
 	struct stat status;
@@ -137,7 +135,7 @@ static int listener_bind(struct host *host, struct error *error)
 	address_set(&address, host->socket);
 	host->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (host->listener < 0 || bind(host->listener, (struct sockaddr *)&address, sizeof(address)) ||
-		chmod(host->socket, 0600) || listen(host->listener, BACKLOG))
+		chmod(host->socket, 0600) || listen(host->listener, HOST_BACKLOG))
 		return error_set(error, ERROR_IO, "cannot listen at %s: %s", host->socket, strerror(errno));
 	return 0;
 }

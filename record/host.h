@@ -21,6 +21,7 @@
 #include "store/error.h"
 
 #define HOST_PATH_MAX 100 /* sun_path holds 108 bytes */
+#define HOST_BACKLOG 4096 /* so many may wait at the listener */
 
 struct host {
 	char base[HOST_PATH_MAX];

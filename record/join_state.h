@@ -76,4 +76,45 @@ void join_queues_close(struct join_queues *queues, const struct measured *proces
 	struct store_writer *writer, uint64_t end_ns);
 void join_queues_fini(struct join_queues *queues);
 
+/* An operation whose launch was not there yet. */
+struct join_waiting {
+	struct event_gpu operation;
+	uint64_t since_ns;
+};
+
+struct join {
+	uint64_t head; /* of the activity ring, as join_look found it */
+	bool is_broken;
+	struct numbers texts;
+	struct map attributes; /* of kernels, by name and what the agent said: a text; see attributes_of() */
+	uint32_t attributes_since; /* binaries known then */
+	struct join_launches launches;
+	struct join_queues queues;
+	struct join_waiting *waiting;
+	uint32_t waiting_count, waiting_room;
+	uint64_t lost; /* of the ring's, told on a stream */
+};
+
+/* One drain of it. */
+struct joining {
+	struct join *join;
+	struct measured *process;
+	struct store_writer *writer;
+	uint32_t host;
+	uint64_t now_ns;
+	bool is_last; /* nothing comes any more */
+	size_t records;
+};
+
+/* Store text of an id in the activity ring; 0 for none and for an id that it never defined. */
+static inline uint32_t join_text_of(const struct join *join, uint32_t id)
+{
+	return id && id <= join->texts.count ? join->texts.list[id - 1] : 0;
+}
+
+/* An operation to its launch, or to those that wait for theirs. */
+void join_operation_take(struct joining *at, const struct event_gpu *gpu);
+/* Takes those whose launch has come since, and those that waited long enough. */
+void join_waiting_look(struct joining *at);
+
 #endif

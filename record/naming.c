@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #define OFFSETS 512  /* of one request: small, so that answers come steadily */
 #define STARTS_MAX 3 /* a hpct-names that dies is started again so often */
 #define READ_BYTES 65536
+#define END_MS 2000 /* for what hpct-names keeps for other runs; nobody waits for that */
 
 struct frame {
 	uint64_t offset;
@@ -59,6 +61,17 @@ int naming_new(struct naming **out, const char *program, struct sources *sources
 	return 0;
 }
 
+/* With nothing left to answer it ends by itself, once nothing more can come, and keeps what it found for
+ * other runs. Its end closes the pipe. */
+static void child_end(struct naming *naming)
+{
+	struct pollfd answers = {naming->from, POLLIN, 0};
+
+	close(naming->to);
+	naming->to = -1;
+	poll(&answers, 1, END_MS);
+}
+
 static void child_stop(struct naming *naming)
 {
 	if (naming->to >= 0)
@@ -77,6 +90,8 @@ void naming_free(struct naming *naming)
 {
 	if (!naming)
 		return;
+	if (naming->pid && !naming_outstanding(naming))
+		child_end(naming);
 	child_stop(naming);
 	free(naming->program);
 	free(naming->known);

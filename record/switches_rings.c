@@ -175,7 +175,7 @@ unsigned switches_poll(const struct switches *switches, struct pollfd *polled, u
 void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		for (uint32_t r = 0; (polled[i].revents & POLLHUP) && r < switches->count; r++)
+		for (uint32_t r = 0; switches && (polled[i].revents & POLLHUP) && r < switches->count; r++)
 			if (switches->rings[r].perf.event == polled[i].fd) {
 				perf_ring_event_close(&switches->rings[r].perf);
 				descriptors--;

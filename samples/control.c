@@ -10,8 +10,8 @@
  * What the trace must show, begun with -ds: no CPU time in read_input and write_output, three `range` spans
  * named step, and a mark `solve` around them, a mark `checked` (a moment); the CPU time of main's clock
  * without what was off; every stream unmonitored in the same two stretches, so long as it lived. Begun
- * without -ds: read_input too. It prints, tab after each, ns of CLOCK_MONOTONIC: first start, stop, second
- * start.
+ * without -ds: read_input too. It prints, tab after each, ns of CLOCK_MONOTONIC before and behind the first
+ * start, the stop and the second start.
  */
 #include "samples/burn.h"
 #include <hpct.h>
@@ -89,7 +89,7 @@ static void *shortly(void *nothing)
 
 int main(int argc, char **argv)
 {
-	unsigned long long start, stop, again;
+	unsigned long long start, started, stop, stopped, again, resumed;
 	pthread_t helper, napper, brief;
 
 	if (argc > 1)
@@ -99,22 +99,25 @@ int main(int argc, char **argv)
 	read_input();
 	start = now_ns();
 	hpct_start();
+	started = now_ns();
 	hpct_start();
 	solve();
-	hpct_stop();
-	hpct_stop();
 	stop = now_ns();
+	hpct_stop();
+	stopped = now_ns();
+	hpct_stop();
 	pthread_create(&brief, NULL, shortly, NULL);
 	write_output();
 	pthread_join(brief, NULL);
 	again = now_ns();
 	hpct_start();
+	resumed = now_ns();
 	check();
 	if (argc > 2 && !strcmp(argv[2], "twice"))
 		hpct_stop();
 	is_over = 1;
 	pthread_join(helper, NULL);
 	pthread_join(napper, NULL);
-	printf("%llu\t%llu\t%llu\n", start, stop, again);
+	printf("%llu\t%llu\t%llu\t%llu\t%llu\t%llu\n", start, started, stop, stopped, again, resumed);
 	return 0;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive.c - a store's values, put in order into a fresh LMDB file whose pages are full and whose trees lie
- * one behind the other; then its pages, frame by frame, through zstd. LMDB's own compacting copy would
- * trust the pages it reads.
+ * archive.c - a store's values, put in order into a fresh LMDB file (rewrite.h); then its pages, frame by
+ * frame, through zstd.
  */
 #include "store/archive.h"
 
@@ -17,56 +16,11 @@
 #include "store/hash.h"
 #include "store/packed.h"
 #include "store/reader_state.h"
+#include "store/rewrite.h"
 
 #define LEVEL 19
-#define COMMIT_BYTES ((size_t)64 << 20)
 
 /* ---- values into a fresh file ---- */
-
-struct copy {
-	const struct store_snapshot *from;
-	struct store_file *to;
-	MDB_txn *txn;
-	MDB_dbi dbi;
-	size_t pending; /* bytes since the last commit */
-};
-
-static int commit(struct copy *copy)
-{
-	int rc = mdb_txn_commit(copy->txn);
-
-	copy->pending = 0;
-	if (!rc)
-		rc = mdb_txn_begin(store_file_env(copy->to), NULL, 0, &copy->txn);
-	if (rc)
-		copy->txn = NULL;
-	return rc;
-}
-
-static int put_value(struct copy *copy, const struct store_tree_cursor *cursor)
-{
-	MDB_val key = {cursor->key.size, (void *)cursor->key.bytes},
-		value = {cursor->value.size, (void *)cursor->value.bytes};
-	int rc = mdb_put(copy->txn, copy->dbi, &key, &value, MDB_APPEND);
-
-	copy->pending += value.mv_size;
-	return rc || copy->pending < COMMIT_BYTES ? rc : commit(copy);
-}
-
-static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *error)
-{
-	struct store_tree_cursor cursor;
-	int rc = mdb_dbi_open(copy->txn, store_tree_name(tree), MDB_CREATE, &copy->dbi), found = 0;
-
-	store_tree_cursor_init(&cursor, &copy->from->pages, &copy->from->trees[tree]);
-	if (!rc)
-		found = store_tree_seek(&cursor, "", 0, error);
-	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
-		rc = put_value(copy, &cursor);
-	if (rc)
-		return store_file_failed(copy->to, "write", rc, error);
-	return found < 0 ? found : 0;
-}
 
 /* A map that never grows while it is written to. */
 static int make_room(struct store_file *file, uint64_t bytes, struct error *error)
@@ -85,25 +39,13 @@ static int make_room(struct store_file *file, uint64_t bytes, struct error *erro
 
 static int copy_values(const struct store_reader *reader, struct store_file *to, struct error *error)
 {
-	struct copy copy = {.from = &reader->snapshot, .to = to};
-	int rc = make_room(to, copy.from->pages.page_count * copy.from->pages.page_bytes, error), failed;
+	const struct store_pages *pages = &reader->snapshot.pages;
+	int rc = make_room(to, pages->page_count * pages->page_bytes, error), failed;
 
+	rc = rc ? rc : store_rewrite(&reader->snapshot, to, false, error);
 	if (rc)
 		return rc;
-	mdb_env_set_flags(store_file_env(to), MDB_NOSYNC, 1);
-	failed = mdb_txn_begin(store_file_env(to), NULL, 0, &copy.txn);
-	if (failed)
-		return store_file_failed(to, "write", failed, error);
-	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++)
-		rc = copy_tree(&copy, (enum store_tree_id)tree, error);
-	if (rc) {
-		if (copy.txn)
-			mdb_txn_abort(copy.txn);
-		return rc;
-	}
-	failed = mdb_txn_commit(copy.txn);
-	if (!failed)
-		failed = mdb_env_sync(store_file_env(to), 1); /* to the file; the disk may take its time */
+	failed = mdb_env_sync(store_file_env(to), 1); /* to the file; the disk may take its time */
 	return failed ? store_file_failed(to, "write", failed, error) : 0;
 }
 

@@ -20,6 +20,8 @@
 
 #define READERS_MAX 510u
 #define HEAD_BYTES (2u * 65536u)
+#define OPEN_TRIES 16
+#define REPLACED 1 /* while it was opened; no code of an error */
 
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct store_file *files;
@@ -70,7 +72,7 @@ struct store_file *store_file_new(const char *path)
 
 	if (!file)
 		return NULL;
-	file->fd = -1;
+	file->fd = file->directory = -1;
 	file->users = 1;
 	file->owner = getpid();
 	file->path = strdup(path);
@@ -89,6 +91,8 @@ void store_file_free(struct store_file *file)
 	store_packed_close(file->packed);
 	if (file->fd >= 0)
 		close(file->fd);
+	if (file->directory >= 0)
+		close(file->directory);
 	free(file->path);
 	free(file);
 }
@@ -250,49 +254,59 @@ static bool is_at(const struct store_file *file, const char *path)
 	return stat(path, &facts) == 0 && facts.st_dev == file->device && facts.st_ino == file->inode;
 }
 
-/* Will nobody write this file any more? `is_copy`: of a store that lies elsewhere. */
-static bool is_settled(const struct store_file *file, bool *is_copy)
+/* Does the file need no lock, since nobody writes it any more and the lock file beside it is another's: of
+ * what was there before it was put in its place? So it is with a copy of a store that lies elsewhere, and
+ * with what its writer has put there in the end. On a file system of several machines locks need not work:
+ * there, what is finished needs none, either. */
+static bool needs_no_lock(const struct store_file *file)
 {
 	char text[PATH_MAX + 512];
 	struct store_pages pages;
 	size_t bytes = store_file_bytes(file);
 	void *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file->fd, 0);
-	bool is_settled = false;
+	bool is_settled = false, is_remote;
 
-	*is_copy = false;
 	if (map == MAP_FAILED)
 		return false;
+	store_place_of(file->fd, &is_remote);
 	if (store_pages_open(&pages, map, bytes, UINT64_MAX, file->path, NULL, NULL) == 0) {
 		fact_get(&pages, STORE_META_COPIED, text, sizeof text);
-		*is_copy = text[0] && !is_at(file, text);
+		is_settled = text[0] && !is_at(file, text);
+		fact_get(&pages, STORE_META_SETTLED, text, sizeof text);
+		is_settled |= text[0] != '\0';
 		fact_get(&pages, "state", text, sizeof text);
-		is_settled = *is_copy || strcmp(text, "complete") == 0;
+		is_settled |= is_remote && strcmp(text, "complete") == 0;
 	}
 	munmap(map, bytes);
 	return is_settled;
 }
 
-/* On a file system of several machines a finished store is opened without locks, which need not work there;
- * so is a copy, whose lock file may be that of the copy before it. So it is where the lock file cannot be
- * written: the store is finished, or damage will be seen by the checksums. */
+bool store_file_is_in_env(const struct store_file *file)
+{
+	struct stat facts;
+	int fd;
+
+	return mdb_env_get_fd(file->env, &fd) == 0 && fstat(fd, &facts) == 0 &&
+	       facts.st_dev == file->device && facts.st_ino == file->inode;
+}
+
+/* Where the lock file cannot be written, the store is opened without, too: it is finished, or damage will be
+ * seen by the checksums. */
 static int env_open_reader(struct store_file *file, struct error *error)
 {
-	bool is_remote, is_copy;
-	unsigned flags = 0;
+	unsigned flags;
 	int rc;
 
 	if (file->is_packed)
 		return open_packed(file, error);
-	store_place_of(file->fd, &is_remote);
-	if (is_settled(file, &is_copy) && (is_remote || is_copy))
-		flags = MDB_NOLOCK;
-	rc = store_file_env_open(file, store_file_bytes(file), MDB_RDONLY | flags);
+	flags = MDB_RDONLY | (needs_no_lock(file) ? MDB_NOLOCK : 0);
+	rc = store_file_env_open(file, store_file_bytes(file), flags);
 	if (rc == ENOSPC || rc == EDQUOT || rc == EACCES || rc == EPERM || rc == EROFS || rc == ENOENT ||
 		rc == ENOLCK || rc == ENOTSUP)
 		rc = store_file_env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)
 		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
-	return 0;
+	return store_file_is_in_env(file) ? 0 : REPLACED;
 }
 
 static struct store_file *find_shared(const struct store_file *same)
@@ -323,7 +337,7 @@ static int open_or_share(struct store_file **file, struct error *error)
 	return rc;
 }
 
-int store_file_open(struct store_file **file_out, const char *path, struct error *error)
+static int try_open(struct store_file **file_out, const char *path, struct error *error)
 {
 	struct store_file *file = store_file_new(path);
 	int rc;
@@ -348,6 +362,18 @@ int store_file_open(struct store_file **file_out, const char *path, struct error
 	return 0;
 free_file:
 	store_file_free(file);
+	return rc;
+}
+
+int store_file_open(struct store_file **file, const char *path, struct error *error)
+{
+	int rc = REPLACED;
+
+	for (int i = 0; i < OPEN_TRIES && rc == REPLACED; i++)
+		rc = try_open(file, path, error);
+	if (rc == REPLACED)
+		return error_set(
+			error, ERROR_RUN, "cannot open '%s': it is replaced all the time; ask again", path);
 	return rc;
 }
 

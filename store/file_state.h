@@ -16,7 +16,8 @@ struct store_file {
 	MDB_env *env; /* NULL: archived */
 	struct store_packed *packed;
 	char *path;
-	int fd; /* for mapping; LMDB has its own */
+	int fd;	       /* for mapping; LMDB has its own */
+	int directory; /* of the writer */
 	dev_t device;
 	ino_t inode;
 	pid_t owner; /* LMDB's environments do not survive a fork: a child opens its own */
@@ -34,8 +35,12 @@ bool store_file_identify(struct store_file *file); /* by its descriptor; false: 
 void store_file_register(struct store_file *file);
 /* A new environment; LMDB wants a fresh one after each failed open. LMDB's code. */
 int store_file_env_open(struct store_file *file, size_t map_bytes, unsigned flags);
+/* LMDB opens the path once more: has it got the same file? Another one may have taken the path since. */
+bool store_file_is_in_env(const struct store_file *file);
 /* Gives the new lock file of `path` its bytes. 0 or a code. */
 int store_file_lock_reserve(const char *path);
+/* The directory of a path that is about to be created; -1: none. */
+int store_file_directory_open(const char *path);
 /* A reader's: the file has outgrown the limit of LMDB's map. */
 void store_file_raise_limit(struct store_file *file);
 

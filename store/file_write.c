@@ -74,6 +74,7 @@ int store_file_create(struct store_file **file_out, const char *path, struct err
 		store_file_free(file);
 		return rc;
 	}
+	file->directory = store_file_directory_open(path);
 	rc = store_file_identify(file) ? env_open_writer(file) : EINVAL;
 	if (rc) {
 		rc = store_file_failed(file, "create", rc, error);

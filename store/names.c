@@ -71,6 +71,22 @@ static void put_scope(struct store_bytes *out, const struct names_scope *scope)
 	put_text(out, scope->decl_file);
 }
 
+void names_stretch_cut(struct names_stretch *stretch, uint64_t begin, uint64_t end)
+{
+	if (stretch->begin < begin)
+		stretch->begin = begin;
+	if (stretch->end > end)
+		stretch->end = end;
+}
+
+static void put_stretch(struct store_bytes *out, uint64_t offset, const struct names_stretch *stretch)
+{
+	bool is_around = stretch->begin <= offset && offset < stretch->end;
+
+	store_bytes_put_varint(out, is_around ? offset - stretch->begin : 0);
+	store_bytes_put_varint(out, is_around ? stretch->end - 1 - offset : 0);
+}
+
 int names_answer_put(struct store_bytes *out, const struct names_answer *answer, struct error *error)
 {
 	uint32_t count = answer->scope_count < NAMES_SCOPE_MAX ? answer->scope_count : NAMES_SCOPE_MAX;
@@ -78,6 +94,7 @@ int names_answer_put(struct store_bytes *out, const struct names_answer *answer,
 
 	store_bytes_put_varint(out, answer->module);
 	store_bytes_put_varint(out, answer->offset);
+	put_stretch(out, answer->offset, &answer->stretch);
 	store_bytes_put_varint(out, answer->source);
 	store_bytes_put_varint(out, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -207,6 +224,33 @@ static void get_scope(struct store_input *input, struct names_scope *scope)
 		input->bad = true;
 }
 
+static void get_stretch(struct store_input *input, struct names_answer *answer)
+{
+	uint64_t before, after;
+
+	answer->module = store_input_u32(input);
+	answer->offset = store_input_varint(input);
+	before = store_input_varint(input);
+	after = store_input_varint(input);
+	if (before > answer->offset || after >= UINT64_MAX - answer->offset)
+		input->bad = true;
+	else
+		answer->stretch = (struct names_stretch){answer->offset - before, answer->offset + after + 1};
+}
+
+int names_answer_parse_stretch(
+	const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error)
+{
+	struct store_input input;
+	int rc = frame_open(&input, frame, size, NAMES_ANSWER, error);
+
+	if (rc)
+		return rc;
+	get_stretch(&input, answer);
+	input.at = input.end; /* the rest is not looked at */
+	return frame_close(&input, error);
+}
+
 int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error)
 {
 	struct store_input input;
@@ -214,8 +258,7 @@ int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *a
 
 	if (rc)
 		return rc;
-	answer->module = store_input_u32(&input);
-	answer->offset = store_input_varint(&input);
+	get_stretch(&input, answer);
 	answer->source = store_input_u32(&input);
 	answer->scope_count = store_input_u32(&input);
 	if (answer->source > NAMES_FROM_DEBUG || answer->scope_count < 1 ||

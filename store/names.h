@@ -8,8 +8,9 @@
  *            | u32 size | u32 type | payload, `size` bytes     |   little endian
  *            +----------+----------+---------------------------+
  *   REQUEST  module, kind, build id (size, bytes), text path, text real_path, count, count x offset
- *   ANSWER   module, offset, source, scopes, scopes x { kind, start, line, decl_line, text name,
- *              text linkage, text file, text decl_file }      outermost scope first
+ *   ANSWER   module, offset, before, after, source, scopes, scopes x { kind, start, line, decl_line,
+ *              text name, text linkage, text file, text decl_file }   outermost scope first; it holds
+ *              for the addresses [offset - before, offset + after]
  *   DONE     module, text message                              ends the answers to one request
  *   text     size, bytes without NUL, NUL                      numbers are varints (store/bytes.h)
  *
@@ -57,11 +58,17 @@ struct names_scope {
 	const char *decl_file; /* where the function is defined, a loop begins */
 };
 
+/* Addresses [begin, end). */
+struct names_stretch {
+	uint64_t begin, end;
+};
+
 struct names_answer {
 	uint32_t module; /* as in the request */
 	uint32_t source; /* enum names_source */
 	uint64_t offset;
-	uint32_t scope_count; /* 1..NAMES_SCOPE_MAX, outermost first */
+	struct names_stretch stretch; /* around it: all have this answer. Without it in: it alone */
+	uint32_t scope_count;	      /* 1..NAMES_SCOPE_MAX, outermost first */
 	struct names_scope scopes[NAMES_SCOPE_MAX];
 };
 
@@ -86,6 +93,8 @@ struct names_done {
  * NAMES_TEXT_MAX are cut, scopes beyond NAMES_SCOPE_MAX left out. */
 int names_request_put(struct store_bytes *out, const struct names_request *request, struct error *error);
 int names_answer_put(struct store_bytes *out, const struct names_answer *answer, struct error *error);
+/* Leaves of the stretch what lies in [begin, end), too. */
+void names_stretch_cut(struct names_stretch *stretch, uint64_t begin, uint64_t end);
 int names_done_put(struct store_bytes *out, const struct names_done *done, struct error *error);
 
 /* What the first bytes of `bytes` hold: bytes of the whole frame (header included) and its type; 0: more
@@ -97,6 +106,9 @@ ssize_t names_frame_peek(const uint8_t *bytes, size_t size, uint32_t *type, stru
 int names_request_parse(const uint8_t *frame, size_t size, struct names_request *request, uint64_t **offsets,
 	struct error *error);
 int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error);
+/* Offset and stretch of an answer alone, which is a fraction of the work. */
+int names_answer_parse_stretch(
+	const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error);
 int names_done_parse(const uint8_t *frame, size_t size, struct names_done *done, struct error *error);
 
 #endif

@@ -14,6 +14,8 @@
 #include "store/stream.h"
 #include "store/table.h"
 
+#define STREAM_BYTES_LEAST 20u
+
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error)
 {
 	if (store_pages_are_lost(&reader->snapshot.pages))
@@ -99,12 +101,27 @@ static int load_stream_block(
 	return 0;
 }
 
+/* By what the tree says, and no more than fit the file. */
+static bool reserve_streams(struct store_reader *reader)
+{
+	const struct store_pages *pages = &reader->snapshot.pages;
+	uint64_t wanted = reader->snapshot.trees[STORE_TREE_STREAM].entries;
+	uint64_t most = pages->page_count * pages->page_bytes / STREAM_BYTES_LEAST;
+
+	wanted = wanted < most / STORE_STREAM_BLOCK ? wanted * STORE_STREAM_BLOCK : most;
+	return wanted >= UINT32_MAX ||
+	       store_table_reserve((void **)&reader->streams, &reader->stream_capacity, (uint32_t)wanted,
+		       sizeof *reader->streams);
+}
+
 static int load_streams(struct store_reader *reader, struct error *error)
 {
 	struct store_tree_cursor cursor;
 	int rc;
 
 	reader->stream_count = 0;
+	if (!reserve_streams(reader))
+		return error_memory(error);
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_STREAM]);
 	rc = store_tree_seek(&cursor, "", 0, error);
 	while (rc == 1) {

@@ -49,8 +49,7 @@ static int find_oldest(const char *line, void *oldest)
 	return 0;
 }
 
-/* Pages that were freed and cannot be given out, of all pages; as of the last commit. */
-static bool count_pages(MDB_env *env, uint64_t *waiting, uint64_t *pages, uint64_t *page_bytes)
+bool store_slow_count_pages(MDB_env *env, uint64_t *waiting, uint64_t *pages, uint64_t *page_bytes)
 {
 	MDB_val key, value;
 	MDB_cursor *cursor;
@@ -81,8 +80,8 @@ static bool is_wasteful(MDB_env *env)
 {
 	uint64_t waiting, pages, page_bytes;
 
-	return count_pages(env, &waiting, &pages, &page_bytes) && waiting * page_bytes > WASTE_LEAST_BYTES &&
-	       waiting > pages / WASTE_SHARE;
+	return store_slow_count_pages(env, &waiting, &pages, &page_bytes) &&
+	       waiting * page_bytes > WASTE_LEAST_BYTES && waiting > pages / WASTE_SHARE;
 }
 
 struct search {

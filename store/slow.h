@@ -30,6 +30,9 @@ struct store_slow {
  * more than a few. How many were given up. */
 unsigned store_slow_give_up(struct store_slow *slow, MDB_env *env, uint64_t patience_ns);
 
+/* Pages that were freed, of all pages; as of the last commit. False: it cannot be told. */
+bool store_slow_count_pages(MDB_env *env, uint64_t *freed, uint64_t *pages, uint64_t *page_bytes);
+
 /* Does a reader of the process that opened the environment still hold the moment of that transaction? */
 bool store_slow_is_held(MDB_env *env, pid_t owner, uint64_t transaction);
 

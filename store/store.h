@@ -24,6 +24,8 @@
 #define STORE_RUN_SUFFIX ".hpct"
 /* Fact: the store lies elsewhere, and this is a copy of it as of some moment. */
 #define STORE_META_COPIED "copied_from"
+/* Fact: its writer has ended and has put the file in its place (rewrite.h): no lock file belongs to it. */
+#define STORE_META_SETTLED "settled"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };

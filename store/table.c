@@ -6,9 +6,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define TABLE_FIRST 16u
 #define SLOTS_FIRST 64u
+#define HUGE_BYTES ((size_t)4 << 20)
 
 void *store_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
 {
@@ -25,6 +28,20 @@ void *store_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t 
 	}
 	element = (char *)*array + (size_t)(*count)++ * element_bytes;
 	return memset(element, 0, element_bytes);
+}
+
+bool store_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t element_bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = wanted * element_bytes;
+	void *grown = wanted > *capacity ? realloc(*array, bytes) : *array;
+
+	if (!grown && wanted)
+		return false;
+	if (wanted > *capacity && bytes >= HUGE_BYTES) /* where there are none, nothing is wrong */
+		madvise((void *)(((uintptr_t)grown + page - 1) / page * page), bytes - page, MADV_HUGEPAGE);
+	*array = grown;
+	*capacity = wanted > *capacity ? wanted : *capacity;
+	return true;
 }
 
 bool store_slots_grow(uint32_t **slots, size_t *slot_count, uint32_t count,

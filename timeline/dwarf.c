@@ -290,24 +290,24 @@ static unsigned drop_nameless(struct names_scope *scopes, unsigned count)
 }
 
 int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
-	const char **file, uint32_t *line, struct error *error)
+	struct dwarf_spot *spot, struct error *error)
 {
 	uint32_t chain[NAMES_SCOPE_MAX], innermost;
 	struct dwarf_unit *unit;
 	uint64_t start = 0;
 	unsigned count;
 
-	*file = "";
-	*line = 0;
+	spot->file = "";
+	spot->line = 0;
 	if (!dwarf_code_has(&module->code, address))
 		return 0;
-	if (dwarf_module_unit_at(module, address, &unit))
+	if (dwarf_module_unit_at(module, address, &unit, &spot->stretch))
 		return error_memory(error);
 	if (!unit)
 		return 0;
-	if (dwarf_unit_line(module, unit, address, file, line))
+	if (dwarf_unit_line(module, unit, address, spot))
 		return error_memory(error);
-	innermost = dwarf_unit_find(unit, address);
+	innermost = dwarf_unit_find(unit, address, &spot->stretch);
 	if (innermost == DWARF_NONE)
 		return 0;
 	count = chain_collect(unit, innermost, chain);
@@ -323,23 +323,25 @@ int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct name
 			scopes[i - 1].line = scope->call_line;
 		}
 	}
-	scopes[count - 1].file = *file;
-	scopes[count - 1].line = *line;
+	scopes[count - 1].file = spot->file;
+	scopes[count - 1].line = spot->line;
 	return (int)drop_nameless(scopes, count);
 }
 
 unsigned dwarf_module_function(
 	struct dwarf_module *module, uint64_t address, uint64_t (*ranges)[2], unsigned max, uint64_t *entry)
 {
+	struct names_stretch any = {0, UINT64_MAX};
 	struct dwarf_unit *unit;
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 	uint32_t scope;
 	unsigned count = 0;
 
-	if (!dwarf_code_has(&module->code, address) || dwarf_module_unit_at(module, address, &unit) || !unit)
+	if (!dwarf_code_has(&module->code, address) || dwarf_module_unit_at(module, address, &unit, &any) ||
+		!unit)
 		return 0;
-	scope = dwarf_unit_find(unit, address);
+	scope = dwarf_unit_find(unit, address, &any);
 	while (scope != DWARF_NONE && unit->scopes[scope].parent != DWARF_NONE)
 		scope = unit->scopes[scope].parent;
 	if (scope == DWARF_NONE)

@@ -44,13 +44,21 @@ bool dwarf_module_lacks_split(const struct dwarf_module *module);
  * there. What is asked of one unit together costs least. */
 uint64_t dwarf_module_place(struct dwarf_module *module, uint64_t address);
 
+/* Where an address is in the sources ("" and 0: not known). */
+struct dwarf_spot {
+	const char *file;
+	uint32_t line;
+	struct names_stretch
+		stretch; /* in: any; out: the part of it in which all addresses have the answer */
+};
+
 /*
  * Scopes at `address` (as in the program headers), outermost first; at most NAMES_SCOPE_MAX (of a deeper
- * chain the innermost and the outer 63). Returns their number; 0: no function there. *line and *file are the
- * position all the same ("" and 0: none). Strings live as long as the module. Negative: memory.
+ * chain the innermost and the outer 63). Returns their number; 0: no function there. The spot is set all the
+ * same. Strings live as long as the module. Negative: memory.
  */
 int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct names_scope *scopes,
-	const char **file, uint32_t *line, struct error *error);
+	struct dwarf_spot *spot, struct error *error);
 
 /* Where the code of the function at `address` lies: at most `max` ranges (begin, end pairs) and its first
  * instruction. Their number; 0: no function there. */

@@ -89,14 +89,29 @@ static int covers_build(struct dwarf_module *module)
 	return 0;
 }
 
+/* Cuts the stretch to the side of [begin, end) that the address is on: in it, before or behind. */
+static bool cut_at(struct names_stretch *stretch, uint64_t begin, uint64_t end, uint64_t address)
+{
+	bool is_in = begin <= address && address < end;
+
+	if (is_in)
+		names_stretch_cut(stretch, begin, end);
+	else if (address < begin)
+		names_stretch_cut(stretch, 0, begin);
+	else
+		names_stretch_cut(stretch, end, UINT64_MAX);
+	return is_in;
+}
+
 /* By the unit's own ranges: assembly has code without functions. */
-static bool listed_has(struct dwarf_module *module, Dwarf_Die *listed, uint64_t address)
+static bool listed_has(
+	struct dwarf_module *module, Dwarf_Die *listed, uint64_t address, struct names_stretch *stretch)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
-		if (address >= low && address < high && dwarf_code_has(&module->code, low))
+		if (cut_at(stretch, low, high, address) && dwarf_code_has(&module->code, low))
 			return true;
 	return false;
 }
@@ -122,7 +137,8 @@ static size_t aranges_upto(Dwarf_Aranges *aranges, size_t count, uint64_t addres
 /* A unit that has the address, by .debug_aranges, which some compilers leave out or short. Of a function that
  * several units made (templates) the linker kept the first one's code, and may leave all their ranges
  * pointing there. */
-static bool listed_by_arange(struct dwarf_module *module, uint64_t address, Dwarf_Die *listed)
+static bool listed_by_arange(
+	struct dwarf_module *module, uint64_t address, Dwarf_Die *listed, struct names_stretch *stretch)
 {
 	Dwarf_Off found = 0, offset;
 	Dwarf_Addr begin, first = 0;
@@ -133,10 +149,16 @@ static bool listed_by_arange(struct dwarf_module *module, uint64_t address, Dwar
 	if (!module->has_aranges && dwarf_getaranges(module->dwarf, &module->aranges, &module->arange_count))
 		module->aranges = NULL;
 	module->has_aranges = true;
-	for (i = module->aranges ? aranges_upto(module->aranges, module->arange_count, address) : 0; i > 0;
-		i--) {
+	i = module->aranges ? aranges_upto(module->aranges, module->arange_count, address) : 0;
+	if (i < module->arange_count && module->aranges &&
+		!dwarf_getarangeinfo(dwarf_onearange(module->aranges, i), &begin, NULL, NULL))
+		names_stretch_cut(stretch, 0, begin);
+	for (; i > 0; i--) {
 		if (dwarf_getarangeinfo(dwarf_onearange(module->aranges, i - 1), &begin, &size, &offset) ||
-			address - begin >= size || (has && begin != first) || !budget_step(&module->budget))
+			(has && begin != first) ||
+			!cut_at(stretch, begin, size < UINT64_MAX - begin ? begin + size : UINT64_MAX,
+				address) ||
+			!budget_step(&module->budget))
 			break;
 		found = has && found < offset ? found : offset;
 		first = begin;
@@ -147,22 +169,25 @@ static bool listed_by_arange(struct dwarf_module *module, uint64_t address, Dwar
 
 uint64_t dwarf_module_place(struct dwarf_module *module, uint64_t address)
 {
+	struct names_stretch any = {0, UINT64_MAX};
 	Dwarf_Die listed;
 
-	return listed_by_arange(module, address, &listed) ? dwarf_dieoffset(&listed) : 0;
+	return listed_by_arange(module, address, &listed, &any) ? dwarf_dieoffset(&listed) : 0;
 }
 
-int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit)
+int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit,
+	struct names_stretch *stretch)
 {
 	size_t low = 0, high;
 	Dwarf_Die listed;
 
 	*unit = NULL;
-	if (!module->has_covers && listed_by_arange(module, address, &listed)) {
+	if (!module->has_covers && listed_by_arange(module, address, &listed, stretch)) {
 		*unit = dwarf_module_listed(module, &listed);
 		if (!*unit)
 			return -1;
-		if (dwarf_unit_find(*unit, address) != DWARF_NONE || listed_has(module, &listed, address))
+		if (dwarf_unit_find(*unit, address, stretch) != DWARF_NONE ||
+			listed_has(module, &listed, address, stretch))
 			return 0;
 		*unit = NULL;
 	}
@@ -177,17 +202,19 @@ int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct d
 		else
 			high = middle;
 	}
-	for (size_t i = low; i > 0 && module->covers[i - 1].reach > address; i--) {
+	names_stretch_cut(stretch, low ? module->covers[low - 1].low : 0,
+		low < module->cover_count ? module->covers[low].low : UINT64_MAX);
+	for (size_t i = low; i > 0 && cut_at(stretch, 0, module->covers[i - 1].reach, address); i--) {
 		struct dwarf_cover *cover = &module->covers[i - 1];
 		struct dwarf_unit *found;
 
-		if (cover->high <= address)
+		if (!cut_at(stretch, cover->low, cover->high, address))
 			continue;
 		found = dwarf_module_listed(module, &cover->die);
 		if (!found)
 			return -1;
 		*unit = *unit ? *unit : found;
-		if (dwarf_unit_find(found, address) != DWARF_NONE) {
+		if (dwarf_unit_find(found, address, stretch) != DWARF_NONE) {
 			*unit = found;
 			break;
 		}

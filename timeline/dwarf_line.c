@@ -82,8 +82,19 @@ static size_t lines_upto(const struct dwarf_unit *unit, uint64_t address)
 	return low;
 }
 
-int dwarf_unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address, const char **file,
-	uint32_t *line_number)
+/* From the row ahead of `upto` to that. */
+static void row_cut(const struct dwarf_unit *unit, size_t upto, struct names_stretch *stretch)
+{
+	Dwarf_Addr begin = 0, end = UINT64_MAX;
+
+	if ((upto && !line_at(unit, upto - 1, &begin)) ||
+		(upto < unit->line_count && !line_at(unit, upto, &end)))
+		end = begin; /* rows that cannot be read */
+	names_stretch_cut(stretch, begin, end);
+}
+
+int dwarf_unit_line(
+	struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address, struct dwarf_spot *spot)
 {
 	Dwarf_Addr at;
 	Dwarf_Line *line;
@@ -94,13 +105,14 @@ int dwarf_unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64
 		unit->line_count = 0;
 	unit->has_lines = true;
 	upto = lines_upto(unit, address);
+	row_cut(unit, upto, &spot->stretch);
 	line = upto ? line_at(unit, upto - 1, &at) : NULL;
 	if (is_end(line))
 		return 0;
 	line = line_at(unit, pass_ended(unit, upto - 1, at), &at);
 	if (dwarf_lineno(line, &number) || number < 0)
 		return 0;
-	*line_number = (uint32_t)number;
-	*file = dwarf_module_path(module, &unit->skeleton, dwarf_linesrc(line, NULL, NULL));
-	return *file ? 0 : -1;
+	spot->line = (uint32_t)number;
+	spot->file = dwarf_module_path(module, &unit->skeleton, dwarf_linesrc(line, NULL, NULL));
+	return spot->file ? 0 : -1;
 }

@@ -7,6 +7,7 @@
 #define TIMELINE_DWARF_NAME_H
 
 #include "store/arena.h"
+#include "timeline/dwarf.h"
 #include "timeline/dwarf_unit.h"
 
 struct dwarf_module {
@@ -55,17 +56,19 @@ struct dwarf_unit *dwarf_module_unit(
 struct dwarf_unit *dwarf_module_listed(struct dwarf_module *module, const Dwarf_Die *listed);
 
 /* The unit of the address; of several the one whose range begins last and has a function there, of those the
- * first in the file. *unit stays NULL when there is none. 0, or -1 when memory is out. */
-int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit);
+ * first in the file. *unit stays NULL when there is none. The stretch is cut to addresses that have it, too.
+ * 0, or -1 when memory is out. */
+int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit,
+	struct names_stretch *stretch);
 
 /* A path of the unit's file table, which may be relative to where the compiler ran, made absolute; "" for
  * NULL. NULL when memory is out. */
 const char *dwarf_module_path(struct dwarf_module *module, Dwarf_Die *unit_die, const char *path);
 
-/* The last row at or before the address, unless it ends its sequence; *file and *line stay as they were where
- * there is none. 0, or -1 when memory is out. */
-int dwarf_unit_line(struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address, const char **file,
-	uint32_t *line);
+/* The last row at or before the address, unless it ends its sequence; the spot's file and line stay as they
+ * were where there is none. 0, or -1 when memory is out. */
+int dwarf_unit_line(
+	struct dwarf_module *module, struct dwarf_unit *unit, uint64_t address, struct dwarf_spot *spot);
 
 /* Fills in the scope's names and places. 0, or -1 when memory is out. */
 int dwarf_scope_resolve(struct dwarf_module *module, struct dwarf_scope *scope);

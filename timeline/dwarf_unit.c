@@ -22,6 +22,13 @@ bool dwarf_code_has(const struct dwarf_code *code, uint64_t address)
 	return false;
 }
 
+void dwarf_code_cut(const struct dwarf_code *code, uint64_t address, struct names_stretch *stretch)
+{
+	for (unsigned i = 0; i < code->count; i++)
+		if (address >= code->range[i].begin && address < code->range[i].end)
+			names_stretch_cut(stretch, code->range[i].begin, code->range[i].end);
+}
+
 void dwarf_unit_fini(struct dwarf_unit *unit)
 {
 	free(unit->scopes);
@@ -332,7 +339,7 @@ int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, str
 	return rc;
 }
 
-uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address)
+uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct names_stretch *stretch)
 {
 	size_t low = 0, high = unit->segment_count;
 
@@ -344,6 +351,8 @@ uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address)
 		else
 			high = middle;
 	}
+	names_stretch_cut(stretch, low ? unit->segments[low - 1].low : 0,
+		low < unit->segment_count ? unit->segments[low].low : UINT64_MAX);
 	return low ? unit->segments[low - 1].scope : DWARF_NONE;
 }
 

@@ -13,6 +13,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "store/names.h"
 #include "timeline/budget.h"
 
 #define DWARF_NONE UINT32_MAX
@@ -25,6 +26,8 @@ struct dwarf_code {
 	unsigned count;
 };
 bool dwarf_code_has(const struct dwarf_code *code, uint64_t address);
+/* Cuts the stretch to the range that holds the address. */
+void dwarf_code_cut(const struct dwarf_code *code, uint64_t address, struct names_stretch *stretch);
 
 /* A function with code, or one inlined call. */
 struct dwarf_scope {
@@ -65,8 +68,9 @@ void dwarf_unit_fini(struct dwarf_unit *unit);
 /* Walks the unit, once. Returns 0, or -1 when memory is out; damage and a spent budget leave a shorter
  * index. */
 int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct budget *budget);
-/* Innermost scope at `address`, DWARF_NONE when no function of the unit has it. */
-uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address);
+/* Innermost scope at `address`, DWARF_NONE when no function of the unit has it. The stretch is cut to the
+ * addresses around with that scope. */
+uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct names_stretch *stretch);
 /* The place of the entry at `offset` (of this unit's own section), DWARF_NONE when there is none. */
 uint32_t dwarf_unit_place(const struct dwarf_unit *unit, Dwarf_Off offset);
 

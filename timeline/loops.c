@@ -206,7 +206,7 @@ static struct loops_kept *function_get(struct loops *loops, const struct loops_f
 	return analyse(loops, from, function) ? NULL : function;
 }
 
-static uint32_t loop_at(const struct loops_kept *function, uint64_t offset)
+static uint32_t loop_at(const struct loops_kept *function, uint64_t offset, struct names_stretch *stretch)
 {
 	uint32_t low = 0, high = function->piece_count;
 
@@ -218,11 +218,17 @@ static uint32_t loop_at(const struct loops_kept *function, uint64_t offset)
 		else
 			high = middle;
 	}
-	return low && offset < function->pieces[low - 1].end ? function->pieces[low - 1].loop : LOOP_NONE;
+	names_stretch_cut(stretch, 0, low < function->piece_count ? function->pieces[low].begin : UINT64_MAX);
+	if (!low || offset >= function->pieces[low - 1].end) {
+		names_stretch_cut(stretch, low ? function->pieces[low - 1].end : 0, UINT64_MAX);
+		return LOOP_NONE;
+	}
+	names_stretch_cut(stretch, function->pieces[low - 1].begin, function->pieces[low - 1].end);
+	return function->pieces[low - 1].loop;
 }
 
 int loops_find(struct loops *loops, const struct loops_function *from, uint64_t offset,
-	struct loops_one nest[LOOP_DEPTH_MAX])
+	struct loops_one nest[LOOP_DEPTH_MAX], struct names_stretch *stretch)
 {
 	struct loops_kept *function;
 	uint32_t loop;
@@ -233,7 +239,7 @@ int loops_find(struct loops *loops, const struct loops_function *from, uint64_t 
 	function = function_get(loops, from);
 	if (!function)
 		return -1;
-	loop = loop_at(function, offset);
+	loop = loop_at(function, offset, stretch);
 	for (uint32_t up = loop; up != LOOP_NONE && count < (int)LOOP_DEPTH_MAX;
 		up = function->loops[up].parent)
 		count++;

@@ -10,6 +10,7 @@
 #include <libelf.h>
 
 #include "store/error.h"
+#include "store/names.h"
 #include "timeline/cfg.h"
 #include "timeline/gpu_code.h"
 #include "timeline/loop_forest.h"
@@ -49,8 +50,8 @@ void loops_allow(struct loops *loops, uint64_t cpu_ns);
 bool loops_is_spent(const struct loops *loops);
 
 /* The loops that hold `offset`, outermost first, at most LOOP_DEPTH_MAX; their number, negative: memory. What
- * they point to lives until the next call. */
+ * they point to lives until the next call. The stretch is cut to the addresses around that they hold, too. */
 int loops_find(struct loops *loops, const struct loops_function *function, uint64_t offset,
-	struct loops_one nest[LOOP_DEPTH_MAX]);
+	struct loops_one nest[LOOP_DEPTH_MAX], struct names_stretch *stretch);
 
 #endif

@@ -32,6 +32,7 @@ int names_open(struct names **out, const struct names_options *options, struct e
 }
 
 /* ---- modules ---- */
+
 void names_close(struct names *names)
 {
 	struct names_module *module, *next;
@@ -43,6 +44,11 @@ void names_close(struct names *names)
 		names_module_free(module);
 	}
 	free(names);
+}
+
+void names_find_ahead(struct names *names)
+{
+	names_modules_find_ahead(names->modules, names->options.ahead_ns);
 }
 
 static bool module_is(
@@ -119,29 +125,30 @@ const char *names_module_note(const struct names_module *module)
 static int debug_chain(void *context, uint64_t address, struct names_scope *scopes, struct error *error)
 {
 	struct names_module *module = context;
-	const char *file;
-	uint32_t line;
+	struct dwarf_spot spot = {.stretch = {0, UINT64_MAX}};
 
-	return dwarf_module_find(module->dwarf, address, scopes, &file, &line, error);
+	return dwarf_module_find(module->dwarf, address, scopes, &spot, error);
 }
 
 static int find_functions(
 	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
 {
-	const char *file = "";
-	uint32_t line = 0;
+	struct dwarf_spot spot = {.file = "", .stretch = {0, UINT64_MAX}};
 	int count = 0, rc;
 
 	answer->offset = offset;
+	answer->stretch = (struct names_stretch){offset, offset + 1};
 	names_answer_function(answer, NAMES_FROM_NOTHING, "", "", offset);
 	if (module->gpu)
 		return names_gpu_find(module->gpu, offset, answer, error);
 	if (!dwarf_code_has(&module->code, offset))
 		return 0;
+	dwarf_code_cut(&module->code, offset, &spot.stretch);
 	if (module->dwarf)
-		count = dwarf_module_find(module->dwarf, offset, answer->scopes, &file, &line, error);
+		count = dwarf_module_find(module->dwarf, offset, answer->scopes, &spot, error);
 	if (count < 0)
 		return count;
+	answer->stretch = spot.stretch;
 	if (count > 0 && answer->scopes[0].name[0]) {
 		answer->scope_count = (uint32_t)count;
 		answer->source = NAMES_FROM_DEBUG;
@@ -149,8 +156,8 @@ static int find_functions(
 	}
 	names_answer_function(answer, NAMES_FROM_NOTHING, "", "", offset);
 	rc = names_symbols_find(module, offset, answer, error);
-	answer->scopes[0].file = file;
-	answer->scopes[0].line = line;
+	answer->scopes[0].file = spot.file;
+	answer->scopes[0].line = spot.line;
 	return rc;
 }
 
@@ -242,8 +249,10 @@ int names_find(struct names_module *module, uint64_t offset, struct names_answer
 	if (module->shared && names_shared_find(module->shared, offset, answer))
 		return 0;
 	rc = find_anew(module, offset, answer, error);
-	if (!rc && module->shared && is_whole(module, answer))
+	if (!rc && module->shared && is_whole(module, answer)) {
 		names_shared_add(module->shared, answer);
+		names_module_missed(module, offset);
+	}
 	return rc;
 }
 

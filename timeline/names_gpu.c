@@ -141,12 +141,11 @@ static int line_chain(
 static int chain(void *context, uint64_t address, struct names_scope *scopes, struct error *error)
 {
 	struct names_gpu *gpu = context;
-	const char *file;
-	uint32_t line;
+	struct dwarf_spot spot = {.stretch = {0, UINT64_MAX}};
 	int count = 0;
 
 	if (gpu->dwarf)
-		count = dwarf_module_find(gpu->dwarf, address, scopes, &file, &line, error);
+		count = dwarf_module_find(gpu->dwarf, address, scopes, &spot, error);
 	if (count > 0 && !scopes[0].name[0])
 		count = 0;
 	return count ? count : line_chain(gpu, address, scopes, error);

@@ -202,7 +202,7 @@ int names_loops_insert(struct loops *loops, const struct loops_function *functio
 	static struct placing placing;
 	struct loops_one nest[LOOP_DEPTH_MAX];
 	struct placed placed[LOOP_DEPTH_MAX];
-	int count = loops_find(loops, function, answer->offset, nest), rc = 0;
+	int count = loops_find(loops, function, answer->offset, nest, &answer->stretch), rc = 0;
 
 	if (count < 0)
 		return error_memory(error);

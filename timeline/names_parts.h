@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_parts.h - one module between names.c, which answers, names_open.c, which finds and opens its files,
- * and names_symbols.c, which names what has no debug information. For these files only.
+ * names_symbols.c, which names what has no debug information, and names_ahead.c, which asks for what nobody
+ * has asked for yet. For these files only.
  */
 #ifndef TIMELINE_NAMES_PARTS_H
 #define TIMELINE_NAMES_PARTS_H
@@ -18,6 +19,8 @@
 #include "timeline/names_loops.h"
 #include "timeline/names_shared.h"
 #include "timeline/symbols.h"
+
+#define NAMES_MISSED_MAX 256u
 
 struct names_module {
 	struct names_module *next; /* most recently used first */
@@ -41,6 +44,8 @@ struct names_module {
 	uint64_t cpu_ns;
 	struct loops *loops; /* NULL: none can be found */
 	bool has_loops;
+	uint64_t missed[NAMES_MISSED_MAX]; /* offsets that no earlier run had asked for */
+	unsigned missed_count;
 	struct loops_function extent; /* of what was named last without debug information */
 	struct arena arena;
 	char note[1024];
@@ -56,6 +61,13 @@ void names_module_free(struct names_module *module);
 void names_module_open_debug(struct names_module *module);
 /* The first sentence about what is missing is the one kept. */
 void names_module_lacks(struct names_module *module, const char *text);
+
+/* ---- names_ahead.c ---- */
+
+/* This offset had to be found anew. */
+void names_module_missed(struct names_module *module, uint64_t offset);
+/* Finds the rest of the functions of such offsets, for so much CPU time. */
+void names_modules_find_ahead(struct names_module *modules, uint64_t budget_ns);
 
 /* ---- names_symbols.c ---- */
 

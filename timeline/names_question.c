@@ -102,6 +102,7 @@ static int question_give_up(struct names_question *question)
 
 		question->answer.module = question->request->module;
 		question->answer.offset = offset;
+		question->answer.stretch = (struct names_stretch){offset, offset + 1};
 		question->answer.source = NAMES_FROM_NOTHING;
 		question->answer.scope_count = 1;
 		question->answer.scopes[0] = (struct names_scope){

@@ -17,16 +17,23 @@
 #include "store/hash.h"
 #include "timeline/numbering.h"
 
-#define MAGIC "hpctnam1"
+#define MAGIC "hpctnam2"
 #define MAGIC_BYTES 8u
 #define CHECKSUM_BYTES 8u
 #define FILE_MAX (128u << 20)
 #define PATH_BYTES 4096
 #define TURN_MS 200
 
+/* One answer, in a file or added. */
 struct place {
+	struct names_stretch stretch;
 	const uint8_t *frame;
 	size_t size;
+};
+
+struct places {
+	struct place *list; /* by the stretches' begins */
+	size_t count, room;
 };
 
 struct names_shared {
@@ -34,11 +41,10 @@ struct names_shared {
 	const char *key;
 	uint8_t *file;		      /* as it was read */
 	size_t frames_at, file_bytes; /* of its frames: begin, end */
-	struct numbering offsets;     /* of uint64_t */
-	struct place *places;	      /* [number] */
-	size_t place_room;
-	struct store_bytes added; /* frames found since */
-	uint32_t old_count, saved_count;
+	struct places old;	      /* in it */
+	struct store_bytes added;     /* frames found since */
+	struct numbering begins;      /* of their stretches */
+	size_t saved_count;
 };
 
 /* ---- the file ---- */
@@ -64,44 +70,93 @@ static int file_open(const uint8_t *file, size_t size, const char *key, size_t *
 
 /* ---- answers ---- */
 
-static bool place_add(struct names_shared *shared, uint64_t offset, const uint8_t *frame, size_t size)
+static bool place_add(struct places *places, const struct place *place)
 {
-	bool is_new;
-	uint32_t number = numbering_put(&shared->offsets, &offset, &is_new);
+	if (places->count == places->room) {
+		size_t room = places->room ? 2 * places->room : 256;
+		struct place *list = reallocarray(places->list, room, sizeof *list);
 
-	if (number == NUMBERING_NONE)
-		return false;
-	if (number == shared->place_room) {
-		size_t room = shared->place_room ? 2 * shared->place_room : 256;
-		struct place *places = reallocarray(shared->places, room, sizeof *places);
-
-		if (!places)
+		if (!list)
 			return false;
-		shared->places = places;
-		shared->place_room = room;
+		places->list = list;
+		places->room = room;
 	}
-	shared->places[number] = (struct place){frame, size};
+	places->list[places->count++] = *place;
 	return true;
 }
 
-/* The frames of a file, each that is whole and well; false: one is not. */
-static bool places_read(struct names_shared *shared)
+static int place_compare(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->stretch.begin != b->stretch.begin)
+		return a->stretch.begin < b->stretch.begin ? -1 : 1;
+	return 0;
+}
+
+/* Adds the frames in [at, end), each of which is one; false: that is not so. What it says is looked at when
+ * it is asked for. */
+static bool places_read(struct places *places, const uint8_t *at, const uint8_t *end)
 {
 	static struct names_answer answer; /* the reader has one thread */
-	size_t at = shared->frames_at;
+	bool is_sorted = true;
 
-	while (at < shared->file_bytes) {
+	while (at < end) {
 		uint32_t type;
-		ssize_t size = names_frame_peek(shared->file + at, shared->file_bytes - at, &type, NULL);
+		ssize_t size = names_frame_peek(at, (size_t)(end - at), &type, NULL);
 
-		if (size <= 0 || type != NAMES_ANSWER ||
-			names_answer_parse(shared->file + at, (size_t)size, &answer, NULL))
+		if (size <= 0 || names_answer_parse_stretch(at, (size_t)size, &answer, NULL) ||
+			!place_add(places, &(struct place){answer.stretch, at, (size_t)size}))
 			return false;
-		if (!place_add(shared, answer.offset, shared->file + at, (size_t)size))
-			return false;
+		is_sorted &= places->count < 2 || place_compare(&places->list[places->count - 2],
+							  &places->list[places->count - 1]) <= 0;
 		at += (size_t)size;
 	}
+	if (!is_sorted)
+		qsort(places->list, places->count, sizeof *places->list, place_compare);
 	return true;
+}
+
+/* The answer that holds there. NULL: none is known. */
+static const struct place *places_find(const struct places *places, uint64_t offset)
+{
+	size_t low = 0, high = places->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (places->list[middle].stretch.begin <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && offset < places->list[low - 1].stretch.end ? &places->list[low - 1] : NULL;
+}
+
+static void places_fini(struct places *places)
+{
+	free(places->list);
+	*places = (struct places){0};
+}
+
+/* What is in the file, if it is this one's: 1, 0 or -1 as file_open(). */
+static int file_read(struct names_shared *shared)
+{
+	int found = 0;
+
+	shared->file = store_cached_read(shared->path, FILE_MAX, &shared->file_bytes);
+	if (shared->file)
+		found = file_open(shared->file, shared->file_bytes, shared->key, &shared->frames_at,
+			&shared->file_bytes);
+	if (found > 0 && !places_read(&shared->old, shared->file + shared->frames_at,
+				 shared->file + shared->file_bytes))
+		found = -1;
+	if (found <= 0) {
+		places_fini(&shared->old);
+		free(shared->file);
+		shared->file = NULL;
+	}
+	return found;
 }
 
 /* The file's path, whose directories are made. */
@@ -121,7 +176,6 @@ struct names_shared *names_shared_open(
 	const char *directory, const struct names_request *request, const char *key, bool *is_damaged)
 {
 	struct names_shared *shared;
-	int found;
 
 	*is_damaged = false;
 	if (request->build_id_bytes < 8)
@@ -129,88 +183,69 @@ struct names_shared *names_shared_open(
 	shared = calloc(1, sizeof *shared);
 	if (!shared)
 		return NULL;
-	numbering_init(&shared->offsets, sizeof(uint64_t));
+	numbering_init(&shared->begins, sizeof(uint64_t));
 	shared->key = strdup(key);
 	if (!shared->key || !path_make(shared->path, directory, request)) {
 		names_shared_close(shared);
 		return NULL;
 	}
-	shared->file = store_cached_read(shared->path, FILE_MAX, &shared->file_bytes);
-	found = shared->file ? file_open(shared->file, shared->file_bytes, key, &shared->frames_at,
-				       &shared->file_bytes)
-			     : 0;
-	if (found > 0)
-		found = places_read(shared) ? 1 : -1;
-	*is_damaged = found < 0;
-	if (found <= 0) {
-		numbering_fini(&shared->offsets);
-		numbering_init(&shared->offsets, sizeof(uint64_t));
-		free(shared->file);
-		shared->file = NULL;
-		shared->frames_at = shared->file_bytes = 0;
-	}
-	shared->old_count = shared->saved_count = shared->offsets.count;
+	*is_damaged = file_read(shared) < 0;
 	return shared;
 }
 
 bool names_shared_find(struct names_shared *shared, uint64_t offset, struct names_answer *answer)
 {
-	uint32_t number = numbering_find(&shared->offsets, &offset), module = answer->module;
-	bool ok;
+	const struct place *place = places_find(&shared->old, offset);
+	uint32_t module = answer->module;
+	bool ok = place && !names_answer_parse(place->frame, place->size, answer, NULL);
 
-	if (number == NUMBERING_NONE || number >= shared->old_count)
-		return false;
-	ok = !names_answer_parse(shared->places[number].frame, shared->places[number].size, answer, NULL);
 	answer->module = module;
+	answer->offset = offset;
 	return ok;
 }
 
 void names_shared_add(struct names_shared *shared, const struct names_answer *answer)
 {
+	uint64_t begin = answer->offset < answer->stretch.end ? answer->stretch.begin : answer->offset;
 	bool is_new;
-	uint32_t number;
 
 	if (shared->added.size > FILE_MAX / 2)
 		return;
-	number = numbering_put(&shared->offsets, &answer->offset, &is_new);
-	if (number != NUMBERING_NONE && is_new)
+	if (numbering_put(&shared->begins, &begin, &is_new) != NUMBERING_NONE && is_new)
 		names_answer_put(&shared->added, answer, NULL);
 }
 
 /* ---- saving ---- */
 
-static bool frame_is_new(struct names_shared *now, const uint8_t *frame, size_t size)
+/* What the file holds now, which others may have written since, and what was added here, in order. False:
+ * memory. */
+static bool file_build(const struct names_shared *shared, struct names_shared *now, struct store_bytes *out)
 {
-	static struct names_answer answer;
-
-	return !names_answer_parse(frame, size, &answer, NULL) &&
-	       numbering_find(&now->offsets, &answer.offset) == NUMBERING_NONE;
-}
-
-/* What the file holds now, which others may have written since, and what was added here. */
-static void file_build(struct names_shared *shared, struct names_shared *now, struct store_bytes *out)
-{
-	uint32_t key_bytes = (uint32_t)strlen(shared->key), type;
+	uint32_t key_bytes = (uint32_t)strlen(shared->key);
+	struct places added = {0};
 	uint64_t checksum;
-	size_t at = 0;
+	size_t old_count = now->old.count;
+	bool ok = places_read(&added, shared->added.data, shared->added.data + shared->added.size);
 
+	for (size_t i = 0; ok && i < added.count; i++) {
+		const struct place *known = places_find(
+			&(struct places){now->old.list, old_count, old_count}, added.list[i].stretch.begin);
+
+		ok = known || place_add(&now->old, &added.list[i]);
+	}
+	places_fini(&added);
+	if (!ok)
+		return false;
+	if (now->old.count > old_count)
+		qsort(now->old.list, now->old.count, sizeof *now->old.list, place_compare);
 	store_bytes_put(out, MAGIC, MAGIC_BYTES);
 	store_bytes_put(out, &key_bytes, sizeof key_bytes);
 	store_bytes_put(out, shared->key, key_bytes);
-	if (now->file)
-		store_bytes_put(out, now->file + now->frames_at, now->file_bytes - now->frames_at);
-	while (at < shared->added.size) {
-		const uint8_t *frame = shared->added.data + at;
-		ssize_t size = names_frame_peek(frame, shared->added.size - at, &type, NULL);
-
-		if (size <= 0)
-			break;
-		if (frame_is_new(now, frame, (size_t)size))
-			store_bytes_put(out, frame, (size_t)size);
-		at += (size_t)size;
-	}
+	for (size_t i = 0; i < now->old.count; i++)
+		store_bytes_put(out, now->old.list[i].frame, now->old.list[i].size);
 	checksum = store_hash64(out->data, out->size, 0);
 	store_bytes_put(out, &checksum, sizeof checksum);
+	return !out->failed && out->size <= FILE_MAX;
 }
 
 /* Writers take turns, so that none loses what another adds meanwhile; who waits too long goes ahead: a file
@@ -234,40 +269,30 @@ static void save(struct names_shared *shared)
 	int turn = turn_take(shared->path);
 	struct names_shared now = {.key = shared->key};
 	struct store_bytes out = {0};
-	size_t size;
 
-	numbering_init(&now.offsets, sizeof(uint64_t));
-	now.file = store_cached_read(shared->path, FILE_MAX, &size);
-	if (now.file && (file_open(now.file, size, shared->key, &now.frames_at, &now.file_bytes) <= 0 ||
-				!places_read(&now))) {
-		free(now.file);
-		now.file = NULL;
-		numbering_fini(&now.offsets);
-		numbering_init(&now.offsets, sizeof(uint64_t));
-	}
-	file_build(shared, &now, &out);
-	if (!out.failed && out.size <= FILE_MAX)
+	memcpy(now.path, shared->path, sizeof now.path);
+	file_read(&now);
+	if (file_build(shared, &now, &out))
 		store_cached_replace(shared->path, &out);
 	if (turn >= 0)
 		close(turn);
-	shared->saved_count = shared->offsets.count;
+	shared->saved_count = shared->begins.count;
 	store_bytes_fini(&out);
-	numbering_fini(&now.offsets);
-	free(now.places);
+	places_fini(&now.old);
 	free(now.file);
 }
 
 void names_shared_save(struct names_shared *shared)
 {
-	uint32_t fresh = shared->offsets.count - shared->saved_count;
+	size_t fresh = shared->begins.count - shared->saved_count;
 
-	if (fresh && (uint64_t)fresh * 4 >= shared->saved_count)
+	if (fresh && fresh * 4 >= shared->old.count + shared->saved_count)
 		save(shared);
 }
 
 void names_shared_save_all(struct names_shared *shared)
 {
-	if (shared->offsets.count > shared->saved_count)
+	if (shared->begins.count > shared->saved_count)
 		save(shared);
 }
 
@@ -276,9 +301,9 @@ void names_shared_close(struct names_shared *shared)
 	if (!shared)
 		return;
 	names_shared_save_all(shared);
-	numbering_fini(&shared->offsets);
+	numbering_fini(&shared->begins);
 	store_bytes_fini(&shared->added);
-	free(shared->places);
+	places_fini(&shared->old);
 	free(shared->file);
 	free((char *)shared->key);
 	free(shared);

@@ -118,9 +118,10 @@ int names_symbols_find(
 
 	if (rc)
 		return rc;
-	symbol = symbol_table_find(&module->symbols, offset);
+	symbol = symbol_table_find(&module->symbols, offset, &answer->stretch);
 	if (symbol)
 		return answer_symbol(module, answer, symbol, error);
+	names_stretch_cut(&answer->stretch, offset, offset + 1);
 	rc = find_plt(module, offset, answer, error);
 	if (!rc && answer->source == NAMES_FROM_NOTHING)
 		rc = find_entry(module, offset, answer, error);

@@ -99,6 +99,8 @@ static void worker_run(int fd, const struct names_options *options)
 		going = worker_answer(names, &request, level, parts, fd);
 		free(offsets);
 	}
+	if (going)
+		names_find_ahead(names);
 	names_close(names);
 }
 

@@ -194,7 +194,6 @@ static void part_close(struct run_part *part)
 	free(part->contexts);
 	free(part->modules);
 	free(part->metrics);
-	free(part->streams);
 	free(part->path);
 }
 
@@ -208,6 +207,8 @@ void run_close(struct run *run)
 		free(run->debug_paths[i]);
 	table_fini(&run->texts);
 	table_fini(&run->streams);
+	free(run->places);
+	free(run->met);
 	table_fini(&run->contexts);
 	table_fini(&run->modules);
 	table_fini(&run->functions);

@@ -141,16 +141,18 @@ static uint64_t part_origin(const struct run_part *part)
 }
 
 /* End of a stream's records; of one that still grows: until where they are complete. */
-static uint64_t stream_known_until(const struct store_stream *stream, bool *grows)
+static uint64_t stream_known_until(
+	const struct run_part *part, const struct store_stream *stream, bool *grows)
 {
 	uint64_t least = UINT64_MAX; /* = STORE_OPEN_NS: says nothing, either */
 
 	*grows = stream->end_ns == STORE_OPEN_NS;
 	if (!*grows)
-		return stream->end_ns;
+		return run_part_time(part, stream->end_ns);
 	for (int track = 0; track < STORE_TRACK_COUNT; track++) {
 		uint64_t complete = stream->complete_ns[track];
 
+		complete = complete ? run_part_time(part, complete) : 0;
 		if (complete && complete < least)
 			least = complete;
 	}
@@ -160,11 +162,12 @@ static uint64_t stream_known_until(const struct store_stream *stream, bool *grow
 /* Of a stream that does not say: from its records. */
 static void stream_reach(struct run *run, uint32_t stream, uint64_t *begin_ns, uint64_t *until_ns)
 {
-	const struct store_stream *s = &((struct run_line_state *)table_at(&run->streams, stream))->r.s;
+	const struct run_part *part;
+	const struct store_stream *s = run_stored_stream(run, stream, &part);
 	const struct run_line *line;
 
-	*begin_ns = s->begin_ns;
-	if ((*until_ns && s->end_ns > s->begin_ns) || run_line(run, stream, &line, NULL))
+	*begin_ns = run_part_time(part, s->begin_ns);
+	if ((*until_ns && run_part_time(part, s->end_ns) > *begin_ns) || run_line(run, stream, &line, NULL))
 		return;
 	*begin_ns = line->begin_ns;
 	*until_ns = line->last_ns;
@@ -175,11 +178,12 @@ void run_times(struct run *run)
 	uint64_t begin = UINT64_MAX, end = 0, live_end = UINT64_MAX;
 
 	for (uint32_t i = 0; i < run->streams.count; i++) {
-		const struct store_stream *s = &((struct run_line_state *)table_at(&run->streams, i))->r.s;
+		const struct run_part *part;
+		const struct store_stream *s = run_stored_stream(run, i, &part);
 		uint64_t born, until;
 		bool grows;
 
-		until = stream_known_until(s, &grows);
+		until = stream_known_until(part, s, &grows);
 		if (grows && until && until < live_end)
 			live_end = until;
 		stream_reach(run, i, &born, &until);

@@ -203,7 +203,7 @@ static int learn(struct run *run, struct run_line_state *stream, struct error *e
 
 int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error)
 {
-	struct run_line_state *state = table_at(&run->streams, stream);
+	struct run_line_state *state = run_line_state(run, stream);
 	int code = state->is_line_known ? 0 : learn(run, state, error);
 
 	*line = &state->line;

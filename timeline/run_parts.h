@@ -19,7 +19,7 @@ struct run_part {
 	const char *name; /* its last component */
 	struct store_reader *reader;
 	int64_t shift_ns; /* added to its times, so that all hosts share the clock of the first store */
-	uint32_t *contexts, *modules, *metrics, *streams;
+	uint32_t *contexts, *modules, *metrics;
 	uint32_t context_count, module_count, metric_count, stream_count;
 };
 
@@ -57,6 +57,12 @@ struct run_line {
 	bool has_switches; /* all blocked and runnable time is in spans */
 };
 
+/* Which store, and its id there. */
+struct run_place {
+	uint32_t part : 31, is_met : 1; /* met: somebody has asked for the stream */
+	uint32_t id;
+};
+
 struct run_line_state {
 	struct run_stream r;
 	struct run_line line;
@@ -73,7 +79,9 @@ struct run {
 	unsigned part_count;
 	struct arena arena;					    /* strings, for the life of the run */
 	struct table texts;					    /* struct run_text */
+	struct run_place *places;				    /* of each stream */
 	struct table streams;					    /* struct run_line_state */
+	uint32_t *met, met_count;				    /* streams that were asked for */
 	struct table contexts;					    /* struct run_node */
 	struct table modules;					    /* struct run_module */
 	struct table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */
@@ -92,6 +100,12 @@ const char *run_intern_text(struct run *run, unsigned part, uint32_t text);
 
 /* ---- each table catches up with what the stores hold now ---- */
 int run_streams_renew(struct run *run, struct error *error);
+/* The stream as it is asked for: it and its strings are put together at the first call, which changes no
+ * answer. */
+struct run_line_state *run_line_state(const struct run *run, uint32_t stream);
+/* The stream as the store has it, its times on the store's clock; for what looks at all of them. */
+const struct store_stream *run_stored_stream(
+	const struct run *run, uint32_t stream, const struct run_part **part);
 int run_contexts_renew(struct run *run, struct error *error);
 int run_ids_renew(struct run *run, struct error *error);
 int run_scopes_init(struct run *run, struct error *error);

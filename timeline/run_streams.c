@@ -1,51 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_streams.c - the streams of all stores in one list: sorted when the run is opened, new ones at the end
- * later, so that numbers stay.
+ * later, so that numbers stay. The list says where each lies; what it is called is put together when it is
+ * first asked for.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/run_parts.h"
 
-/* A stream that is not in the list yet. */
-struct newcomer {
-	const struct store_stream *s;
-	const char *host;
-	unsigned part;
-	uint32_t id;
-};
-
 static int compare_numbers(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);
 }
 
-/* Host, process, then CPU threads before GPU queues, each by number. */
-static int compare_newcomers(const void *x, const void *y)
+static const struct store_stream *stored_at(const struct run *run, const struct run_place *place)
 {
-	const struct newcomer *a = x, *b = y;
-	int order = a->host == b->host ? 0 : strcmp(a->host, b->host);
+	uint32_t count;
+
+	return &store_reader_streams(run->parts[place->part].reader, &count)[place->id];
+}
+
+const struct store_stream *run_stored_stream(
+	const struct run *run, uint32_t stream, const struct run_part **part)
+{
+	*part = &run->parts[run->places[stream].part];
+	return stored_at(run, &run->places[stream]);
+}
+
+static int compare_hosts(const struct run *run, const struct run_place *a, uint32_t a_text,
+	const struct run_place *b, uint32_t b_text)
+{
+	if (a->part == b->part && a_text == b_text)
+		return 0;
+	return strcmp(store_reader_text(run->parts[a->part].reader, a_text, NULL),
+		store_reader_text(run->parts[b->part].reader, b_text, NULL));
+}
+
+/* Host, process, then CPU threads before GPU queues, each by number. */
+static int compare_places(const void *x, const void *y, void *own)
+{
+	const struct run *run = own;
+	const struct store_stream *a = stored_at(run, x), *b = stored_at(run, y);
+	const struct run_place *a_place = x, *b_place = y;
+	int order = compare_hosts(run, a_place, a->host, b_place, b->host);
 
 	if (!order)
-		order = (a->s->rank > b->s->rank) - (a->s->rank < b->s->rank);
+		order = (a->rank > b->rank) - (a->rank < b->rank);
 	if (!order)
-		order = compare_numbers(a->s->pid, b->s->pid);
+		order = compare_numbers(a->pid, b->pid);
 	if (!order)
-		order = compare_numbers(a->s->generation, b->s->generation);
+		order = compare_numbers(a->generation, b->generation);
 	if (!order)
-		order = compare_numbers(a->s->kind, b->s->kind);
+		order = compare_numbers(a->kind, b->kind);
 	if (!order)
-		order = compare_numbers(a->s->thread, b->s->thread);
+		order = compare_numbers(a->thread, b->thread);
 	if (!order)
-		order = compare_numbers(a->s->device, b->s->device);
+		order = compare_numbers(a->device, b->device);
 	if (!order)
-		order = compare_numbers(a->s->context, b->s->context);
+		order = compare_numbers(a->context, b->context);
 	if (!order)
-		order = compare_numbers(a->s->queue, b->s->queue);
+		order = compare_numbers(a->queue, b->queue);
 	if (!order)
-		order = compare_numbers(a->part, b->part);
-	return order ? order : compare_numbers(a->id, b->id);
+		order = compare_numbers(a_place->part, b_place->part);
+	return order ? order : compare_numbers(a_place->id, b_place->id);
 }
 
 /* A number of an identity, and what stands behind it; what the stream has not is '-'. */
@@ -108,98 +126,97 @@ static void refresh(struct run *run, struct run_line_state *stream, const struct
 	stream->is_line_known = false;
 }
 
-static int add(struct run *run, const struct newcomer *newcomer, struct error *error)
+/* What is not asked for costs nothing: a run may have many thousand streams, and a screen shows fifty. */
+static void meet(struct run *run, uint32_t id, struct run_line_state *stream)
 {
-	uint32_t id;
-	struct run_line_state *stream = table_add(&run->streams, &id);
+	struct run_place *place = &run->places[id];
+	const struct store_stream *s = stored_at(run, place);
 
-	if (!stream)
-		return error_memory(error);
-	stream->r.store = newcomer->part;
-	stream->r.id_in_store = newcomer->id;
-	stream->r.host = newcomer->host;
-	stream->r.text = identity(run, newcomer->s, newcomer->host);
+	stream->r.store = place->part;
+	stream->r.id_in_store = place->id;
+	stream->r.host = run_intern_text(run, place->part, s->host);
+	stream->r.text = identity(run, s, stream->r.host);
 	stream->r.metric = "";
 	stream->spans_seen = UINT64_MAX;
-	run->parts[newcomer->part].streams[newcomer->id] = id;
-	refresh(run, stream, newcomer->s);
-	return 0;
+	refresh(run, stream, s);
+	place->is_met = true;
+	run->met[run->met_count++] = id;
 }
 
-/* Room for translating `count` ids of a part's streams. */
-static int widen(struct run_part *part, uint32_t count, struct error *error)
+struct run_line_state *run_line_state(const struct run *run, uint32_t stream)
 {
-	uint32_t *streams = realloc(part->streams, ((size_t)count + 1) * sizeof *streams);
+	struct run_line_state *state = table_at(&run->streams, stream);
 
-	if (!streams)
+	if (!run->places[stream].is_met) /* what is only looked up late was there all the time */
+		meet((struct run *)(uintptr_t)run, stream, state);
+	return state;
+}
+
+/* Room for `count` streams in all. */
+static int widen(struct run *run, uint32_t count, struct error *error)
+{
+	struct run_place *places = realloc(run->places, ((size_t)count + 1) * sizeof *places);
+	uint32_t *met;
+
+	if (!places)
 		return error_memory(error);
-	part->streams = streams;
-	return 0;
-}
-
-/* Takes the streams of one part: known ones are refreshed, the others written to `newcomers`. */
-static size_t take(
-	struct run *run, unsigned p, const struct store_stream *s, uint32_t count, struct newcomer *newcomers)
-{
-	struct run_part *part = &run->parts[p];
-	const char *host = "";
-	uint32_t host_text = 0;
-	size_t found = 0;
-
-	for (uint32_t id = 0; id < count; id++) {
-		if (id < part->stream_count) {
-			refresh(run, table_at(&run->streams, part->streams[id]), &s[id]);
-			continue;
-		}
-		if (s[id].host != host_text)
-			host = run_intern_text(run, p, s[id].host);
-		host_text = s[id].host;
-		newcomers[found++] = (struct newcomer){&s[id], host, p, id};
-	}
-	part->stream_count = count;
-	return found;
+	run->places = places;
+	met = realloc(run->met, ((size_t)count + 1) * sizeof *met);
+	if (!met)
+		return error_memory(error);
+	run->met = met;
+	return table_grow(&run->streams, count) ? 0 : error_memory(error);
 }
 
 /* Most stores have them in order already. */
-static void sort(struct newcomer *newcomers, size_t count)
+static void sort(struct run *run, struct run_place *places, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (compare_newcomers(&newcomers[i - 1], &newcomers[i]) > 0) {
-			qsort(newcomers, count, sizeof *newcomers, compare_newcomers);
+		if (compare_places(&places[i - 1], &places[i], run) > 0) {
+			qsort_r(places, count, sizeof *places, compare_places, run);
 			return;
 		}
 }
 
-int run_streams_renew(struct run *run, struct error *error)
+static int count_streams(const struct run *run, uint32_t *count, struct error *error)
 {
-	struct newcomer *newcomers = NULL;
-	size_t count = 0;
-	int code = 0;
+	uint64_t all = 0;
 
 	for (unsigned p = 0; p < run->part_count; p++) {
-		struct run_part *part = &run->parts[p];
-		struct newcomer *more;
+		const struct run_part *part = &run->parts[p];
 		uint32_t in_store;
-		const struct store_stream *s = store_reader_streams(part->reader, &in_store);
 
-		if (in_store < part->stream_count) {
-			free(newcomers);
+		store_reader_streams(part->reader, &in_store);
+		if (in_store < part->stream_count)
 			return error_set(
 				error, ERROR_RUN, "%s has lost streams since it was opened", part->path);
-		}
-		more = realloc(newcomers, (count + in_store - part->stream_count + 1) * sizeof *more);
-		if (!more || widen(part, in_store, error)) {
-			free(more ? more : newcomers);
-			return error_memory(error);
-		}
-		newcomers = more;
-		count += take(run, p, s, in_store, newcomers + count);
+		all += in_store;
 	}
-	sort(newcomers, count);
-	for (size_t i = 0; i < count && !code; i++)
-		code = add(run, &newcomers[i], error);
-	free(newcomers);
-	return code;
+	*count = (uint32_t)all;
+	return all < TABLE_NONE ? 0 : error_memory(error);
+}
+
+int run_streams_renew(struct run *run, struct error *error)
+{
+	const uint32_t before = run->streams.count;
+	uint32_t count = 0, at = before;
+	int code = count_streams(run, &count, error);
+
+	code = code ? code : widen(run, count, error);
+	if (code)
+		return code;
+	for (uint32_t i = 0; i < run->met_count; i++)
+		refresh(run, table_at(&run->streams, run->met[i]), stored_at(run, &run->places[run->met[i]]));
+	for (unsigned p = 0; p < run->part_count; p++) {
+		struct run_part *part = &run->parts[p];
+		uint32_t in_store;
+
+		store_reader_streams(part->reader, &in_store);
+		for (; part->stream_count < in_store; part->stream_count++)
+			run->places[at++] = (struct run_place){.part = p, .id = part->stream_count};
+	}
+	sort(run, run->places + before, count - before);
+	return 0;
 }
 
 uint32_t run_stream_count(const struct run *run)
@@ -209,9 +226,7 @@ uint32_t run_stream_count(const struct run *run)
 
 const struct run_stream *run_stream(const struct run *run, uint32_t stream)
 {
-	if (stream >= run->streams.count)
-		return NULL;
-	return &((const struct run_line_state *)table_at(&run->streams, stream))->r;
+	return stream < run->streams.count ? &run_line_state(run, stream)->r : NULL;
 }
 
 const struct run_stream *run_stream_read(struct run *run, uint32_t stream)
@@ -221,7 +236,7 @@ const struct run_stream *run_stream_read(struct run *run, uint32_t stream)
 
 	if (stream >= run->streams.count)
 		return NULL;
-	state = table_at(&run->streams, stream);
+	state = run_line_state(run, stream);
 	/* Damage shows again, with its sentence, where the records are read. */
 	if (!run_line(run, stream, &line, NULL)) {
 		state->r.period_ns = line->period_ns;

@@ -260,7 +260,7 @@ static int open_sources(struct scan *scan, const struct run_stream *r, struct er
 int scan_open(struct scan **scan, struct run *run, uint32_t stream, enum store_track track, uint64_t begin_ns,
 	uint64_t end_ns, unsigned columns, unsigned flags, struct error *error)
 {
-	const struct run_stream *r = &((struct run_line_state *)table_at(&run->streams, stream))->r;
+	const struct run_stream *r = run_stream(run, stream);
 	struct scan *s = calloc(1, sizeof *s);
 	int code;
 

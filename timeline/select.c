@@ -22,10 +22,8 @@ static int bind_streams(struct select *select, struct error *error)
 	select->streams = streams;
 	select->stream_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		/* Not run_stream(): what a stream's records say is not needed here, and costs. */
-		const struct run_line_state *state = table_at(&select->run->streams, i);
-
-		if (!select->expression || select_streams_match(select->expression, &state->r))
+		if (!select->expression ||
+			select_streams_match(select->expression, run_stream(select->run, i)))
 			streams[select->stream_count++] = i;
 	}
 	if (select->stream_count)

@@ -185,20 +185,32 @@ static size_t table_upper(const struct symbol_table *table, uint64_t offset)
 	return low;
 }
 
-const struct symbol *symbol_table_find(struct symbol_table *table, uint64_t offset)
+const struct symbol *symbol_table_find(
+	struct symbol_table *table, uint64_t offset, struct names_stretch *stretch)
 {
 	const struct symbol *best = NULL;
+	size_t i;
 
 	if (!table_sort(table))
 		return NULL;
-	for (size_t i = table_upper(table, offset); i > 0 && table->reach[i - 1] > offset; i--) {
+	i = table_upper(table, offset);
+	names_stretch_cut(stretch, i ? table->symbols[i - 1].start : 0,
+		i < table->count ? table->symbols[i].start : UINT64_MAX);
+	for (; i > 0 && table->reach[i - 1] > offset; i--) {
 		const struct symbol *symbol = &table->symbols[i - 1];
 
 		if (best && symbol->start != best->start)
 			break;
-		if (symbol->end > offset && (!best || name_compare(symbol, best) < 0))
+		if (symbol->end <= offset) {
+			names_stretch_cut(stretch, symbol->end, UINT64_MAX);
+			continue;
+		}
+		names_stretch_cut(stretch, 0, symbol->end);
+		if (!best || name_compare(symbol, best) < 0)
 			best = symbol;
 	}
+	if (i && table->reach[i - 1] <= offset)
+		names_stretch_cut(stretch, table->reach[i - 1], UINT64_MAX);
 	return best;
 }
 

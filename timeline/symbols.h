@@ -12,6 +12,8 @@
 
 #include <libelf.h>
 
+#include "store/names.h"
+
 /* A function symbol. `name` lies in the file's mapping. */
 struct symbol {
 	uint64_t start, end; /* end == start: the symbol states no size */
@@ -32,8 +34,10 @@ void symbol_table_fini(struct symbol_table *table);
  * symbols it hits. Returns 0 or -1 (memory). */
 int symbol_table_add(struct symbol_table *table, Elf *elf);
 /* The innermost symbol whose [start, end) holds `offset`; of aliases the one people know: global before
- * local, fewer leading underscores, shorter, then by name. NULL: none. */
-const struct symbol *symbol_table_find(struct symbol_table *table, uint64_t offset);
+ * local, fewer leading underscores, shorter, then by name. NULL: none. The stretch is cut to the addresses
+ * around for which that is so, too. */
+const struct symbol *symbol_table_find(
+	struct symbol_table *table, uint64_t offset, struct names_stretch *stretch);
 /* The best alias that starts at `start` exactly, whatever its size; NULL: none. */
 const struct symbol *symbol_table_at(struct symbol_table *table, uint64_t start);
 

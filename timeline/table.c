@@ -7,48 +7,95 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define BLOCK_ELEMENTS (1u << TABLE_BLOCK_SHIFT)
+#define HUGE_BYTES ((size_t)4 << 20)
 
 void table_init(struct table *table, size_t element_bytes)
 {
 	*table = (struct table){.element_bytes = element_bytes};
 }
 
+/* All-zero. Much at once is a map of its own, where nothing is touched before it is used, in huge pages where
+ * there are any: to get memory page by page is most of what a large table costs. */
+static struct table_memory memory_new(size_t bytes)
+{
+	struct table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
+	void *map;
+
+	if (!memory.mapped_bytes) {
+		memory.at = calloc(1, bytes);
+		return memory;
+	}
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map != MAP_FAILED) {
+		madvise(map, bytes, MADV_HUGEPAGE);
+		memory.at = map;
+	}
+	return memory;
+}
+
+static void memory_free(struct table_memory *memory)
+{
+	if (memory->mapped_bytes)
+		munmap(memory->at, memory->mapped_bytes);
+	else
+		free(memory->at);
+}
+
 void table_fini(struct table *table)
 {
-	for (uint32_t i = 0; i < table->block_count; i++)
-		free(table->blocks[i]);
+	for (uint32_t i = 0; i < table->memory_count; i++)
+		memory_free(&table->memory[i]);
+	free(table->memory);
 	free(table->blocks);
 	free(table->slots);
 	table_init(table, table->element_bytes);
 }
 
-static bool add_block(struct table *table)
+/* Grows by doubling: its size is the next power of two. */
+static bool list_grow(void **list, uint32_t count, uint32_t more, size_t entry_bytes)
 {
-	uint32_t count = table->block_count;
+	size_t capacity = 1, wanted = (size_t)count + more;
+	void *grown;
 
-	/* The list of blocks grows by doubling: its size is the next power of two. */
-	if (!(count & (count - 1))) {
-		size_t capacity = count ? 2 * (size_t)count : 1;
-		uint8_t **blocks = realloc(table->blocks, capacity * sizeof *blocks);
-
-		if (!blocks)
-			return false;
-		table->blocks = blocks;
-	}
-	table->blocks[count] = calloc(BLOCK_ELEMENTS, table->element_bytes);
-	if (!table->blocks[count])
+	while (capacity < count)
+		capacity *= 2;
+	if (count && capacity >= wanted)
+		return true;
+	while (capacity < wanted)
+		capacity *= 2;
+	grown = realloc(*list, capacity * entry_bytes);
+	if (!grown)
 		return false;
-	table->block_count++;
+	*list = grown;
+	return true;
+}
+
+static bool add_blocks(struct table *table, uint32_t more)
+{
+	const size_t block_bytes = BLOCK_ELEMENTS * table->element_bytes;
+	struct table_memory memory;
+
+	if (!list_grow((void **)&table->blocks, table->block_count, more, sizeof *table->blocks) ||
+		!list_grow((void **)&table->memory, table->memory_count, 1, sizeof *table->memory))
+		return false;
+	memory = memory_new(more * block_bytes);
+	if (!memory.at)
+		return false;
+	table->memory[table->memory_count++] = memory;
+	for (uint32_t i = 0; i < more; i++)
+		table->blocks[table->block_count++] = memory.at + i * block_bytes;
 	return true;
 }
 
 bool table_grow(struct table *table, uint32_t count)
 {
-	while ((uint64_t)table->block_count * BLOCK_ELEMENTS < count)
-		if (!add_block(table))
-			return false;
+	uint32_t blocks = (uint32_t)(((uint64_t)count + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS);
+
+	if (blocks > table->block_count && !add_blocks(table, blocks - table->block_count))
+		return false;
 	if (count > table->count)
 		table->count = count;
 	return true;

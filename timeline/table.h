@@ -18,11 +18,18 @@ struct table_slot {
 	uint32_t id_plus_1; /* 0: free */
 };
 
+struct table_memory {
+	uint8_t *at;
+	size_t mapped_bytes; /* 0: of the heap */
+};
+
 struct table {
 	size_t element_bytes;
 	uint32_t count;
 	uint32_t block_count;
 	uint8_t **blocks;
+	struct table_memory *memory; /* each of one block or more */
+	uint32_t memory_count;
 	struct table_slot *slots;
 	uint32_t slot_count; /* power of two, or 0 */
 	uint32_t slots_used;

@@ -13,5 +13,6 @@ bool act_is_move(enum keys_action action);
 /* and from where it is, within what is on the screen. */
 bool act_is_move_here(const struct session *session, enum keys_action action);
 bool act_window(struct session *session, enum keys_action action);
+bool act_rows(struct session *session, enum keys_action action);
 
 #endif

@@ -292,20 +292,37 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 			session->rows.nodes[rows_node_of(&session->rows, coverage.lost_stream)].long_label);
 }
 
+/* Bytes of the next line of a message: no word is parted that has room in a line. */
+static size_t message_line(const char *text, int columns)
+{
+	size_t size = text_head(text, columns), word = size;
+
+	if (!text[size])
+		return size;
+	while (word && text[word] != ' ')
+		word--;
+	/* one that has none in any line begins here */
+	return word && strcspn(text + word + 1, " ") <= (size_t)columns ? word : size;
+}
+
 /* What is longer than the line covers the lines above it. */
 static void draw_message(const struct session *session, struct grid *grid, int row)
 {
 	char text[SESSION_MESSAGE];
-	const char *at = text;
-	int lines;
+	const char *at;
+	int lines = 0;
 
 	text_clean(text, sizeof(text), session->message, grid->is_ascii);
-	lines = (text_cells(text) + grid->columns - 1) / grid->columns;
-	lines = lines > row ? row : lines;
+	for (at = text; *at && lines < row; at += strspn(at, " "), lines++)
+		at += message_line(at, grid->columns);
 	grid_fill(grid, (struct grid_area){row - lines + 1, 0, lines, grid->columns}, ' ', GRID_TEXT);
-	for (int line = row - lines + 1; line <= row; line++) {
-		grid_text(grid, line, 0, grid->columns, at, GRID_TEXT);
-		at += text_head(at, grid->columns);
+	at = text;
+	for (int line = row - lines + 1; line <= row; line++, at += strspn(at, " ")) {
+		size_t size = message_line(at, grid->columns);
+		char part[SESSION_MESSAGE];
+		snprintf(part, sizeof(part), "%.*s", (int)size, at);
+		grid_text(grid, line, 0, grid->columns, part, GRID_TEXT);
+		at += size;
 	}
 }
 

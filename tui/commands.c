@@ -18,6 +18,7 @@
 #include "tui/profile_page.h"
 #include "tui/runs_page.h"
 #include "tui/saved.h"
+#include "tui/settings.h"
 #include "tui/source.h"
 #include "tui/sums.h"
 
@@ -113,29 +114,19 @@ static void set_by(struct session *session, const char *value)
 
 /* ---- commands ---- */
 
-static void set_look(struct session *session, const char *value)
+static void open_settings(struct session *session)
 {
-	struct session_looks *looks = &session->looks;
-	bool is_on = !strstr(value, " off");
-
-	if (strncmp(value, "fill", 4) == 0)
-		looks->is_fill = is_on;
-	else if (strncmp(value, "mouse", 5) == 0)
-		looks->has_mouse = is_on;
-	else if (strncmp(value, "ascii", 5) == 0)
-		looks->is_ascii = is_on;
-	else if (strncmp(value, "loops", 5) == 0)
-		looks->has_loops = is_on;
-	else if (strncmp(value, "sites", 5) == 0)
-		looks->no_sites = !is_on;
-	else if (strncmp(value, "cells", 5) == 0)
-		looks->is_single = strstr(value, "1") != NULL;
-	else
-		session_say(session, ":set fill [off], ascii [off], mouse [off], cells 1|auto, and of the "
-				     "call stack: loops [off], sites [off]");
+	session_open_pane(session, &view_settings);
 }
 
-/* The whole name of what is under the cursor, which a cell or a table may have shortened. */
+static void set_look(struct session *session, const char *value)
+{
+	if (*value)
+		settings_set(session, value);
+	else
+		open_settings(session);
+}
+
 static void set_colour(struct session *session, const char *value)
 {
 	if (!config_colour(session, value))
@@ -206,6 +197,7 @@ static void set_map(struct session *session, const char *value)
 			SOURCE_MAPS);
 }
 
+/* The whole name of what is under the cursor, which a cell or a table may have shortened. */
 static void say_name(struct session *session)
 {
 	const struct frame_line *line;
@@ -247,33 +239,78 @@ static void quit(struct session *session)
 
 static void help(struct session *session)
 {
+	view_help_open(session, "COMMANDS");
+}
+
+static void no_report(struct session *session)
+{
 	session_say(session,
-		":time A..B  :streams EXPR  :depth N|auto  :by KEY  :min DURATION  :map OLD NEW "
-		" :save NAME  :load NAME  "
-		":set fill|ascii|cells|mouse|loops|sites [off]  :colour GLOB WHAT  :colours spread|own  "
-		":keys  :bind KEY AS  :runs  :open RUN  :close [RUN]  :compare RUN  :metric "
-		"NAME = FORMULA  :columns N  "
-		":percent N  :width N  :format N %%.3e  :rename N TITLE  :move N PLACE  "
-		":csv FILE  :picture FILE  :align @MARK  :hide "
-		"self|below|all GLOB  :threads EXPR  :hot 50%%  :name  :q");
+		"--context, --op and --top are of reports (Y shows their command line); here / finds "
+		"functions, :hide takes them out");
+}
+
+static void find(struct session *session, const char *value)
+{
+	if (*value)
+		snprintf(session->find, sizeof(session->find), "%s", value);
+	act(session, KEYS_DO_FIND_NEXT);
 }
 
 static const struct command {
 	const char *name;
 	void (*with_value)(struct session *session, const char *value);
 	void (*without)(struct session *session);
-} commands[] = {{"time", set_time, NULL}, {"streams", commands_set_streams, NULL}, {"depth", set_depth, NULL},
-	{"by", set_by, NULL}, {"metric", profile_set_metric, NULL}, {"columns", profile_set_columns, NULL},
-	{"percent", profile_set_percent, NULL}, {"width", profile_set_width, NULL},
-	{"format", profile_set_format, NULL}, {"hide", profile_set_hide, NULL},
-	{"threads", profile_set_threads, NULL}, {"hot", profile_set_hot, NULL}, {"map", set_map, NULL},
-	{"save", saved_write, NULL}, {"load", saved_load, NULL}, {"colour", set_colour, NULL},
-	{"bind", set_key, NULL}, {"min", blame_set_min, NULL}, {"set", set_look, NULL},
-	{"name", NULL, say_name}, {"align", compare_set_align, NULL}, {"csv", export_csv, NULL},
-	{"picture", picture_save, NULL}, {"rename", profile_set_rename, NULL},
-	{"move", profile_set_move, NULL}, {"colours", set_colours, NULL}, {"keys", NULL, list_keys},
-	{"q", NULL, quit}, {"quit", NULL, quit}, {"open", ask_run, NULL}, {"compare", ask_comparison, NULL},
-	{"close", ask_close, NULL}, {"runs", NULL, view_runs_open}, {"help", NULL, help}};
+	const char *value, *help; /* for the help: at most 25 and 53 characters, with the name */
+} commands[] = {{"time", set_time, NULL, "A..B", "the window: 1.2s..1.5s, -1s.., @MARK.., 14:32..+20s"},
+	{"streams", commands_set_streams, NULL, "EXPR", "only these: kind=gpu & rank=0-3, name=worker*"},
+	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
+	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
+	{"min", blame_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
+	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
+	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
+	{"save", saved_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},
+	{"load", saved_load, NULL, "NAME", "comes back to it"},
+	{"runs", NULL, view_runs_open, "", "the runs beside this one, as R"},
+	{"open", ask_run, NULL, "RUN", "opens a run, or shows it again"},
+	{"close", ask_close, NULL, "[RUN]", "closes it; without RUN the one that is shown"},
+	{"compare", ask_comparison, NULL, "RUN", "holds a run against this one"},
+	{"align", compare_set_align, NULL, "AT", "two runs: begin, span, @MARK or @MARK#N"},
+	{"metric", profile_set_metric, NULL, "NAME = FORMULA",
+		"profile: a column of others; $0 here, @0 in the root"},
+	{"columns", profile_set_columns, NULL, "N", "profile: hides or shows a column"},
+	{"percent", profile_set_percent, NULL, "N", "profile: its percentages off or on"},
+	{"format", profile_set_format, NULL, "N %.3e", "profile: how a column is written"},
+	{"width", profile_set_width, NULL, "N", "profile: cells of the names"},
+	{"rename", profile_set_rename, NULL, "N TITLE", "profile: another title for a column"},
+	{"move", profile_set_move, NULL, "N PLACE", "profile: another place for a column"},
+	{"hide", profile_set_hide, NULL, "self|below|all GLOB",
+		"takes functions out; :hide N off or on, :hide keep"},
+	{"threads", profile_set_threads, NULL, "EXPR", "profile: of these streams"},
+	{"hot", profile_set_hot, NULL, "50%", "share of its parent that a hot child has"},
+	{"map", set_map, NULL, "OLD NEW", "sources that were below OLD are below NEW"},
+	{"csv", export_csv, NULL, "FILE", "writes the profile, or the statistics"},
+	{"picture", picture_save, NULL, "FILE", "keeps the screen: FILE.svg, FILE.ansi, else text"},
+	{"colour", set_colour, NULL, "GLOB WHAT", "context 0..13, none or 0..255 for names like GLOB"},
+	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
+	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross cells loops sites live"},
+	{"settings", NULL, open_settings, "", "all of these on a screen, kept for every run"},
+	{"keys", NULL, list_keys, "", "what you bound"},
+	{"bind", set_key, NULL, "KEY AS", "KEY does what AS does: <C-d> <PageDown>"},
+	{"help", NULL, help, "", "this list"}, {"quit", NULL, quit, "", "leaves the view; so does :q"},
+	{"q", NULL, quit, NULL, NULL},
+	/* options of the selector that say what a report lists: the view has other ways */
+	{"context", NULL, no_report, NULL, NULL}, {"op", NULL, no_report, NULL, NULL},
+	{"top", NULL, no_report, NULL, NULL}};
+
+bool commands_line(size_t at, char *usage, const char **help)
+{
+	if (at >= sizeof(commands) / sizeof(commands[0]) || !commands[at].help)
+		return false;
+	snprintf(usage, COMMANDS_USAGE, ":%s%s%s", commands[at].name, commands[at].value[0] ? " " : "",
+		commands[at].value);
+	*help = commands[at].help;
+	return true;
+}
 
 void prompt_do(struct session *session, const char *command, const char *value)
 {

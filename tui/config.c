@@ -11,10 +11,18 @@
 
 #include "tui/colours.h"
 #include "tui/profile_page.h"
+#include "tui/settings.h"
 
-#define CONFIG_PATH 4096
+static void make_directories(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0755);
+		*slash = '/';
+	}
+}
 
-static bool put_path(char *path, const char *name)
+bool config_path(char *path, const char *name, bool makes_parents)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	int size = -1;
@@ -23,14 +31,19 @@ static bool put_path(char *path, const char *name)
 		size = snprintf(path, CONFIG_PATH, "%s/hpct/%s", config, name);
 	else if (home && home[0] == '/')
 		size = snprintf(path, CONFIG_PATH, "%s/.config/hpct/%s", home, name);
-	return size > 0 && size < CONFIG_PATH;
+	if (size <= 0 || size >= CONFIG_PATH)
+		return false;
+	if (makes_parents)
+		make_directories(path);
+	return true;
 }
 
-static FILE *open_file(const char *name)
+/* NULL: it is not there, or cannot be written. */
+static FILE *open_file(const char *name, bool is_written)
 {
 	char path[CONFIG_PATH];
 
-	return put_path(path, name) ? fopen(path, "re") : NULL;
+	return config_path(path, name, is_written) ? fopen(path, is_written ? "we" : "re") : NULL;
 }
 
 bool config_key(const char *line)
@@ -69,48 +82,47 @@ bool config_filter(struct session *session, const char *line)
 	return true;
 }
 
-static void make_directories(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-}
-
 void config_keep_filters(struct session *session)
 {
 	const struct profile_page *page = profile_page_of(session);
+	FILE *file = page ? open_file("filters", true) : NULL;
 	char path[CONFIG_PATH];
-	FILE *file = NULL;
 
-	if (page && put_path(path, "filters")) {
-		make_directories(path);
-		file = fopen(path, "we");
-	}
-	if (!file) {
-		session_say(session, "your file 'filters' cannot be written");
-		return;
-	}
-	for (size_t i = 0; i < page->filter_count; i++)
+	for (size_t i = 0; file && i < page->filter_count; i++)
 		fprintf(file, "%s%s %s\n", page->filters[i].is_off ? "off " : "",
 			elide_kind_name(page->filters[i].kind), page->filters[i].glob);
-	if (fclose(file) != 0)
+	if (!file || fclose(file) != 0 || !config_path(path, "filters", false))
 		session_say(session, "your file 'filters' cannot be written");
 	else
 		session_say(session, "%zu filters kept in %s", page->filter_count, path);
 }
 
+void config_keep_settings(struct session *session)
+{
+	FILE *file = open_file("settings", true);
+	char value[SETTINGS_VALUE];
+
+	for (size_t i = 0; file && i < settings_count(); i++) {
+		settings_get(session, i, value);
+		if (!settings_is_usual(session, i))
+			fprintf(file, "%s %s\n", settings_name(i), value);
+	}
+	if (!file || fclose(file) != 0)
+		session_say(
+			session, "your file 'settings' cannot be written: it holds until the view is closed");
+}
+
 static bool read_line(struct session *session, const char *name, const char *line)
 {
-	return strcmp(name, "keys") == 0      ? config_key(line)
-	       : strcmp(name, "filters") == 0 ? config_filter(session, line)
-					      : config_colour(session, line);
+	return strcmp(name, "keys") == 0       ? config_key(line)
+	       : strcmp(name, "filters") == 0  ? config_filter(session, line)
+	       : strcmp(name, "settings") == 0 ? settings_set(session, line)
+					       : config_colour(session, line);
 }
 
 static void read_lines(struct session *session, const char *name)
 {
-	FILE *file = open_file(name);
+	FILE *file = open_file(name, false);
 	char line[512];
 
 	for (int number = 1; file && fgets(line, sizeof(line), file); number++) {
@@ -126,6 +138,7 @@ static void read_lines(struct session *session, const char *name)
 
 void config_read(struct session *session)
 {
+	read_lines(session, "settings");
 	read_lines(session, "keys");
 	read_lines(session, "colours");
 	read_lines(session, "filters");

@@ -22,7 +22,6 @@
 #include "tui/screen.h"
 #include "tui/session.h"
 
-#define VIEW_LIVE_MS 500	  /* a live run is looked at twice a second */
 #define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
 #define VIEW_PRINT_REFINE_MS 2000 /* one that is printed waits so long for what it can do without */
@@ -225,6 +224,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		grid_text(grid, rows - 2, 0, columns, session->message, GRID_ERROR);
 	}
 	screen_set_mouse(session->looks.has_mouse);
+	session->looks.colours = screen_set_colours(session->looks.most_colours);
 	screen_set_users(session->colours.user, session->colours.user_count);
 	screen_show(grid, session->is_redraw);
 	session->is_redraw = false;
@@ -244,6 +244,11 @@ static void refine(struct session *session)
 static bool is_live(const struct session *session)
 {
 	return session->is_live || (session->compare && session->compare->other->is_live);
+}
+
+static int live_ms(const struct session *session)
+{
+	return session->looks.live_ms ? (int)session->looks.live_ms : SESSION_LIVE_MS;
 }
 
 static bool renew(struct session *session)
@@ -270,7 +275,7 @@ static int interact(struct desk *desk, const char *keys, struct error *error)
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
-		int timeout_ms = is_busy ? 0 : is_live(session) ? VIEW_LIVE_MS : -1;
+		int timeout_ms = is_busy ? 0 : is_live(session) ? live_ms(session) : -1;
 		is_changed = take_keys_waiting(desk, timeout_ms);
 		session = desk_settle(desk);
 		if (!is_changed && !session->is_unread)
@@ -312,10 +317,12 @@ static int view(struct program_call *call, struct error *error)
 {
 	static struct desk desk;
 	struct options *options = call->own;
-	struct session_looks looks = {.has_mouse = true, .is_ascii = options->is_ascii || is_ascii_locale()};
+	struct session_looks looks = {
+		.has_mouse = true, .must_ascii = options->is_ascii || is_ascii_locale()};
 	struct session *session;
 	int result;
 
+	looks.is_ascii = looks.must_ascii;
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;

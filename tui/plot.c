@@ -128,14 +128,16 @@ static double value_of(const struct plot *plot)
 	return 0;
 }
 
-/* A stream that never went through the scope has 0 there, as the tree has blanks. */
-static void read_one(struct session *session, struct profile_page *page, struct plot *plot, uint32_t at)
+/* A stream that never went through the scope has 0 there, as the tree has blanks. False: a key came first. */
+static bool read_one(struct session *session, struct profile_page *page, struct plot *plot, uint32_t at)
 {
 	struct profile nothing = {0};
 	struct error error;
 	int result = profile_page_compute(session, page, run_stream(session->run, plot->streams[at])->text,
 		&plot->outline, &plot->arena, &error);
 
+	if (result && session_put_off(session, result))
+		return false;
 	if (!result && !plot->has_formulas)
 		copy_formulas(plot, &page->outline);
 	plot->values[at] = result ? 0 : value_of(plot);
@@ -146,6 +148,7 @@ static void read_one(struct session *session, struct profile_page *page, struct 
 	}
 	outline_load(&plot->outline, &nothing, &error); /* its rows are in the arena */
 	arena_fini(&plot->arena);
+	return !plot->is_stopped;
 }
 
 void plot_read(struct session *session, struct profile_page *page, unsigned limit_ms)
@@ -153,10 +156,9 @@ void plot_read(struct session *session, struct profile_page *page, unsigned limi
 	struct plot *plot = page->plot;
 	uint64_t until_ms = session_now_ms() + limit_ms;
 
-	while (plot_is_reading(plot) && (!limit_ms || session_now_ms() < until_ms)) {
-		read_one(session, page, plot, plot->done);
-		plot->done += !plot->is_stopped;
-	}
+	while (plot_is_reading(plot) && (!limit_ms || session_now_ms() < until_ms) &&
+		read_one(session, page, plot, plot->done))
+		plot->done++;
 	if (plot)
 		sort(plot);
 }

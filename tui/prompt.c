@@ -131,7 +131,9 @@ static void finish(struct session *session)
 	case PROMPT_FIND:
 		if (session->input[0])
 			strcpy(session->find, session->input);
-		if (session->full == &view_profile)
+		if (session->full == &view_help)
+			view_help_find(session, false);
+		else if (session->full == &view_profile)
 			profile_find(session, false);
 		else if (session->full == &view_both)
 			view_both_find(session, false);

@@ -8,38 +8,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#define SAVED_PATH 4096
+#include "tui/config.h"
+
+#define SAVED_NAME 128
 
 static bool is_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-	return name[0] && name[0] != '.' && strlen(name) < 128 && strspn(name, letters) == strlen(name);
+	return name[0] && name[0] != '.' && strlen(name) < SAVED_NAME &&
+	       strspn(name, letters) == strlen(name);
 }
 
 /* False after saying why. */
 static bool put_path(struct session *session, char *path, const char *name, bool makes_parents)
 {
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	const char *base = config && config[0] == '/' ? config : home;
+	char file[SAVED_NAME + sizeof("views/")];
 
 	if (!is_name(name)) {
 		session_say(session, "a view's name is made of letters, digits, '.', '_' and '-'");
 		return false;
 	}
-	if (!base || base[0] != '/' || strlen(base) > SAVED_PATH - 256) {
-		session_say(session, "there is no place for views: HOME is not set");
-		return false;
-	}
-	snprintf(path, SAVED_PATH, "%s%s/hpct/views/%s", base, base == home ? "/.config" : "", name);
-	for (char *slash = strchr(path + 1, '/'); slash && makes_parents; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0755);
-		*slash = '/';
-	}
-	return true;
+	snprintf(file, sizeof(file), "views/%s", name);
+	if (config_path(path, file, makes_parents))
+		return true;
+	session_say(session, "there is no place for views: HOME is not set");
+	return false;
 }
 
 /* Two runs are hardly ever begun in the same nanosecond. */
@@ -53,7 +48,7 @@ void saved_write(struct session *session, const char *name)
 {
 	const struct state *state = &session->state;
 	uint64_t origin_ns = run_origin_ns(session->run);
-	char path[SAVED_PATH], id[64];
+	char path[CONFIG_PATH], id[64];
 	uint32_t stream;
 	FILE *file;
 
@@ -133,7 +128,7 @@ static void go_to_place(struct session *session, const struct saved *saved)
 void saved_load(struct session *session, const char *name)
 {
 	struct saved saved = {0};
-	char path[SAVED_PATH], line[1024];
+	char path[CONFIG_PATH], line[1024];
 	FILE *file;
 
 	if (!put_path(session, path, name, false))

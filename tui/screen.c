@@ -27,6 +27,7 @@ static struct {
 	struct palette palette;
 	struct grid_cell *shown; /* what ncurses was told last */
 	int rows, columns;
+	int wanted, most; /* colours: of screen_open, of screen_set_colours */
 	bool has_mouse;
 	struct mouse_event mouse;
 	uint64_t click_ms;
@@ -128,6 +129,8 @@ int screen_open(int colours, struct error *error)
 	set_escdelay(25);
 	curs_set(0);
 	leaveok(stdscr, TRUE);
+	screen.wanted = colours;
+	screen.most = 0;
 	init_colours(colours);
 	getmaxyx(stdscr, screen.rows, screen.columns);
 	return 0;
@@ -247,6 +250,20 @@ void screen_status(const char *text)
 		*shown = cell;
 	}
 	refresh();
+}
+
+int screen_set_colours(int most)
+{
+	int wanted = most < 0 ? 0 : most == 0 ? -1 : most;
+
+	if (most == screen.most)
+		return screen.palette.colours;
+	screen.most = most;
+	if (screen.wanted >= 0 && (wanted < 0 || wanted > screen.wanted))
+		wanted = screen.wanted;
+	init_colours(wanted);
+	screen.rows = screen.columns = 0; /* what is shown has the colours of before */
+	return screen.palette.colours;
 }
 
 void screen_set_users(const int *indices, int count)

@@ -26,6 +26,8 @@ void screen_die(void);
 int screen_colours(void); /* 256, 16, 8 or 0 */
 /* Puts the user's colours in force: indices of the terminal's. */
 void screen_set_users(const int *indices, int count);
+/* At most so many from now on (0: as screen_open was told, -1: none); how many there are then. */
+int screen_set_colours(int most);
 /* Whether the terminal reports the mouse. */
 void screen_set_mouse(bool is_on);
 /* What was done, after KEYS_MOUSE. */

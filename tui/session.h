@@ -23,6 +23,7 @@
 
 #define SESSION_TEXT 512
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
+#define SESSION_LIVE_MS 500	     /* and is looked at twice a second */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 #define SESSION_TYPED 16
@@ -49,11 +50,15 @@ struct session_stats {
 
 /* How the terminal shows things. */
 struct session_looks {
-	int colours;	/* 256, 16, 8, 0; mono marks blocks by letters */
-	bool is_ascii;	/* nothing above 0x7f */
-	bool is_single; /* cells are never made wider */
+	int colours;	  /* 256, 16, 8, 0; mono marks blocks by letters */
+	int most_colours; /* the user's choice: 0 what the terminal has, -1 none */
+	unsigned live_ms; /* a live run is looked at so often; 0: SESSION_LIVE_MS */
+	bool is_ascii;	  /* nothing above 0x7f */
+	bool must_ascii;  /* whatever the user chooses: the locale, or --ascii */
+	bool is_single;	  /* cells are never made wider */
 	bool has_mouse;
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
+	bool has_cross; /* the cursor's column is marked in all rows */
 	bool has_loops; /* between the frames of the call stack */
 	bool no_sites;	/* nor from where each frame is called */
 };
@@ -88,7 +93,8 @@ struct session {
 	struct session_looks looks;
 	const struct view *pane; /* below the timeline */
 	const struct view *full; /* has the screen for itself; NULL: none */
-	const struct view *before_help;
+	const struct view *before_help,
+		*help_of; /* what had the screen, and what the focus, when it was opened */
 	const struct view *focus;
 	bool has_stack; /* the call stack at the right, where there is room */
 	struct session_stats stats;
@@ -123,7 +129,8 @@ struct session {
 	bool has_lanes_left;   /* groups on the screen are not summed to the end */
 	bool is_redraw;	       /* the terminal must be cleared */
 	bool is_done;
-	int help_top;
+	int help_top, help_line; /* the line that was found, 0: none */
+	size_t setting;		 /* the one with the cursor (settings.h) */
 };
 
 /* `select` is bound to the run: window, streams, depth and context to begin with. */
@@ -216,6 +223,9 @@ void seek_fit(struct session *session);
 /* Where the nearest records of a stream outside the window are. */
 bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns);
 void seek_find(struct session *session, bool is_back);
+/* view_help.c: the help, from that heading on; NULL: its begin. Find: `/` in it. */
+void view_help_open(struct session *session, const char *heading);
+void view_help_find(struct session *session, bool is_back);
 /* prompt.c */
 void prompt_open(struct session *session, enum session_prompt prompt);
 /* Does a command with a value, as if it had been typed. */

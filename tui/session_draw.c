@@ -159,7 +159,9 @@ static int read_lanes(struct session *session, struct deadline *deadline, struct
 			session->is_resumable =
 				is_resumable && !(deadline->is_patient && lanes_is_uniting(&session->frame,
 										  &session->rows, node));
+			session->is_restartable = is_resumable && !session->is_resumable;
 			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+			session->is_restartable = false;
 			session->is_resumable = is_resumable;
 			if (session_put_off(session, result)) {
 				session->has_lanes_left = true;
@@ -465,7 +467,9 @@ void session_refine(struct session *session, unsigned limit_ms)
 	session->is_resumable = limit_ms > 0;
 	if (is_plot_refining(session)) {
 		session->is_resumable = false;
+		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
+		session->is_restartable = false;
 	} else if (is_lanes_refining(session)) {
 		result = read_lanes(session, &deadline, &error);
 		session->has_lanes_left = session->has_lanes_left && !result;

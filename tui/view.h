@@ -12,6 +12,11 @@
 
 struct session;
 
+/* A key that means something else while the view has the focus: at most 11 and 60 characters. */
+struct view_key {
+	const char *keys, *help;
+};
+
 struct view {
 	const char *name; /* as the pane title says it */
 	char key;	  /* that opens it in the pane; 0: none */
@@ -24,7 +29,8 @@ struct view {
 	/* The left part of the status line while it has the focus; false: the cursor's cell. NULL: the same.
 	 */
 	bool (*put_status)(struct session *session, char *out, size_t size_bytes);
-	bool is_whole;	   /* always has the whole screen */
+	bool is_whole;			 /* always has the whole screen */
+	const struct view_key *own_keys; /* for the help; one without keys ends them. NULL: none */
 	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
 };
 

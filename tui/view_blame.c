@@ -235,8 +235,14 @@ static bool blame_act(struct session *session, enum keys_action action)
 	}
 }
 
+static const struct view_key blame_keys[] = {{"j k", "the next line, the one before"},
+	{"b", "by function, path, module, line ..."},
+	{"i", "of idle GPUs; what CPU threads wait in; kernels waited for"},
+	{"Enter", "the largest gap that the line causes"}, {NULL, NULL}};
+
 const struct view view_blame = {.name = "Blame",
 	.key = '2',
 	.draw = blame_draw,
 	.act = blame_act,
+	.own_keys = blame_keys,
 	.hints = "j/k line  Enter largest gap  b by function/path/line  i of GPU/CPU"};

@@ -411,6 +411,13 @@ static bool compare_status(struct session *session, char *out, size_t size_bytes
 	return true;
 }
 
+static const struct view_key compare_keys[] = {{"< >", "shift B by a column"},
+	{"T", "align: begins, first common mark, span under the cursor"}, {"Tab", "keys move both, A, B"},
+	{"b", "what the rows of the difference are about"},
+	{"Enter", "the difference as a table; on its line both profiles"}, {"5", "the gaps of both"},
+	{"6", "one tree of both with the difference"}, {"Y", "the command that prints the same"},
+	{"q", "back to one run"}, {NULL, NULL}};
+
 const struct view view_compare = {.name = "Compare",
 	.key = '9',
 	.is_whole = true,
@@ -418,4 +425,5 @@ const struct view view_compare = {.name = "Compare",
 	.act = compare_act,
 	.put_title = compare_title,
 	.put_status = compare_status,
+	.own_keys = compare_keys,
 	.hints = "< > shift B  T align  Tab A/B  e/E depth  b by  Enter table  5 gaps  Y command"};

@@ -352,9 +352,13 @@ static void depth_title(struct session *session, char *out, size_t size_bytes)
 						   : session->rows.nodes[session->state.node].long_label);
 }
 
+static const struct view_key depth_keys[] = {{"h l", "the cursor in time"}, {"j k", "a level deeper, higher"},
+	{"J K", "another stream"}, {", .", "the previous, the next span"}, {NULL, NULL}};
+
 const struct view view_depth = {.name = "Depth",
 	.key = '4',
 	.draw = depth_draw,
 	.act = depth_act,
 	.put_title = depth_title,
+	.own_keys = depth_keys,
 	.hints = "h/l time  j/k depth  , . span  J/K stream"};

@@ -175,9 +175,14 @@ static void gaps_title(struct session *session, char *out, size_t size_bytes)
 	snprintf(out, size_bytes, "GPU gaps >= %s: %zu of %s idle", least, count, idle);
 }
 
+static const struct view_key gaps_keys[] = {{"j k", "the next gap, the one before"},
+	{"Enter", "the gap on the timeline"}, {":min 10us", "shorter ones are counted, not listed"},
+	{NULL, NULL}};
+
 const struct view view_gaps = {.name = "Gaps",
 	.key = '5',
 	.draw = gaps_draw,
 	.act = gaps_act,
 	.put_title = gaps_title,
+	.own_keys = gaps_keys,
 	.hints = "j/k gap  Enter show on timeline  :min 10us"};

@@ -113,7 +113,11 @@ static bool overview_act(struct session *session, enum keys_action action)
 	}
 }
 
+static const struct view_key overview_keys[] = {{"h l  H L", "the window along the run, by little, by much"},
+	{"w s", "shorter, longer"}, {"Enter Tab", "back to the timeline"}, {NULL, NULL}};
+
 const struct view view_overview = {.name = "Run",
 	.draw = overview_draw,
 	.act = overview_act,
+	.own_keys = overview_keys,
 	.hints = "h/l H/L window along the run  w/s zoom  Enter Tab timeline"};

@@ -297,6 +297,21 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 	return true;
 }
 
+static const struct view_key profile_keys[] = {
+	{"j k", "the next line, the one before; J K the next on its level"},
+	{"l h", "open a line or go down; close it or go to its parent"}, {"c", "open or close it"},
+	{"P", "hot path: down by the largest child (:hot 50%)"}, {"b", "top-down, bottom-up, flat"},
+	{"< >  r", "the column to sort by; the other way round"},
+	{"+ -", "flat: show what is in a scope in its place, and back"},
+	{"z u", "only this subtree, and back"},
+	{"0", "the whole run and all streams, or what is on the screen"},
+	{"|", "hide a column; :rename :move :format :percent :width :metric"},
+	{"G", "plot over the streams: as they are, sorted, a histogram"},
+	{"&", "take functions out (:hide); x not here"}, {"7", "source of the line"},
+	{"Enter", "where on the screen it has most time"}, {"/ n N", "find a name"},
+	{"y Y", "copy the line; the command that prints the same"},
+	{"Tab", "two runs: both in one tree, or A alone"}, {NULL, NULL}};
+
 const struct view view_profile = {.name = "Profile",
 	.key = '6',
 	.is_whole = true,
@@ -304,5 +319,6 @@ const struct view view_profile = {.name = "Profile",
 	.act = profile_act,
 	.put_title = profile_title,
 	.put_status = profile_status,
+	.own_keys = profile_keys,
 	.hints = "j/k line  l/h open/close  P hot path  b tree kind  < > sort  | columns  G plot  z u zoom  "
 		 "& hide  0 run  Tab A/B"};

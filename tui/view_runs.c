@@ -263,6 +263,10 @@ static bool runs_status(struct session *session, char *out, size_t size_bytes)
 	return true;
 }
 
+static const struct view_key runs_keys[] = {{"j k", "the next run, the one before"},
+	{"Enter", "open it, or show it again"}, {"9", "hold it against the one that is shown"},
+	{"x", "close it"}, {"R Ctrl-L", "look again"}, {NULL, NULL}};
+
 const struct view view_runs = {.name = "Runs",
 	.key = 'R',
 	.is_whole = true,
@@ -270,4 +274,5 @@ const struct view view_runs = {.name = "Runs",
 	.act = runs_act,
 	.put_title = runs_title,
 	.put_status = runs_status,
+	.own_keys = runs_keys,
 	.hints = "j/k run  Enter open  9 compare with  x close"};

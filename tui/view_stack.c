@@ -386,8 +386,12 @@ static bool stack_act(struct session *session, enum keys_action action)
 	}
 }
 
+static const struct view_key stack_keys[] = {{"j k", "another frame; the depth of the cells follows"},
+	{"Enter", "on a GPU operation: its launch"}, {"7", "source of the frame"}, {NULL, NULL}};
+
 const struct view view_stack = {.name = "Call stack",
 	.key = 'p',
 	.draw = stack_draw,
 	.act = stack_act,
+	.own_keys = stack_keys,
 	.hints = "j/k frame and depth  Tab next pane"};

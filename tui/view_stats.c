@@ -429,8 +429,14 @@ static bool stats_act(struct session *session, enum keys_action action)
 	}
 }
 
+static const struct view_key stats_keys[] = {{"j k", "the next line, the one before"},
+	{"b", "by function, path, module, line, stream, operation ..."},
+	{"< >", "sort by time, records, name"}, {"Enter", "the longest place of the line on the screen"},
+	{"Tab", "to the next pane"}, {NULL, NULL}};
+
 const struct view view_stats = {.name = "Statistics",
 	.key = '1',
 	.draw = stats_draw,
 	.act = stats_act,
+	.own_keys = stats_keys,
 	.hints = "j/k line  Enter its place  b group by  < > sort  Tab next pane"};

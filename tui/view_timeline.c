@@ -206,6 +206,17 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 			") next data    u back to the last view    0 whole run    X show all", GRID_GREY);
 }
 
+/* Other rows than the cursor's, so that it can be told from them. */
+static void draw_cross(struct session *session, struct grid *grid, struct grid_area area, uint32_t rows)
+{
+	int column = session->layout.label + (int)session_column(session) * session->cells_wide;
+	int cursor = area.row + (int)(session_row(session) - session->state.top);
+
+	for (int row = area.row; row < area.row + (int)rows; row++)
+		if (row != cursor)
+			grid_mark(grid, row, column, session->cells_wide, GRID_UNDERLINE);
+}
+
 static void timeline_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
@@ -225,6 +236,8 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 			mark_cursor(&place);
 	}
 	free(row);
+	if (session->looks.has_cross)
+		draw_cross(session, grid, area, count);
 	if ((int)count < area.rows)
 		draw_more(session, grid, area.row + area.rows - 1, top, count);
 	if (count && !session->is_unread && session_streams_on_screen(session, NULL) &&

@@ -84,6 +84,16 @@ static uint64_t ask_list(struct run *run)
 	return sum;
 }
 
+/* As many rows as a screen has. */
+static uint64_t ask_rows(struct run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < ROWS && i < run_stream_count(run); i++)
+		sum += strlen(run_stream(run, i)->text) + run_stream(run, i)->s.count[STORE_SAMPLES];
+	return sum;
+}
+
 /* Sums the first `most` streams. */
 static struct window *sum(struct run *run,
 	int (*add)(struct window *, const uint32_t *, uint32_t, uint64_t, uint64_t, struct error *),
@@ -252,6 +262,7 @@ static const struct {
 	uint64_t (*ask)(struct run *run);
 } questions[] = {
 	{"open and list", ask_list},
+	{"open, 50 rows", ask_rows},
 	{"profile, all, whole", ask_profile},
 	{"profile, 1 stream, 75 %", ask_profile_one},
 	{"statistics, all, whole", ask_statistics},
@@ -320,7 +331,7 @@ static void ask(struct asked *asked, uint64_t (*question)(struct run *run), bool
 		double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), took;
 
 		begin = seconds(CLOCK_MONOTONIC);
-		if (question == ask_list) { /* opening is the question */
+		if (question == ask_list || question == ask_rows) { /* opening is the question */
 			run_close(run);
 			check(run_open(&run, path, &options, &error), &error);
 		}

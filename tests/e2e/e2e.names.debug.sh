@@ -115,11 +115,8 @@ rows stripped >got
 check "stripped: nothing is named by lines" awk -F '\t' 'NR > 1 && $6 != "" { f = 1 } END { exit f }' got
 if [ -e /usr/lib/x86_64-linux-gnu/libdebuginfod.so.1 ] || ldconfig -p | grep -q libdebuginfod.so.1; then
 	python3 -u -m http.server 0 --bind 127.0.0.1 --directory served >server.log 2>&1 &
-	for _ in $(seq 100); do
-		port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' server.log)
-		[ -z "$port" ] || break
-		sleep 0.1
-	done
+	serves() { port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' server.log) && [ -n "$port" ]; }
+	check "the server starts: $(head -n 1 server.log)" await serves
 	export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/client
 	rows stripped --debuginfod >got && same_file "from a debuginfod server" want got
 	rows stripped >got

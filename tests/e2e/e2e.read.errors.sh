@@ -21,7 +21,7 @@ for reader in $readers "hpct-view --print 80x24" "hpct-export --to folded" "hpct
 	done
 	# Damaged pages may or may not be met; a crash never.
 	# shellcheck disable=SC2086
-	timeout 20 $reader torn.hpct >out 2>err
+	timeout 300 $reader torn.hpct >out 2>err
 	torn=$?
 	[ "$torn" -le 5 ] || fail "$reader torn.hpct: exit code $torn"
 	# shellcheck disable=SC2086

@@ -42,12 +42,9 @@ same "crowd: lost" 0 "$(info crowd lost)"
 # A daemon outlives its parent; the run is whole once it has ended.
 record away -- "$awkward" away >out
 same "away: exit code" 0 "$?"
-for _ in $(seq 60); do
-	sum=$(weight_sum away)
-	calc "$sum > 0.28e9" && break
-	sleep 0.1
-done
-near "away: weights of a daemon" 0.3e9 "$sum" 20e6
+has_ended() { [ "$(info away state)" = complete ]; }
+check "away: the run ends" await has_ended
+near "away: weights of a daemon" 0.3e9 "$(weight_sum away)" 20e6
 
 # Odd places: spaces, colons and quotes in the paths of the program and of the run.
 mkdir "odd: a 'b'" && cp "$samples/exits" "odd: a 'b'/prog ram"

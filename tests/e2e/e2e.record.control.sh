@@ -23,7 +23,7 @@ time_in() { # RUN FUNCTION : ns of its weights
 
 "$samples/control" 0.02 >bare || fail "control does not end well by itself"
 record delayed -ds -- "$samples/control" 0.3 twice >moments || fail "control does not end well"
-read -r start stop again <moments
+read -r -a moments <moments
 same "delayed: time in read_input" 0 "$(time_in delayed read_input)"
 same "delayed: time in write_output" 0 "$(time_in delayed write_output)"
 near "delayed: time in solve" 0.3e9 "$(time_in delayed solve)" 45e6
@@ -36,22 +36,22 @@ names delayed mark >got
 same_file "delayed: marks" wanted got
 same "delayed: lost" 0 "$(info delayed lost)"
 
-# The same moments in every stream that lived then, to the nanosecond, around those that the program saw.
-origin=$(hpct-slice delayed.hpct --format tsv | tsv '$c["op"] == "mark" { print $c["begin_ns"]; exit }')
+# The same moments in every stream that lived then, to the nanosecond, between those that the program saw.
+mark=$(hpct-slice delayed.hpct --format tsv | tsv '$c["op"] == "mark" { print $c["begin_ns"]; exit }')
 off delayed >off
 same "threads with an end of sampling each" "0 1 2" "$(awk '$1 != 3 { print $1 }' off | sort -u | xargs)"
 same "one stretch in between, the same for all" 1 "$(awk '$1 != 3 && !first[$1]++ { next } $1 != 3 && n[$1]++ == 0 { print $2, $3 }' off | sort -u | wc -l)"
-awk -v start="$start" -v stop="$stop" -v again="$again" -v mark="$origin" '
+awk -v seen="${moments[*]}" -v mark="$mark" -v origin="$(info delayed origin_monotonic_ns)" '
 	$1 == 0 { n++; begin[n] = $2; end[n] = $3 }
 	END {
-		zero = start - end[1] # between the clocks: the call itself, at most some ms
-		ok = n == 3 && mark >= end[1] && begin[2] > end[1] && begin[2] + zero <= stop && end[2] + zero >= again - 50e6 &&
-			begin[3] > end[2]
-		if (!ok)
-			for (i = 1; i <= n; i++)
-				print i, begin[i] + zero, end[i] + zero
+		for (i = split(seen, at, " "); i > 0; i--)
+			at[i] -= origin
+		ok = n == 3 && end[1] >= at[1] && end[1] <= at[2] && mark >= end[1] && begin[2] >= at[3] && begin[2] <= at[4] &&
+			end[2] >= at[5] && end[2] <= at[6] && begin[3] > end[2]
+		for (i = 1; !ok && i <= 6; i++)
+			print i, begin[i], end[i], at[i]
 		exit !ok
-	}' off || fail "delayed: sampling was off at other times than $start $stop $again"
+	}' off || fail "delayed: sampling was off at other times than ${moments[*]}"
 same "the thread that lived while it was off has no samples but its first" 1 "$(hpct-slice delayed.hpct --streams thread=3 \
 	--format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 { bad++ } $c["track"] == "samples" { n++ }
 	END { print bad ? "some" : (n > 0) }')"

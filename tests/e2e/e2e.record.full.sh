@@ -14,10 +14,8 @@ same "lines that the program printed" "$(wc -l <expected)" "$(wc -l <out)"
 code "check" 0 hpct-info disk/a.hpct --check
 check "samples" [ "$(sample_count disk/a)" -gt 20 ]
 code "a profile" 0 hpct-profile disk/a.hpct
-for _ in $(seq 100); do # the collector has gone
-	[ "$(info disk/a state)" = "recording" ] || break
-	sleep 0.1
-done
+has_gone() { [ "$(info disk/a state)" != recording ]; } # the collector
+await has_gone
 same "state" "cut short" "$(info disk/a state)"
 code "an archive on a full disk" 5 hpct-slice disk/a.hpct -o disk/b.hpct --archive
 sentence "an archive on a full disk"

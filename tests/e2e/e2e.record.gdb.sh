@@ -7,6 +7,7 @@ cat >debugged.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 static volatile unsigned long x;
 __attribute__((noipa)) void work(void) { for (int i = 0; i < 20000; i++) x += i; }
 int main(int argc, char **argv)
@@ -15,7 +16,7 @@ int main(int argc, char **argv)
 	do {
 		work();
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	} while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < (argc > 1 ? atoi(argv[1]) : 600));
+	} while (argc > 1 ? access(argv[1], F_OK) : now.tv_sec * 1000 + now.tv_nsec / 1000000 < 600);
 	puts("done");
 	return 5;
 }
@@ -29,18 +30,19 @@ record started -e CPUTIME@f1000 -- "${gdb[@]}" -ex run -ex bt -ex "delete 1" -ex
 check "started: its stack: $(tail -n 3 out)" grep -q '#1 .* in main (' out
 check "started: its end: $(tail -n 3 out)" grep -q 'exited with code 05' out
 check "started: no stop but the breakpoint" [ "$(grep -c '^Program received' out)" -eq 0 ]
-hpct-slice started.hpct --format tsv | tsv '$c["track"] == "samples" && $c["path"] ~ /^main;work/ { n++ } END { print n + 0 }' >count
-check "started: $(cat count) samples of it" [ "$(cat count)" -ge 50 ]
+hpct-slice started.hpct --format tsv | tsv '$c["track"] == "samples" && $c["path"] ~ /^main;work/ { n += $c["weight"] }
+	END { printf "%.0f\n", n }' >weight
+check "started: $(cat weight) ns of its 600 ms in samples of it" calc "$(cat weight) >= 0.4e9"
 
 # One that comes later, looks and goes. Stopping takes no time of the program's.
-hpct-record -o looked.hpct -e CPUTIME@f1000 -- ./debugged 2000 >out &
+hpct-record -o looked.hpct -e CPUTIME@f1000 -- ./debugged looked >out &
 launcher=$!
-for _ in $(seq 50); do
-	program=$(pgrep -P "$launcher" -x debugged) && break
-	sleep 0.05
-done
-sleep 0.1
+await sampled looked 10
+program=$(pgrep -P "$launcher" -x debugged)
 gdb -nx -q -batch -p "$program" -ex bt -ex detach >stack 2>&1
+before=$(sample_count looked)
+check "looked: it goes on, and is sampled" await sampled looked $((before + 10))
+touch looked
 check "looked: its stack: $(tail -n 3 stack)" grep -q ' main (' stack
 code=0
 wait "$launcher" || code=$?

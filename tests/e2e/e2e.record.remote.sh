@@ -47,10 +47,8 @@ fi
 rm -f real/probe
 hpct-record -o there/far.hpct -- "$samples/phases" 1.5 >/dev/null &
 launcher=$!
-for _ in $(seq 200); do
-	hpct-info there/far.hpct >out 2>err && break
-	sleep 0.05
-done
+opens() { hpct-info there/far.hpct >out 2>err; }
+await opens
 code "a live run whose store lies elsewhere" 0 hpct-info real/far.hpct
 wait "$launcher" || fail "phases does not end well on an incoherent file system"
 same "why" FUSE "$(info real/far file_system)"
@@ -64,11 +62,8 @@ same "parts of copies" 0 "$(find real/far.hpct -name '.*' -type f | wc -l)"
 # The collector is killed: what was copied is there, and where the rest is, is said.
 hpct-record -o there/killed.hpct -- "$samples/phases" 3 >/dev/null &
 launcher=$!
-for _ in $(seq 200); do
-	collector=$(info real/killed collector_pid 2>/dev/null)
-	[ -n "$collector" ] && break
-	sleep 0.05
-done
+is_collected() { collector=$(info real/killed collector_pid 2>/dev/null) && [ -n "$collector" ]; }
+await is_collected
 sleep 1
 kill -KILL "$collector"
 wait "$launcher"

@@ -5,11 +5,8 @@
 . "$(dirname -- "$0")/expect.sh"
 program=$HPCT_BIN/../tests/storm
 
-await() { # FILE LINES
-	local tries=0
-	while [ "$(wc -l <"$1")" -lt "$2" ] && [ $((tries += 1)) -lt 1200 ]; do
-		sleep 0.05
-	done
+has_lines() { # FILE LINES
+	[ "$(wc -l <"$1")" -ge "$2" ]
 }
 
 # storm RUN ROUNDS STOPPED [yield]: STOPPED, "storm" or "end": how long the collector is; "never"
@@ -18,17 +15,17 @@ storm() {
 	rm -f told && mkfifo told
 	hpct-record -o "$1.hpct" -- "$program" "$2" "${@:4}" <told >out &
 	exec 3>told
-	touch out && await out 1
+	touch out && await has_lines out 1
 	until [ "$collector" ]; do
 		sleep 0.05
 		collector=$(info "$1" collector_pid 2>/dev/null)
 	done
 	[ "$3" = never ] || kill -STOP "$collector"
 	echo go >&3
-	await out 2
+	await has_lines out 2
 	[ "$3" != storm ] || { kill -CONT "$collector" && sleep 0.3; }
 	echo go >&3
-	await out 3
+	await has_lines out 3
 	[ "$3" != end ] || { sleep 0.2 && kill -CONT "$collector"; }
 	exec 3>&-
 	wait "$!" || fail "$1: exit code $?"

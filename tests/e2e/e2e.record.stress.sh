@@ -20,7 +20,7 @@ start() {
 	local seed=$1
 	shift
 	rm -rf run.hpct
-	"$@" timeout 120 hpct-record -o run.hpct -e CPUTIME@f5000 -- "$storm" $rounds "$seed" >out 2>err &
+	"$@" timeout 300 hpct-record -o run.hpct -e CPUTIME@f5000 -- "$storm" $rounds "$seed" >out 2>err &
 }
 
 # Every process of the storm by name below hpct-record; the collector is none of its children.
@@ -113,7 +113,7 @@ trouble_kill_collector() {
 trouble_overflow() {
 	local collecting
 	rm -rf run.hpct
-	timeout 120 hpct-record -o run.hpct -r -- "$samples/million" 1 1 15000 >out 2>err &
+	timeout 300 hpct-record -o run.hpct -r -- "$samples/million" 1 1 15000 >out 2>err &
 	collecting=$(collector)
 	[ -z "$collecting" ] || { kill -STOP "$collecting"; sleep 1; kill -CONT "$collecting"; }
 	wait "$!"

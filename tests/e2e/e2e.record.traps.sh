@@ -12,7 +12,7 @@ alike() {
 	(exec "$tests/traps" "$@") >bare.out 2>/dev/null || bare=$?
 	for rate in f200 f10000; do
 		got=0
-		(exec timeout 100 hpct-record -o "$1-$rate.hpct" --summary summary -e "CPUTIME@$rate" -- \
+		(exec timeout 300 hpct-record -o "$1-$rate.hpct" --summary summary -e "CPUTIME@$rate" -- \
 			"$tests/traps" "$@") >got.out 2>/dev/null || got=$?
 		same "$* at $rate: exit code" "$bare" "$got"
 		same_file "$* at $rate: stdout" bare.out got.out

@@ -13,7 +13,7 @@ waited() {
 }
 
 for case in cancels interrupts jumps forks locks meets lines; do
-	both $case timeout 60 "$waiting" $case
+	both $case timeout 300 "$waiting" $case
 	waited $case >$case.paths
 	same "$case: lost" 0 "$(info $case lost)"
 done

@@ -12,26 +12,30 @@ import fcntl, os, pty, select, signal, struct, sys, termios, time
 def start(runs=("view.hpct",)):
     pid, fd = pty.fork()
     if pid == 0:
-        time.sleep(0.1)
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
         os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
         os.environ.pop("NO_COLOR", None)
         os.execvp("hpct-view", ["hpct-view", *runs])
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
     return pid, fd
 
-def read(fd, quiet=0.4, at_least=0):
-    data, until = b"", time.time() + 20
-    while time.time() < until:
-        ready, _, _ = select.select([fd], [], [], quiet)
-        if not ready and len(data) >= at_least:
-            break
-        try:
-            more = os.read(fd, 65536) if ready else b""
-        except OSError:
-            break
-        if ready and not more:
-            break
-        data += more
+def is_waiting():
+    return open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "S"
+
+def read(fd, at_least=0):
+    """what it writes until it waits for a key, or has ended"""
+    data, quiet, until = b"", 0, time.time() + 120
+    while time.time() < until and quiet < 6:
+        if select.select([fd], [], [], 0.05)[0]:
+            try:
+                more = os.read(fd, 65536)
+            except OSError:
+                break
+            if not more:
+                break
+            data += more
+            quiet = 0
+        else:
+            quiet = quiet + 1 if len(data) >= at_least and is_waiting() else 0
     return data
 
 pid, fd = start()
@@ -70,7 +74,7 @@ count("plot", "G", 20480, 100)
 count("stream of the plot", "l", 2048, 1)
 count("back", "qq", 20480, 100)
 os.write(fd, b"q")
-tail = read(fd)
+tail = read(fd, 1 << 20)
 status = os.waitpid(pid, 0)[1]
 if status or b"\x1b[?1049l" not in tail:
     print("FAILED: q leaves", status, tail[-60:])
@@ -83,14 +87,14 @@ for step in "lljh":
     count(f"cursor in both {step}", step, 2048, 1)
 count("shift", ">", 20480, 20)
 os.write(fd, b"qq")
-read(fd)
+read(fd, 1 << 20)
 os.waitpid(pid, 0)
 
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     pid, fd = start()
     read(fd, at_least=1000)
     os.kill(pid, number)
-    tail = read(fd)
+    tail = read(fd, 1 << 20)
     status = os.waitpid(pid, 0)[1]
     if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == number) or b"\x1b[?1049l" not in tail:
         print("FAILED: signal", number, "leaves", status, tail[-60:])

@@ -10,23 +10,20 @@ tm() { tmux -L "$server" "$@"; }
 trap 'tm kill-server 2>/dev/null; finish' EXIT
 tm -f /dev/null new-session -d -s v -x 110 -y 34 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
 	skip "tmux does not start here"
-shows() { # TEXT : waits until the pane shows it
-	local _
-	for _ in $(seq 200); do
-		tm capture-pane -p -t v >pane 2>/dev/null
-		grep -qF -- "$1" pane && return
-		sleep 0.05
-	done
-	return 1
-}
+pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
+pane_lacks() { tm capture-pane -p -t v >pane 2>/dev/null && ! grep -qF -- "$1" pane; }
+shows() { await pane_has "$1"; } # TEXT : waits until the pane shows it
+ended() { ! kill -0 "$1" 2>/dev/null; }
 type_line() { tm send-keys -t v "$1" Enter; }
 settings() { # FILE : what the terminal is set to
 	rm -f "$1"
 	type_line "stty -a >$1.new; mv $1.new $1"
-	for _ in $(seq 100); do [ -s "$1" ] && return; sleep 0.05; done
+	await [ -s "$1" ]
 }
 open_view() { # COMMAND
-	type_line "clear; $1"
+	type_line clear # a terminal that keeps the picture shows the last one until then
+	await pane_lacks 'worker 4'
+	type_line "$1"
 	check "$1 opens: $(head -n 3 pane)" shows 'worker 4'
 }
 shows 'ready>' || skip "no shell in tmux"
@@ -95,7 +92,7 @@ for view in '' 2 3 4 6 6G 8 '?' ':tim' /sol; do
 		sleep 0.1
 		pid=$(pgrep -P "$(tm list-panes -t v -F '#{pane_pid}')" hpct-view)
 		if [ "$signal" = INT ]; then tm send-keys -t v C-c; else kill "-$signal" "$pid"; fi
-		for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+		check "$signal ends view '$view'" await ended "$pid"
 		settings after
 		same_file "terminal after $signal in view '$view'" before after
 		check "tmux is alive" tm has-session -t v
@@ -106,7 +103,7 @@ done
 open_view "hpct-view view.hpct --depth 1"
 pid=$(pgrep -P "$(tm list-panes -t v -F '#{pane_pid}')" hpct-view)
 kill -INT "$pid" && kill -INT "$pid"
-for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+check "two signals end it" await ended "$pid"
 settings after
 same_file "terminal after two signals" before after
 tm capture-pane -p -t v >pane

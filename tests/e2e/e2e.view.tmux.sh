@@ -7,15 +7,8 @@ record view -- "$samples/phases" 0.3 >/dev/null
 server="hpct-e2e-$$"
 tm() { tmux -L "$server" "$@"; }
 trap 'tm kill-server 2>/dev/null; finish' EXIT
-shows() { # TEXT : waits until the pane shows it
-	local _
-	for _ in $(seq 100); do
-		tm capture-pane -p -t v >pane 2>/dev/null
-		grep -qF -- "$1" pane && return
-		sleep 0.05
-	done
-	return 1
-}
+pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
+shows() { await pane_has "$1"; } # TEXT : waits until the pane shows it
 tm -f /dev/null new-session -d -s v -x 120 -y 36 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
 	skip "tmux does not start here"
 shows 'ready>' || skip "no shell in tmux"
@@ -35,6 +28,6 @@ check "after it was too small" shows 'worker 4'
 tm send-keys -t v q
 tm send-keys -t v q
 check "q ends it with exit code 0" shows 'code=0'
-for _ in $(seq 40); do [ -s after ] && break; sleep 0.05; done
+await [ -s after ]
 same_file "terminal settings before and after" before after
 check "the shell's screen is back" grep -q 'ready>' pane

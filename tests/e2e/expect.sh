@@ -80,6 +80,14 @@ sentence() { # WHAT : ./err must be one sentence, for people
 		fail "$1: not a sentence for people: $(cat err)"
 }
 
+await() { # COMMAND... : until it succeeds, for minutes if need be: a test waits for what comes, never for how long that takes
+	local left=2400
+	until "$@"; do
+		[ $((left -= 1)) -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
 record() { # RUN [OPTION...] [--] PROGRAM... : records into RUN.hpct here
 	local run=$1
 	shift
@@ -110,6 +118,10 @@ info() { # RUN KEY
 
 sample_count() { # RUN
 	hpct-info "$1.hpct" --streams --format tsv | tsv '{ n += $c["samples"] } END { print n + 0 }'
+}
+
+sampled() { # RUN [COUNT] : so many samples are committed; of a run that is being recorded, or is not there yet
+	[ "$(sample_count "$1" 2>/dev/null)" -ge "${2-1}" ]
 }
 
 # pool RUN : adds the run's sample and partial-stack counts to what e2e.record.pooled sums

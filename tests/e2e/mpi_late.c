@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_late.c - rank 1 sleeps 30 ms before each of four sums over all ranks; all else is quick. Compiled by
+ * mpi_late.c - rank 1 sleeps 250 ms before each of four sums over all ranks; all else is quick. Compiled by
  * e2e.record.mpi for each MPI there is.
  */
 #include <mpi.h>
@@ -12,7 +12,7 @@ static void __attribute__((noinline)) step(int rank, double *sum)
 	double mine = rank + 1;
 
 	if (rank == 1)
-		usleep(30000);
+		usleep(250000);
 	MPI_Allreduce(&mine, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 	__asm__ volatile("");
 }

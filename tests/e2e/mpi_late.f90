@@ -8,7 +8,7 @@ program mpi_late
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   mine = rank + 1
   do i = 1, 4
-    if (rank == 1) call execute_command_line("sleep 0.03")
+    if (rank == 1) call execute_command_line("sleep 0.25")
     call MPI_Allreduce(mine, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
   end do
   if (rank == 0) print *, "total", total

@@ -13,6 +13,7 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 
 #define APART __attribute__((noinline, noclone))
 #define NO_TAIL_CALL() __asm__ volatile("")
-#define PAUSE_US 25000
+#define PAUSE_US 80000
 #define LATE 6 /* pauses: whoever waits for this is there before, on busy machines too */
 
 static int ends[2];
@@ -35,6 +36,7 @@ static sigjmp_buf place;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int cleaned;
+static atomic_int is_ready, is_told; /* a thread of in_thread(), by itself; by whom it is told */
 
 static void rest(long us)
 {
@@ -43,14 +45,16 @@ static void rest(long us)
 	syscall(SYS_nanosleep, &time, NULL); /* directly: not what is tested */
 }
 
-/* `routine` starts, gets its time to wait, and is told. */
-static void *in_thread(void *(*routine)(void *), void *argument, void (*then)(pthread_t))
+/* `routine` starts, says that it is ready or gets its time to wait, and is told. */
+APART static void *in_thread(void *(*routine)(void *), void *argument, void (*then)(pthread_t))
 {
 	pthread_t thread;
 	void *result;
 
+	is_ready = is_told = 0;
 	pthread_create(&thread, NULL, routine, argument);
-	rest(PAUSE_US);
+	for (int i = 0; i < 1000 && !is_ready; i++)
+		rest(PAUSE_US / 1000);
 	if (then)
 		then(thread);
 	pthread_join(thread, &result);
@@ -60,6 +64,7 @@ static void *in_thread(void *(*routine)(void *), void *argument, void (*then)(pt
 static void cancel(pthread_t thread)
 {
 	pthread_cancel(thread);
+	is_told = 1;
 }
 
 /* ---- cancellation ---- */
@@ -106,6 +111,9 @@ static void *taker(void *unused)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	is_ready = 1;
+	while (!is_told)
+		rest(1000);
 	rest(LATE * PAUSE_US);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
 	sem_wait(&semaphore);
@@ -142,13 +150,29 @@ static void on_jump(int number)
 	siglongjmp(place, 1);
 }
 
-static void alarm_after(long us, void (*handler)(int), int flags)
+static void alarms(long us, long every_us, void (*handler)(int), int flags)
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
-	struct itimerval timer = {{0, 0}, {0, us}};
+	struct itimerval timer = {{0, every_us}, {0, us}};
 
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void alarm_after(long us, void (*handler)(int), int flags)
+{
+	alarms(us, 0, handler, flags);
+}
+
+/* No more of them, and what the handler has written is gone. */
+static void alarms_end(void)
+{
+	struct pollfd there = {.fd = ends[0], .events = POLLIN};
+	char byte;
+
+	alarms(0, 0, SIG_IGN, 0);
+	while (poll(&there, 1, 0) > 0)
+		read(ends[0], &byte, 1);
 }
 
 APART static void interrupts(void)
@@ -160,14 +184,14 @@ APART static void interrupts(void)
 
 	pipe(ends);
 	pipe(other);
-	alarm_after(PAUSE_US, on_alarm, 0);
+	alarms(PAUSE_US, PAUSE_US, on_alarm, 0); /* the first may come before the call that it is for */
 	got = read(other[0], &byte, 1);
 	printf("read %zd, errno is the handler's or EINTR: %d\n", got, errno == EINTR || errno == EDOM);
-	alarm_after(PAUSE_US, on_alarm, 0);
+	alarms_end();
+	alarms(PAUSE_US, PAUSE_US, on_alarm, 0);
 	printf("nanosleep %d, left less: %d\n", nanosleep(&second, &left), left.tv_nsec > 0 && !left.tv_sec);
+	alarms_end();
 	alarm_after(PAUSE_US, on_alarm, SA_RESTART);
-	read(ends[0], &byte, 1);
-	read(ends[0], &byte, 1);
 	got = read(ends[0], &byte, 1); /* restarted */
 	printf("read %zd %c\n", got, byte);
 	errno = ERANGE;
@@ -238,6 +262,7 @@ APART static void forks(void)
 static void *holder(void *lock)
 {
 	pthread_mutex_lock(lock);
+	is_ready = 1;
 	rest(LATE * PAUSE_US);
 	pthread_mutex_unlock(lock);
 	return NULL;
@@ -261,7 +286,7 @@ static pthread_mutex_t of_type(int type, int robust)
 	return made;
 }
 
-static void lock_it(pthread_t unused)
+APART static void lock_it(pthread_t unused)
 {
 	(void)unused;
 	pthread_mutex_lock(&mutex);
@@ -288,7 +313,7 @@ APART static void locks(void)
 	result = pthread_mutex_lock(&robust);
 	printf("robust %s\n", strerrorname_np(result));
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += PAUSE_US * 1000L;
+	until.tv_nsec += LATE * PAUSE_US * 1000L;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&mutex);
@@ -312,6 +337,7 @@ static cnd_t c11_condition;
 
 static void *comes_late(void *unused)
 {
+	is_ready = 1;
 	rest(LATE * PAUSE_US);
 	pthread_barrier_wait(&barrier);
 	return unused;
@@ -320,17 +346,18 @@ static void *comes_late(void *unused)
 static int signals_c11(void *unused)
 {
 	(void)unused;
-	rest(PAUSE_US);
+	rest(LATE * PAUSE_US);
 	mtx_lock(&c11_mutex);
 	cnd_signal(&c11_condition);
 	mtx_unlock(&c11_mutex);
 	return 3;
 }
 
-static void barrier_wait(pthread_t unused)
+APART static void barrier_wait(pthread_t unused)
 {
 	(void)unused;
 	pthread_barrier_wait(&barrier);
+	NO_TAIL_CALL();
 }
 
 APART static void meets(void)
@@ -360,7 +387,7 @@ APART static void lines(void)
 	char *line = NULL, text[8];
 	size_t room = 0;
 	FILE *from =
-		popen("for i in 1 2 3 4; do printf 'line %d\\n' $i; sleep 0.05; done; printf abcdefgh", "r");
+		popen("for i in 1 2 3 4; do printf 'line %d\\n' $i; sleep 0.3; done; printf abcdefgh", "r");
 
 	printf("%s", fgets(text, sizeof(text), from));
 	ungetc('L', from);

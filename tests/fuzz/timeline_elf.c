@@ -24,21 +24,29 @@ static void look_for_loops(Elf *elf, uint64_t begin, uint64_t end)
 	if (begin >= end || loops_open(&loops, elf))
 		return;
 	loops_allow(loops, 100000000);
-	for (uint64_t at = begin; at < end && at < begin + 256; at += 7)
-		for (int i = loops_find(loops, &function, at, nest); i-- > 0;)
+	for (uint64_t at = begin; at < end && at < begin + 256; at += 7) {
+		struct names_stretch stretch = {0, UINT64_MAX};
+
+		for (int i = loops_find(loops, &function, at, nest, &stretch); i-- > 0;)
 			if (nest[i].body_count > LOOPS_BODY_MAX || nest[i].place_count > LOOPS_PLACES_MAX)
 				abort();
+		if (at < stretch.begin || at >= stretch.end)
+			abort();
+	}
 	loops_close(loops);
 }
 
 static void look_at(Elf *elf, struct symbol_table *symbols, uint64_t address)
 {
-	const struct symbol *symbol = symbol_table_find(symbols, address);
+	struct names_stretch stretch = {0, UINT64_MAX};
+	const struct symbol *symbol = symbol_table_find(symbols, address, &stretch);
 	struct cfg_pad *pads = NULL;
 	struct cfg_range range;
 	uint64_t begin, end;
 
 	if (symbol && (address < symbol->start || address >= symbol->end || !symbol->name[0]))
+		abort();
+	if (address != UINT64_MAX && (address < stretch.begin || address >= stretch.end))
 		abort();
 	symbol_table_at(symbols, address);
 	plt_entry_find(elf, address, &begin);

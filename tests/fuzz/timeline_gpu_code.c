@@ -14,6 +14,7 @@ static void look_for_loops(struct gpu_code *code, const struct gpu_function *fun
 {
 	struct loops_function extent = {.entry = function->start};
 	struct loops_one nest[LOOP_DEPTH_MAX];
+	struct names_stretch any = {0, UINT64_MAX};
 	uint64_t ranges[CFG_RANGES_MAX][2];
 	struct loops *loops;
 
@@ -23,7 +24,7 @@ static void look_for_loops(struct gpu_code *code, const struct gpu_function *fun
 	extent.range_count = gpu_code_extent(code, function, ranges, CFG_RANGES_MAX);
 	for (unsigned i = 0; i < extent.range_count; i++)
 		extent.ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
-	loops_find(loops, &extent, function->start, nest);
+	loops_find(loops, &extent, function->start, nest, &any);
 	loops_close(loops);
 }
 

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	setup();
 	for (uint8_t i = 0; i < 9; i++)
 		request.build_id[i] = (uint8_t)(i + 1);
-	store_bytes_put(&bytes, "hpctnam1", 8);
+	store_bytes_put(&bytes, "hpctnam2", 8);
 	store_bytes_put(&bytes, &key_bytes, sizeof key_bytes);
 	store_bytes_put(&bytes, key, key_bytes);
 	store_bytes_put(&bytes, data, size);

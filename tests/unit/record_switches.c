@@ -296,6 +296,16 @@ static void test_copies_of_the_dead_are_taken(void **state)
 	free(process.shared);
 }
 
+/* All processes look at what the wait has found for each of them. */
+static void test_a_hangup_is_none_of_a_process_without_rings(void **state)
+{
+	const struct pollfd polled = {0, POLLIN, POLLHUP};
+
+	(void)state;
+	assert_int_equal(switches_poll(NULL, &(struct pollfd){0}, 1), 0);
+	switches_polled(NULL, &polled, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_ring_survives_lies),
 		cmocka_unit_test(test_only_perf_events_are_mapped),
 		cmocka_unit_test(test_copies_of_the_dead_are_taken),
+		cmocka_unit_test(test_a_hangup_is_none_of_a_process_without_rings),
 		cmocka_unit_test(test_line_is_its_twin),
 		cmocka_unit_test(test_line_late_event),
 	};

@@ -118,6 +118,36 @@ static void test_varint(void **unused)
 	store_bytes_fini(&out);
 }
 
+/* Of every length, with bytes of others behind and with none, whole and cut. */
+static void test_varint_lengths(void **unused)
+{
+	struct store_bytes out = {0};
+
+	(void)unused;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const uint64_t value = ((uint64_t)1 << bit) | (bit ? 0x5a5a5a5a5a5a5a5au >> (64 - bit) : 0);
+		struct store_input input;
+		size_t size;
+
+		out.size = 0;
+		store_bytes_put_varint(&out, value);
+		size = out.size;
+		assert_int_equal(size, bit / 7 + 1);
+		for (size_t behind = 0; behind < 12; behind++) {
+			input = (struct store_input){.at = out.data, .end = out.data + out.size};
+			assert_true(store_input_varint(&input) == value);
+			assert_true(!input.bad && input.at == out.data + size);
+			store_bytes_put(&out, &(uint8_t){(uint8_t)(0x7f + behind % 3)}, 1);
+		}
+		for (size_t cut = 0; cut < size; cut++) {
+			input = (struct store_input){.at = out.data, .end = out.data + cut};
+			store_input_varint(&input);
+			assert_true(input.bad);
+		}
+	}
+	store_bytes_fini(&out);
+}
+
 /* ---- chunks ---- */
 
 static int compare(const void *a, const void *b)
@@ -320,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_codec),
 		cmocka_unit_test(test_varint),
+		cmocka_unit_test(test_varint_lengths),
 		cmocka_unit_test(test_chunk),
 		cmocka_unit_test(test_young),
 		cmocka_unit_test(test_plain),

@@ -80,6 +80,7 @@ static void put_sample(struct store_bytes *out, struct names_answer *answer)
 	answer->module = 3;
 	answer->source = NAMES_FROM_DEBUG;
 	answer->offset = 0xfffffffffffffff0;
+	answer->stretch = (struct names_stretch){0xffffffffffffff00, 0xfffffffffffffff8};
 	answer->scope_count = 2;
 	answer->scopes[0] = scope_of(NAMES_FUNCTION, "solver::run<4>", 12);
 	answer->scopes[1] = scope_of(NAMES_INLINE, "", 0);
@@ -97,6 +98,8 @@ static void test_answer(void **state)
 	assert_int_equal(back->module, 3);
 	assert_int_equal(back->source, NAMES_FROM_DEBUG);
 	assert_int_equal(back->offset, answer->offset);
+	assert_int_equal(back->stretch.begin, answer->stretch.begin);
+	assert_int_equal(back->stretch.end, answer->stretch.end);
 	assert_int_equal(back->scope_count, 2);
 	assert_scope_equal(&back->scopes[0], &answer->scopes[0]);
 	assert_scope_equal(&back->scopes[1], &answer->scopes[1]);
@@ -126,6 +129,31 @@ static void test_largest_answer(void **state)
 	assert_int_equal(strlen(back->scopes[63].decl_file), NAMES_TEXT_MAX);
 	store_bytes_fini(&out);
 	free(text);
+	free(answer);
+	free(back);
+}
+
+/* What does not hold its own offset tells of that alone. */
+static void test_stretch(void **state)
+{
+	static const struct names_stretch others[] = {{0, 0}, {101, 200}, {50, 100}, {200, 50}};
+	struct names_answer *answer = calloc(1, sizeof *answer), *back = calloc(1, sizeof *back);
+
+	(void)state;
+	answer->offset = 100;
+	answer->scope_count = 1;
+	answer->scopes[0] = scope_of(NAMES_FUNCTION, "f", 1);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		struct store_bytes out = {0};
+
+		answer->stretch = others[i];
+		assert_int_equal(names_answer_put(&out, answer, NULL), 0);
+		assert_int_equal(names_answer_parse_stretch(out.data, out.size, back, NULL), 0);
+		assert_int_equal(back->offset, 100);
+		assert_int_equal(back->stretch.begin, 100);
+		assert_int_equal(back->stretch.end, 101);
+		store_bytes_fini(&out);
+	}
 	free(answer);
 	free(back);
 }
@@ -203,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_request),
 		cmocka_unit_test(test_answer),
 		cmocka_unit_test(test_largest_answer),
+		cmocka_unit_test(test_stretch),
 		cmocka_unit_test(test_done),
 		cmocka_unit_test(test_hostile),
 	};

@@ -102,6 +102,36 @@ static void test_kept(void **state)
 	names_shared_close(shared);
 }
 
+/* An answer holds for all addresses that it was said to hold for, whoever adds it again. */
+static void test_stretches(void **state)
+{
+	struct names_shared *shared;
+	struct stat first, second;
+
+	(void)state;
+	unlink(file);
+	for (uint64_t turn = 0; turn < 2; turn++) {
+		shared = open_with("one", false);
+		for (uint64_t begin = 90; begin > 0; begin -= 10) {
+			answer = (struct names_answer){.offset = begin + 3 + turn,
+				.stretch = {begin, begin + 8},
+				.source = NAMES_FROM_DEBUG,
+				.scope_count = 1,
+				.scopes = {{.name = "f", .linkage = "", .file = "", .decl_file = ""}}};
+			names_shared_add(shared, &answer);
+		}
+		names_shared_close(shared);
+		assert_int_equal(stat(file, turn ? &second : &first), 0);
+	}
+	shared = open_with("one", false);
+	for (uint64_t offset = 1; offset < 100; offset++) {
+		assert_int_equal(names_shared_find(shared, offset, &answer), offset >= 10 && offset % 10 < 8);
+		assert_int_equal(answer.offset, offset);
+	}
+	names_shared_close(shared);
+	assert_int_equal(second.st_size, first.st_size);
+}
+
 /* Flipped bytes, and every shorter file. */
 static void test_damage(void **state)
 {
@@ -212,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_stretches),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_not_ours),
 		cmocka_unit_test(test_many_writers),

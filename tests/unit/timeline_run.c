@@ -9,6 +9,7 @@
 
 #include "timeline/run_find.h"
 #include "timeline/run_function.h"
+#include "timeline/run_parts.h"
 
 /* ---- what is no run ---- */
 
@@ -177,6 +178,53 @@ static void test_renew_keeps_numbers(void **unused)
 	assert_string_equal(run_stream(small.run, 0)->text, "cpu:node/-/100.0/5");
 	assert_string_equal(run_stream(small.run, 0)->name, "late");
 	assert_string_equal(run_stream(small.run, 1)->text, "cpu:node/-/100.0/1");
+	small_end(&small);
+}
+
+/* What nobody asks for is not put together; what somebody did stays where it is, and as it is in the store.
+ */
+static void test_streams_as_asked(void **unused)
+{
+	enum { COUNT = 10000, ASKED = 50, LATE = 20000 };
+	struct small_run small;
+	struct error error = {0};
+	const struct run_stream *asked[ASKED];
+	char text[64];
+	bool changed;
+
+	(void)unused;
+	small_begin(&small);
+	for (uint32_t i = 0; i < COUNT; i++)
+		small_cpu(small.writer, COUNT - 1 - i, 10, 20 + i);
+	small_commit(&small);
+	small_open(&small);
+	assert_int_equal(run_end_ns(small.run), 20 + COUNT - 1);
+	for (uint32_t i = 0; i < ASKED; i++)
+		asked[i] = run_stream(small.run, i * 200);
+	assert_int_equal(small.run->met_count, ASKED);
+	for (uint32_t i = 0; i < COUNT; i++)
+		store_writer_stream_edit(small.writer, i)->tid = i;
+	for (uint32_t i = COUNT; i < LATE; i++)
+		small_cpu(small.writer, LATE - 1 + COUNT - i, 10, 20 + i);
+	small_commit(&small);
+	assert_int_equal(run_renew(small.run, &changed, &error), 0);
+	assert_int_equal(run_stream_count(small.run), LATE);
+	for (uint32_t i = 0; i < ASKED; i++)
+		assert_int_equal(asked[i]->s.tid, COUNT - 1 - i * 200);
+	assert_int_equal(small.run->met_count, ASKED);
+	for (uint32_t i = 0; i < LATE; i++) {
+		const struct run_stream *stream = run_stream(small.run, i);
+
+		snprintf(text, sizeof text, "cpu:node/-/100.0/%u", i);
+		assert_string_equal(stream->text, text);
+		assert_string_equal(stream->host, "node");
+		assert_int_equal(stream->s.thread, i);
+		if (i < COUNT)
+			assert_int_equal(stream->s.tid, COUNT - 1 - i);
+		if (i < COUNT && i % 200 == 0)
+			assert_ptr_equal(stream, asked[i / 200]);
+		assert_ptr_equal(stream, run_stream(small.run, i));
+	}
 	small_end(&small);
 }
 
@@ -519,11 +567,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_run), cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_streams), cmocka_unit_test(test_renew_keeps_numbers),
-		cmocka_unit_test(test_times), cmocka_unit_test(test_scopes),
-		cmocka_unit_test(test_names_come_late), cmocka_unit_test(test_odd_frames),
-		cmocka_unit_test(test_deep), cmocka_unit_test(test_two_stores),
-		cmocka_unit_test(test_store_joins), cmocka_unit_test(test_ops),
-		cmocka_unit_test(test_function_key)};
+		cmocka_unit_test(test_streams_as_asked), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_scopes), cmocka_unit_test(test_names_come_late),
+		cmocka_unit_test(test_odd_frames), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_two_stores), cmocka_unit_test(test_store_joins),
+		cmocka_unit_test(test_ops), cmocka_unit_test(test_function_key)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

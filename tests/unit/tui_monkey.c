@@ -128,7 +128,9 @@ static void press_something(struct monkey *f)
 		":format 0 %n<Enter>", "/~s.*e<Enter>", "/~(<Enter>", ":set loops<Enter>",
 		":set sites off<Enter>", ":picture a.svg<Enter>", ":picture a<Enter>", ":open a.hpct<Enter>",
 		":open b.hpct<Enter>", ":compare b.hpct<Enter>6", ":close<Enter>", ":close b.hpct<Enter>",
-		"Y"};
+		"Y", ":settings<Enter>jl", ":settings<Enter>jjjl", ":settings<Enter>jjjjlx",
+		":set cross<Enter>", ":set live 2s<Enter>", ":set<Enter>", ":find solve<Enter>",
+		"?/hide<Enter>n", "6?<End>", "?/~(<Enter>"};
 
 	press_all(f, typed[dice(f, sizeof(typed) / sizeof(typed[0]))]);
 }

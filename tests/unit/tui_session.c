@@ -10,9 +10,11 @@
 
 #include "store/arena.h"
 #include "timeline/progress.h"
+#include "tui/commands.h"
 #include "tui/config.h"
 #include "tui/long_read.h"
 #include "tui/mouse.h"
+#include "tui/settings.h"
 #include "tui/sums.h"
 
 static int make(void **state)
@@ -359,6 +361,131 @@ static void test_config(void **state)
 	close_session(&f);
 }
 
+/* ---- settings ---- */
+
+/* What is chosen on the screen of settings is kept; `:set` is for the session. */
+static void test_settings(void **state)
+{
+	char value[SETTINGS_VALUE], path[128];
+	struct fixture f, g;
+
+	(void)state;
+	setenv("XDG_CONFIG_HOME", directory, 1);
+	snprintf(path, sizeof(path), "%s/hpct/settings", directory);
+	open_one(&f);
+	for (size_t i = 0; i < settings_count(); i++) {
+		if (!settings_is_usual(f.session, i) && strcmp(settings_name(i), "mouse") != 0)
+			fail_msg("%s", settings_name(i)); /* the tests have no mouse */
+		assert_true(strlen(settings_name(i)) <= 9 && strlen(settings_help(i)) <= 58);
+		for (int step = 0; step < 9; step++) { /* there and back, whatever the value */
+			settings_step(f.session, i, false);
+			settings_get(f.session, i, value);
+			settings_step(f.session, i, true);
+			settings_step(f.session, i, false);
+			assert_int_equal(f.session->message[0], 0);
+		}
+		settings_reset(f.session, i);
+		assert_true(settings_is_usual(f.session, i));
+	}
+	press(&f, ":set fill<Enter>:set live 3s<Enter>:set colors 16<Enter>");
+	assert_true(f.session->looks.is_fill && f.session->looks.live_ms == 3000);
+	assert_int_equal(f.session->looks.most_colours, 16);
+	assert_int_equal(access(path, F_OK), -1);
+	press(&f, ":set fillet<Enter>");
+	assert_non_null(strstr(f.session->message, "no setting"));
+	press(&f, ":set fill maybe<Enter>");
+	assert_non_null(strstr(f.session->message, ":set fill is one of off  on"));
+	press(&f, ":set live 1ms<Enter>");
+	assert_non_null(strstr(f.session->message, "500ms"));
+	press(&f, ":settings<Enter>jjjj<Space>"); /* cross */
+	assert_true(f.session->looks.has_cross);
+	open_one(&g);
+	config_read(g.session);
+	assert_true(g.session->looks.has_cross && g.session->looks.is_fill && !g.session->looks.no_sites);
+	assert_int_equal(g.session->looks.live_ms, 3000);
+	press(&g, ":settings<Enter>jjjjx");
+	assert_false(g.session->looks.has_cross);
+	g.session->looks.must_ascii = true; /* a locale that has no more */
+	press(&g, ":set ascii off<Enter>");
+	assert_true(g.session->looks.is_ascii);
+	close_session(&g);
+	close_session(&f);
+	unlink(path);
+}
+
+/* ---- help ---- */
+
+static bool grid_has(const struct fixture *f, const char *text)
+{
+	size_t size = strlen(text), at;
+
+	for (size_t i = 0; i + size <= (size_t)ROWS * COLUMNS; i++) {
+		for (at = 0; at < size && f->grid.cells[i + at].rune == (unsigned char)text[at]; at++)
+			;
+		if (at == size)
+			return true;
+	}
+	return false;
+}
+
+/* The keys of the view come first, commands behind; all can be found, and closing goes back. */
+static void test_help(void **state)
+{
+	char usage[COMMANDS_USAGE], keys[64];
+	const char *help;
+	struct fixture f;
+	size_t count;
+
+	(void)state;
+	open_one(&f);
+	press(&f, "?");
+	assert_false(grid_has(&f, "HERE, IN"));
+	assert_true(grid_has(&f, "MOVE"));
+	press(&f, "q6?");
+	assert_true(grid_has(&f, "HERE, IN: Profile") && grid_has(&f, "hot path"));
+	press(&f, "/colours of<Enter>");
+	press(&f, "q");
+	assert_ptr_equal(f.session->full, &view_profile);
+	press(&f, "q2<Tab><Tab>?");
+	assert_true(grid_has(&f, "HERE, IN: Blame"));
+	press(&f, "q");
+	assert_ptr_equal(f.session->focus, &view_blame);
+	assert_null(f.session->full);
+	for (count = 0; commands_line(count, usage, &help); count++) {
+		assert_true(strlen(usage) <= 25 && strlen(help) <= 53);
+		snprintf(keys, sizeof(keys), "?/%s<Enter>", usage);
+		press(&f, keys);
+		if (!grid_has(&f, help))
+			fail_msg("%s is not found", usage);
+		press(&f, "q");
+		snprintf(keys, sizeof(keys), "%.*s<Enter>", (int)strcspn(usage, " "), usage);
+		if (strcmp(keys, ":quit<Enter>") != 0)
+			press(&f, keys);
+		if (strstr(f.session->message, "is no command"))
+			fail_msg("%s", f.session->message);
+		press(&f, "<Esc><Esc>t");
+	}
+	assert_true(count > 30);
+	close_session(&f);
+}
+
+/* A long message parts no words. */
+static void test_message(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_one(&f);
+	for (int i = 0; i < 40; i++)
+		sprintf(f.session->message + strlen(f.session->message), " word%0*d", i % 11, i);
+	draw(&f);
+	assert_true(strlen(f.session->message) > 2 * COLUMNS);
+	for (char *word = strtok(f.session->message, " "); word; word = strtok(NULL, " "))
+		if (!grid_has(&f, word))
+			fail_msg("%s", word);
+	close_session(&f);
+}
+
 /* ---- filters ---- */
 
 /* Time of a function at a depth on the screen, all of a kind of state. */
@@ -670,6 +797,9 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_drained),

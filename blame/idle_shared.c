@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle_shared.c - see idle_shared.h: one message of each rank that had a group.
+ *
+ *   contexts of the run u32 | struct idle, of which its pointers say nothing | shares x 3
+ *   shares: count u32 | count x (context u32, amount u128)
+ */
+#include "blame/idle_shared.h"
+
+#include <string.h>
+
+#include "blame/rolled_file.h"
+#include "timeline/ranks.h"
+
+#define SHARE_BYTES (sizeof(uint32_t) + sizeof(share_fixed))
+
+static bool is_split(const struct idle_question *question)
+{
+	return ranks_count() > 1 && question->group == IDLE_GROUP_PROCESS && !question->gaps;
+}
+
+bool idle_shared_is_own(const struct idle_question *question, uint32_t number)
+{
+	return !is_split(question) || number % ranks_count() == ranks_own();
+}
+
+static void put_shares(struct store_bytes *out, const struct share_sums *sums)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < sums->count; i++)
+		count += sums->amount[i] != 0;
+	store_bytes_put(out, &count, sizeof count);
+	for (uint32_t i = 0; i < sums->count; i++) {
+		if (!sums->amount[i])
+			continue;
+		store_bytes_put(out, &i, sizeof i);
+		store_bytes_put(out, &sums->amount[i], sizeof sums->amount[i]);
+	}
+}
+
+static int send_sums(const struct group *group, struct error *error)
+{
+	struct store_bytes out = {0};
+	uint32_t contexts = run_context_count(group->run);
+	int result;
+
+	store_bytes_put(&out, &contexts, sizeof contexts);
+	store_bytes_put(&out, group->idle, sizeof *group->idle);
+	put_shares(&out, group->blamed);
+	put_shares(&out, group->waited);
+	put_shares(&out, group->sampled);
+	result = out.failed ? error_memory(error) : ranks_send(&out, error);
+	store_bytes_fini(&out);
+	return result;
+}
+
+/* False when memory is out, or the input ends. */
+static bool take_shares(struct store_input *input, struct share_sums *sums)
+{
+	const uint8_t *head = store_input_take(input, sizeof(uint32_t));
+	uint32_t count = 0, context;
+	share_fixed amount;
+
+	if (head)
+		memcpy(&count, head, sizeof count);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *at = store_input_take(input, SHARE_BYTES);
+
+		if (!at)
+			return false;
+		memcpy(&context, at, sizeof context);
+		memcpy(&amount, at + sizeof context, sizeof amount);
+		if (!share_sums_add(sums, context, amount))
+			return false;
+	}
+	return head;
+}
+
+static int take_sums(struct group *group, const struct store_bytes *from, struct error *error)
+{
+	struct store_input input = {.at = from->data, .end = from->data + from->size};
+	uint32_t contexts = 0;
+	struct idle idle;
+
+	if (from->size < sizeof contexts + sizeof idle)
+		return error_set(error, ERROR_IO, "a rank has sent half an answer; read it without mpirun");
+	memcpy(&contexts, store_input_take(&input, sizeof contexts), sizeof contexts);
+	memcpy(&idle, store_input_take(&input, sizeof idle), sizeof idle);
+	if (contexts != run_context_count(group->run))
+		return error_set(error, ERROR_RUN,
+			"the run changed while several ranks opened it: read it with one, or when it has "
+			"ended");
+	rolled_sums_add_idle(group->idle, &idle);
+	group->idle->groups += idle.groups;
+	group->idle->unused_ns += idle.unused_ns;
+	if (!take_shares(&input, group->blamed) || !take_shares(&input, group->waited) ||
+		!take_shares(&input, group->sampled))
+		return error_memory(error);
+	return 0;
+}
+
+int idle_shared_gather(struct group *group, uint32_t groups, struct error *error)
+{
+	struct store_bytes sums = {0};
+	int result = 0;
+
+	if (!is_split(group->question))
+		return 0;
+	if (ranks_own() > 0)
+		return ranks_own() < groups ? send_sums(group, error) : 0;
+	for (uint32_t rank = 1; rank < ranks_count() && rank < groups && !result; rank++) {
+		result = ranks_receive(rank, &sums, error);
+		if (!result)
+			result = take_sums(group, &sums, error);
+	}
+	store_bytes_fini(&sums);
+	return result;
+}

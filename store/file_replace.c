@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file_replace.c - a file that is made beside the writer's and then takes its name. It has no name of its own
+ * until it is whole, so whoever ends before leaves nothing; where the file system knows no files without a
+ * name, it has one that no reader looks at.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/file_state.h"
+#include "store/place.h"
+
+/* By its directory's descriptor: the run may have been moved, or removed and another one made in its place.
+ */
+int store_file_directory_open(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(directory);
+	return fd;
+}
+
+static const char *name_of(const struct store_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+
+	return slash ? slash + 1 : file->path;
+}
+
+static bool has_its_name(const struct store_file *file)
+{
+	struct stat facts;
+
+	return fstatat(file->directory, name_of(file), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       facts.st_dev == file->device && facts.st_ino == file->inode;
+}
+
+static char *hidden_name(const struct store_file *file)
+{
+	char *hidden;
+
+	return asprintf(&hidden, ".%s", name_of(file)) < 0 ? NULL : hidden;
+}
+
+static int open_beside(const struct store_file *file, const char *hidden, bool *is_named)
+{
+	int fd = openat(file->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	*is_named = fd < 0;
+	if (fd < 0) {
+		unlinkat(file->directory, hidden, 0); /* of a writer that was killed */
+		fd = openat(file->directory, hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
+	return fd;
+}
+
+/* Where other machines may read the file, the one that they have open must not lose its last name. */
+static bool may_be_replaced(const struct store_file *file)
+{
+	bool is_remote;
+
+	return store_place_of(file->fd, &is_remote) && !is_remote;
+}
+
+/* LMDB opens by a path: this one leads to the file whatever its name. */
+static struct store_file *file_of(int fd)
+{
+	char path[64];
+	struct store_file *file;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	file = store_file_new(path);
+	if (file)
+		file->fd = fd;
+	return file;
+}
+
+/* Nobody else knows the file: it needs no locks, and is synced once it is whole. */
+static int make_env(struct store_file *file, uint64_t bytes)
+{
+	file->map_bytes = (size_t)bytes;
+	int rc = store_file_identify(file) ? store_file_env_open(file, (size_t)bytes, MDB_NOLOCK | MDB_NOSYNC)
+					   : EINVAL;
+
+	return rc == 0 && !store_file_is_in_env(file) ? ENOENT : rc; /* /proc may not be what it should */
+}
+
+static int make_durable(const struct store_file *file, const struct store_file *as)
+{
+	struct stat facts;
+
+	if (fstat(as->fd, &facts) != 0 || fchmod(file->fd, facts.st_mode & 07777) != 0)
+		return errno;
+	if (fchown(file->fd, (uid_t)-1, facts.st_gid) != 0 && errno != EPERM)
+		return errno;
+	return mdb_env_sync(file->env, 1);
+}
+
+static int take_name(
+	const struct store_file *file, const struct store_file *of, const char *hidden, bool is_named)
+{
+	if (!has_its_name(of))
+		return ENOENT;
+	if (!is_named) {
+		unlinkat(of->directory, hidden, 0);
+		if (linkat(AT_FDCWD, file->path, of->directory, hidden, AT_SYMLINK_FOLLOW) != 0)
+			return errno;
+	}
+	return renameat(of->directory, hidden, of->directory, name_of(of)) == 0 ? 0 : errno;
+}
+
+bool store_file_replace(struct store_file *file, uint64_t map_bytes,
+	int (*fill)(struct store_file *by, void *own, struct error *error), void *own)
+{
+	char *hidden = may_be_replaced(file) ? hidden_name(file) : NULL;
+	bool is_named = false;
+	int fd = hidden ? open_beside(file, hidden, &is_named) : -1;
+	struct store_file *by = fd < 0 ? NULL : file_of(fd);
+	struct error error;
+	bool is_replaced = false;
+
+	if (!by)
+		goto close_fd;
+	fd = -1; /* the file's */
+	store_file_register(by);
+	is_replaced = make_env(by, map_bytes) == 0 && fill(by, own, &error) == 0 &&
+		      make_durable(by, file) == 0 && take_name(by, file, hidden, is_named) == 0;
+	store_file_close(by);
+close_fd:
+	if (fd >= 0)
+		close(fd);
+	if (is_named && !is_replaced)
+		unlinkat(file->directory, hidden, 0);
+	free(hidden);
+	return is_replaced;
+}

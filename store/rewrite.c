@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rewrite.c - see rewrite.h. */
+#include "store/rewrite.h"
+
+#include <errno.h>
+
+#include "store/store.h"
+
+#define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
+#define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */
+#define FREE_SHARE 8
+
+struct copy {
+	const struct store_snapshot *from;
+	struct store_file *to;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	size_t pending; /* bytes since the last commit */
+};
+
+static int commit(struct copy *copy)
+{
+	int rc = mdb_txn_commit(copy->txn);
+
+	copy->pending = 0;
+	if (!rc)
+		rc = mdb_txn_begin(store_file_env(copy->to), NULL, 0, &copy->txn);
+	if (rc)
+		copy->txn = NULL;
+	return rc;
+}
+
+static int put_value(struct copy *copy, const struct store_tree_cursor *cursor)
+{
+	MDB_val key = {cursor->key.size, (void *)cursor->key.bytes},
+		value = {cursor->value.size, (void *)cursor->value.bytes};
+	int rc = mdb_put(copy->txn, copy->dbi, &key, &value, MDB_APPEND);
+
+	copy->pending += value.mv_size;
+	return rc || copy->pending < COMMIT_BYTES ? rc : commit(copy);
+}
+
+static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *error)
+{
+	struct store_tree_cursor cursor;
+	int rc = mdb_dbi_open(copy->txn, store_tree_name(tree), MDB_CREATE, &copy->dbi), found = 0;
+
+	store_tree_cursor_init(&cursor, &copy->from->pages, &copy->from->trees[tree]);
+	if (!rc)
+		found = store_tree_seek(&cursor, "", 0, error);
+	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
+		rc = put_value(copy, &cursor);
+	if (rc)
+		return store_file_failed(copy->to, "write", rc, error);
+	return found < 0 ? found : 0;
+}
+
+/* Among the facts, while they are still in memory. */
+static int put_settled(struct copy *copy, struct error *error)
+{
+	struct store_bytes bytes = {0};
+	MDB_val key = {strlen(STORE_META_SETTLED), STORE_META_SETTLED}, value;
+	int rc = ENOMEM;
+
+	store_bytes_begin_sealed(&bytes);
+	store_bytes_put(&bytes, "1", 1);
+	store_bytes_seal(&bytes, key.mv_data, key.mv_size);
+	value = (MDB_val){bytes.size, bytes.data};
+	if (!bytes.failed)
+		rc = mdb_put(copy->txn, copy->dbi, &key, &value, 0);
+	store_bytes_fini(&bytes);
+	return rc ? store_file_failed(copy->to, "write", rc, error) : 0;
+}
+
+int store_rewrite(
+	const struct store_snapshot *from, struct store_file *to, bool is_settled, struct error *error)
+{
+	struct copy copy = {.from = from, .to = to};
+	int rc = 0, failed;
+
+	mdb_env_set_flags(store_file_env(to), MDB_NOSYNC, 1);
+	failed = mdb_txn_begin(store_file_env(to), NULL, 0, &copy.txn);
+	if (failed)
+		return store_file_failed(to, "write", failed, error);
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++) {
+		rc = copy_tree(&copy, (enum store_tree_id)tree, error);
+		if (tree == STORE_TREE_META && is_settled && !rc)
+			rc = put_settled(&copy, error);
+	}
+	if (rc) {
+		if (copy.txn)
+			mdb_txn_abort(copy.txn);
+		return rc;
+	}
+	failed = mdb_txn_commit(copy.txn);
+	return failed ? store_file_failed(to, "write", failed, error) : 0;
+}
+
+/* ---- in place of itself ---- */
+
+static int fill(struct store_file *by, void *own, struct error *error)
+{
+	return store_rewrite(own, by, true, error);
+}
+
+/* How large is what is in use? 0: so large, or so full, that it stays as it is. */
+static uint64_t used_bytes(const struct store_file *file)
+{
+	uint64_t freed, pages, page_bytes, used;
+
+	if (!store_slow_count_pages(store_file_env(file), &freed, &pages, &page_bytes) || freed > pages)
+		return 0;
+	used = (pages - freed) * page_bytes;
+	if (used <= STORE_REWRITE_ALWAYS_BYTES)
+		return used;
+	return used <= STORE_REWRITE_MOST_BYTES && freed > pages / FREE_SHARE ? used : 0;
+}
+
+bool store_rewrite_in_place(struct store_file *file)
+{
+	struct store_snapshot snapshot = {.file = file};
+	uint64_t used = used_bytes(file);
+	struct error error;
+	bool is_replaced;
+
+	if (!used)
+		return false;
+	is_replaced = store_snapshot_renew(&snapshot, &error) == 0 &&
+		      store_file_replace(file, 2 * used + ROOM_BYTES, fill, &snapshot);
+	store_snapshot_end(&snapshot);
+	return is_replaced;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.h - a store's values, put in order into a fresh LMDB file: no page of it is free, its leaves are
+ * full, its trees lie one behind the other. LMDB's own compacting copy leaves leaves as they are, and trusts
+ * the pages it reads.
+ *
+ *   while recording    | meta | trees, chunks and what the commits before left free, mixed |
+ *   rewritten          | meta | meta tree | texts | ... | chunks | rollups |
+ */
+#ifndef STORE_REWRITE_H
+#define STORE_REWRITE_H
+
+#include "store/file.h"
+
+/* A store of so much in use is always rewritten when its writer ends; a larger one where an eighth of its
+ * pages is free, up to so much. */
+#define STORE_REWRITE_ALWAYS_BYTES (UINT64_C(64) << 20)
+#define STORE_REWRITE_MOST_BYTES (UINT64_C(1) << 30)
+
+/* All values of the snapshot into `to`, which is empty and whose map is twice as large as they; `is_settled`:
+ * and the fact STORE_META_SETTLED. The caller syncs. ERROR_RUN: a page is damaged; ERROR_IO: `to` cannot be
+ * written. */
+int store_rewrite(
+	const struct store_snapshot *from, struct store_file *to, bool is_settled, struct error *error);
+
+/* The writer's last step: the store takes its own place, settled (file_replace.c). Readers that have it open
+ * keep the old file, which holds the same. False: nothing has changed, and what the last commit put is in the
+ * file, but perhaps not on the disk. */
+bool store_rewrite_in_place(struct store_file *file);
+
+#endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# More processes at once than the collector may have descriptors for: it goes on, measures those that it has room for,
+# and accounts for the others. Without a limit, all are measured.
+. "$(dirname -- "$0")/expect.sh"
+cat >many.sh <<'END'
+exec 8<>never 9<>gate
+for ((i = 0; i < 60; i++)); do
+	(read -r line <&9) &
+done
+read -r -t 1 line <&8
+for ((i = 0; i < 60; i++)); do
+	echo "$i" >&9
+done
+wait
+END
+mkfifo gate never
+pids_of() { # RUN
+	hpct-info "$1.hpct" --streams --format tsv | tsv '{ print $c["pid"] }' | sort -u | wc -l
+}
+
+for limit in 40 48 64; do
+	code "limit $limit" 0 bash -c 'ulimit -n "$0"; exec hpct-record -o "few$0.hpct" -- bash many.sh' "$limit"
+	check "limit $limit: it went on to the end" [ "$(info "few$limit" state)" = complete ]
+	code "limit $limit: check" 0 hpct-info "few$limit.hpct" --check
+	same "limit $limit: processes that have a stream" 61 "$(pids_of "few$limit")"
+	measured=$(info "few$limit" processes) refused=$(info "few$limit" processes_refused)
+	check "limit $limit: some are measured: $measured" [ "$measured" -gt 1 ]
+	check "limit $limit: all are heard, $measured measured, $refused refused" [ $((measured + refused)) -ge 61 ]
+done
+
+record all -- bash many.sh
+same "without a limit: measured" 61 "$(info all processes)"
+same "without a limit: refused" 0 "$(info all processes_refused)"

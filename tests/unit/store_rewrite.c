@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_rewrite.c - what a writer leaves when it ends in order: a file not larger than 1.15 x what is in it
+ * (the bytes of all keys and values, once they are more than the pages that every store has), while readers
+ * follow, in a run that was moved or removed, and where nothing can be put beside it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/file.h"
+#include "store/reader.h"
+#include "store/writer.h"
+
+#define PERIOD_NS 1000000u
+#define COMMITS 200
+#define COMMIT_RECORDS 2000u
+#define RECORDS (COMMITS * COMMIT_RECORDS)
+
+static char run[64], path[96], lock_path[104], moved[80], moved_path[112];
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	snprintf(run, sizeof run, "%s/hpct-rewrite-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+		(int)getpid());
+	snprintf(path, sizeof path, "%s/host.mdb", run);
+	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+	snprintf(moved, sizeof moved, "%s.moved", run);
+	snprintf(moved_path, sizeof moved_path, "%s/host.mdb", moved);
+	return mkdir(run, 0700);
+}
+
+static int tear_down(void **unused)
+{
+	(void)unused;
+	unlink(path);
+	unlink(lock_path);
+	return rmdir(run); /* nothing else is there */
+}
+
+static struct store_writer *create(void)
+{
+	struct store_stream stream = {.rank = -1, .end_ns = STORE_OPEN_NS};
+	struct store_writer *writer;
+
+	assert_int_equal(store_writer_create(&writer, path, NULL), 0);
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	store_writer_stream(writer, &stream);
+	return writer;
+}
+
+/* As a collector does: many commits, each of which puts the newest chunks again. */
+static void record(struct store_writer *writer, unsigned commits)
+{
+	uint64_t chance = 1;
+
+	for (unsigned commit = 0; commit < commits; commit++) {
+		for (unsigned i = 0; i < COMMIT_RECORDS; i++) {
+			struct store_record sample = {.amount = PERIOD_NS, .flags = STORE_RECORD_EXTENT};
+
+			chance = chance * 6364136223846793005u + 1442695040888963407u;
+			sample.begin_ns =
+				(uint64_t)(commit * COMMIT_RECORDS + i) * PERIOD_NS + (chance >> 48);
+			sample.end_ns = sample.begin_ns;
+			sample.context = store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT,
+				store_writer_text_module(writer), 1 + (chance >> 33) % 300);
+			store_writer_append(writer, 0, STORE_SAMPLES, &sample, 1);
+		}
+		assert_int_equal(store_writer_commit(writer, NULL), 0);
+	}
+}
+
+static uint64_t count_samples(struct store_reader *reader)
+{
+	struct store_cursor *cursor;
+	struct store_chunk chunk;
+	uint64_t count = 0;
+
+	assert_int_equal(store_cursor_open(&cursor, reader, 0, STORE_SAMPLES, 0, UINT64_MAX, NULL), 0);
+	while (store_cursor_next(cursor, &chunk, NULL) == 1)
+		count += chunk.count;
+	store_cursor_close(cursor);
+	return count;
+}
+
+/* What all keys and values hold. */
+static uint64_t payload_bytes(const char *of)
+{
+	struct store_snapshot snapshot = {0};
+	struct store_tree_cursor cursor;
+	uint64_t bytes = 0;
+
+	assert_int_equal(store_file_open(&snapshot.file, of, NULL), 0);
+	assert_int_equal(store_snapshot_renew(&snapshot, NULL), 0);
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++) {
+		int rc;
+
+		store_tree_cursor_init(&cursor, &snapshot.pages, &snapshot.trees[tree]);
+		for (rc = store_tree_seek(&cursor, "", 0, NULL); rc == 1; rc = store_tree_next(&cursor, NULL))
+			bytes += cursor.key.size + cursor.value.size;
+		assert_int_equal(rc, 0);
+	}
+	struct store_file *file = snapshot.file;
+
+	store_snapshot_end(&snapshot);
+	store_file_close(file);
+	return bytes;
+}
+
+static struct stat facts_of(const char *of)
+{
+	struct stat facts;
+
+	assert_int_equal(stat(of, &facts), 0);
+	return facts;
+}
+
+static void expect_whole(const char *of, uint64_t records)
+{
+	struct store_reader *reader;
+	struct error error;
+
+	if (store_reader_open(&reader, of, &error) || store_reader_check(reader, &error))
+		fail_msg("%s", error.text);
+	assert_string_equal(store_reader_meta(reader, "state"), "complete");
+	assert_true(count_samples(reader) == records);
+	store_reader_close(reader);
+}
+
+static void expect_nothing_beside(const char *directory)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *entry;
+
+	assert_non_null(entries);
+	while ((entry = readdir(entries)))
+		if (entry->d_name[0] == '.' && strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			fail_msg("'%s' is left", entry->d_name);
+	closedir(entries);
+}
+
+static void test_size(void **unused)
+{
+	struct store_writer *writer = create();
+	struct stat before, after;
+	uint64_t payload;
+
+	(void)unused;
+	record(writer, COMMITS);
+	assert_int_equal(chmod(path, 0640), 0);
+	before = facts_of(path);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	after = facts_of(path);
+	payload = payload_bytes(path);
+	print_message("%llu bytes of keys and values, file %llu, before its end %llu\n",
+		(unsigned long long)payload, (unsigned long long)after.st_size,
+		(unsigned long long)before.st_size);
+	assert_true((uint64_t)before.st_size > payload / 100 * 115); /* or this test shows nothing */
+	assert_true((uint64_t)after.st_size <= payload / 100 * 115);
+	assert_int_equal(after.st_mode & 07777, 0640);
+	expect_whole(path, RECORDS);
+	expect_nothing_beside(run);
+}
+
+/* A reader in another process holds the lock file of what was there, whose transactions the new file never
+ * had. */
+static void follow(int begun, int ended)
+{
+	struct store_reader *reader;
+	bool changed;
+	char word;
+
+	if (store_reader_open(&reader, path, NULL) || write(begun, "b", 1) != 1 || read(ended, &word, 1) != 1)
+		_exit(1);
+	if (strcmp(store_reader_meta(reader, "state"), "recording") != 0)
+		_exit(2);
+	if (store_reader_renew(reader, &changed, NULL) || !changed)
+		_exit(3);
+	if (strcmp(store_reader_meta(reader, "state"), "complete") != 0 || count_samples(reader) != RECORDS)
+		_exit(4);
+	if (store_reader_check(reader, NULL))
+		_exit(5);
+	_exit(store_reader_renew(reader, &changed, NULL) || changed ? 6 : 0);
+}
+
+static void test_followed(void **unused)
+{
+	int begun[2], ended[2], status;
+	char word;
+	pid_t child;
+
+	(void)unused;
+	for (unsigned extra = 0; extra < 2; extra++) { /* LMDB looks for a moment by whether it is odd */
+		struct store_writer *writer = create();
+		struct store_reader *own;
+		bool changed;
+
+		record(writer, COMMITS);
+		for (unsigned i = 0; i < extra; i++) {
+			store_writer_meta_number(writer, "beat", i);
+			assert_int_equal(store_writer_commit(writer, NULL), 0);
+		}
+		assert_int_equal(pipe(begun), 0);
+		assert_int_equal(pipe(ended), 0);
+		assert_int_equal(store_reader_open(&own, path, NULL), 0);
+		child = fork();
+		if (child == 0)
+			follow(begun[1], ended[0]);
+		assert_int_equal(read(begun[0], &word, 1), 1);
+		assert_int_equal(store_writer_close(writer, NULL), 0);
+		expect_whole(path, RECORDS);
+		assert_int_equal(write(ended[1], "e", 1), 1);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+		assert_int_equal(store_reader_renew(own, &changed, NULL), 0);
+		assert_true(changed && count_samples(own) == RECORDS);
+		store_reader_close(own);
+		expect_whole(path, RECORDS);
+		for (unsigned i = 0; i < 2; i++) {
+			close(begun[i]);
+			close(ended[i]);
+		}
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(unlink(lock_path), 0);
+	}
+}
+
+static void test_moved(void **unused)
+{
+	struct store_writer *writer = create();
+	uint64_t payload;
+
+	(void)unused;
+	record(writer, COMMITS);
+	assert_int_equal(rename(run, moved), 0);
+	assert_int_equal(mkdir(run, 0700), 0); /* another run of that name */
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	payload = payload_bytes(moved_path);
+	assert_true((uint64_t)facts_of(moved_path).st_size <= payload / 100 * 115);
+	expect_whole(moved_path, RECORDS);
+	expect_nothing_beside(moved);
+	assert_int_equal(rmdir(run), 0);
+	assert_int_equal(rename(moved, run), 0);
+}
+
+static void test_removed(void **unused)
+{
+	struct store_writer *writer = create();
+
+	(void)unused;
+	record(writer, 3);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	expect_nothing_beside(run);
+	/* Another's file of that name stays what it is. */
+	unlink(lock_path);
+	writer = create();
+	record(writer, 3);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(close(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)), 0);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(facts_of(path).st_size, 0);
+	expect_nothing_beside(run);
+}
+
+/* What cannot take the place of the file does no harm. */
+static void test_in_the_way(void **unused)
+{
+	struct store_writer *writer = create();
+	char hidden[112];
+	struct stat before;
+
+	(void)unused;
+	record(writer, COMMITS);
+	snprintf(hidden, sizeof hidden, "%s/.host.mdb", run);
+	assert_int_equal(mkdir(hidden, 0700), 0);
+	before = facts_of(path);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_true(facts_of(path).st_ino == before.st_ino);
+	expect_whole(path, RECORDS);
+	assert_int_equal(rmdir(hidden), 0);
+	expect_nothing_beside(run);
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_size),
+		TEST(test_followed),
+		TEST(test_moved),
+		TEST(test_removed),
+		TEST(test_in_the_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

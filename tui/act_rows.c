@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * act_rows.c - actions on the rows of the timeline: which are shown, in what order, and at which depth of the
+ * call path.
+ */
+#include "tui/act.h"
+
+static void set_depth(struct session *session, int by)
+{
+	struct state *state = &session->state;
+	uint32_t deepest = frame_deepest(&session->frame);
+
+	state->is_auto = state->is_auto_wanted = false;
+	if (by < 0)
+		state->depth -= state->depth > 1;
+	else if (state->depth < deepest)
+		state->depth++;
+	else
+		session_say(session, "no path on the screen is deeper than %u", deepest);
+}
+
+static struct rows_node *cursor_node(struct session *session)
+{
+	return session_row(session) == UINT32_MAX ? NULL : &session->rows.nodes[session->state.node];
+}
+
+static void fold(struct session *session)
+{
+	struct rows_node *node = cursor_node(session);
+
+	if (!node)
+		return;
+	session_keep(session);
+	if (!rows_is_group(node)) {
+		if (node->parent == UINT32_MAX)
+			return;
+		session->state.node = node->parent;
+		node = &session->rows.nodes[node->parent];
+	}
+	node->is_folded = !node->is_folded;
+	rows_update(&session->rows);
+}
+
+/* Folds all processes, or opens all when all are folded. */
+static void fold_all(struct session *session)
+{
+	struct rows *rows = &session->rows;
+	bool is_any_open = false;
+
+	session_keep(session);
+	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
+		is_any_open = is_any_open || (rows_is_group(&rows->nodes[i]) && !rows->nodes[i].is_folded);
+	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
+		rows->nodes[i].is_folded = rows_is_group(&rows->nodes[i]) && is_any_open;
+	rows_update(rows);
+}
+
+/* The cursor stays on its node. */
+static void order_rows(struct session *session)
+{
+	struct rows *rows = &session->rows;
+
+	rows->order = (enum rows_order)((rows->order + 1) % ROWS_ORDER_COUNT);
+	rows_update(rows);
+	session_say(session, "rows by %s", rows_order_name(rows->order));
+}
+
+/* Hides or shows what stands beside a node; how many that are. `is_done` false: they are only counted. */
+static unsigned set_siblings(struct rows *rows, uint32_t node, bool is_hidden, bool is_done)
+{
+	uint32_t parent = rows->nodes[node].parent, i = parent == UINT32_MAX ? 0 : parent + 1;
+	uint32_t end = parent == UINT32_MAX ? rows->node_count : rows->nodes[parent].next;
+	unsigned count = 0;
+
+	for (; i < end; i = rows->nodes[i].next) {
+		if (i == node || rows->nodes[i].is_hidden == is_hidden)
+			continue;
+		count++;
+		if (is_done)
+			rows->nodes[i].is_hidden = is_hidden;
+	}
+	return count;
+}
+
+/* Only the cursor's process, then only its part of it, down to its stream; and back. */
+static void narrow(struct session *session, bool is_fewer)
+{
+	struct rows *rows = &session->rows;
+	uint32_t chosen = UINT32_MAX;
+
+	if (session_row(session) == UINT32_MAX)
+		return;
+	/* from the cursor's node up: the outermost level that has others still, the innermost that had */
+	for (uint32_t node = session->state.node; node != UINT32_MAX; node = rows->nodes[node].parent)
+		if (set_siblings(rows, node, is_fewer, false) && (is_fewer || chosen == UINT32_MAX))
+			chosen = node;
+	if (chosen == UINT32_MAX) {
+		session_say(session, is_fewer ? "this is one stream; W shows more" : "all streams are shown");
+		return;
+	}
+	session_keep(session);
+	set_siblings(rows, chosen, is_fewer, true);
+	rows_update(rows);
+}
+
+static void hide(struct session *session)
+{
+	struct rows_node *node = cursor_node(session);
+	uint32_t row = session_row(session);
+
+	if (!node)
+		return;
+	session_keep(session);
+	node->is_hidden = true;
+	rows_update(&session->rows);
+	session_set_row(session, row);
+	session_say(session, "hidden: %s   X shows all again", node->long_label);
+}
+
+static void show_all(struct session *session)
+{
+	session_keep(session);
+	for (uint32_t i = 0; i < session->rows.node_count; i++)
+		session->rows.nodes[i].is_hidden = false;
+	session->filter[0] = '\0';
+	rows_filter(&session->rows, NULL, 0, NULL);
+}
+
+static void pin(struct session *session)
+{
+	struct rows_node *node = cursor_node(session);
+
+	if (!node || rows_is_group(node)) {
+		session_say(session, "a group cannot be pinned, its streams can");
+		return;
+	}
+	session_keep(session);
+	node->is_pinned = !node->is_pinned;
+	rows_update(&session->rows);
+}
+
+static void light(struct session *session)
+{
+	const struct frame_line *line;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell) || cell.function == UINT32_MAX)
+		return;
+	session->lit = session->lit == cell.function ? UINT32_MAX : cell.function;
+}
+
+bool act_rows(struct session *session, enum keys_action action)
+{
+	switch (action) {
+	case KEYS_DO_ENTER:
+		if (cursor_node(session) && rows_is_group(cursor_node(session)))
+			fold(session);
+		else
+			follow_link(session);
+		return true;
+	case KEYS_DO_FOLD:
+		fold(session);
+		return true;
+	case KEYS_DO_MORE_STREAMS:
+	case KEYS_DO_FEWER_STREAMS:
+		narrow(session, action == KEYS_DO_FEWER_STREAMS);
+		return true;
+	case KEYS_DO_FOLD_ALL:
+		fold_all(session);
+		return true;
+	case KEYS_DO_HIDE:
+		hide(session);
+		return true;
+	case KEYS_DO_SHOW_ALL:
+		show_all(session);
+		return true;
+	case KEYS_DO_PIN:
+		pin(session);
+		return true;
+	case KEYS_DO_ORDER:
+		order_rows(session);
+		return true;
+	case KEYS_DO_DEEPER:
+		set_depth(session, 1);
+		return true;
+	case KEYS_DO_HIGHER:
+		set_depth(session, -1);
+		return true;
+	case KEYS_DO_AUTO:
+		session->state.is_auto = session->state.is_auto_wanted = true;
+		return true;
+	case KEYS_DO_LIGHT:
+		light(session);
+		return true;
+	default:
+		return false;
+	}
+}
