@@ -119,6 +119,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->processes++;
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
+	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
 	summary->signals += process->signals;
 	summary->overruns += process->overruns;
 	summary->samples += process->samples;
@@ -250,7 +251,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"switches_lost", summary->switches_lost},
 		{"switches_refused", summary->switches_refused},
 		{"threads_unmonitored", summary->threads_unmonitored},
-		{"children_unmonitored", summary->unmonitored_children},
+		{"children_unmonitored", summary->unmonitored_children + summary->unmonitored_vforks},
 		{"processes_refused", summary->refused},
 		{"never_started", summary->never_started},
 		{"starts_refused", summary->pauses_refused},
@@ -374,6 +375,7 @@ static int rate_put(const struct summary *summary, char *text, size_t room)
 /* Appends what does not go by itself. */
 static int notes_put(const struct summary *summary, char *text, size_t room)
 {
+	uint64_t children = summary->unmonitored_children + summary->unmonitored_vforks;
 	int used = rate_put(summary, text, room);
 
 	if (summary->uncounted[0] && (size_t)used < room)
@@ -392,10 +394,9 @@ static int notes_put(const struct summary *summary, char *text, size_t room)
 		used += snprintf(text + used, room - (size_t)used,
 			"%lu calls of hpct_start() came too fast for the collector and had no effect\n",
 			(unsigned long)summary->pauses_refused);
-	if (summary->threads_unmonitored + summary->unmonitored_children && (size_t)used < room)
+	if (summary->threads_unmonitored + children && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads, %lu children\n",
-			(unsigned long)summary->threads_unmonitored,
-			(unsigned long)summary->unmonitored_children);
+			(unsigned long)summary->threads_unmonitored, (unsigned long)children);
 	return used;
 }
 

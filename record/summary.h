@@ -31,7 +31,8 @@ struct summary {
 	uint64_t unnamed;
 	char events[EVENT_EVENTS_MAX];
 	char problem[512];
-	uint64_t unmonitored_children;
+	uint64_t unmonitored_children,
+		unmonitored_vforks;  /* known by their parents' records; counted by them */
 	uint32_t unmonitored_stream; /* of a first program that takes no agent; UINT32_MAX: none */
 	uint64_t unmonitored_ns;
 	uint32_t unmonitored_attributes;

@@ -136,8 +136,8 @@ struct event_process {
 	 * % EVENT_PAUSES_MAX]. The agent writes while count - taken leaves room, the collector takes. */
 	_Atomic uint32_t pause_count;
 	_Atomic uint32_t pauses_taken;
-	_Atomic uint32_t pauses_refused; /* starts without room: it stayed off */
-	uint32_t _pad1;
+	_Atomic uint32_t pauses_refused;       /* starts without room: it stayed off */
+	_Atomic uint32_t children_unmonitored; /* of vfork: they became programs that take no agent */
 	_Atomic uint64_t pause_ns[EVENT_PAUSES_MAX];
 	/* For who walks its stacks from outside: code at which stacks end, code whose frames are passed over,
 	 * the dynamic loader. */

@@ -52,6 +52,7 @@ static _Atomic uint32_t generation;
 static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
 static uint64_t vdso_begin;
 static uint64_t loader_begin;
+static struct found program; /* end 0: not known */
 
 uint32_t module_generation(void)
 {
@@ -88,6 +89,12 @@ static bool lookup(uint64_t pc, struct found *found)
 		.bias = object.dlfo_link_map->l_addr,
 		.frame_header = (uintptr_t)object.dlfo_eh_frame,
 		.name = object.dlfo_link_map->l_name};
+	/* The kernel may have left gaps between the program's segments: libc then finds its code alone,
+	 * without the page that its headers are on. */
+	if (found->bias == program.bias && pc >= program.begin && pc < program.end) {
+		found->begin = program.begin;
+		found->end = program.end;
+	}
 	return true;
 }
 
@@ -394,9 +401,22 @@ void module_list_refresh(void)
 	atomic_store_explicit(&list, listing.list, memory_order_release);
 }
 
+/* The program itself, by what the kernel says of its headers. */
+static void program_init(const ElfW(Phdr) * segments, size_t count)
+{
+	struct dl_phdr_info info = {.dlpi_phdr = segments, .dlpi_phnum = (ElfW(Half))count};
+
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].p_type == PT_PHDR)
+			info.dlpi_addr = (uintptr_t)segments - segments[i].p_vaddr;
+	found_from_info(&program, &info);
+}
+
 void module_init(char **envp)
 {
 	char **auxiliary = envp + environment_count(envp) + 1;
+	const ElfW(Phdr) *segments = NULL;
+	size_t count = 0;
 
 	atomic_store(&anonymous_slot, 0);
 	module_path_init();
@@ -406,6 +426,12 @@ void module_init(char **envp)
 			vdso_begin = entry->a_un.a_val;
 		if (entry->a_type == AT_BASE)
 			loader_begin = entry->a_un.a_val;
+		if (entry->a_type == AT_PHDR)
+			segments = (const void *)entry->a_un.a_val;
+		if (entry->a_type == AT_PHNUM)
+			count = entry->a_un.a_val;
 	}
+	if (segments)
+		program_init(segments, count);
 	module_list_refresh();
 }

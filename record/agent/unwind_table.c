@@ -92,18 +92,21 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 	const struct cfi_module *module = u->space.module_find(u->space.context, pc);
 	const struct cfi_row *row = &u->scratch.row;
 	uint64_t sp = u->registers.value[ARCH_SP];
+	bool takes_off;
 	int result;
 
 	if (!module || cfi_row_find(module, pc, &u->scratch))
 		return STEP_PARTIAL;
 	if (row->signal_frame && unwind_step_trampoline(u, interrupted))
 		return STEP_ON;
+	/* vfork has taken its return address off already: both processes are to return by it. */
+	takes_off = ARCH_CALL_PUSHES && row->reg[row->return_register].kind != CFI_REGISTER;
 	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);
 	if (result == CFI_UNKNOWN_REGISTER && !thorough)
 		return STEP_AGAIN;
 	if (result == CFI_UNREADABLE)
 		return unwind_step_unreadable(u);
-	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] < sp + !!ARCH_CALL_PUSHES))
+	if (result || (!row->signal_frame && u->registers.value[ARCH_SP] < sp + takes_off))
 		return STEP_PARTIAL;
 	*interrupted = row->signal_frame;
 	if (!thorough)

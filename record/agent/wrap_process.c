@@ -70,6 +70,9 @@ static char *const *exec_begin(
 	struct handover *next, int at, const char *path, char *const *envp, char **words)
 {
 	handover_fill(next, at, path, envp, words);
+	/* A vfork child's: it has no ring to note that in, and the program will not tell. */
+	if (next->kind != TARGET_TAKES && thread_self() && !thread_own())
+		atomic_fetch_add(&process.shared->children_unmonitored, 1);
 	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0, next->since_ns);
 	agent_end();
 	source_exec_begin();

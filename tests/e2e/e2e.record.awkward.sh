@@ -27,6 +27,10 @@ for reader in 'hpct-info --streams' hpct-profile hpct-stats hpct-slice hpct-stac
 done
 near "c11: share of its work" 100 "$(share c11 c11_work)" 15
 check "cancel: work of the cancelled thread is there" [ "$(share cancel until_cancelled)" != 0.000 ]
+both vforks "$awkward" vforks
+check "vforks: whole stacks, $(info vforks partial_stacks) of $(sample_count vforks) are not" \
+	calc "$(info vforks partial_stacks) * 10 <= $(sample_count vforks)"
+check "vforks: its caller is there: $(share vforks vfork) %" calc "$(share vforks vfork) > 1"
 check "forks: weights of ten children and two threads" calc "$(weight_sum forks) > 0.44e9 && $(weight_sum forks) < 1e9"
 
 # Ten thousand threads that end at once: more than there are rings, so a collector that gets no turn misses some, and

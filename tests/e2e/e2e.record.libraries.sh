@@ -102,3 +102,35 @@ hpct-link gcc -O2 -g -pg -static -o profiled_static profiled.c 2>err || skip "st
 undisturbed quiet_static ./profiled_static
 ./profiled_static
 check "a static program alone writes its gmon.out" [ -s gmon.out ]
+
+# A program with gaps between its segments, as linkers like to leave them: libc finds its code alone, and its tables
+# are elsewhere. Without them a function that never returns is left by no reading of its code.
+cat >gap.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+APART static void leaf(void)
+{
+	volatile char room[200];
+	for (int i = 0; i < 20000; i++)
+		room[i % 200] = (char)i;
+}
+APART static void forever(void)
+{
+	struct timespec now;
+	for (;;) {
+		leaf();
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+		if (now.tv_nsec > 300000000)
+			exit(4);
+	}
+}
+int main(void)
+{
+	forever();
+}
+END
+gcc -O2 -fomit-frame-pointer -Wl,-z,max-page-size=2097152 -o gap gap.c
+code "gaps" 4 record gap -- ./gap
+check "gaps: partial stacks: $(info gap partial_stacks)" [ "$(info gap partial_stacks)" -le 2 ]
+check "gaps: most of it is below main" calc "$(share gap main) > 50"

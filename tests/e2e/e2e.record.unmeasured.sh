@@ -32,5 +32,15 @@ code "an unmeasured program and --strict" 125 hpct-record --strict -o strict.hpc
 same "it does not run" "" "$(cat out)"
 code "an unmeasured child" 5 record child -- sh -c './static hello; exit $?'
 same "an unmeasured child: stdout" "hello 1" "$(cat out)"
+# dash and Python start programs by vfork, whose child cannot write into a ring.
+if [ -x /usr/bin/python3 ]; then
+	code "a child of vfork" 5 hpct-record -o vfork.hpct --summary summary -- /usr/bin/python3 -c '
+import subprocess, sys
+subprocess.run(["true"])
+sys.exit(subprocess.run(["./static", "hello"]).returncode)'
+	same "a child of vfork: stdout" "hello 1" "$(cat out)"
+	same "a child of vfork: it is counted" 1 "$(info vfork children_unmonitored)"
+	check "a child of vfork: the summary says so: $(cat summary)" grep -q '^unmonitored: .* 1 children' summary
+fi
 hpct-record -o rateless.hpct --summary summary -- ./static hello >out 2>err
 check "an unmeasured program has no rate: $(cat summary)" [ -z "$(grep -E '^(rate|samples by)' summary)" ]
