@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,6 +354,38 @@ static void test_in_the_way(void **unused)
 	expect_nothing_beside(run);
 }
 
+static bool needs_names;
+
+/* In place of libc's. */
+int openat(int directory, const char *name, int flags, ...)
+{
+	if (needs_names && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, directory, name, flags, 0600);
+}
+
+/* A file system that knows no files without a name; and what a writer that was killed has left there. */
+static void test_named(void **unused)
+{
+	struct store_writer *writer = create();
+	char hidden[112];
+	struct stat before;
+
+	(void)unused;
+	record(writer, COMMITS);
+	snprintf(hidden, sizeof hidden, "%s/.host.mdb", run);
+	assert_int_equal(close(open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)), 0);
+	before = facts_of(path);
+	needs_names = true;
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	needs_names = false;
+	assert_true(facts_of(path).st_ino != before.st_ino);
+	expect_whole(path, RECORDS);
+	expect_nothing_beside(run);
+}
+
 static bool is_full;
 
 /* In place of libc's. */
@@ -390,6 +423,7 @@ int main(void)
 		TEST(test_moved),
 		TEST(test_removed),
 		TEST(test_in_the_way),
+		TEST(test_named),
 		TEST(test_full),
 	};
 
