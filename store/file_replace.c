@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/file_state.h"
@@ -60,12 +61,15 @@ static int open_beside(const struct store_file *file, const char *hidden, bool *
 	return fd;
 }
 
-/* Where other machines may read the file, the one that they have open must not lose its last name. */
-static bool may_be_replaced(const struct store_file *file)
+/* Where other machines may read the file, the one that they have open must not lose its last name; and nobody
+ * is to find the disk full while there are two. */
+static bool may_be_replaced(const struct store_file *file, uint64_t bytes)
 {
+	struct statvfs disk;
 	bool is_remote;
 
-	return store_place_of(file->fd, &is_remote) && !is_remote;
+	return store_place_of(file->fd, &is_remote) && !is_remote && fstatvfs(file->fd, &disk) == 0 &&
+	       disk.f_frsize && disk.f_bavail > bytes / disk.f_frsize;
 }
 
 /* LMDB opens by a path: this one leads to the file whatever its name. */
@@ -93,18 +97,21 @@ static int make_env(struct store_file *file, uint64_t bytes)
 
 static int make_durable(const struct store_file *file, const struct store_file *as)
 {
-	struct stat facts;
+	struct stat facts, own;
 
-	if (fstat(as->fd, &facts) != 0 || fchmod(file->fd, facts.st_mode & 07777) != 0)
+	if (fstat(as->fd, &facts) != 0 || fstat(file->fd, &own) != 0)
 		return errno;
-	if (fchown(file->fd, (uid_t)-1, facts.st_gid) != 0 && errno != EPERM)
+	if ((own.st_uid != facts.st_uid || own.st_gid != facts.st_gid) &&
+		fchown(file->fd, facts.st_uid, facts.st_gid) != 0)
 		return errno;
-	return mdb_env_sync(file->env, 1);
+	return fchmod(file->fd, facts.st_mode & 07777) == 0 ? mdb_env_sync(file->env, 1) : errno;
 }
 
 static int take_name(
 	const struct store_file *file, const struct store_file *of, const char *hidden, bool is_named)
 {
+	int rc = 0;
+
 	if (!has_its_name(of))
 		return ENOENT;
 	if (!is_named) {
@@ -112,13 +119,28 @@ static int take_name(
 		if (linkat(AT_FDCWD, file->path, of->directory, hidden, AT_SYMLINK_FOLLOW) != 0)
 			return errno;
 	}
-	return renameat(of->directory, hidden, of->directory, name_of(of)) == 0 ? 0 : errno;
+	if (renameat(of->directory, hidden, of->directory, name_of(of)) != 0) {
+		rc = errno;
+		unlinkat(of->directory, hidden, 0);
+	}
+	return rc;
+}
+
+/* A name that the disk does not know yet leads to the file before, whose last commit was not synced. */
+static void make_name_durable(const struct store_file *of)
+{
+	int fd = openat(of->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }
 
 bool store_file_replace(struct store_file *file, uint64_t map_bytes,
 	int (*fill)(struct store_file *by, void *own, struct error *error), void *own)
 {
-	char *hidden = may_be_replaced(file) ? hidden_name(file) : NULL;
+	char *hidden = may_be_replaced(file, map_bytes) ? hidden_name(file) : NULL;
 	bool is_named = false;
 	int fd = hidden ? open_beside(file, hidden, &is_named) : -1;
 	struct store_file *by = fd < 0 ? NULL : file_of(fd);
@@ -131,6 +153,8 @@ bool store_file_replace(struct store_file *file, uint64_t map_bytes,
 	store_file_register(by);
 	is_replaced = make_env(by, map_bytes) == 0 && fill(by, own, &error) == 0 &&
 		      make_durable(by, file) == 0 && take_name(by, file, hidden, is_named) == 0;
+	if (is_replaced)
+		make_name_durable(file);
 	store_file_close(by);
 close_fd:
 	if (fd >= 0)

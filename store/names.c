@@ -232,10 +232,11 @@ static void get_stretch(struct store_input *input, struct names_answer *answer)
 	answer->offset = store_input_varint(input);
 	before = store_input_varint(input);
 	after = store_input_varint(input);
-	if (before > answer->offset || after >= UINT64_MAX - answer->offset)
+	if (before > answer->offset || after > UINT64_MAX - answer->offset)
 		input->bad = true;
-	else
-		answer->stretch = (struct names_stretch){answer->offset - before, answer->offset + after + 1};
+	else /* there is no end behind the last address of all, which is asked for nonetheless */
+		answer->stretch = (struct names_stretch){answer->offset - before,
+			answer->offset + after + (answer->offset + after < UINT64_MAX)};
 }
 
 int names_answer_parse_stretch(

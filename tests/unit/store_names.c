@@ -158,6 +158,25 @@ static void test_stretch(void **state)
 	free(back);
 }
 
+/* What is asked for is answered, wherever it is: a question with an answer that cannot be read fails. */
+static void test_last_address(void **state)
+{
+	struct names_answer *answer = calloc(1, sizeof *answer), *back = calloc(1, sizeof *back);
+	struct store_bytes out = {0};
+
+	(void)state;
+	answer->offset = UINT64_MAX;
+	answer->stretch = (struct names_stretch){UINT64_MAX, 0};
+	answer->scope_count = 1;
+	answer->scopes[0] = scope_of(NAMES_FUNCTION, "", 0);
+	assert_int_equal(names_answer_put(&out, answer, NULL), 0);
+	assert_int_equal(names_answer_parse(out.data, out.size, back, NULL), 0);
+	assert_true(back->offset == UINT64_MAX);
+	store_bytes_fini(&out);
+	free(answer);
+	free(back);
+}
+
 static void test_done(void **state)
 {
 	struct names_done done = {9, "no debug information"}, back;
@@ -232,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_answer),
 		cmocka_unit_test(test_largest_answer),
 		cmocka_unit_test(test_stretch),
+		cmocka_unit_test(test_last_address),
 		cmocka_unit_test(test_done),
 		cmocka_unit_test(test_hostile),
 	};

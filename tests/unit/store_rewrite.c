@@ -2,7 +2,7 @@
 /*
  * store_rewrite.c - what a writer leaves when it ends in order: a file not larger than 1.15 x what is in it
  * (the bytes of all keys and values, once they are more than the pages that every store has), while readers
- * follow, in a run that was moved or removed, and where nothing can be put beside it.
+ * follow or are about to open it, in a run that was moved or removed, and where nothing can be put beside it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,11 +12,15 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,6 +242,59 @@ static void test_followed(void **unused)
 	}
 }
 
+/* Of the child that is in the middle of opening the file: it says so, and waits until it is replaced. */
+static int opening = -1, replaced = -1;
+
+/* In place of libc's: asked by readers between opening the file and having LMDB open it. */
+int fstatfs(int fd, struct statfs *facts)
+{
+	char word;
+
+	if (opening >= 0 && (write(opening, "o", 1) != 1 || read(replaced, &word, 1) != 1))
+		_exit(1);
+	opening = -1;
+	return (int)syscall(SYS_fstatfs, fd, facts);
+}
+
+static void open_meanwhile(int begun, int ended)
+{
+	struct store_reader *reader;
+
+	opening = begun;
+	replaced = ended;
+	if (store_reader_open(&reader, path, NULL))
+		_exit(2);
+	if (store_reader_check(reader, NULL) || count_samples(reader) != RECORDS)
+		_exit(3);
+	_exit(opening >= 0 ? 4 : 0);
+}
+
+/* LMDB gets another file than the reader has looked at: both are opened once more. */
+static void test_opened_meanwhile(void **unused)
+{
+	struct store_writer *writer = create();
+	int begun[2], ended[2], status;
+	char word;
+	pid_t child;
+
+	(void)unused;
+	record(writer, COMMITS);
+	assert_int_equal(pipe(begun), 0);
+	assert_int_equal(pipe(ended), 0);
+	child = fork();
+	if (child == 0)
+		open_meanwhile(begun[1], ended[0]);
+	close(begun[1]);
+	assert_int_equal(read(begun[0], &word, 1), 1);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(write(ended[1], "e", 1), 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(begun[0]);
+	close(ended[0]);
+	close(ended[1]);
+}
+
 static void test_moved(void **unused)
 {
 	struct store_writer *writer = create();
@@ -297,15 +354,77 @@ static void test_in_the_way(void **unused)
 	expect_nothing_beside(run);
 }
 
+static bool needs_names;
+
+/* In place of libc's. */
+int openat(int directory, const char *name, int flags, ...)
+{
+	if (needs_names && (flags & O_TMPFILE) == O_TMPFILE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, directory, name, flags, 0600);
+}
+
+/* A file system that knows no files without a name; and what a writer that was killed has left there. */
+static void test_named(void **unused)
+{
+	struct store_writer *writer = create();
+	char hidden[112];
+	struct stat before;
+
+	(void)unused;
+	record(writer, COMMITS);
+	snprintf(hidden, sizeof hidden, "%s/.host.mdb", run);
+	assert_int_equal(close(open(hidden, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)), 0);
+	before = facts_of(path);
+	needs_names = true;
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	needs_names = false;
+	assert_true(facts_of(path).st_ino != before.st_ino);
+	expect_whole(path, RECORDS);
+	expect_nothing_beside(run);
+}
+
+static bool is_full;
+
+/* In place of libc's. */
+int fstatvfs(int fd, struct statvfs *facts)
+{
+	(void)fd;
+	*facts = (struct statvfs){.f_frsize = 4096, .f_bavail = is_full ? 100 : 1u << 20};
+	return 0;
+}
+
+/* Others write to the disk, too: it is not filled for a moment. */
+static void test_full(void **unused)
+{
+	struct store_writer *writer = create();
+	struct stat before;
+
+	(void)unused;
+	record(writer, COMMITS);
+	before = facts_of(path);
+	is_full = true;
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	is_full = false;
+	assert_true(facts_of(path).st_ino == before.st_ino);
+	expect_whole(path, RECORDS);
+	expect_nothing_beside(run);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_size),
 		TEST(test_followed),
+		TEST(test_opened_meanwhile),
 		TEST(test_moved),
 		TEST(test_removed),
 		TEST(test_in_the_way),
+		TEST(test_named),
+		TEST(test_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
