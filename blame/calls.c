@@ -65,6 +65,11 @@ uint32_t calls_context(const struct run *run, uint32_t context)
 	return found;
 }
 
+bool calls_is_call(const struct run_function *function)
+{
+	return !function->is_placeholder && (is_runtime(function) || is_mpi(function));
+}
+
 /* The outermost function of a runtime on the path, GPU's or MPI's; 0: none. */
 static uint32_t call_of(const struct run *run, uint32_t context)
 {
@@ -75,7 +80,7 @@ static uint32_t call_of(const struct run *run, uint32_t context)
 		const struct run_function *function =
 			scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
 
-		if (function && !function->is_placeholder && (is_runtime(function) || is_mpi(function)))
+		if (function && calls_is_call(function))
 			found = at;
 	}
 	return found;

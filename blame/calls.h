@@ -13,13 +13,15 @@
 
 /* The context of the outermost such call on the context's path; the context itself where there is none. */
 uint32_t calls_context(const struct run *run, uint32_t context);
+/* Is it a runtime's, a GPU's or MPI's? */
+bool calls_is_call(const struct run_function *function);
 /* Where a thread is that was sampled in `context`, once the synchronization at `wait` is over, which had
  * begun before: at the caller of what it waited in, if the sample was taken in there; elsewhere it stays.
  * What it runs since then only its next sample tells.
  *
- *   wait      main;solve;cudaDeviceSynchronize;libcuda.so.1+0x..     main;finish    (the call is not in the
- * path) sampled   main;solve;cudaDeviceSynchronize;libcuda.so.1+0x..;poll  main;finish;clFinish;poll after
- * main;solve                                             main;finish
+ *   wait      main;solve;cudaDeviceSynchronize         main;finish      (without the call)
+ *   sampled   main;solve;cudaDeviceSynchronize;poll    main;finish;clFinish;poll
+ *   after     main;solve                               main;finish
  */
 uint32_t calls_after(const struct run *run, uint32_t context, uint32_t wait);
 /* The same of all shares, in place, where rows are functions; the selector wants what it wanted. */

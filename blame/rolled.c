@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/calls.h"
 #include "blame/rolled_file.h"
 #include "store/hash.h"
 #include "timeline/names_cache_file.h"
@@ -65,11 +66,24 @@ static bool is_for(const struct group *start, const struct process *process)
 
 /* ---- what they are of ---- */
 
-/* All that the answer depends on: the streams, and which contexts wait. */
+/* Of the functions that a synchronization is left through; in whatever order they came to be known. All
+ * contexts were asked for before, which makes them. */
+static uint64_t calls_hash(const struct run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < run_function_count(run); i++)
+		if (calls_is_call(run_function(run, i)))
+			sum += run_function(run, i)->hash;
+	return sum;
+}
+
+/* All that the answer depends on: the streams, which contexts wait, and which functions are calls. */
 static bool hash_make(struct store_hash *of, const struct group *start, const struct process *process)
 {
 	struct store_bytes bytes = {0};
 	uint32_t contexts = run_context_count(start->run);
+	uint64_t calls;
 	bool is_made;
 
 	for (uint32_t i = 0; i < process->stream_count; i++) {
@@ -87,6 +101,8 @@ static bool hash_make(struct store_hash *of, const struct group *start, const st
 		store_bytes_put(&bytes, &waits, 1);
 		store_bytes_put(&bytes, &run_context(start->run, context)->hash, sizeof(struct store_hash));
 	}
+	calls = calls_hash(start->run);
+	store_bytes_put(&bytes, &calls, sizeof calls);
 	is_made = !bytes.failed;
 	if (is_made)
 		*of = store_hash128(bytes.data, bytes.size);

@@ -9,8 +9,8 @@
  *   swept         ^^^^                                ^^^
  *
  * The sums are made by the first question about all of a process's time, of runs that have ended. They are a
- * cache: they may be deleted, and are made anew when a stream or a name of a waiting function has changed.
- * What is not known by them is swept.
+ * cache: they may be deleted, and are made anew when a stream, or a name of a function that waits or is a
+ * call into a runtime, has changed. What is not known by them is swept.
  */
 #ifndef BLAME_ROLLED_H
 #define BLAME_ROLLED_H

@@ -63,6 +63,17 @@ static void put_length(const struct session *session, char *out, size_t size)
 	snprintf(out, size, "run %s", text);
 }
 
+/* Of the frame's time what the stream lived: of a damaged one no more is known. */
+static uint64_t lived_ns(const struct session *session, uint32_t stream)
+{
+	const struct store_stream *s = &run_stream(session->run, stream)->s;
+	const struct frame *frame = &session->frame;
+	uint64_t begin_ns = s->begin_ns > frame->begin_ns ? s->begin_ns : frame->begin_ns;
+	uint64_t end_ns = s->end_ns < frame->end_ns ? s->end_ns : frame->end_ns;
+
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
 struct bars_coverage bars_take_coverage(struct session *session)
 {
 	struct bars_coverage coverage = {.lost_stream = UINT32_MAX};
@@ -71,6 +82,10 @@ struct bars_coverage bars_take_coverage(struct session *session)
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct frame_line *line = frame_line(&session->frame, streams[i]);
+		if (!line && session->frame.is_damaged[streams[i]]) {
+			coverage.is_damaged = true;
+			coverage.there_ns += lived_ns(session, streams[i]);
+		}
 		if (!line)
 			continue;
 		coverage.there_ns += line->there_ns;

@@ -55,6 +55,7 @@ struct session_looks {
 	unsigned live_ms; /* a live run is looked at so often; 0: SESSION_LIVE_MS */
 	bool is_ascii;	  /* nothing above 0x7f */
 	bool must_ascii;  /* whatever the user chooses: the locale, or --ascii */
+	bool wants_ascii; /* the user's choice */
 	bool is_single;	  /* cells are never made wider */
 	bool has_mouse;
 	bool is_fill;	/* '=' and '#' in blocks in colour too */
@@ -246,6 +247,7 @@ void prompt_draw(const struct session *session, struct grid *grid, int row);
 struct bars_coverage {
 	uint64_t there_ns, known_ns, lost_ns;
 	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	bool is_damaged;      /* of some streams nothing is known, though there were records */
 };
 struct bars_coverage bars_take_coverage(struct session *session);
 /* The views that can stand in the pane, as its title lists them; NULL ends them. */

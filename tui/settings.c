@@ -96,7 +96,7 @@ void settings_get(struct session *session, size_t at, char *out)
 		strcpy(out, *flag_of(session, setting) != setting->is_inverse ? "on" : "off");
 		break;
 	case SETTING_ASCII:
-		strcpy(out, looks->is_ascii ? "on" : "off");
+		strcpy(out, looks->wants_ascii ? "on" : "off");
 		break;
 	case SETTING_CELLS:
 		strcpy(out, looks->is_single ? "1" : "auto");
@@ -128,6 +128,27 @@ static bool set_flag(struct session *session, const struct setting *setting, con
 	if (is_on && strcmp(value, "on") != 0)
 		return false;
 	*flag_of(session, setting) = is_on != setting->is_inverse;
+	return true;
+}
+
+static bool set_ascii(struct session_looks *looks, const char *value)
+{
+	bool is_on = strcmp(value, "on") == 0;
+
+	if (!is_on && strcmp(value, "off") != 0)
+		return false;
+	looks->wants_ascii = is_on;
+	looks->is_ascii = looks->must_ascii || is_on;
+	return true;
+}
+
+static bool set_cells(struct session_looks *looks, const char *value)
+{
+	bool is_single = strcmp(value, "1") == 0;
+
+	if (!is_single && strcmp(value, "auto") != 0)
+		return false;
+	looks->is_single = is_single;
 	return true;
 }
 
@@ -163,11 +184,9 @@ static bool set_value(struct session *session, const struct setting *setting, co
 	case SETTING_FLAG:
 		return set_flag(session, setting, value);
 	case SETTING_ASCII:
-		looks->is_ascii = looks->must_ascii || strcmp(value, "on") == 0;
-		return strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
+		return set_ascii(looks, value);
 	case SETTING_CELLS:
-		looks->is_single = strcmp(value, "1") == 0;
-		return looks->is_single || strcmp(value, "auto") == 0;
+		return set_cells(looks, value);
 	case SETTING_COLOURS:
 		return set_colours(session, value);
 	case SETTING_LIVE:

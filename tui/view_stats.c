@@ -281,13 +281,16 @@ static void draw_table(struct session *session, struct grid *grid, struct grid_a
 /* Lines of the table as drawn; -1: nothing could be summed. */
 static int take_lines(struct session *session, struct sums_line **lines, size_t *count, uint32_t *streams)
 {
-	uint32_t *ids = calloc((size_t)session->rows.shown_count + 1, sizeof(*ids));
+	uint32_t *ids = calloc((size_t)session->rows.shown_count + 1, sizeof(*ids)), on_screen;
 	int result = -1;
 
 	if (!ids)
 		return -1;
-	*streams = session_streams_on_screen(session, ids);
-	result = sums_add_up(lines, count, &session->frame, ids, *streams, (enum stats_by)session->stats.by);
+	on_screen = session_streams_on_screen(session, ids);
+	*streams = 0;
+	for (uint32_t i = 0; i < on_screen; i++) /* damaged ones are in no line */
+		*streams += frame_line(&session->frame, ids[i]) != NULL;
+	result = sums_add_up(lines, count, &session->frame, ids, on_screen, (enum stats_by)session->stats.by);
 	free(ids);
 	if (!result)
 		qsort_r(*lines, *count, sizeof(**lines), compare_lines, session);

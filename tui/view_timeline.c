@@ -223,6 +223,7 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 {
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
+	struct bars_coverage coverage = bars_take_coverage(session);
 
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];
@@ -243,7 +244,7 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 	if ((int)count < area.rows)
 		draw_more(session, grid, area.row + area.rows - 1, top, count);
 	if (count && !session->is_unread && session_streams_on_screen(session, NULL) &&
-		bars_take_coverage(session).known_ns + bars_take_coverage(session).lost_ns == 0)
+		coverage.known_ns + coverage.lost_ns == 0 && !coverage.is_damaged)
 		draw_nothing(session, grid, area.row + (int)count + 1, area.row + area.rows);
 	if (session->rows.shown_count == 0)
 		grid_text(grid, area.row + 1, session->layout.label, session->layout.cells,

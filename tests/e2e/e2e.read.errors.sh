@@ -104,6 +104,14 @@ sentence "the view of it"
 hpct-view two.hpct --print 80x20 >screen 2>/dev/null || true
 check "the view shows the other stream, and this one as not read: $(sed -n 3,8p screen)" \
 	eval '[ "$(grep -c "^!.*:::::::::" screen)" -eq 1 ] && grep -qE "^[> ] (main|thread 1) +[^: ]" screen && grep -q damaged screen'
+hpct-view two.hpct --print 80x12 --keys l >screen 2>/dev/null || true # the sentence is gone
+check "what is not read is not covered: $(grep 'cov' screen)" eval '! grep -q "cov 100 %" screen && grep -q "cov [0-9]" screen'
+hpct-view two.hpct --print 200x50 >screen 2>/dev/null || true
+check "nor added up: $(grep 'all lines' screen)" grep -q "= 1 stream x" screen
+for thread in 0 1; do
+	hpct-view two.hpct --streams "thread=$thread" --print 80x12 --keys l >screen 2>/dev/null || true
+	check "nor said to be nothing" eval '! grep -q "Nothing was recorded" screen && grep -q "cov" screen'
+done
 code "import of rubbish" 4 hpct-import --from tsv -o r.hpct /dev/urandom
 sentence "import of rubbish"
 printf 'stream\ttrack\nx\ty\n' >half.tsv

@@ -395,6 +395,9 @@ static void test_settings(void **state)
 	assert_non_null(strstr(f.session->message, "no setting"));
 	press(&f, ":set fill maybe<Enter>");
 	assert_non_null(strstr(f.session->message, ":set fill is one of off  on"));
+	press(&f, ":set ascii<Enter>:set ascii of<Enter>:set cells 1<Enter>:set cells 2<Enter>");
+	assert_true(f.session->looks.is_ascii && f.session->looks.is_single); /* as they were */
+	press(&f, ":set ascii off<Enter>:set cells auto<Enter>");
 	press(&f, ":set live 1ms<Enter>");
 	assert_non_null(strstr(f.session->message, "500ms"));
 	press(&f, ":settings<Enter>jjjj<Space>"); /* cross */
@@ -408,6 +411,11 @@ static void test_settings(void **state)
 	g.session->looks.must_ascii = true; /* a locale that has no more */
 	press(&g, ":set ascii off<Enter>");
 	assert_true(g.session->looks.is_ascii);
+	press(&g, "<Space>"); /* what the locale has not is nobody's choice */
+	close_session(&g);
+	open_one(&g);
+	config_read(g.session);
+	assert_true(g.session->looks.has_cross && !g.session->looks.is_ascii);
 	close_session(&g);
 	close_session(&f);
 	unlink(path);
