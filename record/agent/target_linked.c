@@ -157,18 +157,35 @@ static void libraries_judge(struct binary *binary, struct target_linked *linked)
 		linked->with_tsan = has_tsan(binary, names, bytes);
 }
 
-void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked)
+/* True: it is a script, and what is to be judged is its interpreter, which is written to `script`. */
+static bool program_judge(int at, const char *path, struct target_linked *linked, char *script)
 {
 	struct binary binary;
+	unsigned char head[TARGET_INTERPRETER];
+	bool is_script;
+	ssize_t got;
+
+	binary.fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
+	if (binary.fd < 0)
+		return false;
+	got = pread(binary.fd, head, sizeof(head), 0);
+	is_script = got > 0 && target_interpreter(head, (size_t)got, script);
+	if (!is_script)
+		libraries_judge(&binary, linked);
+	close(binary.fd);
+	return is_script;
+}
+
+void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked)
+{
+	char script[TARGET_INTERPRETER];
 	int error = errno;
 
 	*linked = (struct target_linked){.with_mpi = path && environment_rank(envp) >= 0};
-	if (path) {
-		binary.fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
-		if (binary.fd >= 0) {
-			libraries_judge(&binary, linked);
-			close(binary.fd);
-		}
+	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && program_judge(at, path, linked, script);
+		i++) {
+		path = script;
+		at = AT_FDCWD;
 	}
 	errno = error;
 }
