@@ -14,6 +14,7 @@
 
 #define PIDFDS_MAX 512 /* beyond, a child's end is seen when its parent has waited for it */
 #define NO_STREAM UINT32_MAX
+#define REGISTER_NS UINT64_C(5000000000) /* a loaded machine may take that long to start a program */
 
 struct child {
 	struct measured_child born;
@@ -212,6 +213,20 @@ static bool has_ended(const struct child *child)
 	if (child->pidfd >= 0)
 		return poll(&end, 1, 0) > 0;
 	return kill((pid_t)child->born.pid, 0) && errno == ESRCH;
+}
+
+bool children_may_register(const struct children *children)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < children->waiting_count; i++) {
+		const struct child *child = &children->waiting[i];
+
+		if (!child->has_ended && child->stream == NO_STREAM && !children->left_out &&
+			now_ns < child->born.time_ns + REGISTER_NS)
+			return true;
+	}
+	return false;
 }
 
 void children_look(struct children *children)

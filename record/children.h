@@ -27,6 +27,8 @@ void children_announce(
 /* hpct-record has started a program that is left out. */
 void children_left_out(struct children *children, uint32_t pid);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
+/* Is one there that was born a moment ago, whose agent may still register? */
+bool children_may_register(const struct children *children);
 /* Finds who has ended by now: every hello that is waiting then must be heard ahead of the sweep. */
 void children_look(struct children *children);
 /* Settles those that had ended when looked at, all of them if `is_end`. */

@@ -135,8 +135,8 @@ static void children_judge(struct collector *collector)
 	children_look(&collector->children);
 	if (collector->children.waiting_count || !collector->processes)
 		collect_callers_serve(collector);
-	is_over = !collector->processes && !collector->callers;
-
+	is_over =
+		!collector->processes && !collector->callers && !children_may_register(&collector->children);
 	for (const struct launcher *at = collector->launchers; at; at = at->next)
 		is_over &= at->has_ended;
 	children_sweep(&collector->children, collector->writer, collector->host_text, is_over);
@@ -213,6 +213,7 @@ static void collect(struct collector *collector)
 	do
 		step(collector);
 	while (collector->processes || collector->launchers || collector->callers ||
+		children_may_register(&collector->children) ||
 		!host_close(collector->host.place, collector->host.socket, collector->listener));
 }
 

@@ -105,14 +105,18 @@ static int own_profiler(void)
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
 	struct sigaction action = {.sa_handler = on_profile, .sa_flags = SA_ONSTACK | SA_RESTART};
 	struct itimerval every = {{0, 20000}, {0, 20000}};
+	int due = 40;
 
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &every, NULL);
 	burn(800);
-	/* 40 are due, by the tick's own count of time; another timer of ours would bring 160 more. */
-	printf("own signals: %s\n", profiles >= 5 && profiles <= 120 ? "as asked" : "wrong");
-	return profiles < 5 || profiles > 120;
+	/* Who always gives way before the kernel's tick, on a busy machine, gets none. */
+	for (int i = 0; i < 50 && profiles < 5; i++)
+		due += 20, burn(400);
+	/* By the tick's own count of time; another timer of ours would bring four times as many more. */
+	printf("own signals: %s\n", profiles >= 5 && profiles <= 3 * due ? "as asked" : "wrong");
+	return profiles < 5 || profiles > 3 * due;
 }
 
 /* Waits that a signal would cut short, in a thread that works in between. */

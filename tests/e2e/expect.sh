@@ -134,14 +134,14 @@ pool() {
 		mv "$HPCT_POOL/$1.new" "$HPCT_POOL/$1"
 }
 
-# clocks RUN : per stream: stream, weights (ns), CPU clock kept in `monitored` less what was not sampled (ns or -), period (ns), name
+# clocks RUN : per stream: stream, weights (ns), CPU clock kept in `monitored` less what was not sampled (ns or -), period (ns), name, the last sample's weight (ns)
 clocks() {
 	hpct-slice "$1.hpct" --format tsv | tsv '
 		function attribute(text, key) {
 			return match("," text, "," key "=[^,]*") ? substr(text, RSTART + length(key) + 1,
 				RLENGTH - length(key) - 2) : "-"
 		}
-		$c["track"] == "samples" { weight[$c["stream"]] += $c["weight"] }
+		$c["track"] == "samples" { weight[$c["stream"]] += $c["weight"]; last[$c["stream"]] = $c["weight"] }
 		$c["op"] == "monitored" {
 			s = $c["stream"]; a = $c["attributes"]; seen[s] = 1
 			b = attribute(a, "cpu_begin_ns"); e = attribute(a, "cpu_end_ns")
@@ -151,11 +151,13 @@ clocks() {
 		}
 		END {
 			for (s in seen)
-				printf "%s\t%.0f\t%s\t%s\t%s\n", s, weight[s], clock[s], period[s], name[s]
+				printf "%s\t%.0f\t%s\t%s\t%s\t%.0f\n", s, weight[s], clock[s], period[s], name[s], last[s]
 		}' | sort
 }
 
-# weights_agree RUN : each thread's weights against its own clock, within 1 % or one period; at least one has both
+# weights_agree RUN : each thread's weights against its own clock, within 1 % or one period; at least one has both. A
+# thread that always gives way before the kernel's tick, on a busy machine, is met by no timer; its last sample stands for
+# two periods and 16 ticks (of 1 ms at least) and no more, and then its weights may be short
 weights_agree() {
 	clocks "$1" >"$1.clocks"
 	check "$1: no thread has its CPU clock in 'monitored'" \
@@ -163,6 +165,7 @@ weights_agree() {
 	awk -F '\t' -v run="$1" '
 		$3 == "-" { next }
 		{ d = $2 - $3; if (d < 0) d = -d; limit = $3 / 100 > $4 ? $3 / 100 : $4 }
+		$2 < $3 && $6 >= 2 * $4 + 16e6 { next }
 		d > limit { printf "%s: %s (%s): weights %.0f, clock %.0f\n", run, $1, $5, $2, $3; bad = 1 }
 		END { exit bad }' "$1.clocks" || fail "$1: weights differ from the thread's CPU clock"
 }
