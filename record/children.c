@@ -19,9 +19,10 @@
 struct child {
 	struct measured_child born;
 	int32_t rank;
-	int pidfd;	 /* -1: none */
-	bool has_ended;	 /* what it said before is heard ahead of the sweep */
-	uint32_t stream; /* NO_STREAM: not yet, its agent may still come */
+	int pidfd;	   /* -1: none */
+	bool has_ended;	   /* what it said before is heard ahead of the sweep */
+	bool is_elsewhere; /* in a pid namespace: what we have of that number is another */
+	uint32_t stream;   /* NO_STREAM: not yet, its agent may still come */
 };
 
 struct registration {
@@ -171,11 +172,15 @@ void children_announce(
 	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host)
 {
 	for (uint32_t i = 0; i < process->child_count; i++) {
-		struct child child = {process->children[i], process->rank, -1, false, NO_STREAM};
+		struct child child = {.born = process->children[i],
+			.rank = process->rank,
+			.pidfd = -1,
+			.is_elsewhere = measured_proc_pid(process) != process->pid,
+			.stream = NO_STREAM};
 
 		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born))
 			continue;
-		if (children->waiting_count < PIDFDS_MAX)
+		if (children->waiting_count < PIDFDS_MAX && !child.is_elsewhere)
 			child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)child.born.pid, 0);
 		if (child.born.kind == EVENT_FORK_SPAWN_UNMONITORED)
 			stream_open(children, &child, writer, host);
@@ -186,8 +191,10 @@ void children_announce(
 
 void children_left_out(struct children *children, uint32_t pid)
 {
-	struct child child = {
-		{.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = clock_now_ns()}, -1, -1, false, NO_STREAM};
+	struct child child = {.born = {.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = clock_now_ns()},
+		.rank = -1,
+		.pidfd = -1,
+		.stream = NO_STREAM};
 
 	if (!pid || pid > INT32_MAX)
 		return;
@@ -210,6 +217,8 @@ static bool has_ended(const struct child *child)
 {
 	struct pollfd end = {child->pidfd, POLLIN, 0};
 
+	if (child->is_elsewhere) /* nobody tells: it registers in time, or counts as gone */
+		return child->stream != NO_STREAM || clock_now_ns() >= child->born.time_ns + REGISTER_NS;
 	if (child->pidfd >= 0)
 		return poll(&end, 1, 0) > 0;
 	return kill((pid_t)child->born.pid, 0) && errno == ESRCH;
@@ -222,8 +231,8 @@ bool children_may_register(const struct children *children)
 	for (uint32_t i = 0; i < children->waiting_count; i++) {
 		const struct child *child = &children->waiting[i];
 
-		if (!child->has_ended && child->stream == NO_STREAM && !children->left_out &&
-			now_ns < child->born.time_ns + REGISTER_NS)
+		if (!child->has_ended && !child->is_elsewhere && child->stream == NO_STREAM &&
+			!children->left_out && now_ns < child->born.time_ns + REGISTER_NS)
 			return true;
 	}
 	return false;

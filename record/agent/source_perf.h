@@ -13,6 +13,7 @@
 #ifndef RECORD_AGENT_SOURCE_PERF_H
 #define RECORD_AGENT_SOURCE_PERF_H
 
+#include "record/agent/control.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/source.h"
@@ -33,10 +34,13 @@ void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 
 /* In the header, since they are part of the handler. */
 
-/* The thread's clock beyond what samples and losses stand for; negative: they are ahead. */
+/* The thread's clock, without what it ran while sampling was off, beyond what samples and losses stand for;
+ * negative: they are ahead. */
 static inline int64_t source_perf_owed_ns(const struct thread *t)
 {
-	uint64_t ran_ns = process_thread_cpu_ns() - t->ring.shared->cpu_begin_ns;
+	const struct event_ring *ring = t->ring.shared;
+	uint64_t cpu_ns = process_thread_cpu_ns();
+	uint64_t ran_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 
 	return (int64_t)(ran_ns - t->covered_ns);
 }

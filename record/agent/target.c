@@ -19,9 +19,7 @@
 #include "record/agent/inside.h"
 #include "store/event.h"
 
-#define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
 #define HEAD_BYTES 1024
-#define PATH_BYTES 512
 #define PATH_DEFAULT "/bin:/usr/bin" /* libc's, when PATH is not set */
 
 struct head {
@@ -29,12 +27,12 @@ struct head {
 	size_t count;
 	bool setuid;
 	bool has_agent;
-	char interpreter[PATH_BYTES]; /* of an ELF program; "": none */
+	char interpreter[TARGET_INTERPRETER]; /* of an ELF program; "": none */
 };
 
 static bool name_copy(char *to, const char *from, size_t length)
 {
-	if (length >= PATH_BYTES)
+	if (length >= TARGET_INTERPRETER)
 		return false;
 	memcpy(to, from, length);
 	to[length] = '\0';
@@ -58,7 +56,7 @@ static void interpreter_read(int fd, struct head *head)
 
 		if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
 			return;
-		if (segment.p_type == PT_INTERP && segment.p_filesz < PATH_BYTES) {
+		if (segment.p_type == PT_INTERP && segment.p_filesz < TARGET_INTERPRETER) {
 			ssize_t got = pread(fd, head->interpreter, segment.p_filesz, (off_t)segment.p_offset);
 
 			head->interpreter[got > 0 ? got : 0] = '\0';
@@ -94,14 +92,13 @@ static bool head_read(int at, const char *path, struct head *head)
 	return got > 0;
 }
 
-/* "#! /bin/sh -e" names /bin/sh. */
-static bool script_interpreter(const struct head *head, char *path)
+bool target_interpreter(const unsigned char *bytes, size_t count, char *path)
 {
-	const char *text = (const char *)head->bytes + 2;
-	const char *end = (const char *)head->bytes + head->count;
+	const char *text = (const char *)bytes + 2;
+	const char *end = (const char *)bytes + count;
 	size_t length = 0;
 
-	if (head->count < 3 || memcmp(head->bytes, "#!", 2))
+	if (count < 3 || memcmp(bytes, "#!", 2))
 		return false;
 	while (text < end && (*text == ' ' || *text == '\t'))
 		text++;
@@ -129,16 +126,16 @@ static enum target_kind elf_kind(const struct head *head, const char *agent)
 enum target_kind target_kind(int at, const char *path, const char *agent)
 {
 	enum target_kind kind = TARGET_TAKES;
-	char script[PATH_BYTES];
+	char script[TARGET_INTERPRETER];
 	struct head head;
 	int error = errno;
 
-	for (unsigned i = 0; path && i <= SCRIPTS_MAX && head_read(at, path, &head); i++) {
+	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && head_read(at, path, &head); i++) {
 		if (is_elf(&head)) {
 			kind = elf_kind(&head, agent);
 			break;
 		}
-		if (!script_interpreter(&head, script))
+		if (!target_interpreter(head.bytes, head.count, script))
 			break;
 		path = script;
 		at = AT_FDCWD;

@@ -19,6 +19,13 @@ enum target_kind {
  * agent's path. Scripts count as their interpreter. Restores errno; fit for vfork children. */
 enum target_kind target_kind(int at, const char *path, const char *agent);
 
+#define TARGET_SCRIPTS_MAX 4   /* nested interpreters, as the kernel has it */
+#define TARGET_INTERPRETER 512 /* bytes of an interpreter's path */
+
+/* Of a script by its first bytes: "#! /bin/sh -e" names /bin/sh. `path` holds TARGET_INTERPRETER bytes.
+ * false: it names none. */
+bool target_interpreter(const unsigned char *bytes, size_t count, char *path);
+
 /* What a program was linked with that asks for more than the agent. */
 struct target_linked {
 	bool with_mpi;	/* or in a rank, by `envp`: it is to have MPI's names preloaded, see mpi_names.c */
@@ -28,7 +35,8 @@ struct target_linked {
 			 */
 };
 
-/* `path` as above; NULL: nothing is known of the program. Restores errno; fit for vfork children. */
+/* `path` and scripts as above; NULL: nothing is known of the program. Restores errno; fit for vfork children.
+ */
 void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked);
 
 /* Where an execvp of `file` would find it. Gives back `file`, `place` or NULL. */

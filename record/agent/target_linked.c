@@ -17,6 +17,7 @@
 
 #define SEGMENTS_MAX 64
 #define ENTRIES_MAX 512
+#define ENTRIES_AT_ONCE 32 /* stacks of threads are small, too */
 #define TSAN_NAME "__tsan_init"
 
 struct binary {
@@ -39,12 +40,42 @@ static bool segments_read(struct binary *binary)
 	return pread(binary->fd, binary->segments, bytes, (off_t)elf.e_phoff) == (ssize_t)bytes;
 }
 
-static const Elf64_Phdr *dynamic_find(const struct binary *binary)
+/* Entries of the dynamic section, some at a time. */
+struct entries {
+	int fd;
+	uint64_t at;	     /* in the file */
+	size_t count, first; /* of all; in `block` */
+	ssize_t held;	     /* bytes of `block` */
+	Elf64_Dyn block[ENTRIES_AT_ONCE];
+};
+
+static bool entries_find(const struct binary *binary, struct entries *entries)
 {
+	*entries = (struct entries){.fd = binary->fd};
 	for (unsigned i = 0; i < binary->count; i++)
-		if (binary->segments[i].p_type == PT_DYNAMIC)
-			return &binary->segments[i];
-	return NULL;
+		if (binary->segments[i].p_type == PT_DYNAMIC) {
+			entries->at = binary->segments[i].p_offset;
+			entries->count = binary->segments[i].p_filesz / sizeof(Elf64_Dyn);
+			return entries->count <= ENTRIES_MAX;
+		}
+	return false;
+}
+
+/* NULL: there are no more. */
+static const Elf64_Dyn *entry_at(struct entries *entries, size_t i)
+{
+	if (i >= entries->count)
+		return NULL;
+	if (i < entries->first || i >= entries->first + (size_t)entries->held / sizeof(Elf64_Dyn)) {
+		entries->first = i;
+		entries->held = pread(entries->fd, entries->block, sizeof(entries->block),
+			(off_t)(entries->at + i * sizeof(Elf64_Dyn)));
+		if (entries->held < (ssize_t)sizeof(Elf64_Dyn)) {
+			entries->held = 0;
+			return NULL;
+		}
+	}
+	return &entries->block[i - entries->first];
 }
 
 /* Where in the file an address lies; negative: nowhere. */
@@ -107,7 +138,7 @@ static bool may_have_tsan(const struct binary *binary, off_t table)
 /* Is there TSAN_NAME in [at, at + bytes) of the file? */
 static bool has_tsan(const struct binary *binary, off_t at, size_t bytes)
 {
-	char text[4096];
+	char text[512];
 	size_t wanted = sizeof(TSAN_NAME), kept = 0, now;
 
 	while (bytes) {
@@ -127,48 +158,60 @@ static bool has_tsan(const struct binary *binary, off_t at, size_t bytes)
 
 static void libraries_judge(struct binary *binary, struct target_linked *linked)
 {
-	const Elf64_Phdr *dynamic = segments_read(binary) ? dynamic_find(binary) : NULL;
-	Elf64_Dyn entries[ENTRIES_MAX];
 	char name[sizeof(linked->asan) + 1];
-	size_t count, bytes = 0;
+	struct entries entries;
+	const Elf64_Dyn *entry;
 	off_t names = -1, table = -1;
-	ssize_t got;
+	size_t bytes = 0;
 
-	if (!dynamic || dynamic->p_filesz > sizeof(entries))
+	if (!segments_read(binary) || !entries_find(binary, &entries))
 		return;
-	got = pread(binary->fd, entries, dynamic->p_filesz, (off_t)dynamic->p_offset);
-	count = got > 0 ? (size_t)got / sizeof(*entries) : 0;
-	for (size_t i = 0; i < count; i++) {
-		if (entries[i].d_tag == DT_STRTAB)
-			names = place_of(binary, entries[i].d_un.d_ptr);
-		if (entries[i].d_tag == DT_GNU_HASH)
-			table = place_of(binary, entries[i].d_un.d_ptr);
-		if (entries[i].d_tag == DT_STRSZ)
-			bytes = entries[i].d_un.d_val;
+	for (size_t i = 0; (entry = entry_at(&entries, i)); i++) {
+		if (entry->d_tag == DT_STRTAB)
+			names = place_of(binary, entry->d_un.d_ptr);
+		if (entry->d_tag == DT_GNU_HASH)
+			table = place_of(binary, entry->d_un.d_ptr);
+		if (entry->d_tag == DT_STRSZ)
+			bytes = entry->d_un.d_val;
 	}
-	if (names < 0)
-		return;
-	for (size_t i = 0; i < count; i++)
-		if (entries[i].d_tag == DT_NEEDED) {
-			name_read(binary, names + (off_t)entries[i].d_un.d_val, name, sizeof(name));
+	for (size_t i = 0; names >= 0 && (entry = entry_at(&entries, i)); i++)
+		if (entry->d_tag == DT_NEEDED) {
+			name_read(binary, names + (off_t)entry->d_un.d_val, name, sizeof(name));
 			library_judge(linked, name);
 		}
-	if (!linked->with_tsan && may_have_tsan(binary, table))
+	if (names >= 0 && !linked->with_tsan && may_have_tsan(binary, table))
 		linked->with_tsan = has_tsan(binary, names, bytes);
+}
+
+/* True: it is a script, and what is to be judged is its interpreter, which is written to `script`. */
+static bool program_judge(int at, const char *path, struct target_linked *linked, char *script)
+{
+	struct binary binary;
+	unsigned char head[TARGET_INTERPRETER];
+	bool is_script;
+	ssize_t got;
+
+	binary.fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
+	if (binary.fd < 0)
+		return false;
+	got = pread(binary.fd, head, sizeof(head), 0);
+	is_script = got > 0 && target_interpreter(head, (size_t)got, script);
+	if (!is_script)
+		libraries_judge(&binary, linked);
+	close(binary.fd);
+	return is_script;
 }
 
 void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked)
 {
-	struct binary binary;
+	char script[TARGET_INTERPRETER];
 	int error = errno;
 
 	*linked = (struct target_linked){.with_mpi = path && environment_rank(envp) >= 0};
-	if (path) {
-		binary.fd = *path ? openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : dup(at);
-		if (binary.fd >= 0) {
-			libraries_judge(&binary, linked);
-			close(binary.fd);
-		}
+	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && program_judge(at, path, linked, script);
+		i++) {
+		path = script;
+		at = AT_FDCWD;
 	}
 	errno = error;
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +222,40 @@ static int vforks(void)
 	return 0;
 }
 
+static void *start_there(void *unused)
+{
+	char *words[] = {(char *)"true", NULL};
+	int spawned = 1, status = 1;
+	pid_t child;
+
+	(void)unused;
+	if (posix_spawn(&child, "/bin/true", NULL, NULL, words, environ) ||
+		waitpid(child, &spawned, 0) != child)
+		return (void *)"not spawned";
+	child = vfork();
+	if (!child) {
+		execve("/bin/true", words, environ);
+		_exit(1);
+	}
+	return child < 0 || waitpid(child, &status, 0) != child || spawned || status ? (void *)"not started"
+										     : NULL;
+}
+
+/* A thread whose stack is small starts programs. */
+static int narrow(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 32768) ||
+		pthread_create(&thread, &attributes, start_there, NULL))
+		return 1;
+	pthread_join(thread, &result);
+	printf("programs: %s\n", result ? (const char *)result : "all");
+	return result != NULL;
+}
+
 /* Closes all descriptors, leaves its session and its parent; what it does then is recorded all the same. */
 static int away(void)
 {
@@ -273,7 +308,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} ways[] = {{"vforks", vforks}, {"storm", storm}, {"deep", deep}, {"names", names},
 		{"own_profiler", own_profiler}, {"waits", waits}, {"unload", unload}, {"c11", c11},
-		{"cancel", cancel}, {"away", away}, {"forks", forks}};
+		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)

@@ -27,6 +27,7 @@ for reader in 'hpct-info --streams' hpct-profile hpct-stats hpct-slice hpct-stac
 done
 near "c11: share of its work" 100 "$(share c11 c11_work)" 15
 check "cancel: work of the cancelled thread is there" [ "$(share cancel until_cancelled)" != 0.000 ]
+both narrow "$awkward" narrow
 both vforks "$awkward" vforks
 check "vforks: whole stacks, $(info vforks partial_stacks) of $(sample_count vforks) are not" \
 	calc "$(info vforks partial_stacks) * 10 <= $(sample_count vforks)"

@@ -90,6 +90,12 @@ check "the summary says that nothing was measured" grep -q 'hpct_start' summary
 code "-d and -s alone are no options" 125 hpct-record -s true
 code "-d and -s alone are no options" 125 hpct-record -d -- true
 
+# A source that keeps to the thread's clock does not make up for what was off.
+record fast -ds -e CPUTIME@1000 -- "$samples/control" 0.3 >moments || fail "control at a high rate does not end well"
+same "at a high rate: time in write_output" 0 "$(time_in fast write_output)"
+near "at a high rate: time in solve" 0.3e9 "$(time_in fast solve)" "$(edge fast 45e6)"
+weights_agree fast
+
 # Children: a fork goes on as its parent was.
 cat >forks.c <<'END'
 #include <unistd.h>

@@ -30,3 +30,7 @@ same "their streams" "2 phases, 2 sh, 2 unshare, 2 worker 1, 2 worker 2, 2 worke
 	"$(sed 's/^ *//' streams | paste -sd, | sed 's/,/, /g')"
 same "children taken for unmonitored" 0 "$(info own children_unmonitored)"
 code "check" 0 hpct-info own.hpct --check
+
+# The collector has no use for the numbers that a parent in there gives its children.
+record inside -- unshare -pf bash -c 'for ((i = 0; i < 40; i++)); do (sleep 0.002) & done; wait'
+same "children of a parent in there, taken for unmonitored" 0 "$(info inside children_unmonitored)"

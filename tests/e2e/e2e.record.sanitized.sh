@@ -42,6 +42,13 @@ weights_agree asan
 code "asan: what it finds" 1 record found -- ./asan found
 check "asan: it says so: $(head -n 3 err)" grep -q 'ERROR: AddressSanitizer: heap-use-after-free' err
 
+# What counts of a script is its interpreter.
+printf '#!%s\n' "$work/asan" >script && chmod +x script
+code "a script's interpreter, measured" 1 record script -- ./script # which is an argument: asan finds something
+check "a script's interpreter: it runs" grep -q '^works' out
+code "a script's below a shell" 1 record below -- sh -c './script; exit $?'
+check "a script's below a shell: it runs" grep -q '^works' out
+
 # A shell between, which is not linked with it: what it starts is as it was.
 record shell -- sh -c './asan; sh -c "echo \$LD_PRELOAD"; LD_PRELOAD=$0 sh -c "cat /proc/self/maps; echo \$LD_PRELOAD"' \
 	"$library" >measured.out
