@@ -396,6 +396,11 @@ static struct store_reader *store_of(struct fixture *f)
 	return reader;
 }
 
+static int compare(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
 static size_t records_of(struct store_reader *reader, uint32_t stream, enum store_track track,
 	struct store_record *records, size_t room)
 {
@@ -414,6 +419,7 @@ static size_t records_of(struct store_reader *reader, uint32_t stream, enum stor
 	}
 	store_cursor_close(cursor);
 	store_batch_fini(&batch);
+	qsort(records, count, sizeof(*records), compare); /* chunks of one time may lie in any order */
 	return count;
 }
 
