@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_opencl_track.c - see gpu_opencl.h. A command's event tells of its end on a
- * thread of the runtime, in the device's time. How far that is from ours is known
- * from both sides: a command is queued during the call that enqueues it, starts
- * after that has begun and ends before we hear of it. All commands of a device
- * narrow the bounds; they widen with time, as clocks drift.
+ * thread of the runtime, in the device's time; how far that is from ours is for
+ * gpu_bounds.h to say.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,20 +11,18 @@
 #include <time.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/gpu_bounds.h"
 #include "record/agent/gpu_opencl.h"
 #include "record/agent/lock.h"
 
 #define BUCKETS 256u
-#define DRIFT 2000 /* clocks part by 1 ns in so many ns at most */
 #define SETTLE_MS 20
 
 struct opencl_device {
 	struct opencl_device *next;
 	cl_device_id handle;
 	uint32_t number;
-	/* Our time - the device's lies in [low, high], as of at_ns. */
-	int64_t low_ns, high_ns;
-	uint64_t at_ns; /* 0: nothing is known yet */
+	struct gpu_bounds bounds;
 };
 
 struct known_context {
@@ -190,82 +186,45 @@ const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
 	return queue;
 }
 
-/* ---- clocks ---- */
-
-static void clock_narrow(struct opencl_device *device, int64_t low_ns, int64_t high_ns, uint64_t now_ns)
-{
-	int64_t drift_ns = (int64_t)(now_ns - device->at_ns) / DRIFT + 1;
-
-	if (device->at_ns) {
-		device->low_ns -= drift_ns;
-		device->high_ns += drift_ns;
-	}
-	if (!device->at_ns || device->low_ns > high_ns || device->high_ns < low_ns) {
-		device->low_ns = low_ns;
-		device->high_ns = high_ns;
-	}
-	device->low_ns = low_ns > device->low_ns ? low_ns : device->low_ns;
-	device->high_ns = high_ns < device->high_ns ? high_ns : device->high_ns;
-	device->at_ns = now_ns;
-}
-
-struct device_times {
-	cl_ulong queued, start, end;
-};
-
-/* Our time - the device's. */
-static int64_t clock_offset(struct command *command, const struct device_times *times)
-{
-	uint64_t now_ns = gpu_now_ns();
-	int64_t low_ns = (int64_t)(command->begin_ns - times->start);
-	int64_t high_ns = (int64_t)(now_ns - times->end), offset_ns;
-
-	if (times->queued && times->queued <= times->start) {
-		int64_t from_ns = (int64_t)(command->begin_ns - times->queued),
-			to_ns = (int64_t)(command->end_ns - times->queued);
-
-		low_ns = from_ns > low_ns ? from_ns : low_ns;
-		high_ns = to_ns < high_ns ? to_ns : high_ns;
-	}
-	lock_take(&opencl.lock);
-	if (low_ns <= high_ns)
-		clock_narrow(command->device, low_ns, high_ns, now_ns);
-	offset_ns = command->device->low_ns + (command->device->high_ns - command->device->low_ns) / 2;
-	lock_give(&opencl.lock);
-	return offset_ns;
-}
-
 /* ---- commands ---- */
 
-static bool times_get(cl_event event, struct device_times *times)
+static bool times_get(cl_event event, struct gpu_bounds_command *times)
 {
 	const struct {
 		cl_profiling_info what;
-		cl_ulong *to;
-	} wanted[] = {{CL_PROFILING_COMMAND_QUEUED, &times->queued},
-		{CL_PROFILING_COMMAND_START, &times->start}, {CL_PROFILING_COMMAND_END, &times->end}};
+		uint64_t *to;
+	} wanted[] = {{CL_PROFILING_COMMAND_QUEUED, &times->queued_ns},
+		{CL_PROFILING_COMMAND_START, &times->start_ns}, {CL_PROFILING_COMMAND_END, &times->end_ns}};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		if (opencl_next.clGetEventProfilingInfo(
-			    event, wanted[i].what, sizeof(cl_ulong), wanted[i].to, NULL))
+			    event, wanted[i].what, sizeof(*wanted[i].to), wanted[i].to, NULL))
 			return false;
-	return times->start && times->end >= times->start;
+	return times->start_ns && times->end_ns >= times->start_ns;
+}
+
+static void times_place(struct command *command, const struct gpu_bounds_command *times)
+{
+	uint64_t begin_end_ns[2];
+
+	lock_take(&opencl.lock);
+	gpu_bounds_place(&command->device->bounds, times, begin_end_ns);
+	lock_give(&opencl.lock);
+	command->activity.begin_ns = begin_end_ns[0];
+	command->activity.end_ns = begin_end_ns[1];
 }
 
 /* On a thread of the runtime, or within clSetEventCallback. */
 static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argument)
 {
 	struct command *command = argument;
-	struct device_times times = {0};
+	struct gpu_bounds_command times = {
+		.call_begin_ns = command->begin_ns, .call_end_ns = command->end_ns, .told_ns = gpu_now_ns()};
 	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and counted as lost */
 	int error = errno;
 
-	if (status == CL_COMPLETE && times_get(event, &times)) {
-		int64_t offset_ns = clock_offset(command, &times);
-
-		command->activity.begin_ns = times.start + (uint64_t)offset_ns;
-		command->activity.end_ns = times.end + (uint64_t)offset_ns;
-	}
+	if (status == CL_COMPLETE && times_get(event, &times))
+		times_place(command, &times);
 	if (!is_given_up) {
 		gpu_activity(&command->activity);
 		atomic_fetch_sub(&opencl.under_way, 1);
