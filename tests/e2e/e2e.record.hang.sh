@@ -11,16 +11,16 @@ hanging() { # RUN : hpct-stacks of it shows the hang, by name
 		grep -qE '^ *#0 .*read' "$1.stacks"
 }
 
+settled() { # RUN : the hang is seen, or it is known why it cannot be
+	hanging "$1" || [ -n "$(info "$1" stacks_refused 2>/dev/null)" ]
+}
+
 for option in --switches --no-switches; do
 	run=hang$option
 	option=${option#--switches}
 	record "$run" ${option:+"$option"} -- "$waiting" hang &
 	recorder=$!
-	for _ in $(seq 300); do
-		hanging "$run" && break
-		[ -z "$(info "$run" stacks_refused 2>/dev/null)" ] || break
-		sleep 0.1
-	done
+	await settled "$run"
 	refused=$(info "$run" stacks_refused)
 	pid=$(hpct-info "$run.hpct" --streams --format tsv | tsv '$c["thread"] == "0" || NR == 2 { print $c["pid"] }' | head -n 1)
 	[ -z "$refused" ] || { kill "$pid"; skip "stacks of others cannot be read here: $refused"; }

@@ -4,6 +4,11 @@
 # what must hold. A check that does not hold is printed and the test goes on, so that one run tells all.
 # In: HPCT_BIN, HPCT_SAMPLES, HPCT_POOL (directories of the build) and HPCT_SOURCE. Exit: 0 held, 1 not, 77 skipped.
 set -uo pipefail
+# Whoever started us may ignore signals, as nohup and shells in the background do; a shell cannot take that back.
+if [ -z "${HPCT_SIGNALS-}" ] && env --default-signal true 2>/dev/null; then
+	HPCT_SIGNALS=default exec env --default-signal bash "$0" "$@"
+fi
+unset HPCT_SIGNALS
 : "${HPCT_BIN:?}" "${HPCT_SAMPLES:?}" "${HPCT_SOURCE:?}" "${HPCT_POOL:?}"
 export LC_ALL=C PATH=$HPCT_BIN:/usr/bin:/bin:/usr/sbin:/sbin
 unset DEBUGINFOD_URLS SLURM_JOB_ID PMIX_NAMESPACE PMI_JOBID HPCT_EVENTS
