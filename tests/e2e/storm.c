@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * storm.c - a storm of context switches: two threads on one processor wake each other ROUNDS times, between
- * two lines of stdin. Says "ready" before the first, "ROUNDS-DONE NS", the clock of records then, before the
- * second, and at its end how often its threads were switched out. With a second argument each gives way to
- * the other ROUNDS times instead: neither ever waits.
+ * two lines of stdin. Says how often its threads were switched out so far before the first, "ROUNDS-DONE NS",
+ * the clock of records then, before the second, and how often in all at its end. With a second argument each
+ * gives way to the other ROUNDS times instead: neither ever waits.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -61,15 +61,22 @@ static void line_await(void)
 		exit(2);
 }
 
+static void switches_tell(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%ld\n", usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[2];
 	struct timespec now;
-	struct rusage usage;
 
 	rounds = argc > 1 ? atol(argv[1]) : 1000;
 	gives_way = argc > 2;
-	puts("ready");
+	switches_tell();
 	line_await();
 	for (uintptr_t i = 0; i < 2; i++)
 		if (pthread_create(&threads[i], NULL, play, (void *)i))
@@ -80,7 +87,6 @@ int main(int argc, char **argv)
 	printf("%ld %llu\n", rounds,
 		(unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
 	line_await();
-	getrusage(RUSAGE_SELF, &usage);
-	printf("%ld\n", usage.ru_nvcsw + usage.ru_nivcsw);
+	switches_tell();
 	return 0;
 }

@@ -39,7 +39,7 @@ static const char *seen(int fd, char text[512], size_t wanted)
 	struct pollfd there = {fd, POLLIN, 0};
 	size_t size = 0;
 
-	while (poll(&there, 1, size < wanted ? 2000 : 20) > 0) {
+	while (poll(&there, 1, size < wanted ? 60000 : 20) > 0) {
 		ssize_t more = read(fd, text + size, 511 - size);
 
 		if (more <= 0)
