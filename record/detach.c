@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/title.h"
+
 #define NICE 5
 #define SLICE_NS 100000u
 #define TIMER_SLACK_NS 1000000ul
@@ -77,16 +79,17 @@ static void limits_widen(void)
 	}
 }
 
+/* Batch systems signal all processes of a job, to end it or to have a checkpoint: we end after the program.
+ */
 static void signals_reset(void)
 {
-	static const int ignored[] = {SIGPIPE, SIGHUP, SIGXFSZ};
-	struct sigaction plain = {.sa_handler = SIG_DFL};
+	static const int plain[] = {SIGCHLD, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
 	sigset_t none;
 
 	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &plain, NULL);
-	for (unsigned i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
+		signal(i, SIG_IGN);
+	for (unsigned i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		signal(plain[i], SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -111,6 +114,7 @@ void detach(int listener)
 	if (chdir("/"))
 		_exit(1);
 	prctl(PR_SET_NAME, "hpct-collector");
+	title_set("hpct-collector");
 	limits_widen();
 	priority_lower();
 	cpus_leave();

@@ -19,75 +19,9 @@
 #include "record/agent/preload.h"
 #include "record/agent/selection.h"
 #include "record/agent/target.h"
+#include "record/signals.h"
+#include "record/witness.h"
 #include "store/event.h"
-
-#define SIGNAL_COUNT 65
-
-static volatile sig_atomic_t child, is_interrupted;
-
-/* What hpct-record had when it was started, which is what the program gets. */
-struct signals {
-	struct sigaction action[SIGNAL_COUNT];
-	sigset_t mask;
-};
-
-/* Timers set before an exec run on in hpct-record: what they send is meant for the program. */
-static bool is_timer(int number)
-{
-	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
-}
-
-/* Signals sent to hpct-record alone. Those of the terminal reach the program by themselves: its process group
- * is ours. */
-static void pass_on(int number, siginfo_t *info, void *context)
-{
-	int error = errno;
-
-	(void)context;
-	if (child > 0 && info->si_code == SI_QUEUE)
-		sigqueue((pid_t)child, number, info->si_value);
-	else if (child > 0 && (is_timer(number) || (info->si_code <= 0 && info->si_pid != getpid())))
-		kill((pid_t)child, number);
-	else if (number == SIGINT || number == SIGQUIT)
-		is_interrupted = child == 0;
-	errno = error;
-}
-
-/* Not ours to pass: faults, and what stops a process group. */
-static bool is_passed(int number)
-{
-	static const int kept[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGSTOP,
-		SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD};
-
-	for (unsigned i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		if (number == kept[i])
-			return false;
-	return true;
-}
-
-/* All signals wait until the program is there to get them. */
-static void signals_take(struct signals *signals)
-{
-	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-	struct sigaction plain = {.sa_handler = SIG_DFL};
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &signals->mask);
-	for (int i = 1; i < SIGNAL_COUNT; i++)
-		if (is_passed(i))
-			sigaction(i, &pass, &signals->action[i]);
-	/* Who ignores it has no children to wait for. */
-	sigaction(SIGCHLD, &plain, &signals->action[SIGCHLD]);
-}
-
-static void signals_restore(const struct signals *signals)
-{
-	for (int i = 1; i < SIGNAL_COUNT; i++)
-		if (is_passed(i) || i == SIGCHLD)
-			sigaction(i, &signals->action[i], NULL);
-	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
-}
 
 /* A list of libraries separated by colons, ours at its head. */
 static int list_set(const char *name, const char *agent)
@@ -196,8 +130,8 @@ _Noreturn static void program_start(const struct launch *launch, const struct si
 	_exit(TARGET_NOT_EXECUTABLE);
 }
 
-/* A program that stops itself in the foreground stops the job: the shell waits for hpct-record to do the
- * same. Whoever stops the program alone, in the background, also continues it alone. */
+/* A program that stops in the foreground stops the job: the shell waits for hpct-record to do the same; who
+ * told us to stop, too. Whoever stops the program alone, in the background, also continues it alone. */
 static void stop_with(pid_t pid)
 {
 	const struct timespec moment = {0, 20000000};
@@ -205,9 +139,9 @@ static void stop_with(pid_t pid)
 	siginfo_t info = {0};
 
 	nanosleep(&moment, NULL);
-	if (!waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) && info.si_pid == pid && terminal >= 0 &&
-		tcgetpgrp(terminal) == getpgrp())
-		raise(SIGSTOP);
+	if (!waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) && info.si_pid == pid &&
+		(signals_ask_for_stop() || (terminal >= 0 && tcgetpgrp(terminal) == getpgrp())))
+		signals_stop(info.si_status);
 	if (terminal >= 0)
 		close(terminal);
 }
@@ -226,7 +160,7 @@ static void program_await(pid_t pid, int *status, struct rusage *usage)
 	}
 	while (wait4(pid, status, 0, usage) < 0 && errno == EINTR)
 		;
-	child = 0;
+	signals_end();
 }
 
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
@@ -251,9 +185,10 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	pid = vfork();
 	if (!pid)
 		program_start(launch, &signals, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
-	child = pid;
-	sigprocmask(SIG_SETMASK, &signals.mask, NULL);
 	close(failure[1]);
+	if (pid > 0)
+		witness_start(pid, launch->argv);
+	signals_pass(&signals, pid);
 	if (pid < 0) {
 		close(failure[0]);
 		return error_set(
@@ -274,11 +209,6 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	*status = reason == ENOENT ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE;
 	return error_set(error, ERROR_USAGE, "%s: cannot be executed: %s", launch->target->path,
 		reason == ENOENT ? "its interpreter is missing" : strerror(reason));
-}
-
-bool launch_is_interrupted(void)
-{
-	return is_interrupted;
 }
 
 _Noreturn void launch_exit(int status)

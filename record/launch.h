@@ -20,8 +20,6 @@ struct launch {
 /* Runs it to its end: wait status in *status, its CPU time and its children's in *usage. Negative: it could
  * not be started (the sentence says why; *status is then an exit code). */
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error);
-/* The program has ended, and someone asked hpct-record to end, too. */
-bool launch_is_interrupted(void);
 /* Ends hpct-record the way the program ended. */
 _Noreturn void launch_exit(int status);
 

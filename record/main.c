@@ -23,6 +23,8 @@
 #include "record/options.h"
 #include "record/parts.h"
 #include "record/rundir.h"
+#include "record/signals.h"
+#include "record/title.h"
 #include "store/store.h"
 
 #define DONE_WAIT_NS UINT64_C(30000000000)
@@ -189,18 +191,21 @@ static int ready_wait(struct record *record, struct error *error)
 		word.type == HOST_FAILED ? word.text : "the collector has not come up");
 }
 
-/* The collector's last word: that all is committed, or why nothing was. Negative: it does not come. */
+/* The collector's last word: that all is committed, or why nothing was. Negative: it has ended without, 1: it
+ * still has work, or was stopped. */
 static int done_wait(struct record *record, struct host_message *word)
 {
 	uint64_t begin_ns = clock_now_ns();
 	bool shown = false;
-	int result = -1;
+	int result = 1;
 
-	while (clock_now_ns() - begin_ns < DONE_WAIT_NS && !launch_is_interrupted()) {
+	while (clock_now_ns() - begin_ns < DONE_WAIT_NS && !signals_ask_for_end()) {
 		int came = word_await(record, word, 1000);
 
-		if (came < 0)
+		if (came < 0) {
+			result = came;
 			break;
+		}
 		if (came && (word->type == HOST_DONE || word->type == HOST_FAILED)) {
 			result = 0;
 			break;
@@ -235,9 +240,11 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		.user_ns = timeval_ns(&usage->ru_utime),
 		.system_ns = timeval_ns(&usage->ru_stime)};
 	struct host_message word;
+	int result;
 
 	host_send(record->host.connection, &ended);
-	if (!done_wait(record, &word)) {
+	result = done_wait(record, &word);
+	if (!result) {
 		if (word.type == HOST_FAILED) {
 			fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
 				word.text);
@@ -249,9 +256,9 @@ static void measuring_finish(struct record *record, int status, const struct rus
 					word.problem);
 			summary_write(record, word.text);
 		}
-	} else if (!launch_is_interrupted()) {
-		fprintf(stderr,
-			"hpct-record: the collector has ended before its time; %s holds what was committed\n",
+	} else if (!signals_ask_for_end()) {
+		fprintf(stderr, "hpct-record: the collector %s; %s holds what was committed\n",
+			result < 0 ? "has ended before its time" : "does not answer, and may go on later",
 			record->run);
 	}
 	host_leave(&record->host);
@@ -320,6 +327,7 @@ int main(int argc, char **argv)
 	int code;
 
 	nested_leave(argv);
+	title_init(argv);
 	standard_reserve();
 	if (options_parse(&record.options, argc, argv, &error)) {
 		say(error.text);

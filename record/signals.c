@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* signals.c - see signals.h. */
+#include "record/signals.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/witness.h"
+
+#define STOP_NS UINT64_C(1000000000)
+
+static volatile sig_atomic_t child, is_interrupted;
+static volatile uint64_t stop_ns;
+
+/* Timers set before an exec run on in hpct-record: what they send is meant for the program. */
+static bool is_timer(int number)
+{
+	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
+}
+
+static bool is_fault(int number)
+{
+	return number == SIGILL || number == SIGTRAP || number == SIGBUS || number == SIGFPE ||
+	       number == SIGSEGV || number == SIGSYS;
+}
+
+static void sent(int number, const siginfo_t *info)
+{
+	if (info->si_pid == getpid())
+		return;
+	if (number == SIGTSTP)
+		stop_ns = clock_now_ns();
+	if (!witness_hears(number) && child > 0)
+		kill((pid_t)child, number);
+}
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	int error = errno;
+
+	(void)context;
+	if (child > 0 && info->si_code == SI_QUEUE)
+		sigqueue((pid_t)child, number, info->si_value);
+	else if (child > 0 && is_timer(number))
+		kill((pid_t)child, number);
+	else if (child > 0 && info->si_code <= 0)
+		sent(number, info);
+	else if (number == SIGINT || number == SIGQUIT)
+		is_interrupted = child == 0;
+	else if (is_fault(number)) /* our own: once more, and we die of it */
+		signal(number, SIG_DFL);
+	errno = error;
+}
+
+/* Not those that stop a process group in the background. Of the terminal's stop in the foreground we wait to
+ * see whether the program follows it: one that does not is not to lose the terminal. */
+static bool is_passed(int number)
+{
+	return number != SIGKILL && number != SIGSTOP && number != SIGTTIN && number != SIGTTOU &&
+	       number != SIGCHLD;
+}
+
+void signals_take(struct signals *signals)
+{
+	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t all;
+
+	sigfillset(&all);
+	sigfillset(&pass.sa_mask); /* one after the other, as they came */
+	sigprocmask(SIG_SETMASK, &all, &signals->mask);
+	for (int i = 1; i < SIGNALS_MAX; i++)
+		if (is_passed(i))
+			sigaction(i, &pass, &signals->action[i]);
+	/* Who ignores it has no children to wait for. */
+	sigaction(SIGCHLD, &plain, &signals->action[SIGCHLD]);
+}
+
+void signals_restore(const struct signals *signals)
+{
+	for (int i = 1; i < SIGNALS_MAX; i++)
+		if (is_passed(i) || i == SIGCHLD)
+			sigaction(i, &signals->action[i], NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+}
+
+void signals_pass(const struct signals *signals, pid_t program)
+{
+	child = program;
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+}
+
+void signals_end(void)
+{
+	child = 0;
+	witness_end();
+}
+
+void signals_stop(int number)
+{
+	struct sigaction plain = {.sa_handler = SIG_DFL}, ours;
+
+	if (number == SIGTSTP)
+		sigaction(number, &plain, &ours);
+	raise(number);
+	if (number == SIGTSTP)
+		sigaction(number, &ours, NULL);
+}
+
+bool signals_ask_for_stop(void)
+{
+	return stop_ns && clock_now_ns() - stop_ns < STOP_NS;
+}
+
+bool signals_ask_for_end(void)
+{
+	return is_interrupted;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* title.c - see title.h. */
+#include "record/title.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static char *first;
+static size_t room;
+
+void title_init(char **argv)
+{
+	char **last = argv;
+
+	if (!*argv)
+		return;
+	while (last[1])
+		last++;
+	first = *argv;
+	room = (size_t)(*last + strlen(*last) + 1 - first);
+}
+
+void title_set(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (!room)
+		return;
+	memset(first, 0, room);
+	memcpy(first, name, length < room ? length : room - 1);
+}
+
+void title_keep(const char *word)
+{
+	size_t before = (size_t)(word - first);
+
+	if (before >= room)
+		return;
+	memmove(first, word, room - before);
+	memset(first + room - before, 0, before);
+}

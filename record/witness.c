@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * witness.c - see witness.h. It blocks all signals and takes one after the other. Asked by one more, the last
+ * that there is, it has taken all that came before: signals wait in the order of their numbers.
+ */
+#include "record/witness.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/clock.h"
+#include "record/title.h"
+
+#define SIGNAL_COUNT 65
+#define MOMENT_NS 10000000L /* who signals many does so one after the other */
+#define ANSWER_NS UINT64_C(2000000000)
+#define SAME_NS UINT64_C(100000000) /* sent to one and to all at once, as timeout(1) does */
+
+struct heard {
+	_Atomic uint32_t count[SIGNAL_COUNT];
+	_Atomic int answered;
+};
+
+static struct heard *heard;
+static pid_t witness;
+
+/* Not a page of the program's: it is held by hpct-record and the witness alone. */
+static bool heard_map(void)
+{
+	void *page;
+
+	if (heard)
+		return true;
+	page = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return false;
+	heard = page;
+	return true;
+}
+
+_Noreturn static void witness_run(pid_t recorder, pid_t program)
+{
+	sigset_t all;
+	siginfo_t info;
+	int number;
+
+	syscall(SYS_close_range, 0u, ~0u, 0u);
+	prctl(PR_SET_NAME, "hpct-witness");
+	prctl(PR_SET_PDEATHSIG, SIGRTMAX);
+	sigfillset(&all);
+	while (getppid() == recorder) {
+		number = sigwaitinfo(&all, &info);
+		if (number == SIGRTMAX && info.si_code == SI_QUEUE && info.si_pid == recorder)
+			atomic_store(&heard->answered, info.si_value.sival_int);
+		else if (number > 0 && info.si_code <= 0)
+			atomic_fetch_add(&heard->count[number], 1);
+	}
+	kill(program, SIGKILL);
+	_exit(0);
+}
+
+void witness_start(pid_t program, char **words)
+{
+	pid_t recorder = getpid();
+
+	if (!heard_map())
+		return;
+	witness = fork();
+	if (!witness) {
+		title_keep(*words);
+		witness_run(recorder, program);
+	}
+}
+
+/* It has taken what was sent before this. Not all its life: it may be stopped, or slow. */
+static void answer_await(void)
+{
+	static int asked;
+	const struct timespec moment = {0, 1000000};
+	uint64_t begin_ns = clock_now_ns();
+	int question = ++asked;
+
+	if (sigqueue(witness, SIGRTMAX, (union sigval){.sival_int = question}))
+		return;
+	while (atomic_load(&heard->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
+		nanosleep(&moment, NULL);
+}
+
+bool witness_hears(int number)
+{
+	static uint32_t known[SIGNAL_COUNT];
+	static uint64_t known_ns[SIGNAL_COUNT];
+	const struct timespec moment = {0, MOMENT_NS};
+	uint32_t count;
+
+	if (witness <= 0)
+		return false;
+	nanosleep(&moment, NULL);
+	answer_await();
+	count = atomic_load(&heard->count[number]);
+	if (count != known[number]) {
+		known[number] = count;
+		known_ns[number] = clock_now_ns();
+	}
+	return known_ns[number] && clock_now_ns() - known_ns[number] < SAME_NS;
+}
+
+void witness_end(void)
+{
+	if (witness <= 0)
+		return;
+	kill(witness, SIGKILL);
+	waitpid(witness, NULL, 0);
+	witness = 0;
+}

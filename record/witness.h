@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * witness.h - a process beside hpct-record, in its group, session and job, that nothing is sent to alone:
+ *
+ *   kill PID of hpct-record            the witness hears nothing: to be passed on to the program
+ *   kill -GROUP, a batch system's job  it hears it: the program has got it, too, and is not to get it twice
+ *
+ * When hpct-record is killed, the witness kills the program: who kills what he has started means that.
+ */
+#ifndef RECORD_WITNESS_H
+#define RECORD_WITNESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* With all signals blocked, after the program was started; `words` are its argv. Without one, which is not an
+ * error, all signals count as sent to hpct-record alone. */
+void witness_start(pid_t program, char **words);
+/* Waits a moment for it. From a signal handler, whose signal is blocked. */
+bool witness_hears(int number);
+/* The program has ended. */
+void witness_end(void);
+
+#endif

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Whatever is sent to hpct-record, alone or with all of its group or job, the program gets once, and nobody else.
+. "$(dirname -- "$0")/expect.sh"
+need gcc
+set -m # each job is a group of its own, and of this session
+cat >counts.c <<'END'
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static volatile sig_atomic_t count[65];
+static void on(int number) { count[number]++; }
+/* Counts what comes until SIGUSR2 does. With a word it leaves SIGTSTP to the system. */
+int main(int argc, char **argv)
+{
+	static const int all[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP};
+	sigset_t none, blocked;
+
+	(void)argv;
+	sigfillset(&blocked);
+	sigprocmask(SIG_SETMASK, &blocked, &none);
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (argc < 2 || all[i] != SIGTSTP)
+			signal(all[i], on);
+	puts("ready"), fflush(stdout);
+	while (!count[SIGUSR2])
+		sigsuspend(&none);
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		printf("%s %d\n", strsignal(all[i]), count[all[i]]);
+	return 5;
+}
+END
+gcc -O1 -o counts counts.c || fail "counts.c"
+
+begin() { # RUN [WORD] : records it in a group of its own; $launcher, $program
+	rm -f "$1.out"
+	hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
+	launcher=$!
+	await grep -q ready "$1.out"
+	program=$(pgrep -P "$launcher" -x counts)
+	await pgrep -P "$launcher" -x hpct-witness >/dev/null
+}
+over() { # RUN CODE : asks it to end, by what comes after all else, which tells what it had got
+	local got=0
+	[ -z "$program" ] || kill -USR2 "$launcher"
+	wait "$launcher" || got=$?
+	same "$1: exit code" "$2" "$got"
+	same "$1: stderr" "" "$(cat "$1.err")"
+	same "$1: the run" complete "$(info "$1" state)"
+	same "$1: samples lost" 0 "$(info "$1" lost)"
+}
+is_in() { # STATE PID
+	[ "$(awk '{ sub(/.*\) /, ""); print $1 }' "/proc/$2/stat" 2>/dev/null)" = "$1" ]
+}
+has_caught() { # NUMBER PID : it does not wait there any longer
+	local pending
+	pending=$(awk '$1 == "ShdPnd:" { print $2 }' "/proc/$2/status")
+	[ $((0x$pending >> ($1 - 1) & 1)) -eq 0 ]
+}
+heard() { # NUMBER : hpct-record has dealt with it; it blocks it until then
+	await has_caught "$1" "$launcher"
+	await is_in S "$launcher"
+}
+
+# To hpct-record alone, to its group, and to each process of the job as a batch system does.
+begin alone
+kill -INT "$launcher"
+over alone 5
+same "alone: SIGINT" "Interrupt 1" "$(grep Interrupt alone.out)"
+
+begin group
+for signal in 1 2 15 10; do
+	kill -"$signal" -- "-$launcher"
+	heard "$signal"
+done
+over group 5
+printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal 1 1' 'User defined signal 2 1' \
+	'Stopped 0' >wanted
+same_file "group: what the program got" wanted group.out
+
+begin job
+collector=$(info job collector_pid)
+for signal in 10 15; do
+	# shellcheck disable=SC2046
+	kill -"$signal" $(pgrep -P "$launcher" -x hpct-witness) "$launcher" "$program" "$collector"
+	heard "$signal"
+done
+over job 5
+same "job: what the program got of two" 2 "$(awk '/^(Term|User defined signal 1)/ { n += $NF } END { print n }' job.out)"
+
+# Stops: asked of hpct-record the program stops, then hpct-record does; one that does not follow goes on.
+begin stops follows
+kill -TSTP "$launcher"
+check "stops: the program" await is_in T "$program"
+check "stops: hpct-record" await is_in T "$launcher"
+kill -CONT "$launcher"
+check "stops: the program goes on" await is_in S "$program"
+over stops 5
+begin goes_on
+kill -TSTP "$launcher"
+heard 20
+check "goes_on: hpct-record does not stop" is_in S "$launcher"
+over goes_on 5
+same "goes_on: it got it" "Stopped 1" "$(grep Stopped goes_on.out)"
+
+# A fault's signal, sent: the program dies of it, and so does hpct-record.
+begin fault
+kill -SEGV "$launcher"
+program=
+over fault 139 2>/dev/null
+
+# Who kills hpct-record means the program; by their names only what is the program's is found.
+begin killed
+same "what is called as the program is" "$program" "$(pgrep -x counts -g "$launcher" | xargs)"
+collector=$(info killed collector_pid)
+same "the collector is not called so" hpct-collector "$(tr '\0' '\n' <"/proc/$collector/cmdline" | head -n 1)"
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null
+gone() { ! kill -0 "$program" 2>/dev/null || is_in Z "$program"; }
+check "killed: the program is left" await gone
+is_complete() { [ "$(info killed state)" = complete ]; }
+check "killed: the run" await is_complete
