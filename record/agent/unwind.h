@@ -63,6 +63,7 @@ struct unwinder {
 	bool folds;		     /* recursion, as it goes: see unwind.c */
 	unsigned walked;	     /* frames of the last walk, before folding */
 	unsigned switched;	     /* stacks, by frame pointers */
+	unsigned go_top;	     /* of the last walk: frames up to where Go's own walks end; 0: none */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
