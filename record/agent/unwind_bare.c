@@ -121,10 +121,34 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
 		!is_return_address(u, caller, rule->slot == UNWIND_NO_SLOT))
 		return false;
+	if (rule->slot == UNWIND_NO_SLOT && base == value[ARCH_SP]) {
+		u->made_caller = caller;
+		u->made_offset = rule->cfa_offset;
+		u->made_fp_words = rule->fp_words;
+	}
 	value[ARCH_PC] = caller;
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	return true;
+}
+
+/* Translators lay one frame for all that they make, whose parts then jump to each other, where to is not
+ * known: where the very caller of the last one lies in the same place, it is that frame. */
+static bool step_made(struct unwinder *u, uint64_t pc)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t *value = u->registers.value, cfa = value[ARCH_SP] + (uint64_t)(int64_t)u->made_offset,
+		 caller, fp = value[ARCH_FP];
+
+	if (!u->made_caller || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
+		cfi_word_read(memory, cfa - 8, &caller) || caller != u->made_caller ||
+		(u->made_fp_words && cfi_word_read(memory, cfa + (uint64_t)(u->made_fp_words * 8L), &fp)))
+		return false;
+	value[ARCH_PC] = caller;
+	value[ARCH_SP] = cfa;
+	value[ARCH_FP] = fp;
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (u->made_fp_words ? FP_KNOWN : 0);
 	return true;
 }
 
@@ -192,7 +216,7 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 	if (is_read_first && step_recipe(u, pc, was_exact))
 		return STEP_ON;
 	step = step_guess(u, leaf, exact);
-	if (step == STEP_PARTIAL && !is_read_first && step_recipe(u, pc, was_exact))
+	if (step == STEP_PARTIAL && !is_read_first && (step_recipe(u, pc, was_exact) || step_made(u, pc)))
 		step = STEP_ON;
 	return step;
 }
