@@ -9,6 +9,7 @@
 
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
+#include "record/agent/emulated.h"
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
 #include "record/agent/guard.h"
@@ -134,7 +135,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 
 	(void)argc;
 	real_init();
-	if (!start_is_wanted(&argv, &envp) || process_settings_read(envp))
+	if (!start_is_wanted(&argv, &envp) || process_settings_read(envp) || emulated_is_measured())
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

@@ -237,6 +237,7 @@ int cfi_row_find(const struct cfi_module *module, uint64_t pc, struct cfi_scratc
 	if (result)
 		return result;
 	scratch->pc_begin = entry.pc_begin;
+	scratch->pc_end = entry.pc_end;
 	memset(&scratch->row, 0, sizeof(scratch->row));
 	scratch->row.cfa.kind = CFI_UNDEFINED;
 	scratch->row.return_register = entry.return_register;

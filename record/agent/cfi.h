@@ -72,6 +72,7 @@ struct cfi_row {
 struct cfi_scratch {
 	struct cfi_row row; /* the answer */
 	uint64_t pc_begin;  /* of the entry that covers pc: the function's begin */
+	uint64_t pc_end;
 	struct cfi_row initial;
 	struct cfi_row saved[CFI_STATES_MAX];
 };

@@ -27,7 +27,8 @@ enum instruction_kind {
 	INSTRUCTION_RETURN,
 	INSTRUCTION_JUMP,    /* to value from its end */
 	INSTRUCTION_BRANCH,  /* there, or on */
-	INSTRUCTION_END,     /* where to is not known, or nowhere */
+	INSTRUCTION_END,     /* where to is not known */
+	INSTRUCTION_STOP,    /* nowhere */
 	INSTRUCTION_UNKNOWN, /* of the stack pointer's value nothing is known behind it */
 };
 

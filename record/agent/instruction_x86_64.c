@@ -399,10 +399,11 @@ static enum instruction_kind flow_one(const struct parts *parts, struct instruct
 		return INSTRUCTION_JUMP;
 	case 0xca:
 	case 0xcb:
-	case 0xcc:
 	case 0xcf:
-	case 0xf4:
 		return INSTRUCTION_END;
+	case 0xcc:
+	case 0xf4:
+		return INSTRUCTION_STOP;
 	case 0xc8:
 		return INSTRUCTION_UNKNOWN;
 	case 0xc9:
@@ -479,7 +480,7 @@ static enum instruction_kind kind_0f(const struct parts *parts, struct instructi
 	if (opcode == 0x1f)
 		return INSTRUCTION_NOTHING;
 	if (opcode == 0x0b || opcode == 0xb9 || opcode == 0xff)
-		return INSTRUCTION_END;
+		return INSTRUCTION_STOP;
 	return INSTRUCTION_OTHER;
 }
 

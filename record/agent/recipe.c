@@ -161,6 +161,7 @@ static enum end step(struct search *search, struct recipe_path *path)
 	case INSTRUCTION_RETURN:
 		return END_RETURN;
 	case INSTRUCTION_END:
+	case INSTRUCTION_STOP:
 	case INSTRUCTION_UNKNOWN:
 		return END_DEAD;
 	case INSTRUCTION_CALL:

@@ -164,6 +164,10 @@ void sample_take_wait(struct thread *t, const ucontext_t *context)
 	ring_leave(&t->ring);
 }
 
+/* qemu-user 7.2 calls handlers on a stack that is not aligned. */
+#if defined(__x86_64__)
+__attribute__((force_align_arg_pointer))
+#endif
 void sample_handle(int signal, siginfo_t *info, void *context)
 {
 	struct thread *t = thread_self();

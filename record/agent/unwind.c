@@ -18,12 +18,13 @@
 
 #include "record/agent/unwind_plugin.h"
 
-static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule)
+/* `exact`: a leaf, which may have taken its return address off the stack, to keep it elsewhere meanwhile. */
+static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule, bool exact)
 {
 	uint64_t *value = u->registers.value;
 	uint64_t cfa = value[rule->kind == RULE_SP ? ARCH_SP : ARCH_FP] + (uint64_t)(int64_t)rule->cfa_offset;
 
-	if (cfa <= value[ARCH_SP] || (rule->kind == RULE_FP && !(u->registers.known & FP_KNOWN)))
+	if (cfa < value[ARCH_SP] + !exact || (rule->kind == RULE_FP && !(u->registers.known & FP_KNOWN)))
 		return STEP_PARTIAL;
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return unwind_step_unreadable(u);
@@ -48,7 +49,7 @@ static enum step step_take(
 	case RULE_SP:
 	case RULE_FP:
 		if (!thorough)
-			return step_simple(u, rule);
+			return step_simple(u, rule, was_exact);
 		/* fall through */
 	case RULE_COMPLEX:
 		return unwind_step_row(u, pc, thorough, exact);
@@ -97,7 +98,7 @@ static bool walk_simple(struct unwinder *u, bool *exact)
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
 		const struct unwind_rule *rule = unwind_cache_entry(u, at);
 
-		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN)) ||
+		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN | RULE_PLANTED)) ||
 			(rule->kind != RULE_SP && rule->kind != RULE_FP) ||
 			(rule->kind == RULE_FP && !(known & FP_KNOWN)))
 			break;
@@ -148,7 +149,7 @@ static enum step walk(struct unwinder *u, bool thorough)
 
 	u->count = 0;
 	u->walked = 0;
-	u->unreadable = u->switched = 0;
+	u->unreadable = u->switched = u->go_top = 0;
 	u->bare_known = u->registers.known;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
@@ -158,7 +159,7 @@ static enum step walk(struct unwinder *u, bool thorough)
 			u->bare_known = 0;
 		pc = u->registers.value[ARCH_PC] - !exact;
 		rule = unwind_rule_find(u, pc);
-		if (rule->kind == RULE_FENCE)
+		if (rule->kind == RULE_FENCE || (!exact && rule->flags & RULE_PLANTED))
 			return STEP_FULL;
 		if (u->count == UNWIND_FRAMES_MAX || u->walked++ >= UNWIND_WALK_MAX)
 			return STEP_PARTIAL;
@@ -167,6 +168,10 @@ static enum step walk(struct unwinder *u, bool thorough)
 		if (!(rule->flags & RULE_HIDDEN))
 			frame_add(u, rule, pc, exact);
 		step = step_take(u, rule, pc, thorough, &exact);
+	}
+	if (step == STEP_PARTIAL && u->go_top) {
+		u->count = u->go_top < u->count ? u->go_top : u->count;
+		return STEP_FULL;
 	}
 	return step;
 }
@@ -182,7 +187,7 @@ static enum step plugin_walk(struct unwinder *u, const struct arch_registers *st
 		uint64_t pc = u->frames[u->walked].address;
 		const struct unwind_rule *rule = unwind_rule_find(u, pc);
 
-		if (rule->kind == RULE_FENCE)
+		if (rule->kind == RULE_FENCE || (!u->frames[u->walked].exact && rule->flags & RULE_PLANTED))
 			return STEP_FULL;
 		if (rule->flags & RULE_OWN)
 			u->count = 0;
@@ -239,9 +244,11 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 
 		if (rule->pc != pc || (rule->flags & RULE_LOADER) || count + 2 > most)
 			return 0;
-		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST)
+		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST ||
+			(!exact && rule->flags & RULE_PLANTED))
 			return count;
-		if ((rule->kind != RULE_SP && rule->kind != RULE_FP) || step_simple(u, rule) != STEP_ON)
+		if ((rule->kind != RULE_SP && rule->kind != RULE_FP) ||
+			step_simple(u, rule, exact) != STEP_ON)
 			return 0;
 		if (rule->kind == RULE_FP && fp_place)
 			words[count++] = word_at(memory, fp_place);

@@ -63,6 +63,10 @@ struct unwinder {
 	bool folds;		     /* recursion, as it goes: see unwind.c */
 	unsigned walked;	     /* frames of the last walk, before folding */
 	unsigned switched;	     /* stacks, by frame pointers */
+	unsigned go_top;	     /* of the last walk: frames up to where Go's own walks end; 0: none */
+	uint64_t made_caller;	     /* of the last frame of code made at run time that was read; 0: none */
+	int32_t made_offset;	     /* that frame's bytes, from its stack pointer up */
+	int32_t made_fp_words;	     /* and its caller's frame pointer, as in a rule */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */

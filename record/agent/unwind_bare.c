@@ -2,7 +2,8 @@
 /*
  * unwind_bare.c - frames of code without tables: hand-written assembly, code made at run time, stripped
  * libraries. In this order: a recipe read from the machine code (recipe.h), a leaf that has pushed nothing,
- * the chain of frame pointers. All are guesses, so each must lead right behind a call.
+ * the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the last. All
+ * are guesses, so each must lead right behind a call.
  */
 #include "record/agent/unwind_step.h"
 
@@ -85,11 +86,13 @@ static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64
 static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
+	uint64_t begin = module ? module->begin : next - MADE_CODE_BYTES;
+	uint64_t end = module ? module->end : next + MADE_CODE_BYTES;
 	struct recipe recipe;
 
 	rule->flags |= RULE_READ;
-	if (!module || u->space.is_go ||
-		!recipe_find(next, module->begin, module->end, &u->space.memory, &u->reading, &recipe) ||
+	if (begin > next || end < next ||
+		!recipe_find(next, begin, end, &u->space.memory, &u->reading, &recipe) ||
 		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8) ||
 		!base_pack(&recipe, &rule->ra_words))
 		return;
@@ -116,12 +119,36 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > RECIPE_FRAME_MAX) ||
 		cfi_word_read(memory, cfa - 8, &caller) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
-		!is_return_address(u, caller, false))
+		!is_return_address(u, caller, rule->slot == UNWIND_NO_SLOT))
 		return false;
+	if (rule->slot == UNWIND_NO_SLOT && base == value[ARCH_SP]) {
+		u->made_caller = caller;
+		u->made_offset = rule->cfa_offset;
+		u->made_fp_words = rule->fp_words;
+	}
 	value[ARCH_PC] = caller;
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	return true;
+}
+
+/* Translators lay one frame for all that they make, whose parts then jump to each other, where to is not
+ * known: where the very caller of the last one lies in the same place, it is that frame. */
+static bool step_made(struct unwinder *u, uint64_t pc)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t *value = u->registers.value, cfa = value[ARCH_SP] + (uint64_t)(int64_t)u->made_offset,
+		 caller, fp = value[ARCH_FP];
+
+	if (!u->made_caller || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
+		cfi_word_read(memory, cfa - 8, &caller) || caller != u->made_caller ||
+		(u->made_fp_words && cfi_word_read(memory, cfa + (uint64_t)(u->made_fp_words * 8L), &fp)))
+		return false;
+	value[ARCH_PC] = caller;
+	value[ARCH_SP] = cfa;
+	value[ARCH_FP] = fp;
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (u->made_fp_words ? FP_KNOWN : 0);
 	return true;
 }
 
@@ -178,7 +205,18 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 	return STEP_ON;
 }
 
+/* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
 enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
-	return step_recipe(u, pc, was_exact) ? STEP_ON : step_guess(u, leaf, exact);
+	bool is_read_first = !u->space.is_go && unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT;
+	enum step step;
+
+	if (!was_exact && u->space.is_go)
+		unwind_go_top_note(u, pc + 1);
+	if (is_read_first && step_recipe(u, pc, was_exact))
+		return STEP_ON;
+	step = step_guess(u, leaf, exact);
+	if (step == STEP_PARTIAL && !is_read_first && (step_recipe(u, pc, was_exact) || step_made(u, pc)))
+		step = STEP_ON;
+	return step;
 }

@@ -132,10 +132,10 @@ static unsigned plugin_walk(const struct unwind_space *space, const struct arch_
 	if (unw_init_remote(&cursor, address_space, &walk))
 		return 0;
 	do {
-		if (unw_get_reg(&cursor, UNW_REG_IP, &ip) || !ip)
+		if (unw_get_reg(&cursor, UNW_REG_IP, &ip))
 			break;
 		frames[count++] = (struct unwind_frame){.address = ip - !exact, .exact = (uint16_t)exact};
-		if (unw_step(&cursor) <= 0)
+		if (!ip || unw_step(&cursor) <= 0)
 			break;
 		exact = unw_is_signal_frame(&cursor) > 0; /* it says how the frame was reached */
 	} while (count < most);

@@ -25,7 +25,8 @@ enum rule_kind {
 #define RULE_OWN 8u    /* what it has called is passed over, too */
 #define RULE_READ 16u  /* without CFI: its machine code was read, which gave ... */
 #define RULE_RECIPE 32u
-#define RULE_LOADED 64u /* ... one whose base lies on the stack */
+#define RULE_LOADED 64u	  /* ... one whose base lies on the stack */
+#define RULE_PLANTED 128u /* as a return address: no call has put it there, the stack ends */
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
@@ -60,6 +61,12 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 /* From a signal handler to what it interrupted, if pc is where handlers return to. False: nothing is changed.
  */
 bool unwind_step_trampoline(struct unwinder *u, bool *interrupted);
+/* Is pc + 1, as a return address, none that a call has left? `has_table`: u->scratch is of pc, and lost. */
+bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint64_t pc, bool has_table);
+/* Go's own walks end where its scheduler has switched to a stack of its own and called what never returns.
+ * The frame pointer leads on to the goroutine that was left, as long as nobody else runs it: notes such a
+ * place. */
+void unwind_go_top_note(struct unwinder *u, uint64_t return_address);
 /* From code without CFI. `leaf`: it may have pushed nothing; *exact tells whether pc is exact, then whether
  * the caller's is. */
 enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);

@@ -55,6 +55,8 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 	}
 	if (pc >= space->fence_begin && pc < space->fence_end)
 		rule->kind = RULE_FENCE;
+	else if (unwind_is_planted(u, module, pc, rule->kind != RULE_MISSING))
+		rule->flags |= RULE_PLANTED;
 	return rule;
 }
 

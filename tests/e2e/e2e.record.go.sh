@@ -11,7 +11,7 @@ go build -o calls main.go >build.log 2>&1 || skip "no Go program with C can be b
 both calls ./calls
 same "lost" 0 "$(info calls lost)"
 check "whole stacks: $(info calls partial_stacks) partial of $(sample_count calls)" \
-	calc "$(info calls partial_stacks) <= 0.03 * $(sample_count calls) + 3"
+	calc "$(info calls partial_stacks) <= 0.002 * $(sample_count calls) + 2"
 hpct-slice calls.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] {
 		sub(/^<thread root>;/, "", $c["path"]); sub(/;runtime\.asyncPreempt$/, "", $c["path"])
 		all += $c["weight"]; n[$c["path"]] += $c["weight"] }

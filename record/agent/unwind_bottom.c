@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind_bottom.c - where stacks end that a program has made itself: fibers, coroutines, goroutines. Whoever
+ * makes one plants the address below its first function by hand. A call has put it there, or it ends the
+ * stack:
+ *
+ *     0                        Ruby's fibers, and what else trusts its first function to stay
+ *     a function's begin       libc's contexts; libco: one that aborts, should a fiber ever return
+ *     call exit; hlt           Boost's contexts, PHP's fibers: the same, written by hand and without tables
+ *
+ * Go's scheduler plants nothing, but is known by its machine code.
+ */
+#include "record/agent/instruction.h"
+#include "record/agent/unwind_step.h"
+
+#define ENDS_WITHIN 48 /* bytes: a status for exit, a call, a stop */
+
+/* Straight on to a call that nothing follows. */
+static bool never_returns(struct unwinder *u, uint64_t pc)
+{
+	uint8_t code[ENDS_WITHIN];
+	struct instruction instruction;
+	bool has_called = false;
+
+	if (u->space.memory.read(u->space.memory.context, pc, code, sizeof(code)))
+		return false;
+	for (unsigned at = 0; at < sizeof(code); at += instruction.length) {
+		if (!instruction_decode(code + at, sizeof(code) - at, &instruction))
+			return false;
+		if (instruction.kind == INSTRUCTION_STOP)
+			return has_called;
+		has_called = instruction.kind == INSTRUCTION_CALL;
+		if (!has_called && instruction.kind != INSTRUCTION_OTHER &&
+			instruction.kind != INSTRUCTION_NOTHING)
+			return false;
+	}
+	return false;
+}
+
+bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint64_t pc, bool has_table)
+{
+	uint8_t code[ARCH_CALL_BYTES_MAX];
+
+	if (pc == UINT64_MAX)
+		return true;
+	if (!module || u->space.is_go || (has_table && u->scratch.pc_end != pc + 1) ||
+		u->space.memory.read(u->space.memory.context, pc + 1 - sizeof(code), code, sizeof(code)) ||
+		arch_is_call(code + sizeof(code)))
+		return false;
+	if (!cfi_row_find(module, pc + 1, &u->scratch))
+		return u->scratch.pc_begin == pc + 1;
+	return !has_table && never_returns(u, pc + 1);
+}
+
+/* runtime.abort: a trap, a loop. */
+static bool is_abort(struct unwinder *u, uint64_t pc)
+{
+	uint8_t code[4];
+
+	return !u->space.memory.read(u->space.memory.context, pc, code, sizeof(code)) &&
+	       ((code[0] == 0xcd && code[2] == 0xeb && code[3] == 0xfe) ||
+		       (code[0] == 0xcc && code[1] == 0xeb && code[2] == 0xfe));
+}
+
+/* Behind the call: mcall takes its argument off and jumps, morestack and rt0_go call runtime.abort. */
+void unwind_go_top_note(struct unwinder *u, uint64_t return_address)
+{
+	uint8_t code[5];
+	int32_t target;
+
+	if (!ARCH_CALL_PUSHES || u->go_top ||
+		u->space.memory.read(u->space.memory.context, return_address, code, sizeof(code)))
+		return;
+	__builtin_memcpy(&target, code + 1, sizeof(target));
+	if ((code[0] == 0x58 && code[1] == 0xe9) ||
+		(code[0] == 0xe8 && is_abort(u, return_address + sizeof(code) + (uint64_t)(int64_t)target)))
+		u->go_top = u->count;
+}
