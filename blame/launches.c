@@ -373,9 +373,9 @@ uint64_t launches_end(const struct launches *launches, uint64_t link)
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
-		uint64_t here_ns = part->are_pairs		 ? pairs_find(part, link)
+		uint64_t here_ns = part->are_pairs		? pairs_find(part, link)
 				   : launches_reach(part, link) ? *launches_row(part, link) - 1
-								 : UINT64_MAX;
+								: UINT64_MAX;
 
 		end_ns = here_ns < end_ns ? here_ns : end_ns;
 	}

@@ -14,6 +14,8 @@ struct search {
 	struct sweep_span *spans;
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
+	const struct queued_reader *reader;
+	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
 };
 
 static uint64_t after(uint64_t time_ns)
@@ -69,17 +71,12 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
-static inline uint64_t since(const struct search *search, uint64_t link, uint64_t begin_ns)
-{
-	return queued_since_of(launches_end(&search->launches, link), begin_ns);
-}
-
 static bool take_queue(struct search *search, const struct batch *batch)
 {
+	queued_find_since(&search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
 	for (size_t i = 0; i < batch->count; i++)
 		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
-			!put_span(
-				search, since(search, batch->link[i], batch->begin_ns[i]), batch->end_ns[i]))
+			!put_span(search, search->since_ns[i], batch->end_ns[i]))
 			return false;
 	return true;
 }
@@ -91,13 +88,15 @@ static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, 
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
+	const struct queued_reader *reader = search->reader;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
-		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK, 0, error);
+		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | (reader ? reader->columns : 0), 0, error);
 
-	if (result)
-		return result;
-	while (!result && (count = scan_next(scan, &batch, error)) != 0)
+	while (!result && (count = scan_next(scan, &batch, error)) != 0) {
 		result = count < 0 ? (int)count : take(search, batch) ? 0 : error_memory(error);
+		if (!result && reader && !reader->take(reader->own, batch))
+			result = error_memory(error);
+	}
 	scan_close(scan);
 	return result;
 }
@@ -136,8 +135,8 @@ static int search_threads(struct search *search, const struct process *process, 
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
-		result = each_span(search, process->streams[i], queued_before(search->begin_ns), search->end_ns,
-			take_thread, error);
+		result = each_span(search, process->streams[i], queued_before(search->begin_ns),
+			search->end_ns, take_thread, error);
 	}
 	if (!result)
 		launches_sort(&search->launches);
@@ -156,10 +155,14 @@ static int search_queues(struct search *search, const struct process *process, s
 }
 
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
+	struct error *error)
 {
-	struct search search = {
-		.run = run, .begin_ns = begin_ns, .end_ns = end_ns, .is_wanted = is_wanted_anyway};
+	struct search search = {.run = run,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.is_wanted = is_wanted_anyway || reader,
+		.reader = reader};
 	int result = search_threads(&search, process, error);
 
 	if (!result && search.is_wanted)

@@ -18,10 +18,19 @@
  */
 #define QUEUED_REACH_NS 1000000000ull
 
-/* Spans in order, without overlap, on the heap (free()). Unless they are wanted anyway: none, without reading
- * the queues, when no thread is in a synchronization call in the window. */
+/* Whoever wants to see the spans, too: those of all threads, then of all queues, stream by stream, of the
+ * window and QUEUED_REACH_NS around it. False: memory is out. */
+struct queued_reader {
+	bool (*take)(void *own, const struct batch *batch);
+	void *own;
+	unsigned columns;
+};
+
+/* Spans in order, without overlap, on the heap (free()). Unless there is a reader, or they are wanted anyway:
+ * none, without reading the queues, when no thread is in a synchronization call in the window. */
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error);
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
+	struct error *error);
 
 static inline uint64_t queued_before(uint64_t time_ns)
 {
@@ -47,6 +56,11 @@ static inline bool queued_waits_in(const struct batch *batch, uint64_t begin_ns,
 			return true;
 	return false;
 }
+
+/* Since when operations with these links that begin then are queued: not later than that. */
+struct launches;
+void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count);
 
 /* What a process's threads did, read once and no farther than is asked for: the calls that launched its work,
  * by link, and the spans that their lines are made of. Of the window and QUEUED_REACH_NS before it. */

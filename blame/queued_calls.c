@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queued_calls.c - see queued.h: a process's threads are read in step with its queues, so that of their launches
- * no more need be kept than are queued, and in the cache.
+ * queued_calls.c - see queued.h: a process's threads are read in step with its queues, so that of their
+ * launches no more need be kept than are queued, and in the cache.
  *
  *   threads   |--- read ----------->|
  *   queues    |--- read --------->|          of what begins here all launches are known
@@ -110,7 +110,8 @@ static void states_fini(struct states *states)
 
 /* ---- threads ---- */
 
-static int thread_open(struct queued_launches *launches, struct run *run, uint32_t stream, struct error *error)
+static int thread_open(
+	struct queued_launches *launches, struct run *run, uint32_t stream, struct error *error)
 {
 	struct thread *thread = &launches->threads[launches->count++];
 	bool has_samples = run_stream(run, stream)->s.count[STORE_SAMPLES] != 0;
@@ -122,7 +123,8 @@ static int thread_open(struct queued_launches *launches, struct run *run, uint32
 		thread->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
 	thread->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
 	return scan_open(&thread->scan, run, stream, STORE_SPANS, queued_before(launches->begin_ns),
-		launches->end_ns, STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0, error);
+		launches->end_ns, STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0,
+		error);
 }
 
 /* One batch more, unless all is read. */
@@ -272,18 +274,23 @@ STORE_WIDE static void find_since_wide(const struct launches *launches, const ui
 }
 #endif
 
-void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count)
 {
-	if (!launches->is_wanted) {
-		memcpy(since_ns, begins_ns, count * sizeof(*since_ns));
-		return;
-	}
 #ifdef STORE_HAS_WIDE
 	if (store_is_wide()) {
-		find_since_wide(&launches->launches, links, begins_ns, since_ns, count);
+		find_since_wide(launches, links, begins_ns, since_ns, count);
 		return;
 	}
 #endif
-	find_since(&launches->launches, links, begins_ns, since_ns, count);
+	find_since(launches, links, begins_ns, since_ns, count);
+}
+
+void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count)
+{
+	if (launches->is_wanted)
+		queued_find_since(&launches->launches, links, begins_ns, since_ns, count);
+	else
+		memcpy(since_ns, begins_ns, count * sizeof(*since_ns));
 }

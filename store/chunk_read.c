@@ -91,7 +91,8 @@ static void sum_up(const struct store_chunk_job *job, uint64_t *values, unsigned
 	sum_up_from(values, count, 1);
 }
 
-static bool undo_delta(const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+static bool undo_delta(
+	const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
 	for (unsigned i = 0; i < count; i++)
 		values[i] = centre + store_unzigzag(values[i]);
