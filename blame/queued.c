@@ -3,6 +3,7 @@
 #include "blame/queued.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "blame/launches.h"
 #include "timeline/scan.h"
@@ -108,13 +109,43 @@ static int span_compare(const void *left, const void *right)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
+/* The spans from there on are a queue's, in order but for a few whose calls ended in another one. */
+static void queue_sort(struct sweep_span *spans, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (spans[i].begin_ns < spans[i - 1].begin_ns) {
+			qsort(spans, count, sizeof(*spans), span_compare);
+			return;
+		}
+}
+
+/* Those of a queue, in order, go among those before, which are. False: memory is out. */
+static bool spans_merge(struct search *search, size_t before)
+{
+	size_t left = before, right = search->span_count - before, to = search->span_count;
+	struct sweep_span *all = search->spans, *queue;
+
+	queue_sort(all + before, right);
+	if (!left || !right || all[before - 1].begin_ns <= all[before].begin_ns)
+		return true;
+	queue = malloc(right * sizeof(*queue));
+	if (!queue)
+		return false;
+	memcpy(queue, all + before, right * sizeof(*queue));
+	while (right)
+		if (left && all[left - 1].begin_ns > queue[right - 1].begin_ns)
+			all[--to] = all[--left];
+		else
+			all[--to] = queue[--right];
+	free(queue);
+	return true;
+}
+
 /* Unites what overlaps, of all queues. */
 static void spans_unite(struct search *search)
 {
 	size_t count = 0;
 
-	if (search->span_count)
-		qsort(search->spans, search->span_count, sizeof(*search->spans), span_compare);
 	for (size_t i = 0; i < search->span_count; i++) {
 		const struct sweep_span span = search->spans[i];
 		struct sweep_span *last = count ? &search->spans[count - 1] : NULL;
@@ -147,10 +178,16 @@ static int search_queues(struct search *search, const struct process *process, s
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
-		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_GPU)
-			result = each_span(search, process->streams[i], search->begin_ns,
-				after(search->end_ns), take_queue, error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+		size_t before = search->span_count;
+
+		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_GPU)
+			continue;
+		result = each_span(search, process->streams[i], search->begin_ns, after(search->end_ns),
+			take_queue, error);
+		if (!result && !spans_merge(search, before))
+			result = error_memory(error);
+	}
 	return result;
 }
 
