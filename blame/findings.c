@@ -6,7 +6,6 @@
 
 #include "blame/findings_parts.h"
 #include "blame/queued.h"
-#include "timeline/scan.h"
 
 #define SMALL_BYTES (64u * 1024u)
 /* Queues whose kernels overlap for more than this part of their time do run together. */
@@ -65,11 +64,9 @@ static bool list_widen(struct findings_search *search)
 	return true;
 }
 
-static bool add_case(
-	struct findings_search *search, enum finding_kind kind, const struct batch *batch, size_t row)
+static bool add_case(struct findings_search *search, const struct finding *of)
 {
-	struct case_key key = {kind, batch->context[row]};
-	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+	struct case_key key = {of->kind, of->context};
 	struct finding *finding;
 	uint32_t number;
 	bool is_new;
@@ -79,15 +76,25 @@ static bool add_case(
 		return false;
 	finding = &search->list[number];
 	if (is_new) {
-		*finding = (struct finding){.kind = kind, .context = key.context, .stream = batch->stream};
+		*finding = (struct finding){.kind = of->kind, .context = of->context, .stream = of->stream};
 		search->longest_ns[number] = 0;
 	}
 	finding->count++;
-	finding->time_ns += time_ns;
-	finding->bytes += batch->bytes[row];
-	if (time_ns > search->longest_ns[number])
-		search->longest_ns[number] = time_ns;
+	finding->time_ns += of->time_ns;
+	finding->bytes += of->bytes;
+	if (of->time_ns > search->longest_ns[number])
+		search->longest_ns[number] = of->time_ns;
 	return true;
+}
+
+static bool add_row(
+	struct findings_search *search, enum finding_kind kind, const struct batch *batch, size_t row)
+{
+	return add_case(search, &(struct finding){.kind = kind,
+					.context = batch->context[row],
+					.stream = batch->stream,
+					.time_ns = findings_time(search, batch, row),
+					.bytes = batch->bytes[row]});
 }
 
 bool findings_put(struct findings_search *search, const struct finding *finding)
@@ -100,6 +107,23 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 		return false;
 	search->list[number] = *finding;
 	search->longest_ns[number] = finding->time_ns - finding->save_ns;
+	return true;
+}
+
+/* Whether they are needless is known when the queues are read. */
+static bool put_sync(struct findings_search *search, const struct batch *batch, size_t row)
+{
+	if (search->sync_count == search->sync_room) {
+		size_t room = search->sync_room ? 2 * search->sync_room : 256;
+		struct findings_sync *syncs = realloc(search->syncs, room * sizeof(*syncs));
+
+		if (!syncs)
+			return false;
+		search->syncs = syncs;
+		search->sync_room = room;
+	}
+	search->syncs[search->sync_count++] = (struct findings_sync){findings_begin(search, batch, row),
+		findings_time(search, batch, row), batch->bytes[row], batch->context[row], batch->stream};
 	return true;
 }
 
@@ -119,46 +143,83 @@ static bool has_work(const struct findings_search *search, uint64_t begin_ns, ui
 	return low < search->work_count && search->work[low].begin_ns < end_ns;
 }
 
+static bool judge_syncs(struct findings_search *search)
+{
+	bool is_put = true;
+
+	for (size_t i = 0; i < search->sync_count && is_put; i++) {
+		const struct findings_sync *sync = &search->syncs[i];
+
+		is_put = has_work(search, sync->begin_ns, sync->begin_ns + sync->time_ns) ||
+			 add_case(search, &(struct finding){.kind = FINDING_NEEDLESS_SYNC,
+						  .context = sync->context,
+						  .stream = sync->stream,
+						  .time_ns = sync->time_ns,
+						  .bytes = sync->bytes});
+	}
+	search->sync_count = 0;
+	return is_put;
+}
+
 static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
 	case STORE_OP_SYNC:
-		return is_gpu || has_work(search, batch->begin_ns[row], batch->end_ns[row]) ||
-		       add_case(search, FINDING_NEEDLESS_SYNC, batch, row);
+		return is_gpu || put_sync(search, batch, row);
 	case STORE_OP_COPY:
 		return !is_gpu || !batch->bytes[row] || batch->bytes[row] >= SMALL_BYTES ||
-		       add_case(search, FINDING_SMALL_COPIES, batch, row);
+		       add_row(search, FINDING_SMALL_COPIES, batch, row);
 	case STORE_OP_ALLOC:
 	case STORE_OP_FREE:
-		return add_case(search, FINDING_REPEATED_ALLOC, batch, row);
+		return add_row(search, FINDING_REPEATED_ALLOC, batch, row);
 	case STORE_OP_COMPILE:
-		return add_case(search, FINDING_REPEATED_COMPILE, batch, row) &&
-		       add_case(search, FINDING_COMPILE, batch, row);
+		return add_row(search, FINDING_REPEATED_COMPILE, batch, row) &&
+		       add_row(search, FINDING_COMPILE, batch, row);
 	default:
 		return true;
 	}
 }
 
-static int read_stream(struct findings_search *search, uint32_t stream, struct error *error)
-{
-	bool is_gpu = run_stream(search->run, stream)->s.kind == STORE_STREAM_GPU;
-	const struct batch *batch;
-	struct scan *scan = NULL;
-	long count;
-	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns,
-		STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_BYTES | STORE_ATTRIBUTES,
-		SCAN_CLIP, error);
+#define OP(name) (UINT64_C(1) << STORE_OP_##name)
+#define CPU_OPS (OP(SYNC) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
+#define GPU_OPS (OP(COPY) | OP(ALLOC) | OP(FREE) | OP(COMPILE) | OP(KERNEL) | OP(MONITORED))
+#define ROWS_AT_ONCE 8
 
-	while (!result && (count = scan_next(scan, &batch, error)) != 0) {
-		result = count < 0 ? (int)count : 0;
-		for (long row = 0; row < count && !result; row++)
-			if (!take_span(search, batch, (size_t)row, is_gpu) ||
-				!findings_use_take(search, batch, (size_t)row, is_gpu))
-				result = error_memory(error);
+/* Whether any of them may say something: of a thread most are launches, which do not. */
+static bool say_something(const uint32_t *what, uint64_t ops)
+{
+	uint64_t says = 0;
+
+	for (int i = 0; i < ROWS_AT_ONCE; i++)
+		says |= ops >> (what[i] & 63);
+	return says & 1;
+}
+
+static bool is_within(const struct findings_search *search, const struct batch *batch, size_t row)
+{
+	const struct idle_question *question = search->question;
+
+	return batch->begin_ns[row] < question->end_ns &&
+	       (batch->end_ns[row] > question->begin_ns || batch->begin_ns[row] >= question->begin_ns);
+}
+
+static bool take_batch(void *own, const struct batch *batch)
+{
+	struct findings_search *search = own;
+	bool is_gpu = run_stream(search->run, batch->stream)->s.kind == STORE_STREAM_GPU;
+	uint64_t ops = is_gpu ? GPU_OPS : CPU_OPS;
+
+	for (size_t row = 0; row < batch->count; row++) {
+		while (!(row % ROWS_AT_ONCE) && row + ROWS_AT_ONCE < batch->count &&
+			!say_something(batch->what + row, ops))
+			row += ROWS_AT_ONCE;
+		if (batch->what[row] >= STORE_OP_TEXT || !(ops >> batch->what[row] & 1) ||
+			!is_within(search, batch, row))
+			continue;
+		if (!take_span(search, batch, row, is_gpu) || !findings_use_take(search, batch, row, is_gpu))
+			return false;
 	}
-	scan_close(scan);
-	return result;
+	return true;
 }
 
 /* ---- queues of one device ---- */
@@ -280,20 +341,20 @@ static int read_devices(struct findings_search *search, const struct process *pr
 
 static int read_process(struct findings_search *search, const struct process *process, struct error *error)
 {
-	int result = queued_find(&search->work, &search->work_count, search->run, process,
-		search->question->begin_ns, search->question->end_ns, true, error);
+	const struct queued_reader reader = {
+		take_batch, search, STORE_CONTEXT | STORE_BYTES | STORE_ATTRIBUTES};
+	int result;
 
-	if (result)
-		return result;
 	search->use = findings_use_new(process);
 	if (!search->use)
-		result = error_memory(error);
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
-		result = read_stream(search, process->streams[i], error);
-	if (!result && !findings_use_judge(search))
+		return error_memory(error);
+	result = queued_find(&search->work, &search->work_count, search->run, process,
+		search->question->begin_ns, search->question->end_ns, true, &reader, error);
+	if (!result && (!judge_syncs(search) || !findings_use_judge(search)))
 		result = error_memory(error);
 	findings_use_free(search->use);
 	free(search->work);
+	search->work = NULL;
 	return result ? result : read_devices(search, process, error);
 }
 
@@ -370,5 +431,6 @@ int findings_make(struct findings *findings, struct run *run, const struct idle_
 	numbering_fini(&search.keys);
 	free(search.list);
 	free(search.longest_ns);
+	free(search.syncs);
 	return result;
 }

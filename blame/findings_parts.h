@@ -53,13 +53,19 @@ struct findings_use {
 	uint32_t queue_count;
 	struct {
 		uint32_t context, stream;
-	} put[FINDINGS_PUT];  /* kernels whose home was put already, by their contexts */
-	uint8_t *has_no_args; /* by attributes, texts of the process's store */
+	} put[FINDINGS_PUT]; /* kernels whose home was put already, by their contexts */
+	uint8_t *has_none;   /* by attributes, texts of the process's store: bits of what they do not say */
 	uint32_t text_room;
 	uint64_t devices_there; /* 0: not known */
 	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
 	uint32_t compile_context, compile_stream;
 	uint64_t compile_most_ns;
+};
+
+/* A synchronization call. */
+struct findings_sync {
+	uint64_t begin_ns, time_ns, bytes;
+	uint32_t context, stream;
 };
 
 struct findings_search {
@@ -72,8 +78,28 @@ struct findings_search {
 	/* of the process being read */
 	struct sweep_span *work;
 	size_t work_count;
+	struct findings_sync *syncs;
+	size_t sync_count, sync_room;
 	struct findings_use *use;
 };
+
+/* What of a span is in the window. */
+static inline uint64_t findings_begin(
+	const struct findings_search *search, const struct batch *batch, size_t row)
+{
+	uint64_t begin_ns = search->question->begin_ns;
+
+	return batch->begin_ns[row] > begin_ns ? batch->begin_ns[row] : begin_ns;
+}
+
+static inline uint64_t findings_time(
+	const struct findings_search *search, const struct batch *batch, size_t row)
+{
+	uint64_t end_ns = search->question->end_ns;
+
+	end_ns = batch->end_ns[row] < end_ns ? batch->end_ns[row] : end_ns;
+	return end_ns - findings_begin(search, batch, row);
+}
 
 /* One finding, complete: its save_ns, too. Those without a context are told apart by their stream. False:
  * memory is out. */

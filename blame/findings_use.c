@@ -41,11 +41,47 @@ void findings_use_free(struct findings_use *use)
 	numbering_fini(&use->buffers);
 	numbering_fini(&use->kernels);
 	numbering_fini(&use->homes);
-	free(use->has_no_args);
+	free(use->has_none);
 	free(use->transfers);
 	free(use->cases);
 	free(use->queues);
 	free(use);
+}
+
+/* ---- attributes ---- */
+
+#define TEXTS_REMEMBERED 1048576u
+
+enum { NO_ARGS = 1, NO_BUFFER = 2 };
+
+/* What a span's attributes tell of arguments or a buffer, in `value` of TEXT_BYTES. Most spans of a run share
+ * their attributes: that there is nothing is remembered by the text's number. */
+static bool find_attribute(
+	struct findings_search *search, const struct batch *batch, size_t row, uint8_t none, char *value)
+{
+	struct findings_use *use = search->use;
+	uint32_t text = batch->attributes[row];
+	const char *attributes;
+	size_t size;
+
+	if (!text || (text < use->text_room && use->has_none[text] & none))
+		return false;
+	attributes = batch_attributes(search->run, batch, row, &size);
+	if (attribute_get(attributes, size, none == NO_ARGS ? "args" : "buffer", value, TEXT_BYTES))
+		return true;
+	if (text >= use->text_room && text < TEXTS_REMEMBERED) {
+		uint32_t room = 2 * text + 64;
+		uint8_t *wider = realloc(use->has_none, room);
+
+		if (!wider)
+			return false;
+		memset(wider + use->text_room, 0, room - use->text_room);
+		use->has_none = wider;
+		use->text_room = room;
+	}
+	if (text < use->text_room)
+		use->has_none[text] |= none;
+	return false;
 }
 
 /* ---- spans ---- */
@@ -57,28 +93,40 @@ static struct findings_queue *queue_of(struct findings_use *use, uint32_t stream
 	return &use->queues[use->queue_count - 1];
 }
 
-static void take_monitored(struct findings_use *use, const char *attributes, size_t size, uint32_t stream)
+static void take_monitored(const struct findings_search *search, const struct batch *batch, size_t row)
 {
-	uint64_t devices = attribute_number(attributes, size, "devices", 0);
+	struct findings_use *use = search->use;
+	const char *attributes;
+	uint64_t devices;
 	char order[8];
+	size_t size;
 
+	if (!batch->attributes[row])
+		return;
+	attributes = batch_attributes(search->run, batch, row, &size);
+	devices = attribute_number(attributes, size, "devices", 0);
 	if (attribute_get(attributes, size, "order", order, sizeof order) && !strcmp(order, "in"))
-		queue_of(use, stream)->is_in_order = true;
+		queue_of(use, batch->stream)->is_in_order = true;
 	if (devices > use->devices_there)
 		use->devices_there = devices;
 }
 
-static bool take_copy(
-	struct findings_use *use, const struct batch *batch, size_t row, const char *attributes, size_t size)
+static bool take_copy(struct findings_search *search, const struct batch *batch, size_t row)
 {
+	struct findings_use *use = search->use;
 	char name[TEXT_BYTES];
-	enum extent_state state = line_copy_state(attributes, size);
+	enum extent_state state;
 	struct store_hash hash;
+	const char *attributes;
 	uint32_t buffer;
+	size_t size;
 
 	use->copies++;
-	if ((state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT) ||
-		!attribute_get(attributes, size, "buffer", name, sizeof name))
+	if (!find_attribute(search, batch, row, NO_BUFFER, name))
+		return true;
+	attributes = batch_attributes(search->run, batch, row, &size);
+	state = line_copy_state(attributes, size);
+	if (state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT)
 		return true;
 	if (use->transfer_count == use->transfer_room) {
 		size_t room = use->transfer_room ? 2 * use->transfer_room : 64;
@@ -91,14 +139,15 @@ static bool take_copy(
 	}
 	hash = store_hash128(name, strlen(name));
 	buffer = numbering_put(&use->buffers, &hash, NULL);
-	use->transfers[use->transfer_count++] = (struct findings_transfer){.begin_ns = batch->begin_ns[row],
-		.time_ns = batch->end_ns[row] - batch->begin_ns[row],
-		.bytes = batch->bytes[row],
-		.buffer = buffer,
-		.at = attribute_number(attributes, size, "at", FINDINGS_WHOLE),
-		.context = batch->context[row],
-		.stream = batch->stream,
-		.is_back = state == EXTENT_COPY_OUT};
+	use->transfers[use->transfer_count++] =
+		(struct findings_transfer){.begin_ns = findings_begin(search, batch, row),
+			.time_ns = findings_time(search, batch, row),
+			.bytes = batch->bytes[row],
+			.buffer = buffer,
+			.at = attribute_number(attributes, size, "at", FINDINGS_WHOLE),
+			.context = batch->context[row],
+			.stream = batch->stream,
+			.is_back = state == EXTENT_COPY_OUT};
 	return buffer != NUMBERING_NONE;
 }
 
@@ -142,8 +191,9 @@ static bool do_overlap(const struct range *ranges, size_t count)
 	return false;
 }
 
-static bool take_args(struct findings_use *use, const struct batch *batch, size_t row, const char *args)
+static bool take_args(struct findings_search *search, const struct batch *batch, size_t row, const char *args)
 {
+	struct findings_use *use = search->use;
 	struct range ranges[ARGS_MAX];
 	size_t count = parse_args(args, ranges);
 	bool is_new;
@@ -167,52 +217,25 @@ static bool take_args(struct findings_use *use, const struct batch *batch, size_
 		use->cases[number] =
 			(struct findings_kernel){.context = batch->context[row], .stream = batch->stream};
 	use->cases[number].count++;
-	use->cases[number].time_ns += batch->end_ns[row] - batch->begin_ns[row];
+	use->cases[number].time_ns += findings_time(search, batch, row);
 	use->cases[number].is_aliased |= do_overlap(ranges, count);
 	return true;
-}
-
-#define TEXTS_REMEMBERED 1048576u
-
-/* The arguments that a kernel's attributes tell, in `args`. Most launches of a run share their attributes:
- * that there are none is remembered by the text's number. */
-static bool find_args(struct findings_search *search, const struct batch *batch, size_t row, char *args)
-{
-	struct findings_use *use = search->use;
-	uint32_t text = batch->attributes[row];
-	const char *attributes;
-	size_t size;
-
-	if (!text || (text < use->text_room && use->has_no_args[text]))
-		return false;
-	attributes = batch_attributes(search->run, batch, row, &size);
-	if (attribute_get(attributes, size, "args", args, TEXT_BYTES))
-		return true;
-	if (text >= use->text_room && text < TEXTS_REMEMBERED) {
-		uint32_t room = 2 * text + 64;
-		uint8_t *wider = realloc(use->has_no_args, room);
-
-		if (!wider)
-			return false;
-		memset(wider + use->text_room, 0, room - use->text_room);
-		use->has_no_args = wider;
-		use->text_room = room;
-	}
-	if (text < use->text_room)
-		use->has_no_args[text] = 1;
-	return false;
 }
 
 /* The kernel and where it runs; most were seen before. */
 static bool take_home(struct findings_search *search, uint32_t context, uint32_t of)
 {
 	struct findings_use *use = search->use;
-	const struct store_stream *stream = &run_stream(search->run, of)->s;
-	uint32_t scope = run_context(search->run, context)->scope, at = context % FINDINGS_PUT;
+	uint32_t at = context % FINDINGS_PUT, scope;
 	struct findings_kernel_home home;
+	const struct store_stream *stream;
 
-	if (scope == UINT32_MAX || (use->put[at].context == context && use->put[at].stream == of))
+	if (use->put[at].context == context && use->put[at].stream == of)
 		return true;
+	scope = run_context(search->run, context)->scope;
+	if (scope == UINT32_MAX)
+		return true;
+	stream = &run_stream(search->run, of)->s;
 	home = (struct findings_kernel_home){
 		run_scope(search->run, scope)->function, stream->device, stream->context};
 	use->put[at].context = context;
@@ -224,7 +247,7 @@ static bool take_kernel(struct findings_search *search, const struct batch *batc
 {
 	struct findings_use *use = search->use;
 	struct findings_queue *queue = queue_of(use, batch->stream);
-	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+	uint64_t time_ns = findings_time(search, batch, row);
 	char args[TEXT_BYTES];
 
 	queue->kernels++;
@@ -233,14 +256,15 @@ static bool take_kernel(struct findings_search *search, const struct batch *batc
 	if (!take_home(search, batch->context[row], batch->stream))
 		return false;
 	/* A list that fills the buffer was cut. */
-	if (!find_args(search, batch, row, args) || strlen(args) + 1 == sizeof args)
+	if (!find_attribute(search, batch, row, NO_ARGS, args) || strlen(args) + 1 == sizeof args)
 		return true;
-	return take_args(use, batch, row, args);
+	return take_args(search, batch, row, args);
 }
 
-static void take_compile(struct findings_use *use, const struct batch *batch, size_t row)
+static void take_compile(const struct findings_search *search, const struct batch *batch, size_t row)
 {
-	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+	struct findings_use *use = search->use;
+	uint64_t time_ns = findings_time(search, batch, row);
 
 	use->compiles++;
 	use->compile_ns += time_ns;
@@ -253,22 +277,17 @@ static void take_compile(struct findings_use *use, const struct batch *batch, si
 
 bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
-	size_t size = 0;
-	const char *attributes = "";
-
-	if (batch->attributes[row] && is_gpu && batch->what[row] != STORE_OP_KERNEL)
-		attributes = batch_attributes(search->run, batch, row, &size);
 	switch (batch->what[row]) {
 	case STORE_OP_MONITORED:
 		if (is_gpu)
-			take_monitored(search->use, attributes, size, batch->stream);
+			take_monitored(search, batch, row);
 		return true;
 	case STORE_OP_KERNEL:
 		return !is_gpu || take_kernel(search, batch, row);
 	case STORE_OP_COPY:
-		return !is_gpu || take_copy(search->use, batch, row, attributes, size);
+		return !is_gpu || take_copy(search, batch, row);
 	case STORE_OP_COMPILE:
-		take_compile(search->use, batch, row);
+		take_compile(search, batch, row);
 		return true;
 	case STORE_OP_ALLOC:
 		search->use->allocs++;

@@ -55,7 +55,7 @@ static int owner_add_lines(
 	struct owner *owner = &group->owners[number];
 	size_t span_count;
 	int result = queued_find(&owner->spans, &span_count, group->run, process, question->begin_ns,
-		question->end_ns, question->gaps != NULL, error);
+		question->end_ns, question->gaps != NULL, NULL, error);
 
 	if (!result && span_count) {
 		group->lines[group->line_count++] =

@@ -87,15 +87,14 @@ static int add_threads(struct lane *lane, const struct process *process, struct 
 
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		uint32_t stream = process->streams[i];
-		const struct batch *spans;
-		uint64_t since_ns;
+		struct extent_source spans;
 
 		if (run_stream(group->run, stream)->s.kind != STORE_STREAM_CPU)
 			continue;
-		spans = queued_thread_spans(lane->launches, group->line_count, &since_ns);
+		spans = queued_thread_spans(lane->launches, group->line_count);
 		group->lines[group->line_count++] =
 			(struct line){.kind = LINE_THREAD, .stream = stream, .state = EXTENT_STATE_COUNT};
-		result = sweep_add_stream_read(group->sweep, stream, spans, since_ns, error);
+		result = sweep_add_stream_read(group->sweep, stream, &spans, error);
 	}
 	return result;
 }
@@ -144,7 +143,7 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 	struct group *group = &lane->group;
 	const struct idle_question *question = group->question;
 	int result = queued_launches_new(
-		&lane->launches, group->run, process, question->begin_ns, question->end_ns, error);
+		&lane->launches, group->run, process, question->begin_ns, question->end_ns, lane->gaps, error);
 
 	if (!result && lane->gaps)
 		lane->first_queue = lane_first_queue(lane, process);
@@ -155,7 +154,7 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 			.wants_kinds = !question->is_brief,
 			.wants_next = lane->gaps,
 			.waits = question->waits,
-			.launches = lane->gaps || queued_is_wanted(lane->launches) ? lane->launches : NULL,
+			.launches = lane->launches,
 			.cuts = lane->parts ? &lane->cuts : NULL};
 
 		result = queues_new(&lane->queues, group->run, process, &of, error);

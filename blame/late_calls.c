@@ -104,13 +104,14 @@ static int read_stream(struct search *search, uint32_t stream, struct error *err
 	struct scan *scan;
 	long count = 0;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_REST, 0, error);
+		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, 0, error);
 
 	if (result)
 		return result;
 	while (!result && (count = scan_next(scan, &batch, error)) > 0)
 		for (size_t row = 0; row < batch->count && !result; row++)
-			result = take(search, batch, row, error);
+			if (batch->what[row] == STORE_OP_MPI || batch->what[row] >= STORE_OP_COUNT)
+				result = take(search, batch, row, error);
 	scan_close(scan);
 	return result ? result : (int)count;
 }

@@ -4,96 +4,188 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
-#define HUGE_BYTES (UINT64_C(2) << 20)
+
+struct reach {
+	uint64_t least, most; /* links, but for 0; most is 0 where there is none */
+};
+
+/* ---- pages ---- */
+
+static uint64_t none[LAUNCHES_PAGE]; /* nothing was put, and nobody writes */
+
+static void page_give_back(struct launches *launches, uint64_t *page)
+{
+	memcpy(page, &launches->unused, sizeof(launches->unused));
+	launches->unused = page;
+}
+
+/* Whether each row of a page is there, and over. */
+static bool is_full_until(const uint64_t *page, uint64_t time_ns, bool *is_over)
+{
+	uint64_t late = time_ns, gaps = 0;
+
+	*is_over = page[LAUNCHES_PAGE - 1] <= time_ns + 1;
+	if (!*is_over)
+		return false;
+	/* Differences have a sign; without a comparison several rows are looked at at once. */
+	for (size_t row = 0; row < LAUNCHES_PAGE; row++) {
+		late |= (time_ns + 1 - page[row]) | page[row];
+		gaps |= page[row] - 1;
+	}
+	*is_over = !(late >> 63);
+	return *is_over && !(gaps >> 63);
+}
+
+/* Pages of which all is over become one. */
+static void part_pass(struct launches *launches, struct launches_part *part)
+{
+	uint64_t last = (part->most - part->first) / LAUNCHES_PAGE;
+
+	for (; !part->are_pairs && part->passed < last; part->passed++) {
+		uint64_t **page = &part->pages[part->passed];
+		bool is_over = true;
+
+		if (*page != none && *page != launches->over &&
+			is_full_until(*page, launches->passed_ns, &is_over)) {
+			page_give_back(launches, *page);
+			*page = launches->over;
+		}
+		if (!is_over)
+			break;
+	}
+}
+
+static bool over_make(struct launches *launches)
+{
+	if (launches->over)
+		return true;
+	launches->over = malloc(sizeof(none));
+	for (size_t row = 0; launches->over && row < LAUNCHES_PAGE; row++)
+		launches->over[row] = 1;
+	return launches->over;
+}
+
+/* All-zero; NULL: memory is out. */
+static uint64_t *page_new(struct launches *launches)
+{
+	uint64_t *page;
+
+	if (!launches->unused && launches->passed_ns && over_make(launches))
+		for (uint32_t i = 0; i < launches->count; i++)
+			part_pass(launches, &launches->parts[i]);
+	page = launches->unused;
+	if (!page)
+		return calloc(1, sizeof(none));
+	memcpy(&launches->unused, page, sizeof(launches->unused));
+	return memset(page, 0, sizeof(none));
+}
 
 /* ---- the table ---- */
 
-/* All-zero. Large ones lie in huge pages where there are any: most of what a table costs is to get its
- * memory. */
-static uint64_t *ends_new(uint64_t rows)
+/* Reaches as far as these links, and farther where it is to grow again. */
+static bool table_widen(struct launches_part *part, struct reach reach)
 {
-	size_t bytes = rows * sizeof(uint64_t);
-	void *ends;
+	uint64_t first = reach.least / LAUNCHES_PAGE * LAUNCHES_PAGE;
+	uint64_t end = (reach.most / LAUNCHES_PAGE + 1) * LAUNCHES_PAGE;
+	uint64_t before = part->first, behind = before + part->rows, more = part->rows;
+	uint64_t **pages;
 
-	if (bytes < HUGE_BYTES)
-		return calloc(rows, sizeof(uint64_t));
-	ends = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (ends == MAP_FAILED)
-		return NULL;
-	madvise(ends, bytes, MADV_HUGEPAGE);
-	return ends;
-}
-
-static void ends_free(uint64_t *ends, uint64_t rows)
-{
-	if (rows * sizeof(*ends) < HUGE_BYTES)
-		free(ends);
-	else
-		munmap(ends, rows * sizeof(*ends));
-}
-
-/* Rows of links from `first` on, `rows` of them, with what was there. */
-static bool table_move(struct launches_part *part, uint64_t first, uint64_t rows)
-{
-	uint64_t *ends = ends_new(rows);
-
-	if (!ends)
+	if (part->rows && first >= before && end <= behind)
+		return true;
+	if (part->rows) {
+		first = first >= before ? before : first > more ? first - more : 0;
+		end = end <= behind ? behind : end + more;
+	}
+	pages = malloc((end - first) / LAUNCHES_PAGE * sizeof(*pages));
+	if (!pages)
 		return false;
+	for (uint64_t page = 0; page < (end - first) / LAUNCHES_PAGE; page++)
+		pages[page] = none;
 	if (part->rows)
-		memcpy(ends + (part->first - first), part->ends, part->rows * sizeof(*ends));
-	ends_free(part->ends, part->rows);
-	part->ends = ends;
+		memcpy(pages + (before - first) / LAUNCHES_PAGE, part->pages,
+			part->rows / LAUNCHES_PAGE * sizeof(*pages));
+	free(part->pages);
+	part->passed = first == before ? part->passed : 0;
+	part->pages = pages;
 	part->first = first;
-	part->rows = rows;
+	part->rows = end - first;
 	return true;
 }
 
-/* To more than twice the size, on the side where it is needed. */
-static bool table_widen(struct launches_part *part, uint64_t least, uint64_t most, uint64_t expected)
+static bool are_none(const uint64_t *rows)
 {
-	uint64_t first = part->first, end = first + part->rows, more = 2 * (part->rows + ROWS_LEAST);
+	uint64_t all = 0;
 
-	part->least = !part->rows || least < part->least ? least : part->least;
-	part->most = !part->rows || most > part->most ? most : part->most;
-	if (!part->rows)
-		return table_move(part, least, most - least < expected ? expected : most - least + 1);
-	if (least < first)
-		first = least > more ? least - more : 0;
-	if (most >= end)
-		end = most < UINT64_MAX - more ? most + more : UINT64_MAX;
-	return table_move(part, first, end - first);
+	for (size_t k = 0; k < LAUNCHES_TURN; k++)
+		all |= rows[k];
+	return !all;
 }
 
 /* Whether the table may reach so far. */
-static bool is_near(const struct launches_part *part, uint64_t least, uint64_t most, size_t count)
+static bool is_near(const struct launches_part *part, struct reach reach, size_t count)
 {
 	if (part->rows) {
-		least = least < part->least ? least : part->least;
-		most = most > part->most ? most : part->most;
+		reach.least = reach.least < part->least ? reach.least : part->least;
+		reach.most = reach.most > part->most ? reach.most : part->most;
 	}
-	return most < UINT64_MAX / 2 &&
-	       most - least <= APART * (uint64_t)(part->count + count) + 4 * ROWS_LEAST;
+	return reach.most < UINT64_MAX / 2 &&
+	       reach.most - reach.least <= APART * (uint64_t)(part->count + count) + 4 * ROWS_LEAST;
 }
 
-/* Up to the first link that the table does not hold: its place, or `count`. */
-static size_t table_put(
-	struct launches_part *part, const uint64_t *links, const uint64_t *ends_ns, size_t count)
+/* Up to the first one that is not of the page, or none: how many. */
+static size_t page_put(
+	uint64_t *page, uint64_t first, const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
-	uint64_t first = part->first, rows = part->rows, *ends = part->ends;
+	size_t i = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t row = links[i] - first, end = ends_ns[i] + 1;
+	for (; i < count && links[i] - first < LAUNCHES_PAGE && links[i]; i++) {
+		uint64_t *row = &page[links[i] - first], end = ends_ns[i] + 1;
 
-		if (row < rows && links[i])
-			ends[row] = ends[row] - 1 < end - 1 ? ends[row] : end;
-		else if (links[i])
-			return i;
+		if (count - i >= LAUNCHES_TURN && links[i] - first <= LAUNCHES_PAGE - LAUNCHES_TURN &&
+			launches_in_turn(links + i) && are_none(row)) {
+			for (size_t k = 0; k < LAUNCHES_TURN; k++)
+				row[k] = ends_ns[i + k] + 1;
+			i += LAUNCHES_TURN - 1;
+			continue;
+		}
+		*row = *row - 1 < end - 1 ? *row : end;
 	}
-	return count;
+	return i;
+}
+
+/* Links that the table reaches. */
+static bool table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
+	const uint64_t *ends_ns, size_t count)
+{
+	for (size_t i = 0; i < count;) {
+		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE;
+
+		if (!links[i]) {
+			i++;
+			continue;
+		}
+		if (part->pages[number] == none && !(part->pages[number] = page_new(launches))) {
+			part->pages[number] = none;
+			return false;
+		}
+		i += page_put(part->pages[number], part->first + number * LAUNCHES_PAGE, links + i,
+			ends_ns + i, count - i);
+	}
+	part->count += count;
+	return true;
+}
+
+static void table_free(struct launches *launches, struct launches_part *part)
+{
+	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++)
+		if (part->pages[page] != none && part->pages[page] != launches->over)
+			free(part->pages[page]);
+	free(part->pages);
+	part->pages = NULL;
+	part->rows = 0;
 }
 
 /* ---- pairs ---- */
@@ -114,19 +206,19 @@ static bool pairs_put(struct launches_part *part, uint64_t link, uint64_t end_ns
 }
 
 /* From now on. */
-static bool pairs_begin(struct launches_part *part)
+static bool pairs_begin(struct launches *launches, struct launches_part *part)
 {
-	uint64_t rows = part->rows;
 	bool is_put = true;
 
-	part->are_pairs = true;
+	part->are_pairs = launches->overlap = true;
 	part->count = 0;
-	for (uint64_t row = 0; row < rows && is_put; row++)
-		if (part->ends[row])
-			is_put = pairs_put(part, part->first + row, part->ends[row] - 1);
-	ends_free(part->ends, rows);
-	part->ends = NULL;
-	part->rows = 0;
+	for (uint64_t row = 0; row < part->rows && is_put; row++) {
+		uint64_t end = part->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
+
+		if (end)
+			is_put = pairs_put(part, part->first + row, end - 1);
+	}
+	table_free(launches, part);
 	return is_put;
 }
 
@@ -170,11 +262,7 @@ static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
 	return link && low < part->count && pairs[low].link == link ? pairs[low].end_ns : UINT64_MAX;
 }
 
-/* ---- a part ---- */
-
-struct reach {
-	uint64_t least, most; /* links, but for 0; most is 0 where there is none */
-};
+/* ---- all ---- */
 
 static struct reach reach_of(const uint64_t *links, size_t count)
 {
@@ -182,87 +270,101 @@ static struct reach reach_of(const uint64_t *links, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		reach.least = links[i] && links[i] < reach.least ? links[i] : reach.least;
+		if (links[i] && count - i >= LAUNCHES_TURN && launches_in_turn(links + i))
+			i += LAUNCHES_TURN - 1;
 		reach.most = links[i] > reach.most ? links[i] : reach.most;
 	}
 	return reach;
 }
 
-/* A table reaches as far as these links, or gives way to pairs. */
-static bool part_reach(struct launches_part *part, struct reach reach, size_t count, uint64_t expected)
+static uint64_t distance(const struct launches_part *part, struct reach reach)
 {
-	return is_near(part, reach.least, reach.most, count)
-		       ? table_widen(part, reach.least, reach.most, expected)
-		       : pairs_begin(part);
+	if (reach.most < part->least)
+		return part->least - reach.most;
+	return reach.least > part->most ? reach.least - part->most : 0;
 }
 
-static bool part_put(struct launches_part *part, const uint64_t *links, const uint64_t *ends_ns, size_t count,
-	uint64_t expected)
-{
-	size_t done = part->are_pairs ? 0 : table_put(part, links, ends_ns, count);
-
-	if (done < count && !part->are_pairs) {
-		if (!part_reach(part, reach_of(links + done, count - done), count - done, expected))
-			return false;
-		if (!part->are_pairs)
-			done += table_put(part, links + done, ends_ns + done, count - done);
-	}
-	if (!part->are_pairs)
-		part->count += count;
-	for (; done < count; done++)
-		if (links[done] && !pairs_put(part, links[done], ends_ns[done]))
-			return false;
-	return true;
-}
-
-static uint64_t part_end(const struct launches_part *part, uint64_t link)
-{
-	return part->are_pairs ? pairs_find(part, link) : launches_row(part, link);
-}
-
-/* ---- all ---- */
-
-/* Where links go that the part at hand has no room for: to a table that they are near to, or to one of their
- * own; those that are far from each other to the pairs. The last part takes what is left. */
+/* Where links go: to the table next to them that may reach so far, or to one of their own; those that are far
+ * from each other to the pairs. The last part takes what is left. */
 static uint32_t find_part(const struct launches *launches, struct reach reach, size_t count)
 {
-	static const struct launches_part none;
-	bool are_near = is_near(&none, reach.least, reach.most, count);
+	static const struct launches_part empty;
+	bool are_near = is_near(&empty, reach, count);
+	uint32_t best = launches->count < LAUNCHES_PARTS ? launches->count : LAUNCHES_PARTS - 1;
+	uint64_t least = UINT64_MAX;
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
 
-		if (part->are_pairs ? !are_near : is_near(part, reach.least, reach.most, count))
-			return i;
+		if (part->are_pairs) {
+			best = !are_near && least == UINT64_MAX ? i : best;
+		} else if (is_near(part, reach, count) && distance(part, reach) < least) {
+			best = i;
+			least = distance(part, reach);
+		}
 	}
-	return launches->count < LAUNCHES_PARTS ? launches->count : LAUNCHES_PARTS - 1;
+	return best;
+}
+
+/* A table has reached farther. */
+static void tell_overlap(struct launches *launches, const struct launches_part *of)
+{
+	const struct reach reach = {of->least, of->most};
+
+	for (uint32_t i = 0; i < launches->count; i++)
+		launches->overlap |= &launches->parts[i] != of && !distance(&launches->parts[i], reach);
+}
+
+static bool part_put(struct launches *launches, struct launches_part *part, struct reach reach,
+	const uint64_t *links, const uint64_t *ends_ns, size_t count)
+{
+	bool is_put = true;
+
+	if (!part->are_pairs && !is_near(part, reach, count) && !pairs_begin(launches, part))
+		return false;
+	if (part->are_pairs) {
+		for (size_t i = 0; i < count && is_put; i++)
+			is_put = !links[i] || pairs_put(part, links[i], ends_ns[i]);
+		return is_put;
+	}
+	if (!table_widen(part, reach))
+		return false;
+	part->least = !part->count || reach.least < part->least ? reach.least : part->least;
+	part->most = reach.most > part->most ? reach.most : part->most;
+	tell_overlap(launches, part);
+	return table_put(launches, part, links, ends_ns, count);
 }
 
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
 	struct reach reach = reach_of(links, count);
-	const struct launches_part *last = &launches->parts[launches->last];
+	uint32_t number;
 
 	if (!reach.most)
 		return true;
-	if (!launches->count || reach.least - last->first >= last->rows ||
-		reach.most - last->first >= last->rows)
-		launches->last = find_part(launches, reach, count);
-	launches->count += launches->last == launches->count;
-	return part_put(&launches->parts[launches->last], links, ends_ns, count, launches->expected);
+	number = find_part(launches, reach, count);
+	launches->count += number == launches->count;
+	return part_put(launches, &launches->parts[number], reach, links, ends_ns, count);
+}
+
+void launches_pass(struct launches *launches, uint64_t time_ns)
+{
+	launches->passed_ns = time_ns;
+}
+
+bool launches_have_pairs(const struct launches *launches)
+{
+	bool have_pairs = false;
+
+	for (uint32_t i = 0; i < launches->count; i++)
+		have_pairs |= launches->parts[i].are_pairs;
+	return have_pairs;
 }
 
 void launches_sort(struct launches *launches)
 {
-	const struct launches_part *parts = launches->parts;
-
-	launches->are_apart = true;
-	for (uint32_t i = 0; i < launches->count; i++) {
+	for (uint32_t i = 0; i < launches->count; i++)
 		pairs_sort(&launches->parts[i]);
-		launches->are_apart &= !parts[i].are_pairs;
-		for (uint32_t j = 0; j < i; j++)
-			launches->are_apart &= parts[i].first - parts[j].first >= parts[j].rows &&
-					       parts[j].first - parts[i].first >= parts[i].rows;
-	}
 }
 
 uint64_t launches_end(const struct launches *launches, uint64_t link)
@@ -270,35 +372,38 @@ uint64_t launches_end(const struct launches *launches, uint64_t link)
 	uint64_t end_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < launches->count; i++) {
-		uint64_t here_ns = part_end(&launches->parts[i], link);
+		const struct launches_part *part = &launches->parts[i];
+		uint64_t here_ns = part->are_pairs		? pairs_find(part, link)
+				   : launches_reach(part, link) ? *launches_row(part, link) - 1
+								: UINT64_MAX;
 
 		end_ns = here_ns < end_ns ? here_ns : end_ns;
 	}
 	return end_ns;
 }
 
-const struct launches_part *launches_table(
-	const struct launches *launches, const uint64_t *links, size_t count)
+const struct launches_part *launches_table(const struct launches *launches, uint64_t link)
 {
-	if (launches->count == 1)
-		return launches->parts[0].are_pairs ? NULL : &launches->parts[0];
-	for (uint32_t i = 0; i < launches->count && launches->are_apart; i++) {
-		const struct launches_part *part = &launches->parts[i];
-		uint64_t rows = part->rows, first = part->first, beyond = 0;
+	static uint64_t *pages[] = {none};
+	static const struct launches_part empty = {.pages = pages, .rows = LAUNCHES_PAGE};
 
-		if (links[0] - first >= rows)
-			continue;
-		for (size_t row = 0; row < count; row++)
-			beyond |= (links[row] - first) | (rows - 1 - (links[row] - first));
-		return beyond >> 63 ? NULL : part;
-	}
-	return NULL;
+	for (uint32_t i = 0; i < launches->count && !launches->overlap; i++)
+		if (launches_reach(&launches->parts[i], link))
+			return &launches->parts[i];
+	return &empty;
 }
 
 void launches_fini(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++) {
-		ends_free(launches->parts[i].ends, launches->parts[i].rows);
+		table_free(launches, &launches->parts[i]);
 		free(launches->parts[i].pairs);
 	}
+	while (launches->unused) {
+		void *page = launches->unused;
+
+		memcpy(&launches->unused, page, sizeof(launches->unused));
+		free(page);
+	}
+	free(launches->over);
 }

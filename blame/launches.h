@@ -4,7 +4,10 @@
  * all threads together or by each from a number of its own: then they number the rows of a few tables, in
  * which nothing is sought. Else pairs are sorted.
  *
- *   ends   | 0 | 511 | 803 | 0 | 906 | ...        of link first, first + 1 ...: end_ns + 1; 0: no such launch
+ *   pages  |  *  |  *  |  *  |  *  |   of a table; where nothing was put all share one
+ *             |     |     |
+ *             |     |     + | 0 | 511 | 803 | 0 | ...    of link first, first + 1 ...: end_ns + 1; 0: none
+ *             +-----+------ long over: one for all, the memory is that of later ones (launches_pass())
  */
 #ifndef BLAME_LAUNCHES_H
 #define BLAME_LAUNCHES_H
@@ -13,15 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LAUNCHES_PAGE 8192u /* rows: 64 KiB, so that those of a second stay in the cache as a rule */
+
 struct launch {
 	uint64_t link, end_ns;
 };
 
 /* A table, or pairs. */
 struct launches_part {
-	uint64_t *ends;
+	uint64_t **pages;
 	uint64_t first, rows; /* links of the table */
-	uint64_t least, most; /* of those that it was made, and widened, for */
+	uint64_t least, most; /* of those that were put */
+	uint64_t passed;      /* pages: what is before is over, or stays */
 	struct launch *pairs;
 	bool are_pairs;		 /* they are too far apart for a table */
 	size_t count, pair_room; /* of pairs; of a table, all that was put */
@@ -32,26 +38,56 @@ struct launches_part {
 /* All-zero is ready. */
 struct launches {
 	struct launches_part parts[LAUNCHES_PARTS];
-	uint32_t count, last; /* parts; the one that was put into last */
-	bool are_apart;	      /* tables alone, none of which reaches into another */
-	uint64_t expected;    /* so many launches are to come, about: then a table need not grow */
+	uint32_t count;
+	bool overlap;	    /* a table reaches into another, or there are pairs */
+	uint64_t passed_ns; /* see launches_pass() */
+	uint64_t *over;	    /* the page of launches that are over */
+	void *unused;	    /* list of pages */
 };
 
 /* Of one with several ends the first counts; link 0 is none. False when memory is out. */
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count);
-/* Before the first question. */
+/* Ends up to there are all the same from now on: 0 may be told instead. */
+void launches_pass(struct launches *launches, uint64_t time_ns);
+/* Pairs must be sorted before a question; nothing is put behind it. */
+bool launches_have_pairs(const struct launches *launches);
 void launches_sort(struct launches *launches);
 void launches_fini(struct launches *launches);
-/* The end of the call with this link; UINT64_MAX: none is known. */
-static inline uint64_t launches_row(const struct launches_part *part, uint64_t link)
-{
-	uint64_t row = link - part->first;
 
-	return (row < part->rows ? part->ends[row] : 0) - 1;
+#define LAUNCHES_TURN 8u
+
+/* Whether so many links are one more each. */
+static inline bool launches_in_turn(const uint64_t *links)
+{
+	uint64_t differ = 0;
+
+	for (uint64_t k = 0; k < LAUNCHES_TURN; k++)
+		differ |= links[k] - links[0] - k;
+	return !differ;
 }
+
+/* The end of the call with this link; UINT64_MAX: none is known. */
 uint64_t launches_end(const struct launches *launches, uint64_t link);
-/* Whose launches_row() tells of all of these links what there is; NULL: there is no such table. */
-const struct launches_part *launches_table(
-	const struct launches *launches, const uint64_t *links, size_t count);
+
+/* The one table that tells of this link; one that reaches but 0 where there is none, or several may. */
+const struct launches_part *launches_table(const struct launches *launches, uint64_t link);
+static inline bool launches_reach(const struct launches_part *table, uint64_t link)
+{
+	return link - table->least <= table->most - table->least;
+}
+/* The end + 1 of a link that it reaches, and of those behind it; 0: none is known. */
+static inline const uint64_t *launches_row(const struct launches_part *table, uint64_t link)
+{
+	uint64_t row = link - table->first;
+
+	return &table->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
+}
+/* Whether LAUNCHES_TURN links from there on are in turn, and their rows, too. */
+static inline bool launches_are_rows(const struct launches_part *table, const uint64_t *links, size_t count)
+{
+	return count >= LAUNCHES_TURN && launches_reach(table, links[0] + LAUNCHES_TURN - 1) &&
+	       (links[0] - table->first) % LAUNCHES_PAGE <= LAUNCHES_PAGE - LAUNCHES_TURN &&
+	       launches_in_turn(links);
+}
 
 #endif

@@ -3,37 +3,21 @@
 #include "blame/queued.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "blame/launches.h"
-#include "store/line.h"
 #include "timeline/scan.h"
 
-#define EXPECTED_MOST 8388608u /* what is not needed costs no memory, only room for it */
-#define SPAN_COLUMNS (STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK)
-
-/* Spans that a thread's line is made of. */
-struct states {
-	struct batch batch; /* with columns of its own, as long as need be */
-	size_t room;
-	uint64_t ops; /* bits of the operations that say something */
-	bool wants_texts;
-};
-
 struct search {
-	struct states *states; /* of the threads in turn; NULL: not wanted */
-	uint32_t state_count;
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
 	struct launches launches;
 	struct sweep_span *spans;
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
+	const struct queued_reader *reader;
+	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
 };
-
-static uint64_t before(uint64_t time_ns)
-{
-	return time_ns > QUEUED_REACH_NS ? time_ns - QUEUED_REACH_NS : 0;
-}
 
 static uint64_t after(uint64_t time_ns)
 {
@@ -58,99 +42,9 @@ static bool widen(void **items, size_t *room, size_t count, size_t size)
 
 /* ---- launches ---- */
 
-/* Room for one more. */
-static bool states_widen(struct states *states)
-{
-	struct batch *to = &states->batch;
-	size_t room = states->room ? 2 * states->room : 256;
-	uint64_t *begin_ns = realloc(to->begin_ns, room * sizeof(*begin_ns)), *end_ns;
-	uint32_t *context, *what;
-
-	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
-	end_ns = realloc(to->end_ns, room * sizeof(*end_ns));
-	to->end_ns = end_ns ? end_ns : to->end_ns;
-	context = realloc(to->context, room * sizeof(*context));
-	to->context = context ? context : to->context;
-	what = realloc(to->what, room * sizeof(*what));
-	to->what = what ? what : to->what;
-	if (!begin_ns || !end_ns || !context || !what)
-		return false;
-	states->room = room;
-	return true;
-}
-
-/* Whether any of eight operations may. */
-static bool says_something(const uint32_t *what, uint64_t ops)
-{
-	uint64_t says = 0, texts = 0;
-
-	for (int i = 0; i < 8; i++) {
-		says |= ops >> (what[i] & 63);
-		texts |= what[i];
-	}
-	return says & 1 || texts >= STORE_OP_TEXT;
-}
-
-static bool take_states(struct states *states, const struct batch *batch)
-{
-	struct batch *to = &states->batch;
-	uint64_t ops = states->ops;
-
-	for (size_t i = 0; i < batch->count; i++) {
-		uint32_t op;
-
-		/* Launches say nothing, and are most. */
-		while (!(i & 7) && i + 8 < batch->count && !says_something(batch->what + i, ops))
-			i += 8;
-		op = batch->what[i];
-		if (!(op < STORE_OP_TEXT ? ops >> op & 1 : states->wants_texts))
-			continue;
-		if (to->count == states->room && !states_widen(states))
-			return false;
-		to->begin_ns[to->count] = batch->begin_ns[i];
-		to->end_ns[to->count] = batch->end_ns[i];
-		to->context[to->count] = batch->context[i];
-		to->what[to->count++] = op;
-	}
-	return true;
-}
-
-/* The next thread's. */
-static void states_begin(struct search *search, uint32_t stream)
-{
-	struct states *states = &search->states[search->state_count++];
-	bool has_samples = run_stream(search->run, stream)->s.count[STORE_SAMPLES] != 0;
-
-	states->batch.stream = stream;
-	states->batch.track = STORE_SPANS;
-	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
-		states->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
-	states->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
-}
-
-static void states_free(struct states *states, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		free(states[i].batch.begin_ns);
-		free(states[i].batch.end_ns);
-		free(states[i].batch.context);
-		free(states[i].batch.what);
-	}
-	free(states);
-}
-
-static bool is_sync_within(const struct search *search, const struct batch *batch, size_t row)
-{
-	return batch->what[row] == STORE_OP_SYNC && batch->end_ns[row] > search->begin_ns &&
-	       batch->begin_ns[row] < search->end_ns;
-}
-
 static bool take_thread(struct search *search, const struct batch *batch)
 {
-	for (size_t i = 0; i < batch->count && !search->is_wanted; i++)
-		search->is_wanted = is_sync_within(search, batch, i);
-	if (search->states && !take_states(&search->states[search->state_count - 1], batch))
-		return false;
+	search->is_wanted = search->is_wanted || queued_waits_in(batch, search->begin_ns, search->end_ns);
 	return launches_put(&search->launches, batch->link, batch->end_ns, batch->count);
 }
 
@@ -178,25 +72,12 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 	return true;
 }
 
-static inline uint64_t since_of(uint64_t queued_ns, uint64_t begin_ns)
-{
-	uint64_t least_ns = before(begin_ns);
-
-	queued_ns = queued_ns > least_ns ? queued_ns : least_ns;
-	return queued_ns < begin_ns ? queued_ns : begin_ns;
-}
-
-static inline uint64_t since(const struct search *search, uint64_t link, uint64_t begin_ns)
-{
-	return since_of(launches_end(&search->launches, link), begin_ns);
-}
-
 static bool take_queue(struct search *search, const struct batch *batch)
 {
+	queued_find_since(&search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
 	for (size_t i = 0; i < batch->count; i++)
 		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
-			!put_span(
-				search, since(search, batch->link[i], batch->begin_ns[i]), batch->end_ns[i]))
+			!put_span(search, search->since_ns[i], batch->end_ns[i]))
 			return false;
 	return true;
 }
@@ -208,13 +89,15 @@ static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, 
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
+	const struct queued_reader *reader = search->reader;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
-		search->states ? SPAN_COLUMNS | STORE_CONTEXT : SPAN_COLUMNS, 0, error);
+		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | (reader ? reader->columns : 0), 0, error);
 
-	if (result)
-		return result;
-	while (!result && (count = scan_next(scan, &batch, error)) != 0)
+	while (!result && (count = scan_next(scan, &batch, error)) != 0) {
 		result = count < 0 ? (int)count : take(search, batch) ? 0 : error_memory(error);
+		if (!result && reader && !reader->take(reader->own, batch))
+			result = error_memory(error);
+	}
 	scan_close(scan);
 	return result;
 }
@@ -226,13 +109,43 @@ static int span_compare(const void *left, const void *right)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
+/* The spans from there on are a queue's, in order but for a few whose calls ended in another one. */
+static void queue_sort(struct sweep_span *spans, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (spans[i].begin_ns < spans[i - 1].begin_ns) {
+			qsort(spans, count, sizeof(*spans), span_compare);
+			return;
+		}
+}
+
+/* Those of a queue, in order, go among those before, which are. False: memory is out. */
+static bool spans_merge(struct search *search, size_t before)
+{
+	size_t left = before, right = search->span_count - before, to = search->span_count;
+	struct sweep_span *all = search->spans, *queue;
+
+	queue_sort(all + before, right);
+	if (!left || !right || all[before - 1].begin_ns <= all[before].begin_ns)
+		return true;
+	queue = malloc(right * sizeof(*queue));
+	if (!queue)
+		return false;
+	memcpy(queue, all + before, right * sizeof(*queue));
+	while (right)
+		if (left && all[left - 1].begin_ns > queue[right - 1].begin_ns)
+			all[--to] = all[--left];
+		else
+			all[--to] = queue[--right];
+	free(queue);
+	return true;
+}
+
 /* Unites what overlaps, of all queues. */
 static void spans_unite(struct search *search)
 {
 	size_t count = 0;
 
-	if (search->span_count)
-		qsort(search->spans, search->span_count, sizeof(*search->spans), span_compare);
 	for (size_t i = 0; i < search->span_count; i++) {
 		const struct sweep_span span = search->spans[i];
 		struct sweep_span *last = count ? &search->spans[count - 1] : NULL;
@@ -245,33 +158,16 @@ static void spans_unite(struct search *search)
 	search->span_count = count;
 }
 
-/* At most so many, as a rule. */
-static uint64_t launches_expected(const struct run *run, const struct process *process)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < process->stream_count; i++) {
-		const struct store_stream *s = &run_stream(run, process->streams[i])->s;
-
-		count += s->kind == STORE_STREAM_CPU ? s->count[STORE_SPANS] : 0;
-	}
-	return count < EXPECTED_MOST ? count : EXPECTED_MOST;
-}
-
 /* Launches of the threads, in order of their links. */
 static int search_threads(struct search *search, const struct process *process, struct error *error)
 {
 	int result = 0;
 
-	search->launches.expected = launches_expected(search->run, process);
-
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
-		if (search->states)
-			states_begin(search, process->streams[i]);
-		result = each_span(search, process->streams[i], before(search->begin_ns), search->end_ns,
-			take_thread, error);
+		result = each_span(search, process->streams[i], queued_before(search->begin_ns),
+			search->end_ns, take_thread, error);
 	}
 	if (!result)
 		launches_sort(&search->launches);
@@ -282,18 +178,28 @@ static int search_queues(struct search *search, const struct process *process, s
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
-		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_GPU)
-			result = each_span(search, process->streams[i], search->begin_ns,
-				after(search->end_ns), take_queue, error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
+		size_t before = search->span_count;
+
+		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_GPU)
+			continue;
+		result = each_span(search, process->streams[i], search->begin_ns, after(search->end_ns),
+			take_queue, error);
+		if (!result && !spans_merge(search, before))
+			result = error_memory(error);
+	}
 	return result;
 }
 
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
+	struct error *error)
 {
-	struct search search = {
-		.run = run, .begin_ns = begin_ns, .end_ns = end_ns, .is_wanted = is_wanted_anyway};
+	struct search search = {.run = run,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.is_wanted = is_wanted_anyway || reader,
+		.reader = reader};
 	int result = search_threads(&search, process, error);
 
 	if (!result && search.is_wanted)
@@ -308,68 +214,4 @@ int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const
 	*spans = search.spans;
 	*count = search.span_count;
 	return 0;
-}
-
-/* ---- launches alone ---- */
-
-struct queued_launches {
-	struct search search;
-};
-
-int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error)
-{
-	struct search *search;
-	int result;
-
-	*launches = calloc(1, sizeof(**launches));
-	if (!*launches)
-		return error_memory(error);
-	search = &(*launches)->search;
-	*search = (struct search){.run = run, .begin_ns = begin_ns, .end_ns = end_ns};
-	search->states = calloc(process->stream_count + 1u, sizeof(*search->states));
-	result = search->states ? search_threads(search, process, error) : error_memory(error);
-	if (result) {
-		queued_launches_free(*launches);
-		*launches = NULL;
-	}
-	return result;
-}
-
-bool queued_is_wanted(const struct queued_launches *launches)
-{
-	return launches->search.is_wanted;
-}
-
-const struct batch *queued_thread_spans(
-	const struct queued_launches *launches, uint32_t thread, uint64_t *since_ns)
-{
-	*since_ns = before(launches->search.begin_ns);
-	return &launches->search.states[thread].batch;
-}
-
-void queued_launches_free(struct queued_launches *launches)
-{
-	if (!launches)
-		return;
-	states_free(launches->search.states, launches->search.state_count);
-	launches_fini(&launches->search.launches);
-	free(launches);
-}
-
-void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
-	uint64_t *since_ns, size_t count)
-{
-	const struct launches *all = &launches->search.launches;
-	const struct launches_part *of = launches_table(all, links, count);
-	struct launches_part table;
-
-	if (!of) {
-		for (size_t i = 0; i < count; i++)
-			since_ns[i] = since_of(launches_end(all, links[i]), begins_ns[i]);
-		return;
-	}
-	table = *of; /* what is written here is no part of it */
-	for (size_t i = 0; i < count; i++)
-		since_ns[i] = since_of(launches_row(&table, links[i]), begins_ns[i]);
 }

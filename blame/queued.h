@@ -12,29 +12,71 @@
 
 #include "blame/process.h"
 #include "blame/sweep.h"
+#include "timeline/batch.h"
 
 /* Work counts as queued for so long at most before it begins; so far beyond the window launches are sought.
  */
 #define QUEUED_REACH_NS 1000000000ull
 
-/* Spans in order, without overlap, on the heap (free()). Unless they are wanted anyway: none, without reading
- * the queues, when no thread is in a synchronization call in the window. */
-int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error);
+/* Whoever wants to see the spans, too: those of all threads, then of all queues, stream by stream, of the
+ * window and QUEUED_REACH_NS around it. False: memory is out. */
+struct queued_reader {
+	bool (*take)(void *own, const struct batch *batch);
+	void *own;
+	unsigned columns;
+};
 
-/* What a process's threads did, read once: the calls that launched its work, by link, and the spans that
- * their lines are made of. */
-struct queued_launches;
-/* Of the window and QUEUED_REACH_NS before it. */
-int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, struct error *error);
-/* Whether a thread is in a synchronization call in the window: else nobody needs to know what is queued. */
-bool queued_is_wanted(const struct queued_launches *launches);
-/* For extent_open_read(), of the process's `thread`th CPU thread. */
-const struct batch *queued_thread_spans(
-	const struct queued_launches *launches, uint32_t thread, uint64_t *since_ns);
-void queued_launches_free(struct queued_launches *launches);
+/* Spans in order, without overlap, on the heap (free()). Unless there is a reader, or they are wanted anyway:
+ * none, without reading the queues, when no thread is in a synchronization call in the window. */
+int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
+	struct error *error);
+
+static inline uint64_t queued_before(uint64_t time_ns)
+{
+	return time_ns > QUEUED_REACH_NS ? time_ns - QUEUED_REACH_NS : 0;
+}
+
+/* Since when an operation is queued whose call ended at `call_ns` (UINT64_MAX: there is none): not later than
+ * it begins. */
+static inline uint64_t queued_since_of(uint64_t call_ns, uint64_t begin_ns)
+{
+	uint64_t least_ns = queued_before(begin_ns);
+
+	call_ns = call_ns > least_ns ? call_ns : least_ns;
+	return call_ns < begin_ns ? call_ns : begin_ns;
+}
+
+/* Whether one of a thread's spans is a synchronization call in the window. */
+static inline bool queued_waits_in(const struct batch *batch, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->what[i] == STORE_OP_SYNC && batch->end_ns[i] > begin_ns &&
+			batch->begin_ns[i] < end_ns)
+			return true;
+	return false;
+}
+
 /* Since when operations with these links that begin then are queued: not later than that. */
+struct launches;
+void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count);
+
+/* What a process's threads did, read once and no farther than is asked for: the calls that launched its work,
+ * by link, and the spans that their lines are made of. Of the window and QUEUED_REACH_NS before it. */
+struct queued_launches;
+/* Unless it is wanted anyway, nothing counts as queued until a thread is in a synchronization call. */
+int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error);
+void queued_launches_free(struct queued_launches *launches);
+/* For extent_open_read(), of the process's `thread`th CPU thread; to be asked for once. */
+struct extent_source queued_thread_spans(struct queued_launches *launches, uint32_t thread);
+/* All calls that begin before that time. */
+int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, struct error *error);
+/* Nobody asks any more for operations that begin before that time. */
+void queued_launches_pass(struct queued_launches *launches, uint64_t time_ns);
+/* Since when operations with these links that begin then are queued: not later than that. Calls are to be
+ * read up to there. */
 void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count);
 

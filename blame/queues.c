@@ -29,10 +29,23 @@ static uint64_t known_until(const struct queues *queues, uint32_t *first)
 	return until_ns;
 }
 
+/* What begins before it is read. */
+static void pass_launches(struct queues *queues)
+{
+	uint64_t read_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < queues->count; i++)
+		if (!queues->list[i].is_over && queues->list[i].read_ns < read_ns)
+			read_ns = queues->list[i].read_ns;
+	if (queues->question.launches)
+		queued_launches_pass(queues->question.launches, read_ns);
+}
+
 static int fill_all(struct queues *queues, struct error *error)
 {
 	int result = 0;
 
+	pass_launches(queues);
 	for (uint32_t i = 0; i < queues->count && !result; i++) {
 		const struct edges *edges = &queues->list[i].edges[LEVEL_ANY];
 

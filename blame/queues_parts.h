@@ -32,6 +32,7 @@ struct queue {
 	uint64_t *who;			 /* the same: queues_who(); NULL: nobody asks */
 	size_t room;
 	bool is_over;
+	uint64_t read_ns; /* nothing that is still to be read begins before */
 	uint32_t stream;
 	uint64_t life_begin_ns, life_end_ns;
 	uint64_t reach_ns; /* end of its spans so far, of the last of which this is the kind */

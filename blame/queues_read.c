@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame/queues_parts.h"
+#include "store/wide.h"
 
 /* Behind the levels. */
 enum { CLASS_STATE = LEVEL_COUNT, CLASS_NOTHING };
@@ -171,9 +172,26 @@ static bool take_rows(struct queues *queues, uint32_t number, const struct batch
 	return queue_put_rows(queues, number, &rows);
 }
 
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static bool take_rows_wide(struct queues *queues, uint32_t number, const struct batch *batch)
+{
+	return take_rows(queues, number, batch);
+}
+#endif
+
+static bool take_rows_best(struct queues *queues, uint32_t number, const struct batch *batch)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return take_rows_wide(queues, number, batch);
+#endif
+	return take_rows(queues, number, batch);
+}
+
 int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 {
 	struct queue *queue = &queues->list[number];
+	struct queued_launches *queued = queues->question.launches;
 	const struct batch *batch;
 	size_t before;
 
@@ -186,10 +204,16 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 		queue->is_over = count <= 0;
 		if (count <= 0)
 			return (int)count;
-		if (queues->question.launches)
-			queued_since(queues->question.launches, batch->link, batch->begin_ns,
-				queues->since_ns, batch->count);
-		if (!take_rows(queues, number, batch))
+		queue->read_ns = batch->begin_ns[batch->count - 1];
+		if (queued) {
+			int result = queued_launches_read(queued, queue->read_ns, error);
+
+			if (result)
+				return result;
+			queued_since(
+				queued, batch->link, batch->begin_ns, queues->since_ns, batch->count);
+		}
+		if (!take_rows_best(queues, number, batch))
 			return error_memory(error);
 	}
 	return 0;

@@ -114,11 +114,11 @@ static struct line *line_new(struct sweep *sweep)
 
 int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error)
 {
-	return sweep_add_stream_read(sweep, stream, NULL, 0, error);
+	return sweep_add_stream_read(sweep, stream, NULL, error);
 }
 
-int sweep_add_stream_read(struct sweep *sweep, uint32_t stream, const struct batch *spans, uint64_t since_ns,
-	struct error *error)
+int sweep_add_stream_read(
+	struct sweep *sweep, uint32_t stream, const struct extent_source *spans, struct error *error)
 {
 	struct line *line = line_new(sweep);
 	int result;
@@ -128,7 +128,7 @@ int sweep_add_stream_read(struct sweep *sweep, uint32_t stream, const struct bat
 	line->stream = stream;
 	line->is_cpu = run_stream(sweep->run, stream)->s.kind == STORE_STREAM_CPU;
 	result = extent_open_read(
-		&line->walk, sweep->run, stream, sweep->begin_ns, sweep->end_ns, spans, since_ns, error);
+		&line->walk, sweep->run, stream, sweep->begin_ns, sweep->end_ns, spans, error);
 	if (!result && line->is_cpu)
 		extent_tell_ended(line->walk);
 	return result;

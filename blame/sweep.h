@@ -32,8 +32,7 @@ void sweep_free(struct sweep *sweep);
 /* Each adds a line. Of spans, which are in order, do not overlap and stay the caller's: pieces are busy
  * (EXTENT_KERNEL) within and idle between them. */
 int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error);
-struct batch;
-int sweep_add_stream_read(struct sweep *sweep, uint32_t stream, const struct batch *spans, uint64_t since_ns,
+int sweep_add_stream_read(struct sweep *sweep, uint32_t stream, const struct extent_source *spans,
 	struct error *error); /* see extent_open_read() */
 int sweep_add_spans(struct sweep *sweep, const struct sweep_span *spans, size_t count, struct error *error);
 

@@ -249,6 +249,8 @@ static enum waits_for context_judge(struct waits *waits, uint32_t context)
 {
 	enum waits_for verdict;
 
+	if (context < waits->context_room && waits->context[context] != NOT_JUDGED)
+		return (enum waits_for)waits->context[context];
 	if (verdicts_grow(&waits->context, &waits->context_room, run_context_count(waits->run)) &&
 		waits->context[context] != NOT_JUDGED)
 		return (enum waits_for)waits->context[context];

@@ -35,13 +35,11 @@ static unsigned columns_wanted(const struct store_chunk_job *job, unsigned asked
 
 /* ---- one column of one block: residuals to values, in place ---- */
 
-/* In two loops: all but the sum is done for several values at once. */
-static void sum_up(uint64_t *values, unsigned count, uint64_t first)
+/* Values from `i` on, each more than the one before by what stands in its place. */
+static void sum_up_from(uint64_t *values, unsigned count, unsigned i)
 {
-	uint64_t value = first;
-	unsigned i = 1;
+	uint64_t value = values[i - 1];
 
-	values[0] = first;
 	/* By fours, of which one sum waits for the four before. */
 	for (; i + 4 <= count; i += 4) {
 		uint64_t two = values[i] + values[i + 1], three = two + values[i + 2];
@@ -55,11 +53,50 @@ static void sum_up(uint64_t *values, unsigned count, uint64_t first)
 		values[i] = value += values[i];
 }
 
-static bool undo_delta(uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+#ifdef STORE_HAS_WIDE
+#include <immintrin.h>
+
+/* The sums within each four at once; then only that of the fours before is to be added. */
+__attribute__((target("avx2"))) static void sum_up_wide(uint64_t *values, unsigned count)
+{
+	const __m256i zero = _mm256_setzero_si256();
+	__m256i before = zero;
+	unsigned i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		__m256i sum = _mm256_loadu_si256((const __m256i *)(values + i));
+
+		sum = _mm256_add_epi64(sum, _mm256_slli_si256(sum, 8));
+		sum = _mm256_add_epi64(
+			sum, _mm256_blend_epi32(zero, _mm256_permute4x64_epi64(sum, 0x50), 0xf0));
+		sum = _mm256_add_epi64(sum, before);
+		_mm256_storeu_si256((__m256i *)(values + i), sum);
+		before = _mm256_permute4x64_epi64(sum, 0xff);
+	}
+	if (i)
+		sum_up_from(values, count, i);
+}
+#endif
+
+/* In two loops: all but the sum is done for several values at once. */
+static void sum_up(const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first)
+{
+	values[0] = first;
+#ifdef STORE_HAS_WIDE
+	if (job->is_wide && count >= 4) {
+		sum_up_wide(values, count);
+		return;
+	}
+#endif
+	sum_up_from(values, count, 1);
+}
+
+static bool undo_delta(
+	const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
 	for (unsigned i = 0; i < count; i++)
 		values[i] = centre + store_unzigzag(values[i]);
-	sum_up(values, count, first);
+	sum_up(job, values, count, first);
 	return true;
 }
 
@@ -80,7 +117,7 @@ static bool undo_gap(
 		return store_chunk_damaged(job, "gaps where none are announced");
 	for (unsigned i = 1; i < count; i++)
 		steps[i] = duration[i - 1] + centre + store_unzigzag(steps[i]);
-	sum_up(values, count, first);
+	sum_up(job, values, count, first);
 	return true;
 }
 
@@ -92,8 +129,6 @@ static void add_table(uint64_t *to, const uint64_t *table, const uint64_t *index
 }
 
 #ifdef STORE_HAS_WIDE
-#include <immintrin.h>
-
 /* The compiler looks up one value after the other. */
 __attribute__((target("avx2"))) static void add_table_wide(
 	uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
@@ -178,7 +213,7 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 	if (!wanted)
 		return true;
 	if (*how == CHUNK_DELTA)
-		return undo_delta(values, count, first, parameter);
+		return undo_delta(job, values, count, first, parameter);
 	if (*how == CHUNK_CENTRE)
 		return undo_centre(values, count, parameter);
 	if (*how == CHUNK_GAP)
@@ -190,15 +225,22 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 	return true;
 }
 
+/* Has the highest bit if the value is beyond the limit, which has not: many are told without a comparison of
+ * 64 bits without a sign, which vectors have none of. */
+static inline uint64_t sign_beyond(uint64_t value, uint64_t limit)
+{
+	return (limit - value) | value;
+}
+
 /* Indices are checked before a table is looked up with them. */
 static bool check_index(struct store_chunk_job *job, unsigned count)
 {
 	const uint64_t *index = job->columns[CHUNK_CONTEXT];
-	uint64_t bad = 0;
+	uint64_t signs = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		bad |= index[i] >= job->header.dictionary;
-	return bad ? store_chunk_damaged(job, "an index beyond the dictionary") : true;
+		signs |= sign_beyond(index[i], job->header.dictionary - UINT64_C(1));
+	return signs >> 63 ? store_chunk_damaged(job, "an index beyond the dictionary") : true;
 }
 
 static bool get_columns(
@@ -220,9 +262,11 @@ static bool get_columns(
 
 static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsigned count)
 {
-	uint64_t bad = begin[0] < job->last_ns;
+	uint64_t bad = begin[0] < job->last_ns, signs = begin[0];
 
 	for (unsigned i = 1; i < count; i++)
+		signs |= sign_beyond(begin[i - 1], begin[i]) | begin[i];
+	for (unsigned i = 1; signs >> 63 && i < count; i++)
 		bad |= begin[i] < begin[i - 1];
 	job->last_ns = begin[count - 1];
 	return bad || job->last_ns > job->header.last_ns ? store_chunk_damaged(job, "records out of order")
@@ -232,25 +276,27 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 static bool put_end(struct store_chunk_job *job, unsigned at, unsigned count)
 {
 	const uint64_t *begin = job->columns[CHUNK_BEGIN], *duration = job->columns[CHUNK_DURATION];
-	uint64_t *end = job->batch->end_ns + at, bad = 0;
+	uint64_t *restrict end = job->batch->end_ns + at, signs = job->header.end_ns, bad = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		end[i] = begin[i] + duration[i];
-		bad |= (end[i] < begin[i]) | (end[i] > job->header.end_ns);
+		signs |= sign_beyond(end[i], job->header.end_ns) | begin[i] | duration[i];
 	}
+	for (unsigned i = 0; signs >> 63 && i < count; i++)
+		bad |= (end[i] < begin[i]) | (end[i] > job->header.end_ns);
 	return bad ? store_chunk_damaged(job, "an end beyond the latest one") : true;
 }
 
 static bool put_narrow(
 	struct store_chunk_job *job, uint32_t *to, const uint64_t *values, unsigned count, uint64_t limit)
 {
-	uint64_t bad = 0;
+	uint64_t signs = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		bad |= values[i] >= limit;
+		signs |= sign_beyond(values[i], limit - 1);
 		to[i] = (uint32_t)values[i];
 	}
-	return bad ? store_chunk_damaged(job, "an id that does not exist") : true;
+	return signs >> 63 ? store_chunk_damaged(job, "an id that does not exist") : true;
 }
 
 static uint64_t limit_of(uint32_t limit)

@@ -16,6 +16,7 @@
 /* Records of one track, one by one. */
 struct feed {
 	struct scan *scan;
+	struct extent_source source; /* where there is no scan */
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
@@ -83,6 +84,13 @@ static void feed_pass_over(struct feed *feed)
 		feed->row++;
 }
 
+static long feed_read(struct feed *feed, struct error *error)
+{
+	if (feed->scan)
+		return scan_next(feed->scan, &feed->batch, error);
+	return feed->source.next ? feed->source.next(feed->source.own, &feed->batch, error) : 0;
+}
+
 static int feed_advance(struct feed *feed, struct error *error)
 {
 	feed->row++;
@@ -93,7 +101,7 @@ static int feed_advance(struct feed *feed, struct error *error)
 			feed_pass_over(feed);
 		if (feed->batch && feed->row < feed->batch->count)
 			break;
-		count = feed->scan ? scan_next(feed->scan, &feed->batch, error) : 0;
+		count = feed_read(feed, error);
 		feed->row = 0;
 		if (count <= 0) {
 			feed->next_ns = UINT64_MAX;
@@ -270,16 +278,8 @@ static int find_start(
 	return code < 0 ? code : 0;
 }
 
-/* From the first row on. */
-static int feed_given(struct feed *feed, const struct batch *batch, struct error *error)
-{
-	feed->batch = batch;
-	feed->row = SIZE_MAX;
-	return feed_advance(feed, error);
-}
-
 static int open_feeds(struct extent_walk *walk, uint32_t stream, const struct run_stream *r,
-	const struct batch *spans, uint64_t since_ns, struct error *error)
+	const struct extent_source *spans, struct error *error)
 {
 	unsigned columns = STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT;
 	const struct line_rules *rules = &walk->sweep.rules;
@@ -294,11 +294,13 @@ static int open_feeds(struct extent_walk *walk, uint32_t stream, const struct ru
 			walk->spans.ops |= (uint64_t)1 << op;
 	walk->spans.wants_texts =
 		line_kind_of(STORE_OP_TEXT, rules->is_gpu, rules->has_samples) != LINE_KIND_COUNT;
-	if (spans && since_ns <= start_ns)
-		code = feed_given(&walk->spans, spans, error);
-	else
+	if (spans && spans->since_ns <= start_ns) {
+		walk->spans.source = *spans;
+		code = feed_advance(&walk->spans, error);
+	} else {
 		code = feed_open(&walk->spans, walk, stream, STORE_SPANS, start_ns,
 			walk->sweep.rules.is_gpu ? columns | STORE_ATTRIBUTES : columns, error);
+	}
 	if (!code && walk->sweep.rules.has_samples)
 		code = feed_open(&walk->samples, walk, stream, STORE_SAMPLES, start_ns,
 			STORE_BEGIN | STORE_CONTEXT | STORE_FLAGS, error);
@@ -323,11 +325,11 @@ struct line_rules extent_rules(const struct run_stream *r, const struct run_line
 int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
-	return extent_open_read(walk, run, stream, begin_ns, end_ns, NULL, 0, error);
+	return extent_open_read(walk, run, stream, begin_ns, end_ns, NULL, error);
 }
 
 int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
-	uint64_t end_ns, const struct batch *spans, uint64_t since_ns, struct error *error)
+	uint64_t end_ns, const struct extent_source *spans, struct error *error)
 {
 	const struct run_stream *r = run_stream(run, stream);
 	struct extent_walk *w = calloc(1, sizeof *w);
@@ -347,7 +349,7 @@ int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream
 		w->sweep.rules = extent_rules(r, w->line);
 	/* Outside the stream's life there is nothing to read. */
 	if (!code && begin_ns < end_ns && begin_ns < w->line->end_ns && end_ns > w->line->begin_ns)
-		code = open_feeds(w, stream, r, spans, since_ns, error);
+		code = open_feeds(w, stream, r, spans, error);
 	if (code) {
 		extent_close(w);
 		return code;

@@ -46,12 +46,19 @@ struct extent_walk;
  * life). */
 int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
-/* The same, where the caller has read the stream's spans from `since_ns` on: those of which line_kind_of()
- * says something, with begin, end, context and operation, and no others. They stay the caller's. They are
- * read again if that is too late. */
+/* The same, where the caller reads the stream's spans from `since_ns` on. They are read again if that is too
+ * late. */
 struct batch;
+struct extent_source {
+	/* Those that come next of which line_kind_of() says something, with begin, end, context and operation,
+	 * and no others; they stay the caller's until the next call. Their number, 0 at the end, negative:
+	 * error. */
+	long (*next)(void *own, const struct batch **batch, struct error *error);
+	void *own;
+	uint64_t since_ns;
+};
 int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
-	uint64_t end_ns, const struct batch *spans, uint64_t since_ns, struct error *error);
+	uint64_t end_ns, const struct extent_source *spans, struct error *error);
 /* Up to `capacity` pieces; their number, 0 at the end, negative: error. */
 long extent_next(struct extent_walk *walk, struct extent *extents, size_t capacity, struct error *error);
 void extent_close(struct extent_walk *walk);

@@ -61,18 +61,22 @@ static void draw(struct list *list)
 	}
 }
 
-/* One that has all of these has the first of each. */
-static void check_table(const struct list *list, const struct launches *launches, size_t at, size_t count)
+/* One that reaches a link has the first of it, and of those in turn. */
+static void check_table(const struct list *list, const struct launches *launches)
 {
-	const struct launches_part *part = launches_table(launches, list->links + at, count);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct launches_part *table = launches_table(launches, list->links[i]);
+		bool are_rows = launches_are_rows(table, list->links + i, list->count - i);
 
-	for (size_t i = at; part && i < at + count; i++)
-		assert_int_equal(launches_row(part, list->links[i]), plain_end(list, list->links[i]));
+		for (size_t k = 0; launches_reach(table, list->links[i]) && k < (are_rows ? 8 : 1); k++)
+			assert_int_equal(launches_row(table, list->links[i])[k] - 1,
+				plain_end(list, list->links[i + k]));
+	}
 }
 
 static void check(const struct list *list)
 {
-	struct launches launches = {.expected = small_below(2) ? 0 : small_below(400000)};
+	struct launches launches = {0};
 
 	for (size_t at = 0, count; at < list->count; at += count) {
 		count = 1 + small_below(PART);
@@ -80,8 +84,7 @@ static void check(const struct list *list)
 		assert_true(launches_put(&launches, list->links + at, list->ends_ns + at, count));
 	}
 	launches_sort(&launches);
-	for (size_t at = 0; at < list->count; at += PART / 4)
-		check_table(list, &launches, at, list->count - at < PART / 4 ? list->count - at : PART / 4);
+	check_table(list, &launches);
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t link = list->links[i];
 
@@ -135,11 +138,13 @@ static void test_threads(void **unused)
 	}
 	launches_sort(&launches);
 	assert_int_equal(launches.count, 3);
-	assert_true(launches.are_apart);
-	assert_ptr_equal(launches_table(&launches, links, PART), &launches.parts[2]);
-	assert_int_equal(launches_row(&launches.parts[2], links[7]), 207);
-	links[9] = 1;
-	assert_null(launches_table(&launches, links, PART));
+	assert_false(launches.overlap);
+	assert_ptr_equal(launches_table(&launches, links[7]), &launches.parts[2]);
+	assert_int_equal(*launches_row(&launches.parts[2], links[7]), 208);
+	assert_true(launches_are_rows(&launches.parts[2], links, PART));
+	links[7] = 1;
+	assert_false(launches_are_rows(&launches.parts[2], links, PART));
+	assert_ptr_equal(launches_table(&launches, 1), &launches.parts[0]);
 	assert_int_equal(launches_end(&launches, 1), 0);
 	launches_fini(&launches);
 }

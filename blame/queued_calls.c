@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queued_calls.c - see queued.h: a process's threads are read in step with its queues, so that of their
+ * launches no more need be kept than are queued, and in the cache.
+ *
+ *   threads   |--- read ----------->|
+ *   queues    |--- read --------->|          of what begins here all launches are known
+ *   sweep     |--- states taken -->          what states the sweep has not taken yet waits in a batch
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/launches.h"
+#include "blame/queued.h"
+#include "store/line.h"
+#include "store/wide.h"
+#include "timeline/scan.h"
+
+/* Spans that a thread's line is made of. */
+struct states {
+	struct batch batch; /* with columns of its own, as long as need be */
+	size_t room;
+};
+
+struct thread {
+	struct queued_launches *of;
+	struct scan *scan;
+	struct states read, given; /* since they were asked for; then */
+	uint64_t ops;		   /* bits of the operations that say something */
+	bool wants_texts;
+	uint64_t read_ns; /* calls that begin before are read; UINT64_MAX: all are */
+};
+
+struct queued_launches {
+	uint64_t begin_ns, end_ns; /* window */
+	struct launches launches;
+	struct thread *threads;
+	uint32_t count;
+	bool is_wanted; /* a thread is in a synchronization call */
+	bool are_sorted;
+};
+
+/* ---- states ---- */
+
+/* Room for one more. */
+static bool states_widen(struct states *states)
+{
+	struct batch *to = &states->batch;
+	size_t room = states->room ? 2 * states->room : 256;
+	uint64_t *begin_ns = realloc(to->begin_ns, room * sizeof(*begin_ns)), *end_ns;
+	uint32_t *context, *what;
+
+	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
+	end_ns = realloc(to->end_ns, room * sizeof(*end_ns));
+	to->end_ns = end_ns ? end_ns : to->end_ns;
+	context = realloc(to->context, room * sizeof(*context));
+	to->context = context ? context : to->context;
+	what = realloc(to->what, room * sizeof(*what));
+	to->what = what ? what : to->what;
+	if (!begin_ns || !end_ns || !context || !what)
+		return false;
+	states->room = room;
+	return true;
+}
+
+/* Whether any of eight operations may. */
+static bool says_something(const uint32_t *what, uint64_t ops)
+{
+	uint64_t says = 0, texts = 0;
+
+	for (int i = 0; i < 8; i++) {
+		says |= ops >> (what[i] & 63);
+		texts |= what[i];
+	}
+	return says & 1 || texts >= STORE_OP_TEXT;
+}
+
+static bool take_states(struct thread *thread, const struct batch *batch)
+{
+	struct states *states = &thread->read;
+	struct batch *to = &states->batch;
+	uint64_t ops = thread->ops;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		uint32_t op;
+
+		/* Launches say nothing, and are most. */
+		while (!(i & 7) && i + 8 < batch->count && !says_something(batch->what + i, ops))
+			i += 8;
+		op = batch->what[i];
+		if (!(op < STORE_OP_TEXT ? ops >> op & 1 : thread->wants_texts))
+			continue;
+		if (to->count == states->room && !states_widen(states))
+			return false;
+		to->begin_ns[to->count] = batch->begin_ns[i];
+		to->end_ns[to->count] = batch->end_ns[i];
+		to->context[to->count] = batch->context[i];
+		to->what[to->count++] = op;
+	}
+	return true;
+}
+
+static void states_fini(struct states *states)
+{
+	free(states->batch.begin_ns);
+	free(states->batch.end_ns);
+	free(states->batch.context);
+	free(states->batch.what);
+}
+
+/* ---- threads ---- */
+
+static int thread_open(
+	struct queued_launches *launches, struct run *run, uint32_t stream, struct error *error)
+{
+	struct thread *thread = &launches->threads[launches->count++];
+	bool has_samples = run_stream(run, stream)->s.count[STORE_SAMPLES] != 0;
+
+	thread->of = launches;
+	thread->read.batch.stream = thread->given.batch.stream = stream;
+	thread->read.batch.track = thread->given.batch.track = STORE_SPANS;
+	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
+		thread->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
+	thread->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
+	return scan_open(&thread->scan, run, stream, STORE_SPANS, queued_before(launches->begin_ns),
+		launches->end_ns, STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0,
+		error);
+}
+
+/* One batch more, unless all is read. */
+static int thread_read(struct thread *thread, struct error *error)
+{
+	struct queued_launches *of = thread->of;
+	const struct batch *batch;
+	long count = scan_next(thread->scan, &batch, error);
+
+	thread->read_ns = count > 0 ? batch->begin_ns[count - 1] : UINT64_MAX;
+	if (count <= 0)
+		return (int)count;
+	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
+	if (!take_states(thread, batch) ||
+		!launches_put(&of->launches, batch->link, batch->end_ns, batch->count))
+		return error_memory(error);
+	return 0;
+}
+
+static long thread_next(void *own, const struct batch **batch, struct error *error)
+{
+	struct thread *thread = own;
+	struct states given = thread->given;
+
+	while (!thread->read.batch.count && thread->read_ns != UINT64_MAX) {
+		int result = thread_read(thread, error);
+
+		if (result)
+			return result;
+	}
+	thread->given = thread->read;
+	thread->read = given;
+	thread->read.batch.count = 0;
+	*batch = &thread->given.batch;
+	return (long)thread->given.batch.count;
+}
+
+struct extent_source queued_thread_spans(struct queued_launches *launches, uint32_t thread)
+{
+	return (struct extent_source){
+		thread_next, &launches->threads[thread], queued_before(launches->begin_ns)};
+}
+
+/* ---- all ---- */
+
+int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
+{
+	struct queued_launches *launches = calloc(1, sizeof(*launches));
+	int result = 0;
+
+	*out = launches;
+	if (!launches)
+		return error_memory(error);
+	launches->begin_ns = begin_ns;
+	launches->end_ns = end_ns;
+	launches->is_wanted = is_wanted_anyway;
+	launches->threads = calloc(process->stream_count + 1u, sizeof(*launches->threads));
+	if (!launches->threads)
+		result = error_memory(error);
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		if (run_stream(run, process->streams[i])->s.kind == STORE_STREAM_CPU)
+			result = thread_open(launches, run, process->streams[i], error);
+	if (result) {
+		queued_launches_free(launches);
+		*out = NULL;
+	}
+	return result;
+}
+
+void queued_launches_free(struct queued_launches *launches)
+{
+	if (!launches)
+		return;
+	for (uint32_t i = 0; i < launches->count; i++) {
+		scan_close(launches->threads[i].scan);
+		states_fini(&launches->threads[i].read);
+		states_fini(&launches->threads[i].given);
+	}
+	launches_fini(&launches->launches);
+	free(launches->threads);
+	free(launches);
+}
+
+void queued_launches_pass(struct queued_launches *launches, uint64_t time_ns)
+{
+	launches_pass(&launches->launches, queued_before(time_ns));
+}
+
+static int read_all(struct queued_launches *launches, uint64_t until_ns, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < launches->count; i++)
+		while (launches->threads[i].read_ns < until_ns && !result)
+			result = thread_read(&launches->threads[i], error);
+	return result;
+}
+
+int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, struct error *error)
+{
+	int result = read_all(launches, until_ns, error);
+
+	if (result || launches->are_sorted || !launches_have_pairs(&launches->launches))
+		return result;
+	result = read_all(launches, UINT64_MAX, error);
+	launches_sort(&launches->launches);
+	launches->are_sorted = true;
+	return result;
+}
+
+/* ---- since when ---- */
+
+static void find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *restrict since_ns, size_t count)
+{
+	struct launches_part table = *launches_table(launches, 0); /* what is written here is no part of it */
+	size_t i = 0;
+
+	while (i < count) {
+		const uint64_t *rows;
+
+		if (!launches_reach(&table, links[i]))
+			table = *launches_table(launches, links[i]);
+		if (!launches_reach(&table, links[i])) {
+			since_ns[i] = queued_since_of(launches_end(launches, links[i]), begins_ns[i]);
+			i++;
+			continue;
+		}
+		rows = launches_row(&table, links[i]);
+		if (!launches_are_rows(&table, links + i, count - i)) {
+			since_ns[i] = queued_since_of(*rows - 1, begins_ns[i]);
+			i++;
+			continue;
+		}
+		for (size_t k = 0; k < LAUNCHES_TURN; k++)
+			since_ns[i + k] = queued_since_of(rows[k] - 1, begins_ns[i + k]);
+		i += LAUNCHES_TURN;
+	}
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static void find_since_wide(const struct launches *launches, const uint64_t *links,
+	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
+{
+	find_since(launches, links, begins_ns, since_ns, count);
+}
+#endif
+
+void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide()) {
+		find_since_wide(launches, links, begins_ns, since_ns, count);
+		return;
+	}
+#endif
+	find_since(launches, links, begins_ns, since_ns, count);
+}
+
+void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+	uint64_t *since_ns, size_t count)
+{
+	if (launches->is_wanted)
+		queued_find_since(&launches->launches, links, begins_ns, since_ns, count);
+	else
+		memcpy(since_ns, begins_ns, count * sizeof(*since_ns));
+}
