@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame/answer.h"
+#include "blame/calls.h"
 #include "blame/page.h"
 #include "blame/page_text.h"
 #include "timeline/progress.h"
@@ -161,8 +162,8 @@ static void print_gains(struct program_call *call, const struct page *page)
 		printf("  %10s  %s (%llu): %s\n", text, finding_text(finding->kind),
 			(unsigned long long)finding->count, finding_advice(finding->kind));
 		if (finding->context)
-			page_path_print(
-				run_context_path(call->run, finding->context, UINT32_MAX, &call->arena));
+			page_path_print(run_context_path(call->run,
+				calls_context(call->run, finding->context), UINT32_MAX, &call->arena));
 	}
 }
 

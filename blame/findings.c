@@ -13,8 +13,9 @@
 #define TOGETHER_LEAST 0.01
 /* A queue with less of a device's kernel time plays no part. */
 #define QUEUE_LEAST 0.05
-/* Of the window: to load code that was compiled before takes some 50 us, which nobody could save. */
-#define COMPILE_LEAST 1000
+/* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins
+ * some time must pass, which nobody could save. */
+#define WINDOW_LEAST 1000
 
 struct case_key {
 	uint32_t kind, context;
@@ -65,11 +66,9 @@ static bool list_widen(struct findings_search *search)
 	return true;
 }
 
-static bool add_case(
-	struct findings_search *search, enum finding_kind kind, const struct batch *batch, size_t row)
+bool findings_add(struct findings_search *search, const struct finding *one)
 {
-	struct case_key key = {kind, batch->context[row]};
-	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+	struct case_key key = {one->kind, one->context};
 	struct finding *finding;
 	uint32_t number;
 	bool is_new;
@@ -79,15 +78,31 @@ static bool add_case(
 		return false;
 	finding = &search->list[number];
 	if (is_new) {
-		*finding = (struct finding){.kind = kind, .context = key.context, .stream = batch->stream};
+		*finding =
+			(struct finding){.kind = one->kind, .context = one->context, .stream = one->stream};
 		search->longest_ns[number] = 0;
 	}
-	finding->count++;
-	finding->time_ns += time_ns;
-	finding->bytes += batch->bytes[row];
-	if (time_ns > search->longest_ns[number])
-		search->longest_ns[number] = time_ns;
+	finding->count += one->count;
+	finding->time_ns += one->time_ns;
+	finding->save_ns += one->save_ns;
+	finding->bytes += one->bytes;
+	if (one->time_ns > search->longest_ns[number])
+		search->longest_ns[number] = one->time_ns;
 	return true;
+}
+
+static bool add_case(
+	struct findings_search *search, enum finding_kind kind, const struct batch *batch, size_t row)
+{
+	uint64_t time_ns = batch->end_ns[row] - batch->begin_ns[row];
+
+	return findings_add(search, &(struct finding){.kind = kind,
+					    .context = batch->context[row],
+					    .stream = batch->stream,
+					    .count = 1,
+					    .time_ns = time_ns,
+					    .save_ns = time_ns,
+					    .bytes = batch->bytes[row]});
 }
 
 bool findings_put(struct findings_search *search, const struct finding *finding)
@@ -103,28 +118,9 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 	return true;
 }
 
-/* Whether the process has work on its queues at any moment of the span. */
-static bool has_work(const struct findings_search *search, uint64_t begin_ns, uint64_t end_ns)
-{
-	size_t low = 0, high = search->work_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (search->work[middle].end_ns <= begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < search->work_count && search->work[low].begin_ns < end_ns;
-}
-
 static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
-	case STORE_OP_SYNC:
-		return is_gpu || has_work(search, batch->begin_ns[row], batch->end_ns[row]) ||
-		       add_case(search, FINDING_NEEDLESS_SYNC, batch, row);
 	case STORE_OP_COPY:
 		return !is_gpu || !batch->bytes[row] || batch->bytes[row] >= SMALL_BYTES ||
 		       add_case(search, FINDING_SMALL_COPIES, batch, row);
@@ -154,6 +150,7 @@ static int read_stream(struct findings_search *search, uint32_t stream, struct e
 		result = count < 0 ? (int)count : 0;
 		for (long row = 0; row < count && !result; row++)
 			if (!take_span(search, batch, (size_t)row, is_gpu) ||
+				!findings_sync_take(search, batch, (size_t)row, is_gpu) ||
 				!findings_use_take(search, batch, (size_t)row, is_gpu))
 				result = error_memory(error);
 	}
@@ -278,6 +275,17 @@ static int read_devices(struct findings_search *search, const struct process *pr
 
 /* ---- the whole ---- */
 
+static int read_streams(struct findings_search *search, const struct process *process,
+	enum store_stream_kind kind, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < process->stream_count && !result; i++)
+		if (run_stream(search->run, process->streams[i])->s.kind == kind)
+			result = read_stream(search, process->streams[i], error);
+	return result;
+}
+
 static int read_process(struct findings_search *search, const struct process *process, struct error *error)
 {
 	int result = queued_find(&search->work, &search->work_count, search->run, process,
@@ -286,24 +294,29 @@ static int read_process(struct findings_search *search, const struct process *pr
 	if (result)
 		return result;
 	search->use = findings_use_new(process);
-	if (!search->use)
+	search->sync = findings_sync_new();
+	if (!search->use || !search->sync)
 		result = error_memory(error);
-	for (uint32_t i = 0; i < process->stream_count && !result; i++)
-		result = read_stream(search, process->streams[i], error);
-	if (!result && !findings_use_judge(search))
+	if (!result)
+		result = read_streams(search, process, STORE_STREAM_GPU, error);
+	if (!result)
+		result = read_streams(search, process, STORE_STREAM_CPU, error);
+	if (!result && (!findings_use_judge(search) || !findings_sync_judge(search)))
 		result = error_memory(error);
 	findings_use_free(search->use);
+	findings_sync_free(search->sync);
 	free(search->work);
 	return result ? result : read_devices(search, process, error);
 }
 
-/* One case is needed where the place repeats itself; all could go where it is needless. */
+/* One case is needed where the place repeats itself; all could go where it is needless; or its case said. */
 static uint64_t save_of(const struct findings_search *search, uint32_t number)
 {
 	const struct finding *finding = &search->list[number];
 
-	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_COMPILE)
-		return finding->time_ns;
+	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_EARLY_SYNC ||
+		finding->kind == FINDING_COMPILE)
+		return finding->save_ns;
 	return finding->time_ns - search->longest_ns[number];
 }
 
@@ -318,7 +331,9 @@ static bool is_found(const struct findings_search *search, const struct finding 
 	case FINDING_REPEATED_COMPILE:
 	case FINDING_COMPILE:
 	case FINDING_SINGLE_DEVICE:
-		return finding->time_ns >= window_ns / COMPILE_LEAST;
+		return finding->time_ns >= window_ns / WINDOW_LEAST;
+	case FINDING_EARLY_SYNC:
+		return finding->save_ns >= window_ns / WINDOW_LEAST;
 	default:
 		return true;
 	}

@@ -73,8 +73,11 @@ struct findings_search {
 	struct sweep_span *work;
 	size_t work_count;
 	struct findings_use *use;
+	struct findings_sync *sync;
 };
 
+/* One more case of a finding of this kind and context. False: memory is out. */
+bool findings_add(struct findings_search *search, const struct finding *one);
 /* One finding, complete: its save_ns, too. Those without a context are told apart by their stream. False:
  * memory is out. */
 bool findings_put(struct findings_search *search, const struct finding *finding);
@@ -84,5 +87,11 @@ struct findings_use *findings_use_new(const struct process *process);
 void findings_use_free(struct findings_use *use);
 bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
 bool findings_use_judge(struct findings_search *search);
+
+/* Synchronizations of one process: its queues' spans first, then its threads', each thread's in order. */
+struct findings_sync *findings_sync_new(void);
+void findings_sync_free(struct findings_sync *sync);
+bool findings_sync_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
+bool findings_sync_judge(struct findings_search *search);
 
 #endif

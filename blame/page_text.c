@@ -2,7 +2,9 @@
 /* page_text.c - see page_text.h. */
 #include "blame/page_text.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "blame/answer.h"
@@ -25,20 +27,53 @@ void page_nobody(struct program_call *call, const struct page *page, char text[P
 
 #define PATH_WIDTH 100
 
+/* Whether a name's template arguments begin here: not at "<thread root>", nor at "operator<". */
+static bool opens_arguments(const char *text, size_t at)
+{
+	return text[at] == '<' && at > 0 && (isalnum((unsigned char)text[at - 1]) || text[at - 1] == '_') &&
+	       (at < 8 || strncmp(text + at - 8, "operator", 8) != 0);
+}
+
+/* Without what stands in template arguments, in place: "function_ref<>::callback_fn<>". */
+static void collapse(char *text)
+{
+	size_t kept = 0, depth = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		bool opens = opens_arguments(text, i) || (depth && text[i] == '<');
+
+		if (depth && text[i] == '>' && text[i - 1] != '-')
+			depth--;
+		if (!depth)
+			text[kept++] = text[i];
+		depth += opens;
+	}
+	text[kept] = '\0';
+}
+
 void page_path_print(const char *path)
 {
-	size_t length = path ? strlen(path) : 0;
+	char *text = path && *path ? strdup(path) : NULL;
+	size_t length = text ? strlen(text) : 0, root;
 
-	if (!length)
-		return;
-	if (length <= PATH_WIDTH) {
-		printf("       %s\n", path);
+	if (!length) {
+		free(text);
 		return;
 	}
-	path += length - PATH_WIDTH;
-	while (((unsigned char)*path & 0xc0) == 0x80)
-		path++;
-	printf("       ...%s\n", path);
+	if (length > PATH_WIDTH)
+		collapse(text);
+	length = strlen(text);
+	root = strcspn(text, ";");
+	if (length <= PATH_WIDTH || root + 5 > PATH_WIDTH) {
+		printf("       %.*s\n", length <= PATH_WIDTH ? (int)length : PATH_WIDTH, text);
+	} else {
+		const char *tail = text + length - (PATH_WIDTH - root - 4);
+
+		while (((unsigned char)*tail & 0xc0) == 0x80)
+			tail++;
+		printf("       %.*s;...%s\n", (int)root, text, tail);
+	}
+	free(text);
 }
 
 #define WINDOW_MAX 64

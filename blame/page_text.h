@@ -19,7 +19,8 @@
 /* Why no thread was at work. */
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX]);
 
-/* For people, on a line of its own; a long one loses its begin: the end is what tells paths apart. */
+/* For people, on a line of its own. A long one loses template arguments, then what lies between its root,
+ * which tells the thread, and its end, which tells paths apart. */
 void page_path_print(const char *path);
 
 /* A command, and what it shows. */
