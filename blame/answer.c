@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "timeline/coverage.h"
 #include "timeline/stats.h"
 
 static const struct report_column script_columns[] = {
@@ -88,6 +89,24 @@ int answer_print_shares(struct program_call *call, const struct ask *ask, const 
 		result = share_rows_make(&rows, call->run, shares, count, call->select, by,
 			select_depth(call->select), &call->arena, error);
 	return result ? result : print_rows(call, &rows, bucket, error);
+}
+
+void answer_print_losses(const struct program_call *call)
+{
+	struct coverage coverage;
+
+	coverage_count(&coverage, call->run, call->select);
+	if (call->format == REPORT_TABLE && coverage.lost)
+		printf("%llu records of these streams were lost; hpct-info --streams says where\n",
+			(unsigned long long)coverage.lost);
+}
+
+void answer_print_definition(const struct program_call *call, const char *text)
+{
+	if (call->format != REPORT_TABLE)
+		return;
+	puts(text);
+	answer_print_losses(call);
 }
 
 int answer_print_facts(

@@ -58,6 +58,9 @@ int answer_print_tree(struct program_call *call, const struct share *shares, siz
 	const struct answer_bucket *bucket, struct error *error);
 /* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
 const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
+/* Above a table: that records were lost, if any were; what its numbers are, and that. */
+void answer_print_losses(const struct program_call *call);
+void answer_print_definition(const struct program_call *call, const char *text);
 /* Rows "key value". */
 struct answer_fact {
 	const char *key;

@@ -47,6 +47,10 @@ int answer_balance(struct program_call *call, const struct ask *ask, struct erro
 	if (!result)
 		result = balance_make(&balance, call->run, call->select, by, &call->arena, error);
 	if (!result)
+		answer_print_definition(call,
+			"Time at work by key, spread over the streams of its kind: one without it counts as "
+			"zero; cv = sd / mean");
+	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame",
 			is_table ? balance_table : balance_columns, is_table ? 8 : 9, error);
 	if (result)

@@ -63,6 +63,11 @@ int answer_findings(struct program_call *call, const struct ask *ask, struct err
 	if (!result)
 		result = findings_make(&findings, call->run, &question, &call->arena, error);
 	if (!result)
+		answer_print_definition(
+			call, findings.count ? "Habits, each with the most that could be saved: all that its "
+					       "cases take beyond what is needed"
+					     : "No habit that costs time was found");
+	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame",
 			is_table ? table_columns : script_columns, is_table ? 5 : 9, error);
 	if (result)

@@ -107,6 +107,20 @@ static void print_histogram(const struct gaps *gaps)
 	}
 }
 
+/* What a gap is, and how much of them. */
+static void print_head(
+	const struct program_call *call, const struct idle_question *question, const struct idle *idle)
+{
+	char text[160], idle_text[REPORT_HUMAN_MAX];
+
+	report_human_duration(idle_text, idle->idle_ns);
+	snprintf(text, sizeof text,
+		"GPUs idle for %s: no queue %sruns %s; a gap's cause is what took most of it", idle_text,
+		question->group == IDLE_GROUP_ALL ? "" : "of the process ",
+		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
+	answer_print_definition(call, text);
+}
+
 static int print_gaps(const struct program_call *call, struct gaps *gaps, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
@@ -150,8 +164,10 @@ int answer_gaps(struct program_call *call, const struct ask *ask, struct error *
 		result = gaps_spill(question.gaps, run_mem_bytes(call->run, 2, UINT64_MAX), error);
 	if (!result)
 		result = idle_sweep(&idle, call->run, &question, &call->arena, error);
-	if (!result)
+	if (!result) {
+		print_head(call, &question, &idle);
 		result = print_gaps(call, question.gaps, error);
+	}
 	gaps_free(question.gaps);
 	return result;
 }

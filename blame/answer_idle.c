@@ -18,6 +18,8 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 		{"copy_ns", idle->copy_ns}, {"unexplained_ns", idle->unexplained_ns},
 		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}, {"no_core_ns", idle->no_core_ns}};
 
+	answer_print_definition(
+		call, "busy + gpu_idle + unknown = window (groups x window); blamed + all_idle = gpu_idle");
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }
 
@@ -57,6 +59,7 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 		       "work\n");
 	else
 		print_waited(idle);
+	answer_print_losses(call);
 }
 
 /* By samples alone nothing is left over: per cents are of what the samples say. */

@@ -53,6 +53,10 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 	if (!result)
 		result = coverage_require(call->run, call->select, error);
 	if (!result)
+		answer_print_definition(call,
+			"Who came last at collective calls, then at barriers: blame is how long the others, "
+			"together, waited for it\nfrom their arrivals to its");
+	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame", late_columns, 7, error);
 	if (result)
 		return result;

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "blame/answer.h"
+#include "blame/calls.h"
 #include "blame/page.h"
+#include "blame/page_text.h"
 #include "timeline/progress.h"
 
 #define GAINS 3
 #define GAIN_LEAST 1000 /* of the window: a thousandth */
 #define BAR 28
-#define PATH_WIDTH 100
 
 static double percent(uint64_t part_ns, uint64_t whole_ns)
 {
@@ -78,23 +79,6 @@ static void print_parts(const struct page *page)
 	putchar('\n');
 }
 
-/* The end of a path is what tells causes apart. */
-static void print_path(const char *path)
-{
-	size_t length = path ? strlen(path) : 0;
-
-	if (!length)
-		return;
-	if (length <= PATH_WIDTH) {
-		printf("       %s\n", path);
-		return;
-	}
-	path += length - PATH_WIDTH;
-	while (((unsigned char)*path & 0xc0) == 0x80)
-		path++;
-	printf("       ...%s\n", path);
-}
-
 static void print_cause(const struct program_call *call, const struct page *page,
 	const struct page_cause *cause, size_t number)
 {
@@ -108,27 +92,17 @@ static void print_cause(const struct program_call *call, const struct page *page
 		printf("   %s at %s", gap, at);
 	}
 	putchar('\n');
-	print_path(cause->path);
+	page_path_print(cause->path);
 }
 
 static void print_nobody(struct program_call *call, const struct page *page)
 {
-	const struct late_party *last = page->late.held_ns ? &page->late.parties[0] : NULL;
-	char text[160];
+	char text[PAGE_TEXT_MAX];
 
 	if (!page->idle.all_idle_ns)
 		return;
-	if (last)
-		snprintf(text, sizeof text, "nobody active: %s was last at %llu of %llu collective calls",
-			answer_party_name(call->run, last->stream, &call->arena),
-			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
-	else if (page->idle.no_core_ns * 2 > page->idle.all_idle_ns)
-		snprintf(text, sizeof text, "nobody active: a thread that could work waits for a core");
-	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
-		snprintf(text, sizeof text, "nobody active: threads wait in %s", page->waited.rows[0].key);
-	else
-		snprintf(text, sizeof text, "nobody active: what the threads did is not known");
-	printf("    %-72.72s", text);
+	page_nobody(call, page, text);
+	printf("    nobody active: %-57.57s", text);
 	print_time(page->idle.all_idle_ns, page->idle.idle_ns);
 	putchar('\n');
 }
@@ -188,49 +162,19 @@ static void print_gains(struct program_call *call, const struct page *page)
 		printf("  %10s  %s (%llu): %s\n", text, finding_text(finding->kind),
 			(unsigned long long)finding->count, finding_advice(finding->kind));
 		if (finding->context)
-			print_path(run_context_path(call->run, finding->context, UINT32_MAX, &call->arena));
+			page_path_print(run_context_path(call->run,
+				calls_context(call->run, finding->context), UINT32_MAX, &call->arena));
 	}
 }
 
-#define WINDOW_MAX 64
-
-/* As --time takes it: in ms, to the microseconds around it where it is not that small. */
-static void put_window(char *text, uint64_t begin_ns, uint64_t end_ns)
+static void print_next(struct program_call *call, const struct page *page)
 {
-	uint64_t begin_us = begin_ns / 1000, end_us = (end_ns + 999) / 1000;
-
-	if (end_ns - begin_ns < 10000)
-		snprintf(text, WINDOW_MAX, "%lluns..%lluns", (unsigned long long)begin_ns,
-			(unsigned long long)end_ns);
-	else
-		snprintf(text, WINDOW_MAX, "%llu.%03llums..%llu.%03llums",
-			(unsigned long long)(begin_us / 1000), (unsigned long long)(begin_us % 1000),
-			(unsigned long long)(end_us / 1000), (unsigned long long)(end_us % 1000));
-}
-
-static void print_next(const struct program_call *call, const struct page *page)
-{
-	const char *run = run_path(call->run);
+	struct page_hint hints[PAGE_HINTS];
+	size_t count = page_hints(call, page, hints);
 
 	printf("\nLook next\n");
-	if (page->largest) {
-		char window[WINDOW_MAX];
-
-		put_window(window, page->largest->begin_ns - run_origin_ns(call->run),
-			page->largest->end_ns - run_origin_ns(call->run));
-		printf("  hpct-view %s --time %s   the largest gap: %s\n", run, window,
-			gap_cause_text(page->largest->cause));
-		printf("  hpct-blame %s --gaps   all gaps with their causes\n", run);
-	}
-	if (page->cause_count)
-		printf("  hpct-blame %s --tree   blame top-down by call path\n", run);
-	if (page->late.held_ns)
-		printf("  hpct-blame %s --late   who came last at collective calls\n", run);
-	if (page->idle.all_idle_ns > page->idle.blamed_ns)
-		printf("  hpct-blame %s --of all-idle   what threads waited in while none was at work\n",
-			run);
-	if (page->idle.copy_ns * 10 > page->idle.window_ns)
-		printf("  hpct-stats %s --by op   the copies\n", run);
+	for (size_t i = 0; i < count; i++)
+		printf("  %s   %s\n", hints[i].command, hints[i].why);
 }
 
 static void print_coverage(const struct page *page)
@@ -239,10 +183,9 @@ static void print_coverage(const struct page *page)
 
 	coverage_print(&page->coverage, text);
 	printf("\nCoverage: %s; GPUs %.1f %% known\n", text, 100 * page->known);
-	printf("Active threads share an idle interval equally; a synchronization of a GPU without work is "
-	       "activity\nand ends with the call: up to a thread's next sample its caller is at work\n");
+	puts(PAGE_SHARED);
 	if (page->idle.unused_ns)
-		printf("GPUs count from their first use, when the process made its first context for one\n");
+		puts(PAGE_UNUSED);
 }
 
 static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
@@ -256,70 +199,115 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 	print_coverage(page);
 }
 
-/* ---- for scripts ---- */
+/* ---- for scripts: the same numbers and sentences ---- */
 
-static const struct report_column columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_COMPOSED},
-	{"time_ns", REPORT_NUMBER}, {"percent", REPORT_PERCENT}, {"path", REPORT_COMPOSED},
-	{"gap_begin_ns", REPORT_NUMBER}, {"gap_ns", REPORT_NUMBER}};
-
-static void script_row(struct report *report, const char *section, const char *key, uint64_t time_ns,
-	uint64_t whole_ns, const char *path)
+static void script_coverage(struct report *report, struct program_call *call, const struct page *page)
 {
-	report_string(report, section);
-	report_string(report, key);
-	report_number(report, time_ns);
-	report_real(report, percent(time_ns, whole_ns));
-	report_string(report, path);
+	const struct idle *idle = &page->idle;
+
+	page_row_put(report, call,
+		&(struct page_row){.section = "window",
+			.key = select_has_time(call->select) ? "window" : "whole run",
+			.time_ns = select_end_ns(call->select) - select_begin_ns(call->select),
+			.has_time = true,
+			.has_count = true,
+			.count = idle->groups,
+			.text = run_path(call->run)});
+	page_row_put(report, call,
+		&(struct page_row){.section = "coverage",
+			.key = "gpu",
+			.time_ns = idle->busy_ns + idle->idle_ns,
+			.has_time = true,
+			.whole_ns = idle->window_ns - idle->unused_ns,
+			.has_count = true,
+			.count = page->queues});
+	page_rows_coverage(report, call, &page->coverage);
 }
 
-static void script_gap(const struct program_call *call, struct report *report, const struct gap *gap)
+static void script_causes(struct report *report, struct program_call *call, const struct page *page)
 {
-	if (gap) {
-		report_number(report, gap->begin_ns - run_origin_ns(call->run));
-		report_number(report, gap->end_ns - gap->begin_ns);
-	} else {
-		report_none(report);
-		report_none(report);
+	const struct idle *idle = &page->idle;
+	uint64_t rest_ns = page->rows.total_ns;
+	char text[PAGE_TEXT_MAX];
+
+	for (size_t i = 0; i < page->cause_count; i++) {
+		const struct page_cause *cause = &page->causes[i];
+
+		rest_ns -= cause->row->time_ns;
+		page_row_put(report, call,
+			&(struct page_row){.section = "cause",
+				.key = cause->row->key,
+				.time_ns = cause->row->time_ns,
+				.has_time = true,
+				.whole_ns = idle->idle_ns,
+				.path = cause->path,
+				.gap = cause->largest});
 	}
-	report_row(report);
+	if (rest_ns && page->known >= PAGE_COVERAGE_CAUSES)
+		page_row_put(report, call,
+			&(struct page_row){.section = "cause",
+				.key = "<more causes>",
+				.time_ns = rest_ns,
+				.has_time = true,
+				.whole_ns = idle->idle_ns,
+				.has_count = true,
+				.count = page->rows.count - page->cause_count});
+	if (!page->cause_count && !idle->all_idle_ns)
+		return;
+	page_nobody(call, page, text);
+	page_row_put(report, call,
+		&(struct page_row){.section = "cause",
+			.key = "<nobody active>",
+			.time_ns = idle->all_idle_ns,
+			.has_time = true,
+			.whole_ns = idle->idle_ns,
+			.text = idle->all_idle_ns ? text : NULL});
+}
+
+static void script_gains(struct report *report, struct program_call *call, const struct page *page)
+{
+	for (size_t i = 0; i < page->findings.count && page->known >= PAGE_COVERAGE_CAUSES; i++) {
+		const struct finding *finding = &page->findings.list[i];
+
+		page_row_put(report, call,
+			&(struct page_row){.section = "gain",
+				.key = finding_name(finding->kind),
+				.time_ns = finding->save_ns,
+				.has_time = true,
+				.whole_ns = page->idle.window_ns,
+				.path = finding->context ? run_context_path(call->run, finding->context,
+								   UINT32_MAX, &call->arena)
+							 : NULL,
+				.has_count = true,
+				.count = finding->count,
+				.text = arena_printf(&call->arena, "%s: %s", finding_text(finding->kind),
+					finding_advice(finding->kind))});
+	}
 }
 
 static int print_script(struct program_call *call, const struct page *page, struct error *error)
 {
-	const struct idle *idle = &page->idle;
+	struct page_hint hints[PAGE_HINTS];
 	struct report *report;
-	int result = report_open(&report, stdout, call->format, "hpct-blame", columns, 7, error);
+	int result = page_rows_open(&report, call, error);
 
 	if (result)
 		return result;
-	script_row(report, "coverage", "gpu", idle->busy_ns + idle->idle_ns,
-		idle->window_ns - idle->unused_ns, NULL);
-	script_gap(call, report, NULL);
-	script_row(
-		report, "coverage", "streams", page->coverage.monitored_ns, page->coverage.window_ns, NULL);
-	script_gap(call, report, NULL);
-	for (size_t i = 0; i < page->part_count; i++) {
-		script_row(report, "wall", page->parts[i].key, page->parts[i].time_ns, idle->window_ns, NULL);
-		script_gap(call, report, NULL);
-	}
-	for (size_t i = 0; i < page->cause_count; i++) {
-		script_row(report, "cause", page->causes[i].row->key, page->causes[i].row->time_ns,
-			idle->idle_ns, page->causes[i].path);
-		script_gap(call, report, page->causes[i].largest);
-	}
-	if (page->cause_count || page->idle.all_idle_ns) {
-		script_row(report, "cause", "<nobody active>", idle->all_idle_ns, idle->idle_ns, NULL);
-		script_gap(call, report, NULL);
-	}
-	for (size_t i = 0; i < page->findings.count && page->known >= PAGE_COVERAGE_CAUSES; i++) {
-		const struct finding *finding = &page->findings.list[i];
-
-		script_row(report, "gain", finding_name(finding->kind), finding->save_ns, idle->window_ns,
-			finding->context
-				? run_context_path(call->run, finding->context, UINT32_MAX, &call->arena)
-				: NULL);
-		script_gap(call, report, NULL);
-	}
+	script_coverage(report, call, page);
+	for (size_t i = 0; i < page->part_count; i++)
+		page_row_put(report, call,
+			&(struct page_row){.section = "wall",
+				.key = page->parts[i].key,
+				.time_ns = page->parts[i].time_ns,
+				.has_time = true,
+				.whole_ns = page->idle.window_ns,
+				.text = page->parts[i].text});
+	script_causes(report, call, page);
+	script_gains(report, call, page);
+	page_rows_hints(report, call, hints, page_hints(call, page, hints));
+	page_rows_definition(report, call, PAGE_SHARED);
+	if (page->idle.unused_ns)
+		page_rows_definition(report, call, PAGE_UNUSED);
 	return report_close(report, error);
 }
 

@@ -36,6 +36,10 @@ int answer_steps(struct program_call *call, const struct ask *ask, struct error 
 	if (!result)
 		result = steps_make(&steps, call->run, &question, &call->arena, error);
 	if (!result)
+		answer_print_definition(call,
+			"Instances of marks, the slowest first: busy + idle + unknown = wall x groups; "
+			"communicating is a part of busy");
+	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame", columns, 9, error);
 	if (result)
 		return result;

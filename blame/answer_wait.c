@@ -11,6 +11,8 @@ static int print_summary(const struct program_call *call, const struct wait *wai
 		{"uncovered_ns", wait->uncovered_ns}, {"window_ns", wait->window_ns},
 		{"monitored_ns", wait->monitored_ns}, {"threads", wait->threads}};
 
+	answer_print_definition(
+		call, "cpu_idle is time in synchronization calls: covered by kernels + uncovered");
 	return answer_print_facts(call, facts, sizeof(facts) / sizeof(facts[0]), error);
 }
 
@@ -26,6 +28,7 @@ static void print_head(const struct program_call *call, const struct ask *ask, c
 		sync_text, monitored_text, 100.0 * (double)wait->sync_ns / (double)wait->monitored_ns);
 	if (ask->of == ASK_CPU_IDLE_CAUSE)
 		printf("Kernels that ran meanwhile share it by overlap, concurrent ones equally\n");
+	answer_print_losses(call);
 }
 
 int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error)

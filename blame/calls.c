@@ -5,6 +5,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "blame/mpi_name.h"
+
 /* Of files: whose functions are a runtime's. */
 static const char *const modules[] = {"libcuda.so*", "libcudart.so*", "libnvidia-*", "libOpenCL.so*",
 	"libpocl*.so*", "libigdrcl.so*", "libamdocl64.so*", "libze_*.so*", "libamdhip64.so*",
@@ -26,9 +28,15 @@ static bool is_runtime(const struct run_function *function)
 	return false;
 }
 
+/* Names of Fortran may be the program's own: the file tells. */
 static bool is_mpi(const struct run_function *function)
 {
-	return !strncmp(function->name, "MPI_", 4) || !strncmp(function->name, "PMPI_", 5);
+	const char *slash = strrchr(function->module, '/');
+	char plain[MPI_NAME_BYTES];
+
+	return !strncmp(function->name, "MPI_", 4) || !strncmp(function->name, "PMPI_", 5) ||
+	       (!strncmp(slash ? slash + 1 : function->module, "libmpi", 6) &&
+		       mpi_name(plain, function->name));
 }
 
 /* "libx.so+0x1234" */

@@ -12,8 +12,9 @@
 #define TOGETHER_LEAST 0.01
 /* A queue with less of a device's kernel time plays no part. */
 #define QUEUE_LEAST 0.05
-/* Of the window: to load code that was compiled before takes some 50 us, which nobody could save. */
-#define COMPILE_LEAST 1000
+/* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins
+ * some time must pass, which nobody could save. */
+#define WINDOW_LEAST 1000
 
 struct case_key {
 	uint32_t kind, context;
@@ -64,9 +65,9 @@ static bool list_widen(struct findings_search *search)
 	return true;
 }
 
-static bool add_case(struct findings_search *search, const struct finding *of)
+bool findings_add(struct findings_search *search, const struct finding *one)
 {
-	struct case_key key = {of->kind, of->context};
+	struct case_key key = {one->kind, one->context};
 	struct finding *finding;
 	uint32_t number;
 	bool is_new;
@@ -76,25 +77,31 @@ static bool add_case(struct findings_search *search, const struct finding *of)
 		return false;
 	finding = &search->list[number];
 	if (is_new) {
-		*finding = (struct finding){.kind = of->kind, .context = of->context, .stream = of->stream};
+		*finding =
+			(struct finding){.kind = one->kind, .context = one->context, .stream = one->stream};
 		search->longest_ns[number] = 0;
 	}
-	finding->count++;
-	finding->time_ns += of->time_ns;
-	finding->bytes += of->bytes;
-	if (of->time_ns > search->longest_ns[number])
-		search->longest_ns[number] = of->time_ns;
+	finding->count += one->count;
+	finding->time_ns += one->time_ns;
+	finding->save_ns += one->save_ns;
+	finding->bytes += one->bytes;
+	if (one->time_ns > search->longest_ns[number])
+		search->longest_ns[number] = one->time_ns;
 	return true;
 }
 
 static bool add_row(
 	struct findings_search *search, enum finding_kind kind, const struct batch *batch, size_t row)
 {
-	return add_case(search, &(struct finding){.kind = kind,
-					.context = batch->context[row],
-					.stream = batch->stream,
-					.time_ns = findings_time(search, batch, row),
-					.bytes = batch->bytes[row]});
+	uint64_t time_ns = findings_time(search, batch, row);
+
+	return findings_add(search, &(struct finding){.kind = kind,
+					    .context = batch->context[row],
+					    .stream = batch->stream,
+					    .count = 1,
+					    .time_ns = time_ns,
+					    .save_ns = time_ns,
+					    .bytes = batch->bytes[row]});
 }
 
 bool findings_put(struct findings_search *search, const struct finding *finding)
@@ -110,62 +117,9 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 	return true;
 }
 
-/* Whether they are needless is known when the queues are read. */
-static bool put_sync(struct findings_search *search, const struct batch *batch, size_t row)
-{
-	if (search->sync_count == search->sync_room) {
-		size_t room = search->sync_room ? 2 * search->sync_room : 256;
-		struct findings_sync *syncs = realloc(search->syncs, room * sizeof(*syncs));
-
-		if (!syncs)
-			return false;
-		search->syncs = syncs;
-		search->sync_room = room;
-	}
-	search->syncs[search->sync_count++] = (struct findings_sync){findings_begin(search, batch, row),
-		findings_time(search, batch, row), batch->bytes[row], batch->context[row], batch->stream};
-	return true;
-}
-
-/* Whether the process has work on its queues at any moment of the span. */
-static bool has_work(const struct findings_search *search, uint64_t begin_ns, uint64_t end_ns)
-{
-	size_t low = 0, high = search->work_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (search->work[middle].end_ns <= begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < search->work_count && search->work[low].begin_ns < end_ns;
-}
-
-static bool judge_syncs(struct findings_search *search)
-{
-	bool is_put = true;
-
-	for (size_t i = 0; i < search->sync_count && is_put; i++) {
-		const struct findings_sync *sync = &search->syncs[i];
-
-		is_put = has_work(search, sync->begin_ns, sync->begin_ns + sync->time_ns) ||
-			 add_case(search, &(struct finding){.kind = FINDING_NEEDLESS_SYNC,
-						  .context = sync->context,
-						  .stream = sync->stream,
-						  .time_ns = sync->time_ns,
-						  .bytes = sync->bytes});
-	}
-	search->sync_count = 0;
-	return is_put;
-}
-
 static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
-	case STORE_OP_SYNC:
-		return is_gpu || put_sync(search, batch, row);
 	case STORE_OP_COPY:
 		return !is_gpu || !batch->bytes[row] || batch->bytes[row] >= SMALL_BYTES ||
 		       add_row(search, FINDING_SMALL_COPIES, batch, row);
@@ -181,7 +135,7 @@ static bool take_span(struct findings_search *search, const struct batch *batch,
 }
 
 #define OP(name) (UINT64_C(1) << STORE_OP_##name)
-#define CPU_OPS (OP(SYNC) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
+#define CPU_OPS (OP(SYNC) | OP(MPI) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
 #define GPU_OPS (OP(COPY) | OP(ALLOC) | OP(FREE) | OP(COMPILE) | OP(KERNEL) | OP(MONITORED))
 #define ROWS_AT_ONCE 8
 
@@ -216,7 +170,9 @@ static bool take_batch(void *own, const struct batch *batch)
 		if (batch->what[row] >= STORE_OP_TEXT || !(ops >> batch->what[row] & 1) ||
 			!is_within(search, batch, row))
 			continue;
-		if (!take_span(search, batch, row, is_gpu) || !findings_use_take(search, batch, row, is_gpu))
+		if (!take_span(search, batch, row, is_gpu) ||
+			!findings_sync_take(search, batch, row, is_gpu) ||
+			!findings_use_take(search, batch, row, is_gpu))
 			return false;
 	}
 	return true;
@@ -346,25 +302,28 @@ static int read_process(struct findings_search *search, const struct process *pr
 	int result;
 
 	search->use = findings_use_new(process);
-	if (!search->use)
-		return error_memory(error);
-	result = queued_find(&search->work, &search->work_count, search->run, process,
-		search->question->begin_ns, search->question->end_ns, true, &reader, error);
-	if (!result && (!judge_syncs(search) || !findings_use_judge(search)))
+	search->sync = findings_sync_new();
+	result = search->use && search->sync
+			 ? queued_find(&search->work, &search->work_count, search->run, process,
+				   search->question->begin_ns, search->question->end_ns, true, &reader, error)
+			 : error_memory(error);
+	if (!result && (!findings_sync_judge(search) || !findings_use_judge(search)))
 		result = error_memory(error);
 	findings_use_free(search->use);
+	findings_sync_free(search->sync);
 	free(search->work);
 	search->work = NULL;
 	return result ? result : read_devices(search, process, error);
 }
 
-/* One case is needed where the place repeats itself; all could go where it is needless. */
+/* One case is needed where the place repeats itself; all could go where it is needless; or its case said. */
 static uint64_t save_of(const struct findings_search *search, uint32_t number)
 {
 	const struct finding *finding = &search->list[number];
 
-	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_COMPILE)
-		return finding->time_ns;
+	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_EARLY_SYNC ||
+		finding->kind == FINDING_COMPILE)
+		return finding->save_ns;
 	return finding->time_ns - search->longest_ns[number];
 }
 
@@ -379,7 +338,9 @@ static bool is_found(const struct findings_search *search, const struct finding 
 	case FINDING_REPEATED_COMPILE:
 	case FINDING_COMPILE:
 	case FINDING_SINGLE_DEVICE:
-		return finding->time_ns >= window_ns / COMPILE_LEAST;
+		return finding->time_ns >= window_ns / WINDOW_LEAST;
+	case FINDING_EARLY_SYNC:
+		return finding->save_ns >= window_ns / WINDOW_LEAST;
 	default:
 		return true;
 	}
@@ -431,6 +392,5 @@ int findings_make(struct findings *findings, struct run *run, const struct idle_
 	numbering_fini(&search.keys);
 	free(search.list);
 	free(search.longest_ns);
-	free(search.syncs);
 	return result;
 }

@@ -14,6 +14,8 @@
 #define FINDINGS(X)                                                                                          \
 	X(NEEDLESS_SYNC, "needless-sync", 1, false, "synchronizations while the process has no GPU work",    \
 		"leave them out, or wait once")                                                              \
+	X(EARLY_SYNC, "early-sync", 2, false, "synchronizations after which nothing came to the host",       \
+		"launch what comes next first, and wait when the host needs results")                        \
 	X(SERIAL_QUEUES, "serial-queues", 2, false, "queues of one device whose kernels never run together", \
 		"look for what orders them: default stream, events, one lock")                               \
 	X(SMALL_COPIES, "small-copies", 16, false, "copies of less than 64 KiB",                             \

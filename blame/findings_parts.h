@@ -62,12 +62,6 @@ struct findings_use {
 	uint64_t compile_most_ns;
 };
 
-/* A synchronization call. */
-struct findings_sync {
-	uint64_t begin_ns, time_ns, bytes;
-	uint32_t context, stream;
-};
-
 struct findings_search {
 	struct run *run;
 	const struct idle_question *question;
@@ -78,9 +72,8 @@ struct findings_search {
 	/* of the process being read */
 	struct sweep_span *work;
 	size_t work_count;
-	struct findings_sync *syncs;
-	size_t sync_count, sync_room;
 	struct findings_use *use;
+	struct findings_sync *sync;
 };
 
 /* What of a span is in the window. */
@@ -101,6 +94,8 @@ static inline uint64_t findings_time(
 	return end_ns - findings_begin(search, batch, row);
 }
 
+/* One more case of a finding of this kind and context. False: memory is out. */
+bool findings_add(struct findings_search *search, const struct finding *one);
 /* One finding, complete: its save_ns, too. Those without a context are told apart by their stream. False:
  * memory is out. */
 bool findings_put(struct findings_search *search, const struct finding *finding);
@@ -110,5 +105,12 @@ struct findings_use *findings_use_new(const struct process *process);
 void findings_use_free(struct findings_use *use);
 bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
 bool findings_use_judge(struct findings_search *search);
+
+/* Synchronizations of one process: its spans, in any order of streams, then the judgement, which needs
+ * `work`. */
+struct findings_sync *findings_sync_new(void);
+void findings_sync_free(struct findings_sync *sync);
+bool findings_sync_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
+bool findings_sync_judge(struct findings_search *search);
 
 #endif

@@ -53,6 +53,9 @@ static int moves_of(
 				change.piece->state == EXTENT_BLOCKED) &&
 			waits_for(search->question->waits, context) == WAITS_FOR_RANKS;
 
+		/* Without a core it is where it was. */
+		if (change.piece && change.piece->state == EXTENT_RUNNABLE)
+			continue;
 		if (is_in == is_inside[change.line])
 			continue;
 		is_inside[change.line] = is_in;

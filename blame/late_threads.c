@@ -37,6 +37,12 @@ static bool is_waiting(const struct team *team, const struct extent *piece)
 	       waits_for(team->question->waits, piece->context) == WAITS_FOR_THREADS;
 }
 
+/* Without a core it is where it was: one that yields in a barrier has not left it. */
+static bool is_held(const struct sweep_change *change)
+{
+	return change->piece && change->piece->state == EXTENT_RUNNABLE;
+}
+
 static int team_open(struct team *team, struct sweep **sweep, struct error *error)
 {
 	const struct process *process = team->process;
@@ -106,7 +112,7 @@ static struct member *outsider(const struct team *team)
 static void take_change(struct team *team, const struct sweep_change *change)
 {
 	struct member *member = &team->members[change->line];
-	bool is_in = is_waiting(team, change->piece);
+	bool is_in = is_held(change) ? member->is_inside : is_waiting(team, change->piece);
 
 	if (!is_in && change->piece && extent_state_is_busy(change->piece->state))
 		member->work = change->piece->context;

@@ -2,14 +2,14 @@
 /* waits.c - see waits.h: glob patterns on function names, looked up once per function. */
 #include "blame/waits.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 64
+#include "blame/mpi_name.h"
+#include "blame/openmp.h"
 
 struct pattern {
 	char *glob;
@@ -32,23 +32,44 @@ static const struct {
 	const char *glob;
 	enum waits_for waits_for;
 } builtin[] = {
-	/* MPI, under the names of its profiling layer and of its Fortran binding, too. */
-	{"MPI_Wait*", WAITS_FOR_RANK},
+	/* MPI, under whatever name (mpi_name.h). */
+	{"MPI_Wait", WAITS_FOR_RANK},
+	{"MPI_Waitall", WAITS_FOR_RANK},
+	{"MPI_Waitany", WAITS_FOR_RANK},
+	{"MPI_Waitsome", WAITS_FOR_RANK},
 	{"MPI_Probe", WAITS_FOR_RANK},
 	{"MPI_Mprobe", WAITS_FOR_RANK},
 	{"MPI_Recv", WAITS_FOR_RANK},
-	{"MPI_Sendrecv*", WAITS_FOR_RANK},
+	{"MPI_Mrecv", WAITS_FOR_RANK},
+	{"MPI_Send", WAITS_FOR_RANK},
+	{"MPI_Ssend", WAITS_FOR_RANK},
+	{"MPI_Rsend", WAITS_FOR_RANK},
+	{"MPI_Sendrecv", WAITS_FOR_RANK},
+	{"MPI_Sendrecv_replace", WAITS_FOR_RANK},
+	{"MPI_Win_wait", WAITS_FOR_RANK},
 	{"MPI_Barrier", WAITS_FOR_RANKS},
 	{"MPI_Allreduce", WAITS_FOR_RANKS},
-	{"MPI_Reduce*", WAITS_FOR_RANKS},
+	{"MPI_Reduce", WAITS_FOR_RANKS},
+	{"MPI_Reduce_scatter", WAITS_FOR_RANKS},
+	{"MPI_Reduce_scatter_block", WAITS_FOR_RANKS},
 	{"MPI_Bcast", WAITS_FOR_RANKS},
-	{"MPI_Allgather*", WAITS_FOR_RANKS},
-	{"MPI_Gather*", WAITS_FOR_RANKS},
-	{"MPI_Scatter*", WAITS_FOR_RANKS},
-	{"MPI_Alltoall*", WAITS_FOR_RANKS},
+	{"MPI_Allgather", WAITS_FOR_RANKS},
+	{"MPI_Allgatherv", WAITS_FOR_RANKS},
+	{"MPI_Gather", WAITS_FOR_RANKS},
+	{"MPI_Gatherv", WAITS_FOR_RANKS},
+	{"MPI_Scatter", WAITS_FOR_RANKS},
+	{"MPI_Scatterv", WAITS_FOR_RANKS},
+	{"MPI_Neighbor_allgather", WAITS_FOR_RANKS},
+	{"MPI_Neighbor_allgatherv", WAITS_FOR_RANKS},
+	{"MPI_Alltoall", WAITS_FOR_RANKS},
+	{"MPI_Alltoall[vw]", WAITS_FOR_RANKS},
+	{"MPI_Neighbor_alltoall", WAITS_FOR_RANKS},
+	{"MPI_Neighbor_alltoall[vw]", WAITS_FOR_RANKS},
 	{"MPI_Scan", WAITS_FOR_RANKS},
 	{"MPI_Exscan", WAITS_FOR_RANKS},
-	{"MPI_Neighbor_*", WAITS_FOR_RANKS},
+	{"MPI_Comm_create", WAITS_FOR_RANKS},
+	{"MPI_Comm_dup", WAITS_FOR_RANKS},
+	{"MPI_Comm_split", WAITS_FOR_RANKS},
 	{"MPI_Win_fence", WAITS_FOR_RANKS},
 	{"MPI_Finalize", WAITS_FOR_RANKS},
 	/* OpenMP runtimes: GNU, LLVM and Intel, and what hpcrun calls a thread without work. */
@@ -60,11 +81,20 @@ static const struct {
 	{"GOMP_barrier", WAITS_FOR_THREADS},
 	{"GOMP_loop_end", WAITS_FOR_THREADS},
 	{"GOMP_sections_end", WAITS_FOR_THREADS},
-	{"*pthread_barrier_wait*", WAITS_FOR_THREADS},
+	{"GOMP_taskwait*", WAITS_FOR_THREAD},
+	{"GOMP_taskgroup_end", WAITS_FOR_THREAD},
+	{"GOMP_*critical*_start", WAITS_FOR_THREAD},
+	{"GOMP_ordered_start", WAITS_FOR_THREAD},
+	{"__kmpc_omp_taskwait*", WAITS_FOR_THREAD},
+	{"__kmpc_end_taskgroup", WAITS_FOR_THREAD},
+	{"__kmpc_critical*", WAITS_FOR_THREAD},
+	{"__kmpc_ordered", WAITS_FOR_THREAD},
+	{"omp_set_*lock", WAITS_FOR_THREAD},
 	{"<omp idle>", WAITS_FOR_THREAD},
 	/* NCCL's kernels, and what calls them. */
 	{"nccl*", WAITS_FOR_RANKS},
 	/* The C library, for traces whose samples go on while a thread sleeps. */
+	{"*sched_yield*", WAITS_FOR_THREAD},
 	{"*futex_*wait*", WAITS_FOR_THREAD},
 	{"*lll_lock_wait*", WAITS_FOR_THREAD},
 	{"*pthread_cond_*wait*", WAITS_FOR_THREAD},
@@ -184,35 +214,20 @@ static bool verdicts_grow(uint8_t **verdicts, uint32_t *room, uint32_t count)
 	return true;
 }
 
-/* "PMPI_Wait" and "mpi_wait_" are MPI_Wait. Into `plain` of NAME_MAX_BYTES; the name itself when it is
- * neither. */
-static const char *plain_name(const char *name, char *plain)
+static bool is_match(const char *glob, const char *name, const char *plain)
 {
-	size_t length = strlen(name);
-
-	if (!strncmp(name, "PMPI_", 5))
-		return name + 1;
-	if (strncmp(name, "mpi_", 4) || length >= NAME_MAX_BYTES || length < 6)
-		return name;
-	snprintf(plain, NAME_MAX_BYTES, "MPI_%c%s", toupper((unsigned char)name[4]), name + 5);
-	while (plain[length - 1] == '_')
-		plain[--length] = '\0';
-	return plain;
+	return !fnmatch(glob, name, 0) || (plain && !fnmatch(glob, plain, 0));
 }
 
-static enum waits_for name_judge(const struct waits *waits, const char *given_name)
+static enum waits_for name_judge(const struct waits *waits, const struct run_function *function)
 {
-	char plain[NAME_MAX_BYTES];
-	const char *name = plain_name(given_name, plain);
+	char mpi[MPI_NAME_BYTES];
+	const char *plain = mpi_name(mpi, function->name) ? mpi : NULL;
 
-	for (size_t i = waits->pattern_count; i-- > 0;) {
-		const struct pattern *pattern = &waits->pattern[i];
-
-		if (fnmatch(pattern->glob, name, 0) && fnmatch(pattern->glob, given_name, 0))
-			continue;
-		return pattern->waits_for;
-	}
-	return WAITS_FOR_NOTHING;
+	for (size_t i = waits->pattern_count; i-- > 0;)
+		if (is_match(waits->pattern[i].glob, function->name, plain))
+			return waits->pattern[i].waits_for;
+	return openmp_is_nameless(function) ? WAITS_FOR_THREADS : WAITS_FOR_NOTHING;
 }
 
 static enum waits_for function_judge(struct waits *waits, uint32_t function)
@@ -222,25 +237,44 @@ static enum waits_for function_judge(struct waits *waits, uint32_t function)
 	if (verdicts_grow(&waits->function, &waits->function_room, run_function_count(waits->run)) &&
 		waits->function[function] != NOT_JUDGED)
 		return (enum waits_for)waits->function[function];
-	verdict = name_judge(waits, run_function(waits->run, function)->name);
+	verdict = name_judge(waits, run_function(waits->run, function));
 	if (function < waits->function_room)
 		waits->function[function] = (uint8_t)verdict;
 	return verdict;
 }
 
+/* Whether an OpenMP runtime's function that would wait does something else here: it runs a task, or, where it
+ * has no name and may be anything, calls what does not wait. */
+static bool is_at_work(struct waits *waits, uint32_t leaf, uint32_t scope)
+{
+	const struct run_function *own = run_function(waits->run, run_scope(waits->run, scope)->function);
+	bool is_nameless = openmp_is_nameless(own);
+
+	for (uint32_t at = leaf; at != scope; at = run_scope(waits->run, at)->parent) {
+		uint32_t number = run_scope(waits->run, at)->function;
+		const struct run_function *function = run_function(waits->run, number);
+
+		if (openmp_is_program(function, own) ||
+			(is_nameless && !openmp_is_own(function) &&
+				function_judge(waits, number) == WAITS_FOR_NOTHING))
+			return true;
+	}
+	return false;
+}
+
 /* The outermost waiting frame decides: what runs below a wait is part of it. */
 static enum waits_for context_walk(struct waits *waits, uint32_t context)
 {
-	uint32_t scope = run_context(waits->run, context)->scope;
+	uint32_t leaf = run_context(waits->run, context)->scope;
 	enum waits_for verdict = WAITS_FOR_NOTHING;
 
-	while (scope != UINT32_MAX) {
-		const struct run_scope *at = run_scope(waits->run, scope);
-		enum waits_for here = function_judge(waits, at->function);
+	for (uint32_t scope = leaf; scope != UINT32_MAX; scope = run_scope(waits->run, scope)->parent) {
+		uint32_t number = run_scope(waits->run, scope)->function;
+		enum waits_for here = function_judge(waits, number);
 
-		if (here != WAITS_FOR_NOTHING)
+		if (here != WAITS_FOR_NOTHING &&
+			!(openmp_is_own(run_function(waits->run, number)) && is_at_work(waits, leaf, scope)))
 			verdict = here;
-		scope = at->parent;
 	}
 	return verdict;
 }

@@ -6,7 +6,7 @@
  *
  * The trace must show: as many synchronizations as kernels; the GPU idle for about
  * half of the time; hpct-blame names `bookkeeping` below main;solve first, for
- * nearly all of the idleness.
+ * nearly all of the idleness, and among what could be gained the synchronization (`early-sync`).
  */
 #include "cuda.cuh"
 

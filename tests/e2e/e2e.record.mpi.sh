@@ -43,6 +43,9 @@ examine() { # RUN LIBRARY PROGRAM BYTES FUNCTION : ...; FUNCTION: where the sums
 	hpct-blame "$run.hpct" --late --format tsv >"$run.late"
 	same "$run: who is late" "rank 1" "$(tsv 'NR == 2 { print $c["key"] }' <"$run.late")"
 	check "$run: by how much: $(sed -n 2p "$run.late")" awk -F '\t' 'NR == 2 { exit !($2 >= 300e6) }' "$run.late"
+	hpct-blame "$run.hpct" >"$run.page"
+	same "$run: who is late, on the page" "rank 1" \
+		"$(sed -n '/^Who held the others up/{n;s/^  1 \(rank [0-9]*\) was last at .*/\1/p}' "$run.page")"
 	same "$run: lost" 0 "$(info "$run" lost)"
 }
 

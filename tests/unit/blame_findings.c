@@ -88,6 +88,75 @@ static void test_needed_sync(void **unused)
 	end(&asked);
 }
 
+enum fetch { FETCH_NOTHING, FETCH_BEFORE, FETCH_EARLIER, SEND_INPUT, SEND_BY_MPI, MORE_WORK };
+
+/*
+ *   thread  |launch|sync~~~~~~|.......|launch|sync~~~~~~|.......     three rounds of 1000 ns
+ *   queue          |##kernel##|              |##kernel##|            sync [100, 400), next launch at 900
+ */
+static void put_round(struct asked *asked, uint64_t at_ns, enum fetch fetch)
+{
+	struct store_record copy = {.begin_ns = at_ns + 380,
+		.end_ns = at_ns + 395,
+		.context = small_path(asked->writer, "main;copy"),
+		.what = STORE_OP_COPY,
+		.bytes = 1 << 20,
+		.attributes = small_text(asked->writer, fetch == SEND_INPUT ? "kind=H2D" : "kind=D2H")};
+
+	trace_span(asked->writer, asked->thread, at_ns + 10, at_ns + 20, STORE_OP_LAUNCH, "main;launch",
+		at_ns + 1);
+	trace_span(
+		asked->writer, asked->queue, at_ns + 50, at_ns + 370, STORE_OP_KERNEL, "main;k", at_ns + 1);
+	if (fetch == FETCH_EARLIER) {
+		copy.begin_ns = at_ns + 30;
+		copy.end_ns = at_ns + 45;
+	}
+	if (fetch == FETCH_BEFORE || fetch == SEND_INPUT || fetch == FETCH_EARLIER)
+		store_writer_append(asked->writer, asked->queue, STORE_SPANS, &copy, 1);
+	if (fetch == MORE_WORK)
+		trace_kernel(asked->writer, asked->other, at_ns + 50, at_ns + 1000);
+	trace_span(asked->writer, asked->thread, at_ns + 100, at_ns + 400, STORE_OP_SYNC, "main;sync", 0);
+	if (fetch == SEND_BY_MPI)
+		trace_span(asked->writer, asked->thread, at_ns + 500, at_ns + 600, STORE_OP_MPI,
+			"main;MPI_Send", 0);
+}
+
+/* What it could save; 0: not found. */
+static uint64_t early(enum fetch fetch)
+{
+	struct asked asked;
+	const struct finding *finding;
+	uint64_t save_ns = 0;
+
+	begin(&asked);
+	for (uint64_t round = 0; round < 3; round++)
+		put_round(&asked, 1000 * round, fetch);
+	ask(&asked);
+	finding = find(&asked, FINDING_EARLY_SYNC);
+	if (finding) {
+		save_ns = finding->save_ns;
+		assert_int_equal(finding->count, 2);
+		assert_string_equal(
+			run_context_path(asked.small.run, finding->context, UINT32_MAX, &asked.arena),
+			"main;sync");
+	}
+	assert_null(find(&asked, FINDING_NEEDLESS_SYNC));
+	end(&asked);
+	return save_ns;
+}
+
+/* The last is followed by nothing; of the others the wait of 300 ns is shorter than the gap. */
+static void test_early_sync(void **unused)
+{
+	(void)unused;
+	assert_int_equal(early(FETCH_NOTHING), 2 * 300);
+	assert_int_equal(early(FETCH_BEFORE), 0);
+	assert_int_equal(early(FETCH_EARLIER), 0);
+	assert_int_equal(early(SEND_INPUT), 0);
+	assert_int_equal(early(SEND_BY_MPI), 0);
+	assert_int_equal(early(MORE_WORK), 0);
+}
+
 static void put_queues(struct asked *asked, uint64_t shift_ns)
 {
 	for (uint64_t i = 0; i < 5; i++) {
@@ -228,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_needless_sync),
 		cmocka_unit_test(test_needed_sync),
+		cmocka_unit_test(test_early_sync),
 		cmocka_unit_test(test_serial_queues),
 		cmocka_unit_test(test_small_copies),
 		cmocka_unit_test(test_repeated_alloc),

@@ -188,6 +188,44 @@ static void test_late_threads(void **unused)
 	end(&asked);
 }
 
+/* One thread yields its core in the barrier, and has it back twice: it has left once. So for ranks. */
+static void check_yielding(uint32_t second_pid, const char *barrier)
+{
+	struct asked asked = {0};
+	struct store_writer *writer;
+	const struct late_party *last;
+	uint32_t first, second;
+	struct late late;
+
+	small_begin(&asked.small);
+	writer = asked.small.writer;
+	first = trace_thread(writer, 1, 0, 100);
+	second = trace_thread(writer, second_pid, 1, 100);
+	trace_run(writer, first, 0, "main;work");
+	trace_run(writer, second, 0, "main;slow");
+	trace_run(writer, first, 10, barrier);
+	trace_span(writer, first, 20, 30, STORE_OP_RUNNABLE, "", 0);
+	trace_span(writer, first, 40, 65, STORE_OP_RUNNABLE, "", 0);
+	trace_run(writer, second, 60, barrier);
+	trace_run(writer, second, 70, "main;work");
+	trace_run(writer, first, 75, "main;work");
+	ready(&asked, 100);
+	assert_int_equal(late_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(late.count + late.thread_count, 2);
+	last = second_pid == 1 ? late.threads : late.parties;
+	assert_int_equal(run_stream(asked.small.run, last->stream)->s.thread, 1);
+	assert_int_equal(last->occasions, 1);
+	assert_int_equal(last->held_ns, 50);
+	end(&asked);
+}
+
+static void test_yielding(void **unused)
+{
+	(void)unused;
+	check_yielding(1, "main;__kmpc_barrier;sched_yield");
+	check_yielding(2, "main;mpi_allreduce_;sched_yield");
+}
+
 /* 10, 30 and 0 ns of a: mean 40/3, variance (100 + 900) / 3 - (40/3)^2 = 1400/9. */
 static void test_imbalance(void **unused)
 {
@@ -276,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_waiting_and_serial),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_late_threads),
+		cmocka_unit_test(test_yielding),
 		cmocka_unit_test(test_imbalance),
 		cmocka_unit_test(test_parts),
 	};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page_text.c - see page_text.h. */
+#include "blame/page_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/answer.h"
+
+void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX])
+{
+	const struct late_party *last = page->late.held_ns ? &page->late.parties[0] : NULL;
+
+	if (last)
+		snprintf(text, PAGE_TEXT_MAX, "%s was last at %llu of %llu collective calls",
+			answer_party_name(call->run, last->stream, &call->arena),
+			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
+	else if (page->idle.no_core_ns * 2 > page->idle.all_idle_ns)
+		snprintf(text, PAGE_TEXT_MAX, "a thread that could work waits for a core");
+	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
+		snprintf(text, PAGE_TEXT_MAX, "threads wait in %s", page->waited.rows[0].key);
+	else
+		snprintf(text, PAGE_TEXT_MAX, "what the threads did is not known");
+}
+
+#define PATH_WIDTH 100
+
+/* Whether a name's template arguments begin here: not at "<thread root>", nor at "operator<". */
+static bool opens_arguments(const char *text, size_t at)
+{
+	return text[at] == '<' && at > 0 && (isalnum((unsigned char)text[at - 1]) || text[at - 1] == '_') &&
+	       (at < 8 || strncmp(text + at - 8, "operator", 8) != 0);
+}
+
+/* Without what stands in template arguments, in place: "function_ref<>::callback_fn<>". */
+static void collapse(char *text)
+{
+	size_t kept = 0, depth = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		bool opens = opens_arguments(text, i) || (depth && text[i] == '<');
+
+		if (depth && text[i] == '>' && text[i - 1] != '-')
+			depth--;
+		if (!depth)
+			text[kept++] = text[i];
+		depth += opens;
+	}
+	text[kept] = '\0';
+}
+
+void page_path_print(const char *path)
+{
+	char *text = path && *path ? strdup(path) : NULL;
+	size_t length = text ? strlen(text) : 0, root;
+
+	if (!length) {
+		free(text);
+		return;
+	}
+	if (length > PATH_WIDTH)
+		collapse(text);
+	length = strlen(text);
+	root = strcspn(text, ";");
+	if (length <= PATH_WIDTH || root + 5 > PATH_WIDTH) {
+		printf("       %.*s\n", length <= PATH_WIDTH ? (int)length : PATH_WIDTH, text);
+	} else {
+		const char *tail = text + length - (PATH_WIDTH - root - 4);
+
+		while (((unsigned char)*tail & 0xc0) == 0x80)
+			tail++;
+		printf("       %.*s;...%s\n", (int)root, text, tail);
+	}
+	free(text);
+}
+
+#define WINDOW_MAX 64
+
+/* As --time takes it: in ms, to the microseconds around it where it is not that small. */
+static void put_window(char *text, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t begin_us = begin_ns / 1000, end_us = (end_ns + 999) / 1000;
+
+	if (end_ns - begin_ns < 10000)
+		snprintf(text, WINDOW_MAX, "%lluns..%lluns", (unsigned long long)begin_ns,
+			(unsigned long long)end_ns);
+	else
+		snprintf(text, WINDOW_MAX, "%llu.%03llums..%llu.%03llums",
+			(unsigned long long)(begin_us / 1000), (unsigned long long)(begin_us % 1000),
+			(unsigned long long)(end_us / 1000), (unsigned long long)(end_us % 1000));
+}
+
+size_t page_hints(struct program_call *call, const struct page *page, struct page_hint hints[PAGE_HINTS])
+{
+	const char *run = run_path(call->run);
+	const struct idle *idle = &page->idle;
+	struct arena *arena = &call->arena;
+	size_t count = 0;
+
+	if (page->largest) {
+		char window[WINDOW_MAX];
+
+		put_window(window, page->largest->begin_ns - run_origin_ns(call->run),
+			page->largest->end_ns - run_origin_ns(call->run));
+		hints[count++] = (struct page_hint){
+			arena_printf(arena, "hpct-view %s --time %s", run, window),
+			arena_printf(arena, "the largest gap: %s", gap_cause_text(page->largest->cause))};
+		hints[count++] = (struct page_hint){
+			arena_printf(arena, "hpct-blame %s --gaps", run), "all gaps with their causes"};
+	}
+	if (page->cause_count)
+		hints[count++] = (struct page_hint){
+			arena_printf(arena, "hpct-blame %s --tree", run), "blame top-down by call path"};
+	if (page->late.held_ns)
+		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --late", run),
+			"who came last at collective calls"};
+	if (idle->all_idle_ns > idle->blamed_ns)
+		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --of all-idle", run),
+			"what threads waited in while none was at work"};
+	if (idle->copy_ns * 10 > idle->window_ns)
+		hints[count++] =
+			(struct page_hint){arena_printf(arena, "hpct-stats %s --by op", run), "the copies"};
+	return count;
+}
+
+/* ---- rows for scripts ---- */
+
+int page_rows_open(struct report **report, const struct program_call *call, struct error *error)
+{
+	static const struct report_column columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_COMPOSED},
+		{"time_ns", REPORT_NUMBER}, {"percent", REPORT_PERCENT}, {"path", REPORT_COMPOSED},
+		{"gap_begin_ns", REPORT_NUMBER}, {"gap_ns", REPORT_NUMBER}, {"count", REPORT_NUMBER},
+		{"text", REPORT_TEXT}};
+
+	return report_open(
+		report, stdout, call->format, "hpct-blame", columns, sizeof columns / sizeof *columns, error);
+}
+
+static void put_number(struct report *report, bool is_there, uint64_t value)
+{
+	if (is_there)
+		report_number(report, value);
+	else
+		report_none(report);
+}
+
+void page_row_put(struct report *report, const struct program_call *call, const struct page_row *row)
+{
+	const struct gap *gap = row->gap;
+
+	report_string(report, row->section);
+	report_string(report, row->key);
+	put_number(report, row->has_time, row->time_ns);
+	if (row->whole_ns)
+		report_real(report, 100.0 * (double)row->time_ns / (double)row->whole_ns);
+	else
+		report_none(report);
+	report_string(report, row->path);
+	put_number(report, gap, gap ? gap->begin_ns - run_origin_ns(call->run) : 0);
+	put_number(report, gap, gap ? gap->end_ns - gap->begin_ns : 0);
+	put_number(report, row->has_count, row->count);
+	report_string(report, row->text);
+	report_row(report);
+}
+
+static void put_count(struct report *report, const struct program_call *call, const char *key, uint64_t count)
+{
+	page_row_put(report, call,
+		&(struct page_row){.section = "coverage", .key = key, .has_count = true, .count = count});
+}
+
+void page_rows_coverage(
+	struct report *report, const struct program_call *call, const struct coverage *coverage)
+{
+	page_row_put(report, call,
+		&(struct page_row){.section = "coverage",
+			.key = "streams",
+			.time_ns = coverage->monitored_ns,
+			.has_time = true,
+			.whole_ns = coverage->window_ns,
+			.has_count = true,
+			.count = coverage->streams});
+	put_count(report, call, "lost", coverage->lost);
+	put_count(report, call, "partial_stacks", coverage->partial);
+	put_count(report, call, "stacks", coverage->samples);
+}
+
+void page_rows_hints(
+	struct report *report, const struct program_call *call, const struct page_hint *hints, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		page_row_put(report, call,
+			&(struct page_row){.section = "next", .key = hints[i].command, .text = hints[i].why});
+}
+
+void page_rows_definition(struct report *report, struct program_call *call, const char *text)
+{
+	char *line = arena_printf(&call->arena, "%s", text);
+
+	for (char *at = line; at && *at; at++)
+		if (*at == '\n')
+			*at = ' ';
+	page_row_put(report, call, &(struct page_row){.section = "definition", .text = line});
+}

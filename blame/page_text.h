@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_text.h - what both pages, of GPUs and of threads, say in both their forms, for people and as rows for
+ * scripts: sentences, what to look at next, and the columns of the rows.
+ */
+#ifndef BLAME_PAGE_TEXT_H
+#define BLAME_PAGE_TEXT_H
+
+#include "blame/page.h"
+#include "timeline/program.h"
+
+/* Definitions. */
+#define PAGE_SHARED                                                                                  \
+	"Active threads share an idle interval equally; a synchronization of a GPU without work is " \
+	"activity\nand ends with the call: up to a thread's next sample its caller is at work"
+#define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
+
+#define PAGE_TEXT_MAX 160
+/* Why no thread was at work. */
+void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX]);
+
+/* For people, on a line of its own. A long one loses template arguments, then what lies between its root,
+ * which tells the thread, and its end, which tells paths apart. */
+void page_path_print(const char *path);
+
+/* A command, and what it shows. */
+struct page_hint {
+	const char *command, *why;
+};
+#define PAGE_HINTS 8
+/* How many; texts in the call's arena. */
+size_t page_hints(struct program_call *call, const struct page *page, struct page_hint hints[PAGE_HINTS]);
+
+/* A row for scripts: "section key time_ns percent path gap_begin_ns gap_ns count text". */
+struct page_row {
+	const char *section, *key;
+	uint64_t time_ns, whole_ns; /* without whole_ns no per cent */
+	const char *path;	    /* NULL: none, as the text */
+	const struct gap *gap;
+	uint64_t count;
+	bool has_time, has_count;
+	const char *text;
+};
+int page_rows_open(struct report **report, const struct program_call *call, struct error *error);
+void page_row_put(struct report *report, const struct program_call *call, const struct page_row *row);
+void page_rows_coverage(
+	struct report *report, const struct program_call *call, const struct coverage *coverage);
+void page_rows_hints(
+	struct report *report, const struct program_call *call, const struct page_hint *hints, size_t count);
+/* On one line. */
+void page_rows_definition(struct report *report, struct program_call *call, const char *text);
+
+#endif
