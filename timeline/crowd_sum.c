@@ -105,18 +105,16 @@ static int lay_out(struct layout *layout, struct error *error)
 /* Do buckets spare more records than gaps ask for? */
 static bool is_worth(const struct layout *layout)
 {
-	uint32_t count;
-	const struct store_stream *streams =
-		store_reader_streams(layout->run->parts[layout->part].reader, &count);
-	uint64_t window_ns = layout->end_ns - layout->begin_ns, records = 0;
+	const struct store_reader *reader = layout->run->parts[layout->part].reader;
+	uint64_t window_ns = layout->end_ns - layout->begin_ns, records;
 	long double spared =
 		(long double)(window_ns - layout->gaps_ns) / (layout->head.end_ns - layout->head.begin_ns);
 
 	if (!layout->gaps_ns)
 		return true;
-	for (uint32_t i = 0; i < count; i++)
-		records += streams[i].count[STORE_SAMPLES] + streams[i].count[STORE_SPANS];
-	return layout->gaps_ns <= window_ns / 2 && spared * records >= (uint64_t)RECORDS_WORTH * count;
+	records = store_reader_records(reader, STORE_SAMPLES) + store_reader_records(reader, STORE_SPANS);
+	return layout->gaps_ns <= window_ns / 2 &&
+	       spared * records >= (uint64_t)RECORDS_WORTH * store_reader_stream_count(reader);
 }
 
 /* 1: most of the window lies in buckets; 0; negative. */
