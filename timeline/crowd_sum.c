@@ -222,15 +222,3 @@ int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t
 	free(layouts);
 	return code;
 }
-
-int crowd_or_lines(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
-	uint64_t end_ns, const struct line_sink *sink, struct error *error)
-{
-	int code = crowd_sum(run, streams, count, begin_ns, end_ns, sink, error);
-
-	if (code)
-		return code < 0 ? code : 0;
-	for (uint32_t i = 0; i < count && !code; i++)
-		code = line_sum(run, streams[i], begin_ns, end_ns, 63, sink, error);
-	return code;
-}
