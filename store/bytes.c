@@ -110,14 +110,6 @@ struct store_input store_input_sealed(struct store_slice value, const void *key,
 	return input;
 }
 
-/* Eight times seven bits, those behind the last byte 0, to one number. */
-static uint64_t squeeze(uint64_t sevens)
-{
-	sevens = (sevens & 0x007f007f007f007fu) | (sevens & 0x7f007f007f007f00u) >> 1;
-	sevens = (sevens & 0x00003fff00003fffu) | (sevens & 0x3fff00003fff0000u) >> 2;
-	return (sevens & 0x000000000fffffffu) | (sevens & 0x0fffffff00000000u) >> 4;
-}
-
 uint64_t store_input_varint_long(struct store_input *input)
 {
 	uint64_t value = 0;
@@ -127,7 +119,7 @@ uint64_t store_input_varint_long(struct store_input *input)
 
 		if (ends) {
 			input->at += ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
-			return squeeze(eight & (ends ^ (ends - 1)));
+			return store_squeeze(eight & (ends ^ (ends - 1)));
 		}
 	}
 	/* Two bytes are what most of them have. */

@@ -86,6 +86,14 @@ static inline const uint8_t *store_input_take(struct store_input *input, size_t 
 	return at;
 }
 
+/* Eight times seven bits, those behind the last byte 0, to one number. */
+static inline uint64_t store_squeeze(uint64_t sevens)
+{
+	sevens = (sevens & 0x007f007f007f007fu) | (sevens & 0x7f007f007f007f00u) >> 1;
+	sevens = (sevens & 0x00003fff00003fffu) | (sevens & 0x3fff00003fff0000u) >> 2;
+	return (sevens & 0x000000000fffffffu) | (sevens & 0x0fffffff00000000u) >> 4;
+}
+
 static inline uint64_t store_input_varint(struct store_input *input)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what the long one leaves it takes for null */

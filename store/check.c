@@ -16,7 +16,7 @@ struct tally {
 
 static int check_tally(const struct store_reader *reader, const struct tally *tally, struct error *error)
 {
-	const struct store_stream *stream = &reader->streams[tally->stream];
+	const struct store_stream *stream = store_reader_at(reader, tally->stream);
 
 	if (!tally->is_open)
 		return 0;
@@ -80,8 +80,8 @@ static int check_total(const struct store_reader *reader, uint64_t total, struct
 
 	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
 		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-			wanted +=
-				reader->streams[stream].count[track] - reader->streams[stream].dropped[track];
+			wanted += store_reader_at(reader, stream)->count[track] -
+				  store_reader_at(reader, stream)->dropped[track];
 	return wanted == total ? 0 : store_reader_damaged(reader, "missing chunks", error);
 }
 
@@ -163,12 +163,26 @@ static int check_frames(const struct store_reader *reader, struct error *error)
 		store_packed_why(packed));
 }
 
+/* What was not decoded at open, and what its list says of it. */
+static int check_streams(const struct store_reader *reader, struct error *error)
+{
+	struct store_stream_list list;
+
+	if (!store_stream_table_all(reader->table))
+		return store_reader_damaged(reader, "its table of streams", error);
+	if (reader->list.count &&
+		(!store_stream_list_of(&list, reader->table->streams, reader->stream_count, &reader->texts) ||
+			memcmp(&list, &reader->list, sizeof list) != 0))
+		return store_reader_damaged(reader, "the list of its streams", error);
+	return 0;
+}
+
 int store_reader_check(struct store_reader *reader, struct error *error)
 {
 	int rc = check_frames(reader, error);
 
+	rc = rc ? rc : check_streams(reader, error);
 	rc = rc ? rc : check_chunks(reader, error);
-
 	rc = rc ? rc : check_symbols(reader, error);
 	rc = rc ? rc : check_open(reader, error);
 	rc = rc ? rc : store_reader_blobs_check(reader, error);

@@ -107,7 +107,7 @@ int store_cursor_open(struct store_cursor **cursor_out, struct store_reader *rea
 	cursor->end_ns = end_ns;
 	store_tree_cursor_init(
 		&cursor->tree, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_CHUNK]);
-	find_places(cursor, reader->streams[stream].shifts[track]);
+	find_places(cursor, store_reader_at(reader, stream)->shifts[track]);
 	*cursor_out = cursor;
 	return 0;
 }

@@ -11,10 +11,8 @@
 
 #include "store/pack.h"
 #include "store/reader_state.h"
-#include "store/stream.h"
 #include "store/table.h"
-
-#define STREAM_BYTES_LEAST 20u
+#include "store/text_late.h"
 
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error)
 {
@@ -61,9 +59,21 @@ static int load_pack(struct store_reader *reader, enum store_tree_id tree, void 
 		get_entry, error);
 }
 
+/* Of a store that nobody writes any more they are unpacked as they are asked for. */
+static int load_texts(struct store_reader *reader, struct error *error)
+{
+	int rc;
+
+	if (!reader->list.count || reader->texts.count > 1 || reader->texts.late)
+		return load_pack(reader, STORE_TREE_TEXT, &reader->texts, store_texts_get, error);
+	rc = store_text_late_load(&reader->texts, &reader->snapshot, &reader->tails[STORE_TREE_TEXT],
+		&reader->stored[STORE_TREE_TEXT], error);
+	return rc == -ERROR_RUN ? store_reader_damaged(reader, "its table 'text'", error) : rc;
+}
+
 static int load_tables(struct store_reader *reader, struct error *error)
 {
-	int rc = load_pack(reader, STORE_TREE_TEXT, &reader->texts, store_texts_get, error);
+	int rc = load_texts(reader, error);
 
 	/* An unload time may have come to any module, so they are read from the first. */
 	reader->tails[STORE_TREE_MODULE] = 0;
@@ -80,56 +90,33 @@ static int load_tables(struct store_reader *reader, struct error *error)
 	return 0;
 }
 
-static int load_stream_block(
-	struct store_reader *reader, const struct store_tree_cursor *cursor, struct error *error)
+/* Does the store say what its streams are, and so many? Nobody changes them any more. */
+static void find_list(struct store_reader *reader)
 {
-	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
-	uint32_t first;
+	const char *state = store_reader_meta(reader, "state");
+	const char *list = store_reader_meta(reader, STORE_META_LIST);
 
-	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != reader->stream_count)
-		input.bad = true;
-	for (unsigned i = 0; i < STORE_STREAM_BLOCK && !input.bad && input.at < input.end; i++) {
-		struct store_stream *stream = store_table_add((void **)&reader->streams,
-			&reader->stream_count, &reader->stream_capacity, sizeof *stream);
-
-		if (!stream)
-			return error_memory(error);
-		store_stream_get(stream, &input, reader->texts.count);
-	}
-	if (input.bad || input.at < input.end)
-		return store_reader_damaged(reader, "its table of streams", error);
-	return 0;
-}
-
-/* By what the tree says, and no more than fit the file. */
-static bool reserve_streams(struct store_reader *reader)
-{
-	const struct store_pages *pages = &reader->snapshot.pages;
-	uint64_t wanted = reader->snapshot.trees[STORE_TREE_STREAM].entries;
-	uint64_t most = pages->page_count * pages->page_bytes / STREAM_BYTES_LEAST;
-
-	wanted = wanted < most / STORE_STREAM_BLOCK ? wanted * STORE_STREAM_BLOCK : most;
-	return wanted >= UINT32_MAX ||
-	       store_table_reserve((void **)&reader->streams, &reader->stream_capacity, (uint32_t)wanted,
-		       sizeof *reader->streams);
+	if (!list || !state || strcmp(state, "complete") != 0 || !store_stream_list_get(&reader->list, list))
+		reader->list = (struct store_stream_list){0};
 }
 
 static int load_streams(struct store_reader *reader, struct error *error)
 {
-	struct store_tree_cursor cursor;
+	bool is_damaged;
 	int rc;
 
 	reader->stream_count = 0;
-	if (!reserve_streams(reader))
+	if (!reader->table)
+		reader->table = calloc(1, sizeof *reader->table);
+	if (!reader->table)
 		return error_memory(error);
-	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_STREAM]);
-	rc = store_tree_seek(&cursor, "", 0, error);
-	while (rc == 1) {
-		rc = load_stream_block(reader, &cursor, error);
-		if (rc)
-			return rc;
-		rc = store_tree_next(&cursor, error);
-	}
+	rc = store_stream_table_load(reader->table, &reader->snapshot, reader->texts.count,
+		reader->list.count != 0, &is_damaged, error);
+	if (is_damaged)
+		return store_reader_damaged(reader, "its table of streams", error);
+	reader->stream_count = rc ? 0 : reader->table->count;
+	if (reader->list.count != reader->stream_count)
+		reader->list = (struct store_stream_list){0};
 	return rc;
 }
 
@@ -141,7 +128,10 @@ static int load(struct store_reader *reader, struct error *error)
 	free(reader->spans);
 	reader->spans = NULL;
 	rc = load_facts(reader, error);
-	rc = rc ? rc : load_tables(reader, error);
+	if (rc)
+		return rc;
+	find_list(reader);
+	rc = load_tables(reader, error);
 	return rc ? rc : load_streams(reader, error);
 }
 
@@ -185,7 +175,9 @@ void store_reader_close(struct store_reader *reader)
 	store_sums_fini(&reader->sums);
 	store_works_fini(&reader->works);
 	arena_fini(&reader->arena);
-	free(reader->streams);
+	if (reader->table)
+		store_stream_table_fini(reader->table);
+	free(reader->table);
 	free(reader->facts);
 	free(reader->spans);
 	free(reader);
@@ -232,13 +224,18 @@ static bool follow_copy(struct store_reader *reader)
 
 int store_reader_renew(struct store_reader *reader, bool *changed, struct error *error)
 {
-	bool is_followed = follow_copy(reader);
+	const void *map = reader->snapshot.map;
 	uint64_t before = reader->snapshot.pages.transaction;
-	int rc = store_snapshot_renew(&reader->snapshot, error);
+	bool is_followed;
+	int rc;
+
+	store_text_late_settle(&reader->texts);
+	is_followed = follow_copy(reader);
+	rc = store_snapshot_renew(&reader->snapshot, error);
 
 	if (rc)
 		return rc;
-	*changed = is_followed || reader->snapshot.pages.transaction != before;
+	*changed = is_followed || reader->snapshot.map != map || reader->snapshot.pages.transaction != before;
 	return *changed ? load(reader, error) : 0;
 }
 
@@ -294,10 +291,42 @@ const struct store_metric *store_reader_metrics(const struct store_reader *reade
 	return reader->metrics.metrics;
 }
 
+uint32_t store_reader_stream_count(const struct store_reader *reader)
+{
+	return reader->stream_count;
+}
+
+const struct store_stream *store_reader_stream(const struct store_reader *reader, uint32_t stream)
+{
+	return store_reader_at(reader, stream);
+}
+
+const struct store_stream *store_reader_stream_peek(const struct store_reader *reader, uint32_t stream)
+{
+	return store_stream_table_peek(reader->table, stream);
+}
+
 const struct store_stream *store_reader_streams(const struct store_reader *reader, uint32_t *count)
 {
+	store_stream_table_all(reader->table);
 	*count = reader->stream_count;
-	return reader->streams;
+	return reader->table->streams;
+}
+
+const struct store_stream_list *store_reader_stream_list(const struct store_reader *reader)
+{
+	return reader->list.count ? &reader->list : NULL;
+}
+
+uint64_t store_reader_records(const struct store_reader *reader, enum store_track track)
+{
+	uint64_t records = 0;
+
+	if (reader->list.count)
+		return reader->list.records[track];
+	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
+		records += store_reader_at(reader, stream)->count[track];
+	return records;
 }
 
 void store_reader_expect_scattered(struct store_reader *reader, bool is_scattered)
@@ -412,7 +441,7 @@ static int find_spans(
 		sizeof key, &value, error);
 	if (rc < 0)
 		return rc;
-	return load_spans(reader, &reader->streams[stream], spans,
+	return load_spans(reader, store_reader_at(reader, stream), spans,
 		rc ? store_input_sealed(value, key, sizeof key) : (struct store_input){0}, error);
 }
 

@@ -31,6 +31,18 @@ const struct store_context *store_reader_contexts(const struct store_reader *rea
 const struct store_module *store_reader_modules(const struct store_reader *reader, uint32_t *count);
 const struct store_metric *store_reader_metrics(const struct store_reader *reader, uint32_t *count);
 const struct store_stream *store_reader_streams(const struct store_reader *reader, uint32_t *count);
+/* One stream by id, which must be below their number; stays until the next renew. Of a store that is complete
+ * only those asked for are decoded. */
+uint32_t store_reader_stream_count(const struct store_reader *reader);
+const struct store_stream *store_reader_stream(const struct store_reader *reader, uint32_t stream);
+/* The same for who looks at each once: stays until the next call. */
+const struct store_stream *store_reader_stream_peek(const struct store_reader *reader, uint32_t stream);
+/* Are they in the order of store_stream_compare(), hosts before all, and have all ended? What they are
+ * together, then; NULL: perhaps not. */
+struct store_stream_list;
+const struct store_stream_list *store_reader_stream_list(const struct store_reader *reader);
+/* All records of a track. */
+uint64_t store_reader_records(const struct store_reader *reader, enum store_track track);
 /* Bytes of a text (may hold any byte, NUL-terminated besides); "" for an id that is not there. */
 const char *store_reader_text(const struct store_reader *reader, uint32_t id, size_t *size_bytes);
 /* Name of an operation, fixed or text. */

@@ -10,6 +10,7 @@
 #include "store/context.h"
 #include "store/file.h"
 #include "store/reader.h"
+#include "store/stream_table.h"
 #include "store/works.h"
 
 struct store_fact {
@@ -31,8 +32,9 @@ struct store_reader {
 	struct store_contexts contexts;
 	uint32_t tails[STORE_TREE_COUNT], stored[STORE_TREE_COUNT];
 	/* made anew by each renew that finds something newer */
-	struct store_stream *streams;
-	uint32_t stream_count, stream_capacity;
+	struct store_stream_table *table; /* of the streams */
+	uint32_t stream_count;
+	struct store_stream_list list; /* count 0: there is none */
 	struct arena arena;
 	struct store_fact *facts;
 	uint32_t fact_count, fact_capacity;
@@ -41,6 +43,11 @@ struct store_reader {
 	struct store_sums sums;	   /* of the part that a rollup's walk gave last */
 	struct store_works works;  /* of the line's part that was given last */
 };
+
+static inline const struct store_stream *store_reader_at(const struct store_reader *reader, uint32_t stream)
+{
+	return store_stream_table_at(reader->table, stream);
+}
 
 /* Fills `chunk` from where the cursor stands; its key in *key. ERROR_RUN when the two do not fit. */
 int store_reader_chunk(const struct store_reader *reader, const struct store_tree_cursor *cursor,

@@ -149,7 +149,7 @@ int store_rollup_open(struct store_rollup **rollup, struct store_reader *reader,
 	r->source = (struct store_roll_source){.own = reader, .seek = store_rollup_seek};
 	store_roll_walk_init(&r->walk, &r->source, stream, track, begin_ns,
 		begin_ns < end_ns ? end_ns : begin_ns,
-		begin_ns < end_ns ? reader->streams[stream].shifts[track] : 0);
+		begin_ns < end_ns ? store_reader_at(reader, stream)->shifts[track] : 0);
 	return 0;
 }
 
@@ -166,13 +166,11 @@ static const struct store_key_roll total_key = {
 /* The writer does not put it at every commit: it is of this one when it has all samples. */
 static bool is_whole(const struct store_reader *reader)
 {
-	uint64_t samples = 0, wanted = 0;
+	uint64_t samples = 0;
 
 	for (uint32_t i = 0; i < reader->sums.count; i++)
 		samples += reader->sums.entries[i].samples;
-	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
-		wanted += reader->streams[stream].count[STORE_SAMPLES];
-	return samples == wanted;
+	return samples == store_reader_records(reader, STORE_SAMPLES);
 }
 
 int store_rollup_read_total(struct store_reader *reader, struct error *error)

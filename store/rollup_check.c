@@ -112,7 +112,7 @@ static int check_rollup(
 		return rc;
 	/* What was joined where records were dropped adds up to as much, but may tell less of the line. So do
 	 * rollups that were made before 2.0 of chunks without sums. */
-	if (key->begin_ns < check->reader->streams[key->stream].thinned_ns ||
+	if (key->begin_ns < store_reader_at(check->reader, key->stream)->thinned_ns ||
 		!check->reader->sums.line.is_plain)
 		check->made.line = check->reader->sums.line = (struct store_line){0};
 	return is_same(&check->made, &check->reader->sums)
@@ -138,7 +138,8 @@ static int check_rollups(struct check *check, struct error *error)
 		if (key.stream >= reader->stream_count)
 			return store_reader_damaged(reader, "a rollup of no stream", error);
 		/* What it sums up was dropped: it is the record. */
-		if (store_roll_last(key.begin_ns, key.shift) < reader->streams[key.stream].thinned_ns)
+		if (store_roll_last(key.begin_ns, key.shift) <
+			store_reader_at(reader, key.stream)->thinned_ns)
 			continue;
 		rc = check_rollup(check, &key, cursor.value, error);
 		if (rc)
@@ -151,7 +152,7 @@ static int check_rollups(struct check *check, struct error *error)
 static bool is_thinned(const struct store_reader *reader)
 {
 	for (uint32_t stream = 0; stream < reader->stream_count; stream++)
-		if (reader->streams[stream].dropped[STORE_SAMPLES])
+		if (store_reader_at(reader, stream)->dropped[STORE_SAMPLES])
 			return true;
 	return false;
 }

@@ -95,7 +95,7 @@ static void walk_from(struct store_roll_walk *walk, const struct store_roll_sour
 	const struct store_line_query *query, uint64_t begin_ns)
 {
 	store_roll_walk_init(walk, source, query->stream, STORE_SAMPLES, begin_ns, query->end_ns,
-		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
+		store_reader_at(query->reader, query->stream)->shifts[STORE_SAMPLES]);
 }
 
 /* Are some values of each quarter in memory? So are the others, then. */
@@ -154,7 +154,7 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 	if (rc < 0)
 		return rc;
 	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
-		query->reader->streams[query->stream].shifts[STORE_SAMPLES]);
+		store_reader_at(query->reader, query->stream)->shifts[STORE_SAMPLES]);
 	while ((rc = store_roll_walk_next(&walk, &part.at, error)) == 1) {
 		part.is_alone = part.is_whole = true;
 		rc = part.at.is_roll ? part_of_roll(query, &part, error) : part_of_chunk(query, &part, error);

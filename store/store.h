@@ -26,6 +26,8 @@
 #define STORE_META_COPIED "copied_from"
 /* Fact: its writer has ended and has put the file in its place (rewrite.h): no lock file belongs to it. */
 #define STORE_META_SETTLED "settled"
+/* Its streams lie in the order of readers, and have ended (stream.h). */
+#define STORE_META_LIST "stream_list"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };
@@ -150,6 +152,9 @@ struct store_stream {
 	uint64_t thinned_ns; /* records before it may have been dropped (store_writer_keep()); 0: none was */
 	uint64_t dropped[STORE_TRACK_COUNT]; /* of the records in each track: kept by the writer */
 };
+
+/* The order of readers, of one host's: process, then CPU threads before GPU queues, each by number. */
+int store_stream_compare(const struct store_stream *a, const struct store_stream *b);
 
 /* One record of any track; what a track has not is 0. */
 struct store_record {

@@ -4,6 +4,9 @@
  */
 #include "store/stream.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 void store_stream_put(const struct store_stream *stream, struct store_bytes *out)
 {
 	const uint64_t fields[] = {stream->kind, stream->host, (uint64_t)((int64_t)stream->rank + 1),
@@ -28,20 +31,43 @@ void store_stream_put(const struct store_stream *stream, struct store_bytes *out
 	store_bytes_fini(&entry);
 }
 
-static void get_identity(struct store_stream *stream, struct store_input *entry)
+#define FIELDS 17u	/* before the tracks, whose number is the last */
+#define TRACK_FIELDS 3u /* of each track */
+#define FAST_BYTES 8u
+
+/* The next of so many numbers. A run may have many thousand streams: what a number of eight bytes at most
+ * costs is what opening it costs. */
+static inline uint64_t next(const uint8_t **at, const uint8_t *end, bool *bad)
 {
-	stream->kind = store_input_u32(entry);
-	stream->host = store_input_u32(entry);
-	stream->rank = (int32_t)(store_input_varint(entry) - 1);
-	stream->pid = store_input_u32(entry);
-	stream->generation = store_input_u32(entry);
-	stream->thread = store_input_u32(entry);
-	stream->device = store_input_u32(entry);
-	stream->context = store_input_u32(entry);
-	stream->queue = store_input_u32(entry);
-	stream->tid = store_input_u32(entry);
-	stream->name = store_input_u32(entry);
-	stream->device_name = store_input_u32(entry);
+	struct store_input input;
+	uint64_t value, eight, ends;
+
+	if (end - *at >= (ptrdiff_t)FAST_BYTES) {
+		if (**at < 0x80)
+			return *(*at)++;
+		eight = store_load64(*at);
+		ends = ~eight & 0x8080808080808080u;
+		if (ends) {
+			*at += ((unsigned)__builtin_ctzll(ends) >> 3) + 1;
+			return store_squeeze(eight & (ends ^ (ends - 1)));
+		}
+	}
+	input = (struct store_input){*at, end, *bad};
+	value = store_input_varint(&input);
+	*at = input.at;
+	*bad = input.bad;
+	return value;
+}
+
+static void get_fields(struct store_input *entry, uint64_t *fields, unsigned count)
+{
+	const uint8_t *at = entry->at, *const end = entry->end;
+	bool bad = entry->bad;
+
+	for (unsigned i = 0; i < count; i++)
+		fields[i] = next(&at, end, &bad);
+	entry->at = at;
+	entry->bad = bad;
 }
 
 /* Since 1.3. */
@@ -56,35 +82,119 @@ static void get_thinned(struct store_stream *stream, struct store_input *entry)
 	}
 }
 
-static void get_tracks(struct store_stream *stream, struct store_input *entry)
+static void get_tracks(struct store_stream *stream, struct store_input *entry, uint64_t tracks)
 {
-	uint64_t tracks = store_input_varint(entry);
+	uint64_t fields[TRACK_FIELDS * STORE_TRACK_COUNT] = {0};
+	unsigned known = tracks < STORE_TRACK_COUNT ? (unsigned)tracks : STORE_TRACK_COUNT;
 
-	for (uint64_t track = 0; track < tracks && track < STORE_TRACK_COUNT; track++) {
-		stream->count[track] = store_input_varint(entry);
-		stream->complete_ns[track] = store_input_varint(entry);
-		stream->shifts[track] = store_input_varint(entry);
+	get_fields(entry, fields, TRACK_FIELDS * known);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
+		stream->count[track] = fields[TRACK_FIELDS * track];
+		stream->complete_ns[track] = fields[TRACK_FIELDS * track + 1];
+		stream->shifts[track] = fields[TRACK_FIELDS * track + 2];
 	}
 }
 
 void store_stream_get(struct store_stream *stream, struct store_input *input, uint32_t texts)
 {
-	uint64_t size = store_input_varint(input);
-	const uint8_t *at = store_input_take(input, size);
-	struct store_input entry = {.at = at, .end = at ? at + size : NULL, .bad = !at};
+	uint64_t size = store_input_varint(input), fields[FIELDS], wide;
+	const uint8_t *bytes = store_input_take(input, size);
+	struct store_input entry = {.at = bytes, .end = bytes ? bytes + size : NULL, .bad = !bytes};
 
-	*stream = (struct store_stream){0};
-	get_identity(stream, &entry);
-	stream->begin_ns = store_input_varint(&entry);
-	stream->end_ns = store_input_varint(&entry) - 1;
-	stream->lost = store_input_varint(&entry);
-	stream->partial = store_input_varint(&entry);
-	get_tracks(stream, &entry);
+	get_fields(&entry, fields, FIELDS);
+	*stream = (struct store_stream){.kind = (enum store_stream_kind)fields[0],
+		.host = (uint32_t)fields[1],
+		.rank = (int32_t)(fields[2] - 1),
+		.pid = (uint32_t)fields[3],
+		.generation = (uint32_t)fields[4],
+		.thread = (uint32_t)fields[5],
+		.device = (uint32_t)fields[6],
+		.context = (uint32_t)fields[7],
+		.queue = (uint32_t)fields[8],
+		.tid = (uint32_t)fields[9],
+		.name = (uint32_t)fields[10],
+		.device_name = (uint32_t)fields[11],
+		.begin_ns = fields[12],
+		.end_ns = fields[13] - 1,
+		.lost = fields[14],
+		.partial = fields[15]};
+	wide = fields[0] | fields[1] | fields[3] | fields[4] | fields[5] | fields[6] | fields[7] | fields[8] |
+	       fields[9] | fields[10] | fields[11];
+	get_tracks(stream, &entry, fields[16]);
 	get_thinned(stream, &entry);
-	if (entry.bad || stream->host >= texts || stream->name >= texts || stream->device_name >= texts ||
-		stream->kind > STORE_STREAM_GPU)
+	if (entry.bad || wide > UINT32_MAX || stream->host >= texts || stream->name >= texts ||
+		stream->device_name >= texts || stream->kind > STORE_STREAM_GPU)
 		input->bad = true;
 }
+
+/* ---- lists ---- */
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int store_stream_compare(const struct store_stream *a, const struct store_stream *b)
+{
+	int order = (a->rank > b->rank) - (a->rank < b->rank);
+
+	order = order ? order : compare_numbers(a->pid, b->pid);
+	order = order ? order : compare_numbers(a->generation, b->generation);
+	order = order ? order : compare_numbers(a->kind, b->kind);
+	order = order ? order : compare_numbers(a->thread, b->thread);
+	order = order ? order : compare_numbers(a->device, b->device);
+	order = order ? order : compare_numbers(a->context, b->context);
+	return order ? order : compare_numbers(a->queue, b->queue);
+}
+
+static bool is_in_order(
+	const struct store_stream *a, const struct store_stream *b, const struct store_texts *texts)
+{
+	int order = a->host == b->host ? 0
+				       : strcmp((const char *)store_texts_at(texts, a->host).bytes,
+						 (const char *)store_texts_at(texts, b->host).bytes);
+
+	return order ? order < 0 : store_stream_compare(a, b) <= 0;
+}
+
+bool store_stream_list_of(struct store_stream_list *list, const struct store_stream *streams, uint32_t count,
+	const struct store_texts *texts)
+{
+	*list = (struct store_stream_list){.count = count, .begin_ns = UINT64_MAX};
+	for (uint32_t i = 0; i < count; i++) {
+		if (streams[i].end_ns == STORE_OPEN_NS || streams[i].end_ns <= streams[i].begin_ns ||
+			(i && !is_in_order(&streams[i - 1], &streams[i], texts)))
+			return false;
+		if (streams[i].begin_ns < list->begin_ns)
+			list->begin_ns = streams[i].begin_ns;
+		if (streams[i].end_ns > list->end_ns)
+			list->end_ns = streams[i].end_ns;
+		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+			list->records[track] += streams[i].count[track];
+	}
+	return count > 0;
+}
+
+#define LIST_FORMAT(number, small) "%" small " %" number " %" number " %" number " %" number " %" number
+
+void store_stream_list_put(const struct store_stream_list *list, char text[STORE_STREAM_LIST_BYTES])
+{
+	snprintf(text, STORE_STREAM_LIST_BYTES, LIST_FORMAT(PRIu64, PRIu32), list->count, list->begin_ns,
+		list->end_ns, list->records[STORE_SAMPLES], list->records[STORE_SPANS],
+		list->records[STORE_VALUES]);
+}
+
+bool store_stream_list_get(struct store_stream_list *list, const char *text)
+{
+	int end = 0;
+
+	return sscanf(text, LIST_FORMAT(SCNu64, SCNu32) "%n", &list->count, &list->begin_ns, &list->end_ns,
+		       &list->records[STORE_SAMPLES], &list->records[STORE_SPANS],
+		       &list->records[STORE_VALUES], &end) == 6 &&
+	       !text[end] && list->begin_ns < list->end_ns && list->end_ns != STORE_OPEN_NS;
+}
+
+/* ---- open spans ---- */
 
 void store_open_span_put(const struct store_open_span *span, struct store_bytes *out)
 {

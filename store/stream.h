@@ -14,12 +14,26 @@
 
 #include "store/bytes.h"
 #include "store/store.h"
+#include "store/text.h"
 
 #define STORE_STREAM_BLOCK 32u
 
 void store_stream_put(const struct store_stream *stream, struct store_bytes *out);
 /* Text ids must lie below `texts`. */
 void store_stream_get(struct store_stream *stream, struct store_input *input, uint32_t texts);
+
+/* What a list of streams shows without them: the fact STORE_META_LIST of a store that is complete. */
+struct store_stream_list {
+	uint32_t count;
+	uint64_t begin_ns, end_ns; /* the first begin, the last end */
+	uint64_t records[STORE_TRACK_COUNT];
+};
+/* Are they in the order of readers (store_stream_compare(), hosts before all), with a life that has ended? */
+bool store_stream_list_of(struct store_stream_list *list, const struct store_stream *streams, uint32_t count,
+	const struct store_texts *texts);
+#define STORE_STREAM_LIST_BYTES 128u
+void store_stream_list_put(const struct store_stream_list *list, char text[STORE_STREAM_LIST_BYTES]);
+bool store_stream_list_get(struct store_stream_list *list, const char *text);
 
 /* An open span of the writer: the caller's handle and the record as it is known so far. */
 struct store_open_span {

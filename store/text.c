@@ -8,6 +8,7 @@
 
 #include "store/hash.h"
 #include "store/table.h"
+#include "store/text_late.h"
 
 int store_texts_init(struct store_texts *texts)
 {
@@ -27,6 +28,7 @@ void store_texts_fini(struct store_texts *texts)
 	free(texts->texts);
 	free(texts->slots);
 	arena_fini(&texts->arena);
+	store_text_late_free(texts->late);
 	*texts = (struct store_texts){0};
 }
 
@@ -74,7 +76,11 @@ uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t
 
 struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id)
 {
-	return texts->texts[id < texts->count ? id : 0];
+	const struct store_slice *text = &texts->texts[id < texts->count ? id : 0];
+
+	if (!text->bytes)
+		store_text_late_need(texts, id);
+	return *text;
 }
 
 void store_texts_put(const void *texts, uint32_t id, struct store_bytes *out)

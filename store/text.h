@@ -12,11 +12,12 @@
 #define STORE_ID_FAILED UINT32_MAX /* memory is out, or ids are */
 
 struct store_texts {
-	struct store_slice *texts; /* NUL-terminated besides */
+	struct store_slice *texts; /* NUL-terminated besides; NULL: not unpacked yet (text_late.h) */
 	uint32_t count, capacity;
 	uint32_t *slots; /* hash table: 1 + id; the writer's alone */
 	size_t slot_count;
 	struct arena arena;
+	struct store_text_late *late; /* NULL: all are there */
 };
 
 int store_texts_init(struct store_texts *texts); /* negative: memory is out */

@@ -110,10 +110,22 @@ int store_writer_create(struct store_writer **writer_out, const char *path, stru
 	return 0;
 }
 
+static void put_list(struct store_writer *writer)
+{
+	struct store_stream_list list;
+	char text[STORE_STREAM_LIST_BYTES];
+
+	if (!store_stream_list_of(&list, writer->streams, writer->stream_count, &writer->texts))
+		return;
+	store_stream_list_put(&list, text);
+	store_writer_meta(writer, STORE_META_LIST, text);
+}
+
 int store_writer_close(struct store_writer *writer, struct error *error)
 {
 	int rc;
 
+	put_list(writer);
 	store_writer_meta(writer, "state", "complete");
 	writer->is_closing = true;
 	rc = store_writer_commit(writer, error);

@@ -10,6 +10,7 @@
 
 #include "timeline/crowd_sum.h"
 #include "timeline/report.h"
+#include "timeline/share.h"
 
 #define BATCH 256
 
@@ -104,9 +105,12 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 	*coverage = (struct coverage){.streams = count};
 	coverage->window_ns = end_ns > begin_ns ? (end_ns - begin_ns) * count : 0;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct store_stream *stream = &run_stream(run, streams[i])->s;
+		const struct run_part *part;
+		const struct store_stream *stream = run_stored_stream(run, streams[i], &part);
 
-		coverage->thinned_ns += overlap_ns(stream->begin_ns, stream->thinned_ns, begin_ns, end_ns);
+		if (stream->thinned_ns)
+			coverage->thinned_ns += overlap_ns(run_part_time(part, stream->begin_ns),
+				run_part_time(part, stream->thinned_ns), begin_ns, end_ns);
 		coverage->lost += stream->lost;
 		coverage->partial += stream->partial;
 		coverage->samples += stream->count[STORE_SAMPLES];
@@ -115,16 +119,49 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 		count_clocks(coverage, run, streams, count);
 }
 
+/* A stream's monitored time as the one row that is of interest. */
+static int share_monitored(void *own, struct window *window, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	struct window_time row = {.state = EXTENT_WORK};
+	const struct line_sink sink = {.own = &row.time_ns, .piece = take_piece, .sum = take_sum};
+	int code = line_sum(own, stream, begin_ns, end_ns, 63, &sink, error);
+
+	return code ? code : window_put_time(window, &row, error);
+}
+
+static int add_lines(uint64_t *monitored_ns, struct run *run, const uint32_t *streams, uint32_t count,
+	const struct select *select, struct error *error)
+{
+	struct window *window;
+	const struct window_time *rows;
+	size_t row_count;
+	int code = window_new(&window, run, error);
+
+	if (code)
+		return code;
+	code = share_streams(window, run, streams, count, select_begin_ns(select), select_end_ns(select),
+		share_monitored, run, error);
+	rows = window_times(window, &row_count);
+	for (size_t i = 0; i < row_count; i++)
+		*monitored_ns += rows[i].time_ns;
+	window_free(window);
+	return code;
+}
+
 int coverage_compute(
 	struct coverage *coverage, struct run *run, const struct select *select, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 	const struct line_sink sink = {.own = &coverage->monitored_ns, .piece = take_piece, .sum = take_sum};
+	int code;
 
 	coverage_count(coverage, run, select);
-	return crowd_or_lines(
-		run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, error);
+	code = crowd_sum(run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, error);
+	if (code)
+		return code < 0 ? code : 0;
+	return add_lines(&coverage->monitored_ns, run, streams, count, select, error);
 }
 
 int coverage_empty(struct run *run, const struct select *select, struct error *error)

@@ -105,18 +105,16 @@ static int lay_out(struct layout *layout, struct error *error)
 /* Do buckets spare more records than gaps ask for? */
 static bool is_worth(const struct layout *layout)
 {
-	uint32_t count;
-	const struct store_stream *streams =
-		store_reader_streams(layout->run->parts[layout->part].reader, &count);
-	uint64_t window_ns = layout->end_ns - layout->begin_ns, records = 0;
+	const struct store_reader *reader = layout->run->parts[layout->part].reader;
+	uint64_t window_ns = layout->end_ns - layout->begin_ns, records;
 	long double spared =
 		(long double)(window_ns - layout->gaps_ns) / (layout->head.end_ns - layout->head.begin_ns);
 
 	if (!layout->gaps_ns)
 		return true;
-	for (uint32_t i = 0; i < count; i++)
-		records += streams[i].count[STORE_SAMPLES] + streams[i].count[STORE_SPANS];
-	return layout->gaps_ns <= window_ns / 2 && spared * records >= (uint64_t)RECORDS_WORTH * count;
+	records = store_reader_records(reader, STORE_SAMPLES) + store_reader_records(reader, STORE_SPANS);
+	return layout->gaps_ns <= window_ns / 2 &&
+	       spared * records >= (uint64_t)RECORDS_WORTH * store_reader_stream_count(reader);
 }
 
 /* 1: most of the window lies in buckets; 0; negative. */
@@ -222,17 +220,5 @@ int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t
 	for (unsigned p = 0; p < run->part_count; p++)
 		free(layouts[p].places);
 	free(layouts);
-	return code;
-}
-
-int crowd_or_lines(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
-	uint64_t end_ns, const struct line_sink *sink, struct error *error)
-{
-	int code = crowd_sum(run, streams, count, begin_ns, end_ns, sink, error);
-
-	if (code)
-		return code < 0 ? code : 0;
-	for (uint32_t i = 0; i < count && !code; i++)
-		code = line_sum(run, streams[i], begin_ns, end_ns, 63, sink, error);
 	return code;
 }

@@ -18,8 +18,4 @@
 int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
 	const struct line_sink *sink, struct error *error);
 
-/* The same, stream by stream where it must be. */
-int crowd_or_lines(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
-	uint64_t end_ns, const struct line_sink *sink, struct error *error);
-
 #endif

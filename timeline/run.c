@@ -138,6 +138,7 @@ static void init_tables(struct run *run)
 {
 	table_init(&run->texts, sizeof(struct run_text));
 	table_init(&run->streams, sizeof(struct run_line_state));
+	table_init(&run->lines, sizeof(struct run_line));
 	table_init(&run->contexts, sizeof(struct run_node));
 	table_init(&run->modules, sizeof(struct run_module));
 	table_init(&run->metrics, sizeof(struct run_metric));
@@ -207,6 +208,7 @@ void run_close(struct run *run)
 		free(run->debug_paths[i]);
 	table_fini(&run->texts);
 	table_fini(&run->streams);
+	table_fini(&run->lines);
 	free(run->places);
 	free(run->met);
 	table_fini(&run->contexts);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "store/stream.h"
 #include "timeline/run_parts.h"
 
 /* A store whose writer cannot be asked after counts as written while it was changed this recently. */
@@ -173,25 +174,59 @@ static void stream_reach(struct run *run, uint32_t stream, uint64_t *begin_ns, u
 	*until_ns = line->last_ns;
 }
 
+/* What a run's streams are together. */
+struct reach {
+	uint64_t begin_ns, end_ns, live_end_ns;
+};
+
+static void reach_add(struct reach *reach, uint64_t begin_ns, uint64_t end_ns)
+{
+	reach->begin_ns = begin_ns < reach->begin_ns ? begin_ns : reach->begin_ns;
+	reach->end_ns = end_ns > reach->end_ns ? end_ns : reach->end_ns;
+}
+
+/* By what the store says of all its streams; false: it does not. */
+static bool reach_part(const struct run_part *part, struct reach *reach)
+{
+	const struct store_stream_list *list = store_reader_stream_list(part->reader);
+
+	if (!list || run_part_is_bent(part, list->begin_ns, list->end_ns))
+		return false;
+	reach_add(reach, run_part_time(part, list->begin_ns), run_part_time(part, list->end_ns));
+	return true;
+}
+
+static void reach_stream(struct run *run, uint32_t stream, struct reach *reach)
+{
+	const struct run_part *part;
+	const struct store_stream *s = run_stored_stream(run, stream, &part);
+	uint64_t begin_ns, until_ns;
+	bool grows;
+
+	until_ns = stream_known_until(part, s, &grows);
+	if (grows && until_ns && until_ns < reach->live_end_ns)
+		reach->live_end_ns = until_ns;
+	stream_reach(run, stream, &begin_ns, &until_ns);
+	reach_add(reach, begin_ns, until_ns);
+}
+
+static struct reach reach_all(struct run *run)
+{
+	struct reach reach = {UINT64_MAX, 0, UINT64_MAX};
+
+	for (unsigned p = 0; p < run->part_count; p++)
+		run->parts[p].is_listed = reach_part(&run->parts[p], &reach);
+	for (uint32_t i = 0; i < run->streams.count; i++)
+		if (!run->parts[run->places[i].part].is_listed)
+			reach_stream(run, i, &reach);
+	return reach;
+}
+
 void run_times(struct run *run)
 {
-	uint64_t begin = UINT64_MAX, end = 0, live_end = UINT64_MAX;
+	const struct reach reach = reach_all(run);
+	uint64_t end = reach.end_ns;
 
-	for (uint32_t i = 0; i < run->streams.count; i++) {
-		const struct run_part *part;
-		const struct store_stream *s = run_stored_stream(run, i, &part);
-		uint64_t born, until;
-		bool grows;
-
-		until = stream_known_until(part, s, &grows);
-		if (grows && until && until < live_end)
-			live_end = until;
-		stream_reach(run, i, &born, &until);
-		if (born < begin)
-			begin = born;
-		if (until > end)
-			end = until;
-	}
 	run->origin_ns = UINT64_MAX;
 	run->is_live = false;
 	for (unsigned i = 0; i < run->part_count; i++) {
@@ -201,9 +236,9 @@ void run_times(struct run *run)
 			run->origin_ns = origin;
 		run->is_live |= part_is_live(&run->parts[i]);
 	}
-	if (run->is_live && live_end != UINT64_MAX)
-		end = live_end;
-	run->begin_ns = begin == UINT64_MAX ? run->origin_ns : begin;
+	if (run->is_live && reach.live_end_ns != UINT64_MAX)
+		end = reach.live_end_ns;
+	run->begin_ns = reach.begin_ns == UINT64_MAX ? run->origin_ns : reach.begin_ns;
 	run->end_ns = end > run->begin_ns ? end : run->begin_ns;
 	run->wall_ns = store_reader_meta_number(run->parts[0].reader, "wall_ns", 0);
 	if (run->wall_ns)

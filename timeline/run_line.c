@@ -19,15 +19,15 @@ static void note_monitored(struct run *run, struct run_line_state *stream, uint3
 	size_t size = 0;
 	const char *text = store_reader_text(run->parts[stream->r.store].reader, attributes, &size);
 
-	if (!stream->line.period_ns)
-		stream->line.period_ns = attribute_number(text, size, "period_ns", 0);
-	if (!*stream->line.metric && attribute_get(text, size, "metric", metric, sizeof metric))
-		stream->line.metric = run_intern(run, metric, strlen(metric));
+	if (!stream->line->period_ns)
+		stream->line->period_ns = attribute_number(text, size, "period_ns", 0);
+	if (!*stream->line->metric && attribute_get(text, size, "metric", metric, sizeof metric))
+		stream->line->metric = run_intern(run, metric, strlen(metric));
 	if (attribute_number(text, size, "switches", SWITCHES_NOT_SAID) != SWITCHES_NOT_SAID) {
-		stream->line.has_switches = attribute_number(text, size, "switches", 0);
+		stream->line->has_switches = attribute_number(text, size, "switches", 0);
 		stream->is_switches_said = true;
 	}
-	stream->line.has_monitored = true;
+	stream->line->has_monitored = true;
 }
 
 static void note(struct run *run, struct run_line_state *stream, uint32_t op, uint32_t attributes)
@@ -35,12 +35,12 @@ static void note(struct run *run, struct run_line_state *stream, uint32_t op, ui
 	if (op == STORE_OP_MONITORED)
 		note_monitored(run, stream, attributes);
 	if ((op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !stream->is_switches_said)
-		stream->line.has_switches = true;
+		stream->line->has_switches = true;
 }
 
 static bool knows_enough(const struct run_line_state *stream)
 {
-	const struct run_line *line = &stream->line;
+	const struct run_line *line = stream->line;
 
 	/* Nothing switches a queue out. */
 	return line->has_monitored &&
@@ -150,8 +150,8 @@ static int reach(struct run *run, struct run_line_state *stream, struct error *e
 	}
 	for (int track = 0; track < STORE_TRACK_COUNT && !code; track++)
 		code = track_reach(run, &stream->r, (enum store_track)track, &first, &last, error);
-	stream->line.first_ns = first < last ? run_part_time(part, first) : 0;
-	stream->line.last_ns = first < last ? run_part_time(part, last) : 0;
+	stream->line->first_ns = first < last ? run_part_time(part, first) : 0;
+	stream->line->last_ns = first < last ? run_part_time(part, last) : 0;
 	return code;
 }
 
@@ -176,7 +176,7 @@ static uint64_t complete_until(const struct store_stream *s)
 static int learn(struct run *run, struct run_line_state *stream, struct error *error)
 {
 	const struct store_stream *s = &stream->r.s;
-	struct run_line *line = &stream->line;
+	struct run_line *line = stream->line;
 	bool has_life = s->end_ns > s->begin_ns, is_told;
 	int code;
 
@@ -206,6 +206,6 @@ int run_line(struct run *run, uint32_t stream, const struct run_line **line, str
 	struct run_line_state *state = run_line_state(run, stream);
 	int code = state->is_line_known ? 0 : learn(run, state, error);
 
-	*line = &state->line;
+	*line = state->line;
 	return code;
 }

@@ -21,6 +21,7 @@ struct run_part {
 	int64_t shift_ns; /* added to its times, so that all hosts share the clock of the first store */
 	uint32_t *contexts, *modules, *metrics;
 	uint32_t context_count, module_count, metric_count, stream_count;
+	bool is_listed; /* its streams' times are what its list says (store_reader_stream_list()) */
 };
 
 struct run_text {
@@ -65,7 +66,7 @@ struct run_place {
 
 struct run_line_state {
 	struct run_stream r;
-	struct run_line line;
+	struct run_line *line; /* in `lines`: nothing of it is touched until it is asked for */
 	bool is_line_known;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
 	uint64_t spans_seen;   /* records in the spans track when the two flags of the line were found out */
@@ -81,6 +82,7 @@ struct run {
 	struct table texts;					    /* struct run_text */
 	struct run_place *places;				    /* of each stream */
 	struct table streams;					    /* struct run_line_state */
+	struct table lines;					    /* struct run_line, of each */
 	uint32_t *met, met_count;				    /* streams that were asked for */
 	struct table contexts;					    /* struct run_node */
 	struct table modules;					    /* struct run_module */

@@ -14,11 +14,10 @@ static int compare_numbers(uint32_t a, uint32_t b)
 	return (a > b) - (a < b);
 }
 
+/* Valid until the next one. */
 static const struct store_stream *stored_at(const struct run *run, const struct run_place *place)
 {
-	uint32_t count;
-
-	return &store_reader_streams(run->parts[place->part].reader, &count)[place->id];
+	return store_reader_stream_peek(run->parts[place->part].reader, place->id);
 }
 
 const struct store_stream *run_stored_stream(
@@ -41,26 +40,13 @@ static int compare_hosts(const struct run *run, const struct run_place *a, uint3
 static int compare_places(const void *x, const void *y, void *own)
 {
 	const struct run *run = own;
-	const struct store_stream *a = stored_at(run, x), *b = stored_at(run, y);
 	const struct run_place *a_place = x, *b_place = y;
+	const struct store_stream *a = store_reader_stream(run->parts[a_place->part].reader, a_place->id);
+	const struct store_stream *b = store_reader_stream(run->parts[b_place->part].reader, b_place->id);
 	int order = compare_hosts(run, a_place, a->host, b_place, b->host);
 
 	if (!order)
-		order = (a->rank > b->rank) - (a->rank < b->rank);
-	if (!order)
-		order = compare_numbers(a->pid, b->pid);
-	if (!order)
-		order = compare_numbers(a->generation, b->generation);
-	if (!order)
-		order = compare_numbers(a->kind, b->kind);
-	if (!order)
-		order = compare_numbers(a->thread, b->thread);
-	if (!order)
-		order = compare_numbers(a->device, b->device);
-	if (!order)
-		order = compare_numbers(a->context, b->context);
-	if (!order)
-		order = compare_numbers(a->queue, b->queue);
+		order = store_stream_compare(a, b);
 	if (!order)
 		order = compare_numbers(a_place->part, b_place->part);
 	return order ? order : compare_numbers(a_place->id, b_place->id);
@@ -132,6 +118,7 @@ static void meet(struct run *run, uint32_t id, struct run_line_state *stream)
 	struct run_place *place = &run->places[id];
 	const struct store_stream *s = stored_at(run, place);
 
+	stream->line = table_at(&run->lines, id);
 	stream->r.store = place->part;
 	stream->r.id_in_store = place->id;
 	stream->r.host = run_intern_text(run, place->part, s->host);
@@ -165,14 +152,21 @@ static int widen(struct run *run, uint32_t count, struct error *error)
 	if (!met)
 		return error_memory(error);
 	run->met = met;
-	return table_grow(&run->streams, count) ? 0 : error_memory(error);
+	return table_grow(&run->streams, count) && table_grow(&run->lines, count) ? 0 : error_memory(error);
+}
+
+/* Does their store say so? */
+static bool is_in_order(const struct run *run, const struct run_place *a, const struct run_place *b)
+{
+	return a->part == b->part && store_reader_stream_list(run->parts[a->part].reader);
 }
 
 /* Most stores have them in order already. */
 static void sort(struct run *run, struct run_place *places, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (compare_places(&places[i - 1], &places[i], run) > 0) {
+		if (!is_in_order(run, &places[i - 1], &places[i]) &&
+			compare_places(&places[i - 1], &places[i], run) > 0) {
 			qsort_r(places, count, sizeof *places, compare_places, run);
 			return;
 		}
@@ -184,9 +178,8 @@ static int count_streams(const struct run *run, uint32_t *count, struct error *e
 
 	for (unsigned p = 0; p < run->part_count; p++) {
 		const struct run_part *part = &run->parts[p];
-		uint32_t in_store;
+		uint32_t in_store = store_reader_stream_count(part->reader);
 
-		store_reader_streams(part->reader, &in_store);
 		if (in_store < part->stream_count)
 			return error_set(
 				error, ERROR_RUN, "%s has lost streams since it was opened", part->path);
@@ -209,9 +202,8 @@ int run_streams_renew(struct run *run, struct error *error)
 		refresh(run, table_at(&run->streams, run->met[i]), stored_at(run, &run->places[run->met[i]]));
 	for (unsigned p = 0; p < run->part_count; p++) {
 		struct run_part *part = &run->parts[p];
-		uint32_t in_store;
+		uint32_t in_store = store_reader_stream_count(part->reader);
 
-		store_reader_streams(part->reader, &in_store);
 		for (; part->stream_count < in_store; part->stream_count++)
 			run->places[at++] = (struct run_place){.part = p, .id = part->stream_count};
 	}

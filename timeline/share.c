@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - one process for each stretch of the streams, their rows through pipes or messages.
+ * share.c - processes that each take the next stretch of the streams, their rows (share_rows.h) through pipes
+ * or messages.
+ * Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten times), so
+ * there are more stretches than processes.
  *
- *   rows | header | error's text, or: | times | weights | names of operations, NUL-terminated |
+ *   a process's | stretch | size | rows | stretch | size | rows | ...
  */
 #include "timeline/share.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/bytes.h"
 #include "timeline/progress.h"
 #include "timeline/ranks.h"
 #include "timeline/run_parts.h"
+#include "timeline/share_rows.h"
 
 #define WORTH_RECORDS 1000000u /* below that a fork costs more than it saves */
 #define JOBS_MAX 256u
-#define WAIT_MS 20 /* between two looks whether the answer is still wanted */
-
-struct header {
-	int32_t code;			     /* negative: the error's text follows */
-	uint32_t contexts, streams, metrics; /* of the run as the process has it */
-	uint64_t times, weights, names_bytes;
-};
+#define STRETCHES_EACH 8u /* for each process */
+#define WAIT_MS 20	  /* between two looks whether the answer is still wanted */
 
 struct job {
 	struct run *run;
@@ -53,122 +53,72 @@ static int add_all(
 	return code;
 }
 
-/* ---- rows to bytes and back ---- */
-
-/* Operations beyond the fixed ones have numbers of the process: their names go along, by place. */
-static bool put_rows(struct store_bytes *out, const struct run *run, const struct window *window)
-{
-	struct header header = {.contexts = run_context_count(run),
-		.streams = run_stream_count(run),
-		.metrics = run_metric_count(run)};
-	size_t times, weights;
-	const struct window_time *time = window_times(window, &times);
-	const struct window_weight *weight = window_weights(window, &weights);
-	struct store_bytes names = {0};
-
-	for (size_t i = 0; i < times; i++)
-		if (time[i].op >= STORE_OP_TEXT) {
-			const char *name = run_op_name(run, time[i].op);
-
-			store_bytes_put(&names, name, strlen(name) + 1);
-		}
-	header.times = times;
-	header.weights = weights;
-	header.names_bytes = names.size;
-	store_bytes_put(out, &header, sizeof header);
-	if (times)
-		store_bytes_put(out, time, times * sizeof *time);
-	if (weights)
-		store_bytes_put(out, weight, weights * sizeof *weight);
-	if (names.size)
-		store_bytes_put(out, names.data, names.size);
-	out->failed |= names.failed;
-	store_bytes_fini(&names);
-	return !out->failed;
-}
-
-static void put_error(struct store_bytes *out, int code, const struct error *error)
-{
-	struct header header = {.code = code, .names_bytes = strlen(error->text)};
-
-	out->size = 0;
-	out->failed = false;
-	store_bytes_put(out, &header, sizeof header);
-	store_bytes_put(out, error->text, strlen(error->text));
-}
-
-static int take_times(struct window *window, struct run *run, struct store_input *input,
-	const struct header *header, const char *name, const char *names_end, struct error *error)
-{
-	struct window_time time;
-	int code = 0;
-
-	for (uint64_t i = 0; i < header->times && !code; i++) {
-		const uint8_t *at = store_input_take(input, sizeof time);
-
-		memcpy(&time, at, sizeof time);
-		if (time.op >= STORE_OP_TEXT && name < names_end) {
-			time.op = run_op_named(run, name, strlen(name));
-			name += strlen(name) + 1;
-		}
-		code = window_put_time(window, &time, error);
-	}
-	return code;
-}
-
-static int take_weights(
-	struct window *window, struct store_input *input, const struct header *header, struct error *error)
-{
-	struct window_weight weight;
-	int code = 0;
-
-	for (uint64_t i = 0; i < header->weights && !code; i++) {
-		memcpy(&weight, store_input_take(input, sizeof weight), sizeof weight);
-		code = window_put_weight(window, &weight, error);
-	}
-	return code;
-}
-
-/* They come from another process of this program, so only what can happen is checked: it died, or on another
- * host it sees another state of the run. */
-static int take_rows(
-	struct window *window, struct run *run, const struct store_bytes *from, struct error *error)
-{
-	struct store_input input = {.at = from->data, .end = from->data + from->size};
-	struct header header;
-	uint64_t rows_bytes;
-	int code;
-
-	if (from->failed)
-		return error_memory(error);
-	if (from->size < sizeof header)
-		return error_set(
-			error, ERROR_IO, "a process that was to help has died; --jobs 1 does without");
-	memcpy(&header, store_input_take(&input, sizeof header), sizeof header);
-	if (header.code)
-		return error_set(error, (enum error_code) - header.code, "%.*s", (int)(input.end - input.at),
-			(const char *)input.at);
-	if (header.contexts != run_context_count(run) || header.streams != run_stream_count(run) ||
-		header.metrics != run_metric_count(run))
-		return error_set(error, ERROR_RUN,
-			"the run changed while several ranks opened it: read it with one, or when it has "
-			"ended");
-	rows_bytes =
-		header.times * sizeof(struct window_time) + header.weights * sizeof(struct window_weight);
-	if ((uint64_t)(input.end - input.at) != rows_bytes + header.names_bytes)
-		return error_set(
-			error, ERROR_IO, "a process that was to help has died; --jobs 1 does without");
-	code = take_times(window, run, &input, &header, (const char *)input.at + rows_bytes,
-		(const char *)input.end, error);
-	return code ? code : take_weights(window, &input, &header, error);
-}
-
 /* ---- forked processes ---- */
+
+struct piece {
+	uint32_t stretch;
+	uint64_t size_bytes;
+};
+
+/* What the processes share. */
+struct crew {
+	atomic_uint next; /* stretch that nobody has taken */
+};
 
 struct child {
 	pid_t pid;
 	int from;
+	struct store_bytes rows;
 };
+
+struct forked {
+	const struct job *job;
+	struct crew *crew;
+	struct store_bytes own; /* pieces of this process */
+	struct child children[JOBS_MAX];
+	uint32_t started, stretches;
+};
+
+static uint32_t edge_of(const struct forked *forked, uint32_t stretch)
+{
+	return (uint32_t)((uint64_t)forked->job->count * stretch / forked->stretches);
+}
+
+/* One stretch as a piece behind those so far. */
+static int add_piece(
+	const struct forked *forked, uint32_t stretch, struct store_bytes *out, struct error *error)
+{
+	struct piece piece = {.stretch = stretch};
+	struct store_bytes rows = {0};
+	struct window *window;
+	int code = window_new(&window, forked->job->run, error);
+
+	if (code)
+		return code;
+	code = add_all(forked->job, edge_of(forked, stretch), edge_of(forked, stretch + 1), window, error);
+	if (!code && !share_rows_put(&rows, forked->job->run, window))
+		code = error_memory(error);
+	if (code)
+		share_rows_put_error(&rows, code, error);
+	window_free(window);
+	piece.size_bytes = rows.size;
+	out->failed |= rows.failed;
+	store_bytes_put(out, &piece, sizeof piece);
+	store_bytes_put(out, rows.data, rows.size);
+	store_bytes_fini(&rows);
+	return code;
+}
+
+/* Takes stretches until none is left. */
+static int add_pieces(const struct forked *forked, struct store_bytes *out, struct error *error)
+{
+	uint32_t stretch;
+	int code = 0;
+
+	while (!code && (stretch = atomic_fetch_add(&forked->crew->next, 1)) < forked->stretches)
+		code = add_piece(forked, stretch, out, error);
+	return code;
+}
 
 static void write_all(int fd, const struct store_bytes *bytes)
 {
@@ -182,44 +132,40 @@ static void write_all(int fd, const struct store_bytes *bytes)
 }
 
 /* Never returns: what the parent has half done must not be done twice. */
-_Noreturn static void be_child(const struct job *job, uint32_t from, uint32_t to, int fd)
+_Noreturn static void be_child(const struct forked *forked, int fd)
 {
 	struct error error = {0};
 	struct store_bytes out = {0};
-	struct window *window;
-	int code = window_new(&window, job->run, &error);
 
 	progress_end();
 	progress_watch(NULL, NULL, 0); /* the terminal and its keys are the parent's */
-	code = code ? code : add_all(job, from, to, window, &error);
-	if (!code && !put_rows(&out, job->run, window))
-		code = error_memory(&error);
-	if (code)
-		put_error(&out, code, &error);
+	add_pieces(forked, &out, &error);
+	if (out.failed)
+		_exit(1);
 	write_all(fd, &out);
 	_exit(0);
 }
 
 /* The next of them. It lets go of the others' pipes: they are not its. */
-static int child_start(
-	struct child *children, uint32_t number, const struct job *job, uint32_t from, uint32_t to)
+static int child_start(struct forked *forked)
 {
-	struct child *child = &children[number];
+	struct child *child = &forked->children[forked->started];
 	int ends[2];
 
 	if (pipe(ends))
 		return -1;
-	child->pid = fork();
+	*child = (struct child){.pid = fork(), .from = ends[0]};
 	if (child->pid == 0) {
 		close(ends[0]);
-		for (uint32_t i = 1; i < number; i++)
-			close(children[i].from);
-		be_child(job, from, to, ends[1]);
+		for (uint32_t i = 0; i < forked->started; i++)
+			close(forked->children[i].from);
+		be_child(forked, ends[1]);
 	}
 	close(ends[1]);
-	child->from = ends[0];
-	if (child->pid > 0)
+	if (child->pid > 0) {
+		forked->started++;
 		return 0;
+	}
 	close(ends[0]);
 	return -1;
 }
@@ -248,46 +194,98 @@ static int read_all(int fd, struct store_bytes *into, uint32_t done, uint32_t al
 	}
 }
 
-/* Takes its rows, unless all is in vain already. The i-th of so many. */
-static int child_end(struct child *children, uint32_t i, uint32_t count, struct window *window,
-	struct run *run, int code, struct error *error)
+/* Waits for it and its rows, unless all is in vain already. */
+static int child_end(struct forked *forked, uint32_t number, int code, struct error *error)
 {
-	struct child *child = &children[i];
-	struct store_bytes rows = {0};
+	struct child *child = &forked->children[number];
 
 	if (!code)
-		code = read_all(child->from, &rows, i, count, error);
+		code = read_all(child->from, &child->rows, number + 1, forked->started + 1, error);
 	if (code)
 		kill(child->pid, SIGKILL);
 	close(child->from);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (!code)
-		code = take_rows(window, run, &rows, error);
-	store_bytes_fini(&rows);
+	return code;
+}
+
+/* ---- pieces in order ---- */
+
+static bool find_pieces(const struct store_bytes *from, struct store_slice *pieces, uint32_t stretches)
+{
+	struct store_input input = {.at = from->data, .end = from->data + from->size};
+	struct piece piece;
+
+	while (input.at < input.end) {
+		const uint8_t *head = store_input_take(&input, sizeof piece);
+
+		if (!head)
+			return false;
+		memcpy(&piece, head, sizeof piece);
+		if (piece.stretch >= stretches || pieces[piece.stretch].bytes)
+			return false;
+		pieces[piece.stretch].bytes = store_input_take(&input, piece.size_bytes);
+		pieces[piece.stretch].size = piece.size_bytes;
+		if (input.bad)
+			return false;
+	}
+	return true;
+}
+
+static int take_pieces(
+	const struct forked *forked, struct window *window, struct store_slice *pieces, struct error *error)
+{
+	bool is_good = find_pieces(&forked->own, pieces, forked->stretches);
+	int code = 0;
+
+	for (uint32_t i = 0; i < forked->started && is_good; i++)
+		is_good = find_pieces(&forked->children[i].rows, pieces, forked->stretches);
+	for (uint32_t i = 0; i < forked->stretches && is_good && !code; i++)
+		if (pieces[i].bytes)
+			code = share_rows_take(window, forked->job->run, pieces[i], error);
+		else
+			is_good = false;
+	if (code || is_good)
+		return code;
+	return error_set(error, ERROR_IO, "a process that was to help has died; --jobs 1 does without");
+}
+
+/* Fewer processes than were wanted take all stretches, too. */
+static int share_forked(const struct job *job, struct window *window, uint32_t parts, struct error *error)
+{
+	struct forked *forked = calloc(1, sizeof *forked);
+	struct store_slice *pieces = NULL;
+	int code;
+
+	if (!forked)
+		return error_memory(error);
+	forked->job = job;
+	forked->stretches = job->count / STRETCHES_EACH < parts ? job->count : parts * STRETCHES_EACH;
+	forked->crew =
+		mmap(NULL, sizeof *forked->crew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pieces = calloc(forked->stretches, sizeof *pieces);
+	code = pieces && forked->crew != MAP_FAILED ? 0 : error_memory(error);
+	while (!code && forked->started + 1 < parts && child_start(forked) == 0)
+		;
+	code = code ? code : add_pieces(forked, &forked->own, error);
+	if (!code && forked->own.failed)
+		code = error_memory(error);
+	for (uint32_t i = 0; i < forked->started; i++)
+		code = child_end(forked, i, code, error);
+	code = code ? code : take_pieces(forked, window, pieces, error);
+	for (uint32_t i = 0; i < forked->started; i++)
+		store_bytes_fini(&forked->children[i].rows);
+	store_bytes_fini(&forked->own);
+	if (forked->crew != MAP_FAILED)
+		munmap(forked->crew, sizeof *forked->crew);
+	free(pieces);
+	free(forked);
 	return code;
 }
 
 static uint32_t stretch(uint32_t count, uint32_t parts, uint32_t part)
 {
 	return (uint32_t)((uint64_t)count * part / parts);
-}
-
-static int share_forked(const struct job *job, struct window *window, uint32_t parts, struct error *error)
-{
-	struct child children[JOBS_MAX];
-	uint32_t started = 1, mine;
-	int code;
-
-	while (started < parts && child_start(children, started, job, stretch(job->count, parts, started),
-					  stretch(job->count, parts, started + 1)) == 0)
-		started++;
-	mine = stretch(job->count, parts, 1);
-	code = add_all(job, 0, mine, window, error);
-	for (uint32_t i = 1; i < started; i++)
-		code = child_end(children, i, started, window, job->run, code, error);
-	/* No more processes to be had: what is left is added here. */
-	return code ? code : add_all(job, stretch(job->count, parts, started), job->count, window, error);
 }
 
 /* ---- ranks ---- */
@@ -314,7 +312,7 @@ static void own_stretch(const struct job *job, uint32_t rank, uint32_t *from, ui
 static int send_rows(const struct job *job, const struct window *window, struct error *error)
 {
 	struct store_bytes rows = {0};
-	int code = put_rows(&rows, job->run, window) ? ranks_send(&rows, error) : error_memory(error);
+	int code = share_rows_put(&rows, job->run, window) ? ranks_send(&rows, error) : error_memory(error);
 
 	store_bytes_fini(&rows);
 	return code;
@@ -331,7 +329,11 @@ static int take_from_ranks(const struct job *job, struct window *window, struct 
 		if (from == to)
 			continue;
 		code = ranks_receive(rank, &rows, error);
-		code = code ? code : take_rows(window, job->run, &rows, error);
+		if (!code && rows.failed)
+			code = error_memory(error);
+		code = code ? code
+			    : share_rows_take(
+				      window, job->run, (struct store_slice){rows.data, rows.size}, error);
 	}
 	store_bytes_fini(&rows);
 	return code;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * share.h - sums over many streams, shared between processes: forked ones on this host (--jobs), or the ranks
- * of an MPI job (ranks.h). Each adds up a stretch of the streams; the rows are put together in the order of
- * the stretches, so that they are the rows that one process would have made, in its order.
+ * of an MPI job (ranks.h). Each takes the next stretch of the streams (ranks: one each) until none is left;
+ * the rows are put together in the order of the stretches, so that they are the rows that one process would
+ * have made, in its order.
  *
  *   streams  s0 s1 s2 s3 | s4 s5 s6 s7 | s8 ...      rows:  those of the first stretch, then what the second
- *   process  this one    | a child     | another            met first, ...
+ *   process  this one    | a child     | this ...           met first, ...
  *
  * Processes and not threads: a run names and numbers things while it is read, and forked ones share what was
  * read before without a lock. Readers look at pages through a map of their own, so LMDB is not asked after a

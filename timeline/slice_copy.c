@@ -325,8 +325,7 @@ static uint64_t store_time(uint64_t run_ns, uint64_t shift_ns)
 static int copy_stream(struct copy *copy, uint32_t run_stream_id, struct error *error)
 {
 	const struct run_stream *of = run_stream(copy->run, run_stream_id);
-	uint32_t count;
-	const struct store_stream *from = &store_reader_streams(copy->reader, &count)[of->id_in_store];
+	const struct store_stream *from = store_reader_stream(copy->reader, of->id_in_store);
 	struct copy_stream stream = {.run_stream = run_stream_id,
 		.from = of->id_in_store,
 		.shift_ns = of->s.begin_ns - from->begin_ns,

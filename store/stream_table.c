@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream_table.c - see stream_table.h. */
+#include "store/stream_table.h"
+
+#include <stdlib.h>
+
+#include "store/key.h"
+#include "store/table.h"
+
+#define STREAM_BYTES_LEAST 20u
+
+void store_stream_table_fini(struct store_stream_table *table)
+{
+	free(table->streams);
+	free(table->blocks);
+	*table = (struct store_stream_table){0};
+}
+
+/* ---- loading ---- */
+
+/* By what the tree says, and no more than fit the file. */
+static uint32_t most_streams(const struct store_snapshot *snapshot)
+{
+	const struct store_pages *pages = &snapshot->pages;
+	uint64_t wanted = snapshot->trees[STORE_TREE_STREAM].entries;
+	uint64_t most = pages->page_count * pages->page_bytes / STREAM_BYTES_LEAST;
+
+	wanted = wanted < most / STORE_STREAM_BLOCK ? wanted * STORE_STREAM_BLOCK : most;
+	return wanted < UINT32_MAX ? (uint32_t)wanted : 0;
+}
+
+/* Untouched memory costs nothing. */
+static bool reserve_late(struct store_stream_table *table, uint32_t most)
+{
+	table->streams = calloc((size_t)most + STORE_STREAM_BLOCK, sizeof *table->streams);
+	table->blocks = calloc((size_t)most / STORE_STREAM_BLOCK + 1, sizeof *table->blocks);
+	return table->streams && table->blocks;
+}
+
+/* How many entries these bytes are; what is in them is not looked at. */
+static uint32_t count_entries(struct store_input input)
+{
+	uint32_t count = 0;
+
+	while (!input.bad && input.at < input.end && count <= STORE_STREAM_BLOCK) {
+		store_input_take(&input, store_input_varint(&input));
+		count++;
+	}
+	return input.bad ? 0 : count;
+}
+
+static bool note_block(struct store_stream_table *table, const struct store_input *input)
+{
+	uint32_t count = count_entries(*input);
+
+	if (!count || count > STORE_STREAM_BLOCK)
+		return false;
+	table->blocks[table->count / STORE_STREAM_BLOCK] =
+		(struct store_slice){input->at, (size_t)(input->end - input->at)};
+	table->count += count;
+	return true;
+}
+
+static bool add_block(struct store_stream_table *table, struct store_input *input, struct error *error)
+{
+	for (unsigned i = 0; i < STORE_STREAM_BLOCK && !input->bad && input->at < input->end; i++) {
+		struct store_stream *stream = store_table_add(
+			(void **)&table->streams, &table->count, &table->capacity, sizeof *stream);
+
+		if (!stream) {
+			error_memory(error);
+			return false;
+		}
+		store_stream_get(stream, input, table->texts);
+	}
+	return true;
+}
+
+static int load_block(struct store_stream_table *table, const struct store_tree_cursor *cursor, uint32_t most,
+	bool *is_damaged, struct error *error)
+{
+	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
+	uint32_t first;
+
+	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != table->count)
+		input.bad = true;
+	if (table->blocks && !input.bad) {
+		input.bad = table->count >= most || !note_block(table, &input);
+		input.at = input.end;
+	}
+	if (!input.bad && !add_block(table, &input, error))
+		return -ERROR_IO;
+	*is_damaged = input.bad || input.at < input.end;
+	return *is_damaged ? -ERROR_RUN : 0;
+}
+
+int store_stream_table_load(struct store_stream_table *table, const struct store_snapshot *snapshot,
+	uint32_t texts, bool is_listed, bool *is_damaged, struct error *error)
+{
+	const uint32_t most = most_streams(snapshot);
+	struct store_tree_cursor cursor;
+	int rc;
+
+	if (is_listed || table->blocks)
+		store_stream_table_fini(table);
+	table->count = table->peeked_block = 0;
+	table->texts = texts;
+	table->is_damaged = false;
+	*is_damaged = false;
+	if (is_listed && most ? !reserve_late(table, most)
+			      : !store_table_reserve((void **)&table->streams, &table->capacity, most,
+					sizeof *table->streams))
+		return error_memory(error);
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_STREAM]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	while (rc == 1) {
+		rc = load_block(table, &cursor, most, is_damaged, error);
+		rc = rc ? rc : store_tree_next(&cursor, error);
+	}
+	return rc;
+}
+
+/* ---- asking ---- */
+
+static void decode(struct store_stream_table *table, uint32_t block, struct store_stream *into)
+{
+	const struct store_slice *bytes = &table->blocks[block];
+	struct store_input input = {.at = bytes->bytes, .end = bytes->bytes + bytes->size};
+	uint32_t left = table->count - block * STORE_STREAM_BLOCK;
+	uint32_t count = left < STORE_STREAM_BLOCK ? left : STORE_STREAM_BLOCK;
+
+	for (uint32_t i = 0; i < count && !input.bad; i++)
+		store_stream_get(&into[i], &input, table->texts);
+	if (!input.bad && input.at == input.end)
+		return;
+	memset(into, 0, count * sizeof *into);
+	table->is_damaged = true;
+}
+
+/* Is it still bytes? */
+static bool is_late(const struct store_stream_table *table, uint32_t block)
+{
+	return table->blocks && table->blocks[block].bytes;
+}
+
+const struct store_stream *store_stream_table_at(struct store_stream_table *table, uint32_t id)
+{
+	const uint32_t block = id / STORE_STREAM_BLOCK;
+
+	if (is_late(table, block)) {
+		decode(table, block, &table->streams[(size_t)block * STORE_STREAM_BLOCK]);
+		table->blocks[block].bytes = NULL;
+	}
+	return &table->streams[id];
+}
+
+const struct store_stream *store_stream_table_peek(struct store_stream_table *table, uint32_t id)
+{
+	const uint32_t block = id / STORE_STREAM_BLOCK;
+
+	if (!is_late(table, block))
+		return &table->streams[id];
+	if (table->peeked_block != block + 1)
+		decode(table, block, table->peeked);
+	table->peeked_block = block + 1;
+	return &table->peeked[id % STORE_STREAM_BLOCK];
+}
+
+bool store_stream_table_all(struct store_stream_table *table)
+{
+	for (uint32_t id = 0; table->blocks && id < table->count; id += STORE_STREAM_BLOCK)
+		store_stream_table_at(table, id);
+	return !table->is_damaged;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_table.h - the streams of a store as a reader has them. A run may have many thousand, and a screen
+ * shows fifty: where the writer has left their list (STORE_META_LIST), a block of them is decoded when one of
+ * it is asked for. Opening looks at every block's seal and at how many it holds, so that damage shows there.
+ */
+#ifndef STORE_STREAM_TABLE_H
+#define STORE_STREAM_TABLE_H
+
+#include "store/file.h"
+#include "store/stream.h"
+
+/* All-zero is empty. */
+struct store_stream_table {
+	struct store_stream *streams; /* [count] */
+	uint32_t count, capacity, texts;
+	/* -- of a table that is decoded as it is asked for; NULL: all are there -- */
+	struct store_slice *blocks; /* what each holds; NULL bytes once it is decoded */
+	struct store_stream peeked[STORE_STREAM_BLOCK];
+	uint32_t peeked_block; /* + 1; 0: none */
+	bool is_damaged;       /* some block could not be decoded */
+};
+
+void store_stream_table_fini(struct store_stream_table *table);
+/* Of a snapshot, which stays until the next call; text ids must lie below `texts`. `is_listed`: what is not
+ * asked for is not decoded. ERROR_RUN: 1 was put in *is_damaged. */
+int store_stream_table_load(struct store_stream_table *table, const struct store_snapshot *snapshot,
+	uint32_t texts, bool is_listed, bool *is_damaged, struct error *error);
+
+/* One of them; stays until the next load. One whose bytes cannot be (no accident: their seal fits) is empty.
+ */
+const struct store_stream *store_stream_table_at(struct store_stream_table *table, uint32_t id);
+/* The same for who needs it once: costs no memory, until the next call. */
+const struct store_stream *store_stream_table_peek(struct store_stream_table *table, uint32_t id);
+/* All of them; false: some cannot be. */
+bool store_stream_table_all(struct store_stream_table *table);
+
+#endif

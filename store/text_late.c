@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text_late.c - see text_late.h. */
+#include "store/text_late.h"
+
+#include <stdlib.h>
+
+#include "store/key.h"
+#include "store/table.h"
+
+struct text_block {
+	uint32_t first, count;
+	struct store_slice bytes;
+};
+
+struct store_text_late {
+	struct text_block *blocks;
+	uint32_t count, capacity;
+	struct arena arena;
+};
+
+void store_text_late_free(struct store_text_late *late)
+{
+	if (!late)
+		return;
+	free(late->blocks);
+	arena_fini(&late->arena);
+	free(late);
+}
+
+/* ---- loading ---- */
+
+/* How many texts these bytes are; 0: they are none. */
+static uint32_t count_texts(struct store_input input)
+{
+	uint32_t count = 0;
+
+	while (!input.bad && input.at < input.end && count < UINT32_MAX - 1) {
+		store_input_take(&input, store_input_varint(&input));
+		count++;
+	}
+	return input.bad ? 0 : count;
+}
+
+static int add_block(struct store_text_late *late, const struct store_tree_cursor *cursor, uint32_t *next,
+	struct error *error)
+{
+	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
+	uint32_t first, count = input.bad ? 0 : count_texts(input);
+	struct text_block *block;
+
+	if (!count || !store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != *next ||
+		count > UINT32_MAX - 1 - first)
+		return -ERROR_RUN;
+	block = store_table_add((void **)&late->blocks, &late->count, &late->capacity, sizeof *block);
+	if (!block)
+		return error_memory(error);
+	*block = (struct text_block){first, count, {input.at, (size_t)(input.end - input.at)}};
+	*next += count;
+	return 0;
+}
+
+static int add_blocks(struct store_text_late *late, const struct store_snapshot *snapshot, uint32_t *count,
+	struct error *error)
+{
+	struct store_tree_cursor cursor;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_TEXT]);
+	rc = store_tree_seek(&cursor, "", 0, error);
+	while (rc == 1) {
+		rc = add_block(late, &cursor, count, error);
+		rc = rc ? rc : store_tree_next(&cursor, error);
+	}
+	return rc;
+}
+
+int store_text_late_load(struct store_texts *texts, const struct store_snapshot *snapshot, uint32_t *tail,
+	uint32_t *count, struct error *error)
+{
+	struct store_text_late *late = calloc(1, sizeof *late);
+	struct store_slice *slices;
+	int rc;
+
+	if (!late)
+		return error_memory(error);
+	texts->late = late;
+	*count = 0;
+	rc = add_blocks(late, snapshot, count, error);
+	if (rc || !*count)
+		return rc;
+	slices = calloc(*count, sizeof *slices); /* untouched memory costs nothing */
+	if (!slices)
+		return error_memory(error);
+	slices[0] = texts->texts[0];
+	free(texts->texts);
+	texts->texts = slices;
+	texts->count = texts->capacity = *count;
+	*tail = late->blocks[late->count - 1].first;
+	return 0;
+}
+
+/* ---- unpacking ---- */
+
+/* Each text gets its NUL where the next one's size was. */
+static void unpack(const struct store_texts *texts, const struct text_block *block)
+{
+	char *copy = arena_copy(&texts->late->arena, (const char *)block->bytes.bytes, block->bytes.size);
+	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + block->bytes.size};
+	uint8_t *end = NULL;
+
+	for (uint32_t id = block->first; id < block->first + block->count; id++) {
+		size_t size = copy ? store_input_varint(&input) : 0;
+
+		if (end)
+			*end = '\0';
+		end = (uint8_t *)store_input_take(&input, size) + size;
+		if (id)
+			texts->texts[id] = copy ? (struct store_slice){end - size, size} : texts->texts[0];
+	}
+}
+
+void store_text_late_need(const struct store_texts *texts, uint32_t id)
+{
+	const struct store_text_late *late = texts->late;
+	uint32_t from = 0, to = late->count;
+
+	while (from + 1 < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (late->blocks[middle].first <= id)
+			from = middle;
+		else
+			to = middle;
+	}
+	unpack(texts, &late->blocks[from]);
+}
+
+void store_text_late_settle(struct store_texts *texts)
+{
+	struct store_text_late *late = texts->late;
+
+	for (uint32_t i = 0; late && i < late->count; i++) {
+		uint32_t last = late->blocks[i].first + late->blocks[i].count - 1;
+
+		if (!texts->texts[last].bytes)
+			unpack(texts, &late->blocks[i]);
+	}
+	if (late)
+		late->count = 0;
+}

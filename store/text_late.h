@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_late.h - the strings of a store that nobody writes any more: a block of them is unpacked when one is
+ * asked for, because a run of many thousand threads has a name for each. Loading looks at every block's seal
+ * and at how many strings it holds, so that damage shows there.
+ */
+#ifndef STORE_TEXT_LATE_H
+#define STORE_TEXT_LATE_H
+
+#include "store/file.h"
+#include "store/text.h"
+
+/* For texts that hold none yet; the snapshot must stay until store_text_late_settle(). The first id of the
+ * last block to *tail, their number to *count, as store_pack_get(). ERROR_RUN without a sentence: it is
+ * damaged. */
+int store_text_late_load(struct store_texts *texts, const struct store_snapshot *snapshot, uint32_t *tail,
+	uint32_t *count, struct error *error);
+/* Unpacks what is left: the snapshot is about to go. */
+void store_text_late_settle(struct store_texts *texts);
+
+/* For store_texts_at(): the block of a text that is not there yet. */
+void store_text_late_need(const struct store_texts *texts, uint32_t id);
+void store_text_late_free(struct store_text_late *late);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_stream_table.c - the streams and strings of a store that is complete are decoded as they are asked
+ * for, in any order, and are what they were; its list says what they are together, and is not there, or is
+ * found to be wrong, where it is not so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/reader.h"
+#include "store/stream.h"
+#include "store/writer.h"
+
+#define STREAMS 3001u /* the last block is not full */
+
+static char path[64], lock[80];
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	snprintf(path, sizeof path, "/tmp/hpct-stream-table-%d.mdb", (int)getpid());
+	snprintf(lock, sizeof lock, "%s-lock", path);
+	unlink(path);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	(void)unused;
+	unlink(path);
+	unlink(lock);
+	return 0;
+}
+
+static size_t name_of(uint32_t i, char name[32])
+{
+	return (size_t)snprintf(name, 32, "%.*sthread %u", (int)(i % 7), "-------", i);
+}
+
+static struct store_writer *create(void)
+{
+	struct store_writer *writer;
+
+	assert_int_equal(store_writer_create(&writer, path, NULL), 0);
+	return writer;
+}
+
+/* Stream i, in order of readers by its process; of two hosts, whose names' ids are in the other order. */
+static void put_streams(struct store_writer *writer)
+{
+	uint32_t later = store_writer_text(writer, "z", 1), first = store_writer_text(writer, "a", 1);
+
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		char name[32];
+		struct store_stream stream = {.host = i < STREAMS / 2 ? first : later,
+			.rank = -1,
+			.pid = i * 1000,
+			.begin_ns = 5000 - i % 100,
+			.end_ns = 1000000 + i % 77};
+		struct store_record record = {.begin_ns = 6000, .end_ns = 7000};
+
+		stream.name = store_writer_text(writer, name, name_of(i, name));
+		assert_int_equal(store_writer_stream(writer, &stream), i);
+		if (i % 3 == 0)
+			store_writer_append(writer, i, STORE_SPANS, &record, 1);
+	}
+}
+
+static struct store_reader *open_it(void)
+{
+	struct store_reader *reader;
+	struct error error;
+
+	if (store_reader_open(&reader, path, &error))
+		fail_msg("%s", error.text);
+	return reader;
+}
+
+static void check_stream(const struct store_reader *reader, const struct store_stream *s, uint32_t i)
+{
+	char name[32];
+	size_t size = name_of(i, name), got;
+
+	assert_int_equal(s->pid, i * 1000);
+	assert_true(s->begin_ns == 5000 - i % 100 && s->end_ns == 1000000 + i % 77);
+	assert_int_equal(s->count[STORE_SPANS], i % 3 == 0);
+	assert_string_equal(store_reader_text(reader, s->name, &got), name);
+	assert_int_equal(got, size);
+}
+
+static void test_late(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	const struct store_stream_list *list;
+	const struct store_stream *all;
+	uint32_t count;
+	bool changed;
+
+	(void)unused;
+	put_streams(writer);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	reader = open_it();
+	list = store_reader_stream_list(reader);
+	assert_non_null(list);
+	assert_int_equal(list->count, STREAMS);
+	assert_true(list->begin_ns == 5000 - 99 && list->end_ns == 1000000 + 76);
+	assert_int_equal(list->records[STORE_SPANS], (STREAMS + 2) / 3);
+	assert_int_equal(store_reader_records(reader, STORE_SPANS), (STREAMS + 2) / 3);
+	/* Looked at once, kept, and looked at once more, back and forth. */
+	for (uint32_t i = 0, at = 0; i < STREAMS; i++, at = (at + 1009) % STREAMS) {
+		check_stream(reader, store_reader_stream_peek(reader, at), at);
+		if (at % 5 == 0)
+			check_stream(reader, store_reader_stream(reader, at), at);
+		check_stream(reader, store_reader_stream_peek(reader, STREAMS - 1 - at), STREAMS - 1 - at);
+	}
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	all = store_reader_streams(reader, &count);
+	assert_int_equal(count, STREAMS);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		check_stream(reader, &all[i], i);
+	assert_int_equal(store_reader_check(reader, NULL), 0);
+	store_reader_close(reader);
+}
+
+/* Where one stream is changed there is no list; all is there as ever. */
+static void expect_none(void (*change)(struct store_stream *stream))
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+
+	put_streams(writer);
+	change(store_writer_stream_edit(writer, STREAMS / 2 + 1));
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	reader = open_it();
+	assert_null(store_reader_stream_list(reader));
+	assert_int_equal(store_reader_records(reader, STORE_SPANS), (STREAMS + 2) / 3);
+	check_stream(reader, store_reader_stream_peek(reader, STREAMS - 1), STREAMS - 1);
+	assert_int_equal(store_reader_check(reader, NULL), 0);
+	store_reader_close(reader);
+	unlink(path);
+}
+
+static void out_of_order(struct store_stream *stream)
+{
+	stream->pid = 7;
+	stream->rank = -5;
+}
+
+static void still_alive(struct store_stream *stream)
+{
+	stream->end_ns = STORE_OPEN_NS;
+}
+
+static void without_life(struct store_stream *stream)
+{
+	stream->end_ns = stream->begin_ns;
+}
+
+static void test_no_list(void **unused)
+{
+	(void)unused;
+	expect_none(out_of_order);
+	expect_none(still_alive);
+	expect_none(without_life);
+}
+
+/* A list that the writer did not make, since there is none to make. */
+static void test_wrong_list(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	struct error error;
+	char text[STORE_STREAM_LIST_BYTES];
+
+	(void)unused;
+	put_streams(writer);
+	store_writer_stream_edit(writer, 17)->end_ns = STORE_OPEN_NS;
+	store_stream_list_put(
+		&(struct store_stream_list){.count = STREAMS, .begin_ns = 1, .end_ns = 2}, text);
+	store_writer_meta(writer, STORE_META_LIST, text);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	reader = open_it();
+	assert_int_equal(store_reader_check(reader, &error), -ERROR_RUN);
+	assert_non_null(strstr(error.text, "list of its streams"));
+	store_reader_close(reader);
+}
+
+/* One of another number of streams does not count. */
+static void test_other_list(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	char text[STORE_STREAM_LIST_BYTES];
+
+	(void)unused;
+	put_streams(writer);
+	store_writer_stream_edit(writer, 17)->end_ns = STORE_OPEN_NS;
+	store_stream_list_put(
+		&(struct store_stream_list){.count = STREAMS + 1, .begin_ns = 1, .end_ns = 2}, text);
+	store_writer_meta(writer, STORE_META_LIST, text);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	reader = open_it();
+	assert_null(store_reader_stream_list(reader));
+	assert_int_equal(store_reader_check(reader, NULL), 0);
+	store_reader_close(reader);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_late),
+		TEST(test_no_list),
+		TEST(test_wrong_list),
+		TEST(test_other_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * share_rows.h - a window's rows as bytes from one process of this program to another, for share.c.
+ */
+#ifndef TIMELINE_SHARE_ROWS_H
+#define TIMELINE_SHARE_ROWS_H
+
+#include "store/bytes.h"
+#include "timeline/window.h"
+
+/* Behind what is in `out`; false: memory is out. */
+bool share_rows_put(struct store_bytes *out, const struct run *run, const struct window *window);
+/* Instead of what is in `out`. */
+void share_rows_put_error(struct store_bytes *out, int code, const struct error *error);
+/* Adds them to the window, or gives the error that they are. ERROR_IO: they are not whole; ERROR_RUN: they
+ * are of another state of the run. */
+int share_rows_take(struct window *window, struct run *run, struct store_slice from, struct error *error);
+
+#endif
