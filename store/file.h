@@ -16,7 +16,7 @@
 #include "store/slow.h"
 #include "store/tree.h"
 
-#define STORE_FORMAT_MAJOR 2u /* a reader refuses a larger one */
+#define STORE_FORMAT_MAJOR 3u /* a reader refuses a larger one */
 #define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 
@@ -79,6 +79,7 @@ struct store_snapshot {
 	size_t map_bytes;
 	struct store_pages pages;
 	struct store_tree trees[STORE_TREE_COUNT];
+	bool is_dense; /* texts, contexts and symbols are packed (dense.h) */
 };
 
 /* An all-zero snapshot with `file` set is ready for renew, which moves it to the newest commit. */
