@@ -6,7 +6,7 @@
 
 #include "store/key.h"
 
-#define LEVEL 6
+#define LEVEL 4
 #define UNPACKED_MAX ((uint64_t)1 << 30)
 #define PAYS 8 /* a frame saves so much of a share */
 

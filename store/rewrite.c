@@ -10,6 +10,8 @@
 #define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
 #define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */
 #define FREE_SHARE 8
+#define PAGES 4096u /* that a store has at most before they are larger ones */
+#define LONG_KEY_BYTES 128u
 
 struct copy {
 	const struct store_snapshot *from;
@@ -142,6 +144,31 @@ static uint64_t used_bytes(const struct store_file *file)
 	return used <= STORE_REWRITE_MOST_BYTES && freed > pages / FREE_SHARE ? used : 0;
 }
 
+/* LMDB wants room for two keys on a page; only facts have long ones. */
+static bool has_long_keys(const struct store_snapshot *snapshot)
+{
+	struct store_tree_cursor cursor;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_META]);
+	for (rc = store_tree_seek(&cursor, "", 0, NULL); rc == 1; rc = store_tree_next(&cursor, NULL))
+		if (cursor.key.size > LONG_KEY_BYTES)
+			return true;
+	return rc < 0;
+}
+
+/* Each tree and each long value leaves half a page empty, which is most of a small store. */
+static uint32_t page_bytes(const struct store_snapshot *snapshot, uint64_t used)
+{
+	uint32_t bytes = STORE_PAGE_BYTES_LEAST;
+
+	if (has_long_keys(snapshot))
+		return STORE_PAGE_BYTES_MAX;
+	while (bytes < STORE_PAGE_BYTES_MAX && used / bytes > PAGES)
+		bytes *= 2;
+	return bytes;
+}
+
 bool store_rewrite_in_place(struct store_file *file)
 {
 	struct store_snapshot snapshot = {.file = file};
@@ -151,8 +178,9 @@ bool store_rewrite_in_place(struct store_file *file)
 
 	if (!used)
 		return false;
-	is_replaced = store_snapshot_renew(&snapshot, &error) == 0 &&
-		      store_file_replace(file, 2 * used + ROOM_BYTES, fill, &snapshot);
+	is_replaced =
+		store_snapshot_renew(&snapshot, &error) == 0 &&
+		store_file_replace(file, 2 * used + ROOM_BYTES, page_bytes(&snapshot, used), fill, &snapshot);
 	store_snapshot_end(&snapshot);
 	return is_replaced;
 }
