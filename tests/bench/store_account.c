@@ -132,11 +132,6 @@ static double entropy_bits(uint64_t *values, size_t count)
 	return bits;
 }
 
-static uint64_t zigzag(uint64_t value)
-{
-	return value << 1 ^ (0 - (value >> 63));
-}
-
 /* Steps off their median: which width, then the bits below the highest one. */
 static double steps_bits(const uint64_t *values, size_t count, bool is_step)
 {
@@ -148,7 +143,7 @@ static double steps_bits(const uint64_t *values, size_t count, bool is_step)
 	memcpy(sorted, steps, count * sizeof *steps);
 	qsort(sorted, count, sizeof *sorted, compare_u64);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t off = zigzag(steps[i] - sorted[count / 2]);
+		uint64_t off = store_zigzag(steps[i] - sorted[count / 2]);
 
 		steps[i] = off ? 64 - (unsigned)__builtin_clzll(off) : 0;
 		bits += steps[i] > 1 ? (double)steps[i] - 1 : 0;
