@@ -68,9 +68,14 @@ struct store_input store_input_peek(struct store_slice value);
 /* A varint that takes more than one byte. */
 uint64_t store_input_varint_long(struct store_input *input);
 
+static inline uint64_t store_zigzag(uint64_t value)
+{
+	return value << 1 ^ (0 - (value >> 63));
+}
+
 static inline void store_bytes_put_zigzag(struct store_bytes *bytes, uint64_t value)
 {
-	store_bytes_put_varint(bytes, value << 1 ^ (0 - (value >> 63)));
+	store_bytes_put_varint(bytes, store_zigzag(value));
 }
 
 /* `size` bytes of the input, NULL when there are fewer. */

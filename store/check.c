@@ -110,27 +110,6 @@ static int check_chunks(struct store_reader *reader, struct error *error)
 	return rc ? rc : check_total(reader, total, error);
 }
 
-static int check_symbols(struct store_reader *reader, struct error *error)
-{
-	struct store_scope scopes[STORE_SCOPE_MAX];
-	struct store_tree_cursor cursor;
-	uint32_t module;
-	uint64_t offset;
-	int rc;
-
-	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_SYMBOL]);
-	rc = store_tree_seek(&cursor, "", 0, error);
-	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
-		if (!store_key_symbol_get(&module, &offset, cursor.key.bytes, cursor.key.size) ||
-			module >= reader->modules.count)
-			return store_reader_damaged(reader, "a symbol's key", error);
-		rc = store_reader_symbol(reader, module, offset, scopes, error);
-		if (rc < 0)
-			return rc;
-	}
-	return rc;
-}
-
 static int check_open(struct store_reader *reader, struct error *error)
 {
 	struct store_tree_cursor cursor;
@@ -183,7 +162,7 @@ int store_reader_check(struct store_reader *reader, struct error *error)
 
 	rc = rc ? rc : check_streams(reader, error);
 	rc = rc ? rc : check_chunks(reader, error);
-	rc = rc ? rc : check_symbols(reader, error);
+	rc = rc ? rc : store_reader_symbols_check(reader, error);
 	rc = rc ? rc : check_open(reader, error);
 	rc = rc ? rc : store_reader_blobs_check(reader, error);
 	return rc ? rc : store_rollup_check(reader, error);

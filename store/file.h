@@ -16,7 +16,7 @@
 #include "store/slow.h"
 #include "store/tree.h"
 
-#define STORE_FORMAT_MAJOR 2u /* a reader refuses a larger one */
+#define STORE_FORMAT_MAJOR 3u /* a reader refuses a larger one */
 #define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 
@@ -60,10 +60,12 @@ int store_file_grow(struct store_file *file, struct error *error);
 /* The last commit in full pages, as `path`: beside it first, then in its place. LMDB believes the pages it
  * copies: for files that we wrote. */
 int store_file_copy(const struct store_file *file, const char *path, struct error *error);
-/* Of the writer: another file, made by `fill` in an empty one with such a map, gets this one's owner and mode
- * and takes its name, whole, synced and without locks, or not at all: where the disk has no room for so much,
- * too. False: it did not, and nothing has changed. */
-bool store_file_replace(struct store_file *file, uint64_t map_bytes,
+#define STORE_PAGE_BYTES_LEAST 512u
+#define STORE_PAGE_BYTES_MAX 4096u
+/* Of the writer: another file, made by `fill` in an empty one with such a map and pages, gets this one's
+ * owner and mode and takes its name, whole, synced and without locks, or not at all: where the disk has no
+ * room for so much, too. False: it did not, and nothing has changed. */
+bool store_file_replace(struct store_file *file, uint64_t map_bytes, uint32_t page_bytes,
 	int (*fill)(struct store_file *by, void *own, struct error *error), void *own);
 /* Between commits, of the writer: gives up the moments of readers that have slept for that long and cost much
  * (slow.h). How many. */
@@ -79,6 +81,7 @@ struct store_snapshot {
 	size_t map_bytes;
 	struct store_pages pages;
 	struct store_tree trees[STORE_TREE_COUNT];
+	bool is_dense; /* texts, contexts and symbols are packed (dense.h) */
 };
 
 /* An all-zero snapshot with `file` set is ready for renew, which moves it to the newest commit. */

@@ -86,9 +86,14 @@ static struct store_file *file_of(int fd)
 }
 
 /* Nobody else knows the file: it needs no locks, and is synced once it is whole. */
-static int make_env(struct store_file *file, uint64_t bytes)
+static int make_env(struct store_file *file, uint64_t bytes, uint32_t page_bytes)
 {
+	uint8_t first[2 * STORE_PAGE_BYTES_MAX];
+
 	file->map_bytes = (size_t)bytes;
+	store_pages_begin(first, page_bytes, bytes);
+	if (pwrite(file->fd, first, 2 * (size_t)page_bytes, 0) != (ssize_t)(2 * page_bytes))
+		return errno ? errno : ENOSPC;
 	int rc = store_file_identify(file) ? store_file_env_open(file, (size_t)bytes, MDB_NOLOCK | MDB_NOSYNC)
 					   : EINVAL;
 
@@ -137,7 +142,7 @@ static void make_name_durable(const struct store_file *of)
 	close(fd);
 }
 
-bool store_file_replace(struct store_file *file, uint64_t map_bytes,
+bool store_file_replace(struct store_file *file, uint64_t map_bytes, uint32_t page_bytes,
 	int (*fill)(struct store_file *by, void *own, struct error *error), void *own)
 {
 	char *hidden = may_be_replaced(file, map_bytes) ? hidden_name(file) : NULL;
@@ -151,7 +156,7 @@ bool store_file_replace(struct store_file *file, uint64_t map_bytes,
 		goto close_fd;
 	fd = -1; /* the file's */
 	store_file_register(by);
-	is_replaced = make_env(by, map_bytes) == 0 && fill(by, own, &error) == 0 &&
+	is_replaced = make_env(by, map_bytes, page_bytes) == 0 && fill(by, own, &error) == 0 &&
 		      make_durable(by, file) == 0 && take_name(by, file, hidden, is_named) == 0;
 	if (is_replaced)
 		make_name_durable(file);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "store/dense.h"
 #include "store/key.h"
 
 #define BLOCK_BYTES 4080u /* what one page of 4096 holds */
@@ -69,44 +70,64 @@ static int damaged(const struct store_snapshot *snapshot, enum store_tree_id tre
 		store_file_path(snapshot->file), store_tree_name(tree));
 }
 
-/* One block, whose first id must be the next one, unless it is the tail read again. */
-static int get_block(const struct store_tree_cursor *cursor, uint32_t *tail, uint32_t *count, void *table,
-	store_pack_get_entry *get_entry)
+/* One block, whose first id must be *next: that of the block that was the last one, or the one behind. */
+static int get_block(const struct store_tree_cursor *cursor, struct store_bytes *dense, uint32_t *next,
+	void *table, store_pack_get_entry *get_entry)
 {
 	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
 	uint32_t id;
 	int rc = 0;
 
-	if (input.bad || !store_key_id_get(&id, cursor->key.bytes, cursor->key.size))
+	if (input.bad || !store_key_id_get(&id, cursor->key.bytes, cursor->key.size) || id != *next)
 		return ERROR_RUN;
-	if (id != *tail && id != *count)
-		return ERROR_RUN;
-	*tail = id;
+	if (dense) {
+		if (!store_dense_unpack(input, dense))
+			return dense->failed ? ERROR_IO : ERROR_RUN;
+		input = (struct store_input){dense->data, dense->data + dense->size, false};
+	}
 	while (input.at < input.end && !input.bad && !rc && id < UINT32_MAX - 1)
 		rc = get_entry(table, id++, &input);
 	if (rc)
 		return ERROR_IO;
-	if (input.bad || id < *count || id == *tail)
+	if (input.bad || id == *next)
 		return ERROR_RUN;
-	*count = id;
+	*next = id;
 	return 0;
+}
+
+/* The block that holds id `from`. */
+static int seek_block(const struct store_snapshot *snapshot, enum store_tree_id tree, uint32_t from,
+	struct store_tree_cursor *cursor, struct error *error)
+{
+	uint8_t key[STORE_KEY_ID_BYTES];
+
+	store_tree_cursor_init(cursor, &snapshot->pages, &snapshot->trees[tree]);
+	store_key_id_put(key, from + 1);
+	return store_tree_seek_below(cursor, key, sizeof key, error);
 }
 
 int store_pack_get(const struct store_snapshot *snapshot, enum store_tree_id tree, uint32_t *tail,
 	uint32_t *count, void *table, store_pack_get_entry *get_entry, struct error *error)
 {
 	struct store_tree_cursor cursor;
-	uint8_t key[STORE_KEY_ID_BYTES];
-	int rc, bad;
+	struct store_bytes dense = {0};
+	bool is_dense = snapshot->is_dense && store_dense_has(tree);
+	int rc = seek_block(snapshot, tree, *tail, &cursor, error), bad = 0;
+	uint32_t next;
 
-	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
-	store_key_id_put(key, *tail);
-	rc = store_tree_seek(&cursor, key, sizeof key, error);
-	while (rc == 1) {
-		bad = get_block(&cursor, tail, count, table, get_entry);
-		if (bad)
-			return bad == ERROR_IO ? error_memory(error) : damaged(snapshot, tree, error);
-		rc = store_tree_next(&cursor, error);
+	if (rc == 0 && snapshot->trees[tree].entries)
+		bad = ERROR_RUN; /* the first one is not there */
+	if (rc == 1 && !store_key_id_get(tail, cursor.key.bytes, cursor.key.size))
+		bad = ERROR_RUN;
+	for (next = *tail; rc == 1 && !bad; rc = bad ? rc : store_tree_next(&cursor, error)) {
+		*tail = next;
+		bad = get_block(&cursor, is_dense ? &dense : NULL, &next, table, get_entry);
 	}
+	store_bytes_fini(&dense);
+	if (!bad && rc == 0 && next < *count)
+		bad = ERROR_RUN;
+	if (bad)
+		return bad == ERROR_IO ? error_memory(error) : damaged(snapshot, tree, error);
+	*count = rc == 0 ? next : *count;
 	return rc;
 }

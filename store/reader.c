@@ -125,6 +125,7 @@ static int load(struct store_reader *reader, struct error *error)
 	int rc;
 
 	arena_fini(&reader->arena);
+	store_symbols_fini(&reader->symbols);
 	free(reader->spans);
 	reader->spans = NULL;
 	rc = load_facts(reader, error);
@@ -174,6 +175,7 @@ void store_reader_close(struct store_reader *reader)
 	store_batch_fini(&reader->batch);
 	store_sums_fini(&reader->sums);
 	store_works_fini(&reader->works);
+	store_symbols_fini(&reader->symbols);
 	arena_fini(&reader->arena);
 	if (reader->table)
 		store_stream_table_fini(reader->table);
@@ -356,24 +358,6 @@ const char *store_reader_op(const struct store_reader *reader, uint32_t op, size
 	if (size_bytes)
 		*size_bytes = strlen(name);
 	return name;
-}
-
-int store_reader_symbol(struct store_reader *reader, uint32_t module, uint64_t offset,
-	struct store_scope *scopes, struct error *error)
-{
-	uint8_t key[STORE_KEY_SYMBOL_BYTES];
-	struct store_slice value;
-	struct store_input input;
-	int rc, count;
-
-	store_key_symbol_put(key, module, offset);
-	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_SYMBOL], key,
-		sizeof key, &value, error);
-	if (rc <= 0)
-		return rc;
-	input = store_input_sealed(value, key, sizeof key);
-	count = store_symbol_get(&input, scopes, reader->texts.count);
-	return input.bad ? store_reader_damaged(reader, "a symbol", error) : count;
 }
 
 /* ---- open spans ---- */

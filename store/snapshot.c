@@ -102,12 +102,29 @@ static int check_version(struct store_snapshot *snapshot, struct error *error)
 		path, text, STORE_FORMAT_MAJOR);
 }
 
+/* Which of its two forms the store has settled in. */
+static int find_form(struct store_snapshot *snapshot, struct error *error)
+{
+	struct store_slice value;
+	struct store_input input;
+	int rc = store_tree_get(&snapshot->pages, &snapshot->trees[STORE_TREE_META], STORE_META_SETTLED,
+		strlen(STORE_META_SETTLED), &value, error);
+
+	snapshot->is_dense = false;
+	if (rc <= 0)
+		return rc;
+	input = store_input_sealed(value, STORE_META_SETTLED, strlen(STORE_META_SETTLED));
+	snapshot->is_dense = !input.bad && input.end - input.at == 1 && *input.at == STORE_SETTLED_DENSE;
+	return 0;
+}
+
 static int open_trees(struct store_snapshot *snapshot, struct error *error)
 {
 	int rc = store_tree_open(
 		&snapshot->trees[STORE_TREE_META], &snapshot->pages, store_tree_name(STORE_TREE_META), error);
 
 	rc = rc ? rc : check_version(snapshot, error);
+	rc = rc ? rc : find_form(snapshot, error);
 	for (unsigned tree = 0; tree < STORE_TREE_ROLL && !rc; tree++)
 		rc = store_tree_open(&snapshot->trees[tree], &snapshot->pages, store_tree_name(tree), error);
 	for (unsigned tree = STORE_TREE_ROLL; tree < STORE_TREE_COUNT && !rc; tree++)

@@ -4,17 +4,20 @@
 
 #include <stdlib.h>
 
+#include "store/dense.h"
 #include "store/key.h"
 #include "store/table.h"
 
 struct text_block {
 	uint32_t first, count;
-	struct store_slice bytes;
+	struct store_slice bytes; /* the value's payload */
 };
 
 struct store_text_late {
 	struct text_block *blocks;
 	uint32_t count, capacity;
+	bool is_dense;
+	struct store_bytes unpacked; /* of the dense block at hand */
 	struct arena arena;
 };
 
@@ -23,6 +26,7 @@ void store_text_late_free(struct store_text_late *late)
 	if (!late)
 		return;
 	free(late->blocks);
+	store_bytes_fini(&late->unpacked);
 	arena_fini(&late->arena);
 	free(late);
 }
@@ -30,8 +34,9 @@ void store_text_late_free(struct store_text_late *late)
 /* ---- loading ---- */
 
 /* How many texts these bytes are; 0: they are none. */
-static uint32_t count_texts(struct store_input input)
+static uint32_t count_texts(struct store_slice bytes)
 {
+	struct store_input input = {.at = bytes.bytes, .end = (const uint8_t *)bytes.bytes + bytes.size};
 	uint32_t count = 0;
 
 	while (!input.bad && input.at < input.end && count < UINT32_MAX - 1) {
@@ -41,21 +46,48 @@ static uint32_t count_texts(struct store_input input)
 	return input.bad ? 0 : count;
 }
 
-static int add_block(struct store_text_late *late, const struct store_tree_cursor *cursor, uint32_t *next,
-	struct error *error)
+/* The block's texts, one behind the other. Valid until the next is asked for; .size 0: it is damaged. */
+static struct store_slice entries_of(struct store_text_late *late, const struct text_block *block)
+{
+	const uint8_t *bytes = block->bytes.bytes;
+	struct store_input input = {.at = bytes, .end = bytes + block->bytes.size};
+
+	if (!late->is_dense)
+		return block->bytes;
+	if (!store_dense_unpack(input, &late->unpacked))
+		return (struct store_slice){0};
+	return (struct store_slice){late->unpacked.data, late->unpacked.size};
+}
+
+/* How many the last block has: what the next one's key says, if there is one, or its bytes. */
+static bool count_last(struct store_text_late *late, uint32_t next)
+{
+	struct text_block *last = late->count ? &late->blocks[late->count - 1] : NULL;
+
+	if (!last)
+		return next == 0;
+	if (!late->is_dense || next == UINT32_MAX)
+		last->count = count_texts(entries_of(late, last));
+	else
+		last->count = next > last->first ? next - last->first : 0;
+	return last->count && last->count < UINT32_MAX - last->first &&
+	       (next == UINT32_MAX || next - last->first == last->count);
+}
+
+static int add_block(
+	struct store_text_late *late, const struct store_tree_cursor *cursor, struct error *error)
 {
 	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
-	uint32_t first, count = input.bad ? 0 : count_texts(input);
 	struct text_block *block;
+	uint32_t first;
 
-	if (!count || !store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != *next ||
-		count > UINT32_MAX - 1 - first)
+	if (input.bad || !store_key_id_get(&first, cursor->key.bytes, cursor->key.size) ||
+		first == UINT32_MAX || !count_last(late, first))
 		return -ERROR_RUN;
 	block = store_table_add((void **)&late->blocks, &late->count, &late->capacity, sizeof *block);
 	if (!block)
 		return error_memory(error);
-	*block = (struct text_block){first, count, {input.at, (size_t)(input.end - input.at)}};
-	*next += count;
+	*block = (struct text_block){first, 0, {input.at, (size_t)(input.end - input.at)}};
 	return 0;
 }
 
@@ -68,10 +100,15 @@ static int add_blocks(struct store_text_late *late, const struct store_snapshot 
 	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_TEXT]);
 	rc = store_tree_seek(&cursor, "", 0, error);
 	while (rc == 1) {
-		rc = add_block(late, &cursor, count, error);
+		rc = add_block(late, &cursor, error);
 		rc = rc ? rc : store_tree_next(&cursor, error);
 	}
-	return rc;
+	if (rc || !late->count)
+		return rc;
+	if (!count_last(late, UINT32_MAX))
+		return late->unpacked.failed ? error_memory(error) : -ERROR_RUN;
+	*count = late->blocks[late->count - 1].first + late->blocks[late->count - 1].count;
+	return 0;
 }
 
 int store_text_late_load(struct store_texts *texts, const struct store_snapshot *snapshot, uint32_t *tail,
@@ -84,6 +121,7 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 	if (!late)
 		return error_memory(error);
 	texts->late = late;
+	late->is_dense = snapshot->is_dense;
 	*count = 0;
 	rc = add_blocks(late, snapshot, count, error);
 	if (rc || !*count)
@@ -101,11 +139,14 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 
 /* ---- unpacking ---- */
 
-/* Each text gets its NUL where the next one's size was. */
+/* Each text gets its NUL where the next one's size was. Of a dense block, whose seal held, it is only now
+ * that too few texts show: they are empty, as all are when memory is out. */
 static void unpack(const struct store_texts *texts, const struct text_block *block)
 {
-	char *copy = arena_copy(&texts->late->arena, (const char *)block->bytes.bytes, block->bytes.size);
-	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + block->bytes.size};
+	struct store_slice entries = entries_of(texts->late, block);
+	bool is_sound = entries.size && count_texts(entries) == block->count;
+	char *copy = is_sound ? arena_copy(&texts->late->arena, entries.bytes, entries.size) : NULL;
+	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + entries.size};
 	uint8_t *end = NULL;
 
 	for (uint32_t id = block->first; id < block->first + block->count; id++) {
@@ -113,7 +154,8 @@ static void unpack(const struct store_texts *texts, const struct text_block *blo
 
 		if (end)
 			*end = '\0';
-		end = (uint8_t *)store_input_take(&input, size) + size;
+		if (copy)
+			end = (uint8_t *)store_input_take(&input, size) + size;
 		if (id)
 			texts->texts[id] = copy ? (struct store_slice){end - size, size} : texts->texts[0];
 	}

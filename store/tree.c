@@ -32,6 +32,8 @@
 #define META_LAST_PAGE (PAGE_HEADER + 120u)
 #define META_TRANSACTION (PAGE_HEADER + 128u)
 #define TREE_BYTES 48u
+#define TREE_ROOT 40u
+#define FREE_TREE_FLAGS 0x08u /* its keys are integers */
 #define NO_PAGE UINT64_MAX
 
 static uint16_t load16(const uint8_t *at)
@@ -131,6 +133,26 @@ int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t f
 	pages->is_short = last >= file_bytes / page_bytes;
 	pages->page_count = pages->is_short ? file_bytes / page_bytes : last + 1;
 	return tree_from(&pages->names, pages, meta + META_MAIN_TREE, error);
+}
+
+static void store64(uint8_t *at, uint64_t value)
+{
+	memcpy(at, &value, sizeof value);
+}
+
+void store_pages_begin(uint8_t *bytes, uint32_t page_bytes, uint64_t map_bytes)
+{
+	memset(bytes, 0, 2 * (size_t)page_bytes);
+	for (unsigned page = 0; page < 2; page++, bytes += page_bytes) {
+		store64(bytes, page);
+		bytes[10] = PAGE_META;
+		store64(bytes + PAGE_HEADER, (uint64_t)META_VERSION << 32 | META_MAGIC);
+		store64(bytes + PAGE_HEADER + 16, map_bytes);
+		store64(bytes + META_FREE_TREE, (uint64_t)FREE_TREE_FLAGS << 32 | page_bytes);
+		store64(bytes + META_FREE_TREE + TREE_ROOT, NO_PAGE);
+		store64(bytes + META_MAIN_TREE + TREE_ROOT, NO_PAGE);
+		store64(bytes + META_LAST_PAGE, 1);
+	}
 }
 
 /* ---- moments ---- */

@@ -58,6 +58,9 @@ struct store_tree_cursor {
 int store_pages_check(
 	const uint8_t *head, size_t head_bytes, uint64_t file_bytes, const char *path, struct error *error);
 
+/* The two meta pages of an LMDB file in which nothing is, with pages of that size. */
+void store_pages_begin(uint8_t *bytes, uint32_t page_bytes, uint64_t map_bytes);
+
 /* The snapshot of `transaction` (UINT64_MAX: the newest) in a mapped file (`packed`: of an archived one). 1:
  * its meta page is no longer there (a busy writer has moved on), ask LMDB for a newer one. */
 int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t file_bytes,

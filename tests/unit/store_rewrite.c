@@ -179,6 +179,57 @@ static void test_size(void **unused)
 	expect_nothing_beside(run);
 }
 
+/* Little is in it: its pages are small ones, or each tree's half-empty last one would be most of the file. */
+static void test_small(void **unused)
+{
+	struct store_writer *writer = create();
+	uint64_t size;
+
+	(void)unused;
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	size = (uint64_t)facts_of(path).st_size;
+	print_message("nothing in it: %llu\n", (unsigned long long)size);
+	assert_true(size <= 8192);
+	expect_whole(path, 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(lock_path), 0);
+	writer = create();
+	record(writer, 5);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	size = (uint64_t)facts_of(path).st_size;
+	print_message("%u samples: %llu, of which %llu are keys and values\n", 5 * COMMIT_RECORDS,
+		(unsigned long long)size, (unsigned long long)payload_bytes(path));
+	assert_true(size <= payload_bytes(path) / 100 * 115 + 8192);
+	expect_whole(path, 5 * COMMIT_RECORDS);
+}
+
+/* LMDB wants two keys on a page: for long ones it is a larger one. */
+static void test_long_key(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	char key[512];
+
+	(void)unused;
+	for (size_t size = 100; size < sizeof key; size += 41) {
+		memset(key, 'k', size);
+		key[size] = '\0';
+		store_writer_meta(writer, key, key);
+	}
+	record(writer, 1);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_int_equal(facts_of(path).st_size % 4096, 0);
+	expect_whole(path, COMMIT_RECORDS);
+	assert_int_equal(store_reader_open(&reader, path, NULL), 0);
+	assert_non_null(store_reader_meta(reader, STORE_META_SETTLED));
+	for (size_t size = 100; size < sizeof key; size += 41) {
+		memset(key, 'k', size);
+		key[size] = '\0';
+		assert_string_equal(store_reader_meta(reader, key), key);
+	}
+	store_reader_close(reader);
+}
+
 /* A reader in another process holds the lock file of what was there, whose transactions the new file never
  * had. */
 static void follow(int begun, int ended)
@@ -418,6 +469,8 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_size),
+		TEST(test_small),
+		TEST(test_long_key),
 		TEST(test_followed),
 		TEST(test_opened_meanwhile),
 		TEST(test_moved),

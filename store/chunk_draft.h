@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk_draft.h - what the files that make chunks share: one chunk under way. chunk_write.c begins and ends
+ * it.
+ */
+#ifndef STORE_CHUNK_DRAFT_H
+#define STORE_CHUNK_DRAFT_H
+
+#include "store/chunk.h"
+
+/* What one encoding is about. */
+struct store_chunk_draft {
+	struct store_chunk_coder *coder;
+	const struct store_record *records;
+	unsigned count;
+	struct store_bytes *out;
+	size_t start;			    /* of the chunk in `out` */
+	uint8_t chosen[CHUNK_COLUMN_COUNT]; /* transforms of the block before */
+	struct store_chunk_header header;
+};
+
+static inline bool store_chunk_draft_is_constant(
+	const struct store_chunk_draft *draft, enum chunk_column column)
+{
+	return draft->header.constant >> column & 1;
+}
+
+/* That column of some records. */
+void store_chunk_gather(
+	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count);
+/* Puts the sums by context behind the tables, where a chunk has any. */
+void store_chunk_put_sums(struct store_chunk_draft *draft);
+/* Puts one column of the block of `count` records from `at` on: the smallest of its transforms. */
+void store_chunk_put_column(
+	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count);
+
+#endif

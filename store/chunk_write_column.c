@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk_write_column.c - one column of one block: the transform whose body (codec.h) is smallest.
+ */
+#include "store/chunk_draft.h"
+
+#define CENTRE_SAMPLES 31u
+#define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */
+
+/* Transforms worth trying for each column, the most promising first. */
+static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
+	[CHUNK_CONTEXT] = {CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_DURATION] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_BEGIN] = {CHUNK_DELTA, CHUNK_GAP, UINT8_MAX},
+	[CHUNK_AMOUNT] = {CHUNK_PLAIN, CHUNK_CENTRE, CHUNK_DELTA, UINT8_MAX},
+	[CHUNK_BYTES] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_LINK] = {CHUNK_DELTA, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_WHAT] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_ATTRIBUTES] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
+	[CHUNK_FLAGS] = {CHUNK_PLAIN, UINT8_MAX},
+};
+
+void store_chunk_gather(
+	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
+{
+#define EACH(value)                          \
+	for (unsigned i = 0; i < count; i++) \
+		to[i] = from[i].value;       \
+	break
+	switch (column) {
+	case CHUNK_CONTEXT:
+		EACH(context);
+	case CHUNK_DURATION:
+		EACH(end_ns - from[i].begin_ns);
+	case CHUNK_BEGIN:
+		EACH(begin_ns);
+	case CHUNK_AMOUNT:
+		EACH(amount);
+	case CHUNK_BYTES:
+		EACH(bytes);
+	case CHUNK_LINK:
+		EACH(link);
+	case CHUNK_WHAT:
+		EACH(what);
+	case CHUNK_ATTRIBUTES:
+		EACH(attributes);
+	case CHUNK_FLAGS:
+		EACH(flags);
+	default:
+		break;
+	}
+#undef EACH
+}
+
+/* A column's values in a block, on their way through a transform. */
+struct attempt {
+	enum chunk_transform transform;
+	uint64_t parameter; /* base or centre */
+	uint64_t residual[STORE_BLOCK_RECORDS];
+	struct store_codec_plan plan;
+};
+
+/* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
+static uint64_t centre_of(const uint64_t *steps, unsigned count)
+{
+	int64_t sample[CENTRE_SAMPLES];
+	unsigned taken = 0, stride = count / CENTRE_SAMPLES + 1;
+
+	for (unsigned i = 1; i < count && taken < CENTRE_SAMPLES; i += stride) {
+		int64_t value = (int64_t)steps[i];
+		unsigned at = taken++;
+
+		for (; at > 0 && sample[at - 1] > value; at--)
+			sample[at] = sample[at - 1];
+		sample[at] = value;
+	}
+	return taken ? (uint64_t)sample[taken / 2] : 0;
+}
+
+static void centre_steps(struct attempt *attempt, unsigned count)
+{
+	attempt->parameter = centre_of(attempt->residual, count);
+	attempt->residual[0] = 0;
+	for (unsigned i = 1; i < count; i++)
+		attempt->residual[i] = store_zigzag(attempt->residual[i] - attempt->parameter);
+}
+
+static void transform_plain(struct attempt *attempt, const uint64_t *values, unsigned count)
+{
+	uint64_t base = values[0];
+
+	for (unsigned i = 1; i < count; i++)
+		base = values[i] < base ? values[i] : base;
+	for (unsigned i = 0; i < count; i++)
+		attempt->residual[i] = values[i] - base;
+	attempt->parameter = base;
+}
+
+static void transform(struct attempt *attempt, const struct store_chunk_draft *draft,
+	enum chunk_column column, unsigned at, const uint64_t *values, unsigned count)
+{
+	const struct store_record *records = draft->records + at;
+	const uint64_t *table = draft->coder->tables[column];
+	const uint32_t *index = draft->coder->index + at;
+
+	switch (attempt->transform) {
+	case CHUNK_PLAIN:
+		transform_plain(attempt, values, count);
+		break;
+	case CHUNK_DELTA:
+		for (unsigned i = 1; i < count; i++)
+			attempt->residual[i] = values[i] - values[i - 1];
+		centre_steps(attempt, count);
+		break;
+	case CHUNK_GAP:
+		for (unsigned i = 1; i < count; i++)
+			attempt->residual[i] = values[i] - records[i - 1].end_ns;
+		centre_steps(attempt, count);
+		break;
+	case CHUNK_TABLE:
+		for (unsigned i = 0; i < count; i++)
+			attempt->residual[i] = store_zigzag(values[i] - table[index[i]]);
+		break;
+	case CHUNK_CENTRE:
+		attempt->parameter = centre_of(values, count);
+		for (unsigned i = 0; i < count; i++)
+			attempt->residual[i] = store_zigzag(values[i] - attempt->parameter);
+		break;
+	case CHUNK_FRESH: /* three bodies: put_fresh() */
+		break;
+	}
+}
+
+static bool is_possible(
+	const struct store_chunk_draft *draft, enum chunk_column column, enum chunk_transform how)
+{
+	if (how == CHUNK_TABLE)
+		return draft->header.tables >> column & 1;
+	return how != CHUNK_GAP ||
+	       (draft->header.track == STORE_SPANS && !store_chunk_draft_is_constant(draft, CHUNK_DURATION));
+}
+
+static void put_attempt(struct store_chunk_draft *draft, enum chunk_column column,
+	const struct attempt *attempt, uint64_t first, unsigned count)
+{
+	uint8_t how = (uint8_t)attempt->transform;
+
+	store_bytes_put(draft->out, &how, 1);
+	if (how == CHUNK_DELTA && column != CHUNK_BEGIN)
+		store_bytes_put_varint(draft->out, first);
+	if (how == CHUNK_PLAIN || how == CHUNK_CENTRE)
+		store_bytes_put_varint(draft->out, attempt->parameter);
+	else if (how != CHUNK_TABLE)
+		store_bytes_put_zigzag(draft->out, attempt->parameter);
+	if (how == CHUNK_GAP)
+		draft->header.tables |= 1u << CHUNK_BEGIN;
+	store_codec_put_planned(draft->out, attempt->residual, count, &attempt->plan);
+}
+
+/* ---- contexts that are new, as most of a young program's are: their ids are the next ones ---- */
+
+struct fresh {
+	uint64_t is_fresh[STORE_BLOCK_RECORDS], above[STORE_BLOCK_RECORDS], below[STORE_BLOCK_RECORDS];
+	unsigned fresh_count, old_count;
+	struct store_codec_plan which, fresh, old;
+	uint32_t size;
+};
+
+static void split_fresh(struct fresh *fresh, const uint64_t *values, unsigned count)
+{
+	uint64_t most = values[0];
+
+	fresh->is_fresh[0] = 1;
+	fresh->above[0] = 0;
+	fresh->fresh_count = 1;
+	fresh->old_count = 0;
+	for (unsigned i = 1; i < count; i++) {
+		fresh->is_fresh[i] = values[i] > most;
+		if (values[i] > most) {
+			fresh->above[fresh->fresh_count++] = values[i] - most - 1;
+			most = values[i];
+		} else {
+			fresh->below[fresh->old_count++] = most - values[i];
+		}
+	}
+	fresh->which = store_codec_plan(fresh->is_fresh, count);
+	fresh->fresh = store_codec_plan(fresh->above, fresh->fresh_count);
+	fresh->old = fresh->old_count ? store_codec_plan(fresh->below, fresh->old_count)
+				      : (struct store_codec_plan){0};
+	fresh->size = fresh->which.size + fresh->fresh.size + fresh->old.size;
+}
+
+/* False: it takes no less than `limit` bytes, and nothing was put. */
+static bool put_fresh(struct store_chunk_draft *draft, const uint64_t *values, unsigned count, uint32_t limit)
+{
+	struct fresh fresh;
+
+	split_fresh(&fresh, values, count);
+	if (fresh.size >= limit)
+		return false;
+	store_bytes_put(draft->out, &(uint8_t){CHUNK_FRESH}, 1);
+	store_bytes_put_varint(draft->out, values[0]);
+	store_codec_put_planned(draft->out, fresh.is_fresh, count, &fresh.which);
+	store_codec_put_planned(draft->out, fresh.above, fresh.fresh_count, &fresh.fresh);
+	if (fresh.old_count)
+		store_codec_put_planned(draft->out, fresh.below, fresh.old_count, &fresh.old);
+	return true;
+}
+
+static bool tries(const struct store_chunk_draft *draft, enum chunk_column column, uint8_t how, unsigned at)
+{
+	return at % RECONSIDER == 0 || how == draft->chosen[column];
+}
+
+void store_chunk_put_column(
+	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
+{
+	struct attempt attempts[2], *best = NULL, *next = attempts;
+	uint64_t values[STORE_BLOCK_RECORDS];
+
+	if (column == CHUNK_CONTEXT && draft->header.dictionary)
+		for (unsigned i = 0; i < count; i++)
+			values[i] = draft->coder->index[at + i];
+	else
+		store_chunk_gather(values, column, draft->records + at, count);
+	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
+		if (!is_possible(draft, column, *how) || !tries(draft, column, *how, at))
+			continue;
+		next->transform = *how;
+		transform(next, draft, column, at, values, count);
+		next->plan = store_codec_plan(next->residual, count);
+		if (!best || next->plan.size < best->plan.size)
+			best = next;
+		next = best == attempts ? attempts + 1 : attempts;
+		if (best->plan.size <= 2)
+			break;
+	}
+	if (column == CHUNK_CONTEXT && !draft->header.dictionary && tries(draft, column, CHUNK_FRESH, at) &&
+		put_fresh(draft, values, count, best ? best->plan.size : UINT32_MAX)) {
+		draft->chosen[column] = CHUNK_FRESH;
+		return;
+	}
+	draft->chosen[column] = (uint8_t)best->transform;
+	put_attempt(draft, column, best, values[0], count);
+}

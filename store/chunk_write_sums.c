@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk_write_sums.c - what each context of a chunk has in it, for rollups: made once, beside the records.
+ */
+#include "store/chunk_draft.h"
+#include "store/sums.h"
+
+/* The different metrics of the records; their number, or METRICS_MAX + 1. */
+static unsigned find_metrics(const struct store_chunk_draft *draft, uint32_t *metrics)
+{
+	unsigned known = 1;
+
+	metrics[0] = draft->records->what;
+	for (unsigned i = 1; i < draft->count && !store_chunk_draft_is_constant(draft, CHUNK_WHAT); i++) {
+		unsigned m = 0;
+
+		while (m < known && metrics[m] != draft->records[i].what)
+			m++;
+		if (m == known && known == CHUNK_SUMS_METRICS)
+			return CHUNK_SUMS_METRICS + 1;
+		if (m == known)
+			metrics[known++] = draft->records[i].what;
+	}
+	return known;
+}
+
+/* The entries of one metric, in the order of the dictionary. */
+static void sum_metric(
+	struct store_chunk_draft *draft, uint32_t metric, struct store_sum *sums, unsigned contexts)
+{
+	const uint32_t *index = draft->coder->index;
+
+	memset(sums, 0, contexts * sizeof *sums);
+	for (unsigned i = 0; i < draft->count; i++) {
+		struct store_sum *sum = &sums[draft->header.dictionary ? index[i] : 0];
+
+		if (draft->records[i].what != metric)
+			continue;
+		sum->samples++;
+		sum->weight += draft->records[i].amount;
+	}
+}
+
+/* Adds each sample's time until the next one; the longest, 0: they are not plain. */
+static uint64_t sum_times(struct store_chunk_draft *draft, struct store_sum *sums)
+{
+	const struct store_record *records = draft->records;
+	uint64_t longest = 0, all_longer = 1;
+
+	if (!store_chunk_draft_is_constant(draft, CHUNK_FLAGS) ||
+		!store_chunk_draft_is_constant(draft, CHUNK_WHAT) || draft->count < 2 ||
+		!(records->flags & STORE_RECORD_EXTENT))
+		return 0;
+	for (unsigned i = 0; i + 1 < draft->count; i++) {
+		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;
+
+		sums[draft->header.dictionary ? draft->coder->index[i] : 0].time_ns += gap_ns;
+		longest = gap_ns > longest ? gap_ns : longest;
+		all_longer &= gap_ns != 0;
+	}
+	return all_longer ? longest : 0;
+}
+
+static void put_sum_column(struct store_chunk_draft *draft, const struct store_sum *sums, unsigned contexts,
+	enum store_sums_column column)
+{
+	uint64_t values[STORE_BLOCK_RECORDS], unit = store_sums_unit(sums, contexts, column);
+
+	if (column != STORE_SUMS_SAMPLES)
+		store_bytes_put_varint(draft->out, unit);
+	for (unsigned at = 0; at < contexts; at += STORE_BLOCK_RECORDS) {
+		unsigned left = contexts - at < STORE_BLOCK_RECORDS ? contexts - at : STORE_BLOCK_RECORDS;
+
+		for (unsigned i = 0; i < left; i++) {
+			const struct store_sum *sum = &sums[at + i];
+
+			values[i] = column == STORE_SUMS_SAMPLES ? sum->samples
+				    : column == STORE_SUMS_TIME
+					    ? store_zigzag(sum->time_ns - sum->samples * unit)
+					    : store_zigzag(sum->weight - sum->samples * unit);
+		}
+		store_codec_put(draft->out, values, left);
+	}
+}
+
+/* | metrics | metrics x | id | samples | unit, weights | | longest gap | last context | unit, times |;
+ * without a gap nothing follows it. What tables are made in holds the sums. */
+void store_chunk_put_sums(struct store_chunk_draft *draft)
+{
+	uint32_t metrics[CHUNK_SUMS_METRICS];
+	unsigned contexts = draft->header.dictionary ? draft->header.dictionary : 1, count;
+	struct store_sum *sums = (struct store_sum *)draft->coder->values;
+	uint64_t longest_ns;
+
+	if (draft->header.track == STORE_SPANS ||
+		(!draft->header.dictionary && !store_chunk_draft_is_constant(draft, CHUNK_CONTEXT)))
+		return;
+	count = find_metrics(draft, metrics);
+	if (count > CHUNK_SUMS_METRICS)
+		return;
+	draft->header.constant |= 1u << CHUNK_SUMS;
+	store_bytes_put_varint(draft->out, count);
+	for (unsigned m = 0; m < count; m++) {
+		sum_metric(draft, metrics[m], sums, contexts);
+		store_bytes_put_varint(draft->out, metrics[m]);
+		put_sum_column(draft, sums, contexts, STORE_SUMS_SAMPLES);
+		put_sum_column(draft, sums, contexts, STORE_SUMS_WEIGHT);
+	}
+	longest_ns = sum_times(draft, sums);
+	store_bytes_put_varint(draft->out, longest_ns);
+	if (longest_ns) {
+		store_bytes_put_varint(draft->out, draft->records[draft->count - 1].context);
+		put_sum_column(draft, sums, contexts, STORE_SUMS_TIME);
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dense.c - see dense.h. */
+#include "store/dense.h"
+
+#include <zstd.h>
+
+#include "store/key.h"
+
+#define LEVEL 4
+#define UNPACKED_MAX ((uint64_t)1 << 30)
+#define PAYS 8 /* a frame saves so much of a share */
+
+bool store_dense_has(enum store_tree_id tree)
+{
+	return tree == STORE_TREE_TEXT || tree == STORE_TREE_CONTEXT || tree == STORE_TREE_SYMBOL;
+}
+
+/* ---- to dense values ---- */
+
+static uint32_t module_of(const uint8_t *key, size_t size)
+{
+	uint32_t module = 0;
+	uint64_t offset;
+
+	store_key_symbol_get(&module, &offset, key, size);
+	return module;
+}
+
+bool store_dense_is_full(
+	const struct store_dense *dense, enum store_tree_id tree, struct store_slice key, size_t size)
+{
+	return dense->entries.size &&
+	       (dense->entries.size + size > STORE_DENSE_BYTES ||
+		       (tree == STORE_TREE_SYMBOL &&
+			       module_of(dense->key, dense->key_size) != module_of(key.bytes, key.size)));
+}
+
+bool store_dense_take(
+	struct store_dense *dense, enum store_tree_id tree, struct store_slice key, struct store_slice value)
+{
+	struct store_input input = store_input_sealed(value, key.bytes, key.size);
+	uint32_t module;
+	uint64_t offset;
+
+	if (input.bad || key.size > sizeof dense->key)
+		return false;
+	if (!dense->entries.size) {
+		memcpy(dense->key, key.bytes, key.size);
+		dense->key_size = key.size;
+	}
+	if (tree == STORE_TREE_SYMBOL) {
+		if (!store_key_symbol_get(&module, &offset, key.bytes, key.size))
+			return false;
+		store_bytes_put_varint(&dense->entries, dense->entries.size ? offset - dense->offset : 0);
+		store_bytes_put_varint(&dense->entries, (uint64_t)(input.end - input.at));
+		dense->offset = offset;
+	}
+	store_bytes_put(&dense->entries, input.at, (size_t)(input.end - input.at));
+	return true;
+}
+
+bool store_dense_finish(struct store_dense *dense)
+{
+	const struct store_bytes *entries = &dense->entries;
+	struct store_bytes *value = &dense->value;
+	size_t most = ZSTD_compressBound(entries->size), size = 0;
+	uint8_t *place;
+
+	store_bytes_begin_sealed(value);
+	store_bytes_put_varint(value, entries->size);
+	place = store_bytes_reserve(value, most);
+	if (place)
+		size = ZSTD_compress(place, most, entries->data, entries->size, LEVEL);
+	if (place && (ZSTD_isError(size) || size > entries->size - entries->size / PAYS))
+		memcpy(place, entries->data, size = entries->size);
+	value->size += size;
+	store_bytes_seal(value, dense->key, dense->key_size);
+	value->failed |= entries->failed;
+	dense->entries.size = 0;
+	return !value->failed;
+}
+
+void store_dense_fini(struct store_dense *dense)
+{
+	store_bytes_fini(&dense->entries);
+	store_bytes_fini(&dense->value);
+}
+
+/* ---- and back ---- */
+
+bool store_dense_unpack(struct store_input input, struct store_bytes *entries)
+{
+	uint64_t size = store_input_varint(&input);
+	size_t left = (size_t)(input.end - input.at);
+	uint8_t *place;
+
+	entries->size = 0;
+	if (input.bad || !size || size > UNPACKED_MAX)
+		return false;
+	place = store_bytes_reserve(entries, (size_t)size);
+	if (!place)
+		return false;
+	entries->size = (size_t)size;
+	if (left == size)
+		memcpy(place, input.at, left);
+	return left == size || ZSTD_decompress(place, (size_t)size, input.at, left) == size;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dense.h - texts, contexts and symbols as a settled store keeps them: many values as one zstd frame. They
+ * are most of a short run, and say the same again and again. While a run is recorded they are values of their
+ * own (pack.h, symbol.c), since frames cannot grow.
+ *
+ *   value     | seal | bytes unpacked varint | zstd frame, or the bytes as they are |    key: the first one's
+ *   unpacked  texts, contexts: entries back to back, as in append blocks
+ *             symbols: | step | size | scopes | ...   of one module; step: offset - the one before, 0 first
+ */
+#ifndef STORE_DENSE_H
+#define STORE_DENSE_H
+
+#include "store/bytes.h"
+#include "store/file.h"
+
+/* A value takes entries until they are so many bytes: an answer unpacks one or two. */
+#define STORE_DENSE_BYTES ((size_t)64 << 10)
+
+/* Is the tree kept so in a dense store? */
+bool store_dense_has(enum store_tree_id tree);
+
+/* Values of such a tree, in the order of their keys, on their way to dense ones. All-zero is empty. */
+struct store_dense {
+	struct store_bytes entries, value;
+	uint8_t key[16];
+	size_t key_size;
+	uint64_t offset; /* of the last symbol */
+};
+/* Must what was taken be put before a value of that key and size is taken? */
+bool store_dense_is_full(
+	const struct store_dense *dense, enum store_tree_id tree, struct store_slice key, size_t size);
+/* Takes a sealed value; false: it is damaged. */
+bool store_dense_take(
+	struct store_dense *dense, enum store_tree_id tree, struct store_slice key, struct store_slice value);
+/* What was taken, as dense->value under dense->key, and begins anew; false: memory is out. */
+bool store_dense_finish(struct store_dense *dense);
+void store_dense_fini(struct store_dense *dense);
+
+/* The payload of a dense value to `entries`, which is emptied before; false: damage, or entries->failed. */
+bool store_dense_unpack(struct store_input input, struct store_bytes *entries);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbol.h - a reader's symbols: values of their own while the run is recorded, dense ones (dense.h) once the
+ * store has settled. Those that were looked at stay unpacked until the reader has another moment.
+ */
+#ifndef STORE_SYMBOL_H
+#define STORE_SYMBOL_H
+
+#include "store/bytes.h"
+#include "store/error.h"
+
+struct store_reader;
+struct store_symbol_place {
+	uint64_t offset;
+	uint32_t at, size; /* of its scopes, in the bytes */
+};
+
+/* One dense value. */
+struct store_symbol_part {
+	uint32_t module;
+	struct store_symbol_place *places; /* by offset; at least one */
+	uint32_t count, capacity;
+	struct store_bytes bytes;
+};
+
+/* All-zero is empty. */
+struct store_symbols {
+	struct store_symbol_part *parts; /* by module and first offset */
+	uint32_t count, capacity;
+};
+void store_symbols_fini(struct store_symbols *symbols);
+
+/* Reads every one. */
+int store_reader_symbols_check(struct store_reader *reader, struct error *error);
+
+#endif
