@@ -36,7 +36,7 @@ void store_text_late_free(struct store_text_late *late)
 /* How many texts these bytes are; 0: they are none. */
 static uint32_t count_texts(struct store_slice bytes)
 {
-	struct store_input input = {.at = bytes.bytes, .end = (const uint8_t *)bytes.bytes + bytes.size};
+	struct store_input input = {.at = bytes.bytes, .end = bytes.bytes + bytes.size};
 	uint32_t count = 0;
 
 	while (!input.bad && input.at < input.end && count < UINT32_MAX - 1) {
@@ -145,7 +145,8 @@ static void unpack(const struct store_texts *texts, const struct text_block *blo
 {
 	struct store_slice entries = entries_of(texts->late, block);
 	bool is_sound = entries.size && count_texts(entries) == block->count;
-	char *copy = is_sound ? arena_copy(&texts->late->arena, entries.bytes, entries.size) : NULL;
+	char *copy =
+		is_sound ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size) : NULL;
 	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + entries.size};
 	uint8_t *end = NULL;
 

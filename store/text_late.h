@@ -2,7 +2,7 @@
 /*
  * text_late.h - the strings of a store that nobody writes any more: a block of them is unpacked when one is
  * asked for, because a run of many thousand threads has a name for each. Loading looks at every block's seal
- * and at how many strings it holds, so that damage shows there.
+ * and, but for dense ones, at how many strings it holds, so that damage shows there.
  */
 #ifndef STORE_TEXT_LATE_H
 #define STORE_TEXT_LATE_H
