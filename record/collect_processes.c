@@ -58,6 +58,7 @@ void collect_process_take(struct collector *collector, struct hello *hello)
 	if (hello->is_without_rings ||
 		switches_take_up(process, hello->events, hello->event_count, hello->switch_bytes))
 		process->switches_refused++;
+	switches_begin(process->switches, 0, hello->word);
 	process->host_pid = hello->host_pid;
 	process->next = collector->processes;
 	process->is_discarded = collector->has_failed;
@@ -76,6 +77,7 @@ void collect_switches_take(struct collector *collector, struct hello *hello)
 		if (is_of(at, hello->pid, hello->host_pid) && !measured_is_dead(at)) {
 			if (switches_add(&at->switches, hello->events[0], hello->switch_bytes, hello->tid))
 				at->switches_refused++;
+			switches_begin(at->switches, hello->tid, hello->word);
 			return;
 		}
 	hello_refuse(HELLO_SWITCHES, hello);
@@ -102,6 +104,6 @@ static struct gpu_module_kernels *gpu_kernels_of(struct collector *collector, co
 
 void collect_gpu_module_take(struct collector *collector, const struct hello *hello)
 {
-	gpu_module_take(collector->writer, hello->memory, hello->hash, gpu_kernels_of(collector, hello));
+	gpu_module_take(collector->writer, hello->memory, hello->word, gpu_kernels_of(collector, hello));
 	collector->is_dirty = true;
 }

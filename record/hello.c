@@ -80,7 +80,7 @@ static enum hello_result descriptors_take(
 	*hello = (struct hello){.pid = said->pid,
 		.tid = said->tid,
 		.switch_bytes = said->switch_bytes,
-		.hash = said->hash,
+		.word = said->word,
 		.memory = -1,
 		.pidfd = -1};
 	if (said->kind == EVENT_HELLO_LAUNCHER && !count)

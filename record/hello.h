@@ -24,7 +24,7 @@ struct hello {
 	uint32_t pid, tid; /* as it has them; in a pid namespace of its own they are not ours */
 	uint32_t host_pid; /* as we have it, by the kernel; 0: it is none of ours */
 	uint32_t switch_bytes;
-	uint64_t hash;	   /* HELLO_GPU_MODULE: its content is memory's */
+	uint64_t word;	   /* HELLO_GPU_MODULE: hash of memory's content; else since when all events count */
 	int memory, pidfd; /* HELLO_PROCESS; HELLO_GPU_MODULE: memory alone */
 	int events[EVENT_SWITCHES_MAX];
 	unsigned event_count;  /* HELLO_SWITCHES, HELLO_KEEP: 1 */

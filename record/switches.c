@@ -160,6 +160,16 @@ static uint64_t return_until(const struct measured *process, const struct switch
 	return next < end && next->tid == event->tid ? next->time_ns : UINT64_MAX;
 }
 
+/* The thread was there before the rings. */
+static bool is_before_rings(const struct switches *switches, uint32_t tid, uint64_t time_ns)
+{
+	for (uint32_t i = 0; i < switches->count; i++)
+		if ((!switches->rings[i].tid || switches->rings[i].tid == tid) &&
+			time_ns < switches->rings[i].since_ns)
+			return true;
+	return false;
+}
+
 /* `event` is one of those that wait. */
 static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
 	const struct switch_event *event)
@@ -171,6 +181,8 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 
 	if (event->time_ns < ring->begin_ns || event->time_ns >= end_of(process, ring) ||
 		!switch_line_take(&ring->line, event, &span))
+		return;
+	if (span.what == STORE_OP_LOST && is_before_rings(process->switches, event->tid, span.begin_ns))
 		return;
 	if (span.what == STORE_OP_LOST) {
 		lost_put(process, writer, ring, span.begin_ns, span.end_ns,

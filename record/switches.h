@@ -18,6 +18,10 @@
 int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes);
 /* Maps the ring of one more event, that of a thread. *switches is made with the first. */
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
+/* All rings of a thread (0: of a process) were there at `since_ns`. A thread that had begun before is in none
+ * of them until then, or in one and not in the other: a record that is missing there was never made. NULL:
+ * nothing. */
+void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns);
 void switches_free(struct switches *switches);
 
 /* Do the records of this thread come in? NULL: no. */

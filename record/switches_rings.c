@@ -55,6 +55,7 @@ static int ring_add(struct switches **switches, int event, uint32_t bytes, uint3
 	if (open(&ring->perf, event, bytes))
 		return -1;
 	ring->tid = tid;
+	ring->since_ns = 0;
 	ring->perf.hits = &(*switches)->hits;
 	(*switches)->count++;
 	if (ring->perf.event < 0)
@@ -71,6 +72,13 @@ static int ring_add(struct switches **switches, int event, uint32_t bytes, uint3
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
 {
 	return ring_add(switches, event, bytes, tid, perf_ring_open);
+}
+
+void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns)
+{
+	for (uint32_t i = 0; switches && i < switches->count; i++)
+		if (switches->rings[i].tid == tid)
+			switches->rings[i].since_ns = since_ns;
 }
 
 static void ring_forget(struct process_ring *ring)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switches_state.h - inside the switch records of one process: its rings, and what was read from them. Only
- * switches*.c includes it. */
+ * switches*.c and their test include it. */
 #ifndef RECORD_SWITCHES_STATE_H
 #define RECORD_SWITCHES_STATE_H
 
@@ -9,7 +9,8 @@
 
 struct process_ring {
 	struct perf_ring perf;
-	uint32_t tid; /* 0: of all threads */
+	uint32_t tid;	   /* 0: of all threads */
+	uint64_t since_ns; /* see switches_begin */
 };
 
 struct switches {

@@ -446,7 +446,9 @@ struct event_hello {
 	uint32_t pid;
 	uint32_t switch_bytes; /* data of each switch ring, a power of two; 0: there are none */
 	uint32_t tid;	       /* EVENT_HELLO_SWITCHES: whose ring it is */
-	uint64_t hash;	       /* EVENT_HELLO_GPU_MODULE: of the content, as EVENT_GPU's attributes name it */
+	/* EVENT_HELLO_GPU_MODULE: the content's hash, as EVENT_GPU's attributes name it. EVENT_HELLO_PROCESS
+	 * and EVENT_HELLO_SWITCHES: when the last of the switch rings was there, 0: not said. */
+	uint64_t word;
 };
 
 /* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */

@@ -276,11 +276,11 @@ close_memory:
 
 /* One message with its descriptors; all that was ever said on its connection. */
 static int message_send(
-	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t hash)
+	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t word)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, kind, process.shared->pid, switch_bytes,
-		(uint32_t)syscall(SYS_gettid), hash};
+		(uint32_t)syscall(SYS_gettid), word};
 	struct iovec data = {&hello, sizeof(hello)};
 	union {
 		struct cmsghdr header;
@@ -313,8 +313,8 @@ static int send_with_switches(int pidfd)
 
 	if (process.settings.switches && !switches_open(&switches)) {
 		memcpy(descriptors + 2, switches.events, switches.count * sizeof(int));
-		result =
-			message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes, 0);
+		result = message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes,
+			process_now_ns());
 		switches_hand_over(&switches, result);
 	}
 	return result ? message_send(EVENT_HELLO_PROCESS, descriptors, 2, 0, 0) : 0;
@@ -335,7 +335,7 @@ int process_send(void)
 
 int process_send_switches(int event, uint32_t bytes)
 {
-	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes, 0);
+	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes, process_now_ns());
 }
 
 int process_send_gpu_module(int memory, uint64_t hash)

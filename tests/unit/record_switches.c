@@ -16,8 +16,10 @@
 
 #include <cmocka.h>
 
+#include "record/drain.h"
 #include "record/switch_line.h"
-#include "record/switches.h"
+#include "record/switches_state.h"
+#include "store/writer.h"
 
 #define BYTES 4096u
 #define TIMES 400u
@@ -296,6 +298,45 @@ static void test_copies_of_the_dead_are_taken(void **state)
 	free(process.shared);
 }
 
+/* How many records of thread 7, which began at 50, are said to be lost: on the one processor it comes in at
+ * 100, on the other it goes out at 200 and at 400. */
+static uint64_t lost_of(uint64_t since_ns)
+{
+	char path[] = "/tmp/hpct-switches.XXXXXX";
+	struct store_writer *writer;
+	struct error error;
+	struct image one = image_new(), other = image_new();
+	struct measured process = {0};
+	struct ring thread = {.tid = 7, .begin_ns = 50, .has_ended = true};
+	struct process_ring rings[] = {{.perf = ring_on(&one)}, {.perf = ring_on(&other)}};
+	struct switches switches = {.rings = rings, .count = 2};
+
+	assert_true(mkstemp(path) >= 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(store_writer_create(&writer, path, &error), 0);
+	thread.stream = store_writer_stream(writer, &(struct store_stream){.kind = STORE_STREAM_CPU});
+	process.switches = &switches;
+	process.rings = &thread;
+	process.ring_seen = 1;
+	put_switch(&one, 0, 7, 100);
+	put_switch(&other, PERF_RECORD_MISC_SWITCH_OUT, 7, 200);
+	put_switch(&other, PERF_RECORD_MISC_SWITCH_OUT, 7, 400);
+	switches_begin(&switches, 0, since_ns);
+	assert_int_equal(switches_drain(&process, writer, UINT64_MAX), 3);
+	store_writer_abort(writer);
+	assert_int_equal(unlink(path), 0);
+	return process.switches_lost;
+}
+
+static void test_what_was_before_the_rings_is_not_lost(void **state)
+{
+	(void)state;
+	assert_int_equal(lost_of(0), 2);
+	assert_int_equal(lost_of(90), 1); /* came in before the first was there */
+	assert_int_equal(
+		lost_of(250), 0); /* went out on the one, came in where the other was not there yet */
+}
+
 /* All processes look at what the wait has found for each of them. */
 static void test_a_hangup_is_none_of_a_process_without_rings(void **state)
 {
@@ -314,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_ring_survives_lies),
 		cmocka_unit_test(test_only_perf_events_are_mapped),
 		cmocka_unit_test(test_copies_of_the_dead_are_taken),
+		cmocka_unit_test(test_what_was_before_the_rings_is_not_lost),
 		cmocka_unit_test(test_a_hangup_is_none_of_a_process_without_rings),
 		cmocka_unit_test(test_line_is_its_twin),
 		cmocka_unit_test(test_line_late_event),
