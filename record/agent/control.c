@@ -65,8 +65,7 @@ uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns)
 	return paused + (since < cpu_ns ? cpu_ns - since : 0);
 }
 
-/* What the samples of a thread do not yet stand for. */
-static uint64_t uncovered_ns(const struct thread *t)
+uint64_t control_uncovered_ns(const struct thread *t)
 {
 	const struct event_ring *ring = t->ring.shared;
 	uint64_t cpu_ns = process_thread_cpu_ns();
@@ -82,7 +81,7 @@ uint64_t control_weight(struct thread *t, uint64_t weight)
 	if (t->pause_epoch == epoch)
 		return weight;
 	t->pause_epoch = epoch;
-	return uncovered_ns(t);
+	return control_uncovered_ns(t);
 }
 
 static void clocks_stop(void)
@@ -127,7 +126,7 @@ static void here_sample(bool with_rest)
 	if (!t)
 		return;
 	node = trace_path(t);
-	weight = with_rest ? uncovered_ns(t) : 0;
+	weight = with_rest ? control_uncovered_ns(t) : 0;
 	t->covered_ns += weight;
 	weight += t->saved_ns;
 	t->saved_ns = 0;

@@ -30,6 +30,9 @@ bool control_is_paused(void);
 /* Of the thread's CPU clock at cpu_ns: what was not sampled. */
 uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns);
 
+/* What the samples of a thread do not yet stand for. Signal safe. */
+uint64_t control_uncovered_ns(const struct thread *t);
+
 /* Weight of a sample of `weight` ns: the first one after a pause stands for what the thread's clock says.
  * Signal safe. */
 uint64_t control_weight(struct thread *t, uint64_t weight);

@@ -12,6 +12,7 @@
 #include "record/agent/papi.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
+#include "record/agent/trace.h"
 #include "record/agent/wrap.h"
 
 /* metric 0: the time source's, which alone owns a stretch of the line. */
@@ -123,6 +124,21 @@ void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
 void sample_take_ns(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight_ns)
 {
 	take(t, context, periods, weight_ns);
+}
+
+void sample_catch_up(struct thread *t)
+{
+	uint64_t period_ns = process.settings.period_ns, weight;
+
+	if (control_is_paused())
+		return;
+	weight = control_uncovered_ns(t);
+	if (weight < 2 * period_ns + source_tick_ns())
+		return;
+	weight -= weight % period_ns;
+	t->covered_ns += weight;
+	t->ahead_ns += weight;
+	sample_publish(t, trace_path(t), 0, weight, process_now_ns());
 }
 
 void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned counter, uint64_t value)

@@ -41,6 +41,11 @@ void sample_take_counter(struct thread *thread, const ucontext_t *context, unsig
 /* The thread was switched out, and goes on at `context`: tells its path where no wrapper will. */
 void sample_take_wait(struct thread *thread, const ucontext_t *context);
 
+/* The calling thread has waited, trace_begin was called and no signal comes: if no tick has met it for so
+ * long that it seems to give way ahead of each, a sample of the path that waits stands for what it ran. The
+ * signals that come for that time, if ever, then stand for the rest. */
+void sample_catch_up(struct thread *thread);
+
 /* Publishes a sample at a known node. false: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
 

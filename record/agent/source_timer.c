@@ -59,8 +59,22 @@ bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 	return true;
 }
 
+/* The signal tells of all periods since the last one: some of them a sample may stand for already. */
+static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
+{
+	uint64_t weight = periods * process.settings.period_ns;
+	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight;
+
+	t->ahead_ns -= known;
+	if (known < weight)
+		sample_take_ns(t, context, periods, weight - known);
+	else
+		ring_count(&t->ring.shared->overruns, periods);
+}
+
 static int timer_arm(struct thread *t)
 {
+	t->ahead_ns = 0;
 	return source_timer_start(&t->handle, process.settings.period_ns);
 }
 
@@ -73,5 +87,5 @@ const struct source source_timer = {
 	.name = "timer",
 	.arm = timer_arm,
 	.disarm = timer_disarm,
-	.tick = sample_take,
+	.tick = timer_tick,
 };

@@ -223,7 +223,8 @@ void thread_begin(struct thread *t, uint32_t index)
 }
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
- * the next signal. More than that is not made up: a sum that is short shows that samples did not arrive. */
+ * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
+ * made up: a sum that is short shows that samples did not arrive. */
 static uint64_t rest_most_ns(void)
 {
 	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns();

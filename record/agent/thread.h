@@ -37,6 +37,7 @@ struct thread {
 	uint64_t papi_seen[EVENT_COUNTERS_MAX];
 	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
 	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
+	uint64_t ahead_ns;   /* of those, what the timer's signals still tell of, see sample_catch_up */
 	uint64_t hit_ns;     /* of the last sample, if an event's hit made it; else 0 */
 	uint32_t believed;   /* hits since the thread's clock was read last */
 	uint32_t root;	     /* enum event_node */

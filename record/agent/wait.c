@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/sample.h"
 #include "record/agent/tally.h"
 #include "record/agent/trace.h"
 #include "record/agent/wrap.h"
@@ -52,6 +53,7 @@ static void publish(
 		trace_span(t, EVENT_SPAN, &span);
 	if (call)
 		publish_call(t, &span, call);
+	sample_catch_up(t);
 	trace_end(t);
 }
 

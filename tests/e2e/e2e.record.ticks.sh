@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A thread that gives way before each of the kernel's ticks, from which CPU timers are looked at, has its CPU time all the
+# same: where it waits, in a call that the agent knows, it takes a sample itself. What the timer tells of late, if ever, is
+# counted once.
+. "$(dirname -- "$0")/expect.sh"
+program=$HPCT_BIN/../tests/gives_way
+
+for how in ticks never late; do
+	for rate in 200 1000; do
+		run=$how$rate
+		code "$run" 0 hpct-record -o "$run.hpct" --sampler timer -e "CPUTIME@f$rate" -- "$program" $how 200
+		weights_agree "$run" all
+		same "$run: lost" 0 "$(info "$run" lost)"
+		in_it=$(share "$run" gives_way)
+		check "$run: $in_it % of it in the thread that works" calc "$in_it > 95"
+	done
+	hpct-slice "$run.hpct" --format tsv | tsv '$c["track"] == "samples" && $c["weight"] { n++ } END { print n + 0 }' >count
+	check "$how: $(cat count) samples" [ "$(cat count)" -ge 15 ]
+done
