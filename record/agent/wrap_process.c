@@ -56,6 +56,12 @@ static char *const *handed(const struct handover *next, char *const *envp)
 	return next && process.settings.agent[0] ? next->words : envp;
 }
 
+/* A vfork child's: it has no ring to note that in, and the program will not tell. */
+static bool is_untold(const struct handover *next)
+{
+	return next->kind != TARGET_TAKES && thread_self() && !thread_own();
+}
+
 static char *const *exec_begin(struct handover *next, int at, const char *path, char *const *envp)
 {
 	enum target_kind kind = TARGET_TAKES;
@@ -64,12 +70,12 @@ static char *const *exec_begin(struct handover *next, int at, const char *path, 
 		handover_fill(next, at, path, envp);
 		kind = next->kind;
 	}
-	/* A vfork child's: it has no ring to note that in, and the program will not tell. */
-	if (kind != TARGET_TAKES && thread_self() && !thread_own())
+	if (next && is_untold(next))
 		atomic_fetch_add(&process.shared->children_unmonitored, 1);
 	note(kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
 		next ? next->since_ns : process_now_ns());
 	agent_end();
+	process_exec_begin();
 	source_exec_begin();
 	wrap_signal_exec_begin(next && next->text.hides_trap);
 	return handed(next, envp);
@@ -82,6 +88,8 @@ static int exec_failed(struct handover *next)
 	wrap_signal_exec_failed();
 	source_exec_failed();
 	agent_resume();
+	if (next && is_untold(next))
+		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
 	handover_leave(next);
 	errno = error;
 	return -1;
