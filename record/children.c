@@ -87,7 +87,7 @@ static uint32_t reason_text(const struct children *children, struct store_writer
 	attribute_put(&text, "reason",
 		kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out		     ? children->left_out
-						     : "the child never loaded the agent");
+						     : "its agent could not start");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -189,16 +189,23 @@ void children_announce(
 	process->child_count = 0;
 }
 
-void children_left_out(struct children *children, uint32_t pid)
+bool children_know(const struct children *children, uint32_t pid, uint64_t begin_ns)
 {
-	struct child child = {.born = {.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = clock_now_ns()},
+	return is_registered(children, &(struct measured_child){.pid = pid, .time_ns = begin_ns});
+}
+
+void children_started(struct children *children, uint32_t pid, uint64_t begin_ns, bool is_elsewhere)
+{
+	struct child child = {.born = {.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = begin_ns},
 		.rank = -1,
 		.pidfd = -1,
+		.is_elsewhere = is_elsewhere,
 		.stream = NO_STREAM};
 
-	if (!pid || pid > INT32_MAX)
+	if (!pid || pid > INT32_MAX || is_registered(children, &child.born))
 		return;
-	child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (!is_elsewhere)
+		child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	child_add(children, &child);
 }
 

@@ -24,8 +24,10 @@ void children_fini(struct children *children);
 /* Takes what the process's drained records told. */
 void children_announce(
 	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host);
-/* hpct-record has started a program that is left out. */
-void children_left_out(struct children *children, uint32_t pid);
+/* hpct-record has started a program, which may be left out; `is_elsewhere`: in another pid namespace. */
+void children_started(struct children *children, uint32_t pid, uint64_t begin_ns, bool is_elsewhere);
+/* Has the one that was started then registered? */
+bool children_know(const struct children *children, uint32_t pid, uint64_t begin_ns);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
 /* Is one there that was born a moment ago, whose agent may still register? */
 bool children_may_register(const struct children *children);

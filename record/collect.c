@@ -39,16 +39,17 @@
 
 /* ---- the loop ---- */
 
-/* An operation that lies in its ring has its binary in the socket: that is read in between. */
-static void binaries_take(struct collector *collector)
+/* An operation that lies in its ring has its binary in the socket, who died after an exec the hello of its
+ * last program: those are read in between. */
+static void sockets_read(struct collector *collector)
 {
-	bool has_operations = false;
+	bool has_more = false;
 
 	for (struct measured *at = collector->processes; at; at = at->next) {
 		at->has_died = measured_is_dead(at);
-		has_operations |= measured_look(at);
+		has_more |= measured_look(at) || (at->has_died && measured_is_in_exec(at));
 	}
-	if (has_operations)
+	if (has_more)
 		collect_callers_serve(collector);
 }
 
@@ -58,7 +59,7 @@ static size_t rings_drain(struct collector *collector)
 	size_t records = 0;
 
 	collector->drained_ns = clock_now_ns();
-	binaries_take(collector);
+	sockets_read(collector);
 	while (*link) {
 		struct measured *at = *link;
 

@@ -27,7 +27,7 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 			return true;
 		break;
 	case HELLO_LAUNCHER:
-		collect_launcher_take(collector, caller->connection);
+		collect_launcher_take(collector, caller->connection, &hello);
 		return false;
 	case HELLO_PROCESS:
 		collect_process_take(collector, &hello);

@@ -20,7 +20,7 @@
 
 #define REFUSE_MS 5000
 
-void collect_launcher_take(struct collector *collector, int connection)
+void collect_launcher_take(struct collector *collector, int connection, const struct hello *hello)
 {
 	struct launcher *launcher = calloc(1, sizeof(*launcher));
 
@@ -29,6 +29,7 @@ void collect_launcher_take(struct collector *collector, int connection)
 		return;
 	}
 	launcher->connection = connection;
+	launcher->is_elsewhere = hello->pid != hello->host_pid;
 	launcher->next = collector->launchers;
 	collector->launchers = launcher;
 	host_send(connection, &(struct host_message){.type = HOST_READY});
@@ -42,11 +43,17 @@ static void launcher_ended(
 	collector->is_dirty = true;
 }
 
-static void launcher_started(struct collector *collector, const struct host_message *said)
+static void launcher_started(
+	struct collector *collector, struct launcher *launcher, const struct host_message *said)
 {
-	summary_started(&collector->summary, (uint32_t)said->number);
-	if (said->status)
-		children_left_out(&collector->children, (uint32_t)said->number);
+	uint32_t pid = (uint32_t)said->number;
+
+	summary_started(&collector->summary, pid);
+	if (said->status == HOST_START_WITHOUT)
+		return;
+	children_started(&collector->children, pid, said->begin_ns, launcher->is_elsewhere);
+	launcher->begin_ns = said->begin_ns;
+	launcher->pid = said->status == HOST_START_EXPECTED ? pid : 0;
 }
 
 /* False: it is gone. */
@@ -57,7 +64,7 @@ static bool launcher_serve(struct collector *collector, struct launcher *launche
 
 	while ((got = recv(launcher->connection, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
 		if (got == sizeof(message) && message.type == HOST_STARTED)
-			launcher_started(collector, &message);
+			launcher_started(collector, launcher, &message);
 		if (got == sizeof(message) && message.type == HOST_ENDED)
 			launcher_ended(collector, launcher, &message);
 	}
@@ -89,9 +96,11 @@ void collect_launchers_tell(struct collector *collector, enum host_message_type 
 		summary_text(&collector->summary, message.text, sizeof(message.text));
 		snprintf(message.problem, sizeof(message.problem), "%s", collector->summary.problem);
 	}
-	for (struct launcher *at = collector->launchers; at; at = at->next)
+	for (struct launcher *at = collector->launchers; at; at = at->next) {
+		message.status = at->pid && !children_know(&collector->children, at->pid, at->begin_ns);
 		if (at->has_ended)
 			host_send(at->connection, &message);
+	}
 }
 
 bool collect_launchers_have_ended(const struct collector *collector)

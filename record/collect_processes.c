@@ -37,7 +37,7 @@ static void generations_end(struct collector *collector, const struct measured *
 		struct measured *at = *link;
 
 		if (at != fresh && is_of(at, fresh->pid, fresh->host_pid)) {
-			at->unmonitored_ns = 0;
+			at->has_successor = true;
 			collect_process_end(collector, link);
 			continue;
 		}

@@ -17,7 +17,10 @@ struct hello;
 struct launcher {
 	struct launcher *next;
 	int connection;
+	bool is_elsewhere; /* in a pid namespace of its own */
 	bool has_ended;
+	uint32_t pid;	   /* of its program, if an agent of that is to register; 0: none is */
+	uint64_t begin_ns; /* ahead of its program's begin */
 };
 
 /* A connection that has not said yet who it is. */
@@ -88,7 +91,7 @@ void collect_process_end(struct collector *collector, struct measured **link);
 /* collect_launchers.c */
 
 /* The connection becomes a launcher's, which is told that we are ready. */
-void collect_launcher_take(struct collector *collector, int connection);
+void collect_launcher_take(struct collector *collector, int connection, const struct hello *hello);
 /* Hears what they say; those that are gone are forgotten. */
 void collect_launchers_serve(struct collector *collector);
 /* True: one has said that its program has ended, and waits for HOST_DONE. */

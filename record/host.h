@@ -43,10 +43,18 @@ enum host_message_type {
 	HOST_DONE      /* collector: all is committed; `text` is the summary */
 };
 
+enum host_start {
+	HOST_START_EXPECTED, /* its agent is to register */
+	HOST_START_LEFT_OUT, /* selection.h */
+	HOST_START_WITHOUT   /* it takes no agent, which is known already */
+};
+
 struct host_message {
 	uint32_t type;
-	int32_t status; /* HOST_ENDED: its wait status; HOST_STARTED: 1 when it is left out, selection.h */
+	int32_t status; /* HOST_ENDED: its wait status; HOST_STARTED: enum host_start; HOST_DONE: 1 when the
+			   program was to be measured, but no agent of it registered */
 	uint64_t number;
+	uint64_t begin_ns;	     /* HOST_STARTED: ahead of its begin */
 	uint64_t user_ns, system_ns; /* HOST_ENDED: CPU time of the program and its children */
 	char text[1024];
 	char problem[512]; /* HOST_DONE: why not all is recorded, "": it is */

@@ -19,6 +19,7 @@
 #include "record/agent/preload.h"
 #include "record/agent/selection.h"
 #include "record/agent/target.h"
+#include "record/clock.h"
 #include "record/signals.h"
 #include "record/witness.h"
 #include "store/event.h"
@@ -163,9 +164,24 @@ static void program_await(pid_t pid, int *status, struct rusage *usage)
 	signals_end();
 }
 
+static void started_tell(const struct launch *launch, pid_t pid, uint64_t begin_ns)
+{
+	enum host_start how = HOST_START_EXPECTED;
+
+	if (!selection_wants(launch->events, pid, environment_rank(environ)))
+		how = HOST_START_LEFT_OUT;
+	else if (launch->target->unmeasurable)
+		how = HOST_START_WITHOUT;
+	host_send(launch->host->connection, &(struct host_message){.type = HOST_STARTED,
+						    .number = (uint64_t)pid,
+						    .begin_ns = begin_ns,
+						    .status = (int32_t)how});
+}
+
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
 {
 	static struct signals signals;
+	uint64_t begin_ns = clock_now_ns();
 	int failure[2], reason;
 	ssize_t got;
 	pid_t pid;
@@ -194,15 +210,12 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 		return error_set(
 			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
 	}
-	if (launch->host)
-		host_send(launch->host->connection,
-			&(struct host_message){.type = HOST_STARTED,
-				.number = (uint64_t)pid,
-				.status = !selection_wants(launch->events, pid, environment_rank(environ))});
 	do
 		got = read(failure[0], &reason, sizeof(reason));
 	while (got < 0 && errno == EINTR);
 	close(failure[0]);
+	if (launch->host && got != sizeof(reason))
+		started_tell(launch, pid, begin_ns);
 	program_await(pid, status, usage);
 	if (got != sizeof(reason))
 		return 0;

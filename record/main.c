@@ -251,6 +251,11 @@ static void measuring_finish(struct record *record, int status, const struct rus
 			rundir_unmake(record->run);
 		} else {
 			word.problem[sizeof(word.problem) - 1] = '\0';
+			if (word.status)
+				fprintf(stderr,
+					"hpct-record: %s ran unmeasured: the agent could not start in it; "
+					"see ulimit -v, -f and -n\n",
+					record->target.path);
 			if (word.problem[0])
 				fprintf(stderr, "hpct-record: the recording stopped early: %s\n",
 					word.problem);

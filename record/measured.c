@@ -255,6 +255,29 @@ static void unmonitored_put(struct measured *process, struct store_writer *write
 		stream->end_ns = span.end_ns;
 }
 
+bool measured_is_in_exec(const struct measured *process)
+{
+	return atomic_load(&process->shared->ended) == EVENT_END_EXEC;
+}
+
+/* What it was when it died. The agent of a program that another user runs does not reach us, for one. */
+static void exec_finish(
+	struct measured *process, struct store_writer *writer, uint64_t end_ns, uint64_t now_ns)
+{
+	bool is_told = process->unmonitored_ns > 0;
+
+	if (process->has_successor || !measured_is_in_exec(process)) {
+		process->unmonitored_ns = 0;
+		return;
+	}
+	if (!is_told)
+		process->unmonitored_ns = end_ns;
+	if (process->first_stream != UINT32_MAX)
+		unmonitored_put(process, writer, process->first_stream, now_ns,
+			is_told ? "exec of a program that takes no agent"
+				: "exec of a program whose agent could not start");
+}
+
 void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
 	bool is_locked_up = atomic_load(&process->shared->is_locked_up);
@@ -281,9 +304,8 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 				"its seccomp filter would end it at a call of the agent's");
 	}
 	join_finish(process, writer, end_ns);
-	if (process->unmonitored_ns && !is_locked_up && process->first_stream != UINT32_MAX)
-		unmonitored_put(process, writer, process->first_stream, now_ns,
-			"exec of a program that takes no agent");
+	if (!is_locked_up)
+		exec_finish(process, writer, end_ns, now_ns);
 }
 
 void measured_name(struct measured *process, struct store_writer *writer)

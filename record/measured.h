@@ -64,6 +64,7 @@ struct measured {
 	struct measured_child *children;
 	uint32_t child_count, child_room;
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
+	bool has_successor;	 /* the program that its exec began has registered */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
 	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
 	bool has_died;		 /* as the drain at hand found it */
@@ -88,6 +89,8 @@ int measured_open(
 
 /* All of its threads have ended, or their memory is another program's. Whatever they wrote is in the rings.
  */
+/* It has called exec. */
+bool measured_is_in_exec(const struct measured *process);
 bool measured_is_dead(const struct measured *process);
 /* By what /proc here has it. */
 uint32_t measured_proc_pid(const struct measured *process);

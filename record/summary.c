@@ -120,6 +120,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
 	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
+	summary->unmonitored_execs += process->unmonitored_ns && measured_is_in_exec(process);
 	summary->signals += process->signals;
 	summary->overruns += process->overruns;
 	summary->samples += process->samples;
@@ -232,6 +233,11 @@ static uint64_t rate_got(const struct summary *summary)
 	return seconds > 0 ? (uint64_t)((double)(summary->signals - summary->counts) / seconds + 0.5) : 0;
 }
 
+static uint64_t children_count(const struct summary *summary)
+{
+	return summary->unmonitored_children + summary->unmonitored_vforks + summary->unmonitored_execs;
+}
+
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem)
 {
 	const struct {
@@ -251,7 +257,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"switches_lost", summary->switches_lost},
 		{"switches_refused", summary->switches_refused},
 		{"threads_unmonitored", summary->threads_unmonitored},
-		{"children_unmonitored", summary->unmonitored_children + summary->unmonitored_vforks},
+		{"children_unmonitored", children_count(summary)},
 		{"processes_refused", summary->refused},
 		{"never_started", summary->never_started},
 		{"starts_refused", summary->pauses_refused},
@@ -375,7 +381,7 @@ static int rate_put(const struct summary *summary, char *text, size_t room)
 /* Appends what does not go by itself. */
 static int notes_put(const struct summary *summary, char *text, size_t room)
 {
-	uint64_t children = summary->unmonitored_children + summary->unmonitored_vforks;
+	uint64_t children = children_count(summary);
 	int used = rate_put(summary, text, room);
 
 	if (summary->uncounted[0] && (size_t)used < room)

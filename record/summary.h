@@ -32,7 +32,8 @@ struct summary {
 	char events[EVENT_EVENTS_MAX];
 	char problem[512];
 	uint64_t unmonitored_children,
-		unmonitored_vforks;  /* known by their parents' records; counted by them */
+		unmonitored_vforks,  /* known by their parents' records; counted by them */
+		unmonitored_execs;   /* measured before an exec */
 	uint32_t unmonitored_stream; /* of a first program that takes no agent; UINT32_MAX: none */
 	uint64_t unmonitored_ns;
 	uint32_t unmonitored_attributes;

@@ -91,6 +91,13 @@ struct event_counter {
 #define EVENT_PAPI_MISSING 2000
 #define EVENT_PAPI_FORKED 2001
 
+/* How the agent closed. */
+enum event_end {
+	EVENT_END_NONE, /* not at all, or an exec has failed */
+	EVENT_END_EXIT,
+	EVENT_END_EXEC /* the next program's agent is to register */
+};
+
 /* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
 	uint32_t magic;
@@ -115,8 +122,7 @@ struct event_process {
 	_Atomic uint32_t thread_count;	      /* threads seen; gives each its index by creation */
 	_Atomic uint32_t threads_unmonitored; /* no ring was free, or no timer was to be had */
 	_Atomic uint32_t modules_unlisted;    /* module table full */
-	_Atomic uint32_t
-		ended; /* 1: the agent closed in order (exit, exec, _exit); 0 again if an exec failed */
+	_Atomic uint32_t ended;		      /* enum event_end */
 	_Atomic uint64_t end_ns;
 	_Atomic int32_t rank_known;	   /* rank the program asked MPI for, plus 1; 0: never asked */
 	_Atomic uint32_t switches_taken;   /* collector: the switch rings are mapped */

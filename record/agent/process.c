@@ -437,12 +437,18 @@ void process_end(uint64_t now_ns)
 	}
 	switches_end();
 	atomic_store(&process.shared->end_ns, now_ns);
-	atomic_store_explicit(&process.shared->ended, 1, memory_order_release);
+	atomic_store_explicit(&process.shared->ended, EVENT_END_EXIT, memory_order_release);
+}
+
+void process_exec_begin(void)
+{
+	if (process_is_own())
+		atomic_store_explicit(&process.shared->ended, EVENT_END_EXEC, memory_order_release);
 }
 
 void process_resume(void)
 {
-	atomic_store(&process.shared->ended, 0);
+	atomic_store(&process.shared->ended, EVENT_END_NONE);
 	atomic_store(&process.shared->end_ns, 0);
 }
 

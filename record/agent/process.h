@@ -81,6 +81,9 @@ struct event_ring *process_ring_at(uint32_t index);
 /* Marks the orderly end at now_ns and fills the CPU clocks of rings still in use; once. */
 void process_end(uint64_t now_ns);
 
+/* After process_end: another program comes. */
+void process_exec_begin(void);
+
 /* Takes process_end back: the exec has failed. */
 void process_resume(void);
 

@@ -15,29 +15,51 @@
 
 #include "record/agent/environment.h"
 
-#define SEGMENTS_MAX 64
+#define SEGMENTS_MAX 24
+#define SEGMENTS_AT_ONCE 8
 #define ENTRIES_MAX 512
 #define ENTRIES_AT_ONCE 32 /* stacks of threads are small, too */
 #define TSAN_NAME "__tsan_init"
 
+/* Of a segment what is asked for here: stacks of threads are small. */
+struct segment {
+	uint32_t type;
+	uint64_t address, at, bytes;
+};
+
 struct binary {
 	int fd;
-	Elf64_Phdr segments[SEGMENTS_MAX];
+	struct segment segments[SEGMENTS_MAX];
 	unsigned count;
 };
 
+/* Those that lie in memory, and the dynamic section. */
 static bool segments_read(struct binary *binary)
 {
+	Elf64_Phdr block[SEGMENTS_AT_ONCE];
+	unsigned left;
 	Elf64_Ehdr elf;
-	size_t bytes;
+	off_t at;
 
 	if (pread(binary->fd, &elf, sizeof(elf), 0) != sizeof(elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
-		elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phentsize != sizeof(Elf64_Phdr) ||
-		elf.e_phnum > SEGMENTS_MAX)
+		elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phentsize != sizeof(Elf64_Phdr))
 		return false;
-	binary->count = elf.e_phnum;
-	bytes = binary->count * sizeof(Elf64_Phdr);
-	return pread(binary->fd, binary->segments, bytes, (off_t)elf.e_phoff) == (ssize_t)bytes;
+	at = (off_t)elf.e_phoff;
+	binary->count = 0;
+	for (left = elf.e_phnum; left;) {
+		unsigned now = left < SEGMENTS_AT_ONCE ? left : SEGMENTS_AT_ONCE;
+		ssize_t bytes = (ssize_t)(now * sizeof(*block));
+
+		if (pread(binary->fd, block, (size_t)bytes, at) != bytes)
+			return false;
+		for (unsigned i = 0; i < now && binary->count < SEGMENTS_MAX; i++)
+			if (block[i].p_type == PT_LOAD || block[i].p_type == PT_DYNAMIC)
+				binary->segments[binary->count++] = (struct segment){block[i].p_type,
+					block[i].p_vaddr, block[i].p_offset, block[i].p_filesz};
+		at += bytes;
+		left -= now;
+	}
+	return true;
 }
 
 /* Entries of the dynamic section, some at a time. */
@@ -53,9 +75,9 @@ static bool entries_find(const struct binary *binary, struct entries *entries)
 {
 	*entries = (struct entries){.fd = binary->fd};
 	for (unsigned i = 0; i < binary->count; i++)
-		if (binary->segments[i].p_type == PT_DYNAMIC) {
-			entries->at = binary->segments[i].p_offset;
-			entries->count = binary->segments[i].p_filesz / sizeof(Elf64_Dyn);
+		if (binary->segments[i].type == PT_DYNAMIC) {
+			entries->at = binary->segments[i].at;
+			entries->count = binary->segments[i].bytes / sizeof(Elf64_Dyn);
 			return entries->count <= ENTRIES_MAX;
 		}
 	return false;
@@ -82,10 +104,10 @@ static const Elf64_Dyn *entry_at(struct entries *entries, size_t i)
 static off_t place_of(const struct binary *binary, uint64_t address)
 {
 	for (unsigned i = 0; i < binary->count; i++) {
-		const Elf64_Phdr *segment = &binary->segments[i];
+		const struct segment *segment = &binary->segments[i];
 
-		if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz)
-			return (off_t)(address - segment->p_vaddr + segment->p_offset);
+		if (segment->type == PT_LOAD && address - segment->address < segment->bytes)
+			return (off_t)(address - segment->address + segment->at);
 	}
 	return -1;
 }

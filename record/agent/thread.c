@@ -16,6 +16,7 @@
 
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
+#include "record/agent/handover.h"
 #include "record/agent/papi.h"
 #include "record/agent/plugin.h"
 #include "record/agent/process.h"
@@ -269,6 +270,7 @@ void thread_end(struct thread *t)
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
 	control_thread_end(t);
 	thread_settle(t);
+	handover_thread_end();
 	thread_place.self = NULL;
 	switches_thread_close(t->switches);
 	atomic_signal_fence(memory_order_seq_cst);

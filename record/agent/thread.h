@@ -96,10 +96,11 @@ struct thread_place {
 	struct thread *self; /* NULL: this thread is not measured */
 	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
 	uint64_t stack_high;
-	uint64_t start_routine; /* 0: main */
-	uint8_t program_masked; /* the program believes signals of ours blocked: bits by guard, see
-				   guard.h */
-	uint8_t trap_waits;	/* enum trap_waits; who sent the thread's: */
+	uint64_t start_routine;	   /* 0: main */
+	struct handover *handover; /* see handover.h */
+	uint8_t program_masked;	   /* the program believes signals of ours blocked: bits by guard, see
+				      guard.h */
+	uint8_t trap_waits;	   /* enum trap_waits; who sent the thread's: */
 	pid_t trap_pid;
 	uid_t trap_uid;
 };

@@ -9,15 +9,13 @@
 #include <fcntl.h>
 #include <stdarg.h>
 
-#include "record/agent/environment.h"
 #include "record/agent/guard.h"
+#include "record/agent/handover.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/target.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
-
-#define PLACE_BYTES 4096
 
 /* since_ns: before the child was, so that it never seems to have begun earlier. */
 static void note(uint32_t kind, pid_t child, uint64_t since_ns)
@@ -38,99 +36,102 @@ WRAPPER pid_t fork(void)
 	return child;
 }
 
-/* What is handed to the next program. */
-struct handover {
-	char *const *envp;
-	enum target_kind kind;
-	struct environment_text text;
-	uint64_t since_ns; /* of a child */
-};
-
-static size_t words_needed(char *const *envp)
+/* Without memory for its environment it gets what it would get without us. */
+static void handover_fill(struct handover *next, int at, const char *path, char *const *envp)
 {
-	return environment_count(envp) + ENVIRONMENT_EXTRA;
-}
-
-static void handover_fill(struct handover *next, int at, const char *path, char *const *envp, char **words)
-{
-	next->envp = envp;
 	next->kind = TARGET_TAKES;
 	next->since_ns = thread_self() ? process_now_ns() : 0;
 	next->text.hides_trap = guards_exec_hides_trap();
+	next->words[0] = NULL;
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
 	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
 	target_linked(at, next->kind == TARGET_TAKES ? path : NULL, envp, &next->text.linked);
 	if (next->text.linked.with_tsan)
 		next->kind = TARGET_HARMED;
-	environment_build(envp, next->kind != TARGET_HARMED, words, &next->text);
-	next->envp = words;
+	environment_build(envp, next->kind != TARGET_HARMED, next->words, &next->text);
 }
 
-static char *const *exec_begin(
-	struct handover *next, int at, const char *path, char *const *envp, char **words)
+static char *const *handed(const struct handover *next, char *const *envp)
 {
-	handover_fill(next, at, path, envp, words);
-	/* A vfork child's: it has no ring to note that in, and the program will not tell. */
-	if (next->kind != TARGET_TAKES && thread_self() && !thread_own())
-		atomic_fetch_add(&process.shared->children_unmonitored, 1);
-	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0, next->since_ns);
-	agent_end();
-	source_exec_begin();
-	guards_exec_begin(next->text.hides_trap);
-	return next->envp;
+	return next && process.settings.agent[0] ? next->words : envp;
 }
 
-static int exec_failed(void)
+/* A vfork child's: it has no ring to note that in, and the program will not tell. */
+static bool is_untold(const struct handover *next)
+{
+	return next->kind != TARGET_TAKES && thread_self() && !thread_own();
+}
+
+static char *const *exec_begin(struct handover *next, int at, const char *path, char *const *envp)
+{
+	enum target_kind kind = TARGET_TAKES;
+
+	if (next) {
+		handover_fill(next, at, path, envp);
+		kind = next->kind;
+	}
+	if (next && is_untold(next))
+		atomic_fetch_add(&process.shared->children_unmonitored, 1);
+	note(kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
+		next ? next->since_ns : process_now_ns());
+	agent_end();
+	process_exec_begin();
+	source_exec_begin();
+	guards_exec_begin(next && next->text.hides_trap);
+	return handed(next, envp);
+}
+
+static int exec_failed(struct handover *next)
 {
 	int error = errno;
 
 	guards_exec_failed();
 	source_exec_failed();
 	agent_resume();
+	if (next && is_untold(next))
+		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
+	handover_leave(next);
 	errno = error;
 	return -1;
 }
 
 WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 {
-	char *words[words_needed(envp)];
-	struct handover next;
+	struct handover *next = handover_take(envp);
 
-	REAL(execve)(path, argv, exec_begin(&next, AT_FDCWD, path, envp, words));
-	return exec_failed();
+	REAL(execve)(path, argv, exec_begin(next, AT_FDCWD, path, envp));
+	return exec_failed(next);
 }
 
 WRAPPER int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	char *words[words_needed(envp)];
-	struct handover next;
+	struct handover *next;
 
 	if (!REAL(execveat)) {
 		errno = ENOSYS;
 		return -1;
 	}
-	REAL(execveat)(at, path, argv, exec_begin(&next, at, path, envp, words), flags);
-	return exec_failed();
+	next = handover_take(envp);
+	REAL(execveat)(at, path, argv, exec_begin(next, at, path, envp), flags);
+	return exec_failed(next);
 }
 
 WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	char *words[words_needed(envp)];
-	struct handover next;
+	struct handover *next = handover_take(envp);
 
-	REAL(fexecve)(fd, argv, exec_begin(&next, fd, "", envp, words));
-	return exec_failed();
+	REAL(fexecve)(fd, argv, exec_begin(next, fd, "", envp));
+	return exec_failed(next);
 }
 
 WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	char *words[words_needed(envp)], place[PLACE_BYTES];
-	struct handover next;
-	const char *path = target_search(file, place, sizeof(place));
+	struct handover *next = handover_take(envp);
+	const char *path = next ? target_search(file, next->place, sizeof(next->place)) : NULL;
 
-	REAL(execvpe)(file, argv, exec_begin(&next, AT_FDCWD, path, envp, words));
-	return exec_failed();
+	REAL(execvpe)(file, argv, exec_begin(next, AT_FDCWD, path, envp));
+	return exec_failed(next);
 }
 
 WRAPPER int execv(const char *path, char *const argv[])
@@ -204,42 +205,45 @@ WRAPPER int execle(const char *path, const char *first, ...)
 	return execve(path, (char *const *)argv, envp);
 }
 
-static int spawned(int result, pid_t child, const struct handover *next)
+static int spawned(int result, pid_t child, struct handover *next)
 {
+	bool takes = !next || next->kind == TARGET_TAKES;
+
 	if (!result)
-		note(next->kind == TARGET_TAKES ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child,
-			next->since_ns);
+		note(takes ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child,
+			next ? next->since_ns : process_now_ns());
+	handover_leave(next);
 	return result;
 }
 
 WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	char *words[words_needed(envp)];
-	struct handover next;
+	struct handover *next = handover_take(envp);
 	pid_t pid = 0;
 	int result;
 
-	handover_fill(&next, AT_FDCWD, path, envp, words);
-	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, next.envp);
+	if (next)
+		handover_fill(next, AT_FDCWD, path, envp);
+	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
 	if (child && !result)
 		*child = pid;
-	return spawned(result, pid, &next);
+	return spawned(result, pid, next);
 }
 
 WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	char *words[words_needed(envp)], place[PLACE_BYTES];
-	struct handover next;
+	struct handover *next = handover_take(envp);
 	pid_t pid = 0;
 	int result;
 
-	handover_fill(&next, AT_FDCWD, target_search(file, place, sizeof(place)), envp, words);
-	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, next.envp);
+	if (next)
+		handover_fill(next, AT_FDCWD, target_search(file, next->place, sizeof(next->place)), envp);
+	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
 	if (child && !result)
 		*child = pid;
-	return spawned(result, pid, &next);
+	return spawned(result, pid, next);
 }
 
 WRAPPER void _exit(int code)

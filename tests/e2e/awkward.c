@@ -241,14 +241,20 @@ static void *start_there(void *unused)
 										     : NULL;
 }
 
-/* A thread whose stack is small starts programs. */
+/* A thread with as little stack as there may be starts programs, with a large environment. */
 static int narrow(void)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 	void *result = NULL;
+	char name[16];
 
-	if (pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, 32768) ||
+	for (int i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), "VARIABLE%d", i);
+		setenv(name, "value", 1);
+	}
+	if (pthread_attr_init(&attributes) ||
+		pthread_attr_setstacksize(&attributes, (size_t)sysconf(_SC_THREAD_STACK_MIN)) ||
 		pthread_create(&thread, &attributes, start_there, NULL))
 		return 1;
 	pthread_join(thread, &result);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handover.h - what the next program of an exec or a spawn is handed: the environment with the agent's words.
+ * It is some ten kilobytes and more, too much for the stacks of some threads, so it lies in memory that the
+ * thread keeps: a vfork child, which may not give back what it maps, uses that of its parent, who waits.
+ */
+#ifndef RECORD_AGENT_HANDOVER_H
+#define RECORD_AGENT_HANDOVER_H
+
+#include <stdint.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/target.h"
+
+struct handover {
+	pid_t user; /* a process that is at it; a vfork child does not say when it is not any longer */
+	size_t bytes;
+	enum target_kind kind;
+	uint64_t since_ns; /* ahead of a child's begin */
+	struct environment_text text;
+	char place[4096]; /* of a program that was found on the PATH */
+	char *words[];
+};
+
+/* For `envp`, `text` empty; NULL: there is no memory. Fit for vfork children and for signal handlers. */
+struct handover *handover_take(char *const *envp);
+/* The exec has failed, or the spawn is over. NULL is left alone. */
+void handover_leave(struct handover *handover);
+/* The calling thread ends. */
+void handover_thread_end(void);
+
+#endif

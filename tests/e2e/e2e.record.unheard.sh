@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs that could carry the agent, but whose agent could not start or not be heard: they run as ever, and it is said.
+. "$(dirname -- "$0")/expect.sh"
+unheard() { # RUN REASON : of it there is an unmonitored stretch, and one process more is counted
+	same "$1: processes not measured" 1 "$(info "$1" children_unmonitored)"
+	hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["attributes"] ~ /'"$2"'/ { n++ } END { exit n != 1 }' ||
+		fail "$1: no 'unmonitored' span: $(hpct-slice "$1.hpct" --op unmonitored --format tsv)"
+	same "$1: the run" complete "$(info "$1" state)"
+}
+
+# Too little room for rings, and no descriptor to send them by.
+for limit in f:100 n:10; do
+	code "ulimit -${limit%:*}" 7 bash -c 'ulimit "-${1%:*}" "${1#*:}" && exec hpct-record -o "$2.hpct" -- "$3" return 7 0.02' - \
+		"$limit" "limit${limit%:*}" "$samples/exits"
+	sentence "ulimit -${limit%:*}"
+	check "ulimit -${limit%:*}: $(cat err)" grep -q 'exits ran unmeasured: .*ulimit' err
+	unheard "limit${limit%:*}" "agent could not start"
+done
+
+# One that is heard, alone, after an exec, and after one that failed.
+code "heard" 7 record heard -- "$samples/exits" return 7 0.02
+same "heard: stderr" "" "$(cat err)"
+same "heard: processes not measured" 0 "$(info heard children_unmonitored)"
+code "exec" 7 record exec -- env "$samples/exits" return 7 0.02
+same "exec: stderr" "" "$(cat err)"
+same "exec: processes not measured" 0 "$(info exec children_unmonitored)"
+code "exec, failed" 7 record failed -- bash -c 'shopt -s execfail; exec ./no-such-program; exit 7'
+same "exec, failed: processes not measured" 0 "$(info failed children_unmonitored)"
+if gcc -static -o static -x c - 2>/dev/null <<<'int main(void) { return 7; }'; then
+	code "exec of a static program" 7 record static -- bash -c 'exec ./static'
+	same "exec of a static program: processes not measured" 1 "$(info static children_unmonitored)"
+	# The kernel refuses arguments that are too long, when it has read the program.
+	code "exec of a static program, failed" 7 record toolong -- bash -c 'shopt -s execfail
+		exec ./static "$(printf "%200000d" 1)"; exit 7' 2>/dev/null
+	same "exec of a static program, failed: processes not measured" 0 "$(info toolong children_unmonitored)"
+	same "exec of a static program, failed: time not measured" "" \
+		"$(hpct-slice toolong.hpct --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored"')"
+fi
+
+# Another user's program may not talk to our collector.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	code "another user" 7 record user -- setpriv --reuid 65534 --clear-groups bash -c 'exit 7'
+	unheard user "takes no agent"
+fi
