@@ -7,8 +7,11 @@
  */
 #include "record/agent/unwind_step.h"
 
+#include <string.h>
+
 #define SWITCHED_MAX 16u
-#define RECIPE_FRAME_MAX (UINT64_C(1) << 20)  /* bytes, of frames whose base is not the stack pointer */
+#define RECIPE_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer */
+#define STANDING_BYTES_MAX 1024u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
 /* `anywhere`: also in code without a file, as compilers at run time make it. */
@@ -205,6 +208,60 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 	return STEP_ON;
 }
 
+/* Of the call that ends at `address`: the row of what it calls, if that is in the same module. */
+static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_module *module, uint64_t address)
+{
+	const struct cfi_row *row = &u->scratch.row;
+	uint8_t code[5];
+	int32_t by;
+	uint64_t target;
+
+	if (u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) ||
+		code[0] != 0xe8)
+		return NULL;
+	memcpy(&by, code + 1, sizeof(by));
+	target = address + (uint64_t)(int64_t)by;
+	return target >= module->begin && target < module->end && !cfi_row_find(module, target, &u->scratch)
+		       ? row
+		       : NULL;
+}
+
+/* Of an interpreter by hand, whose tables describe one frame from its first instruction on, as if it were
+ * there before the call: LuaJIT's. The code that it makes is jumped to, and keeps that frame below room of
+ * its own. */
+static bool is_standing(const struct cfi_row *row)
+{
+	const struct cfi_rule *ra = &row->reg[row->return_register];
+
+	return row->cfa.kind == CFI_REGISTER && row->cfa.reg == ARCH_SP &&
+	       row->cfa.value > ARCH_CALL_PUSHES && ra->kind == CFI_OFFSET && ra->value == -8;
+}
+
+/* From code made at run time to whom called the interpreter: its return address is looked for. */
+static bool step_standing(struct unwinder *u, uint64_t pc)
+{
+	uint64_t sp = u->registers.value[ARCH_SP], address;
+
+	if (!ARCH_CALL_PUSHES || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT)
+		return false;
+	for (uint64_t at = sp; at < sp + STANDING_BYTES_MAX && !cfi_word_read(&u->space.memory, at, &address);
+		at += 8) {
+		const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
+		const struct cfi_row *row = module ? called_row(u, module, address) : NULL;
+		struct arch_registers registers = {.known = UINT64_C(1) << ARCH_SP};
+
+		if (!row || !is_standing(row) || at + 8 - (uint64_t)row->cfa.value < sp)
+			continue;
+		registers.value[ARCH_SP] = at + 8 - (uint64_t)row->cfa.value;
+		if (cfi_row_apply(row, &module->image, &u->space.memory, &registers))
+			continue;
+		u->registers = registers;
+		u->registers.known &= QUICK_KNOWN;
+		return true;
+	}
+	return false;
+}
+
 /* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
 enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
@@ -216,7 +273,8 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 	if (is_read_first && step_recipe(u, pc, was_exact))
 		return STEP_ON;
 	step = step_guess(u, leaf, exact);
-	if (step == STEP_PARTIAL && !is_read_first && (step_recipe(u, pc, was_exact) || step_made(u, pc)))
+	if (step == STEP_PARTIAL && !is_read_first &&
+		(step_recipe(u, pc, was_exact) || step_made(u, pc) || step_standing(u, pc)))
 		step = STEP_ON;
 	return step;
 }
