@@ -104,6 +104,17 @@ static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t n
 	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
 }
 
+static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64_t caller)
+{
+	struct unwind_read read = {caller, rule->cfa_offset, rule->fp_words, rule->slot};
+
+	for (unsigned i = 0; i < UNWIND_READ_KEPT; i++)
+		if (u->read[i].caller == caller && u->read[i].offset == read.offset)
+			return;
+	u->read[u->read_next] = read;
+	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
+}
+
 /* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
 static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 {
@@ -124,11 +135,8 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
 		!is_return_address(u, caller, rule->slot == UNWIND_NO_SLOT))
 		return false;
-	if (rule->slot == UNWIND_NO_SLOT && base == value[ARCH_SP]) {
-		u->made_caller = caller;
-		u->made_offset = rule->cfa_offset;
-		u->made_fp_words = rule->fp_words;
-	}
+	if (base == value[ARCH_SP])
+		read_keep(u, rule, caller);
 	value[ARCH_PC] = caller;
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
@@ -136,23 +144,30 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	return true;
 }
 
-/* Translators lay one frame for all that they make, whose parts then jump to each other, where to is not
- * known: where the very caller of the last one lies in the same place, it is that frame. */
-static bool step_made(struct unwinder *u, uint64_t pc)
+/* Translators, and Haskell's compiler, lay one frame for all their code, whose parts jump to each other,
+ * where to is not known: where the very caller of one that was read lies in the same place, it is that frame.
+ */
+static bool step_as_read(struct unwinder *u, uint64_t pc)
 {
-	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t *value = u->registers.value, cfa = value[ARCH_SP] + (uint64_t)(int64_t)u->made_offset,
-		 caller, fp = value[ARCH_FP];
+	uint64_t *value = u->registers.value, caller, fp = value[ARCH_FP];
+	uint16_t slot = unwind_cache_entry(u, pc)->slot;
 
-	if (!u->made_caller || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
-		cfi_word_read(memory, cfa - 8, &caller) || caller != u->made_caller ||
-		(u->made_fp_words && cfi_word_read(memory, cfa + (uint64_t)(u->made_fp_words * 8L), &fp)))
-		return false;
-	value[ARCH_PC] = caller;
-	value[ARCH_SP] = cfa;
-	value[ARCH_FP] = fp;
-	u->registers.known = (u->registers.known & QUICK_KNOWN) | (u->made_fp_words ? FP_KNOWN : 0);
-	return true;
+	for (unsigned i = 0; i < UNWIND_READ_KEPT; i++) {
+		const struct unwind_read *read = &u->read[i];
+		uint64_t cfa = value[ARCH_SP] + (uint64_t)(int64_t)read->offset;
+
+		if (!read->caller || read->slot != slot ||
+			cfi_word_read(&u->space.memory, cfa - 8, &caller) || caller != read->caller ||
+			(read->fp_words &&
+				cfi_word_read(&u->space.memory, cfa + (uint64_t)(read->fp_words * 8L), &fp)))
+			continue;
+		value[ARCH_PC] = caller;
+		value[ARCH_SP] = cfa;
+		value[ARCH_FP] = fp;
+		u->registers.known = (u->registers.known & QUICK_KNOWN) | (read->fp_words ? FP_KNOWN : 0);
+		return true;
+	}
+	return false;
 }
 
 static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
@@ -273,8 +288,8 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 	if (is_read_first && step_recipe(u, pc, was_exact))
 		return STEP_ON;
 	step = step_guess(u, leaf, exact);
-	if (step == STEP_PARTIAL && !is_read_first &&
-		(step_recipe(u, pc, was_exact) || step_made(u, pc) || step_standing(u, pc)))
+	if (step == STEP_PARTIAL && ((!is_read_first && step_recipe(u, pc, was_exact)) ||
+					    step_as_read(u, pc) || step_standing(u, pc)))
 		step = STEP_ON;
 	return step;
 }

@@ -97,7 +97,7 @@ try go 998 cat "$work/calls"
 # Without frame pointers compiled code of Java leads nowhere, mostly. Its compilers' threads jump into assembly.
 try java 999 cat java -XX:+PreserveFramePointer -cp .. Work
 # Its fibers have stacks of their own.
-try ruby 999 cat ruby ../work.rb
+try ruby 998 cat ruby ../work.rb
 try perl 999 cat perl ../work.pl
 try lua 999 cat lua5.4 ../work.lua
 try R 999 cat Rscript --vanilla ../work.R
@@ -105,7 +105,7 @@ try ocaml 999 cat "$work/by_ocaml"
 try rust 999 cat "$work/by_rust"
 OMP_NUM_THREADS=2 try fortran 999 cat "$work/by_fortran"
 # Code made at run time, without frame pointers.
-try qemu 995 cat qemu-x86_64 "$work/primes"
+try qemu 997 cat qemu-x86_64 "$work/primes"
 # Written by hand: its functions have tables. The figures are times.
 try openssl 999 "wc -l" openssl speed -seconds 2 -evp aes-128-gcm
 try sqlite 999 cat sqlite3 :memory: "create table t(a, b); insert into t select value, value * 7919 % 100003
