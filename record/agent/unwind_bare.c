@@ -11,7 +11,8 @@
 
 #define SWITCHED_MAX 16u
 #define RECIPE_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer */
-#define STANDING_BYTES_MAX 1024u
+#define STANDING_BYTES_MAX 512u		     /* of an interpreter's frame, and of what lies below it */
+#define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
 /* `anywhere`: also in code without a file, as compilers at run time make it. */
@@ -252,27 +253,42 @@ static bool is_standing(const struct cfi_row *row)
 	       row->cfa.value > ARCH_CALL_PUSHES && ra->kind == CFI_OFFSET && ra->value == -8;
 }
 
-/* From code made at run time to whom called the interpreter: its return address is looked for. */
-static bool step_standing(struct unwinder *u, uint64_t pc)
+/* Is `at` where the return address of a call of the interpreter lies? Then goes on to who has called it. */
+static bool standing_take(struct unwinder *u, uint64_t at, uint64_t address)
 {
-	uint64_t sp = u->registers.value[ARCH_SP], address;
+	const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
+	const struct cfi_row *row = module ? called_row(u, module, address) : NULL;
+	struct arch_registers registers = {.known = UINT64_C(1) << ARCH_SP};
 
-	if (!ARCH_CALL_PUSHES || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT)
+	if (!row || !is_standing(row) || at + 8 - (uint64_t)row->cfa.value < u->registers.value[ARCH_SP])
 		return false;
-	for (uint64_t at = sp; at < sp + STANDING_BYTES_MAX && !cfi_word_read(&u->space.memory, at, &address);
-		at += 8) {
-		const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
-		const struct cfi_row *row = module ? called_row(u, module, address) : NULL;
-		struct arch_registers registers = {.known = UINT64_C(1) << ARCH_SP};
+	registers.value[ARCH_SP] = at + 8 - (uint64_t)row->cfa.value;
+	if (cfi_row_apply(row, &module->image, &u->space.memory, &registers))
+		return false;
+	u->registers = registers;
+	u->registers.known &= QUICK_KNOWN;
+	return true;
+}
 
-		if (!row || !is_standing(row) || at + 8 - (uint64_t)row->cfa.value < sp)
-			continue;
-		registers.value[ARCH_SP] = at + 8 - (uint64_t)row->cfa.value;
-		if (cfi_row_apply(row, &module->image, &u->space.memory, &registers))
-			continue;
-		u->registers = registers;
-		u->registers.known &= QUICK_KNOWN;
-		return true;
+/* From code made at run time to whom called the interpreter: its return address is looked for, some words at
+ * a time: where the stack is not within reach, each look takes a system call. */
+static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t begin = u->registers.value[ARCH_SP], words[STANDING_WORDS];
+
+	/* That interpreter's tables are not right everywhere, and may have led nowhere. */
+	if (!ARCH_CALL_PUSHES || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
+		(!exact && !is_return_address(u, pc + 1, true)))
+		return false;
+	for (uint64_t at = begin; at - begin < STANDING_BYTES_MAX; at += sizeof(words)) {
+		if (at >= memory->low && at < memory->high && memory->high - at >= sizeof(words))
+			memcpy(words, (const void *)(uintptr_t)(at + memory->shift), sizeof(words));
+		else if (memory->read(memory->context, at, words, sizeof(words)))
+			return false;
+		for (unsigned i = 0; i < STANDING_WORDS; i++)
+			if (words[i] > STANDING_BYTES_MAX && standing_take(u, at + 8 * i, words[i]))
+				return true;
 	}
 	return false;
 }
@@ -289,7 +305,7 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 		return STEP_ON;
 	step = step_guess(u, leaf, exact);
 	if (step == STEP_PARTIAL && ((!is_read_first && step_recipe(u, pc, was_exact)) ||
-					    step_as_read(u, pc) || step_standing(u, pc)))
+					    step_as_read(u, pc) || step_standing(u, pc, was_exact)))
 		step = STEP_ON;
 	return step;
 }
