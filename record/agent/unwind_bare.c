@@ -254,19 +254,34 @@ static bool is_standing(const struct cfi_row *row)
 }
 
 /* Is `at` where the return address of a call of the interpreter lies? Then goes on to who has called it. */
-static bool standing_take(struct unwinder *u, uint64_t at, uint64_t address)
+static bool standing_take(struct unwinder *u, uint64_t begin, uint64_t at, uint64_t address)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
 	const struct cfi_row *row = module ? called_row(u, module, address) : NULL;
 	struct arch_registers registers = {.known = UINT64_C(1) << ARCH_SP};
 
-	if (!row || !is_standing(row) || at + 8 - (uint64_t)row->cfa.value < u->registers.value[ARCH_SP])
+	if (!row || !is_standing(row) || at + 8 - (uint64_t)row->cfa.value < begin)
 		return false;
 	registers.value[ARCH_SP] = at + 8 - (uint64_t)row->cfa.value;
 	if (cfi_row_apply(row, &module->image, &u->space.memory, &registers))
 		return false;
 	u->registers = registers;
 	u->registers.known &= QUICK_KNOWN;
+	return true;
+}
+
+/* The interpreter's tables do not tell where it has pushed what, and lead nowhere then: back to its frame,
+ * the innermost, if that is it. */
+static bool standing_leave(struct unwinder *u, uint64_t *begin)
+{
+	uint64_t pc = u->frames[0].address;
+	const struct cfi_module *module = u->space.module_find(u->space.context, pc);
+
+	if (u->count != 2 || !u->frames[0].exact || !module || cfi_row_find(module, pc, &u->scratch) ||
+		!is_standing(&u->scratch.row))
+		return false;
+	*begin -= (uint64_t)u->scratch.row.cfa.value;
+	u->count = 1;
 	return true;
 }
 
@@ -277,9 +292,8 @@ static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 	const struct cfi_memory *memory = &u->space.memory;
 	uint64_t begin = u->registers.value[ARCH_SP], words[STANDING_WORDS];
 
-	/* That interpreter's tables are not right everywhere, and may have led nowhere. */
 	if (!ARCH_CALL_PUSHES || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
-		(!exact && !is_return_address(u, pc + 1, true)))
+		(!exact && !is_return_address(u, pc + 1, true) && !standing_leave(u, &begin)))
 		return false;
 	for (uint64_t at = begin; at - begin < STANDING_BYTES_MAX; at += sizeof(words)) {
 		if (at >= memory->low && at < memory->high && memory->high - at >= sizeof(words))
@@ -287,7 +301,7 @@ static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 		else if (memory->read(memory->context, at, words, sizeof(words)))
 			return false;
 		for (unsigned i = 0; i < STANDING_WORDS; i++)
-			if (words[i] > STANDING_BYTES_MAX && standing_take(u, at + 8 * i, words[i]))
+			if (words[i] > STANDING_BYTES_MAX && standing_take(u, begin, at + 8 * i, words[i]))
 				return true;
 	}
 	return false;

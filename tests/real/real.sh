@@ -112,7 +112,7 @@ try sqlite 999 cat sqlite3 :memory: "create table t(a, b); insert into t select 
 	from generate_series(1, 600000); create index i on t(b); select sum(a), b % 10 from t where b > 50000 group by 2"
 try cc1 999 md5sum g++ -O2 -S -o - ../work.cc
 try clang 999 md5sum clang-14 -O2 -S -o - ../work.cc
-try luajit 999 cat luajit ../work.lua
+try luajit 985 cat luajit ../work.lua
 OMP_NUM_THREADS=2 try imagemagick 999 md5sum convert -size 1200x900 gradient: -blur 0x6 -rotate 17 -resize 50% ppm:-
 # Its assembly has neither tables nor frame pointers.
 try ffmpeg 998 cat ffmpeg -hide_banner -loglevel error -threads 2 -f lavfi -i testsrc2=size=640x360:rate=25:duration=60 \
