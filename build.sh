@@ -19,6 +19,7 @@ aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 lib
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs
+real    ruby perl lua5.4 luajit g++ clang-14 r-base-core ocaml-nox rustc gfortran qemu-user openssl sqlite3 imagemagick
 lint    clang-format-14 clang-tidy-14 cppcheck
 bench   python3 sqlite3 time binutils
 compare binutils python3 llvm-14 python3.11-dbg librados2 librados2-dbg
@@ -342,7 +343,7 @@ usage: ./build.sh [VERB]
   tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
   stress   a storm under every kind of trouble for 600 seconds, or as many as are given
-  real     lammps, python, node, go, java, ffmpeg, x265, gromacs, hpcc (installed on demand), bare and recorded: same
+  real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
   session  record docs/session.cast anew; docs/session.py play shows it

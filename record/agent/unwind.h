@@ -15,6 +15,7 @@
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
 #define UNWIND_CYCLE_MAX 4	   /* functions that call each other in turn, and are taken for recursion */
 #define UNWIND_CACHE_ENTRIES 4096  /* a training step of PyTorch has some 3000 call sites */
+#define UNWIND_READ_KEPT 4
 #define UNWIND_NO_SLOT 0xffffu
 
 /* Where frames come from: modules and memory of the measured process. */
@@ -54,19 +55,26 @@ struct unwind_frame {
 	uint32_t function; /* tells functions apart; 0: not known */
 };
 
+/* A frame whose machine code was read. */
+struct unwind_read {
+	uint64_t caller;  /* where it returns to; 0: none */
+	int32_t offset;	  /* its bytes, from its stack pointer up */
+	int16_t fp_words; /* of its caller's frame pointer, as in a rule */
+	uint16_t slot;
+};
+
 struct unwind_plugin;
 
 struct unwinder {
 	const struct unwind_plugin *plugin; /* walks in our place; NULL: we do */
 	struct unwind_space space;
-	unsigned count;		     /* frames of the last walk, innermost first */
-	bool folds;		     /* recursion, as it goes: see unwind.c */
-	unsigned walked;	     /* frames of the last walk, before folding */
-	unsigned switched;	     /* stacks, by frame pointers */
-	unsigned go_top;	     /* of the last walk: frames up to where Go's own walks end; 0: none */
-	uint64_t made_caller;	     /* of the last frame of code made at run time that was read; 0: none */
-	int32_t made_offset;	     /* that frame's bytes, from its stack pointer up */
-	int32_t made_fp_words;	     /* and its caller's frame pointer, as in a rule */
+	unsigned count;	   /* frames of the last walk, innermost first */
+	bool folds;	   /* recursion, as it goes: see unwind.c */
+	unsigned walked;   /* frames of the last walk, before folding */
+	unsigned switched; /* stacks, by frame pointers */
+	unsigned go_top;   /* of the last walk: frames up to where Go's own walks end; 0: none */
+	struct unwind_read read[UNWIND_READ_KEPT];
+	unsigned read_next;	     /* the place that the next one takes */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */

@@ -7,8 +7,12 @@
  */
 #include "record/agent/unwind_step.h"
 
+#include <string.h>
+
 #define SWITCHED_MAX 16u
-#define RECIPE_FRAME_MAX (UINT64_C(1) << 20)  /* bytes, of frames whose base is not the stack pointer */
+#define RECIPE_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer */
+#define STANDING_BYTES_MAX 512u		     /* of an interpreter's frame, and of what lies below it */
+#define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
 /* `anywhere`: also in code without a file, as compilers at run time make it. */
@@ -101,6 +105,17 @@ static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t n
 	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
 }
 
+static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64_t caller)
+{
+	struct unwind_read read = {caller, rule->cfa_offset, rule->fp_words, rule->slot};
+
+	for (unsigned i = 0; i < UNWIND_READ_KEPT; i++)
+		if (u->read[i].caller == caller && u->read[i].offset == read.offset)
+			return;
+	u->read[u->read_next] = read;
+	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
+}
+
 /* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
 static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 {
@@ -121,11 +136,8 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
 		!is_return_address(u, caller, rule->slot == UNWIND_NO_SLOT))
 		return false;
-	if (rule->slot == UNWIND_NO_SLOT && base == value[ARCH_SP]) {
-		u->made_caller = caller;
-		u->made_offset = rule->cfa_offset;
-		u->made_fp_words = rule->fp_words;
-	}
+	if (base == value[ARCH_SP])
+		read_keep(u, rule, caller);
 	value[ARCH_PC] = caller;
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
@@ -133,23 +145,30 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	return true;
 }
 
-/* Translators lay one frame for all that they make, whose parts then jump to each other, where to is not
- * known: where the very caller of the last one lies in the same place, it is that frame. */
-static bool step_made(struct unwinder *u, uint64_t pc)
+/* Translators, and Haskell's compiler, lay one frame for all their code, whose parts jump to each other,
+ * where to is not known: where the very caller of one that was read lies in the same place, it is that frame.
+ */
+static bool step_as_read(struct unwinder *u, uint64_t pc)
 {
-	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t *value = u->registers.value, cfa = value[ARCH_SP] + (uint64_t)(int64_t)u->made_offset,
-		 caller, fp = value[ARCH_FP];
+	uint64_t *value = u->registers.value, caller, fp = value[ARCH_FP];
+	uint16_t slot = unwind_cache_entry(u, pc)->slot;
 
-	if (!u->made_caller || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
-		cfi_word_read(memory, cfa - 8, &caller) || caller != u->made_caller ||
-		(u->made_fp_words && cfi_word_read(memory, cfa + (uint64_t)(u->made_fp_words * 8L), &fp)))
-		return false;
-	value[ARCH_PC] = caller;
-	value[ARCH_SP] = cfa;
-	value[ARCH_FP] = fp;
-	u->registers.known = (u->registers.known & QUICK_KNOWN) | (u->made_fp_words ? FP_KNOWN : 0);
-	return true;
+	for (unsigned i = 0; i < UNWIND_READ_KEPT; i++) {
+		const struct unwind_read *read = &u->read[i];
+		uint64_t cfa = value[ARCH_SP] + (uint64_t)(int64_t)read->offset;
+
+		if (!read->caller || read->slot != slot ||
+			cfi_word_read(&u->space.memory, cfa - 8, &caller) || caller != read->caller ||
+			(read->fp_words &&
+				cfi_word_read(&u->space.memory, cfa + (uint64_t)(read->fp_words * 8L), &fp)))
+			continue;
+		value[ARCH_PC] = caller;
+		value[ARCH_SP] = cfa;
+		value[ARCH_FP] = fp;
+		u->registers.known = (u->registers.known & QUICK_KNOWN) | (read->fp_words ? FP_KNOWN : 0);
+		return true;
+	}
+	return false;
 }
 
 static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
@@ -205,6 +224,89 @@ static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
 	return STEP_ON;
 }
 
+/* Of the call that ends at `address`: the row of what it calls, if that is in the same module. */
+static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_module *module, uint64_t address)
+{
+	const struct cfi_row *row = &u->scratch.row;
+	uint8_t code[5];
+	int32_t by;
+	uint64_t target;
+
+	if (u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) ||
+		code[0] != 0xe8)
+		return NULL;
+	memcpy(&by, code + 1, sizeof(by));
+	target = address + (uint64_t)(int64_t)by;
+	return target >= module->begin && target < module->end && !cfi_row_find(module, target, &u->scratch)
+		       ? row
+		       : NULL;
+}
+
+/* Of an interpreter by hand, whose tables describe one frame from its first instruction on, as if it were
+ * there before the call: LuaJIT's. The code that it makes is jumped to, and keeps that frame below room of
+ * its own. */
+static bool is_standing(const struct cfi_row *row)
+{
+	const struct cfi_rule *ra = &row->reg[row->return_register];
+
+	return row->cfa.kind == CFI_REGISTER && row->cfa.reg == ARCH_SP &&
+	       row->cfa.value > ARCH_CALL_PUSHES && ra->kind == CFI_OFFSET && ra->value == -8;
+}
+
+/* Is `at` where the return address of a call of the interpreter lies? Then goes on to who has called it. */
+static bool standing_take(struct unwinder *u, uint64_t begin, uint64_t at, uint64_t address)
+{
+	const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
+	const struct cfi_row *row = module ? called_row(u, module, address) : NULL;
+	struct arch_registers registers = {.known = UINT64_C(1) << ARCH_SP};
+
+	if (!row || !is_standing(row) || at + 8 - (uint64_t)row->cfa.value < begin)
+		return false;
+	registers.value[ARCH_SP] = at + 8 - (uint64_t)row->cfa.value;
+	if (cfi_row_apply(row, &module->image, &u->space.memory, &registers))
+		return false;
+	u->registers = registers;
+	u->registers.known &= QUICK_KNOWN;
+	return true;
+}
+
+/* The interpreter's tables do not tell where it has pushed what, and lead nowhere then: back to its frame,
+ * the innermost, if that is it. */
+static bool standing_leave(struct unwinder *u, uint64_t *begin)
+{
+	uint64_t pc = u->frames[0].address;
+	const struct cfi_module *module = u->space.module_find(u->space.context, pc);
+
+	if (u->count != 2 || !u->frames[0].exact || !module || cfi_row_find(module, pc, &u->scratch) ||
+		!is_standing(&u->scratch.row))
+		return false;
+	*begin -= (uint64_t)u->scratch.row.cfa.value;
+	u->count = 1;
+	return true;
+}
+
+/* From code made at run time to whom called the interpreter: its return address is looked for, some words at
+ * a time: where the stack is not within reach, each look takes a system call. */
+static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t begin = u->registers.value[ARCH_SP], words[STANDING_WORDS];
+
+	if (!ARCH_CALL_PUSHES || unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT ||
+		(!exact && !is_return_address(u, pc + 1, true) && !standing_leave(u, &begin)))
+		return false;
+	for (uint64_t at = begin; at - begin < STANDING_BYTES_MAX; at += sizeof(words)) {
+		if (at >= memory->low && at < memory->high && memory->high - at >= sizeof(words))
+			memcpy(words, (const void *)(uintptr_t)(at + memory->shift), sizeof(words));
+		else if (memory->read(memory->context, at, words, sizeof(words)))
+			return false;
+		for (unsigned i = 0; i < STANDING_WORDS; i++)
+			if (words[i] > STANDING_BYTES_MAX && standing_take(u, begin, at + 8 * i, words[i]))
+				return true;
+	}
+	return false;
+}
+
 /* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
 enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
@@ -216,7 +318,8 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 	if (is_read_first && step_recipe(u, pc, was_exact))
 		return STEP_ON;
 	step = step_guess(u, leaf, exact);
-	if (step == STEP_PARTIAL && !is_read_first && (step_recipe(u, pc, was_exact) || step_made(u, pc)))
+	if (step == STEP_PARTIAL && ((!is_read_first && step_recipe(u, pc, was_exact)) ||
+					    step_as_read(u, pc) || step_standing(u, pc, was_exact)))
 		step = STEP_ON;
 	return step;
 }

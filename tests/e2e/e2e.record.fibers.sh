@@ -15,9 +15,10 @@ same "lost" 0 "$(info fibers lost)"
 hpct-slice fibers.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 { print $c["path"] }' >paths
 samples=$(wc -l <paths)
 check "enough samples: $samples" [ "$samples" -gt 100 ]
-for path in 'context_fiber;spin' 'zero_fiber;spin' 'entry_fiber;spin' 'finish_fiber;spin' 'main;owner;popped'; do
+for path in 'context_fiber;spin' 'zero_fiber;spin' 'entry_fiber;spin' 'finish_fiber;spin' 'main;owner;popped' \
+	'main;host;\[anonymous [0-9]*\]\+0x[0-9a-f]*'; do
 	count=$(grep -cE "^(__start_context;)?$path(;|$)" paths)
-	check "whole paths that end at $path: $count of $samples" [ "$count" -ge $((samples / 10)) ]
+	check "whole paths that end at $path: $count of $samples" [ "$count" -ge $((samples / 12)) ]
 done
 partial=$(info fibers partial_stacks)
 check "partial stacks: $partial of $samples: $(grep '<partial>' paths | head -n 3)" [ "$partial" -le $((samples / 100)) ]

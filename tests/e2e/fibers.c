@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fibers.c [SECONDS] - stacks that a program has made itself, and where they end: glibc's contexts, and four
- * ways to plant an address below the first function of a fiber, as Ruby, libco and Boost do; at last a leaf
- * that has taken its return address off the stack, as OCaml's calls of C do.
+ * fibers.c [SECONDS] - stacks that a program has made itself, and where they end: glibc's contexts, and
+ * three ways to plant an address below the first function of a fiber, as Ruby, libco and Boost do. A leaf
+ * that has taken its return address off the stack, as OCaml's calls of C do. Code made at run time that
+ * LuaJIT's way of an interpreter jumps to, whose tables describe its frame as if it stood before its first
+ * instruction.
  *
- * What the trace must show: in equal parts NAME_fiber;spin for NAME in context, zero, entry, finish, and
- * main;owner;popped; no partial stack.
+ * What the trace must show: in equal parts NAME_fiber;spin for NAME in context, zero, entry, finish, then
+ * main;owner;popped and main;host;(made code); no partial stack.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -23,6 +27,8 @@ static ucontext_t main_context;
 void swap(void **from, void *to);
 void finish(void);
 uint64_t popped(uint64_t count, uint64_t seed);
+uint64_t interpreter(uint64_t count, uint64_t seed, const void *code);
+extern const char made_begin[], made_end[];
 __asm__(".text\n"
 	".p2align 4\n"
 	".type swap, @function\n"
@@ -54,7 +60,35 @@ __asm__(".text\n"
 	"mov %rsi, %rax\n\t"
 	"ret\n\t"
 	".cfi_endproc\n\t"
-	".size popped, . - popped\n");
+	".size popped, . - popped\n"
+	".p2align 4\n"
+	".type interpreter, @function\n"
+	"interpreter:\n\t"
+	".cfi_startproc\n\t"
+	".cfi_def_cfa_offset 80\n\t"
+	".cfi_offset %rbp, -16\n\t"
+	".cfi_offset %rbx, -24\n\t"
+	"push %rbp\n\t"
+	"push %rbx\n\t"
+	"sub $56, %rsp\n\t"
+	"xor %ebp, %ebp\n\t"
+	"lea 1f(%rip), %rbx\n\t"
+	"jmp *%rdx\n"
+	"1:\tadd $56, %rsp\n\t"
+	"pop %rbx\n\t"
+	"pop %rbp\n\t"
+	"ret\n\t"
+	".cfi_endproc\n\t"
+	".size interpreter, . - interpreter\n"
+	"made_begin:\n\t"
+	"sub $32, %rsp\n"
+	"1:\timul $69069, %rsi, %rsi\n\t"
+	"dec %rdi\n\t"
+	"jnz 1b\n\t"
+	"mov %rsi, %rax\n\t"
+	"add $32, %rsp\n\t"
+	"jmp *%rbx\n"
+	"made_end:\n");
 
 static double cpu_seconds(void)
 {
@@ -81,6 +115,19 @@ APART static void owner(void)
 
 	while (cpu_seconds() < end)
 		x = popped(200000, x);
+}
+
+APART static void host(void)
+{
+	double end = cpu_seconds() + seconds;
+	volatile uint64_t x = 1;
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (code == MAP_FAILED)
+		exit(1);
+	memcpy(code, made_begin, (size_t)(made_end - made_begin));
+	while (cpu_seconds() < end)
+		x = interpreter(200000, x, code);
 }
 
 APART static void context_fiber(void)
@@ -135,12 +182,13 @@ static void context_run(void)
 int main(int argc, char **argv)
 {
 	if (argc > 1)
-		seconds = atof(argv[1]) / 5;
+		seconds = atof(argv[1]) / 6;
 	context_run();
 	fiber_run(zero_fiber, NULL);
 	fiber_run(entry_fiber, crash);
 	fiber_run(finish_fiber, finish);
 	owner();
+	host();
 	puts("all ran");
 	return 0;
 }

@@ -68,31 +68,57 @@ try() {
 	cd ..
 }
 
-cp "$here"/{in.melt,threads.py,work.js,Work.java,water.mdp,water.top} "$here/../e2e/calls.go" .
-if [ -z "$only" ] || [[ " $only " == *" go "* ]] && command -v go >/dev/null; then
-	HOME=$work GOCACHE=$work/.cache GO111MODULE=off go build -o calls calls.go >build.log 2>&1 || tail -n 1 build.log
-fi
-if [ -z "$only" ] || [[ " $only " == *" java "* ]] && command -v javac >/dev/null; then
-	javac -d . Work.java >build.log 2>&1 || tail -n 1 build.log
-fi
+wanted() { # NAME NEEDS : asked for, and what it is made by is there
+	{ [ -z "$only" ] || [[ " $only " == *" $1 "* ]]; } && command -v "$2" >/dev/null
+}
+
+make() { # COMMAND...
+	"$@" >build.log 2>&1 || tail -n 1 build.log
+}
+
+cp "$here"/{in.melt,threads.py,work.*,Work.java,water.mdp,water.top} "$here/../e2e/calls.go" .
+! wanted go go || HOME=$work GOCACHE=$work/.cache GO111MODULE=off make go build -o calls calls.go
+! wanted java javac || make javac -d . Work.java
+! wanted fortran gfortran || make gfortran -O2 -fopenmp -o by_fortran work.f90
+! wanted rust rustc || make rustc -O -o by_rust work.rs
+! wanted ocaml ocamlopt || make ocamlopt -o by_ocaml work.ml
+! wanted qemu gcc || make gcc -O2 -o primes "$here/primes.c"
 # Eight boxes of 216 molecules of water, by the package's own files.
-if [ -z "$only" ] || [[ " $only " == *" gromacs "* ]] && command -v gmx >/dev/null; then
-	{ gmx -quiet genconf -f /usr/share/gromacs/top/spc216.gro -nbox 2 2 2 -o water.gro &&
-		gmx -quiet grompp -f water.mdp -c water.gro -p water.top -o water.tpr; } >build.log 2>&1 || tail -n 1 build.log
+if wanted gromacs gmx; then
+	make gmx -quiet genconf -f /usr/share/gromacs/top/spc216.gro -nbox 2 2 2 -o water.gro
+	make gmx -quiet grompp -f water.mdp -c water.gro -p water.top -o water.tpr
 fi
 # Lines of numbers per step are the physics; the others are times.
 try lammps 999 "grep -E '^ +[0-9]+ +-?[0-9.]+ +-?[0-9.]+'" mpi lmp -log none -in ../in.melt
 try python 999 cat /usr/bin/python3 ../threads.py
 # Compiled code has no tables, and some of it no frame pointer.
-try node 990 cat node ../work.js
-try go 970 cat "$work/calls"
-# Without frame pointers compiled code of Java leads nowhere. Its compilers' threads jump into assembly.
-try java 990 cat java -XX:+PreserveFramePointer -cp .. Work
+try node 999 cat node ../work.js
+try go 998 cat "$work/calls"
+# Without frame pointers compiled code of Java leads nowhere, mostly. Its compilers' threads jump into assembly.
+try java 999 cat java -XX:+PreserveFramePointer -cp .. Work
+# Its fibers have stacks of their own.
+try ruby 998 cat ruby ../work.rb
+try perl 999 cat perl ../work.pl
+try lua 999 cat lua5.4 ../work.lua
+try R 999 cat Rscript --vanilla ../work.R
+try ocaml 999 cat "$work/by_ocaml"
+try rust 999 cat "$work/by_rust"
+OMP_NUM_THREADS=2 try fortran 999 cat "$work/by_fortran"
+# Code made at run time, without frame pointers.
+try qemu 997 cat qemu-x86_64 "$work/primes"
+# Written by hand: its functions have tables. The figures are times.
+try openssl 999 "wc -l" openssl speed -seconds 2 -evp aes-128-gcm
+try sqlite 999 cat sqlite3 :memory: "create table t(a, b); insert into t select value, value * 7919 % 100003
+	from generate_series(1, 600000); create index i on t(b); select sum(a), b % 10 from t where b > 50000 group by 2"
+try cc1 999 md5sum g++ -O2 -S -o - ../work.cc
+try clang 999 md5sum clang-14 -O2 -S -o - ../work.cc
+try luajit 985 cat luajit ../work.lua
+OMP_NUM_THREADS=2 try imagemagick 999 md5sum convert -size 1200x900 gradient: -blur 0x6 -rotate 17 -resize 50% ppm:-
 # Its assembly has neither tables nor frame pointers.
 try ffmpeg 998 cat ffmpeg -hide_banner -loglevel error -threads 2 -f lavfi -i testsrc2=size=640x360:rate=25:duration=60 \
 	-flags +bitexact -c:v mpeg4 -f md5 -
 # Its assembly again; the film in a file of its own.
-if [ -z "$only" ] || [[ " $only " == *" x265 "* ]] && command -v ffmpeg >/dev/null; then
+if wanted x265 ffmpeg; then
 	ffmpeg -hide_banner -loglevel error -f lavfi -i testsrc2=size=640x360:rate=25:duration=2 -pix_fmt yuv420p film.y4m
 fi
 try x265 999 md5sum x265 --input ../film.y4m -o own.hevc --pools 2 --no-info --no-progress --log-level none

@@ -578,6 +578,64 @@ static void test_an_interpreter_returns_anywhere(void **state)
 	munmap((void *)(uintptr_t)made, 4096);
 }
 
+#if defined(__x86_64__)
+/* Made code that returns is read; what jumps who knows where is taken for that frame, if its caller is there.
+ */
+static void test_a_frame_is_known_by_one_that_was_read(void **state)
+{
+	static const uint8_t returns[] = {0x48, 0x83, 0xc4, 0x18, 0xc3}, jumps[] = {0xff, 0xe0};
+	uint8_t *made =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t words[8] = {0}, after_call;
+
+	(void)state;
+	memcpy(made, returns, sizeof(returns));
+	memcpy(made + 64, jumps, sizeof(jumps));
+	down(1, walk_here);
+	after_call = (uintptr_t)theirs[1];
+	unwind_cache_clear(&unwinder);
+	start.value[ARCH_SP] = (uintptr_t)words;
+	start.value[ARCH_PC] = (uintptr_t)&made[64];
+	words[3] = after_call;
+	unwind_walk(&unwinder, &start);
+	assert_int_equal(unwinder.count, 1); /* nothing was read yet */
+	start.value[ARCH_PC] = (uintptr_t)made;
+	unwind_walk(&unwinder, &start);
+	assert_true(unwinder.count > 1);
+	assert_int_equal(frames[1].address, after_call - 1);
+	start.value[ARCH_PC] = (uintptr_t)&made[64];
+	unwind_walk(&unwinder, &start);
+	assert_true(unwinder.count > 1);
+	assert_int_equal(frames[1].address, after_call - 1);
+	words[3] = (uintptr_t)theirs[2]; /* behind a call, too, but not that one */
+	unwind_walk(&unwinder, &start);
+	assert_int_equal(unwinder.count, 1);
+	munmap(made, 4096);
+}
+
+/* Where nothing lies, or a function begins that nobody has called there, a stack ends. */
+static void test_a_planted_address_ends_a_stack(void **state)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t words[512] = {0};
+
+	(void)state;
+	start.value[ARCH_SP] = (uintptr_t)words;
+	start.value[ARCH_PC] = (uintptr_t)down; /* nothing is pushed yet */
+	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_FULL);
+	assert_int_equal(unwinder.count, 1);
+	words[0] = (uintptr_t)walk_here;
+	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_FULL);
+	assert_int_equal(unwinder.count, 1);
+	down(1, walk_here);
+	unwind_cache_clear(&unwinder);
+	words[0] = (uintptr_t)theirs[1];
+	unwind_walk(&unwinder, &start);
+	assert_true(unwinder.count > 1);
+}
+#endif
+
 static void test_calls_are_recognized(void **state)
 {
 	static const struct {
@@ -644,6 +702,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_recursion_is_folded, set_up),
 		cmocka_unit_test_setup(test_guessing_wants_a_call, set_up),
 		cmocka_unit_test_setup(test_an_interpreter_returns_anywhere, set_up),
+#if defined(__x86_64__)
+		cmocka_unit_test_setup(test_a_frame_is_known_by_one_that_was_read, set_up),
+		cmocka_unit_test_setup(test_a_planted_address_ends_a_stack, set_up),
+#endif
 		cmocka_unit_test(test_calls_are_recognized),
 		cmocka_unit_test(test_rest_follows_long_walks),
 	};
