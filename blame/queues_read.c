@@ -210,8 +210,7 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 
 			if (result)
 				return result;
-			queued_since(
-				queued, batch->link, batch->begin_ns, queues->since_ns, batch->count);
+			queued_since(queued, batch->link, batch->begin_ns, queues->since_ns, batch->count);
 		}
 		if (!take_rows_best(queues, number, batch))
 			return error_memory(error);
