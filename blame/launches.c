@@ -22,21 +22,37 @@ static void page_give_back(struct launches *launches, uint64_t *page)
 	launches->unused = page;
 }
 
-/* Whether each row of a page is there, and over. */
-static bool is_full_until(const uint64_t *page, uint64_t time_ns, bool *is_over)
+static bool is_over(const uint64_t *ends, uint64_t time_ns)
 {
-	uint64_t late = time_ns, gaps = 0;
+	uint64_t late = time_ns;
 
-	*is_over = page[LAUNCHES_PAGE - 1] <= time_ns + 1;
-	if (!*is_over)
+	if (ends[LAUNCHES_PAGE - 1] > time_ns + 1)
 		return false;
 	/* Differences have a sign; without a comparison several rows are looked at at once. */
-	for (size_t row = 0; row < LAUNCHES_PAGE; row++) {
-		late |= (time_ns + 1 - page[row]) | page[row];
-		gaps |= page[row] - 1;
-	}
-	*is_over = !(late >> 63);
-	return *is_over && !(gaps >> 63);
+	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
+		late |= (time_ns + 1 - ends[row]) | ends[row];
+	return !(late >> 63);
+}
+
+/* Which rows are there: NULL when all are. False: memory is out. */
+static bool known_make(uint64_t **known, const uint64_t *ends)
+{
+	size_t count = 0;
+
+	*known = NULL;
+	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
+		count += ends[row] != 0;
+	if (count == LAUNCHES_PAGE)
+		return true;
+	*known = calloc(LAUNCHES_PAGE / 64, sizeof(**known));
+	for (size_t row = 0; *known && row < LAUNCHES_PAGE; row++)
+		(*known)[row / 64] |= (uint64_t)(ends[row] != 0) << row % 64;
+	return *known;
+}
+
+static bool is_known(const struct launches_page *page, uint64_t row)
+{
+	return !page->known || page->known[row / 64] >> row % 64 & 1;
 }
 
 /* Pages of which all is over become one. */
@@ -45,16 +61,14 @@ static void part_pass(struct launches *launches, struct launches_part *part)
 	uint64_t last = (part->most - part->first) / LAUNCHES_PAGE;
 
 	for (; !part->are_pairs && part->passed < last; part->passed++) {
-		uint64_t **page = &part->pages[part->passed];
-		bool is_over = true;
+		struct launches_page *page = &part->pages[part->passed];
 
-		if (*page != none && *page != launches->over &&
-			is_full_until(*page, launches->passed_ns, &is_over)) {
-			page_give_back(launches, *page);
-			*page = launches->over;
-		}
-		if (!is_over)
-			break;
+		if (page->ends == none || page->ends == launches->over)
+			continue;
+		if (!is_over(page->ends, launches->passed_ns) || !known_make(&page->known, page->ends))
+			return;
+		page_give_back(launches, page->ends);
+		page->ends = launches->over;
 	}
 }
 
@@ -83,6 +97,24 @@ static uint64_t *page_new(struct launches *launches)
 	return memset(page, 0, sizeof(none));
 }
 
+/* One to be written; NULL: memory is out. Where something comes behind all that is over, it is told row by
+ * row again. */
+static uint64_t *page_open(struct launches *launches, struct launches_page *page)
+{
+	uint64_t *ends = page->ends;
+
+	if (ends != none && (ends != launches->over || !page->known))
+		return ends;
+	ends = page_new(launches);
+	if (!ends)
+		return NULL;
+	for (size_t row = 0; page->known && row < LAUNCHES_PAGE; row++)
+		ends[row] = is_known(page, row);
+	free(page->known);
+	*page = (struct launches_page){ends, NULL};
+	return ends;
+}
+
 /* ---- the table ---- */
 
 /* Reaches as far as these links, and farther where it is to grow again. */
@@ -91,7 +123,7 @@ static bool table_widen(struct launches_part *part, struct reach reach)
 	uint64_t first = reach.least / LAUNCHES_PAGE * LAUNCHES_PAGE;
 	uint64_t end = (reach.most / LAUNCHES_PAGE + 1) * LAUNCHES_PAGE;
 	uint64_t before = part->first, behind = before + part->rows, more = part->rows;
-	uint64_t **pages;
+	struct launches_page *pages;
 
 	if (part->rows && first >= before && end <= behind)
 		return true;
@@ -103,7 +135,7 @@ static bool table_widen(struct launches_part *part, struct reach reach)
 	if (!pages)
 		return false;
 	for (uint64_t page = 0; page < (end - first) / LAUNCHES_PAGE; page++)
-		pages[page] = none;
+		pages[page] = (struct launches_page){none, NULL};
 	if (part->rows)
 		memcpy(pages + (before - first) / LAUNCHES_PAGE, part->pages,
 			part->rows / LAUNCHES_PAGE * sizeof(*pages));
@@ -161,18 +193,16 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 	const uint64_t *ends_ns, size_t count)
 {
 	for (size_t i = 0; i < count;) {
-		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE;
+		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE, *page;
 
 		if (!links[i]) {
 			i++;
 			continue;
 		}
-		if (part->pages[number] == none && !(part->pages[number] = page_new(launches))) {
-			part->pages[number] = none;
+		page = page_open(launches, &part->pages[number]);
+		if (!page)
 			return false;
-		}
-		i += page_put(part->pages[number], part->first + number * LAUNCHES_PAGE, links + i,
-			ends_ns + i, count - i);
+		i += page_put(page, part->first + number * LAUNCHES_PAGE, links + i, ends_ns + i, count - i);
 	}
 	part->count += count;
 	return true;
@@ -180,12 +210,23 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 
 static void table_free(struct launches *launches, struct launches_part *part)
 {
-	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++)
-		if (part->pages[page] != none && part->pages[page] != launches->over)
-			free(part->pages[page]);
+	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++) {
+		free(part->pages[page].known);
+		if (part->pages[page].ends != none && part->pages[page].ends != launches->over)
+			free(part->pages[page].ends);
+	}
 	free(part->pages);
 	part->pages = NULL;
 	part->rows = 0;
+}
+
+/* 0: none is known. */
+static uint64_t table_row(const struct launches *launches, const struct launches_part *part, uint64_t row)
+{
+	const struct launches_page *page = &part->pages[row / LAUNCHES_PAGE];
+
+	row %= LAUNCHES_PAGE;
+	return page->ends != launches->over || is_known(page, row) ? page->ends[row] : 0;
 }
 
 /* ---- pairs ---- */
@@ -213,7 +254,7 @@ static bool pairs_begin(struct launches *launches, struct launches_part *part)
 	part->are_pairs = launches->overlap = true;
 	part->count = 0;
 	for (uint64_t row = 0; row < part->rows && is_put; row++) {
-		uint64_t end = part->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
+		uint64_t end = table_row(launches, part, row);
 
 		if (end)
 			is_put = pairs_put(part, part->first + row, end - 1);
@@ -373,10 +414,12 @@ uint64_t launches_end(const struct launches *launches, uint64_t link)
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
-		uint64_t here_ns = part->are_pairs		? pairs_find(part, link)
-				   : launches_reach(part, link) ? *launches_row(part, link) - 1
-								: UINT64_MAX;
+		uint64_t here_ns = UINT64_MAX;
 
+		if (part->are_pairs)
+			here_ns = pairs_find(part, link);
+		else if (launches_reach(part, link))
+			here_ns = table_row(launches, part, link - part->first) - 1;
 		end_ns = here_ns < end_ns ? here_ns : end_ns;
 	}
 	return end_ns;
@@ -384,7 +427,7 @@ uint64_t launches_end(const struct launches *launches, uint64_t link)
 
 const struct launches_part *launches_table(const struct launches *launches, uint64_t link)
 {
-	static uint64_t *pages[] = {none};
+	static struct launches_page pages[] = {{none, NULL}};
 	static const struct launches_part empty = {.pages = pages, .rows = LAUNCHES_PAGE};
 
 	for (uint32_t i = 0; i < launches->count && !launches->overlap; i++)
