@@ -104,7 +104,8 @@ static int read_stream(struct search *search, uint32_t stream, struct error *err
 	struct scan *scan;
 	long count = 0;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, 0, error);
+		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, 0,
+		error);
 
 	if (result)
 		return result;

@@ -1,131 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.c - see launches.h. */
-#include "blame/launches.h"
+/* launches.c - see launches.h: which table links go to, and pairs. */
+#include "blame/launches_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
 
-struct reach {
-	uint64_t least, most; /* links, but for 0; most is 0 where there is none */
-};
-
-/* ---- pages ---- */
-
-static uint64_t none[LAUNCHES_PAGE]; /* nothing was put, and nobody writes */
-
-static void page_give_back(struct launches *launches, uint64_t *page)
-{
-	memcpy(page, &launches->unused, sizeof(launches->unused));
-	launches->unused = page;
-}
-
-/* Whether each row of a page is there, and over. */
-static bool is_full_until(const uint64_t *page, uint64_t time_ns, bool *is_over)
-{
-	uint64_t late = time_ns, gaps = 0;
-
-	*is_over = page[LAUNCHES_PAGE - 1] <= time_ns + 1;
-	if (!*is_over)
-		return false;
-	/* Differences have a sign; without a comparison several rows are looked at at once. */
-	for (size_t row = 0; row < LAUNCHES_PAGE; row++) {
-		late |= (time_ns + 1 - page[row]) | page[row];
-		gaps |= page[row] - 1;
-	}
-	*is_over = !(late >> 63);
-	return *is_over && !(gaps >> 63);
-}
-
-/* Pages of which all is over become one. */
-static void part_pass(struct launches *launches, struct launches_part *part)
-{
-	uint64_t last = (part->most - part->first) / LAUNCHES_PAGE;
-
-	for (; !part->are_pairs && part->passed < last; part->passed++) {
-		uint64_t **page = &part->pages[part->passed];
-		bool is_over = true;
-
-		if (*page != none && *page != launches->over &&
-			is_full_until(*page, launches->passed_ns, &is_over)) {
-			page_give_back(launches, *page);
-			*page = launches->over;
-		}
-		if (!is_over)
-			break;
-	}
-}
-
-static bool over_make(struct launches *launches)
-{
-	if (launches->over)
-		return true;
-	launches->over = malloc(sizeof(none));
-	for (size_t row = 0; launches->over && row < LAUNCHES_PAGE; row++)
-		launches->over[row] = 1;
-	return launches->over;
-}
-
-/* All-zero; NULL: memory is out. */
-static uint64_t *page_new(struct launches *launches)
-{
-	uint64_t *page;
-
-	if (!launches->unused && launches->passed_ns && over_make(launches))
-		for (uint32_t i = 0; i < launches->count; i++)
-			part_pass(launches, &launches->parts[i]);
-	page = launches->unused;
-	if (!page)
-		return calloc(1, sizeof(none));
-	memcpy(&launches->unused, page, sizeof(launches->unused));
-	return memset(page, 0, sizeof(none));
-}
-
-/* ---- the table ---- */
-
-/* Reaches as far as these links, and farther where it is to grow again. */
-static bool table_widen(struct launches_part *part, struct reach reach)
-{
-	uint64_t first = reach.least / LAUNCHES_PAGE * LAUNCHES_PAGE;
-	uint64_t end = (reach.most / LAUNCHES_PAGE + 1) * LAUNCHES_PAGE;
-	uint64_t before = part->first, behind = before + part->rows, more = part->rows;
-	uint64_t **pages;
-
-	if (part->rows && first >= before && end <= behind)
-		return true;
-	if (part->rows) {
-		first = first >= before ? before : first > more ? first - more : 0;
-		end = end <= behind ? behind : end + more;
-	}
-	pages = malloc((end - first) / LAUNCHES_PAGE * sizeof(*pages));
-	if (!pages)
-		return false;
-	for (uint64_t page = 0; page < (end - first) / LAUNCHES_PAGE; page++)
-		pages[page] = none;
-	if (part->rows)
-		memcpy(pages + (before - first) / LAUNCHES_PAGE, part->pages,
-			part->rows / LAUNCHES_PAGE * sizeof(*pages));
-	free(part->pages);
-	part->passed = first == before ? part->passed : 0;
-	part->pages = pages;
-	part->first = first;
-	part->rows = end - first;
-	return true;
-}
-
-static bool are_none(const uint64_t *rows)
-{
-	uint64_t all = 0;
-
-	for (size_t k = 0; k < LAUNCHES_TURN; k++)
-		all |= rows[k];
-	return !all;
-}
-
 /* Whether the table may reach so far. */
-static bool is_near(const struct launches_part *part, struct reach reach, size_t count)
+static bool is_near(const struct launches_part *part, struct launches_reach reach, size_t count)
 {
 	if (part->rows) {
 		reach.least = reach.least < part->least ? reach.least : part->least;
@@ -133,59 +16,6 @@ static bool is_near(const struct launches_part *part, struct reach reach, size_t
 	}
 	return reach.most < UINT64_MAX / 2 &&
 	       reach.most - reach.least <= APART * (uint64_t)(part->count + count) + 4 * ROWS_LEAST;
-}
-
-/* Up to the first one that is not of the page, or none: how many. */
-static size_t page_put(
-	uint64_t *page, uint64_t first, const uint64_t *links, const uint64_t *ends_ns, size_t count)
-{
-	size_t i = 0;
-
-	for (; i < count && links[i] - first < LAUNCHES_PAGE && links[i]; i++) {
-		uint64_t *row = &page[links[i] - first], end = ends_ns[i] + 1;
-
-		if (count - i >= LAUNCHES_TURN && links[i] - first <= LAUNCHES_PAGE - LAUNCHES_TURN &&
-			launches_in_turn(links + i) && are_none(row)) {
-			for (size_t k = 0; k < LAUNCHES_TURN; k++)
-				row[k] = ends_ns[i + k] + 1;
-			i += LAUNCHES_TURN - 1;
-			continue;
-		}
-		*row = *row - 1 < end - 1 ? *row : end;
-	}
-	return i;
-}
-
-/* Links that the table reaches. */
-static bool table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
-	const uint64_t *ends_ns, size_t count)
-{
-	for (size_t i = 0; i < count;) {
-		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE;
-
-		if (!links[i]) {
-			i++;
-			continue;
-		}
-		if (part->pages[number] == none && !(part->pages[number] = page_new(launches))) {
-			part->pages[number] = none;
-			return false;
-		}
-		i += page_put(part->pages[number], part->first + number * LAUNCHES_PAGE, links + i,
-			ends_ns + i, count - i);
-	}
-	part->count += count;
-	return true;
-}
-
-static void table_free(struct launches *launches, struct launches_part *part)
-{
-	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++)
-		if (part->pages[page] != none && part->pages[page] != launches->over)
-			free(part->pages[page]);
-	free(part->pages);
-	part->pages = NULL;
-	part->rows = 0;
 }
 
 /* ---- pairs ---- */
@@ -213,12 +43,12 @@ static bool pairs_begin(struct launches *launches, struct launches_part *part)
 	part->are_pairs = launches->overlap = true;
 	part->count = 0;
 	for (uint64_t row = 0; row < part->rows && is_put; row++) {
-		uint64_t end = part->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
+		uint64_t end = launches_table_row(launches, part, row);
 
 		if (end)
 			is_put = pairs_put(part, part->first + row, end - 1);
 	}
-	table_free(launches, part);
+	launches_table_free(launches, part);
 	return is_put;
 }
 
@@ -264,9 +94,9 @@ static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
 
 /* ---- all ---- */
 
-static struct reach reach_of(const uint64_t *links, size_t count)
+static struct launches_reach reach_of(const uint64_t *links, size_t count)
 {
-	struct reach reach = {UINT64_MAX, 0};
+	struct launches_reach reach = {UINT64_MAX, 0};
 
 	for (size_t i = 0; i < count; i++) {
 		reach.least = links[i] && links[i] < reach.least ? links[i] : reach.least;
@@ -277,7 +107,7 @@ static struct reach reach_of(const uint64_t *links, size_t count)
 	return reach;
 }
 
-static uint64_t distance(const struct launches_part *part, struct reach reach)
+static uint64_t distance(const struct launches_part *part, struct launches_reach reach)
 {
 	if (reach.most < part->least)
 		return part->least - reach.most;
@@ -286,7 +116,7 @@ static uint64_t distance(const struct launches_part *part, struct reach reach)
 
 /* Where links go: to the table next to them that may reach so far, or to one of their own; those that are far
  * from each other to the pairs. The last part takes what is left. */
-static uint32_t find_part(const struct launches *launches, struct reach reach, size_t count)
+static uint32_t find_part(const struct launches *launches, struct launches_reach reach, size_t count)
 {
 	static const struct launches_part empty;
 	bool are_near = is_near(&empty, reach, count);
@@ -309,13 +139,13 @@ static uint32_t find_part(const struct launches *launches, struct reach reach, s
 /* A table has reached farther. */
 static void tell_overlap(struct launches *launches, const struct launches_part *of)
 {
-	const struct reach reach = {of->least, of->most};
+	const struct launches_reach reach = {of->least, of->most};
 
 	for (uint32_t i = 0; i < launches->count; i++)
 		launches->overlap |= &launches->parts[i] != of && !distance(&launches->parts[i], reach);
 }
 
-static bool part_put(struct launches *launches, struct launches_part *part, struct reach reach,
+static bool part_put(struct launches *launches, struct launches_part *part, struct launches_reach reach,
 	const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
 	bool is_put = true;
@@ -327,17 +157,17 @@ static bool part_put(struct launches *launches, struct launches_part *part, stru
 			is_put = !links[i] || pairs_put(part, links[i], ends_ns[i]);
 		return is_put;
 	}
-	if (!table_widen(part, reach))
+	if (!launches_table_widen(part, reach))
 		return false;
 	part->least = !part->count || reach.least < part->least ? reach.least : part->least;
 	part->most = reach.most > part->most ? reach.most : part->most;
 	tell_overlap(launches, part);
-	return table_put(launches, part, links, ends_ns, count);
+	return launches_table_put(launches, part, links, ends_ns, count);
 }
 
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
-	struct reach reach = reach_of(links, count);
+	struct launches_reach reach = reach_of(links, count);
 	uint32_t number;
 
 	if (!reach.most)
@@ -373,10 +203,12 @@ uint64_t launches_end(const struct launches *launches, uint64_t link)
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
-		uint64_t here_ns = part->are_pairs		? pairs_find(part, link)
-				   : launches_reach(part, link) ? *launches_row(part, link) - 1
-								: UINT64_MAX;
+		uint64_t here_ns = UINT64_MAX;
 
+		if (part->are_pairs)
+			here_ns = pairs_find(part, link);
+		else if (launches_reach(part, link))
+			here_ns = launches_table_row(launches, part, link - part->first) - 1;
 		end_ns = here_ns < end_ns ? here_ns : end_ns;
 	}
 	return end_ns;
@@ -384,26 +216,17 @@ uint64_t launches_end(const struct launches *launches, uint64_t link)
 
 const struct launches_part *launches_table(const struct launches *launches, uint64_t link)
 {
-	static uint64_t *pages[] = {none};
-	static const struct launches_part empty = {.pages = pages, .rows = LAUNCHES_PAGE};
-
 	for (uint32_t i = 0; i < launches->count && !launches->overlap; i++)
 		if (launches_reach(&launches->parts[i], link))
 			return &launches->parts[i];
-	return &empty;
+	return &launches_nothing;
 }
 
 void launches_fini(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++) {
-		table_free(launches, &launches->parts[i]);
+		launches_table_free(launches, &launches->parts[i]);
 		free(launches->parts[i].pairs);
 	}
-	while (launches->unused) {
-		void *page = launches->unused;
-
-		memcpy(&launches->unused, page, sizeof(launches->unused));
-		free(page);
-	}
-	free(launches->over);
+	launches_pages_free(launches);
 }

@@ -22,12 +22,17 @@ struct launch {
 	uint64_t link, end_ns;
 };
 
+struct launches_page {
+	uint64_t *ends;
+	uint64_t *known; /* of one that is over: bits of the rows that are there; NULL: all */
+};
+
 /* A table, or pairs. */
 struct launches_part {
-	uint64_t **pages;
+	struct launches_page *pages;
 	uint64_t first, rows; /* links of the table */
 	uint64_t least, most; /* of those that were put */
-	uint64_t passed;      /* pages: what is before is over, or stays */
+	uint64_t passed;      /* pages: those before are over, or stay as they are */
 	struct launch *pairs;
 	bool are_pairs;		 /* they are too far apart for a table */
 	size_t count, pair_room; /* of pairs; of a table, all that was put */
@@ -75,12 +80,15 @@ static inline bool launches_reach(const struct launches_part *table, uint64_t li
 {
 	return link - table->least <= table->most - table->least;
 }
-/* The end + 1 of a link that it reaches, and of those behind it; 0: none is known. */
-static inline const uint64_t *launches_row(const struct launches_part *table, uint64_t link)
+/* The end + 1 of a link that it reaches, and of those behind it; 0: none is known. NULL: ask launches_end().
+ */
+static inline const uint64_t *launches_row(
+	const struct launches *launches, const struct launches_part *table, uint64_t link)
 {
 	uint64_t row = link - table->first;
+	const uint64_t *ends = table->pages[row / LAUNCHES_PAGE].ends;
 
-	return &table->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
+	return ends == launches->over ? NULL : &ends[row % LAUNCHES_PAGE];
 }
 /* Whether LAUNCHES_TURN links from there on are in turn, and their rows, too. */
 static inline bool launches_are_rows(const struct launches_part *table, const uint64_t *links, size_t count)

@@ -245,16 +245,17 @@ static void find_since(const struct launches *launches, const uint64_t *links, c
 	size_t i = 0;
 
 	while (i < count) {
-		const uint64_t *rows;
+		const uint64_t *rows = NULL;
 
 		if (!launches_reach(&table, links[i]))
 			table = *launches_table(launches, links[i]);
-		if (!launches_reach(&table, links[i])) {
+		if (launches_reach(&table, links[i]))
+			rows = launches_row(launches, &table, links[i]);
+		if (!rows) {
 			since_ns[i] = queued_since_of(launches_end(launches, links[i]), begins_ns[i]);
 			i++;
 			continue;
 		}
-		rows = launches_row(&table, links[i]);
 		if (!launches_are_rows(&table, links + i, count - i)) {
 			since_ns[i] = queued_since_of(*rows - 1, begins_ns[i]);
 			i++;

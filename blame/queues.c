@@ -29,23 +29,10 @@ static uint64_t known_until(const struct queues *queues, uint32_t *first)
 	return until_ns;
 }
 
-/* What begins before it is read. */
-static void pass_launches(struct queues *queues)
-{
-	uint64_t read_ns = UINT64_MAX;
-
-	for (uint32_t i = 0; i < queues->count; i++)
-		if (!queues->list[i].is_over && queues->list[i].read_ns < read_ns)
-			read_ns = queues->list[i].read_ns;
-	if (queues->question.launches)
-		queued_launches_pass(queues->question.launches, read_ns);
-}
-
 static int fill_all(struct queues *queues, struct error *error)
 {
 	int result = 0;
 
-	pass_launches(queues);
 	for (uint32_t i = 0; i < queues->count && !result; i++) {
 		const struct edges *edges = &queues->list[i].edges[LEVEL_ANY];
 
@@ -83,8 +70,17 @@ static void sum_up(struct queues *queues, uint64_t time_ns)
 
 static int unite_until(struct queues *queues, uint64_t until_ns, struct error *error)
 {
+	struct queued_launches *launches = queues->question.launches;
 	const struct queues_cuts *cuts = queues->question.cuts;
 	uint64_t end_ns = queues->question.end_ns;
+	int result = 0;
+
+	if (launches) {
+		queued_launches_pass(launches, queues->now_ns);
+		result = queued_launches_read(launches, until_ns, error);
+	}
+	if (result)
+		return result;
 
 	while (cuts && queues->part_number < cuts->count && cuts->cuts_ns[queues->part_number] <= until_ns) {
 		if (!queues_unite(queues, cuts->cuts_ns[queues->part_number], false))

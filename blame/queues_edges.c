@@ -152,7 +152,7 @@ bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *r
 	if (rows->count)
 		queue->reach_ns = edges[LEVEL_ANY].reach_ns;
 	if (queue->since_ns)
-		memcpy(queue->since_ns + at, rows->since_ns, rows->count * sizeof(*queue->since_ns));
+		memcpy(queue->since_ns + at, rows->links, rows->count * sizeof(*queue->since_ns));
 	if (queue->who)
 		put_who(queue, rows, number, at);
 	return true;

@@ -28,11 +28,11 @@ struct edges {
 struct queue {
 	struct scan *scan;
 	struct edges edges[LEVEL_COUNT]; /* those that are wanted */
-	uint64_t *since_ns;		 /* by row of LEVEL_ANY: when it was queued; NULL: nobody asks */
-	uint64_t *who;			 /* the same: queues_who(); NULL: nobody asks */
+	uint64_t *since_ns; /* by row of LEVEL_ANY: its link, until it is united: then when it was queued;
+			       NULL: nobody asks */
+	uint64_t *who;	    /* the same: queues_who(); NULL: nobody asks */
 	size_t room;
 	bool is_over;
-	uint64_t read_ns; /* nothing that is still to be read begins before */
 	uint32_t stream;
 	uint64_t life_begin_ns, life_end_ns;
 	uint64_t reach_ns; /* end of its spans so far, of the last of which this is the kind */
@@ -62,7 +62,7 @@ struct gap_list {
 
 /* Rows of a batch that are work. */
 struct rows {
-	const uint64_t *begin_ns, *end_ns, *since_ns;
+	const uint64_t *begin_ns, *end_ns, *links;
 	const uint32_t *context;
 	size_t count;
 	unsigned kinds; /* bits 1 << enum level */
@@ -71,7 +71,7 @@ struct rows {
 
 /* The same when the batch has others, too, or when only some count. */
 struct rows_memory {
-	uint64_t begin_ns[BATCH_ROWS], end_ns[BATCH_ROWS], since_ns[BATCH_ROWS];
+	uint64_t begin_ns[BATCH_ROWS], end_ns[BATCH_ROWS], links[BATCH_ROWS];
 	uint32_t context[BATCH_ROWS];
 	uint8_t kind[BATCH_ROWS];
 };
@@ -89,7 +89,7 @@ struct queues {
 	uint32_t context_count;
 	uint8_t classes[STORE_OP_TEXT + 1]; /* of operations */
 	struct rows_memory *work, *part;
-	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
+	uint64_t since_ns[BATCH_ROWS]; /* of rows about to be united */
 	bool is_odd, is_over;
 	bool has_ended;		       /* all is united up to the window's end */
 	uint64_t idle_ns[LEVEL_COUNT]; /* gaps so far */

@@ -111,11 +111,11 @@ static void sift(struct queues *queues, struct queue *queue, const struct batch 
 			continue;
 		to->begin_ns[n] = begin_ns;
 		to->end_ns[n] = end_ns;
-		to->since_ns[n] = queues->since_ns[row];
+		to->links[n] = batch->link ? batch->link[row] : 0;
 		to->context[n] = batch->context ? batch->context[row] : 0;
 		to->kind[n++] = (uint8_t) class;
 	}
-	*rows = (struct rows){to->begin_ns, to->end_ns, to->since_ns, to->context, n, rows->kinds};
+	*rows = (struct rows){to->begin_ns, to->end_ns, to->links, to->context, n, rows->kinds};
 }
 
 /* Whether rows may overlap, or what came before: surely not when it says no. */
@@ -158,8 +158,7 @@ static void tell_kinds(struct queues *queues, const struct batch *batch, struct 
 
 static bool take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
 {
-	struct rows rows = {
-		batch->begin_ns, batch->end_ns, queues->since_ns, batch->context, batch->count, 0};
+	struct rows rows = {batch->begin_ns, batch->end_ns, batch->link, batch->context, batch->count, 0};
 	unsigned classes = look(queues, batch);
 	bool is_sifted;
 
@@ -191,7 +190,6 @@ static bool take_rows_best(struct queues *queues, uint32_t number, const struct 
 int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 {
 	struct queue *queue = &queues->list[number];
-	struct queued_launches *queued = queues->question.launches;
 	const struct batch *batch;
 	size_t before;
 
@@ -204,15 +202,6 @@ int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 		queue->is_over = count <= 0;
 		if (count <= 0)
 			return (int)count;
-		queue->read_ns = batch->begin_ns[batch->count - 1];
-		if (queued) {
-			int result = queued_launches_read(queued, queue->read_ns, error);
-
-			if (result)
-				return result;
-			queued_since(
-				queued, batch->link, batch->begin_ns, queues->since_ns, batch->count);
-		}
 		if (!take_rows_best(queues, number, batch))
 			return error_memory(error);
 	}

@@ -188,14 +188,27 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
+/* Of rows that are about to be united: since when they are queued, in the place of their links. */
+static void tell_since(struct queues *queues, const struct queue *queue, size_t at, size_t end)
+{
+	for (size_t count; at < end; at += count) {
+		count = end - at < BATCH_ROWS ? end - at : BATCH_ROWS;
+		queued_since(queues->question.launches, queue->since_ns + at,
+			queue->edges[LEVEL_ANY].begin_ns + at, queues->since_ns, count);
+		memcpy(queue->since_ns + at, queues->since_ns, count * sizeof(*queue->since_ns));
+	}
+}
+
 /* What of a queue begins before, taken away. */
-static struct view queue_cut(struct queue *queue, enum level level, uint64_t until_ns)
+static struct view queue_cut(struct queues *queues, struct queue *queue, enum level level, uint64_t until_ns)
 {
 	struct edges *edges = &queue->edges[level];
 	size_t at = edges->at;
 	bool is_any = level == LEVEL_ANY;
 
 	edges->at = edges_find(edges, until_ns);
+	if (is_any && queue->since_ns)
+		tell_since(queues, queue, at, edges->at);
 	return (struct view){edges->open_ns + at, edges->begin_ns + at,
 		is_any && queue->since_ns ? queue->since_ns + at : NULL,
 		is_any && queue->who ? queue->who + at : NULL, UINT64_MAX, edges->at - at};
@@ -234,7 +247,7 @@ static bool unite_level(
 	size_t rows = 0, from = to->count;
 
 	for (uint32_t i = 0; i < count; i++) {
-		queues->views[i] = queue_cut(&queues->list[i], level, until_ns);
+		queues->views[i] = queue_cut(queues, &queues->list[i], level, until_ns);
 		rows += queues->views[i].count;
 	}
 	if (!gap_columns_reserve(to, rows + 1, &queues->gaps.of) ||
@@ -314,7 +327,7 @@ static void take_queued(struct queues *queues, uint64_t until_ns)
 	uint64_t *queued_ns = &queues->gaps.of.queued_ns[queues->gaps.of.count - 1];
 
 	for (uint32_t q = 0; q < queues->count; q++) {
-		const struct view view = queue_cut(&queues->list[q], LEVEL_ANY, until_ns);
+		const struct view view = queue_cut(queues, &queues->list[q], LEVEL_ANY, until_ns);
 
 		for (int level = 0; level < LEVEL_ANY; level++)
 			queues->list[q].edges[level].at = queues->list[q].edges[level].count;

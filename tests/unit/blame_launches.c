@@ -69,7 +69,7 @@ static void check_table(const struct list *list, const struct launches *launches
 		bool are_rows = launches_are_rows(table, list->links + i, list->count - i);
 
 		for (size_t k = 0; launches_reach(table, list->links[i]) && k < (are_rows ? 8 : 1); k++)
-			assert_int_equal(launches_row(table, list->links[i])[k] - 1,
+			assert_int_equal(launches_row(launches, table, list->links[i])[k] - 1,
 				plain_end(list, list->links[i + k]));
 	}
 }
@@ -140,7 +140,7 @@ static void test_threads(void **unused)
 	assert_int_equal(launches.count, 3);
 	assert_false(launches.overlap);
 	assert_ptr_equal(launches_table(&launches, links[7]), &launches.parts[2]);
-	assert_int_equal(*launches_row(&launches.parts[2], links[7]), 208);
+	assert_int_equal(*launches_row(&launches, &launches.parts[2], links[7]), 208);
 	assert_true(launches_are_rows(&launches.parts[2], links, PART));
 	links[7] = 1;
 	assert_false(launches_are_rows(&launches.parts[2], links, PART));
@@ -149,10 +149,47 @@ static void test_threads(void **unused)
 	launches_fini(&launches);
 }
 
+#define MANY (6 * LAUNCHES_PAGE)
+
+/* What is over may be told to have ended at 0, but not that it was never there; a link of it that comes late
+ * has its own end; and memory does not grow. */
+static void test_passed(void **unused)
+{
+	struct launches launches = {0};
+	size_t over = 0;
+
+	(void)unused;
+	for (uint64_t i = 0; i < MANY; i += PART) {
+		uint64_t links[PART], ends_ns[PART];
+
+		for (uint64_t k = 0; k < PART; k++) {
+			links[k] = (i + k) % 1000 ? i + k : 0;
+			ends_ns[k] = 10 * (i + k);
+		}
+		launches_pass(&launches, i > 5000 ? 10 * (i - 5000) : 0);
+		assert_true(launches_put(&launches, links, ends_ns, PART));
+	}
+	for (uint64_t link = 1; link < MANY; link++) {
+		uint64_t end_ns = launches_end(&launches, link);
+
+		over += link % 1000 && end_ns == 0;
+		if (link % 1000 == 0)
+			assert_int_equal(end_ns, UINT64_MAX);
+		else if (end_ns || 10 * link > launches.passed_ns)
+			assert_int_equal(end_ns, 10 * link);
+	}
+	assert_true(over > MANY / 2);
+	assert_true(launches_put(&launches, &(uint64_t){2000}, &(uint64_t){77777}, 1));
+	assert_int_equal(launches_end(&launches, 2000), 77777);
+	assert_int_equal(launches_end(&launches, 2001), 0);
+	assert_int_equal(launches_end(&launches, 3000), UINT64_MAX);
+	launches_fini(&launches);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_twin), cmocka_unit_test(test_bounded), cmocka_unit_test(test_threads)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_passed)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launches_table.c - see launches.h: pages of a table, and their way from the last link to the next. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/launches_parts.h"
+
+/* ---- pages ---- */
+
+static uint64_t none[LAUNCHES_PAGE]; /* nothing was put, and nobody writes */
+
+static void page_give_back(struct launches *launches, uint64_t *page)
+{
+	memcpy(page, &launches->unused, sizeof(launches->unused));
+	launches->unused = page;
+}
+
+static bool is_over(const uint64_t *ends, uint64_t time_ns)
+{
+	uint64_t late = time_ns;
+
+	if (ends[LAUNCHES_PAGE - 1] > time_ns + 1)
+		return false;
+	/* Differences have a sign; without a comparison several rows are looked at at once. */
+	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
+		late |= (time_ns + 1 - ends[row]) | ends[row];
+	return !(late >> 63);
+}
+
+/* Which rows are there: NULL when all are. False: memory is out. */
+static bool known_make(uint64_t **known, const uint64_t *ends)
+{
+	size_t count = 0;
+
+	*known = NULL;
+	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
+		count += ends[row] != 0;
+	if (count == LAUNCHES_PAGE)
+		return true;
+	*known = calloc(LAUNCHES_PAGE / 64, sizeof(**known));
+	for (size_t row = 0; *known && row < LAUNCHES_PAGE; row++)
+		(*known)[row / 64] |= (uint64_t)(ends[row] != 0) << row % 64;
+	return *known;
+}
+
+static bool is_known(const struct launches_page *page, uint64_t row)
+{
+	return !page->known || page->known[row / 64] >> row % 64 & 1;
+}
+
+/* Pages of which all is over become one. */
+static void part_pass(struct launches *launches, struct launches_part *part)
+{
+	uint64_t last = (part->most - part->first) / LAUNCHES_PAGE;
+
+	for (; !part->are_pairs && part->passed < last; part->passed++) {
+		struct launches_page *page = &part->pages[part->passed];
+
+		if (page->ends == none || page->ends == launches->over)
+			continue;
+		if (!is_over(page->ends, launches->passed_ns) || !known_make(&page->known, page->ends))
+			return;
+		page_give_back(launches, page->ends);
+		page->ends = launches->over;
+	}
+}
+
+static bool over_make(struct launches *launches)
+{
+	if (launches->over)
+		return true;
+	launches->over = malloc(sizeof(none));
+	for (size_t row = 0; launches->over && row < LAUNCHES_PAGE; row++)
+		launches->over[row] = 1;
+	return launches->over;
+}
+
+/* All-zero; NULL: memory is out. */
+static uint64_t *page_new(struct launches *launches)
+{
+	uint64_t *page;
+
+	if (!launches->unused && launches->passed_ns && over_make(launches))
+		for (uint32_t i = 0; i < launches->count; i++)
+			part_pass(launches, &launches->parts[i]);
+	page = launches->unused;
+	if (!page)
+		return calloc(1, sizeof(none));
+	memcpy(&launches->unused, page, sizeof(launches->unused));
+	return memset(page, 0, sizeof(none));
+}
+
+/* One to be written; NULL: memory is out. Where something comes behind all that is over, it is told row by
+ * row again. */
+static uint64_t *page_open(struct launches *launches, struct launches_page *page)
+{
+	uint64_t *ends = page->ends;
+
+	if (ends != none && (ends != launches->over || !page->known))
+		return ends;
+	ends = page_new(launches);
+	if (!ends)
+		return NULL;
+	for (size_t row = 0; page->known && row < LAUNCHES_PAGE; row++)
+		ends[row] = is_known(page, row);
+	free(page->known);
+	*page = (struct launches_page){ends, NULL};
+	return ends;
+}
+
+/* ---- the table ---- */
+
+bool launches_table_widen(struct launches_part *part, struct launches_reach reach)
+{
+	uint64_t first = reach.least / LAUNCHES_PAGE * LAUNCHES_PAGE;
+	uint64_t end = (reach.most / LAUNCHES_PAGE + 1) * LAUNCHES_PAGE;
+	uint64_t before = part->first, behind = before + part->rows, more = part->rows;
+	struct launches_page *pages;
+
+	if (part->rows && first >= before && end <= behind)
+		return true;
+	if (part->rows) {
+		first = first >= before ? before : first > more ? first - more : 0;
+		end = end <= behind ? behind : end + more;
+	}
+	pages = malloc((end - first) / LAUNCHES_PAGE * sizeof(*pages));
+	if (!pages)
+		return false;
+	for (uint64_t page = 0; page < (end - first) / LAUNCHES_PAGE; page++)
+		pages[page] = (struct launches_page){none, NULL};
+	if (part->rows)
+		memcpy(pages + (before - first) / LAUNCHES_PAGE, part->pages,
+			part->rows / LAUNCHES_PAGE * sizeof(*pages));
+	free(part->pages);
+	part->passed = first == before ? part->passed : 0;
+	part->pages = pages;
+	part->first = first;
+	part->rows = end - first;
+	return true;
+}
+
+static bool are_none(const uint64_t *rows)
+{
+	uint64_t all = 0;
+
+	for (size_t k = 0; k < LAUNCHES_TURN; k++)
+		all |= rows[k];
+	return !all;
+}
+
+/* Up to the first one that is not of the page, or none: how many. */
+static size_t page_put(
+	uint64_t *page, uint64_t first, const uint64_t *links, const uint64_t *ends_ns, size_t count)
+{
+	size_t i = 0;
+
+	for (; i < count && links[i] - first < LAUNCHES_PAGE && links[i]; i++) {
+		uint64_t *row = &page[links[i] - first], end = ends_ns[i] + 1;
+
+		if (count - i >= LAUNCHES_TURN && links[i] - first <= LAUNCHES_PAGE - LAUNCHES_TURN &&
+			launches_in_turn(links + i) && are_none(row)) {
+			for (size_t k = 0; k < LAUNCHES_TURN; k++)
+				row[k] = ends_ns[i + k] + 1;
+			i += LAUNCHES_TURN - 1;
+			continue;
+		}
+		*row = *row - 1 < end - 1 ? *row : end;
+	}
+	return i;
+}
+
+bool launches_table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
+	const uint64_t *ends_ns, size_t count)
+{
+	for (size_t i = 0; i < count;) {
+		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE, *page;
+
+		if (!links[i]) {
+			i++;
+			continue;
+		}
+		page = page_open(launches, &part->pages[number]);
+		if (!page)
+			return false;
+		i += page_put(page, part->first + number * LAUNCHES_PAGE, links + i, ends_ns + i, count - i);
+	}
+	part->count += count;
+	return true;
+}
+
+void launches_table_free(struct launches *launches, struct launches_part *part)
+{
+	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++) {
+		free(part->pages[page].known);
+		if (part->pages[page].ends != none && part->pages[page].ends != launches->over)
+			free(part->pages[page].ends);
+	}
+	free(part->pages);
+	part->pages = NULL;
+	part->rows = 0;
+}
+
+uint64_t launches_table_row(const struct launches *launches, const struct launches_part *part, uint64_t row)
+{
+	const struct launches_page *page = &part->pages[row / LAUNCHES_PAGE];
+
+	row %= LAUNCHES_PAGE;
+	return page->ends != launches->over || is_known(page, row) ? page->ends[row] : 0;
+}
+
+void launches_pages_free(struct launches *launches)
+{
+	while (launches->unused) {
+		void *page = launches->unused;
+
+		memcpy(&launches->unused, page, sizeof(launches->unused));
+		free(page);
+	}
+	free(launches->over);
+}
+
+static struct launches_page nothing[] = {{none, NULL}};
+const struct launches_part launches_nothing = {.pages = nothing, .rows = LAUNCHES_PAGE};
