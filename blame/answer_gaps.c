@@ -5,6 +5,7 @@
 #include "blame/answer.h"
 #include "blame/calls.h"
 #include "blame/gaps.h"
+#include "blame/idle_shared.h"
 
 #define TABLE_ROWS 20 /* unless --top says otherwise */
 #define BAR 40
@@ -164,7 +165,7 @@ int answer_gaps(struct program_call *call, const struct ask *ask, struct error *
 		result = gaps_spill(question.gaps, run_mem_bytes(call->run, 2, UINT64_MAX), error);
 	if (!result)
 		result = idle_sweep(&idle, call->run, &question, &call->arena, error);
-	if (!result) {
+	if (!result && !idle_shared_is_part(&question)) {
 		print_head(call, &question, &idle);
 		result = print_gaps(call, question.gaps, error);
 	}

@@ -321,9 +321,9 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 	if (!result)
 		result = page_make(&page, call->run, call->select, &question, by, &call->arena, error);
 	progress_end();
-	if (!result && call->format == REPORT_TABLE)
+	if (!result && !page.is_part && call->format == REPORT_TABLE)
 		print_page(call, ask, &page);
-	else if (!result)
+	else if (!result && !page.is_part)
 		result = print_script(call, &page, error);
 	page_fini(&page);
 	return result;

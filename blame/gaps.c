@@ -350,14 +350,7 @@ bool gaps_join(struct gaps *gaps, const struct gaps *trial)
 		if (!charge(gaps, (enum gap_cause)key->cause, key->context, trial->charges[i]))
 			return false;
 	}
-	for (int i = 0; i < GAP_CLASSES; i++) {
-		gaps->classes[i].count += trial->classes[i].count;
-		gaps->classes[i].time_ns += trial->classes[i].time_ns;
-	}
-	for (size_t i = 0; i < trial->count; i++)
-		if (!gaps_keep(gaps, &trial->list[i]))
-			return false;
-	return true;
+	return gaps_add(gaps, trial->list, trial->count, trial->classes);
 }
 
 const struct gap_class *gaps_classes(const struct gaps *gaps)

@@ -63,4 +63,10 @@ struct gap_class {
 };
 const struct gap_class *gaps_classes(const struct gaps *gaps);
 
+/* Whether they may go into a file: then there is no list to hand over. */
+bool gaps_are_spilled(const struct gaps *gaps);
+/* What another process counted and kept of gaps with the same limits. False when memory is out. */
+bool gaps_add(
+	struct gaps *gaps, const struct gap *list, size_t count, const struct gap_class classes[GAP_CLASSES]);
+
 #endif

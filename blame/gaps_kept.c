@@ -101,6 +101,24 @@ int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error)
 	return spill_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
 }
 
+bool gaps_are_spilled(const struct gaps *gaps)
+{
+	return gaps->spill;
+}
+
+bool gaps_add(
+	struct gaps *gaps, const struct gap *list, size_t count, const struct gap_class classes[GAP_CLASSES])
+{
+	for (int i = 0; i < GAP_CLASSES; i++) {
+		gaps->classes[i].count += classes[i].count;
+		gaps->classes[i].time_ns += classes[i].time_ns;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!gaps_keep(gaps, &list[i]))
+			return false;
+	return true;
+}
+
 int gaps_rewind(struct gaps *gaps, struct error *error)
 {
 	size_t count;

@@ -2,13 +2,15 @@
 /*
  * idle_shared.c - see idle_shared.h: one message of each rank that had a group.
  *
- *   contexts of the run u32 | struct idle, of which its pointers say nothing | shares x 3
+ *   contexts of the run u32 | struct idle, of which its pointers say nothing | shares x 3 | gaps, if wanted
  *   shares: count u32 | count x (context u32, amount u128)
+ *   gaps:   GAP_CLASSES x struct gap_class | struct gap ...
  */
 #include "blame/idle_shared.h"
 
 #include <string.h>
 
+#include "blame/gaps.h"
 #include "blame/rolled_file.h"
 #include "timeline/ranks.h"
 
@@ -16,7 +18,8 @@
 
 static bool is_split(const struct idle_question *question)
 {
-	return ranks_count() > 1 && question->group == IDLE_GROUP_PROCESS && !question->gaps;
+	return ranks_count() > 1 && question->group == IDLE_GROUP_PROCESS &&
+	       !(question->gaps && gaps_are_spilled(question->gaps));
 }
 
 bool idle_shared_is_own(const struct idle_question *question, uint32_t number)
@@ -44,6 +47,16 @@ static void put_shares(struct store_bytes *out, const struct share_sums *sums)
 	}
 }
 
+static void put_gaps(struct store_bytes *out, struct gaps *gaps)
+{
+	size_t count;
+	const struct gap *list = gaps_list(gaps, &count);
+
+	store_bytes_put(out, gaps_classes(gaps), GAP_CLASSES * sizeof(struct gap_class));
+	if (count)
+		store_bytes_put(out, list, count * sizeof *list);
+}
+
 static int send_sums(const struct group *group, struct error *error)
 {
 	struct store_bytes out = {0};
@@ -55,6 +68,8 @@ static int send_sums(const struct group *group, struct error *error)
 	put_shares(&out, group->blamed);
 	put_shares(&out, group->waited);
 	put_shares(&out, group->sampled);
+	if (group->question->gaps)
+		put_gaps(&out, group->question->gaps);
 	result = out.failed ? error_memory(error) : ranks_send(&out, error);
 	store_bytes_fini(&out);
 	return result;
@@ -82,6 +97,26 @@ static bool take_shares(struct store_input *input, struct share_sums *sums)
 	return head;
 }
 
+static bool take_gaps(struct store_input *input, struct gaps *gaps)
+{
+	struct gap_class classes[GAP_CLASSES];
+	const uint8_t *at = store_input_take(input, sizeof classes);
+	struct gap gap;
+
+	if (!at)
+		return false;
+	memcpy(classes, at, sizeof classes);
+	if (!gaps_add(gaps, NULL, 0, classes))
+		return false;
+	memset(classes, 0, sizeof classes);
+	while ((at = store_input_take(input, sizeof gap))) {
+		memcpy(&gap, at, sizeof gap);
+		if (!gaps_add(gaps, &gap, 1, classes))
+			return false;
+	}
+	return true;
+}
+
 static int take_sums(struct group *group, const struct store_bytes *from, struct error *error)
 {
 	struct store_input input = {.at = from->data, .end = from->data + from->size};
@@ -100,7 +135,8 @@ static int take_sums(struct group *group, const struct store_bytes *from, struct
 	group->idle->groups += idle.groups;
 	group->idle->unused_ns += idle.unused_ns;
 	if (!take_shares(&input, group->blamed) || !take_shares(&input, group->waited) ||
-		!take_shares(&input, group->sampled))
+		!take_shares(&input, group->sampled) ||
+		(group->question->gaps && !take_gaps(&input, group->question->gaps)))
 		return error_memory(error);
 	return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * idle_shared.h - the processes of a run shared among the ranks of an MPI job (timeline/ranks.h): each rank
  * sweeps some of the groups, rank 0 adds up what all found. Sums are of fixed point, so that they are the
- * same to the last bit, whoever adds them in which order. Gaps are not shared: every rank lists them all.
+ * same to the last bit, whoever adds them in which order.
+ * Gaps go with them, unless memory is bounded: then every rank lists them all.
  */
 #ifndef BLAME_IDLE_SHARED_H
 #define BLAME_IDLE_SHARED_H

@@ -3,6 +3,7 @@
 #include "blame/page.h"
 
 #include "blame/calls.h"
+#include "blame/idle_shared.h"
 
 #include <string.h>
 
@@ -134,7 +135,8 @@ int page_make(struct page *page, struct run *run, const struct select *select,
 	question.gaps = page->gaps;
 	if (!result)
 		result = idle_sweep(&page->idle, run, &question, arena, error);
-	if (!result)
+	page->is_part = idle_shared_is_part(&question);
+	if (!result && !page->is_part)
 		result = fill(page, run, select, &question, by, arena, error);
 	return result;
 }

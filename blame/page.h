@@ -43,6 +43,7 @@ struct page {
 	struct coverage coverage;
 	uint32_t threads, queues;
 	struct gaps *gaps; /* page_fini() frees them */
+	bool is_part;	   /* of several ranks' page (idle_shared.h): nothing is to be said of it */
 };
 
 /* ERROR_EMPTY as idle_sweep(). In `arena` and the run. */

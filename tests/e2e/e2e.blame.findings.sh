@@ -68,3 +68,14 @@ hpct-blame in-order.hpct --summary --format tsv >sums
 same "unused, and in the unknown" 1 "$(awk '{ v[$1] = $2 } END { print (v["unused_ns"] > 0 && v["unused_ns"] <= v["unknown_ns"]) }' sums)"
 # A wait while nothing is queued is the thread's own fault: two runs of one finish.
 same "a synchronization of an idle queue" "1 main;twice" "$(findings finish-twice needless-sync | grep 'twice$')"
+
+# Time in synchronization calls by call path, and the kernels that it was spent for: what they cover and what they do
+# not is all of it.
+record turns -- "$samples/opencl" >/dev/null
+hpct-blame turns.hpct --of cpu-idle --by path --format tsv >idle
+check "who waits in synchronization calls: $(head -n 3 idle)" \
+	[ "$(sed -n 2p idle | cut -f1)" = "main;feed;plain;turns;turn" ]
+hpct-blame turns.hpct --of cpu-idle-cause --format tsv >cause
+check "for which kernel: $(head -n 3 cause)" [ "$(sed -n 2p cause | cut -f1)" = add ]
+same "the kernels' shares, and what none covers" "$(awk -F '\t' 'NR > 1 { n += $2 } END { printf "%.0f", n }' idle)" \
+	"$(awk -F '\t' 'NR > 1 { n += $2 } END { printf "%.0f", n }' cause)"

@@ -16,7 +16,7 @@ same "stores" 3 "$(info hosts stores)"
 questions=("stats --by path" "stats --by stream" "stats --by op --time 1s..3s" "profile" "profile --view flat --time 500ms..2s"
 	"profile --metric REALTIME,BLOCKED" "stats --metric REALTIME,BLOCKED" "stacks" "info" "diff odd.hpct" "diff odd.hpct --by path --time 1s..3s"
 	"blame --of gpu-idle --by path" "blame --summary --time 500ms..2s" "blame --of gpu-idle-sampled" "blame --of all-idle"
-	"blame --of gpu-idle --group all" "blame --gaps --top 9" "blame --by mark" "blame")
+	"blame --of gpu-idle --group all" "blame --gaps --top 9" "blame --by mark" "blame" "blame --late" "blame --findings")
 # ask OUT COMMAND... : every question to both runs, with the exit codes
 ask() {
 	local out=$1 question run
