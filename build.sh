@@ -191,7 +191,10 @@ verb_bench() {
 	fi
 	if [ "${1-}" = store ]; then
 		shift
-		[ $# -gt 0 ] || set -- 50:1000000 50:10000000 50:100000000 50:1000000000 65536:16000000 131072:32000000
+		if [ $# -eq 0 ]; then
+			python3 tests/bench/jobs.py --build build
+			set -- 50:1000000 50:10000000 50:100000000 50:1000000000 65536:16000000 131072:32000000
+		fi
 		exec build/bench/scale_bench "$@"
 	fi
 	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0
@@ -334,7 +337,8 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample and time to the first screen;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
-           `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan
+           `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,
+           and what --jobs spares
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i;
            `compare --run RUN FILE`: of those that were sampled
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors

@@ -278,6 +278,26 @@ static void write_text(struct report *report)
 	report->text.size = 0;
 }
 
+void report_divert(struct report *report, FILE *out)
+{
+	report->text.size = 0;
+	report->out = out;
+}
+
+void report_paste(struct report *report, const void *rows, size_t size)
+{
+	assert(report->format != REPORT_TABLE && report->column == 0);
+	store_bytes_put(&report->text, rows, size);
+	if (report->text.size >= WRITE_BYTES)
+		write_text(report);
+}
+
+int report_flush(struct report *report, struct error *error)
+{
+	write_text(report);
+	return report->failed || fflush(report->out) ? error_memory(error) : 0;
+}
+
 void report_row(struct report *report)
 {
 	assert(report->column == report->column_count);

@@ -54,6 +54,15 @@ void report_none(struct report *report);
 /* Ends a row whose every column got a cell. */
 void report_row(struct report *report);
 
+/* ---- rows of other processes; not of a table ---- */
+
+/* In a forked process: rows go there from now on, without what was put before. */
+void report_divert(struct report *report, FILE *out);
+/* All so far is written. ERROR_IO. */
+int report_flush(struct report *report, struct error *error);
+/* Between two rows: rows as such a process has written them. */
+void report_paste(struct report *report, const void *rows, size_t size);
+
 /* "1.234 ms": at most 4 digits and a unit. */
 #define REPORT_HUMAN_MAX 32
 void report_human_duration(char text[REPORT_HUMAN_MAX], uint64_t ns);

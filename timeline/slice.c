@@ -8,15 +8,19 @@
 #include "timeline/slice.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "store/arena.h"
 #include "timeline/coverage.h"
 #include "timeline/escape.h"
 #include "timeline/extent.h"
+#include "timeline/run_parts.h"
 #include "timeline/scan.h"
+#include "timeline/slice_shared.h"
 
-#define ROWS_MAX (2u << 20)	      /* of a stretch; more are halved */
+#define ROWS_MAX (1u << 19)	      /* of a stretch; more are halved */
 #define PATHS_MAX ((uint64_t)1 << 40) /* bytes of paths that are kept; then they are made anew */
+#define STRETCHES_WORTH 4	      /* fewer are printed before processes have begun */
 #define EVEN_SHARE 8 /* stretches are cut for this part of it, as if records were spread evenly */
 
 struct row {
@@ -388,28 +392,89 @@ static uint64_t count_records(const struct slice *slice)
 	return records;
 }
 
-static int print_stretches(struct slice *slice, struct error *error)
+/* The stretches of the window: some of as many as cut the run evenly. */
+struct stretches {
+	uint64_t first_ns, step_ns, count; /* of the run */
+	uint64_t from, to;		   /* that the window touches */
+};
+
+static struct stretches cut_evenly(const struct slice *slice)
 {
-	uint64_t stretches = count_records(slice) / (slice->rows_max / EVEN_SHARE + 1) + 1;
 	uint64_t first_ns = no_earlier(run_begin_ns(slice->run), slice->origin_ns);
-	uint64_t last_ns = no_earlier(run_end_ns(slice->run), first_ns);
-	uint64_t begin_ns = slice->cut.begin_ns, step_ns = (last_ns - first_ns) / stretches + 1;
+	uint64_t length_ns = no_earlier(run_end_ns(slice->run), first_ns) - first_ns;
+	struct stretches cut = {
+		.first_ns = first_ns, .count = count_records(slice) / (slice->rows_max / EVEN_SHARE + 1) + 1};
+
+	cut.step_ns = length_ns / cut.count + 1;
+	if (slice->cut.begin_ns > first_ns)
+		cut.from = (slice->cut.begin_ns - first_ns) / cut.step_ns;
+	cut.from = cut.from < cut.count ? cut.from : cut.count - 1;
+	cut.to = cut.count;
+	if (slice->cut.end_ns <= first_ns)
+		cut.to = 0;
+	else if ((slice->cut.end_ns - first_ns - 1) / cut.step_ns < cut.count)
+		cut.to = (slice->cut.end_ns - first_ns - 1) / cut.step_ns + 1;
+	cut.to = cut.to > cut.from ? cut.to : cut.from + 1;
+	return cut;
+}
+
+/* Where a stretch of the run begins, in the window. */
+static uint64_t edge_of(const struct slice *slice, const struct stretches *cut, uint64_t number)
+{
+	uint64_t edge_ns = slice->cut.end_ns;
+
+	if (number <= (UINT64_MAX - cut->first_ns) / cut->step_ns)
+		edge_ns = no_earlier(cut->first_ns + number * cut->step_ns, slice->cut.begin_ns);
+	return edge_ns < slice->cut.end_ns ? edge_ns : slice->cut.end_ns;
+}
+
+/* The first one takes what lies before the run, too, the last one what lies behind. */
+static int print_nth(struct slice *slice, const struct stretches *cut, uint64_t number, struct error *error)
+{
+	uint64_t begin_ns = number > cut->from ? edge_of(slice, cut, number) : slice->cut.begin_ns;
+	uint64_t end_ns = number + 1 < cut->to ? edge_of(slice, cut, number + 1) : slice->cut.end_ns;
+
+	return begin_ns < end_ns ? print_stretch(slice, begin_ns, end_ns, error) : 0;
+}
+
+struct making {
+	struct slice *slice;
+	const struct stretches *cut;
+};
+
+static int make_nth(void *own, uint64_t number, struct error *error)
+{
+	const struct making *making = own;
+
+	return print_nth(making->slice, making->cut, making->cut->from + number, error);
+}
+
+/* How many processes are worth it. A table's columns are as wide as its first rows, --top counts rows, and
+ * with
+ * --mem there is no room for texts that wait. */
+static unsigned jobs_for(const struct slice *slice, enum report_format format, uint64_t stretches)
+{
+	uint64_t jobs = slice->run->options.jobs;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (format == REPORT_TABLE || slice->rows_left != UINT64_MAX || slice->run->options.mem_bytes)
+		return 1;
+	if (!jobs)
+		jobs = stretches >= STRETCHES_WORTH && cores > 1 ? (uint64_t)cores : 1;
+	return (unsigned)(jobs < stretches ? jobs : stretches);
+}
+
+static int print_stretches(struct slice *slice, enum report_format format, struct error *error)
+{
+	struct stretches cut = cut_evenly(slice);
+	unsigned jobs = jobs_for(slice, format, cut.to - cut.from);
 	int rc = 0;
 
-	for (uint64_t edge_ns = first_ns; rc == 0 && begin_ns < slice->cut.end_ns && slice->rows_left > 0;) {
-		uint64_t end_ns = slice->cut.end_ns;
-
-		if (--stretches > 0 && step_ns < UINT64_MAX - edge_ns)
-			edge_ns += step_ns;
-		else
-			edge_ns = end_ns;
-		if (edge_ns < end_ns)
-			end_ns = edge_ns;
-		if (end_ns <= begin_ns)
-			continue;
-		rc = print_stretch(slice, begin_ns, end_ns, error);
-		begin_ns = end_ns;
-	}
+	if (jobs > 1)
+		return slice_share(slice->report, cut.to - cut.from, jobs, make_nth,
+			&(struct making){slice, &cut}, error);
+	for (uint64_t i = cut.from; rc == 0 && i < cut.to && slice->rows_left > 0; i++)
+		rc = print_nth(slice, &cut, i, error);
 	return rc;
 }
 
@@ -445,7 +510,7 @@ int slice_print_within(struct run *run, const struct select *select, enum report
 		rc = report_open(&slice.report, out, format, "hpct-slice", columns,
 			sizeof columns / sizeof *columns, error);
 	if (rc == 0) {
-		rc = print_stretches(&slice, error);
+		rc = print_stretches(&slice, format, error);
 		closed = report_close(slice.report, rc == 0 ? error : NULL);
 		rc = rc == 0 ? closed : rc;
 	}

@@ -6,6 +6,7 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "tests/simulate.h"
+#include "timeline/run_parts.h"
 #include "timeline/slice.h"
 
 #define STREAMS 3
@@ -252,6 +253,7 @@ static void test_whole_twin(void **state)
 
 		world_begin(world);
 		rows_max = small_below(2) ? 1000000 : small_below(100);
+		world->small.run->options.jobs = 1 + (unsigned)small_below(4);
 		got = slice_text(world->small.run, NULL, NULL);
 		want = twin_text(world, 0, STORE_OPEN_NS);
 		assert_string_equal(got, want);
@@ -305,6 +307,7 @@ static void test_window_twin(void **state)
 
 		world_begin(world);
 		rows_max = small_below(2) ? 1000000 : small_below(100);
+		world->small.run->options.jobs = 1 + (unsigned)small_below(4);
 		sprintf(window, "%" PRIu64 "ns..%" PRIu64 "ns", begin_ns, end_ns);
 		got = slice_text(world->small.run, window, NULL);
 		rest = without_opening(got, world, begin_ns);
