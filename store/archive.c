@@ -42,7 +42,7 @@ static int copy_values(const struct store_reader *reader, struct store_file *to,
 	const struct store_pages *pages = &reader->snapshot.pages;
 	int rc = make_room(to, pages->page_count * pages->page_bytes, error), failed;
 
-	rc = rc ? rc : store_rewrite(&reader->snapshot, to, false, error);
+	rc = rc ? rc : store_rewrite(&reader->snapshot, to, 0, error);
 	if (rc)
 		return rc;
 	failed = mdb_env_sync(store_file_env(to), 1); /* to the file; the disk may take its time */

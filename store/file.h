@@ -60,8 +60,6 @@ int store_file_grow(struct store_file *file, struct error *error);
 /* The last commit in full pages, as `path`: beside it first, then in its place. LMDB believes the pages it
  * copies: for files that we wrote. */
 int store_file_copy(const struct store_file *file, const char *path, struct error *error);
-#define STORE_PAGE_BYTES_LEAST 512u
-#define STORE_PAGE_BYTES_MAX 4096u
 /* Of the writer: another file, made by `fill` in an empty one with such a map and pages, gets this one's
  * owner and mode and takes its name, whole, synced and without locks, or not at all: where the disk has no
  * room for so much, too. False: it did not, and nothing has changed. */

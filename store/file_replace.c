@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "store/file_state.h"
+#include "store/page_fit.h"
 #include "store/place.h"
 
 /* By its directory's descriptor: the run may have been moved, or removed and another one made in its place.

@@ -5,13 +5,13 @@
 #include <errno.h>
 
 #include "store/dense.h"
+#include "store/page_fit.h"
+#include "store/roll_worth.h"
 #include "store/store.h"
 
 #define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
 #define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */
 #define FREE_SHARE 8
-#define PAGES 4096u /* that a store has at most before they are larger ones */
-#define LONG_KEY_BYTES 128u
 
 struct copy {
 	const struct store_snapshot *from;
@@ -20,6 +20,7 @@ struct copy {
 	MDB_dbi dbi;
 	size_t pending; /* bytes since the last commit */
 	struct store_dense dense;
+	bool is_settled, drops_rolls;
 };
 
 static int commit(struct copy *copy)
@@ -64,7 +65,17 @@ static int take_dense(struct copy *copy, enum store_tree_id tree, const struct s
 	return rc;
 }
 
-static int copy_tree(struct copy *copy, enum store_tree_id tree, bool is_dense, struct error *error)
+static int copy_value(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)
+{
+	if (copy->is_settled && !copy->from->is_dense && store_dense_has(tree))
+		return take_dense(copy, tree, cursor);
+	if (tree == STORE_TREE_ROLL && copy->drops_rolls &&
+		!store_roll_is_worth(copy->from, cursor->key, cursor->value.size))
+		return 0;
+	return put_value(copy, cursor->key, cursor->value);
+}
+
+static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *error)
 {
 	struct store_tree_cursor cursor;
 	int rc = mdb_dbi_open(copy->txn, store_tree_name(tree), MDB_CREATE, &copy->dbi), found = 0;
@@ -73,7 +84,7 @@ static int copy_tree(struct copy *copy, enum store_tree_id tree, bool is_dense, 
 	if (!rc)
 		found = store_tree_seek(&cursor, "", 0, error);
 	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
-		rc = is_dense ? take_dense(copy, tree, &cursor) : put_value(copy, cursor.key, cursor.value);
+		rc = copy_value(copy, tree, &cursor);
 	if (!rc && found == 0 && copy->dense.entries.size)
 		rc = put_dense(copy);
 	if (rc)
@@ -98,10 +109,12 @@ static int put_settled(struct copy *copy, struct error *error)
 	return rc ? store_file_failed(copy->to, "write", rc, error) : 0;
 }
 
-int store_rewrite(
-	const struct store_snapshot *from, struct store_file *to, bool is_settled, struct error *error)
+int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsigned how, struct error *error)
 {
-	struct copy copy = {.from = from, .to = to};
+	struct copy copy = {.from = from,
+		.to = to,
+		.is_settled = how & STORE_REWRITE_SETTLED,
+		.drops_rolls = how & STORE_REWRITE_DROPS_ROLLS};
 	int rc = 0, failed;
 
 	mdb_env_set_flags(store_file_env(to), MDB_NOSYNC, 1);
@@ -109,9 +122,8 @@ int store_rewrite(
 	if (failed)
 		return store_file_failed(to, "write", failed, error);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++) {
-		rc = copy_tree(&copy, (enum store_tree_id)tree,
-			is_settled && !from->is_dense && store_dense_has((enum store_tree_id)tree), error);
-		if (tree == STORE_TREE_META && is_settled && !rc)
+		rc = copy_tree(&copy, (enum store_tree_id)tree, error);
+		if (tree == STORE_TREE_META && copy.is_settled && !rc)
 			rc = put_settled(&copy, error);
 	}
 	store_dense_fini(&copy.dense);
@@ -126,9 +138,16 @@ int store_rewrite(
 
 /* ---- in place of itself ---- */
 
+struct settling {
+	struct store_snapshot from;
+	unsigned how;
+};
+
 static int fill(struct store_file *by, void *own, struct error *error)
 {
-	return store_rewrite(own, by, true, error);
+	const struct settling *settling = own;
+
+	return store_rewrite(&settling->from, by, settling->how, error);
 }
 
 /* How large is what is in use? 0: so large, or so full, that it stays as it is. */
@@ -144,43 +163,19 @@ static uint64_t used_bytes(const struct store_file *file)
 	return used <= STORE_REWRITE_MOST_BYTES && freed > pages / FREE_SHARE ? used : 0;
 }
 
-/* LMDB wants room for two keys on a page; only facts have long ones. */
-static bool has_long_keys(const struct store_snapshot *snapshot)
+bool store_rewrite_in_place(struct store_file *file, bool drops_rolls)
 {
-	struct store_tree_cursor cursor;
-	int rc;
-
-	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_META]);
-	for (rc = store_tree_seek(&cursor, "", 0, NULL); rc == 1; rc = store_tree_next(&cursor, NULL))
-		if (cursor.key.size > LONG_KEY_BYTES)
-			return true;
-	return rc < 0;
-}
-
-/* Each tree and each long value leaves half a page empty, which is most of a small store. */
-static uint32_t page_bytes(const struct store_snapshot *snapshot, uint64_t used)
-{
-	uint32_t bytes = STORE_PAGE_BYTES_LEAST;
-
-	if (has_long_keys(snapshot))
-		return STORE_PAGE_BYTES_MAX;
-	while (bytes < STORE_PAGE_BYTES_MAX && used / bytes > PAGES)
-		bytes *= 2;
-	return bytes;
-}
-
-bool store_rewrite_in_place(struct store_file *file)
-{
-	struct store_snapshot snapshot = {.file = file};
+	struct settling settling = {.from.file = file,
+		.how = STORE_REWRITE_SETTLED | (drops_rolls ? STORE_REWRITE_DROPS_ROLLS : 0)};
 	uint64_t used = used_bytes(file);
 	struct error error;
 	bool is_replaced;
 
 	if (!used)
 		return false;
-	is_replaced =
-		store_snapshot_renew(&snapshot, &error) == 0 &&
-		store_file_replace(file, 2 * used + ROOM_BYTES, page_bytes(&snapshot, used), fill, &snapshot);
-	store_snapshot_end(&snapshot);
+	is_replaced = store_snapshot_renew(&settling.from, &error) == 0 &&
+		      store_file_replace(
+			      file, 2 * used + ROOM_BYTES, store_page_fit(&settling.from), fill, &settling);
+	store_snapshot_end(&settling.from);
 	return is_replaced;
 }

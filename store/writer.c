@@ -129,7 +129,7 @@ int store_writer_close(struct store_writer *writer, struct error *error)
 	store_writer_meta(writer, "state", "complete");
 	writer->is_closing = true;
 	rc = store_writer_commit(writer, error);
-	if (!rc && !store_rewrite_in_place(writer->file) &&
+	if (!rc && !store_rewrite_in_place(writer->file, !writer->thin.shift) &&
 		mdb_env_sync(store_file_env(writer->file), 1) != 0)
 		rc = store_file_failed(writer->file, "write", errno, error);
 	writer_free(writer);

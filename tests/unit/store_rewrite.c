@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "store/file.h"
+#include "store/key.h"
 #include "store/reader.h"
 #include "store/writer.h"
 
@@ -228,6 +229,80 @@ static void test_long_key(void **unused)
 		assert_string_equal(store_reader_meta(reader, key), key);
 	}
 	store_reader_close(reader);
+}
+
+/* ---- rollups that are not worth their room ---- */
+
+/* Bytes of a tree, and how many values they are. */
+static uint64_t tree_bytes(enum store_tree_id tree, unsigned *count)
+{
+	struct store_snapshot snapshot = {0};
+	struct store_tree_cursor cursor;
+	struct store_file *file;
+	uint64_t bytes = 0;
+
+	*count = 0;
+	assert_int_equal(store_file_open(&snapshot.file, path, NULL), 0);
+	assert_int_equal(store_snapshot_renew(&snapshot, NULL), 0);
+	store_tree_cursor_init(&cursor, &snapshot.pages, &snapshot.trees[tree]);
+	for (int rc = store_tree_seek(&cursor, "", 0, NULL); rc == 1; rc = store_tree_next(&cursor, NULL)) {
+		bytes += cursor.value.size;
+		++*count;
+	}
+	file = snapshot.file;
+	store_snapshot_end(&snapshot);
+	store_file_close(file);
+	return bytes;
+}
+
+/* Every call path is new, or one of a few; weights and times are like nothing before. */
+static void record_paths(struct store_writer *writer, bool is_young)
+{
+	uint64_t chance = 1;
+
+	for (unsigned i = 0; i < 60000; i++) {
+		struct store_record sample = {.flags = STORE_RECORD_EXTENT};
+
+		chance = chance * 6364136223846793005u + 1442695040888963407u;
+		sample.begin_ns = sample.end_ns = (uint64_t)i * PERIOD_NS + (chance >> 45);
+		sample.amount = PERIOD_NS + (chance >> 24 & 0xffff);
+		sample.context = store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT,
+			store_writer_text_module(writer), is_young ? i : i % 30);
+		store_writer_append(writer, 0, STORE_SAMPLES, &sample, 1);
+		if (i % 2000 == 0)
+			assert_int_equal(store_writer_commit(writer, NULL), 0);
+	}
+}
+
+static void test_rollups(void **unused)
+{
+	enum { FEW, YOUNG, FLIGHT };
+
+	(void)unused;
+	for (int kind = FEW; kind <= FLIGHT; kind++) {
+		struct store_writer *writer = create();
+		unsigned before, after, chunks;
+		uint64_t bytes;
+
+		record_paths(writer, kind != FEW);
+		if (kind == FLIGHT) {
+			store_writer_keep(writer, 60000 * (uint64_t)PERIOD_NS, 20000 * (uint64_t)PERIOD_NS);
+			assert_int_equal(store_writer_commit(writer, NULL), 0);
+		}
+		tree_bytes(STORE_TREE_ROLL, &before);
+		assert_int_equal(store_writer_close(writer, NULL), 0);
+		bytes = tree_bytes(STORE_TREE_ROLL, &after);
+		print_message("%u rollups, settled %u, %llu bytes, chunks %llu\n", before, after,
+			(unsigned long long)bytes, (unsigned long long)tree_bytes(STORE_TREE_CHUNK, &chunks));
+		assert_true(before > 0);
+		assert_true(kind == YOUNG ? after == 0 : after > 0);
+		if (kind == FEW)
+			assert_true(bytes * 5 <= tree_bytes(STORE_TREE_CHUNK, &chunks));
+		if (kind != FLIGHT)
+			expect_whole(path, 60000);
+		if (kind < FLIGHT)
+			assert_true(unlink(path) == 0 && unlink(lock_path) == 0);
+	}
 }
 
 /* A reader in another process holds the lock file of what was there, whose transactions the new file never
@@ -471,6 +546,7 @@ int main(void)
 		TEST(test_size),
 		TEST(test_small),
 		TEST(test_long_key),
+		TEST(test_rollups),
 		TEST(test_followed),
 		TEST(test_opened_meanwhile),
 		TEST(test_moved),

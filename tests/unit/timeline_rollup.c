@@ -292,6 +292,7 @@ static void test_twin(void **unused)
 				check_run(&made);
 			}
 		}
+		store_roll_keeps_all = round % 4 != 0;
 		small_close_writer(made.small.writer);
 		made.small.writer = NULL;
 		rollups += check_run(&made);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page_fit.c - see page_fit.h. */
+#include "store/page_fit.h"
+
+#include "store/dense.h"
+
+#define SIZES 4u /* 512, 1024, 2048, 4096 */
+#define PAGE_HEADER 16u
+#define NODE_BYTES 10u /* header and place in the page */
+#define PAGE_NUMBER 8u
+#define WORTH \
+	64u /* a size that saves less of a share than that is not taken: more pages, for next to nothing */
+
+/* One page size under trial, as LMDB fills pages of values that come in order. */
+struct trial {
+	uint32_t page_bytes;
+	uint64_t bytes; /* of whole pages */
+	uint32_t used;	/* of the leaf at hand */
+};
+
+static void trial_add(struct trial *trial, size_t key_size, size_t value_size)
+{
+	const uint32_t room = trial->page_bytes - PAGE_HEADER;
+	size_t node = (NODE_BYTES + key_size + value_size + 1) & ~(size_t)1;
+
+	if (node > room / 2) {
+		uint64_t pages = (PAGE_HEADER + value_size + trial->page_bytes - 1) / trial->page_bytes;
+
+		trial->bytes += pages * trial->page_bytes;
+		node = (NODE_BYTES + key_size + PAGE_NUMBER + 1) & ~(size_t)1;
+	}
+	if (!trial->used || trial->used + node > room) {
+		trial->bytes += trial->page_bytes;
+		trial->used = 0;
+	}
+	trial->used += (uint32_t)node;
+}
+
+/* False: a key is too long for the smaller sizes, of which LMDB wants two on a page; or a page is damaged,
+ * which whoever copies it says. */
+static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
+{
+	struct store_tree_cursor cursor;
+	int rc;
+
+	for (unsigned i = 0; i < SIZES; i++)
+		trials[i].used = 0;
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
+	rc = store_tree_seek(&cursor, "", 0, NULL);
+	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
+		if (cursor.key.size > STORE_PAGE_BYTES_LEAST / 4)
+			return false;
+		for (unsigned i = 0; i < SIZES; i++)
+			trial_add(&trials[i], cursor.key.size, cursor.value.size);
+	}
+	return rc == 0;
+}
+
+uint32_t store_page_fit(const struct store_snapshot *snapshot)
+{
+	struct trial trials[SIZES], *best = &trials[SIZES - 1];
+
+	for (unsigned i = 0; i < SIZES; i++)
+		trials[i] = (struct trial){.page_bytes = STORE_PAGE_BYTES_LEAST << i};
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
+		if (!store_dense_has((enum store_tree_id)tree) &&
+			!try_tree(snapshot, (enum store_tree_id)tree, trials))
+			return STORE_PAGE_BYTES_MAX;
+	for (unsigned i = SIZES - 1; i-- > 0;)
+		if (trials[i].bytes < best->bytes - best->bytes / WORTH)
+			best = &trials[i];
+	return best->page_bytes;
+}
