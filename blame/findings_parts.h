@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * findings_parts.h - inside the search for findings; for findings*.c alone. findings.c reads the spans once
- * and judges calls and queues, findings_use.c what a process makes of its devices, contexts, buffers and
- * arguments.
+ * and judges calls, findings_devices.c queues, findings_use.c what a process makes of its devices, contexts,
+ * buffers and arguments.
  */
 #ifndef BLAME_FINDINGS_PARTS_H
 #define BLAME_FINDINGS_PARTS_H
@@ -99,6 +99,9 @@ bool findings_add(struct findings_search *search, const struct finding *one);
 /* One finding, complete: its save_ns, too. Those without a context are told apart by their stream. False:
  * memory is out. */
 bool findings_put(struct findings_search *search, const struct finding *finding);
+
+/* Which queues of a device never work together. */
+int findings_read_devices(struct findings_search *search, const struct process *process, struct error *error);
 
 /* One process: every span of its streams, in any order of streams, then the judgement. */
 struct findings_use *findings_use_new(const struct process *process);

@@ -50,9 +50,9 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
  * late. */
 struct batch;
 struct extent_source {
-	/* Those that come next of which line_kind_of() says something, with begin, end, context and operation,
-	 * and no others; they stay the caller's until the next call. Their number, 0 at the end, negative:
-	 * error. */
+	/* Those that come next of which line_kind_of() says something, with begin, end, context and
+	 * operation, and no others; they stay the caller's until the next call. Their number, 0 at the end,
+	 * negative: error. */
 	long (*next)(void *own, const struct batch **batch, struct error *error);
 	void *own;
 	uint64_t since_ns;
