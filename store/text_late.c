@@ -108,14 +108,16 @@ static void unpack(const struct store_texts *texts, const struct text_block *blo
 	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + block->bytes.size};
 	uint8_t *end = NULL;
 
+	input.bad = !copy;
 	for (uint32_t id = block->first; id < block->first + block->count; id++) {
-		size_t size = copy ? store_input_varint(&input) : 0;
+		size_t size = store_input_varint(&input);
+		const uint8_t *bytes = store_input_take(&input, size);
 
 		if (end)
 			*end = '\0';
-		end = (uint8_t *)store_input_take(&input, size) + size;
+		end = bytes ? (uint8_t *)bytes + size : NULL;
 		if (id)
-			texts->texts[id] = copy ? (struct store_slice){end - size, size} : texts->texts[0];
+			texts->texts[id] = bytes ? (struct store_slice){bytes, size} : texts->texts[0];
 	}
 }
 
