@@ -193,12 +193,14 @@ verb_bench() {
 		shift
 		if [ $# -eq 0 ]; then
 			python3 tests/bench/jobs.py --build build
-			set -- 50:1000000 50:10000000 50:100000000 50:1000000000 65536:16000000 131072:32000000
+			set -- 50:1000000 50:10000000 50:100000000 50:1000000000 1000:100000000 65536:16000000 \
+				131072:32000000
 		fi
 		exec build/bench/scale_bench "$@"
 	fi
 	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0
 	python3 tests/bench/bench.py --build build "$@"
+	[ $# -gt 0 ] || verb_bench store
 }
 
 # verb_compare [[OPTION...] FILE...] : lines and inlined calls of 10,000 addresses of large binaries, beside addr2line -i
@@ -334,7 +336,8 @@ usage: ./build.sh [VERB]
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
-  bench    measure overhead beside perf and hpcrun, start-up, bytes per sample and time to the first screen;
+  bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
+           of `bench store`;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,

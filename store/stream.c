@@ -175,11 +175,11 @@ bool store_stream_list_of(struct store_stream_list *list, const struct store_str
 	return count > 0;
 }
 
-#define LIST_FORMAT(number, small) "%" small " %" number " %" number " %" number " %" number " %" number
+#define LIST_FORMAT(number) "%" number " %" number " %" number " %" number " %" number " %" number
 
 void store_stream_list_put(const struct store_stream_list *list, char text[STORE_STREAM_LIST_BYTES])
 {
-	snprintf(text, STORE_STREAM_LIST_BYTES, LIST_FORMAT(PRIu64, PRIu32), list->count, list->begin_ns,
+	snprintf(text, STORE_STREAM_LIST_BYTES, LIST_FORMAT(PRIu64), list->count, list->begin_ns,
 		list->end_ns, list->records[STORE_SAMPLES], list->records[STORE_SPANS],
 		list->records[STORE_VALUES]);
 }
@@ -188,7 +188,7 @@ bool store_stream_list_get(struct store_stream_list *list, const char *text)
 {
 	int end = 0;
 
-	return sscanf(text, LIST_FORMAT(SCNu64, SCNu32) "%n", &list->count, &list->begin_ns, &list->end_ns,
+	return sscanf(text, LIST_FORMAT(SCNu64) "%n", &list->count, &list->begin_ns, &list->end_ns,
 		       &list->records[STORE_SAMPLES], &list->records[STORE_SPANS],
 		       &list->records[STORE_VALUES], &end) == 6 &&
 	       !text[end] && list->begin_ns < list->end_ns && list->end_ns != STORE_OPEN_NS;

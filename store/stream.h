@@ -24,7 +24,7 @@ void store_stream_get(struct store_stream *stream, struct store_input *input, ui
 
 /* What a list of streams shows without them: the fact STORE_META_LIST of a store that is complete. */
 struct store_stream_list {
-	uint32_t count;
+	uint64_t count;
 	uint64_t begin_ns, end_ns; /* the first begin, the last end */
 	uint64_t records[STORE_TRACK_COUNT];
 };

@@ -85,7 +85,8 @@ static int load_block(struct store_stream_table *table, const struct store_tree_
 	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != table->count)
 		input.bad = true;
 	if (table->blocks && !input.bad) {
-		input.bad = table->count >= most || !note_block(table, &input);
+		input.bad = table->count >= most || table->count % STORE_STREAM_BLOCK ||
+			    !note_block(table, &input);
 		input.at = input.end;
 	}
 	if (!input.bad && !add_block(table, &input, error))

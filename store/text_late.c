@@ -140,25 +140,25 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 /* ---- unpacking ---- */
 
 /* Each text gets its NUL where the next one's size was. Of a dense block, whose seal held, it is only now
- * that too few texts show: they are empty, as all are when memory is out. */
+ * that too few texts show: what is missing is empty, as all are when memory is out. */
 static void unpack(const struct store_texts *texts, const struct text_block *block)
 {
 	struct store_slice entries = entries_of(texts->late, block);
-	bool is_sound = entries.size && count_texts(entries) == block->count;
-	char *copy =
-		is_sound ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size) : NULL;
+	char *copy = entries.size ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size)
+				  : NULL;
 	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + entries.size};
 	uint8_t *end = NULL;
 
+	input.bad = !copy;
 	for (uint32_t id = block->first; id < block->first + block->count; id++) {
-		size_t size = copy ? store_input_varint(&input) : 0;
+		size_t size = store_input_varint(&input);
+		const uint8_t *bytes = store_input_take(&input, size);
 
 		if (end)
 			*end = '\0';
-		if (copy)
-			end = (uint8_t *)store_input_take(&input, size) + size;
+		end = bytes ? (uint8_t *)bytes + size : NULL;
 		if (id)
-			texts->texts[id] = copy ? (struct store_slice){end - size, size} : texts->texts[0];
+			texts->texts[id] = bytes ? (struct store_slice){bytes, size} : texts->texts[0];
 	}
 }
 

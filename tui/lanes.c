@@ -12,7 +12,10 @@
 
 struct frame_lanes {
 	struct frame_lanes *next;
-	uint64_t key;  /* of the streams below and how they are joined */
+	uint64_t key;		/* of the streams below and how they are joined */
+	enum rows_kind kind;	/* of those */
+	uint64_t asked_version; /* of the rows, when it was last looked for: by which node */
+	uint32_t asked_node;
 	uint32_t node; /* threads: the last one that is in the sums; UINT32_MAX: none */
 	bool is_done;
 	uint64_t *busy_ns, *there_ns; /* threads: sums so far, by column */
@@ -41,18 +44,30 @@ static uint64_t key_below(const struct rows *rows, uint32_t node, enum rows_kind
 	return key;
 }
 
-/* The lanes of the node, made when they are first asked for; NULL: memory is out. */
-static struct frame_lanes *find(
-	struct frame *frame, const struct rows *rows, uint32_t node, enum rows_kind kind)
+/* Who was asked for before is not looked through again: a process may have many thousand threads, and each is
+ * a step. */
+static struct frame_lanes *find_asked(const struct frame *frame, const struct rows *rows, uint32_t node)
 {
-	uint64_t key = key_below(rows, node, kind);
-	size_t columns = frame->columns.count;
-	struct frame_lanes *lanes;
+	for (struct frame_lanes *lanes = frame->lanes; lanes; lanes = lanes->next)
+		if (lanes->asked_version == rows->version && lanes->asked_node == node)
+			return lanes;
+	return NULL;
+}
 
-	for (lanes = frame->lanes; lanes; lanes = lanes->next)
+static struct frame_lanes *find_key(const struct frame *frame, uint64_t key)
+{
+	for (struct frame_lanes *lanes = frame->lanes; lanes; lanes = lanes->next)
 		if (lanes->key == key)
 			return lanes;
-	lanes = arena_calloc(&frame->arena, 1, sizeof(*lanes) + (columns + 1) * sizeof(float));
+	return NULL;
+}
+
+static struct frame_lanes *add(struct frame *frame, uint64_t key, enum rows_kind kind)
+{
+	size_t columns = frame->columns.count;
+	struct frame_lanes *lanes =
+		arena_calloc(&frame->arena, 1, sizeof(*lanes) + (columns + 1) * sizeof(float));
+
 	if (!lanes)
 		return NULL;
 	lanes->busy_ns = arena_calloc(&frame->arena, columns * 2 + 1, sizeof(*lanes->busy_ns));
@@ -60,9 +75,30 @@ static struct frame_lanes *find(
 		return NULL;
 	lanes->there_ns = lanes->busy_ns + columns;
 	lanes->key = key;
+	lanes->kind = kind;
 	lanes->node = UINT32_MAX;
 	lanes->next = frame->lanes;
 	frame->lanes = lanes;
+	return lanes;
+}
+
+/* The lanes of the node, made when they are first asked for; NULL: memory is out. */
+static struct frame_lanes *find(struct frame *frame, const struct rows *rows, uint32_t node)
+{
+	struct frame_lanes *lanes = find_asked(frame, rows, node);
+	enum rows_kind kind;
+	uint64_t key;
+
+	if (lanes)
+		return lanes;
+	kind = kind_below(rows, node);
+	key = key_below(rows, node, kind);
+	lanes = find_key(frame, key);
+	lanes = lanes ? lanes : add(frame, key, kind);
+	if (!lanes)
+		return NULL;
+	lanes->asked_version = rows->version;
+	lanes->asked_node = node;
 	return lanes;
 }
 
@@ -240,23 +276,22 @@ bool lanes_is_uniting(struct frame *frame, const struct rows *rows, uint32_t nod
 int lanes_step(
 	struct frame *frame, const struct rows *rows, uint32_t node, bool *is_done, struct error *error)
 {
-	enum rows_kind kind = kind_below(rows, node);
-	struct frame_lanes *lanes = find(frame, rows, node, kind);
+	struct frame_lanes *lanes = find(frame, rows, node);
 	int result = 0;
 
 	*is_done = true;
 	if (!lanes)
 		return error_memory(error);
 	if (!lanes->is_done)
-		result = kind == ROWS_THREAD ? add_thread(frame, rows, node, lanes, error)
-					     : add_queue(frame, rows, node, lanes, error);
+		result = lanes->kind == ROWS_THREAD ? add_thread(frame, rows, node, lanes, error)
+						    : add_queue(frame, rows, node, lanes, error);
 	*is_done = lanes->is_done || result;
 	return result;
 }
 
 const float *lanes_of(struct frame *frame, const struct rows *rows, uint32_t node)
 {
-	struct frame_lanes *lanes = find(frame, rows, node, kind_below(rows, node));
+	struct frame_lanes *lanes = find(frame, rows, node);
 
 	return lanes && lanes->is_done ? lanes->shares : NULL;
 }

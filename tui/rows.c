@@ -373,6 +373,9 @@ static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *
 
 void rows_update(struct rows *rows)
 {
+	static uint64_t updates;
+
+	rows->version = ++updates;
 	rows->shown_count = 0;
 	for (int pinned = 1; pinned >= 0; pinned--)
 		show_all(rows, 0, rows->node_count, rows->side_by_side, pinned);

@@ -42,6 +42,7 @@ struct rows {
 	uint32_t stream_count;	/* of the run */
 	uint32_t process_count, device_count, host_count, rank_count;
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
+	uint64_t version;  /* another one after each update, of all rows that there are */
 	struct arena arena;
 };
 

@@ -33,7 +33,7 @@
 #define NAIVE_RECORDS 200000000u
 
 struct asked {
-	double cold_s, warm_s, cpu_s; /* cpu: of the fastest warm round's process time */
+	double cold_s, warm_s, cpu_s; /* cpu: of the cheapest warm round, all processes */
 	uint64_t read_bytes, peak_bytes, answer;
 };
 
@@ -53,6 +53,17 @@ static double seconds(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Of this process and of those that helped it. */
+static double cpu_seconds(void)
+{
+	struct rusage helpers;
+
+	getrusage(RUSAGE_CHILDREN, &helpers);
+	return seconds(CLOCK_PROCESS_CPUTIME_ID) +
+	       (double)(helpers.ru_utime.tv_sec + helpers.ru_stime.tv_sec) +
+	       (double)(helpers.ru_utime.tv_usec + helpers.ru_stime.tv_usec) * 1e-6;
 }
 
 static uint32_t *all_streams(const struct run *run, uint32_t *count)
@@ -145,6 +156,12 @@ static uint64_t ask_profile(struct run *run)
 static uint64_t ask_profile_one(struct run *run)
 {
 	return weights(run, 1, at(run, 0.111), at(run, 0.8612));
+}
+
+/* Of a thousand streams at most: what the target says. */
+static uint64_t ask_profile_part(struct run *run)
+{
+	return weights(run, 1000, at(run, 0.111), at(run, 0.8612));
 }
 
 static uint64_t ask_statistics(struct run *run)
@@ -265,6 +282,7 @@ static const struct {
 	{"open, 50 rows", ask_rows},
 	{"profile, all, whole", ask_profile},
 	{"profile, 1 stream, 75 %", ask_profile_one},
+	{"profile, 1000 streams, 75 %", ask_profile_part},
 	{"statistics, all, whole", ask_statistics},
 	{"statistics, all, 75 %", ask_statistics_part},
 	{"statistics, 1 stream, 75 %", ask_statistics_one},
@@ -328,7 +346,7 @@ static void ask(struct asked *asked, uint64_t (*question)(struct run *run), bool
 	asked->read_bytes = read_so_far();
 	asked->warm_s = asked->cpu_s = 1e9;
 	for (int round = 0; round < (is_naive ? 1 : ROUNDS); round++) {
-		double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), took;
+		double cpu = cpu_seconds(), took;
 
 		begin = seconds(CLOCK_MONOTONIC);
 		if (question == ask_list || question == ask_rows) { /* opening is the question */
@@ -337,7 +355,7 @@ static void ask(struct asked *asked, uint64_t (*question)(struct run *run), bool
 		}
 		question(run);
 		took = seconds(CLOCK_MONOTONIC) - begin;
-		cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		cpu = cpu_seconds() - cpu;
 		asked->warm_s = took < asked->warm_s ? took : asked->warm_s;
 		asked->cpu_s = cpu < asked->cpu_s ? cpu : asked->cpu_s;
 	}
