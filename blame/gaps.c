@@ -235,9 +235,10 @@ static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *c
 
 		for (; i < count && gaps->parties[i].function == first->function; i++) {
 			sum += gaps->parties[i].amount;
-			if (gaps->parties[i].amount > largest->amount)
+			if (share_rank(gaps->parties[i].amount) > share_rank(largest->amount))
 				largest = &gaps->parties[i];
 		}
+		sum = share_rank(sum);
 		if (sum < most || (sum == most && largest->context > *context))
 			continue;
 		most = sum;

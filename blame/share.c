@@ -60,8 +60,8 @@ void share_sums_fini(struct share_sums *sums)
 static int order_compare(const void *left, const void *right, void *amounts)
 {
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	uint64_t part_a = (uint64_t)((const share_fixed *)amounts)[a],
-		 part_b = (uint64_t)((const share_fixed *)amounts)[b];
+	share_fixed part_a = share_rank((uint64_t)((const share_fixed *)amounts)[a]),
+		    part_b = share_rank((uint64_t)((const share_fixed *)amounts)[b]);
 
 	if (part_a != part_b)
 		return part_a > part_b ? -1 : 1;
@@ -79,7 +79,7 @@ uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *ord
 		whole_ns += times_ns[i];
 		order[i] = i;
 	}
-	total_ns = (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64);
+	total_ns = (uint64_t)((share_rank(sum) + (1 << 23)) >> 24);
 	qsort_r(order, count, sizeof(*order), order_compare, (void *)amounts);
 	for (size_t i = 0; i < count && whole_ns < total_ns; i++, whole_ns++)
 		times_ns[order[i]]++;
@@ -130,7 +130,7 @@ static bool rows_fill(struct rows_work *work, const struct run *run, const struc
 		if (row == NUMBERING_NONE)
 			return false;
 		work->amounts[row] += shares[i].amount;
-		if (shares[i].amount > work->best[row]) {
+		if (share_rank(shares[i].amount) > share_rank(work->best[row])) {
 			work->best[row] = shares[i].amount;
 			work->rows[row].context = shares[i].context;
 		}

@@ -18,6 +18,13 @@ static inline share_fixed share_of(uint64_t time_ns, uint64_t sharers)
 	return ((share_fixed)time_ns << 64) / sharers;
 }
 
+/* Sums are compared by this: each part was rounded down, so that the same time in other pieces is some 2^-64
+ * ns apart, and what is equal must not depend on how a sweep cut it. */
+static inline share_fixed share_rank(share_fixed sum)
+{
+	return (sum + ((share_fixed)1 << 39)) >> 40;
+}
+
 /* What a context was charged. */
 struct share {
 	uint32_t context; /* of the run */

@@ -35,9 +35,9 @@ static void put_context(struct step *step)
 	share_fixed most = 0;
 
 	for (size_t i = 0; i < step->idle.blamed_count; i++) {
-		if (step->idle.blamed[i].amount <= most)
+		if (share_rank(step->idle.blamed[i].amount) <= most)
 			continue;
-		most = step->idle.blamed[i].amount;
+		most = share_rank(step->idle.blamed[i].amount);
 		step->context = step->idle.blamed[i].context;
 	}
 	step->idle.blamed = step->idle.waited = NULL;

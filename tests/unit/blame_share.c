@@ -27,7 +27,8 @@ static void test_rounding(void **unused)
 		for (size_t i = 0; i < count; i++)
 			sum += amounts[i] = random_amount();
 		total = share_round(amounts, times, order, count);
-		assert_int_equal(total, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64));
+		assert_in_range(total, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64),
+			(uint64_t)((sum + ((share_fixed)1 << 63) + ((share_fixed)1 << 40)) >> 64));
 		for (size_t i = 0; i < count; i++) {
 			uint64_t down = (uint64_t)(amounts[i] >> 64);
 
@@ -49,6 +50,32 @@ static void test_largest_remainder(void **unused)
 	assert_int_equal(share_round(amounts, times, order, 2), 3);
 	assert_int_equal(times[0], 1);
 	assert_int_equal(times[1], 2);
+}
+
+/* The same times in other pieces: no sum ranks before another by that, and no nanosecond moves. */
+static void test_pieces(void **unused)
+{
+	(void)unused;
+	small_seed("blame.pieces");
+	for (int round = 0; round < ROUNDS; round++) {
+		share_fixed whole[SHARES] = {0}, pieces[SHARES] = {0};
+		uint64_t whole_ns[SHARES], pieces_ns[SHARES], sharers = 1 + small_below(50);
+		size_t order[SHARES];
+
+		for (size_t i = 0; i < SHARES; i++) {
+			uint64_t time_ns = 40 + small_below(3); /* many are equal */
+
+			whole[i] = share_of(time_ns, sharers);
+			for (uint64_t piece_ns; time_ns; time_ns -= piece_ns) {
+				piece_ns = 1 + small_below(time_ns);
+				pieces[i] += share_of(piece_ns, sharers);
+			}
+			assert_true(share_rank(whole[i]) == share_rank(pieces[i]));
+		}
+		assert_int_equal(share_round(whole, whole_ns, order, SHARES),
+			share_round(pieces, pieces_ns, order, SHARES));
+		assert_memory_equal(whole_ns, pieces_ns, sizeof(whole_ns));
+	}
 }
 
 static void check_tree(const struct tree *tree, uint64_t total)
@@ -128,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_largest_remainder),
+		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_rows_and_tree),
 	};
 
