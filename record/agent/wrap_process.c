@@ -10,6 +10,7 @@
 #include <stdarg.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/guard.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/target.h"
@@ -55,7 +56,7 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 	next->envp = envp;
 	next->kind = TARGET_TAKES;
 	next->since_ns = thread_self() ? process_now_ns() : 0;
-	next->text.hides_trap = wrap_signal_exec_hides_trap();
+	next->text.hides_trap = guards_exec_hides_trap();
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
 	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
@@ -76,7 +77,7 @@ static char *const *exec_begin(
 	note(next->kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0, next->since_ns);
 	agent_end();
 	source_exec_begin();
-	wrap_signal_exec_begin(next->text.hides_trap);
+	guards_exec_begin(next->text.hides_trap);
 	return next->envp;
 }
 
@@ -84,7 +85,7 @@ static int exec_failed(void)
 {
 	int error = errno;
 
-	wrap_signal_exec_failed();
+	guards_exec_failed();
 	source_exec_failed();
 	agent_resume();
 	errno = error;
