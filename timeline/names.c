@@ -238,10 +238,11 @@ static int find_anew(
 }
 
 /* A budget that ended says less than there is, and a decoder that was not found may be there the next time.
- */
-static bool is_whole(const struct names_module *module, const struct names_answer *answer)
+ * That there is no name is as true the next time as a name is, and costs as much to find: the loader's first
+ * frame, which is on every path that begins ahead of main, has none. */
+static bool is_whole(const struct names_module *module)
 {
-	return !module->lacks_decoder && answer->source != NAMES_FROM_NOTHING && !debug_is_spent(module) &&
+	return !module->lacks_decoder && !debug_is_spent(module) &&
 	       !(module->loops && loops_is_spent(module->loops));
 }
 
@@ -252,7 +253,7 @@ int names_find(struct names_module *module, uint64_t offset, struct names_answer
 	if (module->shared && names_shared_find(module->shared, offset, answer))
 		return 0;
 	rc = find_anew(module, offset, answer, error);
-	if (!rc && module->shared && is_whole(module, answer)) {
+	if (!rc && module->shared && is_whole(module)) {
 		names_shared_add(module->shared, answer);
 		names_module_missed(module, offset);
 	}

@@ -3,8 +3,8 @@
  * sample.c - from a signal to a record in the ring. path.c finds what the record
  * stands on.
  */
-#include "record/agent/guard.h"
 #include "record/agent/sample.h"
+#include "record/agent/guard.h"
 
 #include <errno.h>
 
@@ -128,17 +128,20 @@ void sample_take_ns(struct thread *t, const ucontext_t *context, uint64_t period
 
 void sample_catch_up(struct thread *t)
 {
-	uint64_t period_ns = process.settings.period_ns, weight;
+	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns(), least, weight;
 
-	if (control_is_paused())
+	if (now_ns < t->catch_up_ns || control_is_paused())
 		return;
+	least = 2 * period_ns + source_tick_ns();
 	weight = control_uncovered_ns(t);
-	if (weight < 2 * period_ns + source_tick_ns())
+	if (weight < least) {
+		t->catch_up_ns = now_ns + (least - weight);
 		return;
+	}
 	weight -= weight % period_ns;
 	t->covered_ns += weight;
 	t->ahead_ns += weight;
-	sample_publish(t, trace_path(t), 0, weight, process_now_ns());
+	sample_publish(t, trace_path(t), 0, weight, now_ns);
 }
 
 void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned counter, uint64_t value)

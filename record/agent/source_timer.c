@@ -74,7 +74,7 @@ static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t per
 
 static int timer_arm(struct thread *t)
 {
-	t->ahead_ns = 0;
+	t->ahead_ns = t->catch_up_ns = 0;
 	return source_timer_start(&t->handle, process.settings.period_ns);
 }
 

@@ -35,14 +35,15 @@ struct thread {
 	uint64_t counted[EVENT_COUNTERS_MAX]; /* by them so far */
 	void *papi;			      /* what PAPI counts of it, see papi.h; NULL: nothing */
 	uint64_t papi_seen[EVENT_COUNTERS_MAX];
-	void *switches;	     /* the thread's own switch ring, mapped; NULL: there is none */
-	uint64_t covered_ns; /* of the source's clock since cpu_begin_ns, by weights and losses */
-	uint64_t ahead_ns;   /* of those, what the timer's signals still tell of, see sample_catch_up */
-	uint64_t hit_ns;     /* of the last sample, if an event's hit made it; else 0 */
-	uint32_t believed;   /* hits since the thread's clock was read last */
-	uint32_t root;	     /* enum event_node */
-	uint32_t node;	     /* context of the last sample */
-	uint32_t generation; /* of the caches below, see module_generation */
+	void *switches;	      /* the thread's own switch ring, mapped; NULL: there is none */
+	uint64_t covered_ns;  /* of the source's clock since cpu_begin_ns, by weights and losses */
+	uint64_t ahead_ns;    /* of those, what the timer's signals still tell of, see sample_catch_up */
+	uint64_t catch_up_ns; /* no earlier can it have run for so long, see sample_catch_up */
+	uint64_t hit_ns;      /* of the last sample, if an event's hit made it; else 0 */
+	uint32_t believed;    /* hits since the thread's clock was read last */
+	uint32_t root;	      /* enum event_node */
+	uint32_t node;	      /* context of the last sample */
+	uint32_t generation;  /* of the caches below, see module_generation */
 	/* The last path that was published, innermost first, and its nodes, root first. */
 	uint32_t path_root;
 	unsigned path_count;

@@ -48,3 +48,25 @@ check "a call that no sample was in has its name in $file ($attempt)" grep -aq h
 hpct-stats kept.hpct --by function --format tsv >stats
 check "it is not in the run: $(cat stats)" [ "$(grep -c hardly_ever stats)" -eq 0 ]
 check "what was is: $(cat stats)" grep -q '^spin' stats
+
+# That an address has no name is kept, too.
+cat >gap.c <<'CODE'
+__asm__(".text\n.skip 64, 0x90\n.globl edge\n.type edge, %function\nedge: .skip 16, 0x90\n.size edge, .-edge\n");
+int main(void)
+{
+	return 0;
+}
+CODE
+gcc -O2 -g -Wl,--build-id -o gap gap.c || fail "gap.c does not compile"
+id=$(readelf -n gap | awk '/Build ID/ { print $3 }')
+file=.cache/hpct/names/${id:0:2}/${id:2}
+edge=0x$(nm gap | awk '$3 == "edge" { print $1 }')
+hpct-names gap "$edge" >named
+check "edge has a name: $(cat named)" grep -q edge named
+named=$(stat -c %s "$file")
+for turn in first second; do
+	hpct-names gap "$(printf %x $((edge - 32)))" >"gap.$turn"
+	check "$turn: what lies ahead has none: $(cat "gap.$turn")" grep -q 'nothing' "gap.$turn"
+done
+same_file "both say the same" gap.first gap.second
+check "it is kept: $named bytes with the name, $(stat -c %s "$file") with both" [ "$(stat -c %s "$file")" -gt "$named" ]
