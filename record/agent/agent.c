@@ -11,6 +11,7 @@
 #include "record/agent/counter.h"
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
+#include "record/agent/guard.h"
 #include "record/agent/papi.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -85,6 +86,7 @@ static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
+	guard_trap_over();
 	papi_forked();
 	if (process.is_resting)
 		return;
@@ -140,11 +142,11 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	program_envp = envp;
 	main_stack_set(argv);
 	control_init(process.settings.delayed);
-	if (is_wanted() && !wrap_thread_open() && !wrap_signal_open() && !start()) {
+	if (is_wanted() && !wrap_thread_open() && !guards_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);
 	} else {
-		wrap_signal_close();
+		guards_close();
 	}
 	errno = error;
 }

@@ -3,6 +3,7 @@
  * sample.c - from a signal to a record in the ring. path.c finds what the record
  * stands on.
  */
+#include "record/agent/guard.h"
 #include "record/agent/sample.h"
 
 #include <errno.h>
@@ -173,7 +174,7 @@ void sample_handle(int signal, siginfo_t *info, void *context)
 		if (t)
 			t->source->tick(t, context, periods);
 	} else if (!t || !t->source->take || !t->source->take(t, info, context)) {
-		wrap_signal_forward(signal, info, context);
+		guard_forward(signal, info, context);
 	}
 	errno = error;
 }

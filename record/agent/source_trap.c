@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/agent/counter.h"
+#include "record/agent/guard.h"
 #include "record/agent/perf.h"
 #include "record/agent/source_perf.h"
 #include "record/agent/switches.h"
@@ -125,7 +126,7 @@ int source_trap_prepare(void)
 	if (refusal)
 		return refusal;
 	trap.has_base = arch_has_thread_pointer();
-	if (known_init() || wrap_signal_guard_trap())
+	if (known_init() || guards_take_trap())
 		return -ENOMEM;
 	return 0;
 }
@@ -255,12 +256,13 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 {
 	int error, index = source_trap_index(info);
 	const struct known *slot;
+	siginfo_t dropped;
 
 	if (index >= 0 && !process_is_live())
 		return; /* and makes no call: a sandbox may forbid any */
 	slot = known_find();
 	if (index < 0) {
-		wrap_signal_forward_trap(signal, info, context, slot && wrap_signal_trap_is_masked());
+		guard_forward_trap(signal, info, context, slot);
 		return;
 	}
 	if (!slot) {
@@ -274,4 +276,6 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 		sample_take_wait(slot->thread, context);
 	counters_take(slot->thread, context);
 	errno = error;
+	if (guard_trap_dropped(&dropped))
+		guard_forward_trap(signal, &dropped, context, true);
 }

@@ -53,7 +53,7 @@ struct thread {
 	void *(*routine)(void *);
 	void *argument;
 	uint32_t index;
-	uint8_t program_masked; /* the creator's view of our signals, see wrap_signal.c */
+	uint8_t program_masked; /* the creator's view of our signals, see guard.h */
 	uint64_t stack_bytes;
 	/* Records of wrappers, see trace.h. */
 	bool is_tracing;	       /* its ring is entered by trace_begin */
@@ -84,6 +84,13 @@ struct thread {
 };
 
 /* What outlives the block: a child of fork loses the block, but not its stack. */
+/* A SIGTRAP of the program's that it believes blocked: the kernel blocks it, too, while one waits. */
+enum trap_waits {
+	TRAP_WAITS_NOT,
+	TRAP_WAITS_FOR_PROCESS,
+	TRAP_WAITS_FOR_THREAD, /* sent to this thread: in the queue it or, dropped for that, a sample's */
+};
+
 struct thread_place {
 	struct thread *self; /* NULL: this thread is not measured */
 	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
@@ -91,7 +98,10 @@ struct thread_place {
 	uint64_t start_routine;	   /* 0: main */
 	struct handover *handover; /* see handover.h */
 	uint8_t program_masked;	   /* the program believes signals of ours blocked: bits by guard, see
-				   wrap_signal.c */
+				      guard.h */
+	uint8_t trap_waits;	   /* enum trap_waits; who sent the thread's: */
+	pid_t trap_pid;
+	uid_t trap_uid;
 };
 
 extern __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 
+#include "record/agent/guard.h"
 #include "record/agent/handover.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -40,7 +41,7 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 {
 	next->kind = TARGET_TAKES;
 	next->since_ns = thread_self() ? process_now_ns() : 0;
-	next->text.hides_trap = wrap_signal_exec_hides_trap();
+	next->text.hides_trap = guards_exec_hides_trap();
 	next->words[0] = NULL;
 	if (!process.settings.agent[0])
 		return; /* nobody measures this program */
@@ -77,7 +78,7 @@ static char *const *exec_begin(struct handover *next, int at, const char *path, 
 	agent_end();
 	process_exec_begin();
 	source_exec_begin();
-	wrap_signal_exec_begin(next && next->text.hides_trap);
+	guards_exec_begin(next && next->text.hides_trap);
 	return handed(next, envp);
 }
 
@@ -85,7 +86,7 @@ static int exec_failed(struct handover *next)
 {
 	int error = errno;
 
-	wrap_signal_exec_failed();
+	guards_exec_failed();
 	source_exec_failed();
 	agent_resume();
 	if (next && is_untold(next))

@@ -7,199 +7,22 @@
  * program's.
  */
 #include <errno.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "record/agent/guard.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
-#include "record/agent/sample.h"
 #include "record/agent/source.h"
 #include "record/agent/wait.h"
 #include "record/agent/wrap.h"
 
-static bool guarded; /* the handler of AGENT_SIGNAL is installed */
-
-static struct guard {
-	int number;
-	void (*handle)(int, siginfo_t *, void *);
-	bool is_on;			 /* our handler is installed */
-	bool is_on_stack;		 /* on the alternate stack */
-	struct sigaction program_action; /* what the program believes to have */
-	_Atomic uint64_t masked_by;	 /* bit s: the program's handler of s blocks it */
-} guards[] = {{AGENT_SIGNAL, sample_handle}, {SIGTRAP, source_trap_handle}};
-
-#define GUARDS (sizeof(guards) / sizeof(*guards))
-#define TRAP 1u /* in guards[] */
-
-static struct guard *guard_of(int number)
+static bool is_guarding(void)
 {
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].number == number && guards[i].is_on)
-			return &guards[i];
-	return NULL;
-}
-
-static int guard_open(struct guard *guard, struct sigaction *before)
-{
-	struct sigaction action = {.sa_sigaction = guard->handle, .sa_flags = SA_SIGINFO | SA_RESTART};
-
-	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
-	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
-	 * may be smaller still. */
-	sigfillset(&action.sa_mask);
-	if (guard->is_on_stack)
-		action.sa_flags |= SA_ONSTACK;
-	if (REAL(sigaction)(guard->number, &action, before))
-		return -1;
-	guard->is_on = true;
-	return 0;
-}
-
-int wrap_signal_open(void)
-{
-	if (guard_open(&guards[0], &guards[0].program_action))
-		return -1;
-	guarded = true;
-	wrap_signal_unblock();
-	return 0;
-}
-
-int wrap_signal_guard_trap(void)
-{
-	sigset_t set, before;
-
-	if (guards[TRAP].is_on)
-		return 0;
-	if (guard_open(&guards[TRAP], &guards[TRAP].program_action))
-		return -1;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	if (!REAL(sigprocmask)(SIG_UNBLOCK, &set, &before) && sigismember(&before, SIGTRAP) == 1)
-		thread_place.program_masked |= 1u << TRAP;
-	return 0;
-}
-
-void wrap_signal_close(void)
-{
-	if (guarded)
-		REAL(sigaction)(AGENT_SIGNAL, &guards[0].program_action, NULL);
-	guarded = guards[0].is_on = false;
-}
-
-void wrap_signal_unblock(void)
-{
-	uint64_t set = UINT64_C(1) << (AGENT_SIGNAL - 1);
-
-	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, sizeof(set));
-}
-
-void wrap_signal_forward(int number, siginfo_t *info, void *context)
-{
-	struct sigaction action = guards[0].program_action;
-
-	if ((thread_place.program_masked & 1u) || action.sa_handler == SIG_DFL ||
-		action.sa_handler == SIG_IGN)
-		return;
-	if (action.sa_flags & SA_SIGINFO)
-		action.sa_sigaction(number, info, context);
-	else
-		action.sa_handler(number);
-}
-
-/* Raises the signal once more, as it came. */
-static void raise_again(int number, siginfo_t *info)
-{
-	long pid = syscall(SYS_getpid);
-	bool is_threads = info->si_code > 0 || info->si_code == SI_TKILL;
-
-	if (is_threads)
-		syscall(SYS_rt_tgsigqueueinfo, pid, syscall(SYS_gettid), number, info);
-	else
-		syscall(SYS_rt_sigqueueinfo, pid, number, info);
-}
-
-/* The program's handler, under the mask that it would have had. */
-static void handler_run(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
-{
-	uint64_t mask, own;
-
-	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
-	memcpy(&own, &action->sa_mask, sizeof(own));
-	mask |= own;
-	if (!(action->sa_flags & SA_NODEFER))
-		mask |= UINT64_C(1) << (number - 1);
-	mask &= ~(UINT64_C(1) << (AGENT_SIGNAL - 1));
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
-	if (action->sa_flags & SA_RESETHAND)
-		guards[TRAP].program_action.sa_handler = SIG_DFL;
-	if (action->sa_flags & SA_SIGINFO)
-		action->sa_sigaction(number, info, context);
-	else
-		action->sa_handler(number);
-}
-
-void wrap_signal_forward_trap(int number, siginfo_t *info, void *context, bool is_masked)
-{
-	struct sigaction action = guards[TRAP].program_action, standard = {.sa_handler = SIG_DFL};
-	ucontext_t *interrupted = context;
-	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: nothing keeps it off */
-
-	if (is_masked && !is_forced) {
-		/* Pending until the program lets it through or waits for it. */
-		sigaddset(&interrupted->uc_sigmask, number);
-		raise_again(number, info);
-	} else if (is_masked || action.sa_handler == SIG_DFL || (is_forced && action.sa_handler == SIG_IGN)) {
-		REAL(sigaction)(number, &standard, NULL);
-		sigdelset(&interrupted->uc_sigmask, number);
-		raise_again(number, info);
-	} else if (action.sa_handler != SIG_IGN) {
-		handler_run(&action, number, info, interrupted);
-	}
-}
-
-bool wrap_signal_trap_is_masked(void)
-{
-	return thread_place.program_masked & (1u << TRAP);
-}
-
-bool wrap_signal_exec_hides_trap(void)
-{
-	return guards[TRAP].is_on && guards[TRAP].program_action.sa_handler != SIG_IGN && process_is_own() &&
-	       !source_can_pause();
-}
-
-/* The next program gets SIGTRAP as the program has it. */
-void wrap_signal_exec_begin(bool hide_trap)
-{
-	struct sigaction ignored = {.sa_handler = SIG_IGN};
-	sigset_t set;
-
-	if (!guards[TRAP].is_on)
-		return;
-	if (hide_trap || guards[TRAP].program_action.sa_handler == SIG_IGN)
-		REAL(sigaction)(SIGTRAP, &ignored, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	if (thread_place.program_masked & (1u << TRAP))
-		REAL(sigprocmask)(SIG_BLOCK, &set, NULL);
-}
-
-void wrap_signal_exec_failed(void)
-{
-	sigset_t set;
-
-	if (!guards[TRAP].is_on)
-		return;
-	guard_open(&guards[TRAP], NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	REAL(sigprocmask)(SIG_UNBLOCK, &set, NULL);
+	return guards[GUARD_SAMPLES].is_on;
 }
 
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
-	if (!set || !guarded)
+	if (!set || !is_guarding())
 		return set;
 	*copy = *set;
 	for (unsigned i = 0; i < GUARDS; i++)
@@ -211,7 +34,7 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 /* For those that take signals out of the queue: a SIGTRAP of the program's may wait there. */
 static const sigset_t *without_agents(const sigset_t *set, sigset_t *copy)
 {
-	if (!set || !guarded)
+	if (!set || !is_guarding())
 		return set;
 	*copy = *set;
 	sigdelset(copy, AGENT_SIGNAL);
@@ -235,7 +58,7 @@ static int action_of_ours(struct guard *guard, const struct sigaction *action, s
 	/* Who takes even our signals on an alternate stack has no room for them on others (Go). */
 	if (action && (action->sa_flags & SA_ONSTACK) && !guard->is_on_stack) {
 		guard->is_on_stack = true;
-		guard_open(guard, NULL);
+		guard_install(guard, NULL);
 	}
 	if (old)
 		*old = before;
@@ -291,7 +114,7 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	unsigned asked;
 	int result;
 
-	if (!guarded || !bit)
+	if (!is_guarding() || !bit)
 		return REAL(sigaction)(number, action, old);
 	if (guard)
 		return action_of_ours(guard, action, old);
@@ -311,7 +134,7 @@ WRAPPER sighandler_t signal(int number, sighandler_t handler)
 	struct guard *guard = guard_of(number);
 	sighandler_t before;
 
-	if (!guarded || !guard)
+	if (!is_guarding() || !guard)
 		return REAL(signal)(number, handler);
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -331,26 +154,26 @@ static void program_mask_update(int how, unsigned named)
 static int mask_change(
 	int (*real_call)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
-	unsigned named = 0, was = thread_place.program_masked;
-	bool change = set;
+	uint8_t was = thread_place.program_masked;
+	unsigned named = 0;
 	sigset_t copy;
 	int result;
 
+	if (!is_guarding())
+		return real_call(how, set, old);
 	for (unsigned i = 0; set && i < GUARDS; i++)
 		if (guards[i].is_on && sigismember(set, guards[i].number) == 1)
 			named |= 1u << i;
-	/* The program's view comes first: what unblocking lets through finds it. */
-	if (guarded && change && how == SIG_UNBLOCK)
+	/* The program's view comes first: what the call lets through finds it. */
+	if (set)
 		program_mask_update(how, named);
 	result = real_call(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy), old);
-	if (result || !guarded)
-		return result;
-	for (unsigned i = 0; old && i < GUARDS; i++)
+	if (result)
+		thread_place.program_masked = was;
+	for (unsigned i = 0; !result && old && i < GUARDS; i++)
 		if (guards[i].is_on)
 			member_set(old, guards[i].number, was >> i & 1);
-	if (change)
-		program_mask_update(how, named);
-	return 0;
+	return result;
 }
 
 WRAPPER int sigprocmask(int how, const sigset_t *set, sigset_t *old)
@@ -365,12 +188,12 @@ WRAPPER int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 
 static bool names_trap(const sigset_t *set)
 {
-	return set && guards[TRAP].is_on && sigismember(set, SIGTRAP) == 1;
+	return set && guards[GUARD_TRAP].is_on && sigismember(set, SIGTRAP) == 1;
 }
 
 WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-	siginfo_t got;
+	siginfo_t got = {0};
 	sigset_t copy;
 	int result;
 
@@ -378,7 +201,11 @@ WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 		return WAIT(sigtimedwait, (without_agents(set, &copy), info, timeout));
 	do
 		result = REAL(sigtimedwait)(without_agents(set, &copy), &got, timeout);
-	while (result == SIGTRAP && source_trap_index(&got) >= 0);
+	while (result == SIGTRAP && source_trap_index(&got) >= 0 && !guard_trap_dropped(&got));
+	if (result == SIGTRAP)
+		guard_trap_over();
+	if (got.si_code == SI_TKILL)
+		got.si_code = SI_USER; /* as libc has it */
 	if (result > 0 && info)
 		*info = got;
 	return result;
@@ -412,6 +239,8 @@ WRAPPER int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
 
+	if (names_trap(set))
+		guards[GUARD_TRAP].is_read = true;
 	return REAL(signalfd)(fd, without_agents(set, &copy), flags);
 }
 
@@ -419,7 +248,7 @@ WRAPPER int sigpending(sigset_t *set)
 {
 	int result = REAL(sigpending)(set);
 
-	if (!result && guarded)
+	if (!result && is_guarding())
 		sigdelset(set, AGENT_SIGNAL);
 	return result;
 }

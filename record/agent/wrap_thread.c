@@ -6,6 +6,7 @@
  */
 #include <stdarg.h>
 
+#include "record/agent/guard.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/runtime.h"
@@ -61,7 +62,7 @@ static void begin(struct thread *t, void *frame)
 		return;
 	thread_begin(t, t->index);
 	wrap_thread_adopt();
-	wrap_signal_unblock();
+	guards_unblock();
 }
 
 FENCE static void *run_thread(void *argument)

@@ -12,29 +12,8 @@
 
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
-#include "record/agent/wrap.h"
 
 #define ROUNDS 20000
-
-void wrap_signal_forward(int number, siginfo_t *info, void *context)
-{
-	(void)number, (void)info, (void)context;
-}
-
-void wrap_signal_forward_trap(int number, siginfo_t *info, void *context, bool is_masked)
-{
-	(void)number, (void)info, (void)context, (void)is_masked;
-}
-
-bool wrap_signal_trap_is_masked(void)
-{
-	return false;
-}
-
-int wrap_signal_guard_trap(void)
-{
-	return -1;
-}
 
 static void sample(struct thread *t, const ucontext_t *context)
 {

@@ -21,7 +21,7 @@ alike() {
 
 alike raise 20
 [ "$(info raise-f10000 sampler)" = trap ] || skip "no trap here: $(grep asked summary)"
-for mode in handler int3 ignored ignored-int3 blocked-int3; do
+for mode in handler often int3 ignored ignored-int3 blocked-int3; do
 	alike "$mode" 20
 	check "$mode: was sampled" calc "$(sample_count "$mode-f10000") > 50"
 done

@@ -124,6 +124,36 @@ static void wait_for(const sigset_t *set)
 	printf("none left: %d %d\n", got, errno == EAGAIN);
 }
 
+/* Each that is blocked, raised and taken or let through is one, whatever else is pending. */
+static int often(unsigned ms)
+{
+	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+	struct timespec none = {0, 0};
+	unsigned count = ms * 500, taken = 0;
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigaction(SIGTRAP, &action, NULL);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	for (unsigned i = 0; i < count; i++) {
+		raise(SIGTRAP);
+		taken += sigtimedwait(&set, NULL, &none) == SIGTRAP;
+	}
+	printf("taken %u of %u, left %d\n", taken, count, sigtimedwait(&set, NULL, &none));
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	for (unsigned i = 0; i < count; i++) {
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		raise(SIGTRAP);
+		if (i % 2)
+			sigprocmask(SIG_SETMASK, &before, NULL);
+		else
+			sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
+	printf("let through %u of %u\n", (unsigned)handled, count);
+	return 0;
+}
+
 static int handler(unsigned ms)
 {
 	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO}, old;
@@ -292,8 +322,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(unsigned);
-	} modes[] = {{"foreign", foreign}, {"handler", handler}, {"raise", raised}, {"int3", breakpoint},
-		{"ignored", ignored}, {"ignored-int3", ignored_breakpoint},
+	} modes[] = {{"foreign", foreign}, {"handler", handler}, {"often", often}, {"raise", raised},
+		{"int3", breakpoint}, {"ignored", ignored}, {"ignored-int3", ignored_breakpoint},
 		{"blocked-int3", blocked_breakpoint}, {"small-stacks", small_stacks}, {"execs", execs},
 		{"thread-execs", thread_execs}};
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * guard.h - our signals stay ours: which handler is installed for them, what the
+ * program believes instead, and what becomes of those that are the program's own.
+ * wrap_signal.c keeps the program's calls from touching them.
+ */
+#ifndef RECORD_AGENT_GUARD_H
+#define RECORD_AGENT_GUARD_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { GUARD_SAMPLES, GUARD_TRAP, GUARDS };
+
+struct guard {
+	int number;
+	void (*handle)(int, siginfo_t *, void *);
+	bool is_on;	  /* our handler is installed */
+	bool is_on_stack; /* on the alternate stack */
+	bool is_read;	  /* the program may take signals out of the queue unseen, by signalfd */
+	struct sigaction program_action; /* what the program believes to have */
+	_Atomic uint64_t masked_by;	 /* bit s: the program's handler of s blocks it */
+};
+
+/* GUARD_SAMPLES is AGENT_SIGNAL, on while the agent is; GUARD_TRAP is SIGTRAP, on once source_trap is in use.
+ */
+extern struct guard guards[GUARDS];
+
+/* The guard of a signal whose guard is on, else NULL. */
+struct guard *guard_of(int number);
+
+/* Installs the guard's handler; *before, unless NULL, is the one until now. 0 or -1. */
+int guard_install(struct guard *guard, struct sigaction *before);
+
+/* Takes AGENT_SIGNAL, and gives it back. 0 or negative. */
+int guards_open(void);
+void guards_close(void);
+
+/* Takes SIGTRAP for source_trap, for good. 0 or negative. */
+int guards_take_trap(void);
+
+/* Lets our signals through on the calling thread. */
+void guards_unblock(void);
+
+/* AGENT_SIGNAL was sent by someone else: the program's handler gets it, if it has one. */
+void guard_forward(int number, siginfo_t *info, void *context);
+
+/* A SIGTRAP that is no sample: does what it would have done without us. is_known: the calling thread is one
+ * of libc's; of others no thread-local storage is touched. From the handler. */
+void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_known);
+
+/* A sample's SIGTRAP has come, or was taken out of the queue. Was it perhaps there in place of one that the
+ * program has sent to the calling thread? *info tells of that. */
+bool guard_trap_dropped(siginfo_t *info);
+
+/* The program has taken a SIGTRAP of its own out of the queue, or this is a fork child, for which none waits.
+ */
+void guard_trap_over(void);
+
+/* Will samples of the calling thread go on until an exec is done, where nobody may take their signal? Then it
+ * must be ignored meanwhile, and the next program's agent takes that back. */
+bool guards_exec_hides_trap(void);
+
+/* Around an exec, also in a vfork child. */
+void guards_exec_begin(bool hide_trap);
+void guards_exec_failed(void);
+
+#endif
