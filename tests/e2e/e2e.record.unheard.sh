@@ -48,6 +48,13 @@ if [ -n "$loader" ]; then
 	same "the loader, from a shell: processes not measured" 0 "$(info child children_unmonitored)"
 fi
 
+# valgrind has its own processor for a program, and says so of what it does not know.
+if valgrind -q "$samples/exits" return 7 0 >/dev/null 2>&1; [ $? -eq 7 ]; then
+	code "under valgrind" 7 record valgrind -- valgrind -q "$samples/exits" return 7 0.02
+	same "under valgrind: stderr" "" "$(cat err)"
+	same "under valgrind: processes not measured" 1 "$(info valgrind children_unmonitored)"
+fi
+
 # Another user's program may not talk to our collector.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	code "another user" 7 record user -- setpriv --reuid 65534 --clear-groups bash -c 'exit 7'
