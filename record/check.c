@@ -178,7 +178,7 @@ static const char *elf_judge(const struct head *head, struct check_target *targe
 	interpreter_find(head, interpreter, sizeof(interpreter));
 	base = strrchr(interpreter, '/');
 	base = base ? base + 1 : interpreter;
-	if (*base && strncmp(base, "ld-linux", 8))
+	if (*base && !target_is_loader(interpreter))
 		return strncmp(base, "ld-musl", 7) ? "its loader is not glibc's"
 						   : "it is linked with musl instead of glibc";
 	target_linked(head->fd, "", environ, &linked);
@@ -187,7 +187,9 @@ static const char *elf_judge(const struct head *head, struct check_target *targe
 	target->breaks_preload = false;
 	if (head->is_privileged)
 		return "it gains privileges when it starts (setuid, setgid or capabilities)";
-	return *base ? NULL : static_judge(head, &target->inside);
+	if (*base || (elf->e_type == ET_DYN && target_is_loader(target->binary)))
+		return NULL;
+	return static_judge(head, &target->inside);
 }
 
 static bool script_interpreter(const struct head *head, char *path, size_t room)

@@ -42,7 +42,7 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 		collect_kept_take(collector, &hello);
 		break;
 	case HELLO_CUT:
-		collector->summary.refused++;
+		collect_cut_count(collector, &hello);
 		break;
 	case HELLO_BAD:
 		break;

@@ -83,6 +83,18 @@ void collect_switches_take(struct collector *collector, struct hello *hello)
 	hello_refuse(HELLO_SWITCHES, hello);
 }
 
+void collect_cut_count(struct collector *collector, const struct hello *hello)
+{
+	struct measured *process = collector->processes;
+
+	while (process && !is_of(process, hello->pid, hello->host_pid))
+		process = process->next;
+	if (process && hello->is_of_switches)
+		process->switches_refused++;
+	else
+		collector->summary.refused++;
+}
+
 void collect_kept_take(struct collector *collector, struct hello *hello)
 {
 	for (struct measured *at = collector->processes; at; at = at->next)

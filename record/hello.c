@@ -63,7 +63,9 @@ static enum hello_result remains_take(
 {
 	if (said->kind != EVENT_HELLO_PROCESS || count < 2) {
 		descriptors_close(fds, count);
-		return said->kind == EVENT_HELLO_PROCESS ? HELLO_CUT : HELLO_BAD;
+		*hello = (struct hello){
+			.pid = said->pid, .is_of_switches = said->kind == EVENT_HELLO_SWITCHES};
+		return HELLO_CUT;
 	}
 	descriptors_close(fds + 2, count - 2);
 	*hello =

@@ -11,7 +11,7 @@
 enum hello_result {
 	HELLO_LATER,
 	HELLO_BAD,
-	HELLO_CUT, /* a process, but not its memory: we hold as many descriptors as we may */
+	HELLO_CUT, /* without its descriptors: we hold as many as we may */
 	HELLO_PROCESS,
 	HELLO_SWITCHES,
 	HELLO_KEEP,
@@ -28,6 +28,7 @@ struct hello {
 	int memory, pidfd; /* HELLO_PROCESS; HELLO_GPU_MODULE: memory alone */
 	int events[EVENT_SWITCHES_MAX];
 	unsigned event_count;  /* HELLO_SWITCHES, HELLO_KEEP: 1 */
+	bool is_of_switches;   /* HELLO_CUT: it was one thread's ring of switches, no more */
 	bool is_without_rings; /* HELLO_PROCESS: not all of them could be had, so none are taken */
 };
 

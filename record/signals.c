@@ -47,6 +47,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		kill((pid_t)child, number);
 	else if (child > 0 && info->si_code <= 0)
 		sent(number, info);
+	else if (child > 0 && number == SIGHUP && getsid(0) == getpid())
+		kill((pid_t)child, number); /* a terminal that is gone tells the session's leader alone */
 	else if (number == SIGINT || number == SIGQUIT)
 		is_interrupted = child == 0;
 	else if (is_fault(number)) /* our own: once more, and we die of it */

@@ -400,6 +400,12 @@ static int notes_put(const struct summary *summary, char *text, size_t room)
 		used += snprintf(text + used, room - (size_t)used,
 			"%lu calls of hpct_start() came too fast for the collector and had no effect\n",
 			(unsigned long)summary->pauses_refused);
+	if (summary->refused && (size_t)used < room)
+		used += snprintf(text + used, room - (size_t)used,
+			"%lu processes are not measured, or not all of them: the collector has no "
+			"descriptors left "
+			"(ulimit -Hn)\n",
+			(unsigned long)summary->refused);
 	if (summary->threads_unmonitored + children && (size_t)used < room)
 		used += snprintf(text + used, room - (size_t)used, "unmonitored: %lu threads, %lu children\n",
 			(unsigned long)summary->threads_unmonitored, (unsigned long)children);

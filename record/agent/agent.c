@@ -5,6 +5,7 @@
  * printed, waited for or ended.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "record/agent/control.h"
@@ -129,13 +130,23 @@ static void at_exit(void *nothing)
 	agent_end();
 }
 
+/* valgrind runs the program on a processor of its own making, and complains of calls that it does not know.
+ */
+static bool is_under_valgrind(char **envp)
+{
+	const char *preload = environment_value(envp, "LD_PRELOAD");
+
+	return preload && strstr(preload, "/vgpreload_");
+}
+
 __attribute__((constructor)) static void load(int argc, char **argv, char **envp)
 {
 	int error = errno;
 
 	(void)argc;
 	real_init();
-	if (!start_is_wanted(&argv, &envp) || process_settings_read(envp) || emulated_is_measured())
+	if (!start_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
+		emulated_is_measured())
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

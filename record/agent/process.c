@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/module_path.h"
 #include "record/agent/real.h"
 #include "record/agent/switches.h"
 #include "record/agent/wrap.h"
@@ -206,11 +207,20 @@ static void command_fill(char *to, size_t bytes, char **argv)
 	}
 }
 
+/* Where the loader was called by its name, the program is its first argument. */
+static void executable_find(struct event_process *shared, char **argv)
+{
+	ssize_t length = readlink("/proc/self/exe", shared->executable, sizeof(shared->executable) - 1);
+
+	shared->executable[length > 0 ? length : 0] = '\0';
+	if (argv && argv[0] && target_is_loader(shared->executable) && !target_is_loader(argv[0]) &&
+		!access(argv[0], R_OK))
+		module_path_set(shared->executable, sizeof(shared->executable), argv[0]);
+}
+
 static void shared_fill(
 	struct event_process *shared, uint32_t ring_count, bool activity, char **argv, char **envp)
 {
-	ssize_t length;
-
 	shared->magic = EVENT_MAGIC;
 	shared->version = EVENT_VERSION;
 	shared->pid = (uint32_t)getpid();
@@ -229,9 +239,7 @@ static void shared_fill(
 	shared->period_ns = process.settings.period_ns;
 	memcpy(shared->metric, process.settings.metric, sizeof(shared->metric));
 	command_fill(shared->command, sizeof(shared->command), argv);
-	length = readlink("/proc/self/exe", shared->executable, sizeof(shared->executable) - 1);
-	if (length < 0)
-		shared->executable[0] = '\0';
+	executable_find(shared, argv);
 }
 
 static int memory_fd = -1; /* between process_open and process_send */

@@ -107,18 +107,26 @@ bool target_interpreter(const unsigned char *bytes, size_t count, char *path)
 	return length && name_copy(path, text, length);
 }
 
-static enum target_kind elf_kind(const struct head *head, const char *agent)
+bool target_is_loader(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	return !strncmp(base, "ld-linux", 8) || !strcmp(base, "ld.so");
+}
+
+static enum target_kind elf_kind(const struct head *head, const char *path, const char *agent)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
-	const char *base = strrchr(head->interpreter, '/');
+	bool is_loader = !head->interpreter[0] && elf->e_type == ET_DYN && target_is_loader(path);
 
 	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
 		return TARGET_HARMED;
 	if (head->has_agent && !head->setuid)
 		return TARGET_TAKES;
-	if (!head->interpreter[0] || head->setuid)
+	if ((!head->interpreter[0] && !is_loader) || head->setuid)
 		return TARGET_IGNORES;
-	if (strncmp(base ? base + 1 : head->interpreter, "ld-linux", 8))
+	if (!is_loader && !target_is_loader(head->interpreter))
 		return TARGET_HARMED;
 	return access(agent, R_OK) ? TARGET_HARMED : TARGET_TAKES;
 }
@@ -132,7 +140,7 @@ enum target_kind target_kind(int at, const char *path, const char *agent)
 
 	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && head_read(at, path, &head); i++) {
 		if (is_elf(&head)) {
-			kind = elf_kind(&head, agent);
+			kind = elf_kind(&head, path, agent);
 			break;
 		}
 		if (!target_interpreter(head.bytes, head.count, script))

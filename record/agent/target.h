@@ -26,6 +26,10 @@ enum target_kind target_kind(int at, const char *path, const char *agent);
  * false: it names none. */
 bool target_interpreter(const unsigned char *bytes, size_t count, char *path);
 
+/* glibc's dynamic loader, by its name: `ld.so ./program` loads the agent, which its own file does not tell.
+ */
+bool target_is_loader(const char *path);
+
 /* What a program was linked with that asks for more than the agent. */
 struct target_linked {
 	bool with_mpi;	/* or in a rank, by `envp`: it is to have MPI's names preloaded, see mpi_names.c */

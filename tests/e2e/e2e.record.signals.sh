@@ -104,6 +104,29 @@ check "goes_on: hpct-record does not stop" is_in S "$launcher"
 over goes_on 5
 same "goes_on: it got it" "Stopped 1" "$(grep Stopped goes_on.out)"
 
+# A terminal that is closed: what was begun in it, with no shell around, hears of it alone.
+if python=$(command -v python3) && "$python" -c 'import pty' 2>/dev/null; then
+	cat >closes.py <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"ready" not in seen:
+    seen += os.read(terminal, 100)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+	cat >ready.c <<'END'
+#include <unistd.h>
+int main(void) { write(1, "ready\n", 6); for (;;) pause(); }
+END
+	gcc -O1 -w -o ready ready.c || fail "ready.c"
+	same "closed: bare" -1 "$("$python" closes.py ./ready)"
+	same "closed: how it ends" -1 "$(timeout 120 "$python" closes.py hpct-record -o closed.hpct -- ./ready)"
+	same "closed: the run" complete "$(info closed state)"
+fi
+
 # A fault's signal, sent: the program dies of it, and so does hpct-record.
 begin fault
 kill -SEGV "$launcher"

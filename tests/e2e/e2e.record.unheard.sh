@@ -38,6 +38,23 @@ if gcc -static -o static -x c - 2>/dev/null <<<'int main(void) { return 7; }'; t
 		"$(hpct-slice toolong.hpct --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored"')"
 fi
 
+# The loader, called by its name, loads the agent as it loads all else.
+loader=$(readelf -lW "$samples/exits" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+if [ -n "$loader" ]; then
+	code "the loader" 7 record loader -- "$loader" "$samples/exits" return 7 0.3
+	same "the loader: stderr" "" "$(cat err)"
+	check "the loader: its program is measured" calc "$(share loader spend) > 50"
+	code "the loader, from a shell" 7 record child -- bash -c '"$1" "$2" return 7 0.02; exit $?' - "$loader" "$samples/exits"
+	same "the loader, from a shell: processes not measured" 0 "$(info child children_unmonitored)"
+fi
+
+# valgrind has its own processor for a program, and says so of what it does not know.
+if valgrind -q "$samples/exits" return 7 0 >/dev/null 2>&1; [ $? -eq 7 ]; then
+	code "under valgrind" 7 record valgrind -- valgrind -q "$samples/exits" return 7 0.02
+	same "under valgrind: stderr" "" "$(cat err)"
+	same "under valgrind: processes not measured" 1 "$(info valgrind children_unmonitored)"
+fi
+
 # Another user's program may not talk to our collector.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	code "another user" 7 record user -- setpriv --reuid 65534 --clear-groups bash -c 'exit 7'
