@@ -11,6 +11,11 @@ add_executable(store_bench bench/store_bench.c)
 target_link_libraries(store_bench PRIVATE hpct_store)
 set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 
+# Where the bytes of a store are, by hand.
+add_executable(store_account bench/store_account.c)
+target_link_libraries(store_account PRIVATE hpct_store m)
+set_target_properties(store_account PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+
 # Windows with rollups and by brute force.
 add_executable(roll_bench bench/roll_bench.c)
 target_link_libraries(roll_bench PRIVATE hpct_simulate hpct_timeline)
