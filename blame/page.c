@@ -110,8 +110,6 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		result = late_sweep(&page->late, run, question, arena, error);
 	if (!result)
 		result = findings_make(&page->findings, run, question, arena, error);
-	if (!result)
-		result = coverage_compute(&page->coverage, run, select, error);
 	if (result)
 		return result;
 	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)(idle->window_ns - idle->unused_ns);
@@ -135,6 +133,8 @@ int page_make(struct page *page, struct run *run, const struct select *select,
 	question.gaps = page->gaps;
 	if (!result)
 		result = idle_sweep(&page->idle, run, &question, arena, error);
+	if (!result) /* all ranks add to it */
+		result = coverage_compute(&page->coverage, run, select, error);
 	page->is_part = idle_shared_is_part(&question);
 	if (!result && !page->is_part)
 		result = fill(page, run, select, &question, by, arena, error);

@@ -130,6 +130,8 @@ void sample_catch_up(struct thread *t)
 {
 	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns(), least, weight;
 
+	if (source_chosen() != &source_timer)
+		return; /* an event's hits do not depend on ticks */
 	if (now_ns < t->catch_up_ns || control_is_paused())
 		return;
 	least = 2 * period_ns + source_tick_ns();

@@ -12,7 +12,7 @@ alike() {
 		# shellcheck disable=SC2086 # words
 		hpct-$reader "$a.hpct" --format tsv "$@" >a.out 2>a.err
 		# shellcheck disable=SC2086
-		hpct-$reader "$b.hpct" --format tsv "$@" >b.out 2>b.err
+		hpct-$reader "$b.hpct" --format tsv "$@" 2>b.err | sed "s/$b\.hpct/$a.hpct/g" >b.out
 		same_file "hpct-$reader $* of $a and of $b" a.out b.out
 	done
 	hpct-view "$a.hpct" --print 100x30 | tail -n +2 >a.out # the first line is the run's name

@@ -50,6 +50,7 @@ over() { # RUN CODE : asks it to end, by what comes after all else, which tells 
 	same "$1: the run" complete "$(info "$1" state)"
 	same "$1: samples lost" 0 "$(info "$1" lost)"
 }
+is_told() { [ -n "$(info "$1" "$2" 2>/dev/null)" ]; } # RUN FACT : the run is there, and says it
 is_in() { # STATE PID
 	[ "$(awk '{ sub(/.*\) /, ""); print $1 }' "/proc/$2/stat" 2>/dev/null)" = "$1" ]
 }
@@ -80,6 +81,7 @@ printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal
 same_file "group: what the program got" wanted group.out
 
 begin job
+await is_told job collector_pid
 collector=$(info job collector_pid)
 for signal in 10 15; do
 	# shellcheck disable=SC2046
@@ -136,6 +138,7 @@ over fault 139 2>/dev/null
 # Who kills hpct-record means the program; by their names only what is the program's is found.
 begin killed
 same "what is called as the program is" "$program" "$(pgrep -x counts -g "$launcher" | xargs)"
+await is_told killed collector_pid
 collector=$(info killed collector_pid)
 same "the collector is not called so" hpct-collector "$(tr '\0' '\n' <"/proc/$collector/cmdline" | head -n 1)"
 kill -KILL "$launcher"
