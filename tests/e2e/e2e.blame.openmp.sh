@@ -5,22 +5,28 @@
 . "$(dirname -- "$0")/expect.sh"
 tried=0
 
+# Thread 1 comes late to five barriers, by 90 ms of its CPU time; arrivals are known to a sample.
+is_late() { # RUNTIME
+	record "$1_barriers" --overwrite -- "./$1" barriers >out 2>err || { fail "$1 barriers: does not end well" && cat err; }
+	hpct-blame "$1_barriers.hpct" --late --format tsv >late
+	awk -F '\t' '$1 ~ /^cpu:.*\/1$/ && $2 >= 20e6 && $7 ~ /slow/ { found = 1 } END { exit !found }' late
+}
+
 examine() { # RUNTIME : ./RUNTIME is the program
-	local runtime=$1 sums
+	local runtime=$1 sums attempt
 	tried=$((tried + 1))
-	for way in tasks barriers; do
-		record "${runtime}_$way" -- "./$runtime" $way >out 2>err || { fail "$runtime $way: does not end well" && cat err; return; }
-	done
+	record "${runtime}_tasks" -- "./$runtime" tasks >out 2>err || { fail "$runtime tasks: does not end well" && cat err; return; }
 	hpct-blame "${runtime}_tasks.hpct" --of waiting --by path --format tsv >waits
 	sums=$(hpct-profile "${runtime}_tasks.hpct" --view flat --format tsv |
 		tsv '$c["name"] == "piece" { print $c["CPUTIME:incl"]; exit }')
 	check "$runtime: tasks were sampled: $sums" [ "${sums:-0}" -ge 100000000 ]
 	check "$runtime: tasks that run in a barrier are taken as waiting: $(grep ';piece' waits | head -n 1)" \
 		awk -F '\t' -v work="${sums:-0}" '$1 ~ /;piece/ { n += $2 } END { exit !(n < work / 2) }' waits
-	# Thread 1 comes late to five barriers, by 90 ms of its CPU time; arrivals are known to a sample.
-	hpct-blame "${runtime}_barriers.hpct" --late --format tsv >late
-	check "$runtime: the late thread: $(sed -n 2,3p late)" awk -F '\t' '
-		$1 ~ /^cpu:.*\/1$/ && $2 >= 20e6 && $7 ~ /slow/ { found = 1 } END { exit !found }' late
+	# On a busy machine a thread may have no core, and no sample, all the while that it waits for the other.
+	for attempt in 1 2 3 4 5; do
+		is_late "$runtime" && return
+	done
+	fail "$runtime: the late thread, $attempt times: $(sed -n 2,3p late)"
 }
 
 # A wait is known by what was called, or by a sample: LLVM's runtime sleeps in pthread_cond_wait, GNU's in a system call
