@@ -33,13 +33,18 @@ int main(int argc, char **argv)
 END
 gcc -O1 -o counts counts.c || fail "counts.c"
 
-begin() { # RUN [WORD] : records it in a group of its own; $launcher, $program
+begin() { # RUN [WORD] : records it in a group of its own; $launcher, $program, $collector
 	rm -f "$1.out"
 	hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
 	launcher=$!
-	await grep -q ready "$1.out"
+	await grep -qs ready "$1.out"
 	program=$(pgrep -P "$launcher" -x counts)
 	await pgrep -P "$launcher" -x hpct-witness >/dev/null
+	await has_collector "$1"
+	collector=$(info "$1" collector_pid)
+}
+has_collector() { # RUN : its store is there, and says who writes it
+	[ -n "$(info "$1" collector_pid 2>/dev/null)" ]
 }
 over() { # RUN CODE : asks it to end, by what comes after all else, which tells what it had got
 	local got=0
@@ -80,7 +85,6 @@ printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal
 same_file "group: what the program got" wanted group.out
 
 begin job
-collector=$(info job collector_pid)
 for signal in 10 15; do
 	# shellcheck disable=SC2046
 	kill -"$signal" $(pgrep -P "$launcher" -x hpct-witness) "$launcher" "$program" "$collector"
@@ -100,7 +104,7 @@ over stops 5
 begin goes_on
 kill -TSTP "$launcher"
 heard 20
-check "goes_on: hpct-record does not stop" is_in S "$launcher"
+check "goes_on: hpct-record does not stop" await is_in S "$launcher"
 over goes_on 5
 same "goes_on: it got it" "Stopped 1" "$(grep Stopped goes_on.out)"
 
@@ -136,7 +140,6 @@ over fault 139 2>/dev/null
 # Who kills hpct-record means the program; by their names only what is the program's is found.
 begin killed
 same "what is called as the program is" "$program" "$(pgrep -x counts -g "$launcher" | xargs)"
-collector=$(info killed collector_pid)
 same "the collector is not called so" hpct-collector "$(tr '\0' '\n' <"/proc/$collector/cmdline" | head -n 1)"
 kill -KILL "$launcher"
 wait "$launcher" 2>/dev/null
