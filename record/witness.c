@@ -45,13 +45,23 @@ static bool heard_map(void)
 	return true;
 }
 
+/* Not another that has its number by now. */
+static void program_kill(pid_t program, int pidfd)
+{
+	if (pidfd < 0)
+		kill(program, SIGKILL);
+	else
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 _Noreturn static void witness_run(pid_t recorder, pid_t program)
 {
 	sigset_t all;
 	siginfo_t info;
-	int number;
+	int number, pidfd;
 
 	syscall(SYS_close_range, 0u, ~0u, 0u);
+	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
 	prctl(PR_SET_NAME, "hpct-witness");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);
 	sigfillset(&all);
@@ -62,7 +72,7 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 		else if (number > 0 && info.si_code <= 0)
 			atomic_fetch_add(&heard->count[number], 1);
 	}
-	kill(program, SIGKILL);
+	program_kill(program, pidfd);
 	_exit(0);
 }
 
