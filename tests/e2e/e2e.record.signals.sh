@@ -11,15 +11,16 @@ cat >counts.c <<'END'
 #include <unistd.h>
 static volatile sig_atomic_t count[65];
 static void on(int number) { count[number]++; }
-/* Counts what comes until SIGUSR2 does. With a word it leaves SIGTSTP to the system. */
+/* Counts what comes until SIGUSR2 does, whatever was blocked. With a word it leaves SIGTSTP to the system. */
 int main(int argc, char **argv)
 {
-	static const int all[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP};
+	static const int all[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGUSR2, SIGTSTP};
 	sigset_t none, blocked;
 
 	(void)argv;
 	sigfillset(&blocked);
-	sigprocmask(SIG_SETMASK, &blocked, &none);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (argc < 2 || all[i] != SIGTSTP)
 			signal(all[i], on);
@@ -33,9 +34,9 @@ int main(int argc, char **argv)
 END
 gcc -O1 -o counts counts.c || fail "counts.c"
 
-begin() { # RUN [WORD] : records it in a group of its own; $launcher, $program, $collector
+begin() { # RUN [WORD] : records it in a group of its own, started by $by; $launcher, $program, $collector
 	rm -f "$1.out"
-	hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
+	${by-} hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
 	launcher=$!
 	await grep -qs ready "$1.out"
 	program=$(pgrep -P "$launcher" -x counts)
@@ -74,13 +75,28 @@ kill -INT "$launcher"
 over alone 5
 same "alone: SIGINT" "Interrupt 1" "$(grep Interrupt alone.out)"
 
+# Who has started hpct-record may have blocked it.
+if env --block-signal=TERM true 2>/dev/null; then
+	by="env --block-signal=TERM" begin blocked
+	kill -TERM "$launcher"
+	heard 15
+	over blocked 5
+	same "blocked: SIGTERM" "Terminated 1" "$(grep Terminated blocked.out)"
+fi
+
+# What was sent to the program by looking for hpct-record's children: not to keep from it what comes later.
+begin children
+children=$launcher
+pkill -INT -P "$launcher"
+children_ns=$(date +%s%N)
+
 begin group
-for signal in 1 2 15 10; do
+for signal in 1 2 15 10 14; do
 	kill -"$signal" -- "-$launcher"
 	heard "$signal"
 done
 over group 5
-printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal 1 1' 'User defined signal 2 1' \
+printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal 1 1' 'Alarm clock 1' 'User defined signal 2 1' \
 	'Stopped 0' >wanted
 same_file "group: what the program got" wanted group.out
 
@@ -92,6 +108,14 @@ for signal in 10 15; do
 done
 over job 5
 same "job: what the program got of two" 2 "$(awk '/^(Term|User defined signal 1)/ { n += $NF } END { print n }' job.out)"
+
+is_long_ago() { [ $(($(date +%s%N) - children_ns)) -gt 3000000000 ]; }
+await is_long_ago
+launcher=$children
+program=$(pgrep -P "$launcher" -x counts)
+kill -INT "$launcher"
+over children 5
+same "children: SIGINT" "Interrupt 2" "$(grep Interrupt children.out)"
 
 # Stops: asked of hpct-record the program stops, then hpct-record does; one that does not follow goes on.
 begin stops follows
