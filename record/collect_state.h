@@ -81,9 +81,9 @@ void collect_callers_serve(struct collector *collector);
 void collect_process_take(struct collector *collector, struct hello *hello);
 /* One more thread of a process that sends them one by one. */
 void collect_switches_take(struct collector *collector, struct hello *hello);
-/* What a process may not keep itself, because the program closes what it does not know. */
 /* What came without its descriptors is not measured, or not all of it. */
 void collect_cut_count(struct collector *collector, const struct hello *hello);
+/* What a process may not keep itself, because the program closes what it does not know. */
 void collect_kept_take(struct collector *collector, struct hello *hello);
 /* The binary of GPU code. */
 void collect_gpu_module_take(struct collector *collector, const struct hello *hello);

@@ -204,7 +204,7 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	close(failure[1]);
 	if (pid > 0)
 		witness_start(pid, launch->argv);
-	signals_pass(&signals, pid);
+	signals_pass(pid);
 	if (pid < 0) {
 		close(failure[0]);
 		return error_set(

@@ -89,9 +89,9 @@ int measured_open(
 
 /* All of its threads have ended, or their memory is another program's. Whatever they wrote is in the rings.
  */
+bool measured_is_dead(const struct measured *process);
 /* It has called exec. */
 bool measured_is_in_exec(const struct measured *process);
-bool measured_is_dead(const struct measured *process);
 /* By what /proc here has it. */
 uint32_t measured_proc_pid(const struct measured *process);
 

@@ -30,10 +30,10 @@ static void sent(int number, const siginfo_t *info)
 {
 	if (info->si_pid == getpid())
 		return;
+	if (!witness_hears(number, info->si_pid) && child > 0)
+		kill((pid_t)child, number);
 	if (number == SIGTSTP)
 		stop_ns = clock_now_ns();
-	if (!witness_hears(number) && child > 0)
-		kill((pid_t)child, number);
 }
 
 static void pass_on(int number, siginfo_t *info, void *context)
@@ -43,10 +43,10 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (child > 0 && info->si_code == SI_QUEUE)
 		sigqueue((pid_t)child, number, info->si_value);
-	else if (child > 0 && is_timer(number))
-		kill((pid_t)child, number);
 	else if (child > 0 && info->si_code <= 0)
 		sent(number, info);
+	else if (child > 0 && is_timer(number))
+		kill((pid_t)child, number);
 	else if (child > 0 && number == SIGHUP && getsid(0) == getpid())
 		kill((pid_t)child, number); /* a terminal that is gone tells the session's leader alone */
 	else if (number == SIGINT || number == SIGQUIT)
@@ -88,10 +88,13 @@ void signals_restore(const struct signals *signals)
 	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
-void signals_pass(const struct signals *signals, pid_t program)
+void signals_pass(pid_t program)
 {
+	sigset_t none;
+
 	child = program;
-	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 void signals_end(void)

@@ -23,8 +23,9 @@ struct signals {
 void signals_take(struct signals *signals);
 /* In the process that becomes the program. */
 void signals_restore(const struct signals *signals);
-/* From here on they are passed on to `program`; -1: there is none. */
-void signals_pass(const struct signals *signals, pid_t program);
+/* From here on they are passed on to `program`, which may take what hpct-record was started not to; -1: there
+ * is none. */
+void signals_pass(pid_t program);
 /* The program has been waited for. */
 void signals_end(void);
 

@@ -21,10 +21,12 @@
 #define SIGNAL_COUNT 65
 #define MOMENT_NS 10000000L /* who signals many does so one after the other */
 #define ANSWER_NS UINT64_C(2000000000)
-#define SAME_NS UINT64_C(100000000) /* sent to one and to all at once, as timeout(1) does */
+#define SAME_NS UINT64_C(100000000)  /* sent to one and to all at once, as timeout(1) does */
+#define LATE_NS UINT64_C(2000000000) /* longer ago: not sent to us, too, unless while we were stopped */
 
 struct heard {
-	_Atomic uint32_t count[SIGNAL_COUNT];
+	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* the last of each number; 0: none */
+	_Atomic int sender[SIGNAL_COUNT];
 	_Atomic int answered;
 };
 
@@ -45,13 +47,29 @@ static bool heard_map(void)
 	return true;
 }
 
+static void hear(int number, pid_t sender)
+{
+	atomic_store(&heard->sender[number], sender);
+	atomic_store(&heard->at_ns[number], clock_now_ns());
+}
+
+/* Not another that has its number by now. */
+static void program_kill(pid_t program, int pidfd)
+{
+	if (pidfd < 0)
+		kill(program, SIGKILL);
+	else
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 _Noreturn static void witness_run(pid_t recorder, pid_t program)
 {
 	sigset_t all;
 	siginfo_t info;
-	int number;
+	int number, pidfd;
 
 	syscall(SYS_close_range, 0u, ~0u, 0u);
+	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
 	prctl(PR_SET_NAME, "hpct-witness");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);
 	sigfillset(&all);
@@ -60,9 +78,9 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 		if (number == SIGRTMAX && info.si_code == SI_QUEUE && info.si_pid == recorder)
 			atomic_store(&heard->answered, info.si_value.sival_int);
 		else if (number > 0 && info.si_code <= 0)
-			atomic_fetch_add(&heard->count[number], 1);
+			hear(number, info.si_pid);
 	}
-	kill(program, SIGKILL);
+	program_kill(program, pidfd);
 	_exit(0);
 }
 
@@ -93,23 +111,23 @@ static void answer_await(void)
 		nanosleep(&moment, NULL);
 }
 
-bool witness_hears(int number)
+bool witness_hears(int number, pid_t sender)
 {
-	static uint32_t known[SIGNAL_COUNT];
+	static uint64_t seen_ns[SIGNAL_COUNT]; /* of it, by us */
 	static uint64_t known_ns[SIGNAL_COUNT];
 	const struct timespec moment = {0, MOMENT_NS};
-	uint32_t count;
+	uint64_t at_ns, begin_ns = clock_now_ns();
 
 	if (witness <= 0)
 		return false;
 	nanosleep(&moment, NULL);
 	answer_await();
-	count = atomic_load(&heard->count[number]);
-	if (count != known[number]) {
-		known[number] = count;
-		known_ns[number] = clock_now_ns();
-	}
-	return known_ns[number] && clock_now_ns() - known_ns[number] < SAME_NS;
+	at_ns = atomic_load(&heard->at_ns[number]);
+	if (at_ns != known_ns[number] &&
+		(at_ns + LATE_NS > begin_ns || atomic_load(&heard->sender[number]) == sender))
+		seen_ns[number] = clock_now_ns();
+	known_ns[number] = at_ns;
+	return seen_ns[number] && clock_now_ns() - seen_ns[number] < SAME_NS;
 }
 
 void witness_end(void)

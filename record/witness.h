@@ -16,8 +16,9 @@
 /* With all signals blocked, after the program was started; `words` are its argv. Without one, which is not an
  * error, all signals count as sent to hpct-record alone. */
 void witness_start(pid_t program, char **words);
-/* Waits a moment for it. From a signal handler, whose signal is blocked. */
-bool witness_hears(int number);
+/* Has it got, too, what `sender` has just sent to us? Waits a moment for it. From a signal handler, whose
+ * signal is blocked. */
+bool witness_hears(int number, pid_t sender);
 /* The program has ended. */
 void witness_end(void);
 

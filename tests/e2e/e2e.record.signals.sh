@@ -11,15 +11,16 @@ cat >counts.c <<'END'
 #include <unistd.h>
 static volatile sig_atomic_t count[65];
 static void on(int number) { count[number]++; }
-/* Counts what comes until SIGUSR2 does. With a word it leaves SIGTSTP to the system. */
+/* Counts what comes until SIGUSR2 does, whatever was blocked. With a word it leaves SIGTSTP to the system. */
 int main(int argc, char **argv)
 {
-	static const int all[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP};
+	static const int all[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGUSR2, SIGTSTP};
 	sigset_t none, blocked;
 
 	(void)argv;
 	sigfillset(&blocked);
-	sigprocmask(SIG_SETMASK, &blocked, &none);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (argc < 2 || all[i] != SIGTSTP)
 			signal(all[i], on);
@@ -33,13 +34,18 @@ int main(int argc, char **argv)
 END
 gcc -O1 -o counts counts.c || fail "counts.c"
 
-begin() { # RUN [WORD] : records it in a group of its own; $launcher, $program
+begin() { # RUN [WORD] : records it in a group of its own, started by $by; $launcher, $program, $collector
 	rm -f "$1.out"
-	hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
+	${by-} hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
 	launcher=$!
-	await grep -q ready "$1.out"
+	await grep -qs ready "$1.out"
 	program=$(pgrep -P "$launcher" -x counts)
 	await pgrep -P "$launcher" -x hpct-witness >/dev/null
+	await has_collector "$1"
+	collector=$(info "$1" collector_pid)
+}
+has_collector() { # RUN : its store is there, and says who writes it
+	[ -n "$(info "$1" collector_pid 2>/dev/null)" ]
 }
 over() { # RUN CODE : asks it to end, by what comes after all else, which tells what it had got
 	local got=0
@@ -50,7 +56,6 @@ over() { # RUN CODE : asks it to end, by what comes after all else, which tells 
 	same "$1: the run" complete "$(info "$1" state)"
 	same "$1: samples lost" 0 "$(info "$1" lost)"
 }
-is_told() { [ -n "$(info "$1" "$2" 2>/dev/null)" ]; } # RUN FACT : the run is there, and says it
 is_in() { # STATE PID
 	[ "$(awk '{ sub(/.*\) /, ""); print $1 }' "/proc/$2/stat" 2>/dev/null)" = "$1" ]
 }
@@ -70,19 +75,32 @@ kill -INT "$launcher"
 over alone 5
 same "alone: SIGINT" "Interrupt 1" "$(grep Interrupt alone.out)"
 
+# Who has started hpct-record may have blocked it.
+if env --block-signal=TERM true 2>/dev/null; then
+	by="env --block-signal=TERM" begin blocked
+	kill -TERM "$launcher"
+	heard 15
+	over blocked 5
+	same "blocked: SIGTERM" "Terminated 1" "$(grep Terminated blocked.out)"
+fi
+
+# What was sent to the program by looking for hpct-record's children: not to keep from it what comes later.
+begin children
+children=$launcher
+pkill -INT -P "$launcher"
+children_ns=$(date +%s%N)
+
 begin group
-for signal in 1 2 15 10; do
+for signal in 1 2 15 10 14; do
 	kill -"$signal" -- "-$launcher"
 	heard "$signal"
 done
 over group 5
-printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal 1 1' 'User defined signal 2 1' \
+printf '%s\n' ready 'Hangup 1' 'Interrupt 1' 'Terminated 1' 'User defined signal 1 1' 'Alarm clock 1' 'User defined signal 2 1' \
 	'Stopped 0' >wanted
 same_file "group: what the program got" wanted group.out
 
 begin job
-await is_told job collector_pid
-collector=$(info job collector_pid)
 for signal in 10 15; do
 	# shellcheck disable=SC2046
 	kill -"$signal" $(pgrep -P "$launcher" -x hpct-witness) "$launcher" "$program" "$collector"
@@ -90,6 +108,14 @@ for signal in 10 15; do
 done
 over job 5
 same "job: what the program got of two" 2 "$(awk '/^(Term|User defined signal 1)/ { n += $NF } END { print n }' job.out)"
+
+is_long_ago() { [ $(($(date +%s%N) - children_ns)) -gt 3000000000 ]; }
+await is_long_ago
+launcher=$children
+program=$(pgrep -P "$launcher" -x counts)
+kill -INT "$launcher"
+over children 5
+same "children: SIGINT" "Interrupt 2" "$(grep Interrupt children.out)"
 
 # Stops: asked of hpct-record the program stops, then hpct-record does; one that does not follow goes on.
 begin stops follows
@@ -102,7 +128,7 @@ over stops 5
 begin goes_on
 kill -TSTP "$launcher"
 heard 20
-check "goes_on: hpct-record does not stop" is_in S "$launcher"
+check "goes_on: hpct-record does not stop" await is_in S "$launcher"
 over goes_on 5
 same "goes_on: it got it" "Stopped 1" "$(grep Stopped goes_on.out)"
 
@@ -138,8 +164,6 @@ over fault 139 2>/dev/null
 # Who kills hpct-record means the program; by their names only what is the program's is found.
 begin killed
 same "what is called as the program is" "$program" "$(pgrep -x counts -g "$launcher" | xargs)"
-await is_told killed collector_pid
-collector=$(info killed collector_pid)
 same "the collector is not called so" hpct-collector "$(tr '\0' '\n' <"/proc/$collector/cmdline" | head -n 1)"
 kill -KILL "$launcher"
 wait "$launcher" 2>/dev/null
