@@ -16,6 +16,7 @@
 /* A synchronization, or a call of MPI. */
 struct call {
 	uint64_t begin_ns, end_ns;
+	size_t number; /* as they were read: of those that begin together the first is judged first */
 	uint32_t context, stream;
 	bool is_mpi;
 };
@@ -72,7 +73,9 @@ static bool put_call(struct findings_sync *sync, const struct call *call)
 		sync->calls = calls;
 		sync->call_room = room;
 	}
-	sync->calls[sync->call_count++] = *call;
+	sync->calls[sync->call_count] = *call;
+	sync->calls[sync->call_count].number = sync->call_count;
+	sync->call_count++;
 	return true;
 }
 
@@ -89,7 +92,9 @@ static int call_compare(const void *left, const void *right)
 
 	if (a->stream != b->stream)
 		return a->stream < b->stream ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
 }
 
 /* Whether it waited for a copy, or something came to the host since the one before. */
@@ -194,7 +199,7 @@ bool findings_sync_take(struct findings_search *search, const struct batch *batc
 
 	if (!is_gpu)
 		return (what != STORE_OP_SYNC && what != STORE_OP_MPI) ||
-		       put_call(search->sync, &(struct call){begin_ns, end_ns, batch->context[row],
+		       put_call(search->sync, &(struct call){begin_ns, end_ns, 0, batch->context[row],
 						      batch->stream, what == STORE_OP_MPI});
 	if (what != STORE_OP_COPY)
 		return true;

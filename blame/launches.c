@@ -100,7 +100,9 @@ static struct launches_reach reach_of(const uint64_t *links, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		reach.least = links[i] && links[i] < reach.least ? links[i] : reach.least;
-		if (links[i] && count - i >= LAUNCHES_TURN && launches_in_turn(links + i))
+		/* Those that run over the end of all numbers begin again at 0. */
+		if (links[i] && count - i >= LAUNCHES_TURN && launches_in_turn(links + i) &&
+			links[i] < links[i + LAUNCHES_TURN - 1])
 			i += LAUNCHES_TURN - 1;
 		reach.most = links[i] > reach.most ? links[i] : reach.most;
 	}

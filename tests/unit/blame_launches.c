@@ -122,6 +122,28 @@ static void test_bounded(void **unused)
 	launches_fini(&launches);
 }
 
+/* Links that run over the end of all numbers are as far apart as the least and the most of them. */
+static void test_wrapped(void **unused)
+{
+	uint64_t links[LAUNCHES_TURN], ends_ns[LAUNCHES_TURN];
+	struct launches launches = {0};
+
+	(void)unused;
+	for (uint64_t turn = 0; turn < 3; turn++) {
+		for (uint64_t i = 0; i < LAUNCHES_TURN; i++) {
+			links[i] = turn * LAUNCHES_TURN + i - 4;
+			ends_ns[i] = links[i] + 10;
+		}
+		assert_true(launches_put(&launches, links, ends_ns, LAUNCHES_TURN));
+	}
+	launches_sort(&launches);
+	assert_int_equal(launches_end(&launches, UINT64_MAX - 3), 6);
+	assert_int_equal(launches_end(&launches, 0), UINT64_MAX);
+	for (uint64_t link = 1; link < 3 * LAUNCHES_TURN - 4; link++)
+		assert_int_equal(launches_end(&launches, link), link + 10);
+	launches_fini(&launches);
+}
+
 /* Threads whose links are far from each other have tables of their own, and nothing is sorted. */
 static void test_threads(void **unused)
 {
@@ -189,7 +211,8 @@ static void test_passed(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_passed)};
+		cmocka_unit_test(test_wrapped), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_passed)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
