@@ -348,8 +348,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} ways[] = {{"vforks", vforks}, {"storm", storm}, {"deep", deep}, {"names", names},
 		{"own_profiler", own_profiler}, {"waits", waits}, {"unload", unload}, {"c11", c11},
-		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow},
-		{"starts", starts}};
+		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}, {"starts", starts}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)
