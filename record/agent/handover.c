@@ -18,39 +18,49 @@ static struct handover *block_map(size_t bytes)
 	return block;
 }
 
+/* A signal's handler may do the same in between: what was kept is taken away ahead of its end. */
+static void keep(struct handover *handover)
+{
+	struct handover *before = __atomic_exchange_n(&thread_place.handover, handover, __ATOMIC_RELAXED);
+
+	if (before)
+		munmap(before, before->bytes);
+}
+
 struct handover *handover_take(char *const *envp)
 {
-	size_t words = environment_count(envp) + ENVIRONMENT_EXTRA;
-	size_t bytes = (sizeof(struct handover) + words * sizeof(char *) + 4095) & ~(size_t)4095;
 	struct handover *kept = thread_place.handover, *taken = kept;
 	pid_t user = getpid();
+	size_t words, bytes;
 
+	if (!process.settings.agent[0])
+		return NULL; /* nobody measures this program */
+	words = environment_count(envp) + ENVIRONMENT_EXTRA;
+	bytes = (sizeof(struct handover) + words * sizeof(char *) + 4095) & ~(size_t)4095;
 	/* Who is at it already was interrupted by a signal, whose handler calls us. */
 	if (!kept || kept->user == user || kept->bytes < bytes)
 		taken = block_map(bytes);
 	if (taken)
 		taken->user = user;
-	if (!taken || taken == kept || !thread_self() || (kept && kept->user == user))
-		return taken;
-	if (kept)
-		munmap(kept, kept->bytes);
-	thread_place.handover = taken;
+	if (taken && taken != kept && !(kept && kept->user == user))
+		keep(taken);
 	return taken;
 }
 
+/* The end of a thread that is not measured is not told: it keeps what its vfork children have left alone. */
 void handover_leave(struct handover *handover)
 {
-	if (handover && handover == thread_place.handover)
-		handover->user = 0;
-	else if (handover)
+	if (!handover)
+		return;
+	if (handover != thread_place.handover)
 		munmap(handover, handover->bytes);
+	else if (thread_self())
+		handover->user = 0;
+	else
+		keep(NULL);
 }
 
 void handover_thread_end(void)
 {
-	struct handover *kept = thread_place.handover;
-
-	thread_place.handover = NULL;
-	if (kept)
-		munmap(kept, kept->bytes);
+	keep(NULL);
 }

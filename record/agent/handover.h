@@ -22,7 +22,8 @@ struct handover {
 	char *words[];
 };
 
-/* For `envp`, `text` empty; NULL: there is no memory. Fit for vfork children and for signal handlers. */
+/* For `envp`, `text` empty; NULL: there is no memory, or nobody measures this program. Fit for vfork children
+ * and for signal handlers. */
 struct handover *handover_take(char *const *envp);
 /* The exec has failed, or the spawn is over. NULL is left alone. */
 void handover_leave(struct handover *handover);

@@ -36,15 +36,10 @@ WRAPPER pid_t fork(void)
 	return child;
 }
 
-/* Without memory for its environment it gets what it would get without us. */
 static void handover_fill(struct handover *next, int at, const char *path, char *const *envp)
 {
-	next->kind = TARGET_TAKES;
 	next->since_ns = thread_self() ? process_now_ns() : 0;
 	next->text.hides_trap = guards_exec_hides_trap();
-	next->words[0] = NULL;
-	if (!process.settings.agent[0])
-		return; /* nobody measures this program */
 	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
 	target_linked(at, next->kind == TARGET_TAKES ? path : NULL, envp, &next->text.linked);
 	if (next->text.linked.with_tsan)
@@ -52,9 +47,10 @@ static void handover_fill(struct handover *next, int at, const char *path, char 
 	environment_build(envp, next->kind != TARGET_HARMED, next->words, &next->text);
 }
 
+/* Without memory for its environment it gets what it would get without us. */
 static char *const *handed(const struct handover *next, char *const *envp)
 {
-	return next && process.settings.agent[0] ? next->words : envp;
+	return next ? next->words : envp;
 }
 
 /* A vfork child's: it has no ring to note that in, and the program will not tell. */

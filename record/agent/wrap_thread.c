@@ -7,6 +7,7 @@
 #include <stdarg.h>
 
 #include "record/agent/guard.h"
+#include "record/agent/handover.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/runtime.h"
@@ -34,6 +35,8 @@ static void key_destroyed(void *rounds)
 		key_set((uintptr_t)rounds - 1);
 	else if (thread)
 		thread_end(thread);
+	else
+		handover_thread_end(); /* there was no ring for it */
 }
 
 int wrap_thread_open(void)

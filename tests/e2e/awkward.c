@@ -241,6 +241,40 @@ static void *start_there(void *unused)
 										     : NULL;
 }
 
+static long pages_mapped(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	if (file && fscanf(file, "%ld", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+/* What a child of vfork maps stays when it calls exec. */
+static int starts(void)
+{
+	char *words[] = {(char *)"true", NULL};
+	long before = pages_mapped(), more;
+	int status;
+
+	for (int i = 0; i < 100; i++) {
+		pid_t child = vfork();
+
+		if (!child) {
+			execve("/bin/true", words, environ);
+			_exit(1);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child || status)
+			return 1;
+	}
+	more = pages_mapped() - before;
+	printf("memory: %s\n", more < 100 ? "as before" : "grown");
+	return more >= 100;
+}
+
 /* A thread with as little stack as there may be starts programs, with a large environment. */
 static int narrow(void)
 {
@@ -314,7 +348,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} ways[] = {{"vforks", vforks}, {"storm", storm}, {"deep", deep}, {"names", names},
 		{"own_profiler", own_profiler}, {"waits", waits}, {"unload", unload}, {"c11", c11},
-		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}};
+		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}, {"starts", starts}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)

@@ -28,6 +28,11 @@ done
 near "c11: share of its work" 100 "$(share c11 c11_work)" 15
 check "cancel: work of the cancelled thread is there" [ "$(share cancel until_cancelled)" != 0.000 ]
 both narrow "$awkward" narrow
+both starts "$awkward" starts
+agent=$HPCT_BIN/../lib/hpct/hpct-agent.so
+check "starts, loaded and nobody measures" env LD_PRELOAD="$agent" "$awkward" starts
+check "starts, loaded and nobody listens" \
+	env HPCT_SOCKET="$PWD/none" HPCT_AGENT="$agent" LD_PRELOAD="$agent" "$awkward" starts
 both vforks "$awkward" vforks
 check "vforks: whole stacks, $(info vforks partial_stacks) of $(sample_count vforks) are not" \
 	calc "$(info vforks partial_stacks) * 10 <= $(sample_count vforks)"
