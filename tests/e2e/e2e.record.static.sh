@@ -23,12 +23,7 @@ for how in -static-pie -static; do
 	weights_agree threads
 	same "$how: streams" 9 "$(info threads streams)"
 	same "$how: partial stacks" 0 "$(info threads partial_stacks)"
-	while IFS=$'\t' read -r name ns; do
-		weight=$(awk -F '\t' -v n="${name/main/threads8}" '$5 == n { print $2 }' threads.clocks)
-		near "$how: weights of '$name' against its own reading" "$ns" "${weight:-0}" \
-			"$(awk -v ns="$ns" -v least="$([ "$name" = main ] && echo 20e6 || echo 5e6)" 'BEGIN {
-				l = ns / 100; print (l > least ? l : least) }')" # main was there before the agent
-	done <reading
+	readings_agree threads <reading
 done
 same "--check" "./threads8: an agent is inside" "$(hpct-link --check ./threads8)"
 strip threads8

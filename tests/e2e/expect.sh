@@ -176,6 +176,22 @@ weights_agree() {
 		END { exit bad }' "$1.clocks" || fail "$1: weights differ from the thread's CPU clock"
 }
 
+# readings_agree RUN <READING : the weights of threads8's threads against what each has read itself, "name<TAB>ns", within 1 %
+# or 5 ms (main, which was there before the agent, 20 ms); after weights_agree, and as there but for threads that no tick meets
+readings_agree() {
+	local run=$1 name ns least
+	while IFS=$'\t' read -r name ns; do
+		least=5e6
+		[ "$name" != main ] || { name=threads8 least=20e6; }
+		awk -F '\t' -v name="$name" -v ns="$ns" -v least="$least" '
+			$5 != name { next }
+			{ found = 1; d = $2 - ns; if (d < 0) d = -d; limit = ns / 100 > least ? ns / 100 : least }
+			$2 < $3 && $6 >= 2 * $4 + 16e6 { next }
+			d > limit { printf "%s: weights %.0f, its own reading %.0f\n", name, $2, ns; bad = 1 }
+			END { exit bad || !found }' "$run.clocks" || fail "$run: weights of '$name' differ from its own reading"
+	done
+}
+
 weight_sum() { # RUN
 	hpct-slice "$1.hpct" --format tsv | tsv '
 		$c["track"] == "samples" { n += $c["weight"] } END { printf "%.0f\n", n }'
