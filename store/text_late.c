@@ -59,6 +59,15 @@ static struct store_slice entries_of(struct store_text_late *late, const struct 
 	return (struct store_slice){late->unpacked.data, late->unpacked.size};
 }
 
+/* No more than it has bytes, once unpacked: each text has one of size at least. */
+static bool may_have(const struct text_block *block, uint32_t count)
+{
+	const uint8_t *bytes = block->bytes.bytes;
+	struct store_input input = {.at = bytes, .end = bytes + block->bytes.size};
+
+	return count <= store_input_varint(&input) && !input.bad;
+}
+
 /* How many the last block has: what the next one's key says, if there is one, or its bytes. */
 static bool count_last(struct store_text_late *late, uint32_t next)
 {
@@ -70,6 +79,8 @@ static bool count_last(struct store_text_late *late, uint32_t next)
 		last->count = count_texts(entries_of(late, last));
 	else
 		last->count = next > last->first ? next - last->first : 0;
+	if (late->is_dense && !may_have(last, last->count))
+		return false;
 	return last->count && last->count < UINT32_MAX - last->first &&
 	       (next == UINT32_MAX || next - last->first == last->count);
 }
