@@ -11,6 +11,7 @@
 
 #include "store/hash.h"
 #include "tui/quantity.h"
+#include "tui/session_read.h"
 
 struct blame_page *blame_page_of(struct session *session)
 {

@@ -12,6 +12,7 @@
 #include "store/hash.h"
 #include "tui/command.h"
 #include "tui/profile_page.h"
+#include "tui/session_read.h"
 
 /* ---- opening ---- */
 

@@ -13,6 +13,7 @@
 #include "timeline/progress.h"
 #include "tui/act.h"
 #include "tui/screen.h"
+#include "tui/session_read.h"
 
 #define LONG_READ_MS 1000      /* then it is shown how far it is, */
 #define LONG_READ_AGAIN_MS 200 /* and so often again */

@@ -21,6 +21,7 @@
 #include "tui/picture.h"
 #include "tui/screen.h"
 #include "tui/session.h"
+#include "tui/session_read.h"
 
 #define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */

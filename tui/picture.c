@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tui/ansi.h"
+#include "tui/session_read.h"
 #include "tui/svg.h"
 
 #define PICTURE_REFINE_MS 2000 /* what the picture can do without waits so long */

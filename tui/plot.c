@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tui/label.h"
+#include "tui/session_read.h"
 
 void plot_free(struct plot *plot)
 {

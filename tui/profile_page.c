@@ -14,6 +14,7 @@
 #include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/plot.h"
+#include "tui/session_read.h"
 
 struct profile_page *profile_page_of(struct session *session)
 {

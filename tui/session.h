@@ -5,6 +5,8 @@
  * terminal and one that is replayed from a string are the same.
  *
  *   key --session_key--> actions, prompts --> state, rows --session_draw--> frame --views--> grid
+ *                                                              |
+ *                                                       session_read.h
  */
 #ifndef TUI_SESSION_H
 #define TUI_SESSION_H
@@ -120,7 +122,7 @@ struct session {
 	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended;		   /* it was live when the session began */
-	uint32_t step_columns;	   /* of a row that are read at once: session_draw.c */
+	uint32_t step_columns;	   /* of a row that are read at once: session_read.c */
 	bool is_unread;		   /* rows on the screen are not read yet: draw again */
 	bool is_resumable;	   /* what is read now goes on where it was when it is stopped */
 	bool is_restartable;	   /* ... begins anew when it is: what a table is made of */
@@ -151,23 +153,13 @@ void session_key(struct session *session, uint32_t key);
 /* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
  * leaves is_unread set. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
-/* A read failed because a key came: it goes on with the next picture. */
-bool session_put_off(struct session *session, int result);
-/* What a table is made of could not be read: because a key came, so that it begins anew with the next
- * picture? */
-bool session_read_later(struct session *session);
 /* Between keys that are done without a picture: the columns follow the window, nothing is read. */
 void session_settle(struct session *session);
 /* Looks whether the run has grown; true: draw again. */
 bool session_renew(struct session *session);
-/* Something is left to read that the picture can do without; refine reads on for about `limit_ms` (0: to the
- * end). */
-bool session_is_refining(const struct session *session);
-void session_refine(struct session *session, unsigned limit_ms);
 
 /* ---- for views, actions and prompts ---- */
 
-uint64_t session_now_ms(void); /* of the monotonic clock */
 struct state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Asks the desk; `path` is cut where it is longer than any. */

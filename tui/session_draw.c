@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_draw.c - reads what the screen needs and has the views draw it. Reading goes from the cursor's row
- * outward and can be cut short, so that a key never waits for a long row.
+ * session_draw.c - one picture: the window is laid on columns, what they need is read (session_read.h), and
+ * the views draw it, again with wider cells where the terminal's line would be busy too long.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include "timeline/progress.h"
 #include "tui/compare.h"
-#include "tui/lanes.h"
-#include "tui/plot.h"
-#include "tui/profile_page.h"
 #include "tui/session.h"
+#include "tui/session_read.h"
 
 #define SESSION_LIVE_READ_MS 50
-#define SESSION_STEP_MIN 4u
-#define SESSION_STEP_MS 10u
-#define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
-#define SESSION_LANES_SOON_MS 8
-#define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
 #define SESSION_BUDGET_BYTES 15000u
+
+/* ---- laying ---- */
 
 /* The view jumps by half a screen when the cursor leaves it; a cursor on a row that went goes on. */
 static void keep_cursor_on_screen(struct session *session)
@@ -42,233 +35,6 @@ static void keep_cursor_on_screen(struct session *session)
 	else
 		session->state.top = row - count / 2;
 	session_rows_on_screen(session, &session->state.top);
-}
-
-/* ---- reading ---- */
-
-uint64_t session_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-bool session_put_off(struct session *session, int result)
-{
-	bool is_put_off = result < 0 && session->is_put_off;
-
-	session->is_put_off = false;
-	if (is_put_off)
-		progress_go_on();
-	return is_put_off;
-}
-
-bool session_read_later(struct session *session)
-{
-	if (!session_put_off(session, -1))
-		return false;
-	session->is_unread = true;
-	return true;
-}
-
-struct deadline {
-	uint64_t at_ms; /* 0: none */
-	bool is_over;
-	bool is_patient; /* what begins anew when it is stopped is read to its end: else it might never be */
-};
-
-/* As many columns at once as take a few ms: from a disk a row may take a second. */
-static int read_step(struct session *session, uint32_t stream, bool *is_done, struct error *error)
-{
-	uint64_t begin_ms = session_now_ms(), took_ms;
-	int result;
-
-	if (session->step_columns < SESSION_STEP_MIN)
-		session->step_columns = SESSION_STEP_MIN;
-	result = frame_read_step(&session->frame, stream, session->step_columns, is_done, error);
-	took_ms = session_now_ms() - begin_ms;
-	if (took_ms > SESSION_STEP_MS)
-		session->step_columns /= 2;
-	else if (took_ms < SESSION_STEP_MS / 2 && session->step_columns < UINT16_MAX)
-		session->step_columns *= 2;
-	return result;
-}
-
-/* What is damaged is said once for a window and left out: the rest can still be looked at. */
-static bool pass_damage(struct session *session, int result, const struct error *error)
-{
-	if (result != -ERROR_RUN)
-		return false;
-	snprintf(session->damage, sizeof(session->damage), "%.500s", error->text);
-	if (!session->frame.is_damage_said)
-		session_say(session, "%s", error->text);
-	session->frame.is_damage_said = true;
-	return true;
-}
-
-static int read_stream(
-	struct session *session, uint32_t stream, struct deadline *deadline, struct error *error)
-{
-	bool is_done = frame_line(&session->frame, stream) || session->frame.is_damaged[stream];
-	int result = 0;
-
-	while (!is_done && !result) {
-		if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
-			deadline->is_over = true;
-			return 0;
-		}
-		result = read_step(session, stream, &is_done, error);
-		if (session_put_off(session, result)) {
-			deadline->is_over = true;
-			return 0;
-		}
-		if (pass_damage(session, result, error)) {
-			session->frame.is_damaged[stream] = true;
-			return 0;
-		}
-	}
-	return result;
-}
-
-static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
-{
-	const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
-
-	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
-}
-
-/* Of rows that are not read yet, what they show roughly. */
-static int read_coarse(struct session *session, struct error *error)
-{
-	uint64_t until_ms = session_now_ms() + SESSION_COARSE_MS;
-	uint32_t top, count = session_rows_on_screen(session, &top);
-	int result = 0;
-
-	for (uint32_t row = top; row < top + count && !result && session_now_ms() < until_ms; row++) {
-		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
-		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream) &&
-			!session->frame.is_damaged[node->stream])
-			result = frame_read_coarse(&session->frame, node->stream, error);
-		if (session_put_off(session, result) || pass_damage(session, result, error))
-			return 0;
-	}
-	return result;
-}
-
-/* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
- * so that they come last, and the picture is there without them. */
-static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
-{
-	uint32_t top, count = session_rows_on_screen(session, &top);
-	bool is_resumable = session->is_resumable;
-	int result = 0;
-
-	session->has_lanes_left = false;
-	for (uint32_t row = top; row < top + count && !result; row++) {
-		uint32_t node = session->rows.shown[row];
-		bool is_done = !rows_is_group(&session->rows.nodes[node]);
-		while (!is_done && !result) {
-			if (deadline->at_ms && session_now_ms() >= deadline->at_ms) {
-				session->has_lanes_left = true;
-				return 0;
-			}
-			session->is_resumable =
-				is_resumable && !(deadline->is_patient && lanes_is_uniting(&session->frame,
-										  &session->rows, node));
-			session->is_restartable = is_resumable && !session->is_resumable;
-			result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
-			session->is_restartable = false;
-			session->is_resumable = is_resumable;
-			if (session_put_off(session, result)) {
-				session->has_lanes_left = true;
-				return 0;
-			}
-			if (pass_damage(session, result, error)) {
-				is_done = true;
-				result = 0;
-			}
-		}
-	}
-	return result;
-}
-
-/* The rows on the screen, the cursor's first, then its neighbours to both sides. */
-static int read_rows(struct session *session, struct deadline *until, struct error *error)
-{
-	struct deadline deadline = *until;
-	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
-	int result = 0;
-
-	if (cursor == UINT32_MAX || cursor < top || cursor >= top + count)
-		cursor = top;
-	for (uint32_t step = 0; step < count && !result && !deadline.is_over; step++) {
-		if (cursor + step < top + count)
-			result = read_row(session, cursor + step, &deadline, error);
-		if (step && !result && cursor >= top + step)
-			result = read_row(session, cursor - step, &deadline, error);
-	}
-	session->is_unread = deadline.is_over;
-	/* on a terminal the picture comes first */
-	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
-	if (!result && !deadline.is_over)
-		result = read_lanes(session, &deadline, error);
-	return result;
-}
-
-/* Dense lines are read at a depth, so that it is chosen before: by a few of those on the screen. */
-static int choose_depth_first(struct session *session, struct deadline *deadline, struct error *error)
-{
-	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
-	uint32_t rows[] = {
-		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
-	struct state *state = &session->state;
-	const struct profile_page *page = session->profile;
-	bool has_dense = false;
-	uint32_t depth;
-	int result = 0;
-
-	if (page)
-		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
-	if (session->frame.depth != state->depth)
-		frame_set_depth(&session->frame, state->depth);
-	if (!state->is_auto || !state->is_auto_wanted)
-		return 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && count && !result; i++) {
-		const struct rows_node *node = &session->rows.nodes[session->rows.shown[rows[i]]];
-		if (rows_is_group(node) || !frame_is_dense(&session->frame, node->stream))
-			continue;
-		has_dense = true;
-		result = read_stream(session, node->stream, deadline, error);
-	}
-	if (result || !has_dense || deadline->is_over)
-		return result;
-	depth = frame_auto_depth(&session->frame);
-	/* lines that it could not read have no say: not chosen yet */
-	if (session_put_off(session, -1)) {
-		deadline->is_over = true;
-		return 0;
-	}
-	if (progress_is_stopped())
-		return progress_refuse(error);
-	state->depth = depth;
-	state->is_auto_wanted = false;
-	session->auto_span_ns = state->end_ns - state->begin_ns;
-	frame_set_depth(&session->frame, state->depth);
-	return 0;
-}
-
-static void choose_depth(struct session *session)
-{
-	struct state *state = &session->state;
-
-	if (state->is_auto && state->is_auto_wanted && !session->is_unread) {
-		state->depth = frame_auto_depth(&session->frame);
-		state->is_auto_wanted = false;
-		session->auto_span_ns = state->end_ns - state->begin_ns;
-	}
-	if (session->frame.depth != state->depth)
-		frame_set_depth(&session->frame, state->depth);
 }
 
 /* Time ends somewhere, and a run may. */
@@ -324,25 +90,6 @@ void session_settle(struct session *session)
 		session_say(session, "%s", error.text);
 }
 
-/* What is read for the rows is kept piece by piece. */
-static int read_screen(struct session *session, unsigned limit_ms, struct error *error)
-{
-	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
-	int result;
-
-	session->is_resumable = limit_ms > 0;
-	result = choose_depth_first(session, &deadline, error);
-	session->is_unread = deadline.is_over;
-	if (!result && compare_has_screen(session))
-		result = compare_read(session, deadline.at_ms, error);
-	else if (!result && !deadline.is_over)
-		result = read_rows(session, &deadline, error);
-	if (!result && session->is_unread && !compare_has_screen(session))
-		result = read_coarse(session, error);
-	session->is_resumable = false;
-	return result;
-}
-
 static int prepare(struct session *session, unsigned limit_ms, struct error *error)
 {
 	int result;
@@ -359,9 +106,7 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
 	if (!result)
-		result = read_screen(session, limit_ms, error);
-	if (!result)
-		choose_depth(session);
+		result = session_read_screen(session, limit_ms, error);
 	return result;
 }
 
@@ -462,52 +207,6 @@ static bool is_over_budget(const struct session *session, const struct grid *gri
 {
 	return session->looks.colours && !session->looks.is_single && !session->is_unread &&
 	       session->cells_wide < 4 && cell_bytes(session, grid) > SESSION_BUDGET_BYTES;
-}
-
-static bool is_overview_refining(const struct session *session)
-{
-	return !session->layout.is_too_small && session->layout.overview >= 0 && session->overview.width &&
-	       !session->overview.is_done;
-}
-
-static bool is_plot_refining(const struct session *session)
-{
-	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
-}
-
-static bool is_lanes_refining(const struct session *session)
-{
-	return session->has_lanes_left && !session->full && !session->layout.is_too_small;
-}
-
-bool session_is_refining(const struct session *session)
-{
-	return is_plot_refining(session) || is_lanes_refining(session) || is_overview_refining(session);
-}
-
-void session_refine(struct session *session, unsigned limit_ms)
-{
-	struct deadline deadline = {.at_ms = limit_ms ? session_now_ms() + limit_ms : 0, .is_patient = true};
-	struct error error;
-	int result = 0;
-
-	session->is_resumable = limit_ms > 0;
-	if (is_plot_refining(session)) {
-		session->is_resumable = false;
-		session->is_restartable = limit_ms > 0;
-		plot_read(session, session->profile, limit_ms);
-		session->is_restartable = false;
-	} else if (is_lanes_refining(session)) {
-		result = read_lanes(session, &deadline, &error);
-		session->has_lanes_left = session->has_lanes_left && !result;
-	} else if (is_overview_refining(session)) {
-		result = overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error);
-		if (session_put_off(session, result))
-			session->overview.is_done = false, result = 0;
-	}
-	session->is_resumable = false;
-	if (result)
-		session_say(session, "%s", error.text);
 }
 
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "tui/session.h"
+#include "tui/session_read.h"
 
 #define ROWS 50
 #define COLUMNS 272

@@ -11,6 +11,7 @@
 
 #include "tui/desk.h"
 #include "tui/mouse.h"
+#include "tui/session_read.h"
 
 #define KEYS_AT_LEAST 2500
 

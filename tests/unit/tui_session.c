@@ -14,6 +14,7 @@
 #include "tui/config.h"
 #include "tui/long_read.h"
 #include "tui/mouse.h"
+#include "tui/session_read.h"
 #include "tui/settings.h"
 #include "tui/sums.h"
 

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_read.c - rows are read from the cursor's outward, a few columns at a time, then the lanes of
+ * groups; what time or a key does not allow is left, and roughly shown where that is cheap.
+ */
+#include "tui/session_read.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "timeline/progress.h"
+#include "tui/compare.h"
+#include "tui/lanes.h"
+#include "tui/plot.h"
+#include "tui/profile_page.h"
+#include "tui/session.h"
+
+#define SESSION_STEP_MIN 4u
+#define SESSION_STEP_MS 10u
+#define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
+#define SESSION_LANES_SOON_MS 8
+#define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
+
+uint64_t session_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+bool session_put_off(struct session *session, int result)
+{
+	bool is_put_off = result < 0 && session->is_put_off;
+
+	session->is_put_off = false;
+	if (is_put_off)
+		progress_go_on();
+	return is_put_off;
+}
+
+bool session_read_later(struct session *session)
+{
+	if (!session_put_off(session, -1))
+		return false;
+	session->is_unread = true;
+	return true;
+}
+
+struct deadline {
+	uint64_t at_ms; /* 0: none */
+	bool is_over;
+	bool is_patient; /* what begins anew when it is stopped is read to its end: else it might never be */
+};
+
+static struct deadline deadline_in(unsigned limit_ms)
+{
+	return (struct deadline){.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
+}
+
+static bool is_past(const struct deadline *deadline)
+{
+	return deadline->at_ms && session_now_ms() >= deadline->at_ms;
+}
+
+/* As many columns at once as take a few ms: from a disk a row may take a second. */
+static int read_step(struct session *session, uint32_t stream, bool *is_done, struct error *error)
+{
+	uint64_t begin_ms = session_now_ms(), took_ms;
+	int result;
+
+	if (session->step_columns < SESSION_STEP_MIN)
+		session->step_columns = SESSION_STEP_MIN;
+	result = frame_read_step(&session->frame, stream, session->step_columns, is_done, error);
+	took_ms = session_now_ms() - begin_ms;
+	if (took_ms > SESSION_STEP_MS)
+		session->step_columns /= 2;
+	else if (took_ms < SESSION_STEP_MS / 2 && session->step_columns < UINT16_MAX)
+		session->step_columns *= 2;
+	return result;
+}
+
+/* What is damaged is said once for a window and left out: the rest can still be looked at. */
+static bool pass_damage(struct session *session, int result, const struct error *error)
+{
+	if (result != -ERROR_RUN)
+		return false;
+	snprintf(session->damage, sizeof(session->damage), "%.500s", error->text);
+	if (!session->frame.is_damage_said)
+		session_say(session, "%s", error->text);
+	session->frame.is_damage_said = true;
+	return true;
+}
+
+static int read_stream(
+	struct session *session, uint32_t stream, struct deadline *deadline, struct error *error)
+{
+	bool is_done = frame_line(&session->frame, stream) || session->frame.is_damaged[stream];
+	int result = 0;
+
+	while (!is_done && !result) {
+		if (is_past(deadline)) {
+			deadline->is_over = true;
+			return 0;
+		}
+		result = read_step(session, stream, &is_done, error);
+		if (session_put_off(session, result)) {
+			deadline->is_over = true;
+			return 0;
+		}
+		if (pass_damage(session, result, error)) {
+			session->frame.is_damaged[stream] = true;
+			return 0;
+		}
+	}
+	return result;
+}
+
+static int read_row(struct session *session, uint32_t row, struct deadline *deadline, struct error *error)
+{
+	const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+
+	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
+}
+
+/* Of rows that are not read yet, what they show roughly. */
+static int read_coarse(struct session *session, struct error *error)
+{
+	uint64_t until_ms = session_now_ms() + SESSION_COARSE_MS;
+	uint32_t top, count = session_rows_on_screen(session, &top);
+	int result = 0;
+
+	for (uint32_t row = top; row < top + count && !result && session_now_ms() < until_ms; row++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream) &&
+			!session->frame.is_damaged[node->stream])
+			result = frame_read_coarse(&session->frame, node->stream, error);
+		if (session_put_off(session, result) || pass_damage(session, result, error))
+			return 0;
+	}
+	return result;
+}
+
+/* One group's lanes: what unites its streams begins anew when it is stopped, all else goes on. */
+static int read_group(struct session *session, uint32_t node, struct deadline *deadline, struct error *error)
+{
+	bool is_resumable = session->is_resumable, is_done = false;
+	int result = 0;
+
+	while (!is_done && !result) {
+		if (is_past(deadline)) {
+			session->has_lanes_left = true;
+			return 0;
+		}
+		session->is_resumable =
+			is_resumable &&
+			!(deadline->is_patient && lanes_is_uniting(&session->frame, &session->rows, node));
+		session->is_restartable = is_resumable && !session->is_resumable;
+		result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+		session->is_restartable = false;
+		session->is_resumable = is_resumable;
+		if (session_put_off(session, result)) {
+			session->has_lanes_left = true;
+			return 0;
+		}
+		if (pass_damage(session, result, error))
+			return 0;
+	}
+	return result;
+}
+
+/* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
+ * so that they come last, and the picture is there without them. */
+static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
+{
+	uint32_t top, count = session_rows_on_screen(session, &top);
+	int result = 0;
+
+	session->has_lanes_left = false;
+	for (uint32_t row = top; row < top + count && !result && !session->has_lanes_left; row++) {
+		uint32_t node = session->rows.shown[row];
+		if (rows_is_group(&session->rows.nodes[node]))
+			result = read_group(session, node, deadline, error);
+	}
+	return result;
+}
+
+/* The rows on the screen, the cursor's first, then its neighbours to both sides. */
+static int read_rows(struct session *session, struct deadline *until, struct error *error)
+{
+	struct deadline deadline = *until;
+	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
+	int result = 0;
+
+	if (cursor == UINT32_MAX || cursor < top || cursor >= top + count)
+		cursor = top;
+	for (uint32_t step = 0; step < count && !result && !deadline.is_over; step++) {
+		if (cursor + step < top + count)
+			result = read_row(session, cursor + step, &deadline, error);
+		if (step && !result && cursor >= top + step)
+			result = read_row(session, cursor - step, &deadline, error);
+	}
+	session->is_unread = deadline.is_over;
+	/* on a terminal the picture comes first */
+	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
+	if (!result && !deadline.is_over)
+		result = read_lanes(session, &deadline, error);
+	return result;
+}
+
+static void take_auto_depth(struct session *session, uint32_t depth)
+{
+	session->state.depth = depth;
+	session->state.is_auto_wanted = false;
+	session->auto_span_ns = session->state.end_ns - session->state.begin_ns;
+}
+
+/* Dense lines are read at a depth, so that it is chosen before: by a few of those on the screen. */
+static int choose_depth_first(struct session *session, struct deadline *deadline, struct error *error)
+{
+	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
+	uint32_t rows[] = {
+		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
+	struct state *state = &session->state;
+	const struct profile_page *page = session->profile;
+	bool has_dense = false;
+	uint32_t depth;
+	int result = 0;
+
+	if (page)
+		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
+	if (session->frame.depth != state->depth)
+		frame_set_depth(&session->frame, state->depth);
+	if (!state->is_auto || !state->is_auto_wanted)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && count && !result; i++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[rows[i]]];
+		if (rows_is_group(node) || !frame_is_dense(&session->frame, node->stream))
+			continue;
+		has_dense = true;
+		result = read_stream(session, node->stream, deadline, error);
+	}
+	if (result || !has_dense || deadline->is_over)
+		return result;
+	depth = frame_auto_depth(&session->frame);
+	/* lines that it could not read have no say: not chosen yet */
+	if (session_put_off(session, -1)) {
+		deadline->is_over = true;
+		return 0;
+	}
+	if (progress_is_stopped())
+		return progress_refuse(error);
+	take_auto_depth(session, depth);
+	frame_set_depth(&session->frame, state->depth);
+	return 0;
+}
+
+static void choose_depth(struct session *session)
+{
+	struct state *state = &session->state;
+
+	if (state->is_auto && state->is_auto_wanted && !session->is_unread)
+		take_auto_depth(session, frame_auto_depth(&session->frame));
+	if (session->frame.depth != state->depth)
+		frame_set_depth(&session->frame, state->depth);
+}
+
+/* What is read for the rows is kept piece by piece. */
+int session_read_screen(struct session *session, unsigned limit_ms, struct error *error)
+{
+	struct deadline deadline = deadline_in(limit_ms);
+	int result;
+
+	session->is_resumable = limit_ms > 0;
+	result = choose_depth_first(session, &deadline, error);
+	session->is_unread = deadline.is_over;
+	if (!result && compare_has_screen(session))
+		result = compare_read(session, deadline.at_ms, error);
+	else if (!result && !deadline.is_over)
+		result = read_rows(session, &deadline, error);
+	if (!result && session->is_unread && !compare_has_screen(session))
+		result = read_coarse(session, error);
+	session->is_resumable = false;
+	if (!result)
+		choose_depth(session);
+	return result;
+}
+
+/* ---- what the picture can do without ---- */
+
+static bool is_overview_refining(const struct session *session)
+{
+	return !session->layout.is_too_small && session->layout.overview >= 0 && session->overview.width &&
+	       !session->overview.is_done;
+}
+
+static bool is_plot_refining(const struct session *session)
+{
+	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
+}
+
+static bool is_lanes_refining(const struct session *session)
+{
+	return session->has_lanes_left && !session->full && !session->layout.is_too_small;
+}
+
+bool session_is_refining(const struct session *session)
+{
+	return is_plot_refining(session) || is_lanes_refining(session) || is_overview_refining(session);
+}
+
+void session_refine(struct session *session, unsigned limit_ms)
+{
+	struct deadline deadline = deadline_in(limit_ms);
+	struct error error;
+	int result = 0;
+
+	deadline.is_patient = true;
+	session->is_resumable = limit_ms > 0;
+	if (is_plot_refining(session)) {
+		session->is_resumable = false;
+		session->is_restartable = limit_ms > 0;
+		plot_read(session, session->profile, limit_ms);
+		session->is_restartable = false;
+	} else if (is_lanes_refining(session)) {
+		result = read_lanes(session, &deadline, &error);
+		session->has_lanes_left = session->has_lanes_left && !result;
+	} else if (is_overview_refining(session)) {
+		result = overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error);
+		if (session_put_off(session, result))
+			session->overview.is_done = false, result = 0;
+	}
+	session->is_resumable = false;
+	if (result)
+		session_say(session, "%s", error.text);
+}
