@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - opens a session and answers what views and actions ask of it: rows on the screen, the cursor's
- * cell, names and styles.
+ * session.c - opens and closes a session, hands keys to who they are for, and answers what all views ask:
+ * limits, names, styles. Where the cursor stands is session_cursor.c's.
  */
 #include "tui/session.h"
 
@@ -50,106 +50,6 @@ void session_keep(struct session *session)
 	history_keep(session->history, &session->state, &session->rows);
 }
 
-/* ---- rows ---- */
-
-uint32_t session_row(const struct session *session)
-{
-	return rows_find(&session->rows, session->state.node);
-}
-
-void session_set_row(struct session *session, uint32_t row)
-{
-	if (session->rows.shown_count == 0)
-		return;
-	if (row >= session->rows.shown_count)
-		row = session->rows.shown_count - 1;
-	session->state.node = session->rows.shown[row];
-}
-
-bool session_stream(const struct session *session, uint32_t *stream)
-{
-	const struct rows_node *node;
-
-	if (session_row(session) == UINT32_MAX)
-		return false;
-	node = &session->rows.nodes[session->state.node];
-	*stream = node->stream;
-	return !rows_is_group(node);
-}
-
-/* The line that counts what has no room is kept free on taller screens only. */
-uint32_t session_rows_on_screen(const struct session *session, uint32_t *top)
-{
-	uint32_t room = (uint32_t)session->layout.timeline.rows, count = session->rows.shown_count;
-
-	if (count > room && room >= 12)
-		room--;
-	*top = session->state.top;
-	if (*top + room > count)
-		*top = count > room ? count - room : 0;
-	return count - *top < room ? count - *top : room;
-}
-
-void session_step_stream(struct session *session, bool is_back)
-{
-	uint32_t row = session_row(session), count = session->rows.shown_count;
-
-	while (row != UINT32_MAX && (is_back ? row > 0 : row + 1 < count)) {
-		row += is_back ? (uint32_t)-1 : 1u;
-		if (!rows_is_group(&session->rows.nodes[session->rows.shown[row]])) {
-			session_set_row(session, row);
-			return;
-		}
-	}
-}
-
-uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams)
-{
-	uint32_t top, rows = session_rows_on_screen(session, &top), count = 0;
-
-	if (session->only) {
-		if (streams)
-			memcpy(streams, session->only, session->only_count * sizeof(*streams));
-		return session->only_count;
-	}
-	for (uint32_t i = top; i < top + rows; i++) {
-		const struct rows_node *node = &session->rows.nodes[session->rows.shown[i]];
-		if (!rows_is_group(node)) {
-			if (streams)
-				streams[count] = node->stream;
-			count++;
-		}
-	}
-	return count;
-}
-
-char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (out && count && count < session->rows.stream_count)
-		for (uint32_t i = 0; i < count; i++)
-			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
-	if (out && fclose(out) != 0) {
-		free(text);
-		text = NULL;
-	}
-	return text;
-}
-
-char *session_streams_expression(const struct session *session)
-{
-	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
-	char *text =
-		streams ? session_expression_of(session, streams, session_streams_on_screen(session, streams))
-			: NULL;
-
-	free(streams);
-	return text;
-}
-
 bool session_passes_through(const struct session *session, uint32_t context, const char *name)
 {
 	uint32_t scope = context && context < run_context_count(session->run)
@@ -163,70 +63,7 @@ bool session_passes_through(const struct session *session, uint32_t context, con
 	return false;
 }
 
-/* ---- cursor ---- */
-
-uint32_t session_column(const struct session *session)
-{
-	return session->frame.columns.count ? frame_column_at(&session->frame, session->state.cursor_ns) : 0;
-}
-
-uint64_t session_cursor_ns(const struct session *session)
-{
-	uint64_t begin_ns = run_begin_ns(session->run), column_ns;
-
-	if (session->frame.columns.count == 0)
-		return begin_ns;
-	column_ns = frame_column_ns(&session->frame, session_column(session));
-	return column_ns < begin_ns ? begin_ns : column_ns;
-}
-
-bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell)
-{
-	uint32_t stream, column = session_column(session);
-
-	if (!session_stream(session, &stream) || session->frame.columns.count == 0)
-		return false;
-	*line = frame_line(&session->frame, stream);
-	if (!*line)
-		return false;
-	*cell = frame_cell(&session->frame, *line, column);
-	return true;
-}
-
-/* Of contexts with as much time, the same one on every machine. */
-static bool is_hash_before(struct run *run, uint32_t a, uint32_t b)
-{
-	struct store_hash x = run_context(run, a)->hash, y = run_context(run, b)->hash;
-
-	return x.high != y.high ? x.high < y.high : x.low < y.low;
-}
-
-uint32_t session_leaf_context(struct session *session)
-{
-	uint32_t column = session_column(session), largest = 0, count = 0;
-	const struct tile_entry *entries;
-	const struct frame_line *line;
-	uint64_t largest_ns = 0;
-	struct error error;
-	struct cell cell;
-
-	if (!session_cell(session, &line, &cell))
-		return 0;
-	entries = frame_leaves_at(&session->frame, line->stream, column, &count, &error);
-	for (uint32_t e = 0; entries && e < count; e++) {
-		const struct tile_entry *entry = &entries[e];
-		struct cell_share share = frame_share(&session->frame, entry);
-		if (share.state != cell.state || share.function != cell.function || !entry->context)
-			continue;
-		if (!largest || entry->time_ns > largest_ns ||
-			(entry->time_ns == largest_ns &&
-				is_hash_before(session->run, entry->context, largest))) {
-			largest = entry->context;
-			largest_ns = entry->time_ns;
-		}
-	}
-	return largest;
-}
+/* ---- names and styles ---- */
 
 struct source *session_source(struct session *session)
 {
@@ -340,18 +177,6 @@ static void first_window(struct session *session, const struct select *select)
 	}
 }
 
-void session_first_row(struct session *session)
-{
-	for (uint32_t row = 0; row < session->rows.shown_count; row++) {
-		if (!rows_is_group(&session->rows.nodes[session->rows.shown[row]])) {
-			session_set_row(session, row);
-			return;
-		}
-	}
-	session_set_row(session, 0);
-}
-
-/* The stream expression as it was given, out of the command line that says the same. */
 static void name_filter(struct session *session, const struct select *select)
 {
 	static const char option[] = "--streams ";

@@ -166,26 +166,34 @@ void session_say(struct session *session, const char *format, ...) __attribute__
 void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */
 void session_keep(struct session *session);
-/* Node and row of the cursor; UINT32_MAX where nothing is shown. */
-uint32_t session_row(const struct session *session);
-void session_set_row(struct session *session, uint32_t row);
-/* Puts the cursor on the first stream. */
-void session_first_row(struct session *session);
-/* Stream of the cursor's row; false on a group. */
-bool session_stream(const struct session *session, uint32_t *stream);
-/* Rows on the screen: [*top, *top + count). */
-uint32_t session_rows_on_screen(const struct session *session, uint32_t *top);
-/* The cursor's column, and the cell there: false when it has not been read. */
-uint32_t session_column(const struct session *session);
-/* Begin of the cursor's column; not before the run's, though tiles may be. */
-uint64_t session_cursor_ns(const struct session *session);
-bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell);
 /* Text of what a cell or share shows: "build_matrix", "blocked (poll)". LABEL_BYTES. */
 void session_share_name(const struct session *session, char *out, const struct cell_share *share,
 	enum label_place place, int cells);
 /* Style of a working state's block or ink. */
 enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
+/* The path of a context goes through a function of that name. */
+bool session_passes_through(const struct session *session, uint32_t context, const char *name);
+/* Opens a view below the timeline and gives it the focus; the same once more, or one for which there is no
+ * room: the whole screen. */
+void session_open_pane(struct session *session, const struct view *view);
+/* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
+void session_draw_frame(struct session *session, struct grid *grid);
+/* The source file that is open, made when it is first asked for; NULL: memory is out. */
+struct source *session_source(struct session *session);
+
+/* session_cursor.c: the rows on the screen, and where the cursor is. */
+/* Node and row of the cursor; UINT32_MAX where nothing is shown. A row behind the last one is the last. */
+uint32_t session_row(const struct session *session);
+void session_set_row(struct session *session, uint32_t row);
+/* Puts the cursor on the first stream. */
+void session_first_row(struct session *session);
+/* The cursor to the next stream's row, past groups. */
+void session_step_stream(struct session *session, bool is_back);
+/* Stream of the cursor's row; false on a group. */
+bool session_stream(const struct session *session, uint32_t *stream);
+/* Rows on the screen: [*top, *top + count). */
+uint32_t session_rows_on_screen(const struct session *session, uint32_t *top);
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
 /* Streams as an expression of the selector: "" when they are all of the run's, or none. The caller's to free;
@@ -193,18 +201,15 @@ uint32_t session_streams_on_screen(const struct session *session, uint32_t *stre
 char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count);
 /* Of those on the screen. */
 char *session_streams_expression(const struct session *session);
-/* The path of a context goes through a function of that name. */
-bool session_passes_through(const struct session *session, uint32_t context, const char *name);
-void session_open_pane(struct session *session, const struct view *view);
-/* The cursor to the next stream's row, past groups. */
-void session_step_stream(struct session *session, bool is_back);
-/* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
-void session_draw_frame(struct session *session, struct grid *grid);
-
-/* The leaf with most time among those that the cursor's cell stands for; 0: none. */
+/* The cursor's column. */
+uint32_t session_column(const struct session *session);
+/* Its begin; not before the run's, though tiles may be. */
+uint64_t session_cursor_ns(const struct session *session);
+/* The cell there, and the line that it is of; false: on a group, or it has not been read. */
+bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell);
+/* The leaf with most time among those that the cell stands for; 0: none. */
 uint32_t session_leaf_context(struct session *session);
-/* The source file that is open, made when it is first asked for; NULL: memory is out. */
-struct source *session_source(struct session *session);
+
 /* view_source.c: the source of the profile's scope, or of the cursor's frame. */
 void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile);
 /* view_timeline.c */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_cursor.c - where the user is: the rows on the screen, the row, column and cell of the cursor, and
+ * what stands there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/session.h"
+
+/* ---- rows ---- */
+
+uint32_t session_row(const struct session *session)
+{
+	return rows_find(&session->rows, session->state.node);
+}
+
+void session_set_row(struct session *session, uint32_t row)
+{
+	if (session->rows.shown_count == 0)
+		return;
+	if (row >= session->rows.shown_count)
+		row = session->rows.shown_count - 1;
+	session->state.node = session->rows.shown[row];
+}
+
+bool session_stream(const struct session *session, uint32_t *stream)
+{
+	const struct rows_node *node;
+
+	if (session_row(session) == UINT32_MAX)
+		return false;
+	node = &session->rows.nodes[session->state.node];
+	*stream = node->stream;
+	return !rows_is_group(node);
+}
+
+/* The line that counts what has no room is kept free on taller screens only. */
+uint32_t session_rows_on_screen(const struct session *session, uint32_t *top)
+{
+	uint32_t room = (uint32_t)session->layout.timeline.rows, count = session->rows.shown_count;
+
+	if (count > room && room >= 12)
+		room--;
+	*top = session->state.top;
+	if (*top + room > count)
+		*top = count > room ? count - room : 0;
+	return count - *top < room ? count - *top : room;
+}
+
+void session_step_stream(struct session *session, bool is_back)
+{
+	uint32_t row = session_row(session), count = session->rows.shown_count;
+
+	while (row != UINT32_MAX && (is_back ? row > 0 : row + 1 < count)) {
+		row += is_back ? (uint32_t)-1 : 1u;
+		if (!rows_is_group(&session->rows.nodes[session->rows.shown[row]])) {
+			session_set_row(session, row);
+			return;
+		}
+	}
+}
+
+uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams)
+{
+	uint32_t top, rows = session_rows_on_screen(session, &top), count = 0;
+
+	if (session->only) {
+		if (streams)
+			memcpy(streams, session->only, session->only_count * sizeof(*streams));
+		return session->only_count;
+	}
+	for (uint32_t i = top; i < top + rows; i++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[i]];
+		if (!rows_is_group(node)) {
+			if (streams)
+				streams[count] = node->stream;
+			count++;
+		}
+	}
+	return count;
+}
+
+char *session_expression_of(const struct session *session, const uint32_t *streams, uint32_t count)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out && count && count < session->rows.stream_count)
+		for (uint32_t i = 0; i < count; i++)
+			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
+	if (out && fclose(out) != 0) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
+
+char *session_streams_expression(const struct session *session)
+{
+	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
+	char *text =
+		streams ? session_expression_of(session, streams, session_streams_on_screen(session, streams))
+			: NULL;
+
+	free(streams);
+	return text;
+}
+
+void session_first_row(struct session *session)
+{
+	for (uint32_t row = 0; row < session->rows.shown_count; row++) {
+		if (!rows_is_group(&session->rows.nodes[session->rows.shown[row]])) {
+			session_set_row(session, row);
+			return;
+		}
+	}
+	session_set_row(session, 0);
+}
+
+/* The stream expression as it was given, out of the command line that says the same. */
+
+/* ---- column and cell ---- */
+
+uint32_t session_column(const struct session *session)
+{
+	return session->frame.columns.count ? frame_column_at(&session->frame, session->state.cursor_ns) : 0;
+}
+
+uint64_t session_cursor_ns(const struct session *session)
+{
+	uint64_t begin_ns = run_begin_ns(session->run), column_ns;
+
+	if (session->frame.columns.count == 0)
+		return begin_ns;
+	column_ns = frame_column_ns(&session->frame, session_column(session));
+	return column_ns < begin_ns ? begin_ns : column_ns;
+}
+
+bool session_cell(struct session *session, const struct frame_line **line, struct cell *cell)
+{
+	uint32_t stream, column = session_column(session);
+
+	if (!session_stream(session, &stream) || session->frame.columns.count == 0)
+		return false;
+	*line = frame_line(&session->frame, stream);
+	if (!*line)
+		return false;
+	*cell = frame_cell(&session->frame, *line, column);
+	return true;
+}
+
+/* Of contexts with as much time, the same one on every machine. */
+static bool is_hash_before(struct run *run, uint32_t a, uint32_t b)
+{
+	struct store_hash x = run_context(run, a)->hash, y = run_context(run, b)->hash;
+
+	return x.high != y.high ? x.high < y.high : x.low < y.low;
+}
+
+uint32_t session_leaf_context(struct session *session)
+{
+	uint32_t column = session_column(session), largest = 0, count = 0;
+	const struct tile_entry *entries;
+	const struct frame_line *line;
+	uint64_t largest_ns = 0;
+	struct error error;
+	struct cell cell;
+
+	if (!session_cell(session, &line, &cell))
+		return 0;
+	entries = frame_leaves_at(&session->frame, line->stream, column, &count, &error);
+	for (uint32_t e = 0; entries && e < count; e++) {
+		const struct tile_entry *entry = &entries[e];
+		struct cell_share share = frame_share(&session->frame, entry);
+		if (share.state != cell.state || share.function != cell.function || !entry->context)
+			continue;
+		if (!largest || entry->time_ns > largest_ns ||
+			(entry->time_ns == largest_ns &&
+				is_hash_before(session->run, entry->context, largest))) {
+			largest = entry->context;
+			largest_ns = entry->time_ns;
+		}
+	}
+	return largest;
+}
