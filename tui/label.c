@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label.c - the steps of screens.md D. A name is taken apart once into its qualified parts, each with
- * its template arguments; the steps then put fewer and fewer of them together again until the result fits.
+ * label.c - the steps of screens.md D. A name is taken apart once (qualified.h); the steps then put fewer and
+ * fewer of its parts together again until the result fits.
  */
 #include "tui/label.h"
 
@@ -9,150 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/qualified.h"
 #include "tui/text.h"
 
-#define LABEL_PARTS 48
 #define LABEL_FRAMES 1024 /* frames of a path that are looked at */
-
-/* One part of a qualified name: `text` up to its template arguments, `arguments` with their brackets. */
-struct part {
-	const char *text, *arguments;
-	size_t text_bytes, arguments_bytes;
-};
-
-struct parts {
-	struct part part[LABEL_PARTS];
-	size_t count;
-};
 
 enum arguments { ARGUMENTS_ALL, ARGUMENTS_FIRST, ARGUMENTS_ELIDED, ARGUMENTS_NONE };
 
 static const char *ellipsis(bool is_ascii)
 {
 	return is_ascii ? ".." : "\xe2\x80\xa6";
-}
-
-/* The position behind the bracket that closes the one at `at`; the end when there is none. */
-static const char *behind_bracket(const char *at)
-{
-	int depth = 0;
-
-	for (; *at; at++) {
-		if (strchr("<([{", *at) && *at)
-			depth++;
-		else if (*at == '>' && at[-1] == '-') /* -> in an argument */
-			continue;
-		else if (strchr(">)]}", *at) && --depth == 0)
-			return at + 1;
-	}
-	return at;
-}
-
-/* operator<, operator(), operator new: the position behind the operator's own characters. */
-static const char *behind_operator(const char *at)
-{
-	static const char *const names[] = {"()", "[]", "<<=", ">>=", "<=>", "->*", "<<", ">>",
-		"<=", ">=", "->", "<", ">", "==", "!=", " new[]", " delete[]", " new", " delete", NULL};
-
-	at += strlen("operator");
-	for (size_t i = 0; names[i]; i++)
-		if (strncmp(at, names[i], strlen(names[i])) == 0)
-			return at + strlen(names[i]);
-	return at;
-}
-
-static bool is_operator(const char *at)
-{
-	return strncmp(at, "operator", 8) == 0 && !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", at[8]);
-}
-
-/* Adds a part; the parts that do not fit any more are taken as one with the last. */
-static struct part *new_part(struct parts *parts, const char *text)
-{
-	if (parts->count < LABEL_PARTS)
-		parts->count++;
-	parts->part[parts->count - 1] = (struct part){.text = text};
-	return &parts->part[parts->count - 1];
-}
-
-/* Parameters end the name, unless a nested name (a lambda, a local class) follows them. */
-static const char *behind_parameters(const char *at)
-{
-	const char *end = behind_bracket(at);
-
-	if (strncmp(end, " const::", 8) == 0)
-		end += 6;
-	return strncmp(end, "::", 2) == 0 ? end : NULL;
-}
-
-/* Takes one step of the scan over a part; NULL when the name ends here. */
-static const char *scan(struct parts *parts, struct part **part, const char *at)
-{
-	const char *next;
-
-	if (*at == '<') {
-		next = behind_bracket(at);
-		(*part)->arguments = at;
-		(*part)->arguments_bytes = (size_t)(next - at);
-		return next;
-	}
-	if (*at == '(' && !((*part)->text == at && strncmp(at, "(anonymous", 10) == 0))
-		return behind_parameters(at);
-	if (strncmp(at, "::", 2) == 0) {
-		*part = new_part(parts, at + 2);
-		return at + 2;
-	}
-	if (*at == ' ' && at[1] == '<' && is_operator((*part)->text)) /* operator<< <char> */
-		return at + 1;
-	if (*at == ' ') { /* a return type, or the const of a method, stood before it */
-		parts->count = 0;
-		*part = new_part(parts, at + 1);
-		return at + 1;
-	}
-	if ((*part)->text == at && is_operator(at))
-		next = behind_operator(at);
-	else
-		next = strchr("({[", *at) ? behind_bracket(at) : at + 1;
-	if (!(*part)->arguments)
-		(*part)->text_bytes += (size_t)(next - at);
-	return next;
-}
-
-static void parse(struct parts *parts, const char *name)
-{
-	struct part *part;
-	const char *at = name;
-
-	parts->count = 0;
-	part = new_part(parts, name);
-	/* a placeholder, or something with blanks that is no C++: one part */
-	if (name[0] == '<' ||
-		!(strchr(name, ':') || strchr(name, '(') || strchr(name, '<') || strchr(name, '{'))) {
-		part->text_bytes = strlen(name);
-		return;
-	}
-	while (at && *at)
-		at = scan(parts, &part, at);
-	while (parts->count > 1 && parts->part[parts->count - 1].text_bytes == 0)
-		parts->count--;
-	if (parts->part[0].text_bytes == 0 && parts->count == 1) {
-		parts->part[0] = (struct part){.text = name, .text_bytes = strlen(name)};
-	}
-}
-
-static bool is_same(const struct part *a, const struct part *b)
-{
-	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
-}
-
-/* Where the own name begins: constructors and destructors keep their class. */
-static size_t own_part(const struct parts *parts)
-{
-	const struct part *last = &parts->part[parts->count - 1];
-
-	if (parts->count >= 2 && (last->text[0] == '~' || is_same(last, last - 1)))
-		return parts->count - 2;
-	return parts->count - 1;
 }
 
 struct writer {
@@ -169,23 +35,8 @@ static void put(struct writer *w, const char *bytes, size_t size)
 	w->out[w->used] = '\0';
 }
 
-/* Bytes of the first argument between the brackets. */
-static size_t first_argument(const char *arguments, size_t size)
-{
-	size_t depth = 0;
-
-	for (size_t i = 1; i + 1 < size; i++) {
-		if (strchr("<([{", arguments[i]))
-			depth++;
-		else if (strchr(">)]}", arguments[i]) && depth)
-			depth--;
-		else if (arguments[i] == ',' && depth == 0)
-			return i - 1;
-	}
-	return size - 2;
-}
-
-static void put_arguments(struct writer *w, const struct part *part, enum arguments how, bool is_ascii)
+static void put_arguments(
+	struct writer *w, const struct qualified_part *part, enum arguments how, bool is_ascii)
 {
 	size_t first;
 
@@ -196,21 +47,18 @@ static void put_arguments(struct writer *w, const struct part *part, enum argume
 		return;
 	}
 	put(w, "<", 1);
-	first = first_argument(part->arguments, part->arguments_bytes);
-	if (how == ARGUMENTS_FIRST) {
+	first = qualified_first_argument(part);
+	if (how == ARGUMENTS_FIRST)
 		put(w, part->arguments + 1, first);
-		if (first < part->arguments_bytes - 2) {
-			put(w, ", ", 2);
-			put(w, ellipsis(is_ascii), strlen(ellipsis(is_ascii)));
-		}
-	} else {
+	if (how == ARGUMENTS_FIRST && first < part->arguments_bytes - 2)
+		put(w, ", ", 2);
+	if (how == ARGUMENTS_ELIDED || first < part->arguments_bytes - 2)
 		put(w, ellipsis(is_ascii), strlen(ellipsis(is_ascii)));
-	}
 	put(w, ">", 1);
 }
 
-/* Only the last part's arguments tell functions apart; those of its classes go one step earlier. */
-static void render(char *out, const struct parts *parts, size_t from, enum arguments how, bool is_ascii)
+/* The parts from `from` on. */
+static void render(char *out, const struct qualified *parts, size_t from, enum arguments how, bool is_ascii)
 {
 	struct writer w = {.out = out};
 
@@ -242,70 +90,25 @@ static void cut_middle(char *text, int cells, bool is_ascii)
 
 /* Renders into out and says whether that fits. */
 static bool try_step(
-	char *out, const struct parts *parts, size_t from, enum arguments how, int cells, bool is_ascii)
+	char *out, const struct qualified *parts, size_t from, enum arguments how, int cells, bool is_ascii)
 {
 	render(out, parts, from, how, is_ascii);
 	return text_cells(out) <= cells;
 }
 
-/* Suffixes that tell copies of one function apart say nothing to a reader; outlined bodies do. */
-static void tidy(char *name)
-{
-	char *at = strstr(name, "._omp_fn.");
-	size_t size = strlen(name);
-
-	if (at) {
-		char number[24];
-		snprintf(number, sizeof(number), "%s", at + 9);
-		snprintf(at, LABEL_BYTES - (size_t)(at - name), "{omp %s}", number);
-	}
-	/* Rust's ::h0123456789abcdef */
-	if (size > 19 && strncmp(name + size - 19, "::h", 3) == 0 &&
-		strspn(name + size - 16, "0123456789abcdef") == 16)
-		name[size - 19] = '\0';
-}
-
-/* outer(int)::{lambda(int)#1}::operator()(int) const  ->  outer{lambda 1} */
-static void tidy_lambda(char *name)
-{
-	char *lambda = strstr(name, "::{lambda(");
-	char *number = lambda ? strchr(lambda, '#') : NULL;
-	char digits[24], rest[LABEL_BYTES];
-	const char *end;
-
-	if (!number || sscanf(number, "#%20[0-9]", digits) != 1)
-		return;
-	end = behind_bracket(lambda + 2);
-	if (strncmp(end, "::operator()", 12) == 0)
-		end += 12;
-	snprintf(rest, sizeof(rest), "%s", end);
-	if (lambda > name && lambda[-1] == ')') { /* the parameters of the function around it */
-		char *open = lambda - 1;
-		int depth = 0;
-		for (; open > name; open--) {
-			depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
-			if (depth == 0)
-				break;
-		}
-		lambda = open;
-	}
-	snprintf(lambda, LABEL_BYTES - (size_t)(lambda - name), "{lambda %s}%s", digits, rest);
-}
-
 void label_fit(char *out, const char *name, int cells, enum label_place place, bool is_ascii)
 {
 	char clean[LABEL_BYTES];
-	struct parts parts;
+	struct qualified parts;
 	size_t own;
 
 	text_clean(clean, sizeof(clean), name, is_ascii);
 	out[0] = '\0';
 	if (cells <= 0)
 		return;
-	tidy_lambda(clean);
-	tidy(clean);
-	parse(&parts, clean);
-	own = own_part(&parts);
+	qualified_tidy(clean, sizeof(clean));
+	qualified_parse(&parts, clean);
+	own = qualified_own(&parts);
 	if (place == LABEL_TABLE && (try_step(out, &parts, 0, ARGUMENTS_ALL, cells, is_ascii) ||
 					    try_step(out, &parts, 0, ARGUMENTS_FIRST, cells, is_ascii)))
 		return;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qualified.h - a function's name as demanglers print it, taken apart: qualified parts, each with its
+ * template arguments. Return type and parameters are left out. Pure functions of text.
+ *
+ *   void a::b<int>::c<char, 4>(long) const   ->   a | b <int> | c <char, 4>
+ */
+#ifndef TUI_QUALIFIED_H
+#define TUI_QUALIFIED_H
+
+#include <stddef.h>
+
+#define QUALIFIED_PARTS 48
+#define QUALIFIED_BYTES 2048 /* of a name that is tidied, with its NUL */
+
+/* `text` up to its template arguments, `arguments` with their brackets; NULL: it has none. */
+struct qualified_part {
+	const char *text, *arguments;
+	size_t text_bytes, arguments_bytes;
+};
+
+struct qualified {
+	struct qualified_part part[QUALIFIED_PARTS];
+	size_t count; /* at least one */
+};
+
+/* Takes away, in place, what compilers add to a name and a reader does not need: hashes, the signature of a
+ * lambda. `room` are the bytes there are at `name`, at most QUALIFIED_BYTES. */
+void qualified_tidy(char *name, size_t room);
+
+/* The parts point into `name`. A placeholder (<unknown>) or a name that is not C++ is one part; those beyond
+ * QUALIFIED_PARTS are left out but for the last. */
+void qualified_parse(struct qualified *parts, const char *name);
+/* The part with which the own name begins: constructors and destructors keep their class. */
+size_t qualified_own(const struct qualified *parts);
+/* Bytes of the first of a part's arguments, which begins behind the bracket. */
+size_t qualified_first_argument(const struct qualified_part *part);
+
+#endif
