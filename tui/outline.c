@@ -244,25 +244,31 @@ int outline_derive(
 
 /* ---- order ---- */
 
+/* By the sort column; what has no value comes last either way. */
+static int compare_values(const struct outline *outline, uint32_t x, uint32_t y)
+{
+	double value_x = outline_value(outline, x, outline->sort);
+	double value_y = outline_value(outline, y, outline->sort);
+
+	if (isnan(value_x) || isnan(value_y))
+		return !!isnan(value_x) - !!isnan(value_y);
+	if (value_x == value_y)
+		return 0;
+	return (value_x > value_y) != outline->is_ascending ? -1 : 1;
+}
+
 static int compare_rows(const void *a, const void *b, void *data)
 {
 	const struct outline *outline = data;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct profile_row *row_x = &outline->profile.rows[x], *row_y = &outline->profile.rows[y];
-	double value_x, value_y;
 	int order;
 
 	if (row_x->parent != row_y->parent)
 		return row_x->parent < row_y->parent ? -1 : 1;
-	if (outline->column_count) {
-		value_x = outline_value(outline, x, outline->sort);
-		value_y = outline_value(outline, y, outline->sort);
-		if (isnan(value_x) != isnan(value_y)) /* what has no value comes last */
-			return isnan(value_x) ? 1 : -1;
-		if (value_x != value_y && !isnan(value_x))
-			return (value_x > value_y) != outline->is_ascending ? -1 : 1;
-	}
-	order = strcmp(row_x->name, row_y->name);
+	order = compare_values(outline, x, y);
+	if (!order)
+		order = strcmp(row_x->name, row_y->name);
 	return order ? order : x < y ? -1 : x > y;
 }
 
@@ -391,12 +397,9 @@ static int compare_tops(const void *a, const void *b, void *data)
 {
 	const struct outline *outline = data;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	double value_x = outline_value(outline, x, outline->sort);
-	double value_y = outline_value(outline, y, outline->sort);
+	int order = compare_values(outline, x, y);
 
-	if (value_x != value_y)
-		return (value_x > value_y) != outline->is_ascending ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return order ? order : x < y ? -1 : x > y;
 }
 
 int outline_list(struct outline *outline, struct error *error)

@@ -4,6 +4,7 @@
  * stand in order of the sort column, steps visit all rows forwards and backwards, the hot path keeps its
  * share, and what is open stays open when the profile is loaded again.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -174,6 +175,41 @@ static void test_flatten_zoom(void **state)
 	outline_fini(&outline);
 }
 
+/* Rows without a value stand behind all others, flattened too, whichever way the others are sorted. */
+static void test_flatten_no_value(void **state)
+{
+	unsigned seed = 8;
+	struct profile profile = make_profile(&seed, 80);
+	struct outline outline = {0};
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < 80; i += 3)
+		exclusive[i].number = 0; /* nothing is divided by it */
+	outline.flatten = 2;
+	for (int is_ascending = 0; is_ascending < 2; is_ascending++) {
+		size_t with_value = 0;
+
+		assert_int_equal(outline_load(&outline, &profile, &error), 0);
+		if (!is_ascending)
+			assert_int_equal(outline_derive(&outline, "ratio", "$0 / $1", false, &error), 0);
+		outline.is_ascending = is_ascending;
+		outline_sort(&outline, 2, &error);
+		assert_int_equal(outline_list(&outline, &error), 0);
+		for (size_t i = 0; i < outline.line_count; i++)
+			with_value += !isnan(outline_value(&outline, outline.lines[i].row, 2));
+		assert_true(with_value > 2 && with_value < outline.line_count);
+		for (size_t i = 0; i < outline.line_count; i++) {
+			double value = outline_value(&outline, outline.lines[i].row, 2);
+			double before = i ? outline_value(&outline, outline.lines[i - 1].row, 2) : value;
+			assert_true((i < with_value) == !isnan(value));
+			if (i < with_value)
+				assert_true(is_ascending ? before <= value : before >= value);
+		}
+	}
+	outline_fini(&outline);
+}
+
 /* A column goes where it is put, the others keep their order, and a new profile changes neither. */
 static void test_columns(void **state)
 {
@@ -213,7 +249,8 @@ static void test_columns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws), cmocka_unit_test(test_derived),
-		cmocka_unit_test(test_flatten_zoom), cmocka_unit_test(test_columns)};
+		cmocka_unit_test(test_flatten_zoom), cmocka_unit_test(test_flatten_no_value),
+		cmocka_unit_test(test_columns)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
