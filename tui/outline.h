@@ -73,7 +73,8 @@ void outline_fini(struct outline *outline);
 /* Adds a derived metric; one of that name is replaced. */
 int outline_derive(struct outline *outline, const char *name, const char *formula, bool has_percent,
 	struct error *error);
-int outline_sort(struct outline *outline, size_t column, struct error *error);
+/* By that column, or the first one where there is none; siblings in the order of the lines to come. */
+void outline_sort(struct outline *outline, size_t column);
 /* What stands above the column. */
 const char *outline_title(const struct outline_column *column);
 /* The columns that are not hidden as they stand, into `order` (OUTLINE_COLUMNS); their number. */
@@ -99,5 +100,11 @@ size_t outline_line_of(const struct outline *outline, uint32_t row);
 uint32_t outline_next_row(const struct outline *outline, uint32_t row, bool is_back);
 /* Row with that path hash, UINT32_MAX: none. */
 uint32_t outline_find_hash(const struct outline *outline, uint64_t hash);
+
+/* ---- for outline*.c ---- */
+
+/* Columns of the profile that was just taken, and their values: what the user did to those that were there
+ * stays. */
+void outline_make_columns(struct outline *outline);
 
 #endif

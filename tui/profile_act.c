@@ -49,14 +49,13 @@ static void sort_by(struct profile_page *page, int by)
 {
 	struct outline *outline = &page->outline;
 	size_t shown[OUTLINE_COLUMNS], count = outline_shown(outline, shown), at = 0;
-	struct error error;
 
 	if (!count)
 		return;
 	while (at < count && shown[at] != outline->sort)
 		at++;
 	at = at == count ? 0 : (at + (by > 0 ? 1 : count - 1)) % count;
-	outline_sort(outline, shown[at], &error);
+	outline_sort(outline, shown[at]);
 }
 
 static void zoom(struct session *session, struct profile_page *page)
@@ -190,7 +189,7 @@ static bool act_row(struct session *session, struct profile_page *page, uint32_t
 		return true;
 	case KEYS_DO_ORDER:
 		page->outline.is_ascending = !page->outline.is_ascending;
-		outline_sort(&page->outline, page->outline.sort, &(struct error){0});
+		outline_sort(&page->outline, page->outline.sort);
 		return true;
 	case KEYS_DO_ZOOM_RANGE:
 		zoom(session, page);
