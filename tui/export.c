@@ -12,6 +12,7 @@
 #include "store/cached.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
+#include "tui/stats_page.h"
 
 #define EXPORT_PATH 4096
 
@@ -79,7 +80,7 @@ void export_csv(struct session *session, const char *path)
 		session_say(session, "cannot write %s: %s", path, strerror(errno));
 		return;
 	}
-	is_there = is_profile ? write_profile(session, out) : view_stats_write(session, out);
+	is_there = is_profile ? write_profile(session, out) : stats_page_write(session, out);
 	if (fclose(out) != 0 || !is_there)
 		session_say(session, "%s: %s", path, is_there ? strerror(errno) : "nothing to write");
 	else
@@ -139,7 +140,7 @@ void export_copy(struct session *session)
 	if (session->full == &view_profile)
 		is_there = put_profile(session, text, sizeof(text));
 	else if (session->focus == &view_stats)
-		is_there = view_stats_name(session, text, sizeof(text));
+		is_there = stats_page_name(session, text, sizeof(text));
 	else
 		is_there = put_cell(session, text, sizeof(text));
 	if (!is_there) {

@@ -18,9 +18,4 @@ void export_copy(struct session *session);
 /* One field, quoted where it must be; `is_first`: no comma before it. */
 void export_field(FILE *out, const char *text, bool is_first);
 
-/* view_stats.c: all lines as drawn, heading first. False: nothing could be summed. */
-bool view_stats_write(struct session *session, FILE *out);
-/* The whole key of the line with the cursor; false: there is none. */
-bool view_stats_name(struct session *session, char *out, size_t size_bytes);
-
 #endif

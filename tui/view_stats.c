@@ -1,68 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_stats.c - where the time on screen went, exactly: the frame's times by leaf context and state, of the
- * rows drawn as cells, added up by function, path, module, line, stream or operation. All lines
- * sum to streams x window.
+ * view_stats.c - the table of stats_page.h: a line's key, time, share and records, and a bar of its share.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "timeline/stats.h"
-#include "tui/export.h"
 #include "tui/label.h"
 #include "tui/quantity.h"
-#include "tui/session.h"
-#include "tui/sums.h"
+#include "tui/stats_page.h"
 #include "tui/text.h"
-
-/* ---- order and names ---- */
-
-static const char *place_text(struct session *session, uint32_t context, struct arena *arena)
-{
-	struct store_bytes text = {0};
-	const char *copy = NULL;
-	enum place_by place;
-
-	if (stats_by_place((enum stats_by)session->stats.by, &place) &&
-		place_put_key(&text, session->run, context, place, session->frame.depth))
-		copy = arena_copy(arena, (const char *)text.data, text.size);
-	store_bytes_fini(&text);
-	return copy;
-}
-
-static const char *raw_key(
-	struct session *session, const struct sums_line *sum, char *scratch, struct arena *arena)
-{
-	const struct run_function *function =
-		sum->function == UINT32_MAX ? NULL : run_function(session->run, sum->function);
-	uint32_t line;
-
-	if (sum->id == UINT64_MAX)
-		return extent_state_is_busy(sum->state) ? "<unknown>" : extent_state_name(sum->state);
-	switch ((enum stats_by)session->stats.by) {
-	case STATS_PATH:
-		return run_context_path(session->run, sum->context, session->frame.depth, arena);
-	case STATS_MODULE:
-		return function && function->module[0] ? function->module : "<unknown module>";
-	case STATS_LINE:
-		snprintf(scratch, LABEL_BYTES, "%s", sums_position(&session->frame, sum->context, &line));
-		if (!scratch[0])
-			return "<unknown line>";
-		snprintf(scratch + strlen(scratch), LABEL_BYTES - strlen(scratch), ":%u", line);
-		return scratch;
-	case STATS_STREAM:
-		return session->rows.nodes[rows_node_of(&session->rows, sum->stream)].long_label;
-	case STATS_OP:
-		return sum->op ? run_op_name(session->run, sum->op) : extent_state_name(sum->state);
-	case STATS_LOOP:
-	case STATS_INLINE:
-	case STATS_FILE:
-	case STATS_INSTRUCTION:
-		return place_text(session, sum->context, arena);
-	default:
-		return function ? function->name : "<unknown>";
-	}
-}
 
 /* The key in so many cells; what waits says so. */
 static void put_key(struct session *session, char *out, const struct sums_line *sum, int cells, bool is_ascii)
@@ -70,7 +15,7 @@ static void put_key(struct session *session, char *out, const struct sums_line *
 	static const char waiting[] = "  (waiting)";
 	char scratch[LABEL_BYTES];
 	struct arena arena = {0};
-	const char *raw = raw_key(session, sum, scratch, &arena);
+	const char *raw = stats_page_key(session, sum, scratch, &arena);
 	int room = cells - (sum->state == EXTENT_SYNC && sum->id != UINT64_MAX ? (int)strlen(waiting) : 0);
 
 	if (!raw)
@@ -84,35 +29,6 @@ static void put_key(struct session *session, char *out, const struct sums_line *
 	if (room < cells)
 		strcat(out, waiting);
 	arena_fini(&arena);
-}
-
-static int compare_time(const struct sums_line *x, const struct sums_line *y)
-{
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	if (x->state != y->state)
-		return x->state < y->state ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-static int compare_lines(const void *a, const void *b, void *data)
-{
-	struct session *session = data;
-	const struct sums_line *x = a, *y = b;
-	char scratch_x[LABEL_BYTES], scratch_y[LABEL_BYTES];
-	struct arena arena = {0};
-	const char *key_x, *key_y;
-	int order;
-
-	if (session->stats.sort == 1 && x->records != y->records)
-		return x->records > y->records ? -1 : 1;
-	if (session->stats.sort != 2 && x->time_ns != y->time_ns)
-		return compare_time(x, y);
-	key_x = raw_key(session, x, scratch_x, &arena);
-	key_y = raw_key(session, y, scratch_y, &arena);
-	order = key_x && key_y ? strcmp(key_x, key_y) : 0;
-	arena_fini(&arena);
-	return order ? order : compare_time(x, y);
 }
 
 /* ---- drawing ---- */
@@ -247,12 +163,14 @@ static size_t scroll(struct session *session, size_t count, size_t room)
 	return stats->first;
 }
 
-static void draw_table(struct session *session, struct grid *grid, struct grid_area area,
-	const struct sums_line *lines, size_t count, uint32_t streams)
+static void draw_table(
+	struct session *session, struct grid *grid, struct grid_area area, const struct stats_page *page)
 {
+	const struct sums_line *lines = page->lines;
 	struct table table = lay_table(area.columns);
 	bool has_rest = area.rows >= 10;
-	size_t room = (size_t)(area.rows - 1 - has_rest), first = scroll(session, count, room), shown = 0;
+	size_t count = page->count, room = (size_t)(area.rows - 1 - has_rest);
+	size_t first = scroll(session, count, room), shown = 0;
 	struct sums_line rest = {0};
 	struct quantity_unit unit;
 	uint64_t total_ns = 0, most_ns = 0;
@@ -275,33 +193,12 @@ static void draw_table(struct session *session, struct grid *grid, struct grid_a
 		rest.time_ns += i < first || i >= first + shown ? lines[i].time_ns : 0;
 	if (has_rest)
 		draw_rest(session, grid, area.row + area.rows - 1, &table, &rest, count - shown, total_ns,
-			streams, unit);
-}
-
-/* Lines of the table as drawn; -1: nothing could be summed. */
-static int take_lines(struct session *session, struct sums_line **lines, size_t *count, uint32_t *streams)
-{
-	uint32_t *ids = calloc((size_t)session->rows.shown_count + 1, sizeof(*ids)), on_screen;
-	int result = -1;
-
-	if (!ids)
-		return -1;
-	on_screen = session_streams_on_screen(session, ids);
-	*streams = 0;
-	for (uint32_t i = 0; i < on_screen; i++) /* damaged ones are in no line */
-		*streams += frame_line(&session->frame, ids[i]) != NULL;
-	result = sums_add_up(lines, count, &session->frame, ids, on_screen, (enum stats_by)session->stats.by);
-	free(ids);
-	if (!result)
-		qsort_r(*lines, *count, sizeof(**lines), compare_lines, session);
-	return result;
+			page->streams, unit);
 }
 
 static void stats_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
-	struct sums_line *lines;
-	uint32_t streams;
-	size_t count;
+	struct stats_page page;
 
 	if (area.rows < 2)
 		return;
@@ -309,100 +206,13 @@ static void stats_draw(struct session *session, struct grid *grid, struct grid_a
 		grid_text(grid, area.row, area.column + 2, area.columns - 2, "reading ...", GRID_GREY);
 		return;
 	}
-	if (take_lines(session, &lines, &count, &streams))
+	if (!stats_page_take(session, &page))
 		return;
-	draw_table(session, grid, area, lines, count, streams);
-	free(lines);
-}
-
-/* ---- export ---- */
-
-bool view_stats_write(struct session *session, FILE *out)
-{
-	struct sums_line *lines;
-	uint32_t streams;
-	size_t count;
-
-	if (take_lines(session, &lines, &count, &streams))
-		return false;
-	fprintf(out, "%s,state,time_ns,records\r\n", stats_by_name((enum stats_by)session->stats.by));
-	for (size_t i = 0; i < count; i++) {
-		char scratch[LABEL_BYTES];
-		struct arena arena = {0};
-		const char *key = raw_key(session, &lines[i], scratch, &arena);
-		export_field(out, key ? key : "", true);
-		export_field(out, extent_state_name(lines[i].state), false);
-		fprintf(out, ",%llu,%llu\r\n", (unsigned long long)lines[i].time_ns,
-			(unsigned long long)lines[i].records);
-		arena_fini(&arena);
-	}
-	free(lines);
-	return true;
-}
-
-bool view_stats_name(struct session *session, char *out, size_t size_bytes)
-{
-	char scratch[LABEL_BYTES];
-	struct sums_line *lines;
-	struct arena arena = {0};
-	const char *key = NULL;
-	uint32_t streams;
-	size_t count;
-
-	if (take_lines(session, &lines, &count, &streams))
-		return false;
-	if (session->stats.line < count)
-		key = raw_key(session, &lines[session->stats.line], scratch, &arena);
-	if (key)
-		snprintf(out, size_bytes, "%s", key);
-	arena_fini(&arena);
-	free(lines);
-	return key != NULL;
+	draw_table(session, grid, area, &page);
+	stats_page_fini(&page);
 }
 
 /* ---- keys ---- */
-
-/* The cursor to the longest place of the line's key on the screen. */
-static void go_to_line(struct session *session)
-{
-	struct sums_line *lines, *sum;
-	uint64_t longest_ns = 0, at_ns = 0;
-	uint32_t streams, node = UINT32_MAX, top, rows = session_rows_on_screen(session, &top);
-	size_t count;
-
-	if (take_lines(session, &lines, &count, &streams))
-		return;
-	sum = session->stats.line < count ? &lines[session->stats.line] : NULL;
-	for (uint32_t r = top; sum && r < top + rows; r++) {
-		uint32_t stream = session->rows.nodes[session->rows.shown[r]].stream;
-		const struct frame_line *line = sums_by_leaf((enum stats_by)session->stats.by)
-							? frame_leaves(&session->frame, stream)
-							: frame_line(&session->frame, stream);
-		if (rows_is_group(&session->rows.nodes[session->rows.shown[r]]))
-			continue;
-		for (uint32_t c = 0; line && c < session->frame.columns.count; c++) {
-			for (uint32_t e = line->first[c]; e < line->first[c + 1]; e++) {
-				const struct tile_entry *entry = &line->entries[e];
-				uint64_t id = sums_has_key(entry) ? sums_key(&session->frame, entry, stream,
-									    (enum stats_by)session->stats.by)
-								  : UINT64_MAX;
-				if (id != sum->id || entry->state != sum->class ||
-					entry->time_ns <= longest_ns)
-					continue;
-				longest_ns = entry->time_ns;
-				at_ns = frame_column_ns(&session->frame, c);
-				node = session->rows.shown[r];
-			}
-		}
-	}
-	free(lines);
-	if (node == UINT32_MAX)
-		return;
-	session_keep(session);
-	session->state.node = node;
-	session->state.cursor_ns = at_ns < session->state.begin_ns ? session->state.begin_ns : at_ns;
-	session->focus = &view_timeline;
-}
 
 static bool stats_act(struct session *session, enum keys_action action)
 {
@@ -425,7 +235,7 @@ static bool stats_act(struct session *session, enum keys_action action)
 		stats->line -= stats->line < 10 ? stats->line : 10;
 		return true;
 	case KEYS_DO_ENTER:
-		go_to_line(session);
+		stats_page_go(session);
 		return true;
 	default:
 		return false;
