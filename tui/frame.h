@@ -94,27 +94,43 @@ const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream);
  * is asked for; NULL: that fails, or the line is not there. */
 const struct tile_entry *frame_leaves_at(
 	struct frame *frame, uint32_t stream, uint32_t column, uint32_t *count, struct error *error);
+uint64_t frame_column_ns(const struct frame *frame, uint32_t column); /* begin; column == count: the end */
+uint64_t frame_column_length(const struct frame *frame, uint32_t column);
+uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns); /* clamped to the window */
+
+/* ---- frame_cell.c: what a column shows ---- */
+
+/* The share that an entry counts for: copies and sets by their state, the others by function. */
+struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry);
+/* Shares of a column added up, by descending time, the largest `capacity` of them; their number. */
+size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
+	struct cell_share *shares, size_t capacity);
+/* What the column shows at the frame's depth. */
+struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column);
+/* What a cell of these entries shows. */
+struct cell frame_decide(
+	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns);
+/* Work in a column, and the part of it in which the stream was there at all. */
+uint64_t frame_busy_ns(
+	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns);
+/* Adds a stream's work, and the time that it was there, to sums by column; its line is not kept. */
+int frame_busy_read(
+	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
+
+/* ---- frame_coarse.c: what is about there ---- */
+
 /* A dense line in tiles of a dozen columns, for as long as the line itself is not there: few rollups tell
  * them. */
 int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error);
 /* Its cells by column at the frame's depth: what is about there. NULL: not read. */
 const struct cell *frame_coarse(const struct frame *frame, uint32_t stream);
-/* What a cell of these entries shows. */
-struct cell frame_decide(
-	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns);
+
+/* ---- frame_depth.c, frame_scope.c: contexts at a depth ---- */
+
 /* Is this stream's line one that would be read projected? */
 bool frame_is_dense(const struct frame *frame, uint32_t stream);
 /* How such a stream is read: valid until the next call. */
 const struct tile_projection *frame_projection(struct frame *frame, uint32_t stream);
-
-/* Adds a stream's work, and the time that it was there, to sums by column; its line is not kept. */
-int frame_busy_read(
-	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
-
-uint64_t frame_column_ns(const struct frame *frame, uint32_t column); /* begin; column == count: the end */
-uint64_t frame_column_length(const struct frame *frame, uint32_t column);
-uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns); /* clamped to the window */
-
 /* Depth of the projection from now on. */
 void frame_set_depth(struct frame *frame, uint32_t depth);
 /* Function of a context at the depth, UINT32_MAX for none. */
@@ -125,16 +141,6 @@ void frame_set_filters(
 	struct frame *frame, const struct elide_pattern *filters, size_t count, uint32_t changes);
 /* The scope of a path, given by its innermost one, that stands at the depth. */
 uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter);
-/* The share that an entry counts for: copies and sets by their state, the others by function. */
-struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry);
-/* Shares of a column added up, by descending time, the largest `capacity` of them; their number. */
-size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
-	struct cell_share *shares, size_t capacity);
-struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column);
-/* Work in a column, and the part of it in which the stream was there at all. */
-uint64_t frame_busy_ns(
-	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns);
-
 /* The deepest depth at which most busy cells of the lines read so far have a dominant context. */
 uint32_t frame_auto_depth(struct frame *frame);
 /* The deepest path among the contexts of the lines read. */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame_cell.c - what a column of a stream shows: its entries' times as shares by function or state, the cell
+ * that they come to, and the work in it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/frame.h"
+
+/* All but the hash. */
+static struct cell_share share_of(struct frame *frame, const struct tile_entry *entry)
+{
+	struct cell_share share = {.state = entry->state,
+		.function = UINT32_MAX,
+		.time_ns = entry->time_ns,
+		.records = entry->records};
+
+	switch (entry->state) {
+	case EXTENT_WORK:
+	case EXTENT_KERNEL:
+	case EXTENT_SYNC:
+	case EXTENT_BLOCKED:
+		share.function = frame_function(frame, entry->context, &share.is_shorter);
+		break;
+	default:
+		break;
+	}
+	return share;
+}
+
+static uint64_t hash_of(const struct frame *frame, const struct cell_share *share)
+{
+	return share->function == UINT32_MAX ? 0 : run_function(frame->run, share->function)->hash;
+}
+
+struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry)
+{
+	struct cell_share share = share_of(frame, entry);
+
+	share.hash = hash_of(frame, &share);
+	return share;
+}
+
+/* When memory is out, what there is. */
+static void take_shares(struct frame *frame, const struct tile_entry *entries, uint32_t count)
+{
+	shares_clear(&frame->shares);
+	for (uint32_t e = 0; e < count; e++) {
+		struct cell_share part = share_of(frame, &entries[e]), *share;
+		bool is_new;
+
+		share = shares_add(&frame->shares, &part, &is_new);
+		if (share && is_new)
+			share->hash = hash_of(frame, share);
+	}
+}
+
+size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
+	struct cell_share *shares, size_t capacity)
+{
+	size_t count;
+
+	take_shares(
+		frame, line->entries + line->first[column], line->first[column + 1] - line->first[column]);
+	shares_sort(&frame->shares);
+	count = frame->shares.count < capacity ? frame->shares.count : capacity;
+	if (count)
+		memcpy(shares, frame->shares.items, count * sizeof(*shares));
+	return count;
+}
+
+struct cell frame_decide(
+	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns)
+{
+	take_shares(frame, entries, count);
+	return cell_decide(frame->shares.items, frame->shares.count, length_ns);
+}
+
+static struct cell decide(struct frame *frame, const struct frame_line *line, uint32_t column)
+{
+	return frame_decide(frame, line->entries + line->first[column],
+		line->first[column + 1] - line->first[column], frame_column_length(frame, column));
+}
+
+/* A cell of a long run has thousands of contexts below it: a line's cells are decided once for a depth. */
+struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column)
+{
+	struct frame_line *own = frame->lines[line->stream];
+
+	if (own != line)
+		return decide(frame, line, column);
+	if (own->cells_depth != frame->depth + 1) {
+		for (uint32_t c = 0; c < frame->columns.count; c++)
+			own->cells[c] = decide(frame, own, c);
+		own->cells_depth = frame->depth + 1;
+	}
+	return own->cells[column];
+}
+
+static uint64_t busy_of(
+	const struct tile_entry *entries, uint32_t count, uint64_t length_ns, uint64_t *there_ns)
+{
+	uint64_t busy_ns = 0;
+
+	*there_ns = length_ns;
+	for (uint32_t e = 0; e < count; e++) {
+		if (extent_state_is_busy(entries[e].state))
+			busy_ns += entries[e].time_ns;
+		else if (entries[e].state == EXTENT_ABSENT)
+			*there_ns -= entries[e].time_ns;
+	}
+	return busy_ns;
+}
+
+uint64_t frame_busy_ns(
+	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns)
+{
+	return busy_of(&line->entries[line->first[column]], line->first[column + 1] - line->first[column],
+		frame_column_length(frame, column), there_ns);
+}
+
+int frame_busy_read(
+	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error)
+{
+	uint32_t count = frame->columns.count;
+	const struct frame_line *line = frame_line(frame, stream);
+	struct tile *cells = line ? NULL : calloc((size_t)count + 1, sizeof(*cells));
+	int result = 0;
+
+	if (!line && !cells)
+		return error_memory(error);
+	if (!line && frame_is_dense(frame, stream))
+		result = tiles_project(frame->tiles, &tile_states, error);
+	else if (!line)
+		result = tiles_project(frame->tiles, NULL, error);
+	if (!line && !result)
+		result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
+	for (uint32_t c = 0; c < count && !result; c++) {
+		uint64_t there, length_ns = frame_column_length(frame, c);
+		busy_ns[c] += line ? busy_of(&line->entries[line->first[c]],
+					     line->first[c + 1] - line->first[c], length_ns, &there)
+				   : busy_of(cells[c].entries, cells[c].count, length_ns, &there);
+		there_ns[c] += there;
+	}
+	free(cells);
+	return result;
+}
