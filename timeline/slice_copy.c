@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with the
- * contexts, modules, symbols and kept files that they name, and nothing else.
+ * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with what they name
+ * (slice_ids.h) and nothing else.
  */
 #include "timeline/slice.h"
 
@@ -13,19 +13,13 @@
 #include "timeline/extent.h"
 #include "timeline/mark.h"
 #include "timeline/new_run.h"
-#include "timeline/numbering.h"
-#include "timeline/slice_files.h"
+#include "timeline/slice_ids.h"
 
 #define COMMIT_BYTES (64u << 20)
 
 /* Facts about the recording that stay true of a part of it. */
 static const char *const copied_meta[] = {"command", "host", "boot", "launch", "events", "recorder",
 	"origin_ns", "wall_ns", "wall_error_ns", "wall_drift_ns", "uid", "exit", "signal"};
-
-struct frame_key {
-	uint64_t offset;
-	uint32_t module, zero;
-};
 
 /* Copying from one store. */
 struct copy {
@@ -34,14 +28,7 @@ struct copy {
 	unsigned store;
 	struct store_reader *reader;
 	struct store_writer *writer;
-	const struct store_context *from_contexts;
-	const struct store_module *from_modules;
-	const struct store_metric *from_metrics;
-	uint32_t context_count, module_count, metric_count;
-	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1 */
-	struct numbering frames;		/* whose symbols were copied */
-	struct slice_files files;
-	struct store_scope *scopes;
+	struct slice_ids ids;
 	struct store_batch batch;
 };
 
@@ -52,127 +39,6 @@ struct copy_stream {
 	uint64_t shift_ns;	       /* run time - store time */
 	uint64_t lost, partial;
 };
-
-/* ---- ids ---- */
-
-static uint32_t copy_text(struct copy *copy, uint32_t text)
-{
-	size_t size;
-	const char *bytes = store_reader_text(copy->reader, text, &size);
-
-	return store_writer_text(copy->writer, bytes, size);
-}
-
-static uint32_t copy_module(struct copy *copy, uint32_t module)
-{
-	if (module == STORE_MODULE_RESERVED || module >= copy->module_count)
-		return STORE_MODULE_RESERVED;
-	if (copy->modules[module] == 0) {
-		struct store_module to = copy->from_modules[module];
-
-		to.path = copy_text(copy, to.path);
-		if (to.kind == STORE_MODULE_GPU)
-			slice_files_want(&copy->files, store_gpu_module_key(to.build_id, to.build_id_bytes));
-		copy->modules[module] = store_writer_module(copy->writer, &to) + 1;
-	}
-	return copy->modules[module] - 1;
-}
-
-static int copy_symbol(struct copy *copy, const struct store_context *from, uint32_t module, uint64_t offset,
-	struct error *error)
-{
-	struct frame_key key = {.offset = offset, .module = module};
-	bool is_new;
-	int count;
-
-	if (numbering_put(&copy->frames, &key, &is_new) == NUMBERING_NONE)
-		return error_memory(error);
-	if (!is_new)
-		return 0;
-	count = store_reader_symbol(copy->reader, from->module, from->offset, copy->scopes, error);
-	for (int i = 0; i < count; i++) {
-		struct store_scope *scope = &copy->scopes[i];
-
-		if (!slice_files_want_source(
-			    &copy->files, store_reader_text(copy->reader, scope->file, NULL)) ||
-			!slice_files_want_source(
-				&copy->files, store_reader_text(copy->reader, scope->decl_file, NULL)))
-			return error_memory(error);
-		scope->name = copy_text(copy, scope->name);
-		scope->file = copy_text(copy, scope->file);
-		scope->decl_file = copy_text(copy, scope->decl_file);
-	}
-	if (count > 0)
-		store_writer_symbol(copy->writer, module, offset, copy->scopes, (size_t)count);
-	return count < 0 ? count : 0;
-}
-
-/* The parent is copied already. */
-static int copy_one_context(struct copy *copy, uint32_t context, struct error *error)
-{
-	const struct store_context *from = &copy->from_contexts[context];
-	uint32_t module = copy_module(copy, from->module);
-	bool is_text =
-		module != STORE_MODULE_RESERVED && copy->from_modules[from->module].kind == STORE_MODULE_TEXT;
-	uint64_t offset = is_text ? copy_text(copy, (uint32_t)from->offset) : from->offset;
-	uint32_t to = store_writer_context(copy->writer, copy->contexts[from->parent] - 1, module, offset);
-
-	copy->contexts[context] = to + 1;
-	return is_text || module == STORE_MODULE_RESERVED ? 0
-							  : copy_symbol(copy, from, module, offset, error);
-}
-
-/* Ids of the store's own contexts are the same everywhere; a parent's id is below its child's. */
-static int copy_context(struct copy *copy, uint32_t context, uint32_t *to, struct error *error)
-{
-	uint32_t *path, count = 0, room = 0;
-	int rc = 0;
-
-	if (context >= copy->context_count) {
-		*to = STORE_CONTEXT_NONE;
-		return 0;
-	}
-	for (uint32_t at = context; copy->contexts[at] == 0; at = copy->from_contexts[at].parent)
-		room++;
-	path = malloc((size_t)(room + 1) * sizeof *path);
-	if (!path)
-		return error_memory(error);
-	for (uint32_t at = context; copy->contexts[at] == 0; at = copy->from_contexts[at].parent)
-		path[count++] = at;
-	while (count > 0 && rc == 0)
-		rc = copy_one_context(copy, path[--count], error);
-	free(path);
-	*to = rc < 0 ? STORE_CONTEXT_NONE : copy->contexts[context] - 1;
-	return rc;
-}
-
-static uint32_t copy_metric(struct copy *copy, uint32_t metric)
-{
-	const struct store_metric *from = &copy->from_metrics[metric];
-
-	if (metric >= copy->metric_count)
-		return 0;
-	if (copy->metrics[metric] == 0) {
-		size_t size;
-		char name[512], unit[64];
-
-		snprintf(name, sizeof name, "%s", store_reader_text(copy->reader, from->name, &size));
-		snprintf(unit, sizeof unit, "%s", store_reader_text(copy->reader, from->unit, &size));
-		copy->metrics[metric] = store_writer_metric(copy->writer, name, unit, from->is_real) + 1;
-	}
-	return copy->metrics[metric] - 1;
-}
-
-static uint32_t copy_op(struct copy *copy, uint32_t op)
-{
-	size_t size;
-	const char *name;
-
-	if (op < STORE_OP_TEXT)
-		return op;
-	name = store_reader_op(copy->reader, op, &size);
-	return store_writer_op(copy->writer, name, size);
-}
 
 /* ---- records ---- */
 
@@ -199,12 +65,13 @@ static int translate(struct copy *copy, struct copy_stream *stream, enum store_t
 		size_t size;
 		const char *attributes = store_reader_text(copy->reader, record->attributes, &size);
 
-		if (!slice_files_want_binary(&copy->files, attributes, size))
+		if (!slice_files_want_binary(&copy->ids.files, attributes, size))
 			return error_memory(error);
 	}
-	record->what = track == STORE_SPANS ? copy_op(copy, record->what) : copy_metric(copy, record->what);
-	record->attributes = copy_text(copy, record->attributes);
-	return copy_context(copy, record->context, &record->context, error);
+	record->what = track == STORE_SPANS ? slice_ids_op(&copy->ids, record->what)
+					    : slice_ids_metric(&copy->ids, record->what);
+	record->attributes = slice_ids_text(&copy->ids, record->attributes);
+	return slice_ids_context(&copy->ids, record->context, &record->context, error);
 }
 
 static int commit_some(struct copy *copy, struct error *error)
@@ -302,9 +169,9 @@ static uint32_t new_stream(
 {
 	struct store_stream to = *from;
 
-	to.host = copy_text(copy, from->host);
-	to.name = copy_text(copy, from->name);
-	to.device_name = copy_text(copy, from->device_name);
+	to.host = slice_ids_text(&copy->ids, from->host);
+	to.name = slice_ids_text(&copy->ids, from->name);
+	to.device_name = slice_ids_text(&copy->ids, from->device_name);
 	to.lost = to.partial = 0;
 	if (to.begin_ns < stream->cut.begin_ns)
 		to.begin_ns = stream->cut.begin_ns;
@@ -356,38 +223,20 @@ static int copy_stream(struct copy *copy, uint32_t run_stream_id, struct error *
 static int copy_init(struct copy *copy, struct error *error)
 {
 	copy->reader = run_store(copy->run, copy->store);
-	copy->from_contexts = store_reader_contexts(copy->reader, &copy->context_count);
-	copy->from_modules = store_reader_modules(copy->reader, &copy->module_count);
-	copy->from_metrics = store_reader_metrics(copy->reader, &copy->metric_count);
-	numbering_init(&copy->frames, sizeof(struct frame_key));
-	slice_files_init(&copy->files);
 	store_batch_init(&copy->batch);
-	copy->contexts = calloc((size_t)copy->context_count + 1, sizeof *copy->contexts);
-	copy->modules = calloc((size_t)copy->module_count + 1, sizeof *copy->modules);
-	copy->metrics = calloc((size_t)copy->metric_count + 1, sizeof *copy->metrics);
-	copy->scopes = calloc(STORE_SCOPE_MAX, sizeof *copy->scopes);
-	if (!copy->contexts || !copy->modules || !copy->metrics || !copy->scopes)
-		return error_memory(error);
-	for (uint32_t i = 0; i < STORE_CONTEXT_FIRST && i < copy->context_count; i++)
-		copy->contexts[i] = i + 1;
 	for (size_t i = 0; i < sizeof copied_meta / sizeof *copied_meta; i++) {
 		const char *value = store_reader_meta(copy->reader, copied_meta[i]);
 
 		if (value)
 			store_writer_meta(copy->writer, copied_meta[i], value);
 	}
-	return 0;
+	return slice_ids_init(&copy->ids, copy->reader, copy->writer, error);
 }
 
 static void copy_fini(struct copy *copy)
 {
-	numbering_fini(&copy->frames);
-	slice_files_fini(&copy->files);
+	slice_ids_fini(&copy->ids);
 	store_batch_fini(&copy->batch);
-	free(copy->contexts);
-	free(copy->modules);
-	free(copy->metrics);
-	free(copy->scopes);
 }
 
 static int copy_streams(struct copy *copy, struct error *error)
@@ -417,7 +266,7 @@ static int copy_store(struct run *run, const struct select *select, unsigned sto
 	if (rc == 0)
 		rc = copy_streams(&copy, error);
 	if (rc == 0)
-		rc = slice_files_copy(&copy.files, copy.reader, copy.writer, error);
+		rc = slice_files_copy(&copy.ids.files, copy.reader, copy.writer, error);
 	if (rc == 0)
 		rc = store_writer_close(copy.writer, error);
 	else

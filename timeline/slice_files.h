@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slice_files.h - whole files that a run keeps and a part of it needs: sources that its symbols name, and GPU
- * binaries that its kernels come from. Inside slice_copy.c.
+ * binaries that its kernels come from. Inside slice_ids.h.
  */
 #ifndef TIMELINE_SLICE_FILES_H
 #define TIMELINE_SLICE_FILES_H

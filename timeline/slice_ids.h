@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slice_ids.h - ids of one store as ids of its copy: what an id names, a context with its parents, modules
+ * and symbols, a metric, a text, is copied when it is asked for first. Inside slice_copy.c.
+ */
+#ifndef TIMELINE_SLICE_IDS_H
+#define TIMELINE_SLICE_IDS_H
+
+#include "store/reader.h"
+#include "store/writer.h"
+#include "timeline/numbering.h"
+#include "timeline/slice_files.h"
+
+struct slice_ids {
+	struct store_reader *reader;
+	struct store_writer *writer;
+	const struct store_context *from_contexts;
+	const struct store_module *from_modules;
+	const struct store_metric *from_metrics;
+	uint32_t context_count, module_count, metric_count;
+	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1; 0: not met */
+	struct numbering frames;		/* whose symbols were copied */
+	struct slice_files files;		/* that what was met needs, to be copied at the end */
+	struct store_scope *scopes;		/* scratch */
+};
+
+/* Reader and writer outlive it. After a failure, too, it is to be given to slice_ids_fini. */
+int slice_ids_init(
+	struct slice_ids *ids, struct store_reader *reader, struct store_writer *writer, struct error *error);
+void slice_ids_fini(struct slice_ids *ids);
+
+/* The copy's id of a text, a metric, an operation: 0 for a metric that the store has not; operations without
+ * a text are the same everywhere. Memory that is out shows when the writer commits. */
+uint32_t slice_ids_text(struct slice_ids *ids, uint32_t text);
+uint32_t slice_ids_metric(struct slice_ids *ids, uint32_t metric);
+uint32_t slice_ids_op(struct slice_ids *ids, uint32_t op);
+/* Of a context, with all above it; STORE_CONTEXT_NONE for one that the store has not. */
+int slice_ids_context(struct slice_ids *ids, uint32_t context, uint32_t *to, struct error *error);
+
+#endif
