@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_code.c - see gpu_code.h: sections, symbols and relocations, read with the sizes of the format. */
+/*
+ * gpu_code.c - which functions a GPU binary has, and whose an address is. Its sections are read by
+ * gpu_section.c, its lines by gpu_lines.c, its instructions by gpu_flow.c.
+ */
 #include "timeline/gpu_code.h"
 
 #include <elf.h>
@@ -8,88 +11,8 @@
 
 #include "timeline/gpu_code_parts.h"
 
-#ifndef EM_INTELGT
-#define EM_INTELGT 205
-#endif
 #define CUDA_ENTRY 0x10 /* in st_other */
 #define FUNCTIONS_MAX (1u << 20)
-#define RELOCATIONS_MAX ((size_t)4 << 20)
-#define SECTIONS_MAX 0xff00u
-#define NAME_MAX_BYTES ((size_t)32 << 10) /* templates have long ones */
-
-/* ---- sections ---- */
-
-static bool bytes_hold(struct gpu_bytes bytes, uint64_t at, uint64_t size)
-{
-	return at <= bytes.size && size <= bytes.size - at;
-}
-
-Elf64_Ehdr gpu_header(const struct gpu_code *code)
-{
-	Elf64_Ehdr header = {0};
-
-	if (!code->is_patch)
-		memcpy(&header, code->file.at, sizeof header);
-	return header;
-}
-
-/* An all-zero one where there is none. */
-Elf64_Shdr gpu_section_at(const struct gpu_code *code, uint32_t index)
-{
-	Elf64_Ehdr header = gpu_header(code);
-	Elf64_Shdr section = {0};
-	uint64_t at = header.e_shoff + (uint64_t)index * sizeof section;
-
-	if (index < header.e_shnum && at >= header.e_shoff && bytes_hold(code->file, at, sizeof section))
-		memcpy(&section, code->file.at + at, sizeof section);
-	return section;
-}
-
-struct gpu_bytes gpu_section_bytes(const struct gpu_code *code, const Elf64_Shdr *section)
-{
-	if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS ||
-		(section->sh_flags & SHF_COMPRESSED) ||
-		!bytes_hold(code->file, section->sh_offset, section->sh_size))
-		return (struct gpu_bytes){0};
-	return (struct gpu_bytes){code->file.at + section->sh_offset, (size_t)section->sh_size};
-}
-
-/* Many may begin in one that is long. */
-const char *gpu_string_at(struct gpu_bytes strings, uint64_t at)
-{
-	size_t left = at < strings.size ? strings.size - (size_t)at : 0;
-
-	if (!left || !memchr(strings.at + at, '\0', left < NAME_MAX_BYTES ? left : NAME_MAX_BYTES))
-		return "";
-	return (const char *)strings.at + at;
-}
-
-uint32_t gpu_section_find(const struct gpu_code *code, const char *name)
-{
-	Elf64_Ehdr header = gpu_header(code);
-	Elf64_Shdr names = gpu_section_at(code, header.e_shstrndx);
-	struct gpu_bytes strings = gpu_section_bytes(code, &names);
-
-	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++)
-		if (!strcmp(gpu_string_at(strings, gpu_section_at(code, i).sh_name), name))
-			return i;
-	return 0;
-}
-
-struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name)
-{
-	Elf64_Shdr section = gpu_section_at(code, gpu_section_find(code, name));
-
-	return gpu_section_bytes(code, &section);
-}
-
-/* Where the section begins: its own address, or its place in the file where all begin at 0. */
-uint64_t gpu_section_base(const struct gpu_code *code, uint32_t index)
-{
-	Elf64_Shdr section = gpu_section_at(code, index);
-
-	return section.sh_addr || !(section.sh_flags & SHF_ALLOC) ? 0 : section.sh_offset;
-}
 
 /* ---- functions ---- */
 
@@ -237,74 +160,6 @@ const struct gpu_function *gpu_code_at(const struct gpu_code *code, uint64_t add
 	return &code->functions[code->ranges[low - 1].function];
 }
 
-/* ---- relocations ---- */
-
-uint64_t gpu_symbol_address(const struct gpu_code *code, uint32_t section, uint64_t index)
-{
-	Elf64_Shdr symbols = gpu_section_at(code, section);
-	struct gpu_bytes table = gpu_section_bytes(code, &symbols);
-	Elf64_Sym symbol;
-
-	if (index >= table.size / sizeof symbol)
-		return 0;
-	memcpy(&symbol, table.at + index * sizeof symbol, sizeof symbol);
-	return symbol.st_value + (symbol.st_shndx && symbol.st_shndx < SHN_LORESERVE
-						 ? gpu_section_base(code, symbol.st_shndx)
-						 : 0);
-}
-
-/* Debug sections have only whole addresses and offsets left open. Bytes of one; 0: something else. */
-static size_t relocation_bytes(unsigned machine, uint64_t info)
-{
-	static const struct {
-		uint16_t machine;
-		uint8_t kind, bytes;
-	} known[] = {{EM_CUDA, 1, 4}, {EM_CUDA, 2, 8}, {EM_AMDGPU, 6, 4}, {EM_AMDGPU, 3, 8},
-		{EM_INTELGT, 2, 4}, {EM_INTELGT, 1, 8}};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (known[i].machine == machine && known[i].kind == ELF64_R_TYPE(info))
-			return known[i].bytes;
-	return 0;
-}
-
-/* A section that is not loaded counts from its own begin, code from the file's. */
-static void relocate_by(
-	const struct gpu_code *code, const Elf64_Shdr *by, uint8_t *copy, size_t size, size_t *left)
-{
-	bool has_addend = by->sh_type == SHT_RELA;
-	size_t step = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-	struct gpu_bytes entries = gpu_section_bytes(code, by);
-
-	for (size_t at = 0; at + step <= entries.size && *left; at += step, --*left) {
-		Elf64_Rela entry = {0};
-		uint64_t addend = 0, value;
-		size_t width;
-
-		memcpy(&entry, entries.at + at, step);
-		width = relocation_bytes(gpu_header(code).e_machine, entry.r_info);
-		if (!width || entry.r_offset > size || size - entry.r_offset < width)
-			continue;
-		memcpy(&addend, copy + entry.r_offset, width);
-		value = gpu_symbol_address(code, by->sh_link, ELF64_R_SYM(entry.r_info)) +
-			(has_addend ? (uint64_t)entry.r_addend : addend);
-		memcpy(copy + entry.r_offset, &value, width);
-	}
-}
-
-void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *copy, size_t size)
-{
-	uint32_t target = gpu_section_find(code, name), count = gpu_header(code).e_shnum;
-	size_t left = RELOCATIONS_MAX;
-
-	for (uint32_t i = 1; i < count && i < SECTIONS_MAX && target; i++) {
-		Elf64_Shdr section = gpu_section_at(code, i);
-
-		if ((section.sh_type == SHT_RELA || section.sh_type == SHT_REL) && section.sh_info == target)
-			relocate_by(code, &section, copy, size, &left);
-	}
-}
-
 /* ---- the whole ---- */
 
 static bool is_elf(const void *bytes, size_t size)
@@ -370,84 +225,4 @@ const struct gpu_function *gpu_code_functions(const struct gpu_code *code, size_
 {
 	*count = code->function_count;
 	return code->functions;
-}
-
-/* The row that says the address's line; NULL: none does. */
-static const struct gpu_line *line_find(struct gpu_code *code, uint64_t address)
-{
-	size_t low = 0, high;
-
-	if (!code->has_lines)
-		gpu_lines_read(code);
-	code->has_lines = true;
-	high = code->line_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->lines[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && code->lines[low - 1].line && code->lines[low - 1].file ? &code->lines[low - 1] : NULL;
-}
-
-bool gpu_code_line(struct gpu_code *code, uint64_t address, const char **file, uint32_t *line)
-{
-	const struct gpu_line *row = line_find(code, address);
-
-	if (!row)
-		return false;
-	*file = row->file;
-	*line = row->line;
-	return true;
-}
-
-unsigned gpu_code_chain(struct gpu_code *code, uint64_t address, struct gpu_frame *frames, unsigned max)
-{
-	const struct gpu_line *row = line_find(code, address);
-	unsigned depth = 1;
-
-	if (!row || !max)
-		return 0;
-	for (uint32_t call = row->call; call; call = code->inlines[call - 1].outer)
-		depth++;
-	if (depth <= max)
-		frames[depth - 1] = (struct gpu_frame){"", row->file, row->line};
-	for (uint32_t call = row->call, i = depth - 1; call; i--, call = code->inlines[call - 1].outer) {
-		const struct gpu_inline *in = &code->inlines[call - 1];
-
-		if (i < max)
-			frames[i].name = in->name;
-		if (i <= max)
-			frames[i - 1] = (struct gpu_frame){"", in->file ? in->file : "", in->line};
-	}
-	return depth < max ? depth : max;
-}
-
-static bool is_debug(const char *name)
-{
-	return !strncmp(name, ".debug_", 7);
-}
-
-void *gpu_code_debug(const struct gpu_code *code)
-{
-	Elf64_Ehdr header = gpu_header(code);
-	Elf64_Shdr names = gpu_section_at(code, header.e_shstrndx);
-	struct gpu_bytes strings = gpu_section_bytes(code, &names);
-	uint8_t *copy = gpu_section_find(code, ".debug_info") ? malloc(code->file.size) : NULL;
-	size_t left = RELOCATIONS_MAX;
-
-	if (!copy)
-		return NULL;
-	memcpy(copy, code->file.at, code->file.size);
-	for (uint32_t i = 1; i < header.e_shnum && i < SECTIONS_MAX; i++) {
-		Elf64_Shdr by = gpu_section_at(code, i), of = gpu_section_at(code, by.sh_info);
-		struct gpu_bytes bytes = gpu_section_bytes(code, &of);
-
-		if ((by.sh_type == SHT_RELA || by.sh_type == SHT_REL) && bytes.size &&
-			is_debug(gpu_string_at(strings, of.sh_name)))
-			relocate_by(code, &by, copy + (bytes.at - code->file.at), bytes.size, &left);
-	}
-	return copy;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_code_parts.h - inside gpu_code.c, gpu_lines.c, gpu_flow.c and gpu_patch.c: the code's state. */
+/* gpu_code_parts.h - inside gpu_*.c of this room: the state of a binary that is read, and its sections. */
 #ifndef TIMELINE_GPU_CODE_PARTS_H
 #define TIMELINE_GPU_CODE_PARTS_H
 
@@ -8,6 +8,9 @@
 #include "store/arena.h"
 #include "timeline/gpu_code.h"
 
+#ifndef EM_INTELGT
+#define EM_INTELGT 205
+#endif
 #define GPU_LINES_MAX (4u << 20)
 
 struct gpu_bytes {
@@ -95,7 +98,5 @@ int gpu_patch_read(struct gpu_code *code, struct error *error);
 struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name);
 /* Writes the addresses that the linker left open into a copy of the section. */
 void gpu_code_relocate(const struct gpu_code *code, const char *name, uint8_t *copy, size_t size);
-/* Reads code->lines, sorted. What is malformed ends the table it is in. */
-void gpu_lines_read(struct gpu_code *code);
 
 #endif

@@ -13,9 +13,6 @@
 #define ABI_WIDE 8		      /* e_flags as CUDA 13 writes them */
 #define INDIRECT_BRANCH_TARGETS 0x34u /* an attribute of .nv.info */
 #define FORM_SIZED 4u		      /* of an attribute: u16 size, then as many bytes; others take 2 bytes */
-#ifndef EM_INTELGT
-#define EM_INTELGT 205
-#endif
 #define RELOCATION_CALL 0x4bu
 #define NOTE_PRODUCT_FAMILY 1u
 #define NOTE_CORE_FAMILY 2u
