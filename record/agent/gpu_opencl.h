@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl.h - between the layer's wrappers (gpu_opencl.c, gpu_opencl_calls.c) and what is kept of queues,
- * devices and commands under way (gpu_opencl_track.c). Only gpu_opencl*.c include it.
+ * gpu_opencl.h - between the layer's wrappers (gpu_opencl.c, _objects.c, _calls.c) and what is kept of
+ * queues, devices and commands under way (_track.c), of memory and kernels. Only gpu_opencl*.c include it.
  */
 #ifndef RECORD_AGENT_GPU_OPENCL_H
 #define RECORD_AGENT_GPU_OPENCL_H
@@ -24,8 +24,10 @@ extern cl_icd_dispatch opencl_next;
 
 #define OPENCL_ENTRY_BYTES sizeof(void (*)(void)) /* of the table */
 
-/* Puts the wrappers of commands into the layer's table of `count` entries. */
+/* Put their wrappers into the layer's table of `count` entries: of commands; of memory, programs, kernels and
+ * contexts. */
 void opencl_calls_put(cl_icd_dispatch *table, cl_uint count);
+void opencl_objects_put(cl_icd_dispatch *table, cl_uint count);
 
 #define OPENCL_PUT(table, count, name, function)                                    \
 	do {                                                                        \
