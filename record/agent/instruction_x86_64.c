@@ -1,242 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instruction_x86_64.c - see instruction.h. First the length: prefixes, opcode of one of
- * four maps, operands; then the few instructions that move the stack.
+ * instruction_x86_64.c - see instruction.h. Of an instruction that was taken apart (x86_parts.h), what it
+ * does: only the few that move the stack or lead elsewhere are told apart.
  */
 #include "record/agent/instruction.h"
 
 #include <string.h>
 
 #include "record/agent/arch.h"
+#include "record/agent/x86_parts.h"
 
 #if defined(__x86_64__)
 
-enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 enum { SP = 4, FP = 5 };
 
-struct parts {
-	const uint8_t *code, *modrm; /* NULL: there is none */
-	size_t size, at;	     /* bytes taken so far */
-	enum map map;
-	uint8_t opcode;
-	uint8_t rex;
-	bool half;	/* prefix 66 */
-	bool is_vector; /* VEX, EVEX */
-	unsigned immediate;
-};
-
-static bool take(struct parts *parts, unsigned bytes)
-{
-	parts->at += bytes;
-	return parts->at <= parts->size && parts->at <= INSTRUCTION_BYTES_MAX;
-}
-
-static bool is_prefix(uint8_t byte)
-{
-	return byte == 0x66 || byte == 0xf2 || byte == 0xf3 || byte == 0xf0 || byte == 0x2e || byte == 0x36 ||
-	       byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 || byte == 0x67;
-}
-
-static bool take_prefixes(struct parts *parts)
-{
-	while (parts->at < parts->size && is_prefix(parts->code[parts->at])) {
-		parts->half |= parts->code[parts->at] == 0x66;
-		if (!take(parts, 1))
-			return false;
-	}
-	if (parts->at < parts->size && parts->code[parts->at] >> 4 == 4)
-		parts->rex = parts->code[parts->at++];
-	return parts->at < parts->size;
-}
-
-/* C5, C4 and 62 begin vector instructions: their own prefix, then opcode and operands as ever. */
-static bool take_vector(struct parts *parts, unsigned prefix_bytes)
-{
-	const uint8_t *prefix = parts->code + parts->at;
-
-	if (!take(parts, prefix_bytes + 1))
-		return false;
-	parts->is_vector = true;
-	parts->opcode = prefix[prefix_bytes];
-	if (prefix[0] == 0x8f) { /* its maps 8 and 9: with a byte behind, without */
-		parts->map = (prefix[1] & 31) == 8 ? MAP_0F3A : MAP_0F38;
-		return (prefix[1] & 31) <= 9;
-	}
-	parts->map = prefix_bytes == 2 ? MAP_0F : (enum map)(prefix[1] & (prefix_bytes == 4 ? 7 : 31));
-	return parts->map != MAP_ONE && parts->map <= MAP_0F3A;
-}
-
-static bool take_opcode(struct parts *parts)
-{
-	uint8_t first = parts->code[parts->at];
-
-	if (first == 0xc5)
-		return take_vector(parts, 2);
-	if (first == 0xc4)
-		return take_vector(parts, 3);
-	if (first == 0x62)
-		return take_vector(parts, 4);
-	if (first == 0x8f && parts->at + 1 < parts->size && (parts->code[parts->at + 1] & 31) >= 8)
-		return take_vector(parts, 3); /* AMD's XOP */
-	if (!take(parts, 1))
-		return false;
-	parts->opcode = first;
-	if (first != 0x0f)
-		return true;
-	if (parts->at >= parts->size)
-		return false;
-	parts->map = MAP_0F;
-	parts->opcode = parts->code[parts->at];
-	if (parts->opcode == 0x38 || parts->opcode == 0x3a) {
-		parts->map = parts->opcode == 0x38 ? MAP_0F38 : MAP_0F3A;
-		if (!take(parts, 1) || parts->at >= parts->size)
-			return false;
-		parts->opcode = parts->code[parts->at];
-	}
-	return take(parts, 1);
-}
-
-static bool has_modrm_one(uint8_t opcode)
-{
-	if (opcode < 0x40)
-		return (opcode & 7) < 4;
-	return opcode == 0x63 || opcode == 0x69 || opcode == 0x6b || (opcode >= 0x80 && opcode <= 0x8f) ||
-	       opcode == 0xc0 || opcode == 0xc1 || opcode == 0xc6 || opcode == 0xc7 ||
-	       (opcode >= 0xd0 && opcode <= 0xd3) || (opcode >= 0xd8 && opcode <= 0xdf) || opcode == 0xf6 ||
-	       opcode == 0xf7 || opcode == 0xfe || opcode == 0xff;
-}
-
-static bool has_modrm_0f(uint8_t opcode, bool is_vector)
-{
-	if (is_vector)
-		return opcode != 0x77;
-	return !((opcode >= 0x05 && opcode <= 0x0b) || (opcode >= 0x30 && opcode <= 0x37) || opcode == 0x77 ||
-		 (opcode >= 0x80 && opcode <= 0x8f) || opcode == 0x0e || (opcode >= 0xa0 && opcode <= 0xa2) ||
-		 (opcode >= 0xa8 && opcode <= 0xaa) || (opcode >= 0xc8 && opcode <= 0xcf));
-}
-
-static bool take_modrm(struct parts *parts)
-{
-	uint8_t modrm, mod, rm;
-	unsigned displacement;
-
-	if (parts->at >= parts->size)
-		return false;
-	parts->modrm = parts->code + parts->at;
-	modrm = *parts->modrm;
-	mod = modrm >> 6;
-	rm = modrm & 7;
-	if (!take(parts, 1))
-		return false;
-	displacement = mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
-	if (mod != 3 && rm == 4) {
-		if (parts->at >= parts->size)
-			return false;
-		if (mod == 0 && (parts->code[parts->at] & 7) == 5)
-			displacement = 4;
-		if (!take(parts, 1))
-			return false;
-	}
-	return take(parts, displacement);
-}
-
-static unsigned immediate_one(const struct parts *parts)
-{
-	uint8_t opcode = parts->opcode, reg = parts->modrm ? *parts->modrm >> 3 & 7 : 0;
-	bool is_wide = parts->rex & 8;
-	unsigned word = parts->half && !is_wide ? 2 : 4;
-
-	if (opcode < 0x40)
-		return (opcode & 7) == 4 ? 1 : (opcode & 7) == 5 ? word : 0;
-	if (opcode >= 0xb8 && opcode <= 0xbf)
-		return is_wide ? 8 : word;
-	if (opcode >= 0xa0 && opcode <= 0xa3)
-		return 8;
-	switch (opcode) {
-	case 0x68:
-	case 0x69:
-	case 0x81:
-	case 0xa9:
-	case 0xc7:
-		return word;
-	case 0xe8:
-	case 0xe9:
-		return 4;
-	case 0xc2:
-	case 0xca:
-		return 2;
-	case 0xc8:
-		return 3;
-	case 0xf6:
-		return reg < 2 ? 1 : 0;
-	case 0xf7:
-		return reg < 2 ? word : 0;
-	case 0x6a:
-	case 0x6b:
-	case 0x80:
-	case 0x82:
-	case 0x83:
-	case 0xa8:
-	case 0xc0:
-	case 0xc1:
-	case 0xc6:
-	case 0xcd:
-	case 0xeb:
-		return 1;
-	default:
-		return (opcode >= 0x70 && opcode <= 0x7f) || (opcode >= 0xb0 && opcode <= 0xb7) ||
-				       (opcode >= 0xe0 && opcode <= 0xe7)
-			       ? 1
-			       : 0;
-	}
-}
-
-static unsigned immediate_0f(const struct parts *parts)
-{
-	uint8_t opcode = parts->opcode;
-
-	if (opcode >= 0x80 && opcode <= 0x8f && !parts->is_vector)
-		return 4;
-	return (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xa4 || opcode == 0xac || opcode == 0xba ||
-			       opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6) || opcode == 0x0f
-		       ? 1
-		       : 0;
-}
-
-/* Not in 64-bit mode, or so rare that nobody misses it: then the bytes are data, or we are out of step. */
-static bool is_none(const struct parts *parts)
-{
-	uint8_t opcode = parts->opcode;
-
-	if (parts->map != MAP_ONE)
-		return false;
-	return (opcode < 0x40 && (opcode & 7) >= 6) || opcode == 0x60 || opcode == 0x61 || opcode == 0x82 ||
-	       opcode == 0x9a || opcode == 0xce || (opcode >= 0xd4 && opcode <= 0xd6) || opcode == 0xea ||
-	       opcode == 0xf1;
-}
-
-static bool measure(struct parts *parts)
-{
-	bool has_modrm;
-
-	if (!take_prefixes(parts) || !take_opcode(parts) || is_none(parts))
-		return false;
-	has_modrm = parts->map == MAP_ONE  ? has_modrm_one(parts->opcode)
-		    : parts->map == MAP_0F ? has_modrm_0f(parts->opcode, parts->is_vector)
-					   : true;
-	if (has_modrm && !take_modrm(parts))
-		return false;
-	parts->immediate = parts->map == MAP_ONE    ? immediate_one(parts)
-			   : parts->map == MAP_0F   ? immediate_0f(parts)
-			   : parts->map == MAP_0F3A ? 1
-						    : 0;
-	return take(parts, parts->immediate);
-}
-
-/* ---- what it does ---- */
-
 /* The last bytes of the instruction, as a number with a sign. */
-static int32_t immediate_value(const struct parts *parts)
+static int32_t immediate_value(const struct x86_parts *parts)
 {
 	const uint8_t *end = parts->code + parts->at;
 	int32_t value;
@@ -248,7 +27,7 @@ static int32_t immediate_value(const struct parts *parts)
 }
 
 /* Displacement of a memory operand [base + displacement], which nothing follows. */
-static bool based_on(const struct parts *parts, unsigned base, int32_t *displacement)
+static bool based_on(const struct x86_parts *parts, unsigned base, int32_t *displacement)
 {
 	uint8_t mod = *parts->modrm >> 6, rm = *parts->modrm & 7;
 	const uint8_t *at = parts->modrm + 1;
@@ -268,17 +47,17 @@ static bool based_on(const struct parts *parts, unsigned base, int32_t *displace
 	return true;
 }
 
-static unsigned destination_rm(const struct parts *parts)
+static unsigned destination_rm(const struct x86_parts *parts)
 {
 	return *parts->modrm >> 6 == 3 ? (unsigned)(*parts->modrm & 7) | (parts->rex & 1u) << 3 : 16;
 }
 
-static unsigned register_reg(const struct parts *parts)
+static unsigned register_reg(const struct x86_parts *parts)
 {
 	return (unsigned)(*parts->modrm >> 3 & 7) | (parts->rex & 4u) << 1;
 }
 
-static enum instruction_kind arithmetic(const struct parts *parts, struct instruction *instruction)
+static enum instruction_kind arithmetic(const struct x86_parts *parts, struct instruction *instruction)
 {
 	unsigned operation = *parts->modrm >> 3 & 7;
 
@@ -314,9 +93,9 @@ static enum instruction_kind keep(unsigned number, int32_t value, struct instruc
 }
 
 /* Number and displacement of a memory operand that is one register and no more; 16: it is something else. */
-static unsigned based_on_any(const struct parts *parts, int32_t *displacement)
+static unsigned based_on_any(const struct x86_parts *parts, int32_t *displacement)
 {
-	struct parts plain = *parts;
+	struct x86_parts plain = *parts;
 	unsigned base = *parts->modrm & 7;
 
 	plain.rex &= 0xfcu;
@@ -324,7 +103,8 @@ static unsigned based_on_any(const struct parts *parts, int32_t *displacement)
 }
 
 /* mov and lea into a register. */
-static enum instruction_kind load(const struct parts *parts, bool is_address, struct instruction *instruction)
+static enum instruction_kind load(
+	const struct x86_parts *parts, bool is_address, struct instruction *instruction)
 {
 	unsigned to = register_reg(parts), base;
 	int32_t displacement = 0;
@@ -344,7 +124,7 @@ static enum instruction_kind load(const struct parts *parts, bool is_address, st
 	return base < 16 ? from(base, displacement, instruction) : INSTRUCTION_UNKNOWN;
 }
 
-static enum instruction_kind store(const struct parts *parts, struct instruction *instruction)
+static enum instruction_kind store(const struct x86_parts *parts, struct instruction *instruction)
 {
 	unsigned to = destination_rm(parts);
 
@@ -355,7 +135,7 @@ static enum instruction_kind store(const struct parts *parts, struct instruction
 	return parts->rex & 8 ? from(register_reg(parts), 0, instruction) : INSTRUCTION_UNKNOWN;
 }
 
-static enum instruction_kind group_ff(const struct parts *parts, struct instruction *instruction)
+static enum instruction_kind group_ff(const struct x86_parts *parts, struct instruction *instruction)
 {
 	switch (*parts->modrm >> 3 & 7) {
 	case 2:
@@ -381,7 +161,7 @@ static enum instruction_kind moved(struct instruction *instruction, int32_t by, 
 	return INSTRUCTION_STACK;
 }
 
-static enum instruction_kind flow_one(const struct parts *parts, struct instruction *instruction)
+static enum instruction_kind flow_one(const struct x86_parts *parts, struct instruction *instruction)
 {
 	uint8_t opcode = parts->opcode;
 
@@ -417,7 +197,7 @@ static enum instruction_kind flow_one(const struct parts *parts, struct instruct
 	return INSTRUCTION_OTHER;
 }
 
-static enum instruction_kind kind_one(const struct parts *parts, struct instruction *instruction)
+static enum instruction_kind kind_one(const struct x86_parts *parts, struct instruction *instruction)
 {
 	uint8_t opcode = parts->opcode;
 
@@ -463,7 +243,7 @@ static enum instruction_kind kind_one(const struct parts *parts, struct instruct
 	}
 }
 
-static enum instruction_kind kind_0f(const struct parts *parts, struct instruction *instruction)
+static enum instruction_kind kind_0f(const struct x86_parts *parts, struct instruction *instruction)
 {
 	uint8_t opcode = parts->opcode;
 
@@ -486,15 +266,15 @@ static enum instruction_kind kind_0f(const struct parts *parts, struct instructi
 
 bool instruction_decode(const uint8_t *code, size_t size, struct instruction *instruction)
 {
-	struct parts parts = {.code = code, .size = size};
+	struct x86_parts parts = {.code = code, .size = size};
 
 	*instruction = (struct instruction){0};
-	if (!measure(&parts))
+	if (!x86_parts_take(&parts))
 		return false;
 	instruction->length = (unsigned)parts.at;
-	if (parts.map == MAP_ONE)
+	if (parts.map == X86_ONE)
 		instruction->kind = kind_one(&parts, instruction);
-	else if (parts.map == MAP_0F)
+	else if (parts.map == X86_0F)
 		instruction->kind = kind_0f(&parts, instruction);
 	return true;
 }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * x86_parts.c - how long an x86-64 instruction is: prefixes, opcode of one of four maps, operands, as the
+ * manuals' opcode tables have them.
+ */
+#include "record/agent/x86_parts.h"
+
+#include "record/agent/instruction.h"
+
+#if defined(__x86_64__)
+
+static bool take(struct x86_parts *parts, unsigned bytes)
+{
+	parts->at += bytes;
+	return parts->at <= parts->size && parts->at <= INSTRUCTION_BYTES_MAX;
+}
+
+static bool is_prefix(uint8_t byte)
+{
+	return byte == 0x66 || byte == 0xf2 || byte == 0xf3 || byte == 0xf0 || byte == 0x2e || byte == 0x36 ||
+	       byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 || byte == 0x67;
+}
+
+static bool take_prefixes(struct x86_parts *parts)
+{
+	while (parts->at < parts->size && is_prefix(parts->code[parts->at])) {
+		parts->half |= parts->code[parts->at] == 0x66;
+		if (!take(parts, 1))
+			return false;
+	}
+	if (parts->at < parts->size && parts->code[parts->at] >> 4 == 4)
+		parts->rex = parts->code[parts->at++];
+	return parts->at < parts->size;
+}
+
+/* C5, C4 and 62 begin vector instructions: their own prefix, then opcode and operands as ever. */
+static bool take_vector(struct x86_parts *parts, unsigned prefix_bytes)
+{
+	const uint8_t *prefix = parts->code + parts->at;
+
+	if (!take(parts, prefix_bytes + 1))
+		return false;
+	parts->is_vector = true;
+	parts->opcode = prefix[prefix_bytes];
+	if (prefix[0] == 0x8f) { /* its maps 8 and 9: with a byte behind, without */
+		parts->map = (prefix[1] & 31) == 8 ? X86_0F3A : X86_0F38;
+		return (prefix[1] & 31) <= 9;
+	}
+	parts->map = prefix_bytes == 2 ? X86_0F : (enum x86_map)(prefix[1] & (prefix_bytes == 4 ? 7 : 31));
+	return parts->map != X86_ONE && parts->map <= X86_0F3A;
+}
+
+static bool take_opcode(struct x86_parts *parts)
+{
+	uint8_t first = parts->code[parts->at];
+
+	if (first == 0xc5)
+		return take_vector(parts, 2);
+	if (first == 0xc4)
+		return take_vector(parts, 3);
+	if (first == 0x62)
+		return take_vector(parts, 4);
+	if (first == 0x8f && parts->at + 1 < parts->size && (parts->code[parts->at + 1] & 31) >= 8)
+		return take_vector(parts, 3); /* AMD's XOP */
+	if (!take(parts, 1))
+		return false;
+	parts->opcode = first;
+	if (first != 0x0f)
+		return true;
+	if (parts->at >= parts->size)
+		return false;
+	parts->map = X86_0F;
+	parts->opcode = parts->code[parts->at];
+	if (parts->opcode == 0x38 || parts->opcode == 0x3a) {
+		parts->map = parts->opcode == 0x38 ? X86_0F38 : X86_0F3A;
+		if (!take(parts, 1) || parts->at >= parts->size)
+			return false;
+		parts->opcode = parts->code[parts->at];
+	}
+	return take(parts, 1);
+}
+
+static bool has_modrm_one(uint8_t opcode)
+{
+	if (opcode < 0x40)
+		return (opcode & 7) < 4;
+	return opcode == 0x63 || opcode == 0x69 || opcode == 0x6b || (opcode >= 0x80 && opcode <= 0x8f) ||
+	       opcode == 0xc0 || opcode == 0xc1 || opcode == 0xc6 || opcode == 0xc7 ||
+	       (opcode >= 0xd0 && opcode <= 0xd3) || (opcode >= 0xd8 && opcode <= 0xdf) || opcode == 0xf6 ||
+	       opcode == 0xf7 || opcode == 0xfe || opcode == 0xff;
+}
+
+static bool has_modrm_0f(uint8_t opcode, bool is_vector)
+{
+	if (is_vector)
+		return opcode != 0x77;
+	return !((opcode >= 0x05 && opcode <= 0x0b) || (opcode >= 0x30 && opcode <= 0x37) || opcode == 0x77 ||
+		 (opcode >= 0x80 && opcode <= 0x8f) || opcode == 0x0e || (opcode >= 0xa0 && opcode <= 0xa2) ||
+		 (opcode >= 0xa8 && opcode <= 0xaa) || (opcode >= 0xc8 && opcode <= 0xcf));
+}
+
+static bool take_modrm(struct x86_parts *parts)
+{
+	uint8_t modrm, mod, rm;
+	unsigned displacement;
+
+	if (parts->at >= parts->size)
+		return false;
+	parts->modrm = parts->code + parts->at;
+	modrm = *parts->modrm;
+	mod = modrm >> 6;
+	rm = modrm & 7;
+	if (!take(parts, 1))
+		return false;
+	displacement = mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
+	if (mod != 3 && rm == 4) {
+		if (parts->at >= parts->size)
+			return false;
+		if (mod == 0 && (parts->code[parts->at] & 7) == 5)
+			displacement = 4;
+		if (!take(parts, 1))
+			return false;
+	}
+	return take(parts, displacement);
+}
+
+static unsigned immediate_one(const struct x86_parts *parts)
+{
+	uint8_t opcode = parts->opcode, reg = parts->modrm ? *parts->modrm >> 3 & 7 : 0;
+	bool is_wide = parts->rex & 8;
+	unsigned word = parts->half && !is_wide ? 2 : 4;
+
+	if (opcode < 0x40)
+		return (opcode & 7) == 4 ? 1 : (opcode & 7) == 5 ? word : 0;
+	if (opcode >= 0xb8 && opcode <= 0xbf)
+		return is_wide ? 8 : word;
+	if (opcode >= 0xa0 && opcode <= 0xa3)
+		return 8;
+	switch (opcode) {
+	case 0x68:
+	case 0x69:
+	case 0x81:
+	case 0xa9:
+	case 0xc7:
+		return word;
+	case 0xe8:
+	case 0xe9:
+		return 4;
+	case 0xc2:
+	case 0xca:
+		return 2;
+	case 0xc8:
+		return 3;
+	case 0xf6:
+		return reg < 2 ? 1 : 0;
+	case 0xf7:
+		return reg < 2 ? word : 0;
+	case 0x6a:
+	case 0x6b:
+	case 0x80:
+	case 0x82:
+	case 0x83:
+	case 0xa8:
+	case 0xc0:
+	case 0xc1:
+	case 0xc6:
+	case 0xcd:
+	case 0xeb:
+		return 1;
+	default:
+		return (opcode >= 0x70 && opcode <= 0x7f) || (opcode >= 0xb0 && opcode <= 0xb7) ||
+				       (opcode >= 0xe0 && opcode <= 0xe7)
+			       ? 1
+			       : 0;
+	}
+}
+
+static unsigned immediate_0f(const struct x86_parts *parts)
+{
+	uint8_t opcode = parts->opcode;
+
+	if (opcode >= 0x80 && opcode <= 0x8f && !parts->is_vector)
+		return 4;
+	return (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xa4 || opcode == 0xac || opcode == 0xba ||
+			       opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6) || opcode == 0x0f
+		       ? 1
+		       : 0;
+}
+
+/* Not in 64-bit mode, or so rare that nobody misses it: then the bytes are data, or we are out of step. */
+static bool is_none(const struct x86_parts *parts)
+{
+	uint8_t opcode = parts->opcode;
+
+	if (parts->map != X86_ONE)
+		return false;
+	return (opcode < 0x40 && (opcode & 7) >= 6) || opcode == 0x60 || opcode == 0x61 || opcode == 0x82 ||
+	       opcode == 0x9a || opcode == 0xce || (opcode >= 0xd4 && opcode <= 0xd6) || opcode == 0xea ||
+	       opcode == 0xf1;
+}
+
+bool x86_parts_take(struct x86_parts *parts)
+{
+	bool has_modrm;
+
+	if (!take_prefixes(parts) || !take_opcode(parts) || is_none(parts))
+		return false;
+	has_modrm = parts->map == X86_ONE  ? has_modrm_one(parts->opcode)
+		    : parts->map == X86_0F ? has_modrm_0f(parts->opcode, parts->is_vector)
+					   : true;
+	if (has_modrm && !take_modrm(parts))
+		return false;
+	parts->immediate = parts->map == X86_ONE    ? immediate_one(parts)
+			   : parts->map == X86_0F   ? immediate_0f(parts)
+			   : parts->map == X86_0F3A ? 1
+						    : 0;
+	return take(parts, parts->immediate);
+}
+
+#endif
