@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -24,8 +23,9 @@
 #include "record/agent/wrap.h"
 
 #define RINGS_WANTED 4096u
-#define PERIOD_DEFAULT_NS UINT64_C(5000000)
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
+#define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
+#define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
 
 struct process process;
 
@@ -36,6 +36,8 @@ struct live {
 };
 
 static struct live *live;
+
+/* ---- clocks, and who we are ---- */
 
 OWN uint64_t process_now_ns(void)
 {
@@ -50,6 +52,17 @@ OWN uint64_t process_thread_cpu_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
+uint64_t process_cpu_of_thread_ns(uint32_t tid)
+{
+	struct timespec now;
+	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
+
+	if (clock_gettime(clock, &now))
+		return 0;
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -68,83 +81,7 @@ bool process_is_own(void)
 	return process_is_live() && live->pid == getpid();
 }
 
-static size_t strnlen_word(const char *word, size_t most)
-{
-	size_t length = strcspn(word, " ");
-
-	return length < most ? length : most;
-}
-
-/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds ("n": nanoseconds), what
- * else is wanted. */
-static void events_parse(struct process_settings *settings)
-{
-	const char *events = settings->events, *at = strchr(events, '@');
-	size_t length = strcspn(events, "@ ");
-	const char *by = strstr(events, EVENT_WORD_SAMPLER);
-	const char *memleak = strstr(events, EVENT_WORD_MEMLEAK);
-	char *unit = NULL;
-	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
-
-	settings->switches = strstr(events, " SWITCHES") != NULL;
-	settings->waits = strstr(events, EVENT_WORD_WAITS) != NULL;
-	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
-	settings->no_gprof = strstr(events, EVENT_WORD_NO_GPROF) != NULL;
-	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
-	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
-	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;
-	if (by) {
-		by += strlen(EVENT_WORD_SAMPLER);
-		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
-	}
-	if (unit && *unit != 'n')
-		number = number < 1000000000u ? number * 1000u : 0;
-	settings->period_ns = number ? number : PERIOD_DEFAULT_NS;
-	if (length >= sizeof(settings->metric))
-		length = sizeof(settings->metric) - 1;
-	memcpy(settings->metric, events, length);
-	if (!length)
-		strcpy(settings->metric, "CPUTIME");
-}
-
-/* The word after `gpu=`; off without one. */
-static void gpu_parse(struct process_settings *settings)
-{
-	const char *at = strstr(settings->events, "gpu=");
-	size_t length = at ? strcspn(at + 4, " ") : 0;
-
-	strcpy(settings->gpu, "off");
-	if (length && length < sizeof(settings->gpu)) {
-		memcpy(settings->gpu, at + 4, length);
-		settings->gpu[length] = '\0';
-	}
-}
-
-static int setting_copy(char **envp, const char *name, char *to, size_t bytes)
-{
-	const char *value = environment_value(envp, name);
-
-	if (!value || strlen(value) >= bytes)
-		return -1;
-	strcpy(to, value);
-	return 0;
-}
-
-int process_settings_read(char **envp)
-{
-	struct process_settings *settings = &process.settings;
-
-	if (setting_copy(envp, EVENT_ENV_SOCKET, settings->socket, sizeof(settings->socket)))
-		return -1;
-	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
-	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
-	events_parse(settings);
-	gpu_parse(settings);
-	return settings->socket[0] ? 0 : -1;
-}
-
-#define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
-#define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
+/* ---- the shared memory ---- */
 
 static bool has_tallies(void)
 {
@@ -282,6 +219,8 @@ close_memory:
 	return -1;
 }
 
+/* ---- to the collector ---- */
+
 /* One message with its descriptors; all that was ever said on its connection. */
 static int message_send(
 	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t word)
@@ -369,6 +308,8 @@ void process_close(void)
 	process.shared = NULL;
 }
 
+/* ---- rings ---- */
+
 struct event_ring *process_ring_at(uint32_t index)
 {
 	return (struct event_ring *)(process.rings + (size_t)index * EVENT_RING_STRIDE);
@@ -398,16 +339,7 @@ struct event_ring *process_ring_claim(void)
 	return NULL;
 }
 
-/* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
-uint64_t process_cpu_of_thread_ns(uint32_t tid)
-{
-	struct timespec now;
-	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
-
-	if (clock_gettime(clock, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+/* ---- the end ---- */
 
 /* Threads that live on to the end may have been named by others. */
 static void name_refresh(struct event_ring *ring)

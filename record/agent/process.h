@@ -42,7 +42,7 @@ struct process {
 
 extern struct process process;
 
-/* Reads HPCT_* from envp. 0, or negative: nobody asked to measure this process. */
+/* process_settings.c: reads HPCT_* from envp. 0, or negative: nobody asked to measure this process. */
 int process_settings_read(char **envp);
 
 /* Makes and fills the memory for this process and sets the live flag. 0 or negative. */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process_settings.c - what hpct-record asked for, out of the environment that it gave to the program. What
+ * is malformed or too long is as if it had not been said.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/process.h"
+
+#define PERIOD_DEFAULT_NS UINT64_C(5000000)
+
+static size_t strnlen_word(const char *word, size_t most)
+{
+	size_t length = strcspn(word, " ");
+
+	return length < most ? length : most;
+}
+
+/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds ("n": nanoseconds), what
+ * else is wanted. */
+static void events_parse(struct process_settings *settings)
+{
+	const char *events = settings->events, *at = strchr(events, '@');
+	size_t length = strcspn(events, "@ ");
+	const char *by = strstr(events, EVENT_WORD_SAMPLER);
+	const char *memleak = strstr(events, EVENT_WORD_MEMLEAK);
+	char *unit = NULL;
+	unsigned long long number = at && at < events + length + 1 ? strtoull(at + 1, &unit, 10) : 0;
+
+	settings->switches = strstr(events, " SWITCHES") != NULL;
+	settings->waits = strstr(events, EVENT_WORD_WAITS) != NULL;
+	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
+	settings->no_gprof = strstr(events, EVENT_WORD_NO_GPROF) != NULL;
+	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
+	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
+	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;
+	if (by) {
+		by += strlen(EVENT_WORD_SAMPLER);
+		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
+	}
+	if (unit && *unit != 'n')
+		number = number < 1000000000u ? number * 1000u : 0;
+	settings->period_ns = number ? number : PERIOD_DEFAULT_NS;
+	if (length >= sizeof(settings->metric))
+		length = sizeof(settings->metric) - 1;
+	memcpy(settings->metric, events, length);
+	if (!length)
+		strcpy(settings->metric, "CPUTIME");
+}
+
+/* The word after `gpu=`; off without one. */
+static void gpu_parse(struct process_settings *settings)
+{
+	const char *at = strstr(settings->events, "gpu=");
+	size_t length = at ? strcspn(at + 4, " ") : 0;
+
+	strcpy(settings->gpu, "off");
+	if (length && length < sizeof(settings->gpu)) {
+		memcpy(settings->gpu, at + 4, length);
+		settings->gpu[length] = '\0';
+	}
+}
+
+static int setting_copy(char **envp, const char *name, char *to, size_t bytes)
+{
+	const char *value = environment_value(envp, name);
+
+	if (!value || strlen(value) >= bytes)
+		return -1;
+	strcpy(to, value);
+	return 0;
+}
+
+int process_settings_read(char **envp)
+{
+	struct process_settings *settings = &process.settings;
+
+	if (setting_copy(envp, EVENT_ENV_SOCKET, settings->socket, sizeof(settings->socket)))
+		return -1;
+	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
+	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
+	events_parse(settings);
+	gpu_parse(settings);
+	return settings->socket[0] ? 0 : -1;
+}
