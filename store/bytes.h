@@ -127,6 +127,14 @@ static inline uint32_t store_input_u32(struct store_input *input)
 	return (uint32_t)value;
 }
 
+static inline uint16_t store_load16(const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof value);
+	return value;
+}
+
 static inline uint32_t store_load32(const uint8_t *at)
 {
 	uint32_t value;

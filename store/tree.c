@@ -1,182 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.c - a checked walk over the pages of an LMDB file.
+ * tree.c - a checked walk over the branches and leaves of an LMDB file.
  *
  *   page   | number u64 | pad u16 | flags u16 | lower u16, upper u16 (overflow: pages u32) | node offsets
  *            u16 ... lower .. free .. upper ... nodes |
  *   node   | lo u16 | hi u16 | flags u16 | key size u16 | key | data |
  *            leaf: data of lo + hi << 16 bytes, or (BIG) the number of its first overflow page
  *            branch: child page = lo + hi << 16 + flags << 32; the first key of a branch is not used
- *   meta   | page header | magic u32 | version u32 | address u64 | map size u64 | free tree | main tree |
- *            last page u64 | transaction u64 |
- *   tree   | pad u32 (free tree: page size) | flags u16 | depth u16 | 3 x pages u64 | entries u64 | root u64
- * |
  */
 #include "store/tree.h"
 
 #include "store/packed.h"
 
-#define PAGE_HEADER 16u
 #define NODE_HEADER 8u
 #define PAGE_BRANCH 0x01u
 #define PAGE_LEAF 0x02u
 #define PAGE_OVERFLOW 0x04u
-#define PAGE_META 0x08u
 #define NODE_BIG 0x01u
 #define NODE_TREE 0x02u
-#define META_MAGIC 0xBEEFC0DEu
-#define META_VERSION 1u
-#define META_BYTES (PAGE_HEADER + 136u)
-#define META_FREE_TREE (PAGE_HEADER + 24u)
-#define META_MAIN_TREE (PAGE_HEADER + 72u)
-#define META_LAST_PAGE (PAGE_HEADER + 120u)
-#define META_TRANSACTION (PAGE_HEADER + 128u)
 #define TREE_BYTES 48u
-#define TREE_ROOT 40u
-#define FREE_TREE_FLAGS 0x08u /* its keys are integers */
-#define NO_PAGE UINT64_MAX
-
-static uint16_t load16(const uint8_t *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof value);
-	return value;
-}
-
-static int damaged(const struct store_pages *pages, const char *what, struct error *error)
-{
-	if (store_pages_are_lost(pages))
-		return store_pages_lost(pages, error);
-	if (pages->packed && store_packed_why(pages->packed))
-		return error_set(error, ERROR_RUN, "'%s': %s", pages->path, store_packed_why(pages->packed));
-	if (pages->is_short)
-		return error_set(error, ERROR_RUN, "'%s' is cut short; copy it again", pages->path);
-	return error_set(error, ERROR_RUN,
-		"'%s' is damaged (%s); restore it from a copy, or read the run's other stores", pages->path,
-		what);
-}
-
-/* ---- meta pages ---- */
-
-static bool is_page_size(uint64_t size)
-{
-	return size >= 512 && size <= 65536 && (size & (size - 1)) == 0;
-}
-
-/* A meta page at `at`, its page size in *page_bytes. */
-static bool is_meta(const uint8_t *at, uint64_t *page_bytes)
-{
-	*page_bytes = store_load32(at + META_FREE_TREE);
-	return load16(at + 10) & PAGE_META && store_load32(at + PAGE_HEADER) == META_MAGIC &&
-	       store_load32(at + PAGE_HEADER + 4) == META_VERSION && is_page_size(*page_bytes);
-}
-
-int store_pages_check(
-	const uint8_t *head, size_t head_bytes, uint64_t file_bytes, const char *path, struct error *error)
-{
-	uint64_t page_bytes, second;
-
-	if (head_bytes < META_BYTES || !is_meta(head, &page_bytes))
-		return error_set(error, ERROR_RUN, "'%s' is not a store of hpct", path);
-	if (head_bytes < page_bytes + META_BYTES || !is_meta(head + page_bytes, &second) ||
-		second != page_bytes)
-		return error_set(error, ERROR_RUN,
-			"'%s' is damaged (its second page is not there); restore it from a copy", path);
-	for (unsigned i = 0; i < 2; i++) {
-		uint64_t last = store_load64(head + i * page_bytes + META_LAST_PAGE);
-
-		/* LMDB may leave pages unwritten behind the last one in use: a little is no proof. */
-		if (last / 5 * 4 > file_bytes / page_bytes + 256)
-			return error_set(error, ERROR_RUN, "'%s' is cut short (%llu bytes); copy it again",
-				path, (unsigned long long)file_bytes);
-	}
-	return 0;
-}
-
-static int tree_from(
-	struct store_tree *tree, const struct store_pages *pages, const uint8_t *at, struct error *error)
-{
-	tree->depth = load16(at + 6);
-	tree->entries = store_load64(at + 32);
-	tree->root = store_load64(at + 40);
-	if (tree->root == NO_PAGE)
-		tree->depth = 0;
-	else if (tree->depth == 0 || tree->depth > STORE_TREE_DEPTH_MAX)
-		return damaged(pages, "a tree's depth", error);
-	return 0;
-}
-
-/* The meta page is copied before it is believed: a writer two commits ahead may be overwriting it. */
-int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t file_bytes,
-	uint64_t transaction, const char *path, struct store_packed *packed, struct error *error)
-{
-	uint8_t meta[META_BYTES];
-	const uint8_t *at = bytes;
-	uint64_t page_bytes, last;
-
-	*pages = (struct store_pages){.bytes = bytes, .path = path, .packed = packed};
-	if (file_bytes < META_BYTES || !is_meta(bytes, &page_bytes) || file_bytes < page_bytes + META_BYTES)
-		return damaged(pages, "its first page", error);
-	if (transaction == UINT64_MAX ? store_load64(at + page_bytes + META_TRANSACTION) >
-						store_load64(at + META_TRANSACTION)
-				      : store_load64(at + META_TRANSACTION) != transaction)
-		at += page_bytes;
-	memcpy(meta, at, sizeof meta);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	pages->transaction = store_load64(meta + META_TRANSACTION);
-	if ((transaction != UINT64_MAX && pages->transaction != transaction) ||
-		store_load64(at + META_TRANSACTION) != pages->transaction)
-		return 1;
-	last = store_load64(meta + META_LAST_PAGE);
-	pages->page_bytes = page_bytes;
-	pages->is_short = last >= file_bytes / page_bytes;
-	pages->page_count = pages->is_short ? file_bytes / page_bytes : last + 1;
-	return tree_from(&pages->names, pages, meta + META_MAIN_TREE, error);
-}
-
-static void store64(uint8_t *at, uint64_t value)
-{
-	memcpy(at, &value, sizeof value);
-}
-
-void store_pages_begin(uint8_t *bytes, uint32_t page_bytes, uint64_t map_bytes)
-{
-	memset(bytes, 0, 2 * (size_t)page_bytes);
-	for (unsigned page = 0; page < 2; page++, bytes += page_bytes) {
-		store64(bytes, page);
-		bytes[10] = PAGE_META;
-		store64(bytes + PAGE_HEADER, (uint64_t)META_VERSION << 32 | META_MAGIC);
-		store64(bytes + PAGE_HEADER + 16, map_bytes);
-		store64(bytes + META_FREE_TREE, (uint64_t)FREE_TREE_FLAGS << 32 | page_bytes);
-		store64(bytes + META_FREE_TREE + TREE_ROOT, NO_PAGE);
-		store64(bytes + META_MAIN_TREE + TREE_ROOT, NO_PAGE);
-		store64(bytes + META_LAST_PAGE, 1);
-	}
-}
-
-/* ---- moments ---- */
-
-bool store_pages_are_lost(const struct store_pages *pages)
-{
-	uint64_t first, second;
-
-	if (!pages->is_held)
-		return false;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read was read before */
-	first = store_load64(pages->bytes + META_TRANSACTION);
-	second = store_load64(pages->bytes + pages->page_bytes + META_TRANSACTION);
-	return (first > second ? first : second) >= pages->transaction + pages->sure &&
-	       !pages->is_held(pages->holder, pages->transaction);
-}
-
-int store_pages_lost(const struct store_pages *pages, struct error *error)
-{
-	return error_set(error, ERROR_IO,
-		"'%s' is being recorded, and the moment looked at was given up, because this reader slept or "
-		"took long while the file grew for it; ask again, or for a part (--time)",
-		pages->path);
-}
 
 /* ---- pages and nodes ---- */
 
@@ -196,7 +38,7 @@ static const uint8_t *page_at(const struct store_pages *pages, uint64_t number, 
 		return NULL;
 	page = pages->bytes + number * pages->page_bytes;
 	if (store_load64(page) != number ||
-		(load16(page + 10) & (PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW)) != flag)
+		(store_load16(page + 10) & (PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW)) != flag)
 		return NULL;
 	return page;
 }
@@ -204,22 +46,22 @@ static const uint8_t *page_at(const struct store_pages *pages, uint64_t number, 
 /* Nodes of a branch or leaf page; 0 when its header makes no sense. */
 static unsigned node_count(const struct store_pages *pages, const uint8_t *page)
 {
-	unsigned lower = load16(page + 12), upper = load16(page + 14);
+	unsigned lower = store_load16(page + 12), upper = store_load16(page + 14);
 
-	if (lower < PAGE_HEADER || lower > upper || upper > pages->page_bytes || lower % 2)
+	if (lower < STORE_PAGE_HEADER || lower > upper || upper > pages->page_bytes || lower % 2)
 		return 0;
-	return (lower - PAGE_HEADER) / 2;
+	return (lower - STORE_PAGE_HEADER) / 2;
 }
 
 /* The node, its key inside the page; NULL when it is not. */
 static const uint8_t *node_at(
 	const struct store_pages *pages, const uint8_t *page, unsigned index, struct store_slice *key)
 {
-	unsigned at = load16(page + PAGE_HEADER + 2 * index);
+	unsigned at = store_load16(page + STORE_PAGE_HEADER + 2 * index);
 
-	if (at < load16(page + 14) || at + NODE_HEADER > pages->page_bytes)
+	if (at < store_load16(page + 14) || at + NODE_HEADER > pages->page_bytes)
 		return NULL;
-	key->size = load16(page + at + 6);
+	key->size = store_load16(page + at + 6);
 	key->bytes = page + at + NODE_HEADER;
 	return at + NODE_HEADER + key->size <= pages->page_bytes ? page + at : NULL;
 }
@@ -241,10 +83,10 @@ static bool big_value(const struct store_pages *pages, uint64_t number, struct s
 	if (!page)
 		return false;
 	room = store_load32(page + 12);
-	if (room > pages->page_count - number || value->size + PAGE_HEADER > room * pages->page_bytes ||
+	if (room > pages->page_count - number || value->size + STORE_PAGE_HEADER > room * pages->page_bytes ||
 		!have_pages(pages, number, room))
 		return false;
-	value->bytes = page + PAGE_HEADER;
+	value->bytes = page + STORE_PAGE_HEADER;
 	return true;
 }
 
@@ -282,7 +124,8 @@ static bool child_of(struct store_tree_cursor *cursor, unsigned level, uint64_t 
 
 	if (!node)
 		return false;
-	*number = load16(node) | (uint64_t)load16(node + 2) << 16 | (uint64_t)load16(node + 4) << 32;
+	*number = store_load16(node) | (uint64_t)store_load16(node + 2) << 16 |
+		  (uint64_t)store_load16(node + 4) << 32;
 	return true;
 }
 
@@ -305,9 +148,9 @@ static bool stand(struct store_tree_cursor *cursor, int direction)
 
 	if (!node || !key.size)
 		return false;
-	flags = load16(node + 4);
+	flags = store_load16(node + 4);
 	data = key.bytes + key.size;
-	value.size = load16(node) | (size_t)load16(node + 2) << 16;
+	value.size = store_load16(node) | (size_t)store_load16(node + 2) << 16;
 	value.bytes = data;
 	if (flags & NODE_BIG) {
 		if (data + 8 > cursor->level[leaf].page + cursor->pages->page_bytes ||
@@ -387,7 +230,7 @@ static int move_leaf(struct store_tree_cursor *cursor, bool forward)
 
 static int broken(const struct store_tree_cursor *cursor, struct error *error)
 {
-	return damaged(cursor->pages, "a page of its tree", error);
+	return store_pages_damaged(cursor->pages, "a page of its tree", error);
 }
 
 int store_tree_seek(struct store_tree_cursor *cursor, const void *key, size_t key_size, struct error *error)
@@ -479,7 +322,7 @@ int store_tree_open(
 	if (rc == 0 || value.size != TREE_BYTES)
 		return error_set(error, ERROR_RUN, "'%s' is not a store of hpct (it has no table '%s')",
 			pages->path, name);
-	return tree_from(tree, pages, value.bytes, error);
+	return store_pages_tree(tree, pages, value.bytes, error);
 }
 
 int store_tree_open_optional(
