@@ -1,37 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thin.c - see thin.h. */
+/*
+ * thin.c - see thin.h: what is asked for, spans and values, and all streams. Samples and the rollups that
+ * stand for them are thin_rolls.c's.
+ */
 #include "store/thin.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "store/builder.h"
-#include "store/line_roll.h"
 #include "store/reader.h"
 #include "store/roll_walk.h"
+#include "store/thin_parts.h"
 
 #define UNITS 8u	/* buckets in what is kept, at least */
-#define AGES 4u		/* times what is kept, until rollups are joined for the first time */
 #define SHIFT_LEAST 12u /* of a bucket */
-#define SHIFT_WHOLE 62u /* of the largest rollups */
-
-struct thin_pending {
-	uint64_t dropped[STORE_TRACK_COUNT];
-	uint64_t thinned_ns; /* of the stream, before this transaction */
-	uint64_t joined_ns;  /* end of the last rollup that stands for what is dropped */
-};
-
-/* Going through a track. */
-struct pass {
-	struct store_thin *thin;
-	struct store_ingest *ingest;
-	const struct store_metrics *metrics;
-	MDB_txn *txn;
-	MDB_cursor *cursor;
-	MDB_val value; /* of the chunk at hand */
-	uint32_t stream;
-	enum store_track track;
-};
 
 void store_thin_fini(struct store_thin *thin)
 {
@@ -45,7 +28,7 @@ void store_thin_ask(struct store_thin *thin, uint64_t now_ns, uint64_t keep_ns)
 
 	if (!thin->shift) {
 		thin->shift = SHIFT_LEAST;
-		while (thin->shift + STORE_ROLL_STEP < SHIFT_WHOLE &&
+		while (thin->shift + STORE_ROLL_STEP < THIN_SHIFT_WHOLE &&
 			(uint64_t)UNITS << (thin->shift + STORE_ROLL_STEP) <= keep_ns)
 			thin->shift += STORE_ROLL_STEP;
 	}
@@ -72,7 +55,7 @@ bool store_thin_is_late(
 
 /* ---- the keys of a track ---- */
 
-static void step(struct store_key_chunk *key)
+void thin_step(struct store_key_chunk *key)
 {
 	if (key->sequence < UINT16_MAX) {
 		key->sequence++;
@@ -87,8 +70,7 @@ static void step(struct store_key_chunk *key)
 	key->shift = STORE_SHIFT_MAX;
 }
 
-/* To the chunk at or behind the key. MDB_NOTFOUND: the track has no more that begin before the time. */
-static int find_chunk(struct pass *pass, struct store_key_chunk *key, uint64_t end_ns)
+int thin_find_chunk(struct thin_pass *pass, struct store_key_chunk *key, uint64_t end_ns)
 {
 	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
 	MDB_val found = {sizeof bytes, bytes};
@@ -105,12 +87,12 @@ static int find_chunk(struct pass *pass, struct store_key_chunk *key, uint64_t e
 		       : MDB_NOTFOUND;
 }
 
-static bool peek(const struct pass *pass, struct store_chunk *chunk)
+bool thin_peek(const struct thin_pass *pass, struct store_chunk *chunk)
 {
 	return store_chunk_peek(chunk, (struct store_slice){pass->value.mv_data, pass->value.mv_size});
 }
 
-static struct store_key_chunk first_key(const struct pass *pass, uint64_t from_ns)
+struct store_key_chunk thin_first_key(const struct thin_pass *pass, uint64_t from_ns)
 {
 	return (struct store_key_chunk){.bucket_ns = from_ns,
 		.stream = pass->stream,
@@ -118,191 +100,25 @@ static struct store_key_chunk first_key(const struct pass *pass, uint64_t from_n
 		.shift = STORE_SHIFT_MAX};
 }
 
-static void count_dropped(struct pass *pass, uint64_t count)
+void thin_count_dropped(struct thin_pass *pass, uint64_t count)
 {
 	pass->thin->pending[pass->stream].dropped[pass->track] += count;
 }
 
-static int drop_chunk(struct pass *pass)
+int thin_drop_chunk(struct thin_pass *pass)
 {
 	struct store_chunk chunk;
 
-	if (!peek(pass, &chunk))
+	if (!thin_peek(pass, &chunk))
 		return MDB_CORRUPTED;
-	count_dropped(pass, chunk.count);
+	thin_count_dropped(pass, chunk.count);
 	return mdb_cursor_del(pass->cursor, 0);
-}
-
-/* ---- samples: into a rollup ---- */
-
-static int delete_chunks(struct pass *pass, const struct store_key_roll *block)
-{
-	struct store_key_chunk key = first_key(pass, block->begin_ns);
-	uint64_t last_ns = store_roll_last(block->begin_ns, block->shift);
-	int rc;
-
-	while ((rc = find_chunk(pass, &key, last_ns + 1)) == 0) {
-		if (key.shift <= block->shift)
-			rc = drop_chunk(pass);
-		if (rc)
-			return rc;
-		step(&key);
-	}
-	return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-/* Rollups of what is gone would be parts of the one that stays. */
-static int delete_inner(struct pass *pass, const struct store_key_roll *block)
-{
-	struct store_key_roll key = *block;
-	uint8_t bytes[STORE_KEY_ROLL_BYTES];
-	uint64_t last_ns = store_roll_last(block->begin_ns, block->shift);
-	MDB_cursor *cursor;
-	int rc = mdb_cursor_open(pass->txn, pass->ingest->dbi[STORE_TREE_ROLL], &cursor);
-
-	key.shift--;
-	while (!rc) {
-		MDB_val found = {sizeof bytes, bytes}, value;
-
-		store_key_roll_put(bytes, &key);
-		rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
-		if (!rc && !store_key_roll_get(&key, found.mv_data, found.mv_size))
-			rc = MDB_CORRUPTED;
-		if (!rc && (key.stream != block->stream || key.kind != block->kind || key.begin_ns > last_ns))
-			rc = MDB_NOTFOUND;
-		if (!rc)
-			rc = mdb_cursor_del(cursor, 0);
-	}
-	mdb_cursor_close(cursor);
-	return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-/* Doubles do not add up the same in every order: rollups do not speak for them. */
-static bool has_real(const struct pass *pass)
-{
-	const struct store_sums *made = &pass->ingest->rolls.made;
-
-	for (uint32_t i = 0; i < made->count; i++)
-		if (made->entries[i].metric >= pass->metrics->count ||
-			pass->metrics->metrics[made->entries[i].metric].is_real)
-			return true;
-	return false;
-}
-
-static int thin_block(struct pass *pass, const struct store_key_roll *block)
-{
-	struct store_ingest *ingest = pass->ingest;
-	int rc = store_roll_make(&ingest->rolls, block, pass->txn, ingest->dbi);
-
-	if (rc || has_real(pass))
-		return rc;
-	if (store_roll_last(block->begin_ns, block->shift) >= pass->thin->pending[pass->stream].joined_ns)
-		pass->thin->pending[pass->stream].joined_ns =
-			store_roll_last(block->begin_ns, block->shift) + 1;
-	rc = store_roll_put_made(&ingest->rolls, block, pass->txn, ingest->dbi);
-	rc = rc ? rc : delete_chunks(pass, block);
-	return rc ? rc : delete_inner(pass, block);
-}
-
-static int thin_samples(struct pass *pass)
-{
-	struct store_key_chunk key = first_key(pass, 0);
-	int rc;
-
-	while ((rc = find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
-		unsigned shift = (key.shift + STORE_ROLL_STEP - 1) / STORE_ROLL_STEP * STORE_ROLL_STEP;
-		struct store_key_roll block = {.stream = pass->stream, .kind = STORE_SAMPLES};
-		uint64_t last_ns;
-
-		block.shift = (uint8_t)(shift > pass->thin->shift ? shift : pass->thin->shift);
-		block.begin_ns = store_bucket_of(key.bucket_ns, block.shift);
-		last_ns = store_roll_last(block.begin_ns, block.shift);
-		if (block.shift > SHIFT_WHOLE || last_ns >= pass->thin->wanted_ns) {
-			step(&key);
-			continue;
-		}
-		rc = thin_block(pass, &block);
-		if (rc)
-			return rc;
-		key = first_key(pass, last_ns + 1);
-	}
-	return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-/* ---- rollups that are old: into larger ones ---- */
-
-/* Before this, rollups of the size are joined. */
-static uint64_t join_until(const struct store_thin *thin, unsigned shift)
-{
-	unsigned grown = shift > thin->shift ? shift - thin->shift : 0;
-	uint64_t age_ns = thin->keep_ns * AGES;
-
-	if (grown >= 64 || age_ns << grown >> grown != age_ns || age_ns << grown > thin->wanted_ns)
-		return 0;
-	return thin->wanted_ns - (age_ns << grown);
-}
-
-/* The writer of lines made the larger one, or there is none. */
-static int join_lines(struct pass *pass, const struct store_key_roll *block)
-{
-	uint8_t bytes[STORE_KEY_ROLL_BYTES];
-	MDB_val key = {sizeof bytes, bytes}, value;
-	int rc;
-
-	store_key_roll_put(bytes, block);
-	rc = mdb_get(pass->txn, pass->ingest->dbi[STORE_TREE_ROLL], &key, &value);
-	return rc ? rc == MDB_NOTFOUND ? 0 : rc : delete_inner(pass, block);
-}
-
-static int find_roll(struct pass *pass, struct store_key_roll *key, uint8_t kind)
-{
-	uint8_t bytes[STORE_KEY_ROLL_BYTES];
-	MDB_val found = {sizeof bytes, bytes}, value;
-	MDB_cursor *cursor;
-	int rc = mdb_cursor_open(pass->txn, pass->ingest->dbi[STORE_TREE_ROLL], &cursor);
-
-	if (rc)
-		return rc;
-	store_key_roll_put(bytes, key);
-	rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
-	if (!rc && !store_key_roll_get(key, found.mv_data, found.mv_size))
-		rc = MDB_CORRUPTED;
-	if (!rc && (key->stream != pass->stream || key->kind != kind))
-		rc = MDB_NOTFOUND;
-	mdb_cursor_close(cursor);
-	return rc;
-}
-
-static int join_rolls(struct pass *pass, uint8_t kind, unsigned step, unsigned shift_most)
-{
-	struct store_key_roll key = {.stream = pass->stream, .kind = kind, .shift = STORE_SHIFT_MAX};
-	int rc;
-
-	while ((rc = find_roll(pass, &key, kind)) == 0 && key.begin_ns < pass->thin->wanted_ns) {
-		struct store_key_roll block = key;
-
-		block.shift = (uint8_t)(key.shift + step);
-		block.begin_ns = block.shift <= shift_most ? store_bucket_of(key.begin_ns, block.shift) : 0;
-		if (block.shift <= shift_most &&
-			store_roll_last(block.begin_ns, block.shift) < join_until(pass->thin, key.shift)) {
-			rc = kind == STORE_SAMPLES ? thin_block(pass, &block) : join_lines(pass, &block);
-			if (rc)
-				return rc;
-		}
-		if (key.shift) {
-			key.shift--;
-		} else {
-			key.begin_ns++;
-			key.shift = STORE_SHIFT_MAX;
-		}
-	}
-	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
 /* ---- spans and values ---- */
 
-static int put_left(
-	struct pass *pass, const struct store_key_chunk *key, const struct store_record *left, unsigned count)
+static int put_left(struct thin_pass *pass, const struct store_key_chunk *key,
+	const struct store_record *left, unsigned count)
 {
 	struct store_ingest *ingest = pass->ingest;
 	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
@@ -318,7 +134,7 @@ static int put_left(
 }
 
 static int thin_spans_of(
-	struct pass *pass, const struct store_key_chunk *key, const struct store_batch *batch)
+	struct thin_pass *pass, const struct store_key_chunk *key, const struct store_batch *batch)
 {
 	struct store_record *left = malloc(batch->count * sizeof *left);
 	unsigned count = 0;
@@ -330,28 +146,28 @@ static int thin_spans_of(
 		if (is_kept(batch->what[i]))
 			left[count++] = store_batch_record(batch, i);
 	if (!count) {
-		rc = drop_chunk(pass);
+		rc = thin_drop_chunk(pass);
 	} else if (count < batch->count) {
-		count_dropped(pass, batch->count - count);
+		thin_count_dropped(pass, batch->count - count);
 		rc = put_left(pass, key, left, count);
 	}
 	free(left);
 	return rc;
 }
 
-static int thin_chunk(struct pass *pass, const struct store_key_chunk *key)
+static int thin_chunk(struct thin_pass *pass, const struct store_key_chunk *key)
 {
 	struct store_chunk chunk;
 	struct store_batch batch;
 	int rc;
 
-	if (!peek(pass, &chunk))
+	if (!thin_peek(pass, &chunk))
 		return MDB_CORRUPTED;
 	if (store_roll_last(key->bucket_ns, key->shift) >= pass->thin->wanted_ns ||
 		chunk.end_ns >= pass->thin->wanted_ns)
 		return 0;
 	if (pass->track == STORE_VALUES)
-		return drop_chunk(pass);
+		return thin_drop_chunk(pass);
 	store_batch_init(&batch);
 	rc = store_chunk_decode(&chunk, STORE_ALL, &batch, NULL);
 	rc = rc ? rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED : thin_spans_of(pass, key, &batch);
@@ -359,16 +175,16 @@ static int thin_chunk(struct pass *pass, const struct store_key_chunk *key)
 	return rc;
 }
 
-static int thin_chunks(struct pass *pass)
+static int thin_chunks(struct thin_pass *pass)
 {
-	struct store_key_chunk key = first_key(pass, 0);
+	struct store_key_chunk key = thin_first_key(pass, 0);
 	int rc;
 
-	while ((rc = find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
+	while ((rc = thin_find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
 		rc = thin_chunk(pass, &key);
 		if (rc)
 			return rc;
-		step(&key);
+		thin_step(&key);
 	}
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
@@ -410,7 +226,7 @@ static bool has_records(const struct store_stream *stream, unsigned track)
 int store_thin_put(struct store_thin *thin, struct store_ingest *ingest, struct store_stream *streams,
 	uint32_t stream_count, const struct store_metrics *metrics, MDB_txn *txn)
 {
-	struct pass pass = {.thin = thin, .ingest = ingest, .metrics = metrics, .txn = txn};
+	struct thin_pass pass = {.thin = thin, .ingest = ingest, .metrics = metrics, .txn = txn};
 	int rc;
 
 	take_back(thin, streams);
@@ -432,11 +248,7 @@ int store_thin_put(struct store_thin *thin, struct store_ingest *ingest, struct 
 			if (has_records(&streams[stream], track))
 				rc = track == STORE_SAMPLES ? thin_samples(&pass) : thin_chunks(&pass);
 		}
-		pass.track = STORE_SAMPLES;
-		rc = rc ? rc : join_rolls(&pass, STORE_SAMPLES, STORE_ROLL_STEP, SHIFT_WHOLE);
-		rc = rc ? rc
-			: join_rolls(&pass, STORE_ROLL_LINE, STORE_LINE_ROLL_STEP,
-				  STORE_LINE_ROLL_STEP * (STORE_LINE_ROLL_SIZES - 1));
+		rc = rc ? rc : thin_join(&pass);
 	}
 	mdb_cursor_close(pass.cursor);
 	/* Noted whatever happened: the next attempt takes back as much. */
