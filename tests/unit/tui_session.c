@@ -2,32 +2,22 @@
 /*
  * tui_session.c - a whole session without a terminal, on a simulated run: the statistics pane against
  * stats_compute(), the law that lines sum to streams x window, undo back to the first picture, what a step of
- * the cursor may touch, and keys that come faster than pictures.
+ * the cursor may touch, the order of rows, the mouse, the help and filters.
  */
 #include "tests/unit/tui_world.h"
 
 #include <locale.h>
 
 #include "store/arena.h"
-#include "timeline/progress.h"
 #include "tui/commands.h"
 #include "tui/config.h"
-#include "tui/long_read.h"
 #include "tui/mouse.h"
-#include "tui/session_read.h"
-#include "tui/settings.h"
 #include "tui/sums.h"
 
 static int make(void **state)
 {
 	(void)state;
 	return begin_world(20000, 7);
-}
-
-static void open_one(struct fixture *f)
-{
-	open_session(f, NULL, (struct session_looks){.colours = 256});
-	draw(f);
 }
 
 /* ---- statistics against their twin ---- */
@@ -330,98 +320,6 @@ static void test_mouse(void **state)
 	close_session(&f);
 }
 
-/* ---- the user's files ---- */
-
-static void test_config(void **state)
-{
-	enum grid_style style;
-	struct fixture f;
-	uint64_t hash;
-
-	(void)state;
-	open_one(&f);
-	assert_true(config_key("<C-d> <PageDown>"));
-	assert_int_equal(keys_action_of('D' & 31), KEYS_DO_SCROLL_DOWN);
-	assert_true(config_key("Q q"));
-	assert_int_equal(keys_action_of('Q'), KEYS_DO_QUIT);
-	assert_false(config_key("Q"));
-	assert_false(config_key("Q <C-x>")); /* that does nothing */
-	assert_false(config_key("Q qq"));
-	hash = run_function(f.run, run_function_count(f.run) - 1)->hash;
-	assert_true(config_colour(f.session, "* context 3"));
-	assert_true(config_colour(f.session, "a*b 200"));
-	assert_true(config_colour(f.session, "operator new none"));
-	assert_false(config_colour(f.session, "a context 14"));
-	assert_false(config_colour(f.session, "a 256"));
-	assert_false(config_colour(f.session, "a"));
-	assert_false(config_colour(f.session, " 3"));
-	assert_true(colours_find(&f.session->colours, f.run, hash, false, &style));
-	assert_int_equal(style, GRID_BLOCK + 3);
-	assert_string_equal(f.session->colours.patterns[2].glob, "operator new");
-	assert_int_equal(f.session->colours.user[0], 200);
-	close_session(&f);
-}
-
-/* ---- settings ---- */
-
-/* What is chosen on the screen of settings is kept; `:set` is for the session. */
-static void test_settings(void **state)
-{
-	char value[SETTINGS_VALUE], path[128];
-	struct fixture f, g;
-
-	(void)state;
-	setenv("XDG_CONFIG_HOME", directory, 1);
-	snprintf(path, sizeof(path), "%s/hpct/settings", directory);
-	open_one(&f);
-	for (size_t i = 0; i < settings_count(); i++) {
-		if (!settings_is_usual(f.session, i) && strcmp(settings_name(i), "mouse") != 0)
-			fail_msg("%s", settings_name(i)); /* the tests have no mouse */
-		assert_true(strlen(settings_name(i)) <= 9 && strlen(settings_help(i)) <= 58);
-		for (int step = 0; step < 9; step++) { /* there and back, whatever the value */
-			settings_step(f.session, i, false);
-			settings_get(f.session, i, value);
-			settings_step(f.session, i, true);
-			settings_step(f.session, i, false);
-			assert_int_equal(f.session->message[0], 0);
-		}
-		settings_reset(f.session, i);
-		assert_true(settings_is_usual(f.session, i));
-	}
-	press(&f, ":set fill<Enter>:set live 3s<Enter>:set colors 16<Enter>");
-	assert_true(f.session->looks.is_fill && f.session->looks.live_ms == 3000);
-	assert_int_equal(f.session->looks.most_colours, 16);
-	assert_int_equal(access(path, F_OK), -1);
-	press(&f, ":set fillet<Enter>");
-	assert_non_null(strstr(f.session->message, "no setting"));
-	press(&f, ":set fill maybe<Enter>");
-	assert_non_null(strstr(f.session->message, ":set fill is one of off  on"));
-	press(&f, ":set ascii<Enter>:set ascii of<Enter>:set cells 1<Enter>:set cells 2<Enter>");
-	assert_true(f.session->looks.is_ascii && f.session->looks.is_single); /* as they were */
-	press(&f, ":set ascii off<Enter>:set cells auto<Enter>");
-	press(&f, ":set live 1ms<Enter>");
-	assert_non_null(strstr(f.session->message, "500ms"));
-	press(&f, ":settings<Enter>jjjj<Space>"); /* cross */
-	assert_true(f.session->looks.has_cross);
-	open_one(&g);
-	config_read(g.session);
-	assert_true(g.session->looks.has_cross && g.session->looks.is_fill && !g.session->looks.no_sites);
-	assert_int_equal(g.session->looks.live_ms, 3000);
-	press(&g, ":settings<Enter>jjjjx");
-	assert_false(g.session->looks.has_cross);
-	g.session->looks.must_ascii = true; /* a locale that has no more */
-	press(&g, ":set ascii off<Enter>");
-	assert_true(g.session->looks.is_ascii);
-	press(&g, "<Space>"); /* what the locale has not is nobody's choice */
-	close_session(&g);
-	open_one(&g);
-	config_read(g.session);
-	assert_true(g.session->looks.has_cross && !g.session->looks.is_ascii);
-	close_session(&g);
-	close_session(&f);
-	unlink(path);
-}
-
 /* ---- help ---- */
 
 static bool grid_has(const struct fixture *f, const char *text)
@@ -554,256 +452,6 @@ static void test_filters(void **state)
 	close_session(&f);
 }
 
-/* ---- saved views ---- */
-
-static void test_saved(void **state)
-{
-	struct state kept;
-	struct fixture f;
-
-	(void)state;
-	open_one(&f);
-	press(&f, "wwwjjlll:depth 4<Enter>3:save one.two<Enter>");
-	kept = f.session->state;
-	press(&f, "0kkkhh=1:load one.two<Enter>");
-	assert_int_equal(f.session->state.begin_ns, kept.begin_ns);
-	assert_int_equal(f.session->state.end_ns, kept.end_ns);
-	assert_int_equal(f.session->state.cursor_ns, kept.cursor_ns);
-	assert_int_equal(f.session->state.node, kept.node);
-	assert_int_equal(f.session->state.depth, 4);
-	assert_false(f.session->state.is_auto);
-	assert_ptr_equal(f.session->pane, &view_summary);
-	press(&f, ":load nothing<Enter>");
-	assert_non_null(strstr(f.session->message, "no view"));
-	press(&f, ":save ../up<Enter>");
-	assert_non_null(strstr(f.session->message, "name is made of"));
-	close_session(&f);
-}
-
-/* ---- keys that come faster than pictures ---- */
-
-/* Keys that are done without a picture between them end where the same keys end with one each. */
-static void test_drained(void **state)
-{
-	static const char keys[] = "hljkHLwsadAD+-0LLLLlllHHH";
-	struct error error;
-	struct fixture f[2];
-	unsigned seed = 5;
-
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		open_one(&f[i]);
-		f[i].session->looks.is_single = true; /* wider cells are chosen by a picture */
-		press(&f[i], "wE");
-	}
-	for (int i = 0; i < 400; i++) {
-		uint32_t key = (uint32_t)keys[(size_t)rand_r(&seed) % (sizeof(keys) - 1)];
-		session_key(f[0].session, key);
-		session_settle(f[0].session);
-		session_key(f[1].session, key);
-		assert_int_equal(session_draw(f[1].session, &f[1].grid, 0, &error), 0);
-		assert_true(f[0].session->state.begin_ns == f[1].session->state.begin_ns);
-		assert_true(f[0].session->state.end_ns == f[1].session->state.end_ns);
-		assert_true(f[0].session->state.cursor_ns == f[1].session->state.cursor_ns);
-		assert_true(f[0].session->state.node == f[1].session->state.node);
-	}
-	close_session(&f[0]);
-	close_session(&f[1]);
-}
-
-/* ---- reads that a key puts off ---- */
-
-struct impatient {
-	struct session *session;
-	int asked, put_off;
-};
-
-/* A key at every third question. */
-static bool ask(void *own, const char *what, uint64_t done, uint64_t all)
-{
-	struct impatient *impatient = own;
-
-	assert_non_null(what);
-	assert_true(done <= all);
-	if (!impatient->session->is_resumable || ++impatient->asked % 3)
-		return true;
-	impatient->put_off++;
-	impatient->session->is_put_off = true;
-	return false;
-}
-
-/* All lines are read by function, and for another depth, or by path, once more. */
-static void make_dense(struct fixture *f)
-{
-	f->session->frame.dense_records = f->session->frame.rolled_records = 0;
-}
-
-/* However often a picture is put off, it gets there, and is the one that was never put off. */
-static void reach_picture(bool is_dense)
-{
-	struct impatient impatient;
-	struct fixture f, whole;
-	struct error error;
-	int pictures = 0;
-
-	open_one(&whole);
-	open_one(&f);
-	if (is_dense) {
-		make_dense(&f);
-		make_dense(&whole);
-	}
-	f.session->looks.is_single = whole.session->looks.is_single = true;
-	press(&whole, "w");
-	press(&f, "w");
-	session_key(f.session, 's');
-	session_key(whole.session, 's');
-	session_key(f.session, 'd');
-	session_key(whole.session, 'd');
-	if (is_dense) { /* all rows are there, but not at the depths to choose from */
-		press(&f, ":depth 3<Enter>");
-		press(&whole, ":depth 3<Enter>");
-	}
-	session_key(f.session, '=');
-	session_key(whole.session, '=');
-	draw(&whole);
-	impatient = (struct impatient){.session = f.session};
-	progress_watch(ask, &impatient, 0);
-	do {
-		if (session_draw(f.session, &f.grid, 60000, &error))
-			fail_msg("%s", error.text);
-		session_refine(f.session, 60000);
-		assert_true(++pictures < 2000);
-	} while (f.session->is_unread || session_is_refining(f.session));
-	progress_watch(NULL, NULL, 0);
-	assert_true(impatient.put_off > 5 && pictures > 5);
-	assert_true(f.session->state.depth > 1);
-	assert_int_equal(f.session->state.depth, whole.session->state.depth);
-	session_refine(whole.session, 0);
-	draw(&f);
-	draw(&whole);
-	assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
-	close_session(&f);
-	close_session(&whole);
-}
-
-static void test_put_off(void **state)
-{
-	(void)state;
-	reach_picture(false);
-}
-
-/* The depth, too, is chosen by all that is read for it. */
-static void test_put_off_dense(void **state)
-{
-	(void)state;
-	reach_picture(true);
-}
-
-/* ---- tables that a key has begin anew ---- */
-
-/* A key at the first, the third and the seventh question about a table. */
-static bool ask_of_tables(void *own, const char *what, uint64_t done, uint64_t all)
-{
-	struct impatient *impatient = own;
-
-	assert_non_null(what);
-	assert_true(done <= all);
-	if (!impatient->session->is_restartable)
-		return true;
-	impatient->asked++;
-	if (impatient->asked != 1 && impatient->asked != 3 && impatient->asked != 7)
-		return true;
-	impatient->put_off++;
-	impatient->session->is_put_off = true;
-	return false;
-}
-
-/* What is put off is not shown as if it were all, and gets there. */
-static void test_tables_put_off(void **state)
-{
-	static const char *const views[] = {"6", "ii", ":by path<Enter>", "4", "44"};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
-		struct impatient impatient;
-		struct fixture f, whole;
-		struct error error;
-		int pictures = 0;
-
-		open_one(&whole);
-		open_one(&f);
-		make_dense(&f);
-		make_dense(&whole);
-		f.session->looks.is_single = whole.session->looks.is_single = true;
-		press(&whole, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
-		press(&f, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
-		press(&whole, views[i]);
-		for (size_t at = 0, size; views[i][at]; at += size) {
-			uint32_t key;
-			size = keys_parse(&views[i][at], &key);
-			session_key(f.session, key);
-		}
-		impatient = (struct impatient){.session = f.session};
-		progress_watch(ask_of_tables, &impatient, 0);
-		do {
-			int put_off = impatient.put_off;
-			if (session_draw(f.session, &f.grid, 60000, &error))
-				fail_msg("%s", error.text);
-			assert_true(f.session->is_unread || put_off == impatient.put_off);
-			assert_true(++pictures < 100);
-		} while (f.session->is_unread);
-		progress_watch(NULL, NULL, 0);
-		if (impatient.put_off == 0 && views[i][0] != 'i') /* few batches may end before they ask */
-			fail_msg("%s: nothing was asked", views[i]);
-		session_refine(f.session, 0);
-		session_refine(whole.session, 0);
-		draw(&f);
-		draw(&whole);
-		assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
-		close_session(&f);
-		close_session(&whole);
-	}
-}
-
-/* Esc is said, and what lacks numbers with it. */
-static bool stop_tables(void *own, const char *what, uint64_t done, uint64_t all)
-{
-	(void)what, (void)done, (void)all;
-	return !((struct session *)own)->is_restartable;
-}
-
-static void test_tables_stopped(void **state)
-{
-	struct fixture f;
-	struct error error;
-
-	(void)state;
-	open_one(&f);
-	make_dense(&f);
-	press(&f, "w:depth 3<Enter>");
-	progress_watch(stop_tables, f.session, 0);
-	session_key(f.session, 'b'); /* by path: of leaves */
-	f.session->message[0] = '\0';
-	if (session_draw(f.session, &f.grid, 60000, &error))
-		fail_msg("%s", error.text);
-	assert_non_null(strstr(f.session->message, "numbers are missing"));
-	progress_watch(NULL, NULL, 0);
-	close_session(&f);
-}
-
-/* What ends a long read at once, and what waits for its end. */
-static void test_long_read(void **state)
-{
-	static const char ends[] = "qtuadADws0+-", waits[] = "hjkl:/gem1";
-
-	(void)state;
-	for (size_t i = 0; ends[i]; i++)
-		assert_true(long_read_is_over((uint32_t)ends[i]));
-	for (size_t i = 0; waits[i]; i++)
-		assert_false(long_read_is_over((uint32_t)waits[i]));
-	assert_true(long_read_is_over(KEYS_ESC));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -814,18 +462,9 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_mouse),
-		cmocka_unit_test(test_config),
-		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_drained),
-		cmocka_unit_test(test_put_off),
-		cmocka_unit_test(test_put_off_dense),
-		cmocka_unit_test(test_tables_put_off),
-		cmocka_unit_test(test_tables_stopped),
-		cmocka_unit_test(test_long_read),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

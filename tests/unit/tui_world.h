@@ -104,6 +104,13 @@ static inline void close_session(struct fixture *f)
 	grid_fini(&f->grid);
 }
 
+/* A session of one run, in colour, with its first picture. */
+static inline void open_one(struct fixture *f)
+{
+	open_session(f, NULL, (struct session_looks){.colours = 256});
+	draw(f);
+}
+
 static inline void press(struct fixture *f, const char *keys)
 {
 	uint32_t key;
