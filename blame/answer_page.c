@@ -84,7 +84,8 @@ static void print_cause(const struct program_call *call, const struct page *page
 {
 	char gap[REPORT_HUMAN_MAX], at[REPORT_HUMAN_MAX];
 
-	printf("  %zu %-72.*s", number, 72, cause->row->key);
+	printf("  %zu ", number);
+	page_key_print(cause->row->key, 72);
 	print_time(cause->row->time_ns, page->idle.idle_ns);
 	if (cause->largest) {
 		report_human_duration(gap, cause->largest->end_ns - cause->largest->begin_ns);

@@ -26,6 +26,7 @@ void page_nobody(struct program_call *call, const struct page *page, char text[P
 }
 
 #define PATH_WIDTH 100
+#define PATH_END 30 /* what is left at least of a path's end beside a function of Python's */
 
 /* Whether a name's template arguments begin here: not at "<thread root>", nor at "operator<". */
 static bool opens_arguments(const char *text, size_t at)
@@ -51,10 +52,60 @@ static void collapse(char *text)
 	text[kept] = '\0';
 }
 
+void page_key_print(const char *key, int width)
+{
+	char *text = strlen(key) > (size_t)width ? strdup(key) : NULL;
+
+	if (text)
+		collapse(text);
+	printf("%-*.*s", width, width, text ? text : key);
+	free(text);
+}
+
+/* The innermost function of Python's, which maps for perf call "py::NAME:FILE". Its bytes in the path, 0:
+ * there is none; *file: its file's name begins so far into it, and *folders so far ahead of that. */
+static size_t python_find(const char *path, size_t *at, size_t *folders, size_t *file)
+{
+	const char *last = NULL, *found = path, *slash;
+	size_t bytes;
+
+	while ((found = strstr(found, ";py::")))
+		last = ++found;
+	if (!last)
+		return 0;
+	*at = (size_t)(last - path);
+	bytes = strcspn(last, ";");
+	*folders = 4 + strcspn(last + 4, ":;") + 1;
+	*file = *folders;
+	for (slash = last + *folders; *folders < bytes && slash < last + bytes; slash++)
+		if (*slash == '/')
+			*file = (size_t)(slash - last) + 1;
+	return bytes;
+}
+
+/* "ROOT;...;PYTHON;...END" : what lies between can be looked up, who it was should be seen. */
+static void path_shorten(const char *text, size_t length)
+{
+	size_t root = strcspn(text, ";"), room = PATH_WIDTH - root - 4, at, folders, file;
+	size_t bytes = python_find(text, &at, &folders, &file), shown = bytes - (bytes ? file - folders : 0);
+	bool has_python = bytes && at + bytes < length - room && shown + 5 + PATH_END <= room;
+	const char *end;
+
+	if (has_python)
+		room -= shown + 5;
+	end = text + length - room;
+	while (((unsigned char)*end & 0xc0) == 0x80)
+		end++;
+	printf("       %.*s;...", (int)root, text);
+	if (has_python)
+		printf(";%.*s%.*s;...", (int)folders, text + at, (int)(bytes - file), text + at + file);
+	printf("%s\n", end);
+}
+
 void page_path_print(const char *path)
 {
 	char *text = path && *path ? strdup(path) : NULL;
-	size_t length = text ? strlen(text) : 0, root;
+	size_t length = text ? strlen(text) : 0;
 
 	if (!length) {
 		free(text);
@@ -63,16 +114,10 @@ void page_path_print(const char *path)
 	if (length > PATH_WIDTH)
 		collapse(text);
 	length = strlen(text);
-	root = strcspn(text, ";");
-	if (length <= PATH_WIDTH || root + 5 > PATH_WIDTH) {
+	if (length <= PATH_WIDTH || strcspn(text, ";") + 5 > PATH_WIDTH)
 		printf("       %.*s\n", length <= PATH_WIDTH ? (int)length : PATH_WIDTH, text);
-	} else {
-		const char *tail = text + length - (PATH_WIDTH - root - 4);
-
-		while (((unsigned char)*tail & 0xc0) == 0x80)
-			tail++;
-		printf("       %.*s;...%s\n", (int)root, text, tail);
-	}
+	else
+		path_shorten(text, length);
 	free(text);
 }
 

@@ -19,8 +19,12 @@
 /* Why no thread was at work. */
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX]);
 
+/* For people, in so many columns. A long one loses template arguments first. */
+void page_key_print(const char *key, int width);
+
 /* For people, on a line of its own. A long one loses template arguments, then what lies between its root,
- * which tells the thread, and its end, which tells paths apart. */
+ * which tells the thread, and its end, which tells paths apart; but for the innermost function of Python's.
+ */
 void page_path_print(const char *path);
 
 /* A command, and what it shows. */

@@ -35,7 +35,10 @@ static const struct cfi_module *module_of(void *context, uint64_t pc)
 	struct outside *outside = context;
 	struct outside_module *module = outside_modules_find(&outside->modules, pc);
 
-	return module ? &module->cfi : NULL;
+	if (!module)
+		return NULL;
+	outside_modules_tables(&outside->modules, module, pc);
+	return &module->cfi;
 }
 
 /* One for each process that ever blocked for long. */

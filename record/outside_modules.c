@@ -14,6 +14,9 @@
 #define NOTE_BYTES_MAX 4096
 #define MAPS_BYTES_MAX (8u << 20)
 #define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* of one process */
+#define BLOCK_BYTES 16384u
+#define RECORD_BYTES_MAX (1u << 20)
+#define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* of addresses, for one module */
 
 int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
@@ -22,55 +25,139 @@ int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
 	return process_vm_readv((pid_t)pid, &local, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
 }
 
-static void list_clear(struct outside_modules *modules)
+static void module_free(struct outside_module *module)
 {
-	for (unsigned i = 0; i < modules->count; i++) {
-		const struct cfi_image *image = &modules->list[i].cfi.image;
+	const struct cfi_image *image = &module->cfi.image;
 
-		if (image->bytes)
-			munmap((void *)(uintptr_t)image->bytes, image->end - image->begin);
-		free(modules->list[i].path);
+	if (image->bytes)
+		munmap((void *)(uintptr_t)image->bytes, image->end - image->begin);
+	free(module->blocks);
+	free(module->path);
+}
+
+static void list_free(struct outside_modules *modules, struct outside_module *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		modules->copied_bytes -= list[i].copied_bytes;
+		module_free(&list[i]);
 	}
-	modules->count = 0;
-	modules->copied_bytes = 0;
+	free(list);
 }
 
 void outside_modules_fini(struct outside_modules *modules)
 {
-	list_clear(modules);
-	free(modules->list);
+	list_free(modules, modules->list, modules->count);
 	free(modules->maps);
 }
 
 struct outside_module *outside_modules_find(struct outside_modules *modules, uint64_t pc)
 {
-	for (unsigned i = 0; i < modules->count; i++)
-		if (pc >= modules->list[i].cfi.begin && pc < modules->list[i].cfi.end)
-			return &modules->list[i];
-	return NULL;
+	unsigned low = 0, high = modules->count;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (pc >= modules->list[middle].cfi.end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < modules->count && pc >= modules->list[low].cfi.begin ? &modules->list[low] : NULL;
+}
+
+/* ---- the tables of one module ---- */
+
+/* What of [begin, end) is not there yet. */
+static bool blocks_copy(
+	struct outside_modules *modules, struct outside_module *module, uint64_t begin, uint64_t end)
+{
+	const struct cfi_image *image = &module->cfi.image;
+	uint64_t last;
+
+	if (begin < image->begin || begin >= end || end > image->end)
+		return false;
+	last = (end - 1 - image->begin) / BLOCK_BYTES;
+	for (uint64_t block = (begin - image->begin) / BLOCK_BYTES; block <= last; block++) {
+		uint64_t at = block * BLOCK_BYTES, rest = image->end - image->begin - at;
+		size_t bytes = rest < BLOCK_BYTES ? rest : BLOCK_BYTES;
+
+		if (module->blocks[block / 8] >> block % 8 & 1)
+			continue;
+		if (modules->copied_bytes + bytes > COPIED_BYTES_MAX ||
+			outside_read(modules->pid, image->begin + at, (void *)(uintptr_t)(image->bytes + at),
+				bytes))
+			return false;
+		modules->copied_bytes += bytes;
+		module->copied_bytes += bytes;
+		module->blocks[block / 8] |= (uint8_t)(1u << block % 8);
+	}
+	return true;
+}
+
+/* Room for the image, and its search table. */
+static bool tables_open(struct outside_modules *modules, struct outside_module *module)
+{
+	uint64_t bytes = module->tables_end - module->tables_begin;
+	struct cfi_image *image = &module->cfi.image;
+	void *room =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (room == MAP_FAILED)
+		return false;
+	*image = (struct cfi_image){room, module->tables_begin, module->tables_end};
+	module->blocks = calloc(1, bytes / BLOCK_BYTES / 8 + 1);
+	if (module->blocks && blocks_copy(modules, module, module->header, module->header_end) &&
+		!cfi_module_init(&module->cfi, module->header) &&
+		(module->cfi.table || blocks_copy(modules, module, module->cfi.eh_frame, image->end)))
+		return true;
+	munmap(room, bytes);
+	*image = (struct cfi_image){0};
+	return false;
+}
+
+/* The record at `address`, which its length comes ahead of; *id: what comes next. */
+static bool record_copy(struct outside_modules *modules, struct outside_module *module, uint64_t address,
+	uint64_t *id_at, uint32_t *id)
+{
+	const struct cfi_image *image = &module->cfi.image;
+	uint64_t length = 0;
+	uint32_t word;
+
+	*id_at = address + sizeof(word);
+	if (!blocks_copy(modules, module, address, *id_at + sizeof(word)))
+		return false;
+	memcpy(&word, image->bytes + (address - image->begin), sizeof(word));
+	length = word;
+	if (word == UINT32_MAX) { /* the long form */
+		*id_at += sizeof(length);
+		if (!blocks_copy(modules, module, address, *id_at + sizeof(word)))
+			return false;
+		memcpy(&length, image->bytes + (*id_at - sizeof(length) - image->begin), sizeof(length));
+	}
+	if (length < sizeof(*id) || length > RECORD_BYTES_MAX || length > image->end - *id_at ||
+		!blocks_copy(modules, module, *id_at, *id_at + length))
+		return false;
+	memcpy(id, image->bytes + (*id_at - image->begin), sizeof(*id));
+	return true;
+}
+
+void outside_modules_tables(struct outside_modules *modules, struct outside_module *module, uint64_t pc)
+{
+	uint64_t entry, id_at;
+	uint32_t id;
+
+	if (module->tables_begin == module->tables_end)
+		return;
+	if (!module->cfi.image.bytes && !tables_open(modules, module)) {
+		module->tables_end = module->tables_begin;
+		return;
+	}
+	entry = module->cfi.table ? cfi_entry_place(&module->cfi, pc) : 0;
+	if (entry && record_copy(modules, module, entry, &id_at, &id) && id)
+		record_copy(modules, module, id_at - id, &id_at, &id);
 }
 
 /* ---- one module ---- */
-
-static void segment_copy(struct outside_modules *modules, struct outside_module *module,
-	const Elf64_Phdr *segment, uint64_t header)
-{
-	uint64_t begin = module->bias + segment->p_vaddr, bytes = segment->p_filesz;
-	void *copy;
-
-	if (!bytes || bytes > COPIED_BYTES_MAX - modules->copied_bytes)
-		return;
-	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (copy == MAP_FAILED)
-		return;
-	if (outside_read(modules->pid, begin, copy, bytes)) {
-		munmap(copy, bytes);
-		return;
-	}
-	modules->copied_bytes += bytes;
-	module->cfi.image = (struct cfi_image){copy, begin, begin + bytes};
-	cfi_module_init(&module->cfi, header);
-}
 
 static void build_id_take(struct outside_module *module, const uint8_t *note, size_t bytes)
 {
@@ -100,23 +187,26 @@ static void segments_take(struct outside_modules *modules, struct outside_module
 	const Elf64_Phdr *segments, unsigned count)
 {
 	uint8_t note[NOTE_BYTES_MAX];
-	uint64_t header = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		const Elf64_Phdr *s = &segments[i];
 
-		if (s->p_type == PT_GNU_EH_FRAME)
-			header = module->bias + s->p_vaddr;
+		if (s->p_type == PT_GNU_EH_FRAME) {
+			module->header = module->bias + s->p_vaddr;
+			module->header_end = module->header + s->p_memsz;
+		}
 		if (s->p_type == PT_NOTE && !module->build_id_bytes && s->p_memsz <= sizeof(note) &&
 			!outside_read(modules->pid, module->bias + s->p_vaddr, note, s->p_memsz))
 			build_id_take(module, note, s->p_memsz);
 	}
-	for (unsigned i = 0; i < count && header; i++) {
-		uint64_t begin = module->bias + segments[i].p_vaddr;
+	for (unsigned i = 0; i < count && module->header; i++) {
+		uint64_t begin = module->bias + segments[i].p_vaddr, bytes = segments[i].p_filesz;
 
-		if (segments[i].p_type == PT_LOAD && header >= begin &&
-			header - begin < segments[i].p_filesz && !module->cfi.image.bytes)
-			segment_copy(modules, module, &segments[i], header);
+		if (segments[i].p_type == PT_LOAD && module->header >= begin &&
+			module->header - begin < bytes && bytes <= IMAGE_BYTES_MAX) {
+			module->tables_begin = begin;
+			module->tables_end = begin + bytes;
+		}
 	}
 }
 
@@ -135,29 +225,38 @@ static bool list_grow(struct outside_modules *modules)
 	return true;
 }
 
-static void module_take(struct outside_modules *modules, uint64_t begin, uint64_t end, const char *path)
+/* A run of mappings of one file. */
+struct place {
+	uint64_t begin, end, inode;
+	char path[4096];
+};
+
+static void module_read(struct outside_modules *modules, const struct place *place)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	struct outside_module *module;
 	Elf64_Ehdr elf;
 
-	if (outside_read(modules->pid, begin, &elf, sizeof(elf)) || memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
-		elf.e_phnum > SEGMENTS_MAX || elf.e_phentsize != sizeof(*segments) ||
-		outside_read(modules->pid, begin + elf.e_phoff, segments, elf.e_phnum * sizeof(*segments)) ||
+	if (outside_read(modules->pid, place->begin, &elf, sizeof(elf)) ||
+		memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_phnum > SEGMENTS_MAX ||
+		elf.e_phentsize != sizeof(*segments) ||
+		outside_read(modules->pid, place->begin + elf.e_phoff, segments,
+			elf.e_phnum * sizeof(*segments)) ||
 		!list_grow(modules))
 		return;
 	module = &modules->list[modules->count];
-	*module = (struct outside_module){.cfi = {.begin = begin, .end = end, .slot = modules->count},
-		.bias = begin,
-		.is_vdso = !strcmp(path, "[vdso]"),
-		.path = strdup(path)};
+	*module = (struct outside_module){.cfi = {.begin = place->begin, .end = place->end},
+		.bias = place->begin,
+		.inode = place->inode,
+		.is_vdso = !strcmp(place->path, "[vdso]"),
+		.path = strdup(place->path)};
 	if (!module->path)
 		return;
-	modules->count++;
 	for (unsigned i = 0; i < elf.e_phnum; i++)
 		if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0)
-			module->bias = begin - segments[i].p_vaddr;
+			module->bias = place->begin - segments[i].p_vaddr;
 	segments_take(modules, module, segments, elf.e_phnum);
+	module->cfi.slot = modules->count++;
 }
 
 /* ---- all ---- */
@@ -195,27 +294,67 @@ static char *maps_read(uint32_t pid, int *error)
 	return text;
 }
 
-/* One module per run of mappings of one file. */
-static void maps_take(struct outside_modules *modules)
+/* The next run of mappings of one file, from *line on. False: there is none. */
+static bool place_next(const char **line, struct place *place)
 {
-	char path[4096], last[4096] = "";
-	uint64_t first = 0, end_of_last = 0;
+	bool is_begun = false;
 
-	for (const char *line = modules->maps; line && *line;
-		line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-		unsigned long begin, end, offset;
+	for (; *line && **line; *line = strchr(*line, '\n') ? strchr(*line, '\n') + 1 : NULL) {
+		unsigned long begin, end, offset, inode;
+		char path[sizeof(place->path)] = "";
 
-		path[0] = '\0';
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s%*[ ]%4095[^\n]", &begin, &end, &offset, path) < 3)
+		if (sscanf(*line, "%lx-%lx %*s %lx %*s %lu%*[ ]%4095[^\n]", &begin, &end, &offset, &inode,
+			    path) < 4)
 			continue;
-		if (strcmp(path, last) || !path[0]) {
-			if (first)
-				module_take(modules, first, end_of_last, last);
-			first = (path[0] == '/' || !strcmp(path, "[vdso]")) && !offset ? begin : 0;
-			strcpy(last, path);
+		if (is_begun && (inode != place->inode || strcmp(path, place->path)))
+			return true;
+		if (!is_begun && ((path[0] != '/' && strcmp(path, "[vdso]")) || offset))
+			continue;
+		if (!is_begun) {
+			*place = (struct place){.begin = begin, .inode = inode};
+			strcpy(place->path, path);
 		}
-		end_of_last = end;
+		place->end = end;
+		is_begun = true;
 	}
+	return is_begun;
+}
+
+/* The module that was there before, taken out of `before`. */
+static struct outside_module *module_before(
+	struct outside_module *before, unsigned count, const struct place *place)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (before[i].path && before[i].cfi.begin == place->begin &&
+			before[i].cfi.end == place->end && before[i].inode == place->inode &&
+			!strcmp(before[i].path, place->path))
+			return &before[i];
+	return NULL;
+}
+
+static bool maps_take(struct outside_modules *modules)
+{
+	struct outside_module *before = modules->list, *same;
+	unsigned count = modules->count, kept = 0;
+	const char *line = modules->maps;
+	struct place place;
+
+	modules->list = NULL;
+	modules->count = modules->room = 0;
+	while (place_next(&line, &place)) {
+		same = module_before(before, count, &place);
+		if (!same || !list_grow(modules)) {
+			module_read(modules, &place);
+			continue;
+		}
+		modules->list[modules->count] = *same;
+		modules->list[modules->count].cfi.slot = modules->count;
+		modules->count++;
+		kept++;
+		memset(same, 0, sizeof(*same)); /* it is not freed with the others */
+	}
+	list_free(modules, before, count);
+	return kept != count || modules->count != count;
 }
 
 int outside_modules_read(struct outside_modules *modules, bool *is_new)
@@ -232,8 +371,6 @@ int outside_modules_read(struct outside_modules *modules, bool *is_new)
 	}
 	free(modules->maps);
 	modules->maps = maps;
-	list_clear(modules);
-	maps_take(modules);
-	*is_new = true;
+	*is_new = maps_take(modules);
 	return 0;
 }

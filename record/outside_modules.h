@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outside_modules.h - the modules of another process with their unwind tables, copied out of its memory: a
- * file could be cut short under a mapping of ours.
+ * file could be cut short under a mapping of ours. Of a module's tables only those parts are copied that were
+ * asked for, a block at a time: libraries of machine learning have a gigabyte in the segment of their tables.
  */
 #ifndef RECORD_OUTSIDE_MODULES_H
 #define RECORD_OUTSIDE_MODULES_H
@@ -10,8 +11,12 @@
 #include "store/store.h"
 
 struct outside_module {
-	struct cfi_module cfi; /* slot: its index */
-	uint64_t bias;
+	struct cfi_module cfi; /* slot: its index; the image has holes */
+	uint64_t bias, inode;
+	uint64_t tables_begin, tables_end; /* the segment that holds the tables; empty: there are none */
+	uint64_t header, header_end;
+	uint64_t copied_bytes;
+	uint8_t *blocks; /* of the image, a bit each: it is copied; NULL: none was asked for yet */
 	bool is_vdso;
 	uint8_t build_id_bytes, build_id[32];
 	uint32_t id; /* the collector's: of the store, plus 1; 0: not asked for yet */
@@ -20,19 +25,22 @@ struct outside_module {
 
 struct outside_modules {
 	uint32_t pid;
-	struct outside_module *list;
+	struct outside_module *list; /* by address */
 	unsigned count, room;
 	uint64_t copied_bytes;
 	char *maps; /* what they were read from */
 };
 
-/* Reads what is mapped, unless it is the same as last time. 0 or an errno. *is_new: what was known is gone.
- */
+/* Reads what is mapped; modules that still are keep their tables and their id. 0 or an errno. *is_new: there
+ * are others than last time. */
 int outside_modules_read(struct outside_modules *modules, bool *is_new);
 void outside_modules_fini(struct outside_modules *modules);
 
-/* NULL: none. */
+/* NULL: none. Valid until the next outside_modules_read. */
 struct outside_module *outside_modules_find(struct outside_modules *modules, uint64_t pc);
+
+/* Copies what the module's tables say of pc, should there be any. */
+void outside_modules_tables(struct outside_modules *modules, struct outside_module *module, uint64_t pc);
 
 /* Memory of the process. 0 or negative. */
 int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes);

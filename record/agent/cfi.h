@@ -83,6 +83,10 @@ enum { CFI_NONE = -1, CFI_DAMAGED = -2, CFI_UNREADABLE = -3, CFI_UNKNOWN_REGISTE
  * rest. 0, or CFI_DAMAGED: the module then has no tables. */
 int cfi_module_init(struct cfi_module *module, uint64_t header);
 
+/* Where the module's search table, which it must have, says that the entry of pc lies: the last at or before
+ * it; 0: none. */
+uint64_t cfi_entry_place(const struct cfi_module *module, uint64_t pc);
+
 /* The row at pc goes to scratch->row. 0, CFI_NONE (no entry covers pc) or CFI_DAMAGED. */
 int cfi_row_find(const struct cfi_module *module, uint64_t pc, struct cfi_scratch *scratch);
 

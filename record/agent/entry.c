@@ -86,8 +86,7 @@ int cfi_module_init(struct cfi_module *module, uint64_t header)
 	return 0;
 }
 
-/* The last table entry at or before pc: where its FDE lies; 0: none. */
-static uint64_t table_search(const struct cfi_module *module, uint64_t pc)
+uint64_t cfi_entry_place(const struct cfi_module *module, uint64_t pc)
 {
 	const uint8_t *table = module->image.bytes + (module->table - module->image.begin);
 	int64_t wanted = (int64_t)(pc - module->header);
@@ -226,7 +225,7 @@ int entry_find(const struct cfi_module *module, uint64_t pc, struct entry *entry
 		return CFI_NONE;
 	if (!module->table)
 		return entry_scan(module, pc, entry);
-	at = table_search(module, pc);
+	at = cfi_entry_place(module, pc);
 	if (!at)
 		return CFI_NONE;
 	result = entry_read(&module->image, at, entry, &next);

@@ -42,7 +42,7 @@ static enum step step_take(
 {
 	bool leaf = *exact && (u->count <= 1 || u->space.is_go), was_exact = *exact;
 
-	if (rule->kind != RULE_MISSING)
+	if (!unwind_rule_is_bare(rule))
 		u->bare_known = 0;
 	*exact = false;
 	switch (rule->kind) {

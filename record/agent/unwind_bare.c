@@ -15,13 +15,19 @@
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
+static bool is_called(struct unwinder *u, uint64_t pc)
+{
+	const struct unwind_rule *known = unwind_cache_entry(u, pc);
+
+	return known->pc == pc && (known->flags & RULE_CALLED);
+}
+
 /* `anywhere`: also in code without a file, as compilers at run time make it. */
 static bool is_return_address(struct unwinder *u, uint64_t address, bool anywhere)
 {
-	const struct unwind_rule *known = unwind_cache_entry(u, address - 1);
 	uint8_t code[ARCH_CALL_BYTES_MAX];
 
-	if (known->pc == address - 1 && (known->flags & RULE_CALLED))
+	if (is_called(u, address - 1))
 		return true;
 	if (!anywhere && !u->space.module_find(u->space.context, address - 1))
 		return false;
@@ -29,15 +35,14 @@ static bool is_return_address(struct unwinder *u, uint64_t address, bool anywher
 	       arch_is_call(code + sizeof(code));
 }
 
-/* Code without a module is asked for once: reading it takes a system call. */
+/* What a call has led to is asked for once: reading code takes a system call. */
 static void called_note(struct unwinder *u, uint64_t pc)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 
 	if (rule->pc != pc || rule->kind == RULE_EMPTY)
 		unwind_rule_fill(u, rule, pc);
-	if (rule->kind == RULE_MISSING)
-		rule->flags |= RULE_CALLED;
+	rule->flags |= RULE_CALLED;
 }
 
 /* Go's runtime puts a call where a signal met code that runs for long: what it returns to is no call. */
@@ -123,7 +128,7 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	uint64_t *value = u->registers.value, fp = value[ARCH_FP], base, cfa, caller;
 
-	if (rule->pc != pc || rule->kind != RULE_MISSING || (rule->flags & RULE_LOADER))
+	if (rule->pc != pc || !unwind_rule_is_bare(rule) || (rule->flags & RULE_LOADER))
 		return false;
 	if (!(rule->flags & RULE_READ))
 		recipe_fill(u, rule, pc + !exact);
@@ -142,6 +147,19 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	called_note(u, caller - 1); /* the last: it may take the rule's entry */
+	return true;
+}
+
+/* Made code as well may have no frame pointers: Python's for perf. It is asked first from then on. */
+static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
+{
+	struct unwind_rule *rule = unwind_cache_entry(u, pc);
+
+	if (!step_recipe(u, pc, exact))
+		return false;
+	if (!exact && rule->pc == pc && rule->kind == RULE_MISSING)
+		rule->kind = RULE_MADE;
 	return true;
 }
 
@@ -195,12 +213,12 @@ static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
 
 /* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
  * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
-static enum step step_guess(struct unwinder *u, bool leaf, bool *exact)
+static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	uint64_t *value = u->registers.value, sp = value[ARCH_SP], fp = value[ARCH_FP], pc, caller_fp;
 
-	if (!leaf && unwind_step_trampoline(u, exact))
+	if (!leaf && !is_called(u, from) && unwind_step_trampoline(u, exact))
 		return STEP_ON;
 	u->registers.known = QUICK_KNOWN;
 	if (leaf && !leaf_return(u, &pc) &&
@@ -310,16 +328,17 @@ static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 /* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
 enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
-	bool is_read_first = !u->space.is_go && unwind_cache_entry(u, pc)->slot != UNWIND_NO_SLOT;
+	const struct unwind_rule *rule = unwind_cache_entry(u, pc);
+	bool is_read_first = !u->space.is_go && (rule->slot != UNWIND_NO_SLOT || rule->kind == RULE_MADE);
 	enum step step;
 
 	if (!was_exact && u->space.is_go)
 		unwind_go_top_note(u, pc + 1);
 	if (is_read_first && step_recipe(u, pc, was_exact))
 		return STEP_ON;
-	step = step_guess(u, leaf, exact);
-	if (step == STEP_PARTIAL && ((!is_read_first && step_recipe(u, pc, was_exact)) ||
-					    step_as_read(u, pc) || step_standing(u, pc, was_exact)))
+	step = step_guess(u, pc, leaf, exact);
+	if (step == STEP_PARTIAL && ((!is_read_first && step_made(u, pc, was_exact)) || step_as_read(u, pc) ||
+					    step_standing(u, pc, was_exact)))
 		step = STEP_ON;
 	return step;
 }

@@ -15,13 +15,15 @@ enum rule_kind {
 	RULE_FP,      /* CFA = frame pointer + cfa_offset */
 	RULE_COMPLEX, /* the row is interpreted each time */
 	RULE_MISSING, /* no CFI */
+	RULE_MADE, /* nor a file: its machine code has led on where frame pointers did not, and is asked first
+		    */
 	RULE_OUTERMOST,
 	RULE_FENCE
 };
 
 #define RULE_HIDDEN 1u
 #define RULE_LOADER 2u
-#define RULE_CALLED 4u /* a frame pointer led here, right behind a call */
+#define RULE_CALLED 4u /* a frame without CFI led here, right behind a call */
 #define RULE_OWN 8u    /* what it has called is passed over, too */
 #define RULE_READ 16u  /* without CFI: its machine code was read, which gave ... */
 #define RULE_RECIPE 32u
@@ -39,6 +41,11 @@ static inline struct unwind_rule *unwind_cache_entry(struct unwinder *u, uint64_
 }
 
 static_assert(UNWIND_CACHE_ENTRIES == 1u << (64 - 52), "the hash keeps twelve bits");
+
+static inline bool unwind_rule_is_bare(const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_MISSING || rule->kind == RULE_MADE;
+}
 
 /* Fills `rule`, the cache's entry for pc, by what the module's tables say. */
 const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc);

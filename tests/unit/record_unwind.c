@@ -30,6 +30,7 @@ static struct cfi_module found;
 static bool without_tables;
 static uint64_t stack_high; /* 0: every word goes through safe_read */
 static uint64_t stack_top;
+static unsigned reads; /* by system calls */
 
 /* qemu-user has no process_vm_readv, but a pipe that refuses what cannot be read. */
 static int pipe_read(uint64_t address, void *to, size_t bytes)
@@ -50,6 +51,7 @@ static int safe_read(void *context, uint64_t address, void *to, size_t bytes)
 	ssize_t got = process_vm_readv(getpid(), &local, 1, &there, 1, 0);
 
 	(void)context;
+	reads++;
 	if (got < 0 && errno == ENOSYS)
 		return pipe_read(address, to, bytes);
 	return got == (ssize_t)bytes ? 0 : -1;
@@ -614,6 +616,41 @@ static void test_a_frame_is_known_by_one_that_was_read(void **state)
 	munmap(made, 4096);
 }
 
+/* Made code without frame pointers, as Python's for perf: once known, it is walked without a system call. */
+static void test_made_code_is_read_once(void **state)
+{
+	/* call *%rcx; [add $8,%rsp; ret] */
+	static const uint8_t calls[] = {0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	uint8_t *made =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t words[8] = {0}, after_call;
+
+	(void)state;
+	down(1, walk_here);
+	after_call = (uintptr_t)theirs[1];
+	for (unsigned i = 0; i < 3; i++) {
+		memcpy(made + 64 + 64 * i, calls, sizeof(calls));
+		words[2 * i + 1] = i < 2 ? (uintptr_t)&made[64 + 64 * (i + 1) + 2] : after_call;
+	}
+	unwinder.space.memory.low = (uintptr_t)words;
+	unwinder.space.memory.high = (uintptr_t)(words + 8);
+	unwinder.space.fence_begin = after_call - 1;
+	unwinder.space.fence_end = after_call;
+	unwind_cache_clear(&unwinder);
+	start.value[ARCH_PC] = (uintptr_t)&made[64 + 2];
+	start.value[ARCH_SP] = (uintptr_t)words;
+	start.value[ARCH_FP] = UINT64_MAX - 15; /* leads nowhere */
+	for (unsigned walks = 0; walks < 3; walks++) {
+		reads = 0;
+		assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_FULL);
+		assert_int_equal(unwinder.count, 3);
+		assert_int_equal(frames[2].address, &made[64 + 64 * 2 + 1]);
+	}
+	assert_int_equal(reads, 1); /* the innermost may be where a frame pointer holds */
+	munmap(made, 4096);
+}
+
 /* Where nothing lies, or a function begins that nobody has called there, a stack ends. */
 static void test_a_planted_address_ends_a_stack(void **state)
 {
@@ -704,6 +741,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_an_interpreter_returns_anywhere, set_up),
 #if defined(__x86_64__)
 		cmocka_unit_test_setup(test_a_frame_is_known_by_one_that_was_read, set_up),
+		cmocka_unit_test_setup(test_made_code_is_read_once, set_up),
 		cmocka_unit_test_setup(test_a_planted_address_ends_a_stack, set_up),
 #endif
 		cmocka_unit_test(test_calls_are_recognized),

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_outside.c - modules and unwind tables read out of a process, here this very one: what is asked for
+ * is copied, once, and little more; what stays mapped is kept when other mappings change.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "record/outside_modules.h"
+
+#define FUNCTIONS 3
+
+static struct outside_modules modules;
+static struct cfi_scratch scratch;
+
+static int set_up(void **state)
+{
+	(void)state;
+	modules = (struct outside_modules){.pid = (uint32_t)getpid()};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	outside_modules_fini(&modules);
+	return 0;
+}
+
+static bool modules_read(void)
+{
+	uint64_t word = 1, there;
+	bool is_new;
+
+	if (outside_read(modules.pid, (uintptr_t)&word, &there, sizeof(there)))
+		skip(); /* process_vm_readv is not for everybody, nor known to qemu-user */
+	assert_int_equal(outside_modules_read(&modules, &is_new), 0);
+	return is_new;
+}
+
+/* The tables of all of them are found, whatever was asked for before. */
+static void rows_find(void)
+{
+	const uint64_t pcs[FUNCTIONS] = {
+		(uintptr_t)rows_find, (uintptr_t)qsort, (uintptr_t)_cmocka_run_group_tests};
+
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		struct outside_module *module = outside_modules_find(&modules, pcs[i] + 1);
+
+		assert_non_null(module);
+		outside_modules_tables(&modules, module, pcs[i] + 1);
+		assert_int_equal(cfi_row_find(&module->cfi, pcs[i] + 1, &scratch), 0);
+		assert_int_equal(scratch.pc_begin, pcs[i]);
+		assert_int_equal(scratch.row.cfa.kind, CFI_REGISTER);
+	}
+}
+
+static void test_tables_are_copied_in_part(void **state)
+{
+	struct outside_module *libc;
+	uint64_t copied;
+
+	(void)state;
+	assert_true(modules_read());
+	assert_int_equal(modules.copied_bytes, 0);
+	rows_find();
+	libc = outside_modules_find(&modules, (uintptr_t)qsort);
+	assert_true(libc->copied_bytes > 0);
+	assert_true(libc->copied_bytes < (libc->tables_end - libc->tables_begin) / 2);
+	copied = modules.copied_bytes;
+	rows_find();
+	assert_int_equal(modules.copied_bytes, copied);
+}
+
+static void test_what_stays_is_kept(void **state)
+{
+	const uint8_t *bytes;
+	uint64_t copied;
+	void *library, *pages;
+
+	(void)state;
+	modules_read();
+	rows_find();
+	copied = modules.copied_bytes;
+	bytes = outside_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes;
+	pages = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_false(modules_read());
+	library = dlopen("libresolv.so.2", RTLD_NOW);
+	assert_non_null(library);
+	assert_true(modules_read());
+	assert_ptr_equal(outside_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes, bytes);
+	for (unsigned i = 0; i < modules.count; i++)
+		assert_int_equal(modules.list[i].cfi.slot, i);
+	dlclose(library);
+	munmap(pages, 1 << 20);
+	rows_find();
+	assert_int_equal(modules.copied_bytes, copied);
+}
+
+static void test_places_between_modules(void **state)
+{
+	(void)state;
+	modules_read();
+	assert_null(outside_modules_find(&modules, 0));
+	assert_null(outside_modules_find(&modules, UINT64_MAX));
+	for (unsigned i = 0; i < modules.count; i++) {
+		assert_ptr_equal(outside_modules_find(&modules, modules.list[i].cfi.begin), &modules.list[i]);
+		assert_ptr_equal(
+			outside_modules_find(&modules, modules.list[i].cfi.end - 1), &modules.list[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tables_are_copied_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_stays_is_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_places_between_modules, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
