@@ -121,6 +121,7 @@ _Noreturn static void program_start(const struct launch *launch, const struct si
 
 	if (launch->host)
 		events_end(launch);
+	witness_start(launch->argv);
 	signals_restore(signals);
 	execv(launch->target->path, launch->argv);
 	if (errno == ENOEXEC)
@@ -202,8 +203,6 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (!pid)
 		program_start(launch, &signals, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
 	close(failure[1]);
-	if (pid > 0)
-		witness_start(pid, launch->argv);
 	signals_pass(pid);
 	if (pid < 0) {
 		close(failure[0]);
