@@ -219,3 +219,16 @@ void environment_build(char *const *envp, bool preload, char **to, struct enviro
 		to[count++] = text->generation;
 	to[count] = NULL;
 }
+
+void environment_leave(char *const *envp, char **to, struct environment_text *text)
+{
+	size_t count = 0;
+
+	for (char *const *word = envp; word && *word; word++)
+		if (!is_ours(*word) && !is_of_gpu(*word))
+			to[count++] = *word;
+	if (preload_build(text, environment_value(envp, "LD_PRELOAD"), false))
+		to[count++] = text->preload;
+	count += gpu_build(envp, false, to + count, text);
+	to[count] = NULL;
+}
