@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "record/agent/vdso.h"
 #include "record/attributes.h"
 #include "record/clock.h"
 #include "record/collect.h"
@@ -333,6 +334,7 @@ int main(int argc, char **argv)
 	int code;
 
 	nested_leave(argv);
+	vdso_init();
 	title_init(argv);
 	standard_reserve();
 	if (options_parse(&record.options, argc, argv, &error)) {

@@ -44,7 +44,7 @@ bool environment_hides_trap(char *const *envp)
 {
 	const char *value = environment_value(envp, EVENT_ENV_GENERATION);
 
-	return value && environment_generation(envp, getpid()) && strchr(value, '!');
+	return value && environment_generation(envp, process_number()) && strchr(value, '!');
 }
 
 int32_t environment_rank(char *const *envp)
@@ -138,7 +138,7 @@ static bool generation_write(char *to, size_t bytes, bool hides_trap)
 {
 	char value[56];
 
-	environment_decimal(value, (unsigned long)getpid());
+	environment_decimal(value, (unsigned long)process_number());
 	strcat(value, ":");
 	environment_decimal(
 		value + strlen(value), process_is_own() ? (unsigned long)process.shared->generation + 1 : 0);
