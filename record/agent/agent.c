@@ -94,6 +94,7 @@ static void start_in_child(void)
 	if (process.is_resting)
 		return;
 	atomic_store(&ended, 0);
+	vdso_look();
 	if (is_wanted())
 		start();
 	gpu_child();

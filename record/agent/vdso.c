@@ -4,10 +4,14 @@
 #include "record/agent/vdso.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "record/agent/arch.h"
 
@@ -19,6 +23,8 @@ struct library {
 	const char *names;
 	size_t name_bytes;
 };
+
+static struct timespec shift; /* of CLOCK_MONOTONIC in our time namespace, against the machine's */
 
 static int (*clock_of_kernel)(clockid_t clock, struct timespec *now);
 
@@ -65,6 +71,39 @@ static const void *symbol_find(const struct library *library, const char *name)
 	return NULL;
 }
 
+static int64_t number_read(const char **text)
+{
+	bool is_negative;
+	int64_t value = 0;
+
+	*text += strspn(*text, " ");
+	is_negative = **text == '-';
+	for (*text += is_negative; **text >= '0' && **text <= '9'; ++*text)
+		value = 10 * value + (**text - '0');
+	return is_negative ? -value : value;
+}
+
+void vdso_look(void)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	const char *at;
+	ssize_t got;
+
+	shift = (struct timespec){0, 0};
+	if (fd < 0)
+		return;
+	got = syscall(SYS_read, fd, text, sizeof(text) - 1);
+	syscall(SYS_close, fd);
+	text[got > 0 ? got : 0] = '\0';
+	at = strstr(text, "monotonic");
+	if (!at)
+		return;
+	at += strlen("monotonic");
+	shift.tv_sec = number_read(&at);
+	shift.tv_nsec = number_read(&at);
+}
+
 void vdso_init(void)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
@@ -76,9 +115,20 @@ void vdso_init(void)
 	if (library.symbols && library.names)
 		found = symbol_find(&library, ARCH_VDSO_CLOCK);
 	memcpy(&clock_of_kernel, &found, sizeof(found));
+	vdso_look();
 }
 
 int vdso_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	return clock_of_kernel ? clock_of_kernel(clock, now) : clock_gettime(clock, now);
+	int result = clock_of_kernel ? clock_of_kernel(clock, now) : clock_gettime(clock, now);
+
+	if (clock != CLOCK_MONOTONIC)
+		return result;
+	now->tv_sec -= shift.tv_sec;
+	now->tv_nsec -= shift.tv_nsec;
+	if (now->tv_nsec < 0) {
+		now->tv_nsec += 1000000000;
+		now->tv_sec--;
+	}
+	return result;
 }

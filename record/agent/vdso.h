@@ -10,7 +10,10 @@
 
 /* Finds it, once, when the agent starts; before that, and where the kernel gives none, it is libc's. */
 void vdso_init(void);
-/* As clock_gettime, but for errno. From anywhere. */
+/* A child of fork may be in another time namespace than its parent. */
+void vdso_look(void);
+/* As clock_gettime, but for errno; CLOCK_MONOTONIC is the machine's, as perf events have it, whatever the
+ * time namespace. From anywhere. */
 int vdso_clock_gettime(clockid_t clock, struct timespec *now);
 
 #endif
