@@ -8,6 +8,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#include "record/agent/vdso.h"
 #include "store/writer.h"
 
 #define TRIES 5
@@ -17,7 +18,7 @@ static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	vdso_clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 

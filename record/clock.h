@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "record/agent/vdso.h"
+
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	vdso_clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/vdso.h"
+
 #define READ_BYTES 65536u
 #define MAP_BYTES_MAX (256u << 20)
 #define ENTRIES_MAX (1u << 22)
@@ -23,8 +25,8 @@ static bool is_fresh(const struct stat *status, uint64_t begin_ns)
 	struct timespec wall, now;
 	int64_t age_ns, lived_ns;
 
-	clock_gettime(CLOCK_REALTIME, &wall);
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	vdso_clock_gettime(CLOCK_REALTIME, &wall);
+	vdso_clock_gettime(CLOCK_MONOTONIC, &now);
 	age_ns = (int64_t)(wall.tv_sec - status->st_mtim.tv_sec) * 1000000000 + wall.tv_nsec -
 		 status->st_mtim.tv_nsec;
 	lived_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - (int64_t)begin_ns;
@@ -211,3 +213,4 @@ void jit_fini(struct jit *jit)
 	free(jit->waiting);
 	*jit = (struct jit){0};
 }
+#include "record/agent/vdso.h"

@@ -86,11 +86,25 @@ static void events_end(const struct launch *launch)
 		snprintf(events + length, sizeof(events) - length, "=%d", (int)getpid());
 }
 
+static char **before; /* the environment that hpct-record was started with */
+
+static int before_keep(void)
+{
+	size_t count = 0;
+
+	while (environ[count])
+		count++;
+	before = calloc(count + 1, sizeof(*before));
+	if (before)
+		memcpy(before, environ, count * sizeof(*before));
+	return before ? 0 : -1;
+}
+
 static int environment_set(const struct launch *launch)
 {
 	const struct host *host = launch->host;
 
-	return preload_set(launch) ||
+	return before_keep() || preload_set(launch) ||
 	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, host->agent)) ||
 	       (gpu_is_wanted(launch, "nvidia") &&
 		       (setenv(EVENT_ENV_CUDA, host->agent, 0) || setenv(EVENT_ENV_NVTX, host->agent, 0))) ||
@@ -115,16 +129,31 @@ static void shell_exec(const struct launch *launch)
 	execv(argv[0], argv);
 }
 
+static volatile bool has_no_room; /* for our words; the process that becomes the program says so */
+
+static void program_exec(const struct launch *launch)
+{
+	execv(launch->target->path, launch->argv);
+	if (errno == ENOEXEC)
+		shell_exec(launch);
+	if (errno != E2BIG || !launch->host || launch->is_strict)
+		return;
+	has_no_room = true;
+	environ = before;
+	execv(launch->target->path, launch->argv);
+	if (errno == ENOEXEC)
+		shell_exec(launch);
+}
+
 _Noreturn static void program_start(const struct launch *launch, const struct signals *signals, int failure)
 {
 	int reason;
 
 	if (launch->host)
 		events_end(launch);
+	witness_start(launch->argv);
 	signals_restore(signals);
-	execv(launch->target->path, launch->argv);
-	if (errno == ENOEXEC)
-		shell_exec(launch);
+	program_exec(launch);
 	reason = errno;
 	if (write(failure, &reason, sizeof(reason)) != sizeof(reason))
 		_exit(TARGET_NOT_EXECUTABLE);
@@ -202,8 +231,6 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (!pid)
 		program_start(launch, &signals, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
 	close(failure[1]);
-	if (pid > 0)
-		witness_start(pid, launch->argv);
 	signals_pass(pid);
 	if (pid < 0) {
 		close(failure[0]);
@@ -222,6 +249,11 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	*status = reason == ENOENT ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE;
 	return error_set(error, ERROR_USAGE, "%s: cannot be executed: %s", launch->target->path,
 		reason == ENOENT ? "its interpreter is missing" : strerror(reason));
+}
+
+bool launch_has_no_room(void)
+{
+	return has_no_room;
 }
 
 _Noreturn void launch_exit(int status)

@@ -3,6 +3,7 @@
 #ifndef RECORD_LAUNCH_H
 #define RECORD_LAUNCH_H
 
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #include "record/check.h"
@@ -15,11 +16,14 @@ struct launch {
 	char **argv;
 	const struct host *host; /* NULL: unmeasured */
 	const char *events;
+	bool is_strict;
 };
 
 /* Runs it to its end: wait status in *status, its CPU time and its children's in *usage. Negative: it could
  * not be started (the sentence says why; *status is then an exit code). */
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error);
+/* It runs without the agent's variables: its arguments and environment left no room for them. */
+bool launch_has_no_room(void);
 /* Ends hpct-record the way the program ended. */
 _Noreturn void launch_exit(int status);
 

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "record/agent/vdso.h"
 #include "record/attributes.h"
 #include "record/clock.h"
 #include "record/collect.h"
@@ -252,10 +253,11 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		} else {
 			word.problem[sizeof(word.problem) - 1] = '\0';
 			if (word.status)
-				fprintf(stderr,
-					"hpct-record: %s ran unmeasured: the agent could not start in it; "
-					"see ulimit -v, -f and -n\n",
-					record->target.path);
+				fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
+					launch_has_no_room()
+						? "its arguments and environment leave no room for ours"
+						: "the agent could not start in it; see ulimit -v, -f and "
+						  "-n");
 			if (word.problem[0])
 				fprintf(stderr, "hpct-record: the recording stopped early: %s\n",
 					word.problem);
@@ -307,7 +309,7 @@ static int prepare(struct record *record, struct error *error)
 static int program_run(struct record *record)
 {
 	struct launch launch = {&record->target, record->options.program,
-		record->is_measured ? &record->host : NULL, record->options.events};
+		record->is_measured ? &record->host : NULL, record->options.events, record->options.strict};
 	struct rusage usage = {0};
 	struct error error;
 	int status = 0;
@@ -332,6 +334,7 @@ int main(int argc, char **argv)
 	int code;
 
 	nested_leave(argv);
+	vdso_init();
 	title_init(argv);
 	standard_reserve();
 	if (options_parse(&record.options, argc, argv, &error)) {

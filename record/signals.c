@@ -10,6 +10,7 @@
 #include "record/witness.h"
 
 #define STOP_NS UINT64_C(1000000000)
+#define STACK_BYTES 65536
 
 static volatile sig_atomic_t child, is_interrupted;
 static volatile uint64_t stop_ns;
@@ -28,12 +29,22 @@ static bool is_fault(int number)
 
 static void sent(int number, const siginfo_t *info)
 {
-	if (info->si_pid == getpid())
+	if (info->si_pid == getpid()) {
+		if (number == SIGABRT)
+			witness_spare();
 		return;
+	}
 	if (!witness_hears(number, info->si_pid) && child > 0)
 		kill((pid_t)child, number);
 	if (number == SIGTSTP)
 		stop_ns = clock_now_ns();
+}
+
+/* Our own: once more, and we die of it. */
+static void fault(int number)
+{
+	witness_spare();
+	signal(number, SIG_DFL);
 }
 
 static void pass_on(int number, siginfo_t *info, void *context)
@@ -51,8 +62,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		kill((pid_t)child, number); /* a terminal that is gone tells the session's leader alone */
 	else if (number == SIGINT || number == SIGQUIT)
 		is_interrupted = child == 0;
-	else if (is_fault(number)) /* our own: once more, and we die of it */
-		signal(number, SIG_DFL);
+	else if (is_fault(number))
+		fault(number);
 	errno = error;
 }
 
@@ -66,10 +77,12 @@ static bool is_passed(int number)
 
 void signals_take(struct signals *signals)
 {
-	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	static char stack[STACK_BYTES]; /* for when there is none left */
+	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	struct sigaction plain = {.sa_handler = SIG_DFL};
 	sigset_t all;
 
+	sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
 	sigfillset(&all);
 	sigfillset(&pass.sa_mask); /* one after the other, as they came */
 	sigprocmask(SIG_SETMASK, &all, &signals->mask);

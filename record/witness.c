@@ -5,6 +5,7 @@
  */
 #include "record/witness.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -28,10 +29,12 @@ struct heard {
 	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* the last of each number; 0: none */
 	_Atomic int sender[SIGNAL_COUNT];
 	_Atomic int answered;
+	_Atomic bool has_crashed;
 };
 
 static struct heard *heard;
 static pid_t witness;
+static sigset_t early; /* what the program had got by the time that the witness was there */
 
 /* Not a page of the program's: it is held by hpct-record and the witness alone. */
 static bool heard_map(void)
@@ -77,38 +80,73 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 		number = sigwaitinfo(&all, &info);
 		if (number == SIGRTMAX && info.si_code == SI_QUEUE && info.si_pid == recorder)
 			atomic_store(&heard->answered, info.si_value.sival_int);
-		else if (number > 0 && info.si_code <= 0)
+		else if (number > 0 && info.si_code <= 0 && info.si_pid != recorder)
 			hear(number, info.si_pid);
 	}
-	program_kill(program, pidfd);
+	if (!atomic_load(&heard->has_crashed))
+		program_kill(program, pidfd);
 	_exit(0);
 }
 
-void witness_start(pid_t program, char **words)
+void witness_start(char **words)
 {
-	pid_t recorder = getpid();
+	pid_t recorder = getppid(), program = getpid();
 
+	sigemptyset(&early);
 	if (!heard_map())
 		return;
-	witness = fork();
+	witness = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (!witness) {
 		title_keep(*words);
 		witness_run(recorder, program);
 	}
+	sigpending(&early);
 }
 
-/* It has taken what was sent before this. Not all its life: it may be stopped, or slow. */
+void witness_spare(void)
+{
+	if (heard)
+		atomic_store(&heard->has_crashed, true);
+}
+
+/* Someone may have ended it, or stopped it alone: it goes on as we do. */
+static bool is_there(void)
+{
+	siginfo_t info = {0};
+
+	if (witness <= 0)
+		return false;
+	if (waitid(P_PID, (id_t)witness, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !info.si_pid)
+		return true;
+	if (info.si_code == CLD_STOPPED)
+		return !kill(witness, SIGCONT);
+	witness_end();
+	return false;
+}
+
+/* It has taken what was sent before this. Not all its life: one that owes an answer is not waited for again.
+ */
 static void answer_await(void)
 {
 	static int asked;
 	const struct timespec moment = {0, 1000000};
 	uint64_t begin_ns = clock_now_ns();
+	bool owes = atomic_load(&heard->answered) < asked;
 	int question = ++asked;
 
 	if (sigqueue(witness, SIGRTMAX, (union sigval){.sival_int = question}))
 		return;
-	while (atomic_load(&heard->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
+	while (!owes && atomic_load(&heard->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
 		nanosleep(&moment, NULL);
+}
+
+/* Of what was sent to the group ahead of the witness. It is in the program's own list, too, once. */
+static bool was_early(int number)
+{
+	if (sigismember(&early, number) != 1)
+		return false;
+	sigdelset(&early, number);
+	return true;
 }
 
 bool witness_hears(int number, pid_t sender)
@@ -118,9 +156,11 @@ bool witness_hears(int number, pid_t sender)
 	const struct timespec moment = {0, MOMENT_NS};
 	uint64_t at_ns, begin_ns = clock_now_ns();
 
-	if (witness <= 0)
-		return false;
+	if (was_early(number))
+		return true;
 	nanosleep(&moment, NULL);
+	if (!is_there())
+		return false;
 	answer_await();
 	at_ns = atomic_load(&heard->at_ns[number]);
 	if (at_ns != known_ns[number] &&

@@ -5,7 +5,8 @@
  *   kill PID of hpct-record            the witness hears nothing: to be passed on to the program
  *   kill -GROUP, a batch system's job  it hears it: the program has got it, too, and is not to get it twice
  *
- * When hpct-record is killed, the witness kills the program: who kills what he has started means that.
+ * When hpct-record is killed, the witness kills the program: who kills what he has started means that. What
+ * hpct-record dies of by its own fault leaves the program running.
  */
 #ifndef RECORD_WITNESS_H
 #define RECORD_WITNESS_H
@@ -13,12 +14,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* With all signals blocked, after the program was started; `words` are its argv. Without one, which is not an
- * error, all signals count as sent to hpct-record alone. */
-void witness_start(pid_t program, char **words);
+/* In the vfork child of hpct-record that becomes the program, all signals being blocked, so that nothing is
+ * sent to the group between the two; the witness is hpct-record's child. `words` are the program's argv.
+ * Without a witness, which is not an error, all signals count as sent to hpct-record alone. */
+void witness_start(char **words);
 /* Has it got, too, what `sender` has just sent to us? Waits a moment for it. From a signal handler, whose
  * signal is blocked. */
 bool witness_hears(int number, pid_t sender);
+/* hpct-record is about to die of a fault of its own. For signal handlers. */
+void witness_spare(void);
 /* The program has ended. */
 void witness_end(void);
 

@@ -20,6 +20,7 @@
 #include "record/agent/sample.h"
 #include "record/agent/selection.h"
 #include "record/agent/start.h"
+#include "record/agent/vdso.h"
 #include "record/agent/wrap.h"
 
 #define STACK_BYTES_MAX (UINT64_C(1) << 30)
@@ -80,7 +81,7 @@ close_process:
 /* Programs that a process starts ask for themselves, whether it was left out or not. */
 static bool is_wanted(void)
 {
-	return selection_wants(process.settings.events, getpid(), environment_rank(program_envp));
+	return selection_wants(process.settings.events, process_number(), environment_rank(program_envp));
 }
 
 static void start_in_child(void)
@@ -93,6 +94,7 @@ static void start_in_child(void)
 	if (process.is_resting)
 		return;
 	atomic_store(&ended, 0);
+	vdso_look();
 	if (is_wanted())
 		start();
 	gpu_child();
@@ -145,6 +147,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 
 	(void)argc;
 	real_init();
+	vdso_init();
 	if (!start_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
 		emulated_is_measured())
 		return;

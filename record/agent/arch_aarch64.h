@@ -25,6 +25,7 @@
 #define ARCH_ELF_MACHINE 183 /* EM_AARCH64 */
 #define ARCH_AUDIT AUDIT_ARCH_AARCH64
 #define ARCH_GLIBC_BASE "GLIBC_2.17"
+#define ARCH_VDSO_CLOCK "__kernel_clock_gettime"
 #define ARCH_GLIBC_CONDITIONS ""
 
 static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])

@@ -16,8 +16,9 @@
 #define ARCH_TRAMPOLINE_BYTES 0 /* of the code that signal handlers return to, where tables do not tell */
 #define ARCH_CALL_BYTES_MAX 8	/* longest call that arch_is_call recognizes */
 #define ARCH_ELF_MACHINE 62	/* EM_X86_64 */
-#define ARCH_AUDIT AUDIT_ARCH_X86_64	    /* how seccomp filters call it */
-#define ARCH_GLIBC_BASE "GLIBC_2.2.5"	    /* the first version of glibc there */
+#define ARCH_AUDIT AUDIT_ARCH_X86_64  /* how seccomp filters call it */
+#define ARCH_GLIBC_BASE "GLIBC_2.2.5" /* the first version of glibc there */
+#define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
 #define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, where there are two; "": there is one */
 
 static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])

@@ -44,7 +44,7 @@ bool environment_hides_trap(char *const *envp)
 {
 	const char *value = environment_value(envp, EVENT_ENV_GENERATION);
 
-	return value && environment_generation(envp, getpid()) && strchr(value, '!');
+	return value && environment_generation(envp, process_number()) && strchr(value, '!');
 }
 
 int32_t environment_rank(char *const *envp)
@@ -138,7 +138,7 @@ static bool generation_write(char *to, size_t bytes, bool hides_trap)
 {
 	char value[56];
 
-	environment_decimal(value, (unsigned long)getpid());
+	environment_decimal(value, (unsigned long)process_number());
 	strcat(value, ":");
 	environment_decimal(
 		value + strlen(value), process_is_own() ? (unsigned long)process.shared->generation + 1 : 0);
@@ -217,5 +217,18 @@ void environment_build(char *const *envp, bool preload, char **to, struct enviro
 		to[count++] = text->agent;
 	if (generation_write(text->generation, sizeof(text->generation), text->hides_trap))
 		to[count++] = text->generation;
+	to[count] = NULL;
+}
+
+void environment_leave(char *const *envp, char **to, struct environment_text *text)
+{
+	size_t count = 0;
+
+	for (char *const *word = envp; word && *word; word++)
+		if (!is_ours(*word) && !is_of_gpu(*word))
+			to[count++] = *word;
+	if (preload_build(text, environment_value(envp, "LD_PRELOAD"), false))
+		to[count++] = text->preload;
+	count += gpu_build(envp, false, to + count, text);
 	to[count] = NULL;
 }

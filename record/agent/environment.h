@@ -64,4 +64,7 @@ size_t environment_count(char *const *envp);
  * kind would trip over. */
 void environment_build(char *const *envp, bool preload, char **to, struct environment_text *text);
 
+/* The same without a word of ours, for a program that starts only so: its arguments leave no more room. */
+void environment_leave(char *const *envp, char **to, struct environment_text *text);
+
 #endif

@@ -30,7 +30,7 @@ static void keep(struct handover *handover)
 struct handover *handover_take(char *const *envp)
 {
 	struct handover *kept = thread_place.handover, *taken = kept;
-	pid_t user = getpid();
+	pid_t user = process_number();
 	size_t words, bytes;
 
 	if (!process.settings.agent[0])

@@ -20,6 +20,7 @@
 #include "record/agent/module_path.h"
 #include "record/agent/real.h"
 #include "record/agent/switches.h"
+#include "record/agent/vdso.h"
 #include "record/agent/wrap.h"
 
 #define RINGS_WANTED 4096u
@@ -39,11 +40,16 @@ static struct live *live;
 
 /* ---- clocks, and who we are ---- */
 
+pid_t process_number(void)
+{
+	return (pid_t)syscall(SYS_getpid);
+}
+
 OWN uint64_t process_now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	vdso_clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -51,7 +57,7 @@ OWN uint64_t process_thread_cpu_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	vdso_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -61,7 +67,7 @@ uint64_t process_cpu_of_thread_ns(uint32_t tid)
 	struct timespec now;
 	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
 
-	if (clock_gettime(clock, &now))
+	if (vdso_clock_gettime(clock, &now))
 		return 0;
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
@@ -78,7 +84,7 @@ pid_t process_pid(void)
 
 bool process_is_own(void)
 {
-	return process_is_live() && live->pid == getpid();
+	return process_is_live() && live->pid == process_number();
 }
 
 /* ---- the shared memory ---- */
@@ -127,7 +133,7 @@ static int live_open(void)
 		}
 		live = page;
 	}
-	live->pid = getpid();
+	live->pid = process_number();
 	atomic_store(&live->active, 1);
 	return 0;
 }
@@ -160,9 +166,9 @@ static void shared_fill(
 {
 	shared->magic = EVENT_MAGIC;
 	shared->version = EVENT_VERSION;
-	shared->pid = (uint32_t)getpid();
+	shared->pid = (uint32_t)process_number();
 	shared->parent_pid = (uint32_t)getppid();
-	shared->generation = environment_generation(envp, getpid());
+	shared->generation = environment_generation(envp, process_number());
 	shared->rank = environment_rank(envp);
 	shared->ring_count = ring_count;
 	shared->switches_at = RINGS_AT + (uint64_t)ring_count * EVENT_RING_STRIDE;
@@ -269,7 +275,7 @@ static int send_with_switches(int pidfd)
 
 int process_send(void)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0), result = -1;
+	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0), result = -1;
 
 	if (pidfd >= 0) {
 		result = send_with_switches(pidfd);

@@ -90,6 +90,9 @@ void process_resume(void);
 /* Nothing is measured from here on, nor is any call made for it; false takes that back. */
 void process_rest(bool rests);
 
+/* As the kernel has them: getpid and clock_gettime may be those of a library that fakes times, which is not
+ * to be called before libc is ready. */
+pid_t process_number(void);
 uint64_t process_now_ns(void);
 uint64_t process_thread_cpu_ns(void);
 /* The CPU clock of any thread of this process; 0: it has gone. */

@@ -59,14 +59,10 @@ static bool is_untold(const struct handover *next)
 	return next->kind != TARGET_TAKES && thread_self() && !thread_own();
 }
 
-static char *const *exec_begin(struct handover *next, int at, const char *path, char *const *envp)
+static char *const *exec_prepare(struct handover *next, char *const *envp)
 {
-	enum target_kind kind = TARGET_TAKES;
+	enum target_kind kind = next ? next->kind : TARGET_TAKES;
 
-	if (next) {
-		handover_fill(next, at, path, envp);
-		kind = next->kind;
-	}
 	if (next && is_untold(next))
 		atomic_fetch_add(&process.shared->children_unmonitored, 1);
 	note(kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
@@ -78,15 +74,44 @@ static char *const *exec_begin(struct handover *next, int at, const char *path, 
 	return handed(next, envp);
 }
 
-static int exec_failed(struct handover *next)
+static char *const *exec_begin(struct handover *next, int at, const char *path, char *const *envp)
 {
-	int error = errno;
+	if (next)
+		handover_fill(next, at, path, envp);
+	return exec_prepare(next, envp);
+}
 
+static void exec_undo(const struct handover *next)
+{
 	guards_exec_failed();
 	source_exec_failed();
 	agent_resume();
 	if (next && is_untold(next))
 		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
+}
+
+/* Its arguments and environment are as large as the kernel lets them be, but for what we add. */
+static void handover_bare(struct handover *next, char *const *envp)
+{
+	next->kind = TARGET_HARMED;
+	environment_leave(envp, next->words, &next->text);
+}
+
+/* After an exec that has failed: what to try once more, NULL: nothing. */
+static char *const *exec_again(struct handover *next, char *const *envp)
+{
+	if (errno != E2BIG || !next)
+		return NULL;
+	exec_undo(next);
+	handover_bare(next, envp);
+	return exec_prepare(next, envp);
+}
+
+static int exec_failed(struct handover *next)
+{
+	int error = errno;
+
+	exec_undo(next);
 	handover_leave(next);
 	errno = error;
 	return -1;
@@ -95,14 +120,19 @@ static int exec_failed(struct handover *next)
 WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 {
 	struct handover *next = handover_take(envp);
+	char *const *again;
 
 	REAL(execve)(path, argv, exec_begin(next, AT_FDCWD, path, envp));
+	again = exec_again(next, envp);
+	if (again)
+		REAL(execve)(path, argv, again);
 	return exec_failed(next);
 }
 
 WRAPPER int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	struct handover *next;
+	char *const *again;
 
 	if (!REAL(execveat)) {
 		errno = ENOSYS;
@@ -110,23 +140,34 @@ WRAPPER int execveat(int at, const char *path, char *const argv[], char *const e
 	}
 	next = handover_take(envp);
 	REAL(execveat)(at, path, argv, exec_begin(next, at, path, envp), flags);
+	again = exec_again(next, envp);
+	if (again)
+		REAL(execveat)(at, path, argv, again, flags);
 	return exec_failed(next);
 }
 
 WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	struct handover *next = handover_take(envp);
+	char *const *again;
 
 	REAL(fexecve)(fd, argv, exec_begin(next, fd, "", envp));
+	again = exec_again(next, envp);
+	if (again)
+		REAL(fexecve)(fd, argv, again);
 	return exec_failed(next);
 }
 
 WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	struct handover *next = handover_take(envp);
+	char *const *again;
 	const char *path = next ? target_search(file, next->place, sizeof(next->place)) : NULL;
 
 	REAL(execvpe)(file, argv, exec_begin(next, AT_FDCWD, path, envp));
+	again = exec_again(next, envp);
+	if (again)
+		REAL(execvpe)(file, argv, again);
 	return exec_failed(next);
 }
 
@@ -222,6 +263,10 @@ WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_a
 	if (next)
 		handover_fill(next, AT_FDCWD, path, envp);
 	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
+	if (result == E2BIG && next) {
+		handover_bare(next, envp);
+		result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
+	}
 	if (child && !result)
 		*child = pid;
 	return spawned(result, pid, next);
@@ -237,6 +282,10 @@ WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_
 	if (next)
 		handover_fill(next, AT_FDCWD, target_search(file, next->place, sizeof(next->place)), envp);
 	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
+	if (result == E2BIG && next) {
+		handover_bare(next, envp);
+		result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
+	}
 	if (child && !result)
 		*child = pid;
 	return spawned(result, pid, next);

@@ -34,6 +34,62 @@ int main(int argc, char **argv)
 END
 gcc -O1 -o counts counts.c || fail "counts.c"
 
+# What no test meets by chance: hpct-record where the program is there and the witness is not yet, and a fault of its own.
+cat >meets.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* Becomes argv[2]..., which gets SIGTERM at its vfork: it alone or its group. */
+static int at_vfork(char **argv)
+{
+	pid_t target = getpid();
+	int go[2], status, sent = 0;
+
+	if (pipe(go))
+		return 1;
+	if (fork()) {
+		close(go[1]);
+		read(go[0], &status, 1);
+		close(go[0]);
+		execvp(argv[2], argv + 2);
+		return 1;
+	}
+	setpgid(0, 0);
+	if (ptrace(PTRACE_SEIZE, target, 0, PTRACE_O_TRACEVFORK))
+		return 1;
+	close(go[1]), close(go[0]);
+	while (!sent) {
+		int number = 0;
+
+		if (waitpid(target, &status, __WALL) != target || !WIFSTOPPED(status))
+			return 1;
+		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_VFORK << 8))
+			sent = !kill(strcmp(argv[1], "group") ? target : -target, SIGTERM);
+		else if (!(status >> 16))
+			number = WSTOPSIG(status);
+		ptrace(PTRACE_CONT, target, 0, number);
+	}
+	return 0; /* which lets go of both */
+}
+static int fault(pid_t target)
+{
+	siginfo_t info;
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, target, 0, 0) || kill(target, SIGSEGV) || waitpid(target, &status, __WALL) != target ||
+		ptrace(PTRACE_GETSIGINFO, target, 0, &info))
+		return 1;
+	info.si_code = SEGV_MAPERR;
+	return ptrace(PTRACE_SETSIGINFO, target, 0, &info) || ptrace(PTRACE_DETACH, target, 0, SIGSEGV);
+}
+int main(int argc, char **argv) { return argc == 2 ? fault(atoi(argv[1])) : at_vfork(argv); }
+END
+gcc -O1 -w -o meets meets.c || fail "meets.c"
+
+has_no_witness() { ! pgrep -g "$launcher" -x hpct-witness >/dev/null; }
 begin() { # RUN [WORD] : records it in a group of its own, started by $by; $launcher, $program, $collector
 	rm -f "$1.out"
 	${by-} hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
@@ -83,6 +139,33 @@ if env --block-signal=TERM true 2>/dev/null; then
 	over blocked 5
 	same "blocked: SIGTERM" "Terminated 1" "$(grep Terminated blocked.out)"
 fi
+
+# In the moment in which the program is there and the witness is not yet; it blocks the signal until it counts.
+if env --block-signal=TERM true 2>/dev/null; then
+	for whom in alone group; do
+		by="env --block-signal=TERM ./meets $whom" begin "early_$whom"
+		heard 15
+		over "early_$whom" 5
+		same "early_$whom: SIGTERM" "Terminated 1" "$(grep Terminated "early_$whom.out")"
+	done
+fi
+
+# A witness that someone has stopped or killed: what the group was sent is known by the one, and the other lost.
+begin stopped
+kill -STOP "$(pgrep -P "$launcher" -x hpct-witness)"
+await is_in T "$(pgrep -P "$launcher" -x hpct-witness)"
+kill -TERM -- "-$launcher"
+heard 15
+over stopped 5
+same "stopped: SIGTERM" "Terminated 1" "$(grep Terminated stopped.out)"
+begin unwitnessed
+kill -KILL "$(pgrep -P "$launcher" -x hpct-witness)"
+for signal in 2 15; do
+	kill -"$signal" "$launcher"
+	heard "$signal"
+done
+over unwitnessed 5
+same "unwitnessed: what the program got of two" 2 "$(awk '/^(Term|Interrupt)/ { n += $NF } END { print n }' unwitnessed.out)"
 
 # What was sent to the program by looking for hpct-record's children: not to keep from it what comes later.
 begin children
@@ -160,6 +243,22 @@ begin fault
 kill -SEGV "$launcher"
 program=
 over fault 139 2>/dev/null
+
+# A fault of our own leaves the program running, measured to its end.
+begin crashed
+if ./meets "$launcher"; then
+	kill -SEGV "$launcher" # by what has faulted, once more
+	wait "$launcher" 2>/dev/null
+	same "crashed: hpct-record" 139 "$?"
+	await has_no_witness
+	kill -USR2 "$program"
+	check "crashed: the program's end" await grep -q 'User defined signal 2 1' crashed.out
+	is_crashed_complete() { [ "$(info crashed state)" = complete ]; }
+	check "crashed: the run" await is_crashed_complete
+else
+	echo "no process may trace another here"
+	over crashed 5
+fi
 
 # Who kills hpct-record means the program; by their names only what is the program's is found.
 begin killed
