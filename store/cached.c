@@ -33,25 +33,35 @@ void store_cached_make(char *path)
 	}
 }
 
-uint8_t *store_cached_read(const char *path, size_t most, size_t *size)
+int store_cached_open(const char *path, size_t most, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	uint8_t *bytes = NULL;
 	struct stat status;
-	size_t done = 0;
-	ssize_t part = 1;
 
-	*size = 0;
 	if (fd < 0)
-		return NULL;
+		return -1;
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-		status.st_size > 0 && (uint64_t)status.st_size <= most)
-		bytes = malloc((size_t)status.st_size);
-	while (bytes && done < (size_t)status.st_size && part > 0) {
-		part = read(fd, bytes + done, (size_t)status.st_size - done);
-		done += part > 0 ? (size_t)part : 0;
+		status.st_size > 0 && (uint64_t)status.st_size <= most) {
+		*size = (size_t)status.st_size;
+		return fd;
 	}
 	close(fd);
+	return -1;
+}
+
+uint8_t *store_cached_read(const char *path, size_t most, size_t *size)
+{
+	size_t wanted = 0, done = 0;
+	int fd = store_cached_open(path, most, &wanted);
+	uint8_t *bytes = fd < 0 ? NULL : malloc(wanted);
+	ssize_t part = 1;
+
+	while (bytes && done < wanted && part > 0) {
+		part = read(fd, bytes + done, wanted - done);
+		done += part > 0 ? (size_t)part : 0;
+	}
+	if (fd >= 0)
+		close(fd);
 	*size = done;
 	return bytes;
 }
