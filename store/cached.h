@@ -17,7 +17,8 @@ void store_cached_make(char *path);
 int store_cached_open(const char *path, size_t most, size_t *size);
 /* All bytes of a regular file of our own, `most` at most; malloc'ed, NULL: there is none. */
 uint8_t *store_cached_read(const char *path, size_t most, size_t *size);
-/* The file is this, for the user alone to read; what cannot be written stays as it was. */
+/* The file is this, for the user alone to read; what cannot be written stays as it was. What writers who were
+ * killed left beside it goes. */
 void store_cached_replace(const char *path, const struct store_bytes *bytes);
 
 #endif
