@@ -2,8 +2,8 @@
 /*
  * collect.c - see collect.h. One thread, one loop:
  *
- *   listener   agents and launchers say hello        rings      drained every 50 ms while records come, 100
- *   launchers  "my program has ended"                           while few do, 250 while none; see drain_ms()
+ *   listener   agents and launchers say hello        rings      drained every 50 ms while many records come,
+ *   launchers  "my program has ended"                           250 while few do; see drain_ms()
  *   pidfds     a process has died: drain and close   hpct-names answers become symbols
  *                                                    commit     once a second, earlier above 8 MiB
  */
@@ -23,10 +23,9 @@
 #include "record/switches.h"
 
 #define DRAIN_MS 50
-#define DRAIN_IDLE_MS 250
+#define DRAIN_CALM_MS 250 /* no ring held a 16th */
 #define DRAIN_GPU_MS 10	  /* launches come in storms: a ring holds some 8000 */
 #define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
-#define DRAIN_CALM_MS 100 /* none held a 32nd */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
@@ -53,7 +52,7 @@ static void sockets_read(struct collector *collector)
 		collect_callers_serve(collector);
 }
 
-static size_t rings_drain(struct collector *collector)
+static void rings_drain(struct collector *collector)
 {
 	struct measured **link = &collector->processes;
 	size_t records = 0;
@@ -73,20 +72,20 @@ static size_t rings_drain(struct collector *collector)
 		link = &at->next;
 	}
 	collector->is_dirty |= records > 0;
-	return records;
 }
 
-/* How long the rings may fill, by how full they were and by who fills them. */
+/* How long the rings may fill, by how full they were and by who fills them. Each time that we wake costs the
+ * machine as much as ten samples, caches gone cold included; a commit that is due need not be late for that.
+ */
 static int drain_ms(struct collector *collector)
 {
-	int timeout_ms = collector->ending_ns	   ? NAMES_POLL_MS
-			 : collector->last_drained ? DRAIN_CALM_MS
-						   : DRAIN_IDLE_MS;
+	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : collect_commit_due_ms(collector);
 
+	timeout_ms = timeout_ms < DRAIN_CALM_MS ? timeout_ms : DRAIN_CALM_MS;
 	for (struct measured *at = collector->processes; at; at = at->next) {
 		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
 				: at->join				   ? DRAIN_GPU_MS
-				: at->fullest_bytes > EVENT_RING_DATA / 32 ? DRAIN_MS
+				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
 									   : timeout_ms;
 
 		timeout_ms = wanted_ms < timeout_ms ? wanted_ms : timeout_ms;
@@ -200,7 +199,7 @@ static void step(struct collector *collector)
 		collect_callers_serve(collector);
 		collect_launchers_serve(collector);
 	}
-	collector->last_drained = rings_drain(collector);
+	rings_drain(collector);
 	children_judge(collector);
 	unnamed = naming_outstanding(collector->naming);
 	naming_pump(collector->naming, collector->writer);
@@ -242,7 +241,6 @@ _Noreturn static void collector_run(
 		.host = *host,
 		.sources = {.is_wanted = plan->with_sources},
 		.listener = DETACH_LISTENER,
-		.last_drained = 1,
 		.origin_ns = origin_ns};
 	struct error error;
 

@@ -48,9 +48,8 @@ struct collector {
 	struct anchor anchor;
 	uint64_t origin_ns; /* before any program of the run began */
 	struct summary summary;
-	size_t last_drained; /* records of the last drain */
-	bool is_dirty;	     /* there is something to commit */
-	bool has_failed;     /* the store takes no more: drain and count on */
+	bool is_dirty;	 /* there is something to commit */
+	bool has_failed; /* the store takes no more: drain and count on */
 	bool is_closing;
 	bool is_full; /* no descriptor was left for who waits at the listener: one that is freed lets it in */
 	bool is_called; /* the listener has a connection, or a launcher something to say */
@@ -68,6 +67,8 @@ void collect_store_failed(struct collector *collector, const struct error *error
 /* What was drained so far is on disk then, and readers know how far that reaches. */
 void collect_commit(struct collector *collector);
 void collect_commit_if_due(struct collector *collector);
+/* When that will be, a moment late: who came early for it would have to come again. INT_MAX: nothing waits. */
+int collect_commit_due_ms(const struct collector *collector);
 /* Has the first commit come earlier than the next ones. */
 void collect_commit_soon(struct collector *collector);
 

@@ -16,7 +16,8 @@
 
 #define COMMIT_NS UINT64_C(1000000000)
 #define COMMIT_BYTES (8u << 20)
-#define FIRST_COMMIT_NS UINT64_C(20000000)    /* shorter programs do not wait for two commits */
+#define FIRST_COMMIT_NS UINT64_C(100000000) /* shorter programs do not wait for two commits */
+#define MOMENT_MS 2
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
 
 static void boot_read(char *boot, size_t room)
@@ -121,6 +122,15 @@ void collect_commit_if_due(struct collector *collector)
 	naming_pump(collector->naming, collector->writer);
 	collect_commit(collector);
 	elsewhere_copy_if_due(&collector->elsewhere, collector->committed_ns);
+}
+
+int collect_commit_due_ms(const struct collector *collector)
+{
+	uint64_t since_ns = clock_now_ns() - collector->committed_ns;
+
+	if (collector->has_failed || !collector->is_dirty)
+		return INT_MAX;
+	return MOMENT_MS + (since_ns < COMMIT_NS ? (int)((COMMIT_NS - since_ns) / 1000000) : 0);
 }
 
 void collect_commit_soon(struct collector *collector)

@@ -235,16 +235,19 @@ static bool is_stray(const struct waiting *frame)
 	return !frame->part && parts[0].symbols.span && frame->offset >= parts[0].symbols.span;
 }
 
-/* Is its name in no table yet? Tables that were kept are taken up. */
+/* Is its name in no table yet? Tables that were kept are taken up, as far as they are asked. */
 static bool is_wanted(const struct waiting *frame)
 {
 	struct part *part = &parts[frame->part];
+	uint32_t at = frame->offset < UINT32_MAX ? (uint32_t)frame->offset : UINT32_MAX;
 
 	if (part->state == PART_NEW)
 		part->state = kernel_symbols_load(
 				      &part->symbols, part->module.build_id, part->module.build_id_bytes)
 				      ? PART_HERE
 				      : PART_WANTED;
+	if (part->state == PART_HERE && !kernel_symbols_fetch(&part->symbols, at))
+		part->state = PART_WANTED;
 	return part->state == PART_WANTED || is_stray(frame);
 }
 

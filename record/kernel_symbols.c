@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_symbols.c - see kernel_symbols.h. A file that is read may hold anything. */
+/* kernel_symbols.c - see kernel_symbols.h. */
 #include "record/kernel_symbols.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/cached.h"
-#include "store/hash.h"
+#include "record/kernel_symbols_file.h"
 
-#define MAGIC "hpctksy1"
-#define FILE_MAX (64u << 20)
-#define PATH_BYTES 4096
-#define BUILD_ID_LEAST 8u
-#define BUILD_ID_MOST 32u
-
-struct file_head {
-	char magic[8];
-	uint32_t count, name_bytes, span, _pad;
-};
+#define NAME_BYTES_MAX (64u << 20)
 
 void kernel_symbols_fini(struct kernel_symbols *symbols)
 {
-	if (!symbols->file) {
-		free(symbols->list);
-		free(symbols->names);
-	}
-	free(symbols->file);
+	kernel_symbols_file_close(symbols->file);
+	free(symbols->list);
+	free(symbols->names);
 	*symbols = (struct kernel_symbols){0};
 }
 
@@ -52,7 +39,7 @@ static bool name_room(struct kernel_symbols *symbols)
 
 	if (symbols->name_room - symbols->name_bytes >= KERNEL_SYMBOL_BYTES)
 		return true;
-	grown = room <= FILE_MAX ? realloc(symbols->names, room) : NULL;
+	grown = room <= NAME_BYTES_MAX ? realloc(symbols->names, room) : NULL;
 	if (!grown)
 		return false;
 	symbols->names = grown;
@@ -95,8 +82,15 @@ void kernel_symbols_sort(struct kernel_symbols *symbols)
 
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t at, uint32_t *begin)
 {
-	uint32_t low = 0, high = symbols->count;
+	struct kernel_symbols block;
+	uint32_t low = 0, high;
 
+	if (symbols->file) {
+		if (!kernel_symbols_file_block(symbols->file, at, &block))
+			return NULL;
+		symbols = &block;
+	}
+	high = symbols->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -111,96 +105,4 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t a
 		low--;
 	*begin = symbols->list[low].at;
 	return symbols->names + symbols->list[low].name;
-}
-
-/* ---- the file ---- */
-
-static bool path_of(char path[PATH_BYTES], const uint8_t *build_id, size_t bytes)
-{
-	char hex[2 * BUILD_ID_MOST + 1] = "", *directory;
-	bool is_known;
-
-	if (bytes < BUILD_ID_LEAST || bytes > BUILD_ID_MOST)
-		return false;
-	for (size_t i = 0; i < bytes; i++)
-		snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
-	directory = store_cached_directory();
-	is_known = directory && snprintf(path, PATH_BYTES, "%s/kernel/%s", directory, hex) < PATH_BYTES;
-	free(directory);
-	return is_known;
-}
-
-void kernel_symbols_save(const struct kernel_symbols *symbols, const uint8_t *build_id, size_t bytes)
-{
-	struct file_head head = {.magic = MAGIC,
-		.count = symbols->count,
-		.name_bytes = symbols->name_bytes,
-		.span = symbols->span};
-	struct store_bytes out = {0};
-	char path[PATH_BYTES];
-	uint64_t checksum;
-
-	if (!symbols->count || !path_of(path, build_id, bytes))
-		return;
-	store_bytes_put(&out, &head, sizeof(head));
-	store_bytes_put(&out, symbols->list, symbols->count * sizeof(*symbols->list));
-	store_bytes_put(&out, symbols->names, symbols->name_bytes);
-	checksum = store_hash64(out.data, out.size, 0);
-	store_bytes_put(&out, &checksum, sizeof(checksum));
-	if (!out.failed && out.size <= FILE_MAX) {
-		store_cached_make(path);
-		store_cached_replace(path, &out);
-	}
-	store_bytes_fini(&out);
-}
-
-/* Are its parts as large as it says, and does it say the same as when it was written? */
-static bool is_whole(const uint8_t *file, size_t size, struct file_head *head)
-{
-	uint64_t checksum, wanted;
-
-	if (size < sizeof(*head) + sizeof(checksum))
-		return false;
-	memcpy(head, file, sizeof(*head));
-	memcpy(&checksum, file + size - sizeof(checksum), sizeof(checksum));
-	wanted = sizeof(*head) + sizeof(struct kernel_symbol) * (uint64_t)head->count + head->name_bytes +
-		 sizeof(checksum);
-	return !memcmp(head->magic, MAGIC, sizeof(head->magic)) && size == wanted && head->count &&
-	       head->name_bytes && store_sum_fits(checksum, store_hash64(file, size - sizeof(checksum), 0));
-}
-
-/* Who could write the file could write its checksum, too: a name that lies outside is none. */
-static bool is_sound(const struct kernel_symbols *symbols)
-{
-	for (uint32_t i = 0; i < symbols->count; i++)
-		if (symbols->list[i].name >= symbols->name_bytes ||
-			(i && symbols->list[i].at < symbols->list[i - 1].at))
-			return false;
-	return !symbols->names[symbols->name_bytes - 1];
-}
-
-bool kernel_symbols_load(struct kernel_symbols *symbols, const uint8_t *build_id, size_t bytes)
-{
-	struct file_head head;
-	char path[PATH_BYTES];
-	uint8_t *file;
-	size_t size;
-
-	if (!path_of(path, build_id, bytes))
-		return false;
-	file = store_cached_read(path, FILE_MAX, &size);
-	if (!file || !is_whole(file, size, &head)) {
-		free(file);
-		return false;
-	}
-	*symbols = (struct kernel_symbols){.list = (void *)(file + sizeof(head)),
-		.names = (char *)file + sizeof(head) + sizeof(struct kernel_symbol) * (size_t)head.count,
-		.count = head.count,
-		.name_bytes = head.name_bytes,
-		.span = head.span,
-		.file = file};
-	if (is_sound(symbols))
-		return true;
-	kernel_symbols_fini(symbols);
-	return false;
 }

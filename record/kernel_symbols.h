@@ -5,8 +5,12 @@
  * cache by build id, which distances go with: they are the same at each boot, wherever the kernel was put
  * this time, and tell nobody where that is.
  *
- *   DIRECTORY/kernel/BUILD-ID   magic | u32 count, name bytes, span, 0 | per function, ascending:
- *                               u32 distance, place of its name | names, each with its 0 | u64 checksum
+ * A run meets some dozens of the hundred thousand: of a table that was kept, what is asked for is read, and
+ * checked, in blocks.
+ *
+ *   DIRECTORY/kernel/BUILD-ID   magic | u32 blocks, functions, span, 0 | per block: u32 distance of its
+ * first, place of its end in the file, u64 checksum | u64 checksum so far | blocks block u32 count | per
+ * function, ascending: u32 distance, place of its name behind these | names, each with its 0
  */
 #ifndef RECORD_KERNEL_SYMBOLS_H
 #define RECORD_KERNEL_SYMBOLS_H
@@ -26,8 +30,8 @@ struct kernel_symbols {
 	uint32_t count, room;
 	char *names;
 	uint32_t name_bytes, name_room;
-	uint32_t span; /* of it, in bytes; 0: not known */
-	uint8_t *file; /* that both are in; NULL: they stand alone */
+	uint32_t span;			  /* of it, in bytes; 0: not known */
+	struct kernel_symbols_file *file; /* that a table was kept in, `list` is empty then; NULL: none */
 };
 
 void kernel_symbols_fini(struct kernel_symbols *symbols);
@@ -35,11 +39,14 @@ void kernel_symbols_fini(struct kernel_symbols *symbols);
 bool kernel_symbols_add(struct kernel_symbols *symbols, uint32_t at, const char *name, size_t length);
 /* After the last kernel_symbols_add. */
 void kernel_symbols_sort(struct kernel_symbols *symbols);
+/* Reads what kernel_symbols_find(at) is to look at, where that is in a file. False: the file is not as it was
+ * written; the table is empty then. */
+bool kernel_symbols_fetch(struct kernel_symbols *symbols, uint32_t at);
 /* The function that `at` lies in, of several at one place the first that was added, and where it begins.
- * NULL: it lies below all. The table's. */
+ * NULL: it lies below all, or was not fetched. The table's. */
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint32_t at, uint32_t *begin);
 
-/* What was kept by that build id goes to an empty table. False: nothing that is whole; it stays empty. */
+/* An empty table becomes what was kept by that build id. False: there is nothing; it stays empty. */
 bool kernel_symbols_load(struct kernel_symbols *symbols, const uint8_t *build_id, size_t bytes);
 void kernel_symbols_save(const struct kernel_symbols *symbols, const uint8_t *build_id, size_t bytes);
 

@@ -9,8 +9,10 @@
 
 #include "store/made.h"
 #include "store/reader_state.h"
+#include "store/table.h"
 
 #define ENTRIES_MAX (1u << 19) /* 32 bytes and some slots each, in memory */
+#define LIST_MAX 8192u	       /* pieces that wait for buckets */
 #define SHIFT_FIRST 20u
 #define SHIFT_LAST 62u
 #define PIECES_LEAST 4096u /* a bucket of fewer is not worth its entry in the file */
@@ -25,6 +27,7 @@ void store_crowd_fini(struct store_crowd *crowd)
 	for (uint32_t i = 0; i < crowd->count; i++)
 		store_sums_fini(&crowd->buckets[i].sums);
 	free(crowd->buckets);
+	free(crowd->list);
 	store_bytes_fini(&crowd->made);
 	*crowd = (struct store_crowd){.is_bad = crowd->is_bad};
 }
@@ -154,14 +157,14 @@ static void add(struct store_crowd *crowd, uint64_t index, const struct store_su
 	pending->weight += sum->weight;
 }
 
-void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece)
+static void piece_add(struct store_crowd *crowd, const struct line_piece *piece)
 {
 	struct store_sum sum = {.samples = piece->is_record_begin,
 		.context = piece->context,
 		.metric = store_line_roll_metric(piece->state, piece->op)};
 	uint64_t at_ns = piece->begin_ns;
 
-	if (piece->state == EXTENT_ABSENT || !cover(crowd, piece->begin_ns, piece->end_ns))
+	if (!cover(crowd, piece->begin_ns, piece->end_ns))
 		return;
 	crowd->pieces++;
 	while (at_ns < piece->end_ns) {
@@ -179,9 +182,63 @@ void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece)
 		store_crowd_give_up(crowd);
 }
 
+/* Buckets as wide as those that would have grown with the list. */
+static void begin_wide(struct store_crowd *crowd, const struct line_piece *list, uint32_t count)
+{
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		begin_ns = list[i].begin_ns < begin_ns ? list[i].begin_ns : begin_ns;
+		end_ns = list[i].end_ns > end_ns ? list[i].end_ns : end_ns;
+	}
+	if (!count || !begin(crowd, begin_ns))
+		return;
+	while (((end_ns - 1) >> crowd->shift) - (begin_ns >> crowd->shift) >= STORE_CROWD_BUCKETS)
+		crowd->shift++;
+	crowd->first = begin_ns >> crowd->shift;
+}
+
+/* What waits goes to buckets. */
+static void list_empty(struct store_crowd *crowd)
+{
+	struct line_piece *list = crowd->list;
+	uint32_t count = crowd->list_count;
+
+	begin_wide(crowd, list, count);
+	crowd->list = NULL;
+	crowd->list_count = crowd->list_room = 0;
+	for (uint32_t i = 0; i < count; i++)
+		piece_add(crowd, &list[i]);
+	free(list);
+}
+
+static bool list_add(struct store_crowd *crowd, const struct line_piece *piece)
+{
+	struct line_piece *place;
+
+	if (crowd->has_begun || crowd->is_bad || crowd->list_count == LIST_MAX)
+		return false;
+	place = store_table_add(
+		(void **)&crowd->list, &crowd->list_count, &crowd->list_room, sizeof *crowd->list);
+	if (place)
+		*place = *piece;
+	return place;
+}
+
+void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece)
+{
+	if (piece->state == EXTENT_ABSENT || piece->begin_ns >= piece->end_ns || list_add(crowd, piece))
+		return;
+	list_empty(crowd);
+	piece_add(crowd, piece);
+}
+
 void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (begin_ns >= end_ns || !cover(crowd, begin_ns, end_ns == UINT64_MAX ? begin_ns + 1 : end_ns))
+	if (begin_ns >= end_ns)
+		return;
+	list_empty(crowd);
+	if (!cover(crowd, begin_ns, end_ns == UINT64_MAX ? begin_ns + 1 : end_ns))
 		return;
 	if (end_ns == UINT64_MAX) {
 		crowd->spoiled_ns = begin_ns < crowd->spoiled_ns ? begin_ns : crowd->spoiled_ns;
@@ -278,7 +335,10 @@ static void make(struct store_crowd *crowd, const struct store_crowd_head *head)
 int store_crowd_put(
 	struct store_crowd *crowd, const struct store_crowd_head *head, MDB_txn *txn, MDB_dbi rolls)
 {
-	if (crowd->is_bad || !crowd->has_begun || head->streams < STORE_CROWD_STREAMS)
+	if (crowd->is_bad || head->streams < STORE_CROWD_STREAMS)
+		return 0;
+	list_empty(crowd);
+	if (!crowd->has_begun)
 		return 0;
 	/* A transaction that found the map too small is tried again. */
 	if (!crowd->made.size)

@@ -34,8 +34,11 @@
 
 /* ---- writing ---- */
 
-/* All-zero is empty. */
+/* All-zero is empty. The first pieces wait in a list: most runs have few streams and end before it is full,
+ * and need no buckets. */
 struct store_crowd {
+	struct line_piece *list;
+	uint32_t list_count, list_room;
 	struct crowd_bucket *buckets;
 	uint64_t first; /* buckets[0] begins at first << shift */
 	uint32_t count;
@@ -46,8 +49,8 @@ struct store_crowd {
 	uint64_t pieces;
 	uint64_t spoiled_ns;	 /* all that ends behind it is spoiled; UINT64_MAX: nothing, once begun */
 	struct store_bytes made; /* to be put */
-	bool has_begun;
-	bool is_bad; /* there will be none: memory is out, or something cannot be known */
+	bool has_begun;		 /* with buckets; the list is empty from then on */
+	bool is_bad;		 /* there will be none: memory is out, or something cannot be known */
 };
 void store_crowd_fini(struct store_crowd *crowd);
 /* There will be none. */

@@ -15,6 +15,8 @@ import subprocess
 
 ROWS = {  # name: (recorder, rate in 1/s, options, ratio that the design allows)
     "bare again": ("bare", 0, [], None),
+    "interrupts alone, 1 kHz": ("floor", 1000, ["FLOOR_NS=1000000", "FLOOR_SILENT=1"], None),
+    "interrupts alone, 10 kHz": ("floor", 10000, ["FLOOR_NS=100000", "FLOOR_SILENT=1"], None),
     "signals into an empty handler, 1 kHz": ("floor", 1000, ["FLOOR_NS=1000000"], None),
     "signals into an empty handler, 10 kHz": ("floor", 10000, ["FLOOR_NS=100000"], None),
     "hpct, default (200/s)": ("hpct", 200, [], 1.01),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_symbols_file.h - a table that was kept: between kernel_symbols.c and kernel_symbols_file.c. */
+#ifndef RECORD_KERNEL_SYMBOLS_FILE_H
+#define RECORD_KERNEL_SYMBOLS_FILE_H
+
+#include "record/kernel_symbols.h"
+
+struct kernel_symbols_file;
+
+/* NULL is none. */
+void kernel_symbols_file_close(struct kernel_symbols_file *file);
+/* The part of the table that `at` is looked for in: the file's. False: there is none, or it was not fetched.
+ */
+bool kernel_symbols_file_block(
+	const struct kernel_symbols_file *file, uint32_t at, struct kernel_symbols *block);
+
+#endif
