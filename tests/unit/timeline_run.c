@@ -181,6 +181,53 @@ static void test_renew_keeps_numbers(void **unused)
 	small_end(&small);
 }
 
+static void expect_same(const struct run_stream *a, const struct run_stream *b)
+{
+	assert_string_equal(a->text, b->text);
+	assert_string_equal(a->host, b->host);
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->device_name, b->device_name);
+	assert_int_equal(a->store, b->store);
+	assert_int_equal(a->id_in_store, b->id_in_store);
+	assert_memory_equal(&a->s, &b->s, sizeof a->s);
+}
+
+/* What is looked at once is what is kept, and keeps nothing. */
+static void test_streams_once(void **unused)
+{
+	enum { COUNT = 3000, EVERY = 7 };
+	struct small_run small;
+	struct error error = {0};
+	struct run *kept;
+
+	(void)unused;
+	small_begin(&small);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		uint32_t id = i % 3 ? small_cpu(small.writer, i, 10, 20 + i)
+				    : small_gpu(small.writer, i, 5, 900 + i);
+		struct store_stream *stream = store_writer_stream_edit(small.writer, id);
+		char name[32];
+
+		snprintf(name, sizeof name, "name of %u", i);
+		stream->name = i % 5 ? small_text(small.writer, name) : 0;
+		stream->device_name = i % 3 ? 0 : small_text(small.writer, i % 2 ? "big one" : "small one");
+		stream->host = small_text(small.writer, i % 11 ? "node" : i % 2 ? "other" : "");
+	}
+	small_commit(&small);
+	small_open(&small);
+	assert_int_equal(run_open(&kept, small.path, NULL, &error), 0);
+	for (uint32_t i = 0, at = 0; i < COUNT; i++, at = (at + 1001) % COUNT) {
+		const struct run_stream *stream = at % EVERY ? NULL : run_stream(small.run, at);
+
+		if (stream)
+			assert_ptr_equal(run_stream_peek(small.run, at), stream);
+		expect_same(run_stream_peek(small.run, at), run_stream(kept, at));
+	}
+	assert_int_equal(small.run->met_count, (COUNT + EVERY - 1) / EVERY);
+	run_close(kept);
+	small_end(&small);
+}
+
 /* What nobody asks for is not put together; what somebody did stays where it is, and as it is in the store.
  */
 static void test_streams_as_asked(void **unused)
@@ -567,11 +614,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_run), cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_streams), cmocka_unit_test(test_renew_keeps_numbers),
-		cmocka_unit_test(test_streams_as_asked), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_scopes), cmocka_unit_test(test_names_come_late),
-		cmocka_unit_test(test_odd_frames), cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_two_stores), cmocka_unit_test(test_store_joins),
-		cmocka_unit_test(test_ops), cmocka_unit_test(test_function_key)};
+		cmocka_unit_test(test_streams_once), cmocka_unit_test(test_streams_as_asked),
+		cmocka_unit_test(test_times), cmocka_unit_test(test_scopes),
+		cmocka_unit_test(test_names_come_late), cmocka_unit_test(test_odd_frames),
+		cmocka_unit_test(test_deep), cmocka_unit_test(test_two_stores),
+		cmocka_unit_test(test_store_joins), cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_function_key)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
