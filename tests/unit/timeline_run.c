@@ -6,6 +6,9 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "timeline/run_find.h"
 #include "timeline/run_function.h"
@@ -316,6 +319,56 @@ static void test_times(void **unused)
 	small_end(&small);
 }
 
+static bool is_live_now(struct small_run *small)
+{
+	struct error error = {0};
+	bool changed;
+
+	assert_int_equal(run_renew(small->run, &changed, &error), 0);
+	return run_is_live(small->run);
+}
+
+/* One that was killed is no collector, even where nobody takes its body away. */
+static void test_killed_collector(void **unused)
+{
+	struct small_run small;
+	siginfo_t info;
+	char boot[64] = "", word;
+	int ends[2];
+	pid_t child;
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	(void)unused;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "hpct-record");
+		if (write(ends[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ends[0], &word, 1), 1);
+	assert_non_null(file);
+	assert_non_null(fgets(boot, sizeof boot, file));
+	fclose(file);
+	boot[strcspn(boot, "\n")] = '\0';
+	small_begin(&small);
+	store_writer_meta_number(small.writer, "collector_pid", (uint64_t)child);
+	store_writer_meta(small.writer, "boot", boot);
+	small_cpu(small.writer, 0, 100, STORE_OPEN_NS);
+	small_commit(&small);
+	small_open(&small);
+	assert_true(is_live_now(&small));
+	kill(child, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_false(is_live_now(&small));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(is_live_now(&small));
+	close(ends[0]);
+	close(ends[1]);
+	small_end(&small);
+}
+
 /* ---- contexts ---- */
 
 static void expect_path(struct run *run, uint32_t context, uint32_t depth, const char *wanted)
@@ -615,11 +668,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_run), cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_streams), cmocka_unit_test(test_renew_keeps_numbers),
 		cmocka_unit_test(test_streams_once), cmocka_unit_test(test_streams_as_asked),
-		cmocka_unit_test(test_times), cmocka_unit_test(test_scopes),
-		cmocka_unit_test(test_names_come_late), cmocka_unit_test(test_odd_frames),
-		cmocka_unit_test(test_deep), cmocka_unit_test(test_two_stores),
-		cmocka_unit_test(test_store_joins), cmocka_unit_test(test_ops),
-		cmocka_unit_test(test_function_key)};
+		cmocka_unit_test(test_times), cmocka_unit_test(test_killed_collector),
+		cmocka_unit_test(test_scopes), cmocka_unit_test(test_names_come_late),
+		cmocka_unit_test(test_odd_frames), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_two_stores), cmocka_unit_test(test_store_joins),
+		cmocka_unit_test(test_ops), cmocka_unit_test(test_function_key)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
