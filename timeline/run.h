@@ -133,6 +133,8 @@ struct run_scope {
  * numbers so far. What was made stays where it is until the run is closed. */
 uint32_t run_scope_count(const struct run *run);
 const struct run_scope *run_scope(const struct run *run, uint32_t scope);
+/* ERROR_RUN: names that were asked for so far could not be read: the store is damaged there. */
+int run_names_check(const struct run *run, struct error *error);
 /* Its ancestor (or itself) at that depth; the scope itself when it is not that deep. */
 uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth);
 

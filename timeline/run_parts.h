@@ -101,6 +101,7 @@ struct run {
 	struct table ops;	     /* struct run_text; run operation = STORE_OP_TEXT + its number */
 	struct names_cache *names;   /* found after the recording; NULL: none */
 	struct store_scope *symbol;  /* STORE_SCOPE_MAX of them */
+	struct error names_error;    /* the first that a store's symbols met */
 	struct run_kernels *kernels; /* run_kernels.c; NULL: not asked for yet */
 	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
 	bool is_live;
