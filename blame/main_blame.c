@@ -191,7 +191,8 @@ static const struct program program = {
 		 "every\n"
 		 "interval in which no queue of a process works, the threads at work share it equally; "
 		 "<nobody\n"
-		 "active> is the rest.\n",
+		 "active> is the rest.\n"
+		 "--mem bounds what --gaps keeps; the launches of a window take 8 bytes each in any case.\n",
 	.work = work,
 };
 

@@ -349,6 +349,11 @@ const char *store_reader_text(const struct store_reader *reader, uint32_t id, si
 	return (const char *)text.bytes;
 }
 
+const char *store_reader_text_peek(const struct store_reader *reader, uint32_t id)
+{
+	return (const char *)store_texts_peek(&reader->texts, id).bytes;
+}
+
 const char *store_reader_op(const struct store_reader *reader, uint32_t op, size_t *size_bytes)
 {
 	const char *name = store_op_name(op);

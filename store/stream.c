@@ -33,6 +33,7 @@ void store_stream_put(const struct store_stream *stream, struct store_bytes *out
 
 #define FIELDS 17u	/* before the tracks, whose number is the last */
 #define TRACK_FIELDS 3u /* of each track */
+#define FIELDS_ALL (FIELDS + TRACK_FIELDS * STORE_TRACK_COUNT)
 #define FAST_BYTES 8u
 
 /* The next of so many numbers. A run may have many thousand streams: what a number of eight bytes at most
@@ -59,20 +60,24 @@ static inline uint64_t next(const uint8_t **at, const uint8_t *end, bool *bad)
 	return value;
 }
 
-static void get_fields(struct store_input *entry, uint64_t *fields, unsigned count)
+static inline __attribute__((always_inline)) void get_fields(
+	struct store_input *input, uint64_t *fields, unsigned count)
 {
-	const uint8_t *at = entry->at, *const end = entry->end;
-	bool bad = entry->bad;
+	const uint8_t *at = input->at, *const end = input->end;
+	bool bad = input->bad;
 
+#pragma GCC unroll 32
 	for (unsigned i = 0; i < count; i++)
 		fields[i] = next(&at, end, &bad);
-	entry->at = at;
-	entry->bad = bad;
+	input->at = at;
+	input->bad = bad;
 }
 
 /* Since 1.3. */
 static void get_thinned(struct store_stream *stream, struct store_input *entry)
 {
+	stream->thinned_ns = 0;
+	memset(stream->dropped, 0, sizeof stream->dropped);
 	if (entry->bad || entry->at == entry->end)
 		return;
 	stream->thinned_ns = store_input_varint(entry);
@@ -82,49 +87,71 @@ static void get_thinned(struct store_stream *stream, struct store_input *entry)
 	}
 }
 
-static void get_tracks(struct store_stream *stream, struct store_input *entry, uint64_t tracks)
+/* A writer of another day may have other tracks, those known here before them. */
+static void get_tracks(struct store_input *input, uint64_t tracks, uint64_t *fields)
 {
-	uint64_t fields[TRACK_FIELDS * STORE_TRACK_COUNT] = {0};
-	unsigned known = tracks < STORE_TRACK_COUNT ? (unsigned)tracks : STORE_TRACK_COUNT;
+	const unsigned known = tracks < STORE_TRACK_COUNT ? (unsigned)tracks : STORE_TRACK_COUNT;
 
-	get_fields(entry, fields, TRACK_FIELDS * known);
-	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
-		stream->count[track] = fields[TRACK_FIELDS * track];
-		stream->complete_ns[track] = fields[TRACK_FIELDS * track + 1];
-		stream->shifts[track] = fields[TRACK_FIELDS * track + 2];
-	}
+	get_fields(input, fields, TRACK_FIELDS * known);
+	for (unsigned i = TRACK_FIELDS * known; i < TRACK_FIELDS * STORE_TRACK_COUNT; i++)
+		fields[i] = 0;
 }
 
-void store_stream_get(struct store_stream *stream, struct store_input *input, uint32_t texts)
+static bool are_sound(const struct store_stream *stream, const uint64_t *fields, uint32_t texts)
 {
-	uint64_t size = store_input_varint(input), fields[FIELDS], wide;
-	const uint8_t *bytes = store_input_take(input, size);
-	struct store_input entry = {.at = bytes, .end = bytes ? bytes + size : NULL, .bad = !bytes};
+	const uint64_t wide = fields[0] | fields[1] | fields[3] | fields[4] | fields[5] | fields[6] |
+			      fields[7] | fields[8] | fields[9] | fields[10] | fields[11];
 
-	get_fields(&entry, fields, FIELDS);
-	*stream = (struct store_stream){.kind = (enum store_stream_kind)fields[0],
-		.host = (uint32_t)fields[1],
-		.rank = (int32_t)(fields[2] - 1),
-		.pid = (uint32_t)fields[3],
-		.generation = (uint32_t)fields[4],
-		.thread = (uint32_t)fields[5],
-		.device = (uint32_t)fields[6],
-		.context = (uint32_t)fields[7],
-		.queue = (uint32_t)fields[8],
-		.tid = (uint32_t)fields[9],
-		.name = (uint32_t)fields[10],
-		.device_name = (uint32_t)fields[11],
-		.begin_ns = fields[12],
-		.end_ns = fields[13] - 1,
-		.lost = fields[14],
-		.partial = fields[15]};
-	wide = fields[0] | fields[1] | fields[3] | fields[4] | fields[5] | fields[6] | fields[7] | fields[8] |
-	       fields[9] | fields[10] | fields[11];
-	get_tracks(stream, &entry, fields[16]);
+	return wide <= UINT32_MAX && stream->host < texts && stream->name < texts &&
+	       stream->device_name < texts && stream->kind <= STORE_STREAM_GPU;
+}
+
+/* Its numbers are read with all that follows in sight, which is the fast way; that they have not left the
+ * entry is seen behind them. */
+static void get_stream(struct store_stream *stream, struct store_input *input, uint32_t texts)
+{
+	const uint64_t size = store_input_varint(input);
+	struct store_input numbers = *input, entry;
+	const uint8_t *bytes = store_input_take(input, size);
+	uint64_t fields[FIELDS_ALL], *const tracks = fields + FIELDS;
+
+	numbers.bad = !bytes;
+	get_fields(&numbers, fields, FIELDS);
+	get_tracks(&numbers, fields[FIELDS - 1], tracks);
+	entry = (struct store_input){numbers.at, input->at, numbers.bad || numbers.at > input->at};
+	stream->kind = (enum store_stream_kind)fields[0];
+	stream->host = (uint32_t)fields[1];
+	stream->rank = (int32_t)(fields[2] - 1);
+	stream->pid = (uint32_t)fields[3];
+	stream->generation = (uint32_t)fields[4];
+	stream->thread = (uint32_t)fields[5];
+	stream->device = (uint32_t)fields[6];
+	stream->context = (uint32_t)fields[7];
+	stream->queue = (uint32_t)fields[8];
+	stream->tid = (uint32_t)fields[9];
+	stream->name = (uint32_t)fields[10];
+	stream->device_name = (uint32_t)fields[11];
+	stream->begin_ns = fields[12];
+	stream->end_ns = fields[13] - 1;
+	stream->lost = fields[14];
+	stream->partial = fields[15];
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
+		stream->count[track] = tracks[TRACK_FIELDS * track];
+		stream->complete_ns[track] = tracks[TRACK_FIELDS * track + 1];
+		stream->shifts[track] = tracks[TRACK_FIELDS * track + 2];
+	}
 	get_thinned(stream, &entry);
-	if (entry.bad || wide > UINT32_MAX || stream->host >= texts || stream->name >= texts ||
-		stream->device_name >= texts || stream->kind > STORE_STREAM_GPU)
-		input->bad = true;
+	input->bad |= entry.bad || !are_sound(stream, fields, texts);
+}
+
+uint32_t store_streams_get(
+	struct store_stream *streams, uint32_t room, struct store_input *input, uint32_t texts)
+{
+	uint32_t count = 0;
+
+	while (count < room && !input->bad && input->at < input->end)
+		get_stream(&streams[count++], input, texts);
+	return count;
 }
 
 /* ---- lists ---- */

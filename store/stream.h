@@ -19,8 +19,9 @@
 #define STORE_STREAM_BLOCK 32u
 
 void store_stream_put(const struct store_stream *stream, struct store_bytes *out);
-/* Text ids must lie below `texts`. */
-void store_stream_get(struct store_stream *stream, struct store_input *input, uint32_t texts);
+/* As many as there are, but no more than `room`: their number. Text ids must lie below `texts`. */
+uint32_t store_streams_get(
+	struct store_stream *streams, uint32_t room, struct store_input *input, uint32_t texts);
 
 /* What a list of streams shows without them: the fact STORE_META_LIST of a store that is complete. */
 struct store_stream_list {

@@ -3,16 +3,28 @@
 #include "store/stream_table.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
+#include "store/hash.h"
 #include "store/key.h"
 #include "store/table.h"
 
 #define STREAM_BYTES_LEAST 20u
 
+/* The bytes that a block was decoded from. */
+struct store_stream_mark {
+	uint64_t hash;
+	uint32_t size, count; /* streams; 0: none was decoded */
+};
+
 void store_stream_table_fini(struct store_stream_table *table)
 {
-	free(table->streams);
+	if (table->mapped_bytes)
+		munmap(table->streams, table->mapped_bytes);
+	else
+		free(table->streams);
 	free(table->blocks);
+	free(table->marks);
 	*table = (struct store_stream_table){0};
 }
 
@@ -29,12 +41,35 @@ static uint32_t most_streams(const struct store_snapshot *snapshot)
 	return wanted < UINT32_MAX ? (uint32_t)wanted : 0;
 }
 
-/* Untouched memory costs nothing. */
+/* In a map of its own, where what is not touched costs nothing: calloc() wipes what was freed before. */
 static bool reserve_late(struct store_stream_table *table, uint32_t most)
 {
-	table->streams = calloc((size_t)most + STORE_STREAM_BLOCK, sizeof *table->streams);
+	const size_t bytes = ((size_t)most + STORE_STREAM_BLOCK) * sizeof *table->streams;
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return false;
+	table->streams = map;
+	table->mapped_bytes = bytes;
 	table->blocks = calloc((size_t)most / STORE_STREAM_BLOCK + 1, sizeof *table->blocks);
-	return table->streams && table->blocks;
+	return table->blocks != NULL;
+}
+
+/* What was decoded before is kept where its bytes are the same. */
+static bool reserve_all(struct store_stream_table *table, uint32_t most)
+{
+	const uint32_t blocks = most / STORE_STREAM_BLOCK + 1;
+	struct store_stream_mark *marks = table->marks;
+
+	if (blocks > table->mark_count) {
+		marks = realloc(marks, blocks * sizeof *marks);
+		if (!marks)
+			return false;
+		memset(marks + table->mark_count, 0, (blocks - table->mark_count) * sizeof *marks);
+		table->marks = marks;
+		table->mark_count = blocks;
+	}
+	return store_table_reserve((void **)&table->streams, &table->capacity, most, sizeof *table->streams);
 }
 
 /* How many entries these bytes are; what is in them is not looked at. */
@@ -61,36 +96,42 @@ static bool note_block(struct store_stream_table *table, const struct store_inpu
 	return true;
 }
 
-static bool add_block(struct store_stream_table *table, struct store_input *input, struct error *error)
+/* Most blocks of a run that is being recorded are what they were at the last renewal. */
+static void add_block(struct store_stream_table *table, struct store_input *input, uint32_t most)
 {
-	for (unsigned i = 0; i < STORE_STREAM_BLOCK && !input->bad && input->at < input->end; i++) {
-		struct store_stream *stream = store_table_add(
-			(void **)&table->streams, &table->count, &table->capacity, sizeof *stream);
+	const uint32_t first = table->count, left = most - first;
+	const uint32_t room = left < STORE_STREAM_BLOCK ? left : STORE_STREAM_BLOCK;
+	const size_t size = (size_t)(input->end - input->at);
+	struct store_stream_mark *mark = &table->marks[first / STORE_STREAM_BLOCK];
+	const uint64_t hash = store_hash64(input->at, size, first);
 
-		if (!stream) {
-			error_memory(error);
-			return false;
-		}
-		store_stream_get(stream, input, table->texts);
+	if (mark->count && mark->hash == hash && mark->size == size) {
+		table->count += mark->count;
+		input->at = input->end;
+		return;
 	}
-	return true;
+	mark->count = 0;
+	table->count += store_streams_get(&table->streams[first], room, input, table->texts);
+	table->decoded += table->count - first;
+	if (!input->bad && input->at == input->end)
+		*mark = (struct store_stream_mark){hash, (uint32_t)size, table->count - first};
 }
 
 static int load_block(struct store_stream_table *table, const struct store_tree_cursor *cursor, uint32_t most,
-	bool *is_damaged, struct error *error)
+	bool *is_damaged)
 {
 	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
 	uint32_t first;
 
-	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != table->count)
+	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != table->count ||
+		first >= most || first % STORE_STREAM_BLOCK)
 		input.bad = true;
 	if (table->blocks && !input.bad) {
-		input.bad = table->count >= most || table->count % STORE_STREAM_BLOCK ||
-			    !note_block(table, &input);
+		input.bad = !note_block(table, &input);
 		input.at = input.end;
+	} else if (!input.bad) {
+		add_block(table, &input, most);
 	}
-	if (!input.bad && !add_block(table, &input, error))
-		return -ERROR_IO;
 	*is_damaged = input.bad || input.at < input.end;
 	return *is_damaged ? -ERROR_RUN : 0;
 }
@@ -108,14 +149,12 @@ int store_stream_table_load(struct store_stream_table *table, const struct store
 	table->texts = texts;
 	table->is_damaged = false;
 	*is_damaged = false;
-	if (is_listed && most ? !reserve_late(table, most)
-			      : !store_table_reserve((void **)&table->streams, &table->capacity, most,
-					sizeof *table->streams))
+	if (is_listed && most ? !reserve_late(table, most) : !reserve_all(table, most))
 		return error_memory(error);
 	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_STREAM]);
 	rc = store_tree_seek(&cursor, "", 0, error);
 	while (rc == 1) {
-		rc = load_block(table, &cursor, most, is_damaged, error);
+		rc = load_block(table, &cursor, most, is_damaged);
 		rc = rc ? rc : store_tree_next(&cursor, error);
 	}
 	return rc;
@@ -130,9 +169,9 @@ static void decode(struct store_stream_table *table, uint32_t block, struct stor
 	uint32_t left = table->count - block * STORE_STREAM_BLOCK;
 	uint32_t count = left < STORE_STREAM_BLOCK ? left : STORE_STREAM_BLOCK;
 
-	for (uint32_t i = 0; i < count && !input.bad; i++)
-		store_stream_get(&into[i], &input, table->texts);
-	if (!input.bad && input.at == input.end)
+	table->decoded += count;
+	if (store_streams_get(into, count, &input, table->texts) == count && !input.bad &&
+		input.at == input.end)
 		return;
 	memset(into, 0, count * sizeof *into);
 	table->is_damaged = true;

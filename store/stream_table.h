@@ -3,6 +3,7 @@
  * stream_table.h - the streams of a store as a reader has them. A run may have many thousand, and a screen
  * shows fifty: where the writer has left their list (STORE_META_LIST), a block of them is decoded when one of
  * it is asked for. Opening looks at every block's seal and at how many it holds, so that damage shows there.
+ * Of a run that is being recorded all are decoded, and at each renewal those that have changed.
  */
 #ifndef STORE_STREAM_TABLE_H
 #define STORE_STREAM_TABLE_H
@@ -14,7 +15,12 @@
 struct store_stream_table {
 	struct store_stream *streams; /* [count] */
 	uint32_t count, capacity, texts;
+	uint32_t decoded; /* since it is a table: how many were, again ones counted again */
+	/* -- of a table of which all are there: what each block was decoded from */
+	struct store_stream_mark *marks;
+	uint32_t mark_count;
 	/* -- of a table that is decoded as it is asked for; NULL: all are there -- */
+	size_t mapped_bytes;	    /* of `streams` */
 	struct store_slice *blocks; /* what each holds; NULL bytes once it is decoded */
 	struct store_stream peeked[STORE_STREAM_BLOCK];
 	uint32_t peeked_block; /* + 1; 0: none */
@@ -22,8 +28,9 @@ struct store_stream_table {
 };
 
 void store_stream_table_fini(struct store_stream_table *table);
-/* Of a snapshot, which stays until the next call; text ids must lie below `texts`. `is_listed`: what is not
- * asked for is not decoded. ERROR_RUN: 1 was put in *is_damaged. */
+/* Of a snapshot of one recording, which stays until the next call; text ids must lie below `texts`.
+ * `is_listed`: what is not asked for is not decoded; else what lies in the bytes that it lay in at the last
+ * call is not. ERROR_RUN: 1 was put in *is_damaged. */
 int store_stream_table_load(struct store_stream_table *table, const struct store_snapshot *snapshot,
 	uint32_t texts, bool is_listed, bool *is_damaged, struct error *error);
 

@@ -83,6 +83,11 @@ struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id)
 	return *text;
 }
 
+struct store_slice store_texts_peek(const struct store_texts *texts, uint32_t id)
+{
+	return texts->late && id < texts->count ? store_text_late_peek(texts, id) : store_texts_at(texts, id);
+}
+
 void store_texts_put(const void *texts, uint32_t id, struct store_bytes *out)
 {
 	struct store_slice text = store_texts_at(texts, id);

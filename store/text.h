@@ -26,6 +26,8 @@ void store_texts_fini(struct store_texts *texts);
 uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t size);
 /* "" for an id that is not there. */
 struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id);
+/* The same for who needs it once: may cost no memory, until the next call. */
+struct store_slice store_texts_peek(const struct store_texts *texts, uint32_t id);
 
 void store_texts_put(const void *texts, uint32_t id, struct store_bytes *out);
 /* Adds the next text without looking whether it is known: the reader's way. */

@@ -18,6 +18,11 @@ struct store_text_late {
 	uint32_t count, capacity;
 	bool is_dense;
 	struct store_bytes unpacked; /* of the dense block at hand */
+	/* -- store_text_late_peek(): the block it was in, and where its texts lie */
+	struct store_bytes shown;
+	struct store_slice *peeked;
+	uint32_t peeked_capacity;
+	const struct text_block *peeked_block; /* NULL: none */
 	struct arena arena;
 };
 
@@ -27,6 +32,8 @@ void store_text_late_free(struct store_text_late *late)
 		return;
 	free(late->blocks);
 	store_bytes_fini(&late->unpacked);
+	store_bytes_fini(&late->shown);
+	free(late->peeked);
 	arena_fini(&late->arena);
 	free(late);
 }
@@ -46,17 +53,18 @@ static uint32_t count_texts(struct store_slice bytes)
 	return input.bad ? 0 : count;
 }
 
-/* The block's texts, one behind the other. Valid until the next is asked for; .size 0: it is damaged. */
-static struct store_slice entries_of(struct store_text_late *late, const struct text_block *block)
+/* The block's texts, one behind the other: in the file, or in `unpacked`. .size 0: it is damaged. */
+static struct store_slice entries_of(
+	const struct store_text_late *late, const struct text_block *block, struct store_bytes *unpacked)
 {
 	const uint8_t *bytes = block->bytes.bytes;
 	struct store_input input = {.at = bytes, .end = bytes + block->bytes.size};
 
 	if (!late->is_dense)
 		return block->bytes;
-	if (!store_dense_unpack(input, &late->unpacked))
+	if (!store_dense_unpack(input, unpacked))
 		return (struct store_slice){0};
-	return (struct store_slice){late->unpacked.data, late->unpacked.size};
+	return (struct store_slice){unpacked->data, unpacked->size};
 }
 
 /* No more than it has bytes, once unpacked: each text has one of size at least. */
@@ -76,7 +84,7 @@ static bool count_last(struct store_text_late *late, uint32_t next)
 	if (!last)
 		return next == 0;
 	if (!late->is_dense || next == UINT32_MAX)
-		last->count = count_texts(entries_of(late, last));
+		last->count = count_texts(entries_of(late, last, &late->unpacked));
 	else
 		last->count = next > last->first ? next - last->first : 0;
 	if (late->is_dense && !may_have(last, last->count))
@@ -150,32 +158,42 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 
 /* ---- unpacking ---- */
 
-/* Each text gets its NUL where the next one's size was. Of a dense block, whose seal held, it is only now
- * that too few texts show: what is missing is empty, as all are when memory is out. */
-static void unpack(const struct store_texts *texts, const struct text_block *block)
+/* Finds the texts of a block in its bytes, which are the reader's own. Each gets its NUL where the next one's
+ * size was. Of a dense block, whose seal held, it is only now that too few texts show: what is missing is
+ * empty, as all are when memory is out. */
+static void split(uint8_t *bytes, size_t size, struct store_slice *texts, uint32_t count)
 {
-	struct store_slice entries = entries_of(texts->late, block);
-	char *copy = entries.size ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size)
-				  : NULL;
-	struct store_input input = {.at = (uint8_t *)copy, .end = (uint8_t *)copy + entries.size};
+	static const uint8_t empty[1];
+	struct store_input input = {.at = bytes, .end = bytes + size, .bad = !bytes};
 	uint8_t *end = NULL;
 
-	input.bad = !copy;
-	for (uint32_t id = block->first; id < block->first + block->count; id++) {
-		size_t size = store_input_varint(&input);
-		const uint8_t *bytes = store_input_take(&input, size);
+	for (uint32_t i = 0; i < count; i++) {
+		size_t text_size = store_input_varint(&input);
+		const uint8_t *text = store_input_take(&input, text_size);
 
 		if (end)
 			*end = '\0';
-		end = bytes ? (uint8_t *)bytes + size : NULL;
-		if (id)
-			texts->texts[id] = bytes ? (struct store_slice){bytes, size} : texts->texts[0];
+		end = text ? (uint8_t *)text + text_size : NULL;
+		texts[i] =
+			text ? (struct store_slice){text, text_size} : (struct store_slice){.bytes = empty};
 	}
 }
 
-void store_text_late_need(const struct store_texts *texts, uint32_t id)
+static void unpack(const struct store_texts *texts, const struct text_block *block)
 {
-	const struct store_text_late *late = texts->late;
+	const struct store_slice nothing = texts->texts[0];
+	struct store_slice entries = entries_of(texts->late, block, &texts->late->unpacked);
+	char *copy = entries.size ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size)
+				  : NULL;
+
+	split((uint8_t *)copy, entries.size, &texts->texts[block->first], block->count);
+	if (!block->first)
+		texts->texts[0] = nothing;
+}
+
+/* The block that has the text. */
+static const struct text_block *find_block(const struct store_text_late *late, uint32_t id)
+{
 	uint32_t from = 0, to = late->count;
 
 	while (from + 1 < to) {
@@ -186,7 +204,58 @@ void store_text_late_need(const struct store_texts *texts, uint32_t id)
 		else
 			to = middle;
 	}
-	unpack(texts, &late->blocks[from]);
+	return &late->blocks[from];
+}
+
+void store_text_late_need(const struct store_texts *texts, uint32_t id)
+{
+	unpack(texts, find_block(texts->late, id));
+}
+
+/* The block's bytes with room for the last NUL; NULL when memory is out or it is damaged. */
+static uint8_t *show(struct store_text_late *late, const struct text_block *block)
+{
+	struct store_slice entries = entries_of(late, block, &late->shown);
+	uint8_t *room;
+
+	if (!late->is_dense) {
+		late->shown.size = 0;
+		store_bytes_put(&late->shown, entries.bytes, entries.size);
+	}
+	room = entries.size ? store_bytes_reserve(&late->shown, 1) : NULL;
+	if (!room)
+		return NULL;
+	*room = '\0';
+	return late->shown.data;
+}
+
+static bool peek_block(struct store_text_late *late, const struct text_block *block)
+{
+	uint8_t *bytes;
+
+	late->peeked_block = NULL;
+	if (!store_table_reserve(
+		    (void **)&late->peeked, &late->peeked_capacity, block->count, sizeof *late->peeked))
+		return false;
+	bytes = show(late, block);
+	split(bytes, late->shown.size, late->peeked, block->count);
+	late->peeked_block = bytes ? block : NULL;
+	return true;
+}
+
+struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_t id)
+{
+	struct store_text_late *late = texts->late;
+	const struct text_block *block = late->peeked_block;
+
+	/* First of all here: to look into a long table that nobody has touched costs as much as to fill it.
+	 */
+	if (block && id >= block->first && id - block->first < block->count)
+		return late->peeked[id - block->first];
+	if (texts->texts[id].bytes)
+		return texts->texts[id];
+	block = find_block(late, id);
+	return peek_block(late, block) ? late->peeked[id - block->first] : texts->texts[0];
 }
 
 void store_text_late_settle(struct store_texts *texts)
@@ -199,6 +268,8 @@ void store_text_late_settle(struct store_texts *texts)
 		if (!texts->texts[last].bytes)
 			unpack(texts, &late->blocks[i]);
 	}
-	if (late)
+	if (late) {
 		late->count = 0;
+		late->peeked_block = NULL;
+	}
 }

@@ -20,6 +20,8 @@ void store_text_late_settle(struct store_texts *texts);
 
 /* For store_texts_at(): the block of a text that is not there yet. */
 void store_text_late_need(const struct store_texts *texts, uint32_t id);
+/* The text without keeping it, for who goes through many of them once; valid until the next one. */
+struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_t id);
 void store_text_late_free(struct store_text_late *late);
 
 #endif

@@ -107,12 +107,12 @@ struct totals {
 	uint64_t records[STORE_TRACK_COUNT], lost, dropped, partial, open_streams, newest_ns;
 };
 
-static struct totals sum_streams(const struct run *run)
+static struct totals sum_streams(struct run *run)
 {
 	struct totals totals = {0};
 
 	for (uint32_t i = 0; i < run_stream_count(run); i++) {
-		const struct store_stream *s = &run_stream(run, i)->s;
+		const struct store_stream *s = &run_stream_peek(run, i)->s;
 
 		for (int track = 0; track < STORE_TRACK_COUNT; track++) {
 			totals.records[track] += s->count[track];
@@ -161,7 +161,7 @@ static void put_archived(struct report *report, const struct run *run)
 		put_number(report, "archived", archived);
 }
 
-static void put_counts(struct report *report, const struct run *run, const struct coverage *coverage)
+static void put_counts(struct report *report, struct run *run, const struct coverage *coverage)
 {
 	struct totals totals = sum_streams(run);
 	char percent[32];
@@ -258,7 +258,7 @@ int info_print_streams(struct run *run, const struct select *select, enum report
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < count && i < select_top(select); i++)
-		put_stream(report, run, run_stream(run, streams[i]));
+		put_stream(report, run, run_stream_peek(run, streams[i]));
 	return report_close(report, error);
 }
 

@@ -395,6 +395,8 @@ static int parse_and_work(struct parse *parse, struct error *error)
 	rc = open_run(parse, error);
 	if (rc == 0)
 		rc = program->work(call, error);
+	if (rc == 0 && call->run)
+		rc = run_names_check(call->run, error);
 	progress_end();
 	return rc;
 }

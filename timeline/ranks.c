@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A message is its kind, then bytes. */
+/* A message is its kind; rows are one more. */
 enum kind { KIND_ROWS, KIND_END };
 
 static const struct ranks_plugin *plugin;
@@ -84,71 +84,64 @@ int ranks_begin(struct error *error)
 	return 0;
 }
 
-static void send(enum kind kind, const void *bytes, size_t size)
+static void send_kind(enum kind kind)
 {
-	struct store_bytes message = {0};
-	uint8_t word = (uint8_t)kind;
+	const uint8_t word = (uint8_t)kind;
 
-	store_bytes_put(&message, &word, 1);
-	if (size)
-		store_bytes_put(&message, bytes, size);
-	if (!message.failed)
-		plugin->send(message.data, message.size);
-	else /* without memory, the end at least */
-		plugin->send((uint8_t[]){KIND_END}, 1);
-	store_bytes_fini(&message);
+	plugin->send(&word, 1);
 }
 
 int ranks_send(const struct store_bytes *bytes, struct error *error)
 {
 	(void)error;
-	send(KIND_ROWS, bytes->data, bytes->size);
+	send_kind(KIND_ROWS);
+	plugin->send(bytes->data, bytes->size);
 	return 0;
 }
 
-static int take_message(uint32_t from, struct store_bytes *bytes, struct error *error)
+/* Is the next of it rows? What comes after its end is nothing more. */
+static bool rows_follow(uint32_t from)
 {
-	uint64_t size = plugin->probe(from);
-	uint8_t *room;
+	uint8_t word = KIND_END;
 
-	bytes->size = 0;
-	room = store_bytes_reserve(bytes, size);
-	if (!room)
-		return error_memory(error);
-	plugin->receive(from, room, size);
-	bytes->size = size;
-	return 0;
+	if (has_ended[from])
+		return false;
+	plugin->probe(from);
+	plugin->receive(from, &word, 1);
+	has_ended[from] = word == KIND_END;
+	return !has_ended[from];
 }
 
-/* An end carries the exit code and the sentence. */
 int ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error)
 {
-	int code = has_ended[from] ? 0 : take_message(from, bytes, error);
+	uint64_t size;
+	uint8_t *room;
 
-	if (code)
-		return code;
-	if (has_ended[from] || bytes->data[0] == KIND_END) {
-		has_ended[from] = true;
+	if (!rows_follow(from))
 		return error_set(error, ERROR_IO,
 			"rank %u ended early: it may not see the run; read it without mpirun", from);
-	}
-	memmove(bytes->data, bytes->data + 1, --bytes->size);
+	size = plugin->probe(from);
+	bytes->size = 0;
+	room = store_bytes_reserve(bytes, size);
+	plugin->receive(from, room, size); /* without room it is taken, too: its rank waits for that */
+	if (!room)
+		return error_set(error, ERROR_IO,
+			"out of memory: %llu bytes of rank %u's answer do not fit; read the run without "
+			"mpirun",
+			(unsigned long long)size, from);
+	bytes->size = size;
 	return 0;
 }
 
 int ranks_end(int exit_code)
 {
-	struct store_bytes bytes = {0};
-	struct error error;
-
 	if (!plugin || !has_ended)
 		return exit_code;
 	if (own_rank > 0)
-		send(KIND_END, NULL, 0);
+		send_kind(KIND_END);
 	for (uint32_t from = 1; own_rank == 0 && from < rank_count; from++)
-		while (!has_ended[from] && (ranks_receive(from, &bytes, &error) == 0 || !has_ended[from]))
-			;
-	store_bytes_fini(&bytes);
+		while (rows_follow(from))
+			plugin->receive(from, NULL, plugin->probe(from));
 	fflush(NULL);
 	plugin->end();
 	return own_rank > 0 ? 0 : exit_code;

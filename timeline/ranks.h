@@ -18,9 +18,9 @@
 /* What a plug-in gives as `hpct_ranks`. Failures end the job, as MPI's do. */
 struct ranks_plugin {
 	void (*begin)(uint32_t *rank, uint32_t *count);
-	void (*send)(const void *bytes, uint64_t size); /* to rank 0 */
-	uint64_t (*probe)(uint32_t from);		/* size of the next one */
-	void (*receive)(uint32_t from, void *bytes, uint64_t size);
+	void (*send)(const void *bytes, uint64_t size);		    /* to rank 0 */
+	uint64_t (*probe)(uint32_t from);			    /* size of the next one */
+	void (*receive)(uint32_t from, void *bytes, uint64_t size); /* NULL: drops them */
 	void (*end)(void);
 };
 
@@ -32,7 +32,7 @@ int ranks_end(int exit_code);
 uint32_t ranks_count(void); /* 1: alone */
 uint32_t ranks_own(void);
 int ranks_send(const struct store_bytes *bytes, struct error *error);
-/* ERROR_*: that rank has ended instead. */
+/* ERROR_IO: that rank has ended instead, or there is no memory for what it has sent. */
 int ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error);
 
 #endif

@@ -211,6 +211,7 @@ void run_close(struct run *run)
 	table_fini(&run->lines);
 	free(run->places);
 	free(run->met);
+	store_bytes_fini(&run->identity);
 	table_fini(&run->contexts);
 	table_fini(&run->modules);
 	table_fini(&run->functions);

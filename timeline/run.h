@@ -78,6 +78,8 @@ struct run_stream {
 };
 uint32_t run_stream_count(const struct run *run);
 const struct run_stream *run_stream(const struct run *run, uint32_t stream);
+/* One that is there, for who goes through all of them once: costs no memory, until the next call. */
+const struct run_stream *run_stream_peek(struct run *run, uint32_t stream);
 /* The same with what only its records tell: the first call looks into them. */
 const struct run_stream *run_stream_read(struct run *run, uint32_t stream);
 
@@ -131,6 +133,8 @@ struct run_scope {
  * numbers so far. What was made stays where it is until the run is closed. */
 uint32_t run_scope_count(const struct run *run);
 const struct run_scope *run_scope(const struct run *run, uint32_t scope);
+/* ERROR_RUN: names that were asked for so far could not be read: the store is damaged there. */
+int run_names_check(const struct run *run, struct error *error);
 /* Its ancestor (or itself) at that depth; the scope itself when it is not that deep. */
 uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth);
 

@@ -94,20 +94,22 @@ struct run_clock run_clock(const struct run *run, unsigned store)
 	return clock;
 }
 
-/* Is this still the process that wrote the store, and not another that got its number? */
+/* Is this still the process that wrote the store, and not another that got its number? One that was killed is
+ * there until its parent has looked, which in a container may be never. */
 static bool collector_lives(uint64_t pid)
 {
-	char path[64], name[16] = "";
+	char path[64], line[256] = "", *state;
 	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/%llu/comm", (unsigned long long)pid);
-	file = fopen(path, "re");
+	snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
+	file = fopen(path, "re"); /* PID (NAME) STATE ... */
 	if (!file)
 		return false;
-	if (!fgets(name, sizeof name, file))
-		name[0] = '\0';
+	if (!fgets(line, sizeof line, file))
+		line[0] = '\0';
 	fclose(file);
-	return !strncmp(name, "hpct", 4);
+	state = strrchr(line, ')');
+	return state && strstr(line, "(hpct") && !strchr("ZX", state[2]);
 }
 
 static bool is_this_boot(const char *boot)

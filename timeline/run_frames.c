@@ -261,6 +261,24 @@ static uint32_t module_in(const struct run_part *part, uint32_t module)
 	return 0;
 }
 
+/* What a store says of a frame. That what it says cannot be read is kept for who asks at the end. */
+static int stored_symbol(struct run *run, unsigned part, uint32_t module, uint64_t offset)
+{
+	struct error error = {0};
+	int count = store_reader_symbol(run->parts[part].reader, module, offset, run->symbol, &error);
+
+	if (count == -ERROR_RUN && !run->names_error.code)
+		run->names_error = error;
+	return count;
+}
+
+int run_names_check(const struct run *run, struct error *error)
+{
+	if (!run->names_error.code)
+		return 0;
+	return error_set(error, ERROR_RUN, "some functions have no name: %s", run->names_error.text);
+}
+
 /* Asks the cache of what was found later, then the store that has the context, then the others: any may
  * have been named. */
 static bool resolve_native(struct run *run, struct run_frame *frame, unsigned part, uint32_t in_store,
@@ -275,9 +293,7 @@ static bool resolve_native(struct run *run, struct run_frame *frame, unsigned pa
 	for (unsigned i = 0; i < run->part_count; i++) {
 		unsigned p = i ? (i <= part ? i - 1 : i) : part;
 		uint32_t id = p == part ? in_store : module_in(&run->parts[p], frame->module);
-		int count =
-			id ? store_reader_symbol(run->parts[p].reader, id, frame->offset, run->symbol, NULL)
-			   : 0;
+		int count = id ? stored_symbol(run, p, id, frame->offset) : 0;
 
 		if (count <= 0)
 			continue;

@@ -64,6 +64,13 @@ struct run_place {
 	uint32_t id;
 };
 
+/* A store's text id, as a string of the run. */
+struct run_host {
+	unsigned part;
+	uint32_t id;
+	const char *text; /* NULL: none yet */
+};
+
 struct run_line_state {
 	struct run_stream r;
 	struct run_line *line; /* in `lines`: nothing of it is touched until it is asked for */
@@ -84,6 +91,9 @@ struct run {
 	struct table streams;					    /* struct run_line_state */
 	struct table lines;					    /* struct run_line, of each */
 	uint32_t *met, met_count;				    /* streams that were asked for */
+	struct run_stream peeked;				    /* run_stream_peek() */
+	struct store_bytes identity;				    /* of the stream described last */
+	struct run_host host;					    /* the same one's */
 	struct table contexts;					    /* struct run_node */
 	struct table modules;					    /* struct run_module */
 	struct table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */
@@ -91,6 +101,7 @@ struct run {
 	struct table ops;	     /* struct run_text; run operation = STORE_OP_TEXT + its number */
 	struct names_cache *names;   /* found after the recording; NULL: none */
 	struct store_scope *symbol;  /* STORE_SCOPE_MAX of them */
+	struct error names_error;    /* the first that a store's symbols met */
 	struct run_kernels *kernels; /* run_kernels.c; NULL: not asked for yet */
 	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
 	bool is_live;

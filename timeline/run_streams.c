@@ -52,6 +52,8 @@ static int compare_places(const void *x, const void *y, void *own)
 	return order ? order : compare_numbers(a_place->id, b_place->id);
 }
 
+#define NUMBERS_BYTES 80u /* of an identity at most: six numbers, and what stands between them */
+
 /* A number of an identity, and what stands behind it; what the stream has not is '-'. */
 static char *put_number(char *at, uint32_t number, char behind)
 {
@@ -68,13 +70,16 @@ static char *put_number(char *at, uint32_t number, char behind)
 	return at;
 }
 
-/* Put together by hand: a run may have many thousand streams. */
-static const char *identity(struct run *run, const struct store_stream *s, const char *host)
+/* The identity into `out`; bytes of it, its NUL counted. Put together by hand: a run may have many thousand
+ * streams. */
+static size_t put_identity(char *out, const struct store_stream *s, const char *host, size_t host_bytes)
 {
-	bool is_gpu = s->kind == STORE_STREAM_GPU;
-	size_t host_bytes = strlen(*host ? host : "-");
-	char numbers[80], *at = numbers, *text;
+	const bool is_gpu = s->kind == STORE_STREAM_GPU;
+	char *at = out + 4 + host_bytes;
 
+	memcpy(out, is_gpu ? "gpu:" : "cpu:", 4);
+	memcpy(out + 4, host, host_bytes);
+	*at++ = '/';
 	at = put_number(at, s->rank >= 0 ? (uint32_t)s->rank : UINT32_MAX, '/');
 	at = put_number(at, s->pid, '.');
 	at = put_number(at, s->generation, '/');
@@ -83,33 +88,59 @@ static const char *identity(struct run *run, const struct store_stream *s, const
 		at = put_number(at, s->context, '/');
 	}
 	at = put_number(at, is_gpu ? s->queue : s->thread, '\0');
-	text = arena_alloc(&run->arena, 4 + host_bytes + 1 + (size_t)(at - numbers));
+	return (size_t)(at - out);
+}
+
+/* In room that serves all, until the next one; "" when memory is out. */
+static const char *identity(struct run *run, const struct store_stream *s, const char *host, size_t *bytes)
+{
+	const size_t host_bytes = strlen(host);
+	char *text;
+
+	run->identity.size = *bytes = 0;
+	if (!host_bytes)
+		return identity(run, s, "-", bytes);
+	text = (char *)store_bytes_reserve(&run->identity, 4 + host_bytes + NUMBERS_BYTES);
 	if (!text)
 		return "";
-	memcpy(text, is_gpu ? "gpu:" : "cpu:", 4);
-	memcpy(text + 4, *host ? host : "-", host_bytes);
-	text[4 + host_bytes] = '/';
-	memcpy(text + 5 + host_bytes, numbers, (size_t)(at - numbers));
+	*bytes = put_identity(text, s, host, host_bytes);
 	return text;
 }
 
-/* What may be learnt late. */
-static void refresh(struct run *run, struct run_line_state *stream, const struct store_stream *s)
+/* As the store has it, its times on the clock of the run. */
+static void copy(struct run_stream *r, const struct run_part *part, const struct store_stream *s)
 {
-	const struct run_part *part = &run->parts[stream->r.store];
-
-	if (s->name != stream->r.s.name || !stream->r.name)
-		stream->r.name = store_reader_text(part->reader, s->name, NULL);
-	if (s->device_name != stream->r.s.device_name || !stream->r.device_name)
-		stream->r.device_name = store_reader_text(part->reader, s->device_name, NULL);
-	stream->r.s = *s;
-	stream->r.s.begin_ns = run_part_time(part, s->begin_ns);
-	stream->r.s.end_ns = run_part_time(part, s->end_ns);
+	r->s = *s;
+	r->s.begin_ns = run_part_time(part, s->begin_ns);
+	r->s.end_ns = run_part_time(part, s->end_ns);
 	for (int track = 0; track < STORE_TRACK_COUNT; track++)
-		stream->r.s.complete_ns[track] =
+		r->s.complete_ns[track] =
 			s->complete_ns[track] ? run_part_time(part, s->complete_ns[track]) : 0;
-	stream->r.s.thinned_ns = s->thinned_ns ? run_part_time(part, s->thinned_ns) : 0;
-	stream->is_line_known = false;
+	r->s.thinned_ns = s->thinned_ns ? run_part_time(part, s->thinned_ns) : 0;
+}
+
+/* What may be learnt late. */
+static void refresh(struct run_stream *r, const struct run_part *part, const struct store_stream *s)
+{
+	if (s->name != r->s.name || !r->name)
+		r->name = store_reader_text(part->reader, s->name, NULL);
+	if (s->device_name != r->s.device_name || !r->device_name)
+		r->device_name = store_reader_text(part->reader, s->device_name, NULL);
+	copy(r, part, s);
+}
+
+/* What stays. Streams that follow each other have one host, mostly. */
+static void identify(
+	struct run *run, const struct run_place *place, const struct store_stream *s, struct run_stream *r)
+{
+	struct run_host *host = &run->host;
+
+	if (!host->text || host->part != place->part || host->id != s->host)
+		*host = (struct run_host){place->part, s->host, run_intern_text(run, place->part, s->host)};
+	r->store = place->part;
+	r->id_in_store = place->id;
+	r->host = host->text;
+	r->metric = "";
 }
 
 /* What is not asked for costs nothing: a run may have many thousand streams, and a screen shows fifty. */
@@ -117,15 +148,16 @@ static void meet(struct run *run, uint32_t id, struct run_line_state *stream)
 {
 	struct run_place *place = &run->places[id];
 	const struct store_stream *s = stored_at(run, place);
+	const char *text;
+	size_t bytes;
 
 	stream->line = table_at(&run->lines, id);
-	stream->r.store = place->part;
-	stream->r.id_in_store = place->id;
-	stream->r.host = run_intern_text(run, place->part, s->host);
-	stream->r.text = identity(run, s, stream->r.host);
-	stream->r.metric = "";
+	identify(run, place, s, &stream->r);
+	refresh(&stream->r, &run->parts[place->part], s);
+	text = identity(run, s, stream->r.host, &bytes);
+	text = bytes ? arena_copy(&run->arena, text, bytes - 1) : NULL;
+	stream->r.text = text ? text : "";
 	stream->spans_seen = UINT64_MAX;
-	refresh(run, stream, s);
 	place->is_met = true;
 	run->met[run->met_count++] = id;
 }
@@ -189,6 +221,15 @@ static int count_streams(const struct run *run, uint32_t *count, struct error *e
 	return all < TABLE_NONE ? 0 : error_memory(error);
 }
 
+static void refresh_met(struct run *run, uint32_t id)
+{
+	const struct run_place *place = &run->places[id];
+	struct run_line_state *stream = table_at(&run->streams, id);
+
+	refresh(&stream->r, &run->parts[place->part], stored_at(run, place));
+	stream->is_line_known = false;
+}
+
 int run_streams_renew(struct run *run, struct error *error)
 {
 	const uint32_t before = run->streams.count;
@@ -199,7 +240,7 @@ int run_streams_renew(struct run *run, struct error *error)
 	if (code)
 		return code;
 	for (uint32_t i = 0; i < run->met_count; i++)
-		refresh(run, table_at(&run->streams, run->met[i]), stored_at(run, &run->places[run->met[i]]));
+		refresh_met(run, run->met[i]);
 	for (unsigned p = 0; p < run->part_count; p++) {
 		struct run_part *part = &run->parts[p];
 		uint32_t in_store = store_reader_stream_count(part->reader);
@@ -219,6 +260,25 @@ uint32_t run_stream_count(const struct run *run)
 const struct run_stream *run_stream(const struct run *run, uint32_t stream)
 {
 	return stream < run->streams.count ? &run_line_state(run, stream)->r : NULL;
+}
+
+const struct run_stream *run_stream_peek(struct run *run, uint32_t stream)
+{
+	const struct run_place *place = &run->places[stream];
+	const struct run_part *part = &run->parts[place->part];
+	struct run_stream *r = &run->peeked;
+	const struct store_stream *s;
+	size_t bytes;
+
+	if (place->is_met)
+		return &run_line_state(run, stream)->r;
+	s = stored_at(run, place);
+	identify(run, place, s, r);
+	copy(r, part, s);
+	r->device_name = store_reader_text(part->reader, s->device_name, NULL); /* many have one */
+	r->name = store_reader_text_peek(part->reader, s->name);
+	r->text = identity(run, s, r->host, &bytes);
+	return r;
 }
 
 const struct run_stream *run_stream_read(struct run *run, uint32_t stream)

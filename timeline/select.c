@@ -23,7 +23,7 @@ static int bind_streams(struct select *select, struct error *error)
 	select->stream_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!select->expression ||
-			select_streams_match(select->expression, run_stream(select->run, i)))
+			select_streams_match(select->expression, run_stream_peek(select->run, i)))
 			streams[select->stream_count++] = i;
 	}
 	if (select->stream_count)

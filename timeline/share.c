@@ -372,10 +372,11 @@ static uint32_t parts_for(const struct job *job)
 	if (!parts) {
 		long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-		for (uint32_t i = 0; i < job->count; i++)
-			records += run_stream(job->run, job->streams[i])->s.count[STORE_SAMPLES] +
-				   run_stream(job->run, job->streams[i])->s.count[STORE_SPANS] +
-				   run_stream(job->run, job->streams[i])->s.count[STORE_VALUES];
+		for (uint32_t i = 0; i < job->count; i++) {
+			const struct store_stream *s = &run_stream_peek(job->run, job->streams[i])->s;
+
+			records += s->count[STORE_SAMPLES] + s->count[STORE_SPANS] + s->count[STORE_VALUES];
+		}
 		parts = cores > 1 && records >= WORTH_RECORDS ? (uint32_t)cores : 1;
 	}
 	parts = parts < JOBS_MAX ? parts : JOBS_MAX;

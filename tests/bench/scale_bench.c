@@ -90,8 +90,11 @@ static uint64_t ask_list(struct run *run)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < run_stream_count(run); i++)
-		sum += strlen(run_stream(run, i)->text) + run_stream(run, i)->s.count[STORE_SAMPLES];
+	for (uint32_t i = 0; i < run_stream_count(run); i++) { /* as hpct-info --streams does */
+		const struct run_stream *stream = run_stream_peek(run, i);
+
+		sum += strlen(stream->text) + stream->s.count[STORE_SAMPLES];
+	}
 	return sum;
 }
 

@@ -49,6 +49,39 @@ ranks() {
 	code "a smaller run, $mpi" 2 "mpirun.$mpi" "${options[@]}" -n 2 hpct-slice hosts.hpct -o part.hpct
 	check "which was not begun" [ ! -e part.hpct ]
 	code "an empty window, $mpi" 3 "mpirun.$mpi" "${options[@]}" -n 2 hpct-stats odd.hpct --streams name=nobody
+	without_memory "$mpi" "${options[@]}"
+}
+
+# without_memory NAME : rank 0 has none from its first message on: one sentence, and nobody waits for ever.
+cat >without.c <<'EOF'
+#include <mpi.h>
+#include <stdlib.h>
+
+extern void *__libc_realloc(void *, size_t);
+static int is_out;
+
+int MPI_Recv(void *at, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	is_out = 1;
+	return PMPI_Recv(at, count, type, from, tag, comm, status);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return is_out && size >= 4096 ? NULL : __libc_realloc(old, size);
+}
+EOF
+without_memory() {
+	local mpi=$1
+	shift
+	if ! "mpicc.$mpi" -shared -fPIC -o "without-$mpi.so" without.c; then
+		echo "skipped: no mpicc.$mpi"
+		return
+	fi
+	code "rank 0 without memory, $mpi" 5 timeout 300 "mpirun.$mpi" "$@" -n 3 env LD_PRELOAD="$PWD/without-$mpi.so" \
+		hpct-stats hosts.hpct --by path
+	same "sentences" 1 "$(grep -c '^hpct-stats: out of memory: [0-9]* bytes of rank' err)"
+	same "rows" 0 "$(wc -l <out)"
 }
 
 ask alone env

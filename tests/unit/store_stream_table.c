@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/reader.h"
+#include "store/reader_state.h"
 #include "store/stream.h"
 #include "store/writer.h"
 
@@ -132,6 +132,75 @@ static void test_late(void **unused)
 	store_reader_close(reader);
 }
 
+/* Names looked at once, kept, and looked at once more, of the block at hand and of others. */
+static void test_text_peek(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	bool changed;
+
+	(void)unused;
+	put_streams(writer);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	reader = open_it();
+	for (uint32_t i = 0, at = 0; i < 2 * STREAMS; i++, at = i % 2 ? at : (at + 1009) % STREAMS) {
+		const struct store_stream *s = store_reader_stream_peek(reader, at);
+		char name[32];
+
+		name_of(at, name);
+		if (i % 7 == 0)
+			assert_string_equal(store_reader_text(reader, s->name, NULL), name);
+		assert_string_equal(store_reader_text_peek(reader, s->name), name);
+	}
+	assert_string_equal(store_reader_text_peek(reader, 0), "");
+	assert_string_equal(store_reader_text_peek(reader, UINT32_MAX), "");
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_string_equal(
+		store_reader_text_peek(reader, store_reader_stream(reader, 8)->name), "-thread 8");
+	store_reader_close(reader);
+}
+
+static void expect_renewed(struct store_reader *reader, uint32_t streams, uint32_t decoded)
+{
+	bool changed;
+
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_true(changed);
+	assert_int_equal(reader->table->decoded, decoded);
+	assert_int_equal(store_reader_stream_count(reader), streams);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		assert_int_equal(store_reader_stream(reader, i)->pid, i == 100 ? 7 : i * 1000);
+}
+
+/* Of a run that is being recorded a renewal decodes what has changed. */
+static void test_renewal(void **unused)
+{
+	const struct store_stream another = {.rank = -1, .pid = 5, .end_ns = STORE_OPEN_NS};
+	const uint32_t in_last = STREAMS % STORE_STREAM_BLOCK;
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	uint32_t decoded = STREAMS;
+
+	(void)unused;
+	put_streams(writer);
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	reader = open_it();
+	assert_int_equal(reader->table->decoded, decoded);
+	store_writer_stream_edit(writer, 100)->pid = 7;
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	expect_renewed(reader, STREAMS, decoded += STORE_STREAM_BLOCK);
+	store_writer_meta(writer, "said", "something else");
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	expect_renewed(reader, STREAMS, decoded);
+	assert_int_equal(store_writer_stream(writer, &another), STREAMS);
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	expect_renewed(reader, STREAMS + 1, decoded += in_last + 1);
+	assert_int_equal(store_reader_stream(reader, STREAMS)->pid, 5);
+	assert_int_equal(store_reader_check(reader, NULL), 0);
+	store_reader_close(reader);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+}
+
 /* Where one stream is changed there is no list; all is there as ever. */
 static void expect_none(void (*change)(struct store_stream *stream))
 {
@@ -221,6 +290,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_late),
+		TEST(test_text_peek),
+		TEST(test_renewal),
 		TEST(test_no_list),
 		TEST(test_wrong_list),
 		TEST(test_other_list),

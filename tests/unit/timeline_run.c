@@ -6,6 +6,9 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "timeline/run_find.h"
 #include "timeline/run_function.h"
@@ -181,6 +184,53 @@ static void test_renew_keeps_numbers(void **unused)
 	small_end(&small);
 }
 
+static void expect_same(const struct run_stream *a, const struct run_stream *b)
+{
+	assert_string_equal(a->text, b->text);
+	assert_string_equal(a->host, b->host);
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->device_name, b->device_name);
+	assert_int_equal(a->store, b->store);
+	assert_int_equal(a->id_in_store, b->id_in_store);
+	assert_memory_equal(&a->s, &b->s, sizeof a->s);
+}
+
+/* What is looked at once is what is kept, and keeps nothing. */
+static void test_streams_once(void **unused)
+{
+	enum { COUNT = 3000, EVERY = 7 };
+	struct small_run small;
+	struct error error = {0};
+	struct run *kept;
+
+	(void)unused;
+	small_begin(&small);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		uint32_t id = i % 3 ? small_cpu(small.writer, i, 10, 20 + i)
+				    : small_gpu(small.writer, i, 5, 900 + i);
+		struct store_stream *stream = store_writer_stream_edit(small.writer, id);
+		char name[32];
+
+		snprintf(name, sizeof name, "name of %u", i);
+		stream->name = i % 5 ? small_text(small.writer, name) : 0;
+		stream->device_name = i % 3 ? 0 : small_text(small.writer, i % 2 ? "big one" : "small one");
+		stream->host = small_text(small.writer, i % 11 ? "node" : i % 2 ? "other" : "");
+	}
+	small_commit(&small);
+	small_open(&small);
+	assert_int_equal(run_open(&kept, small.path, NULL, &error), 0);
+	for (uint32_t i = 0, at = 0; i < COUNT; i++, at = (at + 1001) % COUNT) {
+		const struct run_stream *stream = at % EVERY ? NULL : run_stream(small.run, at);
+
+		if (stream)
+			assert_ptr_equal(run_stream_peek(small.run, at), stream);
+		expect_same(run_stream_peek(small.run, at), run_stream(kept, at));
+	}
+	assert_int_equal(small.run->met_count, (COUNT + EVERY - 1) / EVERY);
+	run_close(kept);
+	small_end(&small);
+}
+
 /* What nobody asks for is not put together; what somebody did stays where it is, and as it is in the store.
  */
 static void test_streams_as_asked(void **unused)
@@ -266,6 +316,56 @@ static void test_times(void **unused)
 	assert_false(run_is_live(small.run));
 	assert_int_equal(run_begin_ns(small.run), 80);
 	assert_int_equal(run_end_ns(small.run), 900);
+	small_end(&small);
+}
+
+static bool is_live_now(struct small_run *small)
+{
+	struct error error = {0};
+	bool changed;
+
+	assert_int_equal(run_renew(small->run, &changed, &error), 0);
+	return run_is_live(small->run);
+}
+
+/* One that was killed is no collector, even where nobody takes its body away. */
+static void test_killed_collector(void **unused)
+{
+	struct small_run small;
+	siginfo_t info;
+	char boot[64] = "", word;
+	int ends[2];
+	pid_t child;
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	(void)unused;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "hpct-record");
+		if (write(ends[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ends[0], &word, 1), 1);
+	assert_non_null(file);
+	assert_non_null(fgets(boot, sizeof boot, file));
+	fclose(file);
+	boot[strcspn(boot, "\n")] = '\0';
+	small_begin(&small);
+	store_writer_meta_number(small.writer, "collector_pid", (uint64_t)child);
+	store_writer_meta(small.writer, "boot", boot);
+	small_cpu(small.writer, 0, 100, STORE_OPEN_NS);
+	small_commit(&small);
+	small_open(&small);
+	assert_true(is_live_now(&small));
+	kill(child, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_false(is_live_now(&small));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(is_live_now(&small));
+	close(ends[0]);
+	close(ends[1]);
 	small_end(&small);
 }
 
@@ -567,7 +667,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_run), cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_streams), cmocka_unit_test(test_renew_keeps_numbers),
-		cmocka_unit_test(test_streams_as_asked), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_streams_once), cmocka_unit_test(test_streams_as_asked),
+		cmocka_unit_test(test_times), cmocka_unit_test(test_killed_collector),
 		cmocka_unit_test(test_scopes), cmocka_unit_test(test_names_come_late),
 		cmocka_unit_test(test_odd_frames), cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_two_stores), cmocka_unit_test(test_store_joins),
