@@ -16,7 +16,7 @@ struct text_block {
 struct store_text_late {
 	struct text_block *blocks;
 	uint32_t count, capacity;
-	bool is_dense;
+	bool is_dense, is_damaged;   /* the latter: some block that was unpacked */
 	struct store_bytes unpacked; /* of the dense block at hand */
 	struct arena arena;
 };
@@ -63,9 +63,8 @@ static struct store_slice entries_of(struct store_text_late *late, const struct 
 static bool may_have(const struct text_block *block, uint32_t count)
 {
 	const uint8_t *bytes = block->bytes.bytes;
-	struct store_input input = {.at = bytes, .end = bytes + block->bytes.size};
 
-	return count <= store_input_varint(&input) && !input.bad;
+	return count <= store_dense_size((struct store_input){.at = bytes, .end = bytes + block->bytes.size});
 }
 
 /* How many the last block has: what the next one's key says, if there is one, or its bytes. */
@@ -151,8 +150,9 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 /* ---- unpacking ---- */
 
 /* Each text gets its NUL where the next one's size was. Of a dense block, whose seal held, it is only now
- * that too few texts show: what is missing is empty, as all are when memory is out. */
-static void unpack(const struct store_texts *texts, const struct text_block *block)
+ * that too few texts show: those that are missing stay untouched, for there may be claimed many; so do all
+ * when memory is out. */
+static void unpack(const struct store_texts *texts, struct text_block *block)
 {
 	struct store_slice entries = entries_of(texts->late, block);
 	char *copy = entries.size ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size)
@@ -167,10 +167,15 @@ static void unpack(const struct store_texts *texts, const struct text_block *blo
 
 		if (end)
 			*end = '\0';
-		end = bytes ? (uint8_t *)bytes + size : NULL;
+		if (!bytes)
+			break;
+		end = (uint8_t *)bytes + size;
 		if (id)
-			texts->texts[id] = bytes ? (struct store_slice){bytes, size} : texts->texts[0];
+			texts->texts[id] = (struct store_slice){bytes, size};
 	}
+	if (copy || (!entries.size && !texts->late->unpacked.failed))
+		texts->late->is_damaged |= input.bad || input.at < input.end;
+	block->bytes.size = 0; /* not again, for those that are missing */
 }
 
 void store_text_late_need(const struct store_texts *texts, uint32_t id)
@@ -178,6 +183,8 @@ void store_text_late_need(const struct store_texts *texts, uint32_t id)
 	const struct store_text_late *late = texts->late;
 	uint32_t from = 0, to = late->count;
 
+	if (!to)
+		return;
 	while (from + 1 < to) {
 		uint32_t middle = from + (to - from) / 2;
 
@@ -187,6 +194,17 @@ void store_text_late_need(const struct store_texts *texts, uint32_t id)
 			to = middle;
 	}
 	unpack(texts, &late->blocks[from]);
+}
+
+bool store_text_late_check(const struct store_texts *texts)
+{
+	struct store_text_late *late = texts->late;
+
+	for (uint32_t i = 0; late && i < late->count && !late->is_damaged; i++)
+		if (late->blocks[i].bytes.size) /* is not unpacked */
+			late->is_damaged =
+				count_texts(entries_of(late, &late->blocks[i])) != late->blocks[i].count;
+	return !late || !late->is_damaged;
 }
 
 void store_text_late_settle(struct store_texts *texts)
