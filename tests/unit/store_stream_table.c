@@ -182,6 +182,15 @@ static void test_cannot_follow(void **unused)
 	assert_int_equal(store_reader_stream(reader, 0)->pid, 0);
 	assert_int_equal(store_reader_stream(reader, STREAMS - 1)->pid, 0);
 	assert_int_equal(store_reader_stream_peek(reader, STREAMS / 2)->end_ns, 0);
+	/* What could not be read is not believed the second time; the next copy is. */
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), -ERROR_RUN);
+	put_copy(false);
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_true(changed);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		check_stream(reader, store_reader_stream(reader, i), i);
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_false(changed);
 	store_reader_close(reader);
 }
 
