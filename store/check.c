@@ -5,6 +5,7 @@
  */
 #include "store/reader_state.h"
 #include "store/rollup.h"
+#include "store/text_late.h"
 
 /* What the walk over the chunks finds out about the stream and track at hand. */
 struct tally {
@@ -142,6 +143,13 @@ static int check_frames(const struct store_reader *reader, struct error *error)
 		store_packed_why(packed));
 }
 
+static int check_texts(const struct store_reader *reader, struct error *error)
+{
+	return store_text_late_check(&reader->texts)
+		       ? 0
+		       : store_reader_damaged(reader, "its table 'text'", error);
+}
+
 /* What was not decoded at open, and what its list says of it. */
 static int check_streams(const struct store_reader *reader, struct error *error)
 {
@@ -160,6 +168,7 @@ int store_reader_check(struct store_reader *reader, struct error *error)
 {
 	int rc = check_frames(reader, error);
 
+	rc = rc ? rc : check_texts(reader, error);
 	rc = rc ? rc : check_streams(reader, error);
 	rc = rc ? rc : check_chunks(reader, error);
 	rc = rc ? rc : store_reader_symbols_check(reader, error);

@@ -7,8 +7,9 @@
 #include "store/key.h"
 
 #define LEVEL 4
-#define UNPACKED_MAX ((uint64_t)1 << 30)
 #define PAYS 8 /* a frame saves so much of a share */
+
+bool store_dense_packs_nothing;
 
 bool store_dense_has(enum store_tree_id tree)
 {
@@ -63,17 +64,18 @@ bool store_dense_finish(struct store_dense *dense)
 {
 	const struct store_bytes *entries = &dense->entries;
 	struct store_bytes *value = &dense->value;
-	size_t most = ZSTD_compressBound(entries->size), size = 0;
+	size_t most = ZSTD_compressBound(entries->size), size = SIZE_MAX;
 	uint8_t *place;
 
 	store_bytes_begin_sealed(value);
 	store_bytes_put_varint(value, entries->size);
 	place = store_bytes_reserve(value, most);
-	if (place)
+	if (place && entries->size <= STORE_DENSE_PACKED_MAX && !store_dense_packs_nothing)
 		size = ZSTD_compress(place, most, entries->data, entries->size, LEVEL);
-	if (place && (ZSTD_isError(size) || size > entries->size - entries->size / PAYS))
-		memcpy(place, entries->data, size = entries->size);
-	value->size += size;
+	if (ZSTD_isError(size) || size > entries->size - entries->size / PAYS)
+		store_bytes_put(value, entries->data, entries->size);
+	else
+		value->size += size;
 	store_bytes_seal(value, dense->key, dense->key_size);
 	value->failed |= entries->failed;
 	dense->entries.size = 0;
@@ -88,20 +90,31 @@ void store_dense_fini(struct store_dense *dense)
 
 /* ---- and back ---- */
 
+/* The frame, or the entries themselves, to *input. */
+static size_t size_of(struct store_input *input)
+{
+	uint64_t size = store_input_varint(input);
+	bool is_plain = size == (uint64_t)(input->end - input->at);
+
+	return input->bad || (!is_plain && size > STORE_DENSE_PACKED_MAX) ? 0 : (size_t)size;
+}
+
+size_t store_dense_size(struct store_input input)
+{
+	return size_of(&input);
+}
+
 bool store_dense_unpack(struct store_input input, struct store_bytes *entries)
 {
-	uint64_t size = store_input_varint(&input);
-	size_t left = (size_t)(input.end - input.at);
+	size_t size = size_of(&input), left = (size_t)(input.end - input.at);
 	uint8_t *place;
 
 	entries->size = 0;
-	if (input.bad || !size || size > UNPACKED_MAX)
-		return false;
-	place = store_bytes_reserve(entries, (size_t)size);
+	place = size ? store_bytes_reserve(entries, size) : NULL;
 	if (!place)
 		return false;
-	entries->size = (size_t)size;
+	entries->size = size;
 	if (left == size)
 		memcpy(place, input.at, left);
-	return left == size || ZSTD_decompress(place, (size_t)size, input.at, left) == size;
+	return left == size || ZSTD_decompress(place, size, input.at, left) == size;
 }

@@ -16,6 +16,10 @@
 
 /* A value takes entries until they are so many bytes: an answer unpacks one or two. */
 #define STORE_DENSE_BYTES ((size_t)64 << 10)
+/* What is larger than that, one long text, is not packed: a frame of a few bytes cannot claim much memory. */
+#define STORE_DENSE_PACKED_MAX (2 * STORE_DENSE_BYTES)
+
+extern bool store_dense_packs_nothing; /* fuzzing sets it, to have entries where bytes are changed */
 
 /* Is the tree kept so in a dense store? */
 bool store_dense_has(enum store_tree_id tree);
@@ -37,6 +41,9 @@ bool store_dense_take(
 bool store_dense_finish(struct store_dense *dense);
 void store_dense_fini(struct store_dense *dense);
 
+/* What the payload of a dense value is unpacked, in bytes, of which it may still be that they are damaged;
+ * 0: it is. */
+size_t store_dense_size(struct store_input input);
 /* The payload of a dense value to `entries`, which is emptied before; false: damage, or entries->failed. */
 bool store_dense_unpack(struct store_input input, struct store_bytes *entries);
 

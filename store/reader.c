@@ -234,11 +234,17 @@ int store_reader_renew(struct store_reader *reader, bool *changed, struct error 
 	store_text_late_settle(&reader->texts);
 	is_followed = follow_copy(reader);
 	rc = store_snapshot_renew(&reader->snapshot, error);
-
-	if (rc)
-		return rc;
-	*changed = is_followed || reader->snapshot.map != map || reader->snapshot.pages.transaction != before;
-	return *changed ? load(reader, error) : 0;
+	*changed = reader->is_left || is_followed || reader->snapshot.map != map ||
+		   reader->snapshot.pages.transaction != before;
+	if (rc || *changed) {
+		store_stream_table_leave(reader->table);
+		reader->is_left = true;
+	}
+	if (!rc && *changed)
+		rc = load(reader, error);
+	if (!rc)
+		reader->is_left = false;
+	return rc;
 }
 
 /* ---- what is in the tables ---- */

@@ -33,6 +33,7 @@ struct store_reader {
 	struct store_contexts contexts;
 	uint32_t tails[STORE_TREE_COUNT], stored[STORE_TREE_COUNT];
 	/* made anew by each renew that finds something newer */
+	bool is_left;			  /* the last renewal failed: the next one loads all */
 	struct store_stream_table *table; /* of the streams */
 	uint32_t stream_count;
 	struct store_stream_list list; /* count 0: there is none */

@@ -160,6 +160,13 @@ int store_stream_table_load(struct store_stream_table *table, const struct store
 	return rc;
 }
 
+void store_stream_table_leave(struct store_stream_table *table)
+{
+	free(table->blocks);
+	table->blocks = NULL;
+	table->peeked_block = 0;
+}
+
 /* ---- asking ---- */
 
 static void decode(struct store_stream_table *table, uint32_t block, struct store_stream *into)

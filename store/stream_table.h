@@ -34,6 +34,9 @@ void store_stream_table_fini(struct store_stream_table *table);
 int store_stream_table_load(struct store_stream_table *table, const struct store_snapshot *snapshot,
 	uint32_t texts, bool is_listed, bool *is_damaged, struct error *error);
 
+/* The snapshot is gone: until the next load, which may fail, what was not decoded is empty. */
+void store_stream_table_leave(struct store_stream_table *table);
+
 /* One of them; stays until the next load. One whose bytes cannot be (no accident: their seal fits) is empty.
  */
 const struct store_stream *store_stream_table_at(struct store_stream_table *table, uint32_t id);

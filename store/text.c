@@ -80,7 +80,7 @@ struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id)
 
 	if (!text->bytes)
 		store_text_late_need(texts, id);
-	return *text;
+	return text->bytes ? *text : texts->texts[0]; /* a damaged block lacks it */
 }
 
 struct store_slice store_texts_peek(const struct store_texts *texts, uint32_t id)

@@ -16,12 +16,12 @@ struct text_block {
 struct store_text_late {
 	struct text_block *blocks;
 	uint32_t count, capacity;
-	bool is_dense;
+	bool is_dense, is_damaged;   /* the latter: some block that was unpacked */
 	struct store_bytes unpacked; /* of the dense block at hand */
 	/* -- store_text_late_peek(): the block it was in, and where its texts lie */
 	struct store_bytes shown;
 	struct store_slice *peeked;
-	uint32_t peeked_capacity;
+	uint32_t peeked_count, peeked_capacity;
 	const struct text_block *peeked_block; /* NULL: none */
 	struct arena arena;
 };
@@ -71,9 +71,8 @@ static struct store_slice entries_of(
 static bool may_have(const struct text_block *block, uint32_t count)
 {
 	const uint8_t *bytes = block->bytes.bytes;
-	struct store_input input = {.at = bytes, .end = bytes + block->bytes.size};
 
-	return count <= store_input_varint(&input) && !input.bad;
+	return count <= store_dense_size((struct store_input){.at = bytes, .end = bytes + block->bytes.size});
 }
 
 /* How many the last block has: what the next one's key says, if there is one, or its bytes. */
@@ -158,41 +157,51 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 
 /* ---- unpacking ---- */
 
-/* Finds the texts of a block in its bytes, which are the reader's own. Each gets its NUL where the next one's
- * size was. Of a dense block, whose seal held, it is only now that too few texts show: what is missing is
- * empty, as all are when memory is out. */
-static void split(uint8_t *bytes, size_t size, struct store_slice *texts, uint32_t count)
+/* Finds the texts of a block in its bytes, which are the reader's own; how many. Each gets its NUL where the
+ * next one's size was. Of a dense block, whose seal held, it is only now that too few texts show: those that
+ * are missing stay untouched, for there may be claimed many. */
+static uint32_t split(
+	uint8_t *bytes, size_t size, struct store_slice *texts, uint32_t count, bool *is_damaged)
 {
-	static const uint8_t empty[1];
-	struct store_input input = {.at = bytes, .end = bytes + size, .bad = !bytes};
+	struct store_input input = {.at = bytes, .end = bytes + size};
 	uint8_t *end = NULL;
+	uint32_t i;
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (i = 0; i < count; i++) {
 		size_t text_size = store_input_varint(&input);
 		const uint8_t *text = store_input_take(&input, text_size);
 
 		if (end)
 			*end = '\0';
-		end = text ? (uint8_t *)text + text_size : NULL;
-		texts[i] =
-			text ? (struct store_slice){text, text_size} : (struct store_slice){.bytes = empty};
+		if (!text)
+			break;
+		end = (uint8_t *)text + text_size;
+		texts[i] = (struct store_slice){text, text_size};
 	}
+	*is_damaged |= input.bad || input.at < input.end;
+	return i;
 }
 
-static void unpack(const struct store_texts *texts, const struct text_block *block)
+static void unpack(const struct store_texts *texts, struct text_block *block)
 {
+	struct store_text_late *late = texts->late;
 	const struct store_slice nothing = texts->texts[0];
-	struct store_slice entries = entries_of(texts->late, block, &texts->late->unpacked);
-	char *copy = entries.size ? arena_copy(&texts->late->arena, (const char *)entries.bytes, entries.size)
-				  : NULL;
+	struct store_slice entries = entries_of(late, block, &late->unpacked);
+	char *copy =
+		entries.size ? arena_copy(&late->arena, (const char *)entries.bytes, entries.size) : NULL;
 
-	split((uint8_t *)copy, entries.size, &texts->texts[block->first], block->count);
+	if (copy)
+		split((uint8_t *)copy, entries.size, &texts->texts[block->first], block->count,
+			&late->is_damaged);
+	else if (!entries.size && !late->unpacked.failed && block->bytes.size)
+		late->is_damaged = true;
 	if (!block->first)
 		texts->texts[0] = nothing;
+	block->bytes.size = 0; /* not again, for those that are missing */
 }
 
 /* The block that has the text. */
-static const struct text_block *find_block(const struct store_text_late *late, uint32_t id)
+static struct text_block *find_block(const struct store_text_late *late, uint32_t id)
 {
 	uint32_t from = 0, to = late->count;
 
@@ -209,7 +218,8 @@ static const struct text_block *find_block(const struct store_text_late *late, u
 
 void store_text_late_need(const struct store_texts *texts, uint32_t id)
 {
-	unpack(texts, find_block(texts->late, id));
+	if (texts->late->count)
+		unpack(texts, find_block(texts->late, id));
 }
 
 /* The block's bytes with room for the last NUL; NULL when memory is out or it is damaged. */
@@ -234,13 +244,13 @@ static bool peek_block(struct store_text_late *late, const struct text_block *bl
 	uint8_t *bytes;
 
 	late->peeked_block = NULL;
-	if (!store_table_reserve(
-		    (void **)&late->peeked, &late->peeked_capacity, block->count, sizeof *late->peeked))
-		return false;
 	bytes = show(late, block);
-	split(bytes, late->shown.size, late->peeked, block->count);
-	late->peeked_block = bytes ? block : NULL;
-	return true;
+	if (!bytes || !store_table_reserve((void **)&late->peeked, &late->peeked_capacity, block->count,
+			      sizeof *late->peeked))
+		return false;
+	late->peeked_count = split(bytes, late->shown.size, late->peeked, block->count, &late->is_damaged);
+	late->peeked_block = block;
+	return late->peeked_count > 0;
 }
 
 struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_t id)
@@ -250,12 +260,25 @@ struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_
 
 	/* First of all here: to look into a long table that nobody has touched costs as much as to fill it.
 	 */
-	if (block && id >= block->first && id - block->first < block->count)
+	if (block && id >= block->first && id - block->first < late->peeked_count)
 		return late->peeked[id - block->first];
-	if (texts->texts[id].bytes)
+	if (texts->texts[id].bytes || !late->count)
 		return texts->texts[id];
 	block = find_block(late, id);
-	return peek_block(late, block) ? late->peeked[id - block->first] : texts->texts[0];
+	return peek_block(late, block) && id - block->first < late->peeked_count
+		       ? late->peeked[id - block->first]
+		       : texts->texts[0];
+}
+
+bool store_text_late_check(const struct store_texts *texts)
+{
+	struct store_text_late *late = texts->late;
+
+	for (uint32_t i = 0; late && i < late->count && !late->is_damaged; i++)
+		if (late->blocks[i].bytes.size) /* is not unpacked */
+			late->is_damaged = count_texts(entries_of(late, &late->blocks[i], &late->unpacked)) !=
+					   late->blocks[i].count;
+	return !late || !late->is_damaged;
 }
 
 void store_text_late_settle(struct store_texts *texts)

@@ -15,6 +15,8 @@
  * damaged. */
 int store_text_late_load(struct store_texts *texts, const struct store_snapshot *snapshot, uint32_t *tail,
 	uint32_t *count, struct error *error);
+/* Does each block hold the texts that the keys say? */
+bool store_text_late_check(const struct store_texts *texts);
 /* Unpacks what is left: the snapshot is about to go. */
 void store_text_late_settle(struct store_texts *texts);
 

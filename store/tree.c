@@ -247,7 +247,11 @@ int store_tree_seek(struct store_tree_cursor *cursor, const void *key, size_t ke
 		if (rc <= 0)
 			return rc ? broken(cursor, error) : settled(cursor, 0, error);
 	}
-	return stand(cursor, 0) ? settled(cursor, 1, error) : broken(cursor, error);
+	/* What is searched in a hostile page's keys, in no order, could lead who asks on from here in
+	 * circles. */
+	if (!stand(cursor, 0) || compare_keys(cursor->key, key, key_size) < 0)
+		return broken(cursor, error);
+	return settled(cursor, 1, error);
 }
 
 int store_tree_next(struct store_tree_cursor *cursor, struct error *error)
@@ -283,11 +287,14 @@ static int step_back(struct store_tree_cursor *cursor, int direction, struct err
 int store_tree_seek_below(
 	struct store_tree_cursor *cursor, const void *key, size_t key_size, struct error *error)
 {
+	int rc;
+
 	if (!cursor->tree.depth)
 		return 0;
 	if (!descend(cursor, key, key_size))
 		return broken(cursor, error);
-	return step_back(cursor, 0, error);
+	rc = step_back(cursor, 0, error);
+	return rc == 1 && compare_keys(cursor->key, key, key_size) >= 0 ? broken(cursor, error) : rc;
 }
 
 int store_tree_previous(struct store_tree_cursor *cursor, struct error *error)

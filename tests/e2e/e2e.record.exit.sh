@@ -7,7 +7,8 @@ ends() { # CODE HOW NUMBER
 	hpct-record -o "$run.hpct" -- "$samples/exits" "$2" "$3" 0.3 >out 2>err || got=$?
 	same "exits $2 $3: exit code" "$1" "$got"
 	check "exits $2 $3: something on stdout: $(head -n 1 out)" [ ! -s out ]
-	near "exits $2 $3: share of spend" 100 "$(share "$run" spend)" 12
+	# A sample that came late has all that lay before it: 12 %, or on a busy machine as much of 0.3e9.
+	near "exits $2 $3: share of spend" 100 "$(share "$run" spend)" "$(edge "$run" 36e6) / 3e6"
 	sum=$(weight_sum "$run")
 	check "exits $2 $3: weights of what was spent, 0.3e9: $sum" calc "$sum >= 0.3e9 - $(edge "$run" "${4:-5e6}")"
 	[ -n "${4-}" ] || weights_agree "$run"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gives_way.c - a thread that no CPU timer meets, for it works little and sleeps a while, again and again.
- * Arguments: how, and CPU time in ms (default 200).
+ * Arguments: how, and CPU time in ms (default 200). Prints how many ns lie between two ticks.
  *
  *   ticks  it works from one of the kernel's ticks to the next, so that, on an idle machine, none meets it
  *   never  it lets no signal come, as if no tick did, busy or not: by a system call, of which nobody knows
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -88,5 +89,6 @@ int main(int argc, char **argv)
 	wanted_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 200) * 1000000;
 	if (pthread_create(&thread, NULL, gives_way, NULL))
 		return 1;
+	printf("%llu\n", (unsigned long long)tick_ns);
 	return pthread_join(thread, NULL) ? 1 : 0;
 }

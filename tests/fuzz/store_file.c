@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "store/archive.h"
+#include "store/dense.h"
 #include "store/reader.h"
 #include "store/rollup.h"
 #include "store/writer.h"
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct image {
 	uint8_t *bytes;
 	size_t size;
-} images[8];
+} images[12];
 static unsigned image_count;
 static int target = -1; /* the file that is read: it keeps its name */
 static char target_path[64];
@@ -90,14 +91,18 @@ static void put_records(struct store_writer *writer, uint32_t stream, unsigned c
 	store_writer_span_open(writer, stream, 1, &record);
 }
 
-/* Small, or every input would take its time; all that a store can hold. */
+/* Small, or every input would take its time; all that a store can hold. The last two have a list of their
+ * streams, so that streams and texts are decoded as they are asked for, and of these the last has its dense
+ * values unpacked. */
 static void make_image(const char *directory, unsigned which)
 {
+	const bool is_listed = which >= 3;
 	struct store_stream stream = {.end_ns = STORE_OPEN_NS};
 	struct store_writer *writer;
 	struct error error;
 	char from[64], to[64];
 
+	store_dense_packs_nothing = which == 4;
 	snprintf(from, sizeof from, "%s/%u.mdb", directory, which);
 	snprintf(to, sizeof to, "%s/%u.mdz", directory, which);
 	if (store_writer_create(&writer, from, &error))
@@ -110,6 +115,7 @@ static void make_image(const char *directory, unsigned which)
 	store_writer_blob(writer, 5, "some bytes of a kept file", 25);
 	for (uint32_t i = 0; i < 2; i++) {
 		stream.kind = i ? STORE_STREAM_GPU : STORE_STREAM_CPU;
+		stream.end_ns = is_listed ? UINT64_C(1000000000000) : STORE_OPEN_NS;
 		put_records(writer, store_writer_stream(writer, &stream), which ? 1500 : 300);
 	}
 	if (which == 2)
@@ -130,7 +136,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc, (void)argv;
 	if (!mkdtemp(directory))
 		abort();
-	for (unsigned which = 0; which < 3; which++)
+	for (unsigned which = 0; which < 5; which++)
 		make_image(directory, which);
 	snprintf(command, sizeof command, "rm -rf %s", directory);
 	if (system(command))
@@ -174,11 +180,32 @@ static void read_stream(struct store_reader *reader, uint32_t stream, uint64_t b
 	read_track(reader, stream, STORE_VALUES, begin_ns, end_ns);
 }
 
+/* What is decoded as it is asked for: from the end, and then from the begin, when it is there. */
+static void read_names(struct store_reader *reader)
+{
+	struct store_scope scopes[STORE_SCOPE_MAX];
+	uint32_t modules;
+	size_t size;
+
+	store_reader_modules(reader, &modules);
+	for (uint32_t i = store_reader_stream_count(reader); i-- > 0;)
+		store_reader_stream_peek(reader, i);
+	for (uint32_t i = 64; i-- > 0;)
+		store_reader_text(reader, i, &size);
+	for (uint32_t module = modules < 4 ? modules : 4; module-- > 0;)
+		for (uint64_t offset = 32; offset-- > 0;)
+			store_reader_symbol(reader, module, offset, scopes, NULL);
+}
+
 static void read_all(struct store_reader *reader)
 {
 	uint32_t streams;
+	bool changed;
 
+	read_names(reader);
 	store_reader_check(reader, NULL);
+	store_reader_renew(reader, &changed, NULL);
+	read_names(reader);
 	store_reader_streams(reader, &streams);
 	for (uint32_t i = 0; i < streams && i < 8; i++) {
 		read_stream(reader, i, 0, UINT64_MAX);

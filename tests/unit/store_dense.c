@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -361,12 +362,167 @@ static void test_values(void **unused)
 	store_dense_fini(&dense);
 }
 
+/* What is longer than a packed value may be lies as it is, and a frame that claims so much is damage before
+ * it costs memory. */
+static void test_long_values(void **unused)
+{
+	struct store_dense dense = {0};
+	struct store_bytes entries = {0}, claim = {0};
+	struct store_input input;
+
+	(void)unused;
+	take_blocks(&dense, STORE_DENSE_PACKED_MAX / 100, false);
+	assert_true(dense.value.size < 1000);
+	assert_true(store_dense_unpack(payload_of(&dense), &entries));
+	take_blocks(&dense, STORE_DENSE_PACKED_MAX / 100 + 1, false);
+	assert_true(dense.value.size > STORE_DENSE_PACKED_MAX);
+	assert_true(store_dense_unpack(payload_of(&dense), &entries));
+	assert_int_equal(entries.size, (STORE_DENSE_PACKED_MAX / 100 + 1) * 100);
+	store_bytes_fini(&entries);
+	for (uint64_t size = STORE_DENSE_PACKED_MAX + 1; size; size <<= 1) {
+		claim.size = 0;
+		store_bytes_put_varint(&claim, size);
+		store_bytes_put(&claim, "a frame", 7);
+		input = (struct store_input){claim.data, claim.data + claim.size, false};
+		assert_int_equal(store_dense_size(input), 0);
+		assert_false(store_dense_unpack(input, &entries));
+		assert_true(entries.capacity == 0 && !entries.failed);
+	}
+	store_bytes_fini(&claim);
+	store_dense_fini(&dense);
+}
+
+/* ---- stores of which somebody has made the seals fit ---- */
+
+static MDB_txn *open_texts(MDB_env **env, MDB_dbi *dbi)
+{
+	MDB_txn *txn;
+
+	assert_int_equal(mdb_env_create(env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(*env, 16), 0);
+	assert_int_equal(mdb_env_set_mapsize(*env, (size_t)64 << 20), 0);
+	assert_int_equal(mdb_env_open(*env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0600), 0);
+	assert_int_equal(mdb_txn_begin(*env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "text", 0, dbi), 0);
+	return txn;
+}
+
+static void put_value(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint64_t claim, struct store_slice entries)
+{
+	uint8_t key_bytes[STORE_KEY_ID_BYTES];
+	MDB_val key = {sizeof key_bytes, key_bytes}, value;
+	struct store_bytes bytes = {0};
+
+	store_key_id_put(key_bytes, id);
+	store_bytes_begin_sealed(&bytes);
+	store_bytes_put_varint(&bytes, claim);
+	store_bytes_put(&bytes, entries.bytes, entries.size);
+	store_bytes_seal(&bytes, key_bytes, sizeof key_bytes);
+	value = (MDB_val){bytes.size, bytes.data};
+	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	store_bytes_fini(&bytes);
+}
+
+/* The first value loses its last text, which *id gets, or has one more. */
+static void change_first(uint32_t *id, bool is_longer)
+{
+	MDB_env *env;
+	MDB_dbi dbi;
+	MDB_txn *txn = open_texts(&env, &dbi);
+	uint8_t key_bytes[STORE_KEY_ID_BYTES] = {0};
+	MDB_val key = {sizeof key_bytes, key_bytes}, value;
+	struct store_bytes entries = {0};
+	struct store_input input;
+	const uint8_t *last = NULL;
+
+	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	input = store_input_sealed(
+		(struct store_slice){value.mv_data, value.mv_size}, key_bytes, sizeof key_bytes);
+	assert_true(store_dense_unpack(input, &entries));
+	input = (struct store_input){entries.data, entries.data + entries.size, false};
+	for (*id = 0; input.at < input.end; ++*id) {
+		last = input.at;
+		store_input_take(&input, store_input_varint(&input));
+	}
+	--*id;
+	if (is_longer)
+		store_bytes_put(&entries, "", 1);
+	else
+		entries.size = (size_t)(last - entries.data);
+	put_value(txn, dbi, 0, entries.size, (struct store_slice){entries.data, entries.size});
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+	store_bytes_fini(&entries);
+}
+
+static void write_texts(void)
+{
+	struct store_stream stream = {.end_ns = 100};
+	struct store_writer *writer;
+
+	tear_down(NULL);
+	assert_int_equal(store_writer_create(&writer, path, NULL), 0);
+	put_texts(writer, 20000);
+	store_writer_stream(writer, &stream);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	assert_true(is_dense());
+}
+
+static void test_other_number(void **unused)
+{
+	(void)unused;
+	for (unsigned which = 0; which < 4; which++) {
+		struct store_reader *reader;
+		uint32_t id;
+		size_t size;
+
+		write_texts();
+		change_first(&id, which % 2);
+		assert_int_equal(store_reader_open(&reader, path, NULL), 0);
+		if (which / 2) { /* looked at before it is checked */
+			assert_non_null(store_reader_text(reader, id, &size));
+			assert_int_equal(size > 0, which % 2);
+			assert_non_null(store_reader_text(reader, id - 1, &size));
+			assert_true(size > 0);
+		}
+		assert_int_equal(store_reader_check(reader, NULL), -ERROR_RUN);
+		store_reader_close(reader);
+	}
+}
+
+/* A few bytes that claim a table of many millions. */
+static void test_claims(void **unused)
+{
+	static const uint8_t frame[] = "no frame at all";
+
+	(void)unused;
+	for (uint64_t claim = UINT64_C(1) << 20; claim < UINT64_C(1) << 40; claim <<= 5) {
+		struct store_reader *reader = NULL;
+		MDB_env *env;
+		MDB_dbi dbi;
+		MDB_txn *txn;
+
+		write_texts();
+		txn = open_texts(&env, &dbi);
+		assert_int_equal(mdb_drop(txn, dbi, 0), 0);
+		put_value(txn, dbi, 0, claim, (struct store_slice){frame, sizeof frame});
+		put_value(txn, dbi, claim - 1 < 1u << 30 ? (uint32_t)claim - 1 : 1u << 30, 1,
+			(struct store_slice){(const uint8_t *)"", 1});
+		assert_int_equal(mdb_txn_commit(txn), 0);
+		mdb_env_close(env);
+		assert_int_equal(store_reader_open(&reader, path, NULL), -ERROR_RUN);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_read_on, set_up, tear_down),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_long_values),
+		cmocka_unit_test_setup_teardown(test_other_number, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_claims, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

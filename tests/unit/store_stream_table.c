@@ -11,12 +11,15 @@
 
 #include <cmocka.h>
 
+#include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "store/reader.h"
 #include "store/reader_state.h"
+#include "store/store.h"
 #include "store/stream.h"
 #include "store/writer.h"
 
@@ -201,6 +204,66 @@ static void test_renewal(void **unused)
 	assert_int_equal(store_writer_close(writer, NULL), 0);
 }
 
+static void damage_metrics(void)
+{
+	MDB_val key = {4, "\0\0\0"}, value = {7, "damaged"};
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
+	assert_int_equal(mdb_env_set_mapsize(env, (size_t)64 << 20), 0);
+	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "metric", 0, &dbi), 0);
+	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
+/* A copy of a store that lies elsewhere, put anew. */
+static void put_copy(bool is_damaged)
+{
+	struct store_writer *writer;
+
+	set_up(NULL);
+	writer = create();
+	store_writer_meta(writer, "origin_ns", "77");
+	store_writer_meta(writer, STORE_META_COPIED, "/elsewhere");
+	put_streams(writer);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	if (is_damaged)
+		damage_metrics();
+}
+
+/* The newest copy takes the old one's place, and cannot be read: nothing of the old one is looked at. */
+static void test_cannot_follow(void **unused)
+{
+	struct store_reader *reader;
+	bool changed;
+
+	(void)unused;
+	put_copy(false);
+	reader = open_it();
+	check_stream(reader, store_reader_stream(reader, 0), 0);
+	put_copy(true);
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), -ERROR_RUN);
+	assert_int_equal(store_reader_stream(reader, 0)->pid, 0);
+	assert_int_equal(store_reader_stream(reader, STREAMS - 1)->pid, 0);
+	assert_int_equal(store_reader_stream_peek(reader, STREAMS / 2)->end_ns, 0);
+	/* What could not be read is not believed the second time; the next copy is. */
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), -ERROR_RUN);
+	put_copy(false);
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_true(changed);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		check_stream(reader, store_reader_stream(reader, i), i);
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_false(changed);
+	store_reader_close(reader);
+}
+
 /* Where one stream is changed there is no list; all is there as ever. */
 static void expect_none(void (*change)(struct store_stream *stream))
 {
@@ -293,6 +356,7 @@ int main(void)
 		TEST(test_text_peek),
 		TEST(test_renewal),
 		TEST(test_no_list),
+		TEST(test_cannot_follow),
 		TEST(test_wrong_list),
 		TEST(test_other_list),
 	};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_tree.c - trees whose keys somebody has put out of order: what a seek finds is never on the wrong side
+ * of what was asked for, so that who asks on from there comes to an end. HPCT_SEED repeats it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/file.h"
+#include "store/key.h"
+#include "store/reader.h"
+#include "store/rollup.h"
+#include "store/writer.h"
+
+#define ROUNDS 40
+#define SEEKS 500
+#define STREAMS 64u
+#define RECORDS 300u	/* each */
+#define PAGE_HEADER 16u /* LMDB's */
+#define NODE_HEADER 8u
+#define LEAF 2u
+
+static char path[96], lock_path[104];
+static uint64_t chance;
+
+static uint64_t draw(void)
+{
+	uint64_t z = chance += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	snprintf(path, sizeof path, "%s/hpct-tree-%d.mdb", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
+		(int)getpid());
+	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	(void)unused;
+	unlink(path);
+	unlink(lock_path);
+	return 0;
+}
+
+static void write_run(void)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_CPU, .end_ns = STORE_OPEN_NS};
+	struct store_record record = {.amount = 1000000};
+	struct store_writer *writer;
+
+	assert_int_equal(store_writer_create(&writer, path, NULL), 0);
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	for (uint32_t i = 0; i < STREAMS * RECORDS; i++) {
+		if (i % RECORDS == 0) {
+			store_writer_stream(writer, &stream);
+			record.end_ns = 0;
+		}
+		record.begin_ns = record.end_ns += 1000000 + draw() % 1000;
+		record.context = store_writer_context(
+			writer, STORE_CONTEXT_PROGRAM_ROOT, store_writer_text_module(writer), draw() % 8);
+		store_writer_append(writer, i / RECORDS, STORE_SAMPLES, &record, 1);
+	}
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+}
+
+/* The streams in some keys of that size become others. */
+static void change_leaf(uint8_t *page, unsigned key_bytes, unsigned one_in)
+{
+	unsigned lower = page[12] | (unsigned)page[13] << 8;
+
+	for (unsigned i = PAGE_HEADER; i < lower; i += 2) {
+		uint8_t *node = page + (page[i] | (unsigned)page[i + 1] << 8);
+
+		if (node[6] == key_bytes && draw() % one_in == 0)
+			node[NODE_HEADER + 3] = (uint8_t)(draw() % STREAMS);
+	}
+}
+
+static void change_keys(size_t page_bytes, unsigned one_in)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat facts;
+	uint8_t *map;
+
+	assert_true(fd >= 0 && fstat(fd, &facts) == 0);
+	map = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	for (size_t at = 2 * page_bytes; at + page_bytes <= (size_t)facts.st_size; at += page_bytes) {
+		if (store_load64(map + at) != at / page_bytes || !(map[at + 10] & LEAF))
+			continue; /* a branch, or bytes of a long value */
+		change_leaf(map + at, STORE_KEY_CHUNK_BYTES, one_in);
+		change_leaf(map + at, STORE_KEY_ROLL_BYTES, one_in);
+	}
+	munmap(map, (size_t)facts.st_size);
+	close(fd);
+}
+
+static struct store_snapshot look(void)
+{
+	struct store_snapshot snapshot = {0};
+
+	assert_int_equal(store_file_open(&snapshot.file, path, NULL), 0);
+	assert_int_equal(store_snapshot_renew(&snapshot, NULL), 0);
+	return snapshot;
+}
+
+static void look_away(struct store_snapshot *snapshot)
+{
+	struct store_file *file = snapshot->file;
+
+	store_snapshot_end(snapshot);
+	store_file_close(file);
+}
+
+/* The answers that are damage. */
+static unsigned seek(const struct store_snapshot *snapshot)
+{
+	struct store_tree_cursor cursor;
+	unsigned refused = 0;
+
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_CHUNK]);
+	for (unsigned i = 0; i < SEEKS; i++) {
+		struct store_key_chunk wanted = {
+			.stream = draw() % STREAMS, .bucket_ns = draw() % (RECORDS * UINT64_C(1001000))};
+		uint8_t key[STORE_KEY_CHUNK_BYTES];
+		bool is_below = draw() % 2;
+		int rc;
+
+		store_key_chunk_put(key, &wanted);
+		rc = is_below ? store_tree_seek_below(&cursor, key, sizeof key, NULL)
+			      : store_tree_seek(&cursor, key, sizeof key, NULL);
+		refused += rc < 0;
+		if (rc != 1)
+			continue;
+		assert_int_equal(cursor.key.size, sizeof key);
+		if (is_below)
+			assert_true(memcmp(cursor.key.bytes, key, sizeof key) < 0);
+		else
+			assert_true(memcmp(cursor.key.bytes, key, sizeof key) >= 0);
+	}
+	return refused;
+}
+
+/* To the end or to the damage. */
+static void walk(void)
+{
+	struct store_rollup_part part;
+	struct store_rollup *rollup;
+	struct store_reader *reader;
+
+	assert_int_equal(store_reader_open(&reader, path, NULL), 0);
+	for (uint32_t stream = 0; stream < STREAMS; stream++) {
+		uint32_t parts = 0;
+
+		assert_int_equal(store_rollup_open(&rollup, reader, stream, STORE_SAMPLES, draw() % 100000000,
+					 UINT64_MAX, NULL),
+			0);
+		while (store_rollup_next(rollup, &part, NULL) == 1)
+			assert_true(++parts <= STREAMS * RECORDS);
+		store_rollup_close(rollup);
+	}
+	store_reader_close(reader);
+}
+
+static void test_out_of_order(void **unused)
+{
+	const char *seed = getenv("HPCT_SEED");
+	unsigned refused = 0;
+
+	(void)unused;
+	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct store_snapshot snapshot;
+		size_t page_bytes;
+
+		print_message("seed %" PRIu64 "\n", chance);
+		tear_down(NULL);
+		write_run();
+		snapshot = look();
+		page_bytes = snapshot.pages.page_bytes;
+		assert_int_equal(seek(&snapshot), 0);
+		look_away(&snapshot);
+		change_keys(page_bytes, 1 + round % 8);
+		snapshot = look();
+		refused += seek(&snapshot);
+		look_away(&snapshot);
+		walk();
+	}
+	assert_true(refused > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_out_of_order, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
