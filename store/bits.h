@@ -25,4 +25,21 @@ void store_bits_put_string(uint8_t *to, const uint64_t *values, unsigned count, 
 void store_bits_get_string(
 	const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width);
 
+/* `count` values, 1..STORE_BLOCK_RECORDS, as so many lie. */
+static inline void store_bits_put(uint8_t *to, const uint64_t *values, unsigned count, unsigned width)
+{
+	if (count == STORE_BLOCK_RECORDS)
+		store_bits_put_block(to, values, width);
+	else
+		store_bits_put_string(to, values, count, width);
+}
+
+static inline void store_bits_get(const uint8_t *from, uint64_t *values, unsigned count, unsigned width)
+{
+	if (count == STORE_BLOCK_RECORDS)
+		store_bits_get_block(from, values, width);
+	else
+		store_bits_get_string(from, store_bits_size(width, count), values, count, width);
+}
+
 #endif

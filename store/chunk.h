@@ -18,7 +18,8 @@
 #include "store/store.h"
 
 #define STORE_CHUNK_RECORDS_MAX 12288u
-#define STORE_CHUNK_CODEC 2u /* 1, before 2.0, knows neither FRESH nor CENTRE */
+/* 1, before 2.0, knows neither FRESH nor CENTRE; 2, before 4.0, no SPLIT bodies. */
+#define STORE_CHUNK_CODEC 3u
 
 /* Contexts come first, since tables are looked up by them; durations next, since gaps need them. */
 enum chunk_column {

@@ -6,133 +6,14 @@
 #include "store/codec.h"
 
 #include "store/bits.h"
+#include "store/codec_packed.h"
 
-enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_COUNT };
+enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_SPLIT };
 
 #define RUN_AHEAD 8u
-#define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
-
-/* How a set of values would be PACKED best. */
-struct plan {
-	unsigned width;
-	unsigned exceptions;
-	size_t size;
-};
-
-static unsigned bits_of(uint64_t value)
-{
-	return 64 - (unsigned)__builtin_clzll(value | 1) - !value;
-}
-
-/* ---- PACKED ---- */
-
-/* Counts bit widths into bins[0..widest]; gives the widest. */
-static unsigned count_widths(const uint64_t *values, unsigned count, uint16_t *bins)
-{
-	uint16_t partial[HISTOGRAMS][65];
-	uint64_t all = 0;
-	unsigned widest, i = 0;
-
-	for (unsigned v = 0; v < count; v++)
-		all |= values[v];
-	widest = bits_of(all);
-	for (unsigned h = 0; h < HISTOGRAMS; h++)
-		memset(partial[h], 0, (widest + 1) * sizeof **partial);
-	for (; i + HISTOGRAMS <= count; i += HISTOGRAMS)
-		for (unsigned h = 0; h < HISTOGRAMS; h++)
-			partial[h][bits_of(values[i + h])]++;
-	for (; i < count; i++)
-		partial[0][bits_of(values[i])]++;
-	for (unsigned b = 0; b <= widest; b++)
-		bins[b] = (uint16_t)(partial[0][b] + partial[1][b] + partial[2][b] + partial[3][b]);
-	return widest;
-}
-
-/* The width for which bits and exceptions together are smallest. */
-static struct plan plan_packed(const uint64_t *values, unsigned count)
-{
-	uint16_t bins[65];
-	unsigned widest = count_widths(values, count, bins), above = 0;
-	struct plan best = {.width = widest, .size = 2 + store_bits_size(widest, count)};
-
-	for (unsigned width = widest; width-- > 0;) {
-		size_t size;
-
-		above += bins[width + 1];
-		if (above > UINT8_MAX || above >= best.size)
-			break;
-		size = 2 + store_bits_size(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
-		if (size < best.size)
-			best = (struct plan){.width = width, .exceptions = above, .size = size};
-	}
-	return best;
-}
-
-static void put_exceptions(struct store_bytes *out, const uint64_t *values, unsigned count, unsigned width)
-{
-	for (unsigned i = 0; i < count; i++)
-		if (values[i] >> width)
-			store_bytes_put(out, &(uint8_t){(uint8_t)i}, 1);
-	for (unsigned i = 0; i < count; i++)
-		if (values[i] >> width)
-			store_bytes_put_varint(out, values[i] >> width);
-}
-
-static void put_packed(struct store_bytes *out, const uint64_t *values, unsigned count, struct plan plan)
-{
-	uint8_t *to = store_bytes_reserve(out, 2 + store_bits_size(plan.width, count));
-
-	if (!to)
-		return;
-	to[0] = (uint8_t)plan.width;
-	to[1] = (uint8_t)plan.exceptions;
-	if (count == STORE_BLOCK_RECORDS)
-		store_bits_put_block(to + 2, values, plan.width);
-	else
-		store_bits_put_string(to + 2, values, count, plan.width);
-	out->size += 2 + store_bits_size(plan.width, count);
-	if (plan.exceptions)
-		put_exceptions(out, values, count, plan.width);
-}
-
-static bool get_exceptions(
-	struct store_input *input, uint64_t *values, unsigned count, unsigned width, unsigned exceptions)
-{
-	const uint8_t *positions = store_input_take(input, exceptions);
-
-	for (unsigned i = 0; positions && i < exceptions; i++) {
-		uint64_t high = store_input_varint(input);
-
-		if (positions[i] >= count || width > 63)
-			input->bad = true;
-		else if (values)
-			values[positions[i]] |= high << width;
-	}
-	return !input->bad;
-}
-
-/* With `values` NULL it only passes over the bytes. */
-static bool get_packed(struct store_input *input, uint64_t *values, unsigned count)
-{
-	const uint8_t *head = store_input_take(input, 2), *bits;
-	unsigned width;
-
-	if (!head)
-		return false;
-	width = head[0];
-	if (width > 64) {
-		input->bad = true;
-		return false;
-	}
-	bits = store_input_take(input, store_bits_size(width, count));
-	if (!bits)
-		return false;
-	if (values && count == STORE_BLOCK_RECORDS)
-		store_bits_get_block(bits, values, width);
-	else if (values)
-		store_bits_get_string(bits, store_bits_size(width, count), values, count, width);
-	return !head[1] || get_exceptions(input, values, count, width, head[1]);
-}
+/* What SPLIT must save to be taken: its exceptions are slower to read than bits. */
+#define SPLIT_SHARE 32u /* so much of the bytes */
+#define SPLIT_EACH 3u	/* and a byte for so many exceptions */
 
 /* ---- RUNS ---- */
 
@@ -178,7 +59,8 @@ static bool get_runs(struct store_input *input, uint64_t *values, unsigned count
 	const uint8_t *head = store_input_take(input, 1);
 	unsigned runs = head ? *head + 1u : 0, filled = 0;
 
-	if (!runs || !get_packed(input, at, runs) || !get_packed(input, lengths, runs))
+	if (!runs || !store_codec_get_packed(input, at, runs) ||
+		!store_codec_get_packed(input, lengths, runs))
 		return false;
 	for (unsigned run = 0; run < runs; run++) {
 		if (lengths[run] >= count - filled) {
@@ -193,35 +75,172 @@ static bool get_runs(struct store_input *input, uint64_t *values, unsigned count
 	return !input->bad;
 }
 
+/* ---- SPLIT ---- */
+
+/* Where `exceptions` of `count` values are: their positions, or a bit for each value if that is less. */
+static unsigned where_size(unsigned count, unsigned exceptions)
+{
+	return exceptions < (count + 7) / 8 ? exceptions : (count + 7) / 8;
+}
+
+static void put_where(
+	struct store_bytes *out, const uint64_t *values, unsigned count, unsigned width, unsigned exceptions)
+{
+	uint8_t where[STORE_BLOCK_RECORDS] = {0};
+	unsigned size = where_size(count, exceptions), found = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (!(values[i] >> width))
+			continue;
+		else if (size == exceptions)
+			where[found++] = (uint8_t)i;
+		else
+			where[i / 8] |= (uint8_t)(1u << i % 8);
+	store_bytes_put(out, where, size);
+}
+
+static void put_split(
+	struct store_bytes *out, const uint64_t *values, unsigned count, const struct store_codec_plan *plan)
+{
+	uint64_t above[STORE_BLOCK_RECORDS];
+	unsigned width = plan->width, found = 0;
+	uint8_t *to = store_bytes_reserve(out, 2 + store_bits_size(width, count));
+
+	if (!to)
+		return;
+	to[0] = plan->width;
+	to[1] = plan->exceptions;
+	store_bits_put(to + 2, values, count, width);
+	out->size += 2 + store_bits_size(width, count);
+	put_where(out, values, count, width, plan->exceptions);
+	for (unsigned i = 0; i < count; i++)
+		if (values[i] >> width)
+			above[found++] = values[i] >> width;
+	store_codec_put_packed(out, above, found,
+		(struct store_codec_packed){
+			.width = plan->second_width, .exceptions = plan->second_exceptions});
+}
+
+/* False: the bits are not as many as the exceptions, or stand behind the last value. */
+static bool patch_bits(const uint8_t *bits, const uint64_t *above, unsigned exceptions, uint64_t *values,
+	unsigned count, unsigned width)
+{
+	uint64_t words[STORE_BLOCK_RECORDS / 64] = {0};
+	unsigned found = 0;
+
+	memcpy(words, bits, (count + 7) / 8);
+	for (unsigned w = 0; w < STORE_BLOCK_RECORDS / 64; w++)
+		found += (unsigned)__builtin_popcountll(words[w]);
+	if (found != exceptions || (count % 64 && words[count / 64] >> count % 64))
+		return false;
+	for (unsigned w = 0; w < STORE_BLOCK_RECORDS / 64; w++)
+		for (uint64_t word = words[w]; word; word &= word - 1)
+			values[64 * w + (unsigned)__builtin_ctzll(word)] |= *above++ << width;
+	return true;
+}
+
+static bool patch_positions(const uint8_t *positions, const uint64_t *above, unsigned exceptions,
+	uint64_t *values, unsigned count, unsigned width)
+{
+	for (unsigned i = 0; i < exceptions; i++) {
+		if (positions[i] >= count)
+			return false;
+		values[positions[i]] |= above[i] << width;
+	}
+	return true;
+}
+
+/* With `values` NULL it only passes over the bytes. */
+static bool get_split(struct store_input *input, uint64_t *values, unsigned count)
+{
+	uint64_t above[STORE_BLOCK_RECORDS];
+	const uint8_t *head = store_input_take(input, 2), *bits, *where;
+	unsigned width, exceptions, size;
+
+	if (!head)
+		return false;
+	width = head[0];
+	exceptions = head[1];
+	if (width > 63 || !exceptions || exceptions > count) {
+		input->bad = true;
+		return false;
+	}
+	bits = store_input_take(input, store_bits_size(width, count));
+	size = where_size(count, exceptions);
+	where = store_input_take(input, size);
+	if (!where || !store_codec_get_packed(input, values ? above : NULL, exceptions))
+		return false;
+	if (!values)
+		return true;
+	store_bits_get(bits, values, count, width);
+	input->bad = !(size == exceptions ? patch_positions : patch_bits)(
+		where, above, exceptions, values, count, width);
+	return !input->bad;
+}
+
 /* ---- the choice ---- */
 
 static void consider_runs(struct store_codec_plan *plan, const uint64_t *values, unsigned count)
 {
 	uint64_t at[STORE_BLOCK_RECORDS], lengths[STORE_BLOCK_RECORDS];
-	struct plan plan_at, plan_lengths;
+	struct store_codec_packed plan_at, plan_lengths;
 
 	split_runs(values, count, at, lengths);
-	plan_at = plan_packed(at, plan->runs);
-	plan_lengths = plan_packed(lengths, plan->runs);
+	plan_at = store_codec_plan_packed(at, plan->runs);
+	plan_lengths = store_codec_plan_packed(lengths, plan->runs);
 	if (2 + plan_at.size + plan_lengths.size >= plan->size)
 		return;
 	plan->packing = PACKING_RUNS;
 	plan->width = (uint8_t)plan_at.width;
 	plan->exceptions = (uint8_t)plan_at.exceptions;
-	plan->lengths_width = (uint8_t)plan_lengths.width;
-	plan->lengths_exceptions = (uint8_t)plan_lengths.exceptions;
+	plan->second_width = (uint8_t)plan_lengths.width;
+	plan->second_exceptions = (uint8_t)plan_lengths.exceptions;
 	plan->size = (uint32_t)(2 + plan_at.size + plan_lengths.size);
+}
+
+/* Many exceptions of about one size, such as the steps of a timer whose thread had to wait for its turn. */
+static void consider_split(
+	struct store_codec_plan *plan, const uint16_t *bins, unsigned widest, unsigned count)
+{
+	size_t limit = plan->size - plan->size / SPLIT_SHARE;
+	unsigned above = 0;
+
+	for (unsigned width = widest; width-- > 0;) {
+		struct store_codec_packed second;
+		size_t size, slow;
+
+		above += bins[width + 1];
+		if (above > UINT8_MAX)
+			break;
+		size = 3 + store_bits_size(width, count) + where_size(count, above);
+		slow = above / SPLIT_EACH;
+		if (size + slow + 2 + above / 8 >= limit)
+			continue;
+		second = store_codec_plan_widths(bins + width, widest - width, above);
+		if (size + slow + second.size >= limit)
+			continue;
+		limit = size + slow + second.size;
+		plan->packing = PACKING_SPLIT;
+		plan->width = (uint8_t)width;
+		plan->exceptions = (uint8_t)above;
+		plan->second_width = (uint8_t)second.width;
+		plan->second_exceptions = (uint8_t)second.exceptions;
+		plan->size = (uint32_t)(size + second.size);
+	}
 }
 
 struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
 {
 	struct store_codec_plan plan = {.packing = PACKING_CONST, .size = 2};
-	struct plan packed;
+	struct store_codec_packed packed;
+	uint16_t bins[STORE_CODEC_BINS];
+	unsigned widest;
 
 	plan.runs = (uint16_t)count_runs(values, count);
 	if (plan.runs == 1)
 		return plan;
-	packed = plan_packed(values, count);
+	widest = store_codec_widths(values, count, bins);
+	packed = store_codec_plan_widths(bins, widest, count);
 	plan.packing = PACKING_PACKED;
 	plan.width = (uint8_t)packed.width;
 	plan.exceptions = (uint8_t)packed.exceptions;
@@ -230,6 +249,7 @@ struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
 		plan.packing = PACKING_RAW;
 		plan.size = 1 + 8 * count;
 	}
+	consider_split(&plan, bins, widest, count);
 	if (plan.runs < count / 2)
 		consider_runs(&plan, values, count);
 	return plan;
@@ -242,9 +262,11 @@ static void put_runs(
 
 	split_runs(values, count, at, lengths);
 	store_bytes_put(out, &(uint8_t){(uint8_t)(plan->runs - 1)}, 1);
-	put_packed(out, at, plan->runs, (struct plan){.width = plan->width, .exceptions = plan->exceptions});
-	put_packed(out, lengths, plan->runs,
-		(struct plan){.width = plan->lengths_width, .exceptions = plan->lengths_exceptions});
+	store_codec_put_packed(out, at, plan->runs,
+		(struct store_codec_packed){.width = plan->width, .exceptions = plan->exceptions});
+	store_codec_put_packed(out, lengths, plan->runs,
+		(struct store_codec_packed){
+			.width = plan->second_width, .exceptions = plan->second_exceptions});
 }
 
 void store_codec_put_planned(
@@ -261,9 +283,12 @@ void store_codec_put_planned(
 	case PACKING_RAW:
 		store_bytes_put(out, values, 8 * (size_t)count);
 		break;
+	case PACKING_SPLIT:
+		put_split(out, values, count, plan);
+		break;
 	default:
-		put_packed(out, values, count,
-			(struct plan){.width = plan->width, .exceptions = plan->exceptions});
+		store_codec_put_packed(out, values, count,
+			(struct store_codec_packed){.width = plan->width, .exceptions = plan->exceptions});
 	}
 }
 
@@ -293,7 +318,7 @@ bool store_codec_get(struct store_input *input, uint64_t *values, unsigned count
 		get_const(input, values, count);
 		break;
 	case PACKING_PACKED:
-		get_packed(input, values, count);
+		store_codec_get_packed(input, values, count);
 		break;
 	case PACKING_RUNS:
 		get_runs(input, values, count);
@@ -302,6 +327,9 @@ bool store_codec_get(struct store_input *input, uint64_t *values, unsigned count
 		raw = store_input_take(input, 8 * (size_t)count);
 		if (raw)
 			memcpy(values, raw, 8 * (size_t)count);
+		break;
+	case PACKING_SPLIT:
+		get_split(input, values, count);
 		break;
 	default:
 		input->bad = true;
@@ -320,15 +348,18 @@ bool store_codec_skip(struct store_input *input, unsigned count)
 		store_input_varint(input);
 		break;
 	case PACKING_PACKED:
-		get_packed(input, NULL, count);
+		store_codec_get_packed(input, NULL, count);
 		break;
 	case PACKING_RUNS:
 		head = store_input_take(input, 1);
-		if (head && get_packed(input, NULL, *head + 1u))
-			get_packed(input, NULL, *head + 1u);
+		if (head && store_codec_get_packed(input, NULL, *head + 1u))
+			store_codec_get_packed(input, NULL, *head + 1u);
 		break;
 	case PACKING_RAW:
 		store_input_take(input, 8 * (size_t)count);
+		break;
+	case PACKING_SPLIT:
+		get_split(input, NULL, count);
 		break;
 	default:
 		input->bad = true;

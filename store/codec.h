@@ -8,6 +8,8 @@
  *   PACKED  width u8, exceptions u8, bits, positions u8 x e, high parts varint x e
  *   RUNS    runs - 1 u8, PACKED of the values, PACKED of the lengths - 1
  *   RAW     u64 x count
+ *   SPLIT   width u8, exceptions u8, bits, where, PACKED of what is above, for each exception
+ *           where: positions u8 x e, or a bit for each value, whatever is less
  *
  * PACKED is patched frame-of-reference: each value's low `width` bits, and for the few that do not
  * fit, their position and what is above. 256 values lie in eight lanes of 32 bits, so that vector
@@ -27,7 +29,7 @@
 struct store_codec_plan {
 	uint8_t packing;
 	uint8_t width, exceptions;
-	uint8_t lengths_width, lengths_exceptions; /* RUNS */
+	uint8_t second_width, second_exceptions; /* RUNS: of the lengths; SPLIT: of what is above */
 	uint16_t runs;
 	uint32_t size;
 };

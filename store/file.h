@@ -16,7 +16,7 @@
 #include "store/slow.h"
 #include "store/tree.h"
 
-#define STORE_FORMAT_MAJOR 3u /* a reader refuses a larger one */
+#define STORE_FORMAT_MAJOR 4u /* a reader refuses a larger one */
 #define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 

@@ -15,6 +15,8 @@ int info_print(struct run *run, const struct select *select, enum report_format 
 int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
 int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error);
+/* What the keys and values of each part of the stores hold, in percent of all of them; so the files. */
+int info_print_sizes(struct run *run, enum report_format format, FILE *out, struct error *error);
 /* Reads everything; ERROR_RUN with the first damage found. */
 int info_check(struct run *run, enum report_format format, FILE *out, struct error *error);
 

@@ -5,7 +5,7 @@
 #include "timeline/info.h"
 #include "timeline/program.h"
 
-enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_DAMAGE };
+enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_SIZES, ABOUT_DAMAGE };
 
 struct choice {
 	enum question question;
@@ -26,6 +26,15 @@ static int take_modules(void *own, const char *value, struct error *error)
 
 	(void)value, (void)error;
 	choice->question = ABOUT_MODULES;
+	return 0;
+}
+
+static int take_sizes(void *own, const char *value, struct error *error)
+{
+	struct choice *choice = own;
+
+	(void)value, (void)error;
+	choice->question = ABOUT_SIZES;
 	return 0;
 }
 
@@ -60,6 +69,8 @@ static int work(struct program_call *call, struct error *error)
 		return info_print_streams(call->run, call->select, call->format, stdout, error);
 	case ABOUT_MODULES:
 		return info_print_modules(call->run, call->format, stdout, error);
+	case ABOUT_SIZES:
+		return info_print_sizes(call->run, call->format, stdout, error);
 	case ABOUT_DAMAGE:
 		return info_check(call->run, call->format, stdout, error);
 	default:
@@ -69,6 +80,7 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {{0, "streams", NULL, "one row for each stream", take_streams},
 	{0, "modules", NULL, "one row for each module", take_modules},
+	{0, "sizes", NULL, "where the room is, and how much of the files is payload", take_sizes},
 	{0, "check", NULL, "read and verify everything; exit code 4 says what is damaged", take_check}};
 
 static const struct program program = {

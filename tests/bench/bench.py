@@ -171,6 +171,10 @@ def bytes_per_sample(bench):
         run([bench.bin + "/hpct-simulate", "-o", path, "--shape", shape, "--records", "1000000", "--streams", "8"])
         facts = info(bench, path)
         line(f"bytes per {what}, simulated, a million", f"{int(facts['bytes']) / int(facts['records']):.2f}", target)
+        part = {row["part"]: int(row["bytes"]) for row in info(bench, path, "--sizes")}
+        line("  of which records", f"{part['chunk'] / int(facts['records']):.2f}", target,
+             f"rollups {100 * part['roll'] / part['chunk']:.1f} % on top (<= 20)")
+        line("  file / payload", f"{part['file'] / part['payload']:.3f}", "<= 1.15")
         shutil.rmtree(path, ignore_errors=True)
     if bench.perf:
         path = bench.path(".perf")

@@ -3,7 +3,7 @@
  * store_account.c - where the bytes of a run's stores are: store_account FILE.mdb... Prints TSV: each named
  * database with its keys and values, then the chunks of each track by what they are made of, beside what an
  * ideal coder of the same column would take (contexts: entropy given nothing, and given the one before;
- * numbers: entropy of their steps' widths, and their bits).
+ * numbers: entropy of their steps' widths, and their bits). `recoded` is what this build would write.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,14 +12,15 @@
 
 #include "store/reader_state.h"
 
-#define KINDS 4u /* packings of codec.c */
+#define KINDS 5u /* packings of codec.c */
 
 static const char *const column_names[CHUNK_COLUMN_COUNT] = {
 	"context", "duration", "begin", "amount", "bytes", "link", "what", "attributes", "flags"};
 
 /* Bytes of one track's chunks. */
 struct account {
-	uint64_t chunks, records, blocks, all, header, constants, dictionary, tables, sums, directory;
+	uint64_t chunks, records, blocks, all, header, constants, dictionary, tables, sums, directory,
+		recoded;
 	uint64_t column[CHUNK_COLUMN_COUNT], packing[CHUNK_COLUMN_COUNT][KINDS], how[CHUNK_COLUMN_COUNT][8];
 	double floor[CHUNK_COLUMN_COUNT], floor_given[CHUNK_COLUMN_COUNT]; /* bytes */
 };
@@ -176,6 +177,32 @@ static void account_floor(struct account *to, const struct store_chunk *chunk)
 	to->floor[CHUNK_DURATION] += steps_bits(values, batch.count, false) / 8;
 }
 
+/* What the chunk takes when this build codes it. */
+static uint64_t recoded_bytes(const struct store_key_chunk *key, const struct store_chunk *chunk)
+{
+	static struct store_batch batch;
+	static struct store_chunk_coder coder;
+	static struct store_record records[STORE_CHUNK_RECORDS_MAX];
+	static struct store_bytes bytes;
+	struct error error;
+
+	if (store_chunk_decode(chunk, STORE_ALL, &batch, &error))
+		fail(&error, "store_account");
+	for (size_t i = 0; i < batch.count; i++)
+		records[i] = (struct store_record){.begin_ns = batch.begin_ns[i],
+			.end_ns = batch.end_ns[i],
+			.amount = batch.amount[i],
+			.bytes = batch.bytes[i],
+			.link = batch.link[i],
+			.context = batch.context[i],
+			.what = batch.what[i],
+			.attributes = batch.attributes[i],
+			.flags = batch.flags[i]};
+	bytes.size = 0;
+	store_chunk_encode(&coder, key, records, (unsigned)batch.count, &bytes);
+	return bytes.size;
+}
+
 /* ---- a store ---- */
 
 static void account_chunks(struct store_reader *reader, struct account *tracks, const char *path)
@@ -194,6 +221,7 @@ static void account_chunks(struct store_reader *reader, struct account *tracks, 
 			fail(&error, path);
 		account_parts(&tracks[key.track], &chunk);
 		account_floor(&tracks[key.track], &chunk);
+		tracks[key.track].recoded += recoded_bytes(&key, &chunk);
 	}
 	if (rc < 0)
 		fail(&error, path);
@@ -211,6 +239,7 @@ static void print_track(const char *path, const char *track, const struct accoun
 	printf("%s\t%s\tall\t%llu\t%.3f\t%llu records, %llu chunks\n", path, track,
 		(unsigned long long)a->all, (double)a->all / (double)a->records,
 		(unsigned long long)a->records, (unsigned long long)a->chunks);
+	print_row(path, track, "recoded", a->recoded, a->records);
 	print_row(path, track, "header", a->header, a->records);
 	print_row(path, track, "constants", a->constants, a->records);
 	print_row(path, track, "dictionary", a->dictionary, a->records);
@@ -221,12 +250,12 @@ static void print_track(const char *path, const char *track, const struct accoun
 		if (!a->column[c])
 			continue;
 		printf("%s\t%s\t%s\t%llu\t%.3f\tfloor %.3f given %.3f; const %llu packed %llu runs %llu raw "
-		       "%llu; transforms",
+		       "%llu split %llu; transforms",
 			path, track, column_names[c], (unsigned long long)a->column[c],
 			(double)a->column[c] / (double)a->records, a->floor[c] / (double)a->records,
 			a->floor_given[c] / (double)a->records, (unsigned long long)a->packing[c][0],
 			(unsigned long long)a->packing[c][1], (unsigned long long)a->packing[c][2],
-			(unsigned long long)a->packing[c][3]);
+			(unsigned long long)a->packing[c][3], (unsigned long long)a->packing[c][4]);
 		for (unsigned h = 0; h < 8; h++)
 			printf(" %llu", (unsigned long long)a->how[c][h]);
 		printf("\n");

@@ -43,6 +43,13 @@ done
 echo "$all pages, $used in use"
 check "a file of $all pages, $used of them in use" calc "$used > 10 && $all <= 1.15 * $used"
 code "check of it" 0 hpct-info short.hpct --check
+hpct-info short.hpct --sizes --format tsv >sizes || fail "its sizes are not told"
+same "columns" "part values bytes percent" "$(head -n 1 sizes | tr '\t' ' ')"
+same "the parts are the payload" "$(awk '$1 == "payload" { print $2, $3 }' sizes)" \
+	"$(awk 'NR > 1 && $1 != "payload" && $1 != "file" { values += $2; bytes += $3 } END { print values, bytes }' sizes)"
+same "the file" "1 $(stat -c %s "$store")" "$(awk '$1 == "file" { print $2, $3 }' sizes)"
+check "share of the file: $(tail -n 1 sizes)" awk '$1 == "payload" { all = $3 }
+	$1 == "file" { off = $4 - 100 * $3 / all; exit !(all > 0 && $3 > all && off * off < 1) }' sizes
 same "state" complete "$(info short state)"
 check "samples" [ "$(sample_count short)" -gt 50 ]
 same "files of the run" "$(basename "$store") $(basename "$store")-lock" "$(ls -A short.hpct | tr '\n' ' ' | sed 's/ $//')"

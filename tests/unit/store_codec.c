@@ -41,14 +41,16 @@ static uint64_t first_seed(void)
 	return seed ? strtoull(seed, NULL, 10) : 0;
 }
 
-/* Values of one width, with outliers, in runs, or all equal. */
+/* Values of one width, with outliers, in runs, all equal, or of two widths. */
 static void fill(uint64_t *values, unsigned count)
 {
-	unsigned width = draw() % 65, outlier = draw() % 65, kind = draw() % 4;
+	unsigned width = draw() % 65, outlier = draw() % 65, kind = draw() % 5, share = 1 + draw() % 8;
 
 	for (unsigned i = 0; i < count; i++) {
 		values[i] = width ? draw() >> (64 - width) : 0;
 		if (kind == 1 && draw() % 20 == 0)
+			values[i] = outlier ? draw() >> (64 - outlier) : 0;
+		if (kind == 4 && draw() % 8 < share)
 			values[i] = outlier ? draw() >> (64 - outlier) : 0;
 		if (kind == 2 && i && draw() % 8)
 			values[i] = values[i - 1];
@@ -160,11 +162,12 @@ static unsigned make_records(struct store_record *records, enum store_track trac
 	unsigned count = 1 + draw() % 2000, contexts = 1 + draw() % (draw() % 2 ? 8 : 5000);
 	unsigned young = draw() % 3 ? 0 : 1 + draw() % 3, most = 0; /* a young program's contexts are new */
 	uint64_t now = draw() >> 2, step = draw() >> (30 + draw() % 30), rest = draw() % 2;
+	unsigned waits = draw() % 2 ? 0 : 1 + draw() % 40; /* short steps and long ones */
 
 	for (unsigned i = 0; i < count; i++) {
 		struct store_record *record = &records[i];
 
-		now += draw() % (step + 1);
+		now += draw() % ((step >> (draw() % 3 ? waits : 0)) + 1);
 		*record = (struct store_record){.begin_ns = now & INT64_MAX, .context = draw() % contexts};
 		if (young && draw() % 4)
 			record->context = most += 1 + draw() % young;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codec_packed.c - see codec_packed.h. The width is chosen by a histogram of bit widths. */
+#include "store/codec_packed.h"
+
+#include "store/bits.h"
+
+#define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
+
+static unsigned bits_of(uint64_t value)
+{
+	return 64 - (unsigned)__builtin_clzll(value | 1) - !value;
+}
+
+unsigned store_codec_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+{
+	uint16_t partial[HISTOGRAMS][STORE_CODEC_BINS];
+	uint64_t all = 0;
+	unsigned widest, i = 0;
+
+	for (unsigned v = 0; v < count; v++)
+		all |= values[v];
+	widest = bits_of(all);
+	for (unsigned h = 0; h < HISTOGRAMS; h++)
+		memset(partial[h], 0, (widest + 1) * sizeof **partial);
+	for (; i + HISTOGRAMS <= count; i += HISTOGRAMS)
+		for (unsigned h = 0; h < HISTOGRAMS; h++)
+			partial[h][bits_of(values[i + h])]++;
+	for (; i < count; i++)
+		partial[0][bits_of(values[i])]++;
+	for (unsigned b = 0; b <= widest; b++)
+		bins[b] = (uint16_t)(partial[0][b] + partial[1][b] + partial[2][b] + partial[3][b]);
+	return widest;
+}
+
+struct store_codec_packed store_codec_plan_widths(const uint16_t *bins, unsigned widest, unsigned count)
+{
+	struct store_codec_packed best = {.width = widest, .size = 2 + store_bits_size(widest, count)};
+	unsigned above = 0;
+
+	for (unsigned width = widest; width-- > 0;) {
+		size_t size;
+
+		above += bins[width + 1];
+		if (above > UINT8_MAX || above >= best.size)
+			break;
+		size = 2 + store_bits_size(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
+		if (size < best.size)
+			best = (struct store_codec_packed){.width = width, .exceptions = above, .size = size};
+	}
+	return best;
+}
+
+struct store_codec_packed store_codec_plan_packed(const uint64_t *values, unsigned count)
+{
+	uint16_t bins[STORE_CODEC_BINS];
+	unsigned widest = store_codec_widths(values, count, bins);
+
+	return store_codec_plan_widths(bins, widest, count);
+}
+
+static void put_exceptions(struct store_bytes *out, const uint64_t *values, unsigned count, unsigned width)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (values[i] >> width)
+			store_bytes_put(out, &(uint8_t){(uint8_t)i}, 1);
+	for (unsigned i = 0; i < count; i++)
+		if (values[i] >> width)
+			store_bytes_put_varint(out, values[i] >> width);
+}
+
+void store_codec_put_packed(
+	struct store_bytes *out, const uint64_t *values, unsigned count, struct store_codec_packed plan)
+{
+	uint8_t *to = store_bytes_reserve(out, 2 + store_bits_size(plan.width, count));
+
+	if (!to)
+		return;
+	to[0] = (uint8_t)plan.width;
+	to[1] = (uint8_t)plan.exceptions;
+	store_bits_put(to + 2, values, count, plan.width);
+	out->size += 2 + store_bits_size(plan.width, count);
+	if (plan.exceptions)
+		put_exceptions(out, values, count, plan.width);
+}
+
+static bool get_exceptions(
+	struct store_input *input, uint64_t *values, unsigned count, unsigned width, unsigned exceptions)
+{
+	const uint8_t *positions = store_input_take(input, exceptions);
+
+	for (unsigned i = 0; positions && i < exceptions; i++) {
+		uint64_t high = store_input_varint(input);
+
+		if (positions[i] >= count || width > 63)
+			input->bad = true;
+		else if (values)
+			values[positions[i]] |= high << width;
+	}
+	return !input->bad;
+}
+
+bool store_codec_get_packed(struct store_input *input, uint64_t *values, unsigned count)
+{
+	const uint8_t *head = store_input_take(input, 2), *bits;
+	unsigned width;
+
+	if (!head)
+		return false;
+	width = head[0];
+	if (width > 64) {
+		input->bad = true;
+		return false;
+	}
+	bits = store_input_take(input, store_bits_size(width, count));
+	if (!bits)
+		return false;
+	if (values)
+		store_bits_get(bits, values, count, width);
+	return !head[1] || get_exceptions(input, values, count, width, head[1]);
+}
