@@ -238,14 +238,23 @@ int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, st
 
 /* ---- since when ---- */
 
+/* Of rows of the table. */
+static void tell_since(
+	const uint64_t *rows, const uint64_t *begins_ns, uint64_t *restrict since_ns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		since_ns[i] = queued_since_of(rows[i] - 1, begins_ns[i]);
+}
+
 static void find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
-	uint64_t *restrict since_ns, size_t count)
+	uint64_t *since_ns, size_t count)
 {
 	struct launches_part table = *launches_table(launches, 0); /* what is written here is no part of it */
 	size_t i = 0;
 
 	while (i < count) {
 		const uint64_t *rows = NULL;
+		size_t turn;
 
 		if (!launches_reach(&table, links[i]))
 			table = *launches_table(launches, links[i]);
@@ -256,14 +265,10 @@ static void find_since(const struct launches *launches, const uint64_t *links, c
 			i++;
 			continue;
 		}
-		if (!launches_are_rows(&table, links + i, count - i)) {
-			since_ns[i] = queued_since_of(*rows - 1, begins_ns[i]);
-			i++;
-			continue;
-		}
-		for (size_t k = 0; k < LAUNCHES_TURN; k++)
-			since_ns[i + k] = queued_since_of(rows[k] - 1, begins_ns[i + k]);
-		i += LAUNCHES_TURN;
+		turn = launches_rows(&table, links + i, count - i);
+		turn = turn ? turn : 1;
+		tell_since(rows, begins_ns + i, since_ns + i, turn);
+		i += turn;
 	}
 }
 

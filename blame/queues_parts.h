@@ -89,7 +89,6 @@ struct queues {
 	uint32_t context_count;
 	uint8_t classes[STORE_OP_TEXT + 1]; /* of operations */
 	struct rows_memory *work, *part;
-	uint64_t since_ns[BATCH_ROWS]; /* of rows about to be united */
 	bool is_odd, is_over;
 	bool has_ended;		       /* all is united up to the window's end */
 	uint64_t idle_ns[LEVEL_COUNT]; /* gaps so far */

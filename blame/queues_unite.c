@@ -188,17 +188,6 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
-/* Of rows that are about to be united: since when they are queued, in the place of their links. */
-static void tell_since(struct queues *queues, const struct queue *queue, size_t at, size_t end)
-{
-	for (size_t count; at < end; at += count) {
-		count = end - at < BATCH_ROWS ? end - at : BATCH_ROWS;
-		queued_since(queues->question.launches, queue->since_ns + at,
-			queue->edges[LEVEL_ANY].begin_ns + at, queues->since_ns, count);
-		memcpy(queue->since_ns + at, queues->since_ns, count * sizeof(*queue->since_ns));
-	}
-}
-
 /* What of a queue begins before, taken away. */
 static struct view queue_cut(struct queues *queues, struct queue *queue, enum level level, uint64_t until_ns)
 {
@@ -208,7 +197,8 @@ static struct view queue_cut(struct queues *queues, struct queue *queue, enum le
 
 	edges->at = edges_find(edges, until_ns);
 	if (is_any && queue->since_ns)
-		tell_since(queues, queue, at, edges->at);
+		queued_since(queues->question.launches, queue->since_ns + at, edges->begin_ns + at,
+			queue->since_ns + at, edges->at - at);
 	return (struct view){edges->open_ns + at, edges->begin_ns + at,
 		is_any && queue->since_ns ? queue->since_ns + at : NULL,
 		is_any && queue->who ? queue->who + at : NULL, UINT64_MAX, edges->at - at};

@@ -56,7 +56,7 @@ static void sum_up_from(uint64_t *values, unsigned count, unsigned i)
 #ifdef STORE_HAS_WIDE
 #include <immintrin.h>
 
-/* The sums within each four at once; then only that of the fours before is to be added. */
+/* The sums within each four at once; of the fours before one waits for the sum of the others alone. */
 __attribute__((target("avx2"))) static void sum_up_wide(uint64_t *values, unsigned count)
 {
 	const __m256i zero = _mm256_setzero_si256();
@@ -69,9 +69,8 @@ __attribute__((target("avx2"))) static void sum_up_wide(uint64_t *values, unsign
 		sum = _mm256_add_epi64(sum, _mm256_slli_si256(sum, 8));
 		sum = _mm256_add_epi64(
 			sum, _mm256_blend_epi32(zero, _mm256_permute4x64_epi64(sum, 0x50), 0xf0));
-		sum = _mm256_add_epi64(sum, before);
-		_mm256_storeu_si256((__m256i *)(values + i), sum);
-		before = _mm256_permute4x64_epi64(sum, 0xff);
+		_mm256_storeu_si256((__m256i *)(values + i), _mm256_add_epi64(sum, before));
+		before = _mm256_add_epi64(before, _mm256_permute4x64_epi64(sum, 0xff));
 	}
 	if (i)
 		sum_up_from(values, count, i);
@@ -137,10 +136,11 @@ __attribute__((target("avx2"))) static void add_table_wide(
 	unsigned i = 0;
 
 	for (; i + 4 <= count; i += 4) {
-		__m256i at = _mm256_loadu_si256((const __m256i *)(index + i));
 		__m256i left = _mm256_loadu_si256((const __m256i *)(to + i));
 		__m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(left, one));
-		__m256i value = _mm256_i64gather_epi64((const long long *)table, at, 8);
+		__m256i value = _mm256_set_epi64x((long long)table[index[i + 3]],
+			(long long)table[index[i + 2]], (long long)table[index[i + 1]],
+			(long long)table[index[i]]);
 
 		left = _mm256_xor_si256(_mm256_srli_epi64(left, 1), sign);
 		_mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi64(value, left));
