@@ -105,7 +105,8 @@ static inline const uint64_t *launches_row(
 /* How many links from there on are in turn, and their rows, too, where the first is reached. */
 static inline size_t launches_rows(const struct launches_part *table, const uint64_t *links, size_t count)
 {
-	uint64_t left = table->most - links[0] + 1, of_page = LAUNCHES_PAGE - (links[0] - table->first) % LAUNCHES_PAGE;
+	uint64_t left = table->most - links[0] + 1,
+		 of_page = LAUNCHES_PAGE - (links[0] - table->first) % LAUNCHES_PAGE;
 
 	left = left < of_page ? left : of_page;
 	return launches_in_turn(links, count < left ? count : left);

@@ -57,8 +57,8 @@ static inline bool queued_waits_in(const struct batch *batch, uint64_t begin_ns,
 	return false;
 }
 
-/* Since when operations with these links that begin then are queued: not later than that. It may be written in
- * the place of the links. */
+/* Since when operations with these links that begin then are queued: not later than that. It may be written
+ * in the place of the links. */
 struct launches;
 void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count);

@@ -138,9 +138,9 @@ __attribute__((target("avx2"))) static void add_table_wide(
 	for (; i + 4 <= count; i += 4) {
 		__m256i left = _mm256_loadu_si256((const __m256i *)(to + i));
 		__m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(left, one));
-		__m256i value = _mm256_set_epi64x((long long)table[index[i + 3]],
-			(long long)table[index[i + 2]], (long long)table[index[i + 1]],
-			(long long)table[index[i]]);
+		__m256i value =
+			_mm256_set_epi64x((long long)table[index[i + 3]], (long long)table[index[i + 2]],
+				(long long)table[index[i + 1]], (long long)table[index[i]]);
 
 		left = _mm256_xor_si256(_mm256_srli_epi64(left, 1), sign);
 		_mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi64(value, left));
