@@ -13,6 +13,8 @@
 #include "blame/findings_parts.h"
 #include "blame/sweep.h"
 
+#define COPIES_TOLD 16u
+
 /* A synchronization, or a call of MPI. */
 struct call {
 	uint64_t begin_ns, end_ns;
@@ -26,6 +28,10 @@ struct findings_sync {
 	size_t copy_count, copy_room;
 	struct call *calls;
 	size_t call_count, call_room;
+	struct { /* directions of copies that were told already */
+		uint32_t stream, attributes;
+		enum extent_state state;
+	} told[COPIES_TOLD];
 	/* judged: of the thread at hand */
 	uint64_t before_ns; /* end of the synchronization before */
 	bool is_early;	    /* the last one, unless the thread sends before next_ns */
@@ -188,14 +194,31 @@ static bool judge_call(struct findings_search *search, const struct call *call)
 	return is_kept;
 }
 
+/* Where a copy goes: most say so in few ways. */
+static enum extent_state copy_state(
+	const struct findings_search *search, const struct batch *batch, size_t row)
+{
+	uint32_t attributes = batch->attributes[row], at = attributes % COPIES_TOLD;
+	struct findings_sync *sync = search->sync;
+	const char *text;
+	size_t size;
+
+	if (!attributes)
+		return EXTENT_SET;
+	if (sync->told[at].attributes == attributes && sync->told[at].stream == batch->stream)
+		return sync->told[at].state;
+	text = batch_attributes(search->run, batch, row, &size);
+	sync->told[at].attributes = attributes;
+	sync->told[at].stream = batch->stream;
+	return sync->told[at].state = line_copy_state(text, size);
+}
+
 bool findings_sync_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	uint64_t begin_ns = findings_begin(search, batch, row);
 	uint64_t end_ns = begin_ns + findings_time(search, batch, row);
 	uint32_t what = batch->what[row];
-	const char *attributes = "";
 	enum extent_state state;
-	size_t size = 0;
 
 	if (!is_gpu)
 		return (what != STORE_OP_SYNC && what != STORE_OP_MPI) ||
@@ -203,9 +226,7 @@ bool findings_sync_take(struct findings_search *search, const struct batch *batc
 						      batch->stream, what == STORE_OP_MPI});
 	if (what != STORE_OP_COPY)
 		return true;
-	if (batch->attributes[row])
-		attributes = batch_attributes(search->run, batch, row, &size);
-	state = line_copy_state(attributes, size);
+	state = copy_state(search, batch, row);
 	return (state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT) ||
 	       put_copy(search->sync, end_ns, state == EXTENT_COPY_OUT);
 }

@@ -5,6 +5,8 @@
  */
 #include "blame/idle_lane.h"
 
+#include "store/wide.h"
+
 /* ---- the list of gaps ---- */
 
 uint32_t lane_first_queue(const struct lane *lane, const struct process *process)
@@ -97,30 +99,62 @@ static size_t count_ready(struct lane *lane, const struct queues_columns *gaps, 
 	return i;
 }
 
-/* Gaps that end till then. */
-static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
+static size_t count_until(const uint64_t *ends_ns, size_t count, uint64_t to_ns)
 {
-	struct queues_columns gaps;
-	size_t count = queues_ready(lane->queues, &gaps), i = 0;
+	size_t i = 0;
+
+	while (i < count && ends_ns[i] <= to_ns)
+		i++;
+	return i;
+}
+
+/* So many gaps as a whole. */
+static struct passed sum_gaps(const struct queues_columns *gaps, size_t count)
+{
 	uint64_t free_ns = 0, all_ns = 0;
 
-	if (lane->gaps)
-		i = count_ready(lane, &gaps, count, to_ns);
-	else
-		while (i < count && gaps.end_ns[i] <= to_ns)
-			i++;
-	for (size_t row = 0; row < i; row++) {
-		uint64_t begin_ns = gaps.begin_ns[row], end_ns = gaps.end_ns[row];
-		uint64_t queued_ns = gaps.queued_ns[row];
+	for (size_t row = 0; row < count; row++) {
+		uint64_t begin_ns = gaps->begin_ns[row], end_ns = gaps->end_ns[row];
+		uint64_t queued_ns = gaps->queued_ns[row];
 
 		queued_ns = queued_ns > begin_ns ? queued_ns : begin_ns;
 		queued_ns = queued_ns < end_ns ? queued_ns : end_ns;
 		free_ns += queued_ns - begin_ns;
 		all_ns += end_ns - begin_ns;
 	}
-	passed->free_ns += free_ns;
-	passed->queued_ns += all_ns - free_ns;
-	queues_pass(lane->queues, i);
+	return (struct passed){free_ns, all_ns - free_ns};
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static struct passed sum_gaps_wide(const struct queues_columns *gaps, size_t count)
+{
+	return sum_gaps(gaps, count);
+}
+#endif
+
+static struct passed sum_gaps_best(const struct queues_columns *gaps, size_t count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return sum_gaps_wide(gaps, count);
+#endif
+	return sum_gaps(gaps, count);
+}
+
+/* Gaps that end till then. */
+static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
+{
+	struct queues_columns gaps;
+	size_t count = queues_ready(lane->queues, &gaps);
+	struct passed sums;
+
+	count = lane->gaps ? count_ready(lane, &gaps, count, to_ns) : count_until(gaps.end_ns, count, to_ns);
+	if (!count)
+		return;
+	sums = sum_gaps_best(&gaps, count);
+	passed->free_ns += sums.free_ns;
+	passed->queued_ns += sums.queued_ns;
+	queues_pass(lane->queues, count);
 }
 
 /* Time has passed up to there. */

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "store/wide.h"
+
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
 
@@ -94,19 +96,34 @@ static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
 
 /* ---- all ---- */
 
-static struct launches_reach reach_of(const uint64_t *links, size_t count)
+static struct launches_reach find_reach(const uint64_t *links, size_t count)
 {
 	struct launches_reach reach = {UINT64_MAX, 0};
 
 	for (size_t i = 0; i < count; i++) {
+		size_t turn = launches_in_turn(links + i, count - i);
+
 		reach.least = links[i] && links[i] < reach.least ? links[i] : reach.least;
-		/* Those that run over the end of all numbers begin again at 0. */
-		if (links[i] && count - i >= LAUNCHES_TURN && launches_in_turn(links + i) &&
-			links[i] < links[i + LAUNCHES_TURN - 1])
-			i += LAUNCHES_TURN - 1;
+		i += turn ? turn - 1 : 0;
 		reach.most = links[i] > reach.most ? links[i] : reach.most;
 	}
 	return reach;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static struct launches_reach find_reach_wide(const uint64_t *links, size_t count)
+{
+	return find_reach(links, count);
+}
+#endif
+
+static struct launches_reach reach_of(const uint64_t *links, size_t count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return find_reach_wide(links, count);
+#endif
+	return find_reach(links, count);
 }
 
 static uint64_t distance(const struct launches_part *part, struct launches_reach reach)

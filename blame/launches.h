@@ -61,14 +61,26 @@ void launches_fini(struct launches *launches);
 
 #define LAUNCHES_TURN 8u
 
-/* Whether so many links are one more each. */
-static inline bool launches_in_turn(const uint64_t *links)
-{
-	uint64_t differ = 0;
+/* Of a loop over so many: they are to be looked at several at once, which written out they would not be. */
+#define LAUNCHES_LOOP _Pragma("GCC unroll 1")
 
-	for (uint64_t k = 0; k < LAUNCHES_TURN; k++)
-		differ |= links[k] - links[0] - k;
-	return !differ;
+/* How many links are one more each, counted in turns of that many; 0 is none of them. */
+static inline size_t launches_in_turn(const uint64_t *links, size_t count)
+{
+	uint64_t least = links[0], until_zero = 0 - least;
+	size_t n = 0;
+
+	count = count < until_zero ? count : until_zero;
+	for (; n + LAUNCHES_TURN <= count; n += LAUNCHES_TURN) {
+		uint64_t differ = 0;
+
+		LAUNCHES_LOOP
+		for (uint64_t k = 0; k < LAUNCHES_TURN; k++)
+			differ |= links[n + k] - (least + n) - k;
+		if (differ)
+			break;
+	}
+	return n;
 }
 
 /* The end of the call with this link; UINT64_MAX: none is known. */
@@ -90,12 +102,14 @@ static inline const uint64_t *launches_row(
 
 	return ends == launches->over ? NULL : &ends[row % LAUNCHES_PAGE];
 }
-/* Whether LAUNCHES_TURN links from there on are in turn, and their rows, too. */
-static inline bool launches_are_rows(const struct launches_part *table, const uint64_t *links, size_t count)
+/* How many links from there on are in turn, and their rows, too, where the first is reached. */
+static inline size_t launches_rows(const struct launches_part *table, const uint64_t *links, size_t count)
 {
-	return count >= LAUNCHES_TURN && launches_reach(table, links[0] + LAUNCHES_TURN - 1) &&
-	       (links[0] - table->first) % LAUNCHES_PAGE <= LAUNCHES_PAGE - LAUNCHES_TURN &&
-	       launches_in_turn(links);
+	uint64_t left = table->most - links[0] + 1,
+		 of_page = LAUNCHES_PAGE - (links[0] - table->first) % LAUNCHES_PAGE;
+
+	left = left < of_page ? left : of_page;
+	return launches_in_turn(links, count < left ? count : left);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "blame/launches_parts.h"
+#include "store/wide.h"
 
 /* ---- pages ---- */
 
@@ -139,13 +140,22 @@ bool launches_table_widen(struct launches_part *part, struct launches_reach reac
 	return true;
 }
 
-static bool are_none(const uint64_t *rows)
+/* How many links are one more each while none of their rows is there, counted in turns. */
+static size_t count_new(const uint64_t *links, const uint64_t *rows, size_t count)
 {
-	uint64_t all = 0;
+	uint64_t least = links[0];
+	size_t n = 0;
 
-	for (size_t k = 0; k < LAUNCHES_TURN; k++)
-		all |= rows[k];
-	return !all;
+	for (; n + LAUNCHES_TURN <= count; n += LAUNCHES_TURN) {
+		uint64_t differ = 0;
+
+		LAUNCHES_LOOP
+		for (uint64_t k = 0; k < LAUNCHES_TURN; k++)
+			differ |= (links[n + k] - (least + n) - k) | rows[n + k];
+		if (differ)
+			break;
+	}
+	return n;
 }
 
 /* Up to the first one that is not of the page, or none: how many. */
@@ -154,22 +164,23 @@ static size_t page_put(
 {
 	size_t i = 0;
 
-	for (; i < count && links[i] - first < LAUNCHES_PAGE && links[i]; i++) {
-		uint64_t *row = &page[links[i] - first], end = ends_ns[i] + 1;
+	while (i < count && links[i] - first < LAUNCHES_PAGE && links[i]) {
+		uint64_t *restrict row = &page[links[i] - first], end = ends_ns[i] + 1;
+		size_t left = LAUNCHES_PAGE - (links[i] - first);
+		size_t n = count_new(links + i, row, count - i < left ? count - i : left);
 
-		if (count - i >= LAUNCHES_TURN && links[i] - first <= LAUNCHES_PAGE - LAUNCHES_TURN &&
-			launches_in_turn(links + i) && are_none(row)) {
-			for (size_t k = 0; k < LAUNCHES_TURN; k++)
-				row[k] = ends_ns[i + k] + 1;
-			i += LAUNCHES_TURN - 1;
+		for (size_t k = 0; k < n; k++)
+			row[k] = ends_ns[i + k] + 1;
+		i += n;
+		if (n)
 			continue;
-		}
 		*row = *row - 1 < end - 1 ? *row : end;
+		i++;
 	}
 	return i;
 }
 
-bool launches_table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
+static bool table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
 	const uint64_t *ends_ns, size_t count)
 {
 	for (size_t i = 0; i < count;) {
@@ -186,6 +197,24 @@ bool launches_table_put(struct launches *launches, struct launches_part *part, c
 	}
 	part->count += count;
 	return true;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static bool table_put_wide(struct launches *launches, struct launches_part *part,
+	const uint64_t *links, const uint64_t *ends_ns, size_t count)
+{
+	return table_put(launches, part, links, ends_ns, count);
+}
+#endif
+
+bool launches_table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
+	const uint64_t *ends_ns, size_t count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return table_put_wide(launches, part, links, ends_ns, count);
+#endif
+	return table_put(launches, part, links, ends_ns, count);
 }
 
 void launches_table_free(struct launches *launches, struct launches_part *part)

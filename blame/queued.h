@@ -57,7 +57,8 @@ static inline bool queued_waits_in(const struct batch *batch, uint64_t begin_ns,
 	return false;
 }
 
-/* Since when operations with these links that begin then are queued: not later than that. */
+/* Since when operations with these links that begin then are queued: not later than that. It may be written
+ * in the place of the links. */
 struct launches;
 void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count);
@@ -75,8 +76,7 @@ struct extent_source queued_thread_spans(struct queued_launches *launches, uint3
 int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, struct error *error);
 /* Nobody asks any more for operations that begin before that time. */
 void queued_launches_pass(struct queued_launches *launches, uint64_t time_ns);
-/* Since when operations with these links that begin then are queued: not later than that. Calls are to be
- * read up to there. */
+/* The same; calls are to be read up to there. */
 void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count);
 

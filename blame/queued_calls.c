@@ -63,41 +63,72 @@ static bool states_widen(struct states *states)
 	return true;
 }
 
-/* Whether any of eight operations may. */
-static bool says_something(const uint32_t *what, uint64_t ops)
-{
-	uint64_t says = 0, texts = 0;
+#define ROWS_LOOKED_AT 32u
 
-	for (int i = 0; i < 8; i++) {
-		says |= ops >> (what[i] & 63);
-		texts |= what[i];
+/* Which of so many operations may. */
+static uint32_t say_something(const uint32_t *what, uint64_t ops, bool want_texts)
+{
+	uint32_t low = (uint32_t)ops, all = 0, rows = 0;
+
+	for (unsigned i = 0; i < ROWS_LOOKED_AT; i++) {
+		rows |= (low >> (what[i] & 31) & 1) << i;
+		all |= what[i];
 	}
-	return says & 1 || texts >= STORE_OP_TEXT;
+	if (all < 32)
+		return rows;
+	rows = 0;
+	for (unsigned i = 0; i < ROWS_LOOKED_AT; i++)
+		rows |= (uint32_t)(what[i] < STORE_OP_TEXT ? ops >> what[i] & 1 : want_texts) << i;
+	return rows;
 }
 
+static bool put_state(struct states *states, const struct batch *batch, size_t row)
+{
+	struct batch *to = &states->batch;
+
+	if (to->count == states->room && !states_widen(states))
+		return false;
+	to->begin_ns[to->count] = batch->begin_ns[row];
+	to->end_ns[to->count] = batch->end_ns[row];
+	to->context[to->count] = batch->context[row];
+	to->what[to->count++] = batch->what[row];
+	return true;
+}
+
+/* Launches say nothing, and are most. */
 static bool take_states(struct thread *thread, const struct batch *batch)
 {
-	struct states *states = &thread->read;
-	struct batch *to = &states->batch;
-	uint64_t ops = thread->ops;
+	uint32_t last[ROWS_LOOKED_AT] = {0};
+	const uint32_t *what = batch->what;
 
-	for (size_t i = 0; i < batch->count; i++) {
-		uint32_t op;
+	for (size_t at = 0; at < batch->count; at += ROWS_LOOKED_AT, what += ROWS_LOOKED_AT) {
+		size_t left = batch->count - at;
+		uint32_t rows;
 
-		/* Launches say nothing, and are most. */
-		while (!(i & 7) && i + 8 < batch->count && !says_something(batch->what + i, ops))
-			i += 8;
-		op = batch->what[i];
-		if (!(op < STORE_OP_TEXT ? ops >> op & 1 : thread->wants_texts))
-			continue;
-		if (to->count == states->room && !states_widen(states))
-			return false;
-		to->begin_ns[to->count] = batch->begin_ns[i];
-		to->end_ns[to->count] = batch->end_ns[i];
-		to->context[to->count] = batch->context[i];
-		to->what[to->count++] = op;
+		if (left < ROWS_LOOKED_AT)
+			what = memcpy(last, what, left * sizeof(*what));
+		rows = say_something(what, thread->ops, thread->wants_texts);
+		for (rows &= left < 32 ? (1u << left) - 1 : UINT32_MAX; rows; rows &= rows - 1)
+			if (!put_state(&thread->read, batch, at + (unsigned)__builtin_ctz(rows)))
+				return false;
 	}
 	return true;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static bool take_states_wide(struct thread *thread, const struct batch *batch)
+{
+	return take_states(thread, batch);
+}
+#endif
+
+static bool take_states_best(struct thread *thread, const struct batch *batch)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return take_states_wide(thread, batch);
+#endif
+	return take_states(thread, batch);
 }
 
 static void states_fini(struct states *states)
@@ -138,7 +169,7 @@ static int thread_read(struct thread *thread, struct error *error)
 	if (count <= 0)
 		return (int)count;
 	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
-	if (!take_states(thread, batch) ||
+	if (!take_states_best(thread, batch) ||
 		!launches_put(&of->launches, batch->link, batch->end_ns, batch->count))
 		return error_memory(error);
 	return 0;
@@ -238,14 +269,23 @@ int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, st
 
 /* ---- since when ---- */
 
+/* Of rows of the table. */
+static void tell_since(
+	const uint64_t *rows, const uint64_t *begins_ns, uint64_t *restrict since_ns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		since_ns[i] = queued_since_of(rows[i] - 1, begins_ns[i]);
+}
+
 static void find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
-	uint64_t *restrict since_ns, size_t count)
+	uint64_t *since_ns, size_t count)
 {
 	struct launches_part table = *launches_table(launches, 0); /* what is written here is no part of it */
 	size_t i = 0;
 
 	while (i < count) {
 		const uint64_t *rows = NULL;
+		size_t turn;
 
 		if (!launches_reach(&table, links[i]))
 			table = *launches_table(launches, links[i]);
@@ -256,14 +296,10 @@ static void find_since(const struct launches *launches, const uint64_t *links, c
 			i++;
 			continue;
 		}
-		if (!launches_are_rows(&table, links + i, count - i)) {
-			since_ns[i] = queued_since_of(*rows - 1, begins_ns[i]);
-			i++;
-			continue;
-		}
-		for (size_t k = 0; k < LAUNCHES_TURN; k++)
-			since_ns[i + k] = queued_since_of(rows[k] - 1, begins_ns[i + k]);
-		i += LAUNCHES_TURN;
+		turn = launches_rows(&table, links + i, count - i);
+		turn = turn ? turn : 1;
+		tell_since(rows, begins_ns + i, since_ns + i, turn);
+		i += turn;
 	}
 }
 

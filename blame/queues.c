@@ -118,6 +118,22 @@ static int round_do(struct queues *queues, struct error *error)
 
 /* ---- gaps ---- */
 
+/* The first that is not final and ends behind that time. */
+static size_t gaps_find(const struct gap_list *gaps, uint64_t time_ns)
+{
+	size_t low = gaps->final, high = gaps->of.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (gaps->of.end_ns[middle] <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Those that no span which is still to come was queued in, learn since when work is queued. In a copy's part
  * something runs. */
 static void make_final(struct queues *queues)
@@ -127,12 +143,13 @@ static void make_final(struct queues *queues)
 	uint64_t since_ns = UINT64_MAX;
 	size_t final = of->count;
 
-	while (queues->question.launches && !queues->is_over && final > gaps->final &&
-		queues->now_ns - of->end_ns[final - 1] < QUEUED_REACH_NS)
-		final--;
-	for (size_t i = of->count; queues->question.launches && i-- > gaps->final;) {
+	if (queues->question.launches && !queues->is_over)
+		final = gaps_find(gaps, queued_before(queues->now_ns));
+	for (size_t i = final; queues->question.launches && i < of->count; i++)
 		since_ns = of->queued_ns[i] < since_ns ? of->queued_ns[i] : since_ns;
-		of->queued_ns[i] = i < final ? since_ns : of->queued_ns[i];
+	for (size_t i = final; queues->question.launches && i-- > gaps->final;) {
+		since_ns = of->queued_ns[i] < since_ns ? of->queued_ns[i] : since_ns;
+		of->queued_ns[i] = since_ns;
 	}
 	for (size_t i = gaps->final; of->is_copy && i < final; i++)
 		of->queued_ns[i] = of->is_copy[i] ? of->begin_ns[i] : of->queued_ns[i];

@@ -101,7 +101,7 @@ static bool queue_widen(const struct queues *queues, struct queue *queue, size_t
 		if (queues->wants[level] && (!widen(&queue->edges[level].open_ns, rows + 1) ||
 						    !widen(&queue->edges[level].begin_ns, rows + 1)))
 			return false;
-	if ((wants_since && !widen(&queue->since_ns, rows + 1)) ||
+	if ((wants_since && (!widen(&queue->links, rows + 1) || !widen(&queue->since_ns, rows + 1))) ||
 		(wants_who && !widen(&queue->who, rows + 1)))
 		return false;
 	queue->room = rows;
@@ -151,8 +151,8 @@ bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *r
 	edges_put(&edges[LEVEL_ANY], rows);
 	if (rows->count)
 		queue->reach_ns = edges[LEVEL_ANY].reach_ns;
-	if (queue->since_ns)
-		memcpy(queue->since_ns + at, rows->links, rows->count * sizeof(*queue->since_ns));
+	if (queue->links)
+		memcpy(queue->links + at, rows->links, rows->count * sizeof(*queue->links));
 	if (queue->who)
 		put_who(queue, rows, number, at);
 	return true;
@@ -173,8 +173,8 @@ static void queue_shift(const struct queues *queues, struct queue *queue)
 	const struct edges *any = &queue->edges[LEVEL_ANY];
 	size_t rows = any->count - any->at;
 
-	if (queue->since_ns)
-		memmove(queue->since_ns, queue->since_ns + any->at, rows * sizeof(*queue->since_ns));
+	if (queue->links)
+		memmove(queue->links, queue->links + any->at, rows * sizeof(*queue->links));
 	if (queue->who)
 		memmove(queue->who, queue->who + any->at, rows * sizeof(*queue->who));
 	for (int level = 0; level < LEVEL_COUNT; level++)
@@ -210,6 +210,7 @@ void queue_forget(struct queue *queue)
 		free(queue->edges[level].open_ns);
 		free(queue->edges[level].begin_ns);
 	}
+	free(queue->links);
 	free(queue->since_ns);
 	free(queue->who);
 }

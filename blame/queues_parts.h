@@ -28,9 +28,10 @@ struct edges {
 struct queue {
 	struct scan *scan;
 	struct edges edges[LEVEL_COUNT]; /* those that are wanted */
-	uint64_t *since_ns; /* by row of LEVEL_ANY: its link, until it is united: then when it was queued;
-			       NULL: nobody asks */
-	uint64_t *who;	    /* the same: queues_who(); NULL: nobody asks */
+	uint64_t *links; /* by row of LEVEL_ANY; NULL: nobody asks since when work is queued */
+	uint64_t
+		*since_ns; /* of the rows that are being united: since when one of them or behind is queued */
+	uint64_t *who;	   /* by row of LEVEL_ANY: queues_who(); NULL: nobody asks */
 	size_t room;
 	bool is_over;
 	uint32_t stream;
@@ -47,14 +48,13 @@ struct life {
 /* Columns of gaps, and room for one more before them and one behind. */
 struct gap_columns {
 	uint64_t *begin_ns, *end_ns;
-	uint64_t *queued_ns; /* of what begins at its end, up to the next one's */
+	uint64_t *queued_ns; /* of what begins at its end or behind, as far as was united with it */
 	uint64_t *who;
 	uint8_t *is_copy; /* of kernels */
 	size_t count, room;
 };
 
-/* In order, taken away from the front. Row 0 is the last that went. Of those from `final` on queued_ns is
- * that of the work up to the next one. */
+/* In order, taken away from the front. Row 0 is the last that went. */
 struct gap_list {
 	struct gap_columns of;
 	size_t first, final; /* of.count: with those that are gone */
@@ -89,7 +89,6 @@ struct queues {
 	uint32_t context_count;
 	uint8_t classes[STORE_OP_TEXT + 1]; /* of operations */
 	struct rows_memory *work, *part;
-	uint64_t since_ns[BATCH_ROWS]; /* of rows about to be united */
 	bool is_odd, is_over;
 	bool has_ended;		       /* all is united up to the window's end */
 	uint64_t idle_ns[LEVEL_COUNT]; /* gaps so far */

@@ -65,17 +65,16 @@ static void take_state(
 /* The classes that there are, bits. */
 static unsigned look(const struct queues *queues, const struct batch *batch)
 {
-	uint64_t ops = 0;
-	uint32_t all = 0;
+	uint32_t ops = 0, all = 0;
 	unsigned kinds = 0;
 
 	for (size_t row = 0; row < batch->count; row++) {
-		ops |= UINT64_C(1) << (batch->what[row] & 63);
+		ops |= 1u << (batch->what[row] & 31);
 		all |= batch->what[row];
 	}
-	if (all < 64)
+	if (all < 32)
 		for (; ops; ops &= ops - 1)
-			kinds |= 1u << class_at(queues, (uint32_t)__builtin_ctzll(ops));
+			kinds |= 1u << class_at(queues, (uint32_t)__builtin_ctz(ops));
 	else
 		for (size_t row = 0; row < batch->count; row++)
 			kinds |= 1u << class_at(queues, batch->what[row]);

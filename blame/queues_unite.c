@@ -73,10 +73,13 @@ void gap_columns_fini(struct gap_columns *columns)
 
 /* ---- two lists meet ---- */
 
-/* The first row behind `count` is there, too, and begins later than all that is met. */
+/* The first row behind `count` is there, too, and begins later than all that is met; nothing is queued there.
+ */
 struct view {
-	const uint64_t *open_ns, *begin_ns, *since_ns, *who;
-	uint64_t before_ns; /* since when what begins before the first row is queued */
+	const uint64_t *open_ns, *begin_ns;
+	const uint64_t *since_ns; /* when that row or one behind was queued */
+	const uint64_t *who;
+	uint64_t before_ns; /* since_ns of any */
 	size_t count;
 };
 
@@ -88,39 +91,37 @@ struct view *queues_views_new(uint32_t count)
 static const uint64_t never_ns = UINT64_MAX, always_ns;
 static const struct view nothing = {&always_ns, &never_ns, &never_ns, &never_ns, UINT64_MAX, 0};
 
-static inline __attribute__((always_inline)) void meet(
-	const struct view *a, const struct view *b, struct gap_columns *to, bool has_since, bool has_who)
+#define INLINE static inline __attribute__((always_inline))
+
+/* The compiler would jump, and nobody can foresee where to. */
+INLINE uint64_t choose(bool is_a, uint64_t a, uint64_t b)
 {
-	uint64_t *restrict begin_ns = to->begin_ns, *restrict end_ns = to->end_ns;
-	uint64_t *restrict queued_ns = to->queued_ns, *restrict who = to->who;
-	uint64_t last_ns = least(queued_ns[to->count - 1], least(a->before_ns, b->before_ns));
-	size_t n = to->count, i = 0, j = 0;
+	return b ^ ((a ^ b) & (0 - (uint64_t)is_a));
+}
 
-	queued_ns[n - 1] = last_ns;
-	for (size_t left = a->count + b->count; left; left--) {
-		bool is_a = a->begin_ns[i] <= b->begin_ns[j];
-		uint64_t from_ns = largest(a->open_ns[i], b->open_ns[j]);
-		uint64_t until_ns = is_a ? a->begin_ns[i] : b->begin_ns[j];
-		bool is_gap = from_ns < until_ns;
+INLINE void meet(const struct view *left, const struct view *right, struct gap_columns *out, bool has_since,
+	bool has_who)
+{
+	const struct view a = *left, b = *right; /* what is written is no part of them */
+	const struct gap_columns to = *out;
+	size_t n = to.count, i = 0, j = 0;
 
-		begin_ns[n] = from_ns;
-		end_ns[n] = until_ns;
+	to.queued_ns[n - 1] = least(to.queued_ns[n - 1], least(a.before_ns, b.before_ns));
+	for (size_t rows = a.count + b.count; rows; rows--) {
+		uint64_t a_ns = a.begin_ns[i], b_ns = b.begin_ns[j];
+		uint64_t from_ns = largest(a.open_ns[i], b.open_ns[j]);
+		bool is_a = a_ns <= b_ns;
+
+		to.begin_ns[n] = from_ns;
+		to.end_ns[n] = least(a_ns, b_ns);
+		to.queued_ns[n] = has_since ? least(a.since_ns[i], b.since_ns[j]) : UINT64_MAX;
 		if (has_who)
-			who[n] = is_a ? a->who[i] : b->who[j];
-		n += is_gap;
-		if (has_since) {
-			uint64_t since_ns = is_a ? a->since_ns[i] : b->since_ns[j];
-
-			last_ns = is_gap ? since_ns : least(last_ns, since_ns);
-			queued_ns[n - 1] = last_ns;
-		}
+			to.who[n] = choose(is_a, a.who[i], b.who[j]);
+		n += (from_ns < a_ns) & (from_ns < b_ns);
 		i += is_a;
 		j += !is_a;
 	}
-	if (!has_since)
-		for (size_t row = to->count; row < n; row++)
-			queued_ns[row] = UINT64_MAX;
-	to->count = n;
+	out->count = n;
 }
 
 static void meet_as_wanted(const struct view *a, const struct view *b, struct gap_columns *to)
@@ -143,7 +144,7 @@ static struct view meet_aside(const struct view *a, const struct view *b, struct
 	to.queued_ns[0] = UINT64_MAX;
 	meet_as_wanted(a, b, &to);
 	to.begin_ns[to.count] = largest(a->open_ns[a->count], b->open_ns[b->count]);
-	to.end_ns[to.count] = UINT64_MAX;
+	to.end_ns[to.count] = to.queued_ns[to.count] = UINT64_MAX;
 	scratch->count += to.count + 1;
 	return (struct view){to.begin_ns + 1, to.end_ns + 1, a->since_ns ? to.queued_ns + 1 : NULL,
 		a->who ? to.who + 1 : NULL, to.queued_ns[0], to.count - 1};
@@ -188,30 +189,45 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
-/* Of rows that are about to be united: since when they are queued, in the place of their links. */
-static void tell_since(struct queues *queues, const struct queue *queue, size_t at, size_t end)
+/* Each not later than those behind it. */
+static void make_least(uint64_t *since_ns, size_t count)
 {
-	for (size_t count; at < end; at += count) {
-		count = end - at < BATCH_ROWS ? end - at : BATCH_ROWS;
-		queued_since(queues->question.launches, queue->since_ns + at,
-			queue->edges[LEVEL_ANY].begin_ns + at, queues->since_ns, count);
-		memcpy(queue->since_ns + at, queues->since_ns, count * sizeof(*queue->since_ns));
-	}
+	uint64_t signs = 0;
+
+	for (size_t i = 1; i < count; i++)
+		signs |= (since_ns[i] - since_ns[i - 1]) | since_ns[i];
+	for (size_t i = count; signs >> 63 && i-- > 0;)
+		since_ns[i] = least(since_ns[i], since_ns[i + 1]);
+}
+
+/* Since when rows of a queue are queued. */
+static void tell_since(struct queues *queues, struct queue *queue, struct view *view, size_t at)
+{
+	queued_since(
+		queues->question.launches, queue->links + at, view->begin_ns, queue->since_ns, view->count);
+	queue->since_ns[view->count] = UINT64_MAX;
+	make_least(queue->since_ns, view->count);
+	view->since_ns = queue->since_ns;
+	view->before_ns = *queue->since_ns;
 }
 
 /* What of a queue begins before, taken away. */
 static struct view queue_cut(struct queues *queues, struct queue *queue, enum level level, uint64_t until_ns)
 {
 	struct edges *edges = &queue->edges[level];
+	struct view view = {.open_ns = edges->open_ns + edges->at,
+		.begin_ns = edges->begin_ns + edges->at,
+		.before_ns = UINT64_MAX};
 	size_t at = edges->at;
-	bool is_any = level == LEVEL_ANY;
 
 	edges->at = edges_find(edges, until_ns);
-	if (is_any && queue->since_ns)
-		tell_since(queues, queue, at, edges->at);
-	return (struct view){edges->open_ns + at, edges->begin_ns + at,
-		is_any && queue->since_ns ? queue->since_ns + at : NULL,
-		is_any && queue->who ? queue->who + at : NULL, UINT64_MAX, edges->at - at};
+	view.count = edges->at - at;
+	if (level != LEVEL_ANY)
+		return view;
+	if (queue->links)
+		tell_since(queues, queue, &view, at);
+	view.who = queue->who ? queue->who + at : NULL;
+	return view;
 }
 
 uint64_t queues_open_ns(const struct queues *queues, enum level level)
@@ -331,8 +347,7 @@ static void take_queued(struct queues *queues, uint64_t until_ns)
 
 		for (int level = 0; level < LEVEL_ANY; level++)
 			queues->list[q].edges[level].at = queues->list[q].edges[level].count;
-		for (size_t i = 0; view.since_ns && i < view.count; i++)
-			*queued_ns = least(*queued_ns, view.since_ns[i]);
+		*queued_ns = least(*queued_ns, view.before_ns);
 	}
 }
 

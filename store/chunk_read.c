@@ -35,10 +35,11 @@ static unsigned columns_wanted(const struct store_chunk_job *job, unsigned asked
 
 /* ---- one column of one block: residuals to values, in place ---- */
 
-/* Values from `i` on, each more than the one before by what stands in its place. */
-static void sum_up_from(uint64_t *values, unsigned count, unsigned i)
+/* Each value behind the first is what stands in its place more than the one before. */
+static void sum_up(uint64_t *values, unsigned count)
 {
-	uint64_t value = values[i - 1];
+	uint64_t value = values[0];
+	unsigned i = 1;
 
 	/* By fours, of which one sum waits for the four before. */
 	for (; i + 4 <= count; i += 4) {
@@ -56,47 +57,56 @@ static void sum_up_from(uint64_t *values, unsigned count, unsigned i)
 #ifdef STORE_HAS_WIDE
 #include <immintrin.h>
 
-/* The sums within each four at once; then only that of the fours before is to be added. */
-__attribute__((target("avx2"))) static void sum_up_wide(uint64_t *values, unsigned count)
+/* All but the sum is done for several values at once; the sums within each four, too: of the fours before one
+ * waits for the sum of the others alone. `more`: what is added to the value behind, NULL: nothing. */
+__attribute__((target("avx2"))) static void undo_steps_wide(
+	uint64_t *values, const uint64_t *more, unsigned count, uint64_t centre)
 {
-	const __m256i zero = _mm256_setzero_si256();
-	__m256i before = zero;
-	unsigned i = 0;
+	const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi64x(1);
+	const __m256i centres = _mm256_set1_epi64x((long long)centre);
+	__m256i before = _mm256_set1_epi64x((long long)values[0]);
+	unsigned i = 1;
 
 	for (; i + 4 <= count; i += 4) {
 		__m256i sum = _mm256_loadu_si256((const __m256i *)(values + i));
+		__m256i sign = _mm256_sub_epi64(zero, _mm256_and_si256(sum, one));
 
+		sum = _mm256_add_epi64(_mm256_xor_si256(_mm256_srli_epi64(sum, 1), sign), centres);
+		if (more)
+			sum = _mm256_add_epi64(sum, _mm256_loadu_si256((const __m256i *)(more + i - 1)));
 		sum = _mm256_add_epi64(sum, _mm256_slli_si256(sum, 8));
 		sum = _mm256_add_epi64(
 			sum, _mm256_blend_epi32(zero, _mm256_permute4x64_epi64(sum, 0x50), 0xf0));
-		sum = _mm256_add_epi64(sum, before);
-		_mm256_storeu_si256((__m256i *)(values + i), sum);
-		before = _mm256_permute4x64_epi64(sum, 0xff);
+		_mm256_storeu_si256((__m256i *)(values + i), _mm256_add_epi64(sum, before));
+		before = _mm256_add_epi64(before, _mm256_permute4x64_epi64(sum, 0xff));
 	}
-	if (i)
-		sum_up_from(values, count, i);
+	for (; i < count; i++)
+		values[i] = values[i - 1] + (more ? more[i - 1] : 0) + centre + store_unzigzag(values[i]);
 }
 #endif
 
-/* In two loops: all but the sum is done for several values at once. */
-static void sum_up(const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first)
+/* Steps to values, from the first one on. */
+static void undo_steps(const struct store_chunk_job *job, uint64_t *values, const uint64_t *more,
+	unsigned count, uint64_t centre)
 {
-	values[0] = first;
 #ifdef STORE_HAS_WIDE
-	if (job->is_wide && count >= 4) {
-		sum_up_wide(values, count);
+	if (job->is_wide) {
+		undo_steps_wide(values, more, count, centre);
 		return;
 	}
+#else
+	(void)job;
 #endif
-	sum_up_from(values, count, 1);
+	for (unsigned i = 1; i < count; i++)
+		values[i] = (more ? more[i - 1] : 0) + centre + store_unzigzag(values[i]);
+	sum_up(values, count);
 }
 
 static bool undo_delta(
 	const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
-	for (unsigned i = 0; i < count; i++)
-		values[i] = centre + store_unzigzag(values[i]);
-	sum_up(job, values, count, first);
+	values[0] = first;
+	undo_steps(job, values, NULL, count, centre);
 	return true;
 }
 
@@ -110,14 +120,10 @@ static bool undo_centre(uint64_t *values, unsigned count, uint64_t centre)
 static bool undo_gap(
 	struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
-	const uint64_t *restrict duration = job->columns[CHUNK_DURATION];
-	uint64_t *restrict steps = values;
-
 	if (!store_chunk_has_table(job, CHUNK_BEGIN))
 		return store_chunk_damaged(job, "gaps where none are announced");
-	for (unsigned i = 1; i < count; i++)
-		steps[i] = duration[i - 1] + centre + store_unzigzag(steps[i]);
-	sum_up(job, values, count, first);
+	values[0] = first;
+	undo_steps(job, values, job->columns[CHUNK_DURATION], count, centre);
 	return true;
 }
 
@@ -137,10 +143,11 @@ __attribute__((target("avx2"))) static void add_table_wide(
 	unsigned i = 0;
 
 	for (; i + 4 <= count; i += 4) {
-		__m256i at = _mm256_loadu_si256((const __m256i *)(index + i));
 		__m256i left = _mm256_loadu_si256((const __m256i *)(to + i));
 		__m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(left, one));
-		__m256i value = _mm256_i64gather_epi64((const long long *)table, at, 8);
+		__m256i value =
+			_mm256_set_epi64x((long long)table[index[i + 3]], (long long)table[index[i + 2]],
+				(long long)table[index[i + 1]], (long long)table[index[i]]);
 
 		left = _mm256_xor_si256(_mm256_srli_epi64(left, 1), sign);
 		_mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi64(value, left));
@@ -373,9 +380,12 @@ static bool put_batch(struct store_chunk_job *job, unsigned at, unsigned count)
 /* Constant columns are the same in every block: they are filled once. */
 static void fill_constants(struct store_chunk_job *job)
 {
-	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
+		uint64_t *values = job->columns[column], constant = job->constants[column];
+
 		for (unsigned i = 0; store_chunk_is_constant(job, column) && i < STORE_BLOCK_RECORDS; i++)
-			job->columns[column][i] = job->constants[column];
+			values[i] = constant;
+	}
 }
 
 static bool get_block(struct store_chunk_job *job, unsigned block, uint32_t count)

@@ -44,7 +44,21 @@ bool line_take_span(struct line_walk *line, struct line_span span)
 	if (kind == LINE_KIND_COUNT || span.end_ns <= line->now_ns || span.end_ns <= span.begin_ns)
 		return true;
 	line->steady_ns = 0;
+	line->held |= 1u << kind;
 	return line_stack_push(&line->stacks[kind], &span);
+}
+
+/* The span of a kind that holds the line now, NULL: none. */
+static const struct line_span *top(struct line_walk *line, enum line_kind kind)
+{
+	const struct line_span *span;
+
+	if (!(line->held >> kind & 1))
+		return NULL;
+	span = line_stack_top(&line->stacks[kind], line->now_ns);
+	if (!span)
+		line->held &= ~(1u << kind);
+	return span;
 }
 
 static bool is_monitored(struct line_walk *line)
@@ -52,7 +66,7 @@ static bool is_monitored(struct line_walk *line)
 	const struct line_rules *rules = &line->rules;
 
 	if (rules->has_monitored)
-		return line_stack_top(&line->stacks[LINE_KIND_MONITORED], line->now_ns) != NULL;
+		return top(line, LINE_KIND_MONITORED) != NULL;
 	return line->now_ns >= rules->first_ns && line->now_ns < rules->last_ns;
 }
 
@@ -67,7 +81,7 @@ static const struct line_span *owner_span(struct line_walk *line)
 	const struct line_span *span = NULL;
 
 	for (int i = 0; i < 4 && !span; i++)
-		span = line_stack_top(&line->stacks[order[i]], line->now_ns);
+		span = top(line, order[i]);
 	return span;
 }
 
@@ -82,15 +96,15 @@ static void find_base(struct line_walk *line)
 	line->is_base_open = false;
 	if (line->now_ns < rules->begin_ns || line->now_ns >= rules->end_ns)
 		return;
-	span = line_stack_top(&line->stacks[LINE_KIND_LOST], line->now_ns);
+	span = top(line, LINE_KIND_LOST);
 	if (!span)
-		span = line_stack_top(&line->stacks[LINE_KIND_UNMONITORED], line->now_ns);
+		span = top(line, LINE_KIND_UNMONITORED);
 	if (!span && !is_monitored(line)) {
 		base->state = EXTENT_UNMONITORED;
 		return;
 	}
 	if (!span)
-		span = line_stack_top(&line->stacks[LINE_KIND_THINNED], line->now_ns);
+		span = top(line, LINE_KIND_THINNED);
 	if (!span)
 		span = owner_span(line);
 	if (!span) {
@@ -122,8 +136,8 @@ static uint64_t steady_until(struct line_walk *line, uint64_t until)
 		until = nearer(line, until, rules->first_ns);
 		until = nearer(line, until, rules->last_ns);
 	}
-	for (int kind = 0; kind < LINE_KIND_COUNT; kind++) {
-		const struct line_span *span = line_stack_top(&line->stacks[kind], line->now_ns);
+	for (unsigned held = line->held; held; held &= held - 1) {
+		const struct line_span *span = top(line, (enum line_kind)__builtin_ctz(held));
 
 		if (span)
 			until = nearer(line, until, span->end_ns);

@@ -33,7 +33,8 @@ struct line_walk {
 	struct line_rules rules;
 	uint64_t now_ns;
 	struct line_stack stacks[LINE_KIND_COUNT];
-	struct { /* the sample whose context holds the line */
+	unsigned held; /* bits of the stacks that may not be empty: most are, always */
+	struct {       /* the sample whose context holds the line */
 		uint64_t begin_ns, end_ns, serial;
 		uint32_t context;
 		bool holds;

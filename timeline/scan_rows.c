@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "store/wide.h"
+
 #define LENT_ROWS 256u
 
 static int damaged(const struct scan *scan, const char *what, uint32_t id, struct error *error)
@@ -106,13 +108,29 @@ int scan_put_rows(
 
 /* Whether all values are below the limit: differences have no sign, unless they are huge. Without a
  * comparison several are looked at at once. */
-static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
+static bool are_all_below(const uint32_t *values, size_t count, uint32_t limit)
 {
 	uint32_t signs = limit - 1;
 
 	for (size_t i = 0; i < count; i++)
 		signs |= (limit - 1 - values[i]) | values[i];
 	return !(signs >> 31);
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static bool are_below_wide(const uint32_t *values, size_t count, uint32_t limit)
+{
+	return are_all_below(values, count, limit);
+}
+#endif
+
+static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return are_below_wide(values, count, limit);
+#endif
+	return are_all_below(values, count, limit);
 }
 
 /* Whether the top source's rows are the run's as they lie, and enough of them that it pays. */

@@ -66,7 +66,7 @@ static void check_table(const struct list *list, const struct launches *launches
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct launches_part *table = launches_table(launches, list->links[i]);
-		bool are_rows = launches_are_rows(table, list->links + i, list->count - i);
+		bool are_rows = launches_rows(table, list->links + i, list->count - i);
 
 		for (size_t k = 0; launches_reach(table, list->links[i]) && k < (are_rows ? 8 : 1); k++)
 			assert_int_equal(launches_row(launches, table, list->links[i])[k] - 1,
@@ -163,9 +163,9 @@ static void test_threads(void **unused)
 	assert_false(launches.overlap);
 	assert_ptr_equal(launches_table(&launches, links[7]), &launches.parts[2]);
 	assert_int_equal(*launches_row(&launches, &launches.parts[2], links[7]), 208);
-	assert_true(launches_are_rows(&launches.parts[2], links, PART));
+	assert_true(launches_rows(&launches.parts[2], links, PART));
 	links[7] = 1;
-	assert_false(launches_are_rows(&launches.parts[2], links, PART));
+	assert_false(launches_rows(&launches.parts[2], links, PART));
 	assert_ptr_equal(launches_table(&launches, 1), &launches.parts[0]);
 	assert_int_equal(launches_end(&launches, 1), 0);
 	launches_fini(&launches);
