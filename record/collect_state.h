@@ -67,7 +67,7 @@ void collect_store_failed(struct collector *collector, const struct error *error
 /* What was drained so far is on disk then, and readers know how far that reaches. */
 void collect_commit(struct collector *collector);
 void collect_commit_if_due(struct collector *collector);
-/* When that will be, a moment late: who came early for it would have to come again. INT_MAX: nothing waits. */
+/* When that will be, a moment late: who comes early has to come again. INT_MAX: nothing waits. */
 int collect_commit_due_ms(const struct collector *collector);
 /* Has the first commit come earlier than the next ones. */
 void collect_commit_soon(struct collector *collector);

@@ -264,6 +264,7 @@ static int pipe_open(int ends[2])
 static bool child_start(struct naming *naming)
 {
 	int requests[2], answers[2];
+	pid_t pid;
 
 	if (naming->starts++ == STARTS_MAX || pipe_open(requests))
 		return false;
@@ -273,9 +274,10 @@ static bool child_start(struct naming *naming)
 		return false;
 	}
 	/* A copy of us would have us copy all pages that we write from then on. */
-	naming->pid = vfork();
-	if (!naming->pid)
+	pid = vfork();
+	if (!pid)
 		child_run(naming->program, requests[0], answers[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
+	naming->pid = pid;
 	close(requests[0]);
 	close(answers[1]);
 	naming->to = requests[1];
