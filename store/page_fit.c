@@ -18,9 +18,9 @@
 /* One page size under trial, as LMDB fills pages of values that come in order. */
 struct trial {
 	uint32_t page_bytes;
-	uint64_t bytes;	 /* of whole pages */
 	uint32_t used;	 /* of the leaf at hand */
 	uint64_t leaves; /* of the tree at hand */
+	uint64_t bytes;	 /* of whole pages */
 };
 
 static void trial_add(struct trial *trial, size_t key_size, size_t value_size)
