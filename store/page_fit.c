@@ -8,14 +8,19 @@
 #define PAGE_HEADER 16u
 #define NODE_BYTES 10u /* header and place in the page */
 #define PAGE_NUMBER 8u
+#define META_PAGES 2u
+#define NAME_BYTES 6u  /* of a named database, about */
+#define ROOT_BYTES 48u /* what LMDB keeps of one */
+#define DENSE_SHARE 2u /* dense values take about so much of a share */
 #define WORTH \
 	64u /* a size that saves less of a share than that is not taken: more pages, for next to nothing */
 
 /* One page size under trial, as LMDB fills pages of values that come in order. */
 struct trial {
 	uint32_t page_bytes;
-	uint64_t bytes; /* of whole pages */
-	uint32_t used;	/* of the leaf at hand */
+	uint32_t used;	 /* of the leaf at hand */
+	uint64_t leaves; /* of the tree at hand */
+	uint64_t bytes;	 /* of whole pages */
 };
 
 static void trial_add(struct trial *trial, size_t key_size, size_t value_size)
@@ -31,9 +36,53 @@ static void trial_add(struct trial *trial, size_t key_size, size_t value_size)
 	}
 	if (!trial->used || trial->used + node > room) {
 		trial->bytes += trial->page_bytes;
+		trial->leaves++;
 		trial->used = 0;
 	}
 	trial->used += (uint32_t)node;
+}
+
+/* Where a tree ends: the pages above its leaves. */
+static void trial_end(struct trial *trial, size_t key_size)
+{
+	const size_t node = (NODE_BYTES + key_size + 1) & ~(size_t)1;
+
+	for (uint64_t pages = trial->leaves; pages > 1; trial->bytes += pages * trial->page_bytes)
+		pages = (pages * node + trial->page_bytes - PAGE_HEADER - 1) /
+			(trial->page_bytes - PAGE_HEADER);
+	trial->used = 0;
+	trial->leaves = 0;
+}
+
+/* What is not dense yet when it is tried: few values, which have pages of their own. */
+static bool try_dense(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
+{
+	struct store_tree_cursor cursor;
+	size_t bytes = 0, key_size = 0;
+	int rc;
+
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
+	rc = store_tree_seek(&cursor, "", 0, NULL);
+	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
+		bytes += cursor.value.size;
+		key_size = cursor.key.size;
+	}
+	for (unsigned i = 0; i < SIZES && bytes; i++) {
+		for (size_t left = bytes; left; left -= left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES)
+			trial_add(&trials[i], key_size,
+				(left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES) / DENSE_SHARE);
+		trial_end(&trials[i], key_size);
+	}
+	return rc == 0;
+}
+
+/* What every store has: meta pages, and the names of its trees. */
+static void try_names(struct trial *trial)
+{
+	trial->bytes = META_PAGES * trial->page_bytes;
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
+		trial_add(trial, NAME_BYTES, ROOT_BYTES);
+	trial_end(trial, NAME_BYTES);
 }
 
 /* False: a key is too long for the smaller sizes, of which LMDB wants two on a page; or a page is damaged,
@@ -41,10 +90,9 @@ static void trial_add(struct trial *trial, size_t key_size, size_t value_size)
 static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
 {
 	struct store_tree_cursor cursor;
+	size_t key_size = 0;
 	int rc;
 
-	for (unsigned i = 0; i < SIZES; i++)
-		trials[i].used = 0;
 	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
 	rc = store_tree_seek(&cursor, "", 0, NULL);
 	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
@@ -52,7 +100,10 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 			return false;
 		for (unsigned i = 0; i < SIZES; i++)
 			trial_add(&trials[i], cursor.key.size, cursor.value.size);
+		key_size = cursor.key.size > key_size ? cursor.key.size : key_size;
 	}
+	for (unsigned i = 0; i < SIZES; i++)
+		trial_end(&trials[i], key_size);
 	return rc == 0;
 }
 
@@ -60,12 +111,16 @@ uint32_t store_page_fit(const struct store_snapshot *snapshot)
 {
 	struct trial trials[SIZES], *best = &trials[SIZES - 1];
 
-	for (unsigned i = 0; i < SIZES; i++)
+	for (unsigned i = 0; i < SIZES; i++) {
 		trials[i] = (struct trial){.page_bytes = STORE_PAGE_BYTES_LEAST << i};
-	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
-		if (!store_dense_has((enum store_tree_id)tree) &&
-			!try_tree(snapshot, (enum store_tree_id)tree, trials))
+		try_names(&trials[i]);
+	}
+	for (unsigned i = 0; i < STORE_TREE_COUNT; i++) {
+		enum store_tree_id tree = (enum store_tree_id)i;
+
+		if (!(store_dense_has(tree) ? try_dense : try_tree)(snapshot, tree, trials))
 			return STORE_PAGE_BYTES_MAX;
+	}
 	for (unsigned i = SIZES - 1; i-- > 0;)
 		if (trials[i].bytes < best->bytes - best->bytes / WORTH)
 			best = &trials[i];

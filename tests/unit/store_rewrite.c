@@ -33,6 +33,8 @@
 #define COMMITS 200
 #define COMMIT_RECORDS 2000u
 #define RECORDS (COMMITS * COMMIT_RECORDS)
+#define SMALL_STREAMS 12u
+#define SMALL_RECORDS 60u
 
 static char run[64], path[96], lock_path[104], moved[80], moved_path[112];
 
@@ -202,6 +204,36 @@ static void test_small(void **unused)
 		(unsigned long long)size, (unsigned long long)payload_bytes(path));
 	assert_true(size <= payload_bytes(path) / 100 * 115 + 8192);
 	expect_whole(path, 5 * COMMIT_RECORDS);
+}
+
+/* Small values of many threads: what every store has, its pages for names and the trees' roots, counts when
+ * its pages' size is chosen. */
+static void test_many_small(void **unused)
+{
+	struct store_writer *writer = create();
+	uint64_t chance = 1, size;
+
+	(void)unused;
+	for (uint32_t stream = 0; stream < SMALL_STREAMS; stream++) {
+		if (stream)
+			store_writer_stream(
+				writer, &(struct store_stream){
+						.rank = -1, .thread = stream, .end_ns = STORE_OPEN_NS});
+		for (unsigned i = 0; i < SMALL_RECORDS; i++) {
+			struct store_record sample = {.amount = PERIOD_NS, .flags = STORE_RECORD_EXTENT};
+
+			chance = chance * 6364136223846793005u + 1442695040888963407u;
+			sample.begin_ns = sample.end_ns = i * PERIOD_NS + (chance >> 48);
+			sample.context = STORE_CONTEXT_PROGRAM_ROOT;
+			store_writer_append(writer, stream, STORE_SAMPLES, &sample, 1);
+		}
+	}
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	size = (uint64_t)facts_of(path).st_size;
+	print_message("%u streams: %llu, of which %llu are keys and values\n", SMALL_STREAMS,
+		(unsigned long long)size, (unsigned long long)payload_bytes(path));
+	assert_true(size <= 14336);	   /* of pages of 1024 bytes it is 15360 */
+	expect_whole(path, SMALL_RECORDS); /* of the first stream */
 }
 
 /* LMDB wants two keys on a page: for long ones it is a larger one. */
@@ -545,6 +577,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_size),
 		TEST(test_small),
+		TEST(test_many_small),
 		TEST(test_long_key),
 		TEST(test_rollups),
 		TEST(test_followed),
