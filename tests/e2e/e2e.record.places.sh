@@ -83,6 +83,21 @@ code "no /proc" 7 unshare -m sh -c 'umount -l /proc; exec hpct-record -o proc.hp
 same "no /proc: stdout" "worked 1" "$(cat out)"
 sentence "no /proc"
 
+# As many processes as the program needs, and no more: it takes the place of hpct-record.
+crowded() { # RUN MOST [OPTION]
+	setpriv --reuid=54321 --regid=54321 --clear-groups env -u XDG_RUNTIME_DIR HOME=/ bash -c \
+		'ulimit -u '"$2"'; exec hpct-record '"${3-}"' -o "$0" -- ./works' "$work/runs/$1.hpct"
+}
+if setpriv --reuid=54321 --regid=54321 --clear-groups test -x "$HPCT_BIN/hpct-record"; then
+	for most in 1 2; do
+		code "crowded by $most" 7 crowded "crowded$most" "$most"
+		same "crowded by $most: stdout" "worked 1" "$(cat out)"
+		check "crowded by $most: what it says: $(cat err)" grep -q 'runs unmeasured: no process can be made' err
+	done
+	code "crowded, and --strict" 125 crowded strict 2 --strict
+	same "crowded, and --strict: stdout" "" "$(cat out)"
+fi
+
 # Another root has no agent.
 mkdir root && gcc -O1 -w -static -o root/works works.c 2>/dev/null || exit
 code "another root" 7 record root -- sh -c 'chroot root /works; exit $?'
