@@ -32,6 +32,17 @@ static int base_check(const char *path, struct error *error)
 	return 0;
 }
 
+/* A container may have none of them, or have them read-only: the first is then the one to tell of. */
+static const char *place_find(void)
+{
+	static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
+
+	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!access(places[i], W_OK | X_OK))
+			return places[i];
+	return places[0];
+}
+
 static int base_find(struct host *host, struct error *error)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -42,7 +53,7 @@ static int base_find(struct host *host, struct error *error)
 		if (!base_check(host->base, error))
 			return 0;
 	}
-	snprintf(host->base, sizeof(host->base), "/tmp/hpct-%u", (unsigned)geteuid());
+	snprintf(host->base, sizeof(host->base), "%s/hpct-%u", place_find(), (unsigned)geteuid());
 	return base_check(host->base, error);
 }
 

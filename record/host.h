@@ -2,7 +2,8 @@
 /*
  * host.h - one collector per host and launch: where hpct-record, the agents and the collector meet.
  *
- *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, checked for owner and mode
+ *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, checked for owner and mode; for want of /tmp in
+ *                                               /var/tmp or /dev/shm
  *     agent-HASH.so                             link to the agent, without spaces or colons in its path
  *     agent-HASH-mpi.so                         link to MPI's names for it
  *     HASH/                                     one per launch id and run

@@ -207,9 +207,10 @@ static void started_tell(const struct launch *launch, pid_t pid, uint64_t begin_
 						    .status = (int32_t)how});
 }
 
+static struct signals signals;
+
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
 {
-	static struct signals signals;
 	uint64_t begin_ns = clock_now_ns();
 	int failure[2], reason;
 	ssize_t got;
@@ -222,20 +223,21 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (launch->host && environment_set(launch))
 		return error_memory(error);
 	if (pipe2(failure, O_CLOEXEC))
-		return error_set(
-			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
+		return error_set(error, ERROR_IO, "no pipe can be made for it: %s", strerror(errno));
 	signals_take(&signals);
 	/* Nothing here runs on until the program does, or cannot: what is changed meanwhile is for it alone.
 	 */
 	pid = vfork();
 	if (!pid)
 		program_start(launch, &signals, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
+	reason = errno;
 	close(failure[1]);
 	signals_pass(pid);
 	if (pid < 0) {
 		close(failure[0]);
-		return error_set(
-			error, ERROR_IO, "cannot start %s: %s", launch->target->path, strerror(errno));
+		return error_set(error, ERROR_IO,
+			"no process can be made for it (%s); see ulimit -u, and pids.max of its cgroup",
+			strerror(reason));
 	}
 	do
 		got = read(failure[0], &reason, sizeof(reason));
@@ -249,6 +251,16 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	*status = reason == ENOENT ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE;
 	return error_set(error, ERROR_USAGE, "%s: cannot be executed: %s", launch->target->path,
 		reason == ENOENT ? "its interpreter is missing" : strerror(reason));
+}
+
+void launch_here(const struct launch *launch)
+{
+	if (before)
+		environ = before;
+	signals_restore(&signals);
+	execv(launch->target->path, launch->argv);
+	if (errno == ENOEXEC)
+		shell_exec(launch);
 }
 
 bool launch_has_no_room(void)

@@ -22,6 +22,9 @@ struct launch {
 /* Runs it to its end: wait status in *status, its CPU time and its children's in *usage. Negative: it could
  * not be started (the sentence says why; *status is then an exit code). */
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error);
+/* After a launch_run that has failed with LAUNCH_FAILED: the program, unmeasured, in place of hpct-record.
+ * Comes back where that fails, too. */
+void launch_here(const struct launch *launch);
 /* It runs without the agent's variables: its arguments and environment left no room for them. */
 bool launch_has_no_room(void);
 /* Ends hpct-record the way the program ended. */

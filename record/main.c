@@ -31,6 +31,7 @@
 #define DONE_WAIT_NS UINT64_C(30000000000)
 #define NAMES_MAX 10000
 #define READY_WAIT_MS 5000
+#define ENDS_WAIT_MS 2000
 #define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
 
 struct record {
@@ -306,6 +307,24 @@ static int prepare(struct record *record, struct error *error)
 	return 0;
 }
 
+/* What is too little for all of us may do for the program. */
+static int program_run_here(struct record *record, const struct launch *launch, const struct error *error)
+{
+	struct host_message ended = {.type = HOST_ENDED, .status = LAUNCH_FAILED << 8}, word;
+
+	if (record->is_measured) {
+		host_send(record->host.connection, &ended);
+		done_wait(record, &word);
+		while (word_await(record, &word, ENDS_WAIT_MS) > 0)
+			;
+		host_leave(&record->host);
+	}
+	fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);
+	launch_here(launch);
+	fprintf(stderr, "hpct-record: %s cannot be started: %s\n", record->target.path, strerror(errno));
+	return LAUNCH_FAILED;
+}
+
 static int program_run(struct record *record)
 {
 	struct launch launch = {&record->target, record->options.program,
@@ -315,12 +334,12 @@ static int program_run(struct record *record)
 	int status = 0;
 
 	if (launch_run(&launch, &status, &usage, &error)) {
-		int code = status;
-
+		if (status == LAUNCH_FAILED && !record->options.strict)
+			return program_run_here(record, &launch, &error);
 		say(error.text);
 		if (record->is_measured)
-			measuring_finish(record, code << 8, &usage);
-		return code;
+			measuring_finish(record, status << 8, &usage);
+		return status;
 	}
 	if (record->is_measured)
 		measuring_finish(record, status, &usage);
