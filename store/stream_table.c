@@ -58,17 +58,12 @@ static bool reserve_late(struct store_stream_table *table, uint32_t most)
 /* What was decoded before is kept where its bytes are the same. */
 static bool reserve_all(struct store_stream_table *table, uint32_t most)
 {
-	const uint32_t blocks = most / STORE_STREAM_BLOCK + 1;
-	struct store_stream_mark *marks = table->marks;
+	const uint32_t blocks = most / STORE_STREAM_BLOCK + 1, before = table->mark_count;
 
-	if (blocks > table->mark_count) {
-		marks = realloc(marks, blocks * sizeof *marks);
-		if (!marks)
-			return false;
-		memset(marks + table->mark_count, 0, (blocks - table->mark_count) * sizeof *marks);
-		table->marks = marks;
-		table->mark_count = blocks;
-	}
+	if (!store_table_reserve((void **)&table->marks, &table->mark_count, blocks, sizeof *table->marks))
+		return false;
+	for (uint32_t i = before; i < table->mark_count; i++)
+		table->marks[i].count = 0;
 	return store_table_reserve((void **)&table->streams, &table->capacity, most, sizeof *table->streams);
 }
 

@@ -77,8 +77,8 @@ static size_t put_identity(char *out, const struct store_stream *s, const char *
 	const bool is_gpu = s->kind == STORE_STREAM_GPU;
 	char *at = out + 4 + host_bytes;
 
-	memcpy(out, is_gpu ? "gpu:" : "cpu:", 4);
-	memcpy(out + 4, host, host_bytes);
+	memcpy(out, is_gpu ? "gpu:" : "cpu:", sizeof "gpu:"); /* each NUL makes way for what follows */
+	memcpy(out + 4, host, host_bytes + 1);
 	*at++ = '/';
 	at = put_number(at, s->rank >= 0 ? (uint32_t)s->rank : UINT32_MAX, '/');
 	at = put_number(at, s->pid, '.');
