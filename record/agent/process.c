@@ -38,8 +38,6 @@ struct live {
 
 static struct live *live;
 
-/* ---- clocks, and who we are ---- */
-
 pid_t process_number(void)
 {
 	return (pid_t)syscall(SYS_getpid);
@@ -58,17 +56,6 @@ OWN uint64_t process_thread_cpu_ns(void)
 	struct timespec now;
 
 	vdso_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
-uint64_t process_cpu_of_thread_ns(uint32_t tid)
-{
-	struct timespec now;
-	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
-
-	if (vdso_clock_gettime(clock, &now))
-		return 0;
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -346,6 +333,17 @@ struct event_ring *process_ring_claim(void)
 }
 
 /* ---- the end ---- */
+
+/* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
+uint64_t process_cpu_of_thread_ns(uint32_t tid)
+{
+	struct timespec now;
+	clockid_t clock = (clockid_t)(~tid << 3 | 6u);
+
+	if (vdso_clock_gettime(clock, &now))
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* Threads that live on to the end may have been named by others. */
 static void name_refresh(struct event_ring *ring)
