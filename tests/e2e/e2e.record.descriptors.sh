@@ -19,10 +19,10 @@ pids_of() { # RUN
 	hpct-info "$1.hpct" --streams --format tsv | tsv '{ print $c["pid"] }' | sort -u | wc -l
 }
 
-# May who runs this pass on more descriptors than the limit? CAP_SYS_RESOURCE, of the machine. Of others the kernel
-# refuses what is on its way beyond it, and the collector does not hear of such a process.
+# May who runs this pass on more descriptors than the limit? With CAP_SYS_RESOURCE or CAP_SYS_ADMIN, of the machine. Of others the
+# kernel refuses what is on its way beyond it, and the collector does not hear of such a process.
 passes_on() {
-	[ $((16#$(awk '$1 == "CapEff:" { print $2 }' /proc/self/status) >> 24 & 1)) = 1 ] &&
+	[ $((16#$(awk '$1 == "CapEff:" { print $2 }' /proc/self/status) & 0x1200000)) -ne 0 ] &&
 		grep -qE '^ *0 +0 +4294967295$' /proc/self/uid_map
 }
 
