@@ -15,7 +15,7 @@ unset DEBUGINFOD_URLS SLURM_JOB_ID PMIX_NAMESPACE PMI_JOBID HPCT_EVENTS
 samples=$HPCT_SAMPLES
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-e2e.XXXXXX") || exit 1
 cd "$work" || exit 1
-export XDG_CACHE_HOME=$work/.cache
+export XDG_CACHE_HOME=$work/.cache HISTFILE=$work/.history # of shells on terminals
 failed=0
 
 finish() {

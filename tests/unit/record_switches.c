@@ -302,7 +302,7 @@ static void test_copies_of_the_dead_are_taken(void **state)
  * 100, on the other it goes out at 200 and at 400. */
 static uint64_t lost_of(uint64_t since_ns)
 {
-	char path[] = "/tmp/hpct-switches.XXXXXX";
+	char path[] = "/tmp/hpct-switches.XXXXXX", lock_path[sizeof path + 5];
 	struct store_writer *writer;
 	struct error error;
 	struct image one = image_new(), other = image_new();
@@ -325,6 +325,8 @@ static uint64_t lost_of(uint64_t since_ns)
 	assert_int_equal(switches_drain(&process, writer, UINT64_MAX), 3);
 	store_writer_abort(writer);
 	assert_int_equal(unlink(path), 0);
+	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+	assert_int_equal(unlink(lock_path), 0);
 	return process.switches_lost;
 }
 
