@@ -67,13 +67,27 @@ static bool are_simple(const struct queue *queue, const struct rows *rows, const
 	return !is_odd;
 }
 
+/* Whether rows may begin together with those before them: surely not when it says no. */
+static bool may_begin_together(const uint64_t *begin_ns, size_t count)
+{
+	uint64_t signs = 0;
+
+	for (size_t row = 1; row < count; row++)
+		signs |= begin_ns[row] - begin_ns[row - 1] - 1;
+	return signs >> 63;
+}
+
 /* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
 static void put_who(struct queue *queue, const struct rows *rows, uint32_t number, size_t at)
 {
 	const struct edges *edges = &queue->edges[LEVEL_ANY];
+	uint64_t *who = queue->who + at;
+	size_t before = at > edges->at ? at - 1 : at;
 
 	for (size_t row = 0; row < rows->count; row++)
-		queue->who[at + row] = queues_who(number, rows->context[row]);
+		who[row] = queues_who(number, rows->context[row]);
+	if (!may_begin_together(edges->begin_ns + before, edges->count - before))
+		return;
 	for (size_t row = edges->count; row-- > edges->at + 1;)
 		if (edges->begin_ns[row - 1] == edges->begin_ns[row])
 			queue->who[row - 1] = queue->who[row];

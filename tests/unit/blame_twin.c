@@ -11,6 +11,7 @@
 #include "blame/idle.h"
 #include "blame/rolled.h"
 #include "store/attribute.h"
+#include "store/wide.h"
 
 #define ROUNDS 300
 #define LENGTH 240u /* ns */
@@ -482,6 +483,7 @@ static void test_twin(void **unused)
 		trace_begin(&trace);
 		question = random_question(&trace);
 		idle_block_records = 8 + small_below(200);
+		store_is_plain = small_below(2);
 		sweep(&trace, &question, &fast);
 		twin(&trace, &slow, &question);
 		if (question.is_brief)
@@ -489,6 +491,7 @@ static void test_twin(void **unused)
 		assert_memory_equal(&fast, &slow, sizeof fast);
 		trace_end(&trace);
 	}
+	store_is_plain = false;
 	idle_block_records = records;
 }
 
