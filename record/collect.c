@@ -152,8 +152,10 @@ static void settle(struct collector *collector)
 	sources_keep(&collector->sources, collector->writer);
 	summary_put(&collector->summary, collector->writer, naming_outstanding(collector->naming),
 		collector->has_failed ? collector->failure.text : NULL);
-	if (collector->is_closing)
+	if (collector->is_closing) {
 		store_writer_meta(collector->writer, "state", "complete");
+		store_writer_hurry(collector->writer); /* who waits for us need not wait for the disk */
+	}
 	collect_commit(collector);
 	if (elsewhere_copy(&collector->elsewhere, &error) && !collector->has_failed)
 		collect_store_failed(collector, &error);

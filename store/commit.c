@@ -224,6 +224,7 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 		if (rc)
 			return rc;
 	}
+	mdb_env_set_flags(store_file_env(writer->file), MDB_NOSYNC, 0); /* but for this one, see writer.h */
 	if (rc == EOVERFLOW)
 		return error_set(error, ERROR_IO,
 			"'%s' cannot take more records of one time: all sequences of a bucket are in use",

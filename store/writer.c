@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/place.h"
 #include "store/rewrite.h"
 #include "store/table.h"
 #include "store/writer_state.h"
@@ -105,9 +106,18 @@ int store_writer_create(struct store_writer **writer_out, const char *path, stru
 		writer_free(writer);
 		return rc;
 	}
-	mdb_env_set_flags(store_file_env(writer->file), MDB_NOSYNC, 0);
 	*writer_out = writer;
 	return 0;
+}
+
+void store_writer_hurry(struct store_writer *writer)
+{
+	bool is_remote = true;
+	int fd;
+
+	if (!mdb_env_get_fd(store_file_env(writer->file), &fd) && store_place_of(fd, &is_remote) &&
+		!is_remote)
+		mdb_env_set_flags(store_file_env(writer->file), MDB_NOSYNC, 1);
 }
 
 static void put_list(struct store_writer *writer)

@@ -33,6 +33,10 @@ void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t ke
 /* Makes all that was added since the last commit visible and (but for the disk's own cache) durable. */
 int store_writer_commit(struct store_writer *writer, struct error *error);
 
+/* The next commit does not wait for the disk: store_writer_close(), which follows at once, waits for both.
+ * Remote file systems, which may say only then that they are full, are waited for all the same. */
+void store_writer_hurry(struct store_writer *writer);
+
 /* How long the moment of a reader is kept that falls behind and makes the file grow (slow.h); 20 s if not
  * said. */
 void store_writer_patience(struct store_writer *writer, uint64_t patience_ns);
