@@ -140,3 +140,15 @@ uint64_t store_input_varint_long(struct store_input *input)
 	input->bad = true;
 	return 0;
 }
+
+size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number)
+{
+	char digits[STORE_DECIMAL_BYTES];
+	size_t first = sizeof digits;
+
+	do
+		digits[--first] = (char)('0' + number % 10);
+	while (number /= 10);
+	memcpy(out, digits + first, sizeof digits - first);
+	return sizeof digits - first;
+}

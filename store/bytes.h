@@ -151,4 +151,8 @@ static inline uint64_t store_load64(const uint8_t *at)
 	return value;
 }
 
+#define STORE_DECIMAL_BYTES 20u
+/* The number's digits, without a NUL; how many. Rows by the million are made of these. */
+size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number);
+
 #endif

@@ -228,8 +228,8 @@ void report_text(struct report *report, const char *bytes, size_t size)
 	else
 		escape_field(&report->field, bytes, size);
 	report->failed |= report->field.failed;
-	put_cell(
-		report, (const char *)report->field.data, report->field.size, is_quoted(report, bytes, size));
+	put_cell(report, (const char *)report->field.data, report->field.size,
+		report->format == REPORT_JSON && is_quoted(report, bytes, size));
 }
 
 void report_string(struct report *report, const char *text)
@@ -244,14 +244,15 @@ void report_number(struct report *report, uint64_t value)
 {
 	enum report_kind kind = report->columns[report->column].kind;
 	char text[REPORT_HUMAN_MAX];
+	size_t size = 0;
 
 	if (report->format == REPORT_TABLE && kind == REPORT_DURATION)
 		report_human_duration(text, value);
 	else if (report->format == REPORT_TABLE && kind == REPORT_SIZE)
 		report_human_size(text, value);
 	else
-		snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-	put_cell(report, text, strlen(text), kind <= REPORT_COMPOSED);
+		size = store_decimal_put(text, value);
+	put_cell(report, text, size ? size : strlen(text), kind <= REPORT_COMPOSED);
 }
 
 void report_real(struct report *report, double value)

@@ -52,20 +52,16 @@ static int compare_places(const void *x, const void *y, void *own)
 	return order ? order : compare_numbers(a_place->id, b_place->id);
 }
 
-#define NUMBERS_BYTES 80u /* of an identity at most: six numbers, and what stands between them */
+#define NUMBERS_BYTES \
+	96u /* of an identity at most: six numbers, what stands between them, and room for one more */
 
 /* A number of an identity, and what stands behind it; what the stream has not is '-'. */
 static char *put_number(char *at, uint32_t number, char behind)
 {
-	char digits[10];
-	int count = 0;
-
 	if (number == UINT32_MAX)
 		*at++ = '-';
-	for (uint32_t left = number; number != UINT32_MAX && (left || !count); left /= 10)
-		digits[count++] = (char)('0' + left % 10);
-	while (count)
-		*at++ = digits[--count];
+	else
+		at += store_decimal_put(at, number);
 	*at++ = behind;
 	return at;
 }
