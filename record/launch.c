@@ -117,6 +117,7 @@ static void shell_exec(const struct launch *launch)
 {
 	size_t count = 0;
 	char **argv;
+	int error;
 
 	while (launch->argv[count])
 		count++;
@@ -127,6 +128,9 @@ static void shell_exec(const struct launch *launch)
 	argv[1] = (char *)launch->target->path;
 	memcpy(argv + 2, launch->argv + 1, count * sizeof(*argv));
 	execv(argv[0], argv);
+	error = errno;
+	free(argv);
+	errno = error;
 }
 
 static volatile bool has_no_room; /* for our words; the process that becomes the program says so */
