@@ -63,22 +63,31 @@ static void refusal_say(struct doctor_row *row, int error, int paranoid, const c
 			doctor_number(PARANOID, -1), without);
 	else if (error == EINVAL || error == E2BIG)
 		doctor_say(
-			row, DOCTOR_NO, "Linux 5.13 or newer", "this kernel does not know it: %s", without);
+			row, DOCTOR_NO, "Linux 5.18 or newer", "this kernel does not know it: %s", without);
 	else
 		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the container's seccomp filter",
 			"%s: %s", strerror(error), without);
 }
 
+static bool is_older(const char *release, int major, int minor)
+{
+	int got_major = 0, got_minor = 0;
+
+	sscanf(release, "%d.%d", &got_major, &got_minor);
+	return got_major < major || (got_major == major && got_minor < minor);
+}
+
 static void kernel_look(struct doctor_row *row)
 {
 	struct utsname name;
-	int major = 0, minor = 0;
 
 	uname(&name);
-	sscanf(name.release, "%d.%d", &major, &minor);
-	if (major < 5 || (major == 5 && minor < 13))
-		doctor_say(row, DOCTOR_PARTLY, "Linux 5.13 or newer",
+	if (is_older(name.release, 5, 13))
+		doctor_say(row, DOCTOR_PARTLY, "Linux 5.18 or newer",
 			"%.64s: switch records of one thread at a time, no synchronous samples",
+			name.release);
+	else if (is_older(name.release, 5, 18))
+		doctor_say(row, DOCTOR_PARTLY, "Linux 5.18 or newer", "%.64s: no synchronous samples",
 			name.release);
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "%.64s", name.release);
@@ -126,9 +135,15 @@ static void sigtrap_look(struct doctor_row *row)
 		.exclude_kernel = 1,
 		.exclude_hv = 1};
 	int error = event_try(attr, ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC | ATTR_SIGTRAP, 0);
+	struct utsname name;
 
+	uname(&name);
 	if (error)
 		refusal_say(row, error, 2, "rates above the CPU timer's are not to be had");
+	else if (is_older(name.release, 5, 18)) /* as record/agent/source_trap_allowed.c has it */
+		doctor_say(row, DOCTOR_PARTLY, "Linux 5.18 or newer",
+			"a SIGTRAP that a thread blocks would end the program: each sample is a signal "
+			"instead");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "any rate, up to kernel.perf_event_max_sample_rate (%ld)",
 			doctor_number("/proc/sys/kernel/perf_event_max_sample_rate", 0));
