@@ -53,10 +53,7 @@ static int wish_parse(
 			"event %s: after @ comes a period (for CPUTIME in microseconds), or f and samples a "
 			"second",
 			text);
-	if (!at && asked->rate && rate_parse(wish, asked->rate))
-		return error_set(error, ERROR_USAGE, "-c %s: a period is wanted, or f and samples a second",
-			asked->rate);
-	return 0;
+	return !at && asked->rate ? rate_parse(wish, asked->rate) : 0;
 }
 
 /* ---- the time source ---- */
@@ -243,8 +240,13 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 	char calls[48];
 	int result = 0;
 
+	if (asked->rate && rate_parse(&(struct wish){0}, asked->rate))
+		return error_set(error, ERROR_USAGE, "-c %s: a period is wanted, or f and samples a second",
+			asked->rate);
 	for (unsigned i = 0; i < asked->count && !result; i++)
 		result = event_add(&all, asked, asked->event[i], error);
+	if (!asked->count)
+		result = event_add(&all, asked, "CPUTIME", error);
 	if (!result && !all.time[0]) /* counters alone: there is no line without time */
 		result = time_write(all.time, sizeof(all.time), &(struct wish){.name = "CPUTIME"}, error);
 	if (!result && sampler)

@@ -113,6 +113,8 @@ static void test_counters(void **state)
 		EVENTS({"instructions"}, .rate = "f200"), "CPUTIME@5000 instructions=0:1:0:0:c8:f");
 	assert_string_equal(
 		EVENTS({"CPUTIME", "faults"}, .rate = "1000"), "CPUTIME@1000 faults=1:2:0:0:3e8:");
+	assert_string_equal(EVENTS({NULL}, .rate = "f1000"), "CPUTIME@1000");
+	assert_string_equal(EVENTS({"faults"}, .rate = "1000"), "CPUTIME@5000 faults=1:2:0:0:3e8:");
 	assert_string_equal(EVENTS({"task-clock@1500"}), "task-clock@1500n BY=perf");
 	assert_string_equal(EVENTS({"cpu-clock@f1000"}, .sampler = "auto"), "cpu-clock@1000000n");
 	assert_string_equal(EVENTS({"CPUTIME"}, .sampler = "overflow", .has_switches = true),
@@ -126,6 +128,8 @@ static void test_counters(void **state)
 	assert_null(EVENTS({"cycles@0"}));
 	assert_null(EVENTS({"cy cles@1"}));
 	assert_null(EVENTS({"cycles"}, .rate = "often"));
+	assert_null(EVENTS({"cycles@1"}, .rate = "often"));
+	assert_null(EVENTS({NULL}, .rate = "0"));
 	assert_null(EVENTS({"cycles"}, .sampler = "nobody"));
 	assert_null(EVENTS({"cs@1", "cs@2", "cs@3", "cs@4", "cs@5", "cs@6", "cs@7", "cs@8", "cs@9"}));
 }
