@@ -62,6 +62,15 @@ static void say(const char *text)
 	fprintf(stderr, "hpct-record: %s\n", text);
 }
 
+/* The exit code when what stdout has is all there is to do. */
+static int printed(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	say("the answer could not be written in full (disk full, or pipe closed)");
+	return LAUNCH_FAILED;
+}
+
 /* ---- the run ---- */
 
 /* A name that nobody chose must not keep the program from running: it gets a number. */
@@ -361,13 +370,13 @@ int main(int argc, char **argv)
 		return LAUNCH_FAILED;
 	}
 	if (record.options.is_help)
-		return fputs(options_help, stdout) < 0;
-	if (record.options.is_version)
-		return puts("hpct-record " HPCT_VERSION) < 0;
-	if (record.options.is_list) {
+		fputs(options_help, stdout);
+	else if (record.options.is_version)
+		puts("hpct-record " HPCT_VERSION);
+	else if (record.options.is_list)
 		events_list();
-		return fflush(stdout) != 0;
-	}
+	if (record.options.is_help || record.options.is_version || record.options.is_list)
+		return printed();
 	launch_name_find(&record.name);
 	code = check_target(&record.target, record.options.program[0], &error);
 	if (code) {
