@@ -11,40 +11,42 @@ struct choice {
 	enum question question;
 };
 
+static int choose(struct choice *choice, enum question question, struct error *error)
+{
+	static const char *const names[] = {[ABOUT_STREAMS] = "--streams",
+		[ABOUT_MODULES] = "--modules",
+		[ABOUT_SIZES] = "--sizes",
+		[ABOUT_DAMAGE] = "--check"};
+
+	if (choice->question != ABOUT_RUN && choice->question != question)
+		return error_set(error, ERROR_USAGE, "%s and %s are two answers: ask for one of them",
+			names[choice->question], names[question]);
+	choice->question = question;
+	return 0;
+}
+
 static int take_streams(void *own, const char *value, struct error *error)
 {
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->question = ABOUT_STREAMS;
-	return 0;
+	(void)value;
+	return choose(own, ABOUT_STREAMS, error);
 }
 
 static int take_modules(void *own, const char *value, struct error *error)
 {
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->question = ABOUT_MODULES;
-	return 0;
+	(void)value;
+	return choose(own, ABOUT_MODULES, error);
 }
 
 static int take_sizes(void *own, const char *value, struct error *error)
 {
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->question = ABOUT_SIZES;
-	return 0;
+	(void)value;
+	return choose(own, ABOUT_SIZES, error);
 }
 
 static int take_check(void *own, const char *value, struct error *error)
 {
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->question = ABOUT_DAMAGE;
-	return 0;
+	(void)value;
+	return choose(own, ABOUT_DAMAGE, error);
 }
 
 /* Everything. A run without streams is none of the selector's, but has something to say. */
