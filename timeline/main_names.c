@@ -21,6 +21,7 @@
 #include "timeline/names_crew.h"
 #include "timeline/names_shared.h"
 #include "timeline/names_stream.h"
+#include "timeline/program.h"
 #include "timeline/run_find.h"
 
 #define NICE 10
@@ -277,10 +278,12 @@ int main(int argc, char **argv)
 	struct names_options names = {0};
 	char *shared;
 	struct error error = {0};
-	int rc = invocation_read(&call, argc, argv, &error);
+	int rc;
 
+	program_standard_reserve();
+	rc = invocation_read(&call, argc, argv, &error);
 	if (rc > 0)
-		return 0;
+		return program_standard_flush(&error) ? error_report(&error, "hpct-names") : 0;
 	names.search.debug_paths = call.debug_paths;
 	names.search.debug_path_count = call.debug_path_count;
 	names.search.debuginfod = call.debuginfod;
@@ -291,6 +294,7 @@ int main(int argc, char **argv)
 	shared = call.no_shared ? NULL : store_cached_directory();
 	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
+	rc = rc ? rc : program_standard_flush(&error);
 	free(shared);
 	return rc ? error_report(&error, "hpct-names") : 0;
 }

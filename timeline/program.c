@@ -5,6 +5,7 @@
  */
 #include "timeline/program.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -401,15 +402,38 @@ static int parse_and_work(struct parse *parse, struct error *error)
 	return rc;
 }
 
+void program_standard_reserve(void)
+{
+	int null;
+
+	do
+		null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (null >= 0 && null <= STDERR_FILENO);
+	if (null >= 0)
+		close(null);
+}
+
+int program_standard_flush(struct error *error)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return error_set(
+		error, ERROR_IO, "the answer could not be written in full (disk full, or pipe closed)");
+}
+
 int program_main(const struct program *program, void *own, int argc, char **argv)
 {
 	struct program_call call = {.own = own};
 	struct parse parse = {.program = program, .call = &call, .argc = argc, .argv = argv};
 	struct error error = {0};
-	int rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? ranks_begin(&error) : 0;
+	int rc;
 
+	program_standard_reserve();
+	rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? ranks_begin(&error) : 0;
 	if (rc == 0)
 		rc = parse_and_work(&parse, &error);
+	if (rc == 0)
+		rc = program_standard_flush(&error);
 
 	if (call.select)
 		select_free(call.select);

@@ -131,3 +131,17 @@ if command -v setsid >/dev/null; then
 	same "a closed pipe is no error message" "" "$(hpct-slice --format tsv good.hpct 2>&1 >/dev/full | grep -c Assertion | grep -v 0)"
 fi
 code "no space on stdout" 5 sh -c 'hpct-slice good.hpct --format tsv >/dev/full'
+for reader in hpct-info hpct-profile hpct-stats hpct-stacks hpct-blame 'hpct-export --to folded' 'hpct-view --print 80x24' hpct-names; do
+	code "$reader: no space on stdout" 5 sh -c "$reader good.hpct >/dev/full"
+	sentence "$reader: no space on stdout"
+	code "$reader: stdout is closed" 5 sh -c "$reader good.hpct >&-"
+	sentence "$reader: stdout is closed"
+done
+code "names by hand: stdout is closed" 5 sh -c 'hpct-names "$(command -v hpct-names)" 4000 >&-'
+code "help: no space on stdout" 5 sh -c 'hpct-info --help >/dev/full'
+code "events: no space on stdout" 125 sh -c 'hpct-record -L >/dev/full'
+for two in '--check --sizes' '--streams --modules'; do
+	# shellcheck disable=SC2086
+	code "two answers at once: $two" 2 hpct-info good.hpct $two
+	sentence "two answers at once: $two"
+done
