@@ -5,6 +5,7 @@
 #include "store/dense.h"
 
 #define SIZES 4u /* 512, 1024, 2048, 4096 */
+#define KEY_MAX (STORE_PAGE_BYTES_LEAST / 4)
 #define PAGE_HEADER 16u
 #define NODE_BYTES 10u /* header and place in the page */
 #define PAGE_NUMBER 8u
@@ -64,6 +65,8 @@ static bool try_dense(const struct store_snapshot *snapshot, enum store_tree_id 
 	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
 	rc = store_tree_seek(&cursor, "", 0, NULL);
 	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
+		if (cursor.key.size > KEY_MAX)
+			return false;
 		bytes += cursor.value.size;
 		key_size = cursor.key.size;
 	}
@@ -96,7 +99,7 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
 	rc = store_tree_seek(&cursor, "", 0, NULL);
 	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
-		if (cursor.key.size > STORE_PAGE_BYTES_LEAST / 4)
+		if (cursor.key.size > KEY_MAX)
 			return false;
 		for (unsigned i = 0; i < SIZES; i++)
 			trial_add(&trials[i], cursor.key.size, cursor.value.size);

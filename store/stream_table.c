@@ -138,7 +138,7 @@ int store_stream_table_load(struct store_stream_table *table, const struct store
 	struct store_tree_cursor cursor;
 	int rc;
 
-	if (is_listed || table->blocks)
+	if (is_listed || table->mapped_bytes) /* a map cannot grow */
 		store_stream_table_fini(table);
 	table->count = table->peeked_block = 0;
 	table->texts = texts;

@@ -157,9 +157,9 @@ int store_text_late_load(struct store_texts *texts, const struct store_snapshot 
 
 /* ---- unpacking ---- */
 
-/* Finds the texts of a block in its bytes, which are the reader's own; how many. Each gets its NUL where the
- * next one's size was. Of a dense block, whose seal held, it is only now that too few texts show: those that
- * are missing stay untouched, for there may be claimed many. */
+/* Finds the texts of a block in its bytes, which are the reader's own, with room for one more; how many. Each
+ * gets its NUL where the next one's size was. Of a dense block, whose seal held, it is only now that too few
+ * texts show: those that are missing stay untouched, for there may be claimed many. */
 static uint32_t split(
 	uint8_t *bytes, size_t size, struct store_slice *texts, uint32_t count, bool *is_damaged)
 {
@@ -178,6 +178,8 @@ static uint32_t split(
 		end = (uint8_t *)text + text_size;
 		texts[i] = (struct store_slice){text, text_size};
 	}
+	if (end)
+		*end = '\0'; /* behind the last one are no bytes, or some that nobody announced */
 	*is_damaged |= input.bad || input.at < input.end;
 	return i;
 }
@@ -233,10 +235,7 @@ static uint8_t *show(struct store_text_late *late, const struct text_block *bloc
 		store_bytes_put(&late->shown, entries.bytes, entries.size);
 	}
 	room = entries.size ? store_bytes_reserve(&late->shown, 1) : NULL;
-	if (!room)
-		return NULL;
-	*room = '\0';
-	return late->shown.data;
+	return room ? late->shown.data : NULL;
 }
 
 static bool peek_block(struct store_text_late *late, const struct text_block *block)

@@ -446,7 +446,7 @@ static void change_first(uint32_t *id, bool is_longer)
 	}
 	--*id;
 	if (is_longer)
-		store_bytes_put(&entries, "", 1);
+		store_bytes_put(&entries, "\1x", 2);
 	else
 		entries.size = (size_t)(last - entries.data);
 	put_value(txn, dbi, 0, entries.size, (struct store_slice){entries.data, entries.size});
@@ -482,6 +482,7 @@ static void test_other_number(void **unused)
 		if (which / 2) { /* looked at before it is checked */
 			assert_non_null(store_reader_text(reader, id, &size));
 			assert_int_equal(size > 0, which % 2);
+			assert_int_equal(strlen(store_reader_text(reader, id, &size)), size);
 			assert_non_null(store_reader_text(reader, id - 1, &size));
 			assert_true(size > 0);
 		}

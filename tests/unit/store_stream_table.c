@@ -222,15 +222,22 @@ static void damage_metrics(void)
 	mdb_env_close(env);
 }
 
+static struct store_writer *create_copy(void)
+{
+	struct store_writer *writer = create();
+
+	store_writer_meta(writer, "origin_ns", "77");
+	store_writer_meta(writer, STORE_META_COPIED, "/elsewhere");
+	return writer;
+}
+
 /* A copy of a store that lies elsewhere, put anew. */
 static void put_copy(bool is_damaged)
 {
 	struct store_writer *writer;
 
 	set_up(NULL);
-	writer = create();
-	store_writer_meta(writer, "origin_ns", "77");
-	store_writer_meta(writer, STORE_META_COPIED, "/elsewhere");
+	writer = create_copy();
 	put_streams(writer);
 	assert_int_equal(store_writer_close(writer, NULL), 0);
 	if (is_damaged)
@@ -262,6 +269,30 @@ static void test_cannot_follow(void **unused)
 	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
 	assert_false(changed);
 	store_reader_close(reader);
+}
+
+/* The newest copy has no list, as one of a run that goes on has none: it has a table of the other kind. */
+static void test_list_is_lost(void **unused)
+{
+	struct store_writer *writer;
+	struct store_reader *reader;
+	bool changed;
+
+	(void)unused;
+	put_copy(false);
+	reader = open_it();
+	check_stream(reader, store_reader_stream(reader, 0), 0);
+	set_up(NULL);
+	writer = create_copy();
+	put_streams(writer);
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	assert_int_equal(store_reader_renew(reader, &changed, NULL), 0);
+	assert_true(changed);
+	assert_null(store_reader_stream_list(reader));
+	for (uint32_t i = 0; i < STREAMS; i++)
+		check_stream(reader, store_reader_stream(reader, i), i);
+	store_reader_close(reader);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
 }
 
 /* Where one stream is changed there is no list; all is there as ever. */
@@ -357,6 +388,7 @@ int main(void)
 		TEST(test_renewal),
 		TEST(test_no_list),
 		TEST(test_cannot_follow),
+		TEST(test_list_is_lost),
 		TEST(test_wrong_list),
 		TEST(test_other_list),
 	};
