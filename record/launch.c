@@ -214,6 +214,7 @@ static void started_tell(const struct launch *launch, pid_t pid, uint64_t begin_
 }
 
 static struct signals signals;
+static bool has_signals; /* they are taken: `signals` are the program's */
 
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
 {
@@ -231,6 +232,7 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (pipe2(failure, O_CLOEXEC))
 		return error_set(error, ERROR_IO, "no pipe can be made for it: %s", strerror(errno));
 	signals_take(&signals);
+	has_signals = true;
 	/* Nothing here runs on until the program does, or cannot: what is changed meanwhile is for it alone.
 	 */
 	pid = vfork();
@@ -263,7 +265,8 @@ void launch_here(const struct launch *launch)
 {
 	if (before)
 		environ = before;
-	signals_restore(&signals);
+	if (has_signals)
+		signals_restore(&signals);
 	execv(launch->target->path, launch->argv);
 	if (errno == ENOEXEC)
 		shell_exec(launch);
