@@ -3,7 +3,7 @@
  * collect.c - see collect.h. One thread, one loop:
  *
  *   listener   agents and launchers say hello        rings      drained every 50 ms while many records come,
- *   launchers  "my program has ended"                           250 while few do; see drain_ms()
+ *   launchers  "my program has ended"                           250 while few do, and few can; see drain_ms()
  *   pidfds     a process has died: drain and close   hpct-names answers become symbols
  *                                                    commit     once a second, earlier above 8 MiB
  */
@@ -23,7 +23,8 @@
 #include "record/switches.h"
 
 #define DRAIN_MS 50
-#define DRAIN_CALM_MS 250 /* no ring held a 16th */
+#define DRAIN_CALM_MS 250 /* no ring held a 16th, nor can be full by then */
+#define CALM_SAMPLES 500  /* half a ring, each on a path with ten frames that are new to it */
 #define DRAIN_GPU_MS 10	  /* launches come in storms: a ring holds some 8000 */
 #define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
@@ -74,6 +75,19 @@ static void rings_drain(struct collector *collector)
 	collector->is_dirty |= records > 0;
 }
 
+/* Threads that start or change what they do fill a ring several times as fast as before: at the pace that was
+ * asked for it must not overflow meanwhile. */
+static int calm_ms(const struct measured *process)
+{
+	uint64_t samples_ms = process->period_ns * CALM_SAMPLES / 1000000;
+
+	if (!process->period_ns)
+		return 2 * DRAIN_MS; /* by counts: nobody knows */
+	if (samples_ms > DRAIN_CALM_MS)
+		return DRAIN_CALM_MS;
+	return samples_ms < DRAIN_MS ? DRAIN_MS : (int)samples_ms;
+}
+
 /* How long the rings may fill, by how full they were and by who fills them. Each time that we wake costs the
  * machine as much as ten samples, caches gone cold included; a commit that is due need not be late for that.
  */
@@ -86,7 +100,7 @@ static int drain_ms(struct collector *collector)
 		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
 				: at->join				   ? DRAIN_GPU_MS
 				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
-									   : timeout_ms;
+									   : calm_ms(at);
 
 		timeout_ms = wanted_ms < timeout_ms ? wanted_ms : timeout_ms;
 		at->fullest_bytes = 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/agent/process.h"
 #include "record/clock.h"
 #include "record/kernel.h"
 #include "record/rundir.h"
@@ -48,7 +49,7 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
 	anchor_put_first(writer, &collector->anchor, collector->origin_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
-	store_writer_meta_number(writer, "collector_pid", (uint64_t)getpid());
+	store_writer_meta_number(writer, "collector_pid", (uint64_t)process_number());
 	if (plan->keep_ns) {
 		store_writer_meta_number(writer, "keep_ns", plan->keep_ns);
 		/* Before the first record, or its chunk may be longer than what is kept. */

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/process.h"
 #include "record/doctor.h"
 #include "record/parts.h"
 
@@ -105,7 +106,7 @@ static void memory_look(struct doctor_row *row)
 
 static void handshake_look(struct doctor_row *row)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0), pair[2];
+	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0), pair[2];
 
 	if (pidfd < 0) {
 		doctor_say(row, DOCTOR_NO, "Linux 5.3 or newer, and a seccomp filter that lets it through",

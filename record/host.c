@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/process.h"
 #include "store/event.h"
 #include "store/hash.h"
 
@@ -173,7 +174,8 @@ int host_meet(struct host *host, const char *launch, const char *run, const char
 
 static int hello_send(int connection)
 {
-	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_LAUNCHER, (uint32_t)getpid()};
+	struct event_hello hello = {
+		EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_LAUNCHER, (uint32_t)process_number()};
 
 	return send(connection, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) ? 0 : -1;
 }

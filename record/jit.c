@@ -213,4 +213,3 @@ void jit_fini(struct jit *jit)
 	free(jit->waiting);
 	*jit = (struct jit){0};
 }
-#include "record/agent/vdso.h"

@@ -8,9 +8,10 @@
  * A run meets some dozens of the hundred thousand: of a table that was kept, what is asked for is read, and
  * checked, in blocks.
  *
- *   DIRECTORY/kernel/BUILD-ID   magic | u32 blocks, functions, span, 0 | per block: u32 distance of its
- * first, place of its end in the file, u64 checksum | u64 checksum so far | blocks block u32 count | per
- * function, ascending: u32 distance, place of its name behind these | names, each with its 0
+ *   DIRECTORY/kernel/BUILD-ID   magic | u32 blocks, functions, span, 0 | index | u64 checksum so far | blocks
+ *     index, for each block     u32 distance of its first, its end from the first block on, u64 checksum
+ *     block                     u32 count | for each function, ascending: u32 distance, place of its name
+ *                               behind these | names, each with its 0 | 0 up to a multiple of four bytes
  */
 #ifndef RECORD_KERNEL_SYMBOLS_H
 #define RECORD_KERNEL_SYMBOLS_H

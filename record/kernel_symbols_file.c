@@ -191,9 +191,10 @@ static bool file_begin(struct kernel_symbols_file *file, size_t size, struct fil
 		return false;
 	bytes = sizeof(*head) + head->block_count * sizeof(struct file_block);
 	text = malloc(bytes + sizeof(checksum));
-	is_whole = text && read_at(file->fd, text, bytes + sizeof(checksum), 0);
+	/* The head that there was room made for: someone may write to the file at the same time. */
+	is_whole = text && read_at(file->fd, text, bytes + sizeof(checksum), 0) &&
+		   !memcmp(head, text, sizeof(*head));
 	if (is_whole) {
-		memcpy(head, text, sizeof(*head));
 		memcpy(&checksum, text + bytes, sizeof(checksum));
 		is_whole = store_sum_fits(checksum, store_hash64(text, bytes, 0));
 	}

@@ -17,6 +17,7 @@
 
 #include "record/agent/environment.h"
 #include "record/agent/preload.h"
+#include "record/agent/process.h"
 #include "record/agent/selection.h"
 #include "record/agent/target.h"
 #include "record/clock.h"
@@ -83,7 +84,7 @@ static void events_end(const struct launch *launch)
 	size_t length = strlen(events);
 
 	if (strstr(launch->events, EVENT_WORD_NO_CHILDREN)) /* the last word */
-		snprintf(events + length, sizeof(events) - length, "=%d", (int)getpid());
+		snprintf(events + length, sizeof(events) - length, "=%d", (int)process_number());
 }
 
 static char **before; /* the environment that hpct-record was started with */
@@ -149,13 +150,14 @@ static void program_exec(const struct launch *launch)
 		shell_exec(launch);
 }
 
-_Noreturn static void program_start(const struct launch *launch, const struct signals *signals, int failure)
+_Noreturn static void program_start(
+	const struct launch *launch, const struct signals *signals, pid_t recorder, int failure)
 {
 	int reason;
 
 	if (launch->host)
 		events_end(launch);
-	witness_start(launch->argv);
+	witness_start(recorder, launch->argv);
 	signals_restore(signals);
 	program_exec(launch);
 	reason = errno;
@@ -212,13 +214,14 @@ static void started_tell(const struct launch *launch, pid_t pid, uint64_t begin_
 }
 
 static struct signals signals;
+static bool has_signals; /* they are taken: `signals` are the program's */
 
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
 {
 	uint64_t begin_ns = clock_now_ns();
 	int failure[2], reason;
+	pid_t recorder = process_number(), pid;
 	ssize_t got;
-	pid_t pid;
 
 	*status = LAUNCH_FAILED;
 	/* Ahead of vfork, whose child has our memory: a signal that ended it in malloc would leave that in
@@ -229,11 +232,12 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (pipe2(failure, O_CLOEXEC))
 		return error_set(error, ERROR_IO, "no pipe can be made for it: %s", strerror(errno));
 	signals_take(&signals);
+	has_signals = true;
 	/* Nothing here runs on until the program does, or cannot: what is changed meanwhile is for it alone.
 	 */
 	pid = vfork();
 	if (!pid)
-		program_start(launch, &signals, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
+		program_start(launch, &signals, recorder, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
 	reason = errno;
 	close(failure[1]);
 	signals_pass(pid);
@@ -261,7 +265,8 @@ void launch_here(const struct launch *launch)
 {
 	if (before)
 		environ = before;
-	signals_restore(&signals);
+	if (has_signals)
+		signals_restore(&signals);
 	execv(launch->target->path, launch->argv);
 	if (errno == ENOEXEC)
 		shell_exec(launch);

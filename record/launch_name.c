@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/agent/process.h"
 #include "record/launcher.h"
 #include "store/store.h"
 
@@ -52,12 +53,12 @@ void launch_name_find(struct launch_name *name)
 	else if (*launch)
 		label_copy(name->label, sizeof(name->label), launch);
 	else
-		snprintf(name->label, sizeof(name->label), "%d", (int)getpid());
+		snprintf(name->label, sizeof(name->label), "%d", (int)process_number());
 	name->is_shared = *launch || (name->job[0] && name->step[0]);
 	if (name->is_shared)
 		snprintf(name->id, sizeof(name->id), "%.60s/%.60s/%.100s", name->job, name->step, launch);
 	else
-		snprintf(name->id, sizeof(name->id), "pid/%d", (int)getpid());
+		snprintf(name->id, sizeof(name->id), "pid/%d", (int)process_number());
 }
 
 static int replacement_put(char *path, unsigned room, size_t *used, char letter,
@@ -67,7 +68,7 @@ static int replacement_put(char *path, unsigned room, size_t *used, char letter,
 	const char *text;
 
 	gethostname(host, sizeof(host) - 1);
-	snprintf(number, sizeof(number), "%d", (int)getpid());
+	snprintf(number, sizeof(number), "%d", (int)process_number());
 	switch (letter) {
 	case 'j':
 		text = name->job[0] ? name->job : name->label;

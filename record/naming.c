@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/agent/process.h"
 #include "record/modules.h"
 #include "store/names.h"
 
@@ -201,7 +202,7 @@ static void request_put(
 	struct error error;
 
 	memcpy(request.build_id, module.build_id, sizeof(request.build_id));
-	snprintf(place, sizeof(place), "/proc/%d/fd/%d", getpid(), file);
+	snprintf(place, sizeof(place), "/proc/%d/fd/%d", process_number(), file);
 	if (file >= 0)
 		request.path = place;
 	for (uint32_t i = 0; i < count; i++)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "record/agent/process.h"
 #include "record/clock.h"
 #include "record/witness.h"
 
@@ -29,7 +30,7 @@ static bool is_fault(int number)
 
 static void sent(int number, const siginfo_t *info)
 {
-	if (info->si_pid == getpid()) {
+	if (info->si_pid == process_number()) {
 		if (number == SIGABRT)
 			witness_spare();
 		return;
@@ -58,7 +59,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		sent(number, info);
 	else if (child > 0 && is_timer(number))
 		kill((pid_t)child, number);
-	else if (child > 0 && number == SIGHUP && getsid(0) == getpid())
+	else if (child > 0 && number == SIGHUP && getsid(0) == process_number())
 		kill((pid_t)child, number); /* a terminal that is gone tells the session's leader alone */
 	else if (number == SIGINT || number == SIGQUIT)
 		is_interrupted = child == 0;

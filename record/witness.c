@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/process.h"
 #include "record/clock.h"
 #include "record/title.h"
 
@@ -88,9 +89,9 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 	_exit(0);
 }
 
-void witness_start(char **words)
+void witness_start(pid_t recorder, char **words)
 {
-	pid_t recorder = getppid(), program = getpid();
+	pid_t program = process_number();
 
 	sigemptyset(&early);
 	if (!heard_map())

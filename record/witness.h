@@ -17,7 +17,7 @@
 /* In the vfork child of hpct-record that becomes the program, all signals being blocked, so that nothing is
  * sent to the group between the two; the witness is hpct-record's child. `words` are the program's argv.
  * Without a witness, which is not an error, all signals count as sent to hpct-record alone. */
-void witness_start(char **words);
+void witness_start(pid_t recorder, char **words);
 /* Has it got, too, what `sender` has just sent to us? Waits a moment for it. From a signal handler, whose
  * signal is blocked. */
 bool witness_hears(int number, pid_t sender);

@@ -42,3 +42,9 @@ done
 record all -- bash many.sh
 same "without a limit: measured" 61 "$(info all processes)"
 same "without a limit: refused" 0 "$(info all processes_refused)"
+
+# With none left for the pipe to it, the program takes hpct-record's place: what it was to ignore it ignores.
+ignoring() { bash -c 'trap "" HUP; ulimit -n 4; exec "$@"' sh "$@" grep SigIgn /proc/self/status 2>/dev/null 3>&-; }
+bare=$(ignoring)
+check "no descriptor: $bare" [ -n "$bare" ]
+same "no descriptor: ignored signals" "$bare" "$(ignoring hpct-record -o none.hpct --)"

@@ -65,6 +65,9 @@ measured_right inside
 code "a library of ours, too" 6 env LD_PRELOAD="$work/fake.so" hpct-record -o around.hpct -- ./works
 same "a library of ours, too: stderr" "" "$(cat err)"
 measured_right around
+check "a library of ours, too: the collector is said to be process 5" [ "$(info around collector_pid)" != 5 ]
+code "a library of ours, too: it alone" 6 env LD_PRELOAD="$work/fake.so" hpct-record --no-children -o alone.hpct -- ./works
+measured_right alone
 if command -v faketime >/dev/null; then
 	code "faketime" 7 record faketime -- faketime -f '-10d' ./works
 	same "faketime: stderr" "" "$(cat err)"
