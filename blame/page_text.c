@@ -76,6 +76,8 @@ static size_t python_find(const char *path, size_t *at, size_t *folders, size_t 
 	*at = (size_t)(last - path);
 	bytes = strcspn(last, ";");
 	*folders = 4 + strcspn(last + 4, ":;") + 1;
+	if (*folders > bytes) /* C++ may have a namespace py, too: no file */
+		*folders = bytes;
 	*file = *folders;
 	for (slash = last + *folders; *folders < bytes && slash < last + bytes; slash++)
 		if (*slash == '/')
