@@ -218,7 +218,7 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 	*late = (struct late){0};
 	if (result)
 		return result;
-	result = late_calls(late, run, question, arena, error);
+	result = late_calls(late, run, question, processes, count, arena, error);
 	if (result)
 		return result;
 	if (!late->parties)

@@ -40,9 +40,10 @@ struct late {
 /* Descending held_ns, then stream: for qsort. */
 int late_party_compare(const void *left, const void *right);
 
-/* By recorded calls alone; none of a kind where there are none. In `arena`. */
-int late_calls(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
-	struct error *error);
+struct process;
+/* By recorded calls of these processes alone; none of a kind where there are none. In `arena`. */
+int late_calls(struct late *late, struct run *run, const struct idle_question *question,
+	const struct process *processes, uint32_t count, struct arena *arena, struct error *error);
 
 /* No parties: fewer than two processes enter collective calls; no threads: nowhere two of a process meet. In
  * `arena`. */

@@ -225,17 +225,12 @@ static int part(struct late *late, struct arena *arena, struct error *error)
 	return 0;
 }
 
-int late_calls(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
-	struct error *error)
+int late_calls(struct late *late, struct run *run, const struct idle_question *question,
+	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
 {
 	struct search search = {.run = run, .question = question};
-	struct process *processes;
-	uint32_t count;
-	int result = process_list(
-		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	int result = 0;
 
-	if (result)
-		return result;
 	numbering_init(&search.calls, sizeof(struct call_key));
 	numbering_init(&search.parties, sizeof(struct late_party));
 	for (uint32_t p = 0; p < count && !result; p++) {
