@@ -352,5 +352,4 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 	return rc < 0 ? rc : ended;
 }
 
-const struct format format_chrome = {
-	.name = "chrome", .about = "Trace Event JSON, for Perfetto", .put = chrome_put};
+const struct format format_chrome = {.name = "chrome", .about = "Perfetto", .put = chrome_put};

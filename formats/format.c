@@ -8,10 +8,53 @@
 
 static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome, NULL};
 
-const struct format *format_find(const char *name)
+static bool goes(const struct format *format, enum format_way way)
+{
+	if (way == FORMAT_TAKES)
+		return format->take != NULL;
+	return format->put && (way == FORMAT_PUTS || format->takes_derived);
+}
+
+const struct format *format_find(const char *name, enum format_way way)
 {
 	for (size_t i = 0; formats[i]; i++)
-		if (strcmp(formats[i]->name, name) == 0)
+		if (goes(formats[i], way) && strcmp(formats[i]->name, name) == 0)
 			return formats[i];
 	return NULL;
+}
+
+static size_t count_of(enum format_way way)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; formats[i]; i++)
+		count += goes(formats[i], way);
+	return count;
+}
+
+void format_names(char out[FORMAT_TEXT_MAX], enum format_way way)
+{
+	size_t left = count_of(way), size = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; formats[i] && size < FORMAT_TEXT_MAX; i++) {
+		if (!goes(formats[i], way))
+			continue;
+		left--;
+		size += (size_t)snprintf(out + size, FORMAT_TEXT_MAX - size, "%s%s", formats[i]->name,
+			left > 1    ? ", "
+			: left == 1 ? " or "
+				    : "");
+	}
+}
+
+void format_help(char out[FORMAT_TEXT_MAX], enum format_way way)
+{
+	size_t size = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; formats[i] && size < FORMAT_TEXT_MAX; i++)
+		if (goes(formats[i], way))
+			size += (size_t)snprintf(out + size, FORMAT_TEXT_MAX - size, "%s%s (%s)",
+				size ? ", " : "", formats[i]->name, formats[i]->about);
 }

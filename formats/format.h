@@ -12,7 +12,7 @@
 
 struct format {
 	const char *name;
-	const char *about; /* one line of --help */
+	const char *about; /* what it is or who reads it, behind its name in --help */
 	/* Writes the selection to `out`; NULL: cannot be exported. */
 	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
 	/* Makes the run `path` of what `in` holds, or nothing at all; `name` is what errors call the input.
@@ -23,7 +23,15 @@ struct format {
 
 extern const struct format format_tsv, format_folded, format_chrome;
 
-/* NULL: none of that name. */
-const struct format *format_find(const char *name);
+enum format_way { FORMAT_PUTS, FORMAT_TAKES, FORMAT_PUTS_DERIVED };
+
+#define FORMAT_TEXT_MAX 256u
+
+/* NULL: none of that name goes that way. */
+const struct format *format_find(const char *name, enum format_way way);
+/* All that go that way, cut at the end when there are too many: "tsv, folded or chrome". */
+void format_names(char out[FORMAT_TEXT_MAX], enum format_way way);
+/* The same for --help, with what each is about: "tsv (rows, as hpct-slice), ...". */
+void format_help(char out[FORMAT_TEXT_MAX], enum format_way way);
 
 #endif

@@ -5,33 +5,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "formats/format.h"
+#include "formats/choice.h"
 #include "timeline/derived.h"
 #include "timeline/program.h"
-
-struct choice {
-	const struct format *format;
-	const char *output;
-};
-
-static int take_to(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	choice->format = format_find(value);
-	if (!choice->format || !choice->format->put)
-		return error_set(error, ERROR_USAGE, "--to %s: say tsv, folded or chrome", value);
-	return 0;
-}
-
-static int take_output(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)error;
-	choice->output = value;
-	return 0;
-}
 
 static int put_file(const struct program_call *call, const struct choice *choice, struct error *error)
 {
@@ -54,14 +30,19 @@ static int put_file(const struct program_call *call, const struct choice *choice
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
+	char names[FORMAT_TEXT_MAX];
 	int rc;
 
-	if (!choice->format)
-		return error_set(error, ERROR_USAGE, "say what to export to: --to tsv, folded or chrome");
-	if (select_derived(call->select) && !choice->format->takes_derived)
+	if (!choice->format) {
+		format_names(names, FORMAT_PUTS);
+		return error_set(error, ERROR_USAGE, "say what to export to: --to %s", names);
+	}
+	if (select_derived(call->select) && !choice->format->takes_derived) {
+		format_names(names, FORMAT_PUTS_DERIVED);
 		return error_set(error, ERROR_USAGE,
-			"--to %s exports what was recorded; %s are metrics for --to folded",
-			choice->format->name, DERIVED_NAMES);
+			"--to %s exports what was recorded; %s are metrics for --to %s", choice->format->name,
+			DERIVED_NAMES, names);
+	}
 	if (choice->output)
 		return put_file(call, choice, error);
 	rc = choice->format->put(call->run, call->select, stdout, error);
@@ -71,9 +52,10 @@ static int work(struct program_call *call, struct error *error)
 	return rc;
 }
 
-static const struct program_option options[] = {
-	{0, "to", "NAME", "tsv (rows, as hpct-slice), folded (flame graphs), chrome (Perfetto)", take_to},
-	{'o', "output", "FILE", "write there instead of stdout", take_output}};
+static char to_help[FORMAT_TEXT_MAX];
+
+static const struct program_option options[] = {{0, "to", "NAME", to_help, choice_take_to},
+	{'o', "output", "FILE", "write there instead of stdout", choice_take_output}};
 
 static const struct program program = {
 	.name = "hpct-export",
@@ -90,5 +72,6 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
+	format_help(to_help, FORMAT_PUTS);
 	return program_main(&program, &choice, argc, argv);
 }

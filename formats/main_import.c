@@ -4,32 +4,8 @@
  */
 #include <errno.h>
 
-#include "formats/format.h"
+#include "formats/choice.h"
 #include "timeline/program.h"
-
-struct choice {
-	const struct format *format;
-	const char *output;
-};
-
-static int take_from(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	choice->format = format_find(value);
-	if (!choice->format || !choice->format->take)
-		return error_set(error, ERROR_USAGE, "--from %s: say tsv", value);
-	return 0;
-}
-
-static int take_output(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)error;
-	choice->output = value;
-	return 0;
-}
 
 /* rows.tsv becomes rows.hpct here; standard input import.hpct. */
 static const char *run_name(const char *input, struct arena *arena)
@@ -49,11 +25,14 @@ static int work(struct program_call *call, struct error *error)
 	const char *input = call->operands[0];
 	const char *output = choice->output ? choice->output : run_name(input, &call->arena);
 	bool is_stdin = strcmp(input, "-") == 0;
+	char names[FORMAT_TEXT_MAX];
 	FILE *in;
 	int rc;
 
-	if (!choice->format)
-		return error_set(error, ERROR_USAGE, "say what to import from: --from tsv");
+	if (!choice->format) {
+		format_names(names, FORMAT_TAKES);
+		return error_set(error, ERROR_USAGE, "say what to import from: --from %s", names);
+	}
 	if (!output)
 		return error_memory(error);
 	in = is_stdin ? stdin : fopen(input, "r");
@@ -65,9 +44,10 @@ static int work(struct program_call *call, struct error *error)
 	return rc;
 }
 
-static const struct program_option options[] = {
-	{0, "from", "NAME", "tsv: rows as hpct-slice writes them", take_from},
-	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct", take_output}};
+static char from_help[FORMAT_TEXT_MAX];
+
+static const struct program_option options[] = {{0, "from", "NAME", from_help, choice_take_from},
+	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct", choice_take_output}};
 
 static const struct program program = {
 	.name = "hpct-import",
@@ -92,5 +72,6 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
+	format_help(from_help, FORMAT_TAKES);
 	return program_main(&program, &choice, argc, argv);
 }

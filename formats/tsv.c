@@ -12,4 +12,4 @@ static int tsv_put(struct run *run, const struct select *select, FILE *out, stru
 }
 
 const struct format format_tsv = {
-	.name = "tsv", .about = "rows, as hpct-slice writes them", .put = tsv_put, .take = tsv_import};
+	.name = "tsv", .about = "rows, as hpct-slice", .put = tsv_put, .take = tsv_import};
