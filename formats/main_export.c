@@ -31,7 +31,6 @@ static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
 	char names[FORMAT_TEXT_MAX];
-	int rc;
 
 	if (!choice->format) {
 		format_names(names, FORMAT_PUTS);
@@ -45,11 +44,7 @@ static int work(struct program_call *call, struct error *error)
 	}
 	if (choice->output)
 		return put_file(call, choice, error);
-	rc = choice->format->put(call->run, call->select, stdout, error);
-	if (rc == 0 && (ferror(stdout) || fflush(stdout) != 0))
-		rc = error_set(
-			error, ERROR_IO, "the export could not be written in full: %s", strerror(errno));
-	return rc;
+	return choice->format->put(call->run, call->select, stdout, error);
 }
 
 static char to_help[FORMAT_TEXT_MAX];
