@@ -151,7 +151,8 @@ static void table_new(struct gpu_unit *unit, struct gpu_cursor *in, bool is_file
 		formats[i][0] = gpu_leb(in, false);
 		formats[i][1] = gpu_leb(in, false);
 	}
-	count = format_count ? gpu_leb(in, false) : 0; /* each takes a byte at least */
+	count = gpu_leb(in, false);
+	count = format_count ? count : 0; /* without a format there is a count, too; entries take no bytes */
 	for (uint64_t i = 0; i < count && i < FILES_MAX && !in->bad; i++) {
 		const char *name = "";
 		uint64_t directory = 0, number = 0;
