@@ -18,21 +18,11 @@
 #include "store/hash.h"
 #include "store/reader.h"
 #include "store/wide.h"
+#include "tests/unit/chance.h"
 
 #define CODEC_ROUNDS 20000
 #define CHUNK_ROUNDS 300
 #define MUTATIONS 100
-
-static uint64_t chance;
-
-static uint64_t draw(void)
-{
-	uint64_t z = chance += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
 
 static uint64_t first_seed(void)
 {

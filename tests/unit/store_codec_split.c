@@ -11,17 +11,7 @@
 #include <cmocka.h>
 
 #include "store/codec.h"
-
-static uint64_t chance = 1;
-
-static uint64_t draw(void)
-{
-	uint64_t z = chance += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
+#include "tests/unit/chance.h"
 
 #define SPLIT 4u
 
@@ -126,5 +116,6 @@ int main(void)
 		cmocka_unit_test(test_split_damaged),
 	};
 
+	chance = 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

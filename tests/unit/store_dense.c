@@ -24,39 +24,12 @@
 #include "store/reader.h"
 #include "store/text.h"
 #include "store/writer.h"
+#include "tests/unit/chance.h"
+#include "tests/unit/store_place.h"
 
 #define ROUNDS 12
 #define MODULES 4u
 #define MUTATIONS 20000
-
-static char path[96], lock_path[104];
-static uint64_t chance;
-
-static uint64_t draw(void)
-{
-	uint64_t z = chance += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static int set_up(void **unused)
-{
-	(void)unused;
-	snprintf(path, sizeof path, "%s/hpct-dense-%d.mdb", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
-		(int)getpid());
-	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	(void)unused;
-	unlink(path);
-	unlink(lock_path);
-	return 0;
-}
 
 /* ---- what a store holds, as it was told ---- */
 

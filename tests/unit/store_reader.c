@@ -26,6 +26,7 @@
 #include "store/file.h"
 #include "store/reader.h"
 #include "store/writer.h"
+#include "tests/unit/chance.h"
 
 #define MUTATIONS 3000
 #define PERIOD_NS 1000000u
@@ -33,16 +34,6 @@
 #define SLEEPER_BYTES_MAX (16u << 20)
 
 static char path[64], lock_path[72];
-static uint64_t chance;
-
-static uint64_t draw(void)
-{
-	uint64_t z = chance += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
 
 static int set_up(void **unused)
 {

@@ -23,6 +23,8 @@
 #include "store/reader.h"
 #include "store/rollup.h"
 #include "store/writer.h"
+#include "tests/unit/chance.h"
+#include "tests/unit/store_place.h"
 
 #define ROUNDS 40
 #define SEEKS 500
@@ -31,35 +33,6 @@
 #define PAGE_HEADER 16u /* LMDB's */
 #define NODE_HEADER 8u
 #define LEAF 2u
-
-static char path[96], lock_path[104];
-static uint64_t chance;
-
-static uint64_t draw(void)
-{
-	uint64_t z = chance += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static int set_up(void **unused)
-{
-	(void)unused;
-	snprintf(path, sizeof path, "%s/hpct-tree-%d.mdb", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm",
-		(int)getpid());
-	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	(void)unused;
-	unlink(path);
-	unlink(lock_path);
-	return 0;
-}
 
 static void write_run(void)
 {
