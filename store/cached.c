@@ -16,12 +16,14 @@
 char *store_cached_directory(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	struct stat status;
 	char *path = NULL;
 	int size = -1;
 
 	if (base && base[0] == '/')
 		size = asprintf(&path, "%s/hpct", base);
-	else if (home && home[0] == '/')
+	else if (home && home[0] == '/' &&
+		 !stat(home, &status)) /* not for us to make: nobody's is not there */
 		size = asprintf(&path, "%s/.cache/hpct", home);
 	return size < 0 ? NULL : path;
 }

@@ -9,7 +9,7 @@
 
 #include "store/bytes.h"
 
-/* Where it lies; malloc'ed, NULL: nobody says. */
+/* Where it lies; malloc'ed, NULL: nobody says, or it would be below a home that is not there. */
 char *store_cached_directory(void);
 /* Makes the directories above `path`, for the user alone, as far as that is possible. */
 void store_cached_make(char *path);

@@ -152,6 +152,26 @@ static void test_who_is_killed_leaves_nothing(void **state)
 	assert_int_equal(entries(), before + 1);
 }
 
+static void test_no_home_is_made(void **state)
+{
+	char *directory, wanted[300];
+
+	(void)state;
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", place, 1);
+	directory = store_cached_directory();
+	snprintf(wanted, sizeof wanted, "%s/.cache/hpct", place);
+	assert_string_equal(directory, wanted);
+	free(directory);
+	setenv("HOME", at("missing"), 1);
+	assert_null(store_cached_directory());
+	setenv("XDG_CACHE_HOME", place, 1);
+	directory = store_cached_directory();
+	snprintf(wanted, sizeof wanted, "%s/hpct", place);
+	assert_string_equal(directory, wanted);
+	free(directory);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -173,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_it_takes_the_place),
 		cmocka_unit_test(test_leftovers_go),
 		cmocka_unit_test(test_who_is_killed_leaves_nothing),
+		cmocka_unit_test(test_no_home_is_made),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
