@@ -151,7 +151,8 @@ static int keep_stream(
 
 static int print_rows(struct slice *slice, struct error *error)
 {
-	qsort_r(slice->rows, slice->count, sizeof *slice->rows, slice_row_compare, &slice->texts);
+	if (slice->count)
+		qsort_r(slice->rows, slice->count, sizeof *slice->rows, slice_row_compare, &slice->texts);
 	for (size_t i = 0; i < slice->count && slice->rows_left > 0 && !slice->texts.failed; i++) {
 		slice_row_report(&slice->texts, slice->report, &slice->rows[i]);
 		slice->rows_left--;

@@ -40,7 +40,7 @@ static void commit(struct store_writer *writer, unsigned expected)
 
 static void test_waits(void **unused)
 {
-	char directory[] = "/tmp/hpct-sync.XXXXXX", path[sizeof(directory) + 8];
+	char directory[] = "/tmp/hpct-sync.XXXXXX", path[sizeof(directory) + sizeof("/a.mdb-lock")];
 	struct store_writer *writer;
 	struct error error;
 	bool is_remote = true;
