@@ -327,6 +327,10 @@ static uint64_t lost_of(uint64_t since_ns)
 	assert_int_equal(unlink(path), 0);
 	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
 	assert_int_equal(unlink(lock_path), 0);
+	switch_events_fini(&switches.fresh);
+	switch_events_fini(&switches.waiting);
+	hits_fini(&switches.hits);
+	free(switches.slots);
 	free(one.memory);
 	free(other.memory);
 	return process.switches_lost;
