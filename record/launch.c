@@ -134,20 +134,23 @@ static void shell_exec(const struct launch *launch)
 	errno = error;
 }
 
-static volatile bool has_no_room; /* for our words; the process that becomes the program says so */
-
-static void program_exec(const struct launch *launch)
+static void image_exec(const struct launch *launch)
 {
 	execv(launch->target->path, launch->argv);
 	if (errno == ENOEXEC)
 		shell_exec(launch);
+}
+
+static volatile bool has_no_room; /* for our words; the process that becomes the program says so */
+
+static void program_exec(const struct launch *launch)
+{
+	image_exec(launch);
 	if (errno != E2BIG || !launch->host || launch->is_strict)
 		return;
 	has_no_room = true;
 	environ = before;
-	execv(launch->target->path, launch->argv);
-	if (errno == ENOEXEC)
-		shell_exec(launch);
+	image_exec(launch);
 }
 
 _Noreturn static void program_start(
@@ -267,9 +270,7 @@ void launch_here(const struct launch *launch)
 		environ = before;
 	if (has_signals)
 		signals_restore(&signals);
-	execv(launch->target->path, launch->argv);
-	if (errno == ENOEXEC)
-		shell_exec(launch);
+	image_exec(launch);
 }
 
 bool launch_has_no_room(void)

@@ -112,6 +112,8 @@ static bool tables_open(struct outside_modules *modules, struct outside_module *
 		return true;
 	munmap(room, bytes);
 	*image = (struct cfi_image){0};
+	modules->copied_bytes -= module->copied_bytes;
+	module->copied_bytes = 0;
 	return false;
 }
 

@@ -20,10 +20,10 @@ char *store_cached_directory(void)
 	char *path = NULL;
 	int size = -1;
 
+	/* A home is not for us to make: nobody's is not there. */
 	if (base && base[0] == '/')
 		size = asprintf(&path, "%s/hpct", base);
-	else if (home && home[0] == '/' &&
-		 !stat(home, &status)) /* not for us to make: nobody's is not there */
+	else if (home && home[0] == '/' && !stat(home, &status))
 		size = asprintf(&path, "%s/.cache/hpct", home);
 	return size < 0 ? NULL : path;
 }
@@ -104,7 +104,7 @@ static void leftovers_remove(const char *place)
 		closedir(directory);
 }
 
-/* Without a name for now, where the file system can do that: who is killed leaves nothing. */
+/* A file without a name, where the file system can do that: of who is killed nothing stays. */
 static int temporary_open(const char *place, const char *temporary, bool *has_name)
 {
 	int fd = open(place, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);

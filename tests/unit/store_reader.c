@@ -27,41 +27,12 @@
 #include "store/reader.h"
 #include "store/writer.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/store_place.h"
 
 #define MUTATIONS 3000
 #define PERIOD_NS 1000000u
 #define ROUNDS 40
 #define SLEEPER_BYTES_MAX (16u << 20)
-
-static char path[64], lock_path[72];
-
-static int set_up(void **unused)
-{
-	(void)unused;
-	snprintf(path, sizeof path, "/tmp/hpct-reader-%d.mdb", (int)getpid());
-	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
-	unlink(path);
-	unlink(lock_path);
-	return 0;
-}
-
-/* For tests of a thousand commits: no disk needs to be waited for. */
-static int set_up_in_memory(void **unused)
-{
-	(void)unused;
-	if (access("/dev/shm", W_OK) == 0)
-		snprintf(path, sizeof path, "/dev/shm/hpct-reader-%d.mdb", (int)getpid());
-	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	(void)unused;
-	unlink(path);
-	unlink(lock_path);
-	return 0;
-}
 
 static struct store_writer *create(void)
 {
@@ -686,8 +657,8 @@ int main(void)
 		TEST(test_small_address_space),
 		TEST(test_not_a_store),
 		TEST(test_existing),
-		cmocka_unit_test_setup_teardown(test_sleeping_reader, set_up_in_memory, tear_down),
-		cmocka_unit_test_setup_teardown(test_modest_reader, set_up_in_memory, tear_down),
+		TEST(test_sleeping_reader),
+		TEST(test_modest_reader),
 		TEST(test_fork),
 		TEST(test_newer_version),
 		TEST(test_truncated),
