@@ -51,7 +51,8 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 	return false;
 }
 
-static void callers_serve(struct collector *collector)
+/* Returns the place behind those who have more to say. */
+static struct caller **callers_serve(struct collector *collector)
 {
 	struct caller **link = &collector->callers;
 
@@ -65,45 +66,41 @@ static void callers_serve(struct collector *collector)
 		*link = at->next;
 		free(at);
 	}
+	return link;
 }
 
-/* False: it has gone by, or there is no memory for it. */
-static bool caller_take(struct collector *collector, int connection, struct caller **last)
+/* Who has more to say goes to `last`. Without memory for that it is sent away. */
+static void caller_take(struct collector *collector, int connection, struct caller **last)
 {
 	struct caller caller = {NULL, connection, clock_now_ns()};
 
 	if (!hello_peer_is_us(connection)) {
 		close(connection);
-		return false;
+		return;
 	}
 	if (!caller_serve(collector, &caller))
-		return false;
+		return;
 	*last = malloc(sizeof(**last));
 	if (*last)
 		**last = caller;
 	else
 		close(connection);
-	return *last != NULL;
 }
 
 void collect_callers_serve(struct collector *collector)
 {
-	struct caller **last = &collector->callers;
-
-	callers_serve(collector);
-	while (*last)
-		last = &(*last)->next;
 	collector->is_full = false;
-	/* First come, first served: the generations of a process follow each other. One after the other: what
-	 * one brings needs descriptors, too. No more than may have waited: rings fill meanwhile. */
+	/* First come, first served: the generations of a process follow each other, so what came before is
+	 * read ahead of each that is let in. One after the other: what one brings needs descriptors, too. No
+	 * more than may have waited: rings fill meanwhile. */
 	for (unsigned i = 0; i <= HOST_BACKLOG; i++) {
 		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct caller **last;
 
-		if (connection < 0) {
-			collector->is_full = errno == EMFILE || errno == ENFILE;
+		collector->is_full = connection < 0 && (errno == EMFILE || errno == ENFILE);
+		last = callers_serve(collector);
+		if (connection < 0)
 			break;
-		}
-		if (caller_take(collector, connection, last))
-			last = &(*last)->next;
+		caller_take(collector, connection, last);
 	}
 }

@@ -104,20 +104,33 @@ static void memory_take(struct perf_ring *ring, void *memory)
 	ring->data = (const char *)memory + sysconf(_SC_PAGESIZE);
 }
 
-int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes)
+int perf_ring_map(struct perf_ring *ring)
 {
-	void *memory;
+	void *memory = ring->event < 0 ? MAP_FAILED
+				       : mmap(NULL, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes,
+						 PROT_READ | PROT_WRITE, MAP_SHARED, ring->event, 0);
 
-	if (perf_ring_keep(ring, event, bytes) || ring->event < 0)
+	if (memory == MAP_FAILED)
 		return -1;
-	memory = mmap(
-		NULL, (size_t)sysconf(_SC_PAGESIZE) + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
-	if (memory == MAP_FAILED) {
-		close(event);
-		return -1;
-	}
 	memory_take(ring, memory);
 	return 0;
+}
+
+int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes)
+{
+	if (perf_ring_keep(ring, event, bytes) || ring->event < 0)
+		return -1;
+	if (!perf_ring_map(ring))
+		return 0;
+	close(event);
+	return -1;
+}
+
+bool perf_ring_has_records(const struct perf_ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->memory;
+
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) > 0;
 }
 
 static void unmap(struct perf_ring *ring)

@@ -54,8 +54,13 @@ void switch_events_fini(struct switch_events *events);
 
 /* Takes the descriptor, whatever comes of it. 0; or negative: it is no perf event or cannot be mapped. */
 int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes);
-/* The same for a ring whose copy will do: nothing is mapped, and what is no perf event is closed. */
+/* The same for a ring whose copy will do: nothing is mapped, and what is no perf event is closed. It is read
+ * after perf_ring_copied or perf_ring_map. */
 int perf_ring_keep(struct perf_ring *ring, int event, uint32_t bytes);
+/* 0; or negative: it cannot be mapped. */
+int perf_ring_map(struct perf_ring *ring);
+/* Of one that is mapped: the kernel has written to it, ever. */
+bool perf_ring_has_records(const struct perf_ring *ring);
 /* Takes up a copy of the ring instead, first page and data, in memory of the caller's. */
 void perf_ring_copied(struct perf_ring *ring, void *memory);
 /* Adds what is there, in the ring's order, and counts losses, those included of which the kernel could not

@@ -124,22 +124,44 @@ static int copies_take(struct measured *process, uint32_t bytes)
 	return 0;
 }
 
+/* Ahead of the end of a process that left no copies, as it saw that they were not needed. */
+static bool was_mapped(const struct switches *switches)
+{
+	for (uint32_t i = 0; i < switches->count; i++)
+		if (perf_ring_has_records(&switches->rings[i].perf))
+			return true;
+	return false;
+}
+
+/* It had called exec, which has failed: its own mapping is there. */
+static int kept_map(struct switches *switches)
+{
+	for (uint32_t i = 0; i < switches->count; i++)
+		if (perf_ring_map(&switches->rings[i].perf))
+			return -1;
+	return 0;
+}
+
 int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)
 {
-	bool is_late = has_come_late(process);
+	bool was_late = has_come_late(process), is_late;
 	int result = 0;
 
 	for (unsigned i = 0; i < count; i++)
 		if (ring_add(&process->switches, events[i], bytes, 0,
-			    is_late ? perf_ring_keep : perf_ring_open))
+			    was_late ? perf_ring_keep : perf_ring_open))
 			result = -1;
 	if (!count)
 		return 0;
 	atomic_store(&process->shared->switches_taken, 1);
-	if (!has_come_late(process))
+	is_late = has_come_late(process);
+	if (!was_late && !is_late)
 		return result;
 	if (!result)
-		result = copies_take(process, bytes);
+		result = !is_late				      ? kept_map(process->switches)
+			 : !copies_take(process, bytes)		      ? 0
+			 : !was_late && was_mapped(process->switches) ? 0
+								      : -1;
 	if (result) {
 		switches_free(process->switches);
 		process->switches = NULL;
