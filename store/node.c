@@ -4,7 +4,6 @@
 
 #include "store/packed.h"
 
-#define NODE_HEADER 8u
 #define NUMBER_BYTES 8u
 #define PAGE_OVERFLOW 0x04u
 #define PAGE_KINDS (STORE_PAGE_BRANCH | STORE_PAGE_LEAF | PAGE_OVERFLOW)
@@ -30,33 +29,7 @@ static const uint8_t *page_at(const struct store_pages *pages, uint64_t number, 
 	return page;
 }
 
-int store_key_compare(struct store_slice a, struct store_slice b)
-{
-	size_t shorter = a.size < b.size ? a.size : b.size;
-	int order = shorter ? memcmp(a.bytes, b.bytes, shorter) : 0;
-
-	return order ? order : (a.size > b.size) - (a.size < b.size);
-}
-
 /* ---- nodes ---- */
-
-const uint8_t *store_node_at(
-	const struct store_pages *pages, const uint8_t *page, unsigned index, struct store_slice *key)
-{
-	unsigned at = store_load16(page + STORE_PAGE_HEADER + 2 * index);
-
-	if (at < store_load16(page + 14) || at + NODE_HEADER > pages->page_bytes)
-		return NULL;
-	key->size = store_load16(page + at + 6);
-	key->bytes = page + at + NODE_HEADER;
-	return at + NODE_HEADER + key->size <= pages->page_bytes ? page + at : NULL;
-}
-
-uint64_t store_node_child(const uint8_t *node)
-{
-	return store_load16(node) | (uint64_t)store_load16(node + 2) << 16 |
-	       (uint64_t)store_load16(node + 4) << 32;
-}
 
 static size_t data_bytes(const uint8_t *node)
 {
@@ -105,7 +78,7 @@ bool store_node_value(const struct store_pages *pages, const uint8_t *page, unsi
 /* Bytes that LMDB gives the node. */
 static size_t node_bytes(const uint8_t *node, size_t key_size, bool is_leaf)
 {
-	size_t size = NODE_HEADER + key_size;
+	size_t size = STORE_NODE_HEADER + key_size;
 
 	if (is_leaf)
 		size += is_big(node) ? NUMBER_BYTES : data_bytes(node);
