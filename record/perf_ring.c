@@ -56,15 +56,6 @@ bool switch_events_reserve(struct switch_events *events, size_t more)
 	return true;
 }
 
-/* False: no memory. */
-static bool switch_events_add(struct switch_events *events, const struct switch_event *event)
-{
-	if (!switch_events_reserve(events, 1))
-		return false;
-	events->events[events->count++] = *event;
-	return true;
-}
-
 void switch_events_fini(struct switch_events *events)
 {
 	free(events->events);
@@ -181,7 +172,8 @@ static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t
 	memcpy((char *)to + first, ring->data, bytes - first);
 }
 
-static bool switch_take(
+/* There is room for it. */
+static void switch_take(
 	struct perf_ring *ring, const struct switch_record *record, struct switch_events *events)
 {
 	uint16_t misc = record->header.misc;
@@ -192,7 +184,7 @@ static bool switch_take(
 								     : SWITCH_OUT};
 
 	ring->last_ns = event.time_ns;
-	return switch_events_add(events, &event);
+	events->events[events->count++] = event;
 }
 
 static void sample_take(struct perf_ring *ring, const struct sample_record *record, size_t bytes)
@@ -241,35 +233,64 @@ static void full_take(struct perf_ring *ring, uint64_t room)
 	lost_add(ring, dropped, clock_now_ns());
 }
 
+/* Nearly all are switches that lie in one piece: such a one is copied out at once. */
+static bool switch_copy(const struct perf_ring *ring, uint64_t head, struct switch_record *record)
+{
+	size_t place = ring->tail & (ring->bytes - 1);
+
+	if (head - ring->tail < sizeof(*record) || ring->bytes - place < sizeof(*record))
+		return false;
+	memcpy(record, ring->data + place, sizeof(*record));
+	return record->header.type == PERF_RECORD_SWITCH && record->header.size == sizeof(*record);
+}
+
+/* Whatever else comes. Returns its size; 0: it makes no sense. */
+static uint16_t record_take(struct perf_ring *ring, uint64_t head, struct switch_events *events)
+{
+	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)];
+	struct perf_event_header header;
+	size_t copied;
+
+	copy_out(ring, ring->tail, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size % 8 || header.size > head - ring->tail)
+		return 0;
+	copied = header.size < sizeof(copy) ? header.size : sizeof(copy);
+	copy_out(ring, ring->tail, copy, copied);
+	memcpy(copy, &header, sizeof(header));
+	if (header.type == PERF_RECORD_SWITCH && header.size >= sizeof(struct switch_record))
+		switch_take(ring, (const void *)copy, events);
+	else if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(struct sample_record))
+		sample_take(ring, (const void *)copy, copied);
+	else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record))
+		lost_take(ring, (const void *)copy);
+	return header.size;
+}
+
 size_t perf_ring_read(struct perf_ring *ring, struct switch_events *events)
 {
 	struct perf_event_mmap_page *page = ring->memory;
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)], room = ring->bytes - (head - ring->tail);
+	uint64_t room = ring->bytes - (head - ring->tail);
 	size_t records = 0;
-	bool has_room = true;
 
 	if (head - ring->tail > ring->bytes)
 		ring->is_broken = true;
-	while (!ring->is_broken && has_room && ring->tail != head) {
-		struct perf_event_header header;
+	if (!ring->is_broken &&
+		!switch_events_reserve(events, (head - ring->tail) / sizeof(struct switch_record)))
+		return 0;
+	while (!ring->is_broken && ring->tail != head) {
+		struct switch_record record;
+		uint16_t size = sizeof(record);
 
-		copy_out(ring, ring->tail, &header, sizeof(header));
-		if (header.size < sizeof(header) || header.size % 8 || header.size > head - ring->tail) {
+		if (switch_copy(ring, head, &record))
+			switch_take(ring, &record, events);
+		else
+			size = record_take(ring, head, events);
+		if (!size) {
 			ring->is_broken = true;
 			break;
 		}
-		copy_out(ring, ring->tail, copy, header.size < sizeof(copy) ? header.size : sizeof(copy));
-		memcpy(copy, &header, sizeof(header));
-		if (header.type == PERF_RECORD_SWITCH && header.size >= sizeof(struct switch_record))
-			has_room = switch_take(ring, (const void *)copy, events);
-		else if (header.type == PERF_RECORD_SAMPLE && header.size >= sizeof(struct sample_record))
-			sample_take(ring, (const void *)copy,
-				header.size < sizeof(copy) ? header.size : sizeof(copy));
-		else if (header.type == PERF_RECORD_LOST && header.size >= sizeof(struct lost_record))
-			lost_take(ring, (const void *)copy);
-		if (has_room)
-			ring->tail += header.size;
+		ring->tail += size;
 		records++;
 	}
 	if (ring->is_broken)

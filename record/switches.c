@@ -10,6 +10,7 @@
 
 #include "record/clock.h"
 #include "record/drain.h"
+#include "record/switch_order.h"
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
 #define HIT_NS UINT64_C(1000000)	/* between a switch and its record */
@@ -226,17 +227,6 @@ static void losses_take(struct measured *process, struct store_writer *writer, s
 		stream->lost += count;
 }
 
-static int event_order(const void *a, const void *b)
-{
-	const struct switch_event *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return 0;
-}
-
 /* The fresh ones behind those that wait. False: no memory. */
 static bool fresh_take(struct switches *switches)
 {
@@ -249,8 +239,7 @@ static bool fresh_take(struct switches *switches)
 	memcpy(waiting->events + waiting->count, fresh->events, fresh->count * sizeof(*fresh->events));
 	waiting->count += fresh->count;
 	fresh->count = 0;
-	qsort(waiting->events, waiting->count, sizeof(*waiting->events), event_order);
-	return true;
+	return switch_events_order(waiting, &switches->scratch);
 }
 
 /* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits.

@@ -96,6 +96,7 @@ void switches_free(struct switches *switches)
 		ring_forget(&switches->rings[i]);
 	switch_events_fini(&switches->fresh);
 	switch_events_fini(&switches->waiting);
+	switch_events_fini(&switches->scratch);
 	hits_fini(&switches->hits);
 	free(switches->rings);
 	free(switches->slots);

@@ -18,7 +18,8 @@ struct switches {
 	uint32_t count, room;
 	struct switch_events fresh;   /* read, not yet in order */
 	struct switch_events waiting; /* in order, not yet taken */
-	struct hits hits;	      /* likewise */
+	struct switch_events scratch; /* to put them in order */
+	struct hits hits;	      /* read, not yet handed out */
 	uint64_t read_ns;	      /* what happened before is here */
 	struct tid_slot {
 		uint32_t tid;

@@ -91,7 +91,7 @@ int store_reader_blob(
 	int rc;
 
 	key_put(key, id);
-	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_BLOB], key,
+	rc = store_tree_get_sealed(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_BLOB], key,
 		sizeof key, &value, error);
 	return rc <= 0 ? rc : unpack(reader, store_input_sealed(value, key, sizeof key), bytes, size, error);
 }

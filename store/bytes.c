@@ -110,6 +110,11 @@ struct store_input store_input_sealed(struct store_slice value, const void *key,
 	return input;
 }
 
+bool store_is_sealed(struct store_slice key, struct store_slice value)
+{
+	return !store_input_sealed(value, key.bytes, key.size).bad;
+}
+
 uint64_t store_input_varint_long(struct store_input *input)
 {
 	uint64_t value = 0;

@@ -63,6 +63,8 @@ struct store_input {
 
 /* The payload of a sealed value; bad when the seal does not fit. */
 struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size);
+/* Was it sealed under that key? (store_tree_cursor.fits) */
+bool store_is_sealed(struct store_slice key, struct store_slice value);
 /* The same without a look at the seal, for who asks again before it believes what it has read. */
 struct store_input store_input_peek(struct store_slice value);
 /* A varint that takes more than one byte. */

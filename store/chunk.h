@@ -101,6 +101,8 @@ struct store_chunk;
 bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes);
 /* Does it claim this key? */
 bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key);
+/* Is it a chunk that claims this key? (store_tree_cursor.fits) */
+bool store_chunk_fits(struct store_slice key, struct store_slice value);
 struct store_batch;
 struct store_sums;
 /* Sets `sums`, which are empty, to the weights and the line of a chunk of samples or values: 1; 0: its

@@ -42,6 +42,15 @@ bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key
 	       header.bucket_ns == key->bucket_ns;
 }
 
+bool store_chunk_fits(struct store_slice key, struct store_slice value)
+{
+	struct store_key_chunk claimed;
+	struct store_chunk chunk;
+
+	return store_key_chunk_get(&claimed, key.bytes, key.size) && store_chunk_peek(&chunk, value) &&
+	       store_chunk_matches(&chunk, &claimed);
+}
+
 bool store_chunk_has_extent(const struct store_chunk *chunk)
 {
 	return chunk->bytes[offsetof(struct store_chunk_header, flags_seen)] & STORE_RECORD_EXTENT;

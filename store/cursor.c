@@ -107,6 +107,7 @@ int store_cursor_open(struct store_cursor **cursor_out, struct store_reader *rea
 	cursor->end_ns = end_ns;
 	store_tree_cursor_init(
 		&cursor->tree, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_CHUNK]);
+	cursor->tree.fits = store_chunk_fits;
 	find_places(cursor, store_reader_at(reader, stream)->shifts[track]);
 	*cursor_out = cursor;
 	return 0;
@@ -243,6 +244,7 @@ static int search_back(struct search *search, struct error *error)
 	key.shift = STORE_SHIFT_MAX;
 	store_key_chunk_put(bytes, &key);
 	store_tree_cursor_init(&tree, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_CHUNK]);
+	tree.fits = store_chunk_fits;
 	rc = store_tree_seek_below(&tree, bytes, sizeof bytes, error);
 	for (; rc == 1; rc = store_tree_previous(&tree, error)) {
 		if (!store_key_chunk_get(&key, tree.key.bytes, tree.key.size))

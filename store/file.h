@@ -78,6 +78,8 @@ struct store_snapshot {
 	void *map;
 	size_t map_bytes;
 	struct store_pages pages;
+	uint64_t *known; /* store_pages.known */
+	size_t known_words;
 	struct store_tree trees[STORE_TREE_COUNT];
 	bool is_dense; /* texts, contexts and symbols are packed (dense.h) */
 };

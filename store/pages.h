@@ -8,7 +8,7 @@
  * (tree.h)
  *
  * Written from the on-disk format of LMDB 0.9 (data version 1), as FORMAT.md tells it. Pure functions over
- * bytes: no state, any thread.
+ * bytes, but for `known`, which is of one thread.
  */
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
@@ -43,6 +43,8 @@ struct store_pages {
 	bool (*is_held)(void *holder, uint64_t transaction);
 	void *holder;
 	uint64_t sure;
+	uint64_t *known; /* a bit for each page whose nodes have been looked through (node.h); NULL: none is
+			    kept */
 };
 
 /* Do these first bytes of a file of `file_bytes` bytes start an LMDB file that is all there? 0, or ERROR_RUN
@@ -69,7 +71,17 @@ static inline bool store_pages_are_lost(const struct store_pages *pages)
 /* ERROR_IO, and that sentence. */
 int store_pages_lost(const struct store_pages *pages, struct error *error);
 
-/* ---- for tree.c ---- */
+/* ---- for node.c and tree.c ---- */
+
+static inline bool store_pages_is_known(const struct store_pages *pages, uint64_t number)
+{
+	return pages->known && pages->known[number / 64] >> number % 64 & 1;
+}
+static inline void store_pages_know(const struct store_pages *pages, uint64_t number)
+{
+	if (pages->known)
+		pages->known[number / 64] |= (uint64_t)1 << number % 64;
+}
 
 /* The tree whose description, of an LMDB file, is at `at`. */
 int store_pages_tree(

@@ -432,7 +432,7 @@ static int find_spans(
 	int rc;
 
 	store_key_id_put(key, stream);
-	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_OPEN], key,
+	rc = store_tree_get_sealed(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_OPEN], key,
 		sizeof key, &value, error);
 	if (rc < 0)
 		return rc;

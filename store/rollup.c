@@ -23,6 +23,8 @@ int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_si
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages,
 		&reader->snapshot.trees[is_roll ? STORE_TREE_ROLL : STORE_TREE_CHUNK]);
+	/* A rollup that is missed is made up for by what it sums up. */
+	cursor.fits = is_roll ? NULL : store_chunk_fits;
 	rc = store_tree_seek(&cursor, key, key_size, error);
 	*found = cursor.key;
 	*value = cursor.value;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "store/file_state.h"
@@ -118,11 +119,29 @@ static int find_form(struct store_snapshot *snapshot, struct error *error)
 	return 0;
 }
 
+/* Pages looked through before say nothing about this moment's. Without memory each is looked through again.
+ */
+static void forget_pages(struct store_snapshot *snapshot)
+{
+	const size_t words = snapshot->pages.page_count / 64 + 1;
+
+	if (words > snapshot->known_words) {
+		free(snapshot->known);
+		snapshot->known = calloc(words, sizeof *snapshot->known);
+		snapshot->known_words = snapshot->known ? words : 0;
+	} else {
+		memset(snapshot->known, 0, words * sizeof *snapshot->known);
+	}
+	snapshot->pages.known = snapshot->known;
+}
+
 static int open_trees(struct store_snapshot *snapshot, struct error *error)
 {
-	int rc = store_tree_open(
-		&snapshot->trees[STORE_TREE_META], &snapshot->pages, store_tree_name(STORE_TREE_META), error);
+	int rc;
 
+	forget_pages(snapshot);
+	rc = store_tree_open(
+		&snapshot->trees[STORE_TREE_META], &snapshot->pages, store_tree_name(STORE_TREE_META), error);
 	rc = rc ? rc : check_version(snapshot, error);
 	rc = rc ? rc : find_form(snapshot, error);
 	for (unsigned tree = 0; tree < STORE_TREE_ROLL && !rc; tree++)
@@ -176,5 +195,6 @@ void store_snapshot_end(struct store_snapshot *snapshot)
 		mdb_txn_abort(snapshot->txn);
 	if (snapshot->map)
 		munmap(snapshot->map, snapshot->map_bytes);
+	free(snapshot->known);
 	*snapshot = (struct store_snapshot){0};
 }

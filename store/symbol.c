@@ -159,6 +159,7 @@ static int seek_part(const struct store_reader *reader, struct store_tree_cursor
 	if (rc < 0 || (rc == 1 && cursor->key.size == STORE_KEY_SYMBOL_BYTES &&
 			      memcmp(cursor->key.bytes, key, STORE_KEY_SYMBOL_BYTES) == 0))
 		return rc;
+	cursor->fits = store_is_sealed;
 	return store_tree_seek_below(cursor, key, STORE_KEY_SYMBOL_BYTES, error);
 }
 
@@ -200,8 +201,8 @@ int store_reader_symbol(struct store_reader *reader, uint32_t module, uint64_t o
 	if (reader->snapshot.is_dense) {
 		rc = find_dense(reader, module, offset, key, &input, error);
 	} else {
-		rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_SYMBOL], key,
-			sizeof key, &value, error);
+		rc = store_tree_get_sealed(&reader->snapshot.pages,
+			&reader->snapshot.trees[STORE_TREE_SYMBOL], key, sizeof key, &value, error);
 		if (rc > 0)
 			input = store_input_sealed(value, key, sizeof key);
 	}

@@ -1,94 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.c - a checked walk over the branches and leaves of an LMDB file.
+ * tree.c - a checked walk over the branches and leaves of an LMDB file. A page's own nodes are checked where
+ * it is met (node.c); here, that pages lie where their parents say:
  *
- *   page   | number u64 | pad u16 | flags u16 | lower u16, upper u16 (overflow: pages u32) | node offsets
- *            u16 ... lower .. free .. upper ... nodes |
- *   node   | lo u16 | hi u16 | flags u16 | key size u16 | key | data |
- *            leaf: data of lo + hi << 16 bytes, or (BIG) the number of its first overflow page
- *            branch: child page = lo + hi << 16 + flags << 32; the first key of a branch is not used
+ *   branch        ... |     F     |     M     | ...        the first keys of its children, or something below
+ *                           |           |
+ *   leaf          ... | F  G  H | | M  N  O | ...          all of a leaf lie from its own to its neighbour's
+ *
+ * and, at the edges of what was asked for, that a key there is what it was: the entry that was sought may be
+ * the one before or behind, under a key whose bits have changed, and nobody would miss it.
  */
 #include "store/tree.h"
 
-#include "store/packed.h"
+#include "store/node.h"
 
-#define NODE_HEADER 8u
-#define PAGE_BRANCH 0x01u
-#define PAGE_LEAF 0x02u
-#define PAGE_OVERFLOW 0x04u
-#define NODE_BIG 0x01u
-#define NODE_TREE 0x02u
 #define TREE_BYTES 48u
-
-/* ---- pages and nodes ---- */
-
-/* Are these pages there? Those of an archive are unpacked first. */
-static bool have_pages(const struct store_pages *pages, uint64_t number, uint64_t count)
-{
-	return !pages->packed ||
-	       store_packed_need(pages->packed, number * pages->page_bytes, count * pages->page_bytes);
-}
-
-/* The page of that number if it is what it should be, NULL else. */
-static const uint8_t *page_at(const struct store_pages *pages, uint64_t number, unsigned flag)
-{
-	const uint8_t *page;
-
-	if (number < 2 || number >= pages->page_count || !have_pages(pages, number, 1))
-		return NULL;
-	page = pages->bytes + number * pages->page_bytes;
-	if (store_load64(page) != number ||
-		(store_load16(page + 10) & (PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW)) != flag)
-		return NULL;
-	return page;
-}
-
-/* Nodes of a branch or leaf page; 0 when its header makes no sense. */
-static unsigned node_count(const struct store_pages *pages, const uint8_t *page)
-{
-	unsigned lower = store_load16(page + 12), upper = store_load16(page + 14);
-
-	if (lower < STORE_PAGE_HEADER || lower > upper || upper > pages->page_bytes || lower % 2)
-		return 0;
-	return (lower - STORE_PAGE_HEADER) / 2;
-}
-
-/* The node, its key inside the page; NULL when it is not. */
-static const uint8_t *node_at(
-	const struct store_pages *pages, const uint8_t *page, unsigned index, struct store_slice *key)
-{
-	unsigned at = store_load16(page + STORE_PAGE_HEADER + 2 * index);
-
-	if (at < store_load16(page + 14) || at + NODE_HEADER > pages->page_bytes)
-		return NULL;
-	key->size = store_load16(page + at + 6);
-	key->bytes = page + at + NODE_HEADER;
-	return at + NODE_HEADER + key->size <= pages->page_bytes ? page + at : NULL;
-}
-
-static int compare_keys(struct store_slice a, const void *b, size_t b_size)
-{
-	size_t shorter = a.size < b_size ? a.size : b_size;
-	int order = shorter ? memcmp(a.bytes, b, shorter) : 0;
-
-	return order ? order : (a.size > b_size) - (a.size < b_size);
-}
-
-/* A value in overflow pages. */
-static bool big_value(const struct store_pages *pages, uint64_t number, struct store_slice *value)
-{
-	const uint8_t *page = page_at(pages, number, PAGE_OVERFLOW);
-	uint64_t room;
-
-	if (!page)
-		return false;
-	room = store_load32(page + 12);
-	if (room > pages->page_count - number || value->size + STORE_PAGE_HEADER > room * pages->page_bytes ||
-		!have_pages(pages, number, room))
-		return false;
-	value->bytes = page + STORE_PAGE_HEADER;
-	return true;
-}
 
 /* ---- the cursor ---- */
 
@@ -97,6 +23,7 @@ void store_tree_cursor_init(
 {
 	cursor->pages = pages;
 	cursor->tree = *tree;
+	cursor->fits = NULL;
 	cursor->key = (struct store_slice){0};
 	cursor->value = (struct store_slice){0};
 }
@@ -105,27 +32,66 @@ void store_tree_cursor_init(
 static bool enter(struct store_tree_cursor *cursor, unsigned level, uint64_t number)
 {
 	bool is_leaf = level + 1 == cursor->tree.depth;
-	const uint8_t *page = page_at(cursor->pages, number, is_leaf ? PAGE_LEAF : PAGE_BRANCH);
 
-	if (!page)
-		return false;
-	cursor->level[level].page = page;
 	cursor->level[level].index = 0;
-	cursor->level[level].count = node_count(cursor->pages, page);
-	return cursor->level[level].count != 0;
+	cursor->level[level].page = store_page_at(cursor->pages, number,
+		is_leaf ? STORE_PAGE_LEAF : STORE_PAGE_BRANCH, &cursor->level[level].count);
+	return cursor->level[level].page != NULL;
+}
+
+static const uint8_t *node_of(
+	const struct store_tree_cursor *cursor, unsigned level, unsigned index, struct store_slice *key)
+{
+	return store_node_at(cursor->pages, cursor->level[level].page, index, key);
 }
 
 /* Page number of the child where the level stands. */
 static bool child_of(struct store_tree_cursor *cursor, unsigned level, uint64_t *number)
 {
 	struct store_slice key;
-	const uint8_t *node =
-		node_at(cursor->pages, cursor->level[level].page, cursor->level[level].index, &key);
+	const uint8_t *node = node_of(cursor, level, cursor->level[level].index, &key);
 
 	if (!node)
 		return false;
-	*number = store_load16(node) | (uint64_t)store_load16(node + 2) << 16 |
-		  (uint64_t)store_load16(node + 4) << 32;
+	*number = store_node_child(node);
+	return true;
+}
+
+/* ---- where pages lie ---- */
+
+/* Keys of what is below a branch's node: not below `least`, below `most`; no bytes: nothing is known. */
+struct bounds {
+	struct store_slice least, most;
+};
+
+static bool narrow(const struct store_tree_cursor *cursor, unsigned level, struct bounds *bounds)
+{
+	const unsigned index = cursor->level[level].index;
+
+	return (!index || node_of(cursor, level, index, &bounds->least)) &&
+	       (index + 1 == cursor->level[level].count || node_of(cursor, level, index + 1, &bounds->most));
+}
+
+static bool lies_within(const struct store_tree_cursor *cursor, unsigned level, const struct bounds *bounds)
+{
+	const unsigned first = level + 1 == cursor->tree.depth ? 0 : 1, count = cursor->level[level].count;
+	struct store_slice least, most;
+
+	if (count <= first)
+		return true;
+	if (!node_of(cursor, level, first, &least) || !node_of(cursor, level, count - 1, &most))
+		return false;
+	return (!bounds->least.size || store_key_compare(least, bounds->least) >= 0) &&
+	       (!bounds->most.size || store_key_compare(most, bounds->most) < 0);
+}
+
+/* Is every page on the way where its parent says? *bounds: of the leaf. */
+static bool is_in_place(const struct store_tree_cursor *cursor, struct bounds *bounds)
+{
+	*bounds = (struct bounds){0};
+	for (unsigned level = 0; level + 1 < cursor->tree.depth; level++)
+		if (!narrow(cursor, level, bounds) || !lies_within(cursor, level + 1, bounds))
+			return false;
 	return true;
 }
 
@@ -135,31 +101,30 @@ static int settled(const struct store_tree_cursor *cursor, int found, struct err
 	return store_pages_are_lost(cursor->pages) ? store_pages_lost(cursor->pages, error) : found;
 }
 
+/* Is what lies at that place of the leaf under its own key, as far as who walks can tell? */
+static bool fits_at(const struct store_tree_cursor *cursor, unsigned index)
+{
+	unsigned leaf = cursor->tree.depth - 1;
+	struct store_slice key, value;
+
+	return !cursor->fits ||
+	       (store_node_value(cursor->pages, cursor->level[leaf].page, index, &key, &value) &&
+		       cursor->fits(key, value));
+}
+
 /* Takes key and value of the leaf's node. Keys must grow in the walk's direction, or a hostile tree could
  * lead in circles. */
 static bool stand(struct store_tree_cursor *cursor, int direction)
 {
 	unsigned leaf = cursor->tree.depth - 1;
 	struct store_slice key, value;
-	const uint8_t *node = node_at(
-			      cursor->pages, cursor->level[leaf].page, cursor->level[leaf].index, &key),
-		      *data;
-	unsigned flags;
 
-	if (!node || !key.size)
+	if (!store_node_value(
+		    cursor->pages, cursor->level[leaf].page, cursor->level[leaf].index, &key, &value))
 		return false;
-	flags = store_load16(node + 4);
-	data = key.bytes + key.size;
-	value.size = store_load16(node) | (size_t)store_load16(node + 2) << 16;
-	value.bytes = data;
-	if (flags & NODE_BIG) {
-		if (data + 8 > cursor->level[leaf].page + cursor->pages->page_bytes ||
-			!big_value(cursor->pages, store_load64(data), &value))
-			return false;
-	} else if (value.size > (size_t)(cursor->level[leaf].page + cursor->pages->page_bytes - data)) {
+	if (direction && store_key_compare(key, cursor->key) * direction <= 0)
 		return false;
-	}
-	if (direction && compare_keys(key, cursor->key.bytes, cursor->key.size) * direction <= 0)
+	if (cursor->fits && !cursor->fits(key, value))
 		return false;
 	cursor->key = key;
 	cursor->value = value;
@@ -167,7 +132,7 @@ static bool stand(struct store_tree_cursor *cursor, int direction)
 }
 
 /* Index of the last branch child whose key is not above `key`, or of the first leaf node not below it. */
-static bool search(struct store_tree_cursor *cursor, unsigned level, const void *key, size_t key_size)
+static bool search(struct store_tree_cursor *cursor, unsigned level, struct store_slice key)
 {
 	const bool is_leaf = level + 1 == cursor->tree.depth;
 	unsigned low = is_leaf ? 0 : 1, high = cursor->level[level].count;
@@ -176,9 +141,9 @@ static bool search(struct store_tree_cursor *cursor, unsigned level, const void 
 		unsigned middle = (low + high) / 2;
 		struct store_slice at;
 
-		if (!node_at(cursor->pages, cursor->level[level].page, middle, &at))
+		if (!node_of(cursor, level, middle, &at))
 			return false;
-		if (compare_keys(at, key, key_size) < (is_leaf ? 0 : 1))
+		if (store_key_compare(at, key) < (is_leaf ? 0 : 1))
 			low = middle + 1;
 		else
 			high = middle;
@@ -187,12 +152,12 @@ static bool search(struct store_tree_cursor *cursor, unsigned level, const void 
 	return true;
 }
 
-static bool descend(struct store_tree_cursor *cursor, const void *key, size_t key_size)
+static bool descend(struct store_tree_cursor *cursor, struct store_slice key)
 {
 	uint64_t number = cursor->tree.root;
 
 	for (unsigned level = 0; level < cursor->tree.depth; level++) {
-		if (!enter(cursor, level, number) || !search(cursor, level, key, key_size))
+		if (!enter(cursor, level, number) || !search(cursor, level, key))
 			return false;
 		if (level + 1 < cursor->tree.depth && !child_of(cursor, level, &number))
 			return false;
@@ -204,6 +169,7 @@ static bool descend(struct store_tree_cursor *cursor, const void *key, size_t ke
 static int move_leaf(struct store_tree_cursor *cursor, bool forward)
 {
 	unsigned level = cursor->tree.depth - 1;
+	struct bounds bounds;
 	uint64_t number;
 
 	for (;;) {
@@ -225,7 +191,57 @@ static int move_leaf(struct store_tree_cursor *cursor, bool forward)
 		if (!forward)
 			cursor->level[level + 1].index = cursor->level[level + 1].count - 1;
 	}
-	return 1;
+	return is_in_place(cursor, &bounds) ? 1 : -1;
+}
+
+/* ---- the neighbours of what is sought ---- */
+
+/* Of the leaf next to this one: is what is nearest on the asked side of the key? */
+static bool neighbour_agrees(const struct store_tree_cursor *cursor, bool forward, struct store_slice key)
+{
+	struct store_tree_cursor beside = *cursor;
+	unsigned leaf = cursor->tree.depth - 1;
+	struct store_slice nearest;
+	int rc = move_leaf(&beside, forward);
+
+	if (rc <= 0)
+		return rc == 0;
+	if (!node_of(&beside, leaf, beside.level[leaf].index, &nearest))
+		return false;
+	return forward ? store_key_compare(nearest, key) >= 0 : store_key_compare(nearest, key) < 0;
+}
+
+/* Where the leaf begins behind the key, or ends before it, what was sought may lie beside it: a branch's key,
+ * or the number of its child, has changed. A leaf that begins with what its parent says is the right one. */
+static bool is_right_leaf(const struct store_tree_cursor *cursor, bool is_below, struct store_slice key)
+{
+	unsigned leaf = cursor->tree.depth - 1;
+	const unsigned index = cursor->level[leaf].index;
+	struct store_slice first;
+	struct bounds bounds;
+
+	if (index && index < cursor->level[leaf].count)
+		return true;
+	if (!is_in_place(cursor, &bounds) || !node_of(cursor, leaf, 0, &first))
+		return false;
+	if (index)
+		return !is_below || neighbour_agrees(cursor, true, key);
+	return is_below || !bounds.least.size || store_key_compare(first, bounds.least) == 0 ||
+	       neighbour_agrees(cursor, false, key);
+}
+
+/* Goes down to the key and looks at both sides of it. */
+static bool find_place(struct store_tree_cursor *cursor, bool is_below, struct store_slice key)
+{
+	unsigned leaf = cursor->tree.depth - 1, index;
+
+	if (!descend(cursor, key) || !is_right_leaf(cursor, is_below, key))
+		return false;
+	index = cursor->level[leaf].index;
+	/* The other side is where the walk goes on: stand() looks at it. */
+	if (is_below)
+		return index == cursor->level[leaf].count || fits_at(cursor, index);
+	return !index || fits_at(cursor, index - 1);
 }
 
 static int broken(const struct store_tree_cursor *cursor, struct error *error)
@@ -235,21 +251,21 @@ static int broken(const struct store_tree_cursor *cursor, struct error *error)
 
 int store_tree_seek(struct store_tree_cursor *cursor, const void *key, size_t key_size, struct error *error)
 {
+	const struct store_slice wanted = {key, key_size};
 	unsigned leaf = cursor->tree.depth - 1;
 	int rc;
 
 	if (!cursor->tree.depth)
 		return 0;
-	if (!descend(cursor, key, key_size))
+	if (!find_place(cursor, false, wanted))
 		return broken(cursor, error);
 	if (cursor->level[leaf].index == cursor->level[leaf].count) {
 		rc = move_leaf(cursor, true);
 		if (rc <= 0)
 			return rc ? broken(cursor, error) : settled(cursor, 0, error);
 	}
-	/* What is searched in a hostile page's keys, in no order, could lead who asks on from here in
-	 * circles. */
-	if (!stand(cursor, 0) || compare_keys(cursor->key, key, key_size) < 0)
+	/* Who asks on from here must not be led in circles. */
+	if (!stand(cursor, 0) || store_key_compare(cursor->key, wanted) < 0)
 		return broken(cursor, error);
 	return settled(cursor, 1, error);
 }
@@ -287,14 +303,15 @@ static int step_back(struct store_tree_cursor *cursor, int direction, struct err
 int store_tree_seek_below(
 	struct store_tree_cursor *cursor, const void *key, size_t key_size, struct error *error)
 {
+	const struct store_slice wanted = {key, key_size};
 	int rc;
 
 	if (!cursor->tree.depth)
 		return 0;
-	if (!descend(cursor, key, key_size))
+	if (!find_place(cursor, true, wanted))
 		return broken(cursor, error);
 	rc = step_back(cursor, 0, error);
-	return rc == 1 && compare_keys(cursor->key, key, key_size) >= 0 ? broken(cursor, error) : rc;
+	return rc == 1 && store_key_compare(cursor->key, wanted) >= 0 ? broken(cursor, error) : rc;
 }
 
 int store_tree_previous(struct store_tree_cursor *cursor, struct error *error)
@@ -312,10 +329,24 @@ int store_tree_get(const struct store_pages *pages, const struct store_tree *tre
 	rc = store_tree_seek(&cursor, key, key_size, error);
 	if (rc <= 0)
 		return rc;
-	if (compare_keys(cursor.key, key, key_size) != 0)
+	if (store_key_compare(cursor.key, (struct store_slice){key, key_size}) != 0)
 		return settled(&cursor, 0, error);
 	*value = cursor.value;
 	return 1;
+}
+
+int store_tree_get_sealed(const struct store_pages *pages, const struct store_tree *tree, const void *key,
+	size_t key_size, struct store_slice *value, struct error *error)
+{
+	struct store_tree_cursor cursor;
+	int rc = store_tree_get(pages, tree, key, key_size, value, error);
+
+	if (rc)
+		return rc;
+	store_tree_cursor_init(&cursor, pages, tree);
+	cursor.fits = store_is_sealed;
+	rc = store_tree_seek(&cursor, key, key_size, error);
+	return rc < 0 ? rc : 0;
 }
 
 int store_tree_open(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.h - reads the B+trees of an LMDB file (pages.h) with every offset checked. Pure functions over bytes:
- * no state, any thread.
+ * tree.h - reads the B+trees of an LMDB file (pages.h) with every offset checked. One thread for the same
+ * pages at a time.
  */
 #ifndef STORE_TREE_H
 #define STORE_TREE_H
@@ -12,6 +12,9 @@ struct store_tree_cursor {
 	const struct store_pages *pages;
 	struct store_tree tree;
 	struct store_slice key, value; /* where it stands */
+	/* Asked of each entry where it stands or that lies beside what is sought: can this value lie under
+	 * that key? No is damage. NULL, as init leaves it: not asked. */
+	bool (*fits)(struct store_slice key, struct store_slice value);
 	struct {
 		const uint8_t *page;
 		unsigned index, count;
@@ -37,6 +40,10 @@ int store_tree_seek_below(
 int store_tree_previous(struct store_tree_cursor *cursor, struct error *error);
 /* The value of exactly that key. */
 int store_tree_get(const struct store_pages *pages, const struct store_tree *tree, const void *key,
+	size_t key_size, struct store_slice *value, struct error *error);
+/* The same in a tree of sealed values, for who takes "no such entry" for an answer: damage, where it may have
+ * been one whose key has changed. */
+int store_tree_get_sealed(const struct store_pages *pages, const struct store_tree *tree, const void *key,
 	size_t key_size, struct store_slice *value, struct error *error);
 
 #endif

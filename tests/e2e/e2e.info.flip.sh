@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One bit of a store is wrong, at many places: hpct-info --check finds it, or no answer changes, since nobody reads that
 # byte (the end of a page, what LMDB counts for itself). No reader crashes, and names that cannot be read are said.
+# Where keys and what leads to them are wrong, readers find it themselves: none passes over what lies there.
 . "$(dirname -- "$0")/expect.sh"
 need python3
 
@@ -48,6 +49,74 @@ read -r found bad <flips
 check "flips are found: $found" [ "$found" -gt 80 ]
 same "flips that change an answer, unfound, or crash: $(head -n 5 flips.err)" 0 "$bad"
 same "the store is as it was" 0 "$(hpct-info --check run.hpct >/dev/null; echo $?)"
+
+# What leads to values: lists of nodes, nodes, keys; and what chunks say of themselves.
+cat >keys.py <<'EOF'
+import glob, random, struct, subprocess, sys
+
+
+store = glob.glob("run.hpct/*.mdb")[0]
+data = bytearray(open(store, "rb").read())
+page_bytes = struct.unpack_from("<I", data, 16 + 24)[0]
+asked = [["hpct-slice"], ["hpct-stats", "--by", "stream", "--time", "0.7s..1.5s"],
+         ["hpct-profile", "--time", "1.2s..2.6s"], ["hpct-stacks", "--at", "1.7s"]]
+
+def places():
+    """Of every branch and leaf: (what, byte) of its header, its list of nodes, their headers and keys; and of the
+    headers of chunks."""
+    at = 2 * page_bytes
+    while at + page_bytes <= len(data):
+        number, _, flags, lower, upper = struct.unpack_from("<QHHHH", data, at)
+        if number != at // page_bytes or flags not in (1, 2):
+            at += page_bytes  # free, or of a long value
+            continue
+        yield from (("bounds", at + i) for i in range(12, 16))
+        for slot in range(at + 16, at + lower, 2):
+            yield from (("list", slot + i) for i in range(2))
+            node = at + struct.unpack_from("<H", data, slot)[0]
+            low, high, kind, key = struct.unpack_from("<HHHH", data, node)
+            yield from (("node", node + i) for i in range(8))
+            yield from (("branch" if flags == 1 else "key %u" % key, node + 8 + i) for i in range(key))
+            value = node + 8 + key
+            if flags == 2 and kind & 1:
+                yield from (("node", value + i) for i in range(8))
+                value = struct.unpack_from("<Q", data, value)[0] * page_bytes + 16
+            if flags == 2 and key == 16:
+                yield from (("chunk", value + i) for i in range(8, 48))
+        at += page_bytes
+
+def put(at, byte):
+    with open(store, "r+b") as file:
+        file.seek(at)
+        file.write(bytes([byte]))
+
+def ask(words):
+    done = subprocess.run([words[0], "run.hpct", *words[1:], "--format", "tsv"], capture_output=True)
+    return done.returncode, done.stdout
+
+wholes = [ask(words) for words in asked]
+kinds = {}
+for what, at in places():
+    kinds.setdefault(what, []).append(at)
+random.seed(11)
+said = wrong = 0
+for i in range(105):
+    at = random.choice(kinds[sorted(kinds)[i % len(kinds)]])
+    bit = random.randrange(8)
+    put(at, data[at] ^ 1 << bit)
+    for words, whole in zip(asked, wholes):
+        got = ask(words)
+        said += got[0] == 4
+        if got != whole and got[0] != 4:
+            wrong += 1
+            print(f"byte {at} bit {bit}: {words[0]} ends with {got[0]}, another answer", file=sys.stderr)
+    put(at, data[at])
+print(said, wrong)
+EOF
+python3 keys.py >flips 2>flips.err || fail "keys.py"
+read -r found bad <flips
+check "readers say that keys are damaged: $found" [ "$found" -gt 210 ]
+same "readers that answer wrongly: $(head -n 5 flips.err)" 0 "$bad"
 
 # A name that cannot be read is said behind the answer. The names lie in one compressed value: its first bytes.
 cat >names.py <<'EOF'

@@ -329,6 +329,7 @@ static uint64_t lost_of(uint64_t since_ns)
 	assert_int_equal(unlink(lock_path), 0);
 	switch_events_fini(&switches.fresh);
 	switch_events_fini(&switches.waiting);
+	switch_events_fini(&switches.scratch);
 	hits_fini(&switches.hits);
 	free(switches.slots);
 	free(one.memory);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_tree.c - trees whose keys somebody has put out of order: what a seek finds is never on the wrong side
- * of what was asked for, so that who asks on from there comes to an end. HPCT_SEED repeats it.
+ * of what was asked for, so that who asks on from there comes to an end. And trees of which one bit has
+ * changed, as writers leave them behind a commit and in the end: what is asked for is what it was, or damage,
+ * never another entry or none. HPCT_SEED repeats both.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/chunk.h"
 #include "store/file.h"
 #include "store/key.h"
 #include "store/reader.h"
@@ -32,9 +35,11 @@
 #define RECORDS 300u	/* each */
 #define PAGE_HEADER 16u /* LMDB's */
 #define NODE_HEADER 8u
+#define BRANCH 1u
 #define LEAF 2u
+#define BITS 300
 
-static void write_run(void)
+static void write_run(bool settles)
 {
 	struct store_stream stream = {.kind = STORE_STREAM_CPU, .end_ns = STORE_OPEN_NS};
 	struct store_record record = {.amount = 1000000};
@@ -53,7 +58,10 @@ static void write_run(void)
 		store_writer_append(writer, i / RECORDS, STORE_SAMPLES, &record, 1);
 	}
 	assert_int_equal(store_writer_commit(writer, NULL), 0);
-	assert_int_equal(store_writer_close(writer, NULL), 0);
+	if (settles)
+		assert_int_equal(store_writer_close(writer, NULL), 0);
+	else
+		store_writer_abort(writer);
 }
 
 /* The streams in some keys of that size become others. */
@@ -168,7 +176,7 @@ static void test_out_of_order(void **unused)
 
 		print_message("seed %" PRIu64 "\n", chance);
 		tear_down(NULL);
-		write_run();
+		write_run(true);
 		snapshot = look();
 		page_bytes = snapshot.pages.page_bytes;
 		assert_int_equal(seek(&snapshot), 0);
@@ -182,10 +190,143 @@ static void test_out_of_order(void **unused)
 	assert_true(refused > 0);
 }
 
+/* ---- one bit ---- */
+
+/* What seeks of chunks gave. */
+struct answers {
+	struct store_key_chunk key[SEEKS]; /* of what was found */
+	ptrdiff_t value[SEEKS];
+	int rc[SEEKS];
+};
+
+/* Half of them ask for what is there: for each stream's chunks, as `there` has them. */
+static void ask(const struct store_snapshot *snapshot, const struct answers *there, struct answers *answers)
+{
+	struct store_tree_cursor cursor;
+
+	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[STORE_TREE_CHUNK]);
+	cursor.fits = store_chunk_fits;
+	for (unsigned i = 0; i < SEEKS; i++) {
+		struct store_key_chunk wanted = {
+			.stream = draw() % STREAMS, .bucket_ns = draw() % (RECORDS * UINT64_C(1001000))};
+		uint8_t key[STORE_KEY_CHUNK_BYTES];
+
+		if (there && i % 2)
+			wanted = there->key[i];
+		store_key_chunk_put(key, &wanted);
+		answers->rc[i] = i % 4 < 2 ? store_tree_seek(&cursor, key, sizeof key, NULL)
+					   : store_tree_seek_below(&cursor, key, sizeof key, NULL);
+		answers->key[i] = wanted;
+		answers->value[i] = 0;
+		if (answers->rc[i] != 1)
+			continue;
+		assert_true(store_key_chunk_get(&answers->key[i], cursor.key.bytes, cursor.key.size));
+		answers->key[i].sequence = 0; /* says only which comes first */
+		answers->value[i] = cursor.value.bytes - snapshot->pages.bytes;
+	}
+}
+
+/* A byte of a branch's or leaf's list, node headers or keys. */
+static uint8_t *draw_place(uint8_t *map, size_t bytes, size_t page_bytes)
+{
+	for (;;) {
+		size_t number = 2 + draw() % (bytes / page_bytes - 2);
+		uint8_t *page = map + number * page_bytes;
+		unsigned lower = store_load16(page + 12), slot, node;
+
+		/* Branches are few. */
+		if (store_load64(page) != number || lower <= PAGE_HEADER ||
+			(page[10] != BRANCH && (page[10] != LEAF || draw() % 8)))
+			continue;
+		slot = PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2));
+		node = store_load16(page + slot);
+		switch (draw() % 4) {
+		case 0:
+			return page + 12 + draw() % 4;
+		case 1:
+			return page + slot + draw() % 2;
+		case 2:
+			return page + node + draw() % NODE_HEADER;
+		default:
+			return page + node + NODE_HEADER + draw() % (store_load16(page + node + 6) + 1u);
+		}
+	}
+}
+
+/* Changes a bit, asks, and changes it back. How many said damage. */
+static unsigned ask_changed(uint8_t *map, size_t bytes, size_t page_bytes)
+{
+	static struct answers there, before, after;
+	struct store_snapshot snapshot = look();
+	uint8_t *place = draw_place(map, bytes, page_bytes), bit = (uint8_t)(1u << draw() % 8);
+	struct store_file *file;
+	uint64_t seed;
+	unsigned refused = 0;
+
+	ask(&snapshot, NULL, &there);
+	seed = chance;
+	ask(&snapshot, &there, &before);
+	look_away(&snapshot);
+	*place ^= bit;
+	snapshot = (struct store_snapshot){0};
+	assert_int_equal(store_file_open(&snapshot.file, path, NULL), 0);
+	file = snapshot.file;
+	if (store_snapshot_renew(&snapshot, NULL) == 0) {
+		chance = seed;
+		ask(&snapshot, &there, &after);
+		for (unsigned i = 0; i < SEEKS; i++) {
+			refused += after.rc[i] < 0;
+			if (after.rc[i] < 0)
+				continue;
+			assert_int_equal(after.rc[i], before.rc[i]);
+			assert_memory_equal(&after.key[i], &before.key[i], sizeof *after.key);
+			assert_int_equal(after.value[i], before.value[i]);
+		}
+	}
+	store_snapshot_end(&snapshot);
+	store_file_close(file);
+	*place ^= bit;
+	return refused;
+}
+
+static void test_one_bit(void **unused)
+{
+	const char *seed = getenv("HPCT_SEED");
+
+	(void)unused;
+	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	for (unsigned round = 0; round < 2; round++) {
+		struct store_snapshot snapshot;
+		unsigned refused = 0;
+		struct stat facts;
+		size_t page_bytes;
+		uint8_t *map;
+		int fd;
+
+		tear_down(NULL);
+		write_run(round);
+		snapshot = look();
+		page_bytes = snapshot.pages.page_bytes;
+		look_away(&snapshot);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		assert_true(fd >= 0 && fstat(fd, &facts) == 0);
+		map = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		assert_ptr_not_equal(map, MAP_FAILED);
+		for (unsigned i = 0; i < BITS; i++) {
+			print_message("seed %" PRIu64 "\n", chance);
+			refused += ask_changed(map, (size_t)facts.st_size, page_bytes);
+		}
+		munmap(map, (size_t)facts.st_size);
+		close(fd);
+		assert_true(refused > 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_out_of_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_one_bit, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
