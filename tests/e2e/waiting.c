@@ -188,7 +188,8 @@ APART static void interrupts(void)
 
 	pipe(ends);
 	pipe(other);
-	alarms(LATE * PAUSE_US, LATE * PAUSE_US, on_alarm, 0); /* the first may come before the call that it is for */
+	alarms(LATE * PAUSE_US, LATE * PAUSE_US, on_alarm,
+		0); /* the first may come before the call that it is for */
 	got = read(other[0], &byte, 1);
 	printf("read %zd, errno is the handler's or EINTR: %d\n", got, errno == EINTR || errno == EDOM);
 	alarms_end();
