@@ -64,6 +64,6 @@ int main(int argc, char **argv)
 	uint64_t end_ns = cpu_now_ns() + (uint64_t)(1e9 * (argc > 1 ? atof(argv[1]) : 0.5));
 
 	while (cpu_now_ns() < end_ns)
-		outer(100000);
+		outer(1000000);
 	return 0;
 }

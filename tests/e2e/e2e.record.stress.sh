@@ -29,6 +29,12 @@ storms() {
 	launcher=$(pgrep -P "$1" -x hpct-record) && pgrep -P "$launcher" -x storm
 }
 
+catches_usr2() { # PID : before it does, a SIGUSR2 would end it
+	local caught
+	caught=$(awk '$1 == "SigCgt:" { print $2 }' "/proc/$1/status" 2>/dev/null)
+	[ $((0x${caught:-0} & 0x800)) -ne 0 ]
+}
+
 collector() { # waits for the run, then prints the pid
 	for _ in $(seq 100); do
 		info run collector_pid 2>/dev/null | grep . && return
@@ -78,7 +84,7 @@ trouble_signals() {
 	for _ in $(seq 40); do
 		sleep 0.02
 		for pid in $(storms "$!"); do
-			kill -USR2 "$pid" 2>/dev/null
+			catches_usr2 "$pid" && kill -USR2 "$pid" 2>/dev/null
 		done
 	done
 	ended signals "$1"

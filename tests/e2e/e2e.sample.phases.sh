@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shares of time within two points of the program's own reading, at 2000 samples and more; names of threads.
+# Shares of time within two points of the program's own reading, at 2000 samples and more that come in time; names of threads.
 . "$(dirname -- "$0")/expect.sh"
 for scale in 3 8; do # a busy machine brings some samples late, as one with a larger weight
 	record phases --overwrite -- "$samples/phases" "$scale" >reading || fail "phases does not end well"
@@ -9,9 +9,10 @@ for scale in 3 8; do # a busy machine brings some samples late, as one with a la
 	[ "$count" -lt 2000 ] || break
 done
 check "at least 2000 samples, got $count" [ "$count" -ge 2000 ]
+limit=$(share_limit phases)
 while IFS=$'\t' read -r function ns; do
 	percent=$(awk -v f="$function" '{ all += $2 } $1 == f { n = $2 } END { print 100 * n / all }' reading)
-	near "share of $function (CPU $ns ns)" "$percent" "$(share phases "$function")" 2
+	near "share of $function (CPU $ns ns)" "$percent" "$(share phases "$function")" "$limit"
 done <reading
 near "weights against the program's own sum" "$(awk '{ n += $2 } END { print n }' reading)" \
 	"$(weight_sum phases)" "$(awk '{ n += $2 } END { print n / 100 + 25e6 }' reading)"

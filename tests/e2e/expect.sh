@@ -197,8 +197,9 @@ weight_sum() { # RUN
 		$c["track"] == "samples" { n += $c["weight"] } END { printf "%.0f\n", n }'
 }
 
-# share_limit RUN : how far (in points) a share may be off: 2 where the samples came as often as asked; on a machine
-# so busy that most are late, 3.5 standard errors of as many independent samples as there were
+# share_limit RUN : how far (in points) a share may be off: 2 where the samples came as often as asked, or twice the most
+# that one of them stands for; on a machine so busy that most are late, 3.5 standard errors of as many independent samples
+# as there were
 share_limit() {
 	hpct-slice "$1.hpct" --format tsv | tsv '
 		function attribute(text, key) {
@@ -206,11 +207,13 @@ share_limit() {
 				RLENGTH - length(key) - 2) : "-"
 		}
 		$c["op"] == "monitored" { period = attribute($c["attributes"], "period_ns") }
-		$c["track"] == "samples" { w += $c["weight"]; w2 += $c["weight"] ^ 2 }
+		$c["track"] == "samples" { w += $c["weight"]; w2 += $c["weight"] ^ 2; if ($c["weight"] > most) most = $c["weight"] }
 		END {
 			n = w2 ? w * w / w2 : 1
-			limit = 175 / sqrt(n)
-			print(period > 0 && n > 0.7 * w / period || limit < 2 ? 2 : limit)
+			limit = period > 0 && n > 0.7 * w / period ? 2 : 175 / sqrt(n)
+			edge = w ? 200 * most / w : 100
+			limit = limit > edge ? limit : edge
+			print(limit > 2 ? limit : 2)
 		}'
 }
 

@@ -36,7 +36,7 @@ static sigjmp_buf place;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static int cleaned;
-static atomic_int is_ready, is_told; /* a thread of in_thread(), by itself; by whom it is told */
+static atomic_int is_ready, is_told; /* a thread of in_thread(), says so itself; by whom it is told */
 
 static void rest(long us)
 {
@@ -45,7 +45,7 @@ static void rest(long us)
 	syscall(SYS_nanosleep, &time, NULL); /* directly: not what is tested */
 }
 
-/* `routine` starts, says that it is ready or gets its time to wait, and is told. */
+/* `routine` starts, says that it is ready, gets some time to wait, and is told. */
 APART static void *in_thread(void *(*routine)(void *), void *argument, void (*then)(pthread_t))
 {
 	pthread_t thread;
@@ -53,8 +53,9 @@ APART static void *in_thread(void *(*routine)(void *), void *argument, void (*th
 
 	is_ready = is_told = 0;
 	pthread_create(&thread, NULL, routine, argument);
-	for (int i = 0; i < 1000 && !is_ready; i++)
-		rest(PAUSE_US / 1000);
+	while (!is_ready)
+		rest(1000);
+	rest(PAUSE_US);
 	if (then)
 		then(thread);
 	pthread_join(thread, &result);
@@ -80,6 +81,7 @@ static void *reader(void *unused)
 {
 	char byte;
 
+	is_ready = 1;
 	pthread_cleanup_push(cleanup, NULL);
 	while (read(ends[0], &byte, 1) >= 0)
 		;
@@ -89,6 +91,7 @@ static void *reader(void *unused)
 
 static void *poller(void *unused)
 {
+	is_ready = 1;
 	pthread_cleanup_push(cleanup, NULL);
 	poll(NULL, 0, -1);
 	pthread_cleanup_pop(0);
@@ -98,6 +101,7 @@ static void *poller(void *unused)
 static void *conditional(void *unused)
 {
 	pthread_mutex_lock(&mutex);
+	is_ready = 1;
 	pthread_cleanup_push(cleanup, &mutex);
 	for (;;)
 		pthread_cond_wait(&condition, &mutex);
@@ -184,14 +188,15 @@ APART static void interrupts(void)
 
 	pipe(ends);
 	pipe(other);
-	alarms(PAUSE_US, PAUSE_US, on_alarm, 0); /* the first may come before the call that it is for */
+	alarms(LATE * PAUSE_US, LATE * PAUSE_US, on_alarm,
+		0); /* the first may come before the call that it is for */
 	got = read(other[0], &byte, 1);
 	printf("read %zd, errno is the handler's or EINTR: %d\n", got, errno == EINTR || errno == EDOM);
 	alarms_end();
-	alarms(PAUSE_US, PAUSE_US, on_alarm, 0);
+	alarms(LATE * PAUSE_US, LATE * PAUSE_US, on_alarm, 0);
 	printf("nanosleep %d, left less: %d\n", nanosleep(&second, &left), left.tv_nsec > 0 && !left.tv_sec);
 	alarms_end();
-	alarm_after(PAUSE_US, on_alarm, SA_RESTART);
+	alarm_after(LATE * PAUSE_US, on_alarm, SA_RESTART);
 	got = read(ends[0], &byte, 1); /* restarted */
 	printf("read %zd %c\n", got, byte);
 	errno = ERANGE;
@@ -240,7 +245,7 @@ APART static void forks(void)
 	char byte;
 	pid_t child;
 
-	alarm_after(PAUSE_US, on_fork, 0);
+	alarm_after(LATE * PAUSE_US, on_fork, 0);
 	sleep(1);
 	printf("child of a handler: %d\n", waitpid(-1, &status, 0) > 0 && !status);
 	pipe(ends);
@@ -271,6 +276,7 @@ static void *holder(void *lock)
 static void *dies_with(void *lock)
 {
 	pthread_mutex_lock(lock);
+	is_ready = 1;
 	return NULL;
 }
 
