@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect.c - see collect.h. One thread, one loop:
+ * collect.c - see collect.h. One loop, beside it the reader of switch rings (switch_reader.h):
  *
  *   listener   agents and launchers say hello        rings      drained every 50 ms while many records come,
  *   launchers  "my program has ended"                           250 while few do, and few can; see drain_ms()
@@ -20,8 +20,9 @@
 #include "record/collect_state.h"
 #include "record/detach.h"
 #include "record/kernel.h"
-#include "record/switches.h"
+#include "record/switch_reader.h"
 
+#define NICE 5
 #define DRAIN_MS 50
 #define DRAIN_CALM_MS 250 /* no ring held a 16th, nor can be full by then */
 #define CALM_SAMPLES 500  /* half a ring, each on a path with ten frames that are new to it */
@@ -34,8 +35,7 @@
 /* Places in what is waited for, each kind up to there. */
 #define POLLED_CALLERS 16
 #define POLLED_LAUNCHERS 32
-#define POLLED_PROCESSES 64
-#define POLLED_ALL 512
+#define POLLED_ALL 64
 
 /* ---- the loop ---- */
 
@@ -108,12 +108,12 @@ static int drain_ms(struct collector *collector)
 	return timeout_ms;
 }
 
-/* Waits for news or the time to drain. Who calls, a launcher, a name, the end of a process and a switch ring
- * that is an eighth full wake it at once, as far as there is room; the others wait for the time. */
+/* Waits for news or the time to drain. Who calls, a launcher, a name, the end of a process and the reader of
+ * switch rings wake it at once, as far as there is room; the others wait for the time. */
 static void wait_for_news(struct collector *collector, int timeout_ms)
 {
-	struct pollfd polled[POLLED_ALL];
-	unsigned count = 0, callers, rings;
+	struct pollfd polled[POLLED_ALL + 1];
+	unsigned count = 0, callers;
 	int names = naming_descriptor(collector->naming);
 	const struct launcher *launcher;
 
@@ -127,18 +127,15 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	for (; launcher && count < POLLED_LAUNCHERS; launcher = launcher->next)
 		polled[count++] = (struct pollfd){launcher->connection, POLLIN, 0};
 	callers = count;
-	for (struct measured *at = collector->processes; at && count < POLLED_PROCESSES; at = at->next)
-		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
-	rings = count;
 	for (struct measured *at = collector->processes; at && count < POLLED_ALL; at = at->next)
-		count += switches_poll(at->switches, polled + count, POLLED_ALL - count);
+		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
+	polled[count++] = (struct pollfd){switch_reader_descriptor(), POLLIN, 0};
 	poll(polled, count, timeout_ms);
+	switch_reader_heard();
 	/* To ask in vain costs a system call each, and the listener's makes a file first. */
 	collector->is_called = launcher || collector->callers || collector->is_full;
 	for (unsigned i = 0; i < callers; i++)
 		collector->is_called |= polled[i].revents != 0;
-	for (struct measured *at = collector->processes; at; at = at->next)
-		switches_polled(at->switches, polled + rings, count - rings);
 }
 
 /* A process may have died after its last child said hello, a child after its own: that is heard first. */
@@ -261,6 +258,8 @@ _Noreturn static void collector_run(
 	struct error error;
 
 	detach(host->listener);
+	switch_reader_start();
+	detach_thread(NICE);
 	if (collect_store_make(&collector, &error) ||
 		naming_new(&collector.naming, plan->names, &collector.sources, &error)) {
 		collect_launchers_refuse(&collector, &error);

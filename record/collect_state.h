@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* collect_state.h - inside the collector: what it holds, and what its parts do for each other. Only
- * collect*.c includes it. All of it belongs to the collector's one thread. */
+ * collect*.c includes it. All of it belongs to the thread of the collector's loop. */
 #ifndef RECORD_COLLECT_STATE_H
 #define RECORD_COLLECT_STATE_H
 

@@ -15,7 +15,6 @@
 
 #include "record/title.h"
 
-#define NICE 5
 #define SLICE_NS 100000u
 #define TIMER_SLACK_NS 1000000ul
 
@@ -45,22 +44,24 @@ struct schedule {
 
 /* Little at a time, but soon: rings fill while we wait for a processor. Before Linux 6.12 it changes nothing.
  */
-static void slice_shorten(void)
+static void slice_shorten(int nice)
 {
 	struct schedule schedule = {
-		.bytes = sizeof(schedule), .policy = SCHED_OTHER, .nice = NICE, .slice_ns = SLICE_NS};
+		.bytes = sizeof(schedule), .policy = SCHED_OTHER, .nice = nice, .slice_ns = SLICE_NS};
 
 	syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
 
-/* A real-time hpct-record has a collector that is not. */
-static void priority_lower(void)
+/* A real-time hpct-record has a collector that is not; one that is nicer, one as nice. */
+static void priority_lower(int nice)
 {
 	struct sched_param none = {0};
+	int now = getpriority(PRIO_PROCESS, 0);
 
+	nice = now > nice ? now : nice;
 	sched_setscheduler(0, SCHED_OTHER, &none);
-	setpriority(PRIO_PROCESS, 0, NICE);
-	slice_shorten();
+	setpriority(PRIO_PROCESS, 0, nice);
+	slice_shorten(nice);
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
 }
 
@@ -116,6 +117,10 @@ void detach(int listener)
 	prctl(PR_SET_NAME, "hpct-collector");
 	title_set("hpct-collector");
 	limits_widen();
-	priority_lower();
+}
+
+void detach_thread(int nice)
+{
+	priority_lower(nice);
 	cpus_leave();
 }

@@ -6,8 +6,10 @@
 #define DETACH_LISTENER 3
 
 /* A session of its own, stdio on /dev/null, cwd /, all descriptors closed but `listener`, which becomes
- * DETACH_LISTENER; signals as by default, limits as wide as allowed, nice, off the program's CPUs if there
- * are others. Ends the process if it cannot. */
+ * DETACH_LISTENER; signals as by default, limits as wide as allowed. Ends the process if it cannot. */
 void detach(int listener);
+/* The calling thread is so nice at least, has little at a time, and is off the program's CPUs if there are
+ * others. */
+void detach_thread(int nice);
 
 #endif

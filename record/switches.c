@@ -11,11 +11,11 @@
 #include "record/clock.h"
 #include "record/drain.h"
 #include "record/switch_order.h"
+#include "record/switch_reader.h"
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
 #define HIT_NS UINT64_C(1000000)	/* between a switch and its record */
 #define READ_AGAIN 2048u		/* records: the collector is at them for about a millisecond */
-#define FRESH_MAX 1000000u		/* of 16 bytes; behind that the kernel drops them */
 #define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
 
 /* ---- which thread is whose ---- */
@@ -88,16 +88,30 @@ static void hits_hand_out(struct measured *process)
 	hits_fini(&strangers);
 }
 
+void switches_ring_read(struct switches *switches, struct process_ring *ring)
+{
+	size_t before = switches->fresh.count;
+
+	switches->records += perf_ring_read(&ring->perf, &switches->fresh);
+	switches->read += switches->fresh.count - before;
+}
+
+/* What the reader has read in between counts as read now. */
 static size_t rings_read(struct measured *process)
 {
 	struct switches *switches = process->switches;
-	size_t records = 0, before = switches->fresh.count;
+	size_t records;
 
+	switch_reader_lock();
 	switches->read_ns = clock_now_ns();
 	for (uint32_t i = 0; i < switches->count; i++)
-		records += perf_ring_read(&switches->rings[i].perf, &switches->fresh);
-	process->switches_read += switches->fresh.count - before;
+		switches_ring_read(switches, &switches->rings[i]);
 	hits_hand_out(process);
+	records = switches->records;
+	switches->behind = switches->fresh.count;
+	process->switches_read += switches->read;
+	switches->records = switches->read = 0;
+	switch_reader_unlock();
 	return records;
 }
 
@@ -203,21 +217,25 @@ static void event_take(struct measured *process, struct store_writer *writer, st
  * first stream, the time to all. */
 static void losses_take(struct measured *process, struct store_writer *writer, struct process_ring *from)
 {
-	uint64_t count = from->perf.lost;
+	struct perf_ring told;
 	struct store_stream *stream;
+	uint64_t count;
 
+	switch_reader_lock();
+	told = from->perf;
+	from->perf.lost = 0;
+	switch_reader_unlock();
+	count = told.lost;
 	if (!count)
 		return;
-	from->perf.lost = 0;
 	process->switches->has_losses = true;
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		struct ring *ring = &process->rings[i];
 
 		if (ring->stream == UINT32_MAX || (from->tid && from->tid != ring->tid) ||
-			from->perf.lost_end_ns < ring->begin_ns ||
-			from->perf.lost_begin_ns >= end_of(process, ring))
+			told.lost_end_ns < ring->begin_ns || told.lost_begin_ns >= end_of(process, ring))
 			continue;
-		lost_put(process, writer, ring, from->perf.lost_begin_ns, from->perf.lost_end_ns, count);
+		lost_put(process, writer, ring, told.lost_begin_ns, told.lost_end_ns, count);
 		count = 0;
 	}
 	/* No thread was there. */
@@ -228,17 +246,28 @@ static void losses_take(struct measured *process, struct store_writer *writer, s
 }
 
 /* The fresh ones behind those that wait. False: no memory. */
-static bool fresh_take(struct switches *switches)
+static bool fresh_move(struct switch_events *waiting, struct switch_events *fresh)
 {
-	struct switch_events *fresh = &switches->fresh, *waiting = &switches->waiting;
-
-	if (!fresh->count)
-		return true; /* they are in order */
 	if (!switch_events_reserve(waiting, fresh->count))
 		return false;
 	memcpy(waiting->events + waiting->count, fresh->events, fresh->count * sizeof(*fresh->events));
 	waiting->count += fresh->count;
 	fresh->count = 0;
+	return true;
+}
+
+static bool fresh_take(struct switches *switches)
+{
+	struct switch_events *waiting = &switches->waiting;
+	size_t before = waiting->count;
+	bool is_moved;
+
+	switch_reader_lock();
+	is_moved = !switches->fresh.count || fresh_move(waiting, &switches->fresh);
+	switches->behind = switches->fresh.count;
+	switch_reader_unlock();
+	if (!is_moved || waiting->count == before)
+		return is_moved; /* they are in order */
 	return switch_events_order(waiting, &switches->scratch);
 }
 
@@ -255,7 +284,7 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 	for (size_t i = 0; i < waiting->count; i++) {
 		const struct switch_event event = waiting->events[i];
 
-		if (i % READ_AGAIN == READ_AGAIN - 1 && switches->fresh.count < FRESH_MAX)
+		if (i % READ_AGAIN == READ_AGAIN - 1 && switches->behind < SWITCHES_FRESH_MAX)
 			rings_read(process);
 		if (event.tid != tid)
 			ring = thread_find(process->switches, process, event.tid);
@@ -287,9 +316,7 @@ static void waiting_take(struct measured *process, struct store_writer *writer, 
 
 	for (uint32_t i = 0; i < switches->count; i++)
 		losses_take(process, writer, &switches->rings[i]);
-	if (!switches->fresh.count && !switches->waiting.count)
-		return;
-	if (slots_fill(switches, process) && fresh_take(switches))
+	if (fresh_take(switches) && switches->waiting.count && slots_fill(switches, process))
 		events_take(process, writer, known_ns);
 }
 
@@ -304,7 +331,8 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 	records = rings_read(process);
 	waiting_take(process, writer, known_ns);
 	waits_decide(process, writer, known_ns);
-	if (switches->fresh.count) /* a storm: more are there than the rings tell */
+	/* A storm: more are there than the rings tell. */
+	if (switches->behind > (switch_reader_is_there() ? SWITCHES_FRESH_MAX / 16 : 0))
 		process->fullest_bytes = EVENT_RING_DATA;
 	return records;
 }

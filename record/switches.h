@@ -35,11 +35,11 @@ void switches_read_until(struct measured *process, uint64_t time_ns);
 /* The thread has ended: a ring of its own is closed. */
 void switches_thread_end(struct switches *switches, uint32_t tid);
 
-/* Fills in what to wait for, at most `room`: a ring that is an eighth full wakes us. Returns how many, 0 for
- * NULL. */
+/* For the reader (switch_reader.h), with its lock held.
+ * Fills in what to wait for, at most `room`: a ring that is an eighth full wakes it. Returns how many. */
 unsigned switches_poll(const struct switches *switches, struct pollfd *polled, unsigned room);
-/* After the wait, with what all processes filled in: rings that no thread writes any more are not waited for
- * again. NULL: there are none. */
-void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count);
+/* After the wait, with what all processes filled in: what is there is read; with may_close, rings that no
+ * thread writes any more are not waited for again. */
+void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count, bool may_close);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "record/switches_state.h"
 
+#include "record/switch_reader.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,43 +37,58 @@ static struct process_ring *ring_room(struct switches *switches)
 	return &switches->rings[switches->count];
 }
 
-static struct process_ring *ring_next(struct switches **switches)
+static bool switches_make(struct switches **switches)
 {
 	if (!*switches)
 		*switches = calloc(1, sizeof(**switches));
-	return *switches ? ring_room(*switches) : NULL;
+	return *switches;
 }
 
-/* `open`: perf_ring_open, or perf_ring_keep. */
-static int ring_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid,
-	int (*open)(struct perf_ring *, int, uint32_t))
+static void ring_take(
+	struct switches *switches, struct process_ring *ring, const struct perf_ring *perf, uint32_t tid)
 {
-	struct process_ring *ring = ring_next(switches);
-
-	if (!ring) {
-		close(event);
-		return -1;
-	}
-	if (open(&ring->perf, event, bytes))
-		return -1;
-	ring->tid = tid;
-	ring->since_ns = 0;
-	ring->perf.hits = &(*switches)->hits;
-	(*switches)->count++;
+	*ring = (struct process_ring){.perf = *perf, .tid = tid};
+	ring->perf.hits = &switches->hits;
+	switches->count++;
 	if (ring->perf.event < 0)
-		return 0;
+		return;
 	if (may_keep_descriptor()) {
 		descriptors++;
 	} else {
 		close(ring->perf.event);
 		ring->perf.event = -1;
 	}
-	return 0;
+}
+
+/* `open`: perf_ring_open, or perf_ring_keep. */
+static int ring_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid,
+	int (*open)(struct perf_ring *, int, uint32_t))
+{
+	struct process_ring *ring;
+	struct perf_ring perf;
+
+	if (!switches_make(switches)) {
+		close(event);
+		return -1;
+	}
+	if (open(&perf, event, bytes))
+		return -1;
+	switch_reader_lock();
+	ring = ring_room(*switches);
+	if (ring)
+		ring_take(*switches, ring, &perf, tid);
+	switch_reader_unlock();
+	if (!ring)
+		perf_ring_close(&perf);
+	return ring ? 0 : -1;
 }
 
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid)
 {
-	return ring_add(switches, event, bytes, tid, perf_ring_open);
+	if (ring_add(switches, event, bytes, tid, perf_ring_open))
+		return -1;
+	switch_reader_watch(*switches);
+	return 0;
 }
 
 void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns)
@@ -92,8 +109,11 @@ void switches_free(struct switches *switches)
 {
 	if (!switches)
 		return;
+	switch_reader_forget(switches);
+	switch_reader_lock(); /* what all keep together is counted */
 	for (uint32_t i = 0; i < switches->count; i++)
 		ring_forget(&switches->rings[i]);
+	switch_reader_unlock();
 	switch_events_fini(&switches->fresh);
 	switch_events_fini(&switches->waiting);
 	switch_events_fini(&switches->scratch);
@@ -156,17 +176,17 @@ int switches_take_up(struct measured *process, const int *events, unsigned count
 		return 0;
 	atomic_store(&process->shared->switches_taken, 1);
 	is_late = has_come_late(process);
-	if (!was_late && !is_late)
-		return result;
-	if (!result)
+	if ((was_late || is_late) && !result)
 		result = !is_late				      ? kept_map(process->switches)
 			 : !copies_take(process, bytes)		      ? 0
 			 : !was_late && was_mapped(process->switches) ? 0
 								      : -1;
-	if (result) {
+	if ((was_late || is_late) && result) {
 		switches_free(process->switches);
 		process->switches = NULL;
 	}
+	if (process->switches)
+		switch_reader_watch(process->switches);
 	return result;
 }
 
@@ -178,35 +198,50 @@ bool switches_cover(const struct switches *switches, uint32_t tid)
 	return false;
 }
 
+static void ring_drop(struct switches *switches, uint32_t which)
+{
+	switch_reader_lock();
+	ring_forget(&switches->rings[which]);
+	memmove(&switches->rings[which], &switches->rings[which + 1],
+		(--switches->count - which) * sizeof(*switches->rings));
+	switch_reader_unlock();
+}
+
 /* The first of that number: a thread that has got it anew sent its own later. */
 void switches_thread_end(struct switches *switches, uint32_t tid)
 {
-	for (uint32_t i = 0; switches && tid && i < switches->count; i++) {
-		if (switches->rings[i].tid != tid)
-			continue;
-		ring_forget(&switches->rings[i]);
-		memmove(&switches->rings[i], &switches->rings[i + 1],
-			(--switches->count - i) * sizeof(*switches->rings));
-		return;
-	}
+	for (uint32_t i = 0; switches && tid && i < switches->count; i++)
+		if (switches->rings[i].tid == tid) {
+			ring_drop(switches, i);
+			switch_reader_renew();
+			return;
+		}
 }
 
 unsigned switches_poll(const struct switches *switches, struct pollfd *polled, unsigned room)
 {
 	unsigned count = 0;
 
-	for (uint32_t i = 0; switches && i < switches->count && count < room; i++)
+	for (uint32_t i = 0; i < switches->count && count < room; i++)
 		if (switches->rings[i].perf.event >= 0)
 			polled[count++] = (struct pollfd){switches->rings[i].perf.event, POLLIN, 0};
 	return count;
 }
 
-void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count)
+static void ring_polled(struct switches *switches, struct process_ring *ring, short revents, bool may_close)
+{
+	if (switches->fresh.count < SWITCHES_FRESH_MAX)
+		switches_ring_read(switches, ring);
+	if (!(revents & (POLLHUP | POLLERR)) || !may_close)
+		return;
+	perf_ring_event_close(&ring->perf);
+	descriptors--;
+}
+
+void switches_polled(struct switches *switches, const struct pollfd *polled, unsigned count, bool may_close)
 {
 	for (unsigned i = 0; i < count; i++)
-		for (uint32_t r = 0; switches && (polled[i].revents & POLLHUP) && r < switches->count; r++)
-			if (switches->rings[r].perf.event == polled[i].fd) {
-				perf_ring_event_close(&switches->rings[r].perf);
-				descriptors--;
-			}
+		for (uint32_t r = 0; polled[i].revents && r < switches->count; r++)
+			if (switches->rings[r].perf.event == polled[i].fd)
+				ring_polled(switches, &switches->rings[r], polled[i].revents, may_close);
 }

@@ -7,16 +7,23 @@
 #include "record/perf_ring.h"
 #include "record/switches.h"
 
+#define SWITCHES_FRESH_MAX (4u << 20) /* of 16 bytes; behind that the kernel drops them */
+
 struct process_ring {
 	struct perf_ring perf;
 	uint32_t tid;	   /* 0: of all threads */
 	uint64_t since_ns; /* see switches_begin */
 };
 
+/* The reader (switch_reader.h) has its part in the first ones. */
 struct switches {
+	struct switches *next; /* in the reader's list, if it is watched */
+	bool is_watched;
 	struct process_ring *rings;
 	uint32_t count, room;
 	struct switch_events fresh;   /* read, not yet in order */
+	uint64_t records, read;	      /* since the collector has counted last: all, and those of switches */
+	size_t behind;		      /* of the fresh ones, when the collector read last */
 	struct switch_events waiting; /* in order, not yet taken */
 	struct switch_events scratch; /* to put them in order */
 	struct hits hits;	      /* read, not yet handed out */
@@ -28,5 +35,8 @@ struct switches {
 	uint32_t slot_count; /* a power of two */
 	bool has_losses;     /* the kernel told of them */
 };
+
+/* With the lock held: what is there becomes fresh. */
+void switches_ring_read(struct switches *switches, struct process_ring *ring);
 
 #endif

@@ -22,6 +22,7 @@
 #define RING_BYTES_MOST (1u << 20) /* of a storm, 200 000 switches a second, a fifth of one */
 #define RING_BYTES_LEAST (8u * 1024u)
 #define THREAD_RING_BYTES (16u * 1024u)
+#define WAKE_BYTES (48u * 1024u) /* 2048 records; their waits fill a ring less than half */
 
 static struct {
 	void *maps[EVENT_SWITCHES_MAX];
@@ -75,7 +76,8 @@ static int event_open(int cpu, uint32_t bytes)
 			.use_clockid = 1,
 			.clockid = CLOCK_MONOTONIC,
 			.watermark = 1,
-			.wakeup_watermark = bytes / 8, /* the collector may be slow to come */
+			/* The collector may be slow to come. */
+			.wakeup_watermark = bytes / 8 < WAKE_BYTES ? bytes / 8 : WAKE_BYTES,
 			.inherit = cpu >= 0}};
 	int event;
 

@@ -346,16 +346,6 @@ static void test_what_was_before_the_rings_is_not_lost(void **state)
 		lost_of(250), 0); /* went out on the one, came in where the other was not there yet */
 }
 
-/* All processes look at what the wait has found for each of them. */
-static void test_a_hangup_is_none_of_a_process_without_rings(void **state)
-{
-	const struct pollfd polled = {0, POLLIN, POLLHUP};
-
-	(void)state;
-	assert_int_equal(switches_poll(NULL, &(struct pollfd){0}, 1), 0);
-	switches_polled(NULL, &polled, 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,7 +355,6 @@ int main(void)
 		cmocka_unit_test(test_only_perf_events_are_mapped),
 		cmocka_unit_test(test_copies_of_the_dead_are_taken),
 		cmocka_unit_test(test_what_was_before_the_rings_is_not_lost),
-		cmocka_unit_test(test_a_hangup_is_none_of_a_process_without_rings),
 		cmocka_unit_test(test_line_is_its_twin),
 		cmocka_unit_test(test_line_late_event),
 	};
