@@ -17,7 +17,7 @@ void store_bytes_fini(struct store_bytes *bytes)
 	*bytes = (struct store_bytes){0};
 }
 
-static bool bytes_grow(struct store_bytes *bytes, size_t more)
+bool store_bytes_grow(struct store_bytes *bytes, size_t more)
 {
 	size_t capacity = bytes->capacity ? bytes->capacity : BYTES_FIRST;
 	uint8_t *data;
@@ -36,24 +36,6 @@ static bool bytes_grow(struct store_bytes *bytes, size_t more)
 	bytes->data = data;
 	bytes->capacity = capacity;
 	return true;
-}
-
-uint8_t *store_bytes_reserve(struct store_bytes *bytes, size_t more)
-{
-	if ((bytes->failed || bytes->capacity - bytes->size < more || !bytes->data) &&
-		!bytes_grow(bytes, more))
-		return NULL;
-	return bytes->data + bytes->size;
-}
-
-void store_bytes_put(struct store_bytes *bytes, const void *from, size_t size)
-{
-	uint8_t *to = store_bytes_reserve(bytes, size);
-
-	if (!to || !size)
-		return;
-	memcpy(to, from, size);
-	bytes->size += size;
 }
 
 void store_bytes_put_varint(struct store_bytes *bytes, uint64_t value)
@@ -146,14 +128,25 @@ uint64_t store_input_varint_long(struct store_input *input)
 	return 0;
 }
 
+static void put_pair(char at[2], unsigned number)
+{
+	at[0] = (char)('0' + number / 10);
+	at[1] = (char)('0' + number % 10);
+}
+
 size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number)
 {
 	char digits[STORE_DECIMAL_BYTES];
 	size_t first = sizeof digits;
 
-	do
-		digits[--first] = (char)('0' + number % 10);
-	while (number /= 10);
+	if (number < 10) {
+		*out = (char)('0' + number);
+		return 1;
+	}
+	for (; number >= 100; number /= 100)
+		put_pair(&digits[first -= 2], (unsigned)(number % 100));
+	put_pair(&digits[first -= 2], (unsigned)number);
+	first += number < 10;
 	memcpy(out, digits + first, sizeof digits - first);
 	return sizeof digits - first;
 }

@@ -46,9 +46,24 @@ struct store_bytes {
 };
 
 void store_bytes_fini(struct store_bytes *bytes);
+bool store_bytes_grow(struct store_bytes *bytes, size_t more); /* for the next one */
 /* Room for `more` bytes behind `size`; NULL (and failed) when memory is out. */
-uint8_t *store_bytes_reserve(struct store_bytes *bytes, size_t more);
-void store_bytes_put(struct store_bytes *bytes, const void *from, size_t size);
+static inline uint8_t *store_bytes_reserve(struct store_bytes *bytes, size_t more)
+{
+	if ((bytes->failed || bytes->capacity - bytes->size < more || !bytes->data) &&
+		!store_bytes_grow(bytes, more))
+		return NULL;
+	return bytes->data + bytes->size;
+}
+static inline void store_bytes_put(struct store_bytes *bytes, const void *from, size_t size)
+{
+	uint8_t *to = store_bytes_reserve(bytes, size);
+
+	if (!to || !size)
+		return;
+	memcpy(to, from, size);
+	bytes->size += size;
+}
 void store_bytes_put_varint(struct store_bytes *bytes, uint64_t value);
 
 /* Empties the buffer and leaves room for the seal; store_bytes_seal() fills it in. */
