@@ -3,8 +3,10 @@
 #include "blame/findings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "blame/findings_parts.h"
+#include "blame/launches.h"
 #include "blame/queued.h"
 
 #define SMALL_BYTES (64u * 1024u)
@@ -77,6 +79,7 @@ bool findings_add(struct findings_search *search, const struct finding *one)
 			(struct finding){.kind = one->kind, .context = one->context, .stream = one->stream};
 		search->longest_ns[number] = 0;
 	}
+	finding->stream = one->stream < finding->stream ? one->stream : finding->stream;
 	finding->count += one->count;
 	finding->time_ns += one->time_ns;
 	finding->save_ns += one->save_ns;
@@ -145,12 +148,12 @@ static bool say_something(const uint32_t *what, uint64_t ops)
 	return says & 1;
 }
 
+/* A span is of the block that it begins in. */
 static bool is_within(const struct findings_search *search, const struct batch *batch, size_t row)
 {
-	const struct idle_question *question = search->question;
-
-	return batch->begin_ns[row] < question->end_ns &&
-	       (batch->end_ns[row] > question->begin_ns || batch->begin_ns[row] >= question->begin_ns);
+	return batch->begin_ns[row] < search->block.end_ns &&
+	       (batch->begin_ns[row] >= search->block.begin_ns ||
+		       (search->block.is_first && batch->end_ns[row] > search->block.begin_ns));
 }
 
 static bool take_batch(void *own, const struct batch *batch)
@@ -176,24 +179,84 @@ static bool take_batch(void *own, const struct batch *batch)
 
 /* ---- the whole ---- */
 
-static int read_process(struct findings_search *search, const struct process *process, struct error *error)
+/* The work of the block goes behind that which is still asked for; what lies in no other is what is right. */
+static bool take_work(struct findings_search *search, const struct sweep_span *spans, size_t count)
+{
+	uint64_t judged_ns = findings_sync_judged(search->sync);
+	const struct blocks *block = &search->block;
+	size_t first = 0, kept = 0;
+	struct sweep_span *work;
+
+	while (first + 1 < search->work_count && search->work[first].end_ns < judged_ns)
+		first++;
+	if (first)
+		memmove(search->work, search->work + first,
+			(search->work_count - first) * sizeof(*search->work));
+	search->work_count -= first;
+	work = realloc(search->work, (search->work_count + count + 1) * sizeof(*work));
+	if (!work)
+		return false;
+	search->work = work;
+	kept = search->work_count;
+	for (size_t i = 0; i < count; i++) {
+		struct sweep_span span = spans[i];
+
+		if (!block->is_first && span.begin_ns < block->begin_ns)
+			span.begin_ns = block->begin_ns;
+		if (!block->is_last && span.end_ns > block->end_ns)
+			span.end_ns = block->end_ns;
+		if (span.begin_ns >= span.end_ns)
+			continue;
+		if (kept && span.begin_ns <= work[kept - 1].end_ns)
+			work[kept - 1].end_ns = span.end_ns;
+		else
+			work[kept++] = span;
+	}
+	search->work_count = kept;
+	return true;
+}
+
+static int read_block(struct findings_search *search, const struct process *process, struct launches *kept,
+	struct error *error)
 {
 	const struct queued_reader reader = {
 		take_batch, search, STORE_CONTEXT | STORE_BYTES | STORE_ATTRIBUTES};
+	struct sweep_span *spans;
+	size_t count;
 	int result;
+
+	if (!search->block.is_first)
+		launches_pass(kept, queued_before(search->block.begin_ns));
+	result = queued_find(&spans, &count, search->run, process, search->block.begin_ns,
+		search->block.end_ns, true, &reader, kept, error);
+	if (result)
+		return result;
+	result = take_work(search, spans, count) && findings_sync_judge(search) ? 0 : error_memory(error);
+	free(spans);
+	return result;
+}
+
+static int read_process(struct findings_search *search, const struct process *process, struct error *error)
+{
+	struct launches kept = {0};
+	int result = 0;
 
 	search->use = findings_use_new(process);
 	search->sync = findings_sync_new();
-	result = search->use && search->sync
-			 ? queued_find(&search->work, &search->work_count, search->run, process,
-				   search->question->begin_ns, search->question->end_ns, true, &reader, error)
-			 : error_memory(error);
-	if (!result && (!findings_sync_judge(search) || !findings_use_judge(search)))
+	if (!search->use || !search->sync)
+		result = error_memory(error);
+	search->block =
+		blocks_of(search->run, process, 1, search->question->begin_ns, search->question->end_ns);
+	while (!result && blocks_next(&search->block))
+		result = read_block(search, process, &kept, error);
+	if (!result && !findings_use_judge(search))
 		result = error_memory(error);
 	findings_use_free(search->use);
 	findings_sync_free(search->sync);
+	launches_fini(&kept);
 	free(search->work);
 	search->work = NULL;
+	search->work_count = 0;
 	return result ? result : findings_read_devices(search, process, error);
 }
 

@@ -17,14 +17,25 @@ static int transfer_compare(const void *left, const void *right)
 		return a->buffer < b->buffer ? -1 : 1;
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (int)a->is_back - (int)b->is_back;
+	if (a->is_back != b->is_back)
+		return (int)a->is_back - (int)b->is_back;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
 }
 
 static int case_compare(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
 
-	return a->context < b->context ? -1 : a->context > b->context;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+static int queue_compare(const void *left, const void *right)
+{
+	const struct findings_queue *a = left, *b = right;
+
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
 }
 
 static bool do_meet(const struct findings_transfer *a, const struct findings_transfer *b)
@@ -214,6 +225,10 @@ static bool judge_implicit(struct findings_search *search)
 
 bool findings_use_judge(struct findings_search *search)
 {
+	struct findings_use *use = search->use;
+
+	if (use->queue_count)
+		qsort(use->queues, use->queue_count, sizeof(*use->queues), queue_compare);
 	return judge_round_trips(search) && judge_arguments(search) && judge_queues(search) &&
 	       judge_devices(search) && judge_contexts(search) && judge_implicit(search);
 }

@@ -7,6 +7,7 @@
 #ifndef BLAME_FINDINGS_PARTS_H
 #define BLAME_FINDINGS_PARTS_H
 
+#include "blame/blocks.h"
 #include "blame/findings.h"
 #include "blame/process.h"
 #include "timeline/batch.h"
@@ -50,7 +51,7 @@ struct findings_use {
 	struct findings_kernel *cases;
 	uint32_t case_room;
 	struct findings_queue *queues;
-	uint32_t queue_count;
+	uint32_t queue_count, queue_at; /* the one that was asked for last */
 	struct {
 		uint32_t context, stream;
 	} put[FINDINGS_PUT]; /* kernels whose home was put already, by their contexts */
@@ -69,8 +70,9 @@ struct findings_search {
 	struct finding *list; /* by number */
 	uint64_t *longest_ns;
 	uint32_t room;
-	/* of the process being read */
-	struct sweep_span *work;
+	/* of the process and the block being read */
+	struct blocks block;
+	struct sweep_span *work; /* without a hole from the last stretch before the block on */
 	size_t work_count;
 	struct findings_use *use;
 	struct findings_sync *sync;
@@ -109,11 +111,13 @@ void findings_use_free(struct findings_use *use);
 bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
 bool findings_use_judge(struct findings_search *search);
 
-/* Synchronizations of one process: its spans, in any order of streams, then the judgement, which needs
- * `work`. */
+/* Synchronizations of one process, block by block: the spans that begin in it, in any order of streams, then
+ * the judgement, which needs `work`. */
 struct findings_sync *findings_sync_new(void);
 void findings_sync_free(struct findings_sync *sync);
 bool findings_sync_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu);
 bool findings_sync_judge(struct findings_search *search);
+/* Work that ended before then is asked for no more, but for the last. */
+uint64_t findings_sync_judged(const struct findings_sync *sync);
 
 #endif

@@ -23,65 +23,88 @@ struct call {
 	bool is_mpi;
 };
 
+/* An early synchronization whose next work is not known yet. */
+struct early {
+	struct finding finding;
+	uint64_t end_ns;
+};
+
+/* Where the judgement of a thread stands. */
+struct thread {
+	uint64_t before_ns; /* end of the synchronization before */
+	bool is_early;	    /* the last one, unless the thread sends before next_ns */
+	uint64_t next_ns;   /* UINT64_MAX: behind this block */
+	struct early early;
+};
+
 struct findings_sync {
 	uint64_t *copies; /* 2 x end, + 1: from the device */
 	size_t copy_count, copy_room;
 	struct call *calls;
-	size_t call_count, call_room;
+	size_t call_count, call_room, call_number;
 	struct { /* directions of copies that were told already */
 		uint32_t stream, attributes;
 		enum extent_state state;
 	} told[COPIES_TOLD];
-	/* judged: of the thread at hand */
-	uint64_t before_ns; /* end of the synchronization before */
-	bool is_early;	    /* the last one, unless the thread sends before next_ns */
-	uint64_t next_ns;
-	struct finding early;
+	struct numbering streams; /* of `threads` */
+	struct thread *threads;
+	size_t thread_room;
+	struct early *waiting; /* early for certain, but for their next work */
+	size_t waiting_count, waiting_room;
+	uint64_t judged_ns; /* see findings_sync_judged() */
 };
 
 struct findings_sync *findings_sync_new(void)
 {
-	return calloc(1, sizeof(struct findings_sync));
+	struct findings_sync *sync = calloc(1, sizeof(*sync));
+
+	if (sync)
+		numbering_init(&sync->streams, sizeof(uint32_t));
+	return sync;
 }
 
 void findings_sync_free(struct findings_sync *sync)
 {
 	if (!sync)
 		return;
+	numbering_fini(&sync->streams);
 	free(sync->copies);
 	free(sync->calls);
+	free(sync->threads);
+	free(sync->waiting);
 	free(sync);
+}
+
+/* Room for one more of `size` bytes each. */
+static bool widen(void **items, size_t *room, size_t count, size_t size)
+{
+	size_t wider = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (count < *room)
+		return true;
+	grown = realloc(*items, wider * size);
+	if (!grown)
+		return false;
+	*items = grown;
+	*room = wider;
+	return true;
 }
 
 static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 {
-	if (sync->copy_count == sync->copy_room) {
-		size_t room = sync->copy_room ? 2 * sync->copy_room : 256;
-		uint64_t *copies = realloc(sync->copies, room * sizeof(*copies));
-
-		if (!copies)
-			return false;
-		sync->copies = copies;
-		sync->copy_room = room;
-	}
+	if (!widen((void **)&sync->copies, &sync->copy_room, sync->copy_count, sizeof(*sync->copies)))
+		return false;
 	sync->copies[sync->copy_count++] = end_ns << 1 | is_back;
 	return true;
 }
 
 static bool put_call(struct findings_sync *sync, const struct call *call)
 {
-	if (sync->call_count == sync->call_room) {
-		size_t room = sync->call_room ? 2 * sync->call_room : 256;
-		struct call *calls = realloc(sync->calls, room * sizeof(*calls));
-
-		if (!calls)
-			return false;
-		sync->calls = calls;
-		sync->call_room = room;
-	}
+	if (!widen((void **)&sync->calls, &sync->call_room, sync->call_count, sizeof(*sync->calls)))
+		return false;
 	sync->calls[sync->call_count] = *call;
-	sync->calls[sync->call_count].number = sync->call_count;
-	sync->call_count++;
+	sync->calls[sync->call_count++].number = sync->call_number++;
 	return true;
 }
 
@@ -104,7 +127,8 @@ static int call_compare(const void *left, const void *right)
 }
 
 /* Whether it waited for a copy, or something came to the host since the one before. */
-static bool brings_something(const struct findings_sync *sync, uint64_t begin_ns, uint64_t end_ns)
+static bool brings_something(
+	const struct findings_sync *sync, uint64_t before_ns, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t low = 0, high = sync->copy_count;
 
@@ -119,9 +143,9 @@ static bool brings_something(const struct findings_sync *sync, uint64_t begin_ns
 	for (; low > 0; low--) {
 		uint64_t copy_ns = sync->copies[low - 1] >> 1;
 
-		if (copy_ns > begin_ns || (copy_ns > sync->before_ns && sync->copies[low - 1] & 1))
+		if (copy_ns > begin_ns || (copy_ns > before_ns && sync->copies[low - 1] & 1))
 			return true;
-		if (copy_ns <= sync->before_ns)
+		if (copy_ns <= before_ns)
 			return false;
 	}
 	return false;
@@ -143,19 +167,32 @@ static const struct sweep_span *work_after(const struct findings_search *search,
 	return low < search->work_count ? &search->work[low] : NULL;
 }
 
-static bool commit(struct findings_search *search)
+static bool early_add(struct findings_search *search, const struct early *early, uint64_t next_ns)
 {
-	struct findings_sync *sync = search->sync;
+	struct finding finding = early->finding;
+	uint64_t gap_ns = next_ns - early->end_ns;
 
-	if (!sync->is_early)
-		return true;
-	sync->is_early = false;
-	return findings_add(search, &sync->early);
+	finding.save_ns = gap_ns < finding.time_ns ? gap_ns : finding.time_ns;
+	return findings_add(search, &finding);
 }
 
-static bool judge_sync(struct findings_search *search, const struct call *call)
+static bool commit(struct findings_search *search, struct thread *thread)
 {
 	struct findings_sync *sync = search->sync;
+
+	if (!thread->is_early)
+		return true;
+	thread->is_early = false;
+	if (thread->next_ns != UINT64_MAX)
+		return early_add(search, &thread->early, thread->next_ns);
+	if (!widen((void **)&sync->waiting, &sync->waiting_room, sync->waiting_count, sizeof(*sync->waiting)))
+		return false;
+	sync->waiting[sync->waiting_count++] = thread->early;
+	return true;
+}
+
+static bool judge_sync(struct findings_search *search, struct thread *thread, const struct call *call)
+{
 	const struct sweep_span *work = work_after(search, call->begin_ns), *next;
 	struct finding finding = {.kind = FINDING_NEEDLESS_SYNC,
 		.context = call->context,
@@ -168,30 +205,92 @@ static bool judge_sync(struct findings_search *search, const struct call *call)
 		return findings_add(search, &finding);
 	/* The GPU is idle from here to the next work. */
 	next = work_after(search, call->end_ns);
-	if (next && next->begin_ns > call->end_ns && !brings_something(sync, call->begin_ns, call->end_ns)) {
-		uint64_t gap_ns = next->begin_ns - call->end_ns;
-
-		finding.kind = FINDING_EARLY_SYNC;
-		finding.save_ns = gap_ns < finding.time_ns ? gap_ns : finding.time_ns;
-		sync->early = finding;
-		sync->next_ns = next->begin_ns;
-		sync->is_early = true;
-	}
+	if ((!next && search->block.is_last) || (next && next->begin_ns <= call->end_ns) ||
+		brings_something(search->sync, thread->before_ns, call->begin_ns, call->end_ns))
+		return true;
+	finding.kind = FINDING_EARLY_SYNC;
+	thread->early = (struct early){finding, call->end_ns};
+	thread->next_ns = next ? next->begin_ns : UINT64_MAX;
+	thread->is_early = true;
 	return true;
 }
 
-static bool judge_call(struct findings_search *search, const struct call *call)
+static bool judge_call(struct findings_search *search, struct thread *thread, const struct call *call)
 {
-	struct findings_sync *sync = search->sync;
 	bool is_kept;
 
 	if (call->is_mpi) {
-		sync->is_early = sync->is_early && call->begin_ns >= sync->next_ns;
+		thread->is_early = thread->is_early && thread->next_ns != UINT64_MAX &&
+				   call->begin_ns >= thread->next_ns;
 		return true;
 	}
-	is_kept = commit(search) && judge_sync(search, call);
-	sync->before_ns = call->end_ns;
+	is_kept = commit(search, thread) && judge_sync(search, thread, call);
+	thread->before_ns = call->end_ns;
 	return is_kept;
+}
+
+/* ---- from block to block ---- */
+
+/* NULL: memory is out. */
+static struct thread *thread_of(struct findings_sync *sync, uint32_t stream)
+{
+	bool is_new;
+	uint32_t number = numbering_put(&sync->streams, &stream, &is_new);
+
+	if (number == NUMBERING_NONE ||
+		!widen((void **)&sync->threads, &sync->thread_room, number, sizeof(*sync->threads)))
+		return NULL;
+	if (is_new)
+		sync->threads[number] = (struct thread){0};
+	return &sync->threads[number];
+}
+
+/* The first work of this block is the next one of those that wait for it. */
+static bool judge_waiting(struct findings_search *search)
+{
+	struct findings_sync *sync = search->sync;
+	const struct sweep_span *next;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < sync->streams.count; i++) {
+		struct thread *thread = &sync->threads[i];
+
+		if (!thread->is_early || thread->next_ns != UINT64_MAX)
+			continue;
+		next = work_after(search, thread->early.end_ns);
+		thread->is_early = next ? next->begin_ns > thread->early.end_ns : !search->block.is_last;
+		thread->next_ns = next ? next->begin_ns : UINT64_MAX;
+	}
+	for (size_t i = 0; i < sync->waiting_count; i++) {
+		const struct early early = sync->waiting[i];
+
+		next = work_after(search, early.end_ns);
+		if (!next)
+			sync->waiting[count++] = early;
+		else if (next->begin_ns > early.end_ns && !early_add(search, &early, next->begin_ns))
+			return false;
+	}
+	sync->waiting_count = count;
+	return true;
+}
+
+/* Of the copies that are over the last of each kind is all that later calls ask for. */
+static void copies_forget(struct findings_sync *sync)
+{
+	size_t over = 0, kept = 0;
+	uint64_t last = 0, other = 0; /* of the other kind: before it */
+
+	for (; over < sync->copy_count && sync->copies[over] >> 1 <= sync->judged_ns; over++) {
+		other = last && (last ^ sync->copies[over]) & 1 ? last : other;
+		last = sync->copies[over];
+	}
+	if (other)
+		sync->copies[kept++] = other;
+	if (last)
+		sync->copies[kept++] = last;
+	while (over < sync->copy_count)
+		sync->copies[kept++] = sync->copies[over++];
+	sync->copy_count = kept;
 }
 
 /* Where a copy goes: most say so in few ways. */
@@ -231,6 +330,32 @@ bool findings_sync_take(struct findings_search *search, const struct batch *batc
 	       put_copy(search->sync, end_ns, state == EXTENT_COPY_OUT);
 }
 
+/* Calls that go on behind the block wait, and those of their thread that began after them. */
+static bool judge_calls(struct findings_search *search)
+{
+	struct findings_sync *sync = search->sync;
+	struct thread *thread = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sync->call_count; i++) {
+		const struct call call = sync->calls[i];
+		bool is_kept = kept && sync->calls[kept - 1].stream == call.stream;
+
+		if (is_kept && call.begin_ns < sync->judged_ns)
+			sync->judged_ns = call.begin_ns;
+		if (is_kept || (!search->block.is_last && call.end_ns > search->block.end_ns)) {
+			sync->calls[kept++] = call;
+			continue;
+		}
+		if (!thread || !i || sync->calls[i - 1].stream != call.stream)
+			thread = thread_of(sync, call.stream);
+		if (!thread || !judge_call(search, thread, &call))
+			return false;
+	}
+	sync->call_count = kept;
+	return true;
+}
+
 bool findings_sync_judge(struct findings_search *search)
 {
 	struct findings_sync *sync = search->sync;
@@ -240,12 +365,15 @@ bool findings_sync_judge(struct findings_search *search)
 		qsort(sync->copies, sync->copy_count, sizeof(*sync->copies), copy_compare);
 	if (sync->call_count)
 		qsort(sync->calls, sync->call_count, sizeof(*sync->calls), call_compare);
-	for (size_t i = 0; i < sync->call_count && is_kept; i++) {
-		if (i && sync->calls[i].stream != sync->calls[i - 1].stream) {
-			is_kept = commit(search);
-			sync->before_ns = 0;
-		}
-		is_kept = is_kept && judge_call(search, &sync->calls[i]);
-	}
-	return is_kept && commit(search);
+	sync->judged_ns = search->block.end_ns;
+	is_kept = judge_waiting(search) && judge_calls(search);
+	copies_forget(sync);
+	for (uint32_t i = 0; i < sync->streams.count && search->block.is_last && is_kept; i++)
+		is_kept = commit(search, &sync->threads[i]);
+	return is_kept;
+}
+
+uint64_t findings_sync_judged(const struct findings_sync *sync)
+{
+	return sync->judged_ns;
 }

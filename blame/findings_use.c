@@ -88,9 +88,16 @@ static bool find_attribute(
 
 static struct findings_queue *queue_of(struct findings_use *use, uint32_t stream)
 {
-	if (!use->queue_count || use->queues[use->queue_count - 1].stream != stream)
+	uint32_t i = use->queue_at;
+
+	if (i < use->queue_count && use->queues[i].stream == stream)
+		return &use->queues[i];
+	for (i = 0; i < use->queue_count && use->queues[i].stream != stream;)
+		i++;
+	if (i == use->queue_count)
 		use->queues[use->queue_count++] = (struct findings_queue){.stream = stream};
-	return &use->queues[use->queue_count - 1];
+	use->queue_at = i;
+	return &use->queues[i];
 }
 
 static void take_monitored(const struct findings_search *search, const struct batch *batch, size_t row)
@@ -216,6 +223,8 @@ static bool take_args(struct findings_search *search, const struct batch *batch,
 	if (is_new)
 		use->cases[number] =
 			(struct findings_kernel){.context = batch->context[row], .stream = batch->stream};
+	if (batch->stream < use->cases[number].stream)
+		use->cases[number].stream = batch->stream;
 	use->cases[number].count++;
 	use->cases[number].time_ns += findings_time(search, batch, row);
 	use->cases[number].is_aliased |= do_overlap(ranges, count);
@@ -268,7 +277,8 @@ static void take_compile(const struct findings_search *search, const struct batc
 
 	use->compiles++;
 	use->compile_ns += time_ns;
-	if (time_ns < use->compile_most_ns)
+	if (time_ns < use->compile_most_ns ||
+		(time_ns == use->compile_most_ns && batch->stream < use->compile_stream))
 		return;
 	use->compile_most_ns = time_ns;
 	use->compile_context = batch->context[row];

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/blocks.h"
 #include "blame/idle_group.h"
 #include "blame/idle_shared.h"
+#include "blame/launches.h"
 #include "blame/queued.h"
 #include "blame/rolled.h"
 #include "blame/used.h"
@@ -55,7 +57,8 @@ static int owner_add_lines(
 	struct owner *owner = &group->owners[number];
 	size_t span_count;
 	int result = queued_find(&owner->spans, &span_count, group->run, process, question->begin_ns,
-		question->end_ns, question->gaps != NULL, NULL, error);
+		question->end_ns, question->gaps != NULL, NULL, group->kept ? &group->kept[number] : NULL,
+		error);
 
 	if (!result && span_count) {
 		group->lines[group->line_count++] =
@@ -116,8 +119,6 @@ static bool may_be_simple(const struct idle_question *question)
 
 /* ---- in blocks ---- */
 
-uint64_t idle_block_records = 8388608;
-
 static int block_sweep(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
@@ -128,56 +129,41 @@ static int block_sweep(
 
 	if (result)
 		return result < 0 ? result : 0;
+	/* What was passed over in vain is asked for again. */
+	if (start->kept->passed_ns > queued_before(start->question->begin_ns)) {
+		launches_fini(start->kept);
+		*start->kept = (struct launches){0};
+	}
 	group = *start;
 	return group_sweep(&group, processes, count, error);
 }
 
-/* About; a stream's records are taken as spread over its life. */
-static double records_between(const struct run *run, const struct process *processes, uint32_t count,
-	uint64_t begin_ns, uint64_t end_ns)
-{
-	double records = 0;
-
-	for (uint32_t p = 0; p < count; p++)
-		for (uint32_t i = 0; i < processes[p].stream_count; i++) {
-			const struct store_stream *s = &run_stream(run, processes[p].streams[i])->s;
-			uint64_t last_ns = s->end_ns == STORE_OPEN_NS ? end_ns : s->end_ns;
-			uint64_t from_ns = s->begin_ns > begin_ns ? s->begin_ns : begin_ns;
-			uint64_t to_ns = last_ns < end_ns ? last_ns : end_ns;
-
-			if (to_ns > from_ns)
-				records += (double)(s->count[STORE_SPANS] + s->count[STORE_SAMPLES]) *
-					   (double)(to_ns - from_ns) / (double)(last_ns - s->begin_ns);
-		}
-	return records;
-}
-
-/* A sweep remembers launches and what is queued: of long windows, block by block, so that this is bounded. */
+/* A sweep remembers launches and what is queued: of long windows, block by block, so that this is bounded. Of
+ * the launches of the blocks before it is kept that they were. */
 int group_sweep_used(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct idle_question question = *start->question;
 	struct group group = *start;
-	uint64_t begin_ns = question.begin_ns, length_ns = question.end_ns - begin_ns;
-	uint64_t blocks =
-		(uint64_t)(records_between(start->run, processes, count, begin_ns, question.end_ns) /
-			   (double)idle_block_records) +
-		1;
+	struct blocks blocks = blocks_of(start->run, processes, count, question.begin_ns, question.end_ns);
 	uint32_t groups = start->idle->groups + 1;
 	int result = 0;
 
-	blocks = blocks < length_ns ? blocks : length_ns;
 	group.question = &question;
-	for (uint64_t i = 0; i < blocks && !result; i++) {
-		group.is_cut = i + 1 < blocks;
-		question.begin_ns = question.end_ns = begin_ns;
-		question.begin_ns += (uint64_t)((double)length_ns * ((double)i / (double)blocks));
-		question.end_ns +=
-			group.is_cut ? (uint64_t)((double)length_ns * ((double)(i + 1) / (double)blocks))
-				     : length_ns;
-		if (question.begin_ns < question.end_ns)
-			result = block_sweep(&group, processes, count, error);
+	group.kept = calloc(count + 1u, sizeof(*group.kept));
+	if (!group.kept)
+		return error_memory(error);
+	while (!result && blocks_next(&blocks)) {
+		group.is_cut = !blocks.is_last;
+		question.begin_ns = blocks.begin_ns;
+		question.end_ns = blocks.end_ns;
+		for (uint32_t p = 0; p < count && !blocks.is_first; p++)
+			launches_pass(&group.kept[p], queued_before(question.begin_ns));
+		result = block_sweep(&group, processes, count, error);
 	}
+	for (uint32_t p = 0; p < count; p++)
+		launches_fini(&group.kept[p]);
+	free(group.kept);
 	start->idle->groups = groups;
 	return result;
 }

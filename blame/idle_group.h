@@ -56,7 +56,8 @@ struct group {
 	uint32_t *ticks; /* lines that were sampled now */
 	uint32_t tick_count;
 	struct share_sums *blamed, *waited, *sampled;
-	bool is_cut; /* the question goes on behind its window: a gap there is not over */
+	struct launches *kept; /* by process: of the blocks before (blocks.h); NULL: none are */
+	bool is_cut;	       /* the question goes on behind its window: a gap there is not over */
 };
 
 /* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
@@ -67,9 +68,6 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 /* Time passes up to here; so much of it with idle GPUs. False when memory is out. */
 bool group_pass(struct group *group, uint64_t to_ns);
 bool group_pass_idle(struct group *group, uint64_t dt_ns); /* but for gaps */
-
-/* So many records are swept at once, about. Tests set it. */
-extern uint64_t idle_block_records;
 
 /* These processes as one group, whatever the question; from when they use GPUs (idle.c). */
 int group_sweep_used(

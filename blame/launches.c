@@ -8,6 +8,7 @@
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
+#define PAIRS_KEPT 1048576u
 
 /* Whether the table may reach so far. */
 static bool is_near(const struct launches_part *part, struct launches_reach reach, size_t count)
@@ -63,17 +64,19 @@ static int pair_compare(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-/* By link; of equal ones the first counts, and the others go. */
-static void pairs_sort(struct launches_part *part)
+/* By link; of equal ones the first counts, and the others go. Of very many what is over is forgotten, too. */
+static void pairs_sort(struct launches_part *part, uint64_t passed_ns)
 {
 	struct launch *pairs = part->pairs;
+	bool is_much = part->count > PAIRS_KEPT;
 	size_t count = 0;
 
 	if (!part->are_pairs || !part->count)
 		return;
 	qsort(pairs, part->count, sizeof(*pairs), pair_compare);
 	for (size_t i = 0; i < part->count; i++)
-		if (!count || pairs[count - 1].link != pairs[i].link)
+		if ((!is_much || pairs[i].end_ns > passed_ns) &&
+			(!count || pairs[count - 1].link != pairs[i].link))
 			pairs[count++] = pairs[i];
 	part->count = count;
 }
@@ -213,7 +216,7 @@ bool launches_have_pairs(const struct launches *launches)
 void launches_sort(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++)
-		pairs_sort(&launches->parts[i]);
+		pairs_sort(&launches->parts[i], launches->passed_ns);
 }
 
 uint64_t launches_end(const struct launches *launches, uint64_t link)

@@ -54,7 +54,7 @@ struct launches {
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count);
 /* Ends up to there are all the same from now on: 0 may be told instead. */
 void launches_pass(struct launches *launches, uint64_t time_ns);
-/* Pairs must be sorted before a question; nothing is put behind it. */
+/* Pairs must be sorted before a question, and again when something was put behind it. */
 bool launches_have_pairs(const struct launches *launches);
 void launches_sort(struct launches *launches);
 void launches_fini(struct launches *launches);

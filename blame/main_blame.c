@@ -192,7 +192,7 @@ static const struct program program = {
 		 "interval in which no queue of a process works, the threads at work share it equally; "
 		 "<nobody\n"
 		 "active> is the rest.\n"
-		 "--mem bounds what --gaps keeps; the launches of a window take 8 bytes each in any case.\n",
+		 "--mem bounds gaps and launches; what a second launches is remembered in any case.\n",
 	.work = work,
 };
 

@@ -11,7 +11,7 @@
 struct search {
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
-	struct launches launches;
+	struct launches *launches;
 	struct sweep_span *spans;
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
@@ -45,7 +45,7 @@ static bool widen(void **items, size_t *room, size_t count, size_t size)
 static bool take_thread(struct search *search, const struct batch *batch)
 {
 	search->is_wanted = search->is_wanted || queued_waits_in(batch, search->begin_ns, search->end_ns);
-	return launches_put(&search->launches, batch->link, batch->end_ns, batch->count);
+	return launches_put(search->launches, batch->link, batch->end_ns, batch->count);
 }
 
 /* ---- operations ---- */
@@ -74,7 +74,7 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 
 static bool take_queue(struct search *search, const struct batch *batch)
 {
-	queued_find_since(&search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
+	queued_find_since(search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
 	for (size_t i = 0; i < batch->count; i++)
 		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
 			!put_span(search, search->since_ns[i], batch->end_ns[i]))
@@ -170,7 +170,7 @@ static int search_threads(struct search *search, const struct process *process, 
 			search->end_ns, take_thread, error);
 	}
 	if (!result)
-		launches_sort(&search->launches);
+		launches_sort(search->launches);
 	return result;
 }
 
@@ -193,9 +193,11 @@ static int search_queues(struct search *search, const struct process *process, s
 
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
 	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
-	struct error *error)
+	struct launches *kept, struct error *error)
 {
+	struct launches own = {0};
 	struct search search = {.run = run,
+		.launches = kept ? kept : &own,
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.is_wanted = is_wanted_anyway || reader,
@@ -205,7 +207,7 @@ int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const
 	if (!result && search.is_wanted)
 		result = search_queues(&search, process, error);
 
-	launches_fini(&search.launches);
+	launches_fini(&own);
 	if (result) {
 		free(search.spans);
 		return result;

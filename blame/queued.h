@@ -27,10 +27,12 @@ struct queued_reader {
 };
 
 /* Spans in order, without overlap, on the heap (free()). Unless there is a reader, or they are wanted anyway:
- * none, without reading the queues, when no thread is in a synchronization call in the window. */
+ * none, without reading the queues, when no thread is in a synchronization call in the window. `kept`: the
+ * launches of the windows before this one, to which its own are added; NULL: there are none. */
+struct launches;
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
 	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
-	struct error *error);
+	struct launches *kept, struct error *error);
 
 static inline uint64_t queued_before(uint64_t time_ns)
 {
@@ -59,16 +61,17 @@ static inline bool queued_waits_in(const struct batch *batch, uint64_t begin_ns,
 
 /* Since when operations with these links that begin then are queued: not later than that. It may be written
  * in the place of the links. */
-struct launches;
 void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count);
 
 /* What a process's threads did, read once and no farther than is asked for: the calls that launched its work,
  * by link, and the spans that their lines are made of. Of the window and QUEUED_REACH_NS before it. */
 struct queued_launches;
-/* Unless it is wanted anyway, nothing counts as queued until a thread is in a synchronization call. */
+/* Unless it is wanted anyway, nothing counts as queued until a thread is in a synchronization call. `kept`:
+ * see queued_find(). */
 int queued_launches_new(struct queued_launches **launches, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error);
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct launches *kept,
+	struct error *error);
 void queued_launches_free(struct queued_launches *launches);
 /* For extent_open_read(), of the process's `thread`th CPU thread; to be asked for once. */
 struct extent_source queued_thread_spans(struct queued_launches *launches, uint32_t thread);

@@ -33,7 +33,7 @@ struct thread {
 
 struct queued_launches {
 	uint64_t begin_ns, end_ns; /* window */
-	struct launches launches;
+	struct launches *launches, own;
 	struct thread *threads;
 	uint32_t count;
 	bool is_wanted; /* a thread is in a synchronization call */
@@ -170,7 +170,7 @@ static int thread_read(struct thread *thread, struct error *error)
 		return (int)count;
 	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
 	if (!take_states_best(thread, batch) ||
-		!launches_put(&of->launches, batch->link, batch->end_ns, batch->count))
+		!launches_put(of->launches, batch->link, batch->end_ns, batch->count))
 		return error_memory(error);
 	return 0;
 }
@@ -202,7 +202,7 @@ struct extent_source queued_thread_spans(struct queued_launches *launches, uint3
 /* ---- all ---- */
 
 int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct launches *kept, struct error *error)
 {
 	struct queued_launches *launches = calloc(1, sizeof(*launches));
 	int result = 0;
@@ -210,6 +210,7 @@ int queued_launches_new(struct queued_launches **out, struct run *run, const str
 	*out = launches;
 	if (!launches)
 		return error_memory(error);
+	launches->launches = kept ? kept : &launches->own;
 	launches->begin_ns = begin_ns;
 	launches->end_ns = end_ns;
 	launches->is_wanted = is_wanted_anyway;
@@ -235,14 +236,14 @@ void queued_launches_free(struct queued_launches *launches)
 		states_fini(&launches->threads[i].read);
 		states_fini(&launches->threads[i].given);
 	}
-	launches_fini(&launches->launches);
+	launches_fini(&launches->own);
 	free(launches->threads);
 	free(launches);
 }
 
 void queued_launches_pass(struct queued_launches *launches, uint64_t time_ns)
 {
-	launches_pass(&launches->launches, queued_before(time_ns));
+	launches_pass(launches->launches, queued_before(time_ns));
 }
 
 static int read_all(struct queued_launches *launches, uint64_t until_ns, struct error *error)
@@ -259,10 +260,10 @@ int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, st
 {
 	int result = read_all(launches, until_ns, error);
 
-	if (result || launches->are_sorted || !launches_have_pairs(&launches->launches))
+	if (result || launches->are_sorted || !launches_have_pairs(launches->launches))
 		return result;
 	result = read_all(launches, UINT64_MAX, error);
-	launches_sort(&launches->launches);
+	launches_sort(launches->launches);
 	launches->are_sorted = true;
 	return result;
 }
@@ -327,7 +328,7 @@ void queued_since(const struct queued_launches *launches, const uint64_t *links,
 	uint64_t *since_ns, size_t count)
 {
 	if (launches->is_wanted)
-		queued_find_since(&launches->launches, links, begins_ns, since_ns, count);
+		queued_find_since(launches->launches, links, begins_ns, since_ns, count);
 	else
 		memcpy(since_ns, begins_ns, count * sizeof(*since_ns));
 }

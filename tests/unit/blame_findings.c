@@ -4,6 +4,7 @@
  */
 #include "tests/unit/blame_trace.h"
 
+#include "blame/blocks.h"
 #include "blame/findings.h"
 
 struct asked {
@@ -292,6 +293,108 @@ static void test_module_load(void **unused)
 	}
 }
 
+/* ---- in blocks: the same ---- */
+
+#define BLOCK_ROUNDS 80
+#define BLOCK_SPANS 120u
+
+static void put_random(struct asked *asked, uint64_t unit_ns, uint64_t copies)
+{
+	static const uint32_t calls[] = {STORE_OP_SYNC, STORE_OP_SYNC, STORE_OP_MPI, STORE_OP_ALLOC,
+		STORE_OP_COMPILE, STORE_OP_LAUNCH, STORE_OP_LAUNCH, STORE_OP_LAUNCH};
+	static const char *const ways[] = {"kind=H2D,buffer=1", "kind=D2H,buffer=1", "kind=D2D", ""};
+	static const char *const paths[] = {"main;a", "main;b"};
+	uint64_t begins_ns[3] = {0};
+
+	for (uint64_t i = 0; i < BLOCK_SPANS; i++) {
+		uint64_t line = small_below(3), length_ns = small_below(150);
+		uint64_t begin_ns = begins_ns[line] + small_below(150);
+		struct store_record record = {.begin_ns = begin_ns * unit_ns,
+			.end_ns = (begin_ns + length_ns) * unit_ns,
+			.context = small_path(asked->writer, paths[small_below(2)]),
+			.what = calls[small_below(8)],
+			.link = line || small_below(4) ? 1 + small_below(40) : 0};
+
+		if (line) {
+			bool is_copy = !small_below(copies);
+
+			record.what = is_copy ? STORE_OP_COPY : STORE_OP_KERNEL;
+			record.bytes = is_copy ? 100 : 0;
+			record.attributes = is_copy ? small_text(asked->writer, ways[small_below(4)]) : 0;
+		}
+		/* Some overlap, and there are stretches without any. */
+		begins_ns[line] = begin_ns + (small_below(4) ? length_ns : 0) + (small_below(9) ? 0 : 800);
+		store_writer_append(asked->writer,
+			line == 0   ? asked->thread
+			: line == 1 ? asked->queue
+				    : asked->other,
+			STORE_SPANS, &record, 1);
+	}
+}
+
+static void ask_again(struct asked *asked, const struct idle_question *question, uint64_t records,
+	struct findings *findings)
+{
+	uint64_t before = blocks_records;
+	struct error error = {0};
+
+	blocks_records = records;
+	assert_int_equal(findings_make(findings, asked->small.run, question, &asked->arena, &error), 0);
+	blocks_records = before;
+}
+
+static void check_same(const struct findings *whole, const struct findings *blocks)
+{
+	assert_int_equal(whole->count, blocks->count);
+	for (size_t i = 0; i < whole->count; i++) {
+		const struct finding *a = &whole->list[i], *b = &blocks->list[i];
+
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->context, b->context);
+		assert_int_equal(a->stream, b->stream);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->time_ns, b->time_ns);
+		assert_int_equal(a->save_ns, b->save_ns);
+		assert_int_equal(a->bytes, b->bytes);
+	}
+}
+
+/* Units of 20 ms, too, so that work is queued for longer than a second, and launched some blocks before. */
+static void test_blocks(void **unused)
+{
+	size_t found[FINDING_COUNT] = {0};
+
+	(void)unused;
+	small_seed("blame.findings");
+	for (int round = 0; round < BLOCK_ROUNDS; round++) {
+		uint64_t unit_ns = small_below(2) ? 1 : 20000000;
+		uint32_t streams[3] = {0, 1, 2};
+		struct idle_question question = {.streams = streams, .stream_count = 3};
+		struct asked asked;
+		struct findings whole, blocks;
+
+		question.begin_ns = small_below(2) ? 0 : small_below(3000) * unit_ns;
+		question.end_ns = question.begin_ns + (1 + small_below(12000)) * unit_ns;
+		asked = (struct asked){0};
+		small_begin(&asked.small);
+		asked.writer = asked.small.writer;
+		asked.thread = trace_thread(asked.writer, 1, 0, 20000 * unit_ns);
+		asked.queue = trace_queue(asked.writer, 1, 1, 20000 * unit_ns);
+		asked.other = trace_queue(asked.writer, 1, 2, 20000 * unit_ns);
+		put_random(&asked, unit_ns, round % 2 ? 2 : 40);
+		small_ready(&asked.small);
+		ask_again(&asked, &question, UINT64_MAX / 2, &whole);
+		for (uint64_t records = 1; records < 100; records = 3 * records + 1) {
+			ask_again(&asked, &question, records, &blocks);
+			check_same(&whole, &blocks);
+		}
+		for (size_t i = 0; i < whole.count; i++)
+			found[whole.list[i].kind]++;
+		end(&asked);
+	}
+	assert_true(found[FINDING_NEEDLESS_SYNC] && found[FINDING_EARLY_SYNC] && found[FINDING_ROUND_TRIP]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_repeated_alloc),
 		cmocka_unit_test(test_compile),
 		cmocka_unit_test(test_module_load),
+		cmocka_unit_test(test_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

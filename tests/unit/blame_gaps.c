@@ -5,6 +5,7 @@
  */
 #include "tests/unit/blame_trace.h"
 
+#include "blame/blocks.h"
 #include "blame/gaps.h"
 #include "blame/idle_group.h"
 
@@ -210,7 +211,7 @@ static void check_same(const struct asked *asked, const struct gap *list, size_t
 /* Swept in blocks, or line by line; and when only the longest are wanted. */
 static void check_otherwise(struct asked *asked)
 {
-	uint64_t records = idle_block_records;
+	uint64_t records = blocks_records;
 	size_t count = asked->count, limit = small_below(count + 2);
 	struct gap *list = arena_calloc(&asked->arena, count + 1, sizeof(*list));
 	struct gap_class classes[GAP_CLASSES];
@@ -219,10 +220,10 @@ static void check_otherwise(struct asked *asked)
 	for (size_t i = 0; i < count; i++)
 		list[i] = asked->list[i];
 	memcpy(classes, gaps_classes(asked->question.gaps), sizeof(classes));
-	idle_block_records = 4 + small_below(20);
+	blocks_records = 4 + small_below(20);
 	ask(asked, 0);
 	check_same(asked, list, count);
-	idle_block_records = records;
+	blocks_records = records;
 	asked->question.is_sampled = true;
 	ask(asked, 0);
 	check_same(asked, list, count);

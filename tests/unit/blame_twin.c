@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <limits.h>
 
+#include "blame/blocks.h"
 #include "blame/idle.h"
 #include "blame/rolled.h"
 #include "store/attribute.h"
@@ -471,7 +472,7 @@ static void forget_kinds(struct answer *answer)
 
 static void test_twin(void **unused)
 {
-	uint64_t records = idle_block_records;
+	uint64_t records = blocks_records;
 
 	(void)unused;
 	small_seed("blame.twin");
@@ -482,7 +483,7 @@ static void test_twin(void **unused)
 
 		trace_begin(&trace);
 		question = random_question(&trace);
-		idle_block_records = 8 + small_below(200);
+		blocks_records = 8 + small_below(200);
 		store_is_plain = small_below(2);
 		sweep(&trace, &question, &fast);
 		twin(&trace, &slow, &question);
@@ -492,7 +493,7 @@ static void test_twin(void **unused)
 		trace_end(&trace);
 	}
 	store_is_plain = false;
-	idle_block_records = records;
+	blocks_records = records;
 }
 
 static void rolled_path(const struct trace *trace, char path[PATH_MAX])
