@@ -19,20 +19,31 @@ static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_ex
 	"_gfortran_os_error_at", "_gfortran_stop_string", "_gfortran_stop_numeric",
 	"_gfortran_error_stop_string", "_gfortran_error_stop_numeric", "_gfortran_abort", "_gfortran_exit_i4",
 	"_gfortran_exit_i8", "MPI_Abort"};
-/* C++'s std::__throw_..., and what Rust's panics are called however they are mangled. */
-static const char *const parts[] = {"__throw_", "4core9panicking", "panic_bounds_check", "rust_panic",
-	"unwrap_failed", "expect_failed", "handle_alloc_error", "begin_panic", "slice_start_index_len_fail",
+/* What Rust's panics are called however they are mangled. */
+static const char *const panics[] = {"4core9panicking", "panic_bounds_check", "rust_panic", "unwrap_failed",
+	"expect_failed", "handle_alloc_error", "begin_panic", "slice_start_index_len_fail",
 	"slice_end_index_len_fail", "slice_index_order_fail"};
+
+/* Libraries of C++ have some 100 000 names, none of which need be held to all of the above: mangled as Rust
+ * does, of old they end in a hash. */
+static bool is_rust(const char *name)
+{
+	return name[1] == 'R' || !strncmp(name, "__rust", 6) || strstr(name, "17h");
+}
 
 static bool is_known(const char *name)
 {
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(name, names[i]))
+		if (name[0] == names[i][0] && name[1] == names[i][1] && !strcmp(name, names[i]))
 			return true;
 	if (name[0] != '_')
 		return false;
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		if (strstr(name, parts[i]))
+	if (strstr(name, "__throw_")) /* C++'s std::__throw_... */
+		return true;
+	if (!is_rust(name))
+		return false;
+	for (size_t i = 0; i < sizeof panics / sizeof *panics; i++)
+		if (strstr(name, panics[i]))
 			return true;
 	return false;
 }
