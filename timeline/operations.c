@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operations.c - see operations.h: all operations of the window in one list, which is sorted for each answer.
+/* operations.c - see operations.h: what is asked of all operations of the window is sorted, beside memory
+ * where that is bounded (spill.h): launches and operations by link, and of each operation its durations and
+ * changes.
  */
 #include "timeline/operations.h"
 
@@ -11,18 +13,25 @@
 #include "timeline/numbering.h"
 #include "timeline/place.h"
 #include "timeline/scan.h"
+#include "timeline/spill.h"
 
 #define REACH_NS UINT64_C(1000000000) /* launches are sought so far before the window */
 #define UNKNOWN_NS UINT64_MAX
 
 struct operation {
-	uint64_t begin_ns, end_ns, launched_ns;
-	uint32_t row, stream;
+	uint64_t link, begin_ns, end_ns;
+	uint32_t store, row;
 };
 
 struct launch {
 	uint64_t link, end_ns;
-	unsigned store;
+	uint32_t store;
+};
+
+/* How long an operation took, or waited. */
+struct took {
+	uint64_t time_ns;
+	uint32_t row;
 };
 
 struct change {
@@ -34,10 +43,10 @@ struct work {
 	struct run *run;
 	const struct select *select;
 	struct arena *arena;
-	struct launch *launches;
-	size_t launch_count, launch_room;
-	struct operation *list;
-	size_t count, room;
+	struct spill *launches, *operations;
+	struct spill *durations, *at_work; /* struct took; struct change: of the queues, united */
+	struct spill *delays, *queued;
+	uint64_t begin_ns, end_ns; /* of the queue at hand: what it does now; end 0: nothing yet */
 	struct numbering keys;
 	struct operations_row *rows;
 	size_t row_room;
@@ -65,39 +74,46 @@ static bool widen(void **list, size_t *room, size_t count, size_t size)
 
 /* ---- launches ---- */
 
+/* Of the memory that a question may take, each list's; 0: any. Four are there at once, and what sorts one. */
+static uint64_t spill_share(const struct run *run)
+{
+	uint64_t share = run_mem_bytes(run, 6, UINT64_MAX);
+
+	return share == UINT64_MAX ? 0 : share;
+}
+
 static int launch_compare(const void *left, const void *right)
 {
 	const struct launch *a = left, *b = right;
 
 	if (a->store != b->store)
 		return a->store < b->store ? -1 : 1;
+	if (a->link != b->link)
+		return a->link < b->link ? -1 : 1;
+	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+static int operation_compare(const void *left, const void *right)
+{
+	const struct operation *a = left, *b = right;
+
+	if (a->store != b->store)
+		return a->store < b->store ? -1 : 1;
 	return a->link < b->link ? -1 : a->link > b->link;
 }
 
-static bool take_launches(struct work *work, const struct batch *batch)
+static int take_launches(struct work *work, const struct batch *batch, struct error *error)
 {
-	for (size_t i = 0; i < batch->count; i++) {
-		if (batch->what[i] != STORE_OP_LAUNCH || !batch->link[i])
-			continue;
-		if (!widen((void **)&work->launches, &work->launch_room, work->launch_count,
-			    sizeof(*work->launches)))
-			return false;
-		work->launches[work->launch_count++] = (struct launch){
+	int result = 0;
+
+	for (size_t i = 0; i < batch->count && !result; i++) {
+		const struct launch launch = {
 			batch->link[i], batch->end_ns[i], run_stream(work->run, batch->stream)->store};
+
+		if (batch->what[i] == STORE_OP_LAUNCH && launch.link)
+			result = spill_put(work->launches, &launch, error);
 	}
-	return true;
-}
-
-/* UNKNOWN_NS: it has none. */
-static uint64_t launch_end(const struct work *work, unsigned store, uint64_t link)
-{
-	const struct launch key = {.link = link, .store = store};
-	const struct launch *found =
-		link && work->launch_count
-			? bsearch(&key, work->launches, work->launch_count, sizeof(key), launch_compare)
-			: NULL;
-
-	return found ? found->end_ns : UNKNOWN_NS;
+	return result;
 }
 
 /* ---- operations ---- */
@@ -133,38 +149,67 @@ static struct operations_row *row_of(struct work *work, uint32_t op, const char 
 	return work->rows[*number].key ? &work->rows[*number] : NULL;
 }
 
-static bool take_operation(struct work *work, const struct batch *batch, size_t i)
+/* What overlaps on one queue is one stretch of work. Its records come in order. */
+static int put_stretch(struct work *work, struct error *error)
+{
+	const struct change begin = {work->begin_ns, 1}, end = {work->end_ns, -1};
+	int result = work->end_ns ? spill_put(work->at_work, &begin, error) : 0;
+
+	if (!result && work->end_ns)
+		result = spill_put(work->at_work, &end, error);
+	return result;
+}
+
+static int unite(struct work *work, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	int result = 0;
+
+	if (!work->end_ns || begin_ns > work->end_ns) {
+		result = put_stretch(work, error);
+		work->begin_ns = begin_ns;
+		work->end_ns = 0;
+	}
+	work->end_ns = end_ns > work->end_ns ? end_ns : work->end_ns;
+	return result;
+}
+
+static int take_operation(struct work *work, const struct batch *batch, size_t i, struct error *error)
 {
 	char kind[32];
 	const char *key = key_of(work, batch, i, kind, sizeof(kind));
-	uint32_t number;
-	struct operations_row *row = row_of(work, batch->what[i], key, &number);
+	uint64_t begin_ns = batch->begin_ns[i], end_ns = batch->end_ns[i];
+	struct took took = {.time_ns = end_ns - begin_ns};
+	struct operations_row *row = row_of(work, batch->what[i], key, &took.row);
+	const struct operation operation = {
+		batch->link[i], begin_ns, end_ns, run_stream(work->run, batch->stream)->store, took.row};
+	int result;
 
-	if (!row || !widen((void **)&work->list, &work->room, work->count, sizeof(*work->list)))
-		return false;
+	if (!row)
+		return error_memory(error);
 	row->count++;
-	row->total_ns += batch->end_ns[i] - batch->begin_ns[i];
+	row->total_ns += took.time_ns;
 	row->bytes += batch->bytes[i];
-	work->list[work->count++] = (struct operation){batch->begin_ns[i], batch->end_ns[i],
-		launch_end(work, run_stream(work->run, batch->stream)->store, batch->link[i]), number,
-		batch->stream};
-	return true;
+	result = spill_put(work->operations, &operation, error);
+	if (!result)
+		result = spill_put(work->durations, &took, error);
+	return result ? result : unite(work, begin_ns, end_ns, error);
 }
 
-static bool take_operations(struct work *work, const struct batch *batch)
+static int take_operations(struct work *work, const struct batch *batch, struct error *error)
 {
-	for (size_t i = 0; i < batch->count; i++)
+	int result = 0;
+
+	for (size_t i = 0; i < batch->count && !result; i++)
 		if (!store_op_is_state(batch->what[i]) && batch->what[i] != STORE_OP_RANGE &&
 			batch->end_ns[i] - batch->begin_ns[i] >= select_min_ns(work->select) &&
 			select_wants_op(work->select, batch->what[i]) &&
-			select_wants_context(work->select, batch->context[i]) &&
-			!take_operation(work, batch, i))
-			return false;
-	return true;
+			select_wants_context(work->select, batch->context[i]))
+			result = take_operation(work, batch, i, error);
+	return result;
 }
 
 static int read_stream(struct work *work, uint32_t stream, uint64_t begin_ns, unsigned flags,
-	bool (*take)(struct work *work, const struct batch *batch), struct error *error)
+	int (*take)(struct work *work, const struct batch *batch, struct error *error), struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
@@ -175,7 +220,7 @@ static int read_stream(struct work *work, uint32_t stream, uint64_t begin_ns, un
 	if (result)
 		return result;
 	while (!result && (count = scan_next(scan, &batch, error)) != 0)
-		result = count < 0 ? (int)count : take(work, batch) ? 0 : error_memory(error);
+		result = count < 0 ? (int)count : take(work, batch, error);
 	scan_close(scan);
 	return result;
 }
@@ -191,13 +236,14 @@ static int read_all(struct work *work, struct operations *operations, struct err
 		if (run_stream(work->run, i)->s.kind == STORE_STREAM_CPU)
 			result = read_stream(work, i, begin_ns > REACH_NS ? begin_ns - REACH_NS : 0, 0,
 				take_launches, error);
-	if (work->launch_count)
-		qsort(work->launches, work->launch_count, sizeof(*work->launches), launch_compare);
 	for (uint32_t i = 0; i < count && !result; i++) {
 		if (run_stream(work->run, streams[i])->s.kind != STORE_STREAM_GPU)
 			continue;
 		operations->queues++;
 		result = read_stream(work, streams[i], begin_ns, SCAN_CLIP, take_operations, error);
+		if (!result)
+			result = put_stretch(work, error);
+		work->end_ns = 0;
 	}
 	if (!result && !operations->queues)
 		return error_set(error, ERROR_EMPTY,
@@ -207,46 +253,13 @@ static int read_all(struct work *work, struct operations *operations, struct err
 
 /* ---- the answers ---- */
 
-static int number_compare(const void *left, const void *right)
+static int took_compare(const void *left, const void *right)
 {
-	const uint64_t *a = left, *b = right;
+	const struct took *a = left, *b = right;
 
-	return *a < *b ? -1 : *a > *b;
-}
-
-/* The least of which at least this part of all is not above it. */
-static uint64_t quantile(const uint64_t *sorted, size_t count, unsigned percent)
-{
-	return count ? sorted[(count * percent + 99) / 100 - 1] : 0;
-}
-
-static int by_row(const void *left, const void *right)
-{
-	const struct operation *a = left, *b = right;
-
-	return a->row < b->row ? -1 : a->row > b->row;
-}
-
-static void row_fill(struct operations_row *row, const struct operation *list, uint64_t *scratch)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < row->count; i++)
-		scratch[i] = list[i].end_ns - list[i].begin_ns;
-	qsort(scratch, row->count, sizeof(*scratch), number_compare);
-	row->p50_ns = quantile(scratch, row->count, 50);
-	row->p99_ns = quantile(scratch, row->count, 99);
-	row->max_ns = scratch[row->count - 1];
-	/* Some begin while the launching call still runs. */
-	for (size_t i = 0; i < row->count; i++)
-		if (list[i].launched_ns != UNKNOWN_NS)
-			scratch[count++] = list[i].begin_ns > list[i].launched_ns
-						   ? list[i].begin_ns - list[i].launched_ns
-						   : 0;
-	qsort(scratch, count, sizeof(*scratch), number_compare);
-	row->launched = count;
-	row->delay_p50_ns = quantile(scratch, count, 50);
-	row->delay_p99_ns = quantile(scratch, count, 99);
+	if (a->row != b->row)
+		return a->row < b->row ? -1 : 1;
+	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
 }
 
 static int change_compare(const void *left, const void *right)
@@ -258,70 +271,146 @@ static int change_compare(const void *left, const void *right)
 	return a->step - b->step;
 }
 
-static int by_stream(const void *left, const void *right)
+/* The number of the least of which at least this part of all is not above it. */
+static size_t quantile(uint64_t count, unsigned percent)
 {
-	const struct operation *a = left, *b = right;
-
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+	return (count * percent + 99) / 100 - 1;
 }
 
-/* What overlaps on one queue is one stretch of work. Gives the number of changes. */
-static size_t queues_unite(const struct work *work, struct change *changes)
+/* Of all durations, or delays, each row's quantiles. */
+static int rows_fill(struct work *work, struct spill *times, bool are_delays, struct error *error)
 {
-	size_t count = 0;
+	const struct took *took;
+	uint32_t row = UINT32_MAX;
+	uint64_t at = 0;
+	int code = 0, result = spill_rewind(times, error);
 
-	for (size_t i = 0; i < work->count; i++) {
-		const struct operation *o = &work->list[i];
-		bool goes_on = i && o->stream == o[-1].stream && o->begin_ns <= changes[count - 1].time_ns;
+	while (!result && (took = spill_next(times, &code, error))) {
+		struct operations_row *of = &work->rows[took->row];
+		uint64_t count = are_delays ? of->launched : of->count;
 
-		if (goes_on) {
-			if (o->end_ns > changes[count - 1].time_ns)
-				changes[count - 1].time_ns = o->end_ns;
-			continue;
-		}
-		changes[count++] = (struct change){o->begin_ns, 1};
-		changes[count++] = (struct change){o->end_ns, -1};
+		at = took->row == row ? at + 1 : 0;
+		row = took->row;
+		if (at == quantile(count, 50))
+			*(are_delays ? &of->delay_p50_ns : &of->p50_ns) = took->time_ns;
+		if (at == quantile(count, 99))
+			*(are_delays ? &of->delay_p99_ns : &of->p99_ns) = took->time_ns;
+		if (!are_delays)
+			of->max_ns = took->time_ns;
 	}
-	return count;
+	return result ? result : code;
 }
 
-static void at_work_sum(
-	const struct work *work, struct operations *operations, struct change *changes, size_t count)
+static int at_work_sum(struct work *work, struct operations *operations, struct error *error)
 {
 	uint64_t now_ns = select_begin_ns(work->select);
+	const struct change *change;
 	uint32_t busy = 0;
+	int code = 0, result = spill_rewind(work->at_work, error);
 
-	qsort(changes, count, sizeof(*changes), change_compare);
-	for (size_t i = 0; i < count; i++) {
-		operations->at_work_ns[busy] += changes[i].time_ns - now_ns;
-		now_ns = changes[i].time_ns;
-		busy += (uint32_t)changes[i].step;
+	while (!result && (change = spill_next(work->at_work, &code, error))) {
+		operations->at_work_ns[busy] += change->time_ns - now_ns;
+		now_ns = change->time_ns;
+		busy += (uint32_t)change->step;
 	}
 	if (select_end_ns(work->select) > now_ns)
 		operations->at_work_ns[busy] += select_end_ns(work->select) - now_ns;
+	return result ? result : code;
 }
 
-static void queued_count(const struct work *work, struct operations *operations, struct change *changes)
+static int queued_count(struct work *work, struct operations *operations, struct error *error)
 {
-	size_t count = 0;
+	const struct change *change;
 	uint64_t queued = 0;
+	int code = 0, result = spill_rewind(work->queued, error);
 
-	for (size_t i = 0; i < work->count; i++) {
-		const struct operation *o = &work->list[i];
-		uint64_t from_ns = o->launched_ns < o->begin_ns ? o->launched_ns : o->begin_ns;
-
-		changes[count++] = (struct change){from_ns, 1};
-		changes[count++] = (struct change){o->end_ns, -1};
-	}
-	qsort(changes, count, sizeof(*changes), change_compare);
-	for (size_t i = 0; i < count; i++) {
-		queued += (uint64_t)changes[i].step;
+	while (!result && (change = spill_next(work->queued, &code, error))) {
+		queued += (uint64_t)change->step;
 		/* Of one moment the ends come first: what takes no time at all goes below none. */
 		if ((int64_t)queued > (int64_t)operations->queued_max)
 			operations->queued_max = queued;
 	}
+	return result ? result : code;
+}
+
+/* Some begin while the launching call still runs. UNKNOWN_NS: it has none. */
+static int put_queued(
+	struct work *work, const struct operation *operation, uint64_t launched_ns, struct error *error)
+{
+	const struct took delay = {
+		operation->begin_ns > launched_ns ? operation->begin_ns - launched_ns : 0, operation->row};
+	const struct change begin = {launched_ns < operation->begin_ns ? launched_ns : operation->begin_ns,
+				    1},
+			    end = {operation->end_ns, -1};
+	int result = spill_put(work->queued, &begin, error);
+
+	if (!result)
+		result = spill_put(work->queued, &end, error);
+	if (result || launched_ns == UNKNOWN_NS)
+		return result;
+	work->rows[operation->row].launched++;
+	return spill_put(work->delays, &delay, error);
+}
+
+/* Operations and launches side by side, both by link. */
+static int join(struct work *work, struct error *error)
+{
+	const struct operation *next;
+	const struct launch *launch = NULL;
+	struct launch at = {0};
+	int code = 0, result = spill_rewind(work->launches, error);
+
+	if (!result)
+		result = spill_rewind(work->operations, error);
+	if (!result)
+		launch = spill_next(work->launches, &result, error);
+	while (!result && (next = spill_next(work->operations, &code, error))) {
+		const struct operation operation = *next;
+
+		while (launch && !result &&
+			(launch->store < operation.store ||
+				(launch->store == operation.store && launch->link < operation.link)))
+			launch = spill_next(work->launches, &result, error);
+		if (launch)
+			at = *launch;
+		if (!result)
+			result = put_queued(work, &operation,
+				launch && at.store == operation.store && at.link == operation.link
+					? at.end_ns
+					: UNKNOWN_NS,
+				error);
+	}
+	return result ? result : code;
+}
+
+static void forget(struct spill **spill)
+{
+	spill_free(*spill);
+	*spill = NULL;
+}
+
+/* Each list goes when it has answered. */
+static int sum_up(struct work *work, struct operations *operations, struct error *error)
+{
+	uint64_t mem_bytes = spill_share(work->run);
+	int result = rows_fill(work, work->durations, false, error);
+
+	forget(&work->durations);
+	if (!result)
+		result = at_work_sum(work, operations, error);
+	forget(&work->at_work);
+	if (!result)
+		result = spill_new(&work->delays, sizeof(struct took), took_compare, mem_bytes, error);
+	if (!result)
+		result = spill_new(&work->queued, sizeof(struct change), change_compare, mem_bytes, error);
+	if (!result)
+		result = join(work, error);
+	forget(&work->operations);
+	forget(&work->launches);
+	if (!result)
+		result = rows_fill(work, work->delays, true, error);
+	forget(&work->delays);
+	return result ? result : queued_count(work, operations, error);
 }
 
 static int row_compare(const void *left, const void *right)
@@ -335,34 +424,35 @@ static int row_compare(const void *left, const void *right)
 
 static int answer(struct work *work, struct operations *operations, struct error *error)
 {
-	struct change *changes = calloc(2 * work->count + 1, sizeof(*changes));
-	uint64_t *scratch = calloc(work->count + 1, sizeof(*scratch));
-	size_t at = 0;
+	int result;
 
 	operations->count = work->keys.count;
 	operations->rows = arena_calloc(work->arena, operations->count + 1, sizeof(*operations->rows));
 	operations->at_work_ns =
 		arena_calloc(work->arena, operations->queues + 1, sizeof(*operations->at_work_ns));
-	if (!changes || !scratch || !operations->rows || !operations->at_work_ns) {
-		free(changes);
-		free(scratch);
+	if (!operations->rows || !operations->at_work_ns)
 		return error_memory(error);
-	}
-	if (work->count)
-		qsort(work->list, work->count, sizeof(*work->list), by_row);
-	for (size_t r = 0; r < operations->count; at += work->rows[r].count, r++)
-		row_fill(&work->rows[r], &work->list[at], scratch);
-	if (work->count)
-		qsort(work->list, work->count, sizeof(*work->list), by_stream);
-	at_work_sum(work, operations, changes, queues_unite(work, changes));
-	queued_count(work, operations, changes);
-	if (operations->count) {
+	result = sum_up(work, operations, error);
+	if (!result && operations->count) {
 		memcpy(operations->rows, work->rows, operations->count * sizeof(*work->rows));
 		qsort(operations->rows, operations->count, sizeof(*operations->rows), row_compare);
 	}
-	free(changes);
-	free(scratch);
-	return 0;
+	return result;
+}
+
+static int work_begin(struct work *work, struct error *error)
+{
+	uint64_t mem_bytes = spill_share(work->run);
+	int result = spill_new(&work->launches, sizeof(struct launch), launch_compare, mem_bytes, error);
+
+	if (!result)
+		result = spill_new(
+			&work->operations, sizeof(struct operation), operation_compare, mem_bytes, error);
+	if (!result)
+		result = spill_new(&work->durations, sizeof(struct took), took_compare, mem_bytes, error);
+	if (!result)
+		result = spill_new(&work->at_work, sizeof(struct change), change_compare, mem_bytes, error);
+	return result;
 }
 
 int operations_count(struct operations *operations, struct run *run, const struct select *select,
@@ -373,12 +463,18 @@ int operations_count(struct operations *operations, struct run *run, const struc
 
 	*operations = (struct operations){0};
 	numbering_init(&work.keys, sizeof(struct row_key));
-	result = read_all(&work, operations, error);
+	result = work_begin(&work, error);
+	if (!result)
+		result = read_all(&work, operations, error);
 	if (!result)
 		result = answer(&work, operations, error);
 	numbering_fini(&work.keys);
-	free(work.launches);
-	free(work.list);
+	spill_free(work.launches);
+	spill_free(work.operations);
+	spill_free(work.durations);
+	spill_free(work.at_work);
+	spill_free(work.delays);
+	spill_free(work.queued);
 	free(work.rows);
 	return result;
 }

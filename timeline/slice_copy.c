@@ -76,7 +76,7 @@ static int translate(struct copy *copy, struct copy_stream *stream, enum store_t
 
 static int commit_some(struct copy *copy, struct error *error)
 {
-	return store_writer_pending_bytes(copy->writer) < COMMIT_BYTES
+	return store_writer_pending_bytes(copy->writer) < run_mem_bytes(copy->run, 4, COMMIT_BYTES)
 		       ? 0
 		       : store_writer_commit(copy->writer, error);
 }

@@ -20,7 +20,21 @@ alike profile hpct-profile big.hpct --format tsv
 alike page hpct-blame big.hpct
 alike gpu-idle hpct-blame big.hpct --of gpu-idle --format tsv
 alike gaps hpct-blame big.hpct --gaps --format tsv
+alike operations hpct-stats big.hpct --operations --format tsv
+alike findings hpct-blame big.hpct --findings --format tsv
+alike page-all hpct-blame big.hpct --of gpu-idle --group all --no-rollups --format tsv
 alike diff hpct-diff big.hpct big.hpct --format tsv
+# what a slice commits at once, and the same records
+limited hpct-slice big.hpct -o part.hpct --mem 32M 2>err || fail "a smaller run within 64 MiB: $(head -n 1 err)"
+same "a smaller run" "$(hpct-slice big.hpct --format tsv | md5sum)" "$(hpct-slice part.hpct --format tsv | md5sum)"
+# every list in more pieces than memory holds
+for question in "stats --operations" "blame --findings" "blame --summary --no-rollups" "blame --of gpu-idle-sampled"; do
+	# shellcheck disable=SC2086 # words
+	same "$question in pieces" "$(hpct-$question big.hpct --format tsv | md5sum)" "$(hpct-$question big.hpct --format tsv --mem 16M | md5sum)"
+done
+# of operations all that grows with the run lies beside memory
+small=$( (ulimit -d 28672 && hpct-stats big.hpct --operations --format tsv --mem 16M 2>err) | md5sum)
+same "operations within 28 MiB" "$(hpct-stats big.hpct --operations --format tsv | md5sum)" "$small"
 # gaps in more pieces than memory holds
 hpct-blame big.hpct --gaps --format tsv >free || fail "gaps"
 hpct-blame big.hpct --gaps --format tsv --mem 16M >bound || fail "gaps in pieces"
