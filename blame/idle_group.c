@@ -98,6 +98,8 @@ static void owner_count_sync(struct group *group, const struct owner *owner, uin
 
 void group_set_working(struct group *group, struct owner *owner, bool is_working)
 {
+	if (owner->is_working == is_working)
+		return;
 	/* What was gained before a thread enters is nobody's. */
 	if (!owner->sync_count) {
 		owner->is_working = is_working;

@@ -200,7 +200,7 @@ int lane_pass(struct lane *lane, uint64_t to_ns, struct error *error)
 	struct group *group = &lane->group;
 	uint64_t now_ns = group->now_ns;
 	struct passed passed = {0, 0};
-	bool is_counted;
+	bool is_counted = true;
 
 	group->now_ns = to_ns;
 	while (lane->has_gap && lane->gap.begin_ns < to_ns) {
@@ -216,9 +216,13 @@ int lane_pass(struct lane *lane, uint64_t to_ns, struct error *error)
 		if (result)
 			return result;
 	}
-	group_set_working(group, group->owners, false);
-	is_counted = !passed.free_ns || group_pass_idle(group, passed.free_ns);
-	group_set_working(group, group->owners, true);
-	is_counted = is_counted && (!passed.queued_ns || group_pass_idle(group, passed.queued_ns));
+	if (passed.free_ns) {
+		group_set_working(group, group->owners, false);
+		is_counted = group_pass_idle(group, passed.free_ns);
+	}
+	if (passed.queued_ns && is_counted) {
+		group_set_working(group, group->owners, true);
+		is_counted = group_pass_idle(group, passed.queued_ns);
+	}
 	return is_counted ? 0 : error_memory(error);
 }

@@ -8,7 +8,7 @@
 
 #include "blame/queues_parts.h"
 
-#define KEPT_NS (4 * QUEUED_REACH_NS) /* so that many become final at once */
+#define KEPT_NS (2 * QUEUED_REACH_NS) /* many become final at once, and are still near */
 
 /* ---- rounds ---- */
 

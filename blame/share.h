@@ -15,7 +15,9 @@ typedef unsigned __int128 share_fixed;
 
 static inline share_fixed share_of(uint64_t time_ns, uint64_t sharers)
 {
-	return ((share_fixed)time_ns << 64) / sharers;
+	share_fixed time = (share_fixed)time_ns << 64;
+
+	return sharers == 1 ? time : time / sharers;
 }
 
 /* Sums are compared by this: each part was rounded down, so that the same time in other pieces is some 2^-64

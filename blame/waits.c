@@ -279,12 +279,10 @@ static enum waits_for context_walk(struct waits *waits, uint32_t context)
 	return verdict;
 }
 
-static enum waits_for context_judge(struct waits *waits, uint32_t context)
+static __attribute__((noinline)) enum waits_for context_judge(struct waits *waits, uint32_t context)
 {
 	enum waits_for verdict;
 
-	if (context < waits->context_room && waits->context[context] != NOT_JUDGED)
-		return (enum waits_for)waits->context[context];
 	if (verdicts_grow(&waits->context, &waits->context_room, run_context_count(waits->run)) &&
 		waits->context[context] != NOT_JUDGED)
 		return (enum waits_for)waits->context[context];
@@ -296,5 +294,7 @@ static enum waits_for context_judge(struct waits *waits, uint32_t context)
 
 enum waits_for waits_for(struct waits *waits, uint32_t context)
 {
+	if (context < waits->context_room && waits->context[context] != NOT_JUDGED)
+		return (enum waits_for)waits->context[context];
 	return context ? context_judge(waits, context) : WAITS_FOR_NOTHING;
 }

@@ -97,21 +97,25 @@ static bool batch_reserve(struct store_batch *batch, size_t bytes)
 	return true;
 }
 
-/* Cuts the memory: 64-bit arrays first. Counts are bounded by STORE_CHUNK_RECORDS_MAX, nothing overflows. */
+/* Cuts the memory: room for a job that is to go on, then 64-bit arrays. Counts are bounded by
+ * STORE_CHUNK_RECORDS_MAX, nothing overflows. */
 static bool lay_out(struct store_chunk_job *job, unsigned asked)
 {
 	struct store_batch *batch = job->batch;
-	const size_t count = (job->header.count + 7) & ~(size_t)7, contexts = job->header.dictionary;
+	const size_t rows = job->header.count < job->room ? job->header.count : job->room;
+	const size_t count = (rows + 7) & ~(size_t)7, contexts = job->header.dictionary;
 	uint64_t **wide[] = {&batch->begin_ns, &batch->end_ns, &batch->amount, &batch->bytes, &batch->link};
 	const unsigned wide_of[] = {STORE_BEGIN, STORE_END, STORE_AMOUNT, STORE_BYTES, STORE_LINK};
 	uint32_t **narrow[] = {&batch->context, &batch->what, &batch->attributes, &batch->flags};
 	const unsigned narrow_of[] = {STORE_CONTEXT, STORE_WHAT, STORE_ATTRIBUTES, STORE_FLAGS};
 	uint64_t *at;
 
+	batch->job = NULL;
 	if (!batch_reserve(batch,
-		    8 * (9 * count + (CHUNK_COLUMN_COUNT * (STORE_BLOCK_RECORDS + contexts)) + contexts)))
+		    sizeof(*job) + 8 * (9 * count + (CHUNK_COLUMN_COUNT * (STORE_BLOCK_RECORDS + contexts)) +
+					       contexts)))
 		return false;
-	at = batch->memory;
+	at = (uint64_t *)((struct store_chunk_job *)batch->memory + 1);
 	for (unsigned i = 0; i < 5; i++, at += count)
 		*wide[i] = asked & wide_of[i] ? at : NULL;
 	for (unsigned i = 0; i < 4; i++, at += count)

@@ -22,6 +22,8 @@ struct store_chunk_job {
 	uint64_t *columns[CHUNK_COLUMN_COUNT]; /* of the block at hand */
 	uint64_t last_ns;		       /* begin of the last record decoded */
 	uint64_t begin_ns, end_ns;	       /* blocks without a record that begins here are passed over */
+	size_t block;			       /* the next one */
+	size_t room;			       /* rows of the batch: a part of the chunk, or all of it */
 	const char *damage;		       /* what is wrong */
 	bool is_wide;			       /* vectors of 256 bits may be used */
 };
@@ -46,6 +48,8 @@ static inline bool store_chunk_damaged(struct store_chunk_job *job, const char *
  * sums: *input is there. False: damage, or memory is out (no damage then, *error is set). */
 bool store_chunk_job_begin(
 	struct store_chunk_job *job, unsigned asked, struct store_input *input, struct error *error);
+/* Whole blocks: what a part holds, so that the columns of some streams stay in the cache together. */
+#define STORE_CHUNK_PART (8u * STORE_BLOCK_RECORDS)
 /* The job's failure as a code and its sentence. */
 int store_chunk_job_failed(const struct store_chunk_job *job, struct error *error);
 /* Do its pages belong to another moment by now? */

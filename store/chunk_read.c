@@ -3,8 +3,7 @@
  * chunk_read.c - the blocks of a chunk to columns. The bytes may be anybody's: beyond the checksum every
  * length, index and order is checked before it is used, so that what comes out keeps its promises.
  */
-#include "store/chunk_job.h"
-#include "store/wide.h"
+#include "store/chunk_undo.h"
 
 /* ---- what the caller wants, and what that needs ---- */
 
@@ -35,73 +34,6 @@ static unsigned columns_wanted(const struct store_chunk_job *job, unsigned asked
 
 /* ---- one column of one block: residuals to values, in place ---- */
 
-/* Each value behind the first is what stands in its place more than the one before. */
-static void sum_up(uint64_t *values, unsigned count)
-{
-	uint64_t value = values[0];
-	unsigned i = 1;
-
-	/* By fours, of which one sum waits for the four before. */
-	for (; i + 4 <= count; i += 4) {
-		uint64_t two = values[i] + values[i + 1], three = two + values[i + 2];
-
-		values[i] += value;
-		values[i + 1] = value + two;
-		values[i + 2] = value + three;
-		values[i + 3] = value += three + values[i + 3];
-	}
-	for (; i < count; i++)
-		values[i] = value += values[i];
-}
-
-#ifdef STORE_HAS_WIDE
-#include <immintrin.h>
-
-/* All but the sum is done for several values at once; the sums within each four, too: of the fours before one
- * waits for the sum of the others alone. `more`: what is added to the value behind, NULL: nothing. */
-__attribute__((target("avx2"))) static void undo_steps_wide(
-	uint64_t *values, const uint64_t *more, unsigned count, uint64_t centre)
-{
-	const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi64x(1);
-	const __m256i centres = _mm256_set1_epi64x((long long)centre);
-	__m256i before = _mm256_set1_epi64x((long long)values[0]);
-	unsigned i = 1;
-
-	for (; i + 4 <= count; i += 4) {
-		__m256i sum = _mm256_loadu_si256((const __m256i *)(values + i));
-		__m256i sign = _mm256_sub_epi64(zero, _mm256_and_si256(sum, one));
-
-		sum = _mm256_add_epi64(_mm256_xor_si256(_mm256_srli_epi64(sum, 1), sign), centres);
-		if (more)
-			sum = _mm256_add_epi64(sum, _mm256_loadu_si256((const __m256i *)(more + i - 1)));
-		sum = _mm256_add_epi64(sum, _mm256_slli_si256(sum, 8));
-		sum = _mm256_add_epi64(
-			sum, _mm256_blend_epi32(zero, _mm256_permute4x64_epi64(sum, 0x50), 0xf0));
-		_mm256_storeu_si256((__m256i *)(values + i), _mm256_add_epi64(sum, before));
-		before = _mm256_add_epi64(before, _mm256_permute4x64_epi64(sum, 0xff));
-	}
-	for (; i < count; i++)
-		values[i] = values[i - 1] + (more ? more[i - 1] : 0) + centre + store_unzigzag(values[i]);
-}
-#endif
-
-/* Steps to values, from the first one on. */
-static void undo_steps(const struct store_chunk_job *job, uint64_t *values, const uint64_t *more,
-	unsigned count, uint64_t centre)
-{
-#ifdef STORE_HAS_WIDE
-	if (job->is_wide) {
-		undo_steps_wide(values, more, count, centre);
-		return;
-	}
-#else
-	(void)job;
-#endif
-	for (unsigned i = 1; i < count; i++)
-		values[i] = (more ? more[i - 1] : 0) + centre + store_unzigzag(values[i]);
-	sum_up(values, count);
-}
-
 static bool undo_delta(
 	const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
 {
@@ -126,35 +58,6 @@ static bool undo_gap(
 	undo_steps(job, values, job->columns[CHUNK_DURATION], count, centre);
 	return true;
 }
-
-/* What a table says for each index, plus what is left. */
-static void add_table(uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		to[i] = table[index[i]] + store_unzigzag(to[i]);
-}
-
-#ifdef STORE_HAS_WIDE
-/* The compiler looks up one value after the other. */
-__attribute__((target("avx2"))) static void add_table_wide(
-	uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
-{
-	const __m256i one = _mm256_set1_epi64x(1);
-	unsigned i = 0;
-
-	for (; i + 4 <= count; i += 4) {
-		__m256i left = _mm256_loadu_si256((const __m256i *)(to + i));
-		__m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(left, one));
-		__m256i value =
-			_mm256_set_epi64x((long long)table[index[i + 3]], (long long)table[index[i + 2]],
-				(long long)table[index[i + 1]], (long long)table[index[i]]);
-
-		left = _mm256_xor_si256(_mm256_srli_epi64(left, 1), sign);
-		_mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi64(value, left));
-	}
-	add_table(to + i, table, index + i, count - i);
-}
-#endif
 
 static bool undo_table(struct store_chunk_job *job, unsigned column, uint64_t *values, unsigned count)
 {
@@ -427,23 +330,20 @@ static size_t blocks_before(const struct store_chunk_job *job, size_t blocks)
 	return before;
 }
 
+/* As many as there is room for. */
 static bool get_blocks(struct store_chunk_job *job)
 {
 	const uint32_t count = job->header.count;
 	const size_t blocks = (count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS;
 
-	if (job->header.directory_at > job->chunk->size_bytes ||
-		job->chunk->size_bytes - job->header.directory_at < blocks * sizeof(struct store_chunk_entry))
-		return store_chunk_damaged(job, "a directory beyond its end");
-	fill_constants(job);
-	job->last_ns = job->header.first_ns;
 	job->batch->count = 0;
-	for (size_t block = blocks_before(job, blocks); block < blocks; block++) {
-		uint32_t left = count - (uint32_t)block * STORE_BLOCK_RECORDS;
+	for (; job->block < blocks && job->batch->count < job->room; job->block++) {
+		uint32_t left = count - (uint32_t)job->block * STORE_BLOCK_RECORDS;
 
-		if (first_of(job, block) >= job->end_ns)
+		if (first_of(job, job->block) >= job->end_ns)
 			break;
-		if (!get_block(job, (unsigned)block, left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS))
+		if (!get_block(job, (unsigned)job->block,
+			    left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS))
 			return false;
 	}
 	return true;
@@ -466,27 +366,77 @@ static bool get_blocks_best(struct store_chunk_job *job)
 	return get_blocks(job);
 }
 
+/* ---- the whole ---- */
+
+/* Up to the first block. */
+static bool begin(struct store_chunk_job *job, unsigned columns, struct error *error)
+{
+	struct store_input input;
+	size_t blocks;
+
+	if (!store_chunk_job_begin(job, columns, &input, error))
+		return false;
+	blocks = (job->header.count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS;
+	job->batch->count = 0;
+	job->wanted = columns_wanted(job, columns);
+	job->last_ns = job->header.first_ns;
+	if (job->header.directory_at > job->chunk->size_bytes ||
+		job->chunk->size_bytes - job->header.directory_at < blocks * sizeof(struct store_chunk_entry))
+		return store_chunk_damaged(job, "a directory beyond its end");
+	fill_constants(job);
+	job->block = blocks_before(job, blocks);
+	return true;
+}
+
+static int end(struct store_chunk_job *job, bool is_done, struct error *error)
+{
+	if (is_done && !store_chunk_job_is_lost(job))
+		return 0;
+	job->batch->count = 0;
+	return store_chunk_job_failed(job, error);
+}
+
 int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_ns, uint64_t end_ns,
 	unsigned columns, struct store_batch *batch, struct error *error)
 {
-	struct store_chunk_job job = {.chunk = chunk, .batch = batch, .begin_ns = begin_ns, .end_ns = end_ns};
-	struct store_input input;
-	bool is_done;
+	struct store_chunk_job job = {.chunk = chunk,
+		.batch = batch,
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.room = STORE_CHUNK_RECORDS_MAX};
+	bool is_done = begin(&job, columns, error) && get_blocks_best(&job);
 
-	batch->count = 0;
-	is_done = store_chunk_job_begin(&job, columns, &input, error);
-	if (is_done) {
-		job.wanted = columns_wanted(&job, columns);
-		is_done = get_blocks_best(&job);
-	}
-	if (is_done && !store_chunk_job_is_lost(&job))
-		return 0;
-	batch->count = 0;
-	return store_chunk_job_failed(&job, error);
+	return end(&job, is_done, error);
 }
 
 int store_chunk_decode(
 	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error)
 {
 	return store_chunk_decode_between(chunk, 0, UINT64_MAX, columns, batch, error);
+}
+
+int store_chunk_decode_begin(
+	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error)
+{
+	struct store_chunk_job job = {
+		.chunk = chunk, .batch = batch, .end_ns = UINT64_MAX, .room = STORE_CHUNK_PART};
+	int result;
+
+	batch->job = NULL;
+	result = end(&job, begin(&job, columns, error), error);
+	if (result)
+		return result;
+	batch->job = batch->memory;
+	*batch->job = job;
+	return 0;
+}
+
+int store_chunk_decode_next(struct store_batch *batch, struct error *error)
+{
+	struct store_chunk_job *job = batch->job;
+	int result = job ? end(job, get_blocks_best(job), error) : 0;
+
+	if (result || !job || !batch->count)
+		batch->job = NULL;
+	return result ? result : batch->job != NULL;
 }

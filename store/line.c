@@ -48,17 +48,20 @@ bool line_take_span(struct line_walk *line, struct line_span span)
 	return line_stack_push(&line->stacks[kind], &span);
 }
 
-/* The span of a kind that holds the line now, NULL: none. */
-static const struct line_span *top(struct line_walk *line, enum line_kind kind)
+static const struct line_span *top_held(struct line_walk *line, enum line_kind kind)
 {
 	const struct line_span *span;
 
-	if (!(line->held >> kind & 1))
-		return NULL;
 	span = line_stack_top(&line->stacks[kind], line->now_ns);
 	if (!span)
 		line->held &= ~(1u << kind);
 	return span;
+}
+
+/* The span of a kind that holds the line now, NULL: none. Of most kinds there never is one. */
+static inline const struct line_span *top(struct line_walk *line, enum line_kind kind)
+{
+	return line->held >> kind & 1 ? top_held(line, kind) : NULL;
 }
 
 static bool is_monitored(struct line_walk *line)
@@ -73,15 +76,16 @@ static bool is_monitored(struct line_walk *line)
 /* The span that owns the line now, NULL: none. */
 static const struct line_span *owner_span(struct line_walk *line)
 {
-	static const enum line_kind cpu[] = {
-		LINE_KIND_SYNC, LINE_KIND_BLOCKED, LINE_KIND_RUNNABLE, LINE_KIND_WORK};
-	static const enum line_kind gpu[] = {
-		LINE_KIND_WORK, LINE_KIND_SYNC, LINE_KIND_BLOCKED, LINE_KIND_RUNNABLE};
-	const enum line_kind *order = line->rules.is_gpu ? gpu : cpu;
-	const struct line_span *span = NULL;
+	const struct line_span *span = line->rules.is_gpu ? top(line, LINE_KIND_WORK) : NULL;
 
-	for (int i = 0; i < 4 && !span; i++)
-		span = top(line, order[i]);
+	if (!span)
+		span = top(line, LINE_KIND_SYNC);
+	if (!span)
+		span = top(line, LINE_KIND_BLOCKED);
+	if (!span)
+		span = top(line, LINE_KIND_RUNNABLE);
+	if (!span && !line->rules.is_gpu)
+		span = top(line, LINE_KIND_WORK);
 	return span;
 }
 

@@ -84,6 +84,7 @@ struct store_batch {
 	uint64_t *begin_ns, *end_ns, *amount, *bytes, *link;
 	uint32_t *context, *what, *attributes, *flags;
 	/* -- the batch's own -- */
+	struct store_chunk_job *job; /* that goes on; NULL: none */
 	void *memory;
 	size_t memory_bytes;
 };
@@ -127,6 +128,13 @@ int store_chunk_decode(
  */
 int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_ns, uint64_t end_ns,
 	unsigned columns, struct store_batch *batch, struct error *error);
+
+/* The same of all blocks, in parts of some thousand rows, each in the place of the one before: the first call
+ * makes ready and decodes none; then 1: the next part is in the batch; 0: there is none. The chunk and its
+ * bytes stay until then. */
+int store_chunk_decode_begin(
+	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error);
+int store_chunk_decode_next(struct store_batch *batch, struct error *error);
 
 /* The last sample with STORE_RECORD_EXTENT before `time_ns`: 1 found, 0 none, negative error. Cost: some
  * look-ups. */

@@ -75,20 +75,35 @@ static bool skip(const struct scan *scan, struct scan_source *source)
 	return true;
 }
 
+/* The top source goes on to its next row that the window wants; where there is none it leaves. */
+static int settle_top(struct scan *scan, struct error *error)
+{
+	struct scan_source *source = scan->heap.sources[0];
+
+	while (!skip(scan, source)) {
+		int more =
+			source->at < source->batch.count ? 0 : store_chunk_decode_next(&source->batch, error);
+
+		if (more <= 0) {
+			scan_heap_pop(&scan->heap);
+			return more;
+		}
+		source->at = 0;
+	}
+	scan_heap_settle(&scan->heap);
+	return 0;
+}
+
 static int decode_top(struct scan *scan, struct error *error)
 {
 	struct scan_source *source = scan->heap.sources[0];
-	int code = store_chunk_decode(&source->chunk, scan->decode, &source->batch, error);
+	int code = store_chunk_decode_begin(&source->chunk, scan->decode, &source->batch, error);
 
 	if (code)
 		return code;
 	source->is_decoded = true;
 	source->at = 0;
-	if (skip(scan, source))
-		scan_heap_settle(&scan->heap);
-	else
-		scan_heap_pop(&scan->heap);
-	return 0;
+	return settle_top(scan, error);
 }
 
 static int push_open_spans(struct scan *scan, uint32_t id_in_store, struct error *error)
@@ -140,13 +155,10 @@ static size_t top_until(const struct scan *scan)
 }
 
 /* The top source was read up to there. */
-static void top_pass(struct scan *scan, size_t to)
+static int top_pass(struct scan *scan, size_t to, struct error *error)
 {
 	scan->heap.sources[0]->at = to;
-	if (skip(scan, scan->heap.sources[0]))
-		scan_heap_settle(&scan->heap);
-	else
-		scan_heap_pop(&scan->heap);
+	return settle_top(scan, error);
 }
 
 static int put_top(struct scan *scan, size_t to, struct error *error)
@@ -154,8 +166,7 @@ static int put_top(struct scan *scan, size_t to, struct error *error)
 	struct scan_source *source = scan->heap.sources[0];
 	int code = scan_put_rows(scan, &source->batch, source->at, to - source->at, error);
 
-	top_pass(scan, to);
-	return code;
+	return code ? code : top_pass(scan, to, error);
 }
 
 static int put_carry(struct scan *scan, struct error *error)
@@ -205,9 +216,9 @@ long scan_next(struct scan *scan, const struct batch **batch, struct error *erro
 	*batch = &scan->batch;
 	scan->batch.count = 0;
 	if (scan->is_lent)
-		top_pass(scan, scan->heap.sources[0]->at);
+		code = top_pass(scan, scan->heap.sources[0]->at, error);
 	scan->is_lent = false;
-	if (scan->has_carry)
+	if (scan->has_carry && !code)
 		code = put_carry(scan, error);
 	while (!code && scan->batch.count < BATCH_ROWS && !scan->is_lent) {
 		size_t to;

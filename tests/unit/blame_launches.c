@@ -24,8 +24,8 @@ static uint64_t plain_end(const struct list *list, uint64_t link)
 	return end_ns;
 }
 
-/* In turn, in steps, falling, anywhere, at the end of all numbers, by threads that each count for themselves;
- * some have none. */
+/* In turn, in steps, falling, anywhere, by threads that each count for themselves, over the end of 32 bits
+ * and of all numbers; some have none. */
 static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
 {
 	if (!small_below(9))
@@ -43,6 +43,10 @@ static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
 		return small_draw();
 	case 5:
 		return begin + (i / PART % 3 << 40) + i;
+	case 6:
+		return (uint32_t)(UINT32_MAX - LAUNCHES / 2 + i);
+	case 7:
+		return i - LAUNCHES / 2;
 	default:
 		return UINT64_MAX - small_below(300);
 	}
@@ -50,13 +54,13 @@ static uint64_t draw_link(unsigned shape, uint64_t begin, size_t i)
 
 static void draw(struct list *list)
 {
-	unsigned shape = (unsigned)small_below(7), change = (unsigned)small_below(LAUNCHES);
+	unsigned shape = (unsigned)small_below(9), change = (unsigned)small_below(LAUNCHES);
 	uint64_t begin = 1 + (small_below(2) ? small_below(1000) : small_draw() >> 2);
 
 	list->count = 1 + small_below(LAUNCHES - 1);
 	for (size_t i = 0; i < list->count; i++) {
 		if (i == change && small_below(2))
-			shape = (unsigned)small_below(7);
+			shape = (unsigned)small_below(9);
 		list->links[i] = draw_link(shape, begin, i);
 		list->ends_ns[i] = small_below(40) ? small_below(100000) : 0;
 	}

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "store/chunk.h"
+#include "store/chunk_job.h"
 #include "store/hash.h"
 #include "store/reader.h"
 #include "store/wide.h"
@@ -147,9 +148,12 @@ static int compare(const void *a, const void *b)
 	return store_record_compare(a, b);
 }
 
+#define RECORDS 6000u /* some parts */
+
 static unsigned make_records(struct store_record *records, enum store_track track)
 {
-	unsigned count = 1 + draw() % 2000, contexts = 1 + draw() % (draw() % 2 ? 8 : 5000);
+	unsigned count = 1 + draw() % (draw() % 8 ? 2000 : RECORDS),
+		 contexts = 1 + draw() % (draw() % 2 ? 8 : 5000);
 	unsigned young = draw() % 3 ? 0 : 1 + draw() % 3, most = 0; /* a young program's contexts are new */
 	uint64_t now = draw() >> 2, step = draw() >> (30 + draw() % 30), rest = draw() % 2;
 	unsigned waits = draw() % 2 ? 0 : 1 + draw() % 40; /* short steps and long ones */
@@ -177,7 +181,26 @@ static unsigned make_records(struct store_record *records, enum store_track trac
 	return count;
 }
 
-/* Any columns asked for must be those of all columns. */
+static void check_rows(
+	const struct store_batch *batch, unsigned asked, const struct store_record *records, unsigned count)
+{
+	assert_int_equal(batch->count, count);
+	assert_true(!(asked & STORE_BEGIN) == !batch->begin_ns && !(asked & STORE_END) == !batch->end_ns);
+	assert_true(!(asked & STORE_LINK) == !batch->link && !(asked & STORE_FLAGS) == !batch->flags);
+	for (unsigned i = 0; i < count; i++) {
+		assert_true(!batch->begin_ns || batch->begin_ns[i] == records[i].begin_ns);
+		assert_true(!batch->end_ns || batch->end_ns[i] == records[i].end_ns);
+		assert_true(!batch->amount || batch->amount[i] == records[i].amount);
+		assert_true(!batch->context || batch->context[i] == records[i].context);
+		assert_true(!batch->what || batch->what[i] == records[i].what);
+		assert_true(!batch->bytes || batch->bytes[i] == records[i].bytes);
+		assert_true(!batch->link || batch->link[i] == records[i].link);
+		assert_true(!batch->attributes || batch->attributes[i] == records[i].attributes);
+		assert_true(!batch->flags || batch->flags[i] == records[i].flags);
+	}
+}
+
+/* Any columns asked for must be those of all columns; of parts, too. */
 static void check_columns(const struct store_chunk *chunk, const struct store_record *records, unsigned count)
 {
 	struct store_batch batch;
@@ -185,21 +208,28 @@ static void check_columns(const struct store_chunk *chunk, const struct store_re
 
 	store_batch_init(&batch);
 	assert_int_equal(store_chunk_decode(chunk, asked, &batch, NULL), 0);
-	assert_int_equal(batch.count, count);
-	assert_true(!(asked & STORE_BEGIN) == !batch.begin_ns && !(asked & STORE_END) == !batch.end_ns);
-	assert_true(!(asked & STORE_LINK) == !batch.link && !(asked & STORE_FLAGS) == !batch.flags);
-	for (unsigned i = 0; i < count; i++) {
-		assert_true(!batch.begin_ns || batch.begin_ns[i] == records[i].begin_ns);
-		assert_true(!batch.end_ns || batch.end_ns[i] == records[i].end_ns);
-		assert_true(!batch.amount || batch.amount[i] == records[i].amount);
-		assert_true(!batch.context || batch.context[i] == records[i].context);
-		assert_true(!batch.what || batch.what[i] == records[i].what);
-		assert_true(!batch.bytes || batch.bytes[i] == records[i].bytes);
-		assert_true(!batch.link || batch.link[i] == records[i].link);
-		assert_true(!batch.attributes || batch.attributes[i] == records[i].attributes);
-		assert_true(!batch.flags || batch.flags[i] == records[i].flags);
+	check_rows(&batch, asked, records, count);
+	assert_int_equal(store_chunk_decode_begin(chunk, asked, &batch, NULL), 0);
+	for (unsigned at = 0, rows; at < count; at += rows) {
+		rows = count - at < STORE_CHUNK_PART ? count - at : STORE_CHUNK_PART;
+		assert_int_equal(store_chunk_decode_next(&batch, NULL), 1);
+		check_rows(&batch, asked, records + at, rows);
 	}
+	assert_int_equal(store_chunk_decode_next(&batch, NULL), 0);
+	assert_int_equal(store_chunk_decode_next(&batch, NULL), 0);
 	store_batch_fini(&batch);
+}
+
+/* In order behind what came before, and of ids that are there. */
+static uint64_t check_sound(const struct store_batch *batch, uint64_t last_ns)
+{
+	for (size_t i = 0; batch->context && i < batch->count; i++)
+		assert_true(batch->context[i] < 5000);
+	for (size_t i = 0; batch->begin_ns && i < batch->count; i++) {
+		assert_true(batch->begin_ns[i] >= last_ns);
+		last_ns = batch->begin_ns[i];
+	}
+	return last_ns;
 }
 
 /* Hostile bytes under a checksum that fits: memory must stay sound, and so must what comes out. */
@@ -228,10 +258,11 @@ static void mutate(const struct store_bytes *bytes)
 		chunk.texts = 11;
 		if (store_chunk_decode(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
 			continue;
-		for (size_t i = 0; batch.context && i < batch.count; i++)
-			assert_true(batch.context[i] < 5000);
-		for (size_t i = 1; batch.begin_ns && i < batch.count; i++)
-			assert_true(batch.begin_ns[i] >= batch.begin_ns[i - 1]);
+		check_sound(&batch, 0);
+		if (store_chunk_decode_begin(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
+			continue;
+		for (uint64_t last_ns = 0; store_chunk_decode_next(&batch, NULL) > 0;)
+			last_ns = check_sound(&batch, last_ns);
 	}
 	store_batch_fini(&batch);
 	free(copy);
@@ -239,7 +270,7 @@ static void mutate(const struct store_bytes *bytes)
 
 static void one_chunk_round(uint64_t seed)
 {
-	static struct store_record records[2000];
+	static struct store_record records[RECORDS];
 	static struct store_chunk_coder coder;
 	struct store_key_chunk key = {.stream = 3, .shift = STORE_SHIFT_MAX};
 	struct store_bytes bytes = {0};

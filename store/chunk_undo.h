@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk_undo.h - for chunk_read.c alone, into whose loops it is compiled: residuals of a block's column to
+ * values, in place, many at a time.
+ */
+#ifndef STORE_CHUNK_UNDO_H
+#define STORE_CHUNK_UNDO_H
+
+#include "store/chunk_job.h"
+#include "store/wide.h"
+
+/* Each value behind the first is what stands in its place more than the one before. */
+static inline void sum_up(uint64_t *values, unsigned count)
+{
+	uint64_t value = values[0];
+	unsigned i = 1;
+
+	/* By fours, of which one sum waits for the four before. */
+	for (; i + 4 <= count; i += 4) {
+		uint64_t two = values[i] + values[i + 1], three = two + values[i + 2];
+
+		values[i] += value;
+		values[i + 1] = value + two;
+		values[i + 2] = value + three;
+		values[i + 3] = value += three + values[i + 3];
+	}
+	for (; i < count; i++)
+		values[i] = value += values[i];
+}
+
+#ifdef STORE_HAS_WIDE
+#include <immintrin.h>
+
+/* All but the sum is done for several values at once; the sums within each four, too: of the fours before one
+ * waits for the sum of the others alone. `more`: what is added to the value behind, NULL: nothing. */
+__attribute__((target("avx2"))) static inline void undo_steps_wide(
+	uint64_t *values, const uint64_t *more, unsigned count, uint64_t centre)
+{
+	const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi64x(1);
+	const __m256i centres = _mm256_set1_epi64x((long long)centre);
+	__m256i before = _mm256_set1_epi64x((long long)values[0]);
+	unsigned i = 1;
+
+	for (; i + 4 <= count; i += 4) {
+		__m256i sum = _mm256_loadu_si256((const __m256i *)(values + i));
+		__m256i sign = _mm256_sub_epi64(zero, _mm256_and_si256(sum, one));
+
+		sum = _mm256_add_epi64(_mm256_xor_si256(_mm256_srli_epi64(sum, 1), sign), centres);
+		if (more)
+			sum = _mm256_add_epi64(sum, _mm256_loadu_si256((const __m256i *)(more + i - 1)));
+		sum = _mm256_add_epi64(sum, _mm256_slli_si256(sum, 8));
+		sum = _mm256_add_epi64(
+			sum, _mm256_blend_epi32(zero, _mm256_permute4x64_epi64(sum, 0x50), 0xf0));
+		_mm256_storeu_si256((__m256i *)(values + i), _mm256_add_epi64(sum, before));
+		before = _mm256_add_epi64(before, _mm256_permute4x64_epi64(sum, 0xff));
+	}
+	for (; i < count; i++)
+		values[i] = values[i - 1] + (more ? more[i - 1] : 0) + centre + store_unzigzag(values[i]);
+}
+#endif
+
+/* Steps to values, from the first one on. */
+static inline void undo_steps(const struct store_chunk_job *job, uint64_t *values, const uint64_t *more,
+	unsigned count, uint64_t centre)
+{
+#ifdef STORE_HAS_WIDE
+	if (job->is_wide) {
+		undo_steps_wide(values, more, count, centre);
+		return;
+	}
+#else
+	(void)job;
+#endif
+	for (unsigned i = 1; i < count; i++)
+		values[i] = (more ? more[i - 1] : 0) + centre + store_unzigzag(values[i]);
+	sum_up(values, count);
+}
+
+/* What a table says for each index, plus what is left. */
+static inline void add_table(uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		to[i] = table[index[i]] + store_unzigzag(to[i]);
+}
+
+#ifdef STORE_HAS_WIDE
+/* The compiler looks up one value after the other. */
+__attribute__((target("avx2"))) static inline void add_table_wide(
+	uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
+{
+	const __m256i one = _mm256_set1_epi64x(1);
+	unsigned i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		__m256i left = _mm256_loadu_si256((const __m256i *)(to + i));
+		__m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(left, one));
+		__m256i value =
+			_mm256_set_epi64x((long long)table[index[i + 3]], (long long)table[index[i + 2]],
+				(long long)table[index[i + 1]], (long long)table[index[i]]);
+
+		left = _mm256_xor_si256(_mm256_srli_epi64(left, 1), sign);
+		_mm256_storeu_si256((__m256i *)(to + i), _mm256_add_epi64(value, left));
+	}
+	add_table(to + i, table, index + i, count - i);
+}
+#endif
+
+#endif
