@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare.c [SECONDS] - code without unwind tables and without frame pointers, as in stripped libraries and in
- * hand-written assembly: compiled so, and with an inner loop that a person wrote.
+ * bare.c [CPU SECONDS] - code without unwind tables and without frame pointers, as in stripped libraries and
+ * in hand-written assembly: compiled so, and with an inner loop that a person wrote.
  *
  * What the trace must show: all samples below main;outer;middle, in `middle` itself, in `inner` below it, or
  * in `by_hand`, `aligned`, `kept` or, below these, `leaf`; no partial stack.
@@ -153,10 +153,10 @@ static APART uint64_t outer(double seconds)
 	struct timespec begin, now;
 	uint64_t sum = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
 	do {
 		sum += middle(sum, 1000);
-		clock_gettime(CLOCK_MONOTONIC, &now);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	} while (
 		(double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
 	return sum;

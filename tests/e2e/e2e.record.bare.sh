@@ -7,7 +7,7 @@
 bare=$HPCT_BIN/../tests/bare
 readelf --debug-dump=frames "$bare" >frames 2>/dev/null
 check "no tables but those of the start-up code: $(grep -c FDE frames)" [ "$(grep -c FDE frames)" -lt 10 ]
-for seconds in 1.5 6; do # a busy machine takes few samples, and so does one with a slow tick
+for seconds in 1.5 6; do # of CPU time; a slow tick takes few samples
 	record bare --overwrite -e CPUTIME@f1000 -- "$bare" $seconds || fail "bare does not end well"
 	hpct-slice bare.hpct --format tsv | tsv '
 		$c["track"] == "samples" && $c["weight"] > 0 { all++; print $c["path"] }

@@ -10,10 +10,14 @@ END
 left() {
 	hpct-slice flight.hpct --format tsv 2>/dev/null | tsv '$c["track"] == "samples" { n++ } END { print n + 0 }'
 }
-has_dropped() { # 200 samples and half of all, while it goes on
+weight() { # [--no-rollups] : of the whole run; of what has records
+	hpct-profile flight.hpct "$@" --format tsv 2>/dev/null | tsv 'NR == 2 { print $c["CPUTIME:incl"] }'
+}
+has_dropped() { # 200 samples and half of all, in number and in weight, while it goes on
 	local taken
 	taken=$(sample_count flight 2>/dev/null)
-	[ "${taken:-0}" -gt 200 ] && [ $(($(left) + 200)) -lt "$taken" ] && [ $(($(left) * 2)) -lt "$taken" ]
+	[ "${taken:-0}" -gt 200 ] && [ $(($(left) + 200)) -lt "$taken" ] && [ $(($(left) * 2)) -lt "$taken" ] &&
+		calc "$(weight) > 2 * $(weight --no-rollups)"
 }
 record flight --keep 1s -e CPUTIME@f500 -- bash spin &
 check "what is old is dropped" await has_dropped
@@ -24,8 +28,7 @@ taken=$(info flight samples)
 left=$(left)
 check "records are dropped" [ "$(info flight dropped)" -gt 0 ]
 check "$left of $taken samples are left" calc "$left < $taken * 0.8"
-weight=$(hpct-profile flight.hpct --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')
-scanned=$(hpct-profile flight.hpct --no-rollups --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')
+weight=$(weight) scanned=$(weight --no-rollups)
 check "the run's weight is known: $weight ns, $scanned in records" calc "$weight > 1.2 * $scanned"
 same "rows say what is missing" 1 "$(hpct-slice flight.hpct --op thinned --format tsv | tsv '
 	$c["op"] == "thinned" && $c["weight"] > 100 { n++ } END { print n + 0 }')"
