@@ -15,7 +15,9 @@ static int put_file(const struct program_call *call, const struct choice *choice
 	int rc;
 
 	if (!out && errno == EEXIST)
-		return error_set(error, ERROR_USAGE, "%s exists and is not overwritten", choice->output);
+		return error_set(error, ERROR_USAGE,
+			"%s exists and is not overwritten; remove it, or choose another name with -o",
+			choice->output);
 	if (!out)
 		return error_set(error, ERROR_IO, "cannot write %s: %s", choice->output, strerror(errno));
 	rc = choice->format->put(call->run, call->select, out, error);

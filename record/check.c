@@ -24,19 +24,27 @@ static int refuse(struct error *error, int code, const char *program, const char
 	return code;
 }
 
+/* What keeps a file that is there from running, and what helps. */
+static int forbid(struct error *error, const char *program, int number)
+{
+	return refuse(error, TARGET_NOT_EXECUTABLE, program,
+		number == EACCES ? "may not be executed; name its interpreter before it, or chmod +x"
+				 : strerror(number));
+}
+
 static int executable_check(const char *path, const char *program, struct error *error)
 {
 	struct stat status;
 
 	if (stat(path, &status))
-		return refuse(error,
-			errno == ENOENT || errno == ENOTDIR ? TARGET_NOT_FOUND : TARGET_NOT_EXECUTABLE,
-			program, strerror(errno));
+		return errno == ENOENT || errno == ENOTDIR
+			       ? refuse(error, TARGET_NOT_FOUND, program,
+					 "no such file; give its path, or correct its name")
+			       : forbid(error, program, errno);
 	if (S_ISDIR(status.st_mode))
-		return refuse(error, TARGET_NOT_EXECUTABLE, program, "is a directory");
-	if (access(path, X_OK))
-		return refuse(error, TARGET_NOT_EXECUTABLE, program, strerror(errno));
-	return 0;
+		return refuse(
+			error, TARGET_NOT_EXECUTABLE, program, "is a directory; name the program in it");
+	return access(path, X_OK) ? forbid(error, program, errno) : 0;
 }
 
 /* As execvp looks, but with an answer. */

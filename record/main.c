@@ -23,6 +23,7 @@
 #include "record/nested.h"
 #include "record/options.h"
 #include "record/parts.h"
+#include "record/printed.h"
 #include "record/rundir.h"
 #include "record/signals.h"
 #include "record/title.h"
@@ -60,15 +61,6 @@ static void standard_reserve(void)
 static void say(const char *text)
 {
 	fprintf(stderr, "hpct-record: %s\n", text);
-}
-
-/* The exit code when what stdout has is all there is to do. */
-static int printed(void)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	say("the answer could not be written in full (disk full, or pipe closed)");
-	return LAUNCH_FAILED;
 }
 
 /* ---- the run ---- */
@@ -232,16 +224,17 @@ static int done_wait(struct record *record, struct host_message *word)
 
 static void summary_write(const struct record *record, const char *text)
 {
+	const char *path = record->options.summary;
+	bool is_stderr = path && strcmp(path, "-") == 0; /* stdout is the program's */
 	FILE *file;
 
-	if (isatty(STDERR_FILENO))
+	if (is_stderr || isatty(STDERR_FILENO))
 		fprintf(stderr, "hpct-record: %s\n%s", record->run, text);
-	if (!record->options.summary)
+	if (!path || is_stderr)
 		return;
-	file = fopen(record->options.summary, "we");
+	file = fopen(path, "we");
 	if (!file || fprintf(file, "run %s\n%s", record->run, text) < 0 || fclose(file))
-		fprintf(stderr, "hpct-record: cannot write the summary %s: %s\n", record->options.summary,
-			strerror(errno));
+		fprintf(stderr, "hpct-record: cannot write the summary %s: %s\n", path, strerror(errno));
 }
 
 static void measuring_finish(struct record *record, int status, const struct rusage *usage)
@@ -376,7 +369,7 @@ int main(int argc, char **argv)
 	else if (record.options.is_list)
 		events_list();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
-		return printed();
+		return printed("hpct-record", 0, LAUNCH_FAILED);
 	launch_name_find(&record.name);
 	code = check_target(&record.target, record.options.program[0], &error);
 	if (code) {

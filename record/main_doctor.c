@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/doctor.h"
+#include "record/printed.h"
 
 #define EXIT_DEGRADED 1
 #define EXIT_USAGE 2
@@ -123,7 +124,7 @@ static int examine(enum format format, bool all)
 			else if ((row.state == DOCTOR_NO || row.state == DOCTOR_PARTLY) && !code)
 				code = EXIT_DEGRADED;
 		}
-	return fflush(stdout) || ferror(stdout) ? EXIT_OUTPUT : code;
+	return printed("hpct-doctor", code, EXIT_OUTPUT);
 }
 
 static int refuse(const char *what, const char *word)
@@ -159,9 +160,11 @@ int main(int argc, char **argv)
 			all = true;
 			break;
 		case 'h':
-			return fputs(help, stdout) < 0 ? EXIT_OUTPUT : 0;
+			fputs(help, stdout);
+			return printed("hpct-doctor", 0, EXIT_OUTPUT);
 		case 'V':
-			return puts("hpct-doctor " HPCT_VERSION) < 0 ? EXIT_OUTPUT : 0;
+			puts("hpct-doctor " HPCT_VERSION);
+			return printed("hpct-doctor", 0, EXIT_OUTPUT);
 		default:
 			return refuse(letter == ':' ? "a value is missing behind" : "unknown option",
 				argv[optind - 1]);

@@ -16,6 +16,7 @@
 #include "record/launch.h"
 #include "record/link.h"
 #include "record/parts.h"
+#include "record/printed.h"
 
 static const char help[] =
 	"usage: hpct-link [options] [--] LINK-COMMAND\n"
@@ -119,7 +120,7 @@ static int link_run(const struct plan *plan)
 		return fail(&error);
 	if (plan->verbose || plan->print)
 		words_print(plan->print ? stdout : stderr, words);
-	result = plan->print ? 0 : command_run(words);
+	result = plan->print ? printed("hpct-link", 0, LAUNCH_FAILED) : command_run(words);
 	if (!result && !plan->print)
 		outcome_tell(link_output(plan->command));
 	free(words);
@@ -146,7 +147,7 @@ static int program_check(const char *path)
 			outcome == LINK_DYNAMIC	     ? "is dynamically linked, and needs no agent inside"
 			: outcome == LINK_NO_PROGRAM ? "is no program"
 						     : "no agent is inside");
-	return outcome != LINK_INSIDE;
+	return printed("hpct-link", outcome != LINK_INSIDE, LAUNCH_FAILED);
 }
 
 static int options_parse(struct plan *plan, int argc, char **argv)
@@ -190,9 +191,11 @@ int main(int argc, char **argv)
 	int letter = options_parse(&plan, argc, argv);
 
 	if (letter == 'h')
-		return fputs(help, stdout) < 0;
+		fputs(help, stdout);
 	if (letter == 'V')
-		return puts("hpct-link " HPCT_VERSION) < 0;
+		puts("hpct-link " HPCT_VERSION);
+	if (letter == 'h' || letter == 'V')
+		return printed("hpct-link", 0, LAUNCH_FAILED);
 	if (letter) {
 		fprintf(stderr, "hpct-link: %s is no option, or has no value; hpct-link --help lists them\n",
 			argv[optind - 1]);

@@ -21,6 +21,16 @@ static const struct option options[] = {
 	{0},
 };
 
+static int printed(void)
+{
+	struct error error;
+
+	if (!fflush(stdout))
+		return 0;
+	error_set(&error, ERROR_IO, "the answer could not be written in full (disk full, or pipe closed)");
+	return error_report(&error, "hpct-simulate");
+}
+
 static void help(void)
 {
 	puts("usage: hpct-simulate -o RUN.hpct [--shape NAME] [--streams N] [--records N] [--seed S]\n"
@@ -76,10 +86,10 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 			break;
 		case 'h':
 			help();
-			exit(0);
+			exit(printed());
 		case 'V':
 			puts("hpct-simulate " HPCT_VERSION);
-			exit(0);
+			exit(printed());
 		default:
 			return error_set(error, ERROR_USAGE,
 				"%s is no option, or has no value; hpct-simulate --help lists them",

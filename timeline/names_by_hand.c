@@ -2,7 +2,10 @@
 /* names_by_hand.c - see names_by_hand.h. */
 #include "timeline/names_by_hand.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,16 +67,30 @@ static int offsets_read(struct by_hand *hand, struct error *error)
 
 /* ---- the whole ---- */
 
+/* Every program, library and GPU binary is one; of anything else no address has a name. */
+static int elf_check(const char *file, struct error *error)
+{
+	char magic[SELFMAG] = "";
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	bool is_elf = fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
+
+	if (fd >= 0)
+		close(fd);
+	return is_elf ? 0
+		      : error_set(error, ERROR_IO,
+				"%s is not an ELF file: name a program, a library or a GPU binary", file);
+}
+
 static int file_check(const char *file, struct error *error)
 {
-	struct stat status;
+	struct stat status = {0};
 
 	if (!stat(file, &status) && S_ISDIR(status.st_mode))
 		return error_set(error, ERROR_USAGE,
 			"%s is a directory: addresses are those of a program or library", file);
 	if (access(file, R_OK))
 		return error_set(error, ERROR_IO, "cannot read %s: %s", file, strerror(errno));
-	return 0;
+	return S_ISREG(status.st_mode) ? elf_check(file, error) : 0;
 }
 
 static int ask_all(struct by_hand *hand, struct error *error)

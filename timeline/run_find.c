@@ -203,7 +203,7 @@ int run_find(const char *path, char **found, struct error *error)
 			path, errno == ENOENT ? "no such run" : strerror(errno));
 	if (!S_ISDIR(status.st_mode))
 		return error_set(error, ERROR_RUN,
-			"%s is not a run: runs are directories that hpct-record or hpct-import made", path);
+			"%s is not a run: name the directory that hpct-record or hpct-import made", path);
 	size = strlen(path);
 	while (size > 1 && path[size - 1] == '/')
 		size--;

@@ -9,6 +9,8 @@
 #include "timeline/escape.h"
 #include "timeline/extent.h"
 
+#define BACK_MAX 4 /* waits in a row, each with a look-up of its own */
+
 static void put_text(struct store_bytes *line, const char *text)
 {
 	escape_field(line, text, strlen(text));
@@ -56,7 +58,7 @@ static void write_frames(
 }
 
 static void write_stream(struct run *run, const struct run_stream *stream, const struct extent *extent,
-	struct store_bytes *line, FILE *out)
+	bool is_last_seen, struct store_bytes *line, FILE *out)
 {
 	char since[REPORT_HUMAN_MAX];
 
@@ -72,7 +74,41 @@ static void write_stream(struct run *run, const struct run_stream *stream, const
 		put_text(line, " since ");
 		put_text(line, since);
 	}
+	if (is_last_seen)
+		put_text(line, ", last seen at work in");
 	write_line(line, out);
+}
+
+static bool is_wait_without_path(const struct extent *extent)
+{
+	return !extent->context && (extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE);
+}
+
+/* The kernel tells when a thread stops and not where. Where it was last seen at work before is close: less
+ * than a period of its CPU time away. Nobody is seen: 0. */
+static int find_last_context(
+	struct run *run, uint32_t stream, const struct extent *wait, uint32_t *context, struct error *error)
+{
+	struct extent before = *wait;
+	int rc = 0;
+
+	for (int i = 0; i < BACK_MAX && !rc && is_wait_without_path(&before) && before.begin_ns; i++)
+		rc = extent_at(run, stream, before.begin_ns - 1, &before, error);
+	*context = before.context;
+	return rc;
+}
+
+static int write_stack(struct run *run, uint32_t stream, const struct extent *extent, uint32_t depth,
+	struct store_bytes *line, FILE *out, struct error *error)
+{
+	uint32_t context = extent->context;
+	int rc = 0;
+
+	if (is_wait_without_path(extent))
+		rc = find_last_context(run, stream, extent, &context, error);
+	write_stream(run, run_stream(run, stream), extent, context != extent->context, line, out);
+	write_frames(run, context, depth, line, out);
+	return rc;
 }
 
 static int report_stream(struct report *report, struct run *run, const struct run_stream *stream,
@@ -114,8 +150,7 @@ static int print_streams(struct run *run, const struct select *select, uint64_t 
 			rc = report_stream(report, run, stream, &extent, depth, error);
 			continue;
 		}
-		write_stream(run, stream, &extent, &line, out);
-		write_frames(run, extent.context, depth, &line, out);
+		rc = write_stack(run, streams[i], &extent, depth, &line, out, error);
 	}
 	if (rc == 0 && line.failed)
 		rc = error_memory(error);

@@ -71,8 +71,19 @@ static void list_verbs(struct verbs *verbs, const char *directory)
 		closedir(dir);
 }
 
-static int print_questions(const char *directory, FILE *out)
+static int printed(void)
 {
+	struct error error;
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	error_set(&error, ERROR_IO, "the answer could not be written in full (disk full, or pipe closed)");
+	return error_report(&error, "hpct");
+}
+
+static int print_questions(const char *directory)
+{
+	FILE *out = stdout;
 	struct verbs verbs = {0};
 
 	fprintf(out, "hpct - call-path traces of CPU threads and GPU streams\n\n");
@@ -87,7 +98,7 @@ static int print_questions(const char *directory, FILE *out)
 		fprintf(out, " %s", verbs.names[i]);
 	fprintf(out, "\n");
 	verbs_fini(&verbs);
-	return fflush(out) == 0 ? 0 : ERROR_IO;
+	return printed();
 }
 
 static int unknown_verb(const char *directory, const char *verb)
@@ -139,9 +150,11 @@ int main(int argc, char **argv)
 	own_directory(directory, sizeof(directory));
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		(argc == 2 && strcmp(argv[1], "help") == 0))
-		return print_questions(directory, stdout);
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-		return printf("hpct %s\n", HPCT_VERSION) < 0 ? ERROR_IO : 0;
+		return print_questions(directory);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		puts("hpct " HPCT_VERSION);
+		return printed();
+	}
 	if (strcmp(argv[1], "help") == 0)
 		return is_verb(argv[2]) ? run_verb(directory, argv[2], help_argv)
 					: unknown_verb(directory, argv[2]);

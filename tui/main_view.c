@@ -133,7 +133,7 @@ static int require_coverage(struct session *session, struct error *error)
 	struct select *select;
 	int result;
 
-	if (session->layout.is_too_small || bars_take_coverage(session).known_ns)
+	if (bars_take_coverage(session).known_ns)
 		return 0;
 	result = select_new(&select, error);
 	if (result)
@@ -174,6 +174,10 @@ static int print(struct desk *desk, const struct options *options, struct error 
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
 		result = error_set(error, ERROR_IO, "cannot write to standard output");
+	if (!result && session->layout.is_too_small)
+		result = error_set(error, ERROR_USAGE,
+			"--print %dx%d is too small for the timeline: say %dx%d or more",
+			options->print_columns, options->print_rows, LAYOUT_MIN_COLUMNS, LAYOUT_MIN_ROWS);
 	if (!result && session->damage[0])
 		result = error_set(error, ERROR_RUN, "%s", session->damage);
 	return result ? result : require_coverage(session, error);

@@ -53,6 +53,10 @@ code "a moment that is none" 2 hpct-stacks good.hpct --at soon
 check "hpct-stacks names the option that was given" grep -q -- '--at' err
 code "addresses of a directory" 2 hpct-names good.hpct 0x10
 sentence "addresses of a directory"
+echo 'no program' >words
+code "addresses of a file that is no program" 5 hpct-names words 0x10
+sentence "addresses of a file that is no program"
+same "of which there is no table" "" "$(cat out)"
 code "hpct-names, an option without its value" 2 hpct-names -e
 sentence "hpct-names, an option without its value"
 code "hpct-link, unknown option" 125 hpct-link --no-such-option
@@ -139,6 +143,14 @@ for reader in hpct-info hpct-profile hpct-stats hpct-stacks hpct-blame 'hpct-exp
 done
 code "names by hand: stdout is closed" 5 sh -c 'hpct-names "$(command -v hpct-names)" 4000 >&-'
 code "help: no space on stdout" 5 sh -c 'hpct-info --help >/dev/full'
+for answer in 'hpct --version' 'hpct-names --version' 'hpct-doctor --help' 'hpct-doctor --version' 'hpct-simulate --help'; do
+	code "$answer: no space on stdout" 5 sh -c "$answer >/dev/full"
+	sentence "$answer: no space on stdout"
+done
+for answer in 'hpct-record --help' 'hpct-link --help' 'hpct-link --version' 'hpct-link --print' 'hpct-link --check "$(command -v hpct)"'; do
+	code "$answer: no space on stdout" 125 sh -c "$answer >/dev/full"
+	sentence "$answer: no space on stdout"
+done
 code "events: no space on stdout" 125 sh -c 'hpct-record -L >/dev/full'
 for two in '--check --sizes' '--streams --modules'; do
 	# shellcheck disable=SC2086

@@ -9,8 +9,10 @@ sentence "not found on the PATH"
 echo data >plain && chmod 644 plain
 code "not executable" 126 record b -- ./plain
 sentence "not executable"
+check "not executable: what helps: $(cat err)" grep -q 'chmod' err
 code "a directory" 126 record b -- /usr
 sentence "a directory"
+check "a directory: what helps: $(cat err)" grep -q 'name the program' err
 check "a program that never ran left a run: $(ls -d ./*.hpct 2>/dev/null)" [ -z "$(ls -d ./*.hpct 2>/dev/null)" ]
 code "no program" 125 hpct-record -o c.hpct
 sentence "no program"
@@ -29,6 +31,10 @@ code "a run of that name exists" 125 record d -- false
 sentence "a run of that name exists"
 hpct-slice d.hpct --format tsv >after
 same_file "a refused run changes nothing" before after
+code "the summary to -" 0 record said --summary - -- echo mine
+same "the program's output is its own" mine "$(cat out)"
+check "and the summary on stderr: $(head -n 2 err)" grep -q '^processes 1 ' err
+check "no file is made of it" [ ! -e ./- ]
 code "--overwrite" 1 record d --overwrite -- false
 check "--overwrite: the new command is in the run" grep -q false <(info d command)
 mkdir e.hpct && echo mine >e.hpct/notes

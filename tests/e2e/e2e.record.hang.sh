@@ -7,7 +7,7 @@ waiting=$HPCT_BIN/../tests/waiting
 
 hanging() { # RUN : hpct-stacks of it shows the hang, by name
 	hpct-stacks "$1.hpct" 2>/dev/null >"$1.stacks"
-	grep -q ' blocked since' "$1.stacks" && grep -qE '^ *#[0-9]+ +hang( |$)' "$1.stacks" &&
+	grep -qE ' blocked since [^,]*$' "$1.stacks" && grep -qE '^ *#[0-9]+ +hang( |$)' "$1.stacks" &&
 		grep -qE '^ *#0 .*read' "$1.stacks"
 }
 

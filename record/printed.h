@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* printed.h - did what a main of this room printed arrive? */
+#ifndef RECORD_PRINTED_H
+#define RECORD_PRINTED_H
+
+/* `code` when all of stdout was written, else one sentence on stderr and `failed`. For mains, at their end.
+ */
+int printed(const char *program, int code, int failed);
+
+#endif
