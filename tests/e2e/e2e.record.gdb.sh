@@ -25,7 +25,7 @@ gcc -g -O1 -o debugged debugged.c || fail "debugged.c"
 export HOME=$work
 gdb=(gdb -nx -q -batch -ex "handle SIG61 nostop noprint pass" -ex "break work" -ex "ignore 1 50")
 
-gdb -nx -q -batch -ex run ./debugged 2>&1 | grep -q 'exited with code 05' || skip "gdb may not trace here"
+grep -q 'exited with code 05' <(gdb -nx -q -batch -ex run ./debugged 2>&1) || skip "gdb may not trace here"
 record started -e CPUTIME@f1000 -- "${gdb[@]}" -ex run -ex bt -ex "delete 1" -ex cont ./debugged >out 2>&1
 check "started: its stack: $(tail -n 3 out)" grep -q '#1 .* in main (' out
 check "started: its end: $(tail -n 3 out)" grep -q 'exited with code 05' out

@@ -12,7 +12,7 @@ grep -q ' T _text$' /proc/kallsyms && ! grep -q '^0* T _text$' /proc/kallsyms ||
 
 code "works" 0 hpct-record -o works.hpct -e CPUTIME@1000 --sampler trap -- "$program" works
 [ "$(info works sampler)" = trap ] || skip "no sampling by perf events here"
-same "works: stdout" 3000 "$(head -n 1 out)"
+same "works: stdout" 9000 "$(head -n 1 out)"
 same "works: lost" 0 "$(info works lost)"
 weights_agree works
 hpct-slice works.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] { print $c["path"] }' >paths

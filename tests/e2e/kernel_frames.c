@@ -22,14 +22,14 @@ static NOINLINE int reads_zeros(int file)
 {
 	int times = 0;
 
-	while (times < 3000 && syscall(SYS_read, file, block, sizeof(block)) == sizeof(block))
+	while (times < 9000 && syscall(SYS_read, file, block, sizeof(block)) == sizeof(block))
 		times++;
 	return times;
 }
 
 static NOINLINE void touches_pages(void)
 {
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
 		char *pages = mmap(NULL, FAULTS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (pages == MAP_FAILED)
