@@ -242,10 +242,10 @@ uint64_t queues_open_ns(const struct queues *queues, enum level level)
 	return open_ns;
 }
 
-static void put(struct gap_columns *to, uint64_t begin_ns, uint64_t end_ns, uint64_t queued_ns, bool is_copy)
+/* The row behind the last one: the columns are the caller's copy, which what is written is no part of. */
+INLINE size_t put_at(const struct gap_columns *to, size_t at, uint64_t begin_ns, uint64_t end_ns,
+	uint64_t queued_ns, bool is_copy)
 {
-	size_t at = to->count;
-
 	to->begin_ns[at] = begin_ns;
 	to->end_ns[at] = end_ns;
 	to->queued_ns[at] = queued_ns;
@@ -253,7 +253,7 @@ static void put(struct gap_columns *to, uint64_t begin_ns, uint64_t end_ns, uint
 		to->who[at] = 0;
 	if (to->is_copy)
 		to->is_copy[at] = is_copy;
-	to->count += begin_ns < end_ns;
+	return at + (begin_ns < end_ns);
 }
 
 static bool unite_level(
@@ -272,7 +272,7 @@ static bool unite_level(
 	if (count)
 		meet_as_wanted(&queues->views[0], count > 1 ? &queues->views[1] : &nothing, to);
 	if (is_end)
-		put(to, queues_open_ns(queues, level), until_ns, UINT64_MAX, false);
+		to->count = put_at(to, to->count, queues_open_ns(queues, level), until_ns, UINT64_MAX, false);
 	for (size_t i = from; i < to->count; i++)
 		queues->idle_ns[level] += to->end_ns[i] - to->begin_ns[i];
 	return true;
@@ -280,38 +280,53 @@ static bool unite_level(
 
 /* ---- gaps of kernels ---- */
 
-/* In a gap of kernels copies run where there is none of all. */
-static void put_parts(struct queues *queues, uint64_t open_ns, uint64_t until_ns, size_t *row)
-{
-	const struct gap_columns *any = &queues->found[LEVEL_ANY];
-	struct gap_columns *to = &queues->gaps.of;
-	uint64_t now_ns = largest(queues->given_ns, open_ns);
+struct parts {
+	struct gap_columns any, to;
+	size_t row; /* of any */
+	uint64_t given_ns;
+};
 
-	for (; *row < any->count && any->end_ns[*row] <= until_ns; ++*row) {
-		put(to, now_ns, any->begin_ns[*row], UINT64_MAX, true);
-		put(to, any->begin_ns[*row], any->end_ns[*row], any->queued_ns[*row], false);
-		now_ns = any->end_ns[*row];
+/* In a gap of kernels copies run where there is none of all. */
+INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
+{
+	const struct gap_columns any = parts->any, to = parts->to;
+	uint64_t now_ns = largest(parts->given_ns, open_ns);
+	size_t row = parts->row, n = to.count;
+
+	for (; row < any.count && any.end_ns[row] <= until_ns; row++) {
+		uint64_t begin_ns = any.begin_ns[row], end_ns = any.end_ns[row];
+
+		n = put_at(&to, n, now_ns, begin_ns, UINT64_MAX, true);
+		n = put_at(&to, n, begin_ns, end_ns, any.queued_ns[row], false);
+		now_ns = end_ns;
 	}
-	queues->given_ns = now_ns;
+	parts->to.count = n;
+	parts->row = row;
+	parts->given_ns = now_ns;
 }
 
 static bool put_kernel_gaps(struct queues *queues)
 {
-	const struct gap_columns *kernel = &queues->found[LEVEL_COMM], *any = &queues->found[LEVEL_ANY];
+	const struct gap_columns kernel = queues->found[LEVEL_COMM];
 	struct gap_columns *to = &queues->gaps.of;
-	size_t row = 1;
+	struct parts parts = {.any = queues->found[LEVEL_ANY], .row = 1, .given_ns = queues->given_ns};
 
-	if (!gap_columns_reserve(to, 2 * any->count + kernel->count, to))
+	if (!gap_columns_reserve(to, 2 * parts.any.count + kernel.count, to))
 		return false;
-	to->queued_ns[to->count - 1] = least(to->queued_ns[to->count - 1], any->queued_ns[0]);
-	for (size_t i = 1; i < kernel->count; i++) {
-		put_parts(queues, kernel->begin_ns[i], kernel->end_ns[i], &row);
-		put(to, queues->given_ns, kernel->end_ns[i], UINT64_MAX, true);
-		queues->given_ns = largest(queues->given_ns, kernel->end_ns[i]);
+	parts.to = *to;
+	to->queued_ns[to->count - 1] = least(to->queued_ns[to->count - 1], parts.any.queued_ns[0]);
+	for (size_t i = 1; i < kernel.count; i++) {
+		uint64_t end_ns = kernel.end_ns[i];
+
+		put_parts(&parts, kernel.begin_ns[i], end_ns);
+		parts.to.count = put_at(&parts.to, parts.to.count, parts.given_ns, end_ns, UINT64_MAX, true);
+		parts.given_ns = largest(parts.given_ns, end_ns);
 	}
 	/* Those that are left are in a gap of kernels that goes on. */
-	if (row < any->count)
-		put_parts(queues, queues_open_ns(queues, LEVEL_COMM), UINT64_MAX, &row);
+	if (parts.row < parts.any.count)
+		put_parts(&parts, queues_open_ns(queues, LEVEL_COMM), UINT64_MAX);
+	to->count = parts.to.count;
+	queues->given_ns = parts.given_ns;
 	return true;
 }
 
