@@ -206,14 +206,7 @@ static void script_coverage(struct report *report, struct program_call *call, co
 {
 	const struct idle *idle = &page->idle;
 
-	page_row_put(report, call,
-		&(struct page_row){.section = "window",
-			.key = select_has_time(call->select) ? "window" : "whole run",
-			.time_ns = select_end_ns(call->select) - select_begin_ns(call->select),
-			.has_time = true,
-			.has_count = true,
-			.count = idle->groups,
-			.text = run_path(call->run)});
+	page_rows_window(report, call, idle->groups);
 	page_row_put(report, call,
 		&(struct page_row){.section = "coverage",
 			.key = "gpu",
@@ -295,14 +288,7 @@ static int print_script(struct program_call *call, const struct page *page, stru
 	if (result)
 		return result;
 	script_coverage(report, call, page);
-	for (size_t i = 0; i < page->part_count; i++)
-		page_row_put(report, call,
-			&(struct page_row){.section = "wall",
-				.key = page->parts[i].key,
-				.time_ns = page->parts[i].time_ns,
-				.has_time = true,
-				.whole_ns = page->idle.window_ns,
-				.text = page->parts[i].text});
+	page_rows_parts(report, call, "wall", page->parts, page->part_count, page->idle.window_ns);
 	script_causes(report, call, page);
 	script_gains(report, call, page);
 	page_rows_hints(report, call, hints, page_hints(call, page, hints));

@@ -20,11 +20,8 @@ struct thread_page {
 	struct late late;
 	struct share_rows waited, serial;
 	struct coverage coverage;
-	double known; /* part of the threads' lives */
-	struct {
-		const char *key, *text;
-		uint64_t time_ns;
-	} parts[PARTS]; /* they sum to threads.window_ns */
+	double known;		       /* part of the threads' lives */
+	struct page_part parts[PARTS]; /* they sum to threads.window_ns */
 };
 
 static void put_parts(struct thread_page *page)
@@ -270,23 +267,9 @@ static int print_script(struct program_call *call, const struct thread_page *pag
 
 	if (result)
 		return result;
-	page_row_put(report, call,
-		&(struct page_row){.section = "window",
-			.key = select_has_time(call->select) ? "window" : "whole run",
-			.time_ns = select_end_ns(call->select) - select_begin_ns(call->select),
-			.has_time = true,
-			.has_count = true,
-			.count = page->threads.threads,
-			.text = run_path(call->run)});
+	page_rows_window(report, call, page->threads.threads);
 	page_rows_coverage(report, call, &page->coverage);
-	for (size_t i = 0; i < PARTS; i++)
-		page_row_put(report, call,
-			&(struct page_row){.section = "threads",
-				.key = page->parts[i].key,
-				.time_ns = page->parts[i].time_ns,
-				.has_time = true,
-				.whole_ns = page->threads.window_ns,
-				.text = page->parts[i].text});
+	page_rows_parts(report, call, "threads", page->parts, PARTS, page->threads.window_ns);
 	script_rows(report, call, page, "wait", &page->waited);
 	script_late(report, call, page);
 	script_rows(report, call, page, "serial", &page->serial);

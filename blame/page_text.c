@@ -212,6 +212,31 @@ void page_row_put(struct report *report, const struct program_call *call, const 
 	report_row(report);
 }
 
+void page_rows_window(struct report *report, const struct program_call *call, uint64_t count)
+{
+	page_row_put(report, call,
+		&(struct page_row){.section = "window",
+			.key = select_has_time(call->select) ? "window" : "whole run",
+			.time_ns = select_end_ns(call->select) - select_begin_ns(call->select),
+			.has_time = true,
+			.has_count = true,
+			.count = count,
+			.text = run_path(call->run)});
+}
+
+void page_rows_parts(struct report *report, const struct program_call *call, const char *section,
+	const struct page_part *parts, size_t count, uint64_t whole_ns)
+{
+	for (size_t i = 0; i < count; i++)
+		page_row_put(report, call,
+			&(struct page_row){.section = section,
+				.key = parts[i].key,
+				.time_ns = parts[i].time_ns,
+				.has_time = true,
+				.whole_ns = whole_ns,
+				.text = parts[i].text});
+}
+
 static void put_count(struct report *report, const struct program_call *call, const char *key, uint64_t count)
 {
 	page_row_put(report, call,

@@ -47,6 +47,11 @@ struct page_row {
 };
 int page_rows_open(struct report **report, const struct program_call *call, struct error *error);
 void page_row_put(struct report *report, const struct program_call *call, const struct page_row *row);
+/* First: the window, and of how many processes or threads the page tells. */
+void page_rows_window(struct report *report, const struct program_call *call, uint64_t count);
+/* Where the time of the whole went. */
+void page_rows_parts(struct report *report, const struct program_call *call, const char *section,
+	const struct page_part *parts, size_t count, uint64_t whole_ns);
 void page_rows_coverage(
 	struct report *report, const struct program_call *call, const struct coverage *coverage);
 void page_rows_hints(

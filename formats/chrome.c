@@ -37,6 +37,15 @@ struct lanes {
 	size_t count;
 };
 
+/* The stream at hand; what is allocated serves the next one, too. */
+struct chrome_at {
+	const struct run_stream *stream;
+	uint32_t id, pid; /* of the run; of the file */
+	struct lanes lanes;
+	struct chrome_calls calls;
+};
+
+/* The file, over all streams. */
 struct chrome {
 	struct run *run;
 	const struct select *select;
@@ -44,24 +53,21 @@ struct chrome {
 	struct numbering processes;
 	uint32_t threads; /* handed out */
 	uint64_t begin_ns, end_ns;
-	/* of the stream at hand */
-	const struct run_stream *stream;
-	uint32_t stream_id, pid;
-	struct lanes lanes;
-	struct chrome_calls calls;
+	struct chrome_at at;
 };
 
 /* ---- processes and threads ---- */
 
 static const char *stream_title(const struct chrome *chrome)
 {
-	return chrome->stream->name[0] ? chrome->stream->name : chrome->stream->text;
+	return chrome->at.stream->name[0] ? chrome->at.stream->name : chrome->at.stream->text;
 }
 
 static bool find_process(struct chrome *chrome)
 {
-	const struct store_stream *s = &chrome->stream->s;
-	struct process_key key = {.host = store_hash128(chrome->stream->host, strlen(chrome->stream->host)),
+	const struct store_stream *s = &chrome->at.stream->s;
+	struct process_key key = {
+		.host = store_hash128(chrome->at.stream->host, strlen(chrome->at.stream->host)),
 		.rank = (uint32_t)s->rank,
 		.pid = s->pid,
 		.generation = s->generation};
@@ -71,13 +77,13 @@ static bool find_process(struct chrome *chrome)
 
 	if (number == NUMBERING_NONE)
 		return false;
-	chrome->pid = number + 1;
+	chrome->at.pid = number + 1;
 	if (!is_new)
 		return true;
-	if (asprintf(&name, s->rank >= 0 ? "%s pid %u.%u rank %d" : "%s pid %u.%u", chrome->stream->host,
+	if (asprintf(&name, s->rank >= 0 ? "%s pid %u.%u rank %d" : "%s pid %u.%u", chrome->at.stream->host,
 		    s->pid, s->generation, (int)s->rank) < 0)
 		return false;
-	chrome_file_process(&chrome->file, chrome->pid, name);
+	chrome_file_process(&chrome->file, chrome->at.pid, name);
 	free(name);
 	return true;
 }
@@ -85,8 +91,8 @@ static bool find_process(struct chrome *chrome)
 /* The lane that is free at `begin_ns`, made if need be; its tid, 0: memory is out. */
 static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct lanes *lanes = &chrome->lanes;
-	bool is_gpu = chrome->stream->s.kind == STORE_STREAM_GPU;
+	struct lanes *lanes = &chrome->at.lanes;
+	bool is_gpu = chrome->at.stream->s.kind == STORE_STREAM_GPU;
 	size_t i = 0;
 	char *name;
 
@@ -105,7 +111,7 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 			return 0;
 		tids[i] = ++chrome->threads;
 		lanes->count++;
-		chrome_file_thread(&chrome->file, chrome->pid, tids[i], name);
+		chrome_file_thread(&chrome->file, chrome->at.pid, tids[i], name);
 		free(name);
 	}
 	lanes->end_ns[i] = end_ns;
@@ -117,10 +123,10 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 static int write_calls(struct chrome *chrome, uint32_t tid, struct error *error)
 {
 	const struct chrome_call *call;
-	int code = chrome_calls_end(&chrome->calls, error);
+	int code = chrome_calls_end(&chrome->at.calls, error);
 
-	while (!code && (call = chrome_calls_next(&chrome->calls, &code, error))) {
-		struct chrome_place place = {chrome->pid, tid, call->begin_ns};
+	while (!code && (call = chrome_calls_next(&chrome->at.calls, &code, error))) {
+		struct chrome_place place = {chrome->at.pid, tid, call->begin_ns};
 		const struct run_function *function;
 		const char *state;
 
@@ -145,16 +151,15 @@ static int put_line(struct chrome *chrome, struct error *error)
 	struct extent extents[BATCH];
 	struct extent_walk *walk;
 	int code = 0;
-	long count =
-		extent_open(&walk, chrome->run, chrome->stream_id, chrome->begin_ns, chrome->end_ns, error);
+	long count = extent_open(&walk, chrome->run, chrome->at.id, chrome->begin_ns, chrome->end_ns, error);
 
 	if (count < 0)
 		return (int)count;
-	chrome_file_thread(&chrome->file, chrome->pid, tid, stream_title(chrome));
-	code = chrome_calls_begin(&chrome->calls, chrome->run, select_depth(chrome->select), error);
+	chrome_file_thread(&chrome->file, chrome->at.pid, tid, stream_title(chrome));
+	code = chrome_calls_begin(&chrome->at.calls, chrome->run, select_depth(chrome->select), error);
 	while (!code && (count = extent_next(walk, extents, BATCH, error)) > 0)
 		for (long i = 0; i < count && !code; i++)
-			code = chrome_calls_add(&chrome->calls, &extents[i], error);
+			code = chrome_calls_add(&chrome->at.calls, &extents[i], error);
 	extent_close(walk);
 	if (!code && count < 0)
 		return (int)count;
@@ -165,10 +170,10 @@ static int put_line(struct chrome *chrome, struct error *error)
 
 static void put_flow(struct chrome *chrome, const struct chrome_place *place, uint64_t link)
 {
-	bool is_gpu = chrome->stream->s.kind == STORE_STREAM_GPU;
+	bool is_gpu = chrome->at.stream->s.kind == STORE_STREAM_GPU;
 	char id[48];
 
-	snprintf(id, sizeof id, "%u-%" PRIu64, chrome->stream->store, link);
+	snprintf(id, sizeof id, "%u-%" PRIu64, chrome->at.stream->store, link);
 	chrome_event_begin(&chrome->file, is_gpu ? 'f' : 's', place, "launch", 6);
 	chrome_event_text(&chrome->file, "cat", "link", 4);
 	chrome_event_text(&chrome->file, "id", id, strlen(id));
@@ -219,7 +224,7 @@ static void begin_span(
 static bool put_span(struct chrome *chrome, const struct batch *batch, size_t i)
 {
 	uint32_t op = batch->what[i], context = batch->context[i];
-	struct chrome_place place = {.pid = chrome->pid, .time_ns = batch->begin_ns[i]};
+	struct chrome_place place = {.pid = chrome->at.pid, .time_ns = batch->begin_ns[i]};
 	struct arena arena = {0};
 	const char *path = run_context_path(chrome->run, context, select_depth(chrome->select), &arena);
 	bool is_mark = op == STORE_OP_MARK;
@@ -253,12 +258,12 @@ static int put_spans(struct chrome *chrome, struct error *error)
 	const struct batch *batch;
 	struct scan *scan;
 	bool ok = true;
-	long count = scan_open(&scan, chrome->run, chrome->stream_id, STORE_SPANS, chrome->begin_ns,
+	long count = scan_open(&scan, chrome->run, chrome->at.id, STORE_SPANS, chrome->begin_ns,
 		chrome->end_ns, STORE_ALL, SCAN_CLIP, error);
 
 	if (count < 0)
 		return (int)count;
-	chrome->lanes.count = 0;
+	chrome->at.lanes.count = 0;
 	while (ok && (count = scan_next(scan, &batch, error)) > 0)
 		for (size_t i = 0; i < batch->count && ok; i++)
 			if (is_wanted(chrome, batch->what[i], batch->context[i]))
@@ -272,7 +277,7 @@ static int put_spans(struct chrome *chrome, struct error *error)
 static bool put_value(struct chrome *chrome, const struct batch *batch, size_t i)
 {
 	uint32_t metric = batch->what[i];
-	struct chrome_place place = {.pid = chrome->pid, .time_ns = batch->begin_ns[i]};
+	struct chrome_place place = {.pid = chrome->at.pid, .time_ns = batch->begin_ns[i]};
 	char number[SLICE_VALUE_MAX], *name;
 
 	slice_value_text(number, batch->amount[i], run_metric_is_real(chrome->run, metric));
@@ -293,7 +298,7 @@ static int put_values(struct chrome *chrome, struct error *error)
 	const struct batch *batch;
 	struct scan *scan;
 	bool ok = true;
-	long count = scan_open(&scan, chrome->run, chrome->stream_id, STORE_VALUES, chrome->begin_ns,
+	long count = scan_open(&scan, chrome->run, chrome->at.id, STORE_VALUES, chrome->begin_ns,
 		chrome->end_ns, STORE_AMOUNT | STORE_WHAT, 0, error);
 
 	if (count < 0)
@@ -312,11 +317,11 @@ static int put_stream(struct chrome *chrome, uint32_t stream, struct error *erro
 {
 	int rc = 0;
 
-	chrome->stream_id = stream;
-	chrome->stream = run_stream(chrome->run, stream);
+	chrome->at.id = stream;
+	chrome->at.stream = run_stream(chrome->run, stream);
 	if (!find_process(chrome))
 		return error_memory(error);
-	if (chrome->stream->s.kind == STORE_STREAM_CPU)
+	if (chrome->at.stream->s.kind == STORE_STREAM_CPU)
 		rc = put_line(chrome, error);
 	if (rc == 0)
 		rc = put_spans(chrome, error);
@@ -326,9 +331,9 @@ static int put_stream(struct chrome *chrome, uint32_t stream, struct error *erro
 static void chrome_fini(struct chrome *chrome)
 {
 	numbering_fini(&chrome->processes);
-	free(chrome->lanes.end_ns);
-	free(chrome->lanes.tid);
-	chrome_calls_fini(&chrome->calls);
+	free(chrome->at.lanes.end_ns);
+	free(chrome->at.lanes.tid);
+	chrome_calls_fini(&chrome->at.calls);
 }
 
 static int chrome_put(struct run *run, const struct select *select, FILE *out, struct error *error)

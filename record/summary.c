@@ -416,7 +416,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 {
 	int used = snprintf(text, room,
 		"processes %lu  threads %lu  samples %lu  lost %lu  partial %lu (%.2f %%)\n"
-		"events %.200s  signals %lu  overruns %lu  program %.3f s CPU\n",
+		"events %.200s\nsignals %lu  overruns %lu  program %.3f s CPU\n",
 		(unsigned long)summary->processes, (unsigned long)summary->threads,
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,

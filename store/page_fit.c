@@ -56,27 +56,12 @@ static void trial_end(struct trial *trial, size_t key_size)
 }
 
 /* What is not dense yet when it is tried: few values, which have pages of their own. */
-static bool try_dense(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
+static void trial_add_dense(struct trial *trial, size_t key_size, size_t bytes)
 {
-	struct store_tree_cursor cursor;
-	size_t bytes = 0, key_size = 0;
-	int rc;
-
-	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
-	rc = store_tree_seek(&cursor, "", 0, NULL);
-	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
-		if (cursor.key.size > KEY_MAX)
-			return false;
-		bytes += cursor.value.size;
-		key_size = cursor.key.size;
+	for (size_t left = bytes, share; left; left -= share) {
+		share = left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES;
+		trial_add(trial, key_size, share / DENSE_SHARE);
 	}
-	for (unsigned i = 0; i < SIZES && bytes; i++) {
-		for (size_t left = bytes; left; left -= left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES)
-			trial_add(&trials[i], key_size,
-				(left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES) / DENSE_SHARE);
-		trial_end(&trials[i], key_size);
-	}
-	return rc == 0;
 }
 
 /* What every store has: meta pages, and the names of its trees. */
@@ -92,8 +77,9 @@ static void try_names(struct trial *trial)
  * which whoever copies it says. */
 static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
 {
+	const bool is_dense = store_dense_has(tree);
 	struct store_tree_cursor cursor;
-	size_t key_size = 0;
+	size_t key_size = 0, bytes = 0;
 	int rc;
 
 	store_tree_cursor_init(&cursor, &snapshot->pages, &snapshot->trees[tree]);
@@ -101,12 +87,16 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
 		if (cursor.key.size > KEY_MAX)
 			return false;
-		for (unsigned i = 0; i < SIZES; i++)
+		for (unsigned i = 0; i < SIZES && !is_dense; i++)
 			trial_add(&trials[i], cursor.key.size, cursor.value.size);
 		key_size = cursor.key.size > key_size ? cursor.key.size : key_size;
+		bytes += cursor.value.size;
 	}
-	for (unsigned i = 0; i < SIZES; i++)
+	for (unsigned i = 0; i < SIZES; i++) {
+		if (is_dense)
+			trial_add_dense(&trials[i], key_size, bytes);
 		trial_end(&trials[i], key_size);
+	}
 	return rc == 0;
 }
 
@@ -118,12 +108,9 @@ uint32_t store_page_fit(const struct store_snapshot *snapshot)
 		trials[i] = (struct trial){.page_bytes = STORE_PAGE_BYTES_LEAST << i};
 		try_names(&trials[i]);
 	}
-	for (unsigned i = 0; i < STORE_TREE_COUNT; i++) {
-		enum store_tree_id tree = (enum store_tree_id)i;
-
-		if (!(store_dense_has(tree) ? try_dense : try_tree)(snapshot, tree, trials))
+	for (unsigned i = 0; i < STORE_TREE_COUNT; i++)
+		if (!try_tree(snapshot, (enum store_tree_id)i, trials))
 			return STORE_PAGE_BYTES_MAX;
-	}
 	for (unsigned i = SIZES - 1; i-- > 0;)
 		if (trials[i].bytes < best->bytes - best->bytes / WORTH)
 			best = &trials[i];

@@ -91,8 +91,9 @@ static int print_questions(const char *directory)
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		if (is_there(directory, questions[i].verb))
 			fprintf(out, "  %-43s%s\n", questions[i].question, questions[i].command);
-	fprintf(out, "\nA run is the newest *.hpct here, or is named: hpct view RUN. `hpct help VERB` says "
-		     "more.\nverbs:");
+	fprintf(out, "\nA run is the newest *.hpct here, or is named: hpct view RUN.\n"
+		     "`hpct help VERB` says more.\n"
+		     "verbs:"); /* of one line: the shells' completions read it */
 	verbs_sort(&verbs);
 	for (size_t i = 0; i < verbs.count; i++)
 		fprintf(out, " %s", verbs.names[i]);

@@ -276,5 +276,5 @@ void profile_find(struct session *session, bool is_back)
 	}
 	outline_reveal(&page->outline, row);
 	page->cursor = page->outline.hashes[row];
-	session_say(session, "/%s", session->find);
+	session_say(session, "/%s   n next, N back", session->find);
 }

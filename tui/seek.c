@@ -368,7 +368,7 @@ void seek_find(struct session *session, bool is_back)
 	row = match_rows(session, &pattern, is_back);
 	is_match = match_contexts(session->run, &pattern);
 	if (is_match && find_in_time(session, is_match, is_back))
-		session_say(session, "/%s", session->find);
+		session_say(session, "/%s   n next, N back", session->find);
 	else if (row != UINT32_MAX)
 		session_set_row(session, row);
 	else

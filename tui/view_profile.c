@@ -61,8 +61,9 @@ void view_profile_name(const struct profile_row *row, char *out, int cells, bool
 	switch (row->kind) {
 	case PROFILE_LOOP:
 	case PROFILE_LINE:
+		/* the name of a loop without a line says that it is one */
 		snprintf(raw, sizeof(raw), row->line ? "%s%s:%u" : "%s%s",
-			row->kind == PROFILE_LOOP ? "loop " : "",
+			row->kind == PROFILE_LOOP && row->file[0] ? "loop " : "",
 			base_name(row->file[0] ? row->file : row->name), row->line);
 		label_stream(out, raw, cells, is_ascii);
 		return;

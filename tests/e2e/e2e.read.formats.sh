@@ -49,6 +49,9 @@ assert any(e["ph"] in "XB" and e["name"] == "smooth" for e in events)' || fail "
 same "hpct info" "$(hpct-info formats.hpct)" "$(hpct info formats.hpct)"
 code "hpct alone" 0 hpct
 check "hpct alone lists commands" grep -q "hpct record" out
+code "hpct alone" 0 hpct
+check "what it says fits 80 columns: $(grep -v ^verbs: out | awk 'length > 79')" [ -z "$(grep -v ^verbs: out | awk 'length > 79')" ]
+check "but for the verbs, which completions read in one line" grep -q '^verbs:.* view' out
 code "hpct and no such verb" 2 hpct nosuchverb
 sentence "hpct and no such verb"
 for program in record info profile stats slice stacks import export simulate view names blame; do

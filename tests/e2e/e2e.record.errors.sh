@@ -34,6 +34,7 @@ same_file "a refused run changes nothing" before after
 code "the summary to -" 0 record said --summary - -- echo mine
 same "the program's output is its own" mine "$(cat out)"
 check "and the summary on stderr: $(head -n 2 err)" grep -q '^processes 1 ' err
+check "in lines of a terminal: $(awk 'NR > 1 && length > 79' err)" [ -z "$(sed 1d err | grep '^events\|^signals' | awk 'length > 79')" ]
 check "no file is made of it" [ ! -e ./- ]
 code "--overwrite" 1 record d --overwrite -- false
 check "--overwrite: the new command is in the run" grep -q false <(info d command)

@@ -88,6 +88,15 @@ static struct store_reader *open_it(void)
 	return reader;
 }
 
+static struct store_reader *open_complete(void)
+{
+	struct store_writer *writer = create();
+
+	put_streams(writer);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	return open_it();
+}
+
 static void check_stream(const struct store_reader *reader, const struct store_stream *s, uint32_t i)
 {
 	char name[32];
@@ -102,17 +111,13 @@ static void check_stream(const struct store_reader *reader, const struct store_s
 
 static void test_late(void **unused)
 {
-	struct store_writer *writer = create();
-	struct store_reader *reader;
+	struct store_reader *reader = open_complete();
 	const struct store_stream_list *list;
 	const struct store_stream *all;
 	uint32_t count;
 	bool changed;
 
 	(void)unused;
-	put_streams(writer);
-	assert_int_equal(store_writer_close(writer, NULL), 0);
-	reader = open_it();
 	list = store_reader_stream_list(reader);
 	assert_non_null(list);
 	assert_int_equal(list->count, STREAMS);
@@ -138,14 +143,10 @@ static void test_late(void **unused)
 /* Names looked at once, kept, and looked at once more, of the block at hand and of others. */
 static void test_text_peek(void **unused)
 {
-	struct store_writer *writer = create();
-	struct store_reader *reader;
+	struct store_reader *reader = open_complete();
 	bool changed;
 
 	(void)unused;
-	put_streams(writer);
-	assert_int_equal(store_writer_close(writer, NULL), 0);
-	reader = open_it();
 	for (uint32_t i = 0, at = 0; i < 2 * STREAMS; i++, at = i % 2 ? at : (at + 1009) % STREAMS) {
 		const struct store_stream *s = store_reader_stream_peek(reader, at);
 		char name[32];
@@ -337,22 +338,27 @@ static void test_no_list(void **unused)
 	expect_none(without_life);
 }
 
-/* A list that the writer did not make, since there is none to make. */
-static void test_wrong_list(void **unused)
+/* A store with a list of `count` streams that the writer did not make, since there is none to make. */
+static struct store_reader *open_with_list(uint32_t count)
 {
+	const struct store_stream_list list = {.count = count, .begin_ns = 1, .end_ns = 2};
 	struct store_writer *writer = create();
-	struct store_reader *reader;
-	struct error error;
 	char text[STORE_STREAM_LIST_BYTES];
 
-	(void)unused;
 	put_streams(writer);
 	store_writer_stream_edit(writer, 17)->end_ns = STORE_OPEN_NS;
-	store_stream_list_put(
-		&(struct store_stream_list){.count = STREAMS, .begin_ns = 1, .end_ns = 2}, text);
+	store_stream_list_put(&list, text);
 	store_writer_meta(writer, STORE_META_LIST, text);
 	assert_int_equal(store_writer_close(writer, NULL), 0);
-	reader = open_it();
+	return open_it();
+}
+
+static void test_wrong_list(void **unused)
+{
+	struct store_reader *reader = open_with_list(STREAMS);
+	struct error error;
+
+	(void)unused;
 	assert_int_equal(store_reader_check(reader, &error), -ERROR_RUN);
 	assert_non_null(strstr(error.text, "list of its streams"));
 	store_reader_close(reader);
@@ -361,18 +367,9 @@ static void test_wrong_list(void **unused)
 /* One of another number of streams does not count. */
 static void test_other_list(void **unused)
 {
-	struct store_writer *writer = create();
-	struct store_reader *reader;
-	char text[STORE_STREAM_LIST_BYTES];
+	struct store_reader *reader = open_with_list(STREAMS + 1);
 
 	(void)unused;
-	put_streams(writer);
-	store_writer_stream_edit(writer, 17)->end_ns = STORE_OPEN_NS;
-	store_stream_list_put(
-		&(struct store_stream_list){.count = STREAMS + 1, .begin_ns = 1, .end_ns = 2}, text);
-	store_writer_meta(writer, STORE_META_LIST, text);
-	assert_int_equal(store_writer_close(writer, NULL), 0);
-	reader = open_it();
 	assert_null(store_reader_stream_list(reader));
 	assert_int_equal(store_reader_check(reader, NULL), 0);
 	store_reader_close(reader);

@@ -17,7 +17,9 @@
 
 #include <cmocka.h>
 
+#include "tui/label.h"
 #include "tui/outline.h"
+#include "tui/profile_page.h"
 
 #define ROWS_MAX 120
 
@@ -246,11 +248,26 @@ static void test_columns(void **state)
 	outline_fini(&outline);
 }
 
+/* Once each: "loop loop at" stood there where a loop has no line. */
+static void test_loop_names(void **state)
+{
+	struct profile_row lined = {
+		.kind = PROFILE_LOOP, .name = "loop at a.c: 7", .file = "/src/a.c", .line = 7};
+	struct profile_row bare = {.kind = PROFILE_LOOP, .name = "loop at libgomp.so.1+0x1cd7e", .file = ""};
+	char name[LABEL_BYTES];
+
+	(void)state;
+	view_profile_name(&lined, name, 40, false);
+	assert_string_equal(name, "loop a.c:7");
+	view_profile_name(&bare, name, 40, false);
+	assert_string_equal(name, "loop at libgomp.so.1+0x1cd7e");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws), cmocka_unit_test(test_derived),
 		cmocka_unit_test(test_flatten_zoom), cmocka_unit_test(test_flatten_no_value),
-		cmocka_unit_test(test_columns)};
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_loop_names)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,6 +75,34 @@ static void make_dense(struct fixture *f)
 	f->session->frame.dense_records = f->session->frame.rolled_records = 0;
 }
 
+/* One is put off, the other, `whole`, is not. */
+static void open_two(struct fixture *f, struct fixture *whole, bool is_dense)
+{
+	open_one(whole);
+	open_one(f);
+	if (is_dense) {
+		make_dense(f);
+		make_dense(whole);
+	}
+	f->session->looks.is_single = whole->session->looks.is_single = true;
+}
+
+static void press_both(struct fixture *f, struct fixture *whole, const char *keys)
+{
+	press(whole, keys);
+	press(f, keys);
+}
+
+/* They show the same. */
+static void close_equal(struct fixture *f, struct fixture *whole)
+{
+	draw(f);
+	draw(whole);
+	assert_memory_equal(f->grid.cells, whole->grid.cells, ROWS * COLUMNS * sizeof(*f->grid.cells));
+	close_session(f);
+	close_session(whole);
+}
+
 /* However often a picture is put off, it gets there, and is the one that was never put off. */
 static void reach_picture(bool is_dense)
 {
@@ -83,23 +111,14 @@ static void reach_picture(bool is_dense)
 	struct error error;
 	int pictures = 0;
 
-	open_one(&whole);
-	open_one(&f);
-	if (is_dense) {
-		make_dense(&f);
-		make_dense(&whole);
-	}
-	f.session->looks.is_single = whole.session->looks.is_single = true;
-	press(&whole, "w");
-	press(&f, "w");
+	open_two(&f, &whole, is_dense);
+	press_both(&f, &whole, "w");
 	session_key(f.session, 's');
 	session_key(whole.session, 's');
 	session_key(f.session, 'd');
 	session_key(whole.session, 'd');
-	if (is_dense) { /* all rows are there, but not at the depths to choose from */
-		press(&f, ":depth 3<Enter>");
-		press(&whole, ":depth 3<Enter>");
-	}
+	if (is_dense) /* all rows are there, but not at the depths to choose from */
+		press_both(&f, &whole, ":depth 3<Enter>");
 	session_key(f.session, '=');
 	session_key(whole.session, '=');
 	draw(&whole);
@@ -116,11 +135,7 @@ static void reach_picture(bool is_dense)
 	assert_true(f.session->state.depth > 1);
 	assert_int_equal(f.session->state.depth, whole.session->state.depth);
 	session_refine(whole.session, 0);
-	draw(&f);
-	draw(&whole);
-	assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
-	close_session(&f);
-	close_session(&whole);
+	close_equal(&f, &whole);
 }
 
 static void test_put_off(void **state)
@@ -167,13 +182,8 @@ static void test_tables_put_off(void **state)
 		struct error error;
 		int pictures = 0;
 
-		open_one(&whole);
-		open_one(&f);
-		make_dense(&f);
-		make_dense(&whole);
-		f.session->looks.is_single = whole.session->looks.is_single = true;
-		press(&whole, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
-		press(&f, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
+		open_two(&f, &whole, true);
+		press_both(&f, &whole, views[i][0] == 'i' ? "w22" : "w:depth 3<Enter>");
 		press(&whole, views[i]);
 		for (size_t at = 0, size; views[i][at]; at += size) {
 			uint32_t key;
@@ -194,11 +204,7 @@ static void test_tables_put_off(void **state)
 			fail_msg("%s: nothing was asked", views[i]);
 		session_refine(f.session, 0);
 		session_refine(whole.session, 0);
-		draw(&f);
-		draw(&whole);
-		assert_memory_equal(f.grid.cells, whole.grid.cells, ROWS * COLUMNS * sizeof(*f.grid.cells));
-		close_session(&f);
-		close_session(&whole);
+		close_equal(&f, &whole);
 	}
 }
 
