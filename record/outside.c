@@ -19,6 +19,7 @@
 
 struct outside {
 	struct outside_modules modules;
+	uint64_t modules_ns; /* the call that read them last: one reads them once */
 	struct unwinder unwinder;
 	uint8_t stack[STACK_BYTES];
 	struct unwind_frame frames[UNWIND_FRAMES_MAX];
@@ -156,6 +157,22 @@ static uint32_t context_of(struct measured *process, struct outside *outside, st
 	return context;
 }
 
+/* 0, or an errno. */
+static int modules_read(struct outside *outside, uint64_t now_ns)
+{
+	bool is_new;
+	int error = outside_modules_read(&outside->modules, &is_new);
+
+	if (!error && !outside->modules.count)
+		error = EPERM; /* its memory cannot be read */
+	if (error)
+		return error;
+	if (is_new)
+		unwind_cache_clear(&outside->unwinder);
+	outside->modules_ns = now_ns;
+	return 0;
+}
+
 /* 0, with *context; or an errno. */
 static int path_find(struct measured *process, struct store_writer *writer, const struct ring *ring,
 	uint64_t now_ns, uint32_t *context)
@@ -165,20 +182,15 @@ static int path_find(struct measured *process, struct store_writer *writer, cons
 	uint32_t root = shared->start_routine ? STORE_CONTEXT_THREAD_ROOT : STORE_CONTEXT_PROGRAM_ROOT;
 	struct arch_registers registers = {.known = 0}, after;
 	enum unwind_result result;
-	bool is_new;
 	int error;
 
 	if (!outside)
 		return ENOMEM;
 	error = registers_read(process->pid, ring->tid, &registers);
-	if (!error)
-		error = outside_modules_read(&outside->modules, &is_new);
-	if (!error && !outside->modules.count)
-		error = EPERM; /* its memory cannot be read */
+	if (!error && outside->modules_ns != now_ns)
+		error = modules_read(outside, now_ns);
 	if (error)
 		return error;
-	if (is_new)
-		unwind_cache_clear(&outside->unwinder);
 	stack_read(outside, registers.value[ARCH_SP]);
 	result = unwind_walk(&outside->unwinder, &registers);
 	/* What it had on its stack meanwhile is no path, should it have run. */
