@@ -118,7 +118,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	if (ring->waits.shown_ns) { /* it waits for ever */
 		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
 			.end_ns = end_ns,
-			.context = waits_context(&ring->waits, ring->waits.shown_ns),
+			.context = waits_context(&ring->waits, ring->waits.shown_ns, end_ns),
 			.what = STORE_OP_BLOCKED};
 		waits_put_wait(&ring->waits, drain->writer, ring->stream, &span);
 	}

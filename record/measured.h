@@ -58,6 +58,8 @@ struct measured {
 	struct switches *switches; /* NULL: no switch records */
 	struct outside *outside;   /* NULL: none of its threads was looked at */
 	bool is_outside_refused;
+	uint32_t outside_next;	  /* the ring that was looked at last */
+	uint64_t outside_rest_ns; /* short waits are not looked at before */
 	struct modules modules;
 	struct pauses pauses;
 	struct jit jit;

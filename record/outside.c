@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/agent/unwind.h"
+#include "record/clock.h"
 #include "record/drain.h"
 #include "record/outside_modules.h"
 
@@ -18,6 +19,7 @@
 
 struct outside {
 	struct outside_modules modules;
+	uint64_t modules_ns; /* the call that read them last: one reads them once */
 	struct unwinder unwinder;
 	uint8_t stack[STACK_BYTES];
 	struct unwind_frame frames[UNWIND_FRAMES_MAX];
@@ -155,6 +157,22 @@ static uint32_t context_of(struct measured *process, struct outside *outside, st
 	return context;
 }
 
+/* 0, or an errno. */
+static int modules_read(struct outside *outside, uint64_t now_ns)
+{
+	bool is_new;
+	int error = outside_modules_read(&outside->modules, &is_new);
+
+	if (!error && !outside->modules.count)
+		error = EPERM; /* its memory cannot be read */
+	if (error)
+		return error;
+	if (is_new)
+		unwind_cache_clear(&outside->unwinder);
+	outside->modules_ns = now_ns;
+	return 0;
+}
+
 /* 0, with *context; or an errno. */
 static int path_find(struct measured *process, struct store_writer *writer, const struct ring *ring,
 	uint64_t now_ns, uint32_t *context)
@@ -164,20 +182,15 @@ static int path_find(struct measured *process, struct store_writer *writer, cons
 	uint32_t root = shared->start_routine ? STORE_CONTEXT_THREAD_ROOT : STORE_CONTEXT_PROGRAM_ROOT;
 	struct arch_registers registers = {.known = 0}, after;
 	enum unwind_result result;
-	bool is_new;
 	int error;
 
 	if (!outside)
 		return ENOMEM;
 	error = registers_read(process->pid, ring->tid, &registers);
-	if (!error)
-		error = outside_modules_read(&outside->modules, &is_new);
-	if (!error && !outside->modules.count)
-		error = EPERM; /* its memory cannot be read */
+	if (!error && outside->modules_ns != now_ns)
+		error = modules_read(outside, now_ns);
 	if (error)
 		return error;
-	if (is_new)
-		unwind_cache_clear(&outside->unwinder);
 	stack_read(outside, registers.value[ARCH_SP]);
 	result = unwind_walk(&outside->unwinder, &registers);
 	/* What it had on its stack meanwhile is no path, should it have run. */
@@ -202,30 +215,60 @@ static void refused(struct measured *process, struct store_writer *writer, int e
 	store_writer_meta(writer, "stacks_refused", text);
 }
 
-size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+/* Since when the thread waits, if it is to be looked at: for least_ns; in a wrapper,
+ * which tells its path itself, for long. 0: it is not. */
+static uint64_t due_since(const struct ring *ring, uint64_t now_ns, uint64_t least_ns)
+{
+	const struct waits *waits = &ring->waits;
+	uint64_t since_ns =
+		waits_blocked_since(waits, ring->line.what == STORE_OP_BLOCKED ? ring->line.out_ns : 0);
+
+	if (ring->stream == UINT32_MAX || since_ns == waits->outside_ns || now_ns < since_ns ||
+		now_ns - since_ns < least_ns || now_ns < waits->look_ns ||
+		(waits->since_ns && least_ns < OUTSIDE_AFTER_NS))
+		return 0;
+	return since_ns;
+}
+
+/* Those that have been blocked for least_ns, from where the last look ended. */
+static size_t look_at(struct measured *process, struct store_writer *writer, uint64_t now_ns,
+	uint64_t least_ns, size_t most)
 {
 	size_t looks = 0;
 
-	if (measured_proc_pid(process) != process->pid)
-		return 0; /* nor are its threads' numbers ours */
-	for (uint32_t i = 0; i < process->ring_seen && looks < LOOKS_MAX && !process->is_outside_refused;
-		i++) {
-		struct ring *ring = &process->rings[i];
-		struct waits *waits = &ring->waits;
-		uint64_t since_ns = waits_blocked_since(
-			waits, ring->line.what == STORE_OP_BLOCKED ? ring->line.out_ns : 0);
+	for (uint32_t i = 0; i < process->ring_seen && looks < most && !process->is_outside_refused; i++) {
+		uint32_t at = (process->outside_next + 1) % process->ring_seen;
+		struct ring *ring = &process->rings[at];
+		uint64_t since_ns = due_since(ring, now_ns, least_ns);
+		uint32_t context = 0;
 		int error;
 
-		if (ring->stream == UINT32_MAX || !since_ns || since_ns == waits->outside_ns ||
-			now_ns < since_ns || now_ns - since_ns < OUTSIDE_AFTER_NS || now_ns < waits->look_ns)
+		process->outside_next = at;
+		if (!since_ns)
 			continue;
 		looks++;
-		error = path_find(process, writer, ring, now_ns, &waits->outside);
+		error = path_find(process, writer, ring, now_ns, &context);
 		if (!error)
-			waits->outside_ns = since_ns;
+			waits_looked(&ring->waits, since_ns, clock_now_ns(), context);
 		else
-			waits->look_ns = now_ns + OUTSIDE_AFTER_NS; /* it runs just now */
+			ring->waits.look_ns = now_ns + least_ns; /* it runs just now */
 		refused(process, writer, error);
 	}
+	return looks;
+}
+
+size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+{
+	uint64_t begin_ns;
+	size_t looks;
+
+	if (measured_proc_pid(process) != process->pid)
+		return 0; /* nor are its threads' numbers ours */
+	looks = look_at(process, writer, now_ns, OUTSIDE_AFTER_NS, LOOKS_MAX);
+	if (now_ns < process->outside_rest_ns)
+		return looks;
+	begin_ns = clock_now_ns();
+	looks += look_at(process, writer, now_ns, OUTSIDE_UNTOLD_NS, LOOKS_MAX - looks);
+	process->outside_rest_ns = begin_ns + OUTSIDE_SHARE * (clock_now_ns() - begin_ns);
 	return looks;
 }

@@ -6,6 +6,9 @@
  *
  *   blocked for OUTSIDE_AFTER_NS --outside_look--> context --waits--> the open span shows it
  *
+ * Nobody will tell where a thread sleeps that is in no wrapper, as in a system call of GNU OpenMP's own: it
+ * is looked at after OUTSIDE_UNTOLD_NS, as far as that costs no more than OUTSIDE_SHARE of a processor.
+ *
  * Only stack pointer and place are known: a frame that is found through another register ends the walk, and
  * the path is partial.
  */
@@ -15,11 +18,14 @@
 #include "record/measured.h"
 
 #define OUTSIDE_AFTER_NS UINT64_C(1000000000)
+#define OUTSIDE_UNTOLD_NS UINT64_C(10000000)
+#define OUTSIDE_SHARE 100 /* one part of so many */
 
 struct outside; /* modules of one process as read from outside */
 
-/* Looks at the threads of `process` that are blocked for long, each once in a wait; a few per call. The first
- * refusal is kept as the run's meta `stacks_refused`. Returns how many threads it looked at: there is news.
+/* Looks at the threads of `process` that are blocked for long enough, each once in a wait; a few per call.
+ * The first refusal is kept as the run's meta `stacks_refused`. Returns how many threads it looked at: there
+ * is news.
  */
 size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns);
 void outside_free(struct outside *outside);

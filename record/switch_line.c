@@ -32,7 +32,7 @@ void switch_line_show(struct switch_line *line, const struct waits *waits, struc
 
 	if (!line->out_ns || line->out_ns >= before_ns)
 		return;
-	span.context = waits_context(waits, line->out_ns);
+	span.context = waits_context(waits, line->out_ns, STORE_OPEN_NS);
 	if (line->is_shown && line->shown == span.context)
 		return;
 	store_writer_span_open(writer, stream, WAITS_HANDLE_SWITCH + line->out_ns, &span);

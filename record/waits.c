@@ -105,14 +105,21 @@ static uint32_t known_after(const struct waits *waits, uint64_t time_ns)
 	return low;
 }
 
-uint32_t waits_context(const struct waits *waits, uint64_t begin_ns)
+void waits_looked(struct waits *waits, uint64_t since_ns, uint64_t looked_ns, uint32_t context)
+{
+	waits->outside_ns = since_ns;
+	waits->looked_ns = looked_ns;
+	waits->outside = context;
+}
+
+uint32_t waits_context(const struct waits *waits, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t first = known_after(waits, begin_ns);
 
 	for (uint32_t i = first; i < waits->known_count && i - first < NESTED_MAX; i++)
 		if (waits->known[i].begin_ns <= begin_ns)
 			return waits->known[i].context;
-	if (begin_ns == waits->outside_ns ||
+	if ((begin_ns == waits->outside_ns && end_ns >= waits->looked_ns) ||
 		(begin_ns > waits->outside_ns && waits->since_ns == waits->outside_ns))
 		return waits->outside;
 	return STORE_CONTEXT_NONE;
@@ -124,7 +131,7 @@ static void span_put(
 	struct store_record span = held->span;
 
 	if (!span.context)
-		span.context = waits_context(waits, span.begin_ns);
+		span.context = waits_context(waits, span.begin_ns, span.end_ns);
 	if (!span.context && span.what == STORE_OP_BLOCKED)
 		span.context = return_context(waits, span.end_ns, held->until_ns);
 	if (span.context && held->depth)
@@ -209,7 +216,7 @@ void waits_show(struct waits *waits, struct store_writer *writer, uint32_t strea
 {
 	struct store_record span = {.begin_ns = waits->since_ns,
 		.end_ns = STORE_OPEN_NS,
-		.context = waits_context(waits, waits->since_ns),
+		.context = waits_context(waits, waits->since_ns, STORE_OPEN_NS),
 		.what = STORE_OP_BLOCKED};
 
 	if (waits->shown_ns && waits->shown_ns != waits->since_ns)

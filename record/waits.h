@@ -48,8 +48,10 @@ struct waits {
 	struct wait_return *returns; /* by time */
 	uint32_t return_count, return_room;
 	uint32_t known_count, known_room, held_count, held_room;
-	/* The path of what began at outside_ns, found from outside; 0: none. */
-	uint64_t outside_ns;
+	/* The path of what began at outside_ns, found from outside; 0: none. The thread may have woken up
+	 * before looked_ns, when that was done, and have slept again: then it is the path of something else.
+	 */
+	uint64_t outside_ns, looked_ns;
 	uint32_t outside;
 	uint64_t look_ns;  /* not again before */
 	uint64_t shown_ns; /* readers see the wait that began then open; 0: none */
@@ -70,8 +72,11 @@ void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context);
  * another. In order of time. */
 void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
 	const struct store_record *span, bool is_shown, const struct hit *hit, uint64_t until_ns);
-/* The context of what began at begin_ns, as far as it is known. */
-uint32_t waits_context(const struct waits *waits, uint64_t begin_ns);
+/* The context of what began at begin_ns and ended at end_ns, STORE_OPEN_NS: not yet; as far as it is known.
+ */
+uint32_t waits_context(const struct waits *waits, uint64_t begin_ns, uint64_t end_ns);
+/* What began at since_ns was looked at from outside until looked_ns. */
+void waits_looked(struct waits *waits, uint64_t since_ns, uint64_t looked_ns, uint32_t context);
 
 /* Since when the thread is in a wait or else, by its switch records, out (out_ns, 0: it is not). 0: it is not
  * blocked. */

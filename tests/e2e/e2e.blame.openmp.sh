@@ -35,7 +35,7 @@ examine() { # RUNTIME : ./RUNTIME is the program
 }
 
 # A wait is known by what was called, or by a sample: LLVM's runtime sleeps in pthread_cond_wait, GNU's in a system call
-# of its own, of which nobody knows the path; so it is to stay awake.
+# of its own, of which the path is known only if it lasts (e2e.record.untold); so it is to stay awake.
 for compiler in gcc clang; do
 	[ $compiler = gcc ] && export OMP_WAIT_POLICY=active || export OMP_WAIT_POLICY=passive
 	command -v $compiler >/dev/null &&

@@ -2,7 +2,8 @@
 /*
  * openmp_tasks.c - two threads of OpenMP. "tasks": 10 tasks of 20 ms of CPU time each, which the runtime runs
  * in the barrier at the end; "barriers": five rounds, in each of which thread 1 works for 100 ms, thread 0
- * for 10 ms, and both meet. Compiled by e2e.blame.openmp with each runtime there is.
+ * for 10 ms, and both meet; "sleeps": six rounds, in each of which thread 1 sleeps for 400 ms. Compiled by
+ * e2e.blame.openmp with each runtime there is.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -67,10 +68,30 @@ static void barriers(void)
 	}
 }
 
+static void __attribute__((noinline)) sleepy(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+	__asm__ volatile("");
+}
+
+static void sleeps(void)
+{
+#pragma omp parallel num_threads(2)
+	for (int i = 0; i < 6; i++) {
+		if (omp_get_thread_num() == 1)
+			sleepy();
+		else
+			quick();
+#pragma omp barrier
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "tasks"))
 		tasks();
+	else if (argc > 1 && !strcmp(argv[1], "sleeps"))
+		sleeps();
 	else
 		barriers();
 	printf("done\n");
