@@ -19,6 +19,8 @@
 #define POLLED_ALL 512u /* the others are read when the collector comes */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* There is something to read, or nothing ever will be. */
+static pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
 static struct {
 	struct switches *first; /* all that are watched */
 	uint64_t forgotten;	/* how often some were: a descriptor may be another's since */
@@ -86,6 +88,8 @@ static void *reader_run(void *unused)
 	(void)unused;
 	detach_thread(0);
 	switch_reader_lock();
+	while (!reader.first && !reader.is_ending)
+		pthread_cond_wait(&begun, &lock);
 	while (!reader.is_ending) {
 		forgotten = reader.forgotten;
 		count = rings_list(polled);
@@ -108,26 +112,34 @@ static void events_close(void)
 	reader.news = reader.much = -1;
 }
 
+/* Not before there is a ring: where descriptors are short, others need them more. */
+static bool events_open(void)
+{
+	if (reader.news >= 0)
+		return true;
+	reader.news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	reader.much = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (reader.news >= 0 && reader.much >= 0)
+		return true;
+	events_close();
+	return false;
+}
+
 int switch_reader_start(void)
 {
 	pthread_attr_t attributes;
 
 	reader.is_ending = false;
-	reader.news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	reader.much = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	reader.is_there = reader.news >= 0 && reader.much >= 0 &&
-			  !pthread_create(&reader.thread, &attributes, reader_run, NULL);
+	reader.is_there = !pthread_create(&reader.thread, &attributes, reader_run, NULL);
 	pthread_attr_destroy(&attributes);
-	if (!reader.is_there)
-		events_close();
 	return reader.is_there ? 0 : -1;
 }
 
 bool switch_reader_is_there(void)
 {
-	return reader.is_there;
+	return reader.is_there && reader.news >= 0;
 }
 
 void switch_reader_stop(void)
@@ -136,6 +148,7 @@ void switch_reader_stop(void)
 		return;
 	switch_reader_lock();
 	reader.is_ending = true;
+	pthread_cond_signal(&begun);
 	switch_reader_unlock();
 	wake(reader.news);
 	pthread_join(reader.thread, NULL);
@@ -156,11 +169,12 @@ void switch_reader_heard(void)
 void switch_reader_watch(struct switches *switches)
 {
 	switch_reader_lock();
-	if (!switches->is_watched) {
+	if (!switches->is_watched && reader.is_there && events_open()) {
 		switches->next = reader.first;
 		reader.first = switches;
+		switches->is_watched = true;
+		pthread_cond_signal(&begun);
 	}
-	switches->is_watched = true;
 	switch_reader_unlock();
 	wake(reader.news);
 }

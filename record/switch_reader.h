@@ -20,13 +20,15 @@ struct switches;
 int switch_reader_start(void);
 /* Ends it, if there is one. */
 void switch_reader_stop(void);
+/* It is there, and has had rings to read. */
 bool switch_reader_is_there(void);
 /* Readable when so much has been read that what threads write themselves, waits above all, should be taken as
- * well; until _heard. -1: there is no reader. */
+ * well; until _heard. -1: there is no reader, or nothing for it to read so far. */
 int switch_reader_descriptor(void);
 void switch_reader_heard(void);
 
-/* Its rings are read from now on, those as well that have come to it since the last time. */
+/* Its rings are read from now on, those as well that have come to it since the last time; where there is no
+ * reader, or descriptors are short, by the collector alone. */
 void switch_reader_watch(struct switches *switches);
 /* It is not looked at any more, if it was. */
 void switch_reader_forget(struct switches *switches);

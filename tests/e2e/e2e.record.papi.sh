@@ -24,7 +24,7 @@ count() {
 for run in first second; do
 	code "$run" 0 hpct-record -o $run.hpct -e $event -- "$program" works
 	same_file "$run: stdout" bare out
-	near "$run: faults where the pages are touched" 65536 "$(count $run touches_pages)" 1000
+	near "$run: faults where the pages are touched" 131072 "$(count $run touches_pages)" 2000
 	near "$run: faults in all" "$(count $run main)" "$(count $run '<program root>')" 200
 	weights_agree $run
 done
