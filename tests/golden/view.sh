@@ -41,7 +41,7 @@ esac
 want=0 got=0
 case $name in
 no-data) want=3 ;;
-too-small) want=2 ;;
+too-small | tiny) want=2 ;;
 esac
 LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} --keys "$keys" >screen || got=$?
 [ "$got" = "$want" ] || { echo "exit code $got, not $want"; exit 1; }
