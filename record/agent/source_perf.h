@@ -56,8 +56,9 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
 	t->hit_ns = 0;
 	if (owed <= period_ns / 16)
 		return;
-	t->hit_ns = process_now_ns();
 	t->believed = 0;
+	if (ahead >= -period_ns / 16 && ahead <= period_ns / 16)
+		t->hit_ns = process_now_ns();
 	if (ahead < -period_ns / 16)
 		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed);
 	else
@@ -65,17 +66,20 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
 }
 
 #define SOURCE_PERF_BELIEVED_MAX 15u
+#define SOURCE_PERF_BELIEVED_NS 250000u
 
-/* A period after the last one a hit stands for a period: the thread cannot have run for longer. Its clock, a
- * system call and the dearest thing that we do at a sample, is asked now and then, so that nothing adds up.
+/* A period after one that came in time a hit stands for a period: the thread cannot have run for longer. It
+ * may have run for less, since threads that take turns on a processor share one event (the kernel hands it on
+ * from one to the next), so that only periods are believed that are too short for a turn. The thread's clock,
+ * a system call and the dearest thing that we do at a sample, is asked now and then, so that nothing adds up.
  */
 static inline bool source_perf_is_one_period(struct thread *t)
 {
 	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns();
 	uint64_t since_ns = now_ns - t->hit_ns;
 
-	if (since_ns < period_ns - period_ns / 16 || since_ns > period_ns + period_ns / 16 ||
-		t->believed == SOURCE_PERF_BELIEVED_MAX)
+	if (period_ns > SOURCE_PERF_BELIEVED_NS || since_ns < period_ns - period_ns / 16 ||
+		since_ns > period_ns + period_ns / 16 || t->believed == SOURCE_PERF_BELIEVED_MAX)
 		return false;
 	t->hit_ns = now_ns;
 	t->believed++;

@@ -39,7 +39,7 @@ struct thread {
 	uint64_t covered_ns;  /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint64_t ahead_ns;    /* of those, what the timer's signals still tell of, see sample_catch_up */
 	uint64_t catch_up_ns; /* no earlier can it have run for so long, see sample_catch_up */
-	uint64_t hit_ns;      /* of the last sample, if an event's hit made it; else 0 */
+	uint64_t hit_ns;      /* of the last sample, if an event's hit in time made it; else 0 */
 	uint32_t believed;    /* hits since the thread's clock was read last */
 	uint32_t root;	      /* enum event_node */
 	uint32_t node;	      /* context of the last sample */
