@@ -240,7 +240,7 @@ static uint8_t *draw_place(uint8_t *map, size_t bytes, size_t page_bytes)
 		unsigned lower = store_load16(page + 12), slot, node;
 
 		/* Branches are few. */
-		if (store_load64(page) != number || lower <= PAGE_HEADER ||
+		if (store_load64(page) != number || lower < PAGE_HEADER + 2 ||
 			(page[10] != BRANCH && (page[10] != LEAF || draw() % 8)))
 			continue;
 		slot = PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2));
@@ -411,7 +411,7 @@ static uint8_t *draw_roll_key(uint8_t *map, size_t bytes, size_t page_bytes)
 		uint8_t *page = map + number * page_bytes, *node;
 		unsigned lower = store_load16(page + 12);
 
-		if (store_load64(page) != number || page[10] != LEAF || lower <= PAGE_HEADER)
+		if (store_load64(page) != number || page[10] != LEAF || lower < PAGE_HEADER + 2)
 			continue;
 		node = page + store_load16(page + PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2)));
 		if (store_load16(node + 6) == STORE_KEY_ROLL_BYTES)
