@@ -51,6 +51,7 @@ int store_line_roll_find(struct store_reader *reader, uint32_t stream, uint64_t 
 
 	store_key_roll_put(bytes, &from);
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
+	cursor.fits = store_reader_roll_fits(reader, bytes);
 	rc = store_tree_seek(&cursor, bytes, sizeof bytes, error);
 	if (rc <= 0)
 		return rc;

@@ -57,6 +57,9 @@ int store_reader_chunk(const struct store_reader *reader, const struct store_tre
 	struct store_key_chunk *key, struct store_chunk *chunk, struct error *error);
 int store_reader_chunk_of(const struct store_reader *reader, const struct store_key_chunk *key,
 	struct store_slice bytes, struct store_chunk *chunk, struct error *error);
+/* What a cursor on rollups asks of those beside the sought one, whose key begins with the stream: nothing,
+ * since one that is missed is made up for by what it sums up, which a flight recording has dropped. */
+store_tree_fits *store_reader_roll_fits(const struct store_reader *reader, const uint8_t *key);
 /* ERROR_RUN: "the store is damaged (WHAT)". */
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error);
 

@@ -14,6 +14,15 @@ struct store_rollup {
 
 /* ---- where keys come from ---- */
 
+store_tree_fits *store_reader_roll_fits(const struct store_reader *reader, const uint8_t *key)
+{
+	uint32_t stream;
+
+	store_key_id_get(&stream, key, STORE_KEY_ID_BYTES);
+	return stream < reader->stream_count && store_reader_at(reader, stream)->thinned_ns ? store_is_sealed
+											    : NULL;
+}
+
 int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
 	struct store_slice *value, struct error *error)
 {
@@ -23,8 +32,7 @@ int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_si
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages,
 		&reader->snapshot.trees[is_roll ? STORE_TREE_ROLL : STORE_TREE_CHUNK]);
-	/* A rollup that is missed is made up for by what it sums up. */
-	cursor.fits = is_roll ? NULL : store_chunk_fits;
+	cursor.fits = is_roll ? store_reader_roll_fits(reader, key) : store_chunk_fits;
 	rc = store_tree_seek(&cursor, key, key_size, error);
 	*found = cursor.key;
 	*value = cursor.value;

@@ -8,13 +8,16 @@
 
 #include "store/pages.h"
 
+/* Can this value lie under that key? */
+typedef bool store_tree_fits(struct store_slice key, struct store_slice value);
+
 struct store_tree_cursor {
 	const struct store_pages *pages;
 	struct store_tree tree;
 	struct store_slice key, value; /* where it stands */
-	/* Asked of each entry where it stands or that lies beside what is sought: can this value lie under
-	 * that key? No is damage. NULL, as init leaves it: not asked. */
-	bool (*fits)(struct store_slice key, struct store_slice value);
+	/* Asked of each entry where it stands or that lies beside what is sought; no is damage. NULL, as init
+	 * leaves it: not asked. */
+	store_tree_fits *fits;
 	struct {
 		const uint8_t *page;
 		unsigned index, count;

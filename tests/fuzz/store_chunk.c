@@ -13,6 +13,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_contexts(const struct store_batch *batch, const struct store_chunk *chunk)
+{
+	for (size_t i = 0; batch->context && i < batch->count; i++)
+		if (batch->context[i] >= chunk->contexts)
+			abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct store_batch batch;
@@ -33,9 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		chunk.contexts = 1000;
 		chunk.texts = 1000;
 		if (store_chunk_decode(&chunk, data[0] & STORE_ALL, &batch, NULL) == 0)
-			for (size_t i = 0; batch.context && i < batch.count; i++)
-				if (batch.context[i] >= chunk.contexts)
-					abort();
+			check_contexts(&batch, &chunk);
+		if (store_chunk_decode_begin(&chunk, data[0] & STORE_ALL, &batch, NULL) == 0)
+			while (store_chunk_decode_next(&batch, NULL) == 1)
+				check_contexts(&batch, &chunk);
 		store_sums_clear(&sums);
 		if (store_chunk_sums(&chunk, &batch, &sums, NULL) == 1)
 			for (uint32_t i = 0; i < sums.count; i++)

@@ -3,7 +3,8 @@
  * store_tree.c - trees whose keys somebody has put out of order: what a seek finds is never on the wrong side
  * of what was asked for, so that who asks on from there comes to an end. And trees of which one bit has
  * changed, as writers leave them behind a commit and in the end: what is asked for is what it was, or damage,
- * never another entry or none. HPCT_SEED repeats both.
+ * never another entry or none; so it is with rollups where what they sum up was dropped. HPCT_SEED repeats
+ * each.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,6 +39,10 @@
 #define BRANCH 1u
 #define LEAF 2u
 #define BITS 300
+#define THINNED_STREAMS 4u
+#define THINNED_RECORDS 4000u /* each, one a millisecond */
+#define WINDOWS 128u
+#define KEEP_NS UINT64_C(100000000)
 
 static void write_run(bool settles)
 {
@@ -235,7 +240,7 @@ static uint8_t *draw_place(uint8_t *map, size_t bytes, size_t page_bytes)
 		unsigned lower = store_load16(page + 12), slot, node;
 
 		/* Branches are few. */
-		if (store_load64(page) != number || lower <= PAGE_HEADER ||
+		if (store_load64(page) != number || lower < PAGE_HEADER + 2 ||
 			(page[10] != BRANCH && (page[10] != LEAF || draw() % 8)))
 			continue;
 		slot = PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2));
@@ -322,11 +327,143 @@ static void test_one_bit(void **unused)
 	}
 }
 
+/* ---- one bit of a rollup's key, in a flight recording ---- */
+
+/* Most samples are dropped: only rollups say what they weighed. */
+static void write_thinned(void)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_CPU, .end_ns = STORE_OPEN_NS};
+	struct store_record record = {.amount = 1000000};
+	struct store_writer *writer;
+
+	assert_int_equal(store_writer_create(&writer, path, NULL), 0);
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	for (uint32_t i = 0; i < THINNED_STREAMS; i++)
+		store_writer_stream(writer, &stream);
+	for (uint32_t i = 1; i <= THINNED_RECORDS; i++) {
+		record.begin_ns = record.end_ns = i * UINT64_C(1000000);
+		for (uint32_t id = 0; id < THINNED_STREAMS; id++) {
+			store_writer_append(writer, id, STORE_SAMPLES, &record, 1);
+			store_writer_stream_edit(writer, id)->complete_ns[STORE_SAMPLES] =
+				record.begin_ns + 1;
+		}
+		if (i % 50)
+			continue;
+		store_writer_keep(writer, record.begin_ns, KEEP_NS);
+		assert_int_equal(store_writer_commit(writer, NULL), 0);
+	}
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+}
+
+/* The stream's samples in a window; -1: damage. */
+static int64_t count_samples(struct store_reader *reader, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct store_rollup_part part;
+	struct store_rollup *rollup;
+	int64_t samples = 0;
+	int rc;
+
+	assert_int_equal(
+		store_rollup_open(&rollup, reader, stream, STORE_SAMPLES, begin_ns, end_ns, NULL), 0);
+	while ((rc = store_rollup_next(rollup, &part, NULL)) == 1) {
+		samples += part.sums ? 0 : (int64_t)(part.to - part.from);
+		for (uint32_t i = 0; part.sums && i < part.count; i++)
+			samples += (int64_t)part.sums[i].samples;
+	}
+	store_rollup_close(rollup);
+	return rc ? -1 : samples;
+}
+
+/* In windows that begin in what was dropped, of one stream after the other. */
+static void count_all(int64_t counts[WINDOWS])
+{
+	struct store_reader *reader;
+
+	assert_int_equal(store_reader_open(&reader, path, NULL), 0);
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		uint64_t begin_ns = i * UINT64_C(4000000000) / WINDOWS >> 24 << 24;
+
+		counts[i] = count_samples(reader, i % THINNED_STREAMS, i / 8 % 2 ? begin_ns : 0,
+			i / 4 % 2 ? UINT64_MAX : begin_ns + (UINT64_C(1) << (27 + i / 16 % 4)));
+	}
+	store_reader_close(reader);
+}
+
+/* Damage is said so often; no other count is another one. */
+static unsigned compare_counts(const int64_t before[WINDOWS])
+{
+	int64_t after[WINDOWS];
+	unsigned refused = 0;
+
+	count_all(after);
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		refused += after[i] < 0;
+		if (after[i] >= 0)
+			assert_int_equal(after[i], before[i]);
+	}
+	return refused;
+}
+
+static uint8_t *draw_roll_key(uint8_t *map, size_t bytes, size_t page_bytes)
+{
+	for (;;) {
+		size_t number = 2 + draw() % (bytes / page_bytes - 2);
+		uint8_t *page = map + number * page_bytes, *node;
+		unsigned lower = store_load16(page + 12);
+
+		if (store_load64(page) != number || page[10] != LEAF || lower < PAGE_HEADER + 2)
+			continue;
+		node = page + store_load16(page + PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2)));
+		if (store_load16(node + 6) == STORE_KEY_ROLL_BYTES)
+			return node + NODE_HEADER + draw() % STORE_KEY_ROLL_BYTES;
+	}
+}
+
+static void test_thinned(void **unused)
+{
+	const char *seed = getenv("HPCT_SEED");
+	struct store_snapshot snapshot;
+	int64_t before[WINDOWS];
+	unsigned refused = 0;
+	size_t page_bytes, bytes;
+	uint8_t *map;
+	int fd;
+
+	(void)unused;
+	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	write_thinned();
+	snapshot = look();
+	page_bytes = snapshot.pages.page_bytes;
+	bytes = snapshot.pages.page_count * page_bytes;
+	look_away(&snapshot);
+	count_all(before);
+	assert_int_equal(compare_counts(before), 0);
+	assert_int_equal(before[4], THINNED_RECORDS);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(map, MAP_FAILED);
+	for (unsigned i = 0; i < BITS; i++) {
+		uint8_t *place, bit;
+
+		print_message("seed %" PRIu64 "\n", chance);
+		place = draw_roll_key(map, bytes, page_bytes);
+		bit = (uint8_t)(1u << draw() % 8);
+		*place ^= bit;
+		refused += compare_counts(before);
+		*place ^= bit;
+	}
+	munmap(map, bytes);
+	close(fd);
+	assert_true(refused > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_out_of_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_bit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_thinned, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
