@@ -104,6 +104,7 @@ int perf_ring_map(struct perf_ring *ring)
 	if (memory == MAP_FAILED)
 		return -1;
 	memory_take(ring, memory);
+	ring->is_copy = false;
 	return 0;
 }
 

@@ -57,7 +57,7 @@ int perf_ring_open(struct perf_ring *ring, int event, uint32_t bytes);
 /* The same for a ring whose copy will do: nothing is mapped, and what is no perf event is closed. It is read
  * after perf_ring_copied or perf_ring_map. */
 int perf_ring_keep(struct perf_ring *ring, int event, uint32_t bytes);
-/* 0; or negative: it cannot be mapped. */
+/* In place of a copy it is read on where that ended. 0; or negative: it cannot be mapped. */
 int perf_ring_map(struct perf_ring *ring);
 /* Of one that is mapped: the kernel has written to it, ever. */
 bool perf_ring_has_records(const struct perf_ring *ring);

@@ -329,6 +329,7 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 	if (!switches)
 		return 0;
 	records = rings_read(process);
+	switches_resume(process);
 	waiting_take(process, writer, known_ns);
 	waits_decide(process, writer, known_ns);
 	/* A storm: more are there than the rings tell. */

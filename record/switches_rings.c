@@ -142,6 +142,7 @@ static int copies_take(struct measured *process, uint32_t bytes)
 		return -1;
 	for (uint32_t i = 0; i < switches->count; i++)
 		perf_ring_copied(&switches->rings[i].perf, (char *)shared + at + i * stride);
+	switches->has_copies = true;
 	return 0;
 }
 
@@ -161,6 +162,20 @@ static int kept_map(struct switches *switches)
 		if (perf_ring_map(&switches->rings[i].perf))
 			return -1;
 	return 0;
+}
+
+/* Nobody has read the rings themselves yet: all that was not copied is in them. */
+void switches_resume(struct measured *process)
+{
+	struct switches *switches = process->switches;
+
+	if (!switches->has_copies || has_come_late(process))
+		return;
+	switch_reader_lock();
+	if (kept_map(switches))
+		process->switches_refused++;
+	switches->has_copies = false;
+	switch_reader_unlock();
 }
 
 int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)

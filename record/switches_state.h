@@ -34,9 +34,13 @@ struct switches {
 	} * slots;
 	uint32_t slot_count; /* a power of two */
 	bool has_losses;     /* the kernel told of them */
+	bool has_copies;     /* what the process left at its end or ahead of an exec, see switches_resume */
 };
 
 /* With the lock held: what is there becomes fresh. */
 void switches_ring_read(struct switches *switches, struct process_ring *ring);
+
+/* After a pass: where an exec that was under way has failed, copies give way to the rings, which go on. */
+void switches_resume(struct measured *process);
 
 #endif
