@@ -8,7 +8,7 @@
  *                          +-- no launch yet: waits for it a while, then <gpu root>;<unknown>
  *
  * A launch and its operations share a link, unique in the store. One launch may have many operations (a
- * graph's nodes). Belongs to the collector's one thread.
+ * graph's nodes). Belongs to the collector's loop.
  */
 #ifndef RECORD_JOIN_H
 #define RECORD_JOIN_H

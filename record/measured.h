@@ -7,7 +7,7 @@
  *   pidfd readable, or the next generation registered --measured_finish--> streams closed
  *
  * The memory belongs to a program nobody trusts: it is mapped, sealed against shrinking, every number in it
- * is copied once and checked before use. Belongs to the collector's one thread.
+ * is copied once and checked before use. Belongs to the collector's loop.
  */
 #ifndef RECORD_MEASURED_H
 #define RECORD_MEASURED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * switch_reader.h - a thread of the collector's that moves switch records out of the kernel's rings when one
- * is an eighth full, and does nothing else: a storm fills a ring in a tenth of a second, and a commit that
- * waits for its disk, or a wait for a processor among others, may take longer.
+ * holds 2048 or is an eighth full, and does nothing else: a storm fills a ring in a tenth of a second, and a
+ * commit that waits for its disk, or a wait for a processor among others, may take longer.
  *
  *   rings  --- this thread, or the collector when it comes ---> switches.fresh --- collector ---> spans
  *

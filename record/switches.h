@@ -36,7 +36,7 @@ void switches_read_until(struct measured *process, uint64_t time_ns);
 void switches_thread_end(struct switches *switches, uint32_t tid);
 
 /* For the reader (switch_reader.h), with its lock held.
- * Fills in what to wait for, at most `room`: a ring that is an eighth full wakes it. Returns how many. */
+ * Fills in what to wait for, at most `room`: a ring wakes it long before it is full. Returns how many. */
 unsigned switches_poll(const struct switches *switches, struct pollfd *polled, unsigned room);
 /* After the wait, with what all processes filled in: what is there is read; with may_close, rings that no
  * thread writes any more are not waited for again. */

@@ -2,7 +2,7 @@
 /*
  * tallies.h - what a thread's tallies (store/event.h) have grown by since they were last
  * looked at: sums that need no record each, and that no full ring can lose. Belongs to the
- * collector's one thread; drain.c makes values of it.
+ * collector's loop; drain.c makes values of it.
  */
 #ifndef RECORD_TALLIES_H
 #define RECORD_TALLIES_H
