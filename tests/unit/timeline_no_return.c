@@ -55,7 +55,7 @@ static void test_names_that_do_not_come_back(void **state)
 
 	(void)state;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(file, ELF_C_READ, NULL);
+	elf = elf_begin(file, ELF_C_READ_MMAP, NULL);
 	assert_non_null(elf);
 	assert_int_equal(no_return_init(&known, elf, EM_X86_64), 0);
 	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
