@@ -81,17 +81,36 @@ junit_count() {
 		sed -n "s/.* $1=\"\([0-9]*\)\".*/\1/p" | grep . || echo 0
 }
 
+# second_try DIR : what failed, when at most three e2e tests did, once more and alone; what then passes is named in
+# $chance, for it is to be looked into. Those tests meet the machine as it is; no other test has a second try.
+second_try() {
+	local failed=$1/Testing/Temporary/LastTestsFailed.log first again
+	first=$(sed 's/^[0-9]*://' "$failed" 2>/dev/null) || return 0
+	[ -n "$first" ] && [ "$(wc -l <<<"$first")" -le 3 ] && ! grep -qv '^e2e\.' <<<"$first" || return 0
+	say "once more and alone: ${first//$'\n'/ }"
+	if ctest --test-dir "$1" --output-on-failure --rerun-failed -j1; then
+		chance=$first
+		return
+	fi
+	again=$(sed 's/^[0-9]*://' "$failed")
+	chance=$(grep -vxF -- "$again" <<<"$first") || true
+}
+
 # run_tests DIR [CTEST OPTION...] : ctest, then one line with its own counts; fails if a test failed or none ran.
 run_tests() {
-	local dir=$1 status=0 report tests failed skipped
+	local dir=$1 status=0 report tests failed skipped chance=
 	shift
 	report=$PWD/$dir/tests.xml
 	rm -f "$report"
 	ctest --test-dir "$dir" --output-on-failure --no-tests=error -j"$(nproc)" --output-junit "$report" "$@" ||
 		status=$?
 	tests=$(junit_count tests) failed=$(junit_count failures) skipped=$(junit_count skipped)
+	[ "$status" -eq 0 ] || second_try "$dir"
+	[ -z "$chance" ] || failed=$((failed - $(wc -l <<<"$chance")))
+	[ -z "$chance" ] || [ "$failed" -gt 0 ] || status=0
 	local passed=$((tests - failed - skipped)) tail=
 	[ "$skipped" -eq 0 ] || tail=", $skipped skipped"
+	[ -z "$chance" ] || tail+="; these failed once and then passed alone, look why: ${chance//$'\n'/ }"
 	printf '%d passed, %d failed%s\n' "$passed" "$failed" "$tail"
 	[ "$status" -eq 0 ] && [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
