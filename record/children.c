@@ -6,13 +6,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
 #include "record/clock.h"
 
-#define PIDFDS_MAX 512 /* beyond, a child's end is seen when its parent has waited for it */
+#define PIDFDS_MAX 512
 #define NO_STREAM UINT32_MAX
 #define REGISTER_NS UINT64_C(5000000000) /* a loaded machine may take that long to start a program */
 
@@ -144,6 +145,18 @@ static void stream_close(
 
 /* ---- from birth to end ---- */
 
+/* What those bring who register comes first: a few descriptors are enough here. A child without one, -1, is
+ * seen to have ended when its parent has waited for it. */
+static int pidfd_of(const struct children *children, uint32_t pid)
+{
+	struct rlimit limit;
+
+	if (children->waiting_count >= PIDFDS_MAX || getrlimit(RLIMIT_NOFILE, &limit) ||
+		children->waiting_count >= limit.rlim_cur / 8)
+		return -1;
+	return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+}
+
 static void child_add(struct children *children, const struct child *child)
 {
 	if (children->waiting_count == children->waiting_room) {
@@ -180,8 +193,8 @@ void children_announce(
 
 		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born))
 			continue;
-		if (children->waiting_count < PIDFDS_MAX && !child.is_elsewhere)
-			child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)child.born.pid, 0);
+		if (!child.is_elsewhere)
+			child.pidfd = pidfd_of(children, child.born.pid);
 		if (child.born.kind == EVENT_FORK_SPAWN_UNMONITORED)
 			stream_open(children, &child, writer, host);
 		child_add(children, &child);
@@ -205,7 +218,7 @@ void children_started(struct children *children, uint32_t pid, uint64_t begin_ns
 	if (!pid || pid > INT32_MAX || is_registered(children, &child.born))
 		return;
 	if (!is_elsewhere)
-		child.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		child.pidfd = pidfd_of(children, pid);
 	child_add(children, &child);
 }
 
