@@ -53,7 +53,21 @@ void summary_started(struct summary *summary, uint32_t pid);
 void summary_ended(struct summary *summary, int32_t status, uint64_t cpu_ns);
 /* Into the store's meta. `problem` NULL: none. */
 void summary_put(struct summary *summary, struct store_writer *writer, uint64_t unnamed, const char *problem);
-/* The lines hpct-record prints. */
+
+/* What follows from the counts. */
+bool summary_has_gpu(const struct summary *summary);
+/* CPU time that was sampled: of threads that did not come to an end of their own, as in a program that was
+ * killed and in Go's, only what their samples weigh is known. */
+uint64_t summary_cpu_ns(const struct summary *summary);
+/* Samples of the time source a second of CPU time. */
+uint64_t summary_rate_asked(const struct summary *summary);
+uint64_t summary_rate_got(const struct summary *summary);
+/* Children that nobody measured. */
+uint64_t summary_children(const struct summary *summary);
+/* The CPU time of this process, the collector's, by now. */
+uint64_t summary_own_cpu_ns(void);
+
+/* The lines hpct-record prints (summary_text.c). */
 void summary_text(const struct summary *summary, char *text, size_t room);
 
 #endif

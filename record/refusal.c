@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refusal.c - see refusal.h. */
+#include "record/refusal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "store/event.h"
+
+const char *refusal_why(int error)
+{
+	switch (error) {
+	case EACCES:
+		return "kernel.perf_event_paranoid is above 2; set it to 2 or less";
+	case EPERM:
+		return "the kernel or a container's seccomp filter forbids it, or no more memory may be "
+		       "pinned "
+		       "(kernel.perf_event_mlock_kb, ulimit -l)";
+	case EMFILE:
+		return "no descriptors were left (ulimit -n)";
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return "this machine has no such counter";
+	case ENOSYS:
+		return "this kernel has no perf events";
+	default:
+		return error ? strerror(error) : "the collector could not map their rings";
+	}
+}
+
+const char *refusal_of_sampler(int reason)
+{
+	switch (reason) {
+	case EVENT_SAMPLER_OLD_KERNEL:
+		return "this kernel is older than 5.18";
+	case EVENT_SAMPLER_TRACED:
+		return "a debugger would stop at each sample";
+	case EVENT_SAMPLER_GO:
+		return "Go's runtime takes all signals for itself";
+	default:
+		return refusal_why(-reason);
+	}
+}
+
+const char *refusal_of_counter(int error)
+{
+	switch (error) {
+	case -EVENT_PAPI_MISSING:
+		return "PAPI cannot be loaded into the program";
+	case -EVENT_PAPI_FORKED:
+		return "PAPI does not go on in a child of fork";
+	default:
+		break;
+	}
+	if (error <= -1000)
+		return "PAPI refuses it";
+	return error < 0 ? refusal_of_sampler(-error) : refusal_why(error);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary_text.c - the lines that hpct-record prints of a summary: what there is nothing to say of is left
+ * out. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "record/refusal.h"
+#include "record/summary.h"
+
+struct lines {
+	char *text;
+	size_t room, used; /* beyond its room nothing is put */
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct lines *lines, const char *format, ...)
+{
+	va_list arguments;
+	int more;
+
+	if (lines->used >= lines->room)
+		return;
+	va_start(arguments, format);
+	more = vsnprintf(lines->text + lines->used, lines->room - lines->used, format, arguments);
+	va_end(arguments);
+	lines->used += more > 0 ? (size_t)more : 0;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static void gpu_put(const struct summary *summary, struct lines *lines)
+{
+	if (!summary_has_gpu(summary))
+		return;
+	put(lines, "gpu operations %lu  launches %lu  without a launch %lu  lost %lu\n",
+		(unsigned long)summary->gpu_operations, (unsigned long)summary->gpu_launches,
+		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
+	if (summary->gpu_untimed)
+		put(lines, "gpu operations without possible times: %lu, shown at their launch\n",
+			(unsigned long)summary->gpu_untimed);
+	if (summary->gpu_unwatched[0])
+		put(lines, "gpu not watched all the time: %s\n", summary->gpu_unwatched);
+}
+
+/* What measuring took. The kernel's part of an interrupt is not in it. */
+static void costs_put(const struct summary *summary, struct lines *lines)
+{
+	double collector = (double)summary_own_cpu_ns(), handlers = (double)summary->handler_ns;
+	/* Of many short processes the larger part is over before an agent is there. */
+	uint64_t whole_ns =
+		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
+
+	if (summary->weight_ns)
+		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
+			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
+}
+
+#define SAMPLES_TELLING 20u /* of so many that were due a rate can be told */
+
+/* How often samples came, and why not as often as asked. */
+static void rate_put(const struct summary *summary, struct lines *lines)
+{
+	uint64_t cpu_ns = summary_cpu_ns(summary), asked = summary_rate_asked(summary);
+
+	if (!summary->processes)
+		return; /* nothing was measured */
+	if (cpu_ns && cpu_ns >= SAMPLES_TELLING * summary->period_ns)
+		put(lines, "rate %lu a second of CPU time by %s, asked %lu",
+			(unsigned long)summary_rate_got(summary), summary->sampler, (unsigned long)asked);
+	else /* too few samples were due */
+		put(lines, "samples by %s, asked %lu a second of CPU time", summary->sampler,
+			(unsigned long)asked);
+	if (summary->sampler_reason)
+		put(lines, ": %s", refusal_of_sampler(summary->sampler_reason));
+	put(lines, "\n");
+}
+
+static void switches_put(const struct summary *summary, struct lines *lines)
+{
+	if (summary->switches_refused)
+		put(lines, "blocked time is not known in %lu processes or threads: %s\n",
+			(unsigned long)summary->switches_refused, refusal_why(summary->switches_error));
+	if (summary->switches_lost)
+		put(lines, "switch records lost: %lu\n", (unsigned long)summary->switches_lost);
+}
+
+/* What was not measured, or not all the time. */
+static void unmeasured_put(const struct summary *summary, struct lines *lines)
+{
+	uint64_t children = summary_children(summary);
+
+	if (summary->never_started)
+		put(lines,
+			"%lu processes never called hpct_start() (hpct.h), which -ds waits for: their CPU "
+			"time "
+			"was not sampled\n",
+			(unsigned long)summary->never_started);
+	if (summary->pauses_refused)
+		put(lines, "%lu calls of hpct_start() came too fast for the collector and had no effect\n",
+			(unsigned long)summary->pauses_refused);
+	if (summary->refused)
+		put(lines,
+			"%lu processes are not measured, or not all of them: the collector has no "
+			"descriptors "
+			"left (ulimit -Hn)\n",
+			(unsigned long)summary->refused);
+	if (summary->threads_unmonitored + children)
+		put(lines, "unmonitored: %lu threads, %lu children\n",
+			(unsigned long)summary->threads_unmonitored, (unsigned long)children);
+}
+
+void summary_text(const struct summary *summary, char *text, size_t room)
+{
+	struct lines lines = {text, room, 0};
+
+	put(&lines,
+		"processes %lu  threads %lu  samples %lu  lost %lu  partial %lu (%.2f %%)\n"
+		"events %.200s\nsignals %lu  overruns %lu  program %.3f s CPU\n",
+		(unsigned long)summary->processes, (unsigned long)summary->threads,
+		(unsigned long)summary->samples, (unsigned long)summary->lost,
+		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
+		(unsigned long)summary->signals, (unsigned long)summary->overruns,
+		(double)summary->program_cpu_ns / 1e9);
+	gpu_put(summary, &lines);
+	costs_put(summary, &lines);
+	rate_put(summary, &lines);
+	if (summary->uncounted[0])
+		put(&lines, "not counted: %s\n", summary->uncounted);
+	switches_put(summary, &lines);
+	unmeasured_put(summary, &lines);
+	if (summary->unnamed)
+		put(&lines, "%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);
+	if (summary->problem[0])
+		put(&lines, "recording stopped early: %s\n", summary->problem);
+}
