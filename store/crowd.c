@@ -52,19 +52,21 @@ static void join(struct store_crowd *crowd, struct crowd_bucket *to, struct crow
 	store_sums_fini(&from->sums);
 }
 
+static void bucket_add(struct store_crowd *crowd, uint64_t index, const struct store_sum *sum)
+{
+	struct store_sums *sums = &crowd->buckets[index - crowd->first].sums;
+	uint32_t before = sums->count;
+
+	store_sums_add(sums, sum);
+	crowd->entries += sums->count - before;
+	crowd->is_bad |= sums->failed;
+}
+
 /* Pieces of one key often follow each other: they are added at once. */
 static void flush(struct store_crowd *crowd)
 {
-	struct store_sums *sums;
-	uint32_t before;
-
-	if (!crowd->pending.weight)
-		return;
-	sums = &crowd->buckets[crowd->pending_index - crowd->first].sums;
-	before = sums->count;
-	store_sums_add(sums, &crowd->pending);
-	crowd->entries += sums->count - before;
-	crowd->is_bad |= sums->failed;
+	if (crowd->pending.weight)
+		bucket_add(crowd, crowd->pending_index, &crowd->pending);
 	crowd->pending.weight = 0;
 }
 
@@ -89,6 +91,15 @@ static void widen(struct store_crowd *crowd)
 	crowd->first = first;
 	crowd->count = count;
 	crowd->shift++;
+}
+
+/* No more in memory than it may be. */
+static void bound(struct store_crowd *crowd)
+{
+	while (crowd->entries > ENTRIES_MAX && crowd->count > 1)
+		widen(crowd);
+	if (crowd->is_bad)
+		store_crowd_give_up(crowd);
 }
 
 static bool begin(struct store_crowd *crowd, uint64_t at_ns)
@@ -176,10 +187,15 @@ static void piece_add(struct store_crowd *crowd, const struct line_piece *piece)
 		sum.samples = 0;
 		at_ns = end_ns;
 	}
-	while (crowd->entries > ENTRIES_MAX && crowd->count > 1)
-		widen(crowd);
+	bound(crowd);
+}
+
+void store_crowd_add_sum(struct store_crowd *crowd, uint64_t at_ns, const struct store_sum *sum)
+{
 	if (crowd->is_bad)
-		store_crowd_give_up(crowd);
+		return;
+	bucket_add(crowd, at_ns >> crowd->shift, sum);
+	bound(crowd);
 }
 
 /* Buckets as wide as those that would have grown with the list. */

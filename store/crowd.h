@@ -58,6 +58,23 @@ void store_crowd_give_up(struct store_crowd *crowd);
 
 /* What a stream does from `begin_ns` to `end_ns`, before 2^62. */
 void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece);
+/* The end of the bucket that holds `at_ns`: what lies in it may be added up before it is added. at_ns: there
+ * is no such bucket yet. */
+static inline uint64_t store_crowd_edge(const struct store_crowd *crowd, uint64_t at_ns)
+{
+	uint64_t index = at_ns >> crowd->shift;
+
+	if (crowd->is_bad)
+		return UINT64_MAX;
+	return index >= crowd->first && index - crowd->first < crowd->count ? (index + 1) << crowd->shift
+									    : at_ns;
+}
+/* Adds to the bucket that holds `at_ns` what pieces there have in sum, and how many those are. */
+void store_crowd_add_sum(struct store_crowd *crowd, uint64_t at_ns, const struct store_sum *sum);
+static inline void store_crowd_count(struct store_crowd *crowd, uint64_t pieces)
+{
+	crowd->pieces += pieces;
+}
 /* What was added there, or should have been, is not what it did. end_ns UINT64_MAX: for ever. */
 void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns);
 

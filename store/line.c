@@ -15,8 +15,6 @@
  */
 #include "store/line.h"
 
-#define PERIODS 2 /* that a sample stays in force without switch records */
-
 void line_fini(struct line_walk *line)
 {
 	for (int kind = 0; kind < LINE_KIND_COUNT; kind++)
@@ -32,8 +30,8 @@ void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context
 	line->force.context = context;
 	line->force.serial = ++line->serial;
 	line->force.holds = true;
-	if (reach_ns && !line->rules.has_switches && reach_ns < (UINT64_MAX - time_ns) / PERIODS)
-		line->force.end_ns = time_ns + PERIODS * reach_ns;
+	if (reach_ns && !line->rules.has_switches && reach_ns < (UINT64_MAX - time_ns) / LINE_PERIODS)
+		line->force.end_ns = time_ns + LINE_PERIODS * reach_ns;
 }
 
 bool line_take_span(struct line_walk *line, struct line_span span)

@@ -9,6 +9,8 @@
 
 #include "store/line_stack.h"
 
+#define LINE_PERIODS 2u /* that a sample stays in force without switch records */
+
 /* What the line must know of the whole stream, whatever the window. */
 struct line_rules {
 	uint64_t begin_ns, end_ns;  /* life: ABSENT outside */

@@ -67,9 +67,15 @@ void store_total_add(
 {
 	struct store_total_metric *metric = NULL;
 
-	for (size_t i = 0; i < count && !total->is_bad; i++) {
+	for (size_t i = 0, next; i < count && !total->is_bad; i = next) {
 		const struct store_record *record = &records[i];
+		uint64_t weight = record->amount;
 		struct store_sum *sum;
+
+		for (next = i + 1; next < count && records[next].context == record->context &&
+				   records[next].what == record->what;
+			next++)
+			weight += records[next].amount;
 
 		if (!metric || metric->metric != record->what)
 			metric = total_metric(total, record->what);
@@ -79,8 +85,9 @@ void store_total_add(
 			break;
 		}
 		sum = &metric->sums[record->context];
-		total->entries += sum->samples++ == 0;
-		sum->weight += record->amount;
+		total->entries += sum->samples == 0;
+		sum->samples += next - i;
+		sum->weight += weight;
 	}
 	total->samples += count;
 }

@@ -18,18 +18,14 @@
 
 /* ---- streams ---- */
 
-static void queue_fini(struct roller_queue *queue)
-{
-	free(queue->records);
-	*queue = (struct roller_queue){0};
-}
-
 /* No more rollups of this stream; what was made is kept, and torn where a late record comes. */
 static void roller_end(struct store_roller *roller)
 {
 	line_fini(&roller->line);
-	queue_fini(&roller->samples);
-	queue_fini(&roller->spans);
+	free(roller->samples.list);
+	roller->samples = (struct roller_samples){0};
+	free(roller->spans.records);
+	roller->spans = (struct roller_queue){0};
 	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
 		store_sums_fini(&roller->sizes[size].sums);
 	free(roller->sizes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
- * filled. Shared by roller.c, roller_wait.c, roller_sweep.c and roller_put.c.
+ * filled. Shared by roller.c, roller_wait.c, roller_run.c, roller_sweep.c and roller_put.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
@@ -13,9 +13,22 @@
 
 #define ROLLER_TOP (STORE_LINE_ROLL_SIZES - 1)
 
-/* Records that wait, sorted from `head` on unless `is_unsorted`. */
+/* Spans that wait, sorted from `head` on unless `is_unsorted`. */
 struct roller_queue {
 	struct store_record *records;
+	uint32_t head, count, capacity;
+	bool is_unsorted;
+};
+
+/* What the line wants to know of a sample that owns it. */
+struct roller_sample {
+	uint64_t begin_ns;
+	uint32_t context;
+};
+
+/* Samples that wait, likewise. */
+struct roller_samples {
+	struct roller_sample *list;
 	uint32_t head, count, capacity;
 	bool is_unsorted;
 };
@@ -34,7 +47,8 @@ struct store_roller {
 	struct store_united *united; /* a GPU queue's device, or NULL */
 	uint32_t united_queue;
 	uint32_t stream;
-	struct roller_queue samples, spans;
+	struct roller_samples samples;
+	struct roller_queue spans;
 	uint64_t valid_ns;     /* the sweep knows the line from here on */
 	bool awaits_sample;    /* ... once a sample begins there */
 	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
@@ -82,6 +96,20 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 /* The stream turns out to have switch records, or samples: it was swept by other rules so far. */
 void roller_note_switches(struct store_roller *roller);
 void roller_note_samples(struct store_roller *roller);
+
+/* The order in which the line takes them. */
+static inline int roller_sample_compare(const struct roller_sample *a, const struct roller_sample *b)
+{
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
+/* ---- roller_run.c ---- */
+
+/* Sweeps what is quickly swept of the time before `limit_ns`, which is in the bucket that is being filled;
+ * all that begins now or before is taken. False: nothing of it. */
+bool roller_run(struct store_roller *roller, uint64_t limit_ns);
 
 /* ---- roller_sweep.c ---- */
 

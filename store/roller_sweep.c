@@ -106,6 +106,30 @@ static uint64_t queue_next(struct roller_queue *queue)
 	return queue->head < queue->count ? queue->records[queue->head].begin_ns : UINT64_MAX;
 }
 
+static int compare_samples(const void *a, const void *b)
+{
+	return roller_sample_compare(a, b);
+}
+
+static uint64_t samples_next(struct roller_samples *samples)
+{
+	if (samples->is_unsorted)
+		qsort(samples->list + samples->head, samples->count - samples->head, sizeof *samples->list,
+			compare_samples);
+	samples->is_unsorted = false;
+	return samples->head < samples->count ? samples->list[samples->head].begin_ns : UINT64_MAX;
+}
+
+static void samples_shrink(struct roller_samples *samples)
+{
+	if (samples->head == 0)
+		return;
+	memmove(samples->list, samples->list + samples->head,
+		(samples->count - samples->head) * sizeof *samples->list);
+	samples->count -= samples->head;
+	samples->head = 0;
+}
+
 static void queue_shrink(struct roller_queue *queue)
 {
 	if (queue->head == 0) /* nothing was taken, or there never was anything */
@@ -126,11 +150,11 @@ static bool take_span(struct store_roller *roller, const struct store_record *re
 						     .state = (enum extent_state)record->flags});
 }
 
-static void take_sample(struct store_roller *roller, const struct store_record *record)
+static void take_sample(struct store_roller *roller, const struct roller_sample *sample)
 {
-	line_take_sample(&roller->line, record->begin_ns, record->context);
-	if (roller->awaits_sample && record->begin_ns >= roller->valid_ns) {
-		roller->valid_ns = record->begin_ns;
+	line_take_sample(&roller->line, sample->begin_ns, sample->context);
+	if (roller->awaits_sample && sample->begin_ns >= roller->valid_ns) {
+		roller->valid_ns = sample->begin_ns;
 		roller->awaits_sample = false;
 	}
 }
@@ -139,12 +163,12 @@ static void take_sample(struct store_roller *roller, const struct store_record *
 static bool take_all(struct store_roller *roller)
 {
 	for (;;) {
-		uint64_t sample_ns = queue_next(&roller->samples), span_ns = queue_next(&roller->spans);
+		uint64_t sample_ns = samples_next(&roller->samples), span_ns = queue_next(&roller->spans);
 
 		if (sample_ns > roller->line.now_ns && span_ns > roller->line.now_ns)
 			return true;
 		if (sample_ns <= span_ns)
-			take_sample(roller, &roller->samples.records[roller->samples.head++]);
+			take_sample(roller, &roller->samples.list[roller->samples.head++]);
 		else if (!take_span(roller, &roller->spans.records[roller->spans.head++]))
 			return false;
 	}
@@ -201,38 +225,6 @@ static uint64_t stop_at(struct store_roller *roller, uint64_t until_ns)
 	return end_ns < until_ns ? end_ns : until_ns;
 }
 
-/* Where nothing but samples makes the line, for the crowd alone: what take_all() and line_step() would come
- * to. */
-static void sweep_samples(struct store_roller *roller, uint64_t until_ns)
-{
-	struct line_walk *line = &roller->line;
-	struct roller_queue *samples = &roller->samples;
-	struct line_piece piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
-	uint64_t span_ns = queue_next(&roller->spans);
-
-	until_ns = line->steady_ns < until_ns ? line->steady_ns : until_ns;
-	until_ns = span_ns < until_ns ? span_ns : until_ns;
-	if (roller->sizes || roller->awaits_sample || line->now_ns < roller->valid_ns ||
-		!line->is_base_open || !line->force.holds || samples->is_unsorted)
-		return;
-	while (samples->head < samples->count) {
-		const struct store_record *next = &samples->records[samples->head];
-
-		if (next->begin_ns >= until_ns || next->begin_ns > line->force.end_ns)
-			break;
-		if (next->begin_ns > line->now_ns) {
-			piece.begin_ns = line->now_ns;
-			piece.end_ns = next->begin_ns;
-			piece.context = line->force.context;
-			piece.is_record_begin = line->force.begin_ns == line->now_ns;
-			store_crowd_add(roller->crowd, &piece);
-			line->now_ns = next->begin_ns;
-		}
-		line_take_sample(line, next->begin_ns, next->context);
-		samples->head++;
-	}
-}
-
 bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
 {
 	struct line_walk *line = &roller->line;
@@ -242,8 +234,9 @@ bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
 
 		if (!take_all(roller))
 			return false;
-		sweep_samples(roller, until_ns);
-		line_step(line, queue_next(&roller->samples), queue_next(&roller->spans),
+		if (roller_run(roller, stop_at(roller, until_ns)))
+			continue;
+		line_step(line, samples_next(&roller->samples), queue_next(&roller->spans),
 			stop_at(roller, until_ns), &piece);
 		piece_add(roller, &piece);
 		if (roller->sizes && line->now_ns == bucket_end(&roller->sizes[roller->base], roller->base)) {
@@ -251,7 +244,7 @@ bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
 			base_adapt(roller, line->now_ns);
 		}
 	}
-	queue_shrink(&roller->samples);
+	samples_shrink(&roller->samples);
 	queue_shrink(&roller->spans);
 	return true;
 }

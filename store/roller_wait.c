@@ -2,6 +2,8 @@
 /*
  * roller_wait.c - records that wait for a stream's sweep, and what it means when they come behind it.
  */
+#include <stdlib.h>
+
 #include "store/made.h"
 #include "store/roller_state.h"
 #include "store/table.h"
@@ -67,6 +69,33 @@ void roller_note_samples(struct store_roller *roller)
 	roller->line.rules.has_samples = true;
 }
 
+static bool samples_reserve(struct roller_samples *samples, size_t more)
+{
+	size_t wanted = samples->count + more, capacity = samples->capacity ? samples->capacity : 64;
+	struct roller_sample *grown;
+
+	if (wanted <= samples->capacity)
+		return true;
+	while (capacity < wanted)
+		capacity *= 2;
+	grown = capacity <= UINT32_MAX ? reallocarray(samples->list, capacity, sizeof *grown) : NULL;
+	if (!grown)
+		return false;
+	samples->list = grown;
+	samples->capacity = (uint32_t)capacity;
+	return true;
+}
+
+/* There is room. */
+static void samples_add(struct roller_samples *samples, const struct store_record *record)
+{
+	struct roller_sample *to = &samples->list[samples->count++];
+
+	*to = (struct roller_sample){record->begin_ns, record->context};
+	if (samples->count - samples->head > 1 && roller_sample_compare(to - 1, to) > 0)
+		samples->is_unsorted = true;
+}
+
 bool roller_wait_sample(struct store_roller *roller, const struct store_record *record)
 {
 	if (!roller->line.rules.is_gpu && !roller->line.rules.has_samples)
@@ -75,26 +104,47 @@ bool roller_wait_sample(struct store_roller *roller, const struct store_record *
 		return true;
 	if (roller_is_late(roller, record))
 		roller_tear(roller, record->begin_ns, 0);
-	return queue_add(&roller->samples, record);
+	if (!samples_reserve(&roller->samples, 1))
+		return false;
+	samples_add(&roller->samples, record);
+	return true;
+}
+
+/* Those that come in order, from the first on; there is room for all. How many they are. */
+static size_t take_ordered(struct store_roller *roller, const struct store_record *records, size_t count)
+{
+	struct roller_samples *samples = &roller->samples;
+	struct roller_sample *to = samples->list + samples->count;
+	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
+	size_t taken = 0;
+
+	if (samples->count && to[-1].begin_ns == UINT64_MAX)
+		return 0;
+	if (samples->count && to[-1].begin_ns >= least_ns)
+		least_ns = to[-1].begin_ns + 1;
+	for (; taken < count; taken++) {
+		const struct store_record *record = &records[taken];
+
+		if (!(record->flags & STORE_RECORD_EXTENT) || record->begin_ns < least_ns ||
+			record->begin_ns == UINT64_MAX)
+			break;
+		to[taken] = (struct roller_sample){record->begin_ns, record->context};
+		least_ns = record->begin_ns + 1;
+	}
+	samples->count += (uint32_t)taken;
+	return taken;
 }
 
 /* Many at once, of a CPU stream. False: memory is out. */
 bool roller_wait_samples(struct store_roller *roller, const struct store_record *records, size_t count)
 {
-	struct roller_queue *queue = &roller->samples;
-
+	if (!samples_reserve(&roller->samples, count))
+		return false;
 	for (size_t i = 0; i < count; i++) {
-		const struct store_record *record = &records[i];
-		const struct store_record *last = queue->count ? &queue->records[queue->count - 1] : NULL;
-
-		if (!last || queue->count == queue->capacity || !roller->line.rules.has_samples ||
-			!(record->flags & STORE_RECORD_EXTENT) || record->begin_ns <= last->begin_ns ||
-			roller_is_late(roller, record)) {
-			if (!roller_wait_sample(roller, record))
-				return false;
-			continue;
-		}
-		queue->records[queue->count++] = *record;
+		if (roller->line.rules.has_samples)
+			i += take_ordered(roller, records + i, count - i);
+		if (i < count && !roller_wait_sample(roller, &records[i]))
+			return false;
 	}
 	return true;
 }

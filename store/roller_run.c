@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roller_run.c - long stretches of a line at once: where samples alone make it, or a GPU's spans one behind
+ * the other. What each context has of a stretch is added up here before it goes to the stream's bucket and to
+ * the crowd's; all of the stretch lies in one of each. Whatever else there is, roller_sweep.c takes piece by
+ * piece, to the same sums.
+ */
+#include "store/roller_state.h"
+
+#define TALLY_SLOTS 64u
+#define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
+
+/* What waits to be added: a cache of sums, a newer one takes the place of an older one in its slot. */
+struct tally {
+	struct store_roller *roller;
+	uint64_t used; /* bit s: there is something in slot s */
+	uint64_t pieces;
+	struct store_sum sums[TALLY_SLOTS];
+};
+
+static void tally_put(struct tally *tally, const struct store_sum *sum)
+{
+	struct store_roller *roller = tally->roller;
+
+	if (roller->sizes && roller->sizes[roller->base].is_whole)
+		store_sums_add(&roller->sizes[roller->base].sums, sum);
+	store_crowd_add_sum(roller->crowd, roller->line.now_ns, sum);
+}
+
+static inline void tally_add(
+	struct tally *tally, uint32_t context, uint32_t metric, uint64_t samples, uint64_t time_ns)
+{
+	unsigned slot = (context * 0x9e3779b1u ^ metric * 0x85ebca6bu) >> 26;
+	uint64_t bit = (uint64_t)1 << slot;
+	struct store_sum *sum = &tally->sums[slot];
+
+	if (tally->used & bit && sum->context == context && sum->metric == metric) {
+		sum->samples += samples;
+		sum->weight += time_ns;
+		return;
+	}
+	if (tally->used & bit)
+		tally_put(tally, sum);
+	*sum = (struct store_sum){
+		.samples = samples, .weight = time_ns, .context = context, .metric = metric};
+	tally->used |= bit;
+}
+
+/* The stretch from the line's `now_ns` to here is over. */
+static void tally_end(struct tally *tally, uint64_t now_ns)
+{
+	struct store_roller *roller = tally->roller;
+
+	for (; tally->used; tally->used &= tally->used - 1)
+		tally_put(tally, &tally->sums[__builtin_ctzll(tally->used)]);
+	store_crowd_count(roller->crowd, tally->pieces);
+	if (roller->sizes) {
+		roller->sizes[roller->base].next_ns = now_ns;
+		roller->pieces += (unsigned)tally->pieces;
+	}
+	roller->line.now_ns = now_ns;
+}
+
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* ---- samples ---- */
+
+/* How long a sample stays in force, as line_take_sample() has it. */
+static uint64_t reach_of(const struct line_rules *rules)
+{
+	if (!rules->period_ns || rules->has_switches || rules->period_ns > PERIODS_MAX)
+		return UINT64_MAX / 2;
+	return LINE_PERIODS * rules->period_ns;
+}
+
+static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
+{
+	const uint32_t metric = store_line_roll_metric(EXTENT_WORK, STORE_OP_NONE);
+	const uint64_t reach_ns = reach_of(&roller->line.rules);
+	struct line_walk *line = &roller->line;
+	const struct roller_sample *first = roller->samples.list + roller->samples.head, *at = first,
+				   *end = roller->samples.list + roller->samples.count;
+	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns, time_ns = 0, begun = 0;
+	uint64_t begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
+	uint32_t context = line->force.context;
+	struct tally tally;
+
+	limit_ns = earlier(limit_ns, line->steady_ns);
+	if (!line->is_base_open || !line->force.holds || at == end || at->begin_ns >= limit_ns)
+		return false;
+	tally.roller = roller;
+	tally.used = tally.pieces = 0;
+	for (; at < end && at->begin_ns < limit_ns && at->begin_ns <= until_ns; at++) {
+		tally.pieces += at->begin_ns > now_ns;
+		begun += at->begin_ns > now_ns ? begins : 0;
+		time_ns += at->begin_ns - now_ns;
+		now_ns = at->begin_ns;
+		begins = 1;
+		until_ns = now_ns + reach_ns;
+		if (at->context == context)
+			continue;
+		if (time_ns)
+			tally_add(&tally, context, metric, begun, time_ns);
+		context = at->context;
+		time_ns = begun = 0;
+	}
+	if (at == first)
+		return false;
+	if (time_ns)
+		tally_add(&tally, context, metric, begun, time_ns);
+	tally_end(&tally, now_ns);
+	line->serial += (uint64_t)(at - first) - 1;
+	line_take_sample(line, now_ns, context);
+	roller->samples.head += (uint32_t)(at - first);
+	return true;
+}
+
+/* ---- spans ---- */
+
+/* Until when a GPU's line is idle but for what begins from here on; 0: it is not. */
+static uint64_t idle_until(struct line_walk *line)
+{
+	const unsigned unseen = 1u << LINE_KIND_MONITORED | 1u << LINE_KIND_WORK;
+	const struct line_span *monitored;
+
+	if (!line->rules.has_monitored || line->held & ~unseen || line->now_ns < line->rules.begin_ns ||
+		line_stack_top(&line->stacks[LINE_KIND_WORK], line->now_ns))
+		return 0;
+	monitored = line_stack_top(&line->stacks[LINE_KIND_MONITORED], line->now_ns);
+	return monitored ? earlier(monitored->end_ns, line->rules.end_ns) : 0;
+}
+
+static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
+{
+	const uint32_t idle = store_line_roll_metric(EXTENT_IDLE, STORE_OP_NONE);
+	struct line_walk *line = &roller->line;
+	const struct store_record *first = roller->spans.records + roller->spans.head, *at = first,
+				  *end = roller->spans.records + roller->spans.count;
+	uint64_t now_ns = line->now_ns, idle_ns = 0;
+	struct tally tally;
+
+	limit_ns = earlier(limit_ns, idle_until(line));
+	if (at == end || at->end_ns >= limit_ns)
+		return false;
+	tally.roller = roller;
+	tally.used = tally.pieces = 0;
+	for (; at < end && at->end_ns < limit_ns; at++) {
+		enum extent_state state = (enum extent_state)at->flags;
+
+		if ((at + 1 < end && at[1].begin_ns < at->end_ns) ||
+			line_kind_of(at->what, true, false) != LINE_KIND_WORK)
+			break;
+		idle_ns += at->begin_ns - now_ns;
+		tally.pieces += 1 + (at->begin_ns > now_ns);
+		tally_add(&tally, at->context, store_line_roll_metric(state, at->what), 1,
+			at->end_ns - at->begin_ns);
+		if (roller->united && line_state_is_busy(state))
+			store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
+		now_ns = at->end_ns;
+	}
+	if (at == first)
+		return false;
+	if (idle_ns)
+		tally_add(&tally, 0, idle, 0, idle_ns);
+	tally_end(&tally, now_ns);
+	line->serial += (uint64_t)(at - first);
+	line->steady_ns = 0;
+	roller->spans.head += (uint32_t)(at - first);
+	return true;
+}
+
+bool roller_run(struct store_roller *roller, uint64_t limit_ns)
+{
+	struct line_walk *line = &roller->line;
+
+	if (roller->awaits_sample || line->now_ns < roller->valid_ns)
+		return false;
+	limit_ns = earlier(limit_ns, store_crowd_edge(roller->crowd, line->now_ns));
+	if (!line->rules.is_gpu)
+		return roller->spans.head == roller->spans.count
+			       ? run_samples(roller, limit_ns)
+			       : run_samples(
+					 roller, earlier(limit_ns,
+							 roller->spans.records[roller->spans.head].begin_ns));
+	return roller->samples.head == roller->samples.count && run_spans(roller, limit_ns);
+}
