@@ -10,26 +10,62 @@
 #include "store/table.h"
 
 #define BUILDER_FIRST 16u
+#define BUILDER_LARGE 8192u
+#define TRUST_BYTES ((size_t)32 << 20)
 #define PARK_RECORDS 2048u /* fuller ones are closed instead of parked */
 
 /* ---- memory ---- */
 
+/* Which spares have that size; NULL: none are kept. */
+static struct store_spares *spares_of(struct store_ingest *ingest, uint32_t capacity)
+{
+	if (capacity == STORE_CHUNK_RECORDS_MAX)
+		return &ingest->spares[0];
+	return capacity == BUILDER_LARGE ? &ingest->spares[1] : NULL;
+}
+
 static void records_free(struct store_ingest *ingest, struct store_builder *builder)
 {
+	struct store_spares *spares = spares_of(ingest, builder->capacity);
+
 	if (!builder->records)
 		return;
 	ingest->raw_bytes -= builder->capacity * sizeof *builder->records;
-	if (builder->capacity == STORE_CHUNK_RECORDS_MAX && !ingest->spare)
-		ingest->spare = builder->records;
+	if (spares && spares->count < STORE_SPARES)
+		spares->records[spares->count++] = builder->records;
 	else
 		free(builder->records);
 	builder->records = NULL;
 	builder->capacity = 0;
 }
 
+static struct store_record *records_grow(
+	struct store_ingest *ingest, struct store_builder *builder, uint32_t capacity)
+{
+	struct store_spares *spares = spares_of(ingest, capacity);
+	struct store_record *grown;
+
+	if (!spares || !spares->count)
+		return realloc(builder->records, capacity * sizeof *grown);
+	grown = spares->records[--spares->count];
+	if (builder->records)
+		memcpy(grown, builder->records, builder->count * sizeof *grown);
+	free(builder->records);
+	return grown;
+}
+
+/* As many as the bucket before had are likely, which spares growing step by step; where many streams live at
+ * once, nobody's memory is taken on trust. */
+static uint32_t first_capacity(const struct store_ingest *ingest, const struct store_builder *builder)
+{
+	if (builder->expected > BUILDER_LARGE / 2 && ingest->raw_bytes < TRUST_BYTES)
+		return BUILDER_LARGE;
+	return BUILDER_FIRST;
+}
+
 bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)
 {
-	uint32_t capacity = builder->capacity ? builder->capacity : BUILDER_FIRST;
+	uint32_t capacity = builder->capacity ? builder->capacity : first_capacity(ingest, builder);
 	struct store_record *grown;
 
 	if (count <= builder->capacity)
@@ -38,15 +74,7 @@ bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *bu
 		capacity *= 2;
 	if (capacity > STORE_CHUNK_RECORDS_MAX)
 		capacity = STORE_CHUNK_RECORDS_MAX;
-	if (capacity == STORE_CHUNK_RECORDS_MAX && ingest->spare) {
-		grown = ingest->spare;
-		ingest->spare = NULL;
-		if (builder->records)
-			memcpy(grown, builder->records, builder->count * sizeof *grown);
-		free(builder->records);
-	} else {
-		grown = realloc(builder->records, capacity * sizeof *grown);
-	}
+	grown = records_grow(ingest, builder, capacity);
 	if (!grown) {
 		ingest->failed = true;
 		return false;
@@ -109,6 +137,7 @@ void store_builder_close(
 {
 	struct store_closed_chunk *closed;
 
+	track->expected = builder->count;
 	if (builder->fresh) {
 		closed = store_table_add((void **)&ingest->closed, &ingest->closed_count,
 			&ingest->closed_capacity, sizeof *closed);

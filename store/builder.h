@@ -14,7 +14,8 @@ struct store_builder {
 	bool is_stored; /* the file has an earlier state under the key */
 	bool is_unsorted;
 	uint32_t count, capacity;
-	uint32_t fresh; /* records since the last commit */
+	uint32_t fresh;	   /* records since the last commit */
+	uint32_t expected; /* records, by the bucket before; 0: who knows */
 	uint64_t min_ns, max_ns;
 	uint64_t used;		      /* tick of the last record */
 	uint64_t order;		      /* of opening and use, for choosing whom to push out */
@@ -27,6 +28,7 @@ struct store_track_state {
 	uint8_t base_shift;
 	uint8_t count, capacity;
 	bool is_active;
+	uint32_t expected; /* as many records had the last one that was closed */
 	uint64_t order;
 	struct store_builder *builders;
 	struct store_roll_front front;

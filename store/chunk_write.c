@@ -7,6 +7,7 @@
 #include "store/dictionary.h"
 #include "store/hash.h"
 #include "store/sums.h"
+#include "store/wide.h"
 
 #define DICTIONARY_LEAST 16u /* contexts that always have one */
 #define DICTIONARY_PAYS 2u   /* more want so many records each */
@@ -15,40 +16,67 @@
 
 #define TABLE_COLUMNS (1u << CHUNK_DURATION | 1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
 
+#define RECORD_WORDS (sizeof(struct store_record) / sizeof(uint64_t))
+_Static_assert(sizeof(struct store_record) % sizeof(uint64_t) == 0, "records are compared by words");
+
+/* What the records have in common; by words, several at once. */
+struct survey {
+	uint64_t differs[RECORD_WORDS]; /* bits that are not the same in all */
+	uint64_t any[RECORD_WORDS];	/* bits that some have */
+	uint64_t duration_differs, end_ns;
+};
+
+static inline void survey_take(struct survey *survey, const struct store_record *records, unsigned count)
+{
+	const uint64_t duration = records->end_ns - records->begin_ns;
+	uint64_t first[RECORD_WORDS], word[RECORD_WORDS];
+	struct survey all = {.end_ns = 0};
+
+	memcpy(first, records, sizeof first);
+	for (unsigned i = 0; i < count; i++) {
+		memcpy(word, &records[i], sizeof word);
+		for (unsigned w = 0; w < RECORD_WORDS; w++) {
+			all.differs[w] |= word[w] ^ first[w];
+			all.any[w] |= word[w];
+		}
+		all.duration_differs |= (records[i].end_ns - records[i].begin_ns) ^ duration;
+		all.end_ns = records[i].end_ns > all.end_ns ? records[i].end_ns : all.end_ns;
+	}
+	*survey = all;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static void survey_wide(struct survey *survey, const struct store_record *records, unsigned count)
+{
+	survey_take(survey, records, count);
+}
+#endif
+
 /* One pass over the records: which columns are constant, the latest end, the flags. */
 static void survey(struct store_chunk_draft *draft)
 {
 	struct store_chunk_header *header = &draft->header;
 	const struct store_record *first = draft->records;
-	struct store_record differs = {0};
-	uint64_t duration = first->end_ns - first->begin_ns, duration_differs = 0, end_ns = 0;
-	uint32_t flags = 0;
+	struct store_record differs, any;
+	struct survey all;
 
-	for (unsigned i = 0; i < draft->count; i++) {
-		const struct store_record *record = &draft->records[i];
-
-		differs.begin_ns |= record->begin_ns ^ first->begin_ns;
-		differs.amount |= record->amount ^ first->amount;
-		differs.bytes |= record->bytes ^ first->bytes;
-		differs.link |= record->link ^ first->link;
-		differs.context |= record->context ^ first->context;
-		differs.what |= record->what ^ first->what;
-		differs.attributes |= record->attributes ^ first->attributes;
-		differs.flags |= record->flags ^ first->flags;
-		duration_differs |= (record->end_ns - record->begin_ns) ^ duration;
-		flags |= record->flags;
-		end_ns = record->end_ns > end_ns ? record->end_ns : end_ns;
-	}
+#ifdef STORE_HAS_WIDE
+	(store_is_wide() ? survey_wide : survey_take)(&all, first, draft->count);
+#else
+	survey_take(&all, first, draft->count);
+#endif
+	memcpy(&differs, all.differs, sizeof differs);
+	memcpy(&any, all.any, sizeof any);
 	header->constant =
-		(uint16_t)(!differs.context << CHUNK_CONTEXT | !duration_differs << CHUNK_DURATION |
+		(uint16_t)(!differs.context << CHUNK_CONTEXT | !all.duration_differs << CHUNK_DURATION |
 			   !differs.begin_ns << CHUNK_BEGIN | !differs.amount << CHUNK_AMOUNT |
 			   !differs.bytes << CHUNK_BYTES | !differs.link << CHUNK_LINK |
 			   !differs.what << CHUNK_WHAT | !differs.attributes << CHUNK_ATTRIBUTES |
 			   !differs.flags << CHUNK_FLAGS);
-	header->flags_seen = (uint8_t)flags;
+	header->flags_seen = (uint8_t)any.flags;
 	header->first_ns = first->begin_ns;
 	header->last_ns = first[draft->count - 1].begin_ns;
-	header->end_ns = end_ns;
+	header->end_ns = all.end_ns;
 }
 
 static void put_constants(struct store_chunk_draft *draft)

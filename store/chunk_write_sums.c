@@ -24,7 +24,7 @@ static unsigned find_metrics(const struct store_chunk_draft *draft, uint32_t *me
 	return known;
 }
 
-/* The entries of one metric, in the order of the dictionary. */
+/* The entries of one of several metrics, in the order of the dictionary. */
 static void sum_metric(
 	struct store_chunk_draft *draft, uint32_t metric, struct store_sum *sums, unsigned contexts)
 {
@@ -41,24 +41,35 @@ static void sum_metric(
 	}
 }
 
-/* Adds each sample's time until the next one; the longest, 0: they are not plain. */
-static uint64_t sum_times(struct store_chunk_draft *draft, struct store_sum *sums)
+/* Those of records of one metric, with each one's time until the next. The longest such time; 0: they are not
+ * plain, so that times mean nothing. Most records are where the one before them was. */
+static uint64_t sum_all(struct store_chunk_draft *draft, struct store_sum *sums, unsigned contexts)
 {
 	const struct store_record *records = draft->records;
-	uint64_t longest = 0, all_longer = 1;
+	const uint32_t *index = draft->header.dictionary ? draft->coder->index : NULL;
+	const unsigned last = draft->count - 1;
+	uint64_t longest = 0, shortest = UINT64_MAX;
 
-	if (!store_chunk_draft_is_constant(draft, CHUNK_FLAGS) ||
-		!store_chunk_draft_is_constant(draft, CHUNK_WHAT) || draft->count < 2 ||
+	memset(sums, 0, contexts * sizeof *sums);
+	for (unsigned i = 0, from; i <= last;) {
+		uint32_t at = index ? index[i] : 0;
+		uint64_t weight = 0;
+
+		for (from = i; i <= last && (!index || index[i] == at); i++) {
+			uint64_t gap_ns = records[i < last ? i + 1 : i].begin_ns - records[i].begin_ns;
+
+			weight += records[i].amount;
+			longest = gap_ns > longest ? gap_ns : longest;
+			shortest = gap_ns < shortest && i < last ? gap_ns : shortest;
+		}
+		sums[at].samples += i - from;
+		sums[at].weight += weight;
+		sums[at].time_ns += records[i <= last ? i : last].begin_ns - records[from].begin_ns;
+	}
+	if (!store_chunk_draft_is_constant(draft, CHUNK_FLAGS) || !last ||
 		!(records->flags & STORE_RECORD_EXTENT))
 		return 0;
-	for (unsigned i = 0; i + 1 < draft->count; i++) {
-		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;
-
-		sums[draft->header.dictionary ? draft->coder->index[i] : 0].time_ns += gap_ns;
-		longest = gap_ns > longest ? gap_ns : longest;
-		all_longer &= gap_ns != 0;
-	}
-	return all_longer ? longest : 0;
+	return shortest ? longest : 0;
 }
 
 static void put_sum_column(struct store_chunk_draft *draft, const struct store_sum *sums, unsigned contexts,
@@ -90,7 +101,7 @@ void store_chunk_put_sums(struct store_chunk_draft *draft)
 	uint32_t metrics[CHUNK_SUMS_METRICS];
 	unsigned contexts = draft->header.dictionary ? draft->header.dictionary : 1, count;
 	struct store_sum *sums = (struct store_sum *)draft->coder->values;
-	uint64_t longest_ns;
+	uint64_t longest_ns = 0;
 
 	if (draft->header.track == STORE_SPANS ||
 		(!draft->header.dictionary && !store_chunk_draft_is_constant(draft, CHUNK_CONTEXT)))
@@ -101,12 +112,14 @@ void store_chunk_put_sums(struct store_chunk_draft *draft)
 	draft->header.constant |= 1u << CHUNK_SUMS;
 	store_bytes_put_varint(draft->out, count);
 	for (unsigned m = 0; m < count; m++) {
-		sum_metric(draft, metrics[m], sums, contexts);
+		if (count == 1)
+			longest_ns = sum_all(draft, sums, contexts);
+		else
+			sum_metric(draft, metrics[m], sums, contexts);
 		store_bytes_put_varint(draft->out, metrics[m]);
 		put_sum_column(draft, sums, contexts, STORE_SUMS_SAMPLES);
 		put_sum_column(draft, sums, contexts, STORE_SUMS_WEIGHT);
 	}
-	longest_ns = sum_times(draft, sums);
 	store_bytes_put_varint(draft->out, longest_ns);
 	if (longest_ns) {
 		store_bytes_put_varint(draft->out, draft->records[draft->count - 1].context);

@@ -39,7 +39,10 @@ void store_ingest_fini(struct store_ingest *ingest)
 	free(ingest->tracks);
 	free(ingest->active);
 	free(ingest->closed);
-	free(ingest->spare);
+	for (unsigned i = 0; i < STORE_SPARES; i++) {
+		free(i < ingest->spares[0].count ? ingest->spares[0].records[i] : NULL);
+		free(i < ingest->spares[1].count ? ingest->spares[1].records[i] : NULL);
+	}
 	store_bytes_fini(&ingest->closed_bytes);
 	store_bytes_fini(&ingest->scratch);
 	store_chunk_coder_fini(&ingest->coder);
@@ -242,6 +245,7 @@ static struct store_builder *builder_open(
 						  .stream = track->stream,
 						  .track = track->track,
 						  .shift = (uint8_t)shift},
+		.expected = track->expected,
 		.min_ns = record->begin_ns,
 		.max_ns = record->begin_ns};
 	return builder;
@@ -307,23 +311,36 @@ static uint32_t run_length(const struct store_track_state *track, const struct s
 	return length;
 }
 
+/* How many of the records, one at least, are in order, from the first on. */
+static uint32_t order_length(const struct store_record *first, const struct store_record *end)
+{
+	const struct store_record *at = first + 1;
+
+	while (at < end && (at->begin_ns > at[-1].begin_ns || store_record_compare(at - 1, at) <= 0))
+		at++;
+	return (uint32_t)(at - first);
+}
+
 static bool builder_add(struct store_ingest *ingest, struct store_builder *builder,
 	const struct store_record *records, uint32_t count)
 {
+	const struct store_record *last;
 	struct store_record *to;
+	uint32_t ordered;
 
 	if (!store_builder_reserve(ingest, builder, builder->count + count))
 		return false;
 	to = builder->records + builder->count;
 	memcpy(to, records, count * sizeof *to);
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t begin = to[i].begin_ns;
-
-		if (builder->count + i > 0 && begin <= to[(ptrdiff_t)i - 1].begin_ns &&
-			store_record_compare(&to[(ptrdiff_t)i - 1], &to[i]) > 0)
-			builder->is_unsorted = true;
-		builder->min_ns = begin < builder->min_ns ? begin : builder->min_ns;
-		builder->max_ns = begin > builder->max_ns ? begin : builder->max_ns;
+	last = builder->count ? to - 1 : to;
+	ordered = order_length(last, to + count);
+	builder->max_ns =
+		last[ordered - 1].begin_ns > builder->max_ns ? last[ordered - 1].begin_ns : builder->max_ns;
+	builder->min_ns = to->begin_ns < builder->min_ns ? to->begin_ns : builder->min_ns;
+	for (last += ordered; last < to + count; last++) {
+		builder->is_unsorted = true;
+		builder->min_ns = last->begin_ns < builder->min_ns ? last->begin_ns : builder->min_ns;
+		builder->max_ns = last->begin_ns > builder->max_ns ? last->begin_ns : builder->max_ns;
 	}
 	builder->count += count;
 	builder->fresh += count;

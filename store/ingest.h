@@ -29,6 +29,13 @@ struct store_closed_chunk {
 	size_t at, size;
 };
 
+#define STORE_SPARES 2u
+/* Memory of builders that are closed, for the next ones. */
+struct store_spares {
+	struct store_record *records[STORE_SPARES];
+	unsigned count;
+};
+
 /* All-zero is ready. */
 struct store_ingest {
 	struct store_track_state **tracks; /* [stream * STORE_TRACK_COUNT + track], NULL: no records yet */
@@ -40,10 +47,10 @@ struct store_ingest {
 	struct store_bytes closed_bytes;
 	struct store_bytes scratch;
 	struct store_chunk_coder coder;
-	struct store_record *spare; /* a buffer of RECORDS_MAX */
-	size_t raw_bytes;	    /* of all builders in memory */
-	size_t fresh_bytes;	    /* of records in builders, not committed yet */
-	uint64_t tick;		    /* commits so far */
+	struct store_spares spares[2]; /* of the two largest sizes */
+	size_t raw_bytes;	       /* of all builders in memory */
+	size_t fresh_bytes;	       /* of records in builders, not committed yet */
+	uint64_t tick;		       /* commits so far */
 	uint8_t shift_most; /* base buckets are not larger (a flight recording); 0: as the rate says */
 	bool failed;	    /* memory was out: records are lost */
 	MDB_env *env;	    /* to fetch parked builders; may be NULL until the first commit */
