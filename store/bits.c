@@ -65,7 +65,7 @@ static void lanes_unpack(const uint8_t *from, uint32_t *to, unsigned width)
 	}
 }
 
-void store_bits_put_block(uint8_t *to, const uint64_t *values, unsigned width)
+static inline void block_pack(uint8_t *to, const uint64_t *values, unsigned width)
 {
 	uint32_t half[STORE_BLOCK_RECORDS];
 	unsigned low = width < 32 ? width : 32;
@@ -78,6 +78,24 @@ void store_bits_put_block(uint8_t *to, const uint64_t *values, unsigned width)
 	for (unsigned i = 0; i < STORE_BLOCK_RECORDS; i++)
 		half[i] = (uint32_t)(values[i] >> 32);
 	lanes_pack(to + store_bits_size(32, STORE_BLOCK_RECORDS), half, width - 32);
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static void block_pack_wide(uint8_t *to, const uint64_t *values, unsigned width)
+{
+	block_pack(to, values, width);
+}
+#endif
+
+void store_bits_put_block(uint8_t *to, const uint64_t *values, unsigned width)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide()) {
+		block_pack_wide(to, values, width);
+		return;
+	}
+#endif
+	block_pack(to, values, width);
 }
 
 static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)

@@ -58,9 +58,9 @@ static struct store_record *records_grow(
  * once, nobody's memory is taken on trust. */
 static uint32_t first_capacity(const struct store_ingest *ingest, const struct store_builder *builder)
 {
-	if (builder->expected > BUILDER_LARGE / 2 && ingest->raw_bytes < TRUST_BYTES)
-		return BUILDER_LARGE;
-	return BUILDER_FIRST;
+	if (builder->expected <= BUILDER_LARGE / 2 || ingest->raw_bytes >= TRUST_BYTES)
+		return BUILDER_FIRST;
+	return builder->expected <= BUILDER_LARGE ? BUILDER_LARGE : STORE_CHUNK_RECORDS_MAX;
 }
 
 bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)

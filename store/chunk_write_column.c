@@ -3,6 +3,7 @@
  * chunk_write_column.c - one column of one block: the transform whose body (codec.h) is smallest.
  */
 #include "store/chunk_draft.h"
+#include "store/wide.h"
 
 #define CENTRE_SAMPLES 31u
 #define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */
@@ -20,7 +21,7 @@ static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
 	[CHUNK_FLAGS] = {CHUNK_PLAIN, UINT8_MAX},
 };
 
-void store_chunk_gather(
+static inline void gather(
 	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
 {
 #define EACH(value)                          \
@@ -50,6 +51,12 @@ void store_chunk_gather(
 		break;
 	}
 #undef EACH
+}
+
+void store_chunk_gather(
+	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
+{
+	gather(to, column, from, count);
 }
 
 /* A column's values in a block, on their way through a transform. */
@@ -212,17 +219,18 @@ static bool tries(const struct store_chunk_draft *draft, enum chunk_column colum
 	return at % RECONSIDER == 0 || how == draft->chosen[column];
 }
 
-void store_chunk_put_column(
+static inline void put_column(
 	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
 {
 	struct attempt attempts[2], *best = NULL, *next = attempts;
 	uint64_t values[STORE_BLOCK_RECORDS];
 
+	values[0] = 0; /* there is a record, which the compiler cannot know */
 	if (column == CHUNK_CONTEXT && draft->header.dictionary)
 		for (unsigned i = 0; i < count; i++)
 			values[i] = draft->coder->index[at + i];
 	else
-		store_chunk_gather(values, column, draft->records + at, count);
+		gather(values, column, draft->records + at, count);
 	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
 		if (!is_possible(draft, column, *how) || !tries(draft, column, *how, at))
 			continue;
@@ -243,4 +251,24 @@ void store_chunk_put_column(
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what was chosen before is possible still */
 	draft->chosen[column] = (uint8_t)best->transform;
 	put_attempt(draft, column, best, values[0], count);
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static void put_column_wide(
+	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
+{
+	put_column(draft, column, at, count);
+}
+#endif
+
+void store_chunk_put_column(
+	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide()) {
+		put_column_wide(draft, column, at, count);
+		return;
+	}
+#endif
+	put_column(draft, column, at, count);
 }

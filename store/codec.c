@@ -7,6 +7,7 @@
 
 #include "store/bits.h"
 #include "store/codec_packed.h"
+#include "store/wide.h"
 
 enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_SPLIT };
 
@@ -29,18 +30,18 @@ static unsigned count_runs(const uint64_t *values, unsigned count)
 /* Values and lengths - 1 of the runs; `at` and `lengths` have room for 256. */
 static void split_runs(const uint64_t *values, unsigned count, uint64_t *at, uint64_t *lengths)
 {
-	unsigned run = 0;
+	unsigned run = 0, begin = 0;
 
 	at[0] = values[0];
-	lengths[0] = 0;
 	for (unsigned i = 1; i < count; i++) {
-		if (values[i] == at[run]) {
-			lengths[run]++;
-			continue;
-		}
-		at[++run] = values[i];
-		lengths[run] = 0;
+		bool is_other = values[i] != values[i - 1];
+
+		lengths[run] = i - 1 - begin;
+		run += is_other;
+		begin = is_other ? i : begin;
+		at[run] = values[i];
 	}
+	lengths[run] = count - 1 - begin;
 }
 
 /* Most runs are short: as many as RUN_AHEAD values are there without asking how many they are. */
@@ -87,15 +88,13 @@ static void put_where(
 	struct store_bytes *out, const uint64_t *values, unsigned count, unsigned width, unsigned exceptions)
 {
 	uint8_t where[STORE_BLOCK_RECORDS] = {0};
-	unsigned size = where_size(count, exceptions), found = 0;
+	unsigned size = where_size(count, exceptions);
 
-	for (unsigned i = 0; i < count; i++)
-		if (!(values[i] >> width))
-			continue;
-		else if (size == exceptions)
-			where[found++] = (uint8_t)i;
-		else
-			where[i / 8] |= (uint8_t)(1u << i % 8);
+	if (size == exceptions)
+		store_codec_above(where, values, count, width);
+	else
+		for (unsigned i = 0; i < count; i++)
+			where[i / 8] |= (uint8_t)((values[i] >> width != 0) << i % 8);
 	store_bytes_put(out, where, size);
 }
 
@@ -113,9 +112,10 @@ static void put_split(
 	store_bits_put(to + 2, values, count, width);
 	out->size += 2 + store_bits_size(width, count);
 	put_where(out, values, count, width, plan->exceptions);
-	for (unsigned i = 0; i < count; i++)
-		if (values[i] >> width)
-			above[found++] = values[i] >> width;
+	for (unsigned i = 0; i < count; i++) {
+		above[found] = values[i] >> width;
+		found += above[found] != 0;
+	}
 	store_codec_put_packed(out, above, found,
 		(struct store_codec_packed){
 			.width = plan->second_width, .exceptions = plan->second_exceptions});
@@ -229,7 +229,7 @@ static void consider_split(
 	}
 }
 
-struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
+static inline struct store_codec_plan plan_of(const uint64_t *values, unsigned count)
 {
 	struct store_codec_plan plan = {.packing = PACKING_CONST, .size = 2};
 	struct store_codec_packed packed;
@@ -253,6 +253,22 @@ struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
 	if (plan.runs < count / 2)
 		consider_runs(&plan, values, count);
 	return plan;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static struct store_codec_plan plan_wide(const uint64_t *values, unsigned count)
+{
+	return plan_of(values, count);
+}
+#endif
+
+struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return plan_wide(values, count);
+#endif
+	return plan_of(values, count);
 }
 
 static void put_runs(

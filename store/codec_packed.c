@@ -3,15 +3,16 @@
 #include "store/codec_packed.h"
 
 #include "store/bits.h"
+#include "store/wide.h"
 
 #define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
 
 static unsigned bits_of(uint64_t value)
 {
-	return 64 - (unsigned)__builtin_clzll(value | 1) - !value;
+	return 64 - (value ? (unsigned)__builtin_clzll(value) : 64);
 }
 
-unsigned store_codec_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+static inline unsigned count_widths(const uint64_t *values, unsigned count, uint16_t *bins)
 {
 	uint16_t partial[HISTOGRAMS][STORE_CODEC_BINS];
 	uint64_t all = 0;
@@ -30,6 +31,22 @@ unsigned store_codec_widths(const uint64_t *values, unsigned count, uint16_t *bi
 	for (unsigned b = 0; b <= widest; b++)
 		bins[b] = (uint16_t)(partial[0][b] + partial[1][b] + partial[2][b] + partial[3][b]);
 	return widest;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static unsigned count_widths_wide(const uint64_t *values, unsigned count, uint16_t *bins)
+{
+	return count_widths(values, count, bins);
+}
+#endif
+
+unsigned store_codec_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return count_widths_wide(values, count, bins);
+#endif
+	return count_widths(values, count, bins);
 }
 
 struct store_codec_packed store_codec_plan_widths(const uint16_t *bins, unsigned widest, unsigned count)
@@ -58,14 +75,25 @@ struct store_codec_packed store_codec_plan_packed(const uint64_t *values, unsign
 	return store_codec_plan_widths(bins, widest, count);
 }
 
+unsigned store_codec_above(uint8_t *positions, const uint64_t *values, unsigned count, unsigned width)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		positions[found] = (uint8_t)i;
+		found += values[i] >> width != 0;
+	}
+	return found;
+}
+
 static void put_exceptions(struct store_bytes *out, const uint64_t *values, unsigned count, unsigned width)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (values[i] >> width)
-			store_bytes_put(out, &(uint8_t){(uint8_t)i}, 1);
-	for (unsigned i = 0; i < count; i++)
-		if (values[i] >> width)
-			store_bytes_put_varint(out, values[i] >> width);
+	uint8_t positions[STORE_BLOCK_RECORDS];
+	unsigned found = store_codec_above(positions, values, count, width);
+
+	store_bytes_put(out, positions, found);
+	for (unsigned i = 0; i < found; i++)
+		store_bytes_put_varint(out, values[positions[i]] >> width);
 }
 
 void store_codec_put_packed(

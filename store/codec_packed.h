@@ -27,4 +27,8 @@ void store_codec_put_packed(
 /* With `values` NULL it only passes over the bytes. */
 bool store_codec_get_packed(struct store_input *input, uint64_t *values, unsigned count);
 
+/* Where the values are that have bits above `width`, which is below 64, at most 255 of them; how many. There
+ * is room for `count` positions. */
+unsigned store_codec_above(uint8_t *positions, const uint64_t *values, unsigned count, unsigned width);
+
 #endif

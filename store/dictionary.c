@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 
-#define SLOTS_MAX 32768u /* a power of two, twice the records */
+#define SLOTS_FIRST 512u
+#define SLOTS_GROWTH 8u
+#define SLOTS_MAX 32768u /* SLOTS_FIRST grown, twice the records */
 _Static_assert(SLOTS_MAX >= 2 * STORE_CHUNK_RECORDS_MAX, "slots for all records");
 #define TABLE_SAMPLES 7u
 #define USES_KEPT 1024u /* frequencies above are all the same to the order */
@@ -42,19 +44,34 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 	return true;
 }
 
-static size_t slots_for(unsigned count)
+static size_t slot_of(const struct store_chunk_coder *coder, uint32_t id)
 {
-	size_t slots = 64;
+	return (id * 0x9e3779b1u >> 7) & (coder->slot_count - 1);
+}
 
-	while (slots < 2 * (size_t)count)
-		slots *= 2;
-	return slots;
+static void slots_begin(struct store_chunk_coder *coder, size_t count)
+{
+	coder->slot_count = count;
+	memset(coder->slots, 0, count * sizeof *coder->slots);
+}
+
+/* Most chunks have few contexts, whose slots had better stay in the nearest cache. */
+static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
+{
+	slots_begin(coder, coder->slot_count * SLOTS_GROWTH);
+	for (uint32_t i = 0; i < known; i++) {
+		size_t at = slot_of(coder, coder->ids[i]);
+
+		while (coder->slots[at])
+			at = (at + 1) & (coder->slot_count - 1);
+		coder->slots[at] = i + 1;
+	}
 }
 
 /* The number of a context in order of appearance. */
 static uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, uint32_t *known)
 {
-	size_t at = (id * 0x9e3779b1u >> 7) & (coder->slot_count - 1);
+	size_t at = slot_of(coder, id);
 
 	for (; coder->slots[at]; at = (at + 1) & (coder->slot_count - 1))
 		if (coder->ids[coder->slots[at] - 1] == id)
@@ -62,6 +79,8 @@ static uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, uint32_t
 	coder->ids[*known] = id;
 	coder->uses[*known] = 0;
 	coder->slots[at] = ++*known;
+	if (*known > coder->slot_count / 2)
+		slots_grow(coder, *known);
 	return *known - 1;
 }
 
@@ -91,8 +110,7 @@ unsigned store_dictionary_build(
 {
 	uint32_t known = 0, last = 0;
 
-	coder->slot_count = slots_for(count);
-	memset(coder->slots, 0, coder->slot_count * sizeof *coder->slots);
+	slots_begin(coder, SLOTS_FIRST);
 	for (unsigned i = 0; i < count; i++) {
 		if (i == 0 || records[i].context != records[i - 1].context)
 			last = number_of(coder, records[i].context, &known);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wide.h - for chunk_read.c and bits.c: their loops once more for machines with vectors of 256 bits, chosen
- * at run time. STORE_WIDE stands before a function that calls the plain one, which is compiled into it.
+ * wide.h - for what packs and unpacks columns: its loops once more for machines with vectors of 256 bits,
+ * chosen at run time. STORE_WIDE stands before a function that calls the plain one, which is compiled into
+ * it.
  */
 #ifndef STORE_WIDE_H
 #define STORE_WIDE_H
@@ -16,14 +17,17 @@ extern bool store_is_plain; /* nothing wide: tests set it */
 #if defined(__has_include) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #define STORE_CPU_HAS(FEATURE, name) CPU_FEATURE_ACTIVE(FEATURE)
+#define STORE_CPU_COUNTS CPU_FEATURE_ACTIVE(LZCNT)
 #else
 #define STORE_CPU_HAS(FEATURE, name) __builtin_cpu_supports(name)
+#define STORE_CPU_COUNTS true /* who has BMI2 has it, too; not all compilers know its name */
 #endif
 #define STORE_HAS_WIDE
-#define STORE_WIDE __attribute__((target("avx2,bmi,bmi2"), flatten))
+#define STORE_WIDE __attribute__((target("avx2,bmi,bmi2,lzcnt"), flatten))
 static inline bool store_is_wide(void)
 {
-	return !store_is_plain && STORE_CPU_HAS(AVX2, "avx2") && STORE_CPU_HAS(BMI2, "bmi2");
+	return !store_is_plain && STORE_CPU_HAS(AVX2, "avx2") && STORE_CPU_HAS(BMI2, "bmi2") &&
+	       STORE_CPU_COUNTS;
 }
 #endif
 

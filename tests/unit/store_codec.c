@@ -268,6 +268,22 @@ static void mutate(const struct store_bytes *bytes)
 	free(copy);
 }
 
+/* With wide vectors and without. */
+static void check_same_bytes(const struct store_key_chunk *key, const struct store_record *records,
+	unsigned count, const struct store_bytes *bytes)
+{
+	struct store_chunk_coder coder = {0};
+	struct store_bytes other = {0};
+
+	store_is_plain = !store_is_plain;
+	store_chunk_encode(&coder, key, records, count, &other);
+	store_is_plain = !store_is_plain;
+	assert_int_equal(other.size, bytes->size);
+	assert_memory_equal(other.data, bytes->data, bytes->size);
+	store_bytes_fini(&other);
+	store_chunk_coder_fini(&coder);
+}
+
 static void one_chunk_round(uint64_t seed)
 {
 	static struct store_record records[RECORDS];
@@ -284,6 +300,7 @@ static void one_chunk_round(uint64_t seed)
 	assert_false(bytes.failed);
 	assert_true(store_chunk_peek(&chunk, (struct store_slice){bytes.data, bytes.size}));
 	assert_true(store_chunk_matches(&chunk, &key));
+	check_same_bytes(&key, records, count, &bytes);
 	for (int i = 0; i < 4; i++)
 		check_columns(&chunk, records, count);
 	bytes.data[8 + draw() % (bytes.size - 8)] ^= 1 << draw() % 8;
