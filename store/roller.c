@@ -282,8 +282,16 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 		rollers->failed = !roller_wait_samples(place->roller, records, count);
 		return;
 	}
-	for (size_t i = 0; i < count && !rollers->failed; i++)
-		rollers->failed = !record_take(rollers, place, stream, properties, track, &records[i], texts);
+	for (size_t i = 0; i < count && !rollers->failed; i++) {
+		size_t taken = track == STORE_SPANS && place->roller
+				       ? roller_wait_spans(place->roller, records + i, count - i, texts)
+				       : 0;
+
+		if (taken == count - i)
+			return;
+		rollers->failed = taken == SIZE_MAX || !record_take(rollers, place, stream, properties, track,
+							       &records[i += taken], texts);
+	}
 }
 
 bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)

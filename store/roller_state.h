@@ -49,6 +49,8 @@ struct store_roller {
 	uint32_t stream;
 	struct roller_samples samples;
 	struct roller_queue spans;
+	uint32_t copy_attributes; /* of the last copy that had some */
+	enum extent_state copy_state;
 	uint64_t valid_ns;     /* the sweep knows the line from here on */
 	bool awaits_sample;    /* ... once a sample begins there */
 	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
@@ -90,6 +92,10 @@ bool roller_wait_sample(struct store_roller *roller, const struct store_record *
 bool roller_wait_samples(struct store_roller *roller, const struct store_record *records, size_t count);
 bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts);
+/* Those at the front that change nothing of what is known of the stream, many at once: the first that may is
+ * not taken. How many they are; SIZE_MAX: memory is out. */
+size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
+	const struct store_texts *texts);
 bool roller_is_late(const struct store_roller *roller, const struct store_record *record);
 /* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
 void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns);

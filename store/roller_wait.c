@@ -45,13 +45,16 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 
 static bool queue_add(struct roller_queue *queue, const struct store_record *record)
 {
-	struct store_record *to =
-		store_table_add((void **)&queue->records, &queue->count, &queue->capacity, sizeof *to);
+	struct store_record *to = queue->count < queue->capacity
+					  ? &queue->records[queue->count++]
+					  : store_table_add((void **)&queue->records, &queue->count,
+						    &queue->capacity, sizeof *to);
 
 	if (!to)
 		return false;
 	*to = *record;
-	if (queue->count - queue->head > 1 && store_record_compare(to - 1, to) > 0)
+	if (queue->count - queue->head > 1 && to[-1].begin_ns >= to->begin_ns &&
+		store_record_compare(to - 1, to) > 0)
 		queue->is_unsorted = true;
 	return true;
 }
@@ -173,9 +176,41 @@ bool roller_wait_span(
 		roller_note_switches(roller);
 	span.flags = (uint32_t)line_state_of(record->what, is_gpu);
 	if (record->what == STORE_OP_COPY && is_gpu && record->attributes) {
-		struct store_slice text = store_texts_at(texts, record->attributes);
+		if (record->attributes != roller->copy_attributes) {
+			struct store_slice text = store_texts_at(texts, record->attributes);
 
-		span.flags = (uint32_t)line_copy_state((const char *)text.bytes, text.size);
+			roller->copy_state = line_copy_state((const char *)text.bytes, text.size);
+			roller->copy_attributes = record->attributes;
+		}
+		span.flags = (uint32_t)roller->copy_state;
 	}
 	return queue_add(&roller->spans, &span);
+}
+
+/* Does a span of that operation tell more than that it is there? */
+static bool tells_more(const struct store_roller *roller, uint32_t what)
+{
+	if (what == STORE_OP_MONITORED)
+		return true;
+	return !roller->sizes && (roller->line.rules.is_gpu || what == STORE_OP_SYNC ||
+					 what == STORE_OP_BLOCKED || what == STORE_OP_RUNNABLE);
+}
+
+size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
+	const struct store_texts *texts)
+{
+	enum line_kind kind = LINE_KIND_COUNT;
+	size_t i = 0;
+
+	for (; i < count; i++) {
+		if (i == 0 || records[i].what != records[i - 1].what) {
+			if (tells_more(roller, records[i].what))
+				break;
+			kind = line_kind_of(
+				records[i].what, roller->line.rules.is_gpu, roller->line.rules.has_samples);
+		}
+		if (kind != LINE_KIND_COUNT && !roller_wait_span(roller, &records[i], texts))
+			return SIZE_MAX;
+	}
+	return i;
 }
