@@ -80,10 +80,11 @@ _Static_assert(sizeof(struct store_chunk_entry) == 12, "block directory entry");
 struct store_chunk_coder {
 	uint32_t *slots; /* hash table: 1 + number in `ids` */
 	size_t slot_count;
-	uint32_t *ids;	  /* contexts in order of appearance, then by descending frequency */
-	uint32_t *uses;	  /* of each */
-	uint32_t *index;  /* of each record, into the dictionary */
-	uint64_t *values; /* table under construction */
+	uint32_t *ids;	      /* contexts in order of appearance, then by descending frequency */
+	uint32_t *uses;	      /* of each */
+	uint32_t known, most; /* contexts, and at how many there is no dictionary */
+	uint32_t *index;      /* of each record, into the dictionary */
+	uint64_t *values;     /* table under construction */
 	uint64_t *tables[CHUNK_COLUMN_COUNT];
 	void *memory;
 };

@@ -16,29 +16,33 @@
 
 #define TABLE_COLUMNS (1u << CHUNK_DURATION | 1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
 
-#define RECORD_WORDS (sizeof(struct store_record) / sizeof(uint64_t))
-_Static_assert(sizeof(struct store_record) % sizeof(uint64_t) == 0, "records are compared by words");
+/* A record is seven words: the first four and the last four of them at once. */
+typedef uint64_t words __attribute__((vector_size(32), aligned(8), may_alias));
+#define HIGH_AT (sizeof(struct store_record) - sizeof(words))
+_Static_assert(sizeof(struct store_record) == 56 && HIGH_AT == 24, "two times four words cover a record");
 
-/* What the records have in common; by words, several at once. */
+/* What the records have in common. */
 struct survey {
-	uint64_t differs[RECORD_WORDS]; /* bits that are not the same in all */
-	uint64_t any[RECORD_WORDS];	/* bits that some have */
+	words low, high; /* bits that are not the same in all */
+	words any_high;	 /* bits that some have */
 	uint64_t duration_differs, end_ns;
 };
 
-static inline void survey_take(struct survey *survey, const struct store_record *records, unsigned count)
+static inline void survey_add(struct survey *survey, const struct store_record *first,
+	const struct store_record *records, unsigned count)
 {
-	const uint64_t duration = records->end_ns - records->begin_ns;
-	uint64_t first[RECORD_WORDS], word[RECORD_WORDS];
-	struct survey all = {.end_ns = 0};
+	const uint64_t duration = first->end_ns - first->begin_ns;
+	struct survey all = *survey;
+	words low, high, first_low, first_high;
 
-	memcpy(first, records, sizeof first);
+	memcpy(&first_low, first, sizeof low);
+	memcpy(&first_high, (const uint8_t *)first + HIGH_AT, sizeof high);
 	for (unsigned i = 0; i < count; i++) {
-		memcpy(word, &records[i], sizeof word);
-		for (unsigned w = 0; w < RECORD_WORDS; w++) {
-			all.differs[w] |= word[w] ^ first[w];
-			all.any[w] |= word[w];
-		}
+		memcpy(&low, &records[i], sizeof low);
+		memcpy(&high, (const uint8_t *)&records[i] + HIGH_AT, sizeof high);
+		all.low |= low ^ first_low;
+		all.high |= high ^ first_high;
+		all.any_high |= high;
 		all.duration_differs |= (records[i].end_ns - records[i].begin_ns) ^ duration;
 		all.end_ns = records[i].end_ns > all.end_ns ? records[i].end_ns : all.end_ns;
 	}
@@ -46,29 +50,37 @@ static inline void survey_take(struct survey *survey, const struct store_record 
 }
 
 #ifdef STORE_HAS_WIDE
-STORE_WIDE static void survey_wide(struct survey *survey, const struct store_record *records, unsigned count)
+STORE_WIDE static void survey_add_wide(struct survey *survey, const struct store_record *first,
+	const struct store_record *records, unsigned count)
 {
-	survey_take(survey, records, count);
+	survey_add(survey, first, records, count);
 }
 #endif
 
-/* One pass over the records: which columns are constant, the latest end, the flags. */
-static void survey(struct store_chunk_draft *draft)
+static void survey_block(
+	struct survey *survey, const struct store_chunk_draft *draft, unsigned at, unsigned count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide()) {
+		survey_add_wide(survey, draft->records, draft->records + at, count);
+		return;
+	}
+#endif
+	survey_add(survey, draft->records, draft->records + at, count);
+}
+
+/* Which columns are constant, the latest end, the flags. */
+static void survey_end(struct store_chunk_draft *draft, const struct survey *all)
 {
 	struct store_chunk_header *header = &draft->header;
 	const struct store_record *first = draft->records;
 	struct store_record differs, any;
-	struct survey all;
 
-#ifdef STORE_HAS_WIDE
-	(store_is_wide() ? survey_wide : survey_take)(&all, first, draft->count);
-#else
-	survey_take(&all, first, draft->count);
-#endif
-	memcpy(&differs, all.differs, sizeof differs);
-	memcpy(&any, all.any, sizeof any);
+	memcpy(&differs, &all->low, sizeof all->low);
+	memcpy((uint8_t *)&differs + HIGH_AT, &all->high, sizeof all->high);
+	memcpy((uint8_t *)&any + HIGH_AT, &all->any_high, sizeof all->any_high);
 	header->constant =
-		(uint16_t)(!differs.context << CHUNK_CONTEXT | !all.duration_differs << CHUNK_DURATION |
+		(uint16_t)(!differs.context << CHUNK_CONTEXT | !all->duration_differs << CHUNK_DURATION |
 			   !differs.begin_ns << CHUNK_BEGIN | !differs.amount << CHUNK_AMOUNT |
 			   !differs.bytes << CHUNK_BYTES | !differs.link << CHUNK_LINK |
 			   !differs.what << CHUNK_WHAT | !differs.attributes << CHUNK_ATTRIBUTES |
@@ -76,7 +88,31 @@ static void survey(struct store_chunk_draft *draft)
 	header->flags_seen = (uint8_t)any.flags;
 	header->first_ns = first->begin_ns;
 	header->last_ns = first[draft->count - 1].begin_ns;
-	header->end_ns = all.end_ns;
+	header->end_ns = all->end_ns;
+}
+
+static unsigned dictionary_most(const struct store_chunk_draft *draft)
+{
+	unsigned most = draft->count / (draft->header.track == STORE_SPANS ? DICTIONARY_PAYS : SUMS_PAY);
+
+	return most > DICTIONARY_LEAST ? most : DICTIONARY_LEAST;
+}
+
+/* All that is looked for in all records before any is put, block by block: each is in the nearest cache but
+ * once. */
+static void look_through(struct store_chunk_draft *draft)
+{
+	struct survey survey = {.end_ns = 0};
+
+	store_dictionary_begin(draft->coder, dictionary_most(draft));
+	for (unsigned at = 0; at < draft->count; at += STORE_BLOCK_RECORDS) {
+		unsigned left = draft->count - at;
+
+		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
+		survey_block(&survey, draft, at, left);
+		store_dictionary_add(draft->coder, draft->records, at, left);
+	}
+	survey_end(draft, &survey);
 }
 
 static void put_constants(struct store_chunk_draft *draft)
@@ -157,13 +193,6 @@ static void finish(struct store_chunk_draft *draft)
 	memcpy(chunk, &draft->header.checksum, sizeof draft->header.checksum);
 }
 
-static unsigned dictionary_most(const struct store_chunk_draft *draft)
-{
-	unsigned most = draft->count / (draft->header.track == STORE_SPANS ? DICTIONARY_PAYS : SUMS_PAY);
-
-	return most > DICTIONARY_LEAST ? most : DICTIONARY_LEAST;
-}
-
 void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
 	const struct store_record *records, unsigned count, struct store_bytes *out)
 {
@@ -185,10 +214,10 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 	if (!store_bytes_reserve(out, sizeof draft.header))
 		return;
 	out->size += sizeof draft.header;
-	survey(&draft);
+	look_through(&draft);
 	put_constants(&draft);
 	if (!store_chunk_draft_is_constant(&draft, CHUNK_CONTEXT))
-		contexts = store_dictionary_build(coder, records, count, dictionary_most(&draft));
+		contexts = store_dictionary_end(coder, count);
 	draft.header.dictionary = contexts;
 	if (contexts) {
 		put_dictionary(&draft);

@@ -105,22 +105,33 @@ static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32
 		coder->index[i] = rank[coder->index[i]];
 }
 
-unsigned store_dictionary_build(
-	struct store_chunk_coder *coder, const struct store_record *records, unsigned count, unsigned most)
+void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
 {
-	uint32_t known = 0, last = 0;
-
 	slots_begin(coder, SLOTS_FIRST);
-	for (unsigned i = 0; i < count; i++) {
+	coder->known = 0;
+	coder->most = most;
+}
+
+void store_dictionary_add(
+	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
+{
+	uint32_t known = coder->known, last = at && known <= coder->most ? coder->index[at - 1] : 0;
+
+	for (unsigned i = at; i < at + count && known <= coder->most; i++) {
 		if (i == 0 || records[i].context != records[i - 1].context)
 			last = number_of(coder, records[i].context, &known);
 		coder->index[i] = last;
 		coder->uses[last]++;
-		if (known > most)
-			return 0;
 	}
-	order_by_use(coder, count, known);
-	return known;
+	coder->known = known;
+}
+
+unsigned store_dictionary_end(struct store_chunk_coder *coder, unsigned count)
+{
+	if (coder->known > coder->most)
+		return 0;
+	order_by_use(coder, count, coder->known);
+	return coder->known;
 }
 
 /* Median of up to seven values, by insertion. */

@@ -9,10 +9,12 @@
 
 #include "store/chunk.h"
 
-/* Numbers the contexts of the records into coder->ids and coder->index; their count, 0: no dictionary
- * (more than `most` different ones). */
-unsigned store_dictionary_build(
-	struct store_chunk_coder *coder, const struct store_record *records, unsigned count, unsigned most);
+/* Numbers the contexts of records into coder->ids and coder->index, part by part: those from `at` on, where
+ * the last part ended. The end gives how many there are; 0: no dictionary (more than `most`). */
+void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most);
+void store_dictionary_add(
+	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count);
+unsigned store_dictionary_end(struct store_chunk_coder *coder, unsigned count);
 
 /* Fills coder->tables[column] with the typical value (median of the first few) of `values` per context. */
 void store_dictionary_table(struct store_chunk_coder *coder, enum chunk_column column, const uint64_t *values,
