@@ -52,7 +52,7 @@ static struct store_total_metric *total_metric(struct store_total *total, uint32
 static bool total_widen(struct store_total_metric *metric, uint32_t contexts)
 {
 	uint32_t room = contexts < UINT32_MAX / 2 ? contexts + contexts / 2 + 64 : contexts;
-	struct store_sum *sums = reallocarray(metric->sums, room, sizeof *sums);
+	struct store_total_sum *sums = reallocarray(metric->sums, room, sizeof *sums);
 
 	if (!sums)
 		return false;
@@ -70,7 +70,7 @@ void store_total_add(
 	for (size_t i = 0, next; i < count && !total->is_bad; i = next) {
 		const struct store_record *record = &records[i];
 		uint64_t weight = record->amount;
-		struct store_sum *sum;
+		struct store_total_sum *sum;
 
 		for (next = i + 1; next < count && records[next].context == record->context &&
 				   records[next].what == record->what;
@@ -112,12 +112,13 @@ static void gather_total(struct store_sums *to, const struct store_total *total)
 	store_sums_clear(to);
 	for (uint32_t m = 0; m < total->metric_count; m++)
 		for (uint32_t context = 0; context < total->metrics[m].room; context++) {
-			struct store_sum sum = total->metrics[m].sums[context];
+			const struct store_total_sum *sum = &total->metrics[m].sums[context];
 
-			sum.context = context;
-			sum.metric = total->metrics[m].metric;
-			if (sum.samples)
-				store_sums_push(to, &sum);
+			if (sum->samples)
+				store_sums_push(to, &(struct store_sum){.samples = sum->samples,
+							    .weight = sum->weight,
+							    .context = context,
+							    .metric = total->metrics[m].metric});
 		}
 }
 

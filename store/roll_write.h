@@ -39,7 +39,9 @@ void store_roll_front_committed(struct store_roll_front *front);
 /* The samples of all streams, by context. */
 struct store_total {
 	struct store_total_metric {
-		struct store_sum *sums; /* [context] */
+		struct store_total_sum {
+			uint64_t samples, weight;
+		} * sums; /* [context] */
 		uint32_t metric, room;
 	} * metrics;
 	uint32_t metric_count, metric_capacity;

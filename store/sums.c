@@ -197,15 +197,6 @@ uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum s
 	return taken ? units[taken / 2] : 0;
 }
 
-static int compare_sums(const void *x, const void *y)
-{
-	const struct store_sum *a = x, *b = y;
-
-	if (a->metric != b->metric)
-		return a->metric < b->metric ? -1 : 1;
-	return (a->context > b->context) - (a->context < b->context);
-}
-
 /* What a column holds of an entry: contexts as steps, weights and times as what is off `unit` a sample. */
 static uint64_t column_value(
 	const struct store_sum *sum, enum store_sums_column column, uint64_t unit, uint32_t *next)
@@ -252,13 +243,9 @@ static void put_line(const struct store_line *line, struct store_bytes *out)
 void store_sums_put(struct store_sums *sums, struct store_bytes *out)
 {
 	uint64_t metrics = 0;
-	bool is_sorted = true;
 
 	out->failed |= sums->failed;
-	for (uint32_t i = 1; i < sums->count && is_sorted; i++)
-		is_sorted = compare_sums(&sums->entries[i - 1], &sums->entries[i]) < 0;
-	if (!is_sorted)
-		qsort(sums->entries, sums->count, sizeof *sums->entries, compare_sums);
+	store_sums_order(sums);
 	for (uint32_t i = 0; i < sums->count; i++)
 		metrics += i == 0 || sums->entries[i].metric != sums->entries[i - 1].metric;
 	put_line(&sums->line, out);

@@ -55,7 +55,9 @@ struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count);
 /* Adds to the entry of its context and metric. Not to be mixed with push between two clears. */
 void store_sums_add(struct store_sums *sums, const struct store_sum *sum);
 
-/* Sorts by metric and context, appends the bytes. */
+/* Sorts by metric and context; add() is lost from then on. */
+void store_sums_order(struct store_sums *sums);
+/* Sorts them, appends the bytes. */
 void store_sums_put(struct store_sums *sums, struct store_bytes *out);
 /* Pushes what the bytes hold; input->bad when they are no sums, or name a context or metric that is not
  * below the limits. `wanted`: bits of STORE_SUMS_WEIGHT and STORE_SUMS_TIME, what is not wanted is 0. */
