@@ -89,7 +89,7 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 	struct tally tally;
 
 	limit_ns = earlier(limit_ns, line->steady_ns);
-	if (!line->is_base_open || !line->force.holds || at == end || at->begin_ns >= limit_ns)
+	if (!line->is_base_open || !line->force.holds || at->begin_ns >= limit_ns)
 		return false;
 	tally.roller = roller;
 	tally.used = tally.pieces = 0;
@@ -126,7 +126,8 @@ static uint64_t idle_until(struct line_walk *line)
 	const unsigned unseen = 1u << LINE_KIND_MONITORED | 1u << LINE_KIND_WORK;
 	const struct line_span *monitored;
 
-	if (!line->rules.has_monitored || line->held & ~unseen || line->now_ns < line->rules.begin_ns ||
+	if (!line->rules.has_monitored || line->force.holds || line->held & ~unseen ||
+		line->now_ns < line->rules.begin_ns ||
 		line_stack_top(&line->stacks[LINE_KIND_WORK], line->now_ns))
 		return 0;
 	monitored = line_stack_top(&line->stacks[LINE_KIND_MONITORED], line->now_ns);
@@ -143,7 +144,7 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 	struct tally tally;
 
 	limit_ns = earlier(limit_ns, idle_until(line));
-	if (at == end || at->end_ns >= limit_ns)
+	if (at->end_ns >= limit_ns)
 		return false;
 	tally.roller = roller;
 	tally.used = tally.pieces = 0;
@@ -174,16 +175,16 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 
 bool roller_run(struct store_roller *roller, uint64_t limit_ns)
 {
-	struct line_walk *line = &roller->line;
+	const struct line_walk *line = &roller->line;
+	bool has_samples = roller->samples.head < roller->samples.count;
+	bool has_spans = roller->spans.head < roller->spans.count;
 
 	if (roller->awaits_sample || line->now_ns < roller->valid_ns)
 		return false;
 	limit_ns = earlier(limit_ns, store_crowd_edge(roller->crowd, line->now_ns));
-	if (!line->rules.is_gpu)
-		return roller->spans.head == roller->spans.count
-			       ? run_samples(roller, limit_ns)
-			       : run_samples(
-					 roller, earlier(limit_ns,
-							 roller->spans.records[roller->spans.head].begin_ns));
-	return roller->samples.head == roller->samples.count && run_spans(roller, limit_ns);
+	if (line->rules.is_gpu)
+		return !has_samples && has_spans && run_spans(roller, limit_ns);
+	if (has_spans)
+		limit_ns = earlier(limit_ns, roller->spans.records[roller->spans.head].begin_ns);
+	return has_samples && run_samples(roller, limit_ns);
 }
