@@ -173,7 +173,7 @@ static bool roller_begin(struct store_rollers *rollers, struct roller_place *pla
 {
 	struct store_roller *roller = roller_new(rollers, place, stream, properties, texts);
 
-	if (roller && properties->count[STORE_SAMPLES]) {
+	if (roller && properties->kind == STORE_STREAM_CPU && properties->count[STORE_SAMPLES]) {
 		roller->valid_ns = now_ns;
 		roller->awaits_sample = true;
 	}

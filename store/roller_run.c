@@ -126,8 +126,7 @@ static uint64_t idle_until(struct line_walk *line)
 	const unsigned unseen = 1u << LINE_KIND_MONITORED | 1u << LINE_KIND_WORK;
 	const struct line_span *monitored;
 
-	if (!line->rules.has_monitored || line->force.holds || line->held & ~unseen ||
-		line->now_ns < line->rules.begin_ns ||
+	if (!line->rules.has_monitored || line->held & ~unseen || line->now_ns < line->rules.begin_ns ||
 		line_stack_top(&line->stacks[LINE_KIND_WORK], line->now_ns))
 		return 0;
 	monitored = line_stack_top(&line->stacks[LINE_KIND_MONITORED], line->now_ns);
@@ -183,7 +182,7 @@ bool roller_run(struct store_roller *roller, uint64_t limit_ns)
 		return false;
 	limit_ns = earlier(limit_ns, store_crowd_edge(roller->crowd, line->now_ns));
 	if (line->rules.is_gpu)
-		return !has_samples && has_spans && run_spans(roller, limit_ns);
+		return has_spans && run_spans(roller, limit_ns);
 	if (has_spans)
 		limit_ns = earlier(limit_ns, roller->spans.records[roller->spans.head].begin_ns);
 	return has_samples && run_samples(roller, limit_ns);

@@ -101,7 +101,9 @@ static void samples_add(struct roller_samples *samples, const struct store_recor
 
 bool roller_wait_sample(struct store_roller *roller, const struct store_record *record)
 {
-	if (!roller->line.rules.is_gpu && !roller->line.rules.has_samples)
+	if (roller->line.rules.is_gpu) /* a queue is what its spans say */
+		return true;
+	if (!roller->line.rules.has_samples)
 		roller_note_samples(roller);
 	if (!(record->flags & STORE_RECORD_EXTENT))
 		return true;

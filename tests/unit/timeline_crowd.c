@@ -81,6 +81,8 @@ static void go_on(struct made *made, uint32_t stream)
 
 	for (int i = 0; i < STEP_RECORDS; i++, t += 1 + small_below(reach() * PERIOD_NS)) {
 		if (made->is_gpu[stream]) {
+			if (!small_below(400)) /* which shows nowhere in a queue's line */
+				small_sample(writer, stream, t, draw_context(made), 0, PERIOD_NS);
 			small_span(writer, stream, t, t + small_below(2 * PERIOD_NS), gpu[small_below(4)],
 				draw_context(made), "");
 			continue;
