@@ -149,15 +149,17 @@ static struct operations_row *row_of(struct work *work, uint32_t op, const char 
 	return work->rows[*number].key ? &work->rows[*number] : NULL;
 }
 
-/* What overlaps on one queue is one stretch of work. Its records come in order. */
+/* What overlaps on one queue is one stretch of work. Its records come in order. What takes no time at all is
+ * none: its end would come before its begin, and of less than no queue nothing is counted. */
 static int put_stretch(struct work *work, struct error *error)
 {
 	const struct change begin = {work->begin_ns, 1}, end = {work->end_ns, -1};
-	int result = work->end_ns ? spill_put(work->at_work, &begin, error) : 0;
+	int result;
 
-	if (!result && work->end_ns)
-		result = spill_put(work->at_work, &end, error);
-	return result;
+	if (work->begin_ns >= work->end_ns)
+		return 0;
+	result = spill_put(work->at_work, &begin, error);
+	return result ? result : spill_put(work->at_work, &end, error);
 }
 
 static int unite(struct work *work, uint64_t begin_ns, uint64_t end_ns, struct error *error)
