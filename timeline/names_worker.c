@@ -101,7 +101,7 @@ static void worker_run(int fd, const struct names_options *options)
 	}
 	if (going)
 		names_find_ahead(names);
-	names_close(names);
+	names_end(names);
 }
 
 static void worker_settle(int fd, const struct names_options *options)
