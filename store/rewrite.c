@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "store/bundle.h"
 #include "store/dense.h"
 #include "store/page_fit.h"
 #include "store/roll_worth.h"
@@ -20,7 +21,8 @@ struct copy {
 	MDB_dbi dbi;
 	size_t pending; /* bytes since the last commit */
 	struct store_dense dense;
-	bool is_settled, drops_rolls;
+	struct store_bundle_draft bundle;
+	bool is_settled, is_bundled, drops_rolls;
 };
 
 static int commit(struct copy *copy)
@@ -35,7 +37,7 @@ static int commit(struct copy *copy)
 	return rc;
 }
 
-static int put_value(struct copy *copy, struct store_slice of_key, struct store_slice of_value)
+static int put_node(struct copy *copy, struct store_slice of_key, struct store_slice of_value)
 {
 	MDB_val key = {of_key.size, (void *)of_key.bytes}, value = {of_value.size, (void *)of_value.bytes};
 	int rc = mdb_put(copy->txn, copy->dbi, &key, &value, MDB_APPEND);
@@ -44,13 +46,33 @@ static int put_value(struct copy *copy, struct store_slice of_key, struct store_
 	return rc || copy->pending < COMMIT_BYTES ? rc : commit(copy);
 }
 
-static int put_dense(struct copy *copy)
+static int put_bundle(struct copy *copy)
+{
+	struct store_slice key, value;
+
+	return store_bundle_finish(&copy->bundle, &key, &value) ? put_node(copy, key, value) : ENOMEM;
+}
+
+static int put_value(
+	struct copy *copy, enum store_tree_id tree, struct store_slice key, struct store_slice value)
+{
+	int rc = 0;
+
+	if (!copy->is_bundled || !store_bundle_has(tree))
+		return put_node(copy, key, value);
+	if (store_bundle_is_full(&copy->bundle, key.size, value.size))
+		rc = put_bundle(copy);
+	store_bundle_take(&copy->bundle, key, value);
+	return rc;
+}
+
+static int put_dense(struct copy *copy, enum store_tree_id tree)
 {
 	struct store_dense *dense = &copy->dense;
 
 	if (!store_dense_finish(dense))
 		return ENOMEM;
-	return put_value(copy, (struct store_slice){dense->key, dense->key_size},
+	return put_value(copy, tree, (struct store_slice){dense->key, dense->key_size},
 		(struct store_slice){dense->value.data, dense->value.size});
 }
 
@@ -59,7 +81,7 @@ static int take_dense(struct copy *copy, enum store_tree_id tree, const struct s
 	int rc = 0;
 
 	if (store_dense_is_full(&copy->dense, tree, cursor->key, cursor->value.size))
-		rc = put_dense(copy);
+		rc = put_dense(copy, tree);
 	if (!rc && !store_dense_take(&copy->dense, tree, cursor->key, cursor->value))
 		rc = MDB_CORRUPTED;
 	return rc;
@@ -72,7 +94,7 @@ static int copy_value(struct copy *copy, enum store_tree_id tree, const struct s
 	if (tree == STORE_TREE_ROLL && copy->drops_rolls &&
 		!store_roll_is_worth(copy->from, cursor->key, cursor->value.size))
 		return 0;
-	return put_value(copy, cursor->key, cursor->value);
+	return put_value(copy, tree, cursor->key, cursor->value);
 }
 
 static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *error)
@@ -86,7 +108,9 @@ static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *e
 	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
 		rc = copy_value(copy, tree, &cursor);
 	if (!rc && found == 0 && copy->dense.entries.size)
-		rc = put_dense(copy);
+		rc = put_dense(copy, tree);
+	if (!rc && found == 0 && copy->bundle.count)
+		rc = put_bundle(copy);
 	if (rc)
 		return store_file_failed(copy->to, "write", rc, error);
 	return found < 0 ? found : 0;
@@ -100,7 +124,7 @@ static int put_settled(struct copy *copy, struct error *error)
 	int rc = ENOMEM;
 
 	store_bytes_begin_sealed(&bytes);
-	store_bytes_put(&bytes, &(char){STORE_SETTLED_DENSE}, 1);
+	store_bytes_put(&bytes, &(char){STORE_SETTLED_BUNDLED}, 1);
 	store_bytes_seal(&bytes, key.mv_data, key.mv_size);
 	value = (MDB_val){bytes.size, bytes.data};
 	if (!bytes.failed)
@@ -114,6 +138,7 @@ int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsi
 	struct copy copy = {.from = from,
 		.to = to,
 		.is_settled = how & STORE_REWRITE_SETTLED,
+		.is_bundled = (how & STORE_REWRITE_SETTLED) || from->is_bundled,
 		.drops_rolls = how & STORE_REWRITE_DROPS_ROLLS};
 	int rc = 0, failed;
 
@@ -127,6 +152,7 @@ int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsi
 			rc = put_settled(&copy, error);
 	}
 	store_dense_fini(&copy.dense);
+	store_bundle_fini(&copy.bundle);
 	if (rc) {
 		if (copy.txn)
 			mdb_txn_abort(copy.txn);
