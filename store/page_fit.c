@@ -14,6 +14,8 @@
 #define NAME_BYTES 6u  /* of a named database, about */
 #define ROOT_BYTES 48u /* what LMDB keeps of one */
 #define DENSE_SHARE 2u /* dense values take about so much of a share */
+#define STREAM_SHARE 8u
+#define STREAM_BYTES 2048u /* of a value of 256 streams, about */
 #define WORTH \
 	64u /* a size that saves less of a share than that is not taken: more pages, for next to nothing */
 
@@ -90,6 +92,15 @@ static void add_dense(struct trial *trials, struct bundle *bundle, size_t key_si
 	}
 }
 
+static void add_streams(struct trial *trials, size_t key_size, size_t bytes)
+{
+	for (size_t left = bytes / STREAM_SHARE, value; left; left -= value) {
+		value = left < STREAM_BYTES ? left : STREAM_BYTES;
+		for (unsigned i = 0; i < SIZES; i++)
+			trial_add(&trials[i], key_size, value);
+	}
+}
+
 /* What every store has: meta pages, and the names of its trees. */
 static void try_names(struct trial *trial)
 {
@@ -114,7 +125,7 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
 		if (cursor.key.size > KEY_MAX)
 			return false;
-		for (unsigned i = 0; i < SIZES && !store_bundle_has(tree); i++)
+		for (unsigned i = 0; i < SIZES && tree == STORE_TREE_META; i++)
 			trial_add(&trials[i], cursor.key.size, cursor.value.size);
 		if (store_bundle_has(tree) && !is_dense)
 			add_value(trials, &bundle, cursor.key.size, cursor.value.size);
@@ -123,6 +134,8 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	}
 	if (is_dense)
 		add_dense(trials, &bundle, key_size, bytes);
+	if (tree == STORE_TREE_STREAM)
+		add_streams(trials, key_size, bytes);
 	end_bundle(trials, &bundle);
 	for (unsigned i = 0; i < SIZES; i++)
 		trial_end(&trials[i], key_size);
