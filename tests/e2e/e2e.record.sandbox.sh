@@ -17,7 +17,7 @@ for how in prctl syscall strict; do
 	[ $? != 77 ] || { echo "$how: not possible here, as in a container that has a filter of its own" && continue; }
 	record locked-$how --summary summary -- "$locked" $how
 	same "$how: exit code" 3 "$?"
-	check "$how: what came before is measured" [ "$(sample_count locked-$how)" -ge 10 ]
+	check "$how: the 100 ms that came before are measured" [ "$(info locked-$how sampled_cpu_ns)" -ge 90000000 ]
 	same "$how: threads from then on" 1 "$(info locked-$how threads)"
 	check "$how: its line says why: $(hpct-slice locked-$how.hpct --op unmonitored --format tsv | tail -n 1)" \
 		grep -q 'unmonitored.*seccomp' <(hpct-slice locked-$how.hpct --op unmonitored --format tsv)

@@ -10,7 +10,7 @@
 #include "timeline/select.h"
 #include "timeline/select_context.h"
 
-#define S 1000000000ull
+#define S UINT64_C(1000000000)
 #define ORIGIN (100 * S)
 #define END (ORIGIN + 60 * S)
 /* 2026-11-21T14:32:00Z */

@@ -104,7 +104,7 @@ static void key_at(struct run *run, uint32_t stream, const struct extent *extent
 		cut_path(key, depth);
 		last = strrchr(key, ';');
 		if (by == STATS_FUNCTION && last)
-			memmove(key, last + 1, strlen(last));
+			memmove(key, last + 1, strlen(last + 1) + 1);
 	}
 	arena_fini(&arena);
 }
