@@ -81,10 +81,12 @@ static void put_plain(struct store_bytes *out, const uint64_t *numbers, uint32_t
 	store_codec_put(out, body, count);
 }
 
+/* Two at least. */
 static void put_step(struct store_bytes *out, const uint64_t *numbers, uint32_t count)
 {
+	const uint32_t last = count > 1 ? count - 1 : 1;
+	const uint64_t step = (uint64_t)((int64_t)(numbers[last] - numbers[0]) / (int64_t)last);
 	uint64_t body[STORE_STREAM_DENSE] = {0};
-	const uint64_t step = (uint64_t)((int64_t)(numbers[count - 1] - numbers[0]) / (int64_t)(count - 1));
 
 	for (uint32_t i = 1; i < count; i++)
 		body[i] = store_zigzag(numbers[i] - numbers[i - 1] - step);
@@ -111,7 +113,7 @@ static void put_beside(struct store_bytes *out, const uint64_t *numbers, const s
 static void put_column(
 	struct store_bytes *out, const struct store_stream *streams, uint32_t count, unsigned column)
 {
-	uint64_t numbers[STORE_STREAM_DENSE];
+	uint64_t numbers[STORE_STREAM_DENSE] = {0};
 	struct store_bytes tries[BESIDE + 1] = {0}, *best = tries;
 
 	for (uint32_t i = 0; i < count; i++)

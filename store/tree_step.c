@@ -198,7 +198,7 @@ int store_tree_get_sealed(const struct store_pages *pages, const struct store_tr
 int store_tree_open(
 	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error)
 {
-	struct store_slice value;
+	struct store_slice value = {0};
 	int rc = store_tree_get(pages, &pages->names, name, strlen(name), &value, error);
 
 	if (rc < 0)
