@@ -20,8 +20,8 @@
 #define STORE_BUNDLE_BYTES (8192u - STORE_PAGE_HEADER)
 #define STORE_BUNDLE_HEAD_BYTES 8u
 
-/* Is the tree kept so in a bundled store? All but the facts, which say that it is one, and the streams, whose
- * values are many already. */
+/* Is the tree kept so in a bundled store? All but the facts, which say that it is one, and the streams
+ * (stream_block.h). */
 bool store_bundle_has(enum store_tree_id tree);
 
 /* ---- to bundles ---- */
