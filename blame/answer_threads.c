@@ -13,15 +13,27 @@ static int print_summary(const struct program_call *call, const struct threads *
 		{"absent_ns", threads->absent_ns}, {"window_ns", threads->window_ns},
 		{"waiting_ns", threads->sync_ns + threads->blocked_ns + threads->spin_ns},
 		{"serial_ns", threads->serial_ns}, {"threads", threads->threads},
-		{"processes", threads->processes}};
+		{"processes", threads->processes}, {"pathless_ns", threads->pathless_ns}};
 
 	answer_print_definition(call,
 		"work + sync + blocked + spin + runnable + unknown + absent = window (threads x "
-		"window); waiting = sync + blocked + spin");
+		"window); waiting = sync + blocked + spin; pathless is of blocked, and counts where its "
+		"thread "
+		"was last seen");
 	return answer_print_facts(call, facts, sizeof facts / sizeof *facts, error);
 }
 
-static void print_head(const struct program_call *call, const struct ask *ask, const struct threads *threads)
+const char *answer_pathless(struct program_call *call, const struct threads *threads)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	report_human_duration(text, threads->pathless_ns);
+	return arena_printf(&call->arena,
+		"%s of it in calls that no record names: it counts where its thread was last seen at work",
+		text);
+}
+
+static void print_head(struct program_call *call, const struct ask *ask, const struct threads *threads)
 {
 	uint64_t waiting_ns = threads->sync_ns + threads->blocked_ns + threads->spin_ns;
 	char text[REPORT_HUMAN_MAX];
@@ -35,6 +47,8 @@ static void print_head(const struct program_call *call, const struct ask *ask, c
 		printf("%u threads wait for %s together: blocked, in synchronization calls or in functions "
 		       "that only wait\n",
 			threads->threads, text);
+	if (ask->of != ASK_SERIAL && threads->pathless_ns)
+		printf("%s\n", answer_pathless(call, threads));
 	answer_print_losses(call);
 }
 

@@ -126,6 +126,9 @@ static size_t hints_of(
 		"work that is not evenly spread over the threads"};
 	hints[count++] =
 		(struct page_hint){arena_printf(arena, "hpct-profile %s", run), "where the CPU time went"};
+	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
+		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
+			"gives waits their call paths, where the kernel may be looked at"};
 	return count;
 }
 
@@ -218,6 +221,8 @@ static void print_page(struct program_call *call, const struct thread_page *page
 	print_title(call, page);
 	print_parts(page);
 	print_rows(call, page, "What threads wait in", &page->waited);
+	if (page->threads.pathless_ns && rows_of(call, page, page->waited.count))
+		printf("    %s\n", answer_pathless(call, &page->threads));
 	print_late(call, page);
 	print_rows(call, page, "Where one thread of its process works alone", &page->serial);
 	printf("\nLook next\n");
@@ -275,6 +280,8 @@ static int print_script(struct program_call *call, const struct thread_page *pag
 	script_rows(report, call, page, "serial", &page->serial);
 	page_rows_hints(report, call, hints, hints_of(call, page, hints));
 	page_rows_definition(report, call, WAITING_IS);
+	if (page->threads.pathless_ns)
+		page_rows_definition(report, call, answer_pathless(call, &page->threads));
 	return report_close(report, error);
 }
 

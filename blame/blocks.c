@@ -4,6 +4,7 @@
 
 /* What a sweep remembers of a record, at most, while lists grow: its launch, and when its work was queued. */
 #define RECORD_BYTES 32u
+#define BLOCKS_MAX 65536u /* of 5e11 records; a damaged store may claim any number */
 
 uint64_t blocks_records = 8388608;
 
@@ -31,8 +32,8 @@ struct blocks blocks_of(const struct run *run, const struct process *processes, 
 	uint64_t begin_ns, uint64_t end_ns)
 {
 	double records = records_between(run, processes, count, begin_ns, end_ns);
-	uint64_t length_ns = end_ns - begin_ns,
-		 blocks = (uint64_t)(records / (double)run_mem_bytes(run, RECORD_BYTES, blocks_records)) + 1;
+	double wanted = records / (double)run_mem_bytes(run, RECORD_BYTES, blocks_records) + 1;
+	uint64_t length_ns = end_ns - begin_ns, blocks = wanted < BLOCKS_MAX ? (uint64_t)wanted : BLOCKS_MAX;
 
 	return (struct blocks){.end_ns = begin_ns,
 		.of_begin_ns = begin_ns,

@@ -298,7 +298,9 @@ static int finding_compare(const void *left, const void *right)
 		return a->save_ns > b->save_ns ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	return a->context < b->context ? -1 : a->context > b->context;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream; /* those of queues have no context */
 }
 
 static int collect(

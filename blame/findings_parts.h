@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_parts.h - inside the search for findings; for findings*.c alone. findings.c reads the spans once
- * and judges calls, findings_devices.c queues, findings_use.c what a process makes of its devices, contexts,
- * buffers and arguments.
+ * findings_parts.h - inside the search for findings; for findings*.c alone. findings.c reads the spans once,
+ * findings_sync.c judges calls that wait, findings_devices.c queues, findings_use.c and findings_judge.c what
+ * a process makes of its devices, contexts, buffers and arguments.
  */
 #ifndef BLAME_FINDINGS_PARTS_H
 #define BLAME_FINDINGS_PARTS_H

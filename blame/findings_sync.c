@@ -12,6 +12,7 @@
 
 #include "blame/findings_parts.h"
 #include "blame/sweep.h"
+#include "timeline/room.h"
 
 #define COPIES_TOLD 16u
 
@@ -75,25 +76,9 @@ void findings_sync_free(struct findings_sync *sync)
 	free(sync);
 }
 
-/* Room for one more of `size` bytes each. */
-static bool widen(void **items, size_t *room, size_t count, size_t size)
-{
-	size_t wider = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (count < *room)
-		return true;
-	grown = realloc(*items, wider * size);
-	if (!grown)
-		return false;
-	*items = grown;
-	*room = wider;
-	return true;
-}
-
 static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 {
-	if (!widen((void **)&sync->copies, &sync->copy_room, sync->copy_count, sizeof(*sync->copies)))
+	if (!room_widen((void **)&sync->copies, &sync->copy_room, sync->copy_count, sizeof(*sync->copies)))
 		return false;
 	sync->copies[sync->copy_count++] = end_ns << 1 | is_back;
 	return true;
@@ -101,7 +86,7 @@ static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 
 static bool put_call(struct findings_sync *sync, const struct call *call)
 {
-	if (!widen((void **)&sync->calls, &sync->call_room, sync->call_count, sizeof(*sync->calls)))
+	if (!room_widen((void **)&sync->calls, &sync->call_room, sync->call_count, sizeof(*sync->calls)))
 		return false;
 	sync->calls[sync->call_count] = *call;
 	sync->calls[sync->call_count++].number = sync->call_number++;
@@ -185,7 +170,8 @@ static bool commit(struct findings_search *search, struct thread *thread)
 	thread->is_early = false;
 	if (thread->next_ns != UINT64_MAX)
 		return early_add(search, &thread->early, thread->next_ns);
-	if (!widen((void **)&sync->waiting, &sync->waiting_room, sync->waiting_count, sizeof(*sync->waiting)))
+	if (!room_widen((void **)&sync->waiting, &sync->waiting_room, sync->waiting_count,
+		    sizeof(*sync->waiting)))
 		return false;
 	sync->waiting[sync->waiting_count++] = thread->early;
 	return true;
@@ -238,7 +224,7 @@ static struct thread *thread_of(struct findings_sync *sync, uint32_t stream)
 	uint32_t number = numbering_put(&sync->streams, &stream, &is_new);
 
 	if (number == NUMBERING_NONE ||
-		!widen((void **)&sync->threads, &sync->thread_room, number, sizeof(*sync->threads)))
+		!room_widen((void **)&sync->threads, &sync->thread_room, number, sizeof(*sync->threads)))
 		return NULL;
 	if (is_new)
 		sync->threads[number] = (struct thread){0};

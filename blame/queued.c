@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blame/launches.h"
+#include "timeline/room.h"
 #include "timeline/scan.h"
 
 struct search {
@@ -22,22 +23,6 @@ struct search {
 static uint64_t after(uint64_t time_ns)
 {
 	return time_ns < UINT64_MAX - QUEUED_REACH_NS ? time_ns + QUEUED_REACH_NS : UINT64_MAX;
-}
-
-/* Room for one more of `size` bytes each. */
-static bool widen(void **items, size_t *room, size_t count, size_t size)
-{
-	size_t wider = *room ? 2 * *room : 256;
-	void *grown;
-
-	if (count < *room)
-		return true;
-	grown = realloc(*items, wider * size);
-	if (!grown)
-		return false;
-	*items = grown;
-	*room = wider;
-	return true;
 }
 
 /* ---- launches ---- */
@@ -66,7 +51,8 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 			return true;
 		}
 	}
-	if (!widen((void **)&search->spans, &search->span_room, search->span_count, sizeof(*search->spans)))
+	if (!room_widen(
+		    (void **)&search->spans, &search->span_room, search->span_count, sizeof(*search->spans)))
 		return false;
 	search->spans[search->span_count++] = (struct sweep_span){begin_ns, end_ns};
 	return true;

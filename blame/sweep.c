@@ -27,6 +27,7 @@ struct line {
 	uint64_t span_ns; /* spans are turned into pieces up to here */
 	struct extent piece[PIECES];
 	long count, at;
+	bool is_last_seen; /* the piece at `at` is where `resume` says */
 	struct resume resume;
 };
 
@@ -231,6 +232,7 @@ static int line_next(struct sweep *sweep, struct line *line, struct extent **pie
 	struct extent *piece;
 
 	*piece_out = NULL;
+	line->is_last_seen = false;
 	if (++line->at >= line->count) {
 		line->at = 0;
 		line->count = line->walk ? extent_next(line->walk, line->piece, PIECES, error)
@@ -247,6 +249,7 @@ static int line_next(struct sweep *sweep, struct line *line, struct extent **pie
 
 		if (result)
 			return result;
+		line->is_last_seen = true;
 		leave_call(sweep, piece);
 	} else if (piece->state == EXTENT_WORK && piece->op == STORE_OP_NONE) {
 		leave_call(sweep, piece);
@@ -298,7 +301,8 @@ int sweep_next(struct sweep *sweep, struct sweep_change *change, struct error *e
 	result = line_next(sweep, sweep->lines[first->line], &piece, error);
 	if (result)
 		return result;
-	*change = (struct sweep_change){first->time_ns, first->line, piece};
+	*change = (struct sweep_change){
+		first->time_ns, first->line, piece, sweep->lines[first->line]->is_last_seen};
 	if (piece)
 		first->time_ns = piece->end_ns;
 	else

@@ -23,6 +23,7 @@ struct sweep_change {
 	uint64_t time_ns;
 	uint32_t line;		    /* in the order in which lines were added */
 	const struct extent *piece; /* that begins now; NULL: the window ends. Valid until the next call */
+	bool is_last_seen;	    /* its context is where the thread's last sample was: no record tells */
 };
 
 struct sweep;

@@ -21,6 +21,7 @@ struct line {
 	enum thread_state state;
 	uint32_t context;
 	uint64_t begin_ns;
+	bool is_last_seen;
 };
 
 struct team {
@@ -97,6 +98,8 @@ static bool line_leave(struct team *team, struct line *line, uint64_t time_ns)
 	team->working -= line->state == THREAD_WORK;
 	team->living -= line->state != THREAD_ABSENT;
 	*sum_of(team->threads, line->state) += dt_ns;
+	if (line->state == THREAD_BLOCKED && line->is_last_seen)
+		team->threads->pathless_ns += dt_ns;
 	return !is_waiting || !dt_ns || share_sums_add(team->waited, line->context, share_of(dt_ns, 1));
 }
 
@@ -114,6 +117,7 @@ static int team_run(struct team *team, struct error *error)
 		if (change.piece) {
 			line->state = state_of(team, change.piece);
 			line->context = change.piece->context;
+			line->is_last_seen = change.is_last_seen;
 		}
 		team->working += line->state == THREAD_WORK;
 		team->living += line->state != THREAD_ABSENT;

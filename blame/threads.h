@@ -18,6 +18,8 @@ struct threads {
 	uint64_t work_ns;
 	uint64_t sync_ns;     /* in synchronization calls */
 	uint64_t blocked_ns;  /* switched out, not by preemption */
+	uint64_t pathless_ns; /* of it, no record tells in which call: it counts where the thread was last
+				 seen */
 	uint64_t spin_ns;     /* on the CPU in functions that only wait */
 	uint64_t runnable_ns; /* waits for a core */
 	uint64_t unknown_ns;  /* lost, unmonitored, or nothing known */

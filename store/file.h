@@ -81,7 +81,8 @@ struct store_snapshot {
 	uint64_t *known; /* store_pages.known */
 	size_t known_words;
 	struct store_tree trees[STORE_TREE_COUNT];
-	bool is_dense; /* texts, contexts and symbols are packed (dense.h) */
+	bool is_dense;	 /* texts, contexts and symbols are packed (dense.h) */
+	bool is_bundled; /* trees hold bundles (bundle.h) */
 };
 
 /* An all-zero snapshot with `file` set is ready for renew, which moves it to the newest commit. */

@@ -2,6 +2,7 @@
 /* page_fit.c - see page_fit.h. */
 #include "store/page_fit.h"
 
+#include "store/bundle.h"
 #include "store/dense.h"
 
 #define SIZES 4u /* 512, 1024, 2048, 4096 */
@@ -13,6 +14,8 @@
 #define NAME_BYTES 6u  /* of a named database, about */
 #define ROOT_BYTES 48u /* what LMDB keeps of one */
 #define DENSE_SHARE 2u /* dense values take about so much of a share */
+#define STREAM_SHARE 8u
+#define STREAM_BYTES 2048u /* of a value of 256 streams, about */
 #define WORTH \
 	64u /* a size that saves less of a share than that is not taken: more pages, for next to nothing */
 
@@ -55,12 +58,46 @@ static void trial_end(struct trial *trial, size_t key_size)
 	trial->leaves = 0;
 }
 
-/* What is not dense yet when it is tried: few values, which have pages of their own. */
-static void trial_add_dense(struct trial *trial, size_t key_size, size_t bytes)
+/* Values of the tree at hand on their way into a bundle. */
+struct bundle {
+	uint64_t count, values_bytes;
+	size_t key_size;
+};
+
+static void end_bundle(struct trial *trials, struct bundle *bundle)
+{
+	if (bundle->count)
+		for (unsigned i = 0; i < SIZES; i++)
+			trial_add(&trials[i], bundle->key_size,
+				store_bundle_bytes(bundle->count, bundle->key_size, bundle->values_bytes));
+	bundle->count = bundle->values_bytes = 0;
+}
+
+static void add_value(struct trial *trials, struct bundle *bundle, size_t key_size, size_t value_size)
+{
+	if (store_bundle_bytes(bundle->count + 1, key_size, bundle->values_bytes + value_size) >
+		STORE_BUNDLE_BYTES)
+		end_bundle(trials, bundle);
+	bundle->count++;
+	bundle->values_bytes += value_size;
+	bundle->key_size = key_size;
+}
+
+/* What is not dense yet when it is tried: few values. */
+static void add_dense(struct trial *trials, struct bundle *bundle, size_t key_size, size_t bytes)
 {
 	for (size_t left = bytes, share; left; left -= share) {
 		share = left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES;
-		trial_add(trial, key_size, share / DENSE_SHARE);
+		add_value(trials, bundle, key_size, share / DENSE_SHARE);
+	}
+}
+
+static void add_streams(struct trial *trials, size_t key_size, size_t bytes)
+{
+	for (size_t left = bytes / STREAM_SHARE, value; left; left -= value) {
+		value = left < STREAM_BYTES ? left : STREAM_BYTES;
+		for (unsigned i = 0; i < SIZES; i++)
+			trial_add(&trials[i], key_size, value);
 	}
 }
 
@@ -79,6 +116,7 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 {
 	const bool is_dense = store_dense_has(tree);
 	struct store_tree_cursor cursor;
+	struct bundle bundle = {0};
 	size_t key_size = 0, bytes = 0;
 	int rc;
 
@@ -87,16 +125,20 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	for (; rc == 1; rc = store_tree_next(&cursor, NULL)) {
 		if (cursor.key.size > KEY_MAX)
 			return false;
-		for (unsigned i = 0; i < SIZES && !is_dense; i++)
+		for (unsigned i = 0; i < SIZES && tree == STORE_TREE_META; i++)
 			trial_add(&trials[i], cursor.key.size, cursor.value.size);
+		if (store_bundle_has(tree) && !is_dense)
+			add_value(trials, &bundle, cursor.key.size, cursor.value.size);
 		key_size = cursor.key.size > key_size ? cursor.key.size : key_size;
 		bytes += cursor.value.size;
 	}
-	for (unsigned i = 0; i < SIZES; i++) {
-		if (is_dense)
-			trial_add_dense(&trials[i], key_size, bytes);
+	if (is_dense)
+		add_dense(trials, &bundle, key_size, bytes);
+	if (tree == STORE_TREE_STREAM)
+		add_streams(trials, key_size, bytes);
+	end_bundle(trials, &bundle);
+	for (unsigned i = 0; i < SIZES; i++)
 		trial_end(&trials[i], key_size);
-	}
 	return rc == 0;
 }
 

@@ -76,6 +76,7 @@ int store_pages_check(
 int store_pages_tree(
 	struct store_tree *tree, const struct store_pages *pages, const uint8_t *at, struct error *error)
 {
+	tree->is_bundled = false;
 	tree->depth = store_load16(at + 6);
 	tree->entries = store_load64(at + 32);
 	tree->root = store_load64(at + 40);

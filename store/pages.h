@@ -26,7 +26,8 @@ struct store_packed; /* packed.h */
 struct store_tree {
 	uint64_t root; /* page number, UINT64_MAX: empty */
 	unsigned depth;
-	uint64_t entries;
+	uint64_t entries; /* nodes: values, or bundles of them */
+	bool is_bundled;  /* (bundle.h) */
 };
 
 /* The file's pages, as one snapshot sees them. */

@@ -4,10 +4,14 @@
 
 #include <errno.h>
 
+#include "store/bundle.h"
 #include "store/dense.h"
+#include "store/key.h"
 #include "store/page_fit.h"
 #include "store/roll_worth.h"
 #include "store/store.h"
+#include "store/stream.h"
+#include "store/stream_block.h"
 
 #define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
 #define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */
@@ -20,7 +24,10 @@ struct copy {
 	MDB_dbi dbi;
 	size_t pending; /* bytes since the last commit */
 	struct store_dense dense;
-	bool is_settled, drops_rolls;
+	struct store_bundle_draft bundle;
+	struct store_stream streams[STORE_STREAM_DENSE]; /* on their way to a value */
+	uint32_t first_stream, stream_count;
+	bool is_settled, is_bundled, drops_rolls;
 };
 
 static int commit(struct copy *copy)
@@ -35,7 +42,7 @@ static int commit(struct copy *copy)
 	return rc;
 }
 
-static int put_value(struct copy *copy, struct store_slice of_key, struct store_slice of_value)
+static int put_node(struct copy *copy, struct store_slice of_key, struct store_slice of_value)
 {
 	MDB_val key = {of_key.size, (void *)of_key.bytes}, value = {of_value.size, (void *)of_value.bytes};
 	int rc = mdb_put(copy->txn, copy->dbi, &key, &value, MDB_APPEND);
@@ -44,13 +51,33 @@ static int put_value(struct copy *copy, struct store_slice of_key, struct store_
 	return rc || copy->pending < COMMIT_BYTES ? rc : commit(copy);
 }
 
-static int put_dense(struct copy *copy)
+static int put_bundle(struct copy *copy)
+{
+	struct store_slice key, value;
+
+	return store_bundle_finish(&copy->bundle, &key, &value) ? put_node(copy, key, value) : ENOMEM;
+}
+
+static int put_value(
+	struct copy *copy, enum store_tree_id tree, struct store_slice key, struct store_slice value)
+{
+	int rc = 0;
+
+	if (!copy->is_bundled || !store_bundle_has(tree))
+		return put_node(copy, key, value);
+	if (store_bundle_is_full(&copy->bundle, key.size, value.size))
+		rc = put_bundle(copy);
+	store_bundle_take(&copy->bundle, key, value);
+	return rc;
+}
+
+static int put_dense(struct copy *copy, enum store_tree_id tree)
 {
 	struct store_dense *dense = &copy->dense;
 
 	if (!store_dense_finish(dense))
 		return ENOMEM;
-	return put_value(copy, (struct store_slice){dense->key, dense->key_size},
+	return put_value(copy, tree, (struct store_slice){dense->key, dense->key_size},
 		(struct store_slice){dense->value.data, dense->value.size});
 }
 
@@ -59,20 +86,56 @@ static int take_dense(struct copy *copy, enum store_tree_id tree, const struct s
 	int rc = 0;
 
 	if (store_dense_is_full(&copy->dense, tree, cursor->key, cursor->value.size))
-		rc = put_dense(copy);
+		rc = put_dense(copy, tree);
 	if (!rc && !store_dense_take(&copy->dense, tree, cursor->key, cursor->value))
 		rc = MDB_CORRUPTED;
 	return rc;
+}
+
+static int put_streams(struct copy *copy)
+{
+	struct store_bytes bytes = {0};
+	uint8_t key[STORE_KEY_ID_BYTES];
+	int rc = ENOMEM;
+
+	store_key_id_put(key, copy->first_stream);
+	store_bytes_begin_sealed(&bytes);
+	store_stream_block_put(&bytes, copy->streams, copy->stream_count);
+	store_bytes_seal(&bytes, key, sizeof key);
+	if (!bytes.failed)
+		rc = put_node(copy, (struct store_slice){key, sizeof key},
+			(struct store_slice){bytes.data, bytes.size});
+	store_bytes_fini(&bytes);
+	copy->first_stream += copy->stream_count;
+	copy->stream_count = 0;
+	return rc;
+}
+
+static int take_streams(struct copy *copy, const struct store_tree_cursor *cursor)
+{
+	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
+	uint32_t first;
+
+	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) ||
+		first != copy->first_stream + copy->stream_count)
+		return MDB_CORRUPTED;
+	copy->stream_count += store_streams_get(&copy->streams[copy->stream_count],
+		STORE_STREAM_DENSE - copy->stream_count, &input, UINT32_MAX);
+	if (input.bad || input.at < input.end)
+		return MDB_CORRUPTED;
+	return copy->stream_count == STORE_STREAM_DENSE ? put_streams(copy) : 0;
 }
 
 static int copy_value(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)
 {
 	if (copy->is_settled && !copy->from->is_dense && store_dense_has(tree))
 		return take_dense(copy, tree, cursor);
+	if (tree == STORE_TREE_STREAM && copy->is_bundled && !copy->from->is_bundled)
+		return take_streams(copy, cursor);
 	if (tree == STORE_TREE_ROLL && copy->drops_rolls &&
 		!store_roll_is_worth(copy->from, cursor->key, cursor->value.size))
 		return 0;
-	return put_value(copy, cursor->key, cursor->value);
+	return put_value(copy, tree, cursor->key, cursor->value);
 }
 
 static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *error)
@@ -86,7 +149,11 @@ static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *e
 	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
 		rc = copy_value(copy, tree, &cursor);
 	if (!rc && found == 0 && copy->dense.entries.size)
-		rc = put_dense(copy);
+		rc = put_dense(copy, tree);
+	if (!rc && found == 0 && copy->bundle.count)
+		rc = put_bundle(copy);
+	if (!rc && found == 0 && copy->stream_count)
+		rc = put_streams(copy);
 	if (rc)
 		return store_file_failed(copy->to, "write", rc, error);
 	return found < 0 ? found : 0;
@@ -100,7 +167,7 @@ static int put_settled(struct copy *copy, struct error *error)
 	int rc = ENOMEM;
 
 	store_bytes_begin_sealed(&bytes);
-	store_bytes_put(&bytes, &(char){STORE_SETTLED_DENSE}, 1);
+	store_bytes_put(&bytes, &(char){STORE_SETTLED_BUNDLED}, 1);
 	store_bytes_seal(&bytes, key.mv_data, key.mv_size);
 	value = (MDB_val){bytes.size, bytes.data};
 	if (!bytes.failed)
@@ -114,6 +181,7 @@ int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsi
 	struct copy copy = {.from = from,
 		.to = to,
 		.is_settled = how & STORE_REWRITE_SETTLED,
+		.is_bundled = (how & STORE_REWRITE_SETTLED) || from->is_bundled,
 		.drops_rolls = how & STORE_REWRITE_DROPS_ROLLS};
 	int rc = 0, failed;
 
@@ -127,6 +195,7 @@ int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsi
 			rc = put_settled(&copy, error);
 	}
 	store_dense_fini(&copy.dense);
+	store_bundle_fini(&copy.bundle);
 	if (rc) {
 		if (copy.txn)
 			mdb_txn_abort(copy.txn);

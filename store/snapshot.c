@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "store/bundle.h"
 #include "store/file_state.h"
 #include "store/store.h"
 
@@ -103,7 +104,7 @@ static int check_version(struct store_snapshot *snapshot, struct error *error)
 		path, text, STORE_FORMAT_MAJOR);
 }
 
-/* Which of its two forms the store has settled in. */
+/* Which of its forms the store has settled in. */
 static int find_form(struct store_snapshot *snapshot, struct error *error)
 {
 	struct store_slice value;
@@ -111,11 +112,14 @@ static int find_form(struct store_snapshot *snapshot, struct error *error)
 	int rc = store_tree_get(&snapshot->pages, &snapshot->trees[STORE_TREE_META], STORE_META_SETTLED,
 		strlen(STORE_META_SETTLED), &value, error);
 
-	snapshot->is_dense = false;
+	snapshot->is_dense = snapshot->is_bundled = false;
 	if (rc <= 0)
 		return rc;
 	input = store_input_sealed(value, STORE_META_SETTLED, strlen(STORE_META_SETTLED));
-	snapshot->is_dense = !input.bad && input.end - input.at == 1 && *input.at == STORE_SETTLED_DENSE;
+	if (input.bad || input.end - input.at != 1)
+		return 0;
+	snapshot->is_bundled = *input.at == STORE_SETTLED_BUNDLED;
+	snapshot->is_dense = snapshot->is_bundled || *input.at == STORE_SETTLED_DENSE;
 	return 0;
 }
 
@@ -149,6 +153,9 @@ static int open_trees(struct store_snapshot *snapshot, struct error *error)
 	for (unsigned tree = STORE_TREE_ROLL; tree < STORE_TREE_COUNT && !rc; tree++)
 		rc = store_tree_open_optional(
 			&snapshot->trees[tree], &snapshot->pages, store_tree_name(tree), error);
+	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++)
+		snapshot->trees[tree].is_bundled =
+			snapshot->is_bundled && store_bundle_has((enum store_tree_id)tree);
 	return rc;
 }
 

@@ -26,7 +26,10 @@
 #define STORE_META_COPIED "copied_from"
 /* Fact: its writer has ended and has put the file in its place (rewrite.h): no lock file belongs to it. */
 #define STORE_META_SETTLED "settled"
-#define STORE_SETTLED_DENSE '2' /* its text; '1', before 3.0: no tree is dense (dense.h) */
+/* Its text; '1', before 3.0: no tree is dense (dense.h); '2', before 4.0: some are, and none is bundled
+ * (bundle.h). */
+#define STORE_SETTLED_DENSE '2'
+#define STORE_SETTLED_BUNDLED '3'
 /* Its streams lie in the order of readers, and have ended (stream.h). */
 #define STORE_META_LIST "stream_list"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */

@@ -10,6 +10,7 @@
 #include "store/table.h"
 
 #define STREAM_BYTES_LEAST 20u
+#define DENSE_BYTES_LEAST 34u /* with its seal: a byte for each column */
 
 /* The bytes that a block was decoded from. */
 struct store_stream_mark {
@@ -31,34 +32,36 @@ void store_stream_table_fini(struct store_stream_table *table)
 /* ---- loading ---- */
 
 /* By what the tree says, and no more than fit the file. */
-static uint32_t most_streams(const struct store_snapshot *snapshot)
+static uint32_t most_streams(const struct store_snapshot *snapshot, uint32_t block)
 {
 	const struct store_pages *pages = &snapshot->pages;
+	const uint64_t block_bytes =
+		block == STORE_STREAM_DENSE ? DENSE_BYTES_LEAST : STREAM_BYTES_LEAST * STORE_STREAM_BLOCK;
 	uint64_t wanted = snapshot->trees[STORE_TREE_STREAM].entries;
-	uint64_t most = pages->page_count * pages->page_bytes / STREAM_BYTES_LEAST;
+	uint64_t most = pages->page_count * pages->page_bytes / block_bytes + 1;
 
-	wanted = wanted < most / STORE_STREAM_BLOCK ? wanted * STORE_STREAM_BLOCK : most;
+	wanted = (wanted < most ? wanted : most) * block;
 	return wanted < UINT32_MAX ? (uint32_t)wanted : 0;
 }
 
 /* In a map of its own, where what is not touched costs nothing: calloc() wipes what was freed before. */
 static bool reserve_late(struct store_stream_table *table, uint32_t most)
 {
-	const size_t bytes = ((size_t)most + STORE_STREAM_BLOCK) * sizeof *table->streams;
+	const size_t bytes = ((size_t)most + table->block) * sizeof *table->streams;
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
 		return false;
 	table->streams = map;
 	table->mapped_bytes = bytes;
-	table->blocks = calloc((size_t)most / STORE_STREAM_BLOCK + 1, sizeof *table->blocks);
+	table->blocks = calloc((size_t)most / table->block + 1, sizeof *table->blocks);
 	return table->blocks != NULL;
 }
 
 /* What was decoded before is kept where its bytes are the same. */
 static bool reserve_all(struct store_stream_table *table, uint32_t most)
 {
-	const uint32_t blocks = most / STORE_STREAM_BLOCK + 1, before = table->mark_count;
+	const uint32_t blocks = most / table->block + 1, before = table->mark_count;
 
 	if (!store_table_reserve((void **)&table->marks, &table->mark_count, blocks, sizeof *table->marks))
 		return false;
@@ -79,13 +82,21 @@ static uint32_t count_entries(struct store_input input)
 	return input.bad ? 0 : count;
 }
 
+static uint32_t get_streams(const struct store_stream_table *table, struct store_stream *into, uint32_t room,
+	struct store_input *input)
+{
+	return table->block == STORE_STREAM_DENSE ? store_stream_block_get(into, room, input, table->texts)
+						  : store_streams_get(into, room, input, table->texts);
+}
+
 static bool note_block(struct store_stream_table *table, const struct store_input *input)
 {
-	uint32_t count = count_entries(*input);
+	uint32_t count =
+		table->block == STORE_STREAM_DENSE ? store_stream_block_count(*input) : count_entries(*input);
 
-	if (!count || count > STORE_STREAM_BLOCK)
+	if (!count || count > table->block)
 		return false;
-	table->blocks[table->count / STORE_STREAM_BLOCK] =
+	table->blocks[table->count / table->block] =
 		(struct store_slice){input->at, (size_t)(input->end - input->at)};
 	table->count += count;
 	return true;
@@ -95,9 +106,9 @@ static bool note_block(struct store_stream_table *table, const struct store_inpu
 static void add_block(struct store_stream_table *table, struct store_input *input, uint32_t most)
 {
 	const uint32_t first = table->count, left = most - first;
-	const uint32_t room = left < STORE_STREAM_BLOCK ? left : STORE_STREAM_BLOCK;
+	const uint32_t room = left < table->block ? left : table->block;
 	const size_t size = (size_t)(input->end - input->at);
-	struct store_stream_mark *mark = &table->marks[first / STORE_STREAM_BLOCK];
+	struct store_stream_mark *mark = &table->marks[first / table->block];
 	const uint64_t hash = store_hash64(input->at, size, first);
 
 	if (mark->count && mark->hash == hash && mark->size == size) {
@@ -106,7 +117,7 @@ static void add_block(struct store_stream_table *table, struct store_input *inpu
 		return;
 	}
 	mark->count = 0;
-	table->count += store_streams_get(&table->streams[first], room, input, table->texts);
+	table->count += get_streams(table, &table->streams[first], room, input);
 	table->decoded += table->count - first;
 	if (!input->bad && input->at == input->end)
 		*mark = (struct store_stream_mark){hash, (uint32_t)size, table->count - first};
@@ -119,7 +130,7 @@ static int load_block(struct store_stream_table *table, const struct store_tree_
 	uint32_t first;
 
 	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) || first != table->count ||
-		first >= most || first % STORE_STREAM_BLOCK)
+		first >= most || first % table->block)
 		input.bad = true;
 	if (table->blocks && !input.bad) {
 		input.bad = !note_block(table, &input);
@@ -134,12 +145,15 @@ static int load_block(struct store_stream_table *table, const struct store_tree_
 int store_stream_table_load(struct store_stream_table *table, const struct store_snapshot *snapshot,
 	uint32_t texts, bool is_listed, bool *is_damaged, struct error *error)
 {
-	const uint32_t most = most_streams(snapshot);
+	const uint32_t block = snapshot->is_bundled ? STORE_STREAM_DENSE : STORE_STREAM_BLOCK;
+	const uint32_t most = most_streams(snapshot, block);
 	struct store_tree_cursor cursor;
 	int rc;
 
-	if (is_listed || table->mapped_bytes) /* a map cannot grow */
+	/* A map cannot grow, and what is known of blocks is of those of one size. */
+	if (is_listed || table->mapped_bytes || table->block != block)
 		store_stream_table_fini(table);
+	table->block = block;
 	table->count = table->peeked_block = 0;
 	table->texts = texts;
 	table->is_damaged = false;
@@ -168,12 +182,11 @@ static void decode(struct store_stream_table *table, uint32_t block, struct stor
 {
 	const struct store_slice *bytes = &table->blocks[block];
 	struct store_input input = {.at = bytes->bytes, .end = bytes->bytes + bytes->size};
-	uint32_t left = table->count - block * STORE_STREAM_BLOCK;
-	uint32_t count = left < STORE_STREAM_BLOCK ? left : STORE_STREAM_BLOCK;
+	uint32_t left = table->count - block * table->block;
+	uint32_t count = left < table->block ? left : table->block;
 
 	table->decoded += count;
-	if (store_streams_get(into, count, &input, table->texts) == count && !input.bad &&
-		input.at == input.end)
+	if (get_streams(table, into, count, &input) == count && !input.bad && input.at == input.end)
 		return;
 	memset(into, 0, count * sizeof *into);
 	table->is_damaged = true;
@@ -187,10 +200,10 @@ static bool is_late(const struct store_stream_table *table, uint32_t block)
 
 const struct store_stream *store_stream_table_at(struct store_stream_table *table, uint32_t id)
 {
-	const uint32_t block = id / STORE_STREAM_BLOCK;
+	const uint32_t block = id / table->block;
 
 	if (is_late(table, block)) {
-		decode(table, block, &table->streams[(size_t)block * STORE_STREAM_BLOCK]);
+		decode(table, block, &table->streams[(size_t)block * table->block]);
 		table->blocks[block].bytes = NULL;
 	}
 	return &table->streams[id];
@@ -198,19 +211,19 @@ const struct store_stream *store_stream_table_at(struct store_stream_table *tabl
 
 const struct store_stream *store_stream_table_peek(struct store_stream_table *table, uint32_t id)
 {
-	const uint32_t block = id / STORE_STREAM_BLOCK;
+	const uint32_t block = id / table->block;
 
 	if (!is_late(table, block))
 		return &table->streams[id];
 	if (table->peeked_block != block + 1)
 		decode(table, block, table->peeked);
 	table->peeked_block = block + 1;
-	return &table->peeked[id % STORE_STREAM_BLOCK];
+	return &table->peeked[id % table->block];
 }
 
 bool store_stream_table_all(struct store_stream_table *table)
 {
-	for (uint32_t id = 0; table->blocks && id < table->count; id += STORE_STREAM_BLOCK)
+	for (uint32_t id = 0; table->blocks && id < table->count; id += table->block)
 		store_stream_table_at(table, id);
 	return !table->is_damaged;
 }

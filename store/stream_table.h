@@ -10,11 +10,13 @@
 
 #include "store/file.h"
 #include "store/stream.h"
+#include "store/stream_block.h"
 
 /* All-zero is empty. */
 struct store_stream_table {
 	struct store_stream *streams; /* [count] */
 	uint32_t count, capacity, texts;
+	uint32_t block;	  /* streams of a value: STORE_STREAM_DENSE, or, not settled, STORE_STREAM_BLOCK */
 	uint32_t decoded; /* since it is a table: how many were, again ones counted again */
 	/* -- of a table of which all are there: what each block was decoded from */
 	struct store_stream_mark *marks;
@@ -22,7 +24,7 @@ struct store_stream_table {
 	/* -- of a table that is decoded as it is asked for; NULL: all are there -- */
 	size_t mapped_bytes;	    /* of `streams` */
 	struct store_slice *blocks; /* what each holds; NULL bytes once it is decoded */
-	struct store_stream peeked[STORE_STREAM_BLOCK];
+	struct store_stream peeked[STORE_STREAM_DENSE];
 	uint32_t peeked_block; /* + 1; 0: none */
 	bool is_damaged;       /* some block could not be decoded */
 };

@@ -12,9 +12,9 @@
  */
 #include "store/tree.h"
 
+#include "store/bundle_view.h"
 #include "store/node.h"
-
-#define TREE_BYTES 48u
+#include "store/tree_parts.h"
 
 /* ---- the cursor ---- */
 
@@ -24,6 +24,7 @@ void store_tree_cursor_init(
 	cursor->pages = pages;
 	cursor->tree = *tree;
 	cursor->fits = NULL;
+	cursor->bundle.count = 0;
 	cursor->key = (struct store_slice){0};
 	cursor->value = (struct store_slice){0};
 }
@@ -101,15 +102,23 @@ static int settled(const struct store_tree_cursor *cursor, int found, struct err
 	return store_pages_are_lost(cursor->pages) ? store_pages_lost(cursor->pages, error) : found;
 }
 
+/* Of a node; of a bundle's values it is asked where they are looked at (tree_step.c). */
+static bool fits(const struct store_tree_cursor *cursor, struct store_slice key, struct store_slice value)
+{
+	if (cursor->tree.is_bundled)
+		return store_bundle_fits(key, value);
+	return !cursor->fits || cursor->fits(key, value);
+}
+
 /* Is what lies at that place of the leaf under its own key, as far as who walks can tell? */
 static bool fits_at(const struct store_tree_cursor *cursor, unsigned index)
 {
 	unsigned leaf = cursor->tree.depth - 1;
 	struct store_slice key, value;
 
-	return !cursor->fits ||
+	return (!cursor->fits && !cursor->tree.is_bundled) ||
 	       (store_node_value(cursor->pages, cursor->level[leaf].page, index, &key, &value) &&
-		       cursor->fits(key, value));
+		       fits(cursor, key, value));
 }
 
 /* Takes key and value of the leaf's node. Keys must grow in the walk's direction, or a hostile tree could
@@ -124,7 +133,7 @@ static bool stand(struct store_tree_cursor *cursor, int direction)
 		return false;
 	if (direction && store_key_compare(key, cursor->key) * direction <= 0)
 		return false;
-	if (cursor->fits && !cursor->fits(key, value))
+	if (!fits(cursor, key, value))
 		return false;
 	cursor->key = key;
 	cursor->value = value;
@@ -249,9 +258,8 @@ static int broken(const struct store_tree_cursor *cursor, struct error *error)
 	return store_pages_damaged(cursor->pages, "a page of its tree", error);
 }
 
-int store_tree_seek(struct store_tree_cursor *cursor, const void *key, size_t key_size, struct error *error)
+int store_tree_page_seek(struct store_tree_cursor *cursor, struct store_slice wanted, struct error *error)
 {
-	const struct store_slice wanted = {key, key_size};
 	unsigned leaf = cursor->tree.depth - 1;
 	int rc;
 
@@ -270,7 +278,7 @@ int store_tree_seek(struct store_tree_cursor *cursor, const void *key, size_t ke
 	return settled(cursor, 1, error);
 }
 
-int store_tree_next(struct store_tree_cursor *cursor, struct error *error)
+int store_tree_page_next(struct store_tree_cursor *cursor, struct error *error)
 {
 	unsigned leaf = cursor->tree.depth - 1;
 	int rc;
@@ -300,10 +308,9 @@ static int step_back(struct store_tree_cursor *cursor, int direction, struct err
 	return stand(cursor, direction) ? settled(cursor, 1, error) : broken(cursor, error);
 }
 
-int store_tree_seek_below(
-	struct store_tree_cursor *cursor, const void *key, size_t key_size, struct error *error)
+int store_tree_page_seek_below(
+	struct store_tree_cursor *cursor, struct store_slice wanted, struct error *error)
 {
-	const struct store_slice wanted = {key, key_size};
 	int rc;
 
 	if (!cursor->tree.depth)
@@ -314,61 +321,7 @@ int store_tree_seek_below(
 	return rc == 1 && store_key_compare(cursor->key, wanted) >= 0 ? broken(cursor, error) : rc;
 }
 
-int store_tree_previous(struct store_tree_cursor *cursor, struct error *error)
+int store_tree_page_previous(struct store_tree_cursor *cursor, struct error *error)
 {
 	return step_back(cursor, -1, error);
-}
-
-int store_tree_get(const struct store_pages *pages, const struct store_tree *tree, const void *key,
-	size_t key_size, struct store_slice *value, struct error *error)
-{
-	struct store_tree_cursor cursor;
-	int rc;
-
-	store_tree_cursor_init(&cursor, pages, tree);
-	rc = store_tree_seek(&cursor, key, key_size, error);
-	if (rc <= 0)
-		return rc;
-	if (store_key_compare(cursor.key, (struct store_slice){key, key_size}) != 0)
-		return settled(&cursor, 0, error);
-	*value = cursor.value;
-	return 1;
-}
-
-int store_tree_get_sealed(const struct store_pages *pages, const struct store_tree *tree, const void *key,
-	size_t key_size, struct store_slice *value, struct error *error)
-{
-	struct store_tree_cursor cursor;
-	int rc = store_tree_get(pages, tree, key, key_size, value, error);
-
-	if (rc)
-		return rc;
-	store_tree_cursor_init(&cursor, pages, tree);
-	cursor.fits = store_is_sealed;
-	rc = store_tree_seek(&cursor, key, key_size, error);
-	return rc < 0 ? rc : 0;
-}
-
-int store_tree_open(
-	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error)
-{
-	struct store_slice value;
-	int rc = store_tree_get(pages, &pages->names, name, strlen(name), &value, error);
-
-	if (rc < 0)
-		return rc;
-	if (rc == 0 || value.size != TREE_BYTES)
-		return error_set(error, ERROR_RUN, "'%s' is not a store of hpct (it has no table '%s')",
-			pages->path, name);
-	return store_pages_tree(tree, pages, value.bytes, error);
-}
-
-int store_tree_open_optional(
-	struct store_tree *tree, const struct store_pages *pages, const char *name, struct error *error)
-{
-	struct store_slice value;
-	int rc = store_tree_get(pages, &pages->names, name, strlen(name), &value, error);
-
-	*tree = (struct store_tree){.root = UINT64_MAX};
-	return rc <= 0 ? rc : store_tree_open(tree, pages, name, error);
 }

@@ -6,6 +6,7 @@
 #ifndef STORE_TREE_H
 #define STORE_TREE_H
 
+#include "store/bundle_view.h"
 #include "store/pages.h"
 
 /* Can this value lie under that key? */
@@ -22,6 +23,8 @@ struct store_tree_cursor {
 		const uint8_t *page;
 		unsigned index, count;
 	} level[STORE_TREE_DEPTH_MAX];
+	struct store_bundle bundle; /* of a bundled tree: where it stands, and which of its values that is */
+	unsigned place;
 };
 
 /* The named database. ERROR_RUN when it is not there. */

@@ -46,6 +46,14 @@ void names_close(struct names *names)
 	free(names);
 }
 
+void names_end(struct names *names)
+{
+	for (struct names_module *module = names->modules; module; module = module->next) {
+		names_module_keep_all(module);
+		dwarf_package_close(module->package); /* which is a directory */
+	}
+}
+
 void names_find_ahead(struct names *names)
 {
 	names_modules_find_ahead(names->modules, names->options.ahead_ns);

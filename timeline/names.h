@@ -33,6 +33,8 @@ struct names_module;
 
 int names_open(struct names **names, const struct names_options *options, struct error *error);
 void names_close(struct names *names);
+/* The same for a process that ends, which need not give back its memory piece by piece. */
+void names_end(struct names *names);
 
 /* The module that a request speaks of, opened or still open from before; valid until the next names_module().
  * What cannot be opened is a module too: names_module_note() says why. Negative: memory. */

@@ -13,6 +13,7 @@
 
 #include "store/store.h"
 #include "timeline/names_parts.h"
+#include "timeline/unpacked.h"
 
 void names_module_free(struct names_module *module)
 {
@@ -23,6 +24,8 @@ void names_module_free(struct names_module *module)
 	dwarf_package_close(module->package);
 	names_gpu_close(module->gpu);
 	module_elf_close(&module->mini);
+	module_elf_close(&module->unpacked_alternate);
+	module_elf_close(&module->unpacked);
 	module_files_close(&module->files);
 	arena_fini(&module->arena);
 	free(module->path);
@@ -90,13 +93,10 @@ static void module_open_files(
 		code_read(&module->code, module->files.debug.elf);
 }
 
-/* Debug information that was split off may lie in one file beside the program. libdw looks for it in the
- * directory of the file that it reads: for the moment of its being opened that is the package's. */
-static int dwarf_open_packaged(
-	struct names_module *module, const struct module_elf *debug, struct error *error)
+/* Debug information that was split off may lie in one file beside the program. */
+static void package_open(struct names_module *module, const struct module_elf *debug)
 {
 	char path[4096];
-	int kept = -1, rc;
 
 	snprintf(path, sizeof path, "%s.dwp", module->real_path[0] ? module->real_path : debug->path);
 	if (debug->fd >= 0)
@@ -105,15 +105,33 @@ static int dwarf_open_packaged(
 		snprintf(path, sizeof path, "%s.dwp", debug->path);
 		module->package = dwarf_package_open(path);
 	}
-	if (module->package) {
-		kept = fcntl(debug->fd, F_DUPFD_CLOEXEC, 0);
-		if (kept >= 0)
-			dup3(dwarf_package_place(module->package), debug->fd, O_CLOEXEC);
+}
+
+/* What it holds compressed was unpacked, as a rule by an earlier run. libdw looks for what was split off in
+ * the directory of the file that it reads: for the moment of its being opened that is the package's, or that
+ * of the file itself. */
+static int dwarf_open_kept(struct names_module *module, const struct module_elf *debug, struct error *error)
+{
+	const struct module_elf *alternate = &module->files.alternate, *read = debug;
+	int place = -1, own = -1, rc;
+
+	package_open(module, debug);
+	if (unpacked_open(&module->unpacked, debug, module->kept)) {
+		read = &module->unpacked;
+		place = debug->fd;
 	}
-	rc = dwarf_module_open(&module->dwarf, debug->elf, module->files.alternate.elf, &module->code, error);
-	if (kept >= 0) {
-		dup3(kept, debug->fd, O_CLOEXEC);
-		close(kept);
+	if (unpacked_open(&module->unpacked_alternate, alternate, module->kept))
+		alternate = &module->unpacked_alternate;
+	if (module->package)
+		place = dwarf_package_place(module->package);
+	if (place >= 0)
+		own = fcntl(read->fd, F_DUPFD_CLOEXEC, 0);
+	if (own >= 0)
+		dup3(place, read->fd, O_CLOEXEC);
+	rc = dwarf_module_open(&module->dwarf, read->elf, alternate->elf, &module->code, error);
+	if (own >= 0) {
+		dup3(own, read->fd, O_CLOEXEC);
+		close(own);
 	}
 	if (!rc)
 		dwarf_module_set_package(module->dwarf, module->package);
@@ -134,7 +152,7 @@ void names_module_open_debug(struct names_module *module)
 	debug = module->files.debug.elf ? &module->files.debug : &module->files.binary;
 	if (!debug->elf || module->level != NAMES_ALL || !module_elf_has_debug(debug->elf))
 		return;
-	if (dwarf_open_packaged(module, debug, &error))
+	if (dwarf_open_kept(module, debug, &error))
 		names_module_lacks(module, error.text);
 	else if (dwarf_module_lacks_shared(module->dwarf))
 		names_module_lacks(module,
@@ -200,6 +218,7 @@ static struct names_module *module_new(const struct names_request *request, enum
 	module->build_id_bytes = request->build_id_bytes;
 	memcpy(module->build_id, request->build_id, request->build_id_bytes);
 	module->files.binary.fd = module->files.debug.fd = module->files.alternate.fd = module->mini.fd = -1;
+	module->unpacked.fd = module->unpacked_alternate.fd = -1;
 	if (module->path && module->real_path)
 		return module;
 	names_module_free(module);
@@ -215,6 +234,7 @@ struct names_module *names_module_new(
 		return NULL;
 	module->wants_loops = !options->no_loops;
 	module->cpu_ns = options->cpu_ns;
+	module->kept = options->shared;
 	module_open_files(module, request, &options->search);
 	module_open_shared(module, request, options->shared);
 	return module;

@@ -32,13 +32,16 @@ struct names_module {
 
 	struct module_files files;
 	struct module_elf mini; /* opened when symbols are first needed */
+	struct module_elf unpacked,
+		unpacked_alternate; /* read in place of what is compressed; else not open */
 	struct dwarf_code code;
 	struct dwarf_module *dwarf;    /* NULL: no debug information */
 	struct dwarf_package *package; /* NULL: none */
 	struct names_gpu *gpu;	       /* NULL: code of a CPU */
 	struct symbol_table symbols;
 	bool has_symbols;
-	struct names_shared *shared; /* NULL: nothing is kept */
+	const char *kept;	     /* directory of what is kept for other runs; NULL: nothing is */
+	struct names_shared *shared; /* NULL: nothing is kept of this one */
 	bool has_debug;		     /* looked for */
 	bool wants_loops;
 	uint64_t cpu_ns;

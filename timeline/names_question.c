@@ -146,6 +146,7 @@ int names_worker_begin(struct names_worker *worker, const struct names_request *
 static enum outcome worker_exchange(struct names_worker *worker, struct error *error)
 {
 	struct names_question *question = worker->question;
+	bool came_before = question->is_sent && names_stream_has(&worker->stream);
 	struct names_frame frame;
 	enum outcome outcome;
 
@@ -155,7 +156,8 @@ static enum outcome worker_exchange(struct names_worker *worker, struct error *e
 		outcome = names_stream_next(&worker->stream, &frame, error) > 0
 				  ? question_frame(question, &frame)
 				  : OUTCOME_FAILED;
-	names_worker_heard(worker);
+	if (!came_before)
+		names_worker_heard(worker);
 	return outcome;
 }
 

@@ -159,17 +159,13 @@ static int file_read(struct names_shared *shared)
 	return found;
 }
 
-/* The file's path, whose directories are made. */
-static bool path_make(char path[PATH_BYTES], const char *directory, const struct names_request *request)
+static bool path_set(char path[PATH_BYTES], const char *directory, const struct names_request *request)
 {
 	char hex[2 * NAMES_BUILD_ID_MAX + 1] = "";
 
 	for (unsigned i = 0; i < request->build_id_bytes; i++)
 		snprintf(hex + 2 * (size_t)i, 3, "%02x", request->build_id[i]);
-	if (snprintf(path, PATH_BYTES, "%s/names/%.2s/%s", directory, hex, hex + 2) >= PATH_BYTES)
-		return false;
-	store_cached_make(path);
-	return true;
+	return snprintf(path, PATH_BYTES, "%s/names/%.2s/%s", directory, hex, hex + 2) < PATH_BYTES;
 }
 
 struct names_shared *names_shared_open(
@@ -185,7 +181,7 @@ struct names_shared *names_shared_open(
 		return NULL;
 	numbering_init(&shared->begins, sizeof(uint64_t));
 	shared->key = strdup(key);
-	if (!shared->key || !path_make(shared->path, directory, request)) {
+	if (!shared->key || !path_set(shared->path, directory, request)) {
 		names_shared_close(shared);
 		return NULL;
 	}
@@ -266,10 +262,12 @@ static int turn_take(const char *path)
 
 static void save(struct names_shared *shared)
 {
-	int turn = turn_take(shared->path);
 	struct names_shared now = {.key = shared->key};
 	struct store_bytes out = {0};
+	int turn;
 
+	store_cached_make(shared->path);
+	turn = turn_take(shared->path);
 	memcpy(now.path, shared->path, sizeof now.path);
 	file_read(&now);
 	if (file_build(shared, &now, &out))

@@ -101,7 +101,7 @@ static void worker_run(int fd, const struct names_options *options)
 	}
 	if (going)
 		names_find_ahead(names);
-	names_close(names);
+	names_end(names);
 }
 
 static void worker_settle(int fd, const struct names_options *options)
@@ -211,27 +211,24 @@ int names_worker_start(struct names_worker *worker, struct error *error)
 	return 0;
 }
 
-/* It ends by itself when its asker closes, and keeps what it found; not if that takes long. */
+/* It ends by itself when its asker has nothing more to say, and keeps what it found; not if that takes long.
+ * Its end closes the socket. */
 static void worker_wait_end(const struct names_worker *worker)
 {
-	struct timespec nap = {.tv_nsec = 1000000};
-	siginfo_t info = {0};
+	struct pollfd end = {.fd = worker->stream.fd};
 
-	for (int i = 0; i < WORKER_END_MS && !info.si_pid; i++) {
-		if (waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOHANG | WNOWAIT))
-			return;
-		if (!info.si_pid)
-			nanosleep(&nap, NULL);
-	}
+	shutdown(worker->stream.fd, SHUT_WR);
+	while (poll(&end, 1, WORKER_END_MS) < 0 && errno == EINTR)
+		;
 }
 
 void names_worker_stop(struct names_worker *worker, bool in_order)
 {
 	if (!worker->pid)
 		return;
-	close(worker->stream.fd);
 	if (in_order)
 		worker_wait_end(worker);
+	close(worker->stream.fd);
 	kill(worker->pid, SIGKILL);
 	while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
 		;

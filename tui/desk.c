@@ -38,9 +38,13 @@ static struct session *shown(struct desk *desk)
 static void show(struct desk *desk, size_t at)
 {
 	struct session_looks looks = shown(desk)->looks;
+	struct layout layout = shown(desk)->layout;
 
+	/* The terminal is the same: keys that wait already find where they act, ahead of the first picture.
+	 */
 	desk->at = at;
-	shown(desk)->looks = looks; /* the terminal is the same */
+	shown(desk)->looks = looks;
+	shown(desk)->layout = layout;
 	shown(desk)->is_redraw = true;
 	session_say(shown(desk), "%s, run %zu of %zu open", run_path(shown(desk)->run), at + 1, desk->count);
 }

@@ -62,8 +62,8 @@ asked = [["hpct-slice"], ["hpct-stats", "--by", "stream", "--time", "0.7s..1.5s"
          ["hpct-profile", "--time", "1.2s..2.6s"], ["hpct-stacks", "--at", "1.7s"]]
 
 def places():
-    """Of every branch and leaf: (what, byte) of its header, its list of nodes, their headers and keys; and of the
-    headers of chunks."""
+    """Of every branch and leaf: (what, byte) of its header, its list of nodes, their headers and keys; and of what lies
+    before the chunks of a bundle, and the first one's header."""
     at = 2 * page_bytes
     while at + page_bytes <= len(data):
         number, _, flags, lower, upper = struct.unpack_from("<QHHHH", data, at)
@@ -81,8 +81,11 @@ def places():
             if flags == 2 and kind & 1:
                 yield from (("node", value + i) for i in range(8))
                 value = struct.unpack_from("<Q", data, value)[0] * page_bytes + 16
-            if flags == 2 and key == 16:
-                yield from (("chunk", value + i) for i in range(8, 48))
+            if flags == 2 and key == 16:  # a bundle: keys and ends, then chunks
+                count, = struct.unpack_from("<H", data, value + 4)
+                first = value + 8 + 16 * count + 2 * (count - 1)
+                yield from (("bundle", byte) for byte in range(value, first))
+                yield from (("chunk", first + i) for i in range(8, 48))
         at += page_bytes
 
 def put(at, byte):
@@ -100,7 +103,7 @@ for what, at in places():
     kinds.setdefault(what, []).append(at)
 random.seed(11)
 said = wrong = 0
-for i in range(105):
+for i in range(120):
     at = random.choice(kinds[sorted(kinds)[i % len(kinds)]])
     bit = random.randrange(8)
     put(at, data[at] ^ 1 << bit)

@@ -55,7 +55,8 @@ static uint64_t row_of(struct asked *asked, const struct share *shares, size_t c
 
 /*
  *   thread 0  |a        |sync |a     |poll      |
- *   thread 1  |b  |blocked in b      |b  |runnable|
+ *   thread 1  |b  |blocked, last in b|b  |runnable|
+ *   thread 2  |blocked in read                    |
  *             0   20    50    60     80  85      100
  */
 static void test_waiting_and_serial(void **unused)
@@ -63,13 +64,16 @@ static void test_waiting_and_serial(void **unused)
 	struct asked asked = {0};
 	struct threads threads;
 	struct store_writer *writer;
-	uint32_t first, second;
+	uint32_t first, second, third;
 
 	(void)unused;
 	small_begin(&asked.small);
 	writer = asked.small.writer;
 	first = trace_thread(writer, 1, 0, 100);
 	second = trace_thread(writer, 1, 1, 100);
+	third = trace_thread(writer, 1, 2, 100);
+	trace_run(writer, third, 0, "main;c");
+	trace_span(writer, third, 0, 100, STORE_OP_BLOCKED, "main;c;read", 0);
 	trace_run(writer, first, 0, "main;a");
 	trace_span(writer, first, 50, 60, STORE_OP_SYNC, "main;sync", 0);
 	trace_run(writer, first, 80, "main;poll");
@@ -81,10 +85,12 @@ static void test_waiting_and_serial(void **unused)
 		threads_sweep(&threads, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
 	assert_int_equal(threads.work_ns, 70 + 25);
 	assert_int_equal(threads.sync_ns, 10);
-	assert_int_equal(threads.blocked_ns, 60);
+	assert_int_equal(threads.blocked_ns, 60 + 100);
+	assert_int_equal(threads.pathless_ns, 60);
 	assert_int_equal(threads.spin_ns, 20);
 	assert_int_equal(threads.runnable_ns, 15);
 	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;b"), 60);
+	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;c;read"), 100);
 	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;poll"), 20);
 	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;sync"), 10);
 	assert_int_equal(threads.serial_ns, 50 + 5);

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/bundle.h"
 #include "store/dense.h"
 #include "store/key.h"
 #include "store/pack.h"
@@ -384,16 +385,50 @@ static void put_value(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint64_t claim, st
 {
 	uint8_t key_bytes[STORE_KEY_ID_BYTES];
 	MDB_val key = {sizeof key_bytes, key_bytes}, value;
+	struct store_bundle_draft draft = {0};
 	struct store_bytes bytes = {0};
+	struct store_slice first, bundle;
 
 	store_key_id_put(key_bytes, id);
 	store_bytes_begin_sealed(&bytes);
 	store_bytes_put_varint(&bytes, claim);
 	store_bytes_put(&bytes, entries.bytes, entries.size);
 	store_bytes_seal(&bytes, key_bytes, sizeof key_bytes);
-	value = (MDB_val){bytes.size, bytes.data};
+	store_bundle_take(&draft, (struct store_slice){key_bytes, sizeof key_bytes},
+		(struct store_slice){bytes.data, bytes.size});
+	assert_true(store_bundle_finish(&draft, &first, &bundle));
+	value = (MDB_val){bundle.size, (void *)bundle.bytes};
 	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	store_bundle_fini(&draft);
 	store_bytes_fini(&bytes);
+}
+
+/* The first value's payload, unpacked; those bundled with it get values of their own. */
+static void split_first(MDB_txn *txn, MDB_dbi dbi, struct store_bytes *entries)
+{
+	uint8_t key_bytes[STORE_KEY_ID_BYTES] = {0};
+	MDB_val key = {sizeof key_bytes, key_bytes}, value;
+	struct store_slice at, own = {key_bytes, sizeof key_bytes};
+	struct store_bundle bundle;
+	uint8_t *copy;
+
+	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	copy = malloc(value.mv_size);
+	assert_non_null(copy);
+	memcpy(copy, value.mv_data, value.mv_size);
+	assert_true(store_bundle_open(&bundle, own, (struct store_slice){copy, value.mv_size}));
+	for (unsigned i = bundle.count; i-- > 0;) {
+		struct store_input input;
+		uint32_t id;
+
+		own = store_bundle_key(&bundle, i);
+		assert_true(store_bundle_value(&bundle, i, &at));
+		assert_true(store_key_id_get(&id, own.bytes, own.size));
+		input = store_input_sealed(at, own.bytes, own.size);
+		assert_true(store_dense_unpack(input, entries));
+		put_value(txn, dbi, id, entries->size, (struct store_slice){entries->data, entries->size});
+	}
+	free(copy);
 }
 
 /* The first value loses its last text, which *id gets, or has one more. */
@@ -402,16 +437,11 @@ static void change_first(uint32_t *id, bool is_longer)
 	MDB_env *env;
 	MDB_dbi dbi;
 	MDB_txn *txn = open_texts(&env, &dbi);
-	uint8_t key_bytes[STORE_KEY_ID_BYTES] = {0};
-	MDB_val key = {sizeof key_bytes, key_bytes}, value;
 	struct store_bytes entries = {0};
 	struct store_input input;
 	const uint8_t *last = NULL;
 
-	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
-	input = store_input_sealed(
-		(struct store_slice){value.mv_data, value.mv_size}, key_bytes, sizeof key_bytes);
-	assert_true(store_dense_unpack(input, &entries));
+	split_first(txn, dbi, &entries);
 	input = (struct store_input){entries.data, entries.data + entries.size, false};
 	for (*id = 0; input.at < input.end; ++*id) {
 		last = input.at;

@@ -35,6 +35,7 @@
 #define RECORDS (COMMITS * COMMIT_RECORDS)
 #define SMALL_STREAMS 12u
 #define SMALL_RECORDS 60u
+#define SHORT_STREAMS 500u
 
 static char run[64], path[96], lock_path[104], moved[80], moved_path[112];
 
@@ -234,6 +235,40 @@ static void test_many_small(void **unused)
 		(unsigned long long)size, (unsigned long long)payload_bytes(path));
 	assert_true(size <= 14336);	   /* of pages of 1024 bytes it is 15360 */
 	expect_whole(path, SMALL_RECORDS); /* of the first stream */
+}
+
+/* As many short processes leave it: a few samples and spans each, in chunks and rollups of some ten bytes. */
+static void test_many_short(void **unused)
+{
+	struct store_writer *writer = create();
+	uint64_t chance = 1, size;
+
+	(void)unused;
+	for (uint32_t stream = 0; stream < SHORT_STREAMS; stream++) {
+		struct store_record record = {.amount = PERIOD_NS};
+
+		if (stream)
+			store_writer_stream(writer, &(struct store_stream){.rank = -1,
+							    .pid = 1000 + stream,
+							    .begin_ns = stream * UINT64_C(3000000),
+							    .end_ns = (stream + 1) * UINT64_C(3000000)});
+		for (unsigned i = 0; i < 3; i++) {
+			chance = chance * 6364136223846793005u + 1442695040888963407u;
+			record.begin_ns = record.end_ns = stream * UINT64_C(3000000) + (chance >> 43);
+			record.context = STORE_CONTEXT_PROGRAM_ROOT;
+			store_writer_append(writer, stream, STORE_SAMPLES, &record, 1);
+			record.end_ns += chance >> 50;
+			record.what = STORE_OP_BLOCKED;
+			store_writer_append(writer, stream, STORE_SPANS, &record, 1);
+			record.what = 0;
+		}
+	}
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	size = (uint64_t)facts_of(path).st_size;
+	print_message("%u short streams: %llu, of which %llu are keys and values\n", SHORT_STREAMS,
+		(unsigned long long)size, (unsigned long long)payload_bytes(path));
+	assert_true(size <= payload_bytes(path) / 100 * 115);
+	expect_whole(path, 3);
 }
 
 /* LMDB wants two keys on a page: for long ones it is a larger one. */
@@ -578,6 +613,7 @@ int main(void)
 		TEST(test_size),
 		TEST(test_small),
 		TEST(test_many_small),
+		TEST(test_many_short),
 		TEST(test_long_key),
 		TEST(test_rollups),
 		TEST(test_followed),

@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/bundle.h"
 #include "store/chunk.h"
 #include "store/file.h"
 #include "store/key.h"
@@ -231,9 +232,26 @@ static void ask(const struct store_snapshot *snapshot, const struct answers *the
 	}
 }
 
-/* A byte of a branch's or leaf's list, node headers or keys. */
-static uint8_t *draw_place(uint8_t *map, size_t bytes, size_t page_bytes)
+/* A byte of what lies before a bundle's values, of which this is the leaf's node; NULL: it has no bundle. */
+static uint8_t *draw_directory(uint8_t *map, size_t page_bytes, const uint8_t *node)
 {
+	const unsigned key_bytes = store_load16(node + 6);
+	const uint8_t *value = node + NODE_HEADER + key_bytes;
+
+	if (key_bytes != STORE_KEY_CHUNK_BYTES && key_bytes != STORE_KEY_ROLL_BYTES)
+		return NULL;
+	if (store_load16(node + 4) & 1)
+		value = map + store_load64(value) * page_bytes + PAGE_HEADER;
+	return map + (value - map) +
+	       draw() % store_bundle_bytes(store_load16(value + 4), store_load16(value + 6), 0);
+}
+
+/* A byte of a branch's or leaf's list, node headers or keys; or, where trees have them, of what tells where
+ * the values of a bundle are. */
+static uint8_t *draw_place(uint8_t *map, size_t bytes, size_t page_bytes, bool is_bundled)
+{
+	uint8_t *place;
+
 	for (;;) {
 		size_t number = 2 + draw() % (bytes / page_bytes - 2);
 		uint8_t *page = map + number * page_bytes;
@@ -245,6 +263,11 @@ static uint8_t *draw_place(uint8_t *map, size_t bytes, size_t page_bytes)
 			continue;
 		slot = PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2));
 		node = store_load16(page + slot);
+		if (is_bundled && page[10] == LEAF && draw() % 2) {
+			place = draw_directory(map, page_bytes, page + node);
+			if (place)
+				return place;
+		}
 		switch (draw() % 4) {
 		case 0:
 			return page + 12 + draw() % 4;
@@ -263,7 +286,8 @@ static unsigned ask_changed(uint8_t *map, size_t bytes, size_t page_bytes)
 {
 	static struct answers there, before, after;
 	struct store_snapshot snapshot = look();
-	uint8_t *place = draw_place(map, bytes, page_bytes), bit = (uint8_t)(1u << draw() % 8);
+	uint8_t *place = draw_place(map, bytes, page_bytes, snapshot.is_bundled),
+		bit = (uint8_t)(1u << draw() % 8);
 	struct store_file *file;
 	uint64_t seed;
 	unsigned refused = 0;
@@ -414,6 +438,8 @@ static uint8_t *draw_roll_key(uint8_t *map, size_t bytes, size_t page_bytes)
 		if (store_load64(page) != number || page[10] != LEAF || lower < PAGE_HEADER + 2)
 			continue;
 		node = page + store_load16(page + PAGE_HEADER + 2 * (draw() % ((lower - PAGE_HEADER) / 2)));
+		if (store_load16(node + 6) == STORE_KEY_ROLL_BYTES && draw() % 2)
+			return draw_directory(map, page_bytes, node);
 		if (store_load16(node + 6) == STORE_KEY_ROLL_BYTES)
 			return node + NODE_HEADER + draw() % STORE_KEY_ROLL_BYTES;
 	}

@@ -46,6 +46,20 @@ static void press_on(struct fixture *f, struct desk *desk, const char *keys)
 	}
 }
 
+/* As typed ahead: no picture in between. */
+static void press_at_once(struct fixture *f, struct desk *desk, const char *keys)
+{
+	uint32_t key;
+	size_t size;
+
+	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
+		session_key(f->session, key);
+		f->session = desk_settle(desk);
+		session_settle(f->session);
+	}
+	draw(f);
+}
+
 static const char *name_of(const struct fixture *f)
 {
 	return compare_base_name(f->session->run);
@@ -83,6 +97,21 @@ static void test_places(void **state)
 	press_on(&f, &desk, ":close<Enter>");
 	assert_int_equal(desk.count, 1);
 	assert_non_null(strstr(f.session->message, "no other run"));
+	close_desk(&f, &desk);
+}
+
+/* A run that was never drawn is acted on like any other. */
+static void test_ahead(void **state)
+{
+	struct desk desk;
+	struct fixture f;
+
+	(void)state;
+	open_desk(&f, &desk);
+	press_at_once(&f, &desk, ":open b.hpct<Enter>vlll");
+	assert_string_equal(name_of(&f), "b.hpct");
+	assert_true(f.session->state.has_range);
+	assert_true(f.session->state.cursor_ns > f.session->state.range_ns);
 	close_desk(&f, &desk);
 }
 
@@ -158,8 +187,8 @@ static void test_comparison(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_list), cmocka_unit_test(test_comparison)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_ahead),
+		cmocka_unit_test(test_marks), cmocka_unit_test(test_list), cmocka_unit_test(test_comparison)};
 
 	return cmocka_run_group_tests(tests, make, end_world);
 }

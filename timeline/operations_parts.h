@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operations_parts.h - inside the count of operations; for operations*.c alone. operations.c reads launches
+ * and operations into lists, operations_sum.c puts the lists in order and answers from them.
+ */
+#ifndef TIMELINE_OPERATIONS_PARTS_H
+#define TIMELINE_OPERATIONS_PARTS_H
+
+#include "timeline/numbering.h"
+#include "timeline/operations.h"
+#include "timeline/spill.h"
+
+struct operation {
+	uint64_t link, begin_ns, end_ns;
+	uint32_t store, row;
+};
+
+struct launch {
+	uint64_t link, end_ns;
+	uint32_t store;
+};
+
+/* How long an operation took, or waited. */
+struct took {
+	uint64_t time_ns;
+	uint32_t row;
+};
+
+struct change {
+	uint64_t time_ns;
+	int step;
+};
+
+struct operations_work {
+	struct run *run;
+	const struct select *select;
+	struct arena *arena;
+	struct spill *launches, *operations;
+	struct spill *durations, *at_work; /* struct took; struct change: of the queues, united */
+	struct spill *delays, *queued;
+	uint64_t begin_ns, end_ns; /* of the queue at hand: what it does now; end 0: nothing yet */
+	struct numbering keys;	   /* of rows */
+	struct operations_row *rows;
+	size_t row_room;
+};
+
+/* Those that are put to while reading, empty. They are to be freed after an error, too. */
+int operations_lists_new(struct operations_work *work, struct error *error);
+void operations_lists_free(struct operations_work *work);
+/* When all is read: the answers from the lists, each of which goes when it has answered, and the rows in
+ * order. ERROR_IO: memory or its file's disk is out. */
+int operations_sum(struct operations_work *work, struct operations *operations, struct error *error);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* room.c - see room.h. */
+#include "timeline/room.h"
+
+#include <stdlib.h>
+
+#define ROOM_LEAST 256u
+
+bool room_double(void **list, size_t *room, size_t item_bytes)
+{
+	size_t wider = *room ? 2 * *room : ROOM_LEAST;
+	void *grown = reallocarray(*list, wider, item_bytes);
+
+	if (!grown)
+		return false;
+	*list = grown;
+	*room = wider;
+	return true;
+}
