@@ -155,17 +155,18 @@ def first_screen(bench):
 
 
 def bytes_per_sample(bench):
-    """What a longer run of the same program adds, so that its fixed part (names, contexts) does not count."""
+    """What a longer run of the same program adds, so that its fixed part (names, contexts) does not count: samples,
+    and the spans of its switches, of which a busy machine makes several for each."""
     found = []
     for turns in ("1000", "8000"):
         path = bench.path(".hpct")
         run([bench.bin + "/hpct-record", "-o", path, "--", bench.load, "many", turns])
         facts = info(bench, path)
-        found.append((sample_count(bench, path), int(facts["bytes"])))
+        found.append((int(facts["records"]), int(facts["bytes"])))
     (few, small), (many, large) = found
     if many > few:
-        line("bytes per sample that a longer run adds", f"{(large - small) / (many - few):.2f}", "<= 2.8",
-             f"{many - few} more samples; a run of {few} has {small} bytes")
+        line("bytes per record that a longer run adds", f"{(large - small) / (many - few):.2f}", "<= 2.8",
+             f"{many - few} more samples and spans; a run of {few} has {small} bytes")
     for shape, what, target in (("cpu", "sample", "<= 2.8"), ("gpu", "GPU span", "<= 4.2")):
         path = bench.path(".hpct")
         run([bench.bin + "/hpct-simulate", "-o", path, "--shape", shape, "--records", "1000000", "--streams", "8"])
