@@ -228,6 +228,8 @@ static struct store_builder *builder_open(
 	struct store_builder *builder;
 	unsigned shift;
 
+	/* A flight recording may have begun behind the track's first records. */
+	track->base_shift = (uint8_t)at_most(ingest, track->base_shift);
 	if (shift_of(track, record) == track->base_shift)
 		adapt_to_next(ingest, track, record);
 	builder = builder_find(track, record);
