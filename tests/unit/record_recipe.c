@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +209,8 @@ int main(void)
 
 int main(void)
 {
-	return 77; /* no machine code of this processor is read so far */
+	puts("SKIPPED: recipes are read off x86-64's machine code alone");
+	return 77;
 }
 
 #endif
