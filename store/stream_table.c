@@ -10,7 +10,7 @@
 #include "store/table.h"
 
 #define STREAM_BYTES_LEAST 20u
-#define DENSE_BYTES_LEAST 34u /* with its seal: a byte for each column */
+#define DENSE_BYTES_LEAST 38u /* with its seal: a byte for each column */
 
 /* The bytes that a block was decoded from. */
 struct store_stream_mark {

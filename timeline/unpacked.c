@@ -229,6 +229,13 @@ static bool kept_open(struct module_elf *unpacked, const char *path, uint64_t ke
 	return elf_take(unpacked, fd, path);
 }
 
+/* Of those that are kept here: nothing else that lies there is for us to remove. */
+static bool is_ours(const char *name, const struct stat *status)
+{
+	return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
+	       name[strspn(name, "0123456789abcdef")] == '\0';
+}
+
 /* The sum of the directory's files; the one that nobody has read for longest. */
 static uint64_t kept_look(DIR *directory, char oldest[static PATH_BYTES])
 {
@@ -241,7 +248,7 @@ static uint64_t kept_look(DIR *directory, char oldest[static PATH_BYTES])
 	rewinddir(directory);
 	while ((entry = readdir(directory))) {
 		if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ||
-			!S_ISREG(status.st_mode))
+			!is_ours(entry->d_name, &status))
 			continue;
 		sum += (uint64_t)status.st_size;
 		if (oldest[0] && (status.st_mtim.tv_sec > since.tv_sec ||
@@ -258,9 +265,13 @@ static void room_make(const char *path, uint64_t wanted)
 {
 	char place[PATH_BYTES], oldest[PATH_BYTES];
 	DIR *directory;
+	int fd;
 
 	snprintf(place, sizeof place, "%.*s", (int)(strrchr(path, '/') - path), path);
-	directory = opendir(place);
+	fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	directory = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !directory)
+		close(fd);
 	while (directory && kept_look(directory, oldest) + wanted > ALL_MAX && oldest[0])
 		if (unlinkat(dirfd(directory), oldest, 0))
 			break;

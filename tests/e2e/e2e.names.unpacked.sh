@@ -80,8 +80,17 @@ check "no home is made" [ ! -e nobody ]
 
 # those that nobody has read for longest make room
 mkdir "$kept" && truncate -s 200M "$kept/aa" && truncate -s 100M "$kept/bb" && touch -d '2 days ago' "$kept/aa"
+touch -d '3 days ago' "$kept/notes.txt" # not one of them
 rows zlib >got && same_file "room" want got
 check "the oldest is gone: $(ls "$kept")" [ ! -e "$kept/aa" -a -e "$kept/bb" -a -e "$file" ]
+check "what is somebody's own stays" [ -e "$kept/notes.txt" ]
+
+# nor where a link leads elsewhere
+mv "$kept" elsewhere && ln -s "$PWD/elsewhere" "$kept" && truncate -s 200M elsewhere/aa && touch -d '2 days ago' elsewhere/aa
+rm -f "elsewhere/$(basename "$file")"
+rows zlib >got && same_file "the place is a link" want got
+check "nothing goes behind a link" [ -e elsewhere/aa -a -e elsewhere/bb ]
+rm "$kept" && rm -rf elsewhere
 
 # what libdw looks for beside the file
 g++ -g -gdwarf-5 -gsplit-dwarf -O2 -c shapes.cc && g++ -Wl,--build-id -o split shapes.o &&
