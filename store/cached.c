@@ -92,11 +92,19 @@ static void leftover_remove(int directory, const char *name)
 	close(fd);
 }
 
+/* Behind a link, or with somebody else, files of such names may be anything. */
 static void leftovers_remove(const char *place)
 {
-	DIR *directory = opendir(place);
+	int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat status;
+	DIR *directory;
 	struct dirent *entry;
 
+	if (fd < 0)
+		return;
+	directory = !fstat(fd, &status) && status.st_uid == geteuid() ? fdopendir(fd) : NULL;
+	if (!directory)
+		close(fd);
 	while (directory && (entry = readdir(directory)))
 		if (is_temporary(entry->d_name))
 			leftover_remove(dirfd(directory), entry->d_name);

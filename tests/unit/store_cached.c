@@ -121,6 +121,20 @@ static void test_leftovers_go(void **state)
 	assert_false(is_there("one.30"));
 }
 
+/* A directory behind a link may hold anything. */
+static void test_links_are_left_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(at("real"), 0700), 0);
+	assert_int_equal(symlink("real", at("linked")), 0);
+	close(touch("real/lib.so.7"));
+	replace("linked/one", "fifth");
+	check("real/one", "fifth");
+	assert_true(is_there("real/lib.so.7"));
+	replace("real/one", "sixth");
+	assert_false(is_there("real/lib.so.7"));
+}
+
 /* In the middle of the file: it may be no longer than that. */
 static void die_writing(void)
 {
@@ -192,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_takes_the_place),
 		cmocka_unit_test(test_leftovers_go),
+		cmocka_unit_test(test_links_are_left_alone),
 		cmocka_unit_test(test_who_is_killed_leaves_nothing),
 		cmocka_unit_test(test_no_home_is_made),
 	};
