@@ -14,6 +14,16 @@ alike() { # NAME COMMAND... : the question, without and with; the sums are told 
 	bound=$(limited "$@" --mem 64M 2>err | md5sum) || fail "$name within 64 MiB: $(head -n 1 err)"
 	same "$name" "$free" "$bound"
 }
+# In big.hpct is nothing to be found: who waits here waits for nothing, at fifty places.
+awk 'BEGIN {
+	print "stream\ttrack\tbegin_ns\tend_ns\tpath\top"
+	for (i = 0; i < 300000; i++) {
+		printf "cpu:h/-/1.0/0\tspans\t%d\t%d\tmain;f%d;wait\tsync\n", 10000 * i, 10000 * i + 3000, i % 50
+		printf "gpu:h/-/1.0/0/0/0\tspans\t%d\t%d\tmain;f%d;launch;k\tkernel\n", 10000 * i + 4000, 10000 * i + 9000, i % 50
+	}
+}' >waits.tsv
+hpct-import --from tsv waits.tsv -o waits.hpct || fail "no run with findings"
+same "findings" 50 "$(hpct-blame waits.hpct --findings --format tsv | grep -c '^needless-sync')"
 limited hpct-slice big.hpct --format tsv --top 3 >out 2>err && fail "a slice takes less than 64 MiB anyhow: larger run"
 alike slice hpct-slice big.hpct --format tsv
 alike profile hpct-profile big.hpct --format tsv
@@ -21,16 +31,18 @@ alike page hpct-blame big.hpct
 alike gpu-idle hpct-blame big.hpct --of gpu-idle --format tsv
 alike gaps hpct-blame big.hpct --gaps --format tsv
 alike operations hpct-stats big.hpct --operations --format tsv
-alike findings hpct-blame big.hpct --findings --format tsv
+alike findings-none hpct-blame big.hpct --findings --format tsv
+alike findings hpct-blame waits.hpct --findings --format tsv
 alike page-all hpct-blame big.hpct --of gpu-idle --group all --no-rollups --format tsv
 alike diff hpct-diff big.hpct big.hpct --format tsv
 # what a slice commits at once, and the same records
 limited hpct-slice big.hpct -o part.hpct --mem 32M 2>err || fail "a smaller run within 64 MiB: $(head -n 1 err)"
 same "a smaller run" "$(hpct-slice big.hpct --format tsv | md5sum)" "$(hpct-slice part.hpct --format tsv | md5sum)"
 # every list in more pieces than memory holds
-for question in "stats --operations" "blame --findings" "blame --summary --no-rollups" "blame --of gpu-idle-sampled"; do
+for question in "stats big.hpct --operations" "blame big.hpct --findings" "blame waits.hpct --findings" \
+	"blame big.hpct --summary --no-rollups" "blame big.hpct --of gpu-idle-sampled"; do
 	# shellcheck disable=SC2086 # words
-	same "$question in pieces" "$(hpct-$question big.hpct --format tsv | md5sum)" "$(hpct-$question big.hpct --format tsv --mem 16M | md5sum)"
+	same "$question in pieces" "$(hpct-$question --format tsv | md5sum)" "$(hpct-$question --format tsv --mem 16M | md5sum)"
 done
 # of operations all that grows with the run lies beside memory
 small=$( (ulimit -d 28672 && hpct-stats big.hpct --operations --format tsv --mem 16M 2>err) | md5sum)
