@@ -21,7 +21,7 @@ enum call {
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first */
+	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
 	CALL_RESOLVE	  /* may load one that was put off */
 };
 
@@ -172,7 +172,7 @@ static void loaded(uint64_t correlation, uint64_t begin_ns)
 {
 	if (current.load)
 		gpu_launched(correlation, begin_ns);
-	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	gpu_call(cuda.tells_compiles ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
 }
 
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
