@@ -14,6 +14,7 @@
  *   hot          each launch brings a buffer of 400 records more, and the last one's room is told on stderr
  *   alloc        each launch allocates 4096 bytes, too
  *   ptx          each call that loads code compiles it;  untimed: nobody knows when;  older: nor that it did
+ *   static       a binary's own memory is told ahead of it, while it is loaded
  *   module=PATH  the file is loaded as a GPU binary by the first call (the last word)
  */
 #include <stdbool.h>
@@ -237,6 +238,18 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 
 /* ---- the driver's side ---- */
 
+static void static_memory_tell(void)
+{
+	CUpti_ActivityMemory3 record = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+		.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+		.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC,
+		.timestamp = now(),
+		.bytes = 512,
+		.contextId = 1};
+
+	hand_over(&record, sizeof(record));
+}
+
 /* Inside the driver call that needs it. */
 static void module_load(CUpti_CallbackFunc tool)
 {
@@ -250,6 +263,8 @@ static void module_load(CUpti_CallbackFunc tool)
 		return;
 	module.cubinSize = fread(image, 1, sizeof(image), file);
 	fclose(file);
+	if (word("static", 0))
+		static_memory_tell();
 	tool(user, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 }
 

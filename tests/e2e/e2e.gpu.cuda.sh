@@ -83,6 +83,8 @@ load main;work 1 1" "$(calls compiled "ptx module=$PWD/code.o")"
 same "compiled, nobody knows when" "compile main;work;<gpu compile> 1 1
 load main;work 1 1" "$(calls untimed "ptx untimed module=$PWD/code.o")"
 same "a CUPTI that does not tell" "compile main;work 1 1" "$(calls untold "older")"
+same "a binary's own memory" "alloc main;work;<gpu alloc> 1 1
+load main;work 1 1" "$(calls static "static module=$PWD/code.o")"
 same "what could be gained" "compile 1" \
 	"$(for run in loaded compiled; do hpct-blame $run.hpct --findings --format tsv; done | tsv '$c["finding"] == "compile" { print $c["finding"], $c["count"] }')"
 
