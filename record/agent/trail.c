@@ -16,26 +16,26 @@ static bool begins(const struct trail *trail, const struct arch_registers *start
 	       trail->generation == module_generation();
 }
 
-static bool holds_word(const struct unwind_word *word)
+static bool holds_word(const struct trail *trail, const struct unwind_word *word)
 {
-	return *(const uint64_t *)(uintptr_t)word->place == word->value;
+	return *(const uint64_t *)(uintptr_t)(trail->sp + word->offset) == word->value;
 }
 
 /* Callers that are alike differ in the same word again and again. On a stack that is surely there it may be
  * asked first; on another, what lies further out is there only if what lies further in has not changed. */
 static bool may_ask(const struct trail *trail, const struct unwind_word *word)
 {
-	return trail->sp >= thread_place.stack_low && word->place < thread_place.stack_high;
+	return trail->sp >= thread_place.stack_low && trail->sp + word->offset < thread_place.stack_high;
 }
 
 static bool holds(struct trail *trail)
 {
 	const struct unwind_word *word = &trail->words[trail->differed];
 
-	if (!trail->count || (may_ask(trail, word) && !holds_word(word)))
+	if (!trail->count || (may_ask(trail, word) && !holds_word(trail, word)))
 		return false;
 	for (unsigned i = 0; i < trail->count; i++)
-		if (!holds_word(&trail->words[i])) {
+		if (!holds_word(trail, &trail->words[i])) {
 			trail->differed = i;
 			return false;
 		}

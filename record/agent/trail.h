@@ -19,7 +19,9 @@
 
 #define TRAILS 256u	/* a step of a neural network launches from some hundred paths */
 #define TRAIL_HEADS 64u /* a power of two */
-#define TRAIL_WORDS 160 /* of one path: two a frame at most */
+/* Of one path, two a frame at most: PyTorch launches some 80 frames deep, and twice as deep where Python
+ * tells the names of its functions. A thread's memory for them is touched as it is needed. */
+#define TRAIL_WORDS 512
 
 struct trail {
 	uint64_t pc, sp, fp, function; /* where the walk began */

@@ -215,15 +215,18 @@ enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *
 	return step == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
 }
 
-static bool is_on_stack(const struct cfi_memory *memory, uint64_t place)
+/* Not further in than the walk began. */
+static bool is_on_stack(const struct cfi_memory *memory, uint64_t sp, uint64_t place)
 {
-	return place >= memory->low && place < memory->high && memory->high - place >= sizeof(uint64_t);
+	return place >= memory->low && place < memory->high && memory->high - place >= sizeof(uint64_t) &&
+	       place >= sp && place - sp <= UINT32_MAX;
 }
 
 /* The word as it lies there: a return address may be signed. It is on the stack. */
-static struct unwind_word word_at(const struct cfi_memory *memory, uint64_t place)
+static struct unwind_word word_at(const struct cfi_memory *memory, uint64_t sp, uint64_t place)
 {
-	return (struct unwind_word){place, *(const uint64_t *)(uintptr_t)(place + memory->shift)};
+	return (struct unwind_word){
+		*(const uint64_t *)(uintptr_t)(place + memory->shift), (uint32_t)(place - sp)};
 }
 
 /* Most frames save a frame pointer that nobody asks for, and that means something else to their callers: only
@@ -232,7 +235,8 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 	unsigned most, bool *with_fp)
 {
 	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t ra_place, fp_place = 0; /* 0: the frame pointer is the one of `start` */
+	uint64_t sp = start->value[ARCH_SP], ra_place,
+		 fp_place = 0; /* 0: the frame pointer is the one of `start` */
 	unsigned count = 0;
 	bool exact = true;
 
@@ -251,16 +255,16 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 			step_simple(u, rule, exact) != STEP_ON)
 			return 0;
 		if (rule->kind == RULE_FP && fp_place)
-			words[count++] = word_at(memory, fp_place);
+			words[count++] = word_at(memory, sp, fp_place);
 		else if (rule->kind == RULE_FP)
 			*with_fp = true;
 		/* A step leaves the CFA as the stack pointer. */
 		ra_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->ra_words * 8L);
 		if (rule->fp_words)
 			fp_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->fp_words * 8L);
-		if (!is_on_stack(memory, ra_place) || (fp_place && !is_on_stack(memory, fp_place)))
+		if (!is_on_stack(memory, sp, ra_place) || (fp_place && !is_on_stack(memory, sp, fp_place)))
 			return 0;
-		words[count++] = word_at(memory, ra_place);
+		words[count++] = word_at(memory, sp, ra_place);
 		exact = false;
 	}
 }

@@ -89,11 +89,12 @@ enum unwind_result { UNWIND_FULL, UNWIND_PARTIAL };
 /* Walks from `start`; frames[0..count) hold the stack, innermost first. */
 enum unwind_result unwind_walk(struct unwinder *unwinder, const struct arch_registers *start);
 
-/* A word of the stack that a walk has gone by. */
+/* A word of the stack that a walk has gone by: so many bytes from the stack pointer that the walk began with,
+ * and readable as long as that is where it was. Packed: many of them are kept. */
 struct unwind_word {
-	uint64_t place; /* readable as long as the stack pointer is where the walk began */
 	uint64_t value;
-};
+	uint32_t offset;
+} __attribute__((packed, aligned(4)));
 
 /* The words that unwind_walk, which has just found this stack full, has taken: while they hold, and pc and
  * stack pointer of `start`, for *with_fp its frame pointer too, another walk gives the same. Their number; 0:

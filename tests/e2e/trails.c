@@ -6,10 +6,10 @@
  *
  * What the trace must show: each mark's name is its path: "left near", "right far", ...; 8 x TURNS of each on
  * the first thread and on another; 6 of each of 300 paths, more than are remembered, "ddddddddd",
- * "udddddddd" and so on. Then, TURNS of each: "leap near" and "leap far", left by longjmp; "even
- * near" and "odd far" on a stack of their own, which is unmapped and mapped anew between them; "before near"
- * and "after near" through two LIBRARYs, one unloaded ahead of the other, where the other lay. It prints how
- * often it did lie there.
+ * "udddddddd" and so on; 2 x TURNS of "port" and "starboard" together, in whose paths 240 frames are alike.
+ * Then, TURNS of each: "leap near" and "leap far", left by longjmp; "even near" and "odd far" on a stack of
+ * their own, which is unmapped and mapped anew between them; "before near" and "after near" through two
+ * LIBRARYs, one unloaded ahead of the other, where the other lay. It prints how often it did lie there.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -121,6 +121,38 @@ static APART void fans(void)
 		}
 }
 
+/* Alike for so many frames, and told apart by the outermost. */
+#define DEPTH 240
+static APART void deep(int more, const char *name)
+{
+	if (more)
+		deep(more - 1, name);
+	else
+		hpct_mark(name);
+	NO_TAIL_CALL();
+}
+
+static APART void port(void)
+{
+	deep(DEPTH, "port");
+	NO_TAIL_CALL();
+}
+
+static APART void starboard(void)
+{
+	deep(DEPTH, "starboard");
+	NO_TAIL_CALL();
+}
+
+static APART void dives(int count)
+{
+	for (volatile int turn = 0; turn < 2 * count; turn++)
+		if (turn / 3 & 1)
+			port();
+		else
+			starboard();
+}
+
 static jmp_buf back;
 
 static APART void leap(int turn)
@@ -206,6 +238,7 @@ int main(int argc, char **argv)
 	pthread_create(&other, NULL, turns, &count);
 	pthread_join(other, NULL);
 	fans();
+	dives(count);
 	leaps(count);
 	contexts(count);
 	for (int turn = 0; turn < count / 2; turn++) {
