@@ -18,22 +18,42 @@
 
 #include "record/agent/unwind_plugin.h"
 
+static inline bool is_simple(const struct unwind_rule *rule)
+{
+	return rule->kind >= RULE_SP && rule->kind <= RULE_ALIGNED;
+}
+
+static inline bool saves_fp(const struct unwind_rule *rule)
+{
+	return rule->fp_words || rule->kind == RULE_ALIGNED;
+}
+
+/* Where the caller's frame pointer lies, if it is saved. */
+static inline uint64_t fp_place_of(const struct unwind_rule *rule, uint64_t cfa, uint64_t fp)
+{
+	return (rule->kind == RULE_ALIGNED ? fp : cfa) + (uint64_t)(rule->fp_words * 8L);
+}
+
 /* `exact`: a leaf, which may have taken its return address off the stack, to keep it elsewhere meanwhile. */
 static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule, bool exact)
 {
 	uint64_t *value = u->registers.value;
 	uint64_t cfa = value[rule->kind == RULE_SP ? ARCH_SP : ARCH_FP] + (uint64_t)(int64_t)rule->cfa_offset;
 
-	if (cfa < value[ARCH_SP] + !exact || (rule->kind == RULE_FP && !(u->registers.known & FP_KNOWN)))
+	if (rule->kind != RULE_SP && !(u->registers.known & FP_KNOWN))
+		return STEP_PARTIAL;
+	if (rule->kind == RULE_ALIGNED && cfi_word_read(&u->space.memory, cfa, &cfa))
+		return unwind_step_unreadable(u);
+	if (cfa < value[ARCH_SP] + !exact)
 		return STEP_PARTIAL;
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return unwind_step_unreadable(u);
 	value[ARCH_PC] = arch_return_address(value[ARCH_PC]);
-	if (rule->fp_words &&
-		cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->fp_words * 8L), &value[ARCH_FP]))
+	if (saves_fp(rule) &&
+		cfi_word_read(&u->space.memory, fp_place_of(rule, cfa, value[ARCH_FP]), &value[ARCH_FP]))
 		return unwind_step_unreadable(u);
 	value[ARCH_SP] = cfa;
-	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (saves_fp(rule) ? FP_KNOWN : 0);
 	return STEP_ON;
 }
 
@@ -48,6 +68,7 @@ static enum step step_take(
 	switch (rule->kind) {
 	case RULE_SP:
 	case RULE_FP:
+	case RULE_ALIGNED:
 		if (!thorough)
 			return step_simple(u, rule, was_exact);
 		/* fall through */
@@ -99,13 +120,17 @@ static bool walk_simple(struct unwinder *u, bool *exact)
 		const struct unwind_rule *rule = unwind_cache_entry(u, at);
 
 		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN | RULE_PLANTED)) ||
-			(rule->kind != RULE_SP && rule->kind != RULE_FP) ||
-			(rule->kind == RULE_FP && !(known & FP_KNOWN)))
+			!is_simple(rule) || (rule->kind != RULE_SP && !(known & FP_KNOWN)))
 			break;
 		cfa = (rule->kind == RULE_SP ? sp : fp) + (uint64_t)(int64_t)rule->cfa_offset;
+		if (rule->kind == RULE_ALIGNED) {
+			if (cfa - low > span - 8)
+				break;
+			cfa = *(const uint64_t *)(uintptr_t)(cfa + shift);
+		}
 		ra_place = cfa + (uint64_t)(rule->ra_words * 8L);
-		fp_place = cfa + (uint64_t)(rule->fp_words * 8L);
-		if (cfa <= sp || ra_place - low > span - 8 || (rule->fp_words && fp_place - low > span - 8))
+		fp_place = fp_place_of(rule, cfa, fp);
+		if (cfa <= sp || ra_place - low > span - 8 || (saves_fp(rule) && fp_place - low > span - 8))
 			break;
 		if (!(rule->flags & RULE_HIDDEN)) {
 			u->frames[count++] = (struct unwind_frame){.address = at,
@@ -116,7 +141,7 @@ static bool walk_simple(struct unwinder *u, bool *exact)
 				count = frames_fold(u->frames, count);
 		}
 		pc = arch_return_address(*(const uint64_t *)(uintptr_t)(ra_place + shift));
-		if (rule->fp_words) {
+		if (saves_fp(rule)) {
 			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
 			known |= FP_KNOWN;
 		}
@@ -235,35 +260,37 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 	unsigned most, bool *with_fp)
 {
 	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t sp = start->value[ARCH_SP], ra_place,
-		 fp_place = 0; /* 0: the frame pointer is the one of `start` */
+	uint64_t sp = start->value[ARCH_SP], fp_place = 0; /* 0: the frame pointer is the one of `start` */
 	unsigned count = 0;
 	bool exact = true;
 
 	u->registers = *start;
 	*with_fp = false;
 	for (;;) {
-		uint64_t pc = u->registers.value[ARCH_PC] - !exact;
+		uint64_t pc = u->registers.value[ARCH_PC] - !exact, fp = u->registers.value[ARCH_FP];
 		const struct unwind_rule *rule = unwind_cache_entry(u, pc);
+		uint64_t ra_place, cfa_place = fp + (uint64_t)(int64_t)rule->cfa_offset;
 
-		if (rule->pc != pc || (rule->flags & RULE_LOADER) || count + 2 > most)
+		if (rule->pc != pc || (rule->flags & RULE_LOADER) || count + 3 > most)
 			return 0;
 		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST ||
 			(!exact && rule->flags & RULE_PLANTED))
 			return count;
-		if ((rule->kind != RULE_SP && rule->kind != RULE_FP) ||
-			step_simple(u, rule, exact) != STEP_ON)
+		if (!is_simple(rule) || step_simple(u, rule, exact) != STEP_ON)
 			return 0;
-		if (rule->kind == RULE_FP && fp_place)
+		if (rule->kind != RULE_SP && fp_place)
 			words[count++] = word_at(memory, sp, fp_place);
-		else if (rule->kind == RULE_FP)
+		else if (rule->kind != RULE_SP)
 			*with_fp = true;
 		/* A step leaves the CFA as the stack pointer. */
 		ra_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->ra_words * 8L);
-		if (rule->fp_words)
-			fp_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->fp_words * 8L);
-		if (!is_on_stack(memory, sp, ra_place) || (fp_place && !is_on_stack(memory, sp, fp_place)))
+		if (saves_fp(rule))
+			fp_place = fp_place_of(rule, u->registers.value[ARCH_SP], fp);
+		if (!is_on_stack(memory, sp, ra_place) || (fp_place && !is_on_stack(memory, sp, fp_place)) ||
+			(rule->kind == RULE_ALIGNED && !is_on_stack(memory, sp, cfa_place)))
 			return 0;
+		if (rule->kind == RULE_ALIGNED)
+			words[count++] = word_at(memory, sp, cfa_place);
 		words[count++] = word_at(memory, sp, ra_place);
 		exact = false;
 	}

@@ -36,14 +36,15 @@ struct unwind_space {
 	uint64_t loader_end;
 };
 
-/* Rule of one place: the caller's registers lie at fixed distances from the CFA. */
+/* Rule of one place: the caller's registers lie at fixed distances from the CFA, of an aligned frame from the
+ * frame pointer. */
 struct unwind_rule {
 	uint64_t pc;
 	int32_t cfa_offset;
 	uint16_t slot;
 	int16_t fp_words; /* saved frame pointer, in words from the CFA; 0: not saved */
 	int16_t ra_words; /* of a recipe: its base, see unwind.c */
-	uint8_t kind;	  /* enum in unwind.c; 0: entry is empty */
+	uint8_t kind;	  /* enum rule_kind, unwind_step.h; 0: entry is empty */
 	uint8_t flags;
 	uint32_t function; /* tells functions apart; 0: not known */
 };

@@ -13,6 +13,8 @@ enum rule_kind {
 	RULE_EMPTY,
 	RULE_SP,      /* CFA = stack pointer + cfa_offset */
 	RULE_FP,      /* CFA = frame pointer + cfa_offset */
+	RULE_ALIGNED, /* CFA lies at frame pointer + cfa_offset: the frame was aligned, as compilers do for
+		       * wide vectors; there, too, at fp_words from the frame pointer, is the caller's */
 	RULE_COMPLEX, /* the row is interpreted each time */
 	RULE_MISSING, /* no CFI */
 	RULE_MADE, /* nor a file: its machine code has led on where frame pointers did not, and is asked first

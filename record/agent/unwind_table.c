@@ -5,6 +5,7 @@
  */
 #include "record/agent/unwind_step.h"
 
+#include <dwarf.h>
 #include <string.h>
 
 void unwind_cache_clear(struct unwinder *u)
@@ -17,15 +18,53 @@ static bool fits_words(int32_t offset)
 	return offset % 8 == 0 && offset / 8 == (int16_t)(offset / 8) && offset;
 }
 
-static uint8_t row_compress(const struct cfi_row *row, struct unwind_rule *rule)
+/* Whether the expression at `place` is a distance from the frame pointer, in words, and `more`, another
+ * operation (0: none). Its length and a short distance take a byte each. */
+static bool is_at_fp(const struct cfi_image *image, int32_t place, uint8_t more, int16_t *words)
+{
+	const uint8_t *bytes = image->bytes + (uint32_t)place;
+	uint64_t room = image->end - image->begin;
+	uint8_t length = more ? 3 : 2;
+	int distance;
+
+	if (place < 0 || room < 4 || (uint32_t)place > room - 4 || bytes[0] != length ||
+		bytes[1] != DW_OP_breg0 + ARCH_FP || bytes[2] & 0x80 || (more && bytes[3] != more))
+		return false;
+	distance = (bytes[2] & 0x3f) - (bytes[2] & 0x40);
+	*words = (int16_t)(distance / 8);
+	return distance % 8 == 0;
+}
+
+/* What GCC makes of functions whose frame is aligned and that look for their arguments all the same:
+ * def_cfa_expression (breg FP, deref), and the frame pointer's own place. */
+static uint8_t row_compress_aligned(
+	const struct cfi_row *row, const struct cfi_image *image, struct unwind_rule *rule)
+{
+	const struct cfi_rule *ra = &row->reg[row->return_register], *fp = &row->reg[ARCH_FP];
+	int16_t cfa_words, fp_words;
+
+	if (row->cfa.kind != CFI_VAL_EXPRESSION || fp->kind != CFI_EXPRESSION ||
+		!is_at_fp(image, row->cfa.value, DW_OP_deref, &cfa_words) ||
+		!is_at_fp(image, fp->value, 0, &fp_words))
+		return RULE_COMPLEX;
+	rule->cfa_offset = cfa_words * 8;
+	rule->ra_words = (int16_t)(ra->value / 8);
+	rule->fp_words = fp_words;
+	return RULE_ALIGNED;
+}
+
+static uint8_t row_compress(
+	const struct cfi_row *row, const struct cfi_image *image, struct unwind_rule *rule)
 {
 	const struct cfi_rule *ra = &row->reg[row->return_register], *fp = &row->reg[ARCH_FP];
 
 	if (ra->kind == CFI_UNDEFINED)
 		return RULE_OUTERMOST;
-	if (row->signal_frame || row->cfa.kind != CFI_REGISTER || ra->kind != CFI_OFFSET ||
-		!fits_words(ra->value) || row->reg[ARCH_SP].kind != CFI_SAME)
+	if (row->signal_frame || ra->kind != CFI_OFFSET || !fits_words(ra->value) ||
+		row->reg[ARCH_SP].kind != CFI_SAME)
 		return RULE_COMPLEX;
+	if (row->cfa.kind != CFI_REGISTER)
+		return row_compress_aligned(row, image, rule);
 	if (fp->kind != CFI_SAME && (fp->kind != CFI_OFFSET || !fits_words(fp->value)))
 		return RULE_COMPLEX;
 	rule->cfa_offset = row->cfa.value;
@@ -49,7 +88,7 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 	if (module) {
 		rule->slot = (uint16_t)module->slot;
 		if (!cfi_row_find(module, pc, &u->scratch)) {
-			rule->kind = row_compress(&u->scratch.row, rule);
+			rule->kind = row_compress(&u->scratch.row, &module->image, rule);
 			rule->function = (uint32_t)u->scratch.pc_begin;
 		}
 	}

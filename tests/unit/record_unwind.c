@@ -310,6 +310,24 @@ __attribute__((noinline)) static void walk_and_keep(void)
 		walk_spoiled(&start);
 }
 
+/* Its frame is aligned and it has arguments on the stack: compilers keep the CFA in the frame. */
+__attribute__((noinline)) static long aligned(int a, int b, int c, int d, int e, int f, long room, long more)
+{
+	_Alignas(64) volatile char wide[64];
+	volatile char *narrow = __builtin_alloca((size_t)room);
+
+	wide[a & 63] = narrow[0] = (char)more;
+	walk_and_keep();
+	__asm__ volatile("");
+	return wide[b & 63] + narrow[0] + c + d + e + f + more;
+}
+
+static void walk_aligned(void)
+{
+	aligned(1, 2, 3, 4, 5, 6, 100, 8);
+	__asm__ volatile("");
+}
+
 /* What is kept of a path tells it from all others, and no other word matters. */
 static void test_words_are_what_a_path_hangs_on(void **state)
 {
@@ -328,6 +346,9 @@ static void test_words_are_what_a_path_hangs_on(void **state)
 	down(20, walk_and_keep);
 	all = kept_count;
 	assert_in_range(all, 23, 2 * 23); /* a return address a frame, and frame pointers */
+	down(20, walk_aligned);
+	assert_true(kept_count > all); /* two frames more */
+	down(20, walk_and_keep);
 	kept_most = all - 1;
 	down(20, walk_and_keep);
 	assert_int_equal(kept_count, 0);
