@@ -23,6 +23,11 @@ static inline bool is_simple(const struct unwind_rule *rule)
 	return rule->kind >= RULE_SP && rule->kind <= RULE_ALIGNED;
 }
 
+static inline bool takes_fp(const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_FP || rule->kind == RULE_ALIGNED;
+}
+
 static inline bool saves_fp(const struct unwind_rule *rule)
 {
 	return rule->fp_words || rule->kind == RULE_ALIGNED;
@@ -276,14 +281,15 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST ||
 			(!exact && rule->flags & RULE_PLANTED))
 			return count;
-		if (!is_simple(rule) || step_simple(u, rule, exact) != STEP_ON)
+		if (is_simple(rule) ? step_simple(u, rule, exact) != STEP_ON : !unwind_step_as_made(u, rule))
 			return 0;
-		if (rule->kind != RULE_SP && fp_place)
+		if (takes_fp(rule) && fp_place)
 			words[count++] = word_at(memory, sp, fp_place);
-		else if (rule->kind != RULE_SP)
+		else if (takes_fp(rule))
 			*with_fp = true;
 		/* A step leaves the CFA as the stack pointer. */
-		ra_place = u->registers.value[ARCH_SP] + (uint64_t)(rule->ra_words * 8L);
+		ra_place = u->registers.value[ARCH_SP] +
+			   (is_simple(rule) ? (uint64_t)(rule->ra_words * 8L) : (uint64_t)-8);
 		if (saves_fp(rule))
 			fp_place = fp_place_of(rule, u->registers.value[ARCH_SP], fp);
 		if (!is_on_stack(memory, sp, ra_place) || (fp_place && !is_on_stack(memory, sp, fp_place)) ||

@@ -151,6 +151,26 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 	return true;
 }
 
+bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t *value = u->registers.value, fp = value[ARCH_FP], caller;
+	uint64_t cfa = value[ARCH_SP] + (uint64_t)(int64_t)rule->cfa_offset;
+
+	if (!unwind_rule_is_bare(rule) || u->space.is_go ||
+		(rule->flags & (RULE_RECIPE | RULE_LOADED)) != RULE_RECIPE ||
+		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) ||
+		((unsigned)rule->ra_words & 15u) != ARCH_SP || cfa % 8 || cfa <= value[ARCH_SP] ||
+		cfi_word_read(memory, cfa - 8, &caller) || !is_called(u, caller - 1) ||
+		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)))
+		return false;
+	value[ARCH_PC] = caller;
+	value[ARCH_SP] = cfa;
+	value[ARCH_FP] = fp;
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
+	return true;
+}
+
 /* Made code as well may have no frame pointers: Python's for perf. It is asked first from then on. */
 static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
 {

@@ -76,6 +76,9 @@ bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint
  * The frame pointer leads on to the goroutine that was left, as long as nobody else runs it: notes such a
  * place. */
 void unwind_go_top_note(struct unwinder *u, uint64_t return_address);
+/* The step that a recipe has taken from there which hangs on the stack alone; false: none was, and nothing is
+ * changed. The return address lay right below the CFA. */
+bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule);
 /* From code without CFI. `leaf`: it may have pushed nothing; *exact tells whether pc is exact, then whether
  * the caller's is. */
 enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);

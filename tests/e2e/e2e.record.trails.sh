@@ -9,7 +9,7 @@ cp "$tests/trails_before.so" "$tests/trails_after.so" .
 record trails -- "$tests/trails" 200 ./trails_before.so ./trails_after.so >out || fail "trails does not end well"
 same "times that a library lay where the other had lain" 99 "$(cat out)"
 hpct-slice trails.hpct --op mark --format tsv | tsv '
-	$c["op"] == "mark" && $c["path"] !~ /;(fan8|deep);/ { n = split($c["path"], f, ";"); print substr($c["attributes"], 6), "is", f[n - 1], f[n] }' |
+	$c["op"] == "mark" && $c["path"] !~ /;(fan8|deep|fore|aft);/ { n = split($c["path"], f, ";"); print substr($c["attributes"], 6), "is", f[n - 1], f[n] }' |
 	sort | uniq -c | awk '{ $1 = $1 } 1' >got
 cat >wanted <<'ROWS'
 200 after near is after near
@@ -40,6 +40,15 @@ hpct-slice trails.hpct --op mark --format tsv | tsv '
 	} END { print paths, "paths" }' | sort | uniq -c | awk '{ $1 = $1 } 1' >got
 printf '1 300 paths\n1800 right\n' >wanted
 same_file "paths of a fan" wanted got
+# Through code made at run time: who began is who ended.
+hpct-slice trails.hpct --op mark --format tsv | tsv '
+	$c["op"] == "mark" && match($c["path"], /;(fore|aft);/) {
+		n = split($c["path"], f, ";")
+		print substr($c["attributes"], 6), "is", substr($c["path"], RSTART + 1, RLENGTH - 2), f[n] }' |
+	sort | uniq -c | awk '{ $1 = $1 } 1' >got
+printf '199 fore is fore fore_end\n201 aft is aft aft_end\n' | sort >wanted
+sort -o got got
+same_file "paths through made code" wanted got
 # 200 turns: by three.
 hpct-slice trails.hpct --op mark --format tsv | tsv '
 	$c["op"] == "mark" && match($c["path"], /;[a-z]*;deep;/) {

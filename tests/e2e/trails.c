@@ -7,9 +7,10 @@
  * What the trace must show: each mark's name is its path: "left near", "right far", ...; 8 x TURNS of each on
  * the first thread and on another; 6 of each of 300 paths, more than are remembered, "ddddddddd",
  * "udddddddd" and so on; 2 x TURNS of "port" and "starboard" together, in whose paths 240 frames are alike.
- * Then, TURNS of each: "leap near" and "leap far", left by longjmp; "even near" and "odd far" on a stack of
- * their own, which is unmapped and mapped anew between them; "before near" and "after near" through two
- * LIBRARYs, one unloaded ahead of the other, where the other lay. It prints how often it did lie there.
+ * Of "fore" and "aft" as many, through code made at run time. Then, TURNS of each: "leap near" and "leap
+ * far", left by longjmp; "even near" and "odd far" on a stack of their own, which is unmapped and mapped anew
+ * between them; "before near" and "after near" through two LIBRARYs, one unloaded ahead of the other, where
+ * the other lay. It prints how often it did lie there.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -153,6 +155,79 @@ static APART void dives(int count)
 			starboard();
 }
 
+/* Code made at run time, without tables and frame pointers, as Python makes it for perf: calls its argument.
+ */
+#if defined(__x86_64__)
+static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, /* sub $8, %rsp */
+	0xff, 0xd7,					     /* call *%rdi */
+	0x48, 0x83, 0xc4, 0x08,				     /* add $8, %rsp */
+	0xc3};
+#else
+static const unsigned char code[] = {0};
+#endif
+
+static void (*made)(void (*)(void));
+
+static APART void fore_end(void)
+{
+	hpct_mark("fore");
+	NO_TAIL_CALL();
+}
+
+static APART void aft_end(void)
+{
+	hpct_mark("aft");
+	NO_TAIL_CALL();
+}
+
+static APART void through_made(int more, void (*end)(void));
+static void (*made_end)(void);
+static int made_more;
+
+static APART void made_next(void)
+{
+	through_made(made_more, made_end);
+	NO_TAIL_CALL();
+}
+
+static APART void through_made(int more, void (*end)(void))
+{
+	made_more = more - 1;
+	made_end = end;
+	if (sizeof(code) == 1)
+		end();
+	else
+		made(more ? made_next : end);
+	NO_TAIL_CALL();
+}
+
+static APART void fore(void)
+{
+	through_made(3, fore_end);
+	NO_TAIL_CALL();
+}
+
+static APART void aft(void)
+{
+	through_made(3, aft_end);
+	NO_TAIL_CALL();
+}
+
+static APART void makes(int count)
+{
+	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || !memcpy(memory, code, sizeof(code)) ||
+		mprotect(memory, 4096, PROT_READ | PROT_EXEC))
+		exit(5);
+	memcpy(&made, &memory, sizeof(made));
+	for (volatile int turn = 0; turn < 2 * count; turn++)
+		if (turn / 3 & 1)
+			fore();
+		else
+			aft();
+}
+
 static jmp_buf back;
 
 static APART void leap(int turn)
@@ -239,6 +314,7 @@ int main(int argc, char **argv)
 	pthread_join(other, NULL);
 	fans();
 	dives(count);
+	makes(count);
 	leaps(count);
 	contexts(count);
 	for (int turn = 0; turn < count / 2; turn++) {
