@@ -8,7 +8,6 @@
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
-#define PAIRS_KEPT 1048576u
 
 /* Whether the table may reach so far. */
 static bool is_near(const struct launches_part *part, struct launches_reach reach, size_t count)
@@ -46,12 +45,12 @@ static bool pairs_begin(struct launches *launches, struct launches_part *part)
 	part->are_pairs = launches->overlap = true;
 	part->count = 0;
 	for (uint64_t row = 0; row < part->rows && is_put; row++) {
-		uint64_t end = launches_table_row(launches, part, row);
+		uint64_t end_ns = launches_table_row(part, row);
 
-		if (end)
-			is_put = pairs_put(part, part->first + row, end - 1);
+		if (end_ns)
+			is_put = pairs_put(part, part->first + row, end_ns);
 	}
-	launches_table_free(launches, part);
+	launches_table_free(part);
 	return is_put;
 }
 
@@ -64,19 +63,17 @@ static int pair_compare(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-/* By link; of equal ones the first counts, and the others go. Of very many what is over is forgotten, too. */
-static void pairs_sort(struct launches_part *part, uint64_t passed_ns)
+/* By link; of equal ones the first counts, and the others go. */
+static void pairs_sort(struct launches_part *part)
 {
 	struct launch *pairs = part->pairs;
-	bool is_much = part->count > PAIRS_KEPT;
 	size_t count = 0;
 
 	if (!part->are_pairs || !part->count)
 		return;
 	qsort(pairs, part->count, sizeof(*pairs), pair_compare);
 	for (size_t i = 0; i < part->count; i++)
-		if ((!is_much || pairs[i].end_ns > passed_ns) &&
-			(!count || pairs[count - 1].link != pairs[i].link))
+		if (!count || pairs[count - 1].link != pairs[i].link)
 			pairs[count++] = pairs[i];
 	part->count = count;
 }
@@ -94,7 +91,7 @@ static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
 		else
 			high = middle;
 	}
-	return link && low < part->count && pairs[low].link == link ? pairs[low].end_ns : UINT64_MAX;
+	return low < part->count && pairs[low].link == link ? pairs[low].end_ns : 0;
 }
 
 /* ---- all ---- */
@@ -176,7 +173,7 @@ static bool part_put(struct launches *launches, struct launches_part *part, stru
 		return false;
 	if (part->are_pairs) {
 		for (size_t i = 0; i < count && is_put; i++)
-			is_put = !links[i] || pairs_put(part, links[i], ends_ns[i]);
+			is_put = !links[i] || !ends_ns[i] || pairs_put(part, links[i], ends_ns[i]);
 		return is_put;
 	}
 	if (!launches_table_widen(part, reach))
@@ -216,22 +213,23 @@ bool launches_have_pairs(const struct launches *launches)
 void launches_sort(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++)
-		pairs_sort(&launches->parts[i], launches->passed_ns);
+		pairs_sort(&launches->parts[i]);
 }
 
 uint64_t launches_end(const struct launches *launches, uint64_t link)
 {
-	uint64_t end_ns = UINT64_MAX;
+	uint64_t end_ns = 0;
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
-		uint64_t here_ns = UINT64_MAX;
+		uint64_t here_ns = 0;
 
 		if (part->are_pairs)
 			here_ns = pairs_find(part, link);
 		else if (launches_reach(part, link))
-			here_ns = launches_table_row(launches, part, link - part->first) - 1;
-		end_ns = here_ns < end_ns ? here_ns : end_ns;
+			here_ns = launches_table_row(part, link - part->first);
+		/* None is more than any. */
+		end_ns = here_ns - 1 < end_ns - 1 ? here_ns : end_ns;
 	}
 	return end_ns;
 }
@@ -247,7 +245,7 @@ const struct launches_part *launches_table(const struct launches *launches, uint
 void launches_fini(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++) {
-		launches_table_free(launches, &launches->parts[i]);
+		launches_table_free(&launches->parts[i]);
 		free(launches->parts[i].pairs);
 	}
 	launches_pages_free(launches);

@@ -6,8 +6,8 @@
  *
  *   pages  |  *  |  *  |  *  |  *  |   of a table; where nothing was put all share one
  *             |     |     |
- *             |     |     + | 0 | 511 | 803 | 0 | ...    of link first, first + 1 ...: end_ns + 1; 0: none
- *             +-----+------ long over: one for all, the memory is that of later ones (launches_pass())
+ *             |     |     + | 0 | 510 | 802 | 0 | ...    of link first, first + 1 ...: end_ns; 0: none
+ *             +-----+------ long over, and forgotten: the memory is that of later ones (launches_pass())
  */
 #ifndef BLAME_LAUNCHES_H
 #define BLAME_LAUNCHES_H
@@ -22,17 +22,12 @@ struct launch {
 	uint64_t link, end_ns;
 };
 
-struct launches_page {
-	uint64_t *ends;
-	uint64_t *known; /* of one that is over: bits of the rows that are there; NULL: all */
-};
-
 /* A table, or pairs. */
 struct launches_part {
-	struct launches_page *pages;
+	uint64_t **pages;
 	uint64_t first, rows; /* links of the table */
 	uint64_t least, most; /* of those that were put */
-	uint64_t passed;      /* pages: those before are over, or stay as they are */
+	uint64_t passed;      /* pages: those before are forgotten, or stay as they are */
 	struct launch *pairs;
 	bool are_pairs;		 /* they are too far apart for a table */
 	size_t count, pair_room; /* of pairs; of a table, all that was put */
@@ -46,13 +41,12 @@ struct launches {
 	uint32_t count;
 	bool overlap;	    /* a table reaches into another, or there are pairs */
 	uint64_t passed_ns; /* see launches_pass() */
-	uint64_t *over;	    /* the page of launches that are over */
 	void *unused;	    /* list of pages */
 };
 
-/* Of one with several ends the first counts; link 0 is none. False when memory is out. */
+/* Of one with several ends the first counts; link 0 is none, nor is an end of 0. False when memory is out. */
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count);
-/* Ends up to there are all the same from now on: 0 may be told instead. */
+/* Ends up to there may be forgotten from now on. */
 void launches_pass(struct launches *launches, uint64_t time_ns);
 /* Pairs must be sorted before a question, and again when something was put behind it. */
 bool launches_have_pairs(const struct launches *launches);
@@ -83,7 +77,7 @@ static inline size_t launches_in_turn(const uint64_t *links, size_t count)
 	return n;
 }
 
-/* The end of the call with this link; UINT64_MAX: none is known. */
+/* The end of the call with this link; 0: none is known. */
 uint64_t launches_end(const struct launches *launches, uint64_t link);
 
 /* The one table that tells of this link; one that reaches but 0 where there is none, or several may. */
@@ -92,15 +86,12 @@ static inline bool launches_reach(const struct launches_part *table, uint64_t li
 {
 	return link - table->least <= table->most - table->least;
 }
-/* The end + 1 of a link that it reaches, and of those behind it; 0: none is known. NULL: ask launches_end().
- */
-static inline const uint64_t *launches_row(
-	const struct launches *launches, const struct launches_part *table, uint64_t link)
+/* The end of a link that it reaches, and of those behind it; 0: none is known. */
+static inline const uint64_t *launches_row(const struct launches_part *table, uint64_t link)
 {
 	uint64_t row = link - table->first;
-	const uint64_t *ends = table->pages[row / LAUNCHES_PAGE].ends;
 
-	return ends == launches->over ? NULL : &ends[row % LAUNCHES_PAGE];
+	return &table->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
 }
 /* How many links from there on are in turn, and their rows, too, where the first is reached. */
 static inline size_t launches_rows(const struct launches_part *table, const uint64_t *links, size_t count)

@@ -14,9 +14,9 @@ bool launches_table_widen(struct launches_part *part, struct launches_reach reac
 /* Links that it reaches. */
 bool launches_table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
 	const uint64_t *ends_ns, size_t count);
-/* Of a row below part->rows: the end + 1; 0: none is known. */
-uint64_t launches_table_row(const struct launches *launches, const struct launches_part *part, uint64_t row);
-void launches_table_free(struct launches *launches, struct launches_part *part);
+/* Of a row below part->rows: the end; 0: none is known. */
+uint64_t launches_table_row(const struct launches_part *part, uint64_t row);
+void launches_table_free(struct launches_part *part);
 /* Pages that are of no table. */
 void launches_pages_free(struct launches *launches);
 

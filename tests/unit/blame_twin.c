@@ -48,6 +48,7 @@ static bool says_first_use[STREAMS]; /* by stream of the store */
 static size_t span_count;
 static struct extent lines[STREAMS][LENGTH + 20]; /* of the run's streams, at every moment */
 static bool has_lines;
+static bool is_launched[41]; /* by link */
 
 /* ---- a random trace ---- */
 
@@ -58,6 +59,17 @@ static void put_span(struct store_writer *writer, uint32_t stream, uint64_t begi
 {
 	trace_span(writer, stream, begin_ns, end_ns, op, path, link);
 	spans[span_count++] = (struct span){begin_ns, end_ns, link, op, stream};
+}
+
+/* A link is of one launch. */
+static uint64_t link_new(void)
+{
+	uint64_t link = 1 + small_below(40);
+
+	if (is_launched[link])
+		return 0;
+	is_launched[link] = true;
+	return link;
 }
 
 /* Pieces of a thread's life one after the other, so that no sample falls into a blocked stretch. */
@@ -79,9 +91,9 @@ static void put_thread(struct store_writer *writer, uint32_t stream)
 		else if (what == 8)
 			put_span(writer, stream, now_ns, end_ns, STORE_OP_LOST, "", 0);
 		else if (what == 9)
-			put_span(writer, stream, now_ns, end_ns, STORE_OP_LAUNCH, path, 1 + small_below(40));
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_LAUNCH, path, link_new());
 		else
-			put_span(writer, stream, now_ns, end_ns, STORE_OP_SYNC, path, 0);
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_SYNC, path, small_below(41));
 		now_ns = end_ns + small_below(3);
 	}
 }
@@ -152,6 +164,7 @@ static void trace_begin(struct trace *trace)
 	*trace = (struct trace){0};
 	span_count = 0;
 	has_lines = false;
+	memset(is_launched, 0, sizeof(is_launched));
 	small_begin(&trace->small);
 	for (uint32_t pid = 1; pid <= processes; pid++) {
 		uint32_t threads = 1 + (uint32_t)small_below(4), queues = 1 + (uint32_t)small_below(3);
@@ -205,15 +218,14 @@ static bool span_is_gpu(const struct trace *trace, const struct span *span)
 static bool has_work(const struct trace *trace, uint32_t process, uint64_t time_ns)
 {
 	for (size_t i = 0; i < span_count; i++) {
-		uint64_t from_ns = spans[i].begin_ns, launched_ns = UINT64_MAX;
+		uint64_t from_ns = spans[i].begin_ns, launched_ns = spans[i].link ? 0 : UINT64_MAX;
 
 		if ((spans[i].op != STORE_OP_KERNEL && spans[i].op != STORE_OP_COPY) ||
 			!span_is_gpu(trace, &spans[i]) || span_process(trace, &spans[i]) != process)
 			continue;
 		for (size_t j = 0; j < span_count; j++)
 			if (spans[i].link && spans[j].link == spans[i].link &&
-				!span_is_gpu(trace, &spans[j]) && span_process(trace, &spans[j]) == process &&
-				spans[j].end_ns < launched_ns)
+				spans[j].op == STORE_OP_LAUNCH && span_process(trace, &spans[j]) == process)
 				launched_ns = spans[j].end_ns;
 		if (launched_ns < from_ns)
 			from_ns = launched_ns;
