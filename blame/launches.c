@@ -63,22 +63,20 @@ static int pair_compare(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-/* By link; of equal ones the first counts, and the others go. */
+/* By link, then by end. */
 static void pairs_sort(struct launches_part *part)
 {
-	struct launch *pairs = part->pairs;
-	size_t count = 0;
-
-	if (!part->are_pairs || !part->count)
-		return;
-	qsort(pairs, part->count, sizeof(*pairs), pair_compare);
-	for (size_t i = 0; i < part->count; i++)
-		if (!count || pairs[count - 1].link != pairs[i].link)
-			pairs[count++] = pairs[i];
-	part->count = count;
+	if (part->are_pairs && part->count)
+		qsort(part->pairs, part->count, sizeof(*part->pairs), pair_compare);
 }
 
-static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
+bool launches_put_again(struct launches *launches, uint64_t link, uint64_t end_ns)
+{
+	launches->again.are_pairs = launches->overlap = true;
+	return pairs_put(&launches->again, link, end_ns);
+}
+
+static uint64_t pairs_find(const struct launches_part *part, uint64_t link, uint64_t until_ns)
 {
 	const struct launch *pairs = part->pairs;
 	size_t low = 0, high = part->count;
@@ -86,11 +84,14 @@ static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (pairs[middle].link < link)
+		if (pairs[middle].link < link ||
+			(pairs[middle].link == link && pairs[middle].end_ns <= until_ns))
 			low = middle + 1;
 		else
 			high = middle;
 	}
+	if (low > 0 && pairs[low - 1].link == link)
+		return pairs[low - 1].end_ns;
 	return low < part->count && pairs[low].link == link ? pairs[low].end_ns : 0;
 }
 
@@ -203,7 +204,7 @@ void launches_pass(struct launches *launches, uint64_t time_ns)
 
 bool launches_have_pairs(const struct launches *launches)
 {
-	bool have_pairs = false;
+	bool have_pairs = launches->again.are_pairs;
 
 	for (uint32_t i = 0; i < launches->count; i++)
 		have_pairs |= launches->parts[i].are_pairs;
@@ -214,22 +215,30 @@ void launches_sort(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++)
 		pairs_sort(&launches->parts[i]);
+	pairs_sort(&launches->again);
 }
 
-uint64_t launches_end(const struct launches *launches, uint64_t link)
+/* None is behind all. */
+static uint64_t rank_of(uint64_t end_ns, uint64_t until_ns)
 {
-	uint64_t end_ns = 0;
+	if (end_ns > until_ns)
+		return end_ns;
+	return end_ns ? until_ns - end_ns : UINT64_MAX;
+}
+
+uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t until_ns)
+{
+	uint64_t end_ns = pairs_find(&launches->again, link, until_ns);
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
 		uint64_t here_ns = 0;
 
 		if (part->are_pairs)
-			here_ns = pairs_find(part, link);
+			here_ns = pairs_find(part, link, until_ns);
 		else if (launches_reach(part, link))
 			here_ns = launches_table_row(part, link - part->first);
-		/* None is more than any. */
-		end_ns = here_ns - 1 < end_ns - 1 ? here_ns : end_ns;
+		end_ns = rank_of(here_ns, until_ns) < rank_of(end_ns, until_ns) ? here_ns : end_ns;
 	}
 	return end_ns;
 }
@@ -248,5 +257,6 @@ void launches_fini(struct launches *launches)
 		launches_table_free(&launches->parts[i]);
 		free(launches->parts[i].pairs);
 	}
+	free(launches->again.pairs);
 	launches_pages_free(launches);
 }

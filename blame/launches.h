@@ -2,7 +2,7 @@
 /*
  * launches.h - when the calls that launched work ended, by their links. Links are given in turn as a rule, by
  * all threads together or by each from a number of its own: then they number the rows of a few tables, in
- * which nothing is sought. Else pairs are sorted.
+ * which nothing is sought. Else pairs are sorted; and calls whose link another one has already.
  *
  *   pages  |  *  |  *  |  *  |  *  |   of a table; where nothing was put all share one
  *             |     |     |
@@ -39,12 +39,13 @@ struct launches_part {
 struct launches {
 	struct launches_part parts[LAUNCHES_PARTS];
 	uint32_t count;
-	bool overlap;	    /* a table reaches into another, or there are pairs */
-	uint64_t passed_ns; /* see launches_pass() */
-	void *unused;	    /* list of pages */
+	struct launches_part again; /* pairs: their links have rows of tables, and other ends */
+	bool overlap;		    /* a table reaches into another, or there are pairs */
+	uint64_t passed_ns;	    /* see launches_pass() */
+	void *unused;		    /* list of pages */
 };
 
-/* Of one with several ends the first counts; link 0 is none, nor is an end of 0. False when memory is out. */
+/* Link 0 is none, nor is an end of 0. False when memory is out. */
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count);
 /* Ends up to there may be forgotten from now on. */
 void launches_pass(struct launches *launches, uint64_t time_ns);
@@ -77,10 +78,11 @@ static inline size_t launches_in_turn(const uint64_t *links, size_t count)
 	return n;
 }
 
-/* The end of the call with this link; 0: none is known. */
-uint64_t launches_end(const struct launches *launches, uint64_t link);
+/* The end of the call with this link; of several the last that ends till then, or else the first; 0: none is
+ * known. */
+uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t until_ns);
 
-/* The one table that tells of this link; one that reaches but 0 where there is none, or several may. */
+/* The one table that tells of this link; one that reaches but 0 where there is none, or more may. */
 const struct launches_part *launches_table(const struct launches *launches, uint64_t link);
 static inline bool launches_reach(const struct launches_part *table, uint64_t link)
 {

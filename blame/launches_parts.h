@@ -11,6 +11,8 @@ struct launches_reach {
 
 /* Reaches as far as these links, and farther where it is to grow again. False, of all: memory is out. */
 bool launches_table_widen(struct launches_part *part, struct launches_reach reach);
+/* For one of which the table has another end. */
+bool launches_put_again(struct launches *launches, uint64_t link, uint64_t end_ns);
 /* Links that it reaches. */
 bool launches_table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
 	const uint64_t *ends_ns, size_t count);

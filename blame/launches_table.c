@@ -119,7 +119,7 @@ static size_t count_new(const uint64_t *links, const uint64_t *rows, size_t coun
 	return n;
 }
 
-/* Up to the first one that is not of the page, or none: how many. */
+/* Up to the first one that is not of the page, or none, or whose row has another end: how many. */
 static size_t page_put(
 	uint64_t *page, uint64_t first, const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
@@ -135,7 +135,9 @@ static size_t page_put(
 		i += n;
 		if (n)
 			continue;
-		*row = *row - 1 < end_ns - 1 ? *row : end_ns; /* none is more than any */
+		if (*row && end_ns && *row != end_ns)
+			break;
+		*row |= end_ns;
 		i++;
 	}
 	return i;
@@ -146,6 +148,7 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 {
 	for (size_t i = 0; i < count;) {
 		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE, *page;
+		size_t n;
 
 		if (!links[i]) {
 			i++;
@@ -154,7 +157,10 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 		page = page_open(launches, &part->pages[number]);
 		if (!page)
 			return false;
-		i += page_put(page, part->first + number * LAUNCHES_PAGE, links + i, ends_ns + i, count - i);
+		n = page_put(page, part->first + number * LAUNCHES_PAGE, links + i, ends_ns + i, count - i);
+		if (!n && !launches_put_again(launches, links[i], ends_ns[i]))
+			return false;
+		i += n ? n : 1;
 	}
 	part->count += count;
 	return true;

@@ -318,6 +318,12 @@ static void tell_since(
 		since_ns[i] = queued_since_of(rows[i], begins_ns[i]);
 }
 
+static uint64_t find_one(const struct launches *launches, uint64_t link, uint64_t begin_ns)
+{
+	return link ? queued_since_of(launches_end(launches, link, queued_calls_until(begin_ns)), begin_ns)
+		    : begin_ns;
+}
+
 static void find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count)
 {
@@ -331,9 +337,7 @@ static void find_since(const struct launches *launches, const uint64_t *links, c
 		if (!launches_reach(&table, links[i]))
 			table = *launches_table(launches, links[i]);
 		if (!links[i] || !launches_reach(&table, links[i])) {
-			since_ns[i] =
-				links[i] ? queued_since_of(launches_end(launches, links[i]), begins_ns[i])
-					 : begins_ns[i];
+			since_ns[i] = find_one(launches, links[i], begins_ns[i]);
 			i++;
 			continue;
 		}

@@ -316,7 +316,8 @@ static void put_random(struct asked *asked, uint64_t unit_ns, uint64_t copies)
 			.what = calls[small_below(8)]};
 
 		if (line)
-			record.link = small_below(4) ? 0 : trace_link_any(&links, begin_ns);
+			record.link =
+				small_below(unit_ns == 1 ? 20 : 6) ? 0 : trace_link_any(&links, begin_ns);
 		else
 			record.link = record.what == STORE_OP_LAUNCH ? trace_link_new(&links, begin_ns)
 								     : small_below(links.count + 1);

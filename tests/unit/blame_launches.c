@@ -14,14 +14,21 @@ struct list {
 	size_t count;
 };
 
-static uint64_t plain_end(const struct list *list, uint64_t link)
+static uint64_t plain_end(const struct list *list, uint64_t link, uint64_t until_ns)
 {
-	uint64_t end_ns = UINT64_MAX;
+	uint64_t last_ns = 0, first_ns = UINT64_MAX;
 
-	for (size_t i = 0; i < list->count; i++)
-		if (link && list->links[i] == link && list->ends_ns[i] && list->ends_ns[i] < end_ns)
-			end_ns = list->ends_ns[i];
-	return end_ns == UINT64_MAX ? 0 : end_ns;
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t end_ns = list->ends_ns[i];
+
+		if (!link || list->links[i] != link || !end_ns)
+			continue;
+		if (end_ns <= until_ns && end_ns > last_ns)
+			last_ns = end_ns;
+		if (end_ns < first_ns)
+			first_ns = end_ns;
+	}
+	return last_ns ? last_ns : first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
 /* In turn, in steps, falling, anywhere, by threads that each count for themselves, over the end of 32 bits
@@ -76,8 +83,8 @@ static void check_table(const struct list *list, const struct launches *launches
 
 		rows = is_there && !rows ? 1 : rows;
 		for (size_t k = 0; k < rows; k++)
-			assert_int_equal(
-				launches_row(table, list->links[i])[k], plain_end(list, list->links[i + k]));
+			assert_int_equal(launches_row(table, list->links[i])[k],
+				plain_end(list, list->links[i + k], small_below(100000)));
 	}
 }
 
@@ -93,11 +100,9 @@ static void check(const struct list *list)
 	launches_sort(&launches);
 	check_table(list, &launches);
 	for (size_t i = 0; i < list->count; i++) {
-		uint64_t link = list->links[i];
+		uint64_t link = list->links[i] + small_below(3) - 1, until_ns = small_below(100000);
 
-		assert_int_equal(launches_end(&launches, link), plain_end(list, link));
-		assert_int_equal(launches_end(&launches, link + 1), plain_end(list, link + 1));
-		assert_int_equal(launches_end(&launches, link - 1), plain_end(list, link - 1));
+		assert_int_equal(launches_end(&launches, link, until_ns), plain_end(list, link, until_ns));
 	}
 	launches_fini(&launches);
 }
@@ -147,7 +152,7 @@ static void test_bounded(void **unused)
 	assert_int_equal(launches.count, 1);
 	assert_int_equal(launches.parts[0].rows, 0);
 	launches_sort(&launches);
-	assert_int_equal(launches_end(&launches, 8), 3);
+	assert_int_equal(launches_end(&launches, 8, UINT64_MAX), 3);
 	launches_fini(&launches);
 }
 
@@ -166,10 +171,10 @@ static void test_wrapped(void **unused)
 		assert_true(launches_put(&launches, links, ends_ns, LAUNCHES_TURN));
 	}
 	launches_sort(&launches);
-	assert_int_equal(launches_end(&launches, UINT64_MAX - 3), 6);
-	assert_int_equal(launches_end(&launches, 0), 0);
+	assert_int_equal(launches_end(&launches, UINT64_MAX - 3, UINT64_MAX), 6);
+	assert_int_equal(launches_end(&launches, 0, UINT64_MAX), 0);
 	for (uint64_t link = 1; link < 3 * LAUNCHES_TURN - 4; link++)
-		assert_int_equal(launches_end(&launches, link), link + 10);
+		assert_int_equal(launches_end(&launches, link, UINT64_MAX), link + 10);
 	launches_fini(&launches);
 }
 
@@ -196,7 +201,7 @@ static void test_threads(void **unused)
 	links[7] = 1;
 	assert_false(launches_rows(&launches.parts[2], links, PART));
 	assert_ptr_equal(launches_table(&launches, 1), &launches.parts[0]);
-	assert_int_equal(launches_end(&launches, 1), 1);
+	assert_int_equal(launches_end(&launches, 1, UINT64_MAX), 1);
 	launches_fini(&launches);
 }
 
@@ -221,7 +226,7 @@ static void test_passed(void **unused)
 		assert_true(launches_put(&launches, links, ends_ns, PART));
 	}
 	for (uint64_t link = 1; link < MANY; link++) {
-		uint64_t end_ns = launches_end(&launches, link);
+		uint64_t end_ns = launches_end(&launches, link, UINT64_MAX);
 
 		over += link % 1000 && end_ns == 0;
 		if (link % 1000 == 0)
@@ -231,9 +236,9 @@ static void test_passed(void **unused)
 	}
 	assert_true(over > MANY / 2);
 	assert_true(launches_put(&launches, &(uint64_t){2000}, &(uint64_t){77777}, 1));
-	assert_int_equal(launches_end(&launches, 2000), 77777);
-	assert_int_equal(launches_end(&launches, 2001), 0);
-	assert_int_equal(launches_end(&launches, 3000), 0);
+	assert_int_equal(launches_end(&launches, 2000, UINT64_MAX), 77777);
+	assert_int_equal(launches_end(&launches, 2001, UINT64_MAX), 0);
+	assert_int_equal(launches_end(&launches, 3000, UINT64_MAX), 0);
 	launches_fini(&launches);
 }
 

@@ -48,7 +48,6 @@ static bool says_first_use[STREAMS]; /* by stream of the store */
 static size_t span_count;
 static struct extent lines[STREAMS][LENGTH + 20]; /* of the run's streams, at every moment */
 static bool has_lines;
-static bool is_launched[41]; /* by link */
 
 /* ---- a random trace ---- */
 
@@ -59,17 +58,6 @@ static void put_span(struct store_writer *writer, uint32_t stream, uint64_t begi
 {
 	trace_span(writer, stream, begin_ns, end_ns, op, path, link);
 	spans[span_count++] = (struct span){begin_ns, end_ns, link, op, stream};
-}
-
-/* A link is of one launch. */
-static uint64_t link_new(void)
-{
-	uint64_t link = 1 + small_below(40);
-
-	if (is_launched[link])
-		return 0;
-	is_launched[link] = true;
-	return link;
 }
 
 /* Pieces of a thread's life one after the other, so that no sample falls into a blocked stretch. */
@@ -91,7 +79,7 @@ static void put_thread(struct store_writer *writer, uint32_t stream)
 		else if (what == 8)
 			put_span(writer, stream, now_ns, end_ns, STORE_OP_LOST, "", 0);
 		else if (what == 9)
-			put_span(writer, stream, now_ns, end_ns, STORE_OP_LAUNCH, path, link_new());
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_LAUNCH, path, 1 + small_below(40));
 		else
 			put_span(writer, stream, now_ns, end_ns, STORE_OP_SYNC, path, small_below(41));
 		now_ns = end_ns + small_below(3);
@@ -164,7 +152,6 @@ static void trace_begin(struct trace *trace)
 	*trace = (struct trace){0};
 	span_count = 0;
 	has_lines = false;
-	memset(is_launched, 0, sizeof(is_launched));
 	small_begin(&trace->small);
 	for (uint32_t pid = 1; pid <= processes; pid++) {
 		uint32_t threads = 1 + (uint32_t)small_below(4), queues = 1 + (uint32_t)small_below(3);
@@ -225,7 +212,8 @@ static bool has_work(const struct trace *trace, uint32_t process, uint64_t time_
 			continue;
 		for (size_t j = 0; j < span_count; j++)
 			if (spans[i].link && spans[j].link == spans[i].link &&
-				spans[j].op == STORE_OP_LAUNCH && span_process(trace, &spans[j]) == process)
+				spans[j].op == STORE_OP_LAUNCH && span_process(trace, &spans[j]) == process &&
+				spans[j].end_ns > launched_ns)
 				launched_ns = spans[j].end_ns;
 		if (launched_ns < from_ns)
 			from_ns = launched_ns;
