@@ -177,7 +177,7 @@ build_cuda() {
 	cuda=$(dirname -- "$(dirname -- "$(readlink -f -- "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
 	[ -x "$cuda/bin/nvcc" ] || { say "no nvcc: the CUDA part needs CUDA's toolkit and a GPU"; exit 1; }
 	mkdir -p build/cuda
-	cp samples/torch_step.py build/cuda/
+	cp samples/torch_*.py build/cuda/
 	for source in samples/cuda_*.cu; do
 		name=$(basename "$source" .cu)
 		[ "build/cuda/$name" -nt "$source" ] ||

@@ -221,14 +221,18 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 	result = late_calls(late, run, question, processes, count, arena, error);
 	if (result)
 		return result;
-	if (!late->parties)
+	/* What has none of its kind may have little room. */
+	if (!late->count)
 		late->parties = arena_calloc(arena, count + 1, sizeof(*late->parties));
-	if (!late->threads)
+	if (!late->thread_count)
 		late->threads = arena_calloc(arena, question->stream_count + 1, sizeof(*late->threads));
 	if (!late->parties || !late->threads)
 		return error_memory(error);
-	if (!late->count && has_call(run, question->waits, WAITS_FOR_RANKS))
-		result = ranks(late, &search, processes, count, arena, error);
+	if (!late->count && has_call(run, question->waits, WAITS_FOR_RANKS)) {
+		result = late_kernels(late, run, question, processes, count, arena, error);
+		if (!result && !late->count)
+			result = ranks(late, &search, processes, count, arena, error);
+	}
 	if (!result && !late->thread_count && has_call(run, question->waits, WAITS_FOR_THREADS))
 		result = teams(late, run, question, processes, count, error);
 	return result;

@@ -69,12 +69,13 @@ static void times_check(const struct joining *at, struct store_record *span, con
 }
 
 /* An allocation that the runtime reports as a moment (CUDA) took what its call took; of several in one call
- * (static memory of a binary) the first. */
+ * (static memory of a binary) the first. So did a compilation whose times it does not know. */
 static void call_take(struct store_record *span, const struct join_launch *launch)
 {
-	bool is_memory = span->what == STORE_OP_ALLOC || span->what == STORE_OP_FREE;
+	bool is_of_call =
+		span->what == STORE_OP_ALLOC || span->what == STORE_OP_FREE || span->what == STORE_OP_COMPILE;
 
-	if (!is_memory || span->begin_ns != span->end_ns || !launch || launch->is_matched)
+	if (!is_of_call || span->begin_ns != span->end_ns || !launch || launch->is_matched)
 		return;
 	span->begin_ns = launch->begin_ns;
 	span->end_ns = launch->end_ns;

@@ -155,12 +155,16 @@ static bool was_mapped(const struct switches *switches)
 	return false;
 }
 
-/* It had called exec, which has failed: its own mapping is there. */
+/* Those that were only kept, or copied: the process had called exec, which has failed, so that its own
+ * mapping is there; or it ended while its rings were being mapped, and left no copies. */
 static int kept_map(struct switches *switches)
 {
-	for (uint32_t i = 0; i < switches->count; i++)
-		if (perf_ring_map(&switches->rings[i].perf))
+	for (uint32_t i = 0; i < switches->count; i++) {
+		struct perf_ring *ring = &switches->rings[i].perf;
+
+		if ((!ring->memory || ring->is_copy) && perf_ring_map(ring))
 			return -1;
+	}
 	return 0;
 }
 
@@ -178,25 +182,38 @@ void switches_resume(struct measured *process)
 	switch_reader_unlock();
 }
 
+/* Of a process that ends, or called exec, before or while its rings came: `was_late`, before. */
+static int late_take(struct measured *process, uint32_t bytes, bool was_late)
+{
+	bool is_over = has_come_late(process);
+
+	if (is_over && !copies_take(process, bytes))
+		return 0;
+	if (is_over && was_late)
+		return -1;
+	if (kept_map(process->switches))
+		return -1;
+	return !is_over || was_mapped(process->switches) ? 0 : -1;
+}
+
 int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)
 {
-	bool was_late = has_come_late(process), is_late;
+	bool was_late = has_come_late(process), is_late = was_late;
 	int result = 0;
 
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++) {
+		is_late = is_late || has_come_late(process); /* it may end at any of its rings */
 		if (ring_add(&process->switches, events[i], bytes, 0,
-			    was_late ? perf_ring_keep : perf_ring_open))
+			    is_late ? perf_ring_keep : perf_ring_open))
 			result = -1;
+	}
 	if (!count)
 		return 0;
 	atomic_store(&process->shared->switches_taken, 1);
-	is_late = has_come_late(process);
-	if ((was_late || is_late) && !result)
-		result = !is_late				      ? kept_map(process->switches)
-			 : !copies_take(process, bytes)		      ? 0
-			 : !was_late && was_mapped(process->switches) ? 0
-								      : -1;
-	if ((was_late || is_late) && result) {
+	is_late = is_late || has_come_late(process);
+	if (is_late && !result)
+		result = late_take(process, bytes, was_late);
+	if (is_late && result) {
 		switches_free(process->switches);
 		process->switches = NULL;
 	}

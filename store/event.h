@@ -65,7 +65,8 @@
 	X(MPI, "mpi")                 \
 	X(IO, "io")                   \
 	X(RANGE, "range")             \
-	X(THINNED, "thinned")
+	X(THINNED, "thinned")         \
+	X(LOAD, "load")
 enum store_op {
 #define X(name, text) STORE_OP_##name,
 	STORE_OPS(X)

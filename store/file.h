@@ -17,7 +17,7 @@
 #include "store/tree.h"
 
 #define STORE_FORMAT_MAJOR 4u /* a reader refuses a larger one */
-#define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
+#define STORE_FORMAT_MINOR 1u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 
 /* The named databases. Stores of format 1.0 have no `roll`, of 1.1 no `blob`. */

@@ -47,19 +47,38 @@ bool environment_hides_trap(char *const *envp)
 	return value && environment_generation(envp, process_number()) && strchr(value, '!');
 }
 
-int32_t environment_rank(char *const *envp)
+/* A number that one of these is; -1: none. */
+static int32_t first_number(char *const *envp, const char *const *names)
 {
-	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *value = environment_value(envp, names[i]);
+	for (; *names; names++) {
+		const char *value = environment_value(envp, *names);
 		char *end = NULL;
-		long rank = value ? strtol(value, &end, 10) : -1;
+		long number = value ? strtol(value, &end, 10) : -1;
 
-		if (value && end != value && !*end && rank >= 0 && rank <= INT32_MAX)
-			return (int32_t)rank;
+		if (value && end != value && !*end && number >= 0 && number <= INT32_MAX)
+			return (int32_t)number;
 	}
 	return -1;
+}
+
+static const char *const of_mpi[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "FLUX_TASK_RANK",
+	"PALS_RANKID", "JSM_NAMESPACE_RANK", NULL};
+static const char *const of_torch[] = {"RANK", NULL};
+static const char *const of_slurm[] = {"SLURM_PROCID", NULL};
+
+bool environment_may_have_mpi(char *const *envp)
+{
+	return first_number(envp, of_mpi) >= 0 || first_number(envp, of_slurm) >= 0;
+}
+
+int32_t environment_rank(char *const *envp)
+{
+	int32_t rank = first_number(envp, of_mpi);
+
+	/* RANK alone could be anything's; torchrun's comes with these, and below srun it is the finer one. */
+	if (rank < 0 && environment_value(envp, "WORLD_SIZE") && environment_value(envp, "MASTER_ADDR"))
+		rank = first_number(envp, of_torch);
+	return rank < 0 ? first_number(envp, of_slurm) : rank;
 }
 
 size_t environment_count(char *const *envp)

@@ -30,8 +30,10 @@ void environment_decimal(char *to, unsigned long value);
 /* The same as 0x1f, at most 19 bytes. */
 void environment_hexadecimal(char *to, unsigned long value);
 
-/* The rank that a launcher announced, or -1. */
+/* The rank that a launcher announced, MPI's or torchrun's, or -1. */
 int32_t environment_rank(char *const *envp);
+/* Whether the launcher is one of MPI programs. */
+bool environment_may_have_mpi(char *const *envp);
 
 /* Where MPI's names lie, beside the agent. false: too long. */
 bool environment_mpi_path(char *to, size_t bytes, const char *agent);

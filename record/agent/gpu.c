@@ -163,7 +163,7 @@ void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_me
 {
 	char text[GPU_TEXT_BYTES] = "";
 
-	if (operation != STORE_OP_COMPILE)
+	if (operation != STORE_OP_COMPILE && operation != STORE_OP_LOAD)
 		gpu_text_memory(text, kind);
 	span_put(operation, begin_ns, bytes, text);
 }

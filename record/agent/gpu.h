@@ -170,7 +170,7 @@ uint64_t gpu_sync_begin(void);
 void gpu_sync_end(uint64_t begin_ns, enum gpu_sync_kind kind, const struct gpu_queue *queue);
 
 /* A call of the calling thread, from begin_ns until now, that did something to GPU memory or code itself:
- * operation STORE_OP_ALLOC, FREE (kind) or COMPILE (kind unused). A span on the thread. */
+ * operation STORE_OP_ALLOC, FREE (kind), COMPILE or LOAD (kind unused). A span on the thread. */
 void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind);
 uint64_t gpu_now_ns(void);
 

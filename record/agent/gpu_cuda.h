@@ -51,9 +51,10 @@ enum cuda_state {
 };
 
 struct cuda {
-	_Atomic int state; /* enum cuda_state */
-	bool whole_graphs; /* one record per graph launch instead of one per node */
-	bool hold;	   /* never yield */
+	_Atomic int state;   /* enum cuda_state */
+	bool whole_graphs;   /* one record per graph launch instead of one per node */
+	bool hold;	     /* never yield */
+	bool tells_compiles; /* CUPTI has records of them (CUDA 12): a load of a binary may be none */
 	struct cuda_api api;
 	CUpti_SubscriberHandle subscriber;
 	_Atomic uint64_t calls; /* launches seen: the flusher sleeps while nothing happens */

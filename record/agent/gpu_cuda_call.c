@@ -21,42 +21,69 @@ enum call {
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first */
+	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
 	CALL_RESOLVE	  /* may load one that was put off */
 };
 
 static unsigned char call_of[CALLS_MAX];
 
-/* Calls that loaded a GPU binary: the memory it brings is recorded without a correlation id, in their time.
- */
+/* Calls that load a GPU binary, or may: the memory it brings is recorded without a correlation id, in their
+ * time, and may be handed over before CUPTI says that there is a binary. A call that loaded nothing gives its
+ * place to the thread's next one. */
 static struct {
 	_Atomic uint64_t correlation, begin_ns, end_ns;
+	_Atomic bool has_loaded;
 } loads[LOADS_MAX];
 static _Atomic unsigned load_count;
 
 /* The calling thread's driver call. */
 static __thread struct {
 	uint64_t begin_ns, correlation;
-	unsigned load; /* + 1 in `loads`; 0: it has loaded nothing so far */
+	unsigned load; /* + 1 in `loads`; 0: the thread has no place there */
+	bool is_noted; /* this call is there */
+	bool has_loaded;
 } current __attribute__((tls_model("initial-exec")));
 
-uint64_t cuda_load_at(uint64_t time_ns)
+static uint64_t load_find(uint64_t time_ns, bool has_loaded)
 {
 	for (unsigned i = 0; i < LOADS_MAX; i++)
-		if (time_ns >= atomic_load(&loads[i].begin_ns) && time_ns <= atomic_load(&loads[i].end_ns))
+		if (time_ns >= atomic_load(&loads[i].begin_ns) && time_ns <= atomic_load(&loads[i].end_ns) &&
+			atomic_load(&loads[i].has_loaded) == has_loaded)
 			return atomic_load(&loads[i].correlation);
 	return 0;
 }
 
+uint64_t cuda_load_at(uint64_t time_ns)
+{
+	uint64_t correlation = load_find(time_ns, true);
+
+	return correlation ? correlation : load_find(time_ns, false);
+}
+
 static void load_note(void)
 {
-	unsigned i = atomic_fetch_add(&load_count, 1) % LOADS_MAX;
+	unsigned i;
 
+	if (!current.load)
+		current.load = atomic_fetch_add(&load_count, 1) % LOADS_MAX + 1;
+	i = current.load - 1;
 	atomic_store(&loads[i].end_ns, 0);
+	atomic_store(&loads[i].has_loaded, false);
 	atomic_store(&loads[i].begin_ns, current.begin_ns);
 	atomic_store(&loads[i].correlation, current.correlation);
 	atomic_store(&loads[i].end_ns, UINT64_MAX);
-	current.load = i + 1;
+	current.is_noted = true;
+}
+
+/* The call is over. */
+static void load_end(void)
+{
+	if (!current.is_noted)
+		return;
+	atomic_store(&loads[current.load - 1].end_ns, current.has_loaded ? gpu_now_ns() : 0);
+	if (current.has_loaded)
+		current.load = 0;
+	current.is_noted = false;
 }
 
 /* First match wins. A name may go on with _v2, _ptsz and the like. */
@@ -170,9 +197,9 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 
 static void loaded(uint64_t correlation, uint64_t begin_ns)
 {
-	if (current.load)
+	if (current.has_loaded)
 		gpu_launched(correlation, begin_ns);
-	gpu_call(STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	gpu_call(cuda.tells_compiles ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
 }
 
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
@@ -184,11 +211,9 @@ static void call_returned(const CUpti_CallbackData *data, enum call call, uint64
 		memory_order_relaxed);
 	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
-	else if (call >= CALL_LOAD && (current.load || call == CALL_LOAD))
+	else if (call >= CALL_LOAD && (current.has_loaded || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
-	if (current.load)
-		atomic_store(&loads[current.load - 1].end_ns, gpu_now_ns());
-	current.load = 0;
+	load_end();
 	if (call > CALL_LAUNCH && call < CALL_LOAD)
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
@@ -198,9 +223,12 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 	enum call call = id < CALLS_MAX ? (enum call)call_of[id] : CALL_OTHER;
 
 	if (data->callbackSite == CUPTI_API_ENTER) {
+		load_end(); /* of a call that does not tell of its return */
 		current.begin_ns = *data->correlationData = gpu_now_ns();
 		current.correlation = data->correlationId;
-		current.load = 0;
+		current.has_loaded = false;
+		if (call >= CALL_LOAD)
+			load_note();
 	} else if (call != CALL_OTHER && *data->correlationData) {
 		call_returned(data, call, *data->correlationData);
 	}
@@ -210,8 +238,12 @@ static void module_loaded(const CUpti_ResourceData *data)
 {
 	const CUpti_ModuleResourceData *module = data->resourceDescriptor;
 
-	if (!current.load && current.begin_ns)
+	if (!current.is_noted && current.begin_ns)
 		load_note();
+	if (current.is_noted) {
+		atomic_store(&loads[current.load - 1].has_loaded, true);
+		current.has_loaded = true;
+	}
 	if (module && module->pCubin && module->cubinSize)
 		gpu_module(module->pCubin, module->cubinSize);
 }

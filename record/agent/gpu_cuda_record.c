@@ -29,6 +29,9 @@ typedef CUpti_ActivityMemory3 memory_record;
 typedef CUpti_ActivityGraphTrace graph_record;
 typedef CUpti_ActivityDevice4 device_record;
 typedef CUpti_ActivityContext context_record;
+#if CUPTI_API_VERSION >= 18
+typedef CUpti_ActivityJit jit_record;
+#endif
 
 #define SAME(old, new, field) static_assert(offsetof(old, field) == offsetof(new, field), #old "." #field)
 #if CUPTI_API_VERSION >= 130000
@@ -41,6 +44,7 @@ SAME(copy_record, CUpti_ActivityMemcpy6, graphNodeId);
 SAME(memory_record, CUpti_ActivityMemory4, isAsync);
 SAME(graph_record, CUpti_ActivityGraphTrace2, streamId);
 SAME(device_record, CUpti_ActivityDevice5, name);
+SAME(jit_record, CUpti_ActivityJit2, correlationId);
 SAME(context_record, CUpti_ActivityContext3, nullStreamId);
 #endif
 
@@ -208,6 +212,21 @@ static void take_memory(const memory_record *record)
 	gpu_activity(&activity);
 }
 
+#if CUPTI_API_VERSION >= 18
+/* What comes of the driver's cache, or goes there, was not compiled. */
+static void take_jit(const jit_record *record)
+{
+	struct gpu_activity activity = {.operation = STORE_OP_COMPILE,
+		.queue = queue_of(record->deviceId, CUPTI_INVALID_CONTEXT_ID, CUPTI_INVALID_STREAM_ID),
+		.begin_ns = record->start,
+		.end_ns = record->end,
+		.correlation = record->correlationId};
+
+	if (record->jitOperationType == CUPTI_ACTIVITY_JIT_OPERATION_COMPILE)
+		gpu_activity(&activity);
+}
+#endif
+
 static void take_graph(const graph_record *record)
 {
 	struct gpu_activity activity = {.operation = STORE_OP_GRAPH,
@@ -273,6 +292,11 @@ static void take(const CUpti_Activity *record)
 	case CUPTI_ACTIVITY_KIND_MEMORY2:
 		take_memory((const memory_record *)record);
 		break;
+#if CUPTI_API_VERSION >= 18
+	case CUPTI_ACTIVITY_KIND_JIT:
+		take_jit((const jit_record *)record);
+		break;
+#endif
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
 		take_graph((const graph_record *)record);
 		break;
@@ -369,6 +393,9 @@ int cuda_records_enable(void)
 	}
 	if (!result && cuda.whole_graphs)
 		cuda.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+#if CUPTI_API_VERSION >= 18
+	cuda.tells_compiles = !result && !cuda.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_JIT);
+#endif
 	return (int)result;
 }
 
@@ -376,6 +403,10 @@ void cuda_records_disable(void)
 {
 	if (cuda.whole_graphs)
 		cuda.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+#if CUPTI_API_VERSION >= 18
+	if (cuda.tells_compiles)
+		cuda.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_JIT);
+#endif
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		cuda.api.cuptiActivityDisable(kinds[i]);
 }

@@ -229,7 +229,7 @@ void target_linked(int at, const char *path, char *const *envp, struct target_li
 	char script[TARGET_INTERPRETER];
 	int error = errno;
 
-	*linked = (struct target_linked){.with_mpi = path && environment_rank(envp) >= 0};
+	*linked = (struct target_linked){.with_mpi = path && environment_may_have_mpi(envp)};
 	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && program_judge(at, path, linked, script);
 		i++) {
 		path = script;

@@ -13,7 +13,9 @@
  *   dropped=N    it says that it dropped so many
  *   hot          each launch brings a buffer of 400 records more, and the last one's room is told on stderr
  *   alloc        each launch allocates 4096 bytes, too
- *   module=PATH  the file is loaded as a GPU binary ahead of the first launch (the last word)
+ *   ptx          each call that loads code compiles it;  untimed: nobody knows when;  older: nor that it did
+ *   static       a binary's own memory is told ahead of it, while it is loaded
+ *   module=PATH  the file is loaded as a GPU binary by the first call (the last word)
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +40,8 @@ static uint32_t count, told, correlations;
 static int devices_told;
 
 /* The calls that there are; a number is a place in here. */
-static const char *const names[] = {"", "cuLaunchKernel", "cuCtxSynchronize", "cuMemAlloc_v2"};
+static const char *const names[] = {
+	"", "cuLaunchKernel", "cuCtxSynchronize", "cuMemAlloc_v2", "cuModuleLoadData"};
 
 static long word(const char *key, long otherwise)
 {
@@ -107,7 +110,8 @@ API CUptiResult CUPTIAPI cuptiGetStreamIdEx(
 
 API CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	(void)kind;
+	if (kind == CUPTI_ACTIVITY_KIND_JIT && word("older", 0))
+		return CUPTI_ERROR_INVALID_KIND;
 	return (CUptiResult)word("activity", 0);
 }
 
@@ -136,6 +140,7 @@ static size_t record_bytes(const CUpti_Activity *record)
 {
 	return record->kind == CUPTI_ACTIVITY_KIND_DEVICE    ? sizeof(CUpti_ActivityDevice4)
 	       : record->kind == CUPTI_ACTIVITY_KIND_MEMORY2 ? sizeof(CUpti_ActivityMemory3)
+	       : record->kind == CUPTI_ACTIVITY_KIND_JIT     ? sizeof(CUpti_ActivityJit)
 							     : sizeof(CUpti_ActivityKernel8);
 }
 
@@ -233,6 +238,18 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 
 /* ---- the driver's side ---- */
 
+static void static_memory_tell(void)
+{
+	CUpti_ActivityMemory3 record = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+		.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+		.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC,
+		.timestamp = now(),
+		.bytes = 512,
+		.contextId = 1};
+
+	hand_over(&record, sizeof(record));
+}
+
 /* Inside the driver call that needs it. */
 static void module_load(CUpti_CallbackFunc tool)
 {
@@ -246,7 +263,24 @@ static void module_load(CUpti_CallbackFunc tool)
 		return;
 	module.cubinSize = fread(image, 1, sizeof(image), file);
 	fclose(file);
+	if (word("static", 0))
+		static_memory_tell();
 	tool(user, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+}
+
+/* What a call compiled, kept in the driver's cache then. */
+static void compile_tell(uint32_t correlation, uint64_t begin_ns)
+{
+	CUpti_ActivityJit list[2] = {{.kind = CUPTI_ACTIVITY_KIND_JIT,
+		.jitEntryType = CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN,
+		.jitOperationType = CUPTI_ACTIVITY_JIT_OPERATION_COMPILE,
+		.start = word("untimed", 0) ? 0 : begin_ns,
+		.correlationId = correlation}};
+
+	list[0].end = list[0].start ? now() : 0;
+	list[1] = list[0];
+	list[1].jitOperationType = CUPTI_ACTIVITY_JIT_OPERATION_CACHE_STORE;
+	hand_over(list, sizeof(list));
 }
 
 static bool is_nth(const char *key, uint32_t correlation)
@@ -304,7 +338,7 @@ API void fake_call(const char *name, const char *kernel)
 	CUpti_CallbackData data = {.functionName = name, .correlationId = ++correlations};
 	CUpti_CallbackFunc tool = called;
 	CUpti_CallbackId id = 1;
-	uint64_t own = 0;
+	uint64_t own = 0, begin_ns = called ? now() : 0;
 
 	while (id < sizeof(names) / sizeof(*names) && strcmp(names[id], name))
 		id++;
@@ -314,6 +348,8 @@ API void fake_call(const char *name, const char *kernel)
 		tool(user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
 	if (tool && correlations == 1)
 		module_load(tool);
+	if (tool && word("ptx", 0) && !strcmp(name, "cuModuleLoadData"))
+		compile_tell(data.correlationId, begin_ns);
 	if (tool && kernel)
 		record_put(kernel, data.correlationId);
 	if (tool && kernel && word("hot", 0))

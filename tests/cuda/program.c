@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.c - a program with its own "driver" for e2e.gpu.cuda: like the real one it loads the library that
- * CUDA_INJECTION64_PATH names and calls InitializeInjection, then launches twenty kernels below
- * main;work;launch and waits, through the CUPTI that is loaded by then (cupti.c); without one nothing is to
- * be told. argv[1] is that CUPTI's path. Prints what it did and leaves with 3, whatever its tools make of it.
+ * CUDA_INJECTION64_PATH names and calls InitializeInjection, then loads their code below main;work, launches
+ * twenty kernels below main;work;launch and waits, through the CUPTI that is loaded by then (cupti.c);
+ * without one nothing is to be told. argv[1] is that CUPTI's path. Prints what it did and leaves with 3,
+ * whatever its tools make of it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -47,6 +48,8 @@ APART static void launch(int i)
 
 APART static void work(void)
 {
+	if (call)
+		call("cuModuleLoadData", NULL);
 	for (int i = 0; i < LAUNCHES; i++)
 		launch(i);
 	if (call)

@@ -71,10 +71,27 @@ gpu_slice module
 same "kernels that name their binary" "10 axpy" \
 	"$(awk -F '\t' '$7 ~ /,module=[0-9a-f]+$/ { n = split($4, f, ";"); print f[n] }' module.ops | sort | uniq -c | sed 's/^ *//')"
 
+# Code that is loaded is one thing, and code that is compiled another, where CUPTI has records of that.
+calls() { # RUN WORDS : the operations of the call that loads, where they are, and how many take time
+	cuda "$1" "$2"
+	gpu_slice "$1"
+	awk -F '\t' '{ n[$5 " " $4]++; long[$5 " " $4] += $3 > $2 } END { for (o in n) print o, n[o], long[o] }' "$1.calls" | sort
+}
+same "code that is loaded" "load main;work 1 1" "$(calls loaded "")"
+same "code that is compiled" "compile main;work;<gpu compile> 1 1
+load main;work 1 1" "$(calls compiled "ptx module=$PWD/code.o")"
+same "compiled, nobody knows when" "compile main;work;<gpu compile> 1 1
+load main;work 1 1" "$(calls untimed "ptx untimed module=$PWD/code.o")"
+same "a CUPTI that does not tell" "compile main;work 1 1" "$(calls untold "older")"
+same "a binary's own memory" "alloc main;work;<gpu alloc> 1 1
+load main;work 1 1" "$(calls static "static module=$PWD/code.o")"
+same "what could be gained" "compile 1" \
+	"$(for run in loaded compiled; do hpct-blame $run.hpct --findings --format tsv; done | tsv '$c["finding"] == "compile" { print $c["finding"], $c["count"] }')"
+
 # An allocation is a moment to CUPTI: here it lasts as long as its call.
 cuda alloc alloc
 gpu_slice alloc
-same "allocations, as long as their calls" "20 20" "$(wc -l <alloc.calls) $(awk -F '\t' '
+same "allocations, as long as their calls" "20 20" "$(grep -c "	alloc	" alloc.calls) $(awk -F '\t' '
 	FNR == NR { call[$8] = $2 "-" $3; next } call[$8] == $2 "-" $3 && $3 > $2 { n++ } END { print n + 0 }' alloc.launches alloc.calls)"
 same "their metrics" "81920 20" "$(hpct-profile alloc.hpct --metric GMEM:DEV,GMEM:COUNT --depth 0 --format tsv |
 	tsv '{ print $c["GMEM:DEV:incl"], $c["GMEM:COUNT:incl"] }')"

@@ -35,6 +35,16 @@ wait
 PMIX_NAMESPACE=job@1 PMIX_RANK=3 hpct-record -o ranks.hpct -- true
 same "ranks in one run" "0 1 2 3" "$(hpct-info ranks.hpct --streams --format tsv |
 	tsv '{ print $c["rank"] }' | sort -un | paste -sd' ')"
+
+# torchrun's ranks, as each of its children learns them; the name alone is anybody's.
+rank_of() { hpct-info "$1.hpct" --streams --format tsv | tsv '$c["pid"] { print $c["rank"] }' | sort -u | paste -sd' '; }
+MASTER_ADDR=node RANK=5 WORLD_SIZE=8 SLURM_PROCID=1 hpct-record -o torch.hpct -- true
+same "torchrun's rank" 5 "$(rank_of torch)"
+RANK=5 hpct-record -o anybody.hpct -- true
+same "a RANK without a world" "" "$(rank_of anybody)"
+SLURM_PROCID=1 hpct-record -o slurm.hpct -- true
+same "Slurm's rank" 1 "$(rank_of slurm)"
+
 code "another launch" 125 env PMIX_NAMESPACE=job@2 hpct-record -o ranks.hpct -- true
 for _ in 1 2; do
 	PBS_JOBID=7 hpct-record -- true

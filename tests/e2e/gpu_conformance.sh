@@ -22,7 +22,7 @@ gpu_slice() {
 			gpu = $c["stream"] ~ /^gpu:/; op = $c["op"]
 			to = op == "launch" ? "launches" : op == "sync" && !gpu ? "syncs" : \
 				gpu && op ~ /^(kernel|copy|set|graph)$/ ? "ops" : \
-				op ~ /^(alloc|free|compile)$/ ? "calls" : ""
+				op ~ /^(alloc|free|compile|load)$/ ? "calls" : ""
 			if (to != "")
 				print to, $c["stream"], $c["begin_ns"], $c["end_ns"], $c["path"], op, \
 					$c["bytes"] + 0, $c["attributes"], attribute($c["attributes"], "link")

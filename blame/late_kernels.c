@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * late_kernels.c - see late.h: a collective call on GPUs (NCCL's) is a kernel on each of them, which runs
+ * from its own arrival until all are through. No record says which kernels are one call, but time does:
+ * nobody's next begins before the first has left, and from the last arrival on all work together, so that
+ * they leave together.
+ *
+ *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|         a round is all that begin before the earliest end; it
+ * is rank 1               |~~kernel~~~~|   |~~|        a call when all processes are in it and none leaves ^
+ * last: the call takes time  much later than another
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/late_parts.h"
+#include "timeline/scan.h"
+
+/* They leave so far apart: by their clocks, and by a part of what the call takes. Neighbours in an all-reduce
+ * of two H200s leave within 2 to 12 us of 80 to 170. */
+#define TOGETHER_NS 20000u
+#define TOGETHER_PART 16u
+#define GPUS_MOST 64u /* of a process, in one call */
+
+struct stay {
+	uint64_t begin_ns, end_ns;
+	uint32_t party, context;
+};
+
+struct search {
+	struct run *run;
+	const struct idle_question *question;
+	struct stay *stays;
+	size_t count, room;
+	uint8_t *is_collective; /* of a context: 0 not known, 1 no, 2 yes */
+	uint64_t *arrived_ns;	/* of a party in the round at hand; 0: it is not in it */
+	uint64_t *most_ns;
+};
+
+/* What begins and ends one call. */
+struct round {
+	size_t count; /* stays */
+	uint32_t parties;
+	uint64_t left_ns, over_ns; /* the first, the last */
+	const struct stay *last;   /* to come */
+};
+
+/* A kernel in which all ranks meet: sending and receiving are between two. */
+static bool is_collective(struct search *search, uint32_t context)
+{
+	uint8_t *known = &search->is_collective[context];
+	uint32_t scope;
+	const char *name;
+
+	if (*known)
+		return *known == 2;
+	*known = 1;
+	scope = run_context(search->run, context)->scope;
+	if (waits_for(search->question->waits, context) != WAITS_FOR_RANKS || scope == UINT32_MAX)
+		return false;
+	name = run_function(search->run, run_scope(search->run, scope)->function)->name;
+	*known = strstr(name, "SendRecv") ? 1 : 2;
+	return *known == 2;
+}
+
+static bool put_stay(struct search *search, const struct stay *stay)
+{
+	if (search->count == search->room) {
+		size_t room = search->room ? 2 * search->room : 1024;
+		struct stay *stays = realloc(search->stays, room * sizeof(*stays));
+
+		if (!stays)
+			return false;
+		search->stays = stays;
+		search->room = room;
+	}
+	search->stays[search->count++] = *stay;
+	return true;
+}
+
+static int read_queue(struct search *search, uint32_t stream, uint32_t party, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count = 0;
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
+		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT, 0, error);
+
+	if (result)
+		return result;
+	while (!result && (count = scan_next(scan, &batch, error)) > 0)
+		for (size_t row = 0; row < batch->count && !result; row++) {
+			struct stay stay = {
+				batch->begin_ns[row], batch->end_ns[row], party, batch->context[row]};
+
+			if (batch->what[row] == STORE_OP_KERNEL && is_collective(search, stay.context) &&
+				!put_stay(search, &stay))
+				result = error_memory(error);
+		}
+	scan_close(scan);
+	return result ? result : (int)count;
+}
+
+/* The processes that have such kernels become parties. */
+static int collect(struct late *late, struct search *search, const struct process *processes, uint32_t count,
+	struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t p = 0; p < count && !result; p++) {
+		size_t before = search->count;
+
+		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)
+			if (run_stream(search->run, processes[p].streams[i])->s.kind == STORE_STREAM_GPU)
+				result = read_queue(search, processes[p].streams[i], late->count, error);
+		if (search->count > before)
+			late->parties[late->count++] = (struct late_party){.stream = processes[p].streams[0]};
+	}
+	return result;
+}
+
+static int stay_compare(const void *left, const void *right)
+{
+	const struct stay *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->party < b->party ? -1 : a->party > b->party;
+}
+
+/* A process with several GPUs has come when the last of them has. */
+static struct round round_find(
+	struct search *search, const struct stay *stays, size_t count, uint32_t parties)
+{
+	struct round round = {.left_ns = stays[0].end_ns};
+
+	memset(search->arrived_ns, 0, parties * sizeof(*search->arrived_ns));
+	count = count < (size_t)GPUS_MOST * parties ? count : (size_t)GPUS_MOST * parties;
+	for (; round.count < count && stays[round.count].begin_ns <= round.left_ns; round.count++) {
+		const struct stay *stay = &stays[round.count];
+
+		round.parties += !search->arrived_ns[stay->party];
+		search->arrived_ns[stay->party] = stay->begin_ns + 1;
+		round.left_ns = stay->end_ns < round.left_ns ? stay->end_ns : round.left_ns;
+		round.over_ns = stay->end_ns > round.over_ns ? stay->end_ns : round.over_ns;
+		round.last = stay;
+	}
+	return round;
+}
+
+static bool is_call(const struct round *round, uint32_t parties)
+{
+	return round->parties == parties &&
+	       round->over_ns - round->left_ns <=
+		       TOGETHER_NS + (round->left_ns - round->last->begin_ns) / TOGETHER_PART;
+}
+
+static void occasion(struct late *late, struct search *search, const struct stay *last)
+{
+	struct late_party *party = &late->parties[last->party];
+	uint64_t held_ns = 0;
+
+	for (uint32_t p = 0; p < late->count; p++) {
+		uint64_t waited_ns = last->begin_ns + 1 - search->arrived_ns[p];
+
+		late->parties[p].waited_ns += waited_ns;
+		late->parties[p].occasions++;
+		held_ns += waited_ns;
+	}
+	late->occasions++;
+	late->held_ns += held_ns;
+	party->last++;
+	party->held_ns += held_ns;
+	if (held_ns >= search->most_ns[last->party]) {
+		search->most_ns[last->party] = held_ns;
+		party->context = last->context;
+	}
+}
+
+/* Where most kernels are in no call of all, the processes meet in groups, and nothing here is known of them.
+ * A window may begin in the middle of a call: then the next is looked for from the next kernel on. */
+static void judge(struct late *late, struct search *search)
+{
+	size_t others = 0, count;
+
+	qsort(search->stays, search->count, sizeof(*search->stays), stay_compare);
+	for (size_t i = 0; i < search->count; i += count) {
+		struct round round = round_find(search, &search->stays[i], search->count - i, late->count);
+		bool is_one = is_call(&round, late->count);
+
+		if (is_one)
+			occasion(late, search, round.last);
+		count = is_one ? round.count : 1;
+		others += !is_one;
+	}
+	if (others > search->count - others)
+		late->occasions = late->held_ns = late->count = 0;
+}
+
+int late_kernels(struct late *late, struct run *run, const struct idle_question *question,
+	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
+{
+	struct search search = {.run = run,
+		.question = question,
+		.is_collective = arena_calloc(arena, run_context_count(run) + 1u, 1),
+		.arrived_ns = arena_calloc(arena, count + 1u, sizeof(*search.arrived_ns)),
+		.most_ns = arena_calloc(arena, count + 1u, sizeof(*search.most_ns))};
+	int result;
+
+	if (!search.is_collective || !search.arrived_ns || !search.most_ns)
+		return error_memory(error);
+	result = count > 1 ? collect(late, &search, processes, count, error) : 0;
+	if (!result && late->count > 1 && search.count)
+		judge(late, &search);
+	else
+		late->count = 0;
+	if (late->count)
+		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+	else
+		memset(late->parties, 0, (count + 1) * sizeof(*late->parties));
+	free(search.stays);
+	return result;
+}
