@@ -76,23 +76,43 @@ bool launches_put_again(struct launches *launches, uint64_t link, uint64_t end_n
 	return pairs_put(&launches->again, link, end_ns);
 }
 
-static uint64_t pairs_find(const struct launches_part *part, uint64_t link, uint64_t until_ns)
+/* The first pair behind this one. */
+static size_t pairs_behind(const struct launches_part *part, uint64_t link, uint64_t end_ns)
 {
-	const struct launch *pairs = part->pairs;
+	const struct launch pair = {link, end_ns};
 	size_t low = 0, high = part->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (pairs[middle].link < link ||
-			(pairs[middle].link == link && pairs[middle].end_ns <= until_ns))
+		if (pair_compare(&part->pairs[middle], &pair) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low > 0 && pairs[low - 1].link == link)
-		return pairs[low - 1].end_ns;
-	return low < part->count && pairs[low].link == link ? pairs[low].end_ns : 0;
+	return low;
+}
+
+/* The later one of those that count; 0: neither does. */
+static uint64_t later(uint64_t a_ns, uint64_t b_ns, uint64_t until_ns)
+{
+	uint64_t end_a_ns = launches_counts(a_ns, until_ns) ? a_ns & ~LAUNCHES_LONG : 0;
+	uint64_t end_b_ns = launches_counts(b_ns, until_ns) ? b_ns & ~LAUNCHES_LONG : 0;
+
+	return end_a_ns < end_b_ns ? b_ns : end_a_ns ? a_ns : 0;
+}
+
+/* Long ones come last. */
+static uint64_t pairs_find(const struct launches_part *part, uint64_t link, uint64_t until_ns)
+{
+	size_t till = pairs_behind(part, link, until_ns), last = pairs_behind(part, link, UINT64_MAX);
+	uint64_t end_ns = 0;
+
+	if (till && part->pairs[till - 1].link == link)
+		end_ns = part->pairs[till - 1].end_ns;
+	return last && part->pairs[last - 1].link == link
+		       ? later(end_ns, part->pairs[last - 1].end_ns, until_ns)
+		       : end_ns;
 }
 
 /* ---- all ---- */
@@ -218,14 +238,6 @@ void launches_sort(struct launches *launches)
 	pairs_sort(&launches->again);
 }
 
-/* None is behind all. */
-static uint64_t rank_of(uint64_t end_ns, uint64_t until_ns)
-{
-	if (end_ns > until_ns)
-		return end_ns;
-	return end_ns ? until_ns - end_ns : UINT64_MAX;
-}
-
 uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t until_ns)
 {
 	uint64_t end_ns = pairs_find(&launches->again, link, until_ns);
@@ -238,7 +250,7 @@ uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t u
 			here_ns = pairs_find(part, link, until_ns);
 		else if (launches_reach(part, link))
 			here_ns = launches_table_row(part, link - part->first);
-		end_ns = rank_of(here_ns, until_ns) < rank_of(end_ns, until_ns) ? here_ns : end_ns;
+		end_ns = later(end_ns, here_ns, until_ns);
 	}
 	return end_ns;
 }

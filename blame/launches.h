@@ -18,6 +18,9 @@
 
 #define LAUNCHES_PAGE 8192u /* rows: 64 KiB, so that those of a second stay in the cache as a rule */
 
+/* A bit of an end: the call is long, its work may have begun long before that. */
+#define LAUNCHES_LONG (UINT64_C(1) << 63)
+
 struct launch {
 	uint64_t link, end_ns;
 };
@@ -54,6 +57,12 @@ bool launches_have_pairs(const struct launches *launches);
 void launches_sort(struct launches *launches);
 void launches_fini(struct launches *launches);
 
+/* Whether a call ended till then, or is long. */
+static inline bool launches_counts(uint64_t end_ns, uint64_t until_ns)
+{
+	return (int64_t)end_ns <= (int64_t)until_ns;
+}
+
 #define LAUNCHES_TURN 8u
 
 /* Of a loop over so many: they are to be looked at several at once, which written out they would not be. */
@@ -78,8 +87,8 @@ static inline size_t launches_in_turn(const uint64_t *links, size_t count)
 	return n;
 }
 
-/* The end of the call with this link; of several the last that ends till then, or else the first; 0: none is
- * known. */
+/* The end of the call with this link that ends till then, or is long; of several the last; 0: none is known.
+ */
 uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t until_ns);
 
 /* The one table that tells of this link; one that reaches but 0 where there is none, or more may. */

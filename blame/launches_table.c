@@ -20,11 +20,11 @@ static bool is_over(const uint64_t *ends, uint64_t time_ns)
 {
 	uint64_t late = time_ns;
 
-	if (ends[LAUNCHES_PAGE - 1] > time_ns)
+	if ((ends[LAUNCHES_PAGE - 1] & ~LAUNCHES_LONG) > time_ns)
 		return false;
 	/* Differences have a sign; without a comparison several rows are looked at at once. */
 	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
-		late |= (time_ns - ends[row]) | ends[row];
+		late |= time_ns - (ends[row] & ~LAUNCHES_LONG);
 	return !(late >> 63);
 }
 

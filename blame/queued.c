@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/launches.h"
 #include "timeline/room.h"
 #include "timeline/scan.h"
 
@@ -17,7 +16,8 @@ struct search {
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
 	const struct queued_reader *reader;
-	uint64_t since_ns[BATCH_ROWS], links[BATCH_ROWS]; /* of the batch at hand */
+	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
+	struct queued_calls calls;
 };
 
 /* ---- launches ---- */
@@ -25,8 +25,7 @@ struct search {
 static bool take_thread(struct search *search, const struct batch *batch)
 {
 	search->is_wanted = search->is_wanted || queued_waits_in(batch, search->begin_ns, search->end_ns);
-	return launches_put(
-		&search->launches, queued_links(batch, search->links), batch->end_ns, batch->count);
+	return queued_put_calls(&search->launches, batch, &search->calls);
 }
 
 /* ---- operations ---- */

@@ -16,6 +16,7 @@
 #ifndef BLAME_QUEUED_H
 #define BLAME_QUEUED_H
 
+#include "blame/launches.h"
 #include "blame/process.h"
 #include "blame/sweep.h"
 #include "timeline/batch.h"
@@ -24,8 +25,9 @@
 #define QUEUED_REACH_NS 1000000000ull
 /* For people. */
 #define QUEUED_TEXT "at most 1 s before it begins"
-/* A call begins before its work does, or so much later where clocks differ. */
-#define QUEUED_EARLY_NS 100000000ull
+/* A call begins before its work does, or so much later where clocks differ: one that ends later is not its,
+ * unless it lasts for as long. A power of two: several are compared at once. */
+#define QUEUED_EARLY_NS (UINT64_C(1) << 27)
 
 /* Whoever wants to see the spans, too: those of all threads, then of all queues, stream by stream, of the
  * window and some of what is behind it. False: memory is out. */
@@ -58,12 +60,13 @@ static inline uint64_t queued_calls_until(uint64_t time_ns)
 	return time_ns < UINT64_MAX - QUEUED_EARLY_NS ? time_ns + QUEUED_EARLY_NS : UINT64_MAX;
 }
 
-/* Since when an operation is queued whose call ended at `call_ns` (0: it is not known): not later than it
- * begins. */
+/* Since when an operation is queued whose call ended at `call_ns` (launches.h; 0: it is not known): not later
+ * than it begins. */
 static inline uint64_t queued_since_of(uint64_t call_ns, uint64_t begin_ns)
 {
 	uint64_t least_ns = queued_before(begin_ns);
 
+	call_ns = launches_counts(call_ns, begin_ns + QUEUED_EARLY_NS) ? call_ns & ~LAUNCHES_LONG : 0;
 	call_ns = call_ns > least_ns ? call_ns : least_ns;
 	return call_ns < begin_ns ? call_ns : begin_ns;
 }
@@ -78,12 +81,14 @@ static inline bool queued_waits_in(const struct batch *batch, uint64_t begin_ns,
 	return false;
 }
 
-/* The links of a thread's launches: those of the batch, or a copy in which other spans have none. */
-const uint64_t *queued_links(const struct batch *batch, uint64_t copy[BATCH_ROWS]);
+/* Puts a thread's launches. */
+struct queued_calls { /* memory for a batch */
+	uint64_t links[BATCH_ROWS], ends_ns[BATCH_ROWS];
+};
+bool queued_put_calls(struct launches *launches, const struct batch *batch, struct queued_calls *memory);
 
 /* Since when operations with these links that begin then are queued: not later than that; what has no link is
  * not queued. It may be written in the place of the links. */
-struct launches;
 void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count);
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/launches.h"
 #include "blame/queued.h"
 #include "store/line.h"
 #include "store/wide.h"
@@ -40,7 +39,7 @@ struct queued_launches {
 	uint32_t count;
 	bool is_wanted; /* a thread is in a synchronization call */
 	bool are_sorted;
-	uint64_t links[BATCH_ROWS]; /* of the batch at hand */
+	struct queued_calls calls; /* of the batch at hand */
 };
 
 /* ---- states ---- */
@@ -128,20 +127,34 @@ static void states_fini(struct states *states)
 
 /* ---- threads ---- */
 
-/* What the runtime tells of itself within a call (memory, waits) has the call's link, too. */
-const uint64_t *queued_links(const struct batch *batch, uint64_t copy[BATCH_ROWS])
+/* Of a span that launched nothing. */
+static inline uint64_t is_other(const struct batch *batch, size_t row)
 {
-	const uint64_t *link = batch->link;
-	const uint32_t *what = batch->what;
-	uint64_t others = 0;
+	return 0 - (uint64_t)(batch->what[row] != STORE_OP_LAUNCH);
+}
 
-	for (size_t i = 0; i < batch->count; i++)
-		others |= link[i] & (0 - (uint64_t)(what[i] != STORE_OP_LAUNCH));
-	if (!others)
-		return link;
-	for (size_t i = 0; i < batch->count; i++)
-		copy[i] = link[i] & (0 - (uint64_t)(what[i] == STORE_OP_LAUNCH));
-	return copy;
+static inline uint64_t is_long(const struct batch *batch, size_t row)
+{
+	return batch->end_ns[row] - batch->begin_ns[row] >= QUEUED_EARLY_NS ? LAUNCHES_LONG : 0;
+}
+
+/* What the runtime tells of itself within a call (memory, waits) has the call's link, too. */
+bool queued_put_calls(struct launches *launches, const struct batch *of, struct queued_calls *memory)
+{
+	const struct batch batch = *of; /* what is written is no part of it */
+	uint64_t others = 0, lasted_ns = 0;
+
+	for (size_t i = 0; i < batch.count; i++) {
+		others |= batch.link[i] & is_other(&batch, i);
+		lasted_ns |= batch.end_ns[i] - batch.begin_ns[i];
+	}
+	if (!others && lasted_ns < QUEUED_EARLY_NS)
+		return launches_put(launches, batch.link, batch.end_ns, batch.count);
+	for (size_t i = 0; i < batch.count; i++) {
+		memory->links[i] = batch.link[i] & ~is_other(&batch, i);
+		memory->ends_ns[i] = batch.end_ns[i] | is_long(&batch, i);
+	}
+	return launches_put(launches, memory->links, memory->ends_ns, batch.count);
 }
 
 /* Lines begin where the thread was last sampled: they are seldom read anew. */
@@ -186,7 +199,7 @@ static bool take_rows(struct thread *thread, const struct batch *batch)
 
 	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
 	return take_states(thread, batch, count_until(batch, of->end_ns)) &&
-	       launches_put(&of->launches, queued_links(batch, of->links), batch->end_ns, batch->count);
+	       queued_put_calls(&of->launches, batch, &of->calls);
 }
 
 #ifdef STORE_HAS_WIDE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_blocks.c - idleness of windows of many seconds, in which work is queued for longer than is looked
- * back: block by block the same as at once.
+ * blame_blocks.c - idleness of windows of many seconds, in which work is queued for longer than that
+ * counts: block by block the same as at once.
  */
 #include "tests/unit/blame_trace.h"
 

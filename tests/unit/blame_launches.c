@@ -16,19 +16,16 @@ struct list {
 
 static uint64_t plain_end(const struct list *list, uint64_t link, uint64_t until_ns)
 {
-	uint64_t last_ns = 0, first_ns = UINT64_MAX;
+	uint64_t last_ns = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		uint64_t end_ns = list->ends_ns[i];
+		uint64_t end_ns = list->ends_ns[i] & ~LAUNCHES_LONG;
 
-		if (!link || list->links[i] != link || !end_ns)
-			continue;
-		if (end_ns <= until_ns && end_ns > last_ns)
+		if (link && list->links[i] == link && (list->ends_ns[i] != end_ns || end_ns <= until_ns) &&
+			end_ns > last_ns)
 			last_ns = end_ns;
-		if (end_ns < first_ns)
-			first_ns = end_ns;
 	}
-	return last_ns ? last_ns : first_ns == UINT64_MAX ? 0 : first_ns;
+	return last_ns;
 }
 
 /* In turn, in steps, falling, anywhere, by threads that each count for themselves, over the end of 32 bits
@@ -70,6 +67,7 @@ static void draw(struct list *list)
 			shape = (unsigned)small_below(9);
 		list->links[i] = draw_link(shape, begin, i);
 		list->ends_ns[i] = small_below(40) ? small_below(100000) : 0;
+		list->ends_ns[i] |= list->ends_ns[i] && !small_below(9) ? LAUNCHES_LONG : 0;
 	}
 }
 
@@ -83,8 +81,8 @@ static void check_table(const struct list *list, const struct launches *launches
 
 		rows = is_there && !rows ? 1 : rows;
 		for (size_t k = 0; k < rows; k++)
-			assert_int_equal(launches_row(table, list->links[i])[k],
-				plain_end(list, list->links[i + k], small_below(100000)));
+			assert_int_equal(launches_row(table, list->links[i])[k] & ~LAUNCHES_LONG,
+				plain_end(list, list->links[i + k], INT64_MAX));
 	}
 }
 
@@ -102,7 +100,8 @@ static void check(const struct list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		uint64_t link = list->links[i] + small_below(3) - 1, until_ns = small_below(100000);
 
-		assert_int_equal(launches_end(&launches, link, until_ns), plain_end(list, link, until_ns));
+		assert_int_equal(launches_end(&launches, link, until_ns) & ~LAUNCHES_LONG,
+			plain_end(list, link, until_ns));
 	}
 	launches_fini(&launches);
 }
@@ -152,7 +151,7 @@ static void test_bounded(void **unused)
 	assert_int_equal(launches.count, 1);
 	assert_int_equal(launches.parts[0].rows, 0);
 	launches_sort(&launches);
-	assert_int_equal(launches_end(&launches, 8, UINT64_MAX), 3);
+	assert_int_equal(launches_end(&launches, 8, INT64_MAX), 3);
 	launches_fini(&launches);
 }
 
@@ -171,10 +170,10 @@ static void test_wrapped(void **unused)
 		assert_true(launches_put(&launches, links, ends_ns, LAUNCHES_TURN));
 	}
 	launches_sort(&launches);
-	assert_int_equal(launches_end(&launches, UINT64_MAX - 3, UINT64_MAX), 6);
-	assert_int_equal(launches_end(&launches, 0, UINT64_MAX), 0);
+	assert_int_equal(launches_end(&launches, UINT64_MAX - 3, INT64_MAX), 6);
+	assert_int_equal(launches_end(&launches, 0, INT64_MAX), 0);
 	for (uint64_t link = 1; link < 3 * LAUNCHES_TURN - 4; link++)
-		assert_int_equal(launches_end(&launches, link, UINT64_MAX), link + 10);
+		assert_int_equal(launches_end(&launches, link, INT64_MAX), link + 10);
 	launches_fini(&launches);
 }
 
@@ -201,7 +200,7 @@ static void test_threads(void **unused)
 	links[7] = 1;
 	assert_false(launches_rows(&launches.parts[2], links, PART));
 	assert_ptr_equal(launches_table(&launches, 1), &launches.parts[0]);
-	assert_int_equal(launches_end(&launches, 1, UINT64_MAX), 1);
+	assert_int_equal(launches_end(&launches, 1, INT64_MAX), 1);
 	launches_fini(&launches);
 }
 
@@ -226,7 +225,7 @@ static void test_passed(void **unused)
 		assert_true(launches_put(&launches, links, ends_ns, PART));
 	}
 	for (uint64_t link = 1; link < MANY; link++) {
-		uint64_t end_ns = launches_end(&launches, link, UINT64_MAX);
+		uint64_t end_ns = launches_end(&launches, link, INT64_MAX);
 
 		over += link % 1000 && end_ns == 0;
 		if (link % 1000 == 0)
@@ -236,9 +235,9 @@ static void test_passed(void **unused)
 	}
 	assert_true(over > MANY / 2);
 	assert_true(launches_put(&launches, &(uint64_t){2000}, &(uint64_t){77777}, 1));
-	assert_int_equal(launches_end(&launches, 2000, UINT64_MAX), 77777);
-	assert_int_equal(launches_end(&launches, 2001, UINT64_MAX), 0);
-	assert_int_equal(launches_end(&launches, 3000, UINT64_MAX), 0);
+	assert_int_equal(launches_end(&launches, 2000, INT64_MAX), 77777);
+	assert_int_equal(launches_end(&launches, 2001, INT64_MAX), 0);
+	assert_int_equal(launches_end(&launches, 3000, INT64_MAX), 0);
 	launches_fini(&launches);
 }
 

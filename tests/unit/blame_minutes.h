@@ -28,7 +28,6 @@ struct trace {
 	struct small_run small;
 	struct drawn lines[LINES];
 	struct trace_links links;
-	uint64_t call_end_ns[256]; /* by link */
 	uint32_t streams[LINES], ids[LINES];
 	struct waits *waits;
 	uint32_t main, sync, lock, kernel; /* contexts of the store */
@@ -72,9 +71,12 @@ static inline void put_call(struct trace *trace, struct drawn *thread, uint64_t 
 {
 	uint64_t length_ns = small_below(small_below(5) ? 8000 : 2500000000);
 	struct store_record *call = line_put(thread, now_ns, length_ns, STORE_OP_LAUNCH, trace->main);
+	uint64_t again = 1 + small_below(trace->links.count + 10);
 
-	call->link = trace_link_new(&trace->links, now_ns);
-	trace->call_end_ns[call->link] = call->end_ns;
+	if (length_ns < 8000 && again <= trace->links.count && trace->links.launched_ns[again - 1] <= now_ns)
+		call->link = again;
+	else
+		call->link = trace_link_new(&trace->links, now_ns);
 	for (uint64_t work = small_below(5) ? 1 : small_below(4); work; work--)
 		put_work(trace, call);
 }
@@ -106,7 +108,7 @@ static inline int begin_compare(const void *left, const void *right)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
-/* Some launches are lost. */
+/* Some launches are lost: no call has the link of their work. */
 static inline void write_line(struct trace *trace, uint32_t number)
 {
 	struct drawn *line = &trace->lines[number];
@@ -115,10 +117,8 @@ static inline void write_line(struct trace *trace, uint32_t number)
 	for (size_t i = 0; i < line->count; i++) {
 		struct store_record *span = &line->spans[i];
 
-		if (span->what == STORE_OP_LAUNCH && !small_below(20)) {
-			trace->call_end_ns[span->link] = 0;
+		if (span->what == STORE_OP_LAUNCH && !small_below(20))
 			span->link = 0;
-		}
 		store_writer_append(trace->small.writer, trace->ids[number], STORE_SPANS, span, 1);
 	}
 }
@@ -158,15 +158,29 @@ static inline void trace_end(struct trace *trace)
 
 /* ---- the twin ---- */
 
-/* From when to its end the process has this work. */
+/* Whether the work may be the call's: that of a long one begins within it or behind. */
+static inline bool may_be_of(const struct store_record *work, const struct store_record *call)
+{
+	return call->what == STORE_OP_LAUNCH && call->link == work->link &&
+	       (call->end_ns <= work->begin_ns + QUEUED_EARLY_NS ||
+		       call->end_ns - call->begin_ns >= QUEUED_EARLY_NS);
+}
+
+/* From when to its end the process has this work: since its last call, or for as long as it may count. */
 static inline uint64_t queued_from(const struct trace *trace, const struct store_record *work)
 {
-	uint64_t reach_ns = work->begin_ns > QUEUED_REACH_NS ? work->begin_ns - QUEUED_REACH_NS : 0;
-	uint64_t call_ns = trace->call_end_ns[work->link];
+	uint64_t since_ns = work->begin_ns > QUEUED_REACH_NS ? work->begin_ns - QUEUED_REACH_NS : 0;
 
-	if (!work->link || call_ns > work->begin_ns)
+	if (!work->link)
 		return work->begin_ns;
-	return call_ns > reach_ns ? call_ns : reach_ns;
+	for (uint32_t t = 0; t < THREADS; t++)
+		for (size_t i = 0; i < trace->lines[t].count; i++) {
+			const struct store_record *call = &trace->lines[t].spans[i];
+
+			if (may_be_of(work, call) && call->end_ns > since_ns)
+				since_ns = call->end_ns;
+		}
+	return since_ns < work->begin_ns ? since_ns : work->begin_ns;
 }
 
 static inline const struct store_record *span_at(const struct drawn *line, uint64_t time_ns, bool is_work)
