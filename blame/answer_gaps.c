@@ -6,6 +6,7 @@
 #include "blame/calls.h"
 #include "blame/gaps.h"
 #include "blame/idle_shared.h"
+#include "blame/queued.h"
 
 #define TABLE_ROWS 20 /* unless --top says otherwise */
 #define BAR 40
@@ -112,12 +113,13 @@ static void print_histogram(const struct gaps *gaps)
 static void print_head(
 	const struct program_call *call, const struct idle_question *question, const struct idle *idle)
 {
-	char text[160], idle_text[REPORT_HUMAN_MAX];
+	char text[256], idle_text[REPORT_HUMAN_MAX];
 
 	report_human_duration(idle_text, idle->idle_ns);
 	snprintf(text, sizeof text,
-		"GPUs idle for %s: no queue %sruns %s; a gap's cause is what took most of it", idle_text,
-		question->group == IDLE_GROUP_ALL ? "" : "of the process ",
+		"GPUs idle for %s: no queue %sruns %s; a gap's cause is what took most of it\n"
+		"Work counts as launched for " QUEUED_TEXT,
+		idle_text, question->group == IDLE_GROUP_ALL ? "" : "of the process ",
 		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
 	answer_print_definition(call, text);
 }

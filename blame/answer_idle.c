@@ -4,6 +4,7 @@
 
 #include "blame/answer.h"
 #include "blame/calls.h"
+#include "blame/queued.h"
 #include "timeline/coverage.h"
 
 #define NOBODY "<nobody active>"
@@ -59,6 +60,7 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 		       "work\n");
 	else
 		print_waited(idle);
+	puts("A synchronization is work unless its process has work running or queued (" QUEUED_TEXT ")");
 	answer_print_losses(call);
 }
 

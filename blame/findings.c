@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "blame/findings_parts.h"
-#include "blame/launches.h"
 #include "blame/queued.h"
 
 #define SMALL_BYTES (64u * 1024u)
@@ -216,8 +215,7 @@ static bool take_work(struct findings_search *search, const struct sweep_span *s
 	return true;
 }
 
-static int read_block(struct findings_search *search, const struct process *process, struct launches *kept,
-	struct error *error)
+static int read_block(struct findings_search *search, const struct process *process, struct error *error)
 {
 	const struct queued_reader reader = {
 		take_batch, search, STORE_CONTEXT | STORE_BYTES | STORE_ATTRIBUTES};
@@ -225,10 +223,8 @@ static int read_block(struct findings_search *search, const struct process *proc
 	size_t count;
 	int result;
 
-	if (!search->block.is_first)
-		launches_pass(kept, queued_before(search->block.begin_ns));
 	result = queued_find(&spans, &count, search->run, process, search->block.begin_ns,
-		search->block.end_ns, true, &reader, kept, error);
+		search->block.end_ns, true, &reader, error);
 	if (result)
 		return result;
 	result = take_work(search, spans, count) && findings_sync_judge(search) ? 0 : error_memory(error);
@@ -238,7 +234,6 @@ static int read_block(struct findings_search *search, const struct process *proc
 
 static int read_process(struct findings_search *search, const struct process *process, struct error *error)
 {
-	struct launches kept = {0};
 	int result = 0;
 
 	search->use = findings_use_new(process);
@@ -248,12 +243,11 @@ static int read_process(struct findings_search *search, const struct process *pr
 	search->block =
 		blocks_of(search->run, process, 1, search->question->begin_ns, search->question->end_ns);
 	while (!result && blocks_next(&search->block))
-		result = read_block(search, process, &kept, error);
+		result = read_block(search, process, error);
 	if (!result && !findings_use_judge(search))
 		result = error_memory(error);
 	findings_use_free(search->use);
 	findings_sync_free(search->sync);
-	launches_fini(&kept);
 	free(search->work);
 	search->work = NULL;
 	search->work_count = 0;

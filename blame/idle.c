@@ -11,7 +11,6 @@
 #include "blame/blocks.h"
 #include "blame/idle_group.h"
 #include "blame/idle_shared.h"
-#include "blame/launches.h"
 #include "blame/queued.h"
 #include "blame/rolled.h"
 #include "blame/used.h"
@@ -57,8 +56,7 @@ static int owner_add_lines(
 	struct owner *owner = &group->owners[number];
 	size_t span_count;
 	int result = queued_find(&owner->spans, &span_count, group->run, process, question->begin_ns,
-		question->end_ns, question->gaps != NULL, NULL, group->kept ? &group->kept[number] : NULL,
-		error);
+		question->end_ns, question->gaps != NULL, NULL, error);
 
 	if (!result && span_count) {
 		group->lines[group->line_count++] =
@@ -129,17 +127,11 @@ static int block_sweep(
 
 	if (result)
 		return result < 0 ? result : 0;
-	/* What was passed over in vain is asked for again. */
-	if (start->kept->passed_ns > queued_before(start->question->begin_ns)) {
-		launches_fini(start->kept);
-		*start->kept = (struct launches){0};
-	}
 	group = *start;
 	return group_sweep(&group, processes, count, error);
 }
 
-/* A sweep remembers launches and what is queued: of long windows, block by block, so that this is bounded. Of
- * the launches of the blocks before it is kept that they were. */
+/* A sweep remembers launches and what is queued: of long windows, block by block, so that this is bounded. */
 int group_sweep_used(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
@@ -150,20 +142,12 @@ int group_sweep_used(
 	int result = 0;
 
 	group.question = &question;
-	group.kept = calloc(count + 1u, sizeof(*group.kept));
-	if (!group.kept)
-		return error_memory(error);
 	while (!result && blocks_next(&blocks)) {
 		group.is_cut = !blocks.is_last;
 		question.begin_ns = blocks.begin_ns;
 		question.end_ns = blocks.end_ns;
-		for (uint32_t p = 0; p < count && !blocks.is_first; p++)
-			launches_pass(&group.kept[p], queued_before(question.begin_ns));
 		result = block_sweep(&group, processes, count, error);
 	}
-	for (uint32_t p = 0; p < count; p++)
-		launches_fini(&group.kept[p]);
-	free(group.kept);
 	start->idle->groups = groups;
 	return result;
 }

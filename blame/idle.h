@@ -15,7 +15,8 @@
  * group lives; but before the first queue of a group came to be (used.h) its GPUs are unused, not idle. A
  * group is a process with its devices, or all of them.
  *
- * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown.
+ * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown; and those of windows add up
+ * to those of the time that they are parts of.
  */
 #ifndef BLAME_IDLE_H
 #define BLAME_IDLE_H

@@ -56,8 +56,7 @@ struct group {
 	uint32_t *ticks; /* lines that were sampled now */
 	uint32_t tick_count;
 	struct share_sums *blamed, *waited, *sampled;
-	struct launches *kept; /* by process: of the blocks before (blocks.h); NULL: none are */
-	bool is_cut;	       /* the question goes on behind its window: a gap there is not over */
+	bool is_cut; /* the question goes on behind its window: a gap there is not over */
 };
 
 /* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.

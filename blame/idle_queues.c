@@ -143,7 +143,7 @@ static int lane_run(struct lane *lane, const struct process *process, struct err
 	struct group *group = &lane->group;
 	const struct idle_question *question = group->question;
 	int result = queued_launches_new(&lane->launches, group->run, process, question->begin_ns,
-		question->end_ns, lane->gaps, group->kept, error);
+		question->end_ns, lane->gaps, error);
 
 	if (!result && lane->gaps)
 		lane->first_queue = lane_first_queue(lane, process);

@@ -8,7 +8,6 @@
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u
-#define PAIRS_KEPT 1048576u
 
 /* Whether the table may reach so far. */
 static bool is_near(const struct launches_part *part, struct launches_reach reach, size_t count)
@@ -46,12 +45,12 @@ static bool pairs_begin(struct launches *launches, struct launches_part *part)
 	part->are_pairs = launches->overlap = true;
 	part->count = 0;
 	for (uint64_t row = 0; row < part->rows && is_put; row++) {
-		uint64_t end = launches_table_row(launches, part, row);
+		uint64_t end_ns = launches_table_row(part, row);
 
-		if (end)
-			is_put = pairs_put(part, part->first + row, end - 1);
+		if (end_ns)
+			is_put = pairs_put(part, part->first + row, end_ns);
 	}
-	launches_table_free(launches, part);
+	launches_table_free(part);
 	return is_put;
 }
 
@@ -64,37 +63,56 @@ static int pair_compare(const void *left, const void *right)
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-/* By link; of equal ones the first counts, and the others go. Of very many what is over is forgotten, too. */
-static void pairs_sort(struct launches_part *part, uint64_t passed_ns)
+/* By link, then by end. */
+static void pairs_sort(struct launches_part *part)
 {
-	struct launch *pairs = part->pairs;
-	bool is_much = part->count > PAIRS_KEPT;
-	size_t count = 0;
-
-	if (!part->are_pairs || !part->count)
-		return;
-	qsort(pairs, part->count, sizeof(*pairs), pair_compare);
-	for (size_t i = 0; i < part->count; i++)
-		if ((!is_much || pairs[i].end_ns > passed_ns) &&
-			(!count || pairs[count - 1].link != pairs[i].link))
-			pairs[count++] = pairs[i];
-	part->count = count;
+	if (part->are_pairs && part->count)
+		qsort(part->pairs, part->count, sizeof(*part->pairs), pair_compare);
 }
 
-static uint64_t pairs_find(const struct launches_part *part, uint64_t link)
+bool launches_put_again(struct launches *launches, uint64_t link, uint64_t end_ns)
 {
-	const struct launch *pairs = part->pairs;
+	launches->again.are_pairs = launches->overlap = true;
+	return pairs_put(&launches->again, link, end_ns);
+}
+
+/* The first pair behind this one. */
+static size_t pairs_behind(const struct launches_part *part, uint64_t link, uint64_t end_ns)
+{
+	const struct launch pair = {link, end_ns};
 	size_t low = 0, high = part->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (pairs[middle].link < link)
+		if (pair_compare(&part->pairs[middle], &pair) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return link && low < part->count && pairs[low].link == link ? pairs[low].end_ns : UINT64_MAX;
+	return low;
+}
+
+/* The later one of those that count; 0: neither does. */
+static uint64_t later(uint64_t a_ns, uint64_t b_ns, uint64_t until_ns)
+{
+	uint64_t end_a_ns = launches_counts(a_ns, until_ns) ? a_ns & ~LAUNCHES_LONG : 0;
+	uint64_t end_b_ns = launches_counts(b_ns, until_ns) ? b_ns & ~LAUNCHES_LONG : 0;
+
+	return end_a_ns < end_b_ns ? b_ns : end_a_ns ? a_ns : 0;
+}
+
+/* Long ones come last. */
+static uint64_t pairs_find(const struct launches_part *part, uint64_t link, uint64_t until_ns)
+{
+	size_t till = pairs_behind(part, link, until_ns), last = pairs_behind(part, link, UINT64_MAX);
+	uint64_t end_ns = 0;
+
+	if (till && part->pairs[till - 1].link == link)
+		end_ns = part->pairs[till - 1].end_ns;
+	return last && part->pairs[last - 1].link == link
+		       ? later(end_ns, part->pairs[last - 1].end_ns, until_ns)
+		       : end_ns;
 }
 
 /* ---- all ---- */
@@ -176,7 +194,7 @@ static bool part_put(struct launches *launches, struct launches_part *part, stru
 		return false;
 	if (part->are_pairs) {
 		for (size_t i = 0; i < count && is_put; i++)
-			is_put = !links[i] || pairs_put(part, links[i], ends_ns[i]);
+			is_put = !links[i] || !ends_ns[i] || pairs_put(part, links[i], ends_ns[i]);
 		return is_put;
 	}
 	if (!launches_table_widen(part, reach))
@@ -206,7 +224,7 @@ void launches_pass(struct launches *launches, uint64_t time_ns)
 
 bool launches_have_pairs(const struct launches *launches)
 {
-	bool have_pairs = false;
+	bool have_pairs = launches->again.are_pairs;
 
 	for (uint32_t i = 0; i < launches->count; i++)
 		have_pairs |= launches->parts[i].are_pairs;
@@ -216,22 +234,23 @@ bool launches_have_pairs(const struct launches *launches)
 void launches_sort(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++)
-		pairs_sort(&launches->parts[i], launches->passed_ns);
+		pairs_sort(&launches->parts[i]);
+	pairs_sort(&launches->again);
 }
 
-uint64_t launches_end(const struct launches *launches, uint64_t link)
+uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t until_ns)
 {
-	uint64_t end_ns = UINT64_MAX;
+	uint64_t end_ns = pairs_find(&launches->again, link, until_ns);
 
 	for (uint32_t i = 0; i < launches->count; i++) {
 		const struct launches_part *part = &launches->parts[i];
-		uint64_t here_ns = UINT64_MAX;
+		uint64_t here_ns = 0;
 
 		if (part->are_pairs)
-			here_ns = pairs_find(part, link);
+			here_ns = pairs_find(part, link, until_ns);
 		else if (launches_reach(part, link))
-			here_ns = launches_table_row(launches, part, link - part->first) - 1;
-		end_ns = here_ns < end_ns ? here_ns : end_ns;
+			here_ns = launches_table_row(part, link - part->first);
+		end_ns = later(end_ns, here_ns, until_ns);
 	}
 	return end_ns;
 }
@@ -247,8 +266,9 @@ const struct launches_part *launches_table(const struct launches *launches, uint
 void launches_fini(struct launches *launches)
 {
 	for (uint32_t i = 0; i < launches->count; i++) {
-		launches_table_free(launches, &launches->parts[i]);
+		launches_table_free(&launches->parts[i]);
 		free(launches->parts[i].pairs);
 	}
+	free(launches->again.pairs);
 	launches_pages_free(launches);
 }

@@ -2,12 +2,12 @@
 /*
  * launches.h - when the calls that launched work ended, by their links. Links are given in turn as a rule, by
  * all threads together or by each from a number of its own: then they number the rows of a few tables, in
- * which nothing is sought. Else pairs are sorted.
+ * which nothing is sought. Else pairs are sorted; and calls whose link another one has already.
  *
  *   pages  |  *  |  *  |  *  |  *  |   of a table; where nothing was put all share one
  *             |     |     |
- *             |     |     + | 0 | 511 | 803 | 0 | ...    of link first, first + 1 ...: end_ns + 1; 0: none
- *             +-----+------ long over: one for all, the memory is that of later ones (launches_pass())
+ *             |     |     + | 0 | 510 | 802 | 0 | ...    of link first, first + 1 ...: end_ns; 0: none
+ *             +-----+------ long over, and forgotten: the memory is that of later ones (launches_pass())
  */
 #ifndef BLAME_LAUNCHES_H
 #define BLAME_LAUNCHES_H
@@ -18,21 +18,19 @@
 
 #define LAUNCHES_PAGE 8192u /* rows: 64 KiB, so that those of a second stay in the cache as a rule */
 
+/* A bit of an end: the call is long, its work may have begun long before that. */
+#define LAUNCHES_LONG (UINT64_C(1) << 63)
+
 struct launch {
 	uint64_t link, end_ns;
 };
 
-struct launches_page {
-	uint64_t *ends;
-	uint64_t *known; /* of one that is over: bits of the rows that are there; NULL: all */
-};
-
 /* A table, or pairs. */
 struct launches_part {
-	struct launches_page *pages;
+	uint64_t **pages;
 	uint64_t first, rows; /* links of the table */
 	uint64_t least, most; /* of those that were put */
-	uint64_t passed;      /* pages: those before are over, or stay as they are */
+	uint64_t passed;      /* pages: those before are forgotten, or stay as they are */
 	struct launch *pairs;
 	bool are_pairs;		 /* they are too far apart for a table */
 	size_t count, pair_room; /* of pairs; of a table, all that was put */
@@ -44,20 +42,26 @@ struct launches_part {
 struct launches {
 	struct launches_part parts[LAUNCHES_PARTS];
 	uint32_t count;
-	bool overlap;	    /* a table reaches into another, or there are pairs */
-	uint64_t passed_ns; /* see launches_pass() */
-	uint64_t *over;	    /* the page of launches that are over */
-	void *unused;	    /* list of pages */
+	struct launches_part again; /* pairs: their links have rows of tables, and other ends */
+	bool overlap;		    /* a table reaches into another, or there are pairs */
+	uint64_t passed_ns;	    /* see launches_pass() */
+	void *unused;		    /* list of pages */
 };
 
-/* Of one with several ends the first counts; link 0 is none. False when memory is out. */
+/* Link 0 is none, nor is an end of 0. False when memory is out. */
 bool launches_put(struct launches *launches, const uint64_t *links, const uint64_t *ends_ns, size_t count);
-/* Ends up to there are all the same from now on: 0 may be told instead. */
+/* Ends up to there may be forgotten from now on. */
 void launches_pass(struct launches *launches, uint64_t time_ns);
 /* Pairs must be sorted before a question, and again when something was put behind it. */
 bool launches_have_pairs(const struct launches *launches);
 void launches_sort(struct launches *launches);
 void launches_fini(struct launches *launches);
+
+/* Whether a call ended till then, or is long. */
+static inline bool launches_counts(uint64_t end_ns, uint64_t until_ns)
+{
+	return (int64_t)end_ns <= (int64_t)until_ns;
+}
 
 #define LAUNCHES_TURN 8u
 
@@ -83,24 +87,22 @@ static inline size_t launches_in_turn(const uint64_t *links, size_t count)
 	return n;
 }
 
-/* The end of the call with this link; UINT64_MAX: none is known. */
-uint64_t launches_end(const struct launches *launches, uint64_t link);
+/* The end of the call with this link that ends till then, or is long; of several the last; 0: none is known.
+ */
+uint64_t launches_end(const struct launches *launches, uint64_t link, uint64_t until_ns);
 
-/* The one table that tells of this link; one that reaches but 0 where there is none, or several may. */
+/* The one table that tells of this link; one that reaches but 0 where there is none, or more may. */
 const struct launches_part *launches_table(const struct launches *launches, uint64_t link);
 static inline bool launches_reach(const struct launches_part *table, uint64_t link)
 {
 	return link - table->least <= table->most - table->least;
 }
-/* The end + 1 of a link that it reaches, and of those behind it; 0: none is known. NULL: ask launches_end().
- */
-static inline const uint64_t *launches_row(
-	const struct launches *launches, const struct launches_part *table, uint64_t link)
+/* The end of a link that it reaches, and of those behind it; 0: none is known. */
+static inline const uint64_t *launches_row(const struct launches_part *table, uint64_t link)
 {
 	uint64_t row = link - table->first;
-	const uint64_t *ends = table->pages[row / LAUNCHES_PAGE].ends;
 
-	return ends == launches->over ? NULL : &ends[row % LAUNCHES_PAGE];
+	return &table->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
 }
 /* How many links from there on are in turn, and their rows, too, where the first is reached. */
 static inline size_t launches_rows(const struct launches_part *table, const uint64_t *links, size_t count)

@@ -20,60 +20,29 @@ static bool is_over(const uint64_t *ends, uint64_t time_ns)
 {
 	uint64_t late = time_ns;
 
-	if (ends[LAUNCHES_PAGE - 1] > time_ns + 1)
+	if ((ends[LAUNCHES_PAGE - 1] & ~LAUNCHES_LONG) > time_ns)
 		return false;
 	/* Differences have a sign; without a comparison several rows are looked at at once. */
 	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
-		late |= (time_ns + 1 - ends[row]) | ends[row];
+		late |= time_ns - (ends[row] & ~LAUNCHES_LONG);
 	return !(late >> 63);
 }
 
-/* Which rows are there: NULL when all are. False: memory is out. */
-static bool known_make(uint64_t **known, const uint64_t *ends)
-{
-	size_t count = 0;
-
-	*known = NULL;
-	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
-		count += ends[row] != 0;
-	if (count == LAUNCHES_PAGE)
-		return true;
-	*known = calloc(LAUNCHES_PAGE / 64, sizeof(**known));
-	for (size_t row = 0; *known && row < LAUNCHES_PAGE; row++)
-		(*known)[row / 64] |= (uint64_t)(ends[row] != 0) << row % 64;
-	return *known;
-}
-
-static bool is_known(const struct launches_page *page, uint64_t row)
-{
-	return !page->known || page->known[row / 64] >> row % 64 & 1;
-}
-
-/* Pages of which all is over become one. */
+/* Pages of which all is over are forgotten. */
 static void part_pass(struct launches *launches, struct launches_part *part)
 {
 	uint64_t last = (part->most - part->first) / LAUNCHES_PAGE;
 
 	for (; !part->are_pairs && part->passed < last; part->passed++) {
-		struct launches_page *page = &part->pages[part->passed];
+		uint64_t **page = &part->pages[part->passed];
 
-		if (page->ends == none || page->ends == launches->over)
+		if (*page == none)
 			continue;
-		if (!is_over(page->ends, launches->passed_ns) || !known_make(&page->known, page->ends))
+		if (!is_over(*page, launches->passed_ns))
 			return;
-		page_give_back(launches, page->ends);
-		page->ends = launches->over;
+		page_give_back(launches, *page);
+		*page = none;
 	}
-}
-
-static bool over_make(struct launches *launches)
-{
-	if (launches->over)
-		return true;
-	launches->over = malloc(sizeof(none));
-	for (size_t row = 0; launches->over && row < LAUNCHES_PAGE; row++)
-		launches->over[row] = 1;
-	return launches->over;
 }
 
 /* All-zero; NULL: memory is out. */
@@ -81,7 +50,7 @@ static uint64_t *page_new(struct launches *launches)
 {
 	uint64_t *page;
 
-	if (!launches->unused && launches->passed_ns && over_make(launches))
+	if (!launches->unused && launches->passed_ns)
 		for (uint32_t i = 0; i < launches->count; i++)
 			part_pass(launches, &launches->parts[i]);
 	page = launches->unused;
@@ -91,21 +60,13 @@ static uint64_t *page_new(struct launches *launches)
 	return memset(page, 0, sizeof(none));
 }
 
-/* One to be written; NULL: memory is out. Where something comes behind all that is over, it is told row by
- * row again. */
-static uint64_t *page_open(struct launches *launches, struct launches_page *page)
+/* One to be written; NULL: memory is out. */
+static uint64_t *page_open(struct launches *launches, uint64_t **page)
 {
-	uint64_t *ends = page->ends;
+	uint64_t *ends = *page == none ? page_new(launches) : *page;
 
-	if (ends != none && (ends != launches->over || !page->known))
-		return ends;
-	ends = page_new(launches);
-	if (!ends)
-		return NULL;
-	for (size_t row = 0; page->known && row < LAUNCHES_PAGE; row++)
-		ends[row] = is_known(page, row);
-	free(page->known);
-	*page = (struct launches_page){ends, NULL};
+	if (ends)
+		*page = ends;
 	return ends;
 }
 
@@ -116,7 +77,7 @@ bool launches_table_widen(struct launches_part *part, struct launches_reach reac
 	uint64_t first = reach.least / LAUNCHES_PAGE * LAUNCHES_PAGE;
 	uint64_t end = (reach.most / LAUNCHES_PAGE + 1) * LAUNCHES_PAGE;
 	uint64_t before = part->first, behind = before + part->rows, more = part->rows;
-	struct launches_page *pages;
+	uint64_t **pages;
 
 	if (part->rows && first >= before && end <= behind)
 		return true;
@@ -128,7 +89,7 @@ bool launches_table_widen(struct launches_part *part, struct launches_reach reac
 	if (!pages)
 		return false;
 	for (uint64_t page = 0; page < (end - first) / LAUNCHES_PAGE; page++)
-		pages[page] = (struct launches_page){none, NULL};
+		pages[page] = none;
 	if (part->rows)
 		memcpy(pages + (before - first) / LAUNCHES_PAGE, part->pages,
 			part->rows / LAUNCHES_PAGE * sizeof(*pages));
@@ -158,23 +119,25 @@ static size_t count_new(const uint64_t *links, const uint64_t *rows, size_t coun
 	return n;
 }
 
-/* Up to the first one that is not of the page, or none: how many. */
+/* Up to the first one that is not of the page, or none, or whose row has another end: how many. */
 static size_t page_put(
 	uint64_t *page, uint64_t first, const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
 	size_t i = 0;
 
 	while (i < count && links[i] - first < LAUNCHES_PAGE && links[i]) {
-		uint64_t *restrict row = &page[links[i] - first], end = ends_ns[i] + 1;
+		uint64_t *restrict row = &page[links[i] - first], end_ns = ends_ns[i];
 		size_t left = LAUNCHES_PAGE - (links[i] - first);
 		size_t n = count_new(links + i, row, count - i < left ? count - i : left);
 
 		for (size_t k = 0; k < n; k++)
-			row[k] = ends_ns[i + k] + 1;
+			row[k] = ends_ns[i + k];
 		i += n;
 		if (n)
 			continue;
-		*row = *row - 1 < end - 1 ? *row : end;
+		if (*row && end_ns && *row != end_ns)
+			break;
+		*row |= end_ns;
 		i++;
 	}
 	return i;
@@ -185,6 +148,7 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 {
 	for (size_t i = 0; i < count;) {
 		uint64_t number = (links[i] - part->first) / LAUNCHES_PAGE, *page;
+		size_t n;
 
 		if (!links[i]) {
 			i++;
@@ -193,7 +157,10 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 		page = page_open(launches, &part->pages[number]);
 		if (!page)
 			return false;
-		i += page_put(page, part->first + number * LAUNCHES_PAGE, links + i, ends_ns + i, count - i);
+		n = page_put(page, part->first + number * LAUNCHES_PAGE, links + i, ends_ns + i, count - i);
+		if (!n && !launches_put_again(launches, links[i], ends_ns[i]))
+			return false;
+		i += n ? n : 1;
 	}
 	part->count += count;
 	return true;
@@ -217,24 +184,19 @@ bool launches_table_put(struct launches *launches, struct launches_part *part, c
 	return table_put(launches, part, links, ends_ns, count);
 }
 
-void launches_table_free(struct launches *launches, struct launches_part *part)
+void launches_table_free(struct launches_part *part)
 {
-	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++) {
-		free(part->pages[page].known);
-		if (part->pages[page].ends != none && part->pages[page].ends != launches->over)
-			free(part->pages[page].ends);
-	}
+	for (uint64_t page = 0; page < part->rows / LAUNCHES_PAGE; page++)
+		if (part->pages[page] != none)
+			free(part->pages[page]);
 	free(part->pages);
 	part->pages = NULL;
 	part->rows = 0;
 }
 
-uint64_t launches_table_row(const struct launches *launches, const struct launches_part *part, uint64_t row)
+uint64_t launches_table_row(const struct launches_part *part, uint64_t row)
 {
-	const struct launches_page *page = &part->pages[row / LAUNCHES_PAGE];
-
-	row %= LAUNCHES_PAGE;
-	return page->ends != launches->over || is_known(page, row) ? page->ends[row] : 0;
+	return part->pages[row / LAUNCHES_PAGE][row % LAUNCHES_PAGE];
 }
 
 void launches_pages_free(struct launches *launches)
@@ -245,8 +207,7 @@ void launches_pages_free(struct launches *launches)
 		memcpy(&launches->unused, page, sizeof(launches->unused));
 		free(page);
 	}
-	free(launches->over);
 }
 
-static struct launches_page nothing[] = {{none, NULL}};
+static uint64_t *nothing[] = {none};
 const struct launches_part launches_nothing = {.pages = nothing, .rows = LAUNCHES_PAGE};

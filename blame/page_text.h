@@ -7,12 +7,14 @@
 #define BLAME_PAGE_TEXT_H
 
 #include "blame/page.h"
+#include "blame/queued.h"
 #include "timeline/program.h"
 
 /* Definitions. */
-#define PAGE_SHARED                                                                                  \
-	"Active threads share an idle interval equally; a synchronization of a GPU without work is " \
-	"activity\nand ends with the call: up to a thread's next sample its caller is at work"
+#define PAGE_SHARED                                                                                    \
+	"Active threads share an idle interval equally; a synchronization is activity while no work\n" \
+	"of its process runs or is queued (since its launch, " QUEUED_TEXT "). It ends\n"              \
+	"with the call: up to a thread's next sample its caller is at work"
 #define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
 
 #define PAGE_TEXT_MAX 160

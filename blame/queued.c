@@ -5,32 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/launches.h"
 #include "timeline/room.h"
 #include "timeline/scan.h"
 
 struct search {
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
-	struct launches *launches;
+	struct launches launches;
 	struct sweep_span *spans;
 	size_t span_count, span_room;
 	bool is_wanted; /* a thread is in a synchronization call */
 	const struct queued_reader *reader;
 	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
+	struct queued_calls calls;
 };
-
-static uint64_t after(uint64_t time_ns)
-{
-	return time_ns < UINT64_MAX - QUEUED_REACH_NS ? time_ns + QUEUED_REACH_NS : UINT64_MAX;
-}
 
 /* ---- launches ---- */
 
 static bool take_thread(struct search *search, const struct batch *batch)
 {
 	search->is_wanted = search->is_wanted || queued_waits_in(batch, search->begin_ns, search->end_ns);
-	return launches_put(search->launches, batch->link, batch->end_ns, batch->count);
+	return queued_put_calls(&search->launches, batch, &search->calls);
 }
 
 /* ---- operations ---- */
@@ -60,7 +55,7 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 
 static bool take_queue(struct search *search, const struct batch *batch)
 {
-	queued_find_since(search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
+	queued_find_since(&search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
 	for (size_t i = 0; i < batch->count; i++)
 		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
 			!put_span(search, search->since_ns[i], batch->end_ns[i]))
@@ -152,11 +147,11 @@ static int search_threads(struct search *search, const struct process *process, 
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
-		result = each_span(search, process->streams[i], queued_before(search->begin_ns),
-			search->end_ns, take_thread, error);
+		result = each_span(search, process->streams[i], search->begin_ns,
+			queued_calls_until(queued_after(search->end_ns)), take_thread, error);
 	}
 	if (!result)
-		launches_sort(search->launches);
+		launches_sort(&search->launches);
 	return result;
 }
 
@@ -169,8 +164,8 @@ static int search_queues(struct search *search, const struct process *process, s
 
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_GPU)
 			continue;
-		result = each_span(search, process->streams[i], search->begin_ns, after(search->end_ns),
-			take_queue, error);
+		result = each_span(search, process->streams[i], search->begin_ns,
+			queued_after(search->end_ns), take_queue, error);
 		if (!result && !spans_merge(search, before))
 			result = error_memory(error);
 	}
@@ -179,11 +174,9 @@ static int search_queues(struct search *search, const struct process *process, s
 
 int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
 	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
-	struct launches *kept, struct error *error)
+	struct error *error)
 {
-	struct launches own = {0};
 	struct search search = {.run = run,
-		.launches = kept ? kept : &own,
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.is_wanted = is_wanted_anyway || reader,
@@ -193,7 +186,7 @@ int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const
 	if (!result && search.is_wanted)
 		result = search_queues(&search, process, error);
 
-	launches_fini(&own);
+	launches_fini(&search.launches);
 	if (result) {
 		free(search.spans);
 		return result;

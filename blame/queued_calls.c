@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/launches.h"
 #include "blame/queued.h"
 #include "store/line.h"
 #include "store/wide.h"
 #include "timeline/scan.h"
+
+#define LINES_BEFORE_NS 100000000u
 
 /* Spans that a thread's line is made of. */
 struct states {
@@ -33,11 +34,12 @@ struct thread {
 
 struct queued_launches {
 	uint64_t begin_ns, end_ns; /* window */
-	struct launches *launches, own;
+	struct launches launches;
 	struct thread *threads;
 	uint32_t count;
 	bool is_wanted; /* a thread is in a synchronization call */
 	bool are_sorted;
+	struct queued_calls calls; /* of the batch at hand */
 };
 
 /* ---- states ---- */
@@ -96,13 +98,13 @@ static bool put_state(struct states *states, const struct batch *batch, size_t r
 }
 
 /* Launches say nothing, and are most. */
-static bool take_states(struct thread *thread, const struct batch *batch)
+static bool take_states(struct thread *thread, const struct batch *batch, size_t count)
 {
 	uint32_t last[ROWS_LOOKED_AT] = {0};
 	const uint32_t *what = batch->what;
 
-	for (size_t at = 0; at < batch->count; at += ROWS_LOOKED_AT, what += ROWS_LOOKED_AT) {
-		size_t left = batch->count - at;
+	for (size_t at = 0; at < count; at += ROWS_LOOKED_AT, what += ROWS_LOOKED_AT) {
+		size_t left = count - at;
 		uint32_t rows;
 
 		if (left < ROWS_LOOKED_AT)
@@ -115,22 +117,6 @@ static bool take_states(struct thread *thread, const struct batch *batch)
 	return true;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static bool take_states_wide(struct thread *thread, const struct batch *batch)
-{
-	return take_states(thread, batch);
-}
-#endif
-
-static bool take_states_best(struct thread *thread, const struct batch *batch)
-{
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
-		return take_states_wide(thread, batch);
-#endif
-	return take_states(thread, batch);
-}
-
 static void states_fini(struct states *states)
 {
 	free(states->batch.begin_ns);
@@ -140,6 +126,45 @@ static void states_fini(struct states *states)
 }
 
 /* ---- threads ---- */
+
+/* Of a span that launched nothing. */
+static inline uint64_t is_other(const struct batch *batch, size_t row)
+{
+	return 0 - (uint64_t)(batch->what[row] != STORE_OP_LAUNCH);
+}
+
+static inline uint64_t is_long(const struct batch *batch, size_t row)
+{
+	return batch->end_ns[row] - batch->begin_ns[row] >= QUEUED_EARLY_NS ? LAUNCHES_LONG : 0;
+}
+
+/* What the runtime tells of itself within a call (memory, waits) has the call's link, too. */
+bool queued_put_calls(struct launches *launches, const struct batch *of, struct queued_calls *memory)
+{
+	const struct batch batch = *of; /* what is written is no part of it */
+	uint64_t others = 0, lasted_ns = 0;
+
+	for (size_t i = 0; i < batch.count; i++) {
+		others |= batch.link[i] & is_other(&batch, i);
+		lasted_ns |= batch.end_ns[i] - batch.begin_ns[i];
+	}
+	if (!others && lasted_ns < QUEUED_EARLY_NS)
+		return launches_put(launches, batch.link, batch.end_ns, batch.count);
+	for (size_t i = 0; i < batch.count; i++) {
+		memory->links[i] = batch.link[i] & ~is_other(&batch, i);
+		memory->ends_ns[i] = batch.end_ns[i] | is_long(&batch, i);
+	}
+	return launches_put(launches, memory->links, memory->ends_ns, batch.count);
+}
+
+/* Lines begin where the thread was last sampled: they are seldom read anew. */
+static uint64_t read_from(const struct queued_launches *launches)
+{
+	uint64_t begin_ns = launches->begin_ns, before_ns = launches->end_ns - begin_ns;
+
+	before_ns = before_ns < LINES_BEFORE_NS ? before_ns : LINES_BEFORE_NS;
+	return begin_ns > before_ns ? begin_ns - before_ns : 0;
+}
 
 static int thread_open(
 	struct queued_launches *launches, struct run *run, uint32_t stream, struct error *error)
@@ -153,26 +178,56 @@ static int thread_open(
 	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
 		thread->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
 	thread->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
-	return scan_open(&thread->scan, run, stream, STORE_SPANS, queued_before(launches->begin_ns),
-		launches->end_ns, STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0,
-		error);
+	return scan_open(&thread->scan, run, stream, STORE_SPANS, read_from(launches),
+		queued_calls_until(queued_after(launches->end_ns)),
+		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0, error);
+}
+
+/* Rows that begin before. */
+static size_t count_until(const struct batch *batch, uint64_t end_ns)
+{
+	size_t count = batch->count;
+
+	while (count && batch->begin_ns[count - 1] >= end_ns)
+		count--;
+	return count;
+}
+
+static bool take_rows(struct thread *thread, const struct batch *batch)
+{
+	struct queued_launches *of = thread->of;
+
+	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
+	return take_states(thread, batch, count_until(batch, of->end_ns)) &&
+	       queued_put_calls(&of->launches, batch, &of->calls);
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static bool take_rows_wide(struct thread *thread, const struct batch *batch)
+{
+	return take_rows(thread, batch);
+}
+#endif
+
+static bool take_rows_best(struct thread *thread, const struct batch *batch)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return take_rows_wide(thread, batch);
+#endif
+	return take_rows(thread, batch);
 }
 
 /* One batch more, unless all is read. */
 static int thread_read(struct thread *thread, struct error *error)
 {
-	struct queued_launches *of = thread->of;
 	const struct batch *batch;
 	long count = scan_next(thread->scan, &batch, error);
 
 	thread->read_ns = count > 0 ? batch->begin_ns[count - 1] : UINT64_MAX;
 	if (count <= 0)
 		return (int)count;
-	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
-	if (!take_states_best(thread, batch) ||
-		!launches_put(of->launches, batch->link, batch->end_ns, batch->count))
-		return error_memory(error);
-	return 0;
+	return take_rows_best(thread, batch) ? 0 : error_memory(error);
 }
 
 static long thread_next(void *own, const struct batch **batch, struct error *error)
@@ -195,14 +250,13 @@ static long thread_next(void *own, const struct batch **batch, struct error *err
 
 struct extent_source queued_thread_spans(struct queued_launches *launches, uint32_t thread)
 {
-	return (struct extent_source){
-		thread_next, &launches->threads[thread], queued_before(launches->begin_ns)};
+	return (struct extent_source){thread_next, &launches->threads[thread], read_from(launches)};
 }
 
 /* ---- all ---- */
 
 int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct launches *kept, struct error *error)
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
 {
 	struct queued_launches *launches = calloc(1, sizeof(*launches));
 	int result = 0;
@@ -210,7 +264,6 @@ int queued_launches_new(struct queued_launches **out, struct run *run, const str
 	*out = launches;
 	if (!launches)
 		return error_memory(error);
-	launches->launches = kept ? kept : &launches->own;
 	launches->begin_ns = begin_ns;
 	launches->end_ns = end_ns;
 	launches->is_wanted = is_wanted_anyway;
@@ -236,14 +289,14 @@ void queued_launches_free(struct queued_launches *launches)
 		states_fini(&launches->threads[i].read);
 		states_fini(&launches->threads[i].given);
 	}
-	launches_fini(&launches->own);
+	launches_fini(&launches->launches);
 	free(launches->threads);
 	free(launches);
 }
 
 void queued_launches_pass(struct queued_launches *launches, uint64_t time_ns)
 {
-	launches_pass(launches->launches, queued_before(time_ns));
+	launches_pass(&launches->launches, queued_before(time_ns));
 }
 
 static int read_all(struct queued_launches *launches, uint64_t until_ns, struct error *error)
@@ -258,12 +311,12 @@ static int read_all(struct queued_launches *launches, uint64_t until_ns, struct 
 
 int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, struct error *error)
 {
-	int result = read_all(launches, until_ns, error);
+	int result = read_all(launches, queued_calls_until(until_ns), error);
 
-	if (result || launches->are_sorted || !launches_have_pairs(launches->launches))
+	if (result || launches->are_sorted || !launches_have_pairs(&launches->launches))
 		return result;
 	result = read_all(launches, UINT64_MAX, error);
-	launches_sort(launches->launches);
+	launches_sort(&launches->launches);
 	launches->are_sorted = true;
 	return result;
 }
@@ -275,7 +328,13 @@ static void tell_since(
 	const uint64_t *rows, const uint64_t *begins_ns, uint64_t *restrict since_ns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		since_ns[i] = queued_since_of(rows[i] - 1, begins_ns[i]);
+		since_ns[i] = queued_since_of(rows[i], begins_ns[i]);
+}
+
+static uint64_t find_one(const struct launches *launches, uint64_t link, uint64_t begin_ns)
+{
+	return link ? queued_since_of(launches_end(launches, link, queued_calls_until(begin_ns)), begin_ns)
+		    : begin_ns;
 }
 
 static void find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
@@ -285,18 +344,17 @@ static void find_since(const struct launches *launches, const uint64_t *links, c
 	size_t i = 0;
 
 	while (i < count) {
-		const uint64_t *rows = NULL;
+		const uint64_t *rows;
 		size_t turn;
 
 		if (!launches_reach(&table, links[i]))
 			table = *launches_table(launches, links[i]);
-		if (launches_reach(&table, links[i]))
-			rows = launches_row(launches, &table, links[i]);
-		if (!rows) {
-			since_ns[i] = queued_since_of(launches_end(launches, links[i]), begins_ns[i]);
+		if (!links[i] || !launches_reach(&table, links[i])) {
+			since_ns[i] = find_one(launches, links[i], begins_ns[i]);
 			i++;
 			continue;
 		}
+		rows = launches_row(&table, links[i]);
 		turn = launches_rows(&table, links + i, count - i);
 		turn = turn ? turn : 1;
 		tell_since(rows, begins_ns + i, since_ns + i, turn);
@@ -328,7 +386,7 @@ void queued_since(const struct queued_launches *launches, const uint64_t *links,
 	uint64_t *since_ns, size_t count)
 {
 	if (launches->is_wanted)
-		queued_find_since(launches->launches, links, begins_ns, since_ns, count);
+		queued_find_since(&launches->launches, links, begins_ns, since_ns, count);
 	else
 		memcpy(since_ns, begins_ns, count * sizeof(*since_ns));
 }

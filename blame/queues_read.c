@@ -227,8 +227,7 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 		columns |= STORE_CONTEXT;
 	if (question->launches) {
 		columns |= STORE_LINK;
-		if (end_ns < UINT64_MAX - QUEUED_REACH_NS)
-			end_ns += QUEUED_REACH_NS;
+		end_ns = queued_after(end_ns);
 	}
 	return scan_open(&queue->scan, queues->run, stream, STORE_SPANS, question->begin_ns, end_ns, columns,
 		0, error);

@@ -10,7 +10,7 @@
 
 #include "store/hash.h"
 
-#define MAGIC UINT64_C(0x32656c6469706835) /* a new layout or definition: another number */
+#define MAGIC UINT64_C(0x32656c6469706836) /* a new layout or definition: another number */
 #define LEVELS_MAX 64u
 #define SHARE_BYTES 20u
 

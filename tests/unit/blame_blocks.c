@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_blocks.c - idleness of windows of many seconds, in which work is queued for longer than is looked
- * back: block by block the same as at once.
+ * blame_blocks.c - idleness of windows of many seconds, in which work is queued for longer than that
+ * counts: block by block the same as at once.
  */
 #include "tests/unit/blame_trace.h"
 
@@ -17,6 +17,7 @@ static void put_random(struct store_writer *writer, const uint32_t streams[3], u
 {
 	static const uint32_t calls[] = {STORE_OP_SYNC, STORE_OP_BLOCKED, STORE_OP_LAUNCH, STORE_OP_LAUNCH};
 	static const char *const paths[] = {"main;a", "main;b"};
+	struct trace_links links = {.count = 0};
 	uint64_t begins_ns[3] = {0};
 
 	for (uint64_t i = 0; i < SPANS; i++) {
@@ -25,11 +26,14 @@ static void put_random(struct store_writer *writer, const uint32_t streams[3], u
 		uint32_t op = !line		    ? calls[small_below(4)]
 			      : small_below(copies) ? STORE_OP_KERNEL
 						    : STORE_OP_COPY;
+		uint64_t link = line			? trace_link_any(&links, begin_ns)
+				: op == STORE_OP_LAUNCH ? trace_link_new(&links, begin_ns)
+							: 0;
 
 		/* Some overlap, and there are stretches without any. */
 		begins_ns[line] = begin_ns + (small_below(4) ? length_ns : 0) + (small_below(9) ? 0 : 800);
 		trace_span(writer, streams[line], begin_ns * UNIT_NS, (begin_ns + length_ns) * UNIT_NS, op,
-			paths[small_below(2)], line || small_below(4) ? 1 + small_below(40) : 0);
+			paths[small_below(2)], link);
 	}
 }
 

@@ -304,6 +304,7 @@ static void put_random(struct asked *asked, uint64_t unit_ns, uint64_t copies)
 		STORE_OP_COMPILE, STORE_OP_LAUNCH, STORE_OP_LAUNCH, STORE_OP_LAUNCH};
 	static const char *const ways[] = {"kind=H2D,buffer=1", "kind=D2H,buffer=1", "kind=D2D", ""};
 	static const char *const paths[] = {"main;a", "main;b"};
+	struct trace_links links = {.count = 0};
 	uint64_t begins_ns[3] = {0};
 
 	for (uint64_t i = 0; i < BLOCK_SPANS; i++) {
@@ -312,9 +313,14 @@ static void put_random(struct asked *asked, uint64_t unit_ns, uint64_t copies)
 		struct store_record record = {.begin_ns = begin_ns * unit_ns,
 			.end_ns = (begin_ns + length_ns) * unit_ns,
 			.context = small_path(asked->writer, paths[small_below(2)]),
-			.what = calls[small_below(8)],
-			.link = line || small_below(4) ? 1 + small_below(40) : 0};
+			.what = calls[small_below(8)]};
 
+		if (line)
+			record.link =
+				small_below(unit_ns == 1 ? 20 : 6) ? 0 : trace_link_any(&links, begin_ns);
+		else
+			record.link = record.what == STORE_OP_LAUNCH ? trace_link_new(&links, begin_ns)
+								     : small_below(links.count + 1);
 		if (line) {
 			bool is_copy = !small_below(copies);
 

@@ -14,14 +14,18 @@ struct list {
 	size_t count;
 };
 
-static uint64_t plain_end(const struct list *list, uint64_t link)
+static uint64_t plain_end(const struct list *list, uint64_t link, uint64_t until_ns)
 {
-	uint64_t end_ns = UINT64_MAX;
+	uint64_t last_ns = 0;
 
-	for (size_t i = 0; i < list->count; i++)
-		if (link && list->links[i] == link && list->ends_ns[i] < end_ns)
-			end_ns = list->ends_ns[i];
-	return end_ns;
+	for (size_t i = 0; i < list->count; i++) {
+		uint64_t end_ns = list->ends_ns[i] & ~LAUNCHES_LONG;
+
+		if (link && list->links[i] == link && (list->ends_ns[i] != end_ns || end_ns <= until_ns) &&
+			end_ns > last_ns)
+			last_ns = end_ns;
+	}
+	return last_ns;
 }
 
 /* In turn, in steps, falling, anywhere, by threads that each count for themselves, over the end of 32 bits
@@ -63,6 +67,7 @@ static void draw(struct list *list)
 			shape = (unsigned)small_below(9);
 		list->links[i] = draw_link(shape, begin, i);
 		list->ends_ns[i] = small_below(40) ? small_below(100000) : 0;
+		list->ends_ns[i] |= list->ends_ns[i] && !small_below(9) ? LAUNCHES_LONG : 0;
 	}
 }
 
@@ -76,8 +81,8 @@ static void check_table(const struct list *list, const struct launches *launches
 
 		rows = is_there && !rows ? 1 : rows;
 		for (size_t k = 0; k < rows; k++)
-			assert_int_equal(launches_row(launches, table, list->links[i])[k] - 1,
-				plain_end(list, list->links[i + k]));
+			assert_int_equal(launches_row(table, list->links[i])[k] & ~LAUNCHES_LONG,
+				plain_end(list, list->links[i + k], INT64_MAX));
 	}
 }
 
@@ -93,11 +98,10 @@ static void check(const struct list *list)
 	launches_sort(&launches);
 	check_table(list, &launches);
 	for (size_t i = 0; i < list->count; i++) {
-		uint64_t link = list->links[i];
+		uint64_t link = list->links[i] + small_below(3) - 1, until_ns = small_below(100000);
 
-		assert_int_equal(launches_end(&launches, link), plain_end(list, link));
-		assert_int_equal(launches_end(&launches, link + 1), plain_end(list, link + 1));
-		assert_int_equal(launches_end(&launches, link - 1), plain_end(list, link - 1));
+		assert_int_equal(launches_end(&launches, link, until_ns) & ~LAUNCHES_LONG,
+			plain_end(list, link, until_ns));
 	}
 	launches_fini(&launches);
 }
@@ -132,7 +136,7 @@ static void test_page(void **unused)
 	table = launches_table(&launches, links[0]);
 	assert_int_equal(launches_rows(table, links, PART), PART / 2);
 	for (size_t i = 0; i < PART; i++)
-		assert_int_equal(*launches_row(&launches, table, links[i]), 101 + i);
+		assert_int_equal(*launches_row(table, links[i]), 100 + i);
 	launches_fini(&launches);
 }
 
@@ -147,7 +151,7 @@ static void test_bounded(void **unused)
 	assert_int_equal(launches.count, 1);
 	assert_int_equal(launches.parts[0].rows, 0);
 	launches_sort(&launches);
-	assert_int_equal(launches_end(&launches, 8), 3);
+	assert_int_equal(launches_end(&launches, 8, INT64_MAX), 3);
 	launches_fini(&launches);
 }
 
@@ -166,10 +170,10 @@ static void test_wrapped(void **unused)
 		assert_true(launches_put(&launches, links, ends_ns, LAUNCHES_TURN));
 	}
 	launches_sort(&launches);
-	assert_int_equal(launches_end(&launches, UINT64_MAX - 3), 6);
-	assert_int_equal(launches_end(&launches, 0), UINT64_MAX);
+	assert_int_equal(launches_end(&launches, UINT64_MAX - 3, INT64_MAX), 6);
+	assert_int_equal(launches_end(&launches, 0, INT64_MAX), 0);
 	for (uint64_t link = 1; link < 3 * LAUNCHES_TURN - 4; link++)
-		assert_int_equal(launches_end(&launches, link), link + 10);
+		assert_int_equal(launches_end(&launches, link, INT64_MAX), link + 10);
 	launches_fini(&launches);
 }
 
@@ -183,7 +187,7 @@ static void test_threads(void **unused)
 	for (uint64_t thread = 0; thread < 3; thread++) {
 		for (uint64_t i = 0; i < PART; i++) {
 			links[i] = 1 + (thread << 40) + i;
-			ends_ns[i] = 100 * thread + i;
+			ends_ns[i] = 1 + 100 * thread + i;
 		}
 		assert_true(launches_put(&launches, links, ends_ns, PART));
 	}
@@ -191,19 +195,19 @@ static void test_threads(void **unused)
 	assert_int_equal(launches.count, 3);
 	assert_false(launches.overlap);
 	assert_ptr_equal(launches_table(&launches, links[7]), &launches.parts[2]);
-	assert_int_equal(*launches_row(&launches, &launches.parts[2], links[7]), 208);
+	assert_int_equal(*launches_row(&launches.parts[2], links[7]), 208);
 	assert_true(launches_rows(&launches.parts[2], links, PART));
 	links[7] = 1;
 	assert_false(launches_rows(&launches.parts[2], links, PART));
 	assert_ptr_equal(launches_table(&launches, 1), &launches.parts[0]);
-	assert_int_equal(launches_end(&launches, 1), 0);
+	assert_int_equal(launches_end(&launches, 1, INT64_MAX), 1);
 	launches_fini(&launches);
 }
 
 #define MANY (6 * LAUNCHES_PAGE)
 
-/* What is over may be told to have ended at 0, but not that it was never there; a link of it that comes late
- * has its own end; and memory does not grow. */
+/* What is over may be forgotten, and nothing else; a link of it that comes late has its own end; and memory
+ * does not grow. */
 static void test_passed(void **unused)
 {
 	struct launches launches = {0};
@@ -221,19 +225,19 @@ static void test_passed(void **unused)
 		assert_true(launches_put(&launches, links, ends_ns, PART));
 	}
 	for (uint64_t link = 1; link < MANY; link++) {
-		uint64_t end_ns = launches_end(&launches, link);
+		uint64_t end_ns = launches_end(&launches, link, INT64_MAX);
 
 		over += link % 1000 && end_ns == 0;
 		if (link % 1000 == 0)
-			assert_int_equal(end_ns, UINT64_MAX);
+			assert_int_equal(end_ns, 0);
 		else if (end_ns || 10 * link > launches.passed_ns)
 			assert_int_equal(end_ns, 10 * link);
 	}
 	assert_true(over > MANY / 2);
 	assert_true(launches_put(&launches, &(uint64_t){2000}, &(uint64_t){77777}, 1));
-	assert_int_equal(launches_end(&launches, 2000), 77777);
-	assert_int_equal(launches_end(&launches, 2001), 0);
-	assert_int_equal(launches_end(&launches, 3000), UINT64_MAX);
+	assert_int_equal(launches_end(&launches, 2000, INT64_MAX), 77777);
+	assert_int_equal(launches_end(&launches, 2001, INT64_MAX), 0);
+	assert_int_equal(launches_end(&launches, 3000, INT64_MAX), 0);
 	launches_fini(&launches);
 }
 

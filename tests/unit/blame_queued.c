@@ -17,7 +17,8 @@
 #define LATE_BY_NS UINT64_C(3600000000) /* then pages of its launch are given back */
 #define LATE_WAIT_NS 900000000u
 #define BATCH 4096u
-#define LIFE_NS UINT64_C(60000000000)
+#define S UINT64_C(1000000000)
+#define LIFE_NS (60 * S)
 
 /* In turn, by all threads together; by each from a number of its own; every third; by blocks of 100 in
  * falling order; anywhere. */
@@ -184,9 +185,68 @@ static void test_in_step(void **unused)
 		check_shape((enum shape)shape);
 }
 
+/* ---- in closed form ---- */
+
+/* One thread waits for all of a minute, and so long for work; another one launches work of a second. */
+static void check_waits(
+	uint64_t call_ns, uint64_t work_ns, uint64_t begin_ns, uint64_t end_ns, uint64_t waits_ns)
+{
+	const uint32_t streams[] = {0, 1, 2};
+	struct idle_question question = {
+		.streams = streams, .stream_count = 3, .begin_ns = begin_ns, .end_ns = end_ns};
+	struct small_run small;
+	struct arena arena = {0};
+	struct error error = {0};
+	struct idle idle;
+
+	small_begin(&small);
+	trace_thread(small.writer, 1, 0, LIFE_NS);
+	trace_thread(small.writer, 1, 1, LIFE_NS);
+	trace_queue(small.writer, 1, 1, LIFE_NS);
+	trace_span(small.writer, 0, 0, LIFE_NS, STORE_OP_SYNC, "main;sync", 0);
+	if (call_ns)
+		trace_span(small.writer, 1, call_ns, call_ns, STORE_OP_LAUNCH, "main", 7);
+	trace_span(small.writer, 2, work_ns, work_ns + S, STORE_OP_KERNEL, "main;kernel", 7);
+	small_ready(&small);
+	assert_int_equal(waits_new(&question.waits, small.run, NULL, &error), 0);
+	for (int by_line = 0; by_line < 2; by_line++) {
+		question.is_sampled = by_line;
+		assert_int_equal(idle_sweep(&idle, small.run, &question, &arena, &error), 0);
+		assert_int_equal(idle.all_idle_ns, waits_ns);
+	}
+	waits_free(question.waits);
+	arena_fini(&arena);
+	small_end(&small);
+}
+
+/* For a second at most; so it is when the call is not known. */
+static void test_reach(void **unused)
+{
+	(void)unused;
+	check_waits(20 * S - 7, 20 * S, 0, LIFE_NS, 7);
+	check_waits(3 * S, 20 * S, 0, LIFE_NS, S);
+	check_waits(0, 20 * S, 0, LIFE_NS, S);
+	check_waits(3 * S, 20 * S, 19 * S + 1, 60 * S, S - 1);
+	check_waits(3 * S, 20 * S, 0, 19 * S + 2, 2);
+	check_waits(19 * S + 5, 20 * S, 0, 19 * S + 7, 2);
+	check_waits(19 * S + 9, 20 * S, 0, 19 * S + 7, 0);
+}
+
+/* By clocks that differ a call may begin when its work does, or later: then it is not queued, wherever the
+ * window ends. */
+static void test_early_work(void **unused)
+{
+	(void)unused;
+	check_waits(20 * S, 20 * S, 0, LIFE_NS, 0);
+	check_waits(20 * S + 1000000, 20 * S, 0, LIFE_NS, 0);
+	check_waits(20 * S + 1000000, 20 * S, 0, 19 * S + 500000, 0);
+	check_waits(20 * S + 1000000, 20 * S, 0, 20 * S, 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_step)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_step), cmocka_unit_test(test_reach),
+		cmocka_unit_test(test_early_work)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

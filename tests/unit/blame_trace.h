@@ -69,4 +69,31 @@ static inline void trace_kernel(
 	trace_span(writer, stream, begin_ns, end_ns, STORE_OP_KERNEL, "main;kernel", 0);
 }
 
+/* Links of random traces: each is of one launch, and of work that begins no sooner. Launches come in order.
+ */
+struct trace_links {
+	uint64_t launched_ns[256];
+	uint32_t count;
+};
+
+static inline uint64_t trace_link_new(struct trace_links *links, uint64_t launched_ns)
+{
+	assert_true(links->count < 256);
+	links->launched_ns[links->count++] = launched_ns;
+	return links->count;
+}
+
+/* One of work that begins then: of the last few launches; now and then none, or one whose launch is not
+ * there. */
+static inline uint64_t trace_link_any(const struct trace_links *links, uint64_t begin_ns)
+{
+	uint32_t launched = 0;
+
+	while (launched < links->count && links->launched_ns[launched] <= begin_ns)
+		launched++;
+	if (!launched || !small_below(4))
+		return small_below(3) ? 0 : 1000 + small_below(10);
+	return launched - small_below(launched < 4 ? launched : 4);
+}
+
 #endif

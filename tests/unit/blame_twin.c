@@ -81,7 +81,7 @@ static void put_thread(struct store_writer *writer, uint32_t stream)
 		else if (what == 9)
 			put_span(writer, stream, now_ns, end_ns, STORE_OP_LAUNCH, path, 1 + small_below(40));
 		else
-			put_span(writer, stream, now_ns, end_ns, STORE_OP_SYNC, path, 0);
+			put_span(writer, stream, now_ns, end_ns, STORE_OP_SYNC, path, small_below(41));
 		now_ns = end_ns + small_below(3);
 	}
 }
@@ -205,15 +205,15 @@ static bool span_is_gpu(const struct trace *trace, const struct span *span)
 static bool has_work(const struct trace *trace, uint32_t process, uint64_t time_ns)
 {
 	for (size_t i = 0; i < span_count; i++) {
-		uint64_t from_ns = spans[i].begin_ns, launched_ns = UINT64_MAX;
+		uint64_t from_ns = spans[i].begin_ns, launched_ns = spans[i].link ? 0 : UINT64_MAX;
 
 		if ((spans[i].op != STORE_OP_KERNEL && spans[i].op != STORE_OP_COPY) ||
 			!span_is_gpu(trace, &spans[i]) || span_process(trace, &spans[i]) != process)
 			continue;
 		for (size_t j = 0; j < span_count; j++)
 			if (spans[i].link && spans[j].link == spans[i].link &&
-				!span_is_gpu(trace, &spans[j]) && span_process(trace, &spans[j]) == process &&
-				spans[j].end_ns < launched_ns)
+				spans[j].op == STORE_OP_LAUNCH && span_process(trace, &spans[j]) == process &&
+				spans[j].end_ns > launched_ns)
 				launched_ns = spans[j].end_ns;
 		if (launched_ns < from_ns)
 			from_ns = launched_ns;
