@@ -60,6 +60,12 @@ uint64_t cuda_load_at(uint64_t time_ns)
 	return correlation ? correlation : load_find(time_ns, false);
 }
 
+/* Many calls that may load do not, so no store here waits for another. */
+static void load_put(_Atomic uint64_t *field, uint64_t value)
+{
+	atomic_store_explicit(field, value, memory_order_release);
+}
+
 static void load_note(void)
 {
 	unsigned i;
@@ -67,11 +73,11 @@ static void load_note(void)
 	if (!current.load)
 		current.load = atomic_fetch_add(&load_count, 1) % LOADS_MAX + 1;
 	i = current.load - 1;
-	atomic_store(&loads[i].end_ns, 0);
-	atomic_store(&loads[i].has_loaded, false);
-	atomic_store(&loads[i].begin_ns, current.begin_ns);
-	atomic_store(&loads[i].correlation, current.correlation);
-	atomic_store(&loads[i].end_ns, UINT64_MAX);
+	load_put(&loads[i].end_ns, 0);
+	atomic_store_explicit(&loads[i].has_loaded, false, memory_order_release);
+	load_put(&loads[i].begin_ns, current.begin_ns);
+	load_put(&loads[i].correlation, current.correlation);
+	load_put(&loads[i].end_ns, UINT64_MAX);
 	current.is_noted = true;
 }
 
@@ -80,7 +86,7 @@ static void load_end(void)
 {
 	if (!current.is_noted)
 		return;
-	atomic_store(&loads[current.load - 1].end_ns, current.has_loaded ? gpu_now_ns() : 0);
+	load_put(&loads[current.load - 1].end_ns, current.has_loaded ? gpu_now_ns() : 0);
 	if (current.has_loaded)
 		current.load = 0;
 	current.is_noted = false;
