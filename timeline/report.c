@@ -12,10 +12,11 @@
 #include "timeline/escape.h"
 #include "timeline/json.h"
 #include "timeline/progress.h"
+#include "timeline/report_fit.h"
 
 #define SCHEMA_VERSION 1
 #define TABLE_ROWS_KEPT 1000u	/* rows that decide the widths of a table */
-#define TABLE_WIDTH_MAX 44u	/* a longer cell pushes its row to the right */
+#define TABLE_WIDTH_MAX 44u	/* a longer cell pushes its row to the right; but see report_fit.h */
 #define WRITE_BYTES (64u << 10) /* written at once */
 
 struct report {
@@ -26,7 +27,9 @@ struct report {
 	struct store_bytes text;	/* tsv, json: waiting to be written; table: text of the kept cells */
 	struct store_bytes field, line; /* scratch */
 	size_t *ends;			/* table: where each kept cell ends in `text` */
-	size_t *widths;
+	size_t *widths;			/* of the columns; behind them, of a row's cells */
+	bool *are_texts;		/* columns */
+	size_t terminal;		/* its width, 0: none */
 	size_t rows_kept;
 	bool widths_known, failed;
 };
@@ -72,24 +75,9 @@ void report_human_size(char text[REPORT_HUMAN_MAX], uint64_t bytes)
 
 /* ---- table ---- */
 
-/* Characters, as far as UTF-8 tells. */
-static size_t shown_width(const char *bytes, size_t size)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < size; i++)
-		width += ((unsigned char)bytes[i] & 0xc0) != 0x80;
-	return width;
-}
-
 static size_t cell_begin(const struct report *report, size_t cell)
 {
 	return cell == 0 ? 0 : report->ends[cell - 1];
-}
-
-static bool is_left_aligned(const struct report *report, size_t column)
-{
-	return report->columns[column].kind <= REPORT_COMPOSED;
 }
 
 static void put_spaces(struct store_bytes *out, size_t count)
@@ -102,17 +90,19 @@ static void put_spaces(struct store_bytes *out, size_t count)
 	out->size += count;
 }
 
-static void put_aligned(struct report *report, size_t column, const char *bytes, size_t size)
+/* In so many characters at most. */
+static void put_aligned(struct report *report, size_t column, const char *bytes, size_t size, size_t most)
 {
-	size_t width = shown_width(bytes, size), room = report->widths[column];
-	size_t spaces = width < room ? room - width : 0;
-	bool is_left = is_left_aligned(report, column), is_last = column + 1 == report->column_count;
+	size_t width = report_fit_width(bytes, size), room = report->widths[column], spaces;
+	bool is_left = report->are_texts[column], is_last = column + 1 == report->column_count;
 
+	width = width < most ? width : most;
+	spaces = width < room ? room - width : 0;
 	if (column > 0)
 		put_spaces(&report->line, 2);
 	if (!is_left)
 		put_spaces(&report->line, spaces);
-	store_bytes_put(&report->line, bytes, size);
+	report_fit_put(&report->line, bytes, size, most);
 	if (is_left && !is_last)
 		put_spaces(&report->line, spaces);
 }
@@ -129,15 +119,36 @@ static void write_line(struct report *report)
 	line->size = 0;
 }
 
+/* How wide each cell may be: a shorter one takes its column's width all the same. */
+static const size_t *row_fit(struct report *report, size_t row)
+{
+	size_t *widths = report->widths + report->column_count;
+
+	for (size_t column = 0; column < report->column_count; column++) {
+		size_t cell = row * report->column_count + column, begin = cell_begin(report, cell);
+		size_t width =
+			report_fit_width((const char *)report->text.data + begin, report->ends[cell] - begin);
+		bool is_last = column + 1 == report->column_count;
+
+		widths[column] = width > report->widths[column] || (is_last && report->are_texts[column])
+					 ? width
+					 : report->widths[column];
+	}
+	report_fit(widths, report->are_texts, report->widths, report->column_count, report->terminal);
+	return widths;
+}
+
 static void table_flush(struct report *report)
 {
 	const char *text = (const char *)report->text.data;
 
 	for (size_t row = 0; row < report->rows_kept && !report->text.failed; row++) {
+		const size_t *widths = row_fit(report, row);
+
 		for (size_t column = 0; column < report->column_count; column++) {
 			size_t cell = row * report->column_count + column, begin = cell_begin(report, cell);
 
-			put_aligned(report, column, text + begin, report->ends[cell] - begin);
+			put_aligned(report, column, text + begin, report->ends[cell] - begin, widths[column]);
 		}
 		write_line(report);
 	}
@@ -148,6 +159,8 @@ static void table_flush(struct report *report)
 
 static void table_fix_widths(struct report *report)
 {
+	size_t most = report->terminal ? report->terminal : TABLE_WIDTH_MAX;
+
 	for (size_t column = 0; column < report->column_count; column++) {
 		size_t width = strlen(report->columns[column].name);
 
@@ -155,18 +168,19 @@ static void table_fix_widths(struct report *report)
 			size_t cell = row * report->column_count + column, begin = cell_begin(report, cell);
 			size_t wanted = report->text.failed
 						? 0
-						: shown_width((const char *)report->text.data + begin,
+						: report_fit_width((const char *)report->text.data + begin,
 							  report->ends[cell] - begin);
 
 			if (wanted > width)
 				width = wanted;
 		}
-		report->widths[column] = width > TABLE_WIDTH_MAX ? TABLE_WIDTH_MAX : width;
+		report->widths[column] = width < most ? width : most;
 	}
+	report_fit(report->widths, report->are_texts, NULL, report->column_count, report->terminal);
 	report->widths_known = true;
 	for (size_t column = 0; column < report->column_count; column++)
-		put_aligned(
-			report, column, report->columns[column].name, strlen(report->columns[column].name));
+		put_aligned(report, column, report->columns[column].name,
+			strlen(report->columns[column].name), SIZE_MAX);
 	write_line(report);
 }
 
@@ -341,6 +355,7 @@ static void report_free(struct report *report)
 	store_bytes_fini(&report->line);
 	free(report->ends);
 	free(report->widths);
+	free(report->are_texts);
 	free(report);
 }
 
@@ -358,11 +373,15 @@ int report_open(struct report **result, FILE *out, enum report_format format, co
 	report->column_count = count;
 	if (format == REPORT_TABLE) {
 		report->ends = calloc(TABLE_ROWS_KEPT, count * sizeof *report->ends);
-		report->widths = calloc(count, sizeof *report->widths);
-		if (!report->ends || !report->widths) {
+		report->widths = calloc(2 * count, sizeof *report->widths);
+		report->are_texts = calloc(count, sizeof *report->are_texts);
+		if (!report->ends || !report->widths || !report->are_texts) {
 			report_free(report);
 			return error_memory(error);
 		}
+		for (size_t column = 0; column < count; column++)
+			report->are_texts[column] = columns[column].kind <= REPORT_COMPOSED;
+		report->terminal = report_fit_terminal(out);
 	} else {
 		put_header(report, schema);
 	}

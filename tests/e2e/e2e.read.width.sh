@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tables on a terminal fit into its lines: the longest texts lose their middle, columns stay columns. Pipes and files
+# get all of every name.
+. "$(dirname -- "$0")/expect.sh"
+command -v script >/dev/null || skip "no script to make a terminal"
+
+long=at::native::vectorized_elementwise_kernel\<4,at::native::AUnaryFunctor\<float\>,std::array\<char*,2ul\>\>
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tattributes\n'
+	printf 'gpu:n/-/10.0/0/1/1\tspans\t0\t900000\t\tmonitored\tname=queue\n'
+	printf 'gpu:n/-/10.0/0/1/1\tspans\t100000\t300000\tmain;train;<gpu kernel>;%s\tkernel\t\n' "$long"
+	printf 'gpu:n/-/10.0/0/1/1\tspans\t400000\t450000\tmain;train;<gpu kernel>;gemm\tkernel\t\n'
+	printf 'gpu:n/-/10.0/0/1/1\tspans\t500000\t510000\tmain;träin;<gpu kernel>;ü%s\tkernel\t\n' "${long//n/ñ}"
+} >rows.tsv
+hpct-import --from tsv rows.tsv
+
+on_terminal() { # COLUMNS COMMAND
+	script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r'
+}
+export LC_ALL=C.UTF-8
+on_terminal 130 "hpct-stats rows.hpct --operations" >wide
+one_byte_each() { sed 's/[^ -~]/x/g' "$1"; }
+same "the widest line of 130" "" "$(one_byte_each wide | awk 'length > 130')"
+check "its beginning and its end are there" grep -q 'at::native::vec.*\.\.\..*char\*,2ul>>  ' wide
+same "columns" 1 "$(one_byte_each wide | awk '/kernel/ { print length }' | sort -u | wc -l)"
+on_terminal 60 "hpct-stats rows.hpct --by path --op kernel" >narrow
+same "the widest line of 60" "" "$(one_byte_each narrow | awk '/kernel/ && length > 60')"
+check "a short name is whole" grep -q 'main;train;<gpu kernel>;gemm$' narrow
+check "characters are whole, too" iconv -f UTF-8 -t UTF-16 narrow
+on_terminal 1000 "hpct-stats rows.hpct --by path --op kernel" >whole
+check "a wide terminal has all" grep -qF "main;train;<gpu kernel>;$long" whole
+hpct-stats rows.hpct --operations >piped
+check "so has a pipe" grep -qF "$long" piped
