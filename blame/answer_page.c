@@ -212,7 +212,7 @@ static void script_coverage(struct report *report, struct program_call *call, co
 			.key = "gpu",
 			.time_ns = idle->busy_ns + idle->idle_ns,
 			.has_time = true,
-			.whole_ns = idle->window_ns - idle->unused_ns,
+			.whole_ns = idle_used_ns(idle),
 			.has_count = true,
 			.count = page->queues});
 	page_rows_coverage(report, call, &page->coverage);

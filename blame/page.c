@@ -29,9 +29,11 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
 						      : "idle, every thread waits",
 		idle->all_idle_ns);
-	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns);
+	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns - idle->ended_ns);
 	if (idle->unused_ns)
 		put_part(page, "unused", "before the first use of a GPU", idle->unused_ns);
+	if (idle->ended_ns)
+		put_part(page, "ended", "after the process has ended", idle->ended_ns);
 }
 
 static void count_streams(struct page *page, const struct run *run, const struct idle_question *question)
@@ -112,7 +114,7 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		result = findings_make(&page->findings, run, question, arena, error);
 	if (result)
 		return result;
-	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)(idle->window_ns - idle->unused_ns);
+	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
 	put_parts(page, question);
 	count_streams(page, run, question);
 	list = gaps_list(page->gaps, &count);

@@ -32,7 +32,7 @@ struct page_cause {
 struct page {
 	struct idle idle;
 	double known; /* part of the window, from the first use of a GPU, in which the GPUs' state is known */
-	struct page_part parts[7];
+	struct page_part parts[8];
 	size_t part_count; /* they sum to idle.window_ns */
 	struct share_rows rows, waited;
 	struct page_cause causes[PAGE_CAUSES];
