@@ -84,6 +84,14 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			 : "x16", "memory");
 }
 
+#define ARCH_CALL_ON                                                                                    \
+	"stp x29, x30, [sp, -16]!\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 29, -16\n\t.cfi_offset 30, " \
+	"-8\n\t"                                                                                        \
+	"mov x29, sp\n\t.cfi_def_cfa_register 29\n\t"                                                   \
+	"mov sp, x0\n\tmov x0, x2\n\tblr x1\n\t"                                                        \
+	"mov sp, x29\n\tldp x29, x30, [sp], 16\n\t.cfi_restore 29\n\t.cfi_restore 30\n\t"               \
+	".cfi_def_cfa 31, 0\n\tret\n\t"
+
 /* bl, or blr and its signing kinds. */
 static inline bool arch_is_call(const uint8_t *end)
 {

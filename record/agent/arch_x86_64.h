@@ -73,6 +73,13 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			 : "rax", "memory");
 }
 
+/* The body of a function (top, function, argument): see own_stack.h. */
+#define ARCH_CALL_ON                                                        \
+	"pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\t" \
+	"movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"                 \
+	"movq %rdi, %rsp\n\tmovq %rdx, %rdi\n\tcallq *%rsi\n\t"             \
+	"movq %rbp, %rsp\n\tpopq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t"
+
 /* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
 static inline bool arch_is_call(const uint8_t *end)
 {

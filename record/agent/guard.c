@@ -27,7 +27,7 @@ int guard_install(struct guard *guard, struct sigaction *before)
 	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
 	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
 	 * may be smaller still. */
-	sigfillset(&action.sa_mask);
+	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask)); /* libc's, which cancels threads, too */
 	if (guard->is_on_stack)
 		action.sa_flags |= SA_ONSTACK;
 	if (REAL(sigaction)(guard->number, &action, before))

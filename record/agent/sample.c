@@ -185,21 +185,40 @@ void sample_take_wait(struct thread *t, const ucontext_t *context)
 	ring_leave(&t->ring);
 }
 
+/* A signal that is, or may be, a sample. */
+struct heard {
+	struct thread *thread;
+	const siginfo_t *info;
+	const ucontext_t *context;
+	uint64_t periods; /* of the thread's timer; 0: it is not from there */
+	bool is_taken;
+};
+
+static void heard_take(void *what)
+{
+	struct heard *heard = what;
+	struct thread *t = heard->thread;
+
+	heard->is_taken = true;
+	if (heard->periods)
+		t->source->tick(t, heard->context, heard->periods);
+	else
+		heard->is_taken = t->source->take && t->source->take(t, heard->info, heard->context);
+}
+
 /* qemu-user 7.2 calls handlers on a stack that is not aligned. */
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
 #endif
 void sample_handle(int signal, siginfo_t *info, void *context)
 {
-	struct thread *t = thread_self();
+	struct heard heard = {.thread = thread_self(), .info = info, .context = context};
 	int error = errno;
-	uint64_t periods;
 
-	if (source_timer_periods(info, &periods)) {
-		if (t)
-			t->source->tick(t, context, periods);
-	} else if (!t || !t->source->take || !t->source->take(t, info, context)) {
+	heard.is_taken = source_timer_periods(info, &heard.periods);
+	if (heard.thread)
+		own_stack_call(heard.thread->handler_stack + OWN_STACK_BYTES, heard_take, &heard);
+	if (!heard.is_taken)
 		guard_forward(signal, info, context);
-	}
 	errno = error;
 }
