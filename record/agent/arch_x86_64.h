@@ -80,6 +80,17 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 	"movq %rdi, %rsp\n\tmovq %rdx, %rdi\n\tcallq *%rsi\n\t"             \
 	"movq %rbp, %rsp\n\tpopq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t"
 
+/* The body of a signal handler that goes on in `handle` if the stack has ARCH_HANDLER_BYTES more: if they lie
+ * on the page that is in use, or rt_sigprocmask can write there. Else it counts, in a 64-bit `count`, and is
+ * over. What it overwrites sigreturn brings back. */
+#define ARCH_HANDLER_BYTES 768
+#define ARCH_HANDLER(handle, count)                                                              \
+	"movl %esp, %eax\n\tandl $4095, %eax\n\tcmpl $768, %eax\n\tjae " handle                  \
+	"\n\tmovq %rdi, %r12\n\tmovq %rsi, %r13\n\tmovq %rdx, %r14\n\t"                          \
+	"movl $14, %eax\n\txorl %edi, %edi\n\txorl %esi, %esi\n\tleaq -768(%rsp), %rdx\n\t"      \
+	"movl $8, %r10d\n\tsyscall\n\tmovq %r12, %rdi\n\tmovq %r13, %rsi\n\tmovq %r14, %rdx\n\t" \
+	"testq %rax, %rax\n\tjz " handle "\n\tlock incq " count "(%rip)\n\tret\n\t"
+
 /* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
 static inline bool arch_is_call(const uint8_t *end)
 {

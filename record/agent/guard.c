@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include "record/agent/guard.h"
+#include "record/agent/own_stack.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
-#include "record/agent/sample.h"
 #include "record/agent/source.h"
+#include "record/agent/thread.h"
 
-struct guard guards[GUARDS] = {{AGENT_SIGNAL, sample_handle}, {SIGTRAP, source_trap_handle}};
+struct guard guards[GUARDS] = {{AGENT_SIGNAL, own_stack_sample}, {SIGTRAP, own_stack_trap}};
 
 struct guard *guard_of(int number)
 {

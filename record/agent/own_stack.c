@@ -4,11 +4,17 @@
 
 #include "record/agent/arch.h"
 
-__asm__(".text\n"
-	".p2align 4\n"
-	".globl own_stack_call\n"
-	".hidden own_stack_call\n"
-	".type own_stack_call, %function\n"
-	"own_stack_call:\n\t"
-	".cfi_startproc\n\t" ARCH_CALL_ON ".cfi_endproc\n\t"
-	".size own_stack_call, . - own_stack_call\n");
+#define CODE(name, body)                                     \
+	__asm__(".text\n"                                    \
+		".p2align 4\n"                               \
+		".globl " name "\n"                          \
+		".hidden " name "\n"                         \
+		".type " name ", %function\n" name ":\n\t"   \
+		".cfi_startproc\n\t" body ".cfi_endproc\n\t" \
+		".size " name ", . - " name "\n");
+
+_Atomic uint64_t own_stack_missed;
+
+CODE("own_stack_call", ARCH_CALL_ON)
+CODE("own_stack_sample", ARCH_HANDLER("sample_handle", "own_stack_missed"))
+CODE("own_stack_trap", ARCH_HANDLER("source_trap_handle", "own_stack_missed"))

@@ -83,6 +83,15 @@ static void took(struct thread *t, uint64_t since_ns)
 	ring_count(&t->ring.shared->handler_ns, now_ns - since_ns);
 }
 
+/* Samples for which stacks had no room; whose they were is not known. */
+static void missed_count(struct thread *t, uint64_t now_ns)
+{
+	uint64_t missed = atomic_exchange(&own_stack_missed, 0);
+
+	while (missed--)
+		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
+}
+
 static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
 {
 	uint64_t now_ns;
@@ -113,6 +122,8 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 	path_sample(t, context, flags, 0, weight, now_ns);
 	papi_take(t, now_ns);
 	ring_leave(&t->ring);
+	if (atomic_load_explicit(&own_stack_missed, memory_order_relaxed))
+		missed_count(t, now_ns);
 	took(t, now_ns);
 }
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "record/agent/fault.h"
 #include "record/agent/guard.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -110,6 +111,7 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
 	struct guard *guard = guard_of(number);
+	struct fault_handler before = fault_now();
 	struct sigaction filtered;
 	unsigned asked;
 	int result;
@@ -122,8 +124,14 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	if (action) {
 		filtered = *action;
 		handler_mask_filter(&filtered);
+		if (number == SIGSEGV)
+			before = fault_guard(&filtered);
 	}
 	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
+	if (result && number == SIGSEGV)
+		fault_restore(before);
+	if (!result && old && number == SIGSEGV)
+		fault_reveal(old, before);
 	if (!result)
 		handler_masks_keep(bit, action, asked, old);
 	return result;
@@ -135,7 +143,7 @@ WRAPPER sighandler_t signal(int number, sighandler_t handler)
 	sighandler_t before;
 
 	if (!is_guarding() || !guard)
-		return REAL(signal)(number, handler);
+		return fault_reveal_plain(REAL(signal)(number, handler), fault_now());
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;

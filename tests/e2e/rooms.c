@@ -5,6 +5,7 @@
  * with and without a recorder (e2e.record.rooms.sh).
  */
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,6 +88,89 @@ static int fiber(unsigned more)
 	return 0;
 }
 
+/* ---- a program that handles the overflows of its stack ---- */
+
+static sigjmp_buf out;
+static volatile unsigned overflows, others, general;
+static char *overflow_stack;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	const char *at = info->si_addr;
+
+	(void)number, (void)context;
+	if (at >= overflow_stack - 4096 && at < overflow_stack)
+		overflows++;
+	else if (info->si_code == SI_KERNEL && !at)
+		general++;
+	else
+		others++;
+	siglongjmp(out, 1);
+}
+
+APART static unsigned recurse(unsigned depth)
+{
+	volatile char here[32];
+
+	here[0] = (char)depth;
+	spin(100);
+	return depth < 1u << 20 ? recurse(depth + 1) + (unsigned)here[0] : 0;
+}
+
+/* An address that no processor knows: as the kernel has it where a signal's frame has no room. */
+APART static void general_fault(void)
+{
+	*(volatile char *)(uintptr_t)0x8000000000000000u = 1;
+}
+
+static unsigned rounds;
+
+static void *overflow_run(void *nothing)
+{
+	static char alternate[65536];
+
+	sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof(alternate)}, NULL);
+	for (volatile unsigned i = 0; i < rounds; i++)
+		if (!sigsetjmp(out, 1))
+			recurse(0);
+	for (volatile unsigned i = 0; i < 10; i++)
+		if (!sigsetjmp(out, 1))
+			general_fault();
+	sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	return nothing;
+}
+
+static int overflow(unsigned count)
+{
+	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
+	pthread_attr_t own;
+	pthread_t thread;
+
+	rounds = count;
+	overflow_stack = stack_new();
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGSEGV, NULL, &old);
+	printf("read back %d, flags %x\n", old.sa_sigaction == on_fault,
+		(unsigned)old.sa_flags & ~0x04000000u);
+	pthread_attr_init(&own);
+	pthread_attr_setstack(&own, overflow_stack, STACK_BYTES);
+	if (pthread_create(&thread, &own, overflow_run, NULL))
+		return 1;
+	pthread_join(thread, NULL);
+	printf("overflows %u, general %u, others %u\n", overflows, general, others);
+	action.sa_flags = SA_ONSTACK;
+	action.sa_handler = SIG_DFL;
+	sigaction(SIGSEGV, &action, &old);
+	printf("read back %d\n", old.sa_sigaction == on_fault);
+	action.sa_handler = (void (*)(int))(void (*)(void))general_fault;
+	sigaction(SIGSEGV, &action, &old);
+	printf("was default %d\n", old.sa_handler == SIG_DFL);
+	printf("signal gives it back %d\n", signal(SIGSEGV, SIG_DFL) == action.sa_handler);
+	fflush(stdout);
+	general_fault();
+	return 0;
+}
+
 /* ---- threads with the least stack ---- */
 
 APART static unsigned depth_reach(unsigned depth)
@@ -132,7 +216,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(unsigned);
-	} modes[] = {{"fiber", fiber}, {"threads", threads}};
+	} modes[] = {{"fiber", fiber}, {"overflow", overflow}, {"threads", threads}};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)
 		if (!strcmp(modes[i].name, argv[1]))
