@@ -66,6 +66,27 @@ static inline bool arch_in_system_call(const ucontext_t *context)
 	return pc % 4096 && arch_instruction((const uint8_t *)(uintptr_t)pc - 4) == ARCH_SVC;
 }
 
+static inline bool arch_call_restarts(const ucontext_t *context)
+{
+	return arch_instruction((const uint8_t *)(uintptr_t)context->uc_mcontext.pc) == ARCH_SVC;
+}
+
+static inline long arch_call_number(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.regs[8];
+}
+
+static inline long arch_call_second(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.regs[1];
+}
+
+static inline void arch_call_interrupt(ucontext_t *context)
+{
+	context->uc_mcontext.pc += 4;
+	context->uc_mcontext.regs[0] = (uint64_t)-EINTR;
+}
+
 #define ARCH_HERE_KNOWN (((UINT64_C(1) << ARCH_REGISTERS) - 1) & ~((UINT64_C(1) << 19) - 1))
 static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[ARCH_REGISTERS])
 {

@@ -52,6 +52,35 @@ static inline bool arch_in_system_call(const ucontext_t *context)
 	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
 }
 
+/* The instruction is two bytes long, and leaves its own return address in rcx. */
+#define ARCH_SYSCALL 0x050fu
+
+/* Does the handler go back to a system call that is made again, or for the first time? */
+static inline bool arch_call_restarts(const ucontext_t *context)
+{
+	const greg_t *value = context->uc_mcontext.gregs;
+
+	return value[REG_RCX] == value[REG_RIP] + 2 &&
+	       *(const uint16_t *)(uintptr_t)value[REG_RIP] == ARCH_SYSCALL;
+}
+
+/* Its number and second argument. Ends it with EINTR instead. */
+static inline long arch_call_number(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.gregs[REG_RAX];
+}
+
+static inline long arch_call_second(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.gregs[REG_RSI];
+}
+
+static inline void arch_call_interrupt(ucontext_t *context)
+{
+	context->uc_mcontext.gregs[REG_RIP] += 2;
+	context->uc_mcontext.gregs[REG_RAX] = -EINTR;
+}
+
 /* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
  * Their numbers are in the order above. */
 #define ARCH_HERE_KNOWN                                                                            \

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "record/agent/control.h"
+#include "record/agent/interrupt.h"
 #include "record/agent/papi.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
@@ -229,7 +230,9 @@ void sample_handle(int signal, siginfo_t *info, void *context)
 	heard.is_taken = source_timer_periods(info, &heard.periods);
 	if (heard.thread)
 		own_stack_call(heard.thread->handler_stack + OWN_STACK_BYTES, heard_take, &heard);
-	if (!heard.is_taken)
+	if (heard.is_taken)
+		interrupt_settle(context);
+	else
 		guard_forward(signal, info, context);
 	errno = error;
 }

@@ -13,6 +13,7 @@
 
 #include "record/agent/counter.h"
 #include "record/agent/guard.h"
+#include "record/agent/interrupt.h"
 #include "record/agent/perf.h"
 #include "record/agent/source_perf.h"
 #include "record/agent/switches.h"
@@ -284,11 +285,13 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 	}
 	if (!slot) {
 		atomic_fetch_add_explicit(&process.shared->signals_foreign, 1, memory_order_relaxed);
+		interrupt_settle(context);
 		return;
 	}
 	error = errno;
 	own_stack_call(slot->thread->handler_stack + OWN_STACK_BYTES, trapped_take,
 		&(struct trapped){slot->thread, context, index});
+	interrupt_settle(context);
 	errno = error;
 	if (guard_trap_dropped(&dropped))
 		guard_forward_trap(signal, &dropped, context, true);
