@@ -7,6 +7,7 @@
 #ifndef RECORD_AGENT_ARCH_H
 #define RECORD_AGENT_ARCH_H
 
+#include <errno.h>
 #include <linux/audit.h>
 #include <stdbool.h>
 #include <stdint.h>

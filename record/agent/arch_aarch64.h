@@ -66,6 +66,27 @@ static inline bool arch_in_system_call(const ucontext_t *context)
 	return pc % 4096 && arch_instruction((const uint8_t *)(uintptr_t)pc - 4) == ARCH_SVC;
 }
 
+static inline bool arch_call_restarts(const ucontext_t *context)
+{
+	return arch_instruction((const uint8_t *)(uintptr_t)context->uc_mcontext.pc) == ARCH_SVC;
+}
+
+static inline long arch_call_number(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.regs[8];
+}
+
+static inline long arch_call_second(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.regs[1];
+}
+
+static inline void arch_call_interrupt(ucontext_t *context)
+{
+	context->uc_mcontext.pc += 4;
+	context->uc_mcontext.regs[0] = (uint64_t)-EINTR;
+}
+
 #define ARCH_HERE_KNOWN (((UINT64_C(1) << ARCH_REGISTERS) - 1) & ~((UINT64_C(1) << 19) - 1))
 static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[ARCH_REGISTERS])
 {
@@ -83,6 +104,18 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			 : "r"(to)
 			 : "x16", "memory");
 }
+
+#define ARCH_CALL_ON                                                                                    \
+	"stp x29, x30, [sp, -16]!\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset 29, -16\n\t.cfi_offset 30, " \
+	"-8\n\t"                                                                                        \
+	"mov x29, sp\n\t.cfi_def_cfa_register 29\n\t"                                                   \
+	"mov sp, x0\n\tmov x0, x2\n\tblr x1\n\t"                                                        \
+	"mov sp, x29\n\tldp x29, x30, [sp], 16\n\t.cfi_restore 29\n\t.cfi_restore 30\n\t"               \
+	".cfi_def_cfa 31, 0\n\tret\n\t"
+
+/* Frames are small there beside the pages that stacks end with. */
+#define ARCH_HANDLER_BYTES 0
+#define ARCH_HANDLER(handle, count) "b " handle "\n\t"
 
 /* bl, or blr and its signing kinds. */
 static inline bool arch_is_call(const uint8_t *end)

@@ -52,6 +52,35 @@ static inline bool arch_in_system_call(const ucontext_t *context)
 	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
 }
 
+/* The instruction is two bytes long, and leaves its own return address in rcx. */
+#define ARCH_SYSCALL 0x050fu
+
+/* Does the handler go back to a system call that is made again, or for the first time? */
+static inline bool arch_call_restarts(const ucontext_t *context)
+{
+	const greg_t *value = context->uc_mcontext.gregs;
+
+	return value[REG_RCX] == value[REG_RIP] + 2 &&
+	       *(const uint16_t *)(uintptr_t)value[REG_RIP] == ARCH_SYSCALL;
+}
+
+/* Its number and second argument. Ends it with EINTR instead. */
+static inline long arch_call_number(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.gregs[REG_RAX];
+}
+
+static inline long arch_call_second(const ucontext_t *context)
+{
+	return (long)context->uc_mcontext.gregs[REG_RSI];
+}
+
+static inline void arch_call_interrupt(ucontext_t *context)
+{
+	context->uc_mcontext.gregs[REG_RIP] += 2;
+	context->uc_mcontext.gregs[REG_RAX] = -EINTR;
+}
+
 /* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
  * Their numbers are in the order above. */
 #define ARCH_HERE_KNOWN                                                                            \
@@ -72,6 +101,24 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			 : "r"(to)
 			 : "rax", "memory");
 }
+
+/* The body of a function (top, function, argument): see own_stack.h. */
+#define ARCH_CALL_ON                                                        \
+	"pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\t" \
+	"movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"                 \
+	"movq %rdi, %rsp\n\tmovq %rdx, %rdi\n\tcallq *%rsi\n\t"             \
+	"movq %rbp, %rsp\n\tpopq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t"
+
+/* The body of a signal handler that goes on in `handle` if the stack has ARCH_HANDLER_BYTES more: if they lie
+ * on the page that is in use, or rt_sigprocmask can write there. Else it counts, in a 64-bit `count`, and is
+ * over. What it overwrites sigreturn brings back. */
+#define ARCH_HANDLER_BYTES 768
+#define ARCH_HANDLER(handle, count)                                                              \
+	"movl %esp, %eax\n\tandl $4095, %eax\n\tcmpl $768, %eax\n\tjae " handle                  \
+	"\n\tmovq %rdi, %r12\n\tmovq %rsi, %r13\n\tmovq %rdx, %r14\n\t"                          \
+	"movl $14, %eax\n\txorl %edi, %edi\n\txorl %esi, %esi\n\tleaq -768(%rsp), %rdx\n\t"      \
+	"movl $8, %r10d\n\tsyscall\n\tmovq %r12, %rdi\n\tmovq %r13, %rsi\n\tmovq %r14, %rdx\n\t" \
+	"testq %rax, %rax\n\tjz " handle "\n\tlock incq " count "(%rip)\n\tret\n\t"
 
 /* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
 static inline bool arch_is_call(const uint8_t *end)

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include "record/agent/guard.h"
+#include "record/agent/own_stack.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
-#include "record/agent/sample.h"
 #include "record/agent/source.h"
+#include "record/agent/thread.h"
 
-struct guard guards[GUARDS] = {{AGENT_SIGNAL, sample_handle}, {SIGTRAP, source_trap_handle}};
+struct guard guards[GUARDS] = {{AGENT_SIGNAL, own_stack_sample}, {SIGTRAP, own_stack_trap}};
 
 struct guard *guard_of(int number)
 {
@@ -27,7 +28,7 @@ int guard_install(struct guard *guard, struct sigaction *before)
 	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
 	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
 	 * may be smaller still. */
-	sigfillset(&action.sa_mask);
+	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask)); /* libc's, which cancels threads, too */
 	if (guard->is_on_stack)
 		action.sa_flags |= SA_ONSTACK;
 	if (REAL(sigaction)(guard->number, &action, before))

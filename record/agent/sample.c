@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "record/agent/control.h"
+#include "record/agent/interrupt.h"
 #include "record/agent/papi.h"
 #include "record/agent/path.h"
 #include "record/agent/process.h"
@@ -83,6 +84,15 @@ static void took(struct thread *t, uint64_t since_ns)
 	ring_count(&t->ring.shared->handler_ns, now_ns - since_ns);
 }
 
+/* Samples for which stacks had no room; whose they were is not known. */
+static void missed_count(struct thread *t, uint64_t now_ns)
+{
+	uint64_t missed = atomic_exchange(&own_stack_missed, 0);
+
+	while (missed--)
+		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
+}
+
 static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
 {
 	uint64_t now_ns;
@@ -113,6 +123,8 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 	path_sample(t, context, flags, 0, weight, now_ns);
 	papi_take(t, now_ns);
 	ring_leave(&t->ring);
+	if (atomic_load_explicit(&own_stack_missed, memory_order_relaxed))
+		missed_count(t, now_ns);
 	took(t, now_ns);
 }
 
@@ -185,21 +197,42 @@ void sample_take_wait(struct thread *t, const ucontext_t *context)
 	ring_leave(&t->ring);
 }
 
+/* A signal that is, or may be, a sample. */
+struct heard {
+	struct thread *thread;
+	const siginfo_t *info;
+	const ucontext_t *context;
+	uint64_t periods; /* of the thread's timer; 0: it is not from there */
+	bool is_taken;
+};
+
+static void heard_take(void *what)
+{
+	struct heard *heard = what;
+	struct thread *t = heard->thread;
+
+	heard->is_taken = true;
+	if (heard->periods)
+		t->source->tick(t, heard->context, heard->periods);
+	else
+		heard->is_taken = t->source->take && t->source->take(t, heard->info, heard->context);
+}
+
 /* qemu-user 7.2 calls handlers on a stack that is not aligned. */
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
 #endif
 void sample_handle(int signal, siginfo_t *info, void *context)
 {
-	struct thread *t = thread_self();
+	struct heard heard = {.thread = thread_self(), .info = info, .context = context};
 	int error = errno;
-	uint64_t periods;
 
-	if (source_timer_periods(info, &periods)) {
-		if (t)
-			t->source->tick(t, context, periods);
-	} else if (!t || !t->source->take || !t->source->take(t, info, context)) {
+	heard.is_taken = source_timer_periods(info, &heard.periods);
+	if (heard.thread)
+		own_stack_call(heard.thread->handler_stack + OWN_STACK_BYTES, heard_take, &heard);
+	if (heard.is_taken)
+		interrupt_settle(context);
+	else
 		guard_forward(signal, info, context);
-	}
 	errno = error;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -30,6 +31,8 @@ static const struct own_call {
 } own_calls[] = {
 	{SYS_rt_sigreturn, 0, 0},
 	{SYS_rt_sigprocmask, SIG_SETMASK, 0},
+	{SYS_rt_sigpending, 0, 0},
+	{SYS_rt_sigaction, SIGINT, 0},
 	{SYS_getpid, 0, 0},
 	{SYS_gettid, 0, 0},
 	{SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, 0},

@@ -13,6 +13,7 @@
 
 #include "record/agent/counter.h"
 #include "record/agent/guard.h"
+#include "record/agent/interrupt.h"
 #include "record/agent/perf.h"
 #include "record/agent/source_perf.h"
 #include "record/agent/switches.h"
@@ -252,6 +253,23 @@ int source_trap_index(const siginfo_t *info)
 	return raised->code == PERF_TRAP_CODE && index < sizeof(cookies) ? (int)index : -1;
 }
 
+struct trapped {
+	struct thread *thread;
+	const ucontext_t *context;
+	int index;
+};
+
+static void trapped_take(void *what)
+{
+	const struct trapped *trapped = what;
+
+	if (!trapped->index)
+		source_perf_hit(trapped->thread, trapped->context);
+	if (trapped->index == WAITS_INDEX)
+		sample_take_wait(trapped->thread, trapped->context);
+	counters_take(trapped->thread, trapped->context);
+}
+
 void source_trap_handle(int signal, siginfo_t *info, void *context)
 {
 	int error, index = source_trap_index(info);
@@ -267,14 +285,13 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 	}
 	if (!slot) {
 		atomic_fetch_add_explicit(&process.shared->signals_foreign, 1, memory_order_relaxed);
+		interrupt_settle(context);
 		return;
 	}
 	error = errno;
-	if (!index)
-		source_perf_hit(slot->thread, context);
-	if (index == WAITS_INDEX)
-		sample_take_wait(slot->thread, context);
-	counters_take(slot->thread, context);
+	own_stack_call(slot->thread->handler_stack + OWN_STACK_BYTES, trapped_take,
+		&(struct trapped){slot->thread, context, index});
+	interrupt_settle(context);
 	errno = error;
 	if (guard_trap_dropped(&dropped))
 		guard_forward_trap(signal, &dropped, context, true);

@@ -12,6 +12,7 @@
 
 #include "record/agent/context.h"
 #include "record/agent/module.h"
+#include "record/agent/own_stack.h"
 #include "record/agent/process.h"
 #include "record/agent/ring.h"
 #include "record/agent/source.h"
@@ -81,6 +82,7 @@ struct thread {
 	struct event_span open[CONTROL_OPEN_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
+	_Alignas(64) unsigned char handler_stack[OWN_STACK_BYTES]; /* see own_stack.h */
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];
 	struct unwind_frame frames[2][UNWIND_FRAMES_MAX];
 };

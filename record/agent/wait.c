@@ -12,6 +12,32 @@
 #include "record/agent/trace.h"
 #include "record/agent/wrap.h"
 
+const struct timespec *wait_rest(const struct wait *wait, const struct timespec *whole, struct timespec *rest)
+{
+	uint64_t gone_ns = process_now_ns() - wait->begin_ns;
+
+	if (!whole || !wait->thread)
+		return whole;
+	*rest = (struct timespec){whole->tv_sec - (time_t)(gone_ns / 1000000000u),
+		whole->tv_nsec - (long)(gone_ns % 1000000000u)};
+	if (rest->tv_nsec < 0) {
+		rest->tv_nsec += 1000000000;
+		rest->tv_sec--;
+	}
+	if (rest->tv_sec < 0)
+		*rest = (struct timespec){0};
+	return rest;
+}
+
+int wait_rest_ms(const struct wait *wait, int whole_ms)
+{
+	uint64_t gone_ms = (process_now_ns() - wait->begin_ns) / 1000000u;
+
+	if (whole_ms < 0 || !wait->thread)
+		return whole_ms;
+	return gone_ms < (uint64_t)whole_ms ? whole_ms - (int)gone_ms : 0;
+}
+
 /* A program that waits more often than the collector looks keeps half of its ring for samples: what is not
  * told then is a path, not a time. */
 static bool has_room(const struct ring *ring)

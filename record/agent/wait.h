@@ -14,6 +14,9 @@
 #ifndef RECORD_AGENT_WAIT_H
 #define RECORD_AGENT_WAIT_H
 
+#include <errno.h>
+#include <time.h>
+
 #include "record/agent/thread.h"
 
 #define WAIT_LEAST_NS UINT64_C(20000) /* shorter waits are not published */
@@ -84,6 +87,31 @@ static inline void wait_end(const struct wait *wait, const void *function)
 		result_ = REAL(name) arguments;                       \
 		wait_end(&wait_, (const void *)(uintptr_t)real.name); \
 		result_;                                              \
+	})
+
+/* What is left of a time that is counted from the wait's begin; NULL: it has no end. The whole where the
+ * thread is not measured. */
+const struct timespec *wait_rest(
+	const struct wait *wait, const struct timespec *whole, struct timespec *rest);
+/* The same in milliseconds; negative: it has no end. */
+int wait_rest_ms(const struct wait *wait, int whole_ms);
+
+/* WAIT of a call that is made again if it has ended with EINTR and `is_missed`, an expression, holds;
+ * `again`: a statement ahead of that. */
+#define WAIT_ON(name, arguments, is_missed, again)                          \
+	__extension__({                                                     \
+		struct wait wait_;                                          \
+		__typeof__(real.name arguments) result_;                    \
+                                                                            \
+		wait_begin(&wait_);                                         \
+		for (;;) {                                                  \
+			result_ = REAL(name) arguments;                     \
+			if (result_ >= 0 || errno != EINTR || !(is_missed)) \
+				break;                                      \
+			again;                                              \
+		}                                                           \
+		wait_end(&wait_, (const void *)(uintptr_t)real.name);       \
+		result_;                                                    \
 	})
 
 /* The whole wrapper of a call that waits; needs record/agent/wrap.h. */

@@ -7,7 +7,10 @@
  * program's.
  */
 #include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
 
+#include "record/agent/fault.h"
 #include "record/agent/guard.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -110,6 +113,7 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
 	struct guard *guard = guard_of(number);
+	struct fault_handler before = fault_now();
 	struct sigaction filtered;
 	unsigned asked;
 	int result;
@@ -122,8 +126,14 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	if (action) {
 		filtered = *action;
 		handler_mask_filter(&filtered);
+		if (number == SIGSEGV)
+			before = fault_guard(&filtered);
 	}
 	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
+	if (result && number == SIGSEGV)
+		fault_restore(before);
+	if (!result && old && number == SIGSEGV)
+		fault_reveal(old, before);
 	if (!result)
 		handler_masks_keep(bit, action, asked, old);
 	return result;
@@ -135,7 +145,7 @@ WRAPPER sighandler_t signal(int number, sighandler_t handler)
 	sighandler_t before;
 
 	if (!is_guarding() || !guard)
-		return REAL(signal)(number, handler);
+		return fault_reveal_plain(REAL(signal)(number, handler), fault_now());
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;
@@ -253,52 +263,82 @@ WRAPPER int sigpending(sigset_t *set)
 	return result;
 }
 
+/* After EINTR: where a signal of ours came first, at the end of the call, the program's mask was back, and
+ * one that the call's own mask lets through still waits. Now it ends the call as it would have. */
+static bool is_missed(const sigset_t *set)
+{
+	uint64_t pending = 0, blocked;
+
+	if (!set || !is_guarding())
+		return false;
+	memcpy(&blocked, set, sizeof(blocked));
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			blocked |= UINT64_C(1) << (guards[i].number - 1);
+	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	return pending & ~blocked;
+}
+
 WRAPPER int sigsuspend(const sigset_t *set)
 {
 	sigset_t copy;
 
-	return WAIT(sigsuspend, (without_ours(set, &copy)));
+	return WAIT_ON(sigsuspend, (without_ours(set, &copy)), is_missed(set), (void)0);
 }
 
 WRAPPER int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
 {
+	const struct timespec *whole = timeout;
+	struct timespec rest;
 	sigset_t copy;
 
-	return WAIT(ppoll, (fds, count, timeout, without_ours(set, &copy)));
+	return WAIT_ON(ppoll, (fds, count, timeout, without_ours(set, &copy)), is_missed(set),
+		timeout = wait_rest(&wait_, whole, &rest));
 }
 
 WRAPPER int __ppoll_chk(
 	struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set, size_t bytes)
 {
+	const struct timespec *whole = timeout;
+	struct timespec rest;
 	sigset_t copy;
 
-	return WAIT(__ppoll_chk, (fds, count, timeout, without_ours(set, &copy), bytes));
+	return WAIT_ON(__ppoll_chk, (fds, count, timeout, without_ours(set, &copy), bytes), is_missed(set),
+		timeout = wait_rest(&wait_, whole, &rest));
 }
 
 WRAPPER int pselect(int count, fd_set *reading, fd_set *writing, fd_set *excepting,
 	const struct timespec *timeout, const sigset_t *set)
 {
+	const struct timespec *whole = timeout;
+	struct timespec rest;
 	sigset_t copy;
 
-	return WAIT(pselect, (count, reading, writing, excepting, timeout, without_ours(set, &copy)));
+	return WAIT_ON(pselect, (count, reading, writing, excepting, timeout, without_ours(set, &copy)),
+		is_missed(set), timeout = wait_rest(&wait_, whole, &rest));
 }
 
 WRAPPER int epoll_pwait(int fd, struct epoll_event *events, int most, int timeout, const sigset_t *set)
 {
+	int rest = timeout;
 	sigset_t copy;
 
-	return WAIT(epoll_pwait, (fd, events, most, timeout, without_ours(set, &copy)));
+	return WAIT_ON(epoll_pwait, (fd, events, most, rest, without_ours(set, &copy)), is_missed(set),
+		rest = wait_rest_ms(&wait_, timeout));
 }
 
 /* glibc has it since 2.35; a program that calls it knows that it is there. */
 WRAPPER int epoll_pwait2(
 	int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *set)
 {
+	const struct timespec *whole = timeout;
+	struct timespec rest;
 	sigset_t copy;
 
 	if (!REAL(epoll_pwait2)) {
 		errno = ENOSYS;
 		return -1;
 	}
-	return WAIT(epoll_pwait2, (fd, events, most, timeout, without_ours(set, &copy)));
+	return WAIT_ON(epoll_pwait2, (fd, events, most, timeout, without_ours(set, &copy)), is_missed(set),
+		timeout = wait_rest(&wait_, whole, &rest));
 }

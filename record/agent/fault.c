@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault.c - see fault.h. */
+#include "record/agent/fault.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/arch.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/thread.h"
+
+#define FRAME_SLOP 160u		 /* what aligning a frame may take */
+#define AGAIN_NS UINT64_C(20000) /* no two signals of ours come as fast as an instruction faults again */
+#define AGAIN_MOST 3
+
+static struct fault_handler program;
+static struct sigaction installed;
+
+/* Of the last frame that had no room. */
+static __thread struct {
+	uint64_t pc, sp, now_ns;
+	unsigned again;
+} last __attribute__((tls_model("initial-exec")));
+
+/* Without the risk of a fault; overwrites 8 bytes. */
+static bool is_writable(uint64_t address)
+{
+	return !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, (void *)(uintptr_t)address, 8);
+}
+
+/* The frame that we run on lies at the end of the alternate stack, and is as large as the other would be. */
+static bool has_room(const ucontext_t *context, uint64_t sp)
+{
+	uint64_t low = (uintptr_t)context->uc_stack.ss_sp, high = low + context->uc_stack.ss_size;
+	uint64_t here = (uintptr_t)context;
+
+	if ((context->uc_stack.ss_flags & SS_DISABLE) || sp - low < high - low || here - low >= high - low)
+		return true;
+	return is_writable((sp - ARCH_RED_ZONE - (high - here) - FRAME_SLOP) & ~UINT64_C(7));
+}
+
+/* Such a fault comes once; an instruction of the program's that faults does so at once again. */
+static bool is_new(const uint64_t value[ARCH_REGISTERS])
+{
+	uint64_t now_ns = process_now_ns();
+	bool is_same =
+		last.pc == value[ARCH_PC] && last.sp == value[ARCH_SP] && now_ns - last.now_ns < AGAIN_NS;
+
+	last.again = is_same ? last.again + 1 : 0;
+	last.pc = value[ARCH_PC];
+	last.sp = value[ARCH_SP];
+	last.now_ns = now_ns;
+	return last.again < AGAIN_MOST;
+}
+
+/* The kernel does not say which signal it was: the program's own have no better place. */
+static bool is_ours(const siginfo_t *info, const ucontext_t *context)
+{
+	uint64_t value[ARCH_REGISTERS];
+	struct thread *t = thread_self();
+
+	if (!t || info->si_code != SI_KERNEL || info->si_addr)
+		return false;
+	arch_registers_read(context, value);
+	if (has_room(context, value[ARCH_SP]) || !is_new(value))
+		return false;
+	ring_lose(&t->ring, RING_LOST_NESTED, 0, last.now_ns);
+	return true;
+}
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+	struct fault_handler to = program;
+
+	if (is_ours(info, context)) {
+		if (to.flags & SA_RESETHAND)
+			REAL(sigaction)(number, &installed, NULL);
+		return;
+	}
+	to.handle(number, info, context); /* who takes one argument finds it */
+}
+
+struct fault_handler fault_now(void)
+{
+	return program;
+}
+
+struct fault_handler fault_guard(struct sigaction *action)
+{
+	struct fault_handler before = program;
+
+	if (!(action->sa_flags & SA_ONSTACK) || action->sa_handler == SIG_DFL ||
+		action->sa_handler == SIG_IGN || action->sa_sigaction == handle)
+		return before;
+	program = (struct fault_handler){action->sa_sigaction, action->sa_flags};
+	action->sa_sigaction = handle;
+	action->sa_flags |= SA_SIGINFO;
+	installed = *action;
+	return before;
+}
+
+void fault_restore(struct fault_handler before)
+{
+	program = before;
+}
+
+void fault_reveal(struct sigaction *old, struct fault_handler before)
+{
+	if (old->sa_sigaction != handle)
+		return;
+	old->sa_sigaction = before.handle;
+	if (!(before.flags & SA_SIGINFO))
+		old->sa_flags &= ~SA_SIGINFO;
+}
+
+void (*fault_reveal_plain(void (*old)(int), struct fault_handler before))(int)
+{
+	struct sigaction action = {.sa_handler = old};
+
+	fault_reveal(&action, before);
+	return action.sa_handler;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fault.h - where a stack has no room even for a signal's frame, the kernel sends SIGSEGV in place of the
+ * signal. A program that handles SIGSEGV on an alternate stack (Ruby, Rust, libsigsegv: for stacks that
+ * overflow) lives to see that: of a signal of ours it is not to hear.
+ */
+#ifndef RECORD_AGENT_FAULT_H
+#define RECORD_AGENT_FAULT_H
+
+#include <signal.h>
+
+/* What the program has asked for SIGSEGV, as far as it must be called through us. */
+struct fault_handler {
+	void (*handle)(int, siginfo_t *, void *);
+	int flags;
+};
+
+/* *action is about to be installed for SIGSEGV: puts us ahead of its handler, if that runs on an alternate
+ * stack. Gives what was there before, for fault_reveal, or for fault_restore if it was not installed. */
+struct fault_handler fault_guard(struct sigaction *action);
+void fault_restore(struct fault_handler before);
+
+/* What the kernel has had, as the program knows it. */
+void fault_reveal(struct sigaction *old, struct fault_handler before);
+
+/* The same of signal(). */
+struct fault_handler fault_now(void);
+void (*fault_reveal_plain(void (*old)(int), struct fault_handler before))(int);
+
+#endif

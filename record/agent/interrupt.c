@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interrupt.c - see interrupt.h. */
+#include "record/agent/interrupt.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/arch.h"
+#include "record/agent/guard.h"
+
+/* Those that start again after a handler that asks for it, and end with EINTR after another; some that always
+ * start again look the same. */
+static const short restarted[] = {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_write, SYS_writev,
+	SYS_pwrite64, SYS_pwritev, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg,
+	SYS_sendmmsg, SYS_accept, SYS_accept4, SYS_connect, SYS_wait4, SYS_waitid, SYS_fcntl, SYS_flock,
+	SYS_splice, SYS_tee, SYS_getrandom, SYS_mq_timedreceive, SYS_mq_timedsend};
+
+static bool is_restarted(long number, long second)
+{
+	long operation = second & FUTEX_CMD_MASK;
+
+	if (number == SYS_futex)
+		return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
+	for (unsigned i = 0; i < sizeof(restarted) / sizeof(*restarted); i++)
+		if (restarted[i] == number)
+			return true;
+	return false;
+}
+
+/* The flags of the program's handler that runs as soon as ours is over; false: there is none. */
+static bool next_flags(const ucontext_t *context, uint64_t *flags)
+{
+	uint64_t pending = 0, blocked, action[4]; /* as the kernel has it: handler, flags */
+
+	memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
+	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	pending &= ~blocked;
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			pending &= ~(UINT64_C(1) << (guards[i].number - 1));
+	for (; pending; pending &= pending - 1) {
+		int number = __builtin_ctzll(pending) + 1;
+
+		if (syscall(SYS_rt_sigaction, number, NULL, action, sizeof(blocked)))
+			continue;
+		if (action[0] == (uintptr_t)SIG_DFL || action[0] == (uintptr_t)SIG_IGN)
+			continue;
+		*flags = action[1];
+		return true;
+	}
+	return false;
+}
+
+void interrupt_settle(ucontext_t *context)
+{
+	uint64_t flags;
+
+	if (arch_call_restarts(context) &&
+		is_restarted(arch_call_number(context), arch_call_second(context)) &&
+		next_flags(context, &flags) && !(flags & SA_RESTART))
+		arch_call_interrupt(context);
+}

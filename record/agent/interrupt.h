@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interrupt.h - a system call that a signal has woken ends by that signal's rules: a read() starts again or
+ * gives EINTR. Where one of ours comes together with one of the program's the kernel delivers ours first and
+ * goes by ours, which would let the program's read() sleep on after its alarm.
+ */
+#ifndef RECORD_AGENT_INTERRUPT_H
+#define RECORD_AGENT_INTERRUPT_H
+
+#include <ucontext.h>
+
+/* A signal of ours was handled, `context` is what it goes back to. Touches no thread-local storage. */
+void interrupt_settle(ucontext_t *context);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_stack.c - see own_stack.h. A frame with a frame pointer, so that debuggers find their way out. */
+#include "record/agent/own_stack.h"
+
+#include "record/agent/arch.h"
+
+#define CODE(name, body)                                     \
+	__asm__(".text\n"                                    \
+		".p2align 4\n"                               \
+		".globl " name "\n"                          \
+		".hidden " name "\n"                         \
+		".type " name ", %function\n" name ":\n\t"   \
+		".cfi_startproc\n\t" body ".cfi_endproc\n\t" \
+		".size " name ", . - " name "\n");
+
+_Atomic uint64_t own_stack_missed;
+
+CODE("own_stack_call", ARCH_CALL_ON)
+CODE("own_stack_sample", ARCH_HANDLER("sample_handle", "own_stack_missed"))
+CODE("own_stack_trap", ARCH_HANDLER("source_trap_handle", "own_stack_missed"))

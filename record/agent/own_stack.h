@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_stack.h - handlers walk on a stack of the agent's own. The program's may be a fiber's or a small
+ * thread's, or one that the program has just reserved to its very end (Ruby does, when it starts): there is
+ * room for what the kernel puts there, as any signal of the program's own needs it, and for little more.
+ */
+#ifndef RECORD_AGENT_OWN_STACK_H
+#define RECORD_AGENT_OWN_STACK_H
+
+#define OWN_STACK_BYTES (64u * 1024u) /* touched as needed: two pages of them */
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Our signals' handlers: sample_handle and source_trap_handle, if the stack has room for them. */
+void own_stack_sample(int signal, siginfo_t *info, void *context);
+void own_stack_trap(int signal, siginfo_t *info, void *context);
+
+/* How often it had not, in all of the process. */
+extern _Atomic uint64_t own_stack_missed;
+
+/* Calls function(argument) on the stack of which `top` is the end, aligned to 16 bytes. Not from that stack.
+ */
+void own_stack_call(void *top, void (*function)(void *), void *argument);
+
+#endif
