@@ -130,6 +130,8 @@ bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *r
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
 /* A row before the first one, which is over. */
 void gap_columns_begin(struct gap_columns *columns);
+/* Each not later than those behind it. */
+void queues_make_least(uint64_t *since_ns, size_t count);
 struct view *queues_views_new(uint32_t count);
 void gap_columns_fini(struct gap_columns *columns);
 /* Finds the gaps that end before, or the last one, which the window's end cuts there. False when memory is

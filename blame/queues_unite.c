@@ -189,15 +189,16 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
-/* Each not later than those behind it. */
-static void make_least(uint64_t *since_ns, size_t count)
+/* As a rule nothing is to be done: differences have no sign. Without a comparison several are looked at at
+ * once. */
+void queues_make_least(uint64_t *since_ns, size_t count)
 {
 	uint64_t signs = 0;
 
 	for (size_t i = 1; i < count; i++)
 		signs |= (since_ns[i] - since_ns[i - 1]) | since_ns[i];
-	for (size_t i = count; signs >> 63 && i-- > 0;)
-		since_ns[i] = least(since_ns[i], since_ns[i + 1]);
+	for (size_t i = count; signs >> 63 && i-- > 1;)
+		since_ns[i - 1] = least(since_ns[i - 1], since_ns[i]);
 }
 
 /* Since when rows of a queue are queued. */
@@ -206,7 +207,7 @@ static void tell_since(struct queues *queues, struct queue *queue, struct view *
 	queued_since(
 		queues->question.launches, queue->links + at, view->begin_ns, queue->since_ns, view->count);
 	queue->since_ns[view->count] = UINT64_MAX;
-	make_least(queue->since_ns, view->count);
+	queues_make_least(queue->since_ns, view->count);
 	view->since_ns = queue->since_ns;
 	view->before_ns = *queue->since_ns;
 }
@@ -286,7 +287,8 @@ struct parts {
 	uint64_t given_ns;
 };
 
-/* In a gap of kernels copies run where there is none of all. */
+/* In a gap of kernels copies run where there is none of all. Since when work is queued there nobody asks: it
+ * is said to be as before, so that it never falls. */
 INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
 {
 	const struct gap_columns any = parts->any, to = parts->to;
@@ -296,7 +298,7 @@ INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
 	for (; row < any.count && any.end_ns[row] <= until_ns; row++) {
 		uint64_t begin_ns = any.begin_ns[row], end_ns = any.end_ns[row];
 
-		n = put_at(&to, n, now_ns, begin_ns, UINT64_MAX, true);
+		n = put_at(&to, n, now_ns, begin_ns, any.queued_ns[row - 1], true);
 		n = put_at(&to, n, begin_ns, end_ns, any.queued_ns[row], false);
 		now_ns = end_ns;
 	}
@@ -319,7 +321,8 @@ static bool put_kernel_gaps(struct queues *queues)
 		uint64_t end_ns = kernel.end_ns[i];
 
 		put_parts(&parts, kernel.begin_ns[i], end_ns);
-		parts.to.count = put_at(&parts.to, parts.to.count, parts.given_ns, end_ns, UINT64_MAX, true);
+		parts.to.count = put_at(&parts.to, parts.to.count, parts.given_ns, end_ns,
+			parts.any.queued_ns[parts.row - 1], true);
 		parts.given_ns = largest(parts.given_ns, end_ns);
 	}
 	/* Those that are left are in a gap of kernels that goes on. */
