@@ -293,7 +293,7 @@ static int reserve(struct queues *queues, uint32_t count, struct error *error)
 
 	queues->context_count = run_context_count(queues->run);
 	queues->list = calloc(count + 1u, sizeof(*queues->list));
-	queues->views = queues_views_new(count);
+	queues->views = calloc(count + 1u, sizeof(*queues->views));
 	queues->lives = calloc(count + 1u, sizeof(*queues->lives));
 	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
 	queues->work = malloc(sizeof(*queues->work));
