@@ -8,7 +8,7 @@
 
 #include "blame/queues_parts.h"
 
-#define KEPT_NS (2 * QUEUED_REACH_NS) /* many become final at once, and are still near */
+#define KEPT_NS (QUEUED_REACH_NS + QUEUED_REACH_NS / 16) /* many become final at once, and are still near */
 
 /* ---- rounds ---- */
 
@@ -134,6 +134,19 @@ static size_t gaps_find(const struct gap_list *gaps, uint64_t time_ns)
 	return low;
 }
 
+/* Since when work is queued, at the end of a gap or of one behind. As a rule that is so, and only what is new
+ * is looked at; what is united next may say of the last one that it was earlier. */
+static void make_least(struct gap_list *gaps)
+{
+	const struct gap_columns *of = &gaps->of;
+	size_t from = gaps->ordered > gaps->final ? gaps->ordered : gaps->final;
+
+	if (!queues_are_least(of->queued_ns + from, of->count - from))
+		queues_make_least(
+			of->queued_ns + gaps->final, from + 1 - gaps->final, of->count - gaps->final);
+	gaps->ordered = of->count < 2 ? 0 : of->count - 2;
+}
+
 /* Those that no span which is still to come was queued in, learn since when work is queued. In a copy's part
  * something runs. */
 static void make_final(struct queues *queues)
@@ -145,7 +158,7 @@ static void make_final(struct queues *queues)
 	if (queues->question.launches && !queues->is_over)
 		final = gaps_find(gaps, queued_before(queues->now_ns));
 	if (queues->question.launches)
-		queues_make_least(of->queued_ns + gaps->final, of->count - gaps->final);
+		make_least(gaps);
 	for (size_t i = gaps->final; of->is_copy && i < final; i++)
 		of->queued_ns[i] = of->is_copy[i] ? of->begin_ns[i] : of->queued_ns[i];
 	gaps->final = final;

@@ -68,6 +68,7 @@ struct view {
 struct gap_list {
 	struct gap_columns of;
 	size_t first, final; /* of.count: with those that are gone */
+	size_t ordered;	     /* from `final` to there queued_ns does not fall */
 };
 
 /* Rows of a batch that are work. */
@@ -158,8 +159,9 @@ bool queues_meet_pairs(struct queues *queues, uint32_t *count, size_t rows, cons
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
 /* A row before the first one, which is over. */
 void gap_columns_begin(struct gap_columns *columns);
-/* Each not later than those behind it. */
-void queues_make_least(uint64_t *since_ns, size_t count);
+/* Whether each is surely not later than those behind it; makes it so, where of `known` rows it is known. */
+bool queues_are_least(const uint64_t *since_ns, size_t count);
+void queues_make_least(uint64_t *since_ns, size_t known, size_t count);
 void gap_columns_fini(struct gap_columns *columns);
 /* Finds the gaps that end before, or the last one, which the window's end cuts there. False when memory is
  * out. */

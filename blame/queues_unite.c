@@ -77,16 +77,23 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
-/* As a rule nothing is to be done: differences have no sign. Without a comparison several are looked at at
- * once. */
-void queues_make_least(uint64_t *since_ns, size_t count)
+/* Differences have no sign, unless they are huge. Without a comparison several are looked at at once. */
+bool queues_are_least(const uint64_t *since_ns, size_t count)
 {
 	uint64_t signs = 0;
 
 	for (size_t i = 1; i < count; i++)
 		signs |= (since_ns[i] - since_ns[i - 1]) | since_ns[i];
-	for (size_t i = count; signs >> 63 && i-- > 1;)
+	return !(signs >> 63);
+}
+
+void queues_make_least(uint64_t *since_ns, size_t known, size_t count)
+{
+	for (size_t i = count; i-- > 1;) {
+		if (i < known && since_ns[i - 1] <= since_ns[i])
+			break;
 		since_ns[i - 1] = queues_earlier(since_ns[i - 1], since_ns[i]);
+	}
 }
 
 /* Since when rows of a queue are queued. */
@@ -95,7 +102,8 @@ static void tell_since(struct queues *queues, struct queue *queue, struct view *
 	queued_since(
 		queues->question.launches, queue->links + at, view->begin_ns, queue->since_ns, view->count);
 	queue->since_ns[view->count] = UINT64_MAX;
-	queues_make_least(queue->since_ns, view->count);
+	if (!queues_are_least(queue->since_ns, view->count))
+		queues_make_least(queue->since_ns, 0, view->count);
 	view->since_ns = queue->since_ns;
 	view->before_ns = *queue->since_ns;
 }
@@ -223,13 +231,13 @@ static bool put_kernel_gaps(struct queues *queues)
 
 /* ---- all ---- */
 
-/* Those that went make room. */
+/* Those that went make room, once they are as many as the others: what is at hand stays in the cache. */
 static void gaps_shift(struct gap_list *gaps)
 {
 	struct gap_columns *of = &gaps->of;
 	size_t gone = gaps->first - 1, count = of->count - gone;
 
-	if (gone < of->room / 2)
+	if (gone < count)
 		return;
 	memmove(of->begin_ns, of->begin_ns + gone, count * sizeof(*of->begin_ns));
 	memmove(of->end_ns, of->end_ns + gone, count * sizeof(*of->end_ns));
@@ -241,6 +249,7 @@ static void gaps_shift(struct gap_list *gaps)
 	of->count = count;
 	gaps->first -= gone;
 	gaps->final -= gone;
+	gaps->ordered = gaps->ordered > gone ? gaps->ordered - gone : 0;
 }
 
 /* Behind the window nothing is asked but since when work is queued. */
