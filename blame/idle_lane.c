@@ -109,7 +109,7 @@ static size_t count_until(const uint64_t *ends_ns, size_t count, uint64_t to_ns)
 }
 
 /* So many gaps as a whole. */
-static struct passed sum_gaps(const struct queues_columns *gaps, size_t count)
+static void sum_gaps(const struct queues_columns *gaps, size_t count, struct passed *passed)
 {
 	uint64_t free_ns = 0, all_ns = 0;
 
@@ -122,23 +122,26 @@ static struct passed sum_gaps(const struct queues_columns *gaps, size_t count)
 		free_ns += queued_ns - begin_ns;
 		all_ns += end_ns - begin_ns;
 	}
-	return (struct passed){free_ns, all_ns - free_ns};
+	passed->free_ns += free_ns;
+	passed->queued_ns += all_ns - free_ns;
 }
 
 #ifdef STORE_HAS_WIDE
-STORE_WIDE static struct passed sum_gaps_wide(const struct queues_columns *gaps, size_t count)
+STORE_WIDE static void sum_gaps_wide(const struct queues_columns *gaps, size_t count, struct passed *passed)
 {
-	return sum_gaps(gaps, count);
+	sum_gaps(gaps, count, passed);
 }
 #endif
 
-static struct passed sum_gaps_best(const struct queues_columns *gaps, size_t count)
+static void sum_gaps_best(const struct queues_columns *gaps, size_t count, struct passed *passed)
 {
 #ifdef STORE_HAS_WIDE
-	if (store_is_wide())
-		return sum_gaps_wide(gaps, count);
+	if (store_is_wide()) {
+		sum_gaps_wide(gaps, count, passed);
+		return;
+	}
 #endif
-	return sum_gaps(gaps, count);
+	sum_gaps(gaps, count, passed);
 }
 
 /* Gaps that end till then. */
@@ -146,14 +149,11 @@ static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
 {
 	struct queues_columns gaps;
 	size_t count = queues_ready(lane->queues, &gaps);
-	struct passed sums;
 
 	count = lane->gaps ? count_ready(lane, &gaps, count, to_ns) : count_until(gaps.end_ns, count, to_ns);
 	if (!count)
 		return;
-	sums = sum_gaps_best(&gaps, count);
-	passed->free_ns += sums.free_ns;
-	passed->queued_ns += sums.queued_ns;
+	sum_gaps_best(&gaps, count, passed);
 	queues_pass(lane->queues, count);
 }
 
