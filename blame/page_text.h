@@ -15,6 +15,8 @@
 	"Active threads share an idle interval equally; a synchronization is activity while no work\n" \
 	"of its process runs or is queued (since its launch, " QUEUED_TEXT "). It ends\n"              \
 	"with the call: up to a thread's next sample its caller is at work"
+#define PAGE_SCRIPT \
+	"Causes are functions of scripts, with all that they call (--by function: the innermost of all)"
 #define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
 
 #define PAGE_TEXT_MAX 160

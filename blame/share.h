@@ -52,6 +52,9 @@ void share_sums_fini(struct share_sums *sums);
  */
 uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *order, size_t count);
 
+/* Whether much of it, a quarter, is in what a script asked for (place_is_script). */
+bool share_is_script(const struct run *run, const struct share *shares, size_t count);
+
 struct share_row {
 	const char *key; /* escaped, as the TSV prints it */
 	uint64_t time_ns;
