@@ -221,10 +221,13 @@ static void check_columns(const struct store_chunk *chunk, const struct store_re
 }
 
 /* In order behind what came before, and of ids that are there. */
-static uint64_t check_sound(const struct store_batch *batch, uint64_t last_ns)
+static uint64_t check_sound(
+	const struct store_chunk *chunk, const struct store_batch *batch, uint64_t last_ns)
 {
 	for (size_t i = 0; batch->context && i < batch->count; i++)
-		assert_true(batch->context[i] < 5000);
+		assert_true(batch->context[i] < chunk->contexts);
+	for (size_t i = 0; batch->attributes && i < batch->count; i++)
+		assert_true(batch->attributes[i] < chunk->texts);
 	for (size_t i = 0; batch->begin_ns && i < batch->count; i++) {
 		assert_true(batch->begin_ns[i] >= last_ns);
 		last_ns = batch->begin_ns[i];
@@ -255,14 +258,14 @@ static void mutate(const struct store_bytes *bytes)
 		if (!store_chunk_peek(&chunk, (struct store_slice){copy, size}))
 			continue;
 		chunk.contexts = 5000;
-		chunk.texts = 11;
+		chunk.texts = draw() % 4 ? 11 : 1 + draw() % 8; /* fewer than some chunks name */
 		if (store_chunk_decode(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
 			continue;
-		check_sound(&batch, 0);
+		check_sound(&chunk, &batch, 0);
 		if (store_chunk_decode_begin(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
 			continue;
 		for (uint64_t last_ns = 0; store_chunk_decode_next(&batch, NULL) > 0;)
-			last_ns = check_sound(&batch, last_ns);
+			last_ns = check_sound(&chunk, &batch, last_ns);
 	}
 	store_batch_fini(&batch);
 	free(copy);
