@@ -89,7 +89,7 @@ static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
-	guard_trap_over();
+	guards_over();
 	papi_forked();
 	if (process.is_resting)
 		return;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "record/agent/guard.h"
+#include "record/agent/interrupt.h"
 #include "record/agent/own_stack.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -37,30 +38,29 @@ int guard_install(struct guard *guard, struct sigaction *before)
 	return 0;
 }
 
-int guards_open(void)
+/* Installs it for the first time; what the program has inherited it keeps. */
+static int guard_open(unsigned i)
 {
-	struct guard *guard = &guards[GUARD_SAMPLES];
+	struct guard *guard = &guards[i];
+	sigset_t set, before;
 
 	if (guard_install(guard, &guard->program_action))
 		return -1;
-	guards_unblock();
+	sigemptyset(&set);
+	sigaddset(&set, guard->number);
+	if (!REAL(sigprocmask)(SIG_UNBLOCK, &set, &before) && sigismember(&before, guard->number) == 1)
+		thread_place.program_masked |= (uint8_t)(1u << i);
 	return 0;
+}
+
+int guards_open(void)
+{
+	return guard_open(GUARD_SAMPLES);
 }
 
 int guards_take_trap(void)
 {
-	struct guard *guard = &guards[GUARD_TRAP];
-	sigset_t set, before;
-
-	if (guard->is_on)
-		return 0;
-	if (guard_install(guard, &guard->program_action))
-		return -1;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	if (!REAL(sigprocmask)(SIG_UNBLOCK, &set, &before) && sigismember(&before, SIGTRAP) == 1)
-		thread_place.program_masked |= 1u << GUARD_TRAP;
-	return 0;
+	return guards[GUARD_TRAP].is_on ? 0 : guard_open(GUARD_TRAP);
 }
 
 void guards_close(void)
@@ -82,20 +82,30 @@ void guards_unblock(void)
 	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, sizeof(set));
 }
 
-void guard_forward(int number, siginfo_t *info, void *context)
+static void masked_set(int how)
 {
-	struct sigaction action = guards[GUARD_SAMPLES].program_action;
+	sigset_t set;
 
-	if ((thread_place.program_masked & 1u << GUARD_SAMPLES) || action.sa_handler == SIG_DFL ||
-		action.sa_handler == SIG_IGN)
+	if (!thread_place.program_masked)
 		return;
-	if (action.sa_flags & SA_SIGINFO)
-		action.sa_sigaction(number, info, context);
-	else
-		action.sa_handler(number);
+	sigemptyset(&set);
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on && (thread_place.program_masked & 1u << i))
+			sigaddset(&set, guards[i].number);
+	REAL(sigprocmask)(how, &set, NULL);
 }
 
-/* ---- SIGTRAPs of the program's own ---- */
+void guards_hold(void)
+{
+	masked_set(SIG_BLOCK);
+}
+
+void guards_let_go(void)
+{
+	masked_set(SIG_UNBLOCK);
+}
+
+/* ---- signals of the program's own ---- */
 
 /* Such a one the kernel queues with the thread's own signals, where one of our samples may wait already: it
  * would be dropped, since a signal waits there only once. */
@@ -115,30 +125,132 @@ static void raise_again(int number, siginfo_t *info)
 		syscall(SYS_rt_sigqueueinfo, pid, number, info);
 }
 
-/* The program's handler, under the mask that it would have had. */
-static void handler_run(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
+static uint64_t bit_of(int number)
 {
+	return UINT64_C(1) << (number - 1);
+}
+
+/* The program's handler, under the mask that it would have had. */
+static void handler_run(struct guard *guard, siginfo_t *info, ucontext_t *context)
+{
+	struct sigaction action = guard->program_action;
 	uint64_t mask, own;
 
 	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
-	memcpy(&own, &action->sa_mask, sizeof(own));
+	memcpy(&own, &action.sa_mask, sizeof(own));
 	mask |= own;
-	if (!(action->sa_flags & SA_NODEFER))
-		mask |= UINT64_C(1) << (number - 1);
-	mask &= ~(UINT64_C(1) << (AGENT_SIGNAL - 1));
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			mask &= ~bit_of(guards[i].number);
+	if (!(action.sa_flags & SA_NODEFER))
+		mask |= bit_of(guard->number);
+	interrupt_by(context, (uint64_t)action.sa_flags);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
-	if (action->sa_flags & SA_RESETHAND)
-		guards[GUARD_TRAP].program_action.sa_handler = SIG_DFL;
-	if (action->sa_flags & SA_SIGINFO)
-		action->sa_sigaction(number, info, context);
+	if (action.sa_flags & SA_RESETHAND)
+		guard->program_action.sa_handler = SIG_DFL;
+	if (action.sa_flags & SA_SIGINFO)
+		action.sa_sigaction(guard->number, info, context);
 	else
-		action->sa_handler(number);
+		action.sa_handler(guard->number);
 }
+
+/* What the signal does where the program has nothing else for it. */
+static void default_run(int number, siginfo_t *info, ucontext_t *context)
+{
+	struct sigaction standard = {.sa_handler = SIG_DFL};
+
+	REAL(sigaction)(number, &standard, NULL);
+	sigdelset(&context->uc_sigmask, number);
+	raise_again(number, info);
+}
+
+/* ---- AGENT_SIGNALs ---- */
+
+#define QUEUED_MOST 6
+
+/* The next in the queue. false: there is none. */
+static bool queue_take(siginfo_t *info)
+{
+	const struct timespec none = {0, 0};
+	uint64_t set = bit_of(AGENT_SIGNAL);
+
+	return syscall(SYS_rt_sigtimedwait, &set, info, &none, sizeof(set)) == AGENT_SIGNAL;
+}
+
+/* Takes all but ours, which are dropped, off the queue, and puts them back behind `first`; NULL: there is
+ * none. */
+static void queue_turn(siginfo_t *first)
+{
+	siginfo_t later[QUEUED_MOST];
+	unsigned count = 0;
+	uint64_t periods;
+
+	while (count < QUEUED_MOST && queue_take(&later[count]))
+		count += !source_timer_periods(&later[count], &periods);
+	if (first)
+		raise_again(AGENT_SIGNAL, first);
+	for (unsigned i = 0; i < count; i++)
+		raise_again(AGENT_SIGNAL, &later[i]);
+}
+
+/* Pending until the program lets it through or waits for it: ahead of those that have come after it. */
+static void sample_keep(siginfo_t *info, ucontext_t *interrupted)
+{
+	thread_place.samples_wait = true;
+	sigaddset(&interrupted->uc_sigmask, AGENT_SIGNAL);
+	queue_turn(info);
+}
+
+/* Nobody can tell them apart there: no timer uses it any longer, those of other threads from their next tick
+ * on. */
+void guards_read_samples(void)
+{
+	struct thread *t = thread_own();
+	uint64_t all = UINT64_MAX, before;
+
+	if (!atomic_exchange(&guards[GUARD_SAMPLES].is_read, true) && process_is_own() &&
+		source_chosen() != &source_trap)
+		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	if (t)
+		source_timer_stop(&t->handle);
+	queue_turn(NULL);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
+}
+
+/* Late ones of an event that is no more. */
+static bool is_of_event(const siginfo_t *info)
+{
+	return info->si_code > 0 && source_chosen() == &source_overflow;
+}
+
+static bool is_sent(const siginfo_t *info)
+{
+	return info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE;
+}
+
+void guard_forward(int number, siginfo_t *info, void *context)
+{
+	struct guard *guard = &guards[GUARD_SAMPLES];
+	void (*handler)(int) = guard->program_action.sa_handler;
+
+	thread_place.samples_wait = false;
+	if (is_of_event(info) || !guard->is_on)
+		return;
+	if (thread_place.program_masked & 1u << GUARD_SAMPLES)
+		sample_keep(info, context);
+	else if (handler == SIG_DFL && is_sent(info))
+		default_run(number, info, context);
+	else if (handler != SIG_DFL && handler != SIG_IGN)
+		handler_run(guard, info, context);
+}
+
+/* ---- SIGTRAPs ---- */
 
 /* Pending until the program lets it through or waits for it. */
 static void trap_keep(int number, siginfo_t *info, ucontext_t *interrupted)
 {
-	if (is_for_thread(info) && !guards[GUARD_TRAP].is_read) {
+	if (is_for_thread(info) && !atomic_load(&guards[GUARD_TRAP].is_read)) {
 		thread_place.trap_waits = TRAP_WAITS_FOR_THREAD;
 		thread_place.trap_pid = info->si_pid;
 		thread_place.trap_uid = info->si_uid;
@@ -151,7 +263,8 @@ static void trap_keep(int number, siginfo_t *info, ucontext_t *interrupted)
 
 void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_known)
 {
-	struct sigaction action = guards[GUARD_TRAP].program_action, standard = {.sa_handler = SIG_DFL};
+	struct guard *guard = &guards[GUARD_TRAP];
+	void (*handler)(int) = guard->program_action.sa_handler;
 	bool is_masked = is_known && (thread_place.program_masked & 1u << GUARD_TRAP);
 	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: nothing keeps it off */
 	ucontext_t *interrupted = context;
@@ -160,12 +273,10 @@ void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_know
 		thread_place.trap_waits = TRAP_WAITS_NOT; /* the kernel takes the thread's own first */
 	if (is_masked && !is_forced) {
 		trap_keep(number, info, interrupted);
-	} else if (is_masked || action.sa_handler == SIG_DFL || (is_forced && action.sa_handler == SIG_IGN)) {
-		REAL(sigaction)(number, &standard, NULL);
-		sigdelset(&interrupted->uc_sigmask, number);
-		raise_again(number, info);
-	} else if (action.sa_handler != SIG_IGN) {
-		handler_run(&action, number, info, interrupted);
+	} else if (is_masked || handler == SIG_DFL || (is_forced && handler == SIG_IGN)) {
+		default_run(number, info, interrupted);
+	} else if (handler != SIG_IGN) {
+		handler_run(guard, info, interrupted);
 	}
 }
 
@@ -179,11 +290,12 @@ bool guard_trap_dropped(siginfo_t *info)
 	return true;
 }
 
-void guard_trap_over(void)
+void guards_over(void)
 {
-	if (!thread_place.trap_waits)
+	if (!thread_place.trap_waits && !thread_place.samples_wait)
 		return;
 	thread_place.trap_waits = TRAP_WAITS_NOT;
+	thread_place.samples_wait = false;
 	guards_unblock();
 }
 
@@ -197,32 +309,22 @@ bool guards_exec_hides_trap(void)
 	       !source_can_pause();
 }
 
-/* The next program gets SIGTRAP as the program has it. */
+/* The next program gets our signals as the program has them. */
 void guards_exec_begin(bool hide_trap)
 {
-	const struct guard *guard = &guards[GUARD_TRAP];
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
-	sigset_t set;
 
-	if (!guard->is_on)
-		return;
-	if (hide_trap || guard->program_action.sa_handler == SIG_IGN)
-		REAL(sigaction)(SIGTRAP, &ignored, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	if (thread_place.program_masked & 1u << GUARD_TRAP)
-		REAL(sigprocmask)(SIG_BLOCK, &set, NULL);
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on &&
+			((i == GUARD_TRAP && hide_trap) || guards[i].program_action.sa_handler == SIG_IGN))
+			REAL(sigaction)(guards[i].number, &ignored, NULL);
+	masked_set(SIG_BLOCK);
 }
 
 void guards_exec_failed(void)
 {
-	struct guard *guard = &guards[GUARD_TRAP];
-	sigset_t set;
-
-	if (!guard->is_on)
-		return;
-	guard_install(guard, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTRAP);
-	REAL(sigprocmask)(SIG_UNBLOCK, &set, NULL);
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			guard_install(&guards[i], NULL);
+	guards_unblock();
 }

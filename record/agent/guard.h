@@ -17,9 +17,9 @@ enum { GUARD_SAMPLES, GUARD_TRAP, GUARDS };
 struct guard {
 	int number;
 	void (*handle)(int, siginfo_t *, void *);
-	bool is_on;	  /* our handler is installed */
-	bool is_on_stack; /* on the alternate stack */
-	bool is_read;	  /* the program may take signals out of the queue unseen, by signalfd */
+	bool is_on;	      /* our handler is installed */
+	bool is_on_stack;     /* on the alternate stack */
+	_Atomic bool is_read; /* the program may take signals out of the queue unseen, by signalfd */
 	struct sigaction program_action; /* what the program believes to have */
 	_Atomic uint64_t masked_by;	 /* bit s: the program's handler of s blocks it */
 };
@@ -44,8 +44,16 @@ int guards_take_trap(void);
 /* Lets our signals through on the calling thread. */
 void guards_unblock(void);
 
-/* AGENT_SIGNAL was sent by someone else: the program's handler gets it, if it has one. */
+/* Around the creation of a thread: until it knows which of our signals it has blocked, as its creator has,
+ * none comes. */
+void guards_hold(void);
+void guards_let_go(void);
+
+/* An AGENT_SIGNAL that is none of ours: does what it would have done without us. From the handler. */
 void guard_forward(int number, siginfo_t *info, void *context);
+
+/* The program is going to read AGENT_SIGNALs from a descriptor. */
+void guards_read_samples(void);
 
 /* A SIGTRAP that is no sample: does what it would have done without us. is_known: the calling thread is one
  * of libc's; of others no thread-local storage is touched. From the handler. */
@@ -55,9 +63,9 @@ void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_know
  * program has sent to the calling thread? *info tells of that. */
 bool guard_trap_dropped(siginfo_t *info);
 
-/* The program has taken a SIGTRAP of its own out of the queue, or this is a fork child, for which none waits.
+/* The program has taken a signal of its own out of the queue, or this is a fork child, for which none waits.
  */
-void guard_trap_over(void);
+void guards_over(void);
 
 /* Will samples of the calling thread go on until an exec is done, where nobody may take their signal? Then it
  * must be ignored meanwhile, and the next program's agent takes that back. */

@@ -53,12 +53,22 @@ static bool next_flags(const ucontext_t *context, uint64_t *flags)
 	return false;
 }
 
+static bool may_end(const ucontext_t *context)
+{
+	return arch_call_restarts(context) &&
+	       is_restarted(arch_call_number(context), arch_call_second(context));
+}
+
 void interrupt_settle(ucontext_t *context)
 {
 	uint64_t flags;
 
-	if (arch_call_restarts(context) &&
-		is_restarted(arch_call_number(context), arch_call_second(context)) &&
-		next_flags(context, &flags) && !(flags & SA_RESTART))
+	if (may_end(context) && next_flags(context, &flags) && !(flags & SA_RESTART))
+		arch_call_interrupt(context);
+}
+
+void interrupt_by(ucontext_t *context, uint64_t flags)
+{
+	if (!(flags & SA_RESTART) && may_end(context))
 		arch_call_interrupt(context);
 }

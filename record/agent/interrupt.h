@@ -7,9 +7,13 @@
 #ifndef RECORD_AGENT_INTERRUPT_H
 #define RECORD_AGENT_INTERRUPT_H
 
+#include <stdint.h>
 #include <ucontext.h>
 
 /* A signal of ours was handled, `context` is what it goes back to. Touches no thread-local storage. */
 void interrupt_settle(ucontext_t *context);
+
+/* The program's handler, of those sa_flags, is called by ours. */
+void interrupt_by(ucontext_t *context, uint64_t flags);
 
 #endif

@@ -212,6 +212,8 @@ static void heard_take(void *what)
 	struct thread *t = heard->thread;
 
 	heard->is_taken = true;
+	if (heard->periods && atomic_load_explicit(&guards[GUARD_SAMPLES].is_read, memory_order_relaxed))
+		source_timer_stop(&t->handle);
 	if (heard->periods)
 		t->source->tick(t, heard->context, heard->periods);
 	else

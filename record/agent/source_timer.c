@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/agent/guard.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/source.h"
@@ -33,7 +34,8 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
 	struct itimerspec interval = {period, period};
 
-	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
+	if (atomic_load(&guards[GUARD_SAMPLES].is_read) ||
+		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
 		handle->timer = -1;
 		return -1;
 	}

@@ -34,16 +34,6 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 	return copy;
 }
 
-/* For those that take signals out of the queue: a SIGTRAP of the program's may wait there. */
-static const sigset_t *without_agents(const sigset_t *set, sigset_t *copy)
-{
-	if (!set || !is_guarding())
-		return set;
-	*copy = *set;
-	sigdelset(copy, AGENT_SIGNAL);
-	return copy;
-}
-
 static void member_set(sigset_t *set, int number, bool member)
 {
 	if (member)
@@ -151,6 +141,17 @@ WRAPPER sighandler_t signal(int number, sighandler_t handler)
 	return before;
 }
 
+/* Bits by guard: whose signals are in the set. */
+static unsigned named_by(const sigset_t *set)
+{
+	unsigned named = 0;
+
+	for (unsigned i = 0; set && i < GUARDS; i++)
+		if (guards[i].is_on && sigismember(set, guards[i].number) == 1)
+			named |= 1u << i;
+	return named;
+}
+
 static void program_mask_update(int how, unsigned named)
 {
 	if (how == SIG_SETMASK)
@@ -165,15 +166,12 @@ static int mask_change(
 	int (*real_call)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set, sigset_t *old)
 {
 	uint8_t was = thread_place.program_masked;
-	unsigned named = 0;
+	unsigned named = named_by(set);
 	sigset_t copy;
 	int result;
 
 	if (!is_guarding())
 		return real_call(how, set, old);
-	for (unsigned i = 0; set && i < GUARDS; i++)
-		if (guards[i].is_on && sigismember(set, guards[i].number) == 1)
-			named |= 1u << i;
 	/* The program's view comes first: what the call lets through finds it. */
 	if (set)
 		program_mask_update(how, named);
@@ -196,25 +194,29 @@ WRAPPER int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return mask_change(REAL(pthread_sigmask), how, set, old);
 }
 
-static bool names_trap(const sigset_t *set)
+/* Out of the queue, where the program's own wait among ours. */
+static bool is_ours(int number, siginfo_t *info)
 {
-	return set && guards[GUARD_TRAP].is_on && sigismember(set, SIGTRAP) == 1;
+	uint64_t periods;
+
+	if (number == AGENT_SIGNAL)
+		return source_timer_periods(info, &periods);
+	return number == SIGTRAP && source_trap_index(info) >= 0 && !guard_trap_dropped(info);
 }
 
 WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	siginfo_t got = {0};
-	sigset_t copy;
 	int result;
 
-	if (!names_trap(set))
-		return WAIT(sigtimedwait, (without_agents(set, &copy), info, timeout));
+	if (!named_by(set))
+		return WAIT(sigtimedwait, (set, info, timeout));
 	do
-		result = REAL(sigtimedwait)(without_agents(set, &copy), &got, timeout);
-	while (result == SIGTRAP && source_trap_index(&got) >= 0 && !guard_trap_dropped(&got));
-	if (result == SIGTRAP)
-		guard_trap_over();
-	if (got.si_code == SI_TKILL)
+		result = WAIT(sigtimedwait, (set, &got, timeout));
+	while (is_ours(result, &got));
+	if (guard_of(result))
+		guards_over();
+	if (got.si_code == SI_TKILL && result == SIGTRAP)
 		got.si_code = SI_USER; /* as libc has it */
 	if (result > 0 && info)
 		*info = got;
@@ -223,20 +225,17 @@ WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 
 WRAPPER int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-	sigset_t copy;
-
-	if (names_trap(set))
+	if (named_by(set))
 		return sigtimedwait(set, info, NULL);
-	return WAIT(sigwaitinfo, (without_agents(set, &copy), info));
+	return WAIT(sigwaitinfo, (set, info));
 }
 
 WRAPPER int sigwait(const sigset_t *set, int *number)
 {
-	sigset_t copy;
 	int result;
 
-	if (!names_trap(set))
-		return WAIT(sigwait, (without_agents(set, &copy), number));
+	if (!named_by(set))
+		return WAIT(sigwait, (set, number));
 	do
 		result = sigtimedwait(set, NULL, NULL);
 	while (result < 0 && errno == EINTR);
@@ -247,18 +246,20 @@ WRAPPER int sigwait(const sigset_t *set, int *number)
 
 WRAPPER int signalfd(int fd, const sigset_t *set, int flags)
 {
-	sigset_t copy;
+	unsigned named = named_by(set);
 
-	if (names_trap(set))
+	if (named & 1u << GUARD_TRAP)
 		guards[GUARD_TRAP].is_read = true;
-	return REAL(signalfd)(fd, without_agents(set, &copy), flags);
+	if (named & 1u << GUARD_SAMPLES)
+		guards_read_samples();
+	return REAL(signalfd)(fd, set, flags);
 }
 
 WRAPPER int sigpending(sigset_t *set)
 {
 	int result = REAL(sigpending)(set);
 
-	if (!result && is_guarding())
+	if (!result && is_guarding() && !thread_place.samples_wait)
 		sigdelset(set, AGENT_SIGNAL);
 	return result;
 }
@@ -279,11 +280,41 @@ static bool is_missed(const sigset_t *set)
 	return pending & ~blocked;
 }
 
+/* The program's view of our signals while a call goes by another mask. */
+static uint8_t mask_begin(const sigset_t *set)
+{
+	uint8_t was = thread_place.program_masked;
+
+	if (set)
+		thread_place.program_masked = (uint8_t)named_by(set);
+	return was;
+}
+
+/* What waited has come, or comes to wait again. */
+static void mask_end(uint8_t was)
+{
+	bool differed = thread_place.program_masked != was;
+
+	thread_place.program_masked = was;
+	if (differed)
+		guards_over();
+}
+
+/* One of the calls that take a mask. */
+#define MASKED(name, arguments, again)                                        \
+	__extension__({                                                       \
+		uint8_t was_ = mask_begin(set);                               \
+		int ended_ = WAIT_ON(name, arguments, is_missed(set), again); \
+                                                                              \
+		mask_end(was_);                                               \
+		ended_;                                                       \
+	})
+
 WRAPPER int sigsuspend(const sigset_t *set)
 {
 	sigset_t copy;
 
-	return WAIT_ON(sigsuspend, (without_ours(set, &copy)), is_missed(set), (void)0);
+	return MASKED(sigsuspend, (without_ours(set, &copy)), (void)0);
 }
 
 WRAPPER int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
@@ -292,7 +323,7 @@ WRAPPER int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeo
 	struct timespec rest;
 	sigset_t copy;
 
-	return WAIT_ON(ppoll, (fds, count, timeout, without_ours(set, &copy)), is_missed(set),
+	return MASKED(ppoll, (fds, count, timeout, without_ours(set, &copy)),
 		timeout = wait_rest(&wait_, whole, &rest));
 }
 
@@ -303,7 +334,7 @@ WRAPPER int __ppoll_chk(
 	struct timespec rest;
 	sigset_t copy;
 
-	return WAIT_ON(__ppoll_chk, (fds, count, timeout, without_ours(set, &copy), bytes), is_missed(set),
+	return MASKED(__ppoll_chk, (fds, count, timeout, without_ours(set, &copy), bytes),
 		timeout = wait_rest(&wait_, whole, &rest));
 }
 
@@ -314,8 +345,8 @@ WRAPPER int pselect(int count, fd_set *reading, fd_set *writing, fd_set *excepti
 	struct timespec rest;
 	sigset_t copy;
 
-	return WAIT_ON(pselect, (count, reading, writing, excepting, timeout, without_ours(set, &copy)),
-		is_missed(set), timeout = wait_rest(&wait_, whole, &rest));
+	return MASKED(pselect, (count, reading, writing, excepting, timeout, without_ours(set, &copy)),
+		timeout = wait_rest(&wait_, whole, &rest));
 }
 
 WRAPPER int epoll_pwait(int fd, struct epoll_event *events, int most, int timeout, const sigset_t *set)
@@ -323,7 +354,7 @@ WRAPPER int epoll_pwait(int fd, struct epoll_event *events, int most, int timeou
 	int rest = timeout;
 	sigset_t copy;
 
-	return WAIT_ON(epoll_pwait, (fd, events, most, rest, without_ours(set, &copy)), is_missed(set),
+	return MASKED(epoll_pwait, (fd, events, most, rest, without_ours(set, &copy)),
 		rest = wait_rest_ms(&wait_, timeout));
 }
 
@@ -339,6 +370,6 @@ WRAPPER int epoll_pwait2(
 		errno = ENOSYS;
 		return -1;
 	}
-	return WAIT_ON(epoll_pwait2, (fd, events, most, timeout, without_ours(set, &copy)), is_missed(set),
+	return MASKED(epoll_pwait2, (fd, events, most, timeout, without_ours(set, &copy)),
 		timeout = wait_rest(&wait_, whole, &rest));
 }

@@ -134,7 +134,9 @@ WRAPPER int pthread_create(
 
 	if (!t)
 		return REAL(pthread_create)(thread, attributes, routine, argument);
+	guards_hold();
 	result = REAL(pthread_create)(thread, attributes, run_thread, t);
+	guards_let_go();
 	if (result)
 		thread_free(t);
 	return result;
@@ -148,7 +150,9 @@ WRAPPER int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 
 	if (!t)
 		return REAL(thrd_create)(thread, routine, argument);
+	guards_hold();
 	result = REAL(thrd_create)(thread, run_c11_thread, t);
+	guards_let_go();
 	if (result != thrd_success)
 		thread_free(t);
 	return result;
