@@ -14,7 +14,9 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <threads.h>
@@ -44,10 +46,16 @@ void _mcleanup(void);
 	X(execvpe)                   \
 	X(fexecve)                   \
 	X(fork)                      \
+	X(getrlimit)                 \
+	X(getrlimit64)               \
+	X(mlockall)                  \
+	X(munlockall)                \
 	X(posix_spawn)               \
 	X(posix_spawnp)              \
 	X(ppoll)                     \
 	X(prctl)                     \
+	X(prlimit)                   \
+	X(prlimit64)                 \
 	X(pselect)                   \
 	X(pthread_create)            \
 	X(pthread_attr_getstacksize) \
@@ -57,6 +65,8 @@ void _mcleanup(void);
 	X(pthread_setspecific)       \
 	X(pthread_sigmask)           \
 	X(quick_exit)                \
+	X(setrlimit)                 \
+	X(setrlimit64)               \
 	X(sigaction)                 \
 	X(signal)                    \
 	X(signalfd)                  \

@@ -13,6 +13,7 @@
 #include "record/agent/handover.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
+#include "record/agent/reserve.h"
 #include "record/agent/target.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
@@ -78,12 +79,14 @@ static char *const *exec_begin(struct handover *next, int at, const char *path, 
 {
 	if (next)
 		handover_fill(next, at, path, envp);
+	reserve_exec_begin(at, path);
 	return exec_prepare(next, envp);
 }
 
 static void exec_undo(const struct handover *next)
 {
 	guards_exec_failed();
+	reserve_exec_failed();
 	source_exec_failed();
 	agent_resume();
 	if (next && is_untold(next))
@@ -104,6 +107,7 @@ static char *const *exec_again(struct handover *next, char *const *envp)
 		return NULL;
 	exec_undo(next);
 	handover_bare(next, envp);
+	reserve_exec_begin(AT_FDCWD, NULL);
 	return exec_prepare(next, envp);
 }
 
