@@ -95,6 +95,7 @@ static void start_in_child(void)
 	papi_forked();
 	if (process.is_resting)
 		return;
+	guards_again();
 	atomic_store(&ended, 0);
 	vdso_look();
 	if (is_wanted())

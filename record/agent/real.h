@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -29,15 +30,18 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
 	size_t set_bytes);
 int dlclose(void *handle);
+pid_t _Fork(void); /* since glibc 2.34 */
 void __monstartup(unsigned long begin, unsigned long end);
 void _mcleanup(void);
 
 #define REAL_FUNCTIONS(X)            \
+	X(_Fork)                     \
 	X(__libc_start_main)         \
 	X(__monstartup)              \
 	X(__ppoll_chk)               \
 	X(_exit)                     \
 	X(_mcleanup)                 \
+	X(clone)                     \
 	X(dlclose)                   \
 	X(epoll_pwait)               \
 	X(epoll_pwait2)              \
