@@ -17,6 +17,7 @@
 #include "record/agent/papi.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
+#include "record/agent/reserve.h"
 #include "record/agent/sample.h"
 #include "record/agent/selection.h"
 #include "record/agent/start.h"
@@ -89,10 +90,12 @@ static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
+	reserve_forked();
 	guards_over();
 	papi_forked();
 	if (process.is_resting)
 		return;
+	guards_again();
 	atomic_store(&ended, 0);
 	vdso_look();
 	if (is_wanted())

@@ -63,6 +63,16 @@ int guards_take_trap(void)
 	return guards[GUARD_TRAP].is_on ? 0 : guard_open(GUARD_TRAP);
 }
 
+void guards_again(void)
+{
+	struct sigaction before;
+
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on && !guard_install(&guards[i], &before) &&
+			before.sa_sigaction != guards[i].handle)
+			guards[i].program_action = before;
+}
+
 void guards_close(void)
 {
 	struct guard *guard = &guards[GUARD_SAMPLES];

@@ -38,6 +38,10 @@ int guard_install(struct guard *guard, struct sigaction *before);
 int guards_open(void);
 void guards_close(void);
 
+/* In a fork child: between its parent and it may be one by clone3 that has no handlers (CLONE_CLEAR_SIGHAND).
+ */
+void guards_again(void);
+
 /* Takes SIGTRAP for source_trap, for good. 0 or negative. */
 int guards_take_trap(void);
 

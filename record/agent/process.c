@@ -19,6 +19,7 @@
 #include "record/agent/environment.h"
 #include "record/agent/module_path.h"
 #include "record/agent/real.h"
+#include "record/agent/reserve.h"
 #include "record/agent/switches.h"
 #include "record/agent/vdso.h"
 #include "record/agent/wrap.h"
@@ -190,8 +191,8 @@ int process_open(char **argv, char **envp)
 	if (ftruncate(memory_fd, (off_t)bytes) ||
 		fcntl(memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		goto close_memory;
-	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_fd, 0);
-	if (memory == MAP_FAILED)
+	memory = reserve_map(bytes, memory_fd);
+	if (!memory)
 		goto close_memory;
 	if (madvise(memory, bytes, MADV_DONTFORK))
 		goto unmap;
@@ -204,7 +205,7 @@ int process_open(char **argv, char **envp)
 		goto unmap;
 	return 0;
 unmap:
-	munmap(memory, bytes);
+	reserve_unmap(memory, bytes);
 	process.shared = NULL;
 close_memory:
 	close(memory_fd);
@@ -297,7 +298,7 @@ void process_close(void)
 	memory_fd = -1;
 	switches_close();
 	if (process.shared)
-		munmap(process.shared, process.shared->memory_bytes);
+		reserve_unmap(process.shared, process.shared->memory_bytes);
 	process.shared = NULL;
 }
 

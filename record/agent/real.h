@@ -10,11 +10,14 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <threads.h>
@@ -27,15 +30,18 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
 	size_t set_bytes);
 int dlclose(void *handle);
+pid_t _Fork(void); /* since glibc 2.34 */
 void __monstartup(unsigned long begin, unsigned long end);
 void _mcleanup(void);
 
 #define REAL_FUNCTIONS(X)            \
+	X(_Fork)                     \
 	X(__libc_start_main)         \
 	X(__monstartup)              \
 	X(__ppoll_chk)               \
 	X(_exit)                     \
 	X(_mcleanup)                 \
+	X(clone)                     \
 	X(dlclose)                   \
 	X(epoll_pwait)               \
 	X(epoll_pwait2)              \
@@ -44,10 +50,16 @@ void _mcleanup(void);
 	X(execvpe)                   \
 	X(fexecve)                   \
 	X(fork)                      \
+	X(getrlimit)                 \
+	X(getrlimit64)               \
+	X(mlockall)                  \
+	X(munlockall)                \
 	X(posix_spawn)               \
 	X(posix_spawnp)              \
 	X(ppoll)                     \
 	X(prctl)                     \
+	X(prlimit)                   \
+	X(prlimit64)                 \
 	X(pselect)                   \
 	X(pthread_create)            \
 	X(pthread_attr_getstacksize) \
@@ -57,6 +69,8 @@ void _mcleanup(void);
 	X(pthread_setspecific)       \
 	X(pthread_sigmask)           \
 	X(quick_exit)                \
+	X(setrlimit)                 \
+	X(setrlimit64)               \
 	X(sigaction)                 \
 	X(signal)                    \
 	X(signalfd)                  \

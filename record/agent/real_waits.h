@@ -78,6 +78,8 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(pthread_mutex_lock)         \
 	X(pthread_mutex_timedlock)    \
 	X(pthread_mutex_trylock)      \
+	X(pthread_rwlock_clockrdlock) \
+	X(pthread_rwlock_clockwrlock) \
 	X(pthread_rwlock_rdlock)      \
 	X(pthread_rwlock_timedrdlock) \
 	X(pthread_rwlock_timedwrlock) \

@@ -15,11 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/agent/arch.h"
+#include "record/agent/peek.h"
 #include "record/agent/process.h"
 #include "record/agent/source.h"
 #include "record/agent/wrap.h"
@@ -42,6 +42,7 @@ static const struct own_call {
 	{SYS_process_vm_readv, 0, 0},
 	{SYS_mmap, 0, PROT_READ | PROT_WRITE},
 	{SYS_munmap, 0, 0},
+	{SYS_prlimit64, 0, 0},
 	{SYS_madvise, 0, MADV_DONTFORK},
 	{SYS_prctl, PR_GET_NAME, 0},
 	{SYS_openat, 0, 0},
@@ -60,13 +61,6 @@ static const struct own_call {
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
 };
-
-static bool program_read(const void *from, void *to, size_t bytes)
-{
-	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
-
-	return syscall(SYS_process_vm_readv, process_pid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
 
 static void load(struct machine *m, const struct sock_filter *at, const struct seccomp_data *call)
 {
@@ -170,7 +164,7 @@ static uint32_t verdict(const struct sock_fprog *filter, const struct seccomp_da
 	struct sock_filter at;
 
 	for (uint32_t i = 0; i < filter->len; i++) {
-		if (!program_read(&filter->filter[i], &at, sizeof(at)))
+		if (!peek(&at, &filter->filter[i], sizeof(at)))
 			break;
 		if (BPF_CLASS(at.code) == BPF_RET)
 			return BPF_RVAL(at.code) == BPF_A ? m.a : at.k;
@@ -197,7 +191,7 @@ static bool ends_us(unsigned long mode, const void *filter)
 
 	if (mode == SECCOMP_MODE_STRICT)
 		return true;
-	if (mode != SECCOMP_MODE_FILTER || !filter || !program_read(filter, &program, sizeof(program)))
+	if (mode != SECCOMP_MODE_FILTER || !filter || !peek(&program, filter, sizeof(program)))
 		return false;
 	for (unsigned i = 0; i < sizeof(own_calls) / sizeof(*own_calls); i++) {
 		const struct own_call *own = &own_calls[i];

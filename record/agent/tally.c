@@ -5,6 +5,7 @@
  * that what finds no other is still counted.
  */
 #include "record/agent/tally.h"
+#include "record/agent/reserve.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -53,7 +54,7 @@ static struct event_tally *shared_of(const struct thread *t)
 void tally_thread_free(struct thread *t)
 {
 	if (t->tallied)
-		munmap(t->tallied, sizeof(*t->tallied));
+		reserve_unmap(t->tallied, sizeof(*t->tallied));
 	t->tallied = NULL;
 }
 
@@ -64,9 +65,8 @@ static void table_open(struct thread *t)
 
 	if (!process.shared->tallies_at)
 		return;
-	memory = mmap(NULL, sizeof(struct tallied), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	memory = reserve_map(sizeof(struct tallied), -1);
+	if (!memory)
 		return;
 	madvise(memory, sizeof(struct tallied), MADV_DONTFORK);
 	t->tallied = memory;

@@ -20,6 +20,7 @@
 #include "record/agent/papi.h"
 #include "record/agent/plugin.h"
 #include "record/agent/process.h"
+#include "record/agent/reserve.h"
 #include "record/agent/runtime.h"
 #include "record/agent/sample.h"
 #include "record/agent/switches.h"
@@ -117,9 +118,8 @@ static struct thread *block_map(uint32_t nodes)
 	size_t bytes = head_bytes() + nodes * CONTEXT_NODE_BYTES;
 	struct thread *thread;
 
-	thread =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (thread == MAP_FAILED)
+	thread = reserve_map(bytes, -1);
+	if (!thread)
 		return NULL;
 	madvise(thread, bytes, MADV_NOHUGEPAGE);
 	madvise(thread, bytes, MADV_DONTFORK);
@@ -162,7 +162,7 @@ void thread_free(struct thread *thread)
 	thread->path_count = 0;
 	tally_thread_free(thread);
 	if (atomic_flag_test_and_set(&pool.taken)) {
-		munmap(thread, thread->block_bytes);
+		reserve_unmap(thread, thread->block_bytes);
 		return;
 	}
 	thread->next_free = pool.free;

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define WRAPPER __attribute__((visibility("default")))
@@ -24,6 +25,9 @@ int wrap_thread_open(void);
 
 /* The calling thread, new in its process, is measured from here on. */
 void wrap_thread_adopt(void);
+
+/* A child was made that the agent does not start in. */
+void wrap_process_born(pid_t child, uint64_t since_ns);
 
 /* Last record of the calling thread and the process; agent_resume takes it back when an exec has failed. */
 void agent_end(void);

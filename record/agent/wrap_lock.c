@@ -37,20 +37,24 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *mutex)
 	return REAL(pthread_mutex_lock)(mutex);
 }
 
-TRIES(pthread_mutex_timedlock, pthread_mutex_trylock, EBUSY,
-	(pthread_mutex_t * mutex, const struct timespec *until), mutex, (mutex, until))
-TRIES(pthread_mutex_clocklock, pthread_mutex_trylock, EBUSY,
-	(pthread_mutex_t * mutex, clockid_t clock, const struct timespec *until), mutex,
-	(mutex, clock, until))
 TRIES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock))
 TRIES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock))
-TRIES(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, EBUSY,
-	(pthread_rwlock_t * lock, const struct timespec *until), lock, (lock, until))
-TRIES(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, EBUSY,
-	(pthread_rwlock_t * lock, const struct timespec *until), lock, (lock, until))
 TRIES(mtx_lock, mtx_trylock, thrd_busy, (mtx_t * mutex), mutex, (mutex))
-TRIES(mtx_timedlock, mtx_trylock, thrd_busy, (mtx_t *restrict mutex, const struct timespec *restrict until),
-	mutex, (mutex, until))
+
+/* Those with a time look at it, or do not, whether they are to wait or not: libc's rules differ. */
+WAITS(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), (mutex, until))
+WAITS(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, const struct timespec *until),
+	(mutex, clock, until))
+WAITS(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until))
+WAITS(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until))
+WAITS(int, pthread_rwlock_clockrdlock,
+	(pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until))
+WAITS(int, pthread_rwlock_clockwrlock,
+	(pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until))
+WAITS(int, mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict until), (mutex, until))
+WAITS(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until), (semaphore, until))
+WAITS(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const struct timespec *until),
+	(semaphore, clock, until))
 
 WAITS(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
 WAITS(int, pthread_cond_timedwait,
@@ -103,14 +107,4 @@ static bool semaphore_take(sem_t *semaphore)
 WRAPPER int sem_wait(sem_t *semaphore)
 {
 	return semaphore_take(semaphore) ? 0 : WAIT(sem_wait, (semaphore));
-}
-
-WRAPPER int sem_timedwait(sem_t *semaphore, const struct timespec *until)
-{
-	return semaphore_take(semaphore) ? 0 : WAIT(sem_timedwait, (semaphore, until));
-}
-
-WRAPPER int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
-{
-	return semaphore_take(semaphore) ? 0 : WAIT(sem_clockwait, (semaphore, clock, until));
 }

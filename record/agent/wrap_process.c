@@ -7,12 +7,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 
 #include "record/agent/guard.h"
 #include "record/agent/handover.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
+#include "record/agent/reserve.h"
 #include "record/agent/target.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
@@ -33,6 +35,48 @@ WRAPPER pid_t fork(void)
 
 	if (child > 0)
 		note(EVENT_FORK_CHILD, child, since_ns);
+	return child;
+}
+
+/* Nothing is told in such a child, which has the program's threads' locks as they were: it is left alone, and
+ * known as one that is not measured, until it calls exec. */
+void wrap_process_born(pid_t child, uint64_t since_ns)
+{
+	int error = errno;
+
+	if (child > 0)
+		note(EVENT_FORK_CHILD, child, since_ns);
+	errno = error;
+}
+
+WRAPPER pid_t _Fork(void)
+{
+	uint64_t since_ns = thread_self() ? process_now_ns() : 0;
+	pid_t child;
+
+	if (!REAL(_Fork)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	child = real._Fork();
+	wrap_process_born(child, since_ns);
+	return child;
+}
+
+WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	uint64_t since_ns = thread_self() ? process_now_ns() : 0;
+	void *more[3];
+	va_list list;
+	int child;
+
+	va_start(list, argument);
+	for (unsigned i = 0; i < 3; i++)
+		more[i] = va_arg(list, void *);
+	va_end(list);
+	child = REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+	if (!(flags & CLONE_VM))
+		wrap_process_born(child, since_ns);
 	return child;
 }
 
@@ -78,12 +122,14 @@ static char *const *exec_begin(struct handover *next, int at, const char *path, 
 {
 	if (next)
 		handover_fill(next, at, path, envp);
+	reserve_exec_begin(at, path);
 	return exec_prepare(next, envp);
 }
 
 static void exec_undo(const struct handover *next)
 {
 	guards_exec_failed();
+	reserve_exec_failed();
 	source_exec_failed();
 	agent_resume();
 	if (next && is_untold(next))
@@ -104,6 +150,7 @@ static char *const *exec_again(struct handover *next, char *const *envp)
 		return NULL;
 	exec_undo(next);
 	handover_bare(next, envp);
+	reserve_exec_begin(AT_FDCWD, NULL);
 	return exec_prepare(next, envp);
 }
 

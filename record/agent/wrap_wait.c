@@ -6,10 +6,12 @@
  */
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "record/agent/io.h"
+#include "record/agent/peek.h"
 #include "record/agent/real.h"
 #include "record/agent/sandbox.h"
 #include "record/agent/wait.h"
@@ -120,6 +122,31 @@ static long call_seccomp(long operation, long flags, long filter)
 	return result;
 }
 
+/* Is it a fork by another name? Threads, and children that run in our memory, are not. */
+static bool makes_child(long number, const long a[6])
+{
+	uint64_t flags = 0;
+
+#ifdef SYS_fork
+	if (number == SYS_fork)
+		return true;
+#endif
+	if (number == SYS_clone)
+		flags = (uint64_t)a[0];
+	else if (number != SYS_clone3 || !peek(&flags, (const void *)a[0], sizeof(flags)))
+		return false;
+	return !(flags & CLONE_VM);
+}
+
+static long call_clone(long number, const long a[6])
+{
+	uint64_t since_ns = process_is_live() ? process_now_ns() : 0;
+	long child = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+
+	wrap_process_born((pid_t)child, since_ns);
+	return child;
+}
+
 WRAPPER long syscall(long number, ...)
 {
 	long a[6];
@@ -135,5 +162,7 @@ WRAPPER long syscall(long number, ...)
 		return call_seccomp(a[0], a[1], a[2]);
 	if (number == SYS_prctl && a[0] == PR_SET_SECCOMP)
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
+	if (makes_child(number, a))
+		return call_clone(number, a);
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peek.h - what the program hands over to the kernel is looked at as the kernel does it: it may be anywhere.
+ */
+#ifndef RECORD_AGENT_PEEK_H
+#define RECORD_AGENT_PEEK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Copies from any address of this process. false: not all of it can be read. Signal safe. */
+bool peek(void *to, const void *from, size_t bytes);
+
+#endif

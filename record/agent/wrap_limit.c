@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_limit.c - limits that the program sets itself, and what it locks into memory, are about the program's
+ * own memory and not the agent's (reserve.h).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "record/agent/peek.h"
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/reserve.h"
+#include "record/agent/wrap.h"
+
+/* ---- limits ---- */
+
+static bool is_limited(int resource)
+{
+	return (resource == RLIMIT_AS || resource == RLIMIT_DATA) && process_is_own();
+}
+
+static int limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
+{
+	struct rlimit64 wanted, before;
+	int result;
+
+	if (new && !peek(&wanted, new, sizeof(wanted))) {
+		errno = EFAULT;
+		return -1;
+	}
+	result = reserve_limit(resource, new ? &wanted : NULL, &before);
+	if (!result && old && !syscall(SYS_prlimit64, 0, resource, NULL, old))
+		*old = before; /* it can be written to */
+	else if (old)
+		result = -1;
+	return result;
+}
+
+/* Both structures are the same where programs have 64 bits. */
+WRAPPER int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *new)
+{
+	if (!is_limited((int)resource))
+		return REAL(setrlimit64)(resource, new);
+	return limit((int)resource, new, NULL);
+}
+
+WRAPPER int setrlimit(__rlimit_resource_t resource, const struct rlimit *new)
+{
+	if (!is_limited((int)resource))
+		return REAL(setrlimit)(resource, new);
+	return limit((int)resource, (const struct rlimit64 *)new, NULL);
+}
+
+WRAPPER int getrlimit64(__rlimit_resource_t resource, struct rlimit64 *old)
+{
+	if (!is_limited((int)resource))
+		return REAL(getrlimit64)(resource, old);
+	return limit((int)resource, NULL, old);
+}
+
+WRAPPER int getrlimit(__rlimit_resource_t resource, struct rlimit *old)
+{
+	if (!is_limited((int)resource))
+		return REAL(getrlimit)(resource, old);
+	return limit((int)resource, NULL, (struct rlimit64 *)old);
+}
+
+WRAPPER int prlimit64(
+	pid_t pid, enum __rlimit_resource resource, const struct rlimit64 *new, struct rlimit64 *old)
+{
+	if (!is_limited((int)resource) || (pid && pid != process_pid()))
+		return REAL(prlimit64)(pid, resource, new, old);
+	return limit((int)resource, new, old);
+}
+
+WRAPPER int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *new, struct rlimit *old)
+{
+	if (!is_limited((int)resource) || (pid && pid != process_pid()))
+		return REAL(prlimit)(pid, resource, new, old);
+	return limit((int)resource, (const struct rlimit64 *)new, (struct rlimit64 *)old);
+}
+
+/* ---- locked memory ---- */
+
+/* Calls `each` for every mapping but ours. */
+static void mappings(void (*each)(uint64_t begin, uint64_t end, int flags), int flags)
+{
+	char text[1024], line[64];
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t got;
+
+	while (fd >= 0 && (got = REAL(read)(fd, text, sizeof(text))) > 0)
+		for (ssize_t i = 0; i < got; i++) {
+			char *end;
+			uint64_t begin;
+
+			if (text[i] != '\n') {
+				if (length < sizeof(line) - 1)
+					line[length++] = text[i];
+				continue;
+			}
+			line[length] = '\0';
+			length = 0;
+			begin = strtoull(line, &end, 16);
+			if (*end == '-' && !reserve_holds(begin))
+				each(begin, strtoull(end + 1, NULL, 16), flags);
+		}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Errors say that there is nothing to be had there, as of guard pages: the kernel's own walk ignores them,
+ * too. */
+static void mapping_lock(uint64_t begin, uint64_t end, int flags)
+{
+	syscall(SYS_mlock2, begin, end - begin, flags & MCL_ONFAULT ? MLOCK_ONFAULT : 0);
+}
+
+static bool is_within_limit(void)
+{
+	char text[64] = "";
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	struct rlimit limit = {0};
+	uint64_t bytes;
+
+	if (fd >= 0 && REAL(read)(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	bytes = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+	return text[0] && !REAL(getrlimit)(RLIMIT_MEMLOCK, &limit) &&
+	       bytes - reserve_bytes() <= limit.rlim_cur;
+}
+
+/* The kernel would fill all that is reserved: it is asked without that, and then for each of the program's.
+ */
+static int current_lock(int flags)
+{
+	int error = errno;
+
+	if (REAL(mlockall)(MCL_CURRENT | MCL_ONFAULT)) {
+		if (errno != ENOMEM || !is_within_limit())
+			return -1;
+		errno = error;
+	}
+	mappings(mapping_lock, flags);
+	reserve_unlock();
+	errno = error;
+	return 0;
+}
+
+WRAPPER int mlockall(int flags)
+{
+	int result = 0, later = flags & (MCL_FUTURE | MCL_ONFAULT);
+
+	if (!process_is_own() || !(flags & (MCL_CURRENT | MCL_FUTURE)) ||
+		(flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)))
+		return REAL(mlockall)(flags);
+	if (flags & MCL_CURRENT)
+		result = current_lock(flags);
+	if (!result && (flags & MCL_FUTURE))
+		result = REAL(mlockall)(later);
+	if (!result)
+		reserve_locked(flags & MCL_FUTURE);
+	return result;
+}
+
+WRAPPER int munlockall(void)
+{
+	int result = REAL(munlockall)();
+
+	if (!result && process_is_own())
+		reserve_locked(false);
+	return result;
+}
