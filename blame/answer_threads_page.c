@@ -129,14 +129,15 @@ static size_t hints_of(
 	if (page->late.held_ns || page->late.thread_held_ns)
 		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --late", run),
 			"who came last at collective calls and barriers"};
-	hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --imbalance", run),
-		"work that is not evenly spread over the threads"};
+	if (page->threads.threads > 1)
+		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --imbalance", run),
+			"work that is not evenly spread over the threads"};
 	hints[count++] =
 		(struct page_hint){arena_printf(arena, "hpct-profile %s", run), "where the CPU time went"};
 	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
 		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
 			"gives waits their call paths, where the kernel may be looked at"};
-	return count;
+	return count + page_hint_python(call->run, &hints[count]);
 }
 
 #define WAITING_IS                                                                                      \

@@ -183,7 +183,7 @@ size_t page_hints(struct program_call *call, const struct page *page, struct pag
 	if (idle->copy_ns * 10 > idle->window_ns)
 		hints[count++] =
 			(struct page_hint){arena_printf(arena, "hpct-stats %s --by op", run), "the copies"};
-	return count;
+	return count + page_hint_python(call->run, &hints[count]);
 }
 
 /* ---- rows for scripts ---- */

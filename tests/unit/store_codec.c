@@ -20,17 +20,11 @@
 #include "store/reader.h"
 #include "store/wide.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 
 #define CODEC_ROUNDS 20000
 #define CHUNK_ROUNDS 300
 #define MUTATIONS 100
-
-static uint64_t first_seed(void)
-{
-	const char *seed = getenv("HPCT_SEED");
-
-	return seed ? strtoull(seed, NULL, 10) : 0;
-}
 
 /* Values of one width, with outliers, in runs, all equal, or of two widths. */
 static void fill(uint64_t *values, unsigned count)
@@ -80,10 +74,10 @@ static void one_codec_round(uint64_t seed)
 
 static void test_codec(void **unused)
 {
+	uint64_t end, first = seed_rounds(__func__, CODEC_ROUNDS, &end);
+
 	(void)unused;
-	if (first_seed())
-		one_codec_round(first_seed());
-	for (uint64_t seed = 1; seed <= CODEC_ROUNDS && !first_seed(); seed++)
+	for (uint64_t seed = first; seed < end; seed++)
 		one_codec_round(seed);
 }
 
@@ -287,7 +281,7 @@ static void check_same_bytes(const struct store_key_chunk *key, const struct sto
 	store_chunk_coder_fini(&coder);
 }
 
-static void one_chunk_round(uint64_t seed)
+static void one_chunk_round(uint64_t seed, bool is_last)
 {
 	static struct store_record records[RECORDS];
 	static struct store_chunk_coder coder;
@@ -310,19 +304,19 @@ static void one_chunk_round(uint64_t seed)
 	assert_int_not_equal(store_chunk_decode(&chunk, STORE_ALL, &(struct store_batch){0}, NULL), 0);
 	mutate(&bytes);
 	store_bytes_fini(&bytes);
-	if (seed == CHUNK_ROUNDS || first_seed())
+	if (is_last)
 		store_chunk_coder_fini(&coder);
 }
 
 static void test_chunk(void **unused)
 {
+	uint64_t end, first = seed_rounds(__func__, CHUNK_ROUNDS, &end);
+
 	(void)unused;
-	if (first_seed())
-		one_chunk_round(first_seed());
-	for (uint64_t seed = 1; seed <= CHUNK_ROUNDS && !first_seed(); seed++) {
+	for (uint64_t seed = first; seed < end; seed++) {
 		if (seed % 100 == 0)
 			print_message("chunk seeds up to %" PRIu64 "\n", seed);
-		one_chunk_round(seed);
+		one_chunk_round(seed, seed + 1 == end);
 	}
 }
 

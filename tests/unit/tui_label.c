@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/seed.h"
 #include "tui/label.h"
 #include "tui/quantity.h"
 #include "tui/text.h"
@@ -97,7 +98,7 @@ static void test_steps(void **state)
 static void test_hostile(void **state)
 {
 	static const char alphabet[] = "ab:<>(){}[]~,# \x1b\n\xc3\xa9\xff-_operator";
-	unsigned seed = 12345;
+	unsigned seed = (unsigned)seed_take(__func__, 12345);
 	char name[64], out[LABEL_BYTES];
 
 	(void)state;
