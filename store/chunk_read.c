@@ -224,12 +224,9 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 /* Constant columns are the same in every block: they are filled once. */
 static void fill_constants(struct store_chunk_job *job)
 {
-	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
-		uint64_t *values = job->columns[column], constant = job->constants[column];
-
-		for (unsigned i = 0; store_chunk_is_constant(job, column) && i < STORE_BLOCK_RECORDS; i++)
-			values[i] = constant;
-	}
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+		if (store_chunk_is_constant(job, column))
+			fill(job->columns[column], STORE_BLOCK_RECORDS, job->constants[column]);
 }
 
 static bool get_block(struct store_chunk_job *job, unsigned block, uint32_t count)
