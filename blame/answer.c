@@ -51,7 +51,7 @@ static void print_row(
 		report_string(report, key);
 	report_number(report, time_ns);
 	if (is_table)
-		report_string(report, key);
+		report_string(report, report_shown_path(key));
 	else
 		report_real(report, percent);
 	report_row(report);

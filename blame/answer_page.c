@@ -7,12 +7,12 @@
 #include "blame/answer.h"
 #include "blame/calls.h"
 #include "blame/page.h"
+#include "blame/page_fit.h"
 #include "blame/page_text.h"
 #include "timeline/progress.h"
 
 #define GAINS 3
 #define GAIN_LEAST 1000 /* of the window: a thousandth */
-#define BAR 28
 
 static double percent(uint64_t part_ns, uint64_t whole_ns)
 {
@@ -21,27 +21,32 @@ static double percent(uint64_t part_ns, uint64_t whole_ns)
 
 /* ---- for people ---- */
 
-static void print_title(const struct program_call *call, const struct ask *ask, const struct page *page)
+static void print_title(struct program_call *call, const struct ask *ask, const struct page *page)
 {
 	char window[REPORT_HUMAN_MAX];
 	const char *path = run_path(call->run), *slash = strrchr(path, '/');
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	printf("%s  %s %s  %u GPU queue%s, %u CPU thread%s  --group %s  --busy %s\n",
-		slash ? slash + 1 : path, select_has_time(call->select) ? "window" : "whole run", window,
-		page->queues, page->queues == 1 ? "" : "s", page->threads, page->threads == 1 ? "" : "s",
-		ask->group == IDLE_GROUP_ALL ? "all" : "process",
-		ask->busy == IDLE_BUSY_KERNEL ? "kernel" : "any");
+	page_say(arena_printf(&call->arena,
+			 "%s  %s %s  %u GPU queue%s, %u CPU thread%s  --group %s  --busy %s",
+			 slash ? slash + 1 : path, select_has_time(call->select) ? "window" : "whole run",
+			 window, page->queues, page->queues == 1 ? "" : "s", page->threads,
+			 page->threads == 1 ? "" : "s", ask->group == IDLE_GROUP_ALL ? "all" : "process",
+			 ask->busy == IDLE_BUSY_KERNEL ? "kernel" : "any"),
+		2);
 	if (page->known < PAGE_COVERAGE_LEAST)
-		printf("These numbers miss %.1f %% of the window: the GPUs were lost or unmonitored there\n",
-			100 * (1 - page->known));
+		page_say(arena_printf(&call->arena,
+				 "These numbers miss %.1f %% of the window: the GPUs were lost or "
+				 "unmonitored there",
+				 100 * (1 - page->known)),
+			0);
 }
 
 static void print_bar(uint64_t part_ns, uint64_t whole_ns)
 {
-	int width = (int)((double)part_ns * BAR / (double)whole_ns + 0.5);
+	int bar = page_left() - PAGE_PART, width = (int)((double)part_ns * bar / (double)whole_ns + 0.5);
 
-	for (int i = 0; i < BAR; i++)
+	for (int i = 0; i < bar; i++)
 		putchar(i < width ? '#' : ' ');
 }
 
@@ -60,7 +65,7 @@ static void print_parts(const struct page *page)
 
 	snprintf(head, sizeof head, "Where the wall clock went%s",
 		idle->groups > 1 ? " (mean of the groups)" : "");
-	printf("\n%-76s %10s %9s\n", head, "time", "share");
+	printf("\n%-*s %10s %9s\n", page_left(), head, "time", "share");
 	for (size_t i = 0; i < page->part_count; i++) {
 		const struct page_part *part = &page->parts[i];
 
@@ -74,7 +79,7 @@ static void print_parts(const struct page *page)
 		report_human_duration(text, part->time_ns / idle->groups);
 		printf(" %10s %7.1f %%\n", text, percent(part->time_ns, idle->window_ns));
 	}
-	printf("  %-74s", "sum = window");
+	printf("  %-*s", page_left() - 2, "sum = window");
 	print_time(idle->window_ns / idle->groups, idle->window_ns / idle->groups);
 	putchar('\n');
 }
@@ -85,15 +90,18 @@ static void print_cause(const struct program_call *call, const struct page *page
 	char gap[REPORT_HUMAN_MAX], at[REPORT_HUMAN_MAX];
 
 	printf("  %zu ", number);
-	page_key_print(cause->row->key, 72);
+	page_key_print(cause->row->key, page_left() - 4);
 	print_time(cause->row->time_ns, page->idle.idle_ns);
 	if (cause->largest) {
 		report_human_duration(gap, cause->largest->end_ns - cause->largest->begin_ns);
 		report_human_duration(at, cause->largest->begin_ns - run_origin_ns(call->run));
-		printf("   %s at %s", gap, at);
+		if (page_fits_gap())
+			printf("   %s at %s", gap, at);
 	}
 	putchar('\n');
 	page_path_print(cause->path);
+	if (cause->largest && !page_fits_gap())
+		printf("       largest gap: %s at %s\n", gap, at);
 }
 
 static void print_nobody(struct program_call *call, const struct page *page)
@@ -103,7 +111,7 @@ static void print_nobody(struct program_call *call, const struct page *page)
 	if (!page->idle.all_idle_ns)
 		return;
 	page_nobody(call, page, text);
-	printf("    nobody active: %-57.57s", text);
+	printf("    nobody active: %-*.*s", page_left() - 19, page_left() - 19, text);
 	print_time(page->idle.all_idle_ns, page->idle.idle_ns);
 	putchar('\n');
 }
@@ -122,7 +130,8 @@ static void print_causes(struct program_call *call, const struct page *page)
 	}
 	report_human_duration(idle_text, idle->idle_ns);
 	snprintf(head, sizeof head, "Who the idle GPUs waited for (idle %s together)", idle_text);
-	printf("\n%-76s %10s %9s   largest gap\n", head, "blame", "share");
+	printf("\n%-*s %10s %9s%s\n", page_left(), head, "blame", "share",
+		page_fits_gap() ? "   largest gap" : "");
 	for (size_t i = 0; i < page->cause_count; i++) {
 		print_cause(call, page, &page->causes[i], i + 1);
 		rest_ns -= page->causes[i].row->time_ns;
@@ -130,7 +139,7 @@ static void print_causes(struct program_call *call, const struct page *page)
 	if (rest_ns) {
 		snprintf(head, sizeof head, "%zu more cause%s", page->rows.count - page->cause_count,
 			page->rows.count - page->cause_count == 1 ? "" : "s");
-		printf("    %-72s", head);
+		printf("    %-*s", page_left() - 4, head);
 		print_time(rest_ns, idle->idle_ns);
 		putchar('\n');
 	}
@@ -160,8 +169,10 @@ static void print_gains(struct program_call *call, const struct page *page)
 		if (!shown++)
 			printf("\nWhat could be gained at most\n");
 		report_human_duration(text, finding->save_ns);
-		printf("  %10s  %s (%llu): %s\n", text, finding_text(finding->kind),
-			(unsigned long long)finding->count, finding_advice(finding->kind));
+		page_say(
+			arena_printf(&call->arena, "  %10s  %s (%llu): %s", text, finding_text(finding->kind),
+				(unsigned long long)finding->count, finding_advice(finding->kind)),
+			14);
 		if (finding->context)
 			page_path_print(run_context_path(call->run,
 				calls_context(call->run, finding->context), UINT32_MAX, &call->arena));
@@ -173,22 +184,21 @@ static void print_next(struct program_call *call, const struct page *page)
 	struct page_hint hints[PAGE_HINTS];
 	size_t count = page_hints(call, page, hints);
 
-	printf("\nLook next\n");
-	for (size_t i = 0; i < count; i++)
-		printf("  %s   %s\n", hints[i].command, hints[i].why);
+	page_hints_print(hints, count);
 }
 
-static void print_coverage(const struct page *page)
+static void print_coverage(struct program_call *call, const struct page *page)
 {
 	char text[COVERAGE_TEXT_MAX];
 
 	coverage_print(&page->coverage, text);
-	printf("\nCoverage: %s; GPUs %.1f %% known\n", text, 100 * page->known);
-	puts(PAGE_SHARED);
+	putchar('\n');
+	page_say(arena_printf(&call->arena, "Coverage: %s; GPUs %.1f %% known", text, 100 * page->known), 2);
+	page_say(PAGE_SHARED, 0);
 	if (page->idle.unused_ns)
-		puts(PAGE_UNUSED);
+		page_say(PAGE_UNUSED, 0);
 	if (page->by == PLACE_SCRIPT)
-		puts(PAGE_SCRIPT);
+		page_say(PAGE_SCRIPT, 0);
 }
 
 static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
@@ -199,7 +209,7 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 	if (page->known >= PAGE_COVERAGE_CAUSES)
 		print_gains(call, page);
 	print_next(call, page);
-	print_coverage(page);
+	print_coverage(call, page);
 }
 
 /* ---- for scripts: the same numbers and sentences ---- */

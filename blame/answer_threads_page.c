@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 #include "blame/answer.h"
+#include "blame/page_fit.h"
 #include "blame/page_text.h"
 #include "blame/threads.h"
 #include "timeline/progress.h"
 
 #define ROWS 5
-#define BAR 28
 #define PARTS 7
 #define LATE_LEAST 1000
 #define KNOWN_LEAST 0.9	 /* of the threads' time: with less the page begins with it */
@@ -148,7 +148,7 @@ static size_t hints_of(
 
 static void print_head(const char *head)
 {
-	printf("\n%-76s %10s %9s\n", head, "time", "share");
+	printf("\n%-*s %10s %9s\n", page_left(), head, "time", "share");
 }
 
 static void print_time(uint64_t time_ns, uint64_t whole_ns)
@@ -162,19 +162,20 @@ static void print_time(uint64_t time_ns, uint64_t whole_ns)
 static void print_parts(const struct thread_page *page)
 {
 	uint64_t whole_ns = page->threads.window_ns;
+	int bar = page_left() - PAGE_PART;
 
 	print_head("Where the threads' time went");
 	for (int i = 0; i < PARTS; i++) {
-		int width = (int)((double)page->parts[i].time_ns / (double)whole_ns * BAR + 0.5);
+		int width = (int)((double)page->parts[i].time_ns / (double)whole_ns * bar + 0.5);
 
 		if (!page->parts[i].time_ns)
 			continue;
 		printf("  %-46s", page->parts[i].text);
-		for (int at = 0; at < BAR; at++)
+		for (int at = 0; at < bar; at++)
 			putchar(at < width ? '#' : ' ');
 		print_time(page->parts[i].time_ns, whole_ns);
 	}
-	printf("  %-74s", "sum = threads x window");
+	printf("  %-*s", page_left() - 2, "sum = threads x window");
 	print_time(whole_ns, whole_ns);
 }
 
@@ -182,11 +183,12 @@ static void print_rows(const struct program_call *call, const struct thread_page
 	const struct share_rows *rows)
 {
 	size_t count = rows_of(call, page, rows->count);
+	int width = page_left() - 4;
 
 	if (count)
 		print_head(head);
 	for (size_t i = 0; i < count; i++) {
-		printf("  %zu %-72.72s", i + 1, rows->rows[i].key);
+		printf("  %zu %-*.*s", i + 1, width, width, rows->rows[i].key);
 		print_time(rows->rows[i].time_ns, rows->total_ns);
 	}
 }
@@ -195,29 +197,35 @@ static void print_late(struct program_call *call, const struct thread_page *page
 {
 	const struct late_party *parties[2 * ROWS];
 	size_t count = late_of(call, page, parties);
+	int width = page_left() - 4;
 
 	if (count)
 		print_head("Who held the others up, by coming last");
 	for (size_t i = 0; i < count; i++) {
-		printf("  %zu %-72.72s", i + 1, late_text(call, page, parties[i]));
+		printf("  %zu %-*.*s", i + 1, width, width, late_text(call, page, parties[i]));
 		print_time(parties[i]->held_ns, page->late.held_ns + page->late.thread_held_ns);
 		page_path_print(late_path(call, parties[i]));
 	}
 }
 
-static void print_title(const struct program_call *call, const struct thread_page *page)
+static void print_title(struct program_call *call, const struct thread_page *page)
 {
 	const struct threads *threads = &page->threads;
 	char window[REPORT_HUMAN_MAX];
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	printf("%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s\n", run_path(call->run),
-		select_has_time(call->select) ? "window" : "whole run", window, threads->threads,
-		threads->threads == 1 ? "" : "s", threads->processes, threads->processes == 1 ? "" : "es");
+	page_say(arena_printf(&call->arena, "%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s",
+			 run_path(call->run), select_has_time(call->select) ? "window" : "whole run", window,
+			 threads->threads, threads->threads == 1 ? "" : "s", threads->processes,
+			 threads->processes == 1 ? "" : "es"),
+		2);
 	if (page->known < KNOWN_LEAST)
-		printf("These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
-		       "unmonitored\n(without records of switches a thread that waits looks unknown)\n",
-			100 * (1 - page->known));
+		page_say(arena_printf(&call->arena,
+				 "These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
+				 "unmonitored\n(without records of switches a thread that waits looks "
+				 "unknown)",
+				 100 * (1 - page->known)),
+			0);
 }
 
 static void print_page(struct program_call *call, const struct thread_page *page)
@@ -230,16 +238,16 @@ static void print_page(struct program_call *call, const struct thread_page *page
 	print_parts(page);
 	print_rows(call, page, "What threads wait in", &page->waited);
 	if (page->threads.pathless_ns && rows_of(call, page, page->waited.count))
-		printf("    %s\n", answer_pathless(call, &page->threads));
+		page_say(arena_printf(&call->arena, "    %s", answer_pathless(call, &page->threads)), 4);
 	print_late(call, page);
 	print_rows(call, page, "Where one thread of its process works alone", &page->serial);
-	printf("\nLook next\n");
-	for (size_t i = 0; i < count; i++)
-		printf("  %s   %s\n", hints[i].command, hints[i].why);
+	page_hints_print(hints, count);
 	coverage_print(&page->coverage, text);
-	printf("\nCoverage: %s\n%s\n", text, WAITING_IS);
+	putchar('\n');
+	page_say(arena_printf(&call->arena, "Coverage: %s", text), 2);
+	page_say(WAITING_IS, 0);
 	if (page->by == PLACE_SCRIPT)
-		puts(PAGE_SCRIPT);
+		page_say(PAGE_SCRIPT, 0);
 }
 
 /* ---- for scripts: the same numbers and sentences ---- */

@@ -226,7 +226,9 @@ static int check_known(const struct idle *idle, struct error *error)
 {
 	if (!idle->groups)
 		return error_set(error, ERROR_EMPTY,
-			"no GPU queue is among the chosen streams; hpct-info --streams lists them");
+			"no GPU queue is among the chosen streams (hpct-info --streams lists them); of "
+			"threads "
+			"ask --of waiting, --late or --imbalance");
 	if (idle->unused_ns && !idle_used_ns(idle))
 		return error_set(error, ERROR_EMPTY, "no process uses a GPU yet in this window");
 	if (idle->ended_ns && !idle_used_ns(idle))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "blame/answer.h"
+#include "blame/page_fit.h"
 
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX])
 {
@@ -25,8 +26,8 @@ void page_nobody(struct program_call *call, const struct page *page, char text[P
 		snprintf(text, PAGE_TEXT_MAX, "what the threads did is not known");
 }
 
-#define PATH_WIDTH 100
-#define PATH_END 30 /* what is left at least of a path's end beside a function of Python's */
+/* What is left at least of a path's end beside a function of Python's. */
+#define PATH_END(width) ((width)*3 / 10)
 
 /* Whether a name's template arguments begin here: not at "<thread root>", nor at "operator<". */
 static bool opens_arguments(const char *text, size_t at)
@@ -100,11 +101,11 @@ static size_t python_find(const char *path, size_t *at, size_t *folders, size_t 
 }
 
 /* "ROOT;...;PYTHON;...END" : what lies between can be looked up, who it was should be seen. */
-static void path_shorten(const char *text, size_t length)
+static void path_shorten(const char *text, size_t length, size_t width)
 {
-	size_t root = strcspn(text, ";"), room = PATH_WIDTH - root - 4, at, folders, file;
+	size_t root = strcspn(text, ";"), room = width - root - 4, at, folders, file;
 	size_t bytes = python_find(text, &at, &folders, &file), shown = bytes - (bytes ? file - folders : 0);
-	bool has_python = bytes && at + bytes < length - room && shown + 5 + PATH_END <= room;
+	bool has_python = bytes && at + bytes < length - room && shown + 5 + PATH_END(width) <= room;
 	const char *end;
 
 	if (has_python)
@@ -121,19 +122,19 @@ static void path_shorten(const char *text, size_t length)
 void page_path_print(const char *path)
 {
 	char *text = path && *path ? strdup(path) : NULL;
-	size_t length = text ? strlen(text) : 0;
+	size_t length = text ? strlen(text) : 0, width = (size_t)page_path_width();
 
 	if (!length) {
 		free(text);
 		return;
 	}
-	if (length > PATH_WIDTH)
+	if (length > width)
 		collapse(text);
 	length = strlen(text);
-	if (length <= PATH_WIDTH || strcspn(text, ";") + 5 > PATH_WIDTH)
-		printf("       %.*s\n", length <= PATH_WIDTH ? (int)length : PATH_WIDTH, text);
+	if (length <= width || strcspn(text, ";") + 5 > width)
+		printf("       %.*s\n", (int)(length <= width ? length : width), text);
 	else
-		path_shorten(text, length);
+		path_shorten(text, length, width);
 	free(text);
 }
 
@@ -184,6 +185,18 @@ size_t page_hints(struct program_call *call, const struct page *page, struct pag
 		hints[count++] =
 			(struct page_hint){arena_printf(arena, "hpct-stats %s --by op", run), "the copies"};
 	return count + page_hint_python(call->run, &hints[count]);
+}
+
+void page_hints_print(const struct page_hint *hints, size_t count)
+{
+	printf("\nLook next\n");
+	for (size_t i = 0; i < count; i++) {
+		char line[1024];
+		int bytes = snprintf(line, sizeof line, "  %s   %s", hints[i].command, hints[i].why);
+		bool is_one = bytes < (int)sizeof line && page_fits(line);
+
+		printf("  %s%s%s\n", hints[i].command, is_one ? "   " : "\n      ", hints[i].why);
+	}
 }
 
 /* ---- rows for scripts ---- */

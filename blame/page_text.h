@@ -38,8 +38,10 @@ struct page_hint {
 #define PAGE_HINTS 8
 /* How many; texts in the call's arena. */
 size_t page_hints(struct program_call *call, const struct page *page, struct page_hint hints[PAGE_HINTS]);
+void page_hints_print(const struct page_hint *hints, size_t count);
 
-/* Another one (1) where Python's interpreter was recorded and none of Python's functions has a name; else 0. */
+/* Another one (1) where Python's interpreter was recorded and none of Python's functions has a name; else 0.
+ */
 size_t page_hint_python(const struct run *run, struct page_hint *hint);
 
 /* A row for scripts: "section key time_ns percent path gap_begin_ns gap_ns count text". */

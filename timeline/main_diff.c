@@ -228,7 +228,7 @@ static void table_row(struct report *report, const struct diff_row *row, bool ha
 		put_ratio(report, row, true);
 	report_number(report, row->time_ns[DIFF_A]);
 	report_number(report, row->time_ns[DIFF_B]);
-	report_string(report, row->key);
+	report_string(report, report_shown_path(row->key));
 	report_row(report);
 }
 

@@ -278,8 +278,9 @@ static int print_rows(const struct program_call *call, const struct profile *pro
 	}
 	rc = report_close(report, error);
 	if (rc == 0 && left_out > 0)
-		printf("%zu rows below %.1f %% are left out; --all shows them\n", left_out,
-			TABLE_LEAST_PERCENT);
+		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", left_out,
+			left_out == 1 ? "" : "s", TABLE_LEAST_PERCENT, left_out == 1 ? "is" : "are",
+			left_out == 1 ? "it" : "them");
 	return rc;
 }
 

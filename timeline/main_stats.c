@@ -62,7 +62,7 @@ static void print_row(
 		report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
 	report_number(report, row->records);
 	if (is_table)
-		report_string(report, row->key);
+		report_string(report, report_shown_path(row->key));
 	report_row(report);
 }
 

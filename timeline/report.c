@@ -157,12 +157,22 @@ static void table_flush(struct report *report)
 	report->text.size = 0;
 }
 
+/* Characters of a column's name above a table, where "12.5 ms" says its unit itself. */
+static size_t heading_bytes(const struct report_column *column)
+{
+	size_t size = strlen(column->name);
+
+	return column->kind == REPORT_DURATION && size > 3 && !strcmp(column->name + size - 3, "_ns")
+		       ? size - 3
+		       : size;
+}
+
 static void table_fix_widths(struct report *report)
 {
 	size_t most = report->terminal ? report->terminal : TABLE_WIDTH_MAX;
 
 	for (size_t column = 0; column < report->column_count; column++) {
-		size_t width = strlen(report->columns[column].name);
+		size_t width = heading_bytes(&report->columns[column]);
 
 		for (size_t row = 0; row < report->rows_kept; row++) {
 			size_t cell = row * report->column_count + column, begin = cell_begin(report, cell);
@@ -180,7 +190,7 @@ static void table_fix_widths(struct report *report)
 	report->widths_known = true;
 	for (size_t column = 0; column < report->column_count; column++)
 		put_aligned(report, column, report->columns[column].name,
-			strlen(report->columns[column].name), SIZE_MAX);
+			heading_bytes(&report->columns[column]), SIZE_MAX);
 	write_line(report);
 }
 

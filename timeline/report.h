@@ -68,4 +68,10 @@ void report_paste(struct report *report, const void *rows, size_t size);
 void report_human_duration(char text[REPORT_HUMAN_MAX], uint64_t ns);
 void report_human_size(char text[REPORT_HUMAN_MAX], uint64_t bytes);
 
+/* For people: a path of the root alone is empty, and would look like one that was lost. */
+static inline const char *report_shown_path(const char *path)
+{
+	return *path ? path : "<program root>";
+}
+
 #endif

@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/error.h"
+#include "store/store.h"
 #include "tui/verbs.h"
 
 #define PREFIX "hpct-"
+#define RUN_SUFFIX_BYTES (sizeof STORE_RUN_SUFFIX - 1)
 
 static const struct {
 	const char *question, *command, *verb;
@@ -102,11 +105,36 @@ static int print_questions(const char *directory)
 	return printed();
 }
 
+/* Whoever names a run and no verb wants to see it. */
+static int name_of_run(const char *run)
+{
+	struct error error;
+
+	error_set(&error, ERROR_USAGE,
+		"'%.512s' is a run, and what to do with it is missing: hpct view %.512s", run, run);
+	return error_report(&error, "hpct");
+}
+
+static bool is_run(const char *word)
+{
+	size_t size = strlen(word);
+	struct stat status;
+
+	while (size > 1 && word[size - 1] == '/')
+		size--;
+	return size > RUN_SUFFIX_BYTES &&
+	       !strncmp(word + size - RUN_SUFFIX_BYTES, STORE_RUN_SUFFIX, RUN_SUFFIX_BYTES) &&
+	       !stat(word, &status) && S_ISDIR(status.st_mode);
+}
+
 static int unknown_verb(const char *directory, const char *verb)
 {
 	struct verbs verbs = {0};
 	struct error error;
 	char near[512];
+
+	if (is_run(verb))
+		return name_of_run(verb);
 
 	list_verbs(&verbs, directory);
 	verbs_near(&verbs, verb, near, sizeof(near));

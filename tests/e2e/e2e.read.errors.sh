@@ -66,6 +66,13 @@ sentence "hpct-simulate, unknown option"
 code "hpct-simulate over a run" 2 hpct-simulate -o good.hpct
 sentence "hpct-simulate over a run"
 
+# A path of the root alone is empty for scripts, and has a name for people.
+check "a row without a path: $(hpct-stats good.hpct --by path --format tsv | cut -f1 | paste -sd,)" \
+	[ "$(hpct-stats good.hpct --by path --format tsv | grep -c "^$(printf '\t')")" -eq 1 ]
+for table in 'hpct-stats good.hpct --by path' 'hpct-diff good.hpct good.hpct --by path'; do
+	check "$table: the root's name" grep -q '  <program root>$' <($table)
+done
+
 # Near misses: a second run, the directory above the runs, a run's own file, none of these.
 mkdir -p above/none above/nothing && cp -r good.hpct above/only.hpct && echo x >above/none/words
 for reader in $readers "hpct-export --to folded"; do
@@ -89,6 +96,11 @@ for reader in $readers "hpct-export --to folded"; do
 	check "$reader, a run's file: $(cat err)" grep -q 'lies in, good.hpct$' err
 done
 rm -r above
+code "hpct, a run and no verb" 2 hpct good.hpct/
+sentence "hpct, a run and no verb"
+check "hpct, a run and no verb: $(cat err)" grep -q 'hpct view good.hpct/$' err
+code "hpct, a word like a run" 2 hpct nothere.hpct
+check "hpct, a word like a run: $(cat err)" grep -q 'no verb' err
 
 # A run of somebody else's, which is for its owner alone: what it is, and what lifts that.
 cp -r good.hpct locked.hpct && chmod 755 . locked.hpct && chmod 000 locked.hpct/*.mdb

@@ -30,5 +30,23 @@ check "a short name is whole" grep -q 'main;train;<gpu kernel>;gemm$' narrow
 check "characters are whole, too" iconv -f UTF-8 -t UTF-16 narrow
 on_terminal 1000 "hpct-stats rows.hpct --by path --op kernel" >whole
 check "a wide terminal has all" grep -qF "main;train;<gpu kernel>;$long" whole
+# The page of hpct-blame: of GPUs, of threads; names, sentences and commands with what they show.
+sed 's/main;build/main;load_the_configuration_of_everything;py::run_all:pages.py;evaluate_the_whole_expression_tree;simplify_the_terms_in_place;build/' \
+	"$HPCT_SOURCE/tests/golden/blame/rows.tsv" | hpct-import --from tsv -o blame.hpct - || fail "the rows of blame"
+for streams in '*' 'kind=cpu'; do
+	[ "$streams" = '*' ] && question="hpct-blame blame.hpct" || question="hpct-blame blame.hpct --streams '$streams'"
+	for columns in 80 100; do
+		on_terminal $columns "$question" >page
+		same "the widest line of $columns: $streams" "" "$(awk -v c=$columns 'length > c' page)"
+	done
+	check "the columns of a narrow page end in one: $streams" \
+		[ "$(awk '/ %$/ { print length }' page | sort -u | wc -l)" -eq 1 ]
+	on_terminal 300 "$question" >page
+	bash -c "$question" >piped
+	same_file "a wide terminal shows what a pipe gets: $streams" piped page
+done
+on_terminal 80 "hpct-blame blame.hpct" >page
+check "a gap has a line of its own: $(cat page)" grep -qE '^ +largest gap: .* at ' page
+check "the function of Python's is kept" grep -q ';py::run_all:pages.py;' page
 hpct-stats rows.hpct --operations >piped
 check "so has a pipe" grep -qF "$long" piped

@@ -176,7 +176,7 @@ static void test_formats(void **state)
 				  "100.00,\"value\":\"nan\"}\n");
 	free(text);
 	text = report_two_rows(REPORT_TABLE);
-	assert_string_equal(text, "name    path                   count   time_ns   share   value\n"
+	assert_string_equal(text, "name    path                   count      time   share   value\n"
 				  "a\\tb\\\\  x;y\\;z  18446744073709551615  1.235 ms   12.35  1e+300\n"
 				  "        \\n                         0            100.00     nan\n");
 	free(text);

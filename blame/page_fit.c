@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page_fit.c - see page_fit.h. */
+#include "blame/page_fit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "timeline/report_fit.h"
+
+#define LEFT 76
+#define LEFT_LEAST 52 /* a part's text, and a bar of four */
+#define NUMBERS 21
+#define GAP 23
+#define PATH 100
+#define PATH_LEAST 40
+#define PATH_INDENT 7
+
+/* Of a file as of a terminal that has room for all. */
+static int columns(void)
+{
+	size_t width = report_fit_terminal(stdout);
+
+	return width && width < 10000 ? (int)width : 10000;
+}
+
+static int between(int value, int least, int most)
+{
+	if (value > most)
+		return most;
+	return value < least ? least : value;
+}
+
+int page_left(void)
+{
+	return between(columns() - NUMBERS, LEFT_LEAST, LEFT);
+}
+
+bool page_fits_gap(void)
+{
+	return columns() >= LEFT + NUMBERS + GAP;
+}
+
+int page_path_width(void)
+{
+	return between(columns() - PATH_INDENT, PATH_LEAST, PATH);
+}
+
+bool page_fits(const char *text)
+{
+	int width = columns();
+
+	for (; *text; text += strcspn(text, "\n") + (strchr(text, '\n') != NULL))
+		if (report_fit_width(text, strcspn(text, "\n")) > (size_t)width)
+			return false;
+	return true;
+}
+
+void page_say(const char *text, int hang)
+{
+	int width = columns(), at, gap = 0;
+	bool is_first = true;
+
+	if (!text || page_fits(text)) {
+		puts(text ? text : "");
+		return;
+	}
+	at = (int)strspn(text, " ");
+	printf("%*s", at, "");
+	for (text += at; *text; gap = (int)strspn(text, " \n"), text += gap) {
+		size_t bytes = strcspn(text, " \n");
+		int room = (int)report_fit_width(text, bytes);
+
+		if (!is_first && at + gap + room > width) {
+			printf("\n%*s", hang, "");
+			at = hang;
+			is_first = true;
+		}
+		printf("%*s", is_first ? 0 : gap, "");
+		fwrite(text, 1, bytes, stdout);
+		at += room + (is_first ? 0 : gap);
+		is_first = false;
+		text += bytes;
+	}
+	putchar('\n');
+}
