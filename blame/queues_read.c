@@ -81,17 +81,27 @@ static unsigned look(const struct queues *queues, const struct batch *batch)
 	return kinds;
 }
 
-#define SIGN (UINT64_C(1) << 63)
-
-/* Whether all rows last: differences have no sign, unless they are huge. Without a comparison several rows
+/* Whether some rows may not last, and whether some may overlap, or what came before: surely none where it
+ * says no. Differences have a sign where one does, or where they are huge; without a comparison several rows
  * are looked at at once. */
-static bool last_all(const struct batch *batch)
-{
-	uint64_t signs = 0;
+struct doubts {
+	bool last, overlap;
+};
 
-	for (size_t row = 0; row < batch->count; row++)
-		signs |= (batch->end_ns[row] - batch->begin_ns[row] - 1) | batch->end_ns[row];
-	return !(signs & SIGN);
+static struct doubts doubts_of(const struct rows *rows, uint64_t reach_ns)
+{
+	const uint64_t *begin_ns = rows->begin_ns, *end_ns = rows->end_ns;
+	uint64_t last = 0, overlap = 0;
+	size_t rest = rows->count - 1;
+
+	if (!rows->count)
+		return (struct doubts){false, false};
+	for (size_t row = 0; row < rest; row++) {
+		last |= (end_ns[row] - begin_ns[row] - 1) | end_ns[row];
+		overlap |= begin_ns[row + 1] - end_ns[row];
+	}
+	last |= (end_ns[rest] - begin_ns[rest] - 1) | end_ns[rest];
+	return (struct doubts){last >> 63, (last | overlap) >> 63 || begin_ns[0] < reach_ns};
 }
 
 /* The rows that are work, where others are not. */
@@ -115,16 +125,6 @@ static void sift(struct queues *queues, struct queue *queue, const struct batch 
 		to->kind[n++] = (uint8_t) class;
 	}
 	*rows = (struct rows){to->begin_ns, to->end_ns, to->links, to->context, n, rows->kinds};
-}
-
-/* Whether rows may overlap, or what came before: surely not when it says no. */
-static bool may_overlap(const struct rows *rows, uint64_t reach_ns)
-{
-	uint64_t signs = 0;
-
-	for (size_t row = 1; row < rows->count; row++)
-		signs |= (rows->begin_ns[row] - rows->end_ns[row - 1]) | rows->end_ns[row];
-	return signs & SIGN || (rows->count && rows->begin_ns[0] < reach_ns);
 }
 
 /* What each row is, where that matters: where rows are left out, or overlap. */
@@ -158,14 +158,19 @@ static void tell_kinds(struct queues *queues, const struct batch *batch, struct 
 static bool take_rows(struct queues *queues, uint32_t number, const struct batch *batch)
 {
 	struct rows rows = {batch->begin_ns, batch->end_ns, batch->link, batch->context, batch->count, 0};
+	uint64_t reach_ns = queues->list[number].reach_ns;
 	unsigned classes = look(queues, batch);
+	struct doubts doubts;
 	bool is_sifted;
 
 	rows.kinds = classes & WORK_KINDS;
-	is_sifted = classes != rows.kinds || !last_all(batch);
-	if (is_sifted)
+	doubts = doubts_of(&rows, reach_ns);
+	is_sifted = classes != rows.kinds || doubts.last;
+	if (is_sifted) {
 		sift(queues, &queues->list[number], batch, &rows);
-	rows.overlap = may_overlap(&rows, queues->list[number].reach_ns);
+		doubts = doubts_of(&rows, reach_ns);
+	}
+	rows.overlap = doubts.overlap;
 	tell_kinds(queues, batch, &rows, is_sifted);
 	return queue_put_rows(queues, number, &rows);
 }

@@ -203,6 +203,20 @@ INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
 	parts->given_ns = now_ns;
 }
 
+/* In most gaps of kernels no copy runs. */
+INLINE bool put_same(struct parts *parts, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct gap_columns any = parts->any, to = parts->to;
+	size_t row = parts->row;
+
+	if (row == any.count || any.begin_ns[row] != begin_ns || any.end_ns[row] != end_ns)
+		return false;
+	parts->to.count = put_at(&to, to.count, begin_ns, end_ns, any.queued_ns[row], false);
+	parts->row = row + 1;
+	parts->given_ns = end_ns;
+	return true;
+}
+
 static bool put_kernel_gaps(struct queues *queues)
 {
 	const struct gap_columns kernel = queues->found[LEVEL_COMM];
@@ -216,6 +230,8 @@ static bool put_kernel_gaps(struct queues *queues)
 	for (size_t i = 1; i < kernel.count; i++) {
 		uint64_t end_ns = kernel.end_ns[i];
 
+		if (put_same(&parts, kernel.begin_ns[i], end_ns))
+			continue;
 		put_parts(&parts, kernel.begin_ns[i], end_ns);
 		parts.to.count = put_at(&parts.to, parts.to.count, parts.given_ns, end_ns,
 			parts.any.queued_ns[parts.row - 1], true);

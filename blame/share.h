@@ -18,7 +18,7 @@ static inline share_fixed share_of(uint64_t time_ns, uint64_t sharers)
 	share_fixed time = (share_fixed)time_ns << 64;
 
 	/* One, two or four as a rule: the same without a division of 128 bits. */
-	return sharers & (sharers - 1) ? time / sharers : time >> __builtin_ctzll(sharers);
+	return (sharers & (sharers - 1)) ? time / sharers : time >> __builtin_ctzll(sharers);
 }
 
 /* Sums are compared by this: each part was rounded down, so that the same time in other pieces is some 2^-64

@@ -70,14 +70,17 @@ static bool is_filled(const struct store_chunk_job *job, unsigned column, unsign
 static bool put_end(struct store_chunk_job *job, unsigned at, unsigned count)
 {
 	const uint64_t *begin = job->columns[CHUNK_BEGIN], *duration = job->columns[CHUNK_DURATION];
-	uint64_t *restrict end = job->batch->end_ns + at, signs = job->header.end_ns, bad = 0;
+	uint64_t *restrict end = job->batch->end_ns + at, limit_ns = job->header.end_ns;
+	uint64_t signs = limit_ns, bad = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		end[i] = begin[i] + duration[i];
-		signs |= sign_beyond(end[i], job->header.end_ns) | begin[i] | duration[i];
+		uint64_t begin_ns = begin[i], duration_ns = duration[i], end_ns = begin_ns + duration_ns;
+
+		end[i] = end_ns;
+		signs |= sign_beyond(end_ns, limit_ns) | begin_ns | duration_ns;
 	}
 	for (unsigned i = 0; signs >> 63 && i < count; i++)
-		bad |= (end[i] < begin[i]) | (end[i] > job->header.end_ns);
+		bad |= (end[i] < begin[i]) | (end[i] > limit_ns);
 	return bad ? store_chunk_damaged(job, "an end beyond the latest one") : true;
 }
 

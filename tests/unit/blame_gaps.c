@@ -119,6 +119,39 @@ static void test_causes(void **unused)
 	end(&asked);
 }
 
+/* What takes no time does not cut a gap, be it the last of many spans or not. */
+static void test_no_time(void **unused)
+{
+	enum { SPANS = 5000, END = 10 * SPANS + 300 };
+
+	(void)unused;
+	for (int is_last = 0; is_last < 2; is_last++) {
+		struct asked asked = {.question.end_ns = END};
+		struct store_writer *writer;
+		uint32_t thread, queue;
+		uint64_t counted = 0;
+
+		small_begin(&asked.small);
+		writer = asked.small.writer;
+		thread = trace_thread(writer, 1, 0, END);
+		queue = trace_queue(writer, 1, 1, END);
+		trace_run(writer, thread, 0, "main;a");
+		for (uint64_t i = 1; i <= SPANS; i++)
+			trace_kernel(writer, queue, 10 * i, 10 * i + 1);
+		trace_kernel(writer, queue, END - 200, END - 200);
+		if (!is_last)
+			trace_kernel(writer, queue, END - 100, END - 10);
+		ask(&asked, 0);
+		assert_int_equal(asked.count, SPANS + 1 + !is_last);
+		check_gap(&asked, 10 * SPANS + 1, is_last ? END : END - 100, GAP_CPU, "main;a");
+		ask(&asked, END);
+		for (int i = 0; i < GAP_CLASSES; i++)
+			counted += gaps_classes(asked.question.gaps)[i].count;
+		assert_int_equal(counted, SPANS + 1 + !is_last);
+		end(&asked);
+	}
+}
+
 /* No path has as much of the gap as g, but three that end in f have more together, and so have two inside a
  * call of the runtime: the function with the most is named, by its largest path. */
 static void test_function(void **unused)
@@ -332,7 +365,8 @@ static void test_far(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_causes), cmocka_unit_test(test_core),
-		cmocka_unit_test(test_function), cmocka_unit_test(test_far), cmocka_unit_test(test_random)};
+		cmocka_unit_test(test_no_time), cmocka_unit_test(test_function), cmocka_unit_test(test_far),
+		cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
