@@ -309,12 +309,12 @@ verb_real() {
 	tests/real/real.sh build/bin "$@"
 }
 
-# verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_MONKEY_SEED repeats a game
+# verb_monkey [SECONDS] : random keys at the view under the sanitizers; HPCT_SEED repeats a game
 verb_monkey() {
 	ensure build test
 	configure build-asan -DHPCT_WERROR=OFF -DHPCT_SANITIZE=address,undefined
 	make -C build-asan --no-print-directory -j"$(nproc)" test_tui_monkey
-	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_MONKEY_SECONDS=${1:-300} \
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_RANDOM=1 HPCT_MONKEY_SECONDS=${1:-300} \
 		"$(find build-asan -name test_tui_monkey -type f)"
 }
 

@@ -21,7 +21,7 @@ static int key_of(const struct program_call *call, uint32_t context, enum place_
 	struct store_bytes *key, struct error *error)
 {
 	key->size = 0;
-	if (by == PLACE_FUNCTION)
+	if (by == PLACE_FUNCTION || by == PLACE_SCRIPT)
 		context = calls_context(call->run, context);
 	if (context && !place_put_key(key, call->run, context, by, select_depth(call->select)))
 		return error_memory(error);

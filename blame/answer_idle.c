@@ -17,7 +17,8 @@ static int print_summary(const struct program_call *call, const struct idle *idl
 		{"busy_ns", idle->busy_ns}, {"unknown_ns", idle->unknown_ns}, {"lost_ns", idle->lost_ns},
 		{"kernel_ns", idle->kernel_ns}, {"communicating_ns", idle->comm_ns},
 		{"copy_ns", idle->copy_ns}, {"unexplained_ns", idle->unexplained_ns},
-		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}, {"no_core_ns", idle->no_core_ns}};
+		{"groups", idle->groups}, {"unused_ns", idle->unused_ns}, {"no_core_ns", idle->no_core_ns},
+		{"ended_ns", idle->ended_ns}};
 
 	answer_print_definition(
 		call, "busy + gpu_idle + unknown = window (groups x window); blamed + all_idle = gpu_idle");
@@ -52,6 +53,10 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 	if (idle->unused_ns) {
 		report_human_duration(idle_text, idle->unused_ns);
 		printf("Before the first use of a GPU (%s) none is idle\n", idle_text);
+	}
+	if (idle->ended_ns) {
+		report_human_duration(idle_text, idle->ended_ns);
+		printf("After the end of the processes that use GPUs (%s) none is idle\n", idle_text);
 	}
 	if (ask->of == ASK_GPU_IDLE)
 		printf("Threads at work meanwhile share it equally\n");

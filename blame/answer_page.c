@@ -187,6 +187,8 @@ static void print_coverage(const struct page *page)
 	puts(PAGE_SHARED);
 	if (page->idle.unused_ns)
 		puts(PAGE_UNUSED);
+	if (page->by == PLACE_SCRIPT)
+		puts(PAGE_SCRIPT);
 }
 
 static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
@@ -212,7 +214,7 @@ static void script_coverage(struct report *report, struct program_call *call, co
 			.key = "gpu",
 			.time_ns = idle->busy_ns + idle->idle_ns,
 			.has_time = true,
-			.whole_ns = idle->window_ns - idle->unused_ns,
+			.whole_ns = idle_used_ns(idle),
 			.has_count = true,
 			.count = page->queues});
 	page_rows_coverage(report, call, &page->coverage);
@@ -295,6 +297,8 @@ static int print_script(struct program_call *call, const struct page *page, stru
 	page_rows_definition(report, call, PAGE_SHARED);
 	if (page->idle.unused_ns)
 		page_rows_definition(report, call, PAGE_UNUSED);
+	if (page->by == PLACE_SCRIPT)
+		page_rows_definition(report, call, PAGE_SCRIPT);
 	return report_close(report, error);
 }
 
@@ -306,7 +310,8 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 	int result = answer_find_by(call, &by, error);
 
 	if (!result)
-		result = page_make(&page, call->run, call->select, &question, by, &call->arena, error);
+		result = page_make(&page, call->run, call->select, &question,
+			select_by(call->select) ? &by : NULL, &call->arena, error);
 	progress_end();
 	if (!result && !page.is_part && call->format == REPORT_TABLE)
 		print_page(call, ask, &page);

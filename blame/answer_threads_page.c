@@ -20,7 +20,8 @@ struct thread_page {
 	struct late late;
 	struct share_rows waited, serial;
 	struct coverage coverage;
-	double known;		       /* part of the threads' lives */
+	double known; /* part of the threads' lives */
+	enum place_by by;
 	struct page_part parts[PARTS]; /* they sum to threads.window_ns */
 };
 
@@ -41,19 +42,25 @@ static void put_parts(struct thread_page *page)
 }
 
 static int page_fill(struct thread_page *page, struct program_call *call,
-	const struct idle_question *question, enum place_by by, struct error *error)
+	const struct idle_question *question, const enum place_by *by, struct error *error)
 {
 	struct threads *threads = &page->threads;
 	uint32_t depth = select_depth(call->select);
 	uint64_t living_ns;
 	int result = threads_sweep(threads, call->run, question, &call->arena, error);
 
+	page->by = PLACE_FUNCTION;
+	if (by)
+		page->by = *by;
+	else if (!result && (share_is_script(call->run, threads->waited, threads->waited_count) ||
+				    share_is_script(call->run, threads->serial, threads->serial_count)))
+		page->by = PLACE_SCRIPT;
 	if (!result)
 		result = share_rows_make(&page->waited, call->run, threads->waited, threads->waited_count,
-			call->select, by, depth, &call->arena, error);
+			call->select, page->by, depth, &call->arena, error);
 	if (!result)
 		result = share_rows_make(&page->serial, call->run, threads->serial, threads->serial_count,
-			call->select, by, depth, &call->arena, error);
+			call->select, page->by, depth, &call->arena, error);
 	if (!result)
 		result = late_sweep(&page->late, call->run, question, &call->arena, error);
 	if (!result)
@@ -122,14 +129,15 @@ static size_t hints_of(
 	if (page->late.held_ns || page->late.thread_held_ns)
 		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --late", run),
 			"who came last at collective calls and barriers"};
-	hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --imbalance", run),
-		"work that is not evenly spread over the threads"};
+	if (page->threads.threads > 1)
+		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --imbalance", run),
+			"work that is not evenly spread over the threads"};
 	hints[count++] =
 		(struct page_hint){arena_printf(arena, "hpct-profile %s", run), "where the CPU time went"};
 	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
 		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
 			"gives waits their call paths, where the kernel may be looked at"};
-	return count;
+	return count + page_hint_python(call->run, &hints[count]);
 }
 
 #define WAITING_IS                                                                                      \
@@ -230,6 +238,8 @@ static void print_page(struct program_call *call, const struct thread_page *page
 		printf("  %s   %s\n", hints[i].command, hints[i].why);
 	coverage_print(&page->coverage, text);
 	printf("\nCoverage: %s\n%s\n", text, WAITING_IS);
+	if (page->by == PLACE_SCRIPT)
+		puts(PAGE_SCRIPT);
 }
 
 /* ---- for scripts: the same numbers and sentences ---- */
@@ -280,6 +290,8 @@ static int print_script(struct program_call *call, const struct thread_page *pag
 	script_rows(report, call, page, "serial", &page->serial);
 	page_rows_hints(report, call, hints, hints_of(call, page, hints));
 	page_rows_definition(report, call, WAITING_IS);
+	if (page->by == PLACE_SCRIPT)
+		page_rows_definition(report, call, PAGE_SCRIPT);
 	if (page->threads.pathless_ns)
 		page_rows_definition(report, call, answer_pathless(call, &page->threads));
 	return report_close(report, error);
@@ -293,7 +305,7 @@ int answer_threads_page(struct program_call *call, const struct ask *ask, struct
 	int result = answer_find_by(call, &by, error);
 
 	if (!result)
-		result = page_fill(&page, call, &question, by, error);
+		result = page_fill(&page, call, &question, select_by(call->select) ? &by : NULL, error);
 	progress_end();
 	if (!result && call->format == REPORT_TABLE)
 		print_page(call, &page);

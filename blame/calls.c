@@ -108,7 +108,7 @@ uint32_t calls_after(const struct run *run, uint32_t context, uint32_t wait)
 void calls_fold(const struct run *run, struct share *shares, size_t count, const struct select *select,
 	enum place_by by)
 {
-	for (size_t i = 0; i < count && by == PLACE_FUNCTION; i++) {
+	for (size_t i = 0; i < count && (by == PLACE_FUNCTION || by == PLACE_SCRIPT); i++) {
 		uint32_t context = calls_context(run, shares[i].context);
 
 		if (select_wants_context(select, context) == select_wants_context(select, shares[i].context))

@@ -7,6 +7,7 @@
 
 #include "blame/findings_parts.h"
 #include "blame/queued.h"
+#include "store/attribute.h"
 
 #define SMALL_BYTES (64u * 1024u)
 /* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins
@@ -115,6 +116,17 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 	return true;
 }
 
+/* What a loaded binary has of its own (its variables) comes and goes with it: nobody allocates that. */
+static bool is_static(const struct run *run, const struct batch *batch, size_t row)
+{
+	char kind[8];
+	size_t size;
+	const char *attributes = batch_attributes(run, batch, row, &size);
+
+	return attribute_get(attributes, size, "kind", kind, sizeof kind) &&
+	       (!strcmp(kind, "DST") || !strcmp(kind, "MST"));
+}
+
 static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
@@ -123,7 +135,8 @@ static bool take_span(struct findings_search *search, const struct batch *batch,
 		       add_row(search, FINDING_SMALL_COPIES, batch, row);
 	case STORE_OP_ALLOC:
 	case STORE_OP_FREE:
-		return add_row(search, FINDING_REPEATED_ALLOC, batch, row);
+		return is_static(search->run, batch, row) ||
+		       add_row(search, FINDING_REPEATED_ALLOC, batch, row);
 	case STORE_OP_COMPILE:
 		return add_row(search, FINDING_REPEATED_COMPILE, batch, row) &&
 		       add_row(search, FINDING_COMPILE, batch, row);

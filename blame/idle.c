@@ -163,27 +163,37 @@ static int process_sweep(
 	return group_sweep_used(group, process, 1, error);
 }
 
-/* These processes as one group, from when they use GPUs. */
+/* The window's part in which these processes use GPUs, if there is any: the rest is nobody's loss. */
+static bool cut_window(
+	struct idle_question *question, struct idle *idle, uint64_t since_ns, uint64_t until_ns)
+{
+	uint64_t begin_ns = since_ns > question->begin_ns ? since_ns : question->begin_ns;
+	uint64_t end_ns = until_ns < question->end_ns ? until_ns : question->end_ns;
+	bool is_whole = begin_ns == question->begin_ns && end_ns == question->end_ns;
+
+	begin_ns = begin_ns < question->end_ns ? begin_ns : question->end_ns;
+	end_ns = end_ns > begin_ns ? end_ns : begin_ns;
+	idle->unused_ns += begin_ns - question->begin_ns;
+	idle->ended_ns += question->end_ns - end_ns;
+	idle->unknown_ns += begin_ns - question->begin_ns + question->end_ns - end_ns;
+	question->begin_ns = begin_ns;
+	question->end_ns = end_ns;
+	return begin_ns < end_ns || is_whole;
+}
+
+/* These processes as one group, from when they use GPUs until their end. */
 static int processes_sweep(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct idle_question question = *start->question;
 	struct group group = *start;
-	uint64_t since_ns, unused_ns = 0;
+	uint64_t since_ns;
 	int result = used_since(&since_ns, start->run, processes, count, error);
 
 	if (result)
 		return result;
-	if (since_ns > question.begin_ns) {
-		uint64_t begin_ns = since_ns < question.end_ns ? since_ns : question.end_ns;
-
-		unused_ns = begin_ns - question.begin_ns;
-		question.begin_ns = begin_ns;
-	}
-	start->idle->unused_ns += unused_ns;
-	start->idle->unknown_ns += unused_ns;
 	group.question = &question;
-	if (question.begin_ns < question.end_ns || !unused_ns)
+	if (cut_window(&question, start->idle, since_ns, used_until(start->run, processes, count)))
 		return count == 1 ? process_sweep(&group, processes, since_ns, error)
 				  : group_sweep_used(&group, processes, count, error);
 	start->idle->groups++;
@@ -217,8 +227,11 @@ static int check_known(const struct idle *idle, struct error *error)
 	if (!idle->groups)
 		return error_set(error, ERROR_EMPTY,
 			"no GPU queue is among the chosen streams; hpct-info --streams lists them");
-	if (idle->unused_ns && idle->unused_ns == idle->unknown_ns && !(idle->busy_ns + idle->idle_ns))
+	if (idle->unused_ns && !idle_used_ns(idle))
 		return error_set(error, ERROR_EMPTY, "no process uses a GPU yet in this window");
+	if (idle->ended_ns && !idle_used_ns(idle))
+		return error_set(
+			error, ERROR_EMPTY, "all processes that used a GPU have ended before this window");
 	if (!(idle->busy_ns + idle->idle_ns))
 		return error_set(error, ERROR_EMPTY, "no GPU was monitored in this window");
 	return 0;

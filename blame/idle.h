@@ -12,8 +12,9 @@
  * At work is a thread that runs, in no function that only waits (waits.h), and one in a synchronization call
  * while its own process has no work queued or running (queued.h). A blocked or runnable thread, and one of
  * which nothing is known, is not. A queue that was not born yet, or has ended, is idle while a stream of its
- * group lives; but before the first queue of a group came to be (used.h) its GPUs are unused, not idle. A
- * group is a process with its devices, or all of them.
+ * group lives; but before the first queue of a group came to be (used.h) its GPUs are unused, not idle, and
+ * when its last stream has ended there is nobody who could be missed. A group is a process with its devices,
+ * or all of them.
  *
  * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown; and those of windows add up
  * to those of the time that they are parts of.
@@ -53,6 +54,7 @@ struct idle {
 	uint64_t lost_ns;	 /* not busy as far as is known, but a queue lost records there */
 	uint64_t unknown_ns;	 /* the same, or unmonitored, or no stream of the group lives */
 	uint64_t unused_ns;	 /* of the unknown, before the group used a GPU */
+	uint64_t ended_ns;	 /* of the unknown, after the group's last stream had ended */
 	uint64_t idle_ns;	 /* the rest = blamed + all_idle */
 	uint64_t blamed_ns;	 /* at least one thread at work */
 	uint64_t all_idle_ns;	 /* nobody active */
@@ -67,6 +69,12 @@ struct idle {
 	struct share *waited; /* sum to all_idle - unexplained */
 	size_t waited_count;
 };
+
+/* Of the groups' windows, what they could have used GPUs in. */
+static inline uint64_t idle_used_ns(const struct idle *idle)
+{
+	return idle->window_ns - idle->unused_ns - idle->ended_ns;
+}
 
 /* ERROR_EMPTY when no GPU queue is among the streams, or nothing is known of any in the window. Shares in
  * `arena`. */

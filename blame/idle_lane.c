@@ -99,21 +99,14 @@ static size_t count_ready(struct lane *lane, const struct queues_columns *gaps, 
 	return i;
 }
 
-static size_t count_until(const uint64_t *ends_ns, size_t count, uint64_t to_ns)
-{
-	size_t i = 0;
-
-	while (i < count && ends_ns[i] <= to_ns)
-		i++;
-	return i;
-}
-
-/* So many gaps as a whole. */
-static struct passed sum_gaps(const struct queues_columns *gaps, size_t count)
+/* Gaps as a whole, up to the first that ends behind that time: how many. */
+static size_t sum_until(
+	const struct queues_columns *gaps, size_t count, uint64_t to_ns, struct passed *passed)
 {
 	uint64_t free_ns = 0, all_ns = 0;
+	size_t row;
 
-	for (size_t row = 0; row < count; row++) {
+	for (row = 0; row < count && gaps->end_ns[row] <= to_ns; row++) {
 		uint64_t begin_ns = gaps->begin_ns[row], end_ns = gaps->end_ns[row];
 		uint64_t queued_ns = gaps->queued_ns[row];
 
@@ -122,23 +115,66 @@ static struct passed sum_gaps(const struct queues_columns *gaps, size_t count)
 		free_ns += queued_ns - begin_ns;
 		all_ns += end_ns - begin_ns;
 	}
-	return (struct passed){free_ns, all_ns - free_ns};
+	passed->free_ns += free_ns;
+	passed->queued_ns += all_ns - free_ns;
+	return row;
 }
 
 #ifdef STORE_HAS_WIDE
-STORE_WIDE static struct passed sum_gaps_wide(const struct queues_columns *gaps, size_t count)
+#include <immintrin.h>
+
+#define LOAD(column, row) _mm256_loadu_si256((const __m256i *)((column) + (row)))
+
+__attribute__((target("avx2"))) static inline uint64_t sum_of(__m256i sums)
 {
-	return sum_gaps(gaps, count);
+	__m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+
+	return (uint64_t)_mm_cvtsi128_si64(two) + (uint64_t)_mm_extract_epi64(two, 1);
+}
+
+/* By fours: nobody can foresee how many end till then, and where the last of them is. Highest bits are turned
+ * over, since vectors compare with a sign. */
+__attribute__((target("avx2"))) static size_t sum_until_wide(
+	const struct queues_columns *gaps, size_t count, uint64_t to_ns, struct passed *passed)
+{
+	const __m256i highest = _mm256_set1_epi64x(INT64_MIN);
+	const __m256i to = _mm256_xor_si256(_mm256_set1_epi64x((long long)to_ns), highest);
+	__m256i free_ns = _mm256_setzero_si256(), all_ns = free_ns;
+	struct queues_columns rest;
+	unsigned behind = 0;
+	size_t row = 0;
+
+	for (; row + 4 <= count && !behind; row += 4) {
+		__m256i begin_ns = _mm256_xor_si256(LOAD(gaps->begin_ns, row), highest);
+		__m256i end_ns = _mm256_xor_si256(LOAD(gaps->end_ns, row), highest);
+		__m256i queued_ns = _mm256_xor_si256(LOAD(gaps->queued_ns, row), highest);
+		__m256i is_behind = _mm256_cmpgt_epi64(end_ns, to);
+
+		queued_ns = _mm256_blendv_epi8(queued_ns, begin_ns, _mm256_cmpgt_epi64(begin_ns, queued_ns));
+		queued_ns = _mm256_blendv_epi8(queued_ns, end_ns, _mm256_cmpgt_epi64(queued_ns, end_ns));
+		queued_ns = _mm256_sub_epi64(queued_ns, begin_ns);
+		end_ns = _mm256_sub_epi64(end_ns, begin_ns);
+		free_ns = _mm256_add_epi64(free_ns, _mm256_andnot_si256(is_behind, queued_ns));
+		all_ns = _mm256_add_epi64(all_ns, _mm256_andnot_si256(is_behind, end_ns));
+		behind = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is_behind));
+	}
+	passed->free_ns += sum_of(free_ns);
+	passed->queued_ns += sum_of(_mm256_sub_epi64(all_ns, free_ns));
+	if (behind)
+		return row - (size_t)__builtin_popcount(behind);
+	rest = (struct queues_columns){gaps->begin_ns + row, gaps->end_ns + row, gaps->queued_ns + row};
+	return row + sum_until(&rest, count - row, to_ns, passed);
 }
 #endif
 
-static struct passed sum_gaps_best(const struct queues_columns *gaps, size_t count)
+static size_t sum_until_best(
+	const struct queues_columns *gaps, size_t count, uint64_t to_ns, struct passed *passed)
 {
 #ifdef STORE_HAS_WIDE
 	if (store_is_wide())
-		return sum_gaps_wide(gaps, count);
+		return sum_until_wide(gaps, count, to_ns, passed);
 #endif
-	return sum_gaps(gaps, count);
+	return sum_until(gaps, count, to_ns, passed);
 }
 
 /* Gaps that end till then. */
@@ -146,15 +182,11 @@ static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
 {
 	struct queues_columns gaps;
 	size_t count = queues_ready(lane->queues, &gaps);
-	struct passed sums;
 
-	count = lane->gaps ? count_ready(lane, &gaps, count, to_ns) : count_until(gaps.end_ns, count, to_ns);
-	if (!count)
-		return;
-	sums = sum_gaps_best(&gaps, count);
-	passed->free_ns += sums.free_ns;
-	passed->queued_ns += sums.queued_ns;
-	queues_pass(lane->queues, count);
+	if (lane->gaps)
+		count = count_ready(lane, &gaps, count, to_ns);
+	if (count)
+		queues_pass(lane->queues, sum_until_best(&gaps, count, to_ns, passed));
 }
 
 /* Time has passed up to there. */

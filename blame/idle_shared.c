@@ -134,6 +134,7 @@ static int take_sums(struct group *group, const struct store_bytes *from, struct
 	rolled_sums_add_idle(group->idle, &idle);
 	group->idle->groups += idle.groups;
 	group->idle->unused_ns += idle.unused_ns;
+	group->idle->ended_ns += idle.ended_ns;
 	if (!take_shares(&input, group->blamed) || !take_shares(&input, group->waited) ||
 		!take_shares(&input, group->sampled) ||
 		(group->question->gaps && !take_gaps(&input, group->question->gaps)))

@@ -7,11 +7,12 @@
  *   rank 2   |==work===========...====|~~|==      rank 2 was last
  *
  * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads) are exact
- * (late_calls.c). Where there are none, the kernels tell that GPUs run in collective calls, NCCL's: those that
- * run at once on all of them (late_kernels.c). Else samples tell: the parties are then the processes that enter any
- * collective call in the window, and of each process the threads that enter any barrier (an OpenMP runtime's,
- * a thread library's). An arrival is then known to one period; a call so short that not all are seen inside
- * at once is no occasion, but that one thread alone is not: it came last and went straight through.
+ * (late_calls.c). Where there are none, the kernels tell that GPUs run in collective calls, NCCL's: those
+ * that run at once on all of them (late_kernels.c). Else samples tell: the parties are then the processes
+ * that enter any collective call in the window, and of each process the threads that enter any barrier (an
+ * OpenMP runtime's, a thread library's). An arrival is then known to one period; a call so short that not all
+ * are seen inside at once is no occasion, but that one thread alone is not: it came last and went straight
+ * through.
  */
 #ifndef BLAME_LATE_H
 #define BLAME_LATE_H

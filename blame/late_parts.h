@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_parts.h - between late.c, which looks at processes, late_kernels.c and late_threads.c; for them alone. */
+/* late_parts.h - between late.c, which looks at processes, late_kernels.c and late_threads.c; for them alone.
+ */
 #ifndef BLAME_LATE_PARTS_H
 #define BLAME_LATE_PARTS_H
 

@@ -29,9 +29,11 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
 						      : "idle, every thread waits",
 		idle->all_idle_ns);
-	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns);
+	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns - idle->ended_ns);
 	if (idle->unused_ns)
 		put_part(page, "unused", "before the first use of a GPU", idle->unused_ns);
+	if (idle->ended_ns)
+		put_part(page, "ended", "after the process has ended", idle->ended_ns);
 }
 
 static void count_streams(struct page *page, const struct run *run, const struct idle_question *question)
@@ -58,8 +60,9 @@ static const struct gap *find_gap(struct page *page, const struct run *run, cons
 			continue;
 		key.size = 0;
 		if (place_put_key(&key, run,
-			    by == PLACE_FUNCTION ? calls_context(run, list[i].context) : list[i].context, by,
-			    depth) &&
+			    by == PLACE_FUNCTION || by == PLACE_SCRIPT ? calls_context(run, list[i].context)
+								       : list[i].context,
+			    by, depth) &&
 			key.size == strlen(row_key) && memcmp(key.data, row_key, key.size) == 0)
 			found = &list[i];
 	}
@@ -91,9 +94,10 @@ static int put_causes(struct page *page, const struct run *run, enum place_by by
 }
 
 static int fill(struct page *page, struct run *run, const struct select *select,
-	const struct idle_question *question, enum place_by by, struct arena *arena, struct error *error)
+	const struct idle_question *question, struct arena *arena, struct error *error)
 {
 	const struct idle *idle = &page->idle;
+	const enum place_by by = page->by;
 	uint32_t depth = select_depth(select);
 	size_t count;
 	const struct gap *list;
@@ -112,7 +116,7 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		result = findings_make(&page->findings, run, question, arena, error);
 	if (result)
 		return result;
-	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)(idle->window_ns - idle->unused_ns);
+	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
 	put_parts(page, question);
 	count_streams(page, run, question);
 	list = gaps_list(page->gaps, &count);
@@ -123,7 +127,7 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 }
 
 int page_make(struct page *page, struct run *run, const struct select *select,
-	const struct idle_question *asked, enum place_by by, struct arena *arena, struct error *error)
+	const struct idle_question *asked, const enum place_by *by, struct arena *arena, struct error *error)
 {
 	struct idle_question question = *asked;
 	int result;
@@ -136,8 +140,13 @@ int page_make(struct page *page, struct run *run, const struct select *select,
 	if (!result) /* all ranks add to it */
 		result = coverage_compute(&page->coverage, run, select, error);
 	page->is_part = idle_shared_is_part(&question);
-	if (!result && !page->is_part)
-		result = fill(page, run, select, &question, by, arena, error);
+	if (!result && !page->is_part) {
+		page->by = by ? *by
+			   : share_is_script(run, page->idle.blamed, page->idle.blamed_count)
+				   ? PLACE_SCRIPT
+				   : PLACE_FUNCTION;
+		result = fill(page, run, select, &question, arena, error);
+	}
 	return result;
 }
 

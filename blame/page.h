@@ -32,7 +32,7 @@ struct page_cause {
 struct page {
 	struct idle idle;
 	double known; /* part of the window, from the first use of a GPU, in which the GPUs' state is known */
-	struct page_part parts[7];
+	struct page_part parts[8];
 	size_t part_count; /* they sum to idle.window_ns */
 	struct share_rows rows, waited;
 	struct page_cause causes[PAGE_CAUSES];
@@ -42,13 +42,16 @@ struct page {
 	struct findings findings;
 	struct coverage coverage;
 	uint32_t threads, queues;
+	enum place_by by;  /* of the causes */
 	struct gaps *gaps; /* page_fini() frees them */
 	bool is_part;	   /* of several ranks' page (idle_shared.h): nothing is to be said of it */
 };
 
-/* ERROR_EMPTY as idle_sweep(). In `arena` and the run. */
+/* ERROR_EMPTY as idle_sweep(). In `arena` and the run. *by NULL: functions of scripts where there are any,
+ * else functions. */
 int page_make(struct page *page, struct run *run, const struct select *select,
-	const struct idle_question *question, enum place_by by, struct arena *arena, struct error *error);
+	const struct idle_question *question, const enum place_by *by, struct arena *arena,
+	struct error *error);
 void page_fini(struct page *page);
 
 #endif

@@ -52,12 +52,26 @@ static void collapse(char *text)
 	text[kept] = '\0';
 }
 
+/* "py::NAME:/FOLDERS/FILE" -> "py::NAME:...FOLDERS/FILE", in place: its end tells more than its begin. */
+static void cut_folders(char *text, size_t width)
+{
+	size_t bytes = strlen(text), name = 4 + strcspn(text + 4, ":") + 1;
+	size_t gone = bytes > width ? bytes - width + 3 : 0;
+
+	if (!gone || strncmp(text, "py::", 4) != 0 || name + gone > bytes)
+		return;
+	memcpy(text + name, "...", 3);
+	memmove(text + name + 3, text + name + gone, bytes - name - gone + 1);
+}
+
 void page_key_print(const char *key, int width)
 {
 	char *text = strlen(key) > (size_t)width ? strdup(key) : NULL;
 
-	if (text)
+	if (text) {
 		collapse(text);
+		cut_folders(text, (size_t)width);
+	}
 	printf("%-*.*s", width, width, text ? text : key);
 	free(text);
 }
@@ -169,7 +183,7 @@ size_t page_hints(struct program_call *call, const struct page *page, struct pag
 	if (idle->copy_ns * 10 > idle->window_ns)
 		hints[count++] =
 			(struct page_hint){arena_printf(arena, "hpct-stats %s --by op", run), "the copies"};
-	return count;
+	return count + page_hint_python(call->run, &hints[count]);
 }
 
 /* ---- rows for scripts ---- */

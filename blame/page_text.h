@@ -15,6 +15,8 @@
 	"Active threads share an idle interval equally; a synchronization is activity while no work\n" \
 	"of its process runs or is queued (since its launch, " QUEUED_TEXT "). It ends\n"              \
 	"with the call: up to a thread's next sample its caller is at work"
+#define PAGE_SCRIPT \
+	"Causes are functions of scripts, with all that they call (--by function: the innermost of all)"
 #define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
 
 #define PAGE_TEXT_MAX 160
@@ -36,6 +38,9 @@ struct page_hint {
 #define PAGE_HINTS 8
 /* How many; texts in the call's arena. */
 size_t page_hints(struct program_call *call, const struct page *page, struct page_hint hints[PAGE_HINTS]);
+
+/* Another one (1) where Python's interpreter was recorded and none of Python's functions has a name; else 0. */
+size_t page_hint_python(const struct run *run, struct page_hint *hint);
 
 /* A row for scripts: "section key time_ns percent path gap_begin_ns gap_ns count text". */
 struct page_row {

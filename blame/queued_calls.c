@@ -323,11 +323,21 @@ int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, st
 
 /* ---- since when ---- */
 
-/* Of rows of the table. */
+/* Of rows of the table: those that ended not much later than their work began, nor long before, as a rule.
+ * Differences have a sign where one did, or was long; without a comparison several are looked at at once. */
 static void tell_since(
 	const uint64_t *rows, const uint64_t *begins_ns, uint64_t *restrict since_ns, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	uint64_t signs = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t before_ns = begins_ns[i] - rows[i];
+
+		signs |= (before_ns + QUEUED_EARLY_NS) | (QUEUED_REACH_NS - before_ns);
+		/* Not at all before where that has a sign. */
+		since_ns[i] = begins_ns[i] - (before_ns & ((before_ns >> 63) - 1));
+	}
+	for (size_t i = 0; signs >> 63 && i < count; i++)
 		since_ns[i] = queued_since_of(rows[i], begins_ns[i]);
 }
 

@@ -8,7 +8,7 @@
 
 #include "blame/queues_parts.h"
 
-#define KEPT_NS (2 * QUEUED_REACH_NS) /* many become final at once, and are still near */
+#define KEPT_NS (QUEUED_REACH_NS + QUEUED_REACH_NS / 16) /* many become final at once, and are still near */
 
 /* ---- rounds ---- */
 
@@ -134,23 +134,31 @@ static size_t gaps_find(const struct gap_list *gaps, uint64_t time_ns)
 	return low;
 }
 
+/* Since when work is queued, at the end of a gap or of one behind. As a rule that is so, and only what is new
+ * is looked at; what is united next may say of the last one that it was earlier. */
+static void make_least(struct gap_list *gaps)
+{
+	const struct gap_columns *of = &gaps->of;
+	size_t from = gaps->ordered > gaps->final ? gaps->ordered : gaps->final;
+
+	if (!queues_are_least(of->queued_ns + from, of->count - from))
+		queues_make_least(
+			of->queued_ns + gaps->final, from + 1 - gaps->final, of->count - gaps->final);
+	gaps->ordered = of->count < 2 ? 0 : of->count - 2;
+}
+
 /* Those that no span which is still to come was queued in, learn since when work is queued. In a copy's part
  * something runs. */
 static void make_final(struct queues *queues)
 {
 	struct gap_list *gaps = &queues->gaps;
 	struct gap_columns *of = &gaps->of;
-	uint64_t since_ns = UINT64_MAX;
 	size_t final = of->count;
 
 	if (queues->question.launches && !queues->is_over)
 		final = gaps_find(gaps, queued_before(queues->now_ns));
-	for (size_t i = final; queues->question.launches && i < of->count; i++)
-		since_ns = of->queued_ns[i] < since_ns ? of->queued_ns[i] : since_ns;
-	for (size_t i = final; queues->question.launches && i-- > gaps->final;) {
-		since_ns = of->queued_ns[i] < since_ns ? of->queued_ns[i] : since_ns;
-		of->queued_ns[i] = since_ns;
-	}
+	if (queues->question.launches)
+		make_least(gaps);
 	for (size_t i = gaps->final; of->is_copy && i < final; i++)
 		of->queued_ns[i] = of->is_copy[i] ? of->begin_ns[i] : of->queued_ns[i];
 	gaps->final = final;
@@ -166,18 +174,27 @@ static bool is_due(const struct queues *queues)
 	       queues->now_ns - gaps->of.end_ns[gaps->final] >= KEPT_NS;
 }
 
-static struct queues_gap gap_at(const struct queues *queues, size_t i)
+/* As if no queue were born in it, or ended. */
+static void gap_at(const struct queues *queues, size_t i, struct queues_gap *gap)
 {
 	const struct gap_columns *of = &queues->gaps.of;
 	uint64_t who = of->who ? of->who[i] : 0;
 
-	return (struct queues_gap){.begin_ns = of->begin_ns[i],
-		.end_ns = of->end_ns[i],
-		.queued_ns = of->queued_ns[i],
-		.stream = queues->list[who >> 32].stream,
-		.context = (uint32_t)who,
-		.is_copy = of->is_copy && of->is_copy[i],
-		.is_whole = true};
+	gap->begin_ns = of->begin_ns[i];
+	gap->end_ns = of->end_ns[i];
+	gap->queued_ns = of->queued_ns[i];
+	gap->stream = queues->list[who >> 32].stream;
+	gap->context = (uint32_t)who;
+	gap->is_copy = of->is_copy && of->is_copy[i];
+	gap->is_whole = true;
+}
+
+/* Where the same queues live as before. */
+static bool is_in_life(const struct queues *queues, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct life *life = &queues->lives[queues->life];
+
+	return queues->life < queues->life_count && life->begin_ns <= begin_ns && end_ns <= life->end_ns;
 }
 
 /* Gives the first part of the rest, in which as many queues live: some, or none. */
@@ -224,22 +241,25 @@ int queues_next(struct queues *queues, struct queues_gap *gap, struct error *err
 		if (result)
 			return result;
 	}
-	queues->rest = gap_at(queues, gaps->first++);
-	give(queues, gap);
+	/* Written where it stays, as a rule: what was just written in parts is slow to copy. */
+	gap_at(queues, gaps->first++, gap);
+	gap->is_alive = is_in_life(queues, gap->begin_ns, gap->end_ns);
+	if (!gap->is_alive) {
+		queues->rest = *gap;
+		give(queues, gap);
+	}
 	return 1;
 }
 
 size_t queues_ready(const struct queues *queues, struct queues_columns *out)
 {
 	const struct gap_list *gaps = &queues->gaps;
-	const struct life *life = &queues->lives[queues->life];
 
 	*out = (struct queues_columns){gaps->of.begin_ns + gaps->first, gaps->of.end_ns + gaps->first,
 		gaps->of.queued_ns + gaps->first};
 	/* The ends of lives are for others. */
 	if (queues->rest.begin_ns < queues->rest.end_ns || gaps->first == gaps->final ||
-		queues->life >= queues->life_count || life->begin_ns > *out->begin_ns ||
-		life->end_ns < gaps->of.end_ns[gaps->final - 1])
+		!is_in_life(queues, *out->begin_ns, gaps->of.end_ns[gaps->final - 1]))
 		return 0;
 	return gaps->final - gaps->first;
 }
@@ -286,7 +306,7 @@ static int reserve(struct queues *queues, uint32_t count, struct error *error)
 
 	queues->context_count = run_context_count(queues->run);
 	queues->list = calloc(count + 1u, sizeof(*queues->list));
-	queues->views = queues_views_new(count);
+	queues->views = calloc(count + 1u, sizeof(*queues->views));
 	queues->lives = calloc(count + 1u, sizeof(*queues->lives));
 	queues->kernels = calloc((size_t)queues->context_count + 1, 1);
 	queues->work = malloc(sizeof(*queues->work));

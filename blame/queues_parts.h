@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queues_parts.h - for queues*.c alone: rows of the store become edges (queues_read.c), of which the gaps of
- * all queues are found many at a time (queues_unite.c), in loops without a call or a branch that depends on
- * the data.
+ * all queues are found many at a time (queues_unite.c, queues_meet.c), in loops without a call or a branch
+ * that depends on the data.
  *
  *   queue     |#0#|   |#1#||#2#|     |#3#|
  *   open_ns   w   0e      1e   2e        3e     before span i nothing has run since open_ns[i]: the end of
@@ -54,10 +54,21 @@ struct gap_columns {
 	size_t count, room;
 };
 
+/* The first row behind `count` is there, too, and begins later than all that is met; nothing is queued there.
+ */
+struct view {
+	const uint64_t *open_ns, *begin_ns;
+	const uint64_t *since_ns; /* when that row or one behind was queued */
+	const uint64_t *who;
+	uint64_t before_ns; /* since_ns of any */
+	size_t count;
+};
+
 /* In order, taken away from the front. Row 0 is the last that went. */
 struct gap_list {
 	struct gap_columns of;
 	size_t first, final; /* of.count: with those that are gone */
+	size_t ordered;	     /* from `final` to there queued_ns does not fall */
 };
 
 /* Rows of a batch that are work. */
@@ -102,6 +113,16 @@ struct queues {
 	struct gap_list gaps;
 };
 
+static inline uint64_t queues_earlier(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static inline uint64_t queues_later(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
 /* The queue that a span is of, by its number, and its context. */
 static inline uint64_t queues_who(uint32_t number, uint32_t context)
 {
@@ -125,12 +146,22 @@ void queue_forget(struct queue *queue);
 bool queue_make_room(const struct queues *queues, struct queue *queue);
 bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows);
 
+/* ---- queues_meet.c ---- */
+
+/* The gaps that both lists have in common, appended; `b` NULL: those of one. */
+void queues_meet(const struct view *a, const struct view *b, struct gap_columns *to);
+/* Meets neighbours until no more than two of the queues' views are left, `rows` long in all. False when
+ * memory is out. */
+bool queues_meet_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like);
+
 /* ---- queues_unite.c ---- */
 
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
 /* A row before the first one, which is over. */
 void gap_columns_begin(struct gap_columns *columns);
-struct view *queues_views_new(uint32_t count);
+/* Whether each is surely not later than those behind it; makes it so, where of `known` rows it is known. */
+bool queues_are_least(const uint64_t *since_ns, size_t count);
+void queues_make_least(uint64_t *since_ns, size_t known, size_t count);
 void gap_columns_fini(struct gap_columns *columns);
 /* Finds the gaps that end before, or the last one, which the window's end cuts there. False when memory is
  * out. */

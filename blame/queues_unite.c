@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_unite.c - see queues_parts.h: GPUs idle where all queues do, so that the gaps of two queues are met
- * two by two, until one list is left. Every step passes one span and writes a gap, which counts only if it is
- * one: with two queues in step nobody can foresee whose span is next, or whether it ends a gap of both.
- *
- *   queue 0   |##|     |##|        gap   max(open) to min(begin); on goes the queue whose span begins first
- *   queue 1     |###|     |##|
+ * queues_unite.c - see queues_parts.h: GPUs idle where all queues do, so that what is read of them is cut at
+ * a moment and its gaps meet (queues_meet.c); where kernels count alone, copies are laid beside.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/queues_parts.h"
 
-static inline uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline uint64_t largest(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
+#define INLINE static inline __attribute__((always_inline))
 
 /* ---- memory ---- */
 
@@ -71,106 +59,6 @@ void gap_columns_fini(struct gap_columns *columns)
 	free(columns->is_copy);
 }
 
-/* ---- two lists meet ---- */
-
-/* The first row behind `count` is there, too, and begins later than all that is met; nothing is queued there.
- */
-struct view {
-	const uint64_t *open_ns, *begin_ns;
-	const uint64_t *since_ns; /* when that row or one behind was queued */
-	const uint64_t *who;
-	uint64_t before_ns; /* since_ns of any */
-	size_t count;
-};
-
-struct view *queues_views_new(uint32_t count)
-{
-	return calloc(count + 1u, sizeof(struct view));
-}
-
-static const uint64_t never_ns = UINT64_MAX, always_ns;
-static const struct view nothing = {&always_ns, &never_ns, &never_ns, &never_ns, UINT64_MAX, 0};
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* The compiler would jump, and nobody can foresee where to. */
-INLINE uint64_t choose(bool is_a, uint64_t a, uint64_t b)
-{
-	return b ^ ((a ^ b) & (0 - (uint64_t)is_a));
-}
-
-INLINE void meet(const struct view *left, const struct view *right, struct gap_columns *out, bool has_since,
-	bool has_who)
-{
-	const struct view a = *left, b = *right; /* what is written is no part of them */
-	const struct gap_columns to = *out;
-	size_t n = to.count, i = 0, j = 0;
-
-	to.queued_ns[n - 1] = least(to.queued_ns[n - 1], least(a.before_ns, b.before_ns));
-	for (size_t rows = a.count + b.count; rows; rows--) {
-		uint64_t a_ns = a.begin_ns[i], b_ns = b.begin_ns[j];
-		uint64_t from_ns = largest(a.open_ns[i], b.open_ns[j]);
-		bool is_a = a_ns <= b_ns;
-
-		to.begin_ns[n] = from_ns;
-		to.end_ns[n] = least(a_ns, b_ns);
-		to.queued_ns[n] = has_since ? least(a.since_ns[i], b.since_ns[j]) : UINT64_MAX;
-		if (has_who)
-			to.who[n] = choose(is_a, a.who[i], b.who[j]);
-		n += (from_ns < a_ns) & (from_ns < b_ns);
-		i += is_a;
-		j += !is_a;
-	}
-	out->count = n;
-}
-
-static void meet_as_wanted(const struct view *a, const struct view *b, struct gap_columns *to)
-{
-	if (a->who)
-		meet(a, b, to, true, true);
-	else if (a->since_ns)
-		meet(a, b, to, true, false);
-	else
-		meet(a, b, to, false, false);
-}
-
-/* What two views come to, appended to the scratch memory, as a view. */
-static struct view meet_aside(const struct view *a, const struct view *b, struct gap_columns *scratch)
-{
-	size_t at = scratch->count;
-	struct gap_columns to = {scratch->begin_ns + at, scratch->end_ns + at, scratch->queued_ns + at,
-		a->who ? scratch->who + at : NULL, NULL, 1, 0};
-
-	to.queued_ns[0] = UINT64_MAX;
-	meet_as_wanted(a, b, &to);
-	to.begin_ns[to.count] = largest(a->open_ns[a->count], b->open_ns[b->count]);
-	to.end_ns[to.count] = to.queued_ns[to.count] = UINT64_MAX;
-	scratch->count += to.count + 1;
-	return (struct view){to.begin_ns + 1, to.end_ns + 1, a->since_ns ? to.queued_ns + 1 : NULL,
-		a->who ? to.who + 1 : NULL, to.queued_ns[0], to.count - 1};
-}
-
-/* Neighbours by pairs, until two are left, so that queues stay in order where begins are equal. */
-static bool meet_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like)
-{
-	struct view *views = queues->views;
-
-	for (int which = 0; *count > 2; which = !which) {
-		struct gap_columns *scratch = &queues->scratch[which];
-		uint32_t pairs = *count / 2;
-
-		scratch->count = 0;
-		if (!gap_columns_reserve(scratch, rows + 2 * (size_t)*count, like))
-			return false;
-		for (uint32_t p = 0; p < pairs; p++)
-			views[p] = meet_aside(&views[2 * p], &views[2 * p + 1], scratch);
-		if (*count % 2)
-			views[pairs] = views[*count - 1];
-		*count = pairs + *count % 2;
-	}
-	return true;
-}
-
 /* ---- queues ---- */
 
 /* The first row that begins then or later. */
@@ -189,15 +77,23 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
-/* Each not later than those behind it. */
-static void make_least(uint64_t *since_ns, size_t count)
+/* Differences have no sign, unless they are huge. Without a comparison several are looked at at once. */
+bool queues_are_least(const uint64_t *since_ns, size_t count)
 {
 	uint64_t signs = 0;
 
 	for (size_t i = 1; i < count; i++)
 		signs |= (since_ns[i] - since_ns[i - 1]) | since_ns[i];
-	for (size_t i = count; signs >> 63 && i-- > 0;)
-		since_ns[i] = least(since_ns[i], since_ns[i + 1]);
+	return !(signs >> 63);
+}
+
+void queues_make_least(uint64_t *since_ns, size_t known, size_t count)
+{
+	for (size_t i = count; i-- > 1;) {
+		if (i < known && since_ns[i - 1] <= since_ns[i])
+			break;
+		since_ns[i - 1] = queues_earlier(since_ns[i - 1], since_ns[i]);
+	}
 }
 
 /* Since when rows of a queue are queued. */
@@ -206,7 +102,8 @@ static void tell_since(struct queues *queues, struct queue *queue, struct view *
 	queued_since(
 		queues->question.launches, queue->links + at, view->begin_ns, queue->since_ns, view->count);
 	queue->since_ns[view->count] = UINT64_MAX;
-	make_least(queue->since_ns, view->count);
+	if (!queues_are_least(queue->since_ns, view->count))
+		queues_make_least(queue->since_ns, 0, view->count);
 	view->since_ns = queue->since_ns;
 	view->before_ns = *queue->since_ns;
 }
@@ -237,7 +134,7 @@ uint64_t queues_open_ns(const struct queues *queues, enum level level)
 	for (uint32_t i = 0; i < queues->count; i++) {
 		const struct edges *edges = &queues->list[i].edges[level];
 
-		open_ns = largest(open_ns, edges->open_ns[edges->at]);
+		open_ns = queues_later(open_ns, edges->open_ns[edges->at]);
 	}
 	return open_ns;
 }
@@ -267,10 +164,10 @@ static bool unite_level(
 		rows += queues->views[i].count;
 	}
 	if (!gap_columns_reserve(to, rows + 1, &queues->gaps.of) ||
-		!meet_pairs(queues, &count, rows, &queues->gaps.of))
+		!queues_meet_pairs(queues, &count, rows, &queues->gaps.of))
 		return false;
 	if (count)
-		meet_as_wanted(&queues->views[0], count > 1 ? &queues->views[1] : &nothing, to);
+		queues_meet(&queues->views[0], count > 1 ? &queues->views[1] : NULL, to);
 	if (is_end)
 		to->count = put_at(to, to->count, queues_open_ns(queues, level), until_ns, UINT64_MAX, false);
 	for (size_t i = from; i < to->count; i++)
@@ -286,17 +183,18 @@ struct parts {
 	uint64_t given_ns;
 };
 
-/* In a gap of kernels copies run where there is none of all. */
+/* In a gap of kernels copies run where there is none of all. Since when work is queued there nobody asks: it
+ * is said to be as before, so that it never falls. */
 INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
 {
 	const struct gap_columns any = parts->any, to = parts->to;
-	uint64_t now_ns = largest(parts->given_ns, open_ns);
+	uint64_t now_ns = queues_later(parts->given_ns, open_ns);
 	size_t row = parts->row, n = to.count;
 
 	for (; row < any.count && any.end_ns[row] <= until_ns; row++) {
 		uint64_t begin_ns = any.begin_ns[row], end_ns = any.end_ns[row];
 
-		n = put_at(&to, n, now_ns, begin_ns, UINT64_MAX, true);
+		n = put_at(&to, n, now_ns, begin_ns, any.queued_ns[row - 1], true);
 		n = put_at(&to, n, begin_ns, end_ns, any.queued_ns[row], false);
 		now_ns = end_ns;
 	}
@@ -314,13 +212,14 @@ static bool put_kernel_gaps(struct queues *queues)
 	if (!gap_columns_reserve(to, 2 * parts.any.count + kernel.count, to))
 		return false;
 	parts.to = *to;
-	to->queued_ns[to->count - 1] = least(to->queued_ns[to->count - 1], parts.any.queued_ns[0]);
+	to->queued_ns[to->count - 1] = queues_earlier(to->queued_ns[to->count - 1], parts.any.queued_ns[0]);
 	for (size_t i = 1; i < kernel.count; i++) {
 		uint64_t end_ns = kernel.end_ns[i];
 
 		put_parts(&parts, kernel.begin_ns[i], end_ns);
-		parts.to.count = put_at(&parts.to, parts.to.count, parts.given_ns, end_ns, UINT64_MAX, true);
-		parts.given_ns = largest(parts.given_ns, end_ns);
+		parts.to.count = put_at(&parts.to, parts.to.count, parts.given_ns, end_ns,
+			parts.any.queued_ns[parts.row - 1], true);
+		parts.given_ns = queues_later(parts.given_ns, end_ns);
 	}
 	/* Those that are left are in a gap of kernels that goes on. */
 	if (parts.row < parts.any.count)
@@ -332,13 +231,13 @@ static bool put_kernel_gaps(struct queues *queues)
 
 /* ---- all ---- */
 
-/* Those that went make room. */
+/* Those that went make room, once they are as many as the others: what is at hand stays in the cache. */
 static void gaps_shift(struct gap_list *gaps)
 {
 	struct gap_columns *of = &gaps->of;
 	size_t gone = gaps->first - 1, count = of->count - gone;
 
-	if (gone < of->room / 2)
+	if (gone < count)
 		return;
 	memmove(of->begin_ns, of->begin_ns + gone, count * sizeof(*of->begin_ns));
 	memmove(of->end_ns, of->end_ns + gone, count * sizeof(*of->end_ns));
@@ -350,6 +249,7 @@ static void gaps_shift(struct gap_list *gaps)
 	of->count = count;
 	gaps->first -= gone;
 	gaps->final -= gone;
+	gaps->ordered = gaps->ordered > gone ? gaps->ordered - gone : 0;
 }
 
 /* Behind the window nothing is asked but since when work is queued. */
@@ -362,7 +262,7 @@ static void take_queued(struct queues *queues, uint64_t until_ns)
 
 		for (int level = 0; level < LEVEL_ANY; level++)
 			queues->list[q].edges[level].at = queues->list[q].edges[level].count;
-		*queued_ns = least(*queued_ns, view.before_ns);
+		*queued_ns = queues_earlier(*queued_ns, view.before_ns);
 	}
 }
 

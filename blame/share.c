@@ -68,6 +68,17 @@ static int order_compare(const void *left, const void *right, void *amounts)
 	return a < b ? -1 : a > b;
 }
 
+bool share_is_script(const struct run *run, const struct share *shares, size_t count)
+{
+	share_fixed all = 0, scripts = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		all += shares[i].amount;
+		scripts += place_has_script(run, shares[i].context) ? shares[i].amount : 0;
+	}
+	return scripts && scripts >= all / 4;
+}
+
 uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *order, size_t count)
 {
 	share_fixed sum = 0;

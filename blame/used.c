@@ -70,3 +70,16 @@ int used_since(uint64_t *since_ns, struct run *run, const struct process *proces
 		*since_ns = begin_ns;
 	return result;
 }
+
+uint64_t used_until(const struct run *run, const struct process *processes, uint32_t count)
+{
+	uint64_t until_ns = 0;
+
+	for (uint32_t p = 0; p < count; p++)
+		for (uint32_t i = 0; i < processes[p].stream_count; i++) {
+			uint64_t end_ns = run_stream(run, processes[p].streams[i])->s.end_ns;
+
+			until_ns = end_ns > until_ns ? end_ns : until_ns;
+		}
+	return until_ns;
+}

@@ -16,5 +16,7 @@
  * since=first-use: else nobody knows, and it is 0. */
 int used_since(uint64_t *since_ns, struct run *run, const struct process *processes, uint32_t count,
 	struct error *error);
+/* When the last of their streams ended; STORE_OPEN_NS: it lives. */
+uint64_t used_until(const struct run *run, const struct process *processes, uint32_t count);
 
 #endif

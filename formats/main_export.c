@@ -12,18 +12,27 @@
 static int put_file(const struct program_call *call, const struct choice *choice, struct error *error)
 {
 	FILE *out = fopen(choice->output, "wx");
-	int rc;
+	int rc, reason;
+	bool is_cut;
 
 	if (!out && errno == EEXIST)
 		return error_set(error, ERROR_USAGE,
 			"%s exists and is not overwritten; remove it, or choose another name with -o",
 			choice->output);
 	if (!out)
-		return error_set(error, ERROR_IO, "cannot write %s: %s", choice->output, strerror(errno));
+		return error_set(error, ERROR_IO, "cannot write %s: %s%s", choice->output, strerror(errno),
+			error_place(errno));
+	errno = 0;
 	rc = choice->format->put(call->run, call->select, out, error);
-	if (fclose(out) != 0 && rc == 0)
-		rc = error_set(
-			error, ERROR_IO, "cannot write all of %s: %s", choice->output, strerror(errno));
+	reason = errno;
+	is_cut = ferror(out);
+	if (fclose(out) != 0) {
+		is_cut = true;
+		reason = errno;
+	}
+	if (is_cut) /* whatever the format said of it: it knows no name */
+		rc = error_set(error, ERROR_IO, "cannot write all of %s: %s%s", choice->output,
+			strerror(reason ? reason : EIO), error_place(reason));
 	if (rc < 0)
 		unlink(choice->output);
 	return rc;

@@ -58,7 +58,8 @@ static void rings_drain(struct collector *collector)
 	struct measured **link = &collector->processes;
 	size_t records = 0;
 
-	collector->drained_ns = clock_now_ns();
+	collector->filled_ns = clock_now_ns() - collector->drained_ns;
+	collector->drained_ns += collector->filled_ns;
 	sockets_read(collector);
 	while (*link) {
 		struct measured *at = *link;
@@ -88,6 +89,20 @@ static int calm_ms(const struct measured *process)
 	return samples_ms < DRAIN_MS ? DRAIN_MS : (int)samples_ms;
 }
 
+/* At the rate of the last time a quarter of a ring, and no more than twice as long as last time: ranges and
+ * calls come in bursts, and who found little while it looked often must not take that for calm. */
+static int burst_ms(const struct collector *collector, const struct measured *process)
+{
+	uint64_t fits_ms =
+		collector->filled_ns / 1000000 * (EVENT_RING_DATA / 4) / (process->fullest_bytes + 1);
+	uint64_t most_ms = process->drain_ms ? 2 * (uint64_t)process->drain_ms : DRAIN_MS;
+
+	fits_ms = fits_ms < most_ms ? fits_ms : most_ms;
+	return fits_ms < DRAIN_SOON_MS	 ? DRAIN_SOON_MS
+	       : fits_ms > DRAIN_CALM_MS ? DRAIN_CALM_MS
+					 : (int)fits_ms;
+}
+
 /* How long the rings may fill, by how full they were and by who fills them. Each time that we wake costs the
  * machine as much as ten samples, caches gone cold included; a commit that is due need not be late for that.
  */
@@ -102,7 +117,9 @@ static int drain_ms(struct collector *collector)
 				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
 									   : calm_ms(at);
 
-		timeout_ms = wanted_ms < timeout_ms ? wanted_ms : timeout_ms;
+		at->drain_ms = burst_ms(collector, at);
+		at->drain_ms = wanted_ms < at->drain_ms ? wanted_ms : at->drain_ms;
+		timeout_ms = at->drain_ms < timeout_ms ? at->drain_ms : timeout_ms;
 		at->fullest_bytes = 0;
 	}
 	return timeout_ms;

@@ -120,21 +120,24 @@ int run_path_make(char *path, unsigned room, const char *pattern, const char *pr
 	const struct launch_name *name, struct error *error)
 {
 	const char *base = strrchr(program, '/');
+	const char *program_name = base ? base + 1 : program;
 	size_t length;
 	int result = 0;
 
-	base = base ? base + 1 : program;
 	if (pattern)
 		result = pattern_expand(path, room, pattern, name, error);
 	else
-		snprintf(path, room, "%.200s-%s", base, name->label);
+		snprintf(path, room, "%.200s-%s", program_name, name->label);
 	if (result)
 		return result;
 	length = strlen(path);
 	while (length > 1 && path[length - 1] == '/')
 		path[--length] = '\0';
-	if (!length)
-		return error_set(error, ERROR_USAGE, "-o: the run needs a name");
+	base = strrchr(path, '/');
+	base = base ? base + 1 : path;
+	if (!*base || !strcmp(base, ".") || !strcmp(base, "..")) /* of the root, of a directory */
+		return error_set(error, ERROR_USAGE, "-o: the run needs a name, such as %s%s%s%s", path,
+			length && *base ? "/" : "", program_name, STORE_RUN_SUFFIX);
 	if (length < 5 || strcmp(path + length - 5, STORE_RUN_SUFFIX))
 		strcat(path, STORE_RUN_SUFFIX);
 	return 0;

@@ -234,7 +234,9 @@ static void summary_write(const struct record *record, const char *text)
 		return;
 	file = fopen(path, "we");
 	if (!file || fprintf(file, "run %s\n%s", record->run, text) < 0 || fclose(file))
-		fprintf(stderr, "hpct-record: cannot write the summary %s: %s\n", path, strerror(errno));
+		fprintf(stderr,
+			"hpct-record: cannot write the summary %s: %s; the run has it, too: hpct-info %s\n",
+			path, strerror(errno), record->run);
 }
 
 static void measuring_finish(struct record *record, int status, const struct rusage *usage)

@@ -71,6 +71,7 @@ struct measured {
 	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
 	bool has_died;		 /* as the drain at hand found it */
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
+	int drain_ms;		 /* how long they may fill at most; 0: not asked yet */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;
 	uint64_t shared_hits;	/* samples beyond the first of one signal, see drain_take.c */

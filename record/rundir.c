@@ -117,15 +117,19 @@ static int launch_write(const char *run, const char *launch)
 
 static int run_create(const char *path, const char *launch, bool *made, struct error *error)
 {
+	int reason;
+
 	if (mkdir(path, 0700))
 		return error_set(error, errno == EEXIST ? ERROR_USAGE : ERROR_IO,
-			"cannot make the run %s: %s", path, strerror(errno));
+			"cannot make the run %s: %s%s", path, strerror(errno), error_place(errno));
 	*made = true;
 	if (!launch || !launch_write(path, launch))
 		return 0;
+	reason = errno;
 	rundir_unmake(path);
 	*made = false;
-	return error_set(error, ERROR_IO, "cannot write into the run %s: %s", path, strerror(errno));
+	return error_set(error, ERROR_IO, "cannot write into the run %s: %s%s", path, strerror(reason),
+		error_place(reason));
 }
 
 int rundir_make(const char *path, const char *launch, bool overwrite, bool *made, struct error *error)

@@ -145,7 +145,8 @@ static int pack_file(const char *from, const char *to, struct error *error)
 	if (fd >= 0)
 		pack.to = fdopen(fd, "w");
 	if (!pack.to || !pack.from || fstat(fileno(pack.from), &facts) != 0)
-		rc = error_set(error, ERROR_IO, "cannot create '%s': %s", to, strerror(errno));
+		rc = error_set(
+			error, ERROR_IO, "cannot create '%s': %s%s", to, strerror(errno), error_place(errno));
 	else
 		rc = pack_init(&pack, (uint64_t)facts.st_size, error);
 	rc = rc ? rc : pack_frames(&pack, error);

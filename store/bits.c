@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "store/bits_wide.h"
 #include "store/bytes.h"
-#include "store/wide.h"
 
 bool store_is_plain;
 
@@ -38,10 +38,6 @@ static void lanes_unpack(const uint8_t *from, uint32_t *to, unsigned width)
 	uint32_t word[LANES], next[LANES], mask = width == 32 ? UINT32_MAX : (1u << width) - 1;
 	unsigned used = 32;
 
-	if (!width) {
-		memset(to, 0, STORE_BLOCK_RECORDS * sizeof *to);
-		return;
-	}
 	memset(next, 0, sizeof next);
 	for (unsigned row = 0; row < ROWS; row++, to += LANES) {
 		if (used == 32) {
@@ -115,12 +111,19 @@ static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)
 #ifdef STORE_HAS_WIDE
 STORE_WIDE static void block_unpack_wide(const uint8_t *from, uint64_t *values, unsigned width)
 {
-	block_unpack(from, values, width);
+	if (width <= 32)
+		block_get_wide(from, values, width);
+	else
+		block_unpack(from, values, width);
 }
 #endif
 
 void store_bits_get_block(const uint8_t *from, uint64_t *values, unsigned width)
 {
+	if (!width) {
+		memset(values, 0, STORE_BLOCK_RECORDS * sizeof *values);
+		return;
+	}
 #ifdef STORE_HAS_WIDE
 	if (store_is_wide()) {
 		block_unpack_wide(from, values, width);

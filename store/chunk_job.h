@@ -20,12 +20,17 @@ struct store_chunk_job {
 	uint64_t *tables[CHUNK_COLUMN_COUNT];
 	uint64_t constants[CHUNK_COLUMN_COUNT];
 	uint64_t *columns[CHUNK_COLUMN_COUNT]; /* of the block at hand */
-	uint64_t last_ns;		       /* begin of the last record decoded */
-	uint64_t begin_ns, end_ns;	       /* blocks without a record that begins here are passed over */
-	size_t block;			       /* the next one */
-	size_t room;			       /* rows of the batch: a part of the chunk, or all of it */
-	const char *damage;		       /* what is wrong */
-	bool is_wide;			       /* vectors of 256 bits may be used */
+	unsigned sound;	    /* bits of columns of ids whose tables have none that does not exist */
+	unsigned looked_up; /* bits of its columns that are their tables' values and nothing more: not decoded
+			     */
+	bool rises;	    /* its begins surely do */
+	uint64_t last_ns;   /* begin of the last record decoded */
+	uint64_t begin_ns, end_ns; /* blocks without a record that begins here are passed over */
+	size_t block;		   /* the next one */
+	size_t room;		   /* rows of the batch: a part of the chunk, or all of it */
+	size_t filled;		   /* of which so many have the values of constant columns */
+	const char *damage;	   /* what is wrong */
+	bool is_wide;		   /* vectors of 256 bits may be used */
 };
 
 static inline bool store_chunk_is_constant(const struct store_chunk_job *job, unsigned column)

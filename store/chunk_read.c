@@ -3,6 +3,7 @@
  * chunk_read.c - the blocks of a chunk to columns. The bytes may be anybody's: beyond the checksum every
  * length, index and order is checked before it is used, so that what comes out keeps its promises.
  */
+#include "store/chunk_put.h"
 #include "store/chunk_undo.h"
 
 /* ---- what the caller wants, and what that needs ---- */
@@ -34,11 +35,20 @@ static unsigned columns_wanted(const struct store_chunk_job *job, unsigned asked
 
 /* ---- one column of one block: residuals to values, in place ---- */
 
-static bool undo_delta(
-	const struct store_chunk_job *job, uint64_t *values, unsigned count, uint64_t first, uint64_t centre)
+static void fill(uint64_t *values, unsigned count, uint64_t value)
 {
+	for (unsigned i = 0; i < count; i++)
+		values[i] = value;
+}
+
+static bool undo_delta(struct store_chunk_job *job, unsigned column, uint64_t *values, unsigned count,
+	uint64_t first, uint64_t centre)
+{
+	bool rises;
+
 	values[0] = first;
-	undo_steps(job, values, NULL, count, centre);
+	rises = undo_steps(job, values, NULL, count, centre);
+	job->rises |= column == CHUNK_BEGIN && rises;
 	return true;
 }
 
@@ -55,7 +65,7 @@ static bool undo_gap(
 	if (!store_chunk_has_table(job, CHUNK_BEGIN))
 		return store_chunk_damaged(job, "gaps where none are announced");
 	values[0] = first;
-	undo_steps(job, values, job->columns[CHUNK_DURATION], count, centre);
+	job->rises = undo_steps(job, values, job->columns[CHUNK_DURATION], count, centre);
 	return true;
 }
 
@@ -99,12 +109,51 @@ static bool get_fresh(struct store_chunk_job *job, struct store_input *input, un
 	return true;
 }
 
+/* Residuals that are all the same: some columns need no look at each. False: they do, and are in place. */
+static bool undo_alike(struct store_chunk_job *job, unsigned column, enum chunk_transform how, unsigned count,
+	uint64_t first, uint64_t parameter, uint64_t residual)
+{
+	uint64_t *values = job->columns[column];
+
+	if (how == CHUNK_DELTA) {
+		uint64_t step = parameter + store_unzigzag(residual);
+
+		for (unsigned i = 0; i < count; i++)
+			values[i] = first + i * step;
+		return true;
+	}
+	if (how == CHUNK_TABLE && !residual && job->sound >> column & 1) {
+		job->looked_up |= 1u << column;
+		return true;
+	}
+	fill(values, count, residual);
+	return false;
+}
+
+static bool undo(struct store_chunk_job *job, unsigned column, enum chunk_transform how, unsigned count,
+	uint64_t first, uint64_t parameter)
+{
+	uint64_t *values = job->columns[column];
+
+	if (how == CHUNK_DELTA)
+		return undo_delta(job, column, values, count, first, parameter);
+	if (how == CHUNK_CENTRE)
+		return undo_centre(values, count, parameter);
+	if (how == CHUNK_GAP)
+		return undo_gap(job, values, count, first, parameter);
+	if (how == CHUNK_TABLE)
+		return undo_table(job, column, values, count);
+	for (unsigned i = 0; parameter && i < count; i++)
+		values[i] += parameter;
+	return true;
+}
+
 static bool get_column(struct store_chunk_job *job, struct store_input *input, unsigned column,
 	unsigned count, uint64_t first)
 {
 	const uint8_t *how = store_input_take(input, 1);
-	uint64_t *values = job->columns[column], parameter = 0;
-	bool wanted = job->wanted >> column & 1;
+	uint64_t parameter = 0, residual;
+	bool wanted = job->wanted >> column & 1, are_alike, is_got;
 
 	if (!how || *how > CHUNK_CENTRE || (*how >= CHUNK_FRESH && job->header.codec < 2) ||
 		(*how == CHUNK_GAP && column != CHUNK_BEGIN) ||
@@ -118,28 +167,17 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 		parameter = store_input_varint(input);
 	else if (*how != CHUNK_TABLE)
 		parameter = store_input_zigzag(input);
-	if (!(wanted ? store_codec_get(input, values, count) : store_codec_skip(input, count)))
+	are_alike = wanted && store_codec_get_const(input, &residual);
+	if (are_alike)
+		is_got = !input->bad;
+	else
+		is_got = wanted ? store_codec_get(input, job->columns[column], count)
+				: store_codec_skip(input, count);
+	if (!is_got)
 		return store_chunk_damaged(job, "a column that is cut short");
-	if (!wanted)
+	if (!wanted || (are_alike && undo_alike(job, column, *how, count, first, parameter, residual)))
 		return true;
-	if (*how == CHUNK_DELTA)
-		return undo_delta(job, values, count, first, parameter);
-	if (*how == CHUNK_CENTRE)
-		return undo_centre(values, count, parameter);
-	if (*how == CHUNK_GAP)
-		return undo_gap(job, values, count, first, parameter);
-	if (*how == CHUNK_TABLE)
-		return undo_table(job, column, values, count);
-	for (unsigned i = 0; parameter && i < count; i++)
-		values[i] += parameter;
-	return true;
-}
-
-/* Has the highest bit if the value is beyond the limit, which has not: many are told without a comparison of
- * 64 bits without a sign, which vectors have none of. */
-static inline uint64_t sign_beyond(uint64_t value, uint64_t limit)
-{
-	return (limit - value) | value;
+	return undo(job, column, *how, count, first, parameter);
 }
 
 /* Indices are checked before a table is looked up with them. */
@@ -168,13 +206,13 @@ static bool get_columns(
 	return true;
 }
 
-/* ---- values to the batch ---- */
+/* ---- the walk over the blocks ---- */
 
 static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsigned count)
 {
-	uint64_t bad = begin[0] < job->last_ns, signs = begin[0];
+	uint64_t bad = begin[0] < job->last_ns, signs = job->rises ? 0 : begin[0];
 
-	for (unsigned i = 1; i < count; i++)
+	for (unsigned i = 1; !job->rises && i < count; i++)
 		signs |= sign_beyond(begin[i - 1], begin[i]) | begin[i];
 	for (unsigned i = 1; signs >> 63 && i < count; i++)
 		bad |= begin[i] < begin[i - 1];
@@ -183,112 +221,12 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 							 : true;
 }
 
-static bool put_end(struct store_chunk_job *job, unsigned at, unsigned count)
-{
-	const uint64_t *begin = job->columns[CHUNK_BEGIN], *duration = job->columns[CHUNK_DURATION];
-	uint64_t *restrict end = job->batch->end_ns + at, signs = job->header.end_ns, bad = 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		end[i] = begin[i] + duration[i];
-		signs |= sign_beyond(end[i], job->header.end_ns) | begin[i] | duration[i];
-	}
-	for (unsigned i = 0; signs >> 63 && i < count; i++)
-		bad |= (end[i] < begin[i]) | (end[i] > job->header.end_ns);
-	return bad ? store_chunk_damaged(job, "an end beyond the latest one") : true;
-}
-
-static bool put_narrow(
-	struct store_chunk_job *job, uint32_t *to, const uint64_t *values, unsigned count, uint64_t limit)
-{
-	uint64_t signs = 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		signs |= sign_beyond(values[i], limit - 1);
-		to[i] = (uint32_t)values[i];
-	}
-	return signs >> 63 ? store_chunk_damaged(job, "an id that does not exist") : true;
-}
-
-static uint64_t limit_of(uint32_t limit)
-{
-	return limit ? limit : (uint64_t)UINT32_MAX + 1;
-}
-
-static uint64_t limit_of_what(const struct store_chunk_job *job)
-{
-	const struct store_chunk *chunk = job->chunk;
-
-	if (job->header.track != STORE_SPANS)
-		return limit_of(chunk->metrics);
-	return chunk->texts ? (uint64_t)STORE_OP_TEXT + chunk->texts : limit_of(0);
-}
-
-static bool put_context(struct store_chunk_job *job, unsigned at, unsigned count)
-{
-	const uint64_t *values = job->columns[CHUNK_CONTEXT];
-	const uint32_t *dictionary = job->dictionary;
-	uint32_t *to = job->batch->context + at;
-
-	if (!job->header.dictionary || store_chunk_is_constant(job, CHUNK_CONTEXT))
-		return put_narrow(job, to, values, count, limit_of(job->chunk->contexts));
-	for (unsigned i = 0; i < count; i++)
-		to[i] = dictionary[values[i]];
-	return true;
-}
-
-/* Columns of 64 bits are decoded where they stay, but for constant ones. */
-static void place_columns(struct store_chunk_job *job, unsigned at)
-{
-	const struct store_batch *batch = job->batch;
-	uint64_t *const wide[CHUNK_COLUMN_COUNT] = {[CHUNK_BEGIN] = batch->begin_ns,
-		[CHUNK_AMOUNT] = batch->amount,
-		[CHUNK_BYTES] = batch->bytes,
-		[CHUNK_LINK] = batch->link};
-
-	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
-		if (wide[column] && !store_chunk_is_constant(job, column))
-			job->columns[column] = wide[column] + at;
-}
-
-static void put_wide(const struct store_chunk_job *job, unsigned column, uint64_t *to, unsigned count)
-{
-	if (to && store_chunk_is_constant(job, column))
-		memcpy(to, job->columns[column], count * sizeof *to);
-}
-
-static bool put_batch(struct store_chunk_job *job, unsigned at, unsigned count)
-{
-	struct store_batch *batch = job->batch;
-
-	put_wide(job, CHUNK_BEGIN, batch->begin_ns ? batch->begin_ns + at : NULL, count);
-	put_wide(job, CHUNK_AMOUNT, batch->amount ? batch->amount + at : NULL, count);
-	put_wide(job, CHUNK_BYTES, batch->bytes ? batch->bytes + at : NULL, count);
-	put_wide(job, CHUNK_LINK, batch->link ? batch->link + at : NULL, count);
-	if (batch->end_ns && !put_end(job, at, count))
-		return false;
-	if (batch->context && !put_context(job, at, count))
-		return false;
-	if (batch->what &&
-		!put_narrow(job, batch->what + at, job->columns[CHUNK_WHAT], count, limit_of_what(job)))
-		return false;
-	if (batch->attributes && !put_narrow(job, batch->attributes + at, job->columns[CHUNK_ATTRIBUTES],
-					 count, limit_of(job->chunk->texts)))
-		return false;
-	return !batch->flags ||
-	       put_narrow(job, batch->flags + at, job->columns[CHUNK_FLAGS], count, limit_of(0));
-}
-
-/* ---- the walk over the blocks ---- */
-
 /* Constant columns are the same in every block: they are filled once. */
 static void fill_constants(struct store_chunk_job *job)
 {
-	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
-		uint64_t *values = job->columns[column], constant = job->constants[column];
-
-		for (unsigned i = 0; store_chunk_is_constant(job, column) && i < STORE_BLOCK_RECORDS; i++)
-			values[i] = constant;
-	}
+	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
+		if (store_chunk_is_constant(job, column))
+			fill(job->columns[column], STORE_BLOCK_RECORDS, job->constants[column]);
 }
 
 static bool get_block(struct store_chunk_job *job, unsigned block, uint32_t count)
@@ -302,6 +240,8 @@ static bool get_block(struct store_chunk_job *job, unsigned block, uint32_t coun
 
 	if (at > chunk->size_bytes)
 		return store_chunk_damaged(job, "a block beyond its end");
+	job->looked_up = 0;
+	job->rises = false;
 	place_columns(job, (unsigned)job->batch->count);
 	if (!get_columns(job, &input, count, first))
 		return false;
@@ -346,6 +286,7 @@ static bool get_blocks(struct store_chunk_job *job)
 			    left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS))
 			return false;
 	}
+	job->filled = job->batch->count > job->filled ? job->batch->count : job->filled;
 	return true;
 }
 
@@ -384,6 +325,7 @@ static bool begin(struct store_chunk_job *job, unsigned columns, struct error *e
 		job->chunk->size_bytes - job->header.directory_at < blocks * sizeof(struct store_chunk_entry))
 		return store_chunk_damaged(job, "a directory beyond its end");
 	fill_constants(job);
+	check_tables(job);
 	job->block = blocks_before(job, blocks);
 	return true;
 }

@@ -323,6 +323,15 @@ static void get_const(struct store_input *input, uint64_t *values, unsigned coun
 		values[i] = value;
 }
 
+bool store_codec_get_const(struct store_input *input, uint64_t *value)
+{
+	if (input->bad || input->at == input->end || *input->at != PACKING_CONST)
+		return false;
+	input->at++;
+	*value = store_input_varint(input);
+	return true;
+}
+
 bool store_codec_get(struct store_input *input, uint64_t *values, unsigned count)
 {
 	const uint8_t *packing = store_input_take(input, 1), *raw;

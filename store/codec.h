@@ -41,6 +41,8 @@ void store_codec_put_planned(
 void store_codec_put(struct store_bytes *out, const uint64_t *values, unsigned count);
 /* Reads a body of `count` values; false and input->bad when its bytes are not one. */
 bool store_codec_get(struct store_input *input, uint64_t *values, unsigned count);
+/* The same where all values are one, and that is said: true, and it in *value; else nothing is read. */
+bool store_codec_get_const(struct store_input *input, uint64_t *value);
 /* Passes over it. */
 bool store_codec_skip(struct store_input *input, unsigned count);
 

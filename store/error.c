@@ -4,6 +4,7 @@
  */
 #include "store/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -35,6 +36,23 @@ int error_set(struct error *error, enum error_code code, const char *format, ...
 int error_memory(struct error *error)
 {
 	return error_set(error, ERROR_IO, "out of memory; close other programs or raise the limit");
+}
+
+const char *error_place(int reason)
+{
+	switch (reason) {
+	case ENOSPC:
+	case EDQUOT:
+		return "; make room, or choose another place with -o";
+	case ENOENT:
+		return "; make its directory first, or choose another place with -o";
+	case ENOTDIR:
+		return "; a file stands where a directory should: choose another place with -o";
+	case ENAMETOOLONG:
+		return "; choose a shorter name with -o";
+	default:
+		return "; choose a place that can be written with -o";
+	}
 }
 
 int error_report(const struct error *error, const char *program)

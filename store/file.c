@@ -56,7 +56,9 @@ int store_file_failed(const struct store_file *file, const char *doing, int code
 {
 	const char *advice = "";
 
-	if (code == ENOSPC)
+	if (code > 0 && code != ENOLCK && code != ENOTSUP && !strcmp(doing, "create"))
+		advice = error_place(code);
+	else if (code == ENOSPC)
 		advice = "; the disk is full: make room, what was committed before is safe";
 	else if (code == EDQUOT || code == EFBIG)
 		advice = "; make room on the disk, what was committed before is safe";

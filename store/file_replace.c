@@ -102,7 +102,9 @@ static int make_env(struct store_file *file, uint64_t bytes, uint32_t page_bytes
 	return rc == 0 && !store_file_is_in_env(file) ? ENOENT : rc; /* /proc may not be what it should */
 }
 
-static int make_durable(const struct store_file *file, const struct store_file *as)
+/* Owner and mode. Whoever changes them while the file is synced has meant the run, not the one file: called
+ * again once the name leads here. */
+static int make_alike(const struct store_file *file, const struct store_file *as)
 {
 	struct stat facts, own;
 
@@ -111,7 +113,14 @@ static int make_durable(const struct store_file *file, const struct store_file *
 	if ((own.st_uid != facts.st_uid || own.st_gid != facts.st_gid) &&
 		fchown(file->fd, facts.st_uid, facts.st_gid) != 0)
 		return errno;
-	return fchmod(file->fd, facts.st_mode & 07777) == 0 ? mdb_env_sync(file->env, 1) : errno;
+	return fchmod(file->fd, facts.st_mode & 07777) == 0 ? 0 : errno;
+}
+
+static int make_durable(const struct store_file *file, const struct store_file *as)
+{
+	int rc = make_alike(file, as);
+
+	return rc ? rc : mdb_env_sync(file->env, 1);
 }
 
 static int take_name(
@@ -160,8 +169,10 @@ bool store_file_replace(struct store_file *file, uint64_t map_bytes, uint32_t pa
 	store_file_register(by);
 	is_replaced = make_env(by, map_bytes, page_bytes) == 0 && fill(by, own, &error) == 0 &&
 		      make_durable(by, file) == 0 && take_name(by, file, hidden, is_named) == 0;
-	if (is_replaced)
+	if (is_replaced) {
+		make_alike(by, file);
 		make_name_durable(file);
+	}
 	store_file_close(by);
 close_fd:
 	if (fd >= 0)

@@ -58,7 +58,8 @@ static int create_error(const char *path, struct error *error)
 	if (errno == EEXIST)
 		return error_set(
 			error, ERROR_IO, "'%s' is already there; give another name or remove it", path);
-	return error_set(error, ERROR_IO, "cannot create '%s': %s", path, strerror(errno));
+	return error_set(
+		error, ERROR_IO, "cannot create '%s': %s%s", path, strerror(errno), error_place(errno));
 }
 
 int store_file_create(struct store_file **file_out, const char *path, struct error *error)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/simulate_world.h"
 
@@ -356,14 +357,18 @@ void simulate_monitored_end(struct simulate_world *world, uint32_t stream, uint6
 static int create(struct simulate_world *world)
 {
 	char path[4096];
+	int rc;
 
 	if (mkdir(world->options->run, 0777) != 0)
-		return error_set(world->error, ERROR_IO, "cannot create '%s': %s", world->options->run,
-			strerror(errno));
+		return error_set(world->error, ERROR_IO, "cannot create '%s': %s%s", world->options->run,
+			strerror(errno), error_place(errno));
 	if (snprintf(path, sizeof path, "%s/node01-%s" STORE_SUFFIX, world->options->run, BOOT_ID) >=
 		(int)sizeof path)
 		return error_set(world->error, ERROR_IO, "the name '%s' is too long", world->options->run);
-	return store_writer_create(&world->writer, path, world->error);
+	rc = store_writer_create(&world->writer, path, world->error);
+	if (rc < 0)
+		rmdir(world->options->run);
+	return rc;
 }
 
 static void put_facts(struct simulate_world *world)

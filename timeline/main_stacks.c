@@ -32,7 +32,7 @@ static void name_option(struct error *error)
 	strcpy(error->text, text);
 }
 
-/* The moment is a window that begins there: one syntax of time for all. */
+/* The moment is a window that begins there, be it behind the run's end: one syntax of time for all. */
 static int find_moment(struct program_call *call, const char *at, uint64_t *time_ns, struct error *error)
 {
 	char *window;
@@ -42,7 +42,12 @@ static int find_moment(struct program_call *call, const char *at, uint64_t *time
 		*time_ns = run_end_ns(call->run) - (run_end_ns(call->run) > run_begin_ns(call->run));
 		return 0;
 	}
-	window = arena_printf(&call->arena, "%s..", at);
+	if (!*at || strstr(at, ".."))
+		return error_set(error, ERROR_USAGE,
+			"--at '%s': write one moment: 1.5s, 200ms, -10s (from the end), "
+			"@MARK, 14:32:05 or an ISO 8601 date",
+			at);
+	window = arena_printf(&call->arena, "%s..+1ns", at);
 	if (!window)
 		return error_memory(error);
 	rc = select_option(call->select, "time", window, error);

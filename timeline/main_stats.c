@@ -191,8 +191,8 @@ static const struct program program = {
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
-	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, stream or "
-		 "op.\n"
+	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction,\n"
+		 "script, stream or op.\n"
 		 "Time is what each sample or span owns of its stream's line; states are rows too, and all "
 		 "rows\n"
 		 "sum to streams x window.\n"

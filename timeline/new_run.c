@@ -138,8 +138,8 @@ static int make_hidden(const struct new_run *new_run, struct error *error)
 	watch();
 	if (mkdir(new_run->hidden, 0777) == 0)
 		return 0;
-	return error_set(error, ERROR_IO, "cannot create %s: %s; choose a place that can be written with -o",
-		new_run->path, strerror(errno));
+	return error_set(error, ERROR_IO, "cannot create %s: %s%s", new_run->path, strerror(errno),
+		error_place(errno));
 }
 
 int new_run_begin(struct new_run *new_run, const char *path, struct error *error)

@@ -30,6 +30,35 @@ struct place place_of(const struct run *run, uint32_t context_id, uint32_t depth
 	return place;
 }
 
+/* "py::NAME:FILE", as Python's maps for perf say, also where an import has lost whose code it was. */
+static bool is_python(const char *name)
+{
+	return !strncmp(name, "py::", 4) && strchr(name + 4, ':');
+}
+
+bool place_is_script(const struct run_function *function)
+{
+	const char *plus;
+
+	if (strncmp(function->module, "[anonymous ", 11) != 0)
+		return is_python(function->name);
+	plus = strrchr(function->name, '+');
+	return !(plus && !strncmp(plus, "+0x", 3));
+}
+
+/* The innermost scope of a script from there outwards; UINT32_MAX: there is none. */
+static uint32_t script_of(const struct run *run, uint32_t scope)
+{
+	while (scope != UINT32_MAX && !place_is_script(run_function(run, run_scope(run, scope)->function)))
+		scope = run_scope(run, scope)->parent;
+	return scope;
+}
+
+bool place_has_script(const struct run *run, uint32_t context)
+{
+	return script_of(run, run_context(run, context)->scope) != UINT32_MAX;
+}
+
 static void put_text(struct store_bytes *out, const char *text)
 {
 	escape_field(out, text, strlen(text));
@@ -131,6 +160,8 @@ bool place_put_key(
 	const struct run_function *function =
 		place.function == UINT32_MAX ? NULL : run_function(run, place.function);
 
+	uint32_t script;
+
 	switch (by) {
 	case PLACE_PATH:
 		if (!put_path(out, run, context, depth))
@@ -154,6 +185,11 @@ bool place_put_key(
 	case PLACE_INSTRUCTION:
 		put_instruction(out, run, context, &place);
 		break;
+	case PLACE_SCRIPT:
+		script = script_of(run, place.scope);
+		if (script != UINT32_MAX)
+			function = run_function(run, run_scope(run, script)->function);
+		/* fall through */
 	default:
 		if (function)
 			escape_field(out, function->name, function->name_bytes);

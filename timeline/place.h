@@ -15,10 +15,12 @@ enum place_by {
 	PLACE_PATH,
 	PLACE_MODULE,
 	PLACE_LINE,
-	PLACE_LOOP,	  /* the innermost: FILE:LINE of its header, MODULE+0xOFFSET without lines */
-	PLACE_INLINE,	  /* the function and what is inlined in it up to there, joined by ';' */
-	PLACE_FILE,	  /* that holds the line */
-	PLACE_INSTRUCTION /* MODULE+0xOFFSET */
+	PLACE_LOOP,	   /* the innermost: FILE:LINE of its header, MODULE+0xOFFSET without lines */
+	PLACE_INLINE,	   /* the function and what is inlined in it up to there, joined by ';' */
+	PLACE_FILE,	   /* that holds the line */
+	PLACE_INSTRUCTION, /* MODULE+0xOFFSET */
+	PLACE_SCRIPT /* the innermost function of a script (place_is_script), where the path has none the
+			innermost of all */
 };
 
 /* The function at the depth asked for, and the position and loop in it. */
@@ -31,6 +33,10 @@ struct place {
 };
 
 struct place place_of(const struct run *run, uint32_t context, uint32_t depth);
+/* Is it code that was made at run time and has a name: Python's, JavaScript's, Java's? What such a function
+ * calls in an interpreter or a library, it asked for. */
+bool place_is_script(const struct run_function *function);
+bool place_has_script(const struct run *run, uint32_t context);
 /* Appends the key's text, escaped, as the TSV prints it. False when memory is out. */
 bool place_put_key(
 	struct store_bytes *out, const struct run *run, uint32_t context, enum place_by by, uint32_t depth);

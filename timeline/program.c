@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "timeline/progress.h"
@@ -300,6 +301,23 @@ static int take_letters(struct parse *parse, const char *word, struct error *err
 	return 0;
 }
 
+/* A second run where one is read, or what is no operand at all. */
+static int one_too_many(const struct parse *parse, const char *word, struct error *error)
+{
+	const struct program *program = parse->program;
+	const char *run = parse->run_path;
+	struct stat status;
+
+	if (run && strcmp(run, word) == 0)
+		return error_set(error, ERROR_USAGE, "%s is named twice: once is enough", word);
+	if (run && program->operands_max == 0 && !stat(word, &status) && S_ISDIR(status.st_mode))
+		return error_set(error, ERROR_USAGE,
+			"%s is one run too many beside %s: %s reads one; `hpct-diff A B` compares two", word,
+			run, program->name);
+	return error_set(error, ERROR_USAGE, "`%s` is one argument too many: usage: %s [options] %s", word,
+		program->name, program->operands);
+}
+
 static int take_operand(struct parse *parse, const char *word, struct error *error)
 {
 	struct program_call *call = parse->call;
@@ -309,8 +327,7 @@ static int take_operand(struct parse *parse, const char *word, struct error *err
 		return 0;
 	}
 	if (call->operand_count == parse->program->operands_max)
-		return error_set(error, ERROR_USAGE, "`%s` is one argument too many: usage: %s [options] %s",
-			word, parse->program->name, parse->program->operands);
+		return one_too_many(parse, word, error);
 	call->operands[call->operand_count++] = word;
 	return 0;
 }

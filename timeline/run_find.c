@@ -80,20 +80,6 @@ static int list(const char *path, bool (*wanted)(const char *), char ***names, s
 	return 0;
 }
 
-int run_find_stores(const char *path, char ***names, size_t *count, struct error *error)
-{
-	if (list(path, is_store_name, names, count))
-		return error_set(error, errno == ENOMEM ? ERROR_IO : ERROR_RUN, "%s cannot be read: %s%s",
-			path, strerror(errno),
-			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX" : "");
-	if (*count)
-		return 0;
-	run_find_free(*names, *count);
-	return error_set(error, ERROR_RUN,
-		"%s holds no recording (no *" STORE_SUFFIX " file): is it a directory that hpct-record made?",
-		path);
-}
-
 static bool is_before(struct timespec a, struct timespec b)
 {
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
@@ -171,6 +157,47 @@ int run_find_all(const char *directory, struct run_found **found, size_t *count,
 	return 0;
 }
 
+static bool is_any_name(const char *name)
+{
+	return strcmp(name, ".") && strcmp(name, "..");
+}
+
+/* A directory that is no run: whoever names the one above the runs is told of them. */
+static int without_store(const char *path, struct error *error)
+{
+	struct run_found *found;
+	struct error unused = {0};
+	char **names;
+	size_t count = 0, runs = 0;
+	int rc;
+
+	if (list(path, is_any_name, &names, &count) == 0)
+		run_find_free(names, count);
+	if (count && run_find_all(path, &found, &runs, &unused) == 0) {
+		rc = error_set(error, ERROR_RUN, "%s is no run but has %zu in it: name one, such as %s", path,
+			runs, runs ? found[0].path : "");
+		run_find_all_free(found, runs);
+		if (runs)
+			return rc;
+	}
+	return error_set(error, ERROR_RUN,
+		"%s is no run: %s; name a directory (*" STORE_RUN_SUFFIX
+		") that hpct-record or hpct-import made",
+		path, count ? "it holds no recording (*" STORE_SUFFIX ")" : "it is empty");
+}
+
+int run_find_stores(const char *path, char ***names, size_t *count, struct error *error)
+{
+	if (list(path, is_store_name, names, count))
+		return error_set(error, errno == ENOMEM ? ERROR_IO : ERROR_RUN, "%s cannot be read: %s%s",
+			path, strerror(errno),
+			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX" : "");
+	if (*count)
+		return 0;
+	run_find_free(*names, *count);
+	return without_store(path, error);
+}
+
 static int find_newest(char **path, struct error *error)
 {
 	struct run_found *found;
@@ -191,6 +218,21 @@ static int find_newest(char **path, struct error *error)
 	return rc;
 }
 
+/* A file: one of a run's own names its run. */
+static int no_directory(const char *path, struct error *error)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (is_store_name(slash ? slash + 1 : path))
+		return error_set(error, ERROR_RUN,
+			"%s is a file, not a run: name the directory that it lies in, %.*s", path,
+			slash ? (int)(slash - path + (slash == path)) : 1, slash ? path : ".");
+	return error_set(error, ERROR_RUN,
+		"%s is a file, not a run: name a directory (*" STORE_RUN_SUFFIX
+		") that hpct-record or hpct-import made",
+		path);
+}
+
 int run_find(const char *path, char **found, struct error *error)
 {
 	struct stat status;
@@ -202,8 +244,7 @@ int run_find(const char *path, char **found, struct error *error)
 		return error_set(error, ERROR_RUN, "%s: %s; name a run (a directory *" STORE_RUN_SUFFIX ")",
 			path, errno == ENOENT ? "no such run" : strerror(errno));
 	if (!S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_RUN,
-			"%s is not a run: name the directory that hpct-record or hpct-import made", path);
+		return no_directory(path, error);
 	size = strlen(path);
 	while (size > 1 && path[size - 1] == '/')
 		size--;

@@ -157,5 +157,8 @@ int select_window_resolve(const struct select_window *window, struct run *run, u
 		return error_set(error, ERROR_USAGE,
 			"--time: the window ends before it begins, %.9f s before: write A..B with A first",
 			(double)(*begin_ns - *end_ns) / SECOND_NS);
-	return error_set(error, ERROR_EMPTY, "--time: nothing of %s lies in this window", run_path(run));
+	return error_set(error, ERROR_EMPTY,
+		"--time: nothing of %s lies in this window: the run covers %.9f s to %.9f s", run_path(run),
+		((double)run_begin_ns(run) - (double)run_origin_ns(run)) / SECOND_NS,
+		((double)run_end_ns(run) - (double)run_origin_ns(run)) / SECOND_NS);
 }

@@ -5,7 +5,6 @@
 #include "timeline/stacks.h"
 
 #include "store/arena.h"
-#include "timeline/coverage.h"
 #include "timeline/escape.h"
 #include "timeline/extent.h"
 
@@ -57,8 +56,9 @@ static void write_frames(
 	}
 }
 
+/* `remark`: what is to be said of the frames that follow, or of there being none. */
 static void write_stream(struct run *run, const struct run_stream *stream, const struct extent *extent,
-	bool is_last_seen, struct store_bytes *line, FILE *out)
+	const char *remark, struct store_bytes *line, FILE *out)
 {
 	char since[REPORT_HUMAN_MAX];
 
@@ -70,45 +70,61 @@ static void write_stream(struct run *run, const struct run_stream *stream, const
 	}
 	put_text(line, "  ");
 	put_text(line, extent_state_name(extent->state));
-	if (extent->state != EXTENT_ABSENT && extent->begin_ns >= run_origin_ns(run)) {
+	if (extent->begin_ns >= run_origin_ns(run)) {
 		put_text(line, " since ");
 		put_text(line, since);
 	}
-	if (is_last_seen)
-		put_text(line, ", last seen at work in");
+	put_text(line, remark);
 	write_line(line, out);
 }
 
-static bool is_wait_without_path(const struct extent *extent)
+static bool is_without_path(const struct extent *extent)
 {
-	return !extent->context && (extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE);
+	return !extent->context && (extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE ||
+					   extent->state == EXTENT_UNKNOWN);
 }
 
 /* The kernel tells when a thread stops and not where. Where it was last seen at work before is close: less
- * than a period of its CPU time away. Nobody is seen: 0. */
-static int find_last_context(
-	struct run *run, uint32_t stream, const struct extent *wait, uint32_t *context, struct error *error)
+ * than a period of its CPU time away. Nobody is seen: `before` is without context, and then the first that it
+ * did or (too many waits in a row) a wait. */
+static int find_before(struct run *run, uint32_t stream, const struct extent *now, struct extent *before,
+	struct error *error)
 {
-	struct extent before = *wait;
 	int rc = 0;
 
-	for (int i = 0; i < BACK_MAX && !rc && is_wait_without_path(&before) && before.begin_ns; i++)
-		rc = extent_at(run, stream, before.begin_ns - 1, &before, error);
-	*context = before.context;
+	*before = *now;
+	for (int i = 0; i < BACK_MAX && !rc && is_without_path(before) && before->begin_ns; i++)
+		rc = extent_at(run, stream, before->begin_ns - 1, before, error);
 	return rc;
+}
+
+/* A thread begins with a record that stands for no sample: its path is the root alone, or nothing. */
+static bool is_unsampled(const struct run *run, const struct extent *before)
+{
+	uint32_t scope = run_context(run, before->context)->scope;
+
+	if (scope != UINT32_MAX && scope != RUN_SCOPE_PROGRAM_ROOT)
+		return false;
+	return before->state == EXTENT_WORK || before->state == EXTENT_ABSENT ||
+	       (is_without_path(before) && !before->begin_ns);
 }
 
 static int write_stack(struct run *run, uint32_t stream, const struct extent *extent, uint32_t depth,
 	struct store_bytes *line, FILE *out, struct error *error)
 {
-	uint32_t context = extent->context;
-	int rc = 0;
+	struct extent before;
+	const char *remark = "";
+	int rc = find_before(run, stream, extent, &before, error);
 
-	if (is_wait_without_path(extent))
-		rc = find_last_context(run, stream, extent, &context, error);
-	write_stream(run, run_stream(run, stream), extent, context != extent->context, line, out);
-	write_frames(run, context, depth, line, out);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (is_unsampled(run, &before))
+		remark = ", was not sampled before";
+	else if (before.context != extent->context)
+		remark = ", last seen at work in";
+	write_stream(run, run_stream(run, stream), extent, remark, line, out);
+	write_frames(run, before.context, depth, line, out);
+	return 0;
 }
 
 static int report_stream(struct report *report, struct run *run, const struct run_stream *stream,
@@ -130,11 +146,19 @@ static int report_stream(struct report *report, struct run *run, const struct ru
 	return path ? 0 : error_memory(error);
 }
 
-/* All streams as rows, or (report NULL) as text. */
+/* Of a thousand short processes few are there at any one moment. */
+static void write_absent(uint32_t absent, FILE *out)
+{
+	if (absent)
+		fprintf(out, "%u stream%s not there: not born yet, or ended\n", absent,
+			absent == 1 ? " is" : "s are");
+}
+
+/* All streams as rows, or (report NULL) those that are there as text. */
 static int print_streams(struct run *run, const struct select *select, uint64_t time_ns,
 	struct report *report, FILE *out, struct error *error)
 {
-	uint32_t count, depth = select_depth(select);
+	uint32_t count, absent = 0, depth = select_depth(select);
 	const uint32_t *streams = select_streams(select, &count);
 	struct store_bytes line = {0};
 	int rc = 0;
@@ -150,12 +174,23 @@ static int print_streams(struct run *run, const struct select *select, uint64_t 
 			rc = report_stream(report, run, stream, &extent, depth, error);
 			continue;
 		}
+		if (extent.state == EXTENT_ABSENT) {
+			absent++;
+			continue;
+		}
 		rc = write_stack(run, streams[i], &extent, depth, &line, out, error);
 	}
 	if (rc == 0 && line.failed)
 		rc = error_memory(error);
+	if (rc == 0)
+		write_absent(absent, out);
 	store_bytes_fini(&line);
 	return rc;
+}
+
+static double seconds(const struct run *run, uint64_t ns)
+{
+	return ((double)ns - (double)run_origin_ns(run)) / 1e9;
 }
 
 static int require_monitored(
@@ -173,7 +208,10 @@ static int require_monitored(
 		if (extent.state != EXTENT_ABSENT && extent.state != EXTENT_UNMONITORED)
 			return 0;
 	}
-	return coverage_empty(run, select, error);
+	return error_set(error, ERROR_EMPTY,
+		"%s: nothing was monitored at %.9f s in the chosen streams; the run covers %.9f s to %.9f s",
+		run_path(run), seconds(run, time_ns), seconds(run, run_begin_ns(run)),
+		seconds(run, run_end_ns(run)));
 }
 
 int stacks_print(struct run *run, const struct select *select, uint64_t time_ns, enum report_format format,

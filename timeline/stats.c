@@ -48,6 +48,7 @@ static const char *const by_names[STATS_BY_COUNT] = {
 	[STATS_INLINE] = "inline",
 	[STATS_FILE] = "file",
 	[STATS_INSTRUCTION] = "instruction",
+	[STATS_SCRIPT] = "script",
 };
 
 const char *stats_by_name(enum stats_by by)
@@ -81,6 +82,7 @@ bool stats_by_place(enum stats_by by, enum place_by *place)
 		[STATS_INLINE] = PLACE_INLINE,
 		[STATS_FILE] = PLACE_FILE,
 		[STATS_INSTRUCTION] = PLACE_INSTRUCTION,
+		[STATS_SCRIPT] = PLACE_SCRIPT,
 	};
 
 	*place = places[by];

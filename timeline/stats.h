@@ -21,9 +21,10 @@ enum stats_by {
 	STATS_INLINE,
 	STATS_FILE,
 	STATS_INSTRUCTION,
+	STATS_SCRIPT,
 	STATS_BY_COUNT
 };
-#define STATS_BY_NAMES "function, path, module, line, loop, inline, file, instruction"
+#define STATS_BY_NAMES "function, path, module, line, loop, inline, file, instruction, script"
 const char *stats_by_name(enum stats_by by);
 int stats_by_find(const char *name); /* -1: none */
 /* Which part of a context is the key; false for keys that are none (stream, op). */

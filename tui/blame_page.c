@@ -90,7 +90,7 @@ char *blame_page_expression(struct session *session)
 const char *blame_by_name(enum place_by by)
 {
 	static const char *const names[] = {
-		"function", "path", "module", "line", "loop", "inline", "file", "instruction"};
+		"function", "path", "module", "line", "loop", "inline", "file", "instruction", "script"};
 
 	return names[by];
 }

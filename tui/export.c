@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/cached.h"
 #include "tui/label.h"
@@ -65,6 +66,13 @@ static bool write_profile(struct session *session, FILE *out)
 	return true;
 }
 
+/* Half a table is none, and would be in the way of the next. */
+static void cut_away(struct session *session, const char *path, const char *why)
+{
+	unlink(path);
+	session_say(session, "cannot write %s: %s", path, why);
+}
+
 void export_csv(struct session *session, const char *path)
 {
 	bool is_profile = session->full == &view_profile, is_there;
@@ -82,7 +90,7 @@ void export_csv(struct session *session, const char *path)
 	}
 	is_there = is_profile ? write_profile(session, out) : stats_page_write(session, out);
 	if (fclose(out) != 0 || !is_there)
-		session_say(session, "%s: %s", path, is_there ? strerror(errno) : "nothing to write");
+		cut_away(session, path, is_there ? strerror(errno) : "nothing to write");
 	else
 		session_say(session, "%s: the %s as CSV", path, is_profile ? "profile" : "statistics");
 }

@@ -96,6 +96,29 @@ static bool try_step(
 	return text_cells(out) <= cells;
 }
 
+/* "py::NAME:FOLDERS/FILE", as Python's functions are named: folders go first, then the file, never the name.
+ */
+static bool fit_python(char *out, char *clean, int cells, enum label_place place, bool is_ascii)
+{
+	char *name = clean + 4, *file = strncmp(clean, "py::", 4) != 0 ? NULL : strchr(name, ':'), *slash;
+
+	if (!file)
+		return false;
+	slash = strrchr(file, '/');
+	snprintf(out, LABEL_BYTES, "%s", clean);
+	if (place == LABEL_TABLE && text_cells(out) <= cells)
+		return true;
+	snprintf(out, LABEL_BYTES, "py::%.*s:%s", (int)(file - name), name, slash ? slash + 1 : file + 1);
+	if (place == LABEL_TABLE && text_cells(out) <= cells)
+		return true;
+	snprintf(out, LABEL_BYTES, "py::%.*s", (int)(file - name), name);
+	if (text_cells(out) <= cells)
+		return true;
+	snprintf(out, LABEL_BYTES, "%.*s", (int)(file - name), name);
+	cut_middle(out, cells, is_ascii);
+	return true;
+}
+
 void label_fit(char *out, const char *name, int cells, enum label_place place, bool is_ascii)
 {
 	char clean[LABEL_BYTES];
@@ -104,7 +127,7 @@ void label_fit(char *out, const char *name, int cells, enum label_place place, b
 
 	text_clean(clean, sizeof(clean), name, is_ascii);
 	out[0] = '\0';
-	if (cells <= 0)
+	if (cells <= 0 || fit_python(out, clean, cells, place, is_ascii))
 		return;
 	qualified_tidy(clean, sizeof(clean));
 	qualified_parse(&parts, clean);

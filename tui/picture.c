@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tui/ansi.h"
 #include "tui/session_read.h"
@@ -73,9 +74,11 @@ void picture_save(struct session *session, const char *path)
 			session, &grid, format, session->looks.colours ? session->looks.colours : 256, out);
 	if (result)
 		session_say(session, "%s", error.text);
-	else if (!out || fclose(out) != 0)
+	else if (!out || fclose(out) != 0) {
 		session_say(session, "cannot write %s: %s", path, strerror(errno));
-	else
+		if (out) /* half a picture is none, and would be in the way of the next */
+			unlink(path);
+	} else
 		session_say(session, "%s: the screen as %s", path, names[format]);
 	grid_fini(&grid);
 }

@@ -52,6 +52,7 @@ const char *stats_page_key(
 	case STATS_INLINE:
 	case STATS_FILE:
 	case STATS_INSTRUCTION:
+	case STATS_SCRIPT:
 		return place_text(session, sum->context, arena);
 	default:
 		return function ? function->name : "<unknown>";

@@ -61,7 +61,7 @@ static void put_key(char *out, const char *key, enum place_by by, int cells, boo
 		raw[used++] = is_between ? '/' : *key;
 	}
 	raw[used] = '\0';
-	if (by == PLACE_FUNCTION)
+	if (by == PLACE_FUNCTION || by == PLACE_SCRIPT)
 		label_fit(out, raw, cells, LABEL_TABLE, is_ascii);
 	else
 		label_stream(out, raw, cells, is_ascii);
@@ -219,7 +219,7 @@ static bool blame_act(struct session *session, enum keys_action action)
 		page->line += page->line + 1 < page->rows.count;
 		return true;
 	case KEYS_DO_GROUP_BY:
-		page->by = (enum place_by)((page->by + 1) % (PLACE_INSTRUCTION + 1));
+		page->by = (enum place_by)((page->by + 1) % (PLACE_SCRIPT + 1));
 		page->line = page->first = 0;
 		return true;
 	case KEYS_DO_IDLE_OF:

@@ -22,7 +22,7 @@ static void put_key(struct session *session, char *out, const struct sums_line *
 		raw = "";
 	if (session->stats.by == STATS_PATH || session->stats.by == STATS_MODULE ||
 		session->stats.by == STATS_LINE || session->stats.by == STATS_STREAM ||
-		session->stats.by >= STATS_LOOP)
+		(session->stats.by >= STATS_LOOP && session->stats.by != STATS_SCRIPT))
 		label_stream(out, raw, room, is_ascii);
 	else
 		label_fit(out, raw, room, LABEL_TABLE, is_ascii);

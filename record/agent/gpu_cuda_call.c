@@ -205,7 +205,9 @@ static void loaded(uint64_t correlation, uint64_t begin_ns)
 {
 	if (current.has_loaded)
 		gpu_launched(correlation, begin_ns);
-	gpu_call(cuda.tells_compiles ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0, GPU_MEMORY_UNKNOWN);
+	/* Where graphs are whole nobody asks CUPTI: most code was compiled before. */
+	gpu_call(cuda.tells_compiles || cuda.whole_graphs ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0,
+		GPU_MEMORY_UNKNOWN);
 }
 
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <wchar.h>
 
 #include "record/agent/process.h"
@@ -16,7 +17,8 @@
 
 #define DEPTH_MAX 64
 #define NAME_BYTES 200
-#define STRINGS_BYTES (256u * 1024u) /* of registered strings and domains' names */
+#define STRINGS_BYTES (256u * 1024u) /* a block of registered strings and domains' names */
+#define STRINGS_BLOCKS 256u	     /* XLA registers a string for each instruction that it compiles */
 #define STARTED_MAX 1024u	     /* ranges by id that are open at once, a power of two */
 
 /* What NVTX 3 hands over: tables of pointers to the pointers that its functions call. */
@@ -86,20 +88,46 @@ static struct {
 } started[STARTED_MAX];
 static _Atomic uint64_t started_count;
 
-static char strings[STRINGS_BYTES];
-static _Atomic size_t strings_used;
+/* Memory of registered strings, block by block. No lock: a thread may be in here when another forks. */
+static struct strings {
+	_Atomic size_t used;
+	char text[STRINGS_BYTES];
+} * _Atomic strings;
+static _Atomic unsigned strings_blocks;
+
+/* The next block, which is the one of whoever comes first; NULL: there is no memory for it. */
+static struct strings *strings_next(struct strings *full)
+{
+	struct strings *next;
+
+	if (atomic_fetch_add(&strings_blocks, 1) >= STRINGS_BLOCKS)
+		return NULL;
+	next = mmap(NULL, sizeof(*next), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (next == MAP_FAILED)
+		return NULL;
+	if (atomic_compare_exchange_strong(&strings, &full, next))
+		return next;
+	munmap(next, sizeof(*next));
+	atomic_fetch_sub(&strings_blocks, 1);
+	return full;
+}
 
 /* Lives for good; "" when there is no room. */
 static const char *string_keep(const char *text)
 {
-	size_t bytes = strnlen(text, NAME_BYTES - 1) + 1, at = atomic_fetch_add(&strings_used, bytes);
+	size_t bytes = strnlen(text, NAME_BYTES - 1) + 1, at;
+	struct strings *block = atomic_load(&strings);
 
-	if (at + bytes > sizeof(strings)) {
-		atomic_fetch_sub(&strings_used, bytes);
-		return "";
+	for (;; block = strings_next(block)) {
+		if (!block && !(block = strings_next(NULL)))
+			return "";
+		at = atomic_fetch_add(&block->used, bytes);
+		if (at + bytes <= sizeof(block->text))
+			break;
+		atomic_store(&block->used, sizeof(block->text)); /* nor for a shorter one */
 	}
-	memcpy(strings + at, text, bytes - 1);
-	return strings + at;
+	memcpy(block->text + at, text, bytes - 1);
+	return block->text + at;
 }
 
 static void narrow(char *to, const wchar_t *from)

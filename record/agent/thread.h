@@ -19,7 +19,7 @@
 #include "record/agent/trail.h"
 #include "record/agent/unwind.h"
 
-#define TRACE_TEXTS 64 /* a power of two */
+#define TRACE_TEXTS 4096 /* a power of two; a step of JAX names a hundred ranges */
 #define CONTROL_OPEN_MAX 64
 
 /* A string that is in the ring. */

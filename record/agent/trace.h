@@ -33,7 +33,7 @@ uint32_t trace_path_walk(struct thread *t);
 /* The same with `function`, which the wrapper stands in front of, as its innermost frame. */
 uint32_t trace_path_into(struct thread *t, uint64_t function);
 
-/* Id of a string in this ring, 0: none. The last few dozen are remembered. */
+/* Id of a string in this ring, 0: none. Some thousand are remembered. */
 uint32_t trace_text(struct thread *t, const char *text);
 
 /* One record. `span->h` needs its node only; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */

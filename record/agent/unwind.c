@@ -273,10 +273,10 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 	*with_fp = false;
 	for (;;) {
 		uint64_t pc = u->registers.value[ARCH_PC] - !exact, fp = u->registers.value[ARCH_FP];
-		const struct unwind_rule *rule = unwind_cache_entry(u, pc);
+		const struct unwind_rule *rule = unwind_rule_find(u, pc);
 		uint64_t ra_place, cfa_place = fp + (uint64_t)(int64_t)rule->cfa_offset;
 
-		if (rule->pc != pc || (rule->flags & RULE_LOADER) || count + 3 > most)
+		if ((rule->flags & RULE_LOADER) || count + 3 > most)
 			return 0;
 		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST ||
 			(!exact && rule->flags & RULE_PLANTED))

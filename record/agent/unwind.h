@@ -14,7 +14,11 @@
 #define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
 #define UNWIND_CYCLE_MAX 4	   /* functions that call each other in turn, and are taken for recursion */
-#define UNWIND_CACHE_ENTRIES 4096  /* a training step of PyTorch has some 3000 call sites */
+/* A training step of PyTorch has some 3000 call sites, in paths of more than 100: in sets of one rule, two
+ * sites of most paths would be in each other's way each time. */
+#define UNWIND_CACHE_ENTRIES 8192
+#define UNWIND_CACHE_WAYS 4 /* rules of a set: all whose pc has one hash */
+#define UNWIND_CACHE_SETS (UNWIND_CACHE_ENTRIES / UNWIND_CACHE_WAYS)
 #define UNWIND_READ_KEPT 4
 #define UNWIND_NO_SLOT 0xffffu
 
@@ -82,6 +86,7 @@ struct unwinder {
 	struct arch_registers registers;
 	struct cfi_scratch scratch;
 	struct recipe_scratch reading;
+	uint8_t cache_next[UNWIND_CACHE_SETS]; /* the rule of each set that makes room */
 	struct unwind_rule cache[UNWIND_CACHE_ENTRIES];
 };
 

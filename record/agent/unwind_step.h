@@ -35,14 +35,22 @@ enum rule_kind {
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
 #define FP_KNOWN (UINT64_C(1) << ARCH_FP)
+#define UNWIND_CACHE_SHIFT 53
+static_assert(UNWIND_CACHE_SETS == 1u << (64 - UNWIND_CACHE_SHIFT), "the hash keeps eleven bits");
+
 #define QUICK_KNOWN (UINT64_C(1) << ARCH_SP | FP_KNOWN | UINT64_C(1) << ARCH_PC)
 
+/* The rule of pc, or the one whose place it takes. */
 static inline struct unwind_rule *unwind_cache_entry(struct unwinder *u, uint64_t pc)
 {
-	return &u->cache[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
-}
+	uint64_t number = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> UNWIND_CACHE_SHIFT;
+	struct unwind_rule *set = &u->cache[number * UNWIND_CACHE_WAYS];
 
-static_assert(UNWIND_CACHE_ENTRIES == 1u << (64 - 52), "the hash keeps twelve bits");
+	for (unsigned way = 0; way < UNWIND_CACHE_WAYS; way++)
+		if (set[way].pc == pc)
+			return &set[way];
+	return &set[u->cache_next[number]];
+}
 
 static inline bool unwind_rule_is_bare(const struct unwind_rule *rule)
 {

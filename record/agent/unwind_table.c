@@ -11,6 +11,7 @@
 void unwind_cache_clear(struct unwinder *u)
 {
 	memset(u->cache, 0, sizeof(u->cache));
+	memset(u->cache_next, 0, sizeof(u->cache_next));
 }
 
 static bool fits_words(int32_t offset)
@@ -73,11 +74,22 @@ static uint8_t row_compress(
 	return row->cfa.reg == ARCH_SP ? RULE_SP : row->cfa.reg == ARCH_FP ? RULE_FP : RULE_COMPLEX;
 }
 
+/* A rule that is filled anew where others made room is the last to make room itself. */
+static void cache_took(struct unwinder *u, const struct unwind_rule *rule)
+{
+	size_t place = (size_t)(rule - u->cache);
+	uint8_t *next = &u->cache_next[place / UNWIND_CACHE_WAYS];
+
+	if (place % UNWIND_CACHE_WAYS == *next)
+		*next = (*next + 1) % UNWIND_CACHE_WAYS;
+}
+
 const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc)
 {
 	const struct unwind_space *space = &u->space;
 	const struct cfi_module *module = space->module_find(space->context, pc);
 
+	cache_took(u, rule);
 	*rule = (struct unwind_rule){.pc = pc, .slot = UNWIND_NO_SLOT, .kind = RULE_MISSING};
 	if (pc >= space->loader_begin && pc < space->loader_end)
 		rule->flags |= RULE_LOADER;

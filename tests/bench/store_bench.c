@@ -17,6 +17,8 @@
 
 #define RECORDS (1u << 20)
 #define CHUNK 4096u
+#define POOL 16384u
+#define BATCH 256u
 #define ROUNDS 5
 #define CONTEXTS 5000u
 #define HOT 64u
@@ -157,11 +159,13 @@ static void bench_raw(const struct store_record *records)
 	free(copy);
 }
 
-/* Writer, commits and file: records appended 256 at a time, a commit each 8 MiB; each round goes on in time
- * where the last one ended. */
+/* Writer, commits and file: records appended 256 at a time, a commit each 8 MiB. They come from the
+ * processor's cache, as a collector's do that has just taken them out of a ring: POOL of them, again and
+ * again, later each time. */
 static void bench_writer(const char *name, struct store_record *records, enum store_track track)
 {
 	const char *path = "/tmp/hpct-store-bench.mdb";
+	uint64_t width_ns = records[POOL - 1].end_ns - records[0].begin_ns + 1;
 	struct store_writer *writer;
 	struct store_reader *reader;
 	struct error error = {0};
@@ -173,19 +177,16 @@ static void bench_writer(const char *name, struct store_record *records, enum st
 		exit(error_report(&error, "store_bench"));
 	store_writer_metric(writer, "CPUTIME", "ns", false);
 	store_writer_stream(writer, &(struct store_stream){.rank = -1});
-	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t width_ns = records[RECORDS - 1].end_ns - records[0].begin_ns + 1;
+	for (uint32_t at = 0; at < ROUNDS * RECORDS; at += BATCH) {
+		struct store_record *batch = records + at % POOL;
 
-		for (uint32_t i = 0; round && i < RECORDS; i++) {
-			records[i].begin_ns += width_ns;
-			records[i].end_ns += width_ns;
+		for (uint32_t i = 0; at >= POOL && i < BATCH; i++) {
+			batch[i].begin_ns += width_ns;
+			batch[i].end_ns += width_ns;
 		}
-		for (uint32_t at = 0; at < RECORDS; at += 256) {
-			store_writer_append(writer, 0, track, records + at, 256);
-			if (store_writer_pending_bytes(writer) > 8u << 20 &&
-				store_writer_commit(writer, &error))
-				exit(error_report(&error, "store_bench"));
-		}
+		store_writer_append(writer, 0, track, batch, BATCH);
+		if (store_writer_pending_bytes(writer) > 8u << 20 && store_writer_commit(writer, &error))
+			exit(error_report(&error, "store_bench"));
 	}
 	if (store_writer_close(writer, &error))
 		exit(error_report(&error, "store_bench"));

@@ -38,6 +38,7 @@ static CUpti_TimestampCallbackFunc now;
 static CUpti_ActivityKernel8 records[RECORDS_MAX];
 static uint32_t count, told, correlations;
 static int devices_told;
+static bool tells_compiles;
 
 /* The calls that there are; a number is a place in here. */
 static const char *const names[] = {
@@ -112,6 +113,7 @@ API CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
 	if (kind == CUPTI_ACTIVITY_KIND_JIT && word("older", 0))
 		return CUPTI_ERROR_INVALID_KIND;
+	tells_compiles |= kind == CUPTI_ACTIVITY_KIND_JIT;
 	return (CUptiResult)word("activity", 0);
 }
 
@@ -348,7 +350,7 @@ API void fake_call(const char *name, const char *kernel)
 		tool(user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
 	if (tool && correlations == 1)
 		module_load(tool);
-	if (tool && word("ptx", 0) && !strcmp(name, "cuModuleLoadData"))
+	if (tool && tells_compiles && word("ptx", 0) && !strcmp(name, "cuModuleLoadData"))
 		compile_tell(data.correlationId, begin_ns);
 	if (tool && kernel)
 		record_put(kernel, data.correlationId);

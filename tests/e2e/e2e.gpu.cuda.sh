@@ -83,6 +83,10 @@ load main;work 1 1" "$(calls compiled "ptx module=$PWD/code.o")"
 same "compiled, nobody knows when" "compile main;work;<gpu compile> 1 1
 load main;work 1 1" "$(calls untimed "ptx untimed module=$PWD/code.o")"
 same "a CUPTI that does not tell" "compile main;work 1 1" "$(calls untold "older")"
+# Records of compilations beside those of whole graphs made programs fail: nobody asks for them.
+FAKE_CUPTI="ptx module=$PWD/code.o" record whole --cuda-graphs graph -- "$tests/cuda_program" "$cupti" >/dev/null
+gpu_slice whole
+same "whole graphs" "load main;work 1" "$(awk -F '\t' '{ print $5, $4, ($3 > $2) }' whole.calls)"
 same "a binary's own memory" "alloc main;work;<gpu alloc> 1 1
 load main;work 1 1" "$(calls static "static module=$PWD/code.o")"
 same "what could be gained" "compile 1" \

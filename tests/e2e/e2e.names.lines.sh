@@ -4,7 +4,7 @@
 # 10,000 addresses of large binaries: ./build.sh compare.
 . "$(dirname -- "$0")/expect.sh"
 need python3 addr2line nm
-seed=1
+seed=${HPCT_SEED:-1}
 [ -z "${HPCT_RANDOM-}" ] || seed=${HPCT_SEED:-$RANDOM}
 python3 "$HPCT_SOURCE/tests/compare/lines.py" --names "$HPCT_BIN/hpct-names" --count 300 --seed "$seed" --floor 99 \
 	"$HPCT_BIN/hpct-view" || fail "seed $seed: fewer than 99 % of the chains are equal"

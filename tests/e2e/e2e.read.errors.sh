@@ -66,6 +66,30 @@ sentence "hpct-simulate, unknown option"
 code "hpct-simulate over a run" 2 hpct-simulate -o good.hpct
 sentence "hpct-simulate over a run"
 
+# Near misses: a second run, the directory above the runs, a run's own file, none of these.
+mkdir -p above/none above/nothing && cp -r good.hpct above/only.hpct && echo x >above/none/words
+for reader in $readers "hpct-export --to folded"; do
+	# shellcheck disable=SC2086 # a reader and its options
+	set -- $reader
+	code "$reader, a run twice" 2 "$@" good.hpct good.hpct
+	sentence "$reader, a run twice"
+	check "$reader, a run twice: $(cat err)" grep -q 'good.hpct is named twice' err
+	code "$reader, two runs" 2 "$@" good.hpct above/only.hpct
+	sentence "$reader, two runs"
+	check "$reader, two runs: $(cat err)" grep -q 'one run too many.*hpct-diff' err
+	code "$reader, above the runs" 4 "$@" above
+	sentence "$reader, above the runs"
+	check "$reader, above the runs: $(cat err)" grep -q 'has 1 in it.*above/only.hpct' err
+	code "$reader, an empty directory" 4 "$@" above/nothing
+	check "$reader, an empty directory: $(cat err)" grep -q 'it is empty; name' err
+	code "$reader, any directory" 4 "$@" above/none
+	check "$reader, any directory: $(cat err)" grep -q 'no recording.*; name' err
+	code "$reader, a run's file" 4 "$@" "$(echo good.hpct/*.mdb)"
+	sentence "$reader, a run's file"
+	check "$reader, a run's file: $(cat err)" grep -q 'lies in, good.hpct$' err
+done
+rm -r above
+
 # A run of somebody else's, which is for its owner alone: what it is, and what lifts that.
 cp -r good.hpct locked.hpct && chmod 755 . locked.hpct && chmod 000 locked.hpct/*.mdb
 cp -r good.hpct closed.hpct && chmod 000 closed.hpct

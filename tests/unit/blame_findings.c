@@ -251,6 +251,21 @@ static void test_repeated_alloc(void **unused)
 	end(&asked);
 }
 
+/* Variables of the binaries that a program loads one by one, host's and device's. */
+static void test_static_memory(void **unused)
+{
+	struct asked asked;
+
+	(void)unused;
+	begin(&asked);
+	for (uint64_t i = 0; i < 16; i++)
+		small_span(asked.writer, asked.thread, 100 * i, 100 * i + 10, STORE_OP_ALLOC,
+			small_path(asked.writer, "main;call"), i % 2 ? "kind=DST" : "kind=MST");
+	ask(&asked);
+	assert_null(find(&asked, FINDING_REPEATED_ALLOC));
+	end(&asked);
+}
+
 static void test_compile(void **unused)
 {
 	struct asked asked;
@@ -410,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_serial_queues),
 		cmocka_unit_test(test_small_copies),
 		cmocka_unit_test(test_repeated_alloc),
+		cmocka_unit_test(test_static_memory),
 		cmocka_unit_test(test_compile),
 		cmocka_unit_test(test_module_load),
 		cmocka_unit_test(test_blocks),

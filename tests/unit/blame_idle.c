@@ -320,6 +320,31 @@ static void test_late_queue(void **unused)
 	end(&asked);
 }
 
+/* Two processes, of which one has ended at 60: nobody misses its GPU any more, and before the other's window
+ * is over nothing else is unknown. */
+static void test_ended_process(void **unused)
+{
+	struct asked asked;
+	uint32_t queue;
+
+	(void)unused;
+	begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 60), 0, "main;a");
+	queue = trace_stream(asked.small.writer, STORE_STREAM_GPU, 1, 1, 0, 60);
+	trace_kernel(asked.small.writer, queue, 10, 30);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 2, 0, 100), 0, "main;b");
+	queue = trace_stream(asked.small.writer, STORE_STREAM_GPU, 2, 1, 0, 100);
+	trace_kernel(asked.small.writer, queue, 0, 90);
+	ask(&asked);
+	assert_int_equal(blamed(&asked, "main;a"), 40);
+	assert_int_equal(blamed(&asked, "main;b"), 10);
+	assert_int_equal(asked.idle.busy_ns, 110);
+	assert_int_equal(asked.idle.unknown_ns, 40);
+	assert_int_equal(asked.idle.ended_ns, 40);
+	assert_int_equal(asked.idle.window_ns, 200);
+	end(&asked);
+}
+
 /* The same, but its recorder says that the process used no GPU before. */
 static void test_first_use(void **unused)
 {
@@ -560,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_gpu),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_late_queue),
+		cmocka_unit_test(test_ended_process),
 		cmocka_unit_test(test_first_use),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_synchronization_of_a_copy),

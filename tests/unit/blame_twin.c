@@ -37,7 +37,7 @@ struct span {
 };
 
 struct answer {
-	uint64_t busy_ns, unknown_ns, unused_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
+	uint64_t busy_ns, unknown_ns, unused_ns, ended_ns, lost_ns, blamed_ns, all_idle_ns, unexplained_ns;
 	uint64_t no_core_ns;
 	uint64_t kernel_ns, comm_ns, copy_ns;
 	uint64_t share[2][CONTEXTS]; /* in UNITs, by run context */
@@ -378,6 +378,20 @@ static uint64_t used_since(const struct trace *trace, uint32_t process)
 	return first && says_first_use[first->id_in_store] ? first->s.begin_ns : 0;
 }
 
+/* When the group's last stream ended. */
+static uint64_t used_until(const struct trace *trace, uint32_t process)
+{
+	uint64_t until_ns = 0;
+
+	for (uint32_t i = 0; i < trace->stream_count; i++) {
+		const struct run_stream *r = run_stream(trace->run, i);
+
+		if ((!process || process_of(trace, i) == process) && r->s.end_ns > until_ns)
+			until_ns = r->s.end_ns;
+	}
+	return until_ns;
+}
+
 static void twin(const struct trace *trace, struct answer *answer, const struct idle_question *question)
 {
 	uint32_t last = 0;
@@ -395,6 +409,11 @@ static void twin(const struct trace *trace, struct answer *answer, const struct 
 			if (t < used_since(trace, process)) {
 				answer->unknown_ns++;
 				answer->unused_ns++;
+				continue;
+			}
+			if (t >= used_until(trace, process)) {
+				answer->unknown_ns++;
+				answer->ended_ns++;
 				continue;
 			}
 			look(trace, &m, process, t);
@@ -428,6 +447,7 @@ static bool sweep(const struct trace *trace, const struct idle_question *questio
 	*answer = (struct answer){.busy_ns = idle.busy_ns,
 		.unknown_ns = idle.unknown_ns,
 		.unused_ns = idle.unused_ns,
+		.ended_ns = idle.ended_ns,
 		.lost_ns = idle.lost_ns,
 		.blamed_ns = idle.blamed_ns,
 		.all_idle_ns = idle.all_idle_ns,

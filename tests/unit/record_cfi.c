@@ -14,6 +14,7 @@
 #include <dwarf.h>
 
 #include "record/agent/cfi.h"
+#include "tests/unit/seed.h"
 
 #define BASE UINT64_C(0x100000)
 #define CODE UINT64_C(0x200000)
@@ -326,7 +327,7 @@ static void test_search_equals_scan(void **state)
 	struct cfi_module searched, scanned;
 
 	(void)state;
-	srand(23);
+	srand((unsigned)seed_take(__func__, 23));
 	used = 0;
 	cie = put_cie("zR");
 	for (unsigned i = 0; i < 500; i++) {
@@ -359,7 +360,7 @@ static void test_damaged_tables_stay_inside(void **state)
 	uint32_t size = used;
 
 	(void)state;
-	srand(24);
+	srand((unsigned)seed_take(__func__, 24));
 	for (unsigned round = 0; round < 20000; round++) {
 		uint32_t cut = round % 2 ? size : 1 + (uint32_t)rand() % size;
 		uint8_t *copy = malloc(cut);

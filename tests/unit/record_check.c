@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "record/check.h"
+#include "tests/unit/seed.h"
 
 #ifdef __x86_64__
 #define MACHINE EM_X86_64
@@ -226,7 +227,7 @@ static void test_damaged_headers_are_survived(void **state)
 	Elf64_Ehdr *elf = (void *)file;
 
 	(void)state;
-	srand(7);
+	srand((unsigned)seed_take(__func__, 7));
 	for (int round = 0; round < 2000; round++) {
 		for (size_t i = 0; i < sizeof(file); i++)
 			file[i] = (unsigned char)rand();

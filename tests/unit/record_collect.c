@@ -5,6 +5,7 @@
  * the store holds is read back.
  */
 #include "tests/unit/record_collect_world.h"
+#include "tests/unit/seed.h"
 
 static void test_two_threads_arrive(void **state)
 {
@@ -330,7 +331,7 @@ static void agent_much(struct fixture *f)
 	fake_open(&fake, 0);
 	fake_send(&fake, f->host.socket, 2);
 	w = claim(&fake, 0, 0);
-	srand(3);
+	srand((unsigned)seed_take(__func__, 3));
 	for (int i = 0; i < 1000000; i++) {
 		if (w.at - atomic_load(&w.ring->tail) > EVENT_RING_DATA / 2) {
 			publish(&w);

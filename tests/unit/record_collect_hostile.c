@@ -5,6 +5,7 @@
  * and serves others.
  */
 #include "tests/unit/record_collect_world.h"
+#include "tests/unit/seed.h"
 
 static void agent_unsealed(struct fixture *f)
 {
@@ -104,10 +105,9 @@ static void agent_hostile(struct fixture *f)
 {
 	struct fake fake;
 	uint64_t until_ns = now_ns() + 1500000000;
-	unsigned seed = (unsigned)getpid();
 
 	fake_open(&fake, 0);
-	srand(seed);
+	srand((unsigned)seed_take(__func__, 20261122));
 	for (uint32_t i = 0; i < 16; i++)
 		for (size_t k = 0; k < sizeof(fake.modules[i]); k++)
 			((uint8_t *)&fake.modules[i])[k] = (uint8_t)rand();

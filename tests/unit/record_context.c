@@ -12,6 +12,7 @@
 
 #include "record/agent/context.h"
 #include "store/event.h"
+#include "tests/unit/seed.h"
 
 #define CAPACITY 3000u
 
@@ -67,7 +68,7 @@ static void test_tree_equals_a_plain_array(void **state)
 	void *memory = calloc(CAPACITY, CONTEXT_NODE_BYTES);
 
 	(void)state;
-	srand(21);
+	srand((unsigned)seed_take(__func__, 21));
 	context_init(&tree, memory, CAPACITY);
 	assert_int_equal(context_child_find(&tree, EVENT_NODE_PROGRAM_ROOT, 0, 0), 0);
 	fill_and_compare(&tree);
@@ -80,7 +81,7 @@ static void test_cleared_tree_is_as_new(void **state)
 	char *memory = calloc(CAPACITY, CONTEXT_NODE_BYTES);
 
 	(void)state;
-	srand(22);
+	srand((unsigned)seed_take(__func__, 22));
 	context_init(&tree, memory, CAPACITY);
 	fill_and_compare(&tree);
 	context_clear(&tree);

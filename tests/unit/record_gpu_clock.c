@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "record/agent/gpu_clock.h"
+#include "tests/unit/seed.h"
 
 #define CASES 200000
 #define DAY_NS UINT64_C(86400000000000)
@@ -113,7 +114,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(every_clock), cmocka_unit_test(no_times),
 		cmocka_unit_test(inverted), cmocka_unit_test(two_wraps)};
 
-	state = getenv("HPCT_SEED") ? strtoull(getenv("HPCT_SEED"), NULL, 0) : 20261122;
-	printf("seed %llu\n", (unsigned long long)state);
+	state = seed_take("every_clock", 20261122);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

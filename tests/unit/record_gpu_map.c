@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "record/agent/gpu_map.h"
+#include "tests/unit/seed.h"
 
 #define KEYS 600u
 #define STEPS 200000u
@@ -65,7 +66,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(as_an_array), cmocka_unit_test(empty)};
 
-	state = getenv("HPCT_SEED") ? strtoull(getenv("HPCT_SEED"), NULL, 0) : 20261122;
-	printf("seed %llu\n", (unsigned long long)state);
+	state = seed_take("as_an_array", 20261122);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

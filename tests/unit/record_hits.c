@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "record/hits.h"
+#include "tests/unit/seed.h"
 
 #define MOST 2000u
 
@@ -49,13 +50,11 @@ static void same(const struct hits *hits)
 
 static void test_as_a_plain_list(void **state)
 {
-	unsigned seed = getenv("HPCT_RANDOM") ? (unsigned)time(NULL) : 20261122;
 	struct hits hits = {0};
 	uint64_t now_ns = 1000;
 
 	(void)state;
-	print_message("seed %u\n", seed);
-	srand(seed);
+	srand((unsigned)seed_take(__func__, 20261122));
 	for (unsigned round = 0; round < 20000; round++) {
 		if (rand() % 3 && plain_count < MOST - 1) {
 			struct plain hit = {.tid = (uint32_t)rand(),

@@ -19,6 +19,7 @@
 #include "record/agent/ring.h"
 #include "record/gpu_module.h"
 #include "record/join_state.h"
+#include "tests/unit/seed.h"
 
 #define BYTES (EVENT_MODULES_AT + EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
 
@@ -190,7 +191,7 @@ static void test_nonsense_in_the_ring(void **state)
 	struct fixture *f = *state;
 	struct event_text *text;
 
-	srand(5);
+	srand((unsigned)seed_take(__func__, 5));
 	launch(f, 7, 2000);
 	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
 	ring_begin(&f->ring, 64, 64, 1);
@@ -311,7 +312,7 @@ static void test_the_map_against_a_list(void **state)
 	struct map map = {0};
 
 	(void)state;
-	srand(11);
+	srand((unsigned)seed_take(__func__, 11));
 	memset(list, 0xff, sizeof(list));
 	for (int turn = 0; turn < 200000; turn++) {
 		unsigned k = (unsigned)rand() % KEYS;

@@ -16,6 +16,7 @@
 
 #include "record/agent/ring.h"
 #include "record/records.h"
+#include "tests/unit/seed.h"
 
 #define SENT 200000u
 
@@ -81,7 +82,7 @@ static void test_records_arrive_whole_and_in_order(void **state)
 	struct fixture *f = *state;
 	uint32_t sent = 0, got = 0;
 
-	srand(20);
+	srand((unsigned)seed_take(__func__, 20));
 	while (sent < 200000) {
 		unsigned records = 1 + (unsigned)rand() % 40;
 		uint64_t bytes = 8 + (uint64_t)rand() % 200;

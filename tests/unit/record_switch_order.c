@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "record/switch_order.h"
+#include "tests/unit/seed.h"
 
 #define MOST 600u
 
@@ -61,11 +62,13 @@ static void test_order_is_its_twin(void **state)
 	struct switch_events events = {0}, scratch = {0};
 	static struct switch_event wanted[MOST];
 
+	uint64_t end, first = seed_rounds(__func__, 300, &end);
+
 	(void)state;
-	for (unsigned seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = first; seed < end; seed++) {
 		uint32_t count, threads;
 
-		srand(seed);
+		srand((unsigned)seed);
 		count = (uint32_t)rand() % MOST;
 		threads = 1 + (uint32_t)rand() % 20;
 		events_make(wanted, count, threads, 1 + (uint32_t)rand() % 8);

@@ -20,6 +20,7 @@
 #include "record/switch_line.h"
 #include "record/switches_state.h"
 #include "store/writer.h"
+#include "tests/unit/seed.h"
 
 #define BYTES 4096u
 #define TIMES 400u
@@ -139,14 +140,16 @@ static void test_a_full_ring_lost_something(void **state)
 /* Whatever stands there, it ends, stays inside, and says nothing after nonsense. */
 static void test_ring_survives_lies(void **state)
 {
+	uint64_t end, first = seed_rounds(__func__, 500, &end);
+
 	(void)state;
-	for (unsigned seed = 1; seed <= 500; seed++) {
+	for (uint64_t seed = first; seed < end; seed++) {
 		struct image image = image_new();
 		struct perf_event_mmap_page *page = (void *)image.memory;
 		struct perf_ring ring = ring_on(&image);
 		struct switch_events events = {0};
 
-		srand(seed);
+		srand((unsigned)seed);
 		for (size_t i = 0; i < BYTES; i++)
 			image.memory[image.page + i] = (char)(rand() % 4 ? rand() % 32 : 0);
 		page->data_head = seed % 3 ? (uint64_t)(rand() % BYTES) & ~7u : (uint64_t)rand() << 8;
@@ -215,15 +218,17 @@ static void paint_spans(unsigned char *painted, const struct switch_event *event
 
 static void test_line_is_its_twin(void **state)
 {
+	uint64_t end, first = seed_rounds(__func__, 300, &end);
+
 	(void)state;
-	for (unsigned seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = first; seed < end; seed++) {
 		unsigned char wanted[TIMES] = {0}, got[TIMES] = {0};
 		struct switch_event events[TIMES];
 		uint64_t last_ns = 1;
 		int last = SWITCH_IN;
 		size_t count;
 
-		srand(seed);
+		srand((unsigned)seed);
 		count = events_make(events);
 		for (size_t i = 0; i < count; i++) {
 			for (uint64_t t = last_ns; t < events[i].time_ns; t++)
@@ -233,7 +238,7 @@ static void test_line_is_its_twin(void **state)
 		}
 		paint_spans(got, events, count);
 		if (memcmp(wanted, got, sizeof(wanted)))
-			printf("seed %u\n", seed);
+			printf("seed %llu\n", (unsigned long long)seed);
 		assert_memory_equal(wanted, got, sizeof(wanted));
 	}
 }

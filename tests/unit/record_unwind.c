@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "record/agent/sample.h"
+#include "tests/unit/seed.h"
 
 #define DEEP 60
 
@@ -420,7 +421,7 @@ static void test_random_registers_do_no_harm(void **state)
 	uint64_t stack = (uintptr_t)&start;
 
 	(void)state;
-	srand(25);
+	srand((unsigned)seed_take(__func__, 25));
 	for (unsigned i = 0; i < 20000; i++) {
 		for (unsigned r = 0; r < ARCH_REGISTERS; r++)
 			start.value[r] = stack + (uint64_t)(rand() % 4000) - 2000;

@@ -27,12 +27,12 @@
 
 static char directory[] = "/tmp/hpct-archive.XXXXXX";
 static char store[64], packed[64], copied[64];
-static uint64_t seed = 1;
+static uint64_t state = 1; /* of a generator: what it fills is no more than incompressible */
 
 static uint64_t draw(void)
 {
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return seed >> 33;
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return state >> 33;
 }
 
 static void append(struct store_writer *writer, uint64_t begin, unsigned count)

@@ -14,6 +14,7 @@
 
 #include "store/reader.h"
 #include "store/writer.h"
+#include "tests/unit/seed.h"
 
 #define LARGE (3u << 20)
 
@@ -74,7 +75,7 @@ static void test_what_went_in_comes_out(void **state)
 	uint64_t key = 0;
 
 	(void)state;
-	srand(3);
+	srand((unsigned)seed_take(__func__, 3));
 	for (size_t i = 0; i < LARGE; i++)
 		large[i] = (unsigned char)(rand() >> 7);
 	store_writer_blob(writer, 1, "first", 5);

@@ -21,6 +21,7 @@
 #include "store/reader.h"
 #include "store/writer.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"
 
 #define STREAMS 400u
@@ -207,13 +208,11 @@ static void check_whole(const char *at)
 static void test_store(void **unused)
 {
 	static struct list list;
-	const char *seed = getenv("HPCT_SEED");
 	char archive[80];
 	struct store_writer *writer;
 
 	(void)unused;
-	chance = seed ? strtoull(seed, NULL, 10) : 1;
-	print_message("seed %" PRIu64 "\n", chance);
+	chance = seed_take(__func__, 1);
 	snprintf(archive, sizeof archive, "%s.mdz", path);
 	writer = write_run();
 	read_tree(&list, STORE_TREE_CHUNK);

@@ -20,17 +20,11 @@
 #include "store/reader.h"
 #include "store/wide.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 
 #define CODEC_ROUNDS 20000
 #define CHUNK_ROUNDS 300
 #define MUTATIONS 100
-
-static uint64_t first_seed(void)
-{
-	const char *seed = getenv("HPCT_SEED");
-
-	return seed ? strtoull(seed, NULL, 10) : 0;
-}
 
 /* Values of one width, with outliers, in runs, all equal, or of two widths. */
 static void fill(uint64_t *values, unsigned count)
@@ -80,10 +74,10 @@ static void one_codec_round(uint64_t seed)
 
 static void test_codec(void **unused)
 {
+	uint64_t end, first = seed_rounds(__func__, CODEC_ROUNDS, &end);
+
 	(void)unused;
-	if (first_seed())
-		one_codec_round(first_seed());
-	for (uint64_t seed = 1; seed <= CODEC_ROUNDS && !first_seed(); seed++)
+	for (uint64_t seed = first; seed < end; seed++)
 		one_codec_round(seed);
 }
 
@@ -221,10 +215,13 @@ static void check_columns(const struct store_chunk *chunk, const struct store_re
 }
 
 /* In order behind what came before, and of ids that are there. */
-static uint64_t check_sound(const struct store_batch *batch, uint64_t last_ns)
+static uint64_t check_sound(
+	const struct store_chunk *chunk, const struct store_batch *batch, uint64_t last_ns)
 {
 	for (size_t i = 0; batch->context && i < batch->count; i++)
-		assert_true(batch->context[i] < 5000);
+		assert_true(batch->context[i] < chunk->contexts);
+	for (size_t i = 0; batch->attributes && i < batch->count; i++)
+		assert_true(batch->attributes[i] < chunk->texts);
 	for (size_t i = 0; batch->begin_ns && i < batch->count; i++) {
 		assert_true(batch->begin_ns[i] >= last_ns);
 		last_ns = batch->begin_ns[i];
@@ -255,14 +252,14 @@ static void mutate(const struct store_bytes *bytes)
 		if (!store_chunk_peek(&chunk, (struct store_slice){copy, size}))
 			continue;
 		chunk.contexts = 5000;
-		chunk.texts = 11;
+		chunk.texts = draw() % 4 ? 11 : 1 + draw() % 8; /* fewer than some chunks name */
 		if (store_chunk_decode(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
 			continue;
-		check_sound(&batch, 0);
+		check_sound(&chunk, &batch, 0);
 		if (store_chunk_decode_begin(&chunk, draw() % STORE_ALL + 1, &batch, NULL))
 			continue;
 		for (uint64_t last_ns = 0; store_chunk_decode_next(&batch, NULL) > 0;)
-			last_ns = check_sound(&batch, last_ns);
+			last_ns = check_sound(&chunk, &batch, last_ns);
 	}
 	store_batch_fini(&batch);
 	free(copy);
@@ -284,7 +281,7 @@ static void check_same_bytes(const struct store_key_chunk *key, const struct sto
 	store_chunk_coder_fini(&coder);
 }
 
-static void one_chunk_round(uint64_t seed)
+static void one_chunk_round(uint64_t seed, bool is_last)
 {
 	static struct store_record records[RECORDS];
 	static struct store_chunk_coder coder;
@@ -307,19 +304,19 @@ static void one_chunk_round(uint64_t seed)
 	assert_int_not_equal(store_chunk_decode(&chunk, STORE_ALL, &(struct store_batch){0}, NULL), 0);
 	mutate(&bytes);
 	store_bytes_fini(&bytes);
-	if (seed == CHUNK_ROUNDS || first_seed())
+	if (is_last)
 		store_chunk_coder_fini(&coder);
 }
 
 static void test_chunk(void **unused)
 {
+	uint64_t end, first = seed_rounds(__func__, CHUNK_ROUNDS, &end);
+
 	(void)unused;
-	if (first_seed())
-		one_chunk_round(first_seed());
-	for (uint64_t seed = 1; seed <= CHUNK_ROUNDS && !first_seed(); seed++) {
+	for (uint64_t seed = first; seed < end; seed++) {
 		if (seed % 100 == 0)
 			print_message("chunk seeds up to %" PRIu64 "\n", seed);
-		one_chunk_round(seed);
+		one_chunk_round(seed, seed + 1 == end);
 	}
 }
 

@@ -26,6 +26,7 @@
 #include "store/text.h"
 #include "store/writer.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"
 
 #define ROUNDS 12
@@ -223,11 +224,10 @@ static void one_round(uint64_t seed)
 
 static void test_round_trip(void **unused)
 {
-	const char *seed = getenv("HPCT_SEED");
-	uint64_t first = seed ? strtoull(seed, NULL, 10) : 1;
+	uint64_t end, first = seed_rounds(__func__, ROUNDS, &end);
 
 	(void)unused;
-	for (uint64_t round = first; round < first + (seed ? 1 : ROUNDS); round++) {
+	for (uint64_t round = first; round < end; round++) {
 		print_message("seed %" PRIu64 "\n", round);
 		one_round(round);
 	}

@@ -22,6 +22,7 @@
 
 #include "store/tree.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"
 
 #define ROUNDS 24
@@ -213,15 +214,13 @@ static void one_round(uint64_t seed)
 
 static void test_as_lmdb(void **unused)
 {
-	const char *seed = getenv("HPCT_SEED");
+	uint64_t end, first = seed_rounds(__func__, ROUNDS, &end);
 
 	(void)unused;
-	for (uint64_t i = 1; i <= ROUNDS && !seed; i++) {
+	for (uint64_t i = first; i < end; i++) {
 		print_message("seed %" PRIu64 "\n", i);
 		one_round(i);
 	}
-	if (seed)
-		one_round(strtoull(seed, NULL, 10));
 }
 
 int main(void)

@@ -27,6 +27,7 @@
 #include "store/reader.h"
 #include "store/writer.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"
 
 #define MUTATIONS 3000
@@ -575,14 +576,14 @@ static void test_truncated(void **unused)
 
 static uint8_t *victim;
 static size_t victim_size;
-static uint64_t first_mutation;
+static uint64_t first_mutation, end_mutation;
 
 /* Many mutations in one child; its number names the seed of a crash. */
 static void read_mutations(void)
 {
 	uint8_t *copy = malloc(victim_size);
 
-	for (uint64_t seed = first_mutation; seed < first_mutation + 100; seed++) {
+	for (uint64_t seed = first_mutation; seed < first_mutation + 100 && seed < end_mutation; seed++) {
 		chance = seed;
 		memcpy(copy, victim, victim_size);
 		for (uint64_t flips = 1 + draw() % 6; flips--;) {
@@ -601,8 +602,9 @@ static void test_mutated(void **unused)
 	(void)unused;
 	make_victim();
 	victim = read_file(&victim_size);
-	for (first_mutation = 1; first_mutation < MUTATIONS; first_mutation += 100) {
-		if (first_mutation % 1000 == 1)
+	for (first_mutation = seed_rounds(__func__, MUTATIONS - 1, &end_mutation);
+		first_mutation < end_mutation; first_mutation += 100) {
+		if (first_mutation % 1000 < 100)
 			print_message("mutation seeds from %" PRIu64 "\n", first_mutation);
 		in_child(read_mutations);
 	}

@@ -606,6 +606,31 @@ static void test_full(void **unused)
 	expect_nothing_beside(run);
 }
 
+static bool is_opened_to_all;
+
+/* In place of libc's: `chmod -R go+rX RUN` comes at the last moment. */
+int renameat(int from, const char *name, int to, const char *as)
+{
+	if (is_opened_to_all)
+		assert_int_equal(chmod(path, 0644), 0);
+	return (int)syscall(SYS_renameat2, from, name, to, as, 0);
+}
+
+static void test_opened_to_all(void **unused)
+{
+	struct store_writer *writer = create();
+	struct stat before;
+
+	(void)unused;
+	record(writer, COMMITS);
+	before = facts_of(path);
+	is_opened_to_all = true;
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	is_opened_to_all = false;
+	assert_true(facts_of(path).st_ino != before.st_ino);
+	assert_int_equal(facts_of(path).st_mode & 07777, 0644);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -623,6 +648,7 @@ int main(void)
 		TEST(test_in_the_way),
 		TEST(test_named),
 		TEST(test_full),
+		TEST(test_opened_to_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 
 #include "store/stream_block.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 
 #define ROUNDS 400u
 #define TEXTS 1000u
@@ -95,11 +96,10 @@ static void expect_same(const struct store_bytes *bytes, uint32_t count)
 
 static void test_round_trip(void **unused)
 {
-	const char *seed = getenv("HPCT_SEED");
 	struct store_bytes bytes = {0};
 
 	(void)unused;
-	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	chance = seed_take(__func__, 1);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		const uint32_t count =
 			round % 4 ? 1 + (uint32_t)(draw() % STORE_STREAM_DENSE) : STORE_STREAM_DENSE;

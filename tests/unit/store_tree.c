@@ -29,6 +29,7 @@
 #include "store/rollup.h"
 #include "store/writer.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"
 
 #define ROUNDS 40
@@ -171,11 +172,10 @@ static void walk(void)
 
 static void test_out_of_order(void **unused)
 {
-	const char *seed = getenv("HPCT_SEED");
 	unsigned refused = 0;
 
 	(void)unused;
-	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	chance = seed_take(__func__, 1);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct store_snapshot snapshot;
 		size_t page_bytes;
@@ -320,10 +320,9 @@ static unsigned ask_changed(uint8_t *map, size_t bytes, size_t page_bytes)
 
 static void test_one_bit(void **unused)
 {
-	const char *seed = getenv("HPCT_SEED");
 
 	(void)unused;
-	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	chance = seed_take(__func__, 1);
 	for (unsigned round = 0; round < 2; round++) {
 		struct store_snapshot snapshot;
 		unsigned refused = 0;
@@ -447,7 +446,6 @@ static uint8_t *draw_roll_key(uint8_t *map, size_t bytes, size_t page_bytes)
 
 static void test_thinned(void **unused)
 {
-	const char *seed = getenv("HPCT_SEED");
 	struct store_snapshot snapshot;
 	int64_t before[WINDOWS];
 	unsigned refused = 0;
@@ -456,7 +454,7 @@ static void test_thinned(void **unused)
 	int fd;
 
 	(void)unused;
-	chance = seed ? strtoull(seed, NULL, 10) : 1;
+	chance = seed_take(__func__, 1);
 	write_thinned();
 	snapshot = look();
 	page_bytes = snapshot.pages.page_bytes;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/seed.h"
 #include "timeline/demangle.h"
 
 static const struct {
@@ -99,7 +100,7 @@ static void test_random(void **state)
 	char symbol[200], name[DEMANGLE_MAX];
 
 	(void)state;
-	srand(2);
+	srand((unsigned)seed_take(__func__, 2));
 	for (int i = 0; i < 200000; i++) {
 		size_t size = (size_t)rand() % (sizeof symbol - 3);
 

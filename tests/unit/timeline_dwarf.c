@@ -16,6 +16,7 @@
 #include <gelf.h>
 
 #include "store/store.h"
+#include "tests/unit/seed.h"
 #include "timeline/names.h"
 
 #define ADDRESSES 3000
@@ -398,7 +399,7 @@ static void test_split(void **state)
 static int setup(void **state)
 {
 	(void)state;
-	srand(3);
+	srand((unsigned)seed_take(__func__, 3));
 	return mkdtemp(directory) ? 0 : -1;
 }
 

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/seed.h"
 #include "timeline/elide.h"
 
 #define ROWS_MAX 200
@@ -120,10 +121,9 @@ static void make_tree(unsigned *seed, size_t count)
 /* Exclusive costs sum to the total, and every row's inclusive cost is its own and its children's. */
 static void test_conserved(void **state)
 {
-	unsigned seed = (unsigned)getpid();
+	unsigned seed = (unsigned)seed_take(__func__, 20261122);
 
 	(void)state;
-	print_message("seed %u\n", seed);
 	for (int round = 0; round < 2000; round++) {
 		struct elide_pattern patterns[] = {{(enum elide_kind)(rand_r(&seed) % 3), "a", false},
 			{(enum elide_kind)(rand_r(&seed) % 3), "b", rand_r(&seed) % 2}};

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/seed.h"
 #include "timeline/loop_forest.h"
 
 static struct budget plenty(void)
@@ -175,18 +176,19 @@ static bool twin_natural(const struct matrix *graph, const struct loop_forest *f
 
 static void test_graphs(void **state)
 {
+	uint64_t end, first = seed_rounds(__func__, 20000, &end);
 	unsigned reducible = 0, irreducible = 0;
 
 	(void)state;
-	for (unsigned n = 1; n <= 20000; n++) {
-		unsigned seed = n;
+	for (uint64_t n = first; n < end; n++) {
+		unsigned seed = (unsigned)n;
 		struct matrix graph = random_graph(&seed);
 		struct loop_forest forest = forest_of(&graph);
 		uint32_t reached = reach(&graph, 0, (1u << graph.count) - 1) | 1, count;
 
 		count = twin_parts(&graph, &forest, (1u << graph.count) - 1, 0, reached);
 		if (count != UINT32_MAX && count != forest.count)
-			print_message("seed %u\n", n);
+			print_message("seed %llu\n", (unsigned long long)n);
 		if (count != UINT32_MAX)
 			assert_int_equal(count, forest.count);
 		if (twin_natural(&graph, &forest, reached))

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
+#include "tests/unit/seed.h"
 #include "timeline/names_worker.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
@@ -362,7 +363,7 @@ static void test_damage(void **state)
 
 	(void)state;
 	assert_int_equal(names_worker_open(&worker, &options, NULL), 0);
-	srand(4);
+	srand((unsigned)seed_take(__func__, 4));
 	for (unsigned i = 0; i < 400; i++) {
 		uint8_t *bad = malloc(size);
 		size_t length = i % 4 ? size : (size_t)rand() % size;

@@ -26,6 +26,7 @@
 #include "store/bytes.h"
 #include "store/roll_worth.h"
 #include "store/writer.h"
+#include "tests/unit/seed.h"
 #include "timeline/run.h"
 
 struct small_run {
@@ -49,22 +50,14 @@ static inline uint64_t small_below(uint64_t limit)
 	return (small_draw() >> 11) % limit;
 }
 
-/* The test's own seed, the same each time, so that what passes once passes always; HPCT_RANDOM in the
- * environment draws another one for each run, HPCT_SEED repeats that. */
+/* The test's own seed, see seed.h. */
 static inline void small_seed(const char *test)
 {
-	const char *given = getenv("HPCT_SEED");
-	struct timespec now = {0};
+	uint64_t fixed = 0;
 
-	if (getenv("HPCT_RANDOM"))
-		clock_gettime(CLOCK_REALTIME, &now);
-	small_state = (uint64_t)now.tv_nsec * 2654435761u ^ (uint64_t)now.tv_sec;
 	for (const char *letter = test; *letter; letter++)
-		small_state = small_state * 31 + (unsigned char)*letter;
-	if (given)
-		small_state = strtoull(given, NULL, 0);
-	small_state |= 1;
-	printf("%s: HPCT_SEED=%" PRIu64 "\n", test, small_state);
+		fixed = fixed * 31 + (unsigned char)*letter;
+	small_state = seed_take(test, fixed) | 1;
 }
 
 static inline struct store_writer *small_store(const struct small_run *small, const char *name)

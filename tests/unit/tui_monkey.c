@@ -3,8 +3,9 @@
  * tui_monkey.c - a monkey at the keys, the mouse, the prompts and the corner of the window, on one run and on
  * two: whatever it does, a picture comes out, all of its cells can be shown, the cursor is in the window
  * (or in the last column, which may begin beyond it) and the window in the run. HPCT_MONKEY_SECONDS lets it
- * play longer (build.sh monkey), HPCT_MONKEY_SEED again.
+ * play longer (build.sh monkey), HPCT_SEED again.
  */
+#include "tests/unit/seed.h"
 #include "tests/unit/tui_world.h"
 
 #include <locale.h>
@@ -208,13 +209,12 @@ static void close_runs(struct monkey *f)
 
 static void play(bool has_two)
 {
-	const char *seconds = getenv("HPCT_MONKEY_SECONDS"), *seed = getenv("HPCT_MONKEY_SEED");
+	const char *seconds = getenv("HPCT_MONKEY_SECONDS");
 	uint64_t end_ms = session_now_ms() + (seconds ? strtoull(seconds, NULL, 10) * 500 : 0);
 	static struct monkey f;
 
 	memset(&f, 0, sizeof(f));
-	f.seed = seed ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)getpid();
-	print_message("HPCT_MONKEY_SEED=%u\n", f.seed);
+	f.seed = (unsigned)seed_take(__func__, 20261122);
 	for (int i = 0; i < KEYS_AT_LEAST || session_now_ms() < end_ms; i++) {
 		if (i % KEYS_AT_LEAST == 0) { /* anew, lest it stays in a corner */
 			if (i)

@@ -4,6 +4,7 @@
  * stats_compute(), the law that lines sum to streams x window, undo back to the first picture, what a step of
  * the cursor may touch, the order of rows, the mouse, the help and filters.
  */
+#include "tests/unit/seed.h"
 #include "tests/unit/tui_world.h"
 
 #include <locale.h>
@@ -126,7 +127,7 @@ static void test_undo(void **state)
 {
 	static const char keys[] = "wdsaDA0+-cCxX wzSW";
 	struct grid first, last;
-	unsigned seed = 99;
+	unsigned seed = (unsigned)seed_take(__func__, 99);
 	struct fixture f;
 	struct error error;
 

@@ -3,6 +3,7 @@
  * tui_session_read.c - keys against pictures: keys that come faster than pictures are drawn end where they
  * should, and a picture or a table that keys put off, however often, becomes what it is without them.
  */
+#include "tests/unit/seed.h"
 #include "tests/unit/tui_world.h"
 
 #include <locale.h>
@@ -25,7 +26,7 @@ static void test_drained(void **state)
 	static const char keys[] = "hljkHLwsadAD+-0LLLLlllHHH";
 	struct error error;
 	struct fixture f[2];
-	unsigned seed = 5;
+	unsigned seed = (unsigned)seed_take(__func__, 5);
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bits_wide.h - for bits.c alone: a block's eight lanes to values with vectors of 256 bits. Each width has
+ * code of its own, in which where a row lies is known: a row is shifted, masked and put without a jump.
+ */
+#ifndef STORE_BITS_WIDE_H
+#define STORE_BITS_WIDE_H
+
+#include "store/codec.h"
+#include "store/wide.h"
+
+#ifdef STORE_HAS_WIDE
+#include <immintrin.h>
+
+#define STORE_ROW 8u /* values: one of each lane */
+
+/* The row's lanes, which begin `used` bits into the words; its value may end in the next ones. */
+__attribute__((target("avx2"), always_inline)) static inline __m256i row_get(
+	const uint8_t *words, unsigned used, unsigned width)
+{
+	__m256i row = _mm256_loadu_si256((const __m256i *)words);
+
+	row = _mm256_srli_epi32(row, (int)used);
+	if (used + width > 32)
+		row = _mm256_or_si256(row,
+			_mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)words + 1), (int)(32 - used)));
+	if (used + width != 32)
+		row = _mm256_and_si256(row, _mm256_set1_epi32((int)((UINT64_C(1) << width) - 1)));
+	return row;
+}
+
+__attribute__((target("avx2"), always_inline)) static inline void rows_get(
+	const uint8_t *from, uint64_t *to, unsigned width)
+{
+#pragma GCC unroll 32
+	for (unsigned row = 0; row < STORE_BLOCK_RECORDS / STORE_ROW; row++, to += STORE_ROW) {
+		unsigned bit = row * width;
+		__m256i values = row_get(from + bit / 32 * sizeof(__m256i), bit % 32, width);
+
+		_mm256_storeu_si256((__m256i *)to, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
+		_mm256_storeu_si256((__m256i *)(to + STORE_ROW / 2),
+			_mm256_cvtepu32_epi64(_mm256_extracti128_si256(values, 1)));
+	}
+}
+
+#define STORE_WIDTHS_8(X, more) \
+	X(more + 1) X(more + 2) X(more + 3) X(more + 4) X(more + 5) X(more + 6) X(more + 7) X(more + 8)
+#define STORE_WIDTHS(X) STORE_WIDTHS_8(X, 0) STORE_WIDTHS_8(X, 8) STORE_WIDTHS_8(X, 16) STORE_WIDTHS_8(X, 24)
+
+/* 1..32 bits each. */
+__attribute__((target("avx2"))) static void block_get_wide(const uint8_t *from, uint64_t *to, unsigned width)
+{
+	switch (width) {
+#define X(width)                           \
+	case width:                        \
+		rows_get(from, to, width); \
+		break;
+		STORE_WIDTHS(X)
+#undef X
+	}
+}
+#endif
+
+#endif
