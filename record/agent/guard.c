@@ -63,14 +63,20 @@ int guards_take_trap(void)
 	return guards[GUARD_TRAP].is_on ? 0 : guard_open(GUARD_TRAP);
 }
 
+/* Erlang sees to it by itself that all handlers run on alternate stacks: what is there stays as it is. */
 void guards_again(void)
 {
-	struct sigaction before;
+	struct sigaction now;
 
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on && !guard_install(&guards[i], &before) &&
-			before.sa_sigaction != guards[i].handle)
-			guards[i].program_action = before;
+	for (unsigned i = 0; i < GUARDS; i++) {
+		struct guard *guard = &guards[i];
+
+		if (!guard->is_on || REAL(sigaction)(guard->number, NULL, &now))
+			continue;
+		guard->is_on_stack |= (now.sa_flags & SA_ONSTACK) != 0;
+		if (now.sa_sigaction != guard->handle && !guard_install(guard, NULL))
+			guard->program_action = now;
+	}
 }
 
 void guards_close(void)

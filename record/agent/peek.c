@@ -2,13 +2,77 @@
 /* peek.c - see peek.h. */
 #include "record/agent/peek.h"
 
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#define PAGE_BYTES 4096u
+#define STRING_MOST (128u * 1024u) /* the kernel takes no longer ones */
+
+/* Where nobody may ask it is taken for granted, as libc takes it. */
 bool peek(void *to, const void *from, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
+	int error = errno;
+	long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0);
+	bool is_refused = got < 0 && errno != EFAULT;
 
-	return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0) == (long)bytes;
+	errno = error;
+	if (is_refused)
+		memcpy(to, from, bytes);
+	return is_refused || got == (long)bytes;
+}
+
+/* *page, by its number, was found readable last. */
+static bool page_is_readable(uintptr_t at, uintptr_t *page)
+{
+	char byte;
+
+	if (*page != at / PAGE_BYTES && !peek(&byte, (const void *)at, 1))
+		return false;
+	*page = at / PAGE_BYTES;
+	return true;
+}
+
+static bool string_is_readable(const char *text, uintptr_t *page)
+{
+	for (uintptr_t at = (uintptr_t)text, end = at + STRING_MOST; at < end;) {
+		size_t left = PAGE_BYTES - at % PAGE_BYTES;
+
+		if (!page_is_readable(at, page))
+			return false;
+		if (memchr((const void *)at, '\0', left))
+			return true;
+		at += left;
+	}
+	return true;
+}
+
+bool peek_string(const char *text)
+{
+	uintptr_t page = UINTPTR_MAX;
+
+	return !text || string_is_readable(text, &page);
+}
+
+bool peek_words(char *const *words)
+{
+	uintptr_t page = UINTPTR_MAX, own_page = UINTPTR_MAX;
+
+	for (; words; words++) {
+		char *word;
+
+		if ((uintptr_t)words % sizeof(*words) ? !peek(&word, words, sizeof(word))
+						      : !page_is_readable((uintptr_t)words, &own_page))
+			return false;
+		memcpy(&word, words, sizeof(word));
+		if (!word)
+			return true;
+		if (!string_is_readable(word, &page))
+			return false;
+	}
+	return true;
 }

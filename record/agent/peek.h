@@ -10,4 +10,8 @@
 /* Copies from any address of this process. false: not all of it can be read. Signal safe. */
 bool peek(void *to, const void *from, size_t bytes);
 
+/* Can a string, or NULL, and a list of them that ends with NULL, be read to the end? */
+bool peek_string(const char *text);
+bool peek_words(char *const *words);
+
 #endif

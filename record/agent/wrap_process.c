@@ -12,6 +12,7 @@
 
 #include "record/agent/guard.h"
 #include "record/agent/handover.h"
+#include "record/agent/peek.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/reserve.h"
@@ -143,6 +144,13 @@ static void handover_bare(struct handover *next, char *const *envp)
 	environment_leave(envp, next->words, &next->text);
 }
 
+/* What we look at ahead of the kernel, which says so if it cannot be read. A sandbox may let us ask nothing.
+ */
+static bool is_readable(const char *path, char *const *envp)
+{
+	return !process.settings.agent[0] || process.is_resting || (peek_string(path) && peek_words(envp));
+}
+
 /* After an exec that has failed: what to try once more, NULL: nothing. */
 static char *const *exec_again(struct handover *next, char *const *envp)
 {
@@ -166,9 +174,12 @@ static int exec_failed(struct handover *next)
 
 WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 {
-	struct handover *next = handover_take(envp);
+	struct handover *next;
 	char *const *again;
 
+	if (!is_readable(path, envp))
+		return REAL(execve)(path, argv, envp);
+	next = handover_take(envp);
 	REAL(execve)(path, argv, exec_begin(next, AT_FDCWD, path, envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -185,6 +196,8 @@ WRAPPER int execveat(int at, const char *path, char *const argv[], char *const e
 		errno = ENOSYS;
 		return -1;
 	}
+	if (!is_readable(path, envp))
+		return REAL(execveat)(at, path, argv, envp, flags);
 	next = handover_take(envp);
 	REAL(execveat)(at, path, argv, exec_begin(next, at, path, envp), flags);
 	again = exec_again(next, envp);
@@ -195,9 +208,12 @@ WRAPPER int execveat(int at, const char *path, char *const argv[], char *const e
 
 WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	struct handover *next = handover_take(envp);
+	struct handover *next;
 	char *const *again;
 
+	if (!is_readable(NULL, envp))
+		return REAL(fexecve)(fd, argv, envp);
+	next = handover_take(envp);
 	REAL(fexecve)(fd, argv, exec_begin(next, fd, "", envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -207,10 +223,14 @@ WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 
 WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	struct handover *next = handover_take(envp);
+	struct handover *next;
 	char *const *again;
-	const char *path = next ? target_search(file, next->place, sizeof(next->place)) : NULL;
+	const char *path;
 
+	if (!is_readable(file, envp))
+		return REAL(execvpe)(file, argv, envp);
+	next = handover_take(envp);
+	path = next ? target_search(file, next->place, sizeof(next->place)) : NULL;
 	REAL(execvpe)(file, argv, exec_begin(next, AT_FDCWD, path, envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -303,10 +323,13 @@ static int spawned(int result, pid_t child, struct handover *next)
 WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	struct handover *next = handover_take(envp);
+	struct handover *next;
 	pid_t pid = 0;
 	int result;
 
+	if (!is_readable(path, envp))
+		return REAL(posix_spawn)(child, path, actions, attributes, argv, envp);
+	next = handover_take(envp);
 	if (next)
 		handover_fill(next, AT_FDCWD, path, envp);
 	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
@@ -322,10 +345,13 @@ WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_a
 WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	struct handover *next = handover_take(envp);
+	struct handover *next;
 	pid_t pid = 0;
 	int result;
 
+	if (!is_readable(file, envp))
+		return REAL(posix_spawnp)(child, file, actions, attributes, argv, envp);
+	next = handover_take(envp);
 	if (next)
 		handover_fill(next, AT_FDCWD, target_search(file, next->place, sizeof(next->place)), envp);
 	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));

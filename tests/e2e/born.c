@@ -81,6 +81,31 @@ static void do_trap(void)
 	raise(SIGTRAP);
 }
 
+/* Erlang has all handlers on alternate stacks, whoever has installed them. */
+static void do_flags(void)
+{
+	static const int numbers[] = {SIGTRAP, 61};
+	uint64_t action[4], after[4] = {0};
+	int kept = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		syscall(SYS_rt_sigaction, numbers[i], NULL, action, 8L);
+		action[1] |= SA_ONSTACK;
+		syscall(SYS_rt_sigaction, numbers[i], action, NULL, 8L);
+	}
+	if (fork()) {
+		wait(NULL);
+		return;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		syscall(SYS_rt_sigaction, numbers[i], NULL, after, 8L);
+		kept += (after[1] & SA_ONSTACK) != 0;
+	}
+	printf("flags kept %d\n", kept);
+	fflush(stdout);
+	_exit(0);
+}
+
 static void do_exit(void)
 {
 	exit(5);
@@ -90,7 +115,7 @@ static const struct deed {
 	const char *name;
 	void (*run)(void);
 } deeds[] = {{"burn", do_burn}, {"thread", do_thread}, {"exec", do_exec}, {"system", do_system},
-	{"fork", do_fork}, {"trap", do_trap}, {"exit", do_exit}};
+	{"fork", do_fork}, {"trap", do_trap}, {"exit", do_exit}, {"flags", do_flags}};
 
 /* ---- how they are made ---- */
 

@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 		sigaction(NUMBER, NULL, &action);
 		printf("reset %d\n", action.sa_handler == SIG_DFL);
 	}
-	burn_ms(20);
+	burn_ms(argc < 2 ? 20 : 200);
 	fflush(stdout);
 	raise(NUMBER); /* which ends the program */
 	puts("goes on");
