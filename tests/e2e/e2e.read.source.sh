@@ -14,10 +14,10 @@ hpct-profile lines.hpct --source lines.c --format tsv >rows 2>said
 check "lines with time" test "$(wc -l <rows)" -gt 3
 same "nothing is said" "" "$(cat said)"
 hpct-profile lines.hpct --view flat --format tsv >flat
-want=$(tsv '$c["kind"] == "line" && $c["file"] ~ /lines\.c$/ { s += $c["CPUTIME:excl"] } END { printf "%d", s }' <flat)
-got=$(tsv '{ s += $c["CPUTIME:excl"] } END { printf "%d", s }' <rows)
+want=$(tsv '$c["kind"] == "line" && $c["file"] ~ /lines\.c$/ { s += $c["CPUTIME:excl"] } END { printf "%.0f", s }' <flat)
+got=$(tsv '{ s += $c["CPUTIME:excl"] } END { printf "%.0f", s }' <rows)
 same "exclusive time of the lines is the profile's" "$want" "$got"
-whole=$(tsv '$c["kind"] == "root" { printf "%d", $c["CPUTIME:incl"] }' <flat)
+whole=$(tsv '$c["kind"] == "root" { printf "%.0f", $c["CPUTIME:incl"] }' <flat)
 check "no line has more than the whole, nor less than its own" tsv '$c["CPUTIME:incl"] > '"$whole"' || $c["CPUTIME:excl"] > $c["CPUTIME:incl"] { bad = 1 }
 	END { exit bad }' <rows
 for want in 'h(); 40' 'g(1, 2); 50'; do # S4 10.4.2, as the sample's top says: g2 lies inside g1
@@ -45,7 +45,7 @@ END
 cc -O1 -g -o down "$PWD/down.c" || fail "down.c does not compile"
 record down -r -- ./down || fail "down does not end well"
 hpct-profile down.hpct --source down.c --format tsv >down.rows
-deep=$(hpct-profile down.hpct --format tsv | tsv '$c["kind"] == "root" { printf "%d", $c["CPUTIME:incl"] }')
+deep=$(hpct-profile down.hpct --format tsv | tsv '$c["kind"] == "root" { printf "%.0f", $c["CPUTIME:incl"] }')
 near "share of a recursive call" 100 "$(awk -F '\t' -v all="$deep" '/CALL/ { printf "%.1f", 100 * $4 / all }' down.rows)" 3
 line=$(sed -n 2p rows | cut -f2)
 same "one line asked for" "$line" "$(hpct-profile lines.hpct --source "deep/tree/lines.c:$line" --format tsv | sed 1d | cut -f2)"
