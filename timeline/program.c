@@ -5,6 +5,7 @@
  */
 #include "timeline/program.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include "timeline/progress.h"
 #include "timeline/ranks.h"
+#include "timeline/report_fit.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
 #define MEM_LEAST (UINT64_C(16) << 20)
@@ -149,14 +151,14 @@ static bool is_used(const struct program *program, const struct shared_option *s
 
 /* ---- help ---- */
 
-static void print_option(const struct program_option *option)
+static void print_option(FILE *out, const struct program_option *option)
 {
 	char left[64];
 
 	snprintf(left, sizeof left, "  %s%.1s%s--%s%s%s", option->letter ? "-" : "",
 		option->letter ? &option->letter : "", option->letter ? ", " : "", option->name,
 		option->value ? " " : "", option->value ? option->value : "");
-	printf("%-*s %s\n", HELP_COLUMN - 1, left, option->help);
+	fprintf(out, "%-*s %s\n", HELP_COLUMN - 1, left, option->help);
 }
 
 static bool is_word_of(const char *words, const char *name, size_t name_size)
@@ -172,7 +174,7 @@ static bool is_word_of(const char *words, const char *name, size_t name_size)
 }
 
 /* The selector's lines "  --NAME ..." with the lines that belong to them, but for what says nothing here. */
-static void print_selector(const struct program *program)
+static void print_selector(FILE *out, const struct program *program)
 {
 	bool is_refused = false;
 
@@ -183,24 +185,60 @@ static void print_selector(const struct program *program)
 		if (strncmp(line, "  --", 4) == 0)
 			is_refused = is_word_of(program->refused, line + 4, strcspn(line + 4, " \n"));
 		if (!is_refused)
-			fwrite(line, 1, size, stdout);
+			fwrite(line, 1, size, out);
 		line += size;
 	}
 }
 
-static void print_help(const struct program *program)
+static void put_help(FILE *out, const struct program *program)
 {
-	printf("%s - %s\nusage: %s [options] %s\n", program->name, program->about, program->name,
+	fprintf(out, "%s - %s\nusage: %s [options] %s\n", program->name, program->about, program->name,
 		program->operands);
 	for (size_t i = 0; i < program->option_count; i++)
-		print_option(&program->options[i]);
+		print_option(out, &program->options[i]);
 	if (program->uses & PROGRAM_SELECT)
-		print_selector(program);
+		print_selector(out, program);
 	for (size_t i = 0; i < SHARED_COUNT; i++)
 		if (is_used(program, &shared_options[i]))
-			print_option(&shared_options[i].option);
+			print_option(out, &shared_options[i].option);
 	if (program->notes)
-		fputs(program->notes, stdout);
+		fputs(program->notes, out);
+}
+
+/* A line, with those that go on where it was broken for a wider terminal. */
+static size_t sentence_bytes(const char *line)
+{
+	size_t bytes = strcspn(line, "\n");
+
+	while (line[0] != ' ' && line[bytes] && islower((unsigned char)line[bytes + 1]) &&
+		strncmp(line + bytes + 1, "usage:", 6) != 0)
+		bytes += 1 + strcspn(line + bytes + 1, "\n");
+	return bytes;
+}
+
+/* On a terminal lines are broken between words; what an option does goes on below itself. */
+static int print_help(const struct program *program, struct error *error)
+{
+	size_t terminal = report_fit_terminal(stdout), size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return error_memory(error);
+	put_help(out, program);
+	if (fclose(out) != 0)
+		return error_memory(error);
+	for (const char *line = text; *line; line += *line == '\n') {
+		size_t bytes = sentence_bytes(line), indent = strspn(line, " ");
+
+		if (!terminal || report_fit_width(line, bytes) <= terminal)
+			printf("%.*s\n", (int)bytes, line);
+		else
+			report_fit_words(stdout, line, bytes, indent == 2 ? HELP_COLUMN : indent, terminal);
+		line += bytes;
+	}
+	free(text);
+	return 0;
 }
 
 /* ---- parsing ---- */
@@ -400,10 +438,8 @@ static int parse_and_work(struct parse *parse, struct error *error)
 	rc = parse_words(parse, error);
 	if (rc < 0)
 		return rc;
-	if (parse->help) {
-		print_help(program);
-		return 0;
-	}
+	if (parse->help)
+		return print_help(program, error);
 	if (parse->version) {
 		printf("%s %s\n", program->name, HPCT_VERSION);
 		return 0;
