@@ -5,19 +5,17 @@
  */
 #include "timeline/program.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "timeline/program_help.h"
 #include "timeline/progress.h"
 #include "timeline/ranks.h"
-#include "timeline/report_fit.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
 #define MEM_LEAST (UINT64_C(16) << 20)
-#define HELP_COLUMN 20 /* as in select_help() */
 
 struct parse {
 	const struct program *program;
@@ -151,94 +149,15 @@ static bool is_used(const struct program *program, const struct shared_option *s
 
 /* ---- help ---- */
 
-static void print_option(FILE *out, const struct program_option *option)
-{
-	char left[64];
-
-	snprintf(left, sizeof left, "  %s%.1s%s--%s%s%s", option->letter ? "-" : "",
-		option->letter ? &option->letter : "", option->letter ? ", " : "", option->name,
-		option->value ? " " : "", option->value ? option->value : "");
-	fprintf(out, "%-*s %s\n", HELP_COLUMN - 1, left, option->help);
-}
-
-static bool is_word_of(const char *words, const char *name, size_t name_size)
-{
-	for (const char *at = words; at && *at;) {
-		size_t size = strcspn(at, " ");
-
-		if (size == name_size && memcmp(at, name, size) == 0)
-			return true;
-		at += size + (at[size] == ' ');
-	}
-	return false;
-}
-
-/* The selector's lines "  --NAME ..." with the lines that belong to them, but for what says nothing here. */
-static void print_selector(FILE *out, const struct program *program)
-{
-	bool is_refused = false;
-
-	for (const char *line = select_help(); *line;) {
-		size_t size = strcspn(line, "\n");
-
-		size += line[size] == '\n';
-		if (strncmp(line, "  --", 4) == 0)
-			is_refused = is_word_of(program->refused, line + 4, strcspn(line + 4, " \n"));
-		if (!is_refused)
-			fwrite(line, 1, size, out);
-		line += size;
-	}
-}
-
-static void put_help(FILE *out, const struct program *program)
-{
-	fprintf(out, "%s - %s\nusage: %s [options] %s\n", program->name, program->about, program->name,
-		program->operands);
-	for (size_t i = 0; i < program->option_count; i++)
-		print_option(out, &program->options[i]);
-	if (program->uses & PROGRAM_SELECT)
-		print_selector(out, program);
-	for (size_t i = 0; i < SHARED_COUNT; i++)
-		if (is_used(program, &shared_options[i]))
-			print_option(out, &shared_options[i].option);
-	if (program->notes)
-		fputs(program->notes, out);
-}
-
-/* A line, with those that go on where it was broken for a wider terminal. */
-static size_t sentence_bytes(const char *line)
-{
-	size_t bytes = strcspn(line, "\n");
-
-	while (line[0] != ' ' && line[bytes] && islower((unsigned char)line[bytes + 1]) &&
-		strncmp(line + bytes + 1, "usage:", 6) != 0)
-		bytes += 1 + strcspn(line + bytes + 1, "\n");
-	return bytes;
-}
-
-/* On a terminal lines are broken between words; what an option does goes on below itself. */
 static int print_help(const struct program *program, struct error *error)
 {
-	size_t terminal = report_fit_terminal(stdout), size;
-	char *text;
-	FILE *out = open_memstream(&text, &size);
+	const struct program_option *shared[SHARED_COUNT];
+	size_t count = 0;
 
-	if (!out)
-		return error_memory(error);
-	put_help(out, program);
-	if (fclose(out) != 0)
-		return error_memory(error);
-	for (const char *line = text; *line; line += *line == '\n') {
-		size_t bytes = sentence_bytes(line), indent = strspn(line, " ");
-
-		if (!terminal || report_fit_width(line, bytes) <= terminal)
-			printf("%.*s\n", (int)bytes, line);
-		else
-			report_fit_words(stdout, line, bytes, indent == 2 ? HELP_COLUMN : indent, terminal);
-		line += bytes;
-	}
-	free(text);
-	return 0;
+	for (size_t i = 0; i < SHARED_COUNT; i++)
+		if (is_used(program, &shared_options[i]))
+			shared[count++] = &shared_options[i].option;
+	return program_help(program, shared, count, error);
 }
 
 /* ---- parsing ---- */
@@ -279,8 +198,7 @@ static int take_selector(struct parse *parse, const char *name, const char *valu
 {
 	int rc;
 
-	if (!(parse->program->uses & PROGRAM_SELECT) ||
-		is_word_of(parse->program->refused, name, strlen(name)))
+	if (!(parse->program->uses & PROGRAM_SELECT) || program_refuses(parse->program, name, strlen(name)))
 		return 1;
 	/* without a value only the name is judged */
 	rc = select_option(parse->call->select, name, value ? value : "", error);
