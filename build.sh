@@ -125,12 +125,15 @@ verb_demo() {
 	ensure build
 	compile build
 	PATH=$PWD/build/bin:$PATH
-	local run=build/demo/phases.hpct
+	local run=build/demo/phases.hpct columns=120 there=
+	[ ! -t 0 ] || [ ! -t 1 ] || there=$(stty size 2>/dev/null) || true
+	there=${there#* } # as wide as the terminal, if that is not as wide
+	[ "${there:-0}" -lt 60 ] || [ "$there" -ge "$columns" ] || columns=$there
 	mkdir -p build/demo
 	show hpct-record -o "$run" --overwrite -- build/samples/phases
 	show hpct-info "$run"
 	show hpct-profile "$run" --view top-down --depth 8
-	show hpct-view "$run" --print 120x36 --depth 4
+	show hpct-view "$run" --print "${columns}x36" --depth 4
 	if [ -t 0 ] && [ -t 1 ]; then
 		show hpct-view "$run"
 	fi

@@ -57,29 +57,8 @@ bool page_fits(const char *text)
 
 void page_say(const char *text, int hang)
 {
-	int width = columns(), at, gap = 0;
-	bool is_first = true;
-
-	if (!text || page_fits(text)) {
+	if (!text || page_fits(text))
 		puts(text ? text : "");
-		return;
-	}
-	at = (int)strspn(text, " ");
-	printf("%*s", at, "");
-	for (text += at; *text; gap = (int)strspn(text, " \n"), text += gap) {
-		size_t bytes = strcspn(text, " \n");
-		int room = (int)report_fit_width(text, bytes);
-
-		if (!is_first && at + gap + room > width) {
-			printf("\n%*s", hang, "");
-			at = hang;
-			is_first = true;
-		}
-		printf("%*s", is_first ? 0 : gap, "");
-		fwrite(text, 1, bytes, stdout);
-		at += room + (is_first ? 0 : gap);
-		is_first = false;
-		text += bytes;
-	}
-	putchar('\n');
+	else
+		report_fit_words(stdout, text, strlen(text), (size_t)hang, (size_t)columns());
 }

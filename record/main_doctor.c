@@ -24,9 +24,9 @@ static const char help[] =
 	"      --format FORMAT    table (default), tsv or json\n"
 	"  -h, --help   -V, --version\n"
 	"\n"
-	"States: yes, partly, no, none (not on this machine). Exits 0 when nothing is in the\n"
-	"way, 1 when something is partly or not to be measured, 2 wrong usage, 3 when no program\n"
-	"can be recorded at all, 5 when the output cannot be written.\n";
+	"States: yes, partly, no, none (not on this machine). Exits 0 when nothing is in\n"
+	"the way, 1 when something is partly or not to be measured, 2 wrong usage, 3 when\n"
+	"no program can be recorded at all, 5 when the output cannot be written.\n";
 
 static const struct option long_options[] = {
 	{"format", required_argument, NULL, 'f'},

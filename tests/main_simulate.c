@@ -33,14 +33,17 @@ static int printed(void)
 
 static void help(void)
 {
-	puts("usage: hpct-simulate -o RUN.hpct [--shape NAME] [--streams N] [--records N] [--seed S]\n"
+	puts("usage: hpct-simulate -o RUN.hpct [--shape NAME] [--streams N] [--records N]\n"
+	     "                      [--seed S]\n"
 	     "\n"
-	     "Writes a run of made-up records; the same options give the same records everywhere.\n"
+	     "Writes a run of made-up records; the same options give the same records on each\n"
+	     "machine.\n"
 	     "\n"
 	     "  -o, --output RUN   the run to create\n"
-	     "      --shape NAME   cpu    threads sampled at 1 kHz, in phases over 5000 call paths "
-	     "(default)\n"
-	     "                     gpu    queues with kernels and copies, and the threads that feed them\n"
+	     "      --shape NAME   cpu    threads sampled at 1 kHz, in phases over 5000 call\n"
+	     "                            paths (default)\n"
+	     "                     gpu    queues with kernels and copies, and the threads that\n"
+	     "                            feed them\n"
 	     "                     mixed  ranks with both, waiting, losses and marks\n"
 	     "                     odd    every odd name, time and value that is allowed\n"
 	     "      --streams N    default 4\n"

@@ -34,8 +34,22 @@ static int offset_parse(const char *text, uint64_t *offset, struct error *error)
 	errno = 0;
 	*offset = strtoull(text, &end, 16);
 	if (errno || end == text || *end || text[0] == '-')
-		return error_set(error, ERROR_USAGE, "%s is not a hexadecimal address", text);
+		return error_set(error, ERROR_USAGE,
+			"%s is not a hexadecimal address: write such as 4a10, from the file's program "
+			"headers",
+			text);
 	return 0;
+}
+
+/* Of a command line all are known: where one is wrong there is no table. */
+static int offsets_check(char *const *texts, struct error *error)
+{
+	uint64_t offset;
+	int rc = 0;
+
+	for (; texts && *texts && !rc; texts++)
+		rc = offset_parse(*texts, &offset, error);
+	return rc;
 }
 
 /* The next one: 1, 0 at the end, negative. */
@@ -118,6 +132,7 @@ int names_by_hand(
 	struct by_hand *hand;
 	int rc = file_check(file, error);
 
+	rc = rc ? rc : offsets_check(texts, error);
 	if (rc)
 		return rc;
 	hand = calloc(1, sizeof *hand);

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "timeline/program_help.h"
 #include "timeline/progress.h"
 #include "timeline/ranks.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
 #define MEM_LEAST (UINT64_C(16) << 20)
-#define HELP_COLUMN 20 /* as in select_help() */
 
 struct parse {
 	const struct program *program;
@@ -149,58 +149,15 @@ static bool is_used(const struct program *program, const struct shared_option *s
 
 /* ---- help ---- */
 
-static void print_option(const struct program_option *option)
+static int print_help(const struct program *program, struct error *error)
 {
-	char left[64];
+	const struct program_option *shared[SHARED_COUNT];
+	size_t count = 0;
 
-	snprintf(left, sizeof left, "  %s%.1s%s--%s%s%s", option->letter ? "-" : "",
-		option->letter ? &option->letter : "", option->letter ? ", " : "", option->name,
-		option->value ? " " : "", option->value ? option->value : "");
-	printf("%-*s %s\n", HELP_COLUMN - 1, left, option->help);
-}
-
-static bool is_word_of(const char *words, const char *name, size_t name_size)
-{
-	for (const char *at = words; at && *at;) {
-		size_t size = strcspn(at, " ");
-
-		if (size == name_size && memcmp(at, name, size) == 0)
-			return true;
-		at += size + (at[size] == ' ');
-	}
-	return false;
-}
-
-/* The selector's lines "  --NAME ..." with the lines that belong to them, but for what says nothing here. */
-static void print_selector(const struct program *program)
-{
-	bool is_refused = false;
-
-	for (const char *line = select_help(); *line;) {
-		size_t size = strcspn(line, "\n");
-
-		size += line[size] == '\n';
-		if (strncmp(line, "  --", 4) == 0)
-			is_refused = is_word_of(program->refused, line + 4, strcspn(line + 4, " \n"));
-		if (!is_refused)
-			fwrite(line, 1, size, stdout);
-		line += size;
-	}
-}
-
-static void print_help(const struct program *program)
-{
-	printf("%s - %s\nusage: %s [options] %s\n", program->name, program->about, program->name,
-		program->operands);
-	for (size_t i = 0; i < program->option_count; i++)
-		print_option(&program->options[i]);
-	if (program->uses & PROGRAM_SELECT)
-		print_selector(program);
 	for (size_t i = 0; i < SHARED_COUNT; i++)
 		if (is_used(program, &shared_options[i]))
-			print_option(&shared_options[i].option);
-	if (program->notes)
-		fputs(program->notes, stdout);
+			shared[count++] = &shared_options[i].option;
+	return program_help(program, shared, count, error);
 }
 
 /* ---- parsing ---- */
@@ -241,8 +198,7 @@ static int take_selector(struct parse *parse, const char *name, const char *valu
 {
 	int rc;
 
-	if (!(parse->program->uses & PROGRAM_SELECT) ||
-		is_word_of(parse->program->refused, name, strlen(name)))
+	if (!(parse->program->uses & PROGRAM_SELECT) || program_refuses(parse->program, name, strlen(name)))
 		return 1;
 	/* without a value only the name is judged */
 	rc = select_option(parse->call->select, name, value ? value : "", error);
@@ -400,10 +356,8 @@ static int parse_and_work(struct parse *parse, struct error *error)
 	rc = parse_words(parse, error);
 	if (rc < 0)
 		return rc;
-	if (parse->help) {
-		print_help(program);
-		return 0;
-	}
+	if (parse->help)
+		return print_help(program, error);
 	if (parse->version) {
 		printf("%s %s\n", program->name, HPCT_VERSION);
 		return 0;

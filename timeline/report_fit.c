@@ -83,3 +83,36 @@ void report_fit_put(struct store_bytes *to, const char *bytes, size_t size, size
 	store_bytes_put(to, gap, GAP_WIDTH);
 	store_bytes_put(to, bytes + back, size - back);
 }
+
+static size_t count_of(const char *text, const char *end, const char *set, bool is_in)
+{
+	const char *at = text;
+
+	while (at < end && (strchr(set, *at) != NULL) == is_in)
+		at++;
+	return (size_t)(at - text);
+}
+
+void report_fit_words(FILE *out, const char *text, size_t size, size_t hang, size_t terminal)
+{
+	const char *end = text + size;
+	size_t spaces = count_of(text, end, " \n", true), at = 0;
+	bool is_first = true;
+
+	for (text += spaces; text < end; text += spaces) {
+		size_t bytes = count_of(text, end, " \n", false), room = report_fit_width(text, bytes);
+
+		if (!is_first && at + spaces + room > terminal) {
+			putc('\n', out);
+			at = 0;
+			spaces = hang;
+		}
+		fprintf(out, "%*s", (int)spaces, "");
+		fwrite(text, 1, bytes, out);
+		at += spaces + room;
+		is_first = false;
+		text += bytes;
+		spaces = count_of(text, end, " \n", true);
+	}
+	putc('\n', out);
+}

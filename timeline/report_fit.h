@@ -28,4 +28,8 @@ size_t report_fit_width(const char *bytes, size_t size);
 /* Appends the text in so many characters at most. */
 void report_fit_put(struct store_bytes *to, const char *bytes, size_t size, size_t width);
 
+/* Writes the text as lines of at most `terminal` characters, broken between words, each but the first behind
+ * `hang` spaces. */
+void report_fit_words(FILE *out, const char *text, size_t size, size_t hang, size_t terminal);
+
 #endif

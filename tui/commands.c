@@ -24,6 +24,14 @@
 
 /* ---- the selector ---- */
 
+/* Sentences begin with the option that was given; nobody has typed one here. */
+static const char *without_option(const char *text)
+{
+	size_t bytes = strcspn(text, " ");
+
+	return strncmp(text, "--", 2) == 0 && text[bytes - 1] == ':' && text[bytes] ? text + bytes + 1 : text;
+}
+
 /* One option of the selector, bound to the run; NULL after saying what is wrong. */
 struct select *commands_bind(struct session *session, const char *name, const char *value)
 {
@@ -41,7 +49,7 @@ struct select *commands_bind(struct session *session, const char *name, const ch
 	if (!result)
 		result = select_bind(select, session->run, &error);
 	if (result) {
-		session_say(session, "%s", error.text);
+		session_say(session, "%s", without_option(error.text));
 		select_free(select);
 		return NULL;
 	}

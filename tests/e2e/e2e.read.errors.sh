@@ -57,6 +57,9 @@ echo 'no program' >words
 code "addresses of a file that is no program" 5 hpct-names words 0x10
 sentence "addresses of a file that is no program"
 same "of which there is no table" "" "$(cat out)"
+code "an address that is none" 2 hpct-names "$(command -v hpct-names)" 4000 main
+sentence "an address that is none"
+same "of which there is no table, either" "" "$(cat out)"
 code "hpct-names, an option without its value" 2 hpct-names -e
 sentence "hpct-names, an option without its value"
 code "hpct-link, unknown option" 125 hpct-link --no-such-option

@@ -48,5 +48,16 @@ done
 on_terminal 80 "hpct-blame blame.hpct" >page
 check "a gap has a line of its own: $(cat page)" grep -qE '^ +largest gap: .* at ' page
 check "the function of Python's is kept" grep -q ';py::run_all:pages.py;' page
+# Help, likewise.
+for program in doctor link names record simulate; do
+	same "hpct-$program --help: the widest line" "" "$(hpct-$program --help | awk 'length > 80')"
+done
+for program in blame diff export import info names profile slice stacks stats view; do
+	on_terminal 80 "hpct-$program --help" >help
+	same "hpct-$program --help: the widest line of 80" "" "$(awk 'length > 80' help)"
+	same "hpct-$program --help: its usage begins a line" 1 "$(grep -c '^usage: ' help)"
+	hpct-$program --help >piped
+	same "hpct-$program --help: words" "$(tr -s ' \n' '\n\n' <piped | md5sum)" "$(tr -s ' \n' '\n\n' <help | md5sum)"
+done
 hpct-stats rows.hpct --operations >piped
 check "so has a pipe" grep -qF "$long" piped

@@ -16,6 +16,11 @@ cp stats.csv kept.csv
 draw one.hpct --keys ':csv stats.csv<Enter>' >screen
 check "a file that exists is left alone" cmp -s stats.csv kept.csv
 check "and that is said" grep -q 'cannot write stats.csv' screen
+for keys in ':time 9999s..<Enter>' 'gsoon<Enter>' '&colour=red<Enter>'; do
+	draw one.hpct --keys "$keys" >screen
+	check "$keys: what is wrong is said: $(tail -n 3 screen)" grep -qE 'lies in this window|is no time|no such field' screen
+	check "$keys: by no option's name" eval '! grep -qE -- "--(time|streams)" screen'
+done
 draw one.hpct --keys '60:columns 99<Enter>' >screen
 check "an unknown column: $(tail -n 2 screen)" grep -q "'99' is no column; there are .0 CPUTIME" screen
 hpct-profile one.hpct --format tsv >profile.tsv
