@@ -187,7 +187,8 @@ static const struct program program = {
 	.refused = "metric op",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, script or mark. In "
+	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, script or "
+		 "mark. In "
 		 "every\n"
 		 "interval in which no queue of a process works, the threads at work share it equally; "
 		 "<nobody\n"

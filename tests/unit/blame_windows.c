@@ -181,8 +181,7 @@ static void add_page(struct trace *trace, uint64_t begin_ns, uint64_t end_ns, co
 	struct error error = {0};
 	struct page page;
 
-	assert_int_equal(
-		page_make(&page, trace->small.run, select, &question, NULL, &arena, &error), 0);
+	assert_int_equal(page_make(&page, trace->small.run, select, &question, NULL, &arena, &error), 0);
 	sum->part_count = page.part_count;
 	sum->idle.window_ns += page.idle.window_ns;
 	for (size_t i = 0; i < page.part_count; i++)
