@@ -30,8 +30,8 @@ int error_set(struct error *error, enum error_code code, const char *format, ...
 /* error_set(ERROR_IO) for a failed allocation. */
 int error_memory(struct error *error);
 
-/* Where the user named a place with -o in which nothing can be made for `reason` (an errno): what to do, as words
- * behind the reason in a sentence. */
+/* Where the user named a place with -o in which nothing can be made for `reason` (an errno): what to do, as
+ * words behind the reason in a sentence. */
 const char *error_place(int reason);
 
 #ifdef __clang_analyzer__
