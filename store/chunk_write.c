@@ -111,6 +111,7 @@ static void look_through(struct store_chunk_draft *draft)
 		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
 		survey_block(&survey, draft, at, left);
 		store_dictionary_add(draft->coder, draft->records, at, left);
+		store_chunk_add_sums(draft, at, left);
 	}
 	survey_end(draft, &survey);
 }
@@ -133,7 +134,7 @@ static void put_dictionary(struct store_chunk_draft *draft)
 	unsigned contexts = draft->header.dictionary;
 
 	for (unsigned i = 0; i < contexts; i++)
-		coder->values[i] = coder->ids[i];
+		coder->values[i] = coder->entries[i].context;
 	store_sums_put_array(draft->out, coder->values, contexts);
 }
 
@@ -201,6 +202,7 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 		.count = count,
 		.out = out,
 		.start = out->size,
+		.shortest_ns = UINT64_MAX,
 		.header = {.stream = key->stream,
 			.track = key->track,
 			.shift = key->shift,

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "store/sums.h"
+
 #define SLOTS_FIRST 512u
 #define SLOTS_GROWTH 8u
 #define SLOTS_MAX 32768u /* SLOTS_FIRST grown, twice the records */
@@ -24,23 +26,23 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 {
 	const size_t records = STORE_CHUNK_RECORDS_MAX;
 	uint64_t *wide;
-	uint32_t *narrow;
 
 	if (coder->memory)
 		return true;
-	coder->memory = malloc((CHUNK_COLUMN_COUNT + TABLE_SAMPLES) * records * sizeof *wide +
-			       (SLOTS_MAX + 3 * records) * sizeof *narrow);
+	coder->memory = malloc(2 * records * sizeof *coder->entries +
+			       ((CHUNK_COLUMN_COUNT + TABLE_SAMPLES) * records + SLOTS_MAX) * sizeof *wide +
+			       2 * records * sizeof *coder->index);
 	if (!coder->memory)
 		return false;
-	wide = coder->memory;
+	coder->entries = coder->memory;
+	coder->ordered = coder->entries + records;
+	wide = (uint64_t *)(coder->ordered + records);
 	for (unsigned c = 0; c < CHUNK_COLUMN_COUNT; c++, wide += records)
 		coder->tables[c] = wide;
 	coder->values = wide;
-	narrow = (uint32_t *)(wide + TABLE_SAMPLES * records);
-	coder->slots = narrow;
-	coder->ids = narrow + SLOTS_MAX;
-	coder->uses = coder->ids + records;
-	coder->index = coder->uses + records;
+	coder->slots = wide + TABLE_SAMPLES * records;
+	coder->index = (uint32_t *)(coder->slots + SLOTS_MAX);
+	coder->seen = coder->index + records;
 	return true;
 }
 
@@ -55,52 +57,75 @@ static void slots_begin(struct store_chunk_coder *coder, size_t count)
 	memset(coder->slots, 0, count * sizeof *coder->slots);
 }
 
+static uint64_t slot_with(uint32_t id, uint32_t number)
+{
+	return (uint64_t)id << 32 | (number + 1);
+}
+
+/* An empty slot is nobody's, not even of context 0. */
+static bool slot_is_of(uint64_t slot, uint32_t id)
+{
+	return (slot ^ slot_with(id, UINT32_MAX)) - 1 < UINT32_MAX;
+}
+
 /* Most chunks have few contexts, whose slots had better stay in the nearest cache. */
 static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
 {
 	slots_begin(coder, coder->slot_count * SLOTS_GROWTH);
 	for (uint32_t i = 0; i < known; i++) {
-		size_t at = slot_of(coder, coder->ids[i]);
+		size_t at = slot_of(coder, coder->entries[i].context);
 
 		while (coder->slots[at])
 			at = (at + 1) & (coder->slot_count - 1);
-		coder->slots[at] = i + 1;
+		coder->slots[at] = slot_with(coder->entries[i].context, i);
 	}
 }
 
-/* The number of a context in order of appearance. */
-static uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, uint32_t *known)
+/* The number of a context that is not in its first slot. */
+static __attribute__((noinline)) uint32_t number_behind(
+	struct store_chunk_coder *coder, uint32_t id, uint32_t *known)
 {
 	size_t at = slot_of(coder, id);
 
 	for (; coder->slots[at]; at = (at + 1) & (coder->slot_count - 1))
-		if (coder->ids[coder->slots[at] - 1] == id)
-			return coder->slots[at] - 1;
-	coder->ids[*known] = id;
-	coder->uses[*known] = 0;
-	coder->slots[at] = ++*known;
-	if (*known > coder->slot_count / 2)
+		if (slot_is_of(coder->slots[at], id))
+			return (uint32_t)coder->slots[at] - 1;
+	coder->entries[*known] = (struct store_sum){.context = id};
+	coder->slots[at] = slot_with(id, *known);
+	if (++*known > coder->slot_count / 2)
 		slots_grow(coder, *known);
 	return *known - 1;
 }
 
-/* Sorts ids by descending use (counting sort) and renumbers the records. `slots` is free to be scratch. */
+/* The number of a context in order of appearance. */
+static inline uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, uint32_t *known)
+{
+	uint64_t slot = coder->slots[slot_of(coder, id)];
+
+	return slot_is_of(slot, id) ? (uint32_t)slot - 1 : number_behind(coder, id, known);
+}
+
+static uint32_t place_of(uint64_t uses)
+{
+	return USES_KEPT - 1 - (uint32_t)(uses < USES_KEPT ? uses : USES_KEPT - 1);
+}
+
+/* Sorts entries by descending use (counting sort) and renumbers the records. `slots` is free to be scratch. */
 static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32_t known)
 {
-	uint32_t starts[USES_KEPT + 1] = {0}, *rank = coder->slots, *sorted = coder->slots + known;
+	uint32_t starts[USES_KEPT + 1] = {0}, *rank = (uint32_t *)coder->slots;
+	struct store_sum *entries = coder->entries;
 
-	for (uint32_t i = 0; i < known; i++) {
-		if (coder->uses[i] >= USES_KEPT)
-			coder->uses[i] = USES_KEPT - 1;
-		starts[USES_KEPT - coder->uses[i]]++;
-	}
+	for (uint32_t i = 0; i < known; i++)
+		starts[place_of(entries[i].samples) + 1]++;
 	for (uint32_t use = 1; use <= USES_KEPT; use++)
 		starts[use] += starts[use - 1];
 	for (uint32_t i = 0; i < known; i++) {
-		rank[i] = starts[USES_KEPT - 1 - coder->uses[i]]++;
-		sorted[rank[i]] = coder->ids[i];
+		rank[i] = starts[place_of(entries[i].samples)]++;
+		coder->ordered[rank[i]] = entries[i];
 	}
-	memcpy(coder->ids, sorted, known * sizeof *sorted);
+	coder->entries = coder->ordered;
+	coder->ordered = entries;
 	for (unsigned i = 0; i < count; i++)
 		coder->index[i] = rank[coder->index[i]];
 }
@@ -115,13 +140,13 @@ void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
 void store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
 {
-	uint32_t known = coder->known, last = at && known <= coder->most ? coder->index[at - 1] : 0;
+	uint32_t known = coder->known;
 
 	for (unsigned i = at; i < at + count && known <= coder->most; i++) {
-		if (i == 0 || records[i].context != records[i - 1].context)
-			last = number_of(coder, records[i].context, &known);
-		coder->index[i] = last;
-		coder->uses[last]++;
+		uint32_t number = number_of(coder, records[i].context, &known);
+
+		coder->index[i] = number;
+		coder->entries[number].samples++;
 	}
 	coder->known = known;
 }
@@ -151,7 +176,7 @@ static uint64_t median_of(uint64_t *values, unsigned count)
 void store_dictionary_table(struct store_chunk_coder *coder, enum chunk_column column, const uint64_t *values,
 	unsigned count, unsigned contexts)
 {
-	uint32_t *seen = coder->uses;
+	uint32_t *seen = coder->seen;
 
 	memset(seen, 0, contexts * sizeof *seen);
 	for (unsigned i = 0; i < count; i++) {
