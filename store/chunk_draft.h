@@ -29,6 +29,9 @@ static inline bool store_chunk_draft_is_constant(
 /* That column of some records. */
 void store_chunk_gather(
 	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count);
+/* And of those whose numbers are given. */
+void store_chunk_gather_some(uint64_t *to, enum chunk_column column, const struct store_record *from,
+	const uint32_t *numbers, unsigned count);
 /* Adds weights and times of records to the entries of their contexts, behind store_dictionary_add(). */
 void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned count);
 /* Puts the sums by context behind the tables, where a chunk has any. */

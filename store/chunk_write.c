@@ -138,21 +138,22 @@ static void put_dictionary(struct store_chunk_draft *draft)
 	store_sums_put_array(draft->out, coder->values, contexts);
 }
 
-/* Contexts have no table of their own: its memory holds the column that a table is made from. */
 static void put_tables(struct store_chunk_draft *draft)
 {
+	struct store_chunk_coder *coder = draft->coder;
 	unsigned contexts = draft->header.dictionary;
 
 	if (contexts * TABLE_PAYS > draft->count)
 		return;
 	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
-		uint64_t *values = draft->coder->tables[CHUNK_CONTEXT];
-
 		if (store_chunk_draft_is_constant(draft, column) || !(TABLE_COLUMNS >> column & 1))
 			continue;
-		store_chunk_gather(values, column, draft->records, draft->count);
-		store_dictionary_table(draft->coder, column, values, draft->count, contexts);
-		store_sums_put_array(draft->out, draft->coder->tables[column], contexts);
+		if (!draft->header.tables)
+			store_dictionary_sample(coder, contexts);
+		store_chunk_gather_some(
+			coder->values, column, draft->records, coder->samples, coder->sample_count);
+		store_dictionary_table(coder, column, coder->values, contexts);
+		store_sums_put_array(draft->out, coder->tables[column], contexts);
 		draft->header.tables |= (uint16_t)(1u << column);
 	}
 }

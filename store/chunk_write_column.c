@@ -21,32 +21,36 @@ static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
 	[CHUNK_FLAGS] = {CHUNK_PLAIN, UINT8_MAX},
 };
 
-static inline void gather(
-	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
+/* Of all records, or of those whose numbers are given. */
+static inline void gather(uint64_t *to, enum chunk_column column, const struct store_record *records,
+	const uint32_t *numbers, unsigned count)
 {
-#define EACH(value)                          \
-	for (unsigned i = 0; i < count; i++) \
-		to[i] = from[i].value;       \
+#define EACH(value)                                                                         \
+	for (unsigned i = 0; i < count; i++) {                                              \
+		const struct store_record *record = &records[numbers ? numbers[i] : i];     \
+                                                                                            \
+		to[i] = value;                                                              \
+	}                                                                                   \
 	break
 	switch (column) {
 	case CHUNK_CONTEXT:
-		EACH(context);
+		EACH(record->context);
 	case CHUNK_DURATION:
-		EACH(end_ns - from[i].begin_ns);
+		EACH(record->end_ns - record->begin_ns);
 	case CHUNK_BEGIN:
-		EACH(begin_ns);
+		EACH(record->begin_ns);
 	case CHUNK_AMOUNT:
-		EACH(amount);
+		EACH(record->amount);
 	case CHUNK_BYTES:
-		EACH(bytes);
+		EACH(record->bytes);
 	case CHUNK_LINK:
-		EACH(link);
+		EACH(record->link);
 	case CHUNK_WHAT:
-		EACH(what);
+		EACH(record->what);
 	case CHUNK_ATTRIBUTES:
-		EACH(attributes);
+		EACH(record->attributes);
 	case CHUNK_FLAGS:
-		EACH(flags);
+		EACH(record->flags);
 	default:
 		break;
 	}
@@ -56,7 +60,13 @@ static inline void gather(
 void store_chunk_gather(
 	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
 {
-	gather(to, column, from, count);
+	gather(to, column, from, NULL, count);
+}
+
+void store_chunk_gather_some(uint64_t *to, enum chunk_column column, const struct store_record *from,
+	const uint32_t *numbers, unsigned count)
+{
+	gather(to, column, from, numbers, count);
 }
 
 /* A column's values in a block, on their way through a transform. */
@@ -230,7 +240,7 @@ static inline void put_column(
 		for (unsigned i = 0; i < count; i++)
 			values[i] = draft->coder->index[at + i];
 	else
-		gather(values, column, draft->records + at, count);
+		gather(values, column, draft->records + at, NULL, count);
 	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
 		if (!is_possible(draft, column, *how) || !tries(draft, column, *how, at))
 			continue;

@@ -30,8 +30,8 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 	if (coder->memory)
 		return true;
 	coder->memory = malloc(2 * records * sizeof *coder->entries +
-			       ((CHUNK_COLUMN_COUNT + TABLE_SAMPLES) * records + SLOTS_MAX) * sizeof *wide +
-			       2 * records * sizeof *coder->index);
+			       ((CHUNK_COLUMN_COUNT + 1) * records + SLOTS_MAX) * sizeof *wide +
+			       3 * records * sizeof *coder->index);
 	if (!coder->memory)
 		return false;
 	coder->entries = coder->memory;
@@ -40,9 +40,10 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 	for (unsigned c = 0; c < CHUNK_COLUMN_COUNT; c++, wide += records)
 		coder->tables[c] = wide;
 	coder->values = wide;
-	coder->slots = wide + TABLE_SAMPLES * records;
+	coder->slots = wide + records;
 	coder->index = (uint32_t *)(coder->slots + SLOTS_MAX);
 	coder->seen = coder->index + records;
+	coder->samples = coder->seen + records;
 	return true;
 }
 
@@ -173,18 +174,38 @@ static uint64_t median_of(uint64_t *values, unsigned count)
 	return values[count / 2];
 }
 
-void store_dictionary_table(struct store_chunk_coder *coder, enum chunk_column column, const uint64_t *values,
-	unsigned count, unsigned contexts)
+static uint32_t sampled(const struct store_sum *entry)
 {
-	uint32_t *seen = coder->seen;
+	return entry->samples < TABLE_SAMPLES ? (uint32_t)entry->samples : TABLE_SAMPLES;
+}
 
-	memset(seen, 0, contexts * sizeof *seen);
-	for (unsigned i = 0; i < count; i++) {
+void store_dictionary_sample(struct store_chunk_coder *coder, unsigned contexts)
+{
+	uint32_t wanted = 0, *next = coder->seen, *ends = (uint32_t *)coder->slots;
+
+	for (unsigned at = 0; at < contexts; at++) {
+		next[at] = wanted;
+		wanted += sampled(&coder->entries[at]);
+		ends[at] = wanted;
+	}
+	coder->sample_count = wanted;
+	for (uint32_t i = 0; wanted; i++) {
 		uint32_t at = coder->index[i];
 
-		if (seen[at] < TABLE_SAMPLES)
-			coder->values[at * TABLE_SAMPLES + seen[at]++] = values[i];
+		if (next[at] == ends[at])
+			continue;
+		coder->samples[next[at]++] = i;
+		wanted--;
 	}
-	for (unsigned at = 0; at < contexts; at++)
-		coder->tables[column][at] = median_of(coder->values + at * TABLE_SAMPLES, seen[at]);
+}
+
+void store_dictionary_table(
+	struct store_chunk_coder *coder, enum chunk_column column, uint64_t *values, unsigned contexts)
+{
+	for (unsigned at = 0; at < contexts; at++) {
+		uint32_t count = sampled(&coder->entries[at]);
+
+		coder->tables[column][at] = median_of(values, count);
+		values += count;
+	}
 }

@@ -17,8 +17,11 @@ void store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count);
 unsigned store_dictionary_end(struct store_chunk_coder *coder, unsigned count);
 
-/* Fills coder->tables[column] with the typical value (median of the first few) of `values` per context. */
-void store_dictionary_table(struct store_chunk_coder *coder, enum chunk_column column, const uint64_t *values,
-	unsigned count, unsigned contexts);
+/* Takes the first few records of each context into coder->samples. */
+void store_dictionary_sample(struct store_chunk_coder *coder, unsigned contexts);
+/* Fills coder->tables[column] with the typical value (median) of each context. `values` are the column's, of
+ * coder->samples; they lose their order. */
+void store_dictionary_table(
+	struct store_chunk_coder *coder, enum chunk_column column, uint64_t *values, unsigned contexts);
 
 #endif
