@@ -292,6 +292,27 @@ static struct store_record cleaned(struct store_record record, enum store_track 
 	return record;
 }
 
+/* Do all of them begin in the base bucket, and end no later than fits it? Without a jump: most batches are
+ * taken as they come. */
+static inline bool all_fit(const struct store_track_state *track, const struct store_builder *builder,
+	const struct store_record *records, uint32_t count)
+{
+	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
+	const uint64_t longest_ns = track->track == STORE_SPANS ? width_ns : 0;
+	uint64_t outside = 0;
+	bool is_long = false;
+
+	/* No sum of two widths is beyond time itself. */
+	if (builder->key.shift != track->base_shift || builder->key.shift >= SHIFT_MAX ||
+		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		outside |= records[i].begin_ns ^ builder->key.bucket_ns;
+		is_long |= records[i].end_ns - records[i].begin_ns > longest_ns;
+	}
+	return outside < width_ns && !is_long;
+}
+
 /* How many of the records, from the first, this builder takes. */
 static uint32_t run_length(const struct store_track_state *track, const struct store_builder *builder,
 	const struct store_record *records, size_t count)
@@ -301,6 +322,8 @@ static uint32_t run_length(const struct store_track_state *track, const struct s
 
 	if (count < room)
 		room = (uint32_t)count;
+	if (all_fit(track, builder, records, room))
+		return room;
 	for (; length < room; length++) {
 		const struct store_record *record = &records[length];
 
