@@ -83,6 +83,7 @@ struct store_chunk_coder {
 	struct store_sum *entries; /* contexts in order of appearance, then by descending frequency */
 	struct store_sum *ordered; /* memory for that */
 	uint32_t known, most;	   /* contexts, and at how many there is no dictionary */
+	uint32_t *firsts;	   /* records: where each context appears, in that order */
 	uint32_t *index;      /* of each record, into the dictionary */
 	uint32_t *seen;	      /* of each context, while its samples are looked for */
 	uint32_t *samples;    /* records, the first few of each context in turn: tables are made of them */

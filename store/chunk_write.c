@@ -3,6 +3,8 @@
  * chunk_write.c - sorted records to the bytes of a chunk: what is the same for all records (constant columns,
  * dictionary, tables), the sums (chunk_write_sums.c), then block by block its columns (chunk_write_column.c).
  */
+#include <limits.h>
+
 #include "store/chunk_draft.h"
 #include "store/dictionary.h"
 #include "store/hash.h"
@@ -14,7 +16,7 @@
 #define SUMS_PAY 4u	     /* where there are sums, so many */
 #define TABLE_PAYS 4u	     /* a table wants so many records per context */
 
-#define TABLE_COLUMNS (1u << CHUNK_DURATION | 1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
+#define TABLE_COLUMNS (1u << CHUNK_DURATION | STORE_DICTIONARY_WORDS)
 
 /* A record is seven words: the first four and the last four of them at once. */
 typedef uint64_t words __attribute__((vector_size(32), aligned(8), may_alias));
@@ -111,7 +113,10 @@ static void look_through(struct store_chunk_draft *draft)
 		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
 		survey_block(&survey, draft, at, left);
 		store_dictionary_add(draft->coder, draft->records, at, left);
-		store_chunk_add_sums(draft, at, left);
+		if (draft->header.track == STORE_SPANS)
+			draft->varies |= store_dictionary_varies(draft->coder, draft->records, at, left);
+		else
+			store_chunk_add_sums(draft, at, left);
 	}
 	survey_end(draft, &survey);
 }
@@ -204,6 +209,7 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 		.out = out,
 		.start = out->size,
 		.shortest_ns = UINT64_MAX,
+		.varies = key->track == STORE_SPANS ? ~STORE_DICTIONARY_WORDS : UINT_MAX,
 		.header = {.stream = key->stream,
 			.track = key->track,
 			.shift = key->shift,

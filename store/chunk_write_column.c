@@ -214,6 +214,16 @@ static void put_attempt(struct store_chunk_draft *draft, enum chunk_column colum
 	store_codec_put_planned(draft->out, attempt->residual, count, &attempt->plan);
 }
 
+/* All are what their contexts' table says. */
+static void put_as_table(struct store_chunk_draft *draft, enum chunk_column column)
+{
+	static const uint64_t nothing[1];
+
+	draft->chosen[column] = CHUNK_TABLE;
+	store_bytes_put(draft->out, &(uint8_t){CHUNK_TABLE}, 1);
+	store_codec_put(draft->out, nothing, 1);
+}
+
 /* ---- contexts that are new, as most of a young program's are: their ids are the next ones ---- */
 
 struct fresh {
@@ -275,6 +285,10 @@ static inline void put_column(
 	struct attempt attempts[2], *best = NULL, *next = attempts;
 	uint64_t values[STORE_BLOCK_RECORDS];
 
+	if (draft->header.tables & ~draft->varies & 1u << column) {
+		put_as_table(draft, column);
+		return;
+	}
 	values[0] = 0; /* there is a record, which the compiler cannot know */
 	if (column == CHUNK_CONTEXT && draft->header.dictionary)
 		for (unsigned i = 0; i < count; i++)

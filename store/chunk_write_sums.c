@@ -49,7 +49,7 @@ void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned
 	uint64_t longest = draft->longest_ns, shortest = draft->shortest_ns;
 	const bool is_end = at + count == draft->count;
 
-	if (draft->header.track == STORE_SPANS || draft->coder->known > draft->coder->most)
+	if (draft->coder->known > draft->coder->most)
 		return;
 	for (unsigned i = at; i < at + count - is_end; i++) {
 		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;

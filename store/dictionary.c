@@ -4,6 +4,7 @@
  */
 #include "store/dictionary.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "store/sums.h"
@@ -31,7 +32,7 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 		return true;
 	coder->memory = malloc(2 * records * sizeof *coder->entries +
 			       ((CHUNK_COLUMN_COUNT + 1) * records + SLOTS_MAX) * sizeof *wide +
-			       3 * records * sizeof *coder->index);
+			       4 * records * sizeof *coder->index);
 	if (!coder->memory)
 		return false;
 	coder->entries = coder->memory;
@@ -44,6 +45,7 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 	coder->index = (uint32_t *)(coder->slots + SLOTS_MAX);
 	coder->seen = coder->index + records;
 	coder->samples = coder->seen + records;
+	coder->firsts = coder->samples + records;
 	return true;
 }
 
@@ -82,9 +84,9 @@ static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
 	}
 }
 
-/* The number of a context that is not in its first slot. */
+/* The number of record i's context, which is not in its first slot. */
 static __attribute__((noinline)) uint32_t number_behind(
-	struct store_chunk_coder *coder, uint32_t id, uint32_t *known)
+	struct store_chunk_coder *coder, uint32_t id, unsigned i, uint32_t *known)
 {
 	size_t at = slot_of(coder, id);
 
@@ -92,18 +94,19 @@ static __attribute__((noinline)) uint32_t number_behind(
 		if (slot_is_of(coder->slots[at], id))
 			return (uint32_t)coder->slots[at] - 1;
 	coder->entries[*known] = (struct store_sum){.context = id};
+	coder->firsts[*known] = i;
 	coder->slots[at] = slot_with(id, *known);
 	if (++*known > coder->slot_count / 2)
 		slots_grow(coder, *known);
 	return *known - 1;
 }
 
-/* The number of a context in order of appearance. */
-static inline uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, uint32_t *known)
+/* The number of record i's context in order of appearance. */
+static inline uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, unsigned i, uint32_t *known)
 {
 	uint64_t slot = coder->slots[slot_of(coder, id)];
 
-	return slot_is_of(slot, id) ? (uint32_t)slot - 1 : number_behind(coder, id, known);
+	return slot_is_of(slot, id) ? (uint32_t)slot - 1 : number_behind(coder, id, i, known);
 }
 
 static uint32_t place_of(uint64_t uses)
@@ -144,12 +147,39 @@ void store_dictionary_add(
 	uint32_t known = coder->known;
 
 	for (unsigned i = at; i < at + count && known <= coder->most; i++) {
-		uint32_t number = number_of(coder, records[i].context, &known);
+		uint32_t number = number_of(coder, records[i].context, i, &known);
 
 		coder->index[i] = number;
 		coder->entries[number].samples++;
 	}
 	coder->known = known;
+}
+
+/* The columns of 32 bits of a record at once: their order is the record's. */
+typedef uint32_t ids __attribute__((vector_size(16), aligned(8), may_alias));
+#define IDS_AT offsetof(struct store_record, context)
+_Static_assert(IDS_AT + sizeof(ids) == sizeof(struct store_record), "four ids end a record");
+
+unsigned store_dictionary_varies(const struct store_chunk_coder *coder, const struct store_record *records,
+	unsigned at, unsigned count)
+{
+	ids differs = {0}, these, those;
+	struct store_record any;
+	uint64_t bytes = 0;
+
+	if (coder->known > coder->most)
+		return STORE_DICTIONARY_WORDS;
+	for (unsigned i = at; i < at + count; i++) {
+		const struct store_record *first = &records[coder->firsts[coder->index[i]]];
+
+		memcpy(&these, (const uint8_t *)&records[i] + IDS_AT, sizeof these);
+		memcpy(&those, (const uint8_t *)first + IDS_AT, sizeof those);
+		differs |= these ^ those;
+		bytes |= records[i].bytes ^ first->bytes;
+	}
+	memcpy((uint8_t *)&any + IDS_AT, &differs, sizeof differs);
+	return (unsigned)(bytes != 0) << CHUNK_BYTES | (unsigned)(any.what != 0) << CHUNK_WHAT |
+	       (unsigned)(any.attributes != 0) << CHUNK_ATTRIBUTES;
 }
 
 unsigned store_dictionary_end(struct store_chunk_coder *coder, unsigned count)

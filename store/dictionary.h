@@ -17,6 +17,11 @@ void store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count);
 unsigned store_dictionary_end(struct store_chunk_coder *coder, unsigned count);
 
+/* Columns that are mostly one per context. */
+#define STORE_DICTIONARY_WORDS (1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
+/* In which of them some of the records that were just added are not as the first one of their context. */
+unsigned store_dictionary_varies(const struct store_chunk_coder *coder, const struct store_record *records,
+	unsigned at, unsigned count);
 /* Takes the first few records of each context into coder->samples. */
 void store_dictionary_sample(struct store_chunk_coder *coder, unsigned contexts);
 /* Fills coder->tables[column] with the typical value (median) of each context. `values` are the column's, of
