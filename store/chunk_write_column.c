@@ -83,23 +83,26 @@ typedef int32_t lanes __attribute__((vector_size(32), may_alias));
 #define VECTORS ((CENTRE_SAMPLES + LANES) / LANES)
 
 /* The largest number below which there are no more than half of the others: all are counted for all at once,
- * which is faster than to sort them. */
+ * which is faster than to sort them. What fills up the last vector is the largest of all. */
 static inline int32_t median_narrow(const int32_t *sample, unsigned count)
 {
 	const lanes *all = (const lanes *)sample;
-	lanes below[VECTORS] = {0};
-	int32_t median = INT32_MIN;
+	lanes below[VECTORS] = {0}, median = (lanes){0} + INT32_MIN;
+	int32_t largest = INT32_MIN;
 
 	for (unsigned i = 0; i < count; i++)
 #pragma GCC unroll 4
 		for (unsigned v = 0; v < VECTORS; v++)
 			below[v] -= (lanes)(all[v] > sample[i]);
-	for (unsigned i = 0; i < count; i++) {
-		int32_t value = ((const int32_t *)below)[i] <= (int32_t)(count / 2) ? sample[i] : INT32_MIN;
+#pragma GCC unroll 4
+	for (unsigned v = 0; v < VECTORS; v++) {
+		lanes is_larger = (below[v] <= (int32_t)(count / 2)) & (all[v] > median);
 
-		median = value > median ? value : median;
+		median = (all[v] & is_larger) | (median & ~is_larger);
 	}
-	return median;
+	for (unsigned l = 0; l < LANES; l++)
+		largest = median[l] > largest ? median[l] : largest;
+	return largest;
 }
 
 static int64_t median_wide(int64_t *sample, unsigned count)
@@ -118,7 +121,7 @@ static int64_t median_wide(int64_t *sample, unsigned count)
 /* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
 static inline uint64_t centre_of(const uint64_t *steps, unsigned count)
 {
-	int32_t narrow[VECTORS * LANES] __attribute__((aligned(sizeof(lanes)))) = {0};
+	int32_t narrow[VECTORS * LANES] __attribute__((aligned(sizeof(lanes))));
 	int64_t sample[CENTRE_SAMPLES], differs = 0;
 	unsigned taken = 0, stride = count / CENTRE_SAMPLES + 1;
 
@@ -129,6 +132,8 @@ static inline uint64_t centre_of(const uint64_t *steps, unsigned count)
 	}
 	if (!taken)
 		return 0;
+	for (unsigned i = taken; i < VECTORS * LANES; i++)
+		narrow[i] = INT32_MAX;
 	return (uint64_t)(differs ? median_wide(sample, taken) : median_narrow(narrow, taken));
 }
 
