@@ -5,6 +5,7 @@
 #include "store/bits.h"
 #include "store/wide.h"
 
+#define GROUP 8u /* values of which mostly none is above */
 #define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
 
 static unsigned bits_of(uint64_t value)
@@ -144,9 +145,19 @@ struct store_codec_packed store_codec_plan_packed(const uint64_t *values, unsign
 
 unsigned store_codec_above(uint8_t *positions, const uint64_t *values, unsigned count, unsigned width)
 {
-	unsigned found = 0;
+	unsigned found = 0, i = 0;
 
-	for (unsigned i = 0; i < count; i++) {
+	for (; i + GROUP <= count; i += GROUP) {
+		uint64_t any = 0;
+
+		for (unsigned v = i; v < i + GROUP; v++)
+			any |= values[v];
+		for (unsigned v = i; any >> width && v < i + GROUP; v++) {
+			positions[found] = (uint8_t)v;
+			found += values[v] >> width != 0;
+		}
+	}
+	for (; i < count; i++) {
 		positions[found] = (uint8_t)i;
 		found += values[i] >> width != 0;
 	}

@@ -49,9 +49,9 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 	return true;
 }
 
-static size_t slot_of(const struct store_chunk_coder *coder, uint32_t id)
+static size_t slot_of(uint32_t id, size_t mask)
 {
-	return (id * 0x9e3779b1u >> 7) & (coder->slot_count - 1);
+	return (id * 0x9e3779b1u >> 7) & mask;
 }
 
 static void slots_begin(struct store_chunk_coder *coder, size_t count)
@@ -65,10 +65,11 @@ static uint64_t slot_with(uint32_t id, uint32_t number)
 	return (uint64_t)id << 32 | (number + 1);
 }
 
-/* An empty slot is nobody's, not even of context 0. */
-static bool slot_is_of(uint64_t slot, uint32_t id)
+#define OTHERS UINT32_MAX
+/* The number in a slot; OTHERS or more: it is another context's or, even for context 0, nobody's. */
+static inline uint64_t number_in(uint64_t slot, uint32_t id)
 {
-	return (slot ^ slot_with(id, UINT32_MAX)) - 1 < UINT32_MAX;
+	return (slot ^ (uint64_t)id << 32) - 1;
 }
 
 /* Most chunks have few contexts, whose slots had better stay in the nearest cache. */
@@ -76,7 +77,7 @@ static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
 {
 	slots_begin(coder, coder->slot_count * SLOTS_GROWTH);
 	for (uint32_t i = 0; i < known; i++) {
-		size_t at = slot_of(coder, coder->entries[i].context);
+		size_t at = slot_of(coder->entries[i].context, coder->slot_count - 1);
 
 		while (coder->slots[at])
 			at = (at + 1) & (coder->slot_count - 1);
@@ -84,29 +85,21 @@ static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
 	}
 }
 
-/* The number of record i's context, which is not in its first slot. */
+/* The number of record i's context in order of appearance, which is not in its first slot. */
 static __attribute__((noinline)) uint32_t number_behind(
 	struct store_chunk_coder *coder, uint32_t id, unsigned i, uint32_t *known)
 {
-	size_t at = slot_of(coder, id);
+	size_t at = slot_of(id, coder->slot_count - 1);
 
 	for (; coder->slots[at]; at = (at + 1) & (coder->slot_count - 1))
-		if (slot_is_of(coder->slots[at], id))
-			return (uint32_t)coder->slots[at] - 1;
+		if (number_in(coder->slots[at], id) < OTHERS)
+			return (uint32_t)number_in(coder->slots[at], id);
 	coder->entries[*known] = (struct store_sum){.context = id};
 	coder->firsts[*known] = i;
 	coder->slots[at] = slot_with(id, *known);
 	if (++*known > coder->slot_count / 2)
 		slots_grow(coder, *known);
 	return *known - 1;
-}
-
-/* The number of record i's context in order of appearance. */
-static inline uint32_t number_of(struct store_chunk_coder *coder, uint32_t id, unsigned i, uint32_t *known)
-{
-	uint64_t slot = coder->slots[slot_of(coder, id)];
-
-	return slot_is_of(slot, id) ? (uint32_t)slot - 1 : number_behind(coder, id, i, known);
 }
 
 static uint32_t place_of(uint64_t uses)
@@ -144,13 +137,21 @@ void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
 void store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
 {
-	uint32_t known = coder->known;
+	struct store_sum *entries = coder->entries;
+	const uint64_t *slots = coder->slots;
+	uint32_t *index = coder->index, known = coder->known;
+	size_t mask = coder->slot_count - 1;
 
 	for (unsigned i = at; i < at + count && known <= coder->most; i++) {
-		uint32_t number = number_of(coder, records[i].context, i, &known);
+		uint32_t id = records[i].context;
+		uint64_t number = number_in(slots[slot_of(id, mask)], id);
 
-		coder->index[i] = number;
-		coder->entries[number].samples++;
+		if (number >= OTHERS) {
+			number = number_behind(coder, id, i, &known);
+			mask = coder->slot_count - 1;
+		}
+		index[i] = (uint32_t)number;
+		entries[number].samples++;
 	}
 	coder->known = known;
 }
