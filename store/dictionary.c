@@ -112,6 +112,7 @@ static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32
 {
 	uint32_t starts[USES_KEPT + 1] = {0}, *rank = (uint32_t *)coder->slots;
 	struct store_sum *entries = coder->entries;
+	uint32_t *index = coder->index;
 
 	for (uint32_t i = 0; i < known; i++)
 		starts[place_of(entries[i].samples) + 1]++;
@@ -124,7 +125,7 @@ static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32
 	coder->entries = coder->ordered;
 	coder->ordered = entries;
 	for (unsigned i = 0; i < count; i++)
-		coder->index[i] = rank[coder->index[i]];
+		index[i] = rank[index[i]];
 }
 
 void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
