@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_wide.h - for bits.c alone: a block's eight lanes to values and back with vectors of 256 bits. Each width
- * has code of its own, in which where a row lies is known: a row is shifted, masked and put without a jump.
+ * bits_wide.h - for bits.c alone: a block's eight lanes to values and back with vectors of 256 bits. Each
+ * width has code of its own, in which where a row lies is known: a row is shifted, masked and put without a
+ * jump.
  */
 #ifndef STORE_BITS_WIDE_H
 #define STORE_BITS_WIDE_H

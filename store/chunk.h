@@ -84,9 +84,9 @@ struct store_chunk_coder {
 	struct store_sum *ordered; /* memory for that */
 	uint32_t known, most;	   /* contexts, and at how many there is no dictionary */
 	uint32_t *firsts;	   /* records: where each context appears, in that order */
-	uint32_t *index;      /* of each record, into the dictionary */
-	uint32_t *seen;	      /* of each context, while its samples are looked for */
-	uint32_t *samples;    /* records, the first few of each context in turn: tables are made of them */
+	uint32_t *index;	   /* of each record, into the dictionary */
+	uint32_t *seen;		   /* of each context, while its samples are looked for */
+	uint32_t *samples; /* records, the first few of each context in turn: tables are made of them */
 	uint32_t sample_count;
 	uint64_t *values; /* a table or dictionary under construction */
 	uint64_t *tables[CHUNK_COLUMN_COUNT];

@@ -16,7 +16,7 @@ struct store_chunk_draft {
 	struct store_bytes *out;
 	size_t start;			    /* of the chunk in `out` */
 	uint64_t longest_ns, shortest_ns;   /* between two records */
-	unsigned varies; /* bits of columns of which tables do not say all */
+	unsigned varies;		    /* bits of columns of which tables do not say all */
 	uint8_t chosen[CHUNK_COLUMN_COUNT]; /* transforms of the block before */
 	struct store_chunk_header header;
 };

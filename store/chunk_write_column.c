@@ -25,12 +25,12 @@ static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
 static inline void gather(uint64_t *to, enum chunk_column column, const struct store_record *records,
 	const uint32_t *numbers, unsigned count)
 {
-#define EACH(value)                                                                         \
-	for (unsigned i = 0; i < count; i++) {                                              \
-		const struct store_record *record = &records[numbers ? numbers[i] : i];     \
-                                                                                            \
-		to[i] = value;                                                              \
-	}                                                                                   \
+#define EACH(value)                                                                     \
+	for (unsigned i = 0; i < count; i++) {                                          \
+		const struct store_record *record = &records[numbers ? numbers[i] : i]; \
+                                                                                        \
+		to[i] = value;                                                          \
+	}                                                                               \
 	break
 	switch (column) {
 	case CHUNK_CONTEXT:

@@ -5,7 +5,7 @@
 #include "store/bits.h"
 #include "store/wide.h"
 
-#define GROUP 8u /* values of which mostly none is above */
+#define GROUP 8u      /* values of which mostly none is above */
 #define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
 
 static unsigned bits_of(uint64_t value)

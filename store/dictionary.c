@@ -107,7 +107,8 @@ static uint32_t place_of(uint64_t uses)
 	return USES_KEPT - 1 - (uint32_t)(uses < USES_KEPT ? uses : USES_KEPT - 1);
 }
 
-/* Sorts entries by descending use (counting sort) and renumbers the records. `slots` is free to be scratch. */
+/* Sorts entries by descending use (counting sort) and renumbers the records. `slots` is free to be scratch.
+ */
 static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32_t known)
 {
 	uint32_t starts[USES_KEPT + 1] = {0}, *rank = (uint32_t *)coder->slots;

@@ -9,9 +9,9 @@
 
 #include "store/chunk.h"
 
-/* Numbers the contexts of records into coder->entries, where their samples are counted, and coder->index, part
- * by part: those from `at` on, where the last part ended. Who has more to add to an entry does so before the
- * end, which orders them and gives how many there are; 0: no dictionary (more than `most`). */
+/* Numbers the contexts of records into coder->entries, where their samples are counted, and coder->index,
+ * part by part: those from `at` on, where the last part ended. Who has more to add to an entry does so before
+ * the end, which orders them and gives how many there are; 0: no dictionary (more than `most`). */
 void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most);
 void store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count);
