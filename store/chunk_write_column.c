@@ -90,10 +90,11 @@ static inline int32_t median_narrow(const int32_t *sample, unsigned count)
 	lanes below[VECTORS] = {0}, median = (lanes){0} + INT32_MIN;
 	int32_t largest = INT32_MIN;
 
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++) {
 #pragma GCC unroll 4
 		for (unsigned v = 0; v < VECTORS; v++)
 			below[v] -= (lanes)(all[v] > sample[i]);
+	}
 #pragma GCC unroll 4
 	for (unsigned v = 0; v < VECTORS; v++) {
 		lanes is_larger = (below[v] <= (int32_t)(count / 2)) & (all[v] > median);
