@@ -35,6 +35,11 @@ static bool is_return_address(struct unwinder *u, uint64_t address, bool anywher
 	       arch_is_call(code + sizeof(code));
 }
 
+bool unwind_is_called(struct unwinder *u, uint64_t address)
+{
+	return is_return_address(u, address, true);
+}
+
 /* What a call has led to is asked for once: reading code takes a system call. */
 static void called_note(struct unwinder *u, uint64_t pc)
 {
