@@ -84,7 +84,7 @@ static void took(struct thread *t, uint64_t since_ns)
 
 	if (rest_ns)
 		t->rest_until_ns = now_ns + rest_ns;
-	ring_count(&t->ring.shared->handler_ns, now_ns - since_ns);
+	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, u->walked, is_far));
 }
 
 /* Samples for which stacks had no room; whose they were is not known. */

@@ -774,6 +774,16 @@ static void test_calls_are_recognized(void **state)
 	}
 }
 
+/* A handler that lost its core has not worked all that time; one with a long walk has. */
+static void test_time_of_others_is_no_cost(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_counted_ns(3000, 20, false), 3000);
+	assert_in_range(sample_counted_ns(4000000, 20, false), 20000, 100000);
+	assert_int_equal(sample_counted_ns(16000000, 1000000, false), 16000000);
+	assert_int_equal(sample_counted_ns(600000, 1000, true), 600000);
+}
+
 /* A thread in a deep recursion is left a fraction of its time; an ordinary stack costs no sample. */
 static void test_rest_follows_long_walks(void **state)
 {
@@ -808,6 +818,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup(test_a_planted_address_ends_a_stack, set_up),
 #endif
 		cmocka_unit_test(test_calls_are_recognized),
+		cmocka_unit_test(test_time_of_others_is_no_cost),
 		cmocka_unit_test(test_rest_follows_long_walks),
 	};
 
