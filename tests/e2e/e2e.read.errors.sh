@@ -68,6 +68,10 @@ code "hpct-simulate, unknown option" 2 hpct-simulate --no-such-option
 sentence "hpct-simulate, unknown option"
 code "hpct-simulate over a run" 2 hpct-simulate -o good.hpct
 sentence "hpct-simulate over a run"
+code "hpct-simulate, too large a number" 2 hpct-simulate -o new.hpct --seed 99999999999999999999
+check "it names the option: $(cat err)" grep -q -e '--seed 99999999999999999999: say a whole number' err
+code "hpct-simulate, an argument too many" 2 hpct-simulate -o new.hpct more
+check "it names the argument: $(cat err)" grep -q 'more is one argument too many' err
 
 # A path of the root alone is empty for scripts, and has a name for people.
 check "a row without a path: $(hpct-stats good.hpct --by path --format tsv | cut -f1 | paste -sd,)" \
