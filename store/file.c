@@ -62,6 +62,8 @@ int store_file_failed(const struct store_file *file, const char *doing, int code
 		advice = "; the disk is full: make room, what was committed before is safe";
 	else if (code == EDQUOT || code == EFBIG)
 		advice = "; make room on the disk, what was committed before is safe";
+	else if (code == ENOMEM)
+		advice = "; raise `ulimit -v`, or close other programs";
 	else if (code == EIO) /* LMDB's word for a write that was cut short, too */
 		advice = "; the disk is full or fails: make room, what was committed before is safe";
 	else if (code == ENOLCK || code == ENOTSUP)
