@@ -101,7 +101,7 @@ static size_t hint_graphs(struct program_call *call, struct page_hint *hint)
 	if (operations < GRAPHS_LEAST || nodes * 2 <= operations)
 		return 0;
 	*hint = (struct page_hint){"hpct-record --cuda-graphs graph ...",
-		"most operations are nodes of CUDA graphs: one record for each launch costs less"};
+		"most operations are nodes of CUDA graphs: to record whole launches costs less"};
 	return 1;
 }
 

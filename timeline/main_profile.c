@@ -8,6 +8,7 @@
 #include "timeline/profile_merge.h"
 #include "timeline/program.h"
 #include "timeline/progress.h"
+#include "timeline/report_fit.h"
 #include "timeline/source_report.h"
 
 #define FIXED_COLUMNS 8
@@ -179,8 +180,8 @@ static const struct report_column *table_columns(const struct profile *profile, 
 			return NULL;
 	}
 	if (columns) {
-		columns[4 * count] = (struct report_column){"name", REPORT_TEXT};
-		columns[4 * count + 1] = (struct report_column){"place", REPORT_TEXT};
+		columns[4 * count] = (struct report_column){"name", REPORT_TEXT, 26};
+		columns[4 * count + 1] = (struct report_column){"place", REPORT_TEXT, 14};
 	}
 	return columns;
 }
@@ -234,9 +235,8 @@ static void print_coverage(const struct coverage *coverage, const struct run *ru
 
 	coverage_print(coverage, text);
 	progress_end();
-	if (name)
-		printf("%s %s: ", name, run_path(run));
-	printf("%s\n", text);
+	report_fit_say("%s%s%s%s%s", name ? name : "", name ? " " : "", name ? run_path(run) : "",
+		name ? ": " : "", text);
 }
 
 static int print_own_coverage(const struct program_call *call, struct error *error)
