@@ -357,7 +357,8 @@ static int try_open(struct store_file **file_out, const char *path, struct error
 		goto free_file;
 	}
 	if (!store_file_identify(file)) {
-		rc = error_set(error, ERROR_RUN, "'%s' is not a store of hpct (not a file)", path);
+		rc = error_set(error, ERROR_RUN,
+			"'%s' is not a store of hpct (not a file); take it out of the run", path);
 		goto free_file;
 	}
 	rc = look_at_head(file, error);

@@ -13,6 +13,8 @@ cp -r good.hpct torn.hpct
 for file in torn.hpct/*.mdb; do
 	dd if=/dev/urandom of="$file" bs=4096 seek=2 count=4 conv=notrunc status=none
 done
+code "a file that is no store" 4 hpct-info notrun.hpct
+check "it says what to do: $(cat err)" grep -q 'restore it, or take it out of the run$' err
 for reader in $readers "hpct-view --print 80x24" "hpct-export --to folded" "hpct-diff good.hpct"; do
 	for run in missing.hpct empty.hpct notrun.hpct file.hpct cut.hpct; do
 		# shellcheck disable=SC2086
