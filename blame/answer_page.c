@@ -45,8 +45,9 @@ static void print_title(struct program_call *call, const struct ask *ask, const 
 	if (page->known < PAGE_COVERAGE_LEAST)
 		page_say(arena_printf(&call->arena,
 				 "These numbers miss %.1f %% of the window: the GPUs were lost or "
-				 "unmonitored there",
-				 100 * (1 - page->known)),
+				 "unmonitored there%s",
+				 100 * (1 - page->known),
+				 page->coverage.thinned_ns ? "\n(" PAGE_THINNED ")" : ""),
 			0);
 }
 

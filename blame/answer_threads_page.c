@@ -223,9 +223,11 @@ static void print_title(struct program_call *call, const struct ask *ask, const 
 	if (page->known < KNOWN_LEAST)
 		page_say(arena_printf(&call->arena,
 				 "These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
-				 "unmonitored\n(without records of switches a thread that waits looks "
-				 "unknown)",
-				 100 * (1 - page->known)),
+				 "unmonitored\n(%s)",
+				 100 * (1 - page->known),
+				 page->coverage.thinned_ns ? PAGE_THINNED
+							   : "without records of switches a thread that "
+							     "waits looks unknown"),
 			0);
 }
 

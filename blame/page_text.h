@@ -21,6 +21,9 @@
 #define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
 
 #define PAGE_TEXT_MAX 160
+/* Why much is not known of a flight recording. */
+#define PAGE_THINNED "records older than what hpct-record --keep kept were dropped"
+
 /* Why no thread was at work. */
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX]);
 
