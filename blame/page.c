@@ -12,6 +12,16 @@ static void put_part(struct page *page, const char *key, const char *text, uint6
 	page->parts[page->part_count++] = (struct page_part){key, text, time_ns};
 }
 
+static const char *nobody_text(const struct page *page, const struct idle_question *question)
+{
+	if (!page->threads)
+		return "idle, and no CPU thread among the streams";
+	if (page->idle.unexplained_ns * 2 > page->idle.all_idle_ns)
+		return "idle, and no thread is known to work";
+	return question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
+						     : "idle, every thread waits";
+}
+
 static void put_parts(struct page *page, const struct idle_question *question)
 {
 	const struct idle *idle = &page->idle;
@@ -25,10 +35,7 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		question->group == IDLE_GROUP_PROCESS ? "idle while CPU code of the same process runs"
 						      : "idle while CPU code runs",
 		idle->blamed_ns);
-	put_part(page, "nobody",
-		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
-						      : "idle, every thread waits",
-		idle->all_idle_ns);
+	put_part(page, "nobody", nobody_text(page, question), idle->all_idle_ns);
 	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns - idle->ended_ns);
 	if (idle->unused_ns)
 		put_part(page, "unused", "before the first use of a GPU", idle->unused_ns);
@@ -148,8 +155,8 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	if (result)
 		return result;
 	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
-	put_parts(page, question);
 	count_streams(page, run, question);
+	put_parts(page, question);
 	find_largest(page, run, question);
 	if (page->known < PAGE_COVERAGE_CAUSES)
 		return 0;

@@ -128,7 +128,7 @@ size_t page_hints(struct program_call *call, const struct ask *ask, const struct
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
 			"who came last at collective calls");
-	if (idle->all_idle_ns > idle->blamed_ns)
+	if (idle->all_idle_ns > idle->blamed_ns && page->threads)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --of all-idle",
 			page_options(call, ask, own, "time streams"),
 			"what threads waited in while none was at work");

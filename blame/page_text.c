@@ -18,6 +18,8 @@ void page_nobody(struct program_call *call, const struct page *page, char text[P
 		snprintf(text, PAGE_TEXT_MAX, "%s was last at %llu of %llu collective calls",
 			answer_party_name(call->run, last->stream, &call->arena),
 			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
+	else if (!page->threads)
+		snprintf(text, PAGE_TEXT_MAX, "no CPU thread is among the streams");
 	else if (page->idle.no_core_ns * 2 > page->idle.all_idle_ns)
 		snprintf(text, PAGE_TEXT_MAX, "a thread that could work waits for a core");
 	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
