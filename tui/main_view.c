@@ -12,6 +12,7 @@
 
 #include "timeline/coverage.h"
 #include "timeline/program.h"
+#include "tui/bars.h"
 #include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/config.h"
@@ -20,7 +21,6 @@
 #include "tui/long_read.h"
 #include "tui/picture.h"
 #include "tui/screen.h"
-#include "tui/session.h"
 #include "tui/session_read.h"
 
 #define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */

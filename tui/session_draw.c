@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "timeline/progress.h"
+#include "tui/bars.h"
 #include "tui/compare.h"
-#include "tui/session.h"
 #include "tui/session_read.h"
 
 #define SESSION_LIVE_READ_MS 50
