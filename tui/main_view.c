@@ -379,8 +379,8 @@ static const struct program program = {
 	.refused = "context op metric min top",
 	.options = view_options,
 	.option_count = sizeof(view_options) / sizeof(view_options[0]),
-	.notes = "Keys: ? lists them. In --keys: <Enter> <Tab> <Esc> <Space> <BS> <Del> <Left> <Right> <Up>\n"
-		 "<Down> <Home> <End> <PageUp> <PageDown> <lt> <C-x>; anything else is itself.\n",
+	.notes = "Keys: ? lists them. In --keys: <Enter> <Tab> <Esc> <Space> <BS> <Del> <Left> <Right> "
+		 "<Up> <Down> <Home> <End> <PageUp> <PageDown> <lt> <C-x>; anything else is itself.\n",
 	.work = view,
 };
 
