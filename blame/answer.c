@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "timeline/coverage.h"
+#include "timeline/report_fit.h"
 #include "timeline/stats.h"
 
 static const struct report_column script_columns[] = {
@@ -97,7 +98,7 @@ void answer_print_losses(const struct program_call *call)
 
 	coverage_count(&coverage, call->run, call->select);
 	if (call->format == REPORT_TABLE && coverage.lost)
-		printf("%llu records of these streams were lost; hpct-info --streams says where\n",
+		report_fit_say("%llu records of these streams were lost; hpct-info --streams says where",
 			(unsigned long long)coverage.lost);
 }
 
@@ -105,7 +106,7 @@ void answer_print_definition(const struct program_call *call, const char *text)
 {
 	if (call->format != REPORT_TABLE)
 		return;
-	puts(text);
+	report_fit_say("%s", text);
 	answer_print_losses(call);
 }
 

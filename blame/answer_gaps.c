@@ -9,7 +9,7 @@
 #include "blame/queued.h"
 
 #define TABLE_ROWS 20 /* unless --top says otherwise */
-#define BAR 40
+#define BAR 39
 
 static const struct report_column script_columns[] = {{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER},
 	{"gap_ns", REPORT_NUMBER}, {"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED},

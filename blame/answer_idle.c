@@ -6,6 +6,7 @@
 #include "blame/calls.h"
 #include "blame/queued.h"
 #include "timeline/coverage.h"
+#include "timeline/report_fit.h"
 
 #define NOBODY "<nobody active>"
 #define UNKNOWN "<unknown>"
@@ -30,10 +31,9 @@ static void print_waited(const struct idle *idle)
 	char text[REPORT_HUMAN_MAX];
 
 	report_human_duration(text, idle->no_core_ns);
-	printf("What threads waited in while none was at work");
-	if (idle->no_core_ns)
-		printf("; for %s of that one could have worked, had it a core", text);
-	putchar('\n');
+	report_fit_say("What threads waited in while none was at work%s%s%s",
+		idle->no_core_ns ? "; for " : "", idle->no_core_ns ? text : "",
+		idle->no_core_ns ? " of that one could have worked, had it a core" : "");
 }
 
 static void print_head(const struct program_call *call, const struct ask *ask,
@@ -46,26 +46,27 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 		return;
 	report_human_duration(idle_text, idle->idle_ns);
 	report_human_duration(known_text, known_ns);
-	printf("GPUs idle for %s of %s known (%.2f %%), in %u group%s: no queue runs %s\n", idle_text,
+	report_fit_say("GPUs idle for %s of %s known (%.2f %%), in %u group%s: no queue runs %s", idle_text,
 		known_text, 100.0 * (double)idle->idle_ns / (double)known_ns, idle->groups,
 		idle->groups == 1 ? "" : "s",
 		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
 	if (idle->unused_ns) {
 		report_human_duration(idle_text, idle->unused_ns);
-		printf("Before the first use of a GPU (%s) none is idle\n", idle_text);
+		report_fit_say("Before the first use of a GPU (%s) none is idle", idle_text);
 	}
 	if (idle->ended_ns) {
 		report_human_duration(idle_text, idle->ended_ns);
-		printf("After the end of the processes that use GPUs (%s) none is idle\n", idle_text);
+		report_fit_say("After the end of the processes that use GPUs (%s) none is idle", idle_text);
 	}
 	if (ask->of == ASK_GPU_IDLE)
-		printf("Threads at work meanwhile share it equally\n");
+		report_fit_say("Threads at work meanwhile share it equally");
 	else if (ask->of == ASK_GPU_IDLE_SAMPLED)
-		printf("Every sample at work meanwhile counts for its period, shared among the threads at "
-		       "work\n");
+		report_fit_say("Every sample at work meanwhile counts for its period, shared among the "
+			       "threads at work");
 	else
 		print_waited(idle);
-	puts("A synchronization is work unless its process has work running or queued (" QUEUED_TEXT ")");
+	report_fit_say(
+		"A synchronization is work unless its process has work running or queued (" QUEUED_TEXT ")");
 	answer_print_losses(call);
 }
 

@@ -19,6 +19,16 @@ static double percent(uint64_t part_ns, uint64_t whole_ns)
 	return whole_ns ? 100.0 * (double)part_ns / (double)whole_ns : 0;
 }
 
+/* What the numbers hold for. */
+static const char *page_asked(struct program_call *call, const struct ask *ask)
+{
+	const char *rest = page_options(call, ask, "waits", NULL);
+
+	return arena_printf(&call->arena, "--group %s  --busy %s%s%s",
+		ask->group == IDLE_GROUP_ALL ? "all" : "process",
+		ask->busy == IDLE_BUSY_KERNEL ? "kernel" : "any", *rest ? " " : "", rest);
+}
+
 /* ---- for people ---- */
 
 static void print_title(struct program_call *call, const struct ask *ask, const struct page *page)
@@ -27,18 +37,17 @@ static void print_title(struct program_call *call, const struct ask *ask, const 
 	const char *path = run_path(call->run), *slash = strrchr(path, '/');
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	page_say(arena_printf(&call->arena,
-			 "%s  %s %s  %u GPU queue%s, %u CPU thread%s  --group %s  --busy %s",
+	page_say(arena_printf(&call->arena, "%s  %s %s  %u GPU queue%s, %u CPU thread%s  %s",
 			 slash ? slash + 1 : path, select_has_time(call->select) ? "window" : "whole run",
 			 window, page->queues, page->queues == 1 ? "" : "s", page->threads,
-			 page->threads == 1 ? "" : "s", ask->group == IDLE_GROUP_ALL ? "all" : "process",
-			 ask->busy == IDLE_BUSY_KERNEL ? "kernel" : "any"),
+			 page->threads == 1 ? "" : "s", page_asked(call, ask)),
 		2);
 	if (page->known < PAGE_COVERAGE_LEAST)
 		page_say(arena_printf(&call->arena,
 				 "These numbers miss %.1f %% of the window: the GPUs were lost or "
-				 "unmonitored there",
-				 100 * (1 - page->known)),
+				 "unmonitored there%s",
+				 100 * (1 - page->known),
+				 page->coverage.thinned_ns ? "\n(" PAGE_THINNED ")" : ""),
 			0);
 }
 
@@ -179,10 +188,10 @@ static void print_gains(struct program_call *call, const struct page *page)
 	}
 }
 
-static void print_next(struct program_call *call, const struct page *page)
+static void print_next(struct program_call *call, const struct ask *ask, const struct page *page)
 {
 	struct page_hint hints[PAGE_HINTS];
-	size_t count = page_hints(call, page, hints);
+	size_t count = page_hints(call, ask, page, hints);
 
 	page_hints_print(hints, count);
 }
@@ -208,7 +217,7 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 	print_causes(call, page);
 	if (page->known >= PAGE_COVERAGE_CAUSES)
 		print_gains(call, page);
-	print_next(call, page);
+	print_next(call, ask, page);
 	print_coverage(call, page);
 }
 
@@ -291,7 +300,8 @@ static void script_gains(struct report *report, struct program_call *call, const
 	}
 }
 
-static int print_script(struct program_call *call, const struct page *page, struct error *error)
+static int print_script(
+	struct program_call *call, const struct ask *ask, const struct page *page, struct error *error)
 {
 	struct page_hint hints[PAGE_HINTS];
 	struct report *report;
@@ -303,7 +313,8 @@ static int print_script(struct program_call *call, const struct page *page, stru
 	page_rows_parts(report, call, "wall", page->parts, page->part_count, page->idle.window_ns);
 	script_causes(report, call, page);
 	script_gains(report, call, page);
-	page_rows_hints(report, call, hints, page_hints(call, page, hints));
+	page_rows_hints(report, call, hints, page_hints(call, ask, page, hints));
+	page_rows_definition(report, call, page_asked(call, ask));
 	page_rows_definition(report, call, PAGE_SHARED);
 	if (page->idle.unused_ns)
 		page_rows_definition(report, call, PAGE_UNUSED);
@@ -326,7 +337,7 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 	if (!result && !page.is_part && call->format == REPORT_TABLE)
 		print_page(call, ask, &page);
 	else if (!result && !page.is_part)
-		result = print_script(call, &page, error);
+		result = print_script(call, ask, &page, error);
 	page_fini(&page);
 	return result;
 }

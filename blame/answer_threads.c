@@ -4,6 +4,7 @@
 
 #include "blame/answer.h"
 #include "blame/threads.h"
+#include "timeline/report_fit.h"
 
 static int print_summary(const struct program_call *call, const struct threads *threads, struct error *error)
 {
@@ -42,13 +43,13 @@ static void print_head(struct program_call *call, const struct ask *ask, const s
 		return;
 	report_human_duration(text, ask->of == ASK_SERIAL ? threads->serial_ns : waiting_ns);
 	if (ask->of == ASK_SERIAL)
-		printf("One thread of its process works alone for %s\n", text);
+		report_fit_say("One thread of its process works alone for %s", text);
 	else
-		printf("%u threads wait for %s together: blocked, in synchronization calls or in functions "
-		       "that only wait\n",
-			threads->threads, text);
+		report_fit_say("%u thread%s for %s together: blocked, in synchronization calls or in "
+			       "functions that only wait",
+			threads->threads, threads->threads == 1 ? " waits" : "s wait", text);
 	if (ask->of != ASK_SERIAL && threads->pathless_ns)
-		printf("%s\n", answer_pathless(call, threads));
+		report_fit_say("%s", answer_pathless(call, threads));
 	answer_print_losses(call);
 }
 

@@ -119,21 +119,20 @@ static const char *late_path(struct program_call *call, const struct late_party 
 	return party->context ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena) : NULL;
 }
 
-static size_t hints_of(
-	struct program_call *call, const struct thread_page *page, struct page_hint hints[PAGE_HINTS])
+static size_t hints_of(struct program_call *call, const struct ask *ask, const struct thread_page *page,
+	struct page_hint hints[PAGE_HINTS])
 {
-	const char *run = run_path(call->run);
-	struct arena *arena = &call->arena;
+	const char *options = page_options(call, ask, "", "time streams");
 	size_t count = 0;
 
 	if (page->late.held_ns || page->late.thread_held_ns)
-		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --late", run),
-			"who came last at collective calls and barriers"};
+		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
+			page_options(call, ask, "waits", "time streams"),
+			"who came last at collective calls and barriers");
 	if (page->threads.threads > 1)
-		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --imbalance", run),
-			"work that is not evenly spread over the threads"};
-	hints[count++] =
-		(struct page_hint){arena_printf(arena, "hpct-profile %s", run), "where the CPU time went"};
+		hints[count++] = page_hint_of(call, "hpct-blame", " --imbalance", options,
+			"work that is not evenly spread over the threads");
+	hints[count++] = page_hint_of(call, "hpct-profile", "", options, "where the CPU time went");
 	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
 		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
 			"gives waits their call paths, where the kernel may be looked at"};
@@ -208,33 +207,37 @@ static void print_late(struct program_call *call, const struct thread_page *page
 	}
 }
 
-static void print_title(struct program_call *call, const struct thread_page *page)
+static void print_title(struct program_call *call, const struct ask *ask, const struct thread_page *page)
 {
 	const struct threads *threads = &page->threads;
+	const char *asked = page_options(call, ask, "waits", NULL);
 	char window[REPORT_HUMAN_MAX];
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	page_say(arena_printf(&call->arena, "%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s",
-			 run_path(call->run), select_has_time(call->select) ? "window" : "whole run", window,
-			 threads->threads, threads->threads == 1 ? "" : "s", threads->processes,
-			 threads->processes == 1 ? "" : "es"),
+	page_say(
+		arena_printf(&call->arena, "%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s%s%s",
+			run_path(call->run), select_has_time(call->select) ? "window" : "whole run", window,
+			threads->threads, threads->threads == 1 ? "" : "s", threads->processes,
+			threads->processes == 1 ? "" : "es", *asked ? " " : "", asked),
 		2);
 	if (page->known < KNOWN_LEAST)
 		page_say(arena_printf(&call->arena,
 				 "These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
-				 "unmonitored\n(without records of switches a thread that waits looks "
-				 "unknown)",
-				 100 * (1 - page->known)),
+				 "unmonitored\n(%s)",
+				 100 * (1 - page->known),
+				 page->coverage.thinned_ns ? PAGE_THINNED
+							   : "without records of switches a thread that "
+							     "waits looks unknown"),
 			0);
 }
 
-static void print_page(struct program_call *call, const struct thread_page *page)
+static void print_page(struct program_call *call, const struct ask *ask, const struct thread_page *page)
 {
 	struct page_hint hints[PAGE_HINTS];
-	size_t count = hints_of(call, page, hints);
+	size_t count = hints_of(call, ask, page, hints);
 	char text[COVERAGE_TEXT_MAX];
 
-	print_title(call, page);
+	print_title(call, ask, page);
 	print_parts(page);
 	print_rows(call, page, "What threads wait in", &page->waited);
 	if (page->threads.pathless_ns && rows_of(call, page, page->waited.count))
@@ -282,9 +285,11 @@ static void script_late(struct report *report, struct program_call *call, const 
 				.text = late_text(call, page, parties[i])});
 }
 
-static int print_script(struct program_call *call, const struct thread_page *page, struct error *error)
+static int print_script(
+	struct program_call *call, const struct ask *ask, const struct thread_page *page, struct error *error)
 {
 	struct page_hint hints[PAGE_HINTS];
+	const char *asked = page_options(call, ask, "waits", NULL);
 	struct report *report;
 	int result = page_rows_open(&report, call, error);
 
@@ -296,7 +301,9 @@ static int print_script(struct program_call *call, const struct thread_page *pag
 	script_rows(report, call, page, "wait", &page->waited);
 	script_late(report, call, page);
 	script_rows(report, call, page, "serial", &page->serial);
-	page_rows_hints(report, call, hints, hints_of(call, page, hints));
+	page_rows_hints(report, call, hints, hints_of(call, ask, page, hints));
+	if (*asked)
+		page_rows_definition(report, call, asked + 1);
 	page_rows_definition(report, call, WAITING_IS);
 	if (page->by == PLACE_SCRIPT)
 		page_rows_definition(report, call, PAGE_SCRIPT);
@@ -316,8 +323,8 @@ int answer_threads_page(struct program_call *call, const struct ask *ask, struct
 		result = page_fill(&page, call, &question, select_by(call->select) ? &by : NULL, error);
 	progress_end();
 	if (!result && call->format == REPORT_TABLE)
-		print_page(call, &page);
+		print_page(call, ask, &page);
 	else if (!result)
-		result = print_script(call, &page, error);
+		result = print_script(call, ask, &page, error);
 	return result;
 }

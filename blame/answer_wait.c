@@ -4,6 +4,7 @@
 
 #include "blame/answer.h"
 #include "blame/wait.h"
+#include "timeline/report_fit.h"
 
 static int print_summary(const struct program_call *call, const struct wait *wait, struct error *error)
 {
@@ -24,10 +25,11 @@ static void print_head(const struct program_call *call, const struct ask *ask, c
 		return;
 	report_human_duration(sync_text, wait->sync_ns);
 	report_human_duration(monitored_text, wait->monitored_ns);
-	printf("%u threads in synchronization calls for %s of %s monitored (%.2f %%)\n", wait->threads,
-		sync_text, monitored_text, 100.0 * (double)wait->sync_ns / (double)wait->monitored_ns);
+	report_fit_say("%u thread%s in synchronization calls for %s of %s monitored (%.2f %%)", wait->threads,
+		wait->threads == 1 ? "" : "s", sync_text, monitored_text,
+		100.0 * (double)wait->sync_ns / (double)wait->monitored_ns);
 	if (ask->of == ASK_CPU_IDLE_CAUSE)
-		printf("Kernels that ran meanwhile share it by overlap, concurrent ones equally\n");
+		report_fit_say("Kernels that ran meanwhile share it by overlap, concurrent ones equally");
 	answer_print_losses(call);
 }
 

@@ -6,12 +6,13 @@
  * first has left the last one.
  *
  *   stays, by (key, begin)  --rounds-->  occasions: the last to come held up those that were still there
+ *
+ * Those who are still there when the window ends wait for somebody who comes behind it: so far is read on.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/late.h"
-#include "blame/process.h"
+#include "blame/late_parts.h"
 #include "store/arena.h"
 #include "store/attribute.h"
 #include "timeline/numbering.h"
@@ -33,6 +34,11 @@ struct stay {
 	uint32_t context;
 };
 
+/* Of a party, where it held up longest. */
+struct most {
+	uint64_t held_ns, begin_ns;
+};
+
 struct search {
 	struct run *run;
 	const struct idle_question *question;
@@ -41,7 +47,8 @@ struct search {
 	struct stay *stays;
 	size_t count, room;
 	uint32_t process;
-	uint32_t first; /* stream of the process */
+	uint32_t first;			     /* stream of the process */
+	uint64_t begin_ns, end_ns, reach_ns; /* that begin there are taken; how far the longest reaches */
 };
 
 static bool put_stay(struct search *search, const struct stay *stay)
@@ -86,8 +93,11 @@ static int take(struct search *search, const struct batch *batch, size_t row, st
 		.context = batch->context[row]};
 	struct late_party party;
 
-	if (!key_of(search, batch, row, &key))
+	if ((stay.begin_ns < search->begin_ns && search->begin_ns > search->question->begin_ns) ||
+		!key_of(search, batch, row, &key))
 		return 0;
+	if (stay.end_ns > search->reach_ns)
+		search->reach_ns = stay.end_ns;
 	memset(&party, 0, sizeof(party)); /* it is a key: no stray bytes */
 	party.stream = key.process ? batch->stream : search->first;
 	party.is_thread = key.process != 0;
@@ -103,9 +113,8 @@ static int read_stream(struct search *search, uint32_t stream, struct error *err
 	const struct batch *batch;
 	struct scan *scan;
 	long count = 0;
-	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, 0,
-		error);
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->begin_ns, search->end_ns,
+		STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, 0, error);
 
 	if (result)
 		return result;
@@ -130,15 +139,19 @@ static int stay_compare(const void *left, const void *right)
 
 /* The stays [0, count) of one call or round; the last is the last to come. Of a call that does not hold its
  * callers up (a broadcast) some have left by then: those waited for nobody. */
-static void occasion(struct late *late, const struct stay *stays, size_t count, uint64_t *most_ns)
+static void occasion(struct late *late, const struct idle_question *question, const struct stay *stays,
+	size_t count, struct most *most)
 {
 	const struct stay *last = &stays[count - 1];
 	struct late_party *party = &late->parties[last->party];
 	uint64_t held_ns = 0;
 
+	if (!late_is_asked(question, stays[0].begin_ns, last->begin_ns))
+		return;
 	for (size_t i = 0; i + 1 < count; i++) {
-		uint64_t waited_ns =
-			stays[i].end_ns >= last->begin_ns ? last->begin_ns - stays[i].begin_ns : 0;
+		uint64_t waited_ns = stays[i].end_ns >= last->begin_ns
+					     ? late_within(question, stays[i].begin_ns, last->begin_ns)
+					     : 0;
 
 		late->parties[stays[i].party].waited_ns += waited_ns;
 		held_ns += waited_ns;
@@ -149,10 +162,26 @@ static void occasion(struct late *late, const struct stay *stays, size_t count, 
 	*(party->is_thread ? &late->thread_held_ns : &late->held_ns) += held_ns;
 	party->last++;
 	party->held_ns += held_ns;
-	if (held_ns >= most_ns[last->party]) {
-		most_ns[last->party] = held_ns;
+	if (held_ns >= most[last->party].held_ns) {
+		most[last->party] = (struct most){held_ns, last->begin_ns};
 		party->context = last->context;
 	}
+}
+
+/* Instead of the barrier, what a thread did before it came there, where that is known. */
+static int name_work(
+	struct late_party *party, struct search *search, const struct most *most, struct error *error)
+{
+	struct extent extent;
+	int result;
+
+	if (!party->is_thread || !party->last || !most->begin_ns)
+		return 0;
+	result = extent_at(search->run, party->stream, most->begin_ns - 1, &extent, error);
+	if (!result && extent.state == EXTENT_WORK && extent.context &&
+		!waits_context(search->question->waits, extent.context))
+		party->context = extent.context;
+	return result;
 }
 
 /* How many of the stays, which begin with one call's, are one round of it. */
@@ -180,11 +209,12 @@ static size_t call_count(const struct stay *stays, size_t count)
 
 static int judge(struct late *late, struct search *search, struct arena *arena, struct error *error)
 {
-	uint64_t *most_ns = arena_calloc(arena, search->parties.count + 1, sizeof(*most_ns));
+	struct most *most = arena_calloc(arena, search->parties.count + 1, sizeof(*most));
 	size_t count;
+	int result = 0;
 
 	late->parties = arena_calloc(arena, search->parties.count + 1, sizeof(*late->parties));
-	if (!most_ns || !late->parties)
+	if (!most || !late->parties)
 		return error_memory(error);
 	late->count = search->parties.count;
 	for (uint32_t i = 0; i < late->count; i++)
@@ -198,9 +228,11 @@ static int judge(struct late *late, struct search *search, struct arena *arena, 
 		count = is_barrier ? round_count(stays, search->count - i)
 				   : call_count(stays, search->count - i);
 		if (count > 1)
-			occasion(late, stays, count, most_ns);
+			occasion(late, search->question, stays, count, most);
 	}
-	return 0;
+	for (uint32_t i = 0; i < late->count && !result; i++)
+		result = name_work(&late->parties[i], search, &most[i], error);
+	return result;
 }
 
 /* Processes and threads are lists of their own; one alone meets nobody. */
@@ -225,21 +257,35 @@ static int part(struct late *late, struct arena *arena, struct error *error)
 	return 0;
 }
 
+static int read_all(struct search *search, const struct process *processes, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	int result = 0;
+
+	search->begin_ns = begin_ns;
+	search->end_ns = end_ns;
+	for (uint32_t p = 0; p < count && !result; p++) {
+		search->process = p;
+		search->first = processes[p].streams[0];
+		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)
+			if (run_stream(search->run, processes[p].streams[i])->s.kind == STORE_STREAM_CPU)
+				result = read_stream(search, processes[p].streams[i], error);
+	}
+	return result;
+}
+
 int late_calls(struct late *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
 {
 	struct search search = {.run = run, .question = question};
-	int result = 0;
+	uint64_t end_ns = question->end_ns;
+	int result;
 
 	numbering_init(&search.calls, sizeof(struct call_key));
 	numbering_init(&search.parties, sizeof(struct late_party));
-	for (uint32_t p = 0; p < count && !result; p++) {
-		search.process = p;
-		search.first = processes[p].streams[0];
-		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)
-			if (run_stream(run, processes[p].streams[i])->s.kind == STORE_STREAM_CPU)
-				result = read_stream(&search, processes[p].streams[i], error);
-	}
+	result = read_all(&search, processes, count, question->begin_ns, end_ns, error);
+	if (!result && search.reach_ns > end_ns)
+		result = read_all(&search, processes, count, end_ns, search.reach_ns, error);
 	if (!result && search.count)
 		result = judge(late, &search, arena, error);
 	if (!result && late->count)

@@ -29,6 +29,7 @@ struct stay {
 struct search {
 	struct run *run;
 	const struct idle_question *question;
+	uint64_t begin_ns, end_ns, reach_ns; /* that begin there are taken; how far the longest reaches */
 	struct stay *stays;
 	size_t count, room;
 	uint8_t *is_collective; /* of a context: 0 not known, 1 no, 2 yes */
@@ -82,8 +83,8 @@ static int read_queue(struct search *search, uint32_t stream, uint32_t party, st
 	const struct batch *batch;
 	struct scan *scan;
 	long count = 0;
-	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->question->begin_ns,
-		search->question->end_ns, STORE_END | STORE_CONTEXT | STORE_WHAT, 0, error);
+	int result = scan_open(&scan, search->run, stream, STORE_SPANS, search->begin_ns, search->end_ns,
+		STORE_END | STORE_CONTEXT | STORE_WHAT, 0, error);
 
 	if (result)
 		return result;
@@ -92,12 +93,26 @@ static int read_queue(struct search *search, uint32_t stream, uint32_t party, st
 			struct stay stay = {
 				batch->begin_ns[row], batch->end_ns[row], party, batch->context[row]};
 
-			if (batch->what[row] == STORE_OP_KERNEL && is_collective(search, stay.context) &&
-				!put_stay(search, &stay))
+			if (batch->what[row] != STORE_OP_KERNEL || !is_collective(search, stay.context) ||
+				(stay.begin_ns < search->begin_ns &&
+					search->begin_ns > search->question->begin_ns))
+				continue;
+			if (stay.end_ns > search->reach_ns)
+				search->reach_ns = stay.end_ns;
+			if (!put_stay(search, &stay))
 				result = error_memory(error);
 		}
 	scan_close(scan);
 	return result ? result : (int)count;
+}
+
+static uint32_t party_of(const struct late *late, uint32_t stream)
+{
+	uint32_t party = 0;
+
+	while (party < late->count && late->parties[party].stream != stream)
+		party++;
+	return party;
 }
 
 /* The processes that have such kernels become parties. */
@@ -107,15 +122,33 @@ static int collect(struct late *late, struct search *search, const struct proces
 	int result = 0;
 
 	for (uint32_t p = 0; p < count && !result; p++) {
+		uint32_t party = party_of(late, processes[p].streams[0]);
 		size_t before = search->count;
 
 		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)
 			if (run_stream(search->run, processes[p].streams[i])->s.kind == STORE_STREAM_GPU)
-				result = read_queue(search, processes[p].streams[i], late->count, error);
-		if (search->count > before)
+				result = read_queue(search, processes[p].streams[i], party, error);
+		if (search->count > before && party == late->count)
 			late->parties[late->count++] = (struct late_party){.stream = processes[p].streams[0]};
 	}
 	return result;
+}
+
+/* Those who are still there when the window ends wait for somebody who comes behind it: so far is read on. */
+static int collect_all(struct late *late, struct search *search, const struct process *processes,
+	uint32_t count, struct error *error)
+{
+	const struct idle_question *question = search->question;
+	int result;
+
+	search->begin_ns = question->begin_ns;
+	search->end_ns = question->end_ns;
+	result = collect(late, search, processes, count, error);
+	if (result || search->reach_ns <= question->end_ns)
+		return result;
+	search->begin_ns = question->end_ns;
+	search->end_ns = search->reach_ns;
+	return collect(late, search, processes, count, error);
 }
 
 static int stay_compare(const void *left, const void *right)
@@ -154,13 +187,16 @@ static bool is_call(const struct round *round, uint32_t parties)
 		       TOGETHER_NS + (round->left_ns - round->last->begin_ns) / TOGETHER_PART;
 }
 
-static void occasion(struct late *late, struct search *search, const struct stay *last)
+static void occasion(
+	struct late *late, struct search *search, const struct stay *first, const struct stay *last)
 {
 	struct late_party *party = &late->parties[last->party];
 	uint64_t held_ns = 0;
 
+	if (!late_is_asked(search->question, first->begin_ns, last->begin_ns))
+		return;
 	for (uint32_t p = 0; p < late->count; p++) {
-		uint64_t waited_ns = last->begin_ns + 1 - search->arrived_ns[p];
+		uint64_t waited_ns = late_within(search->question, search->arrived_ns[p] - 1, last->begin_ns);
 
 		late->parties[p].waited_ns += waited_ns;
 		late->parties[p].occasions++;
@@ -188,7 +224,7 @@ static void judge(struct late *late, struct search *search)
 		bool is_one = is_call(&round, late->count);
 
 		if (is_one)
-			occasion(late, search, round.last);
+			occasion(late, search, &search->stays[i], round.last);
 		count = is_one ? round.count : 1;
 		others += !is_one;
 	}
@@ -208,7 +244,7 @@ int late_kernels(struct late *late, struct run *run, const struct idle_question 
 
 	if (!search.is_collective || !search.arrived_ns || !search.most_ns)
 		return error_memory(error);
-	result = count > 1 ? collect(late, &search, processes, count, error) : 0;
+	result = count > 1 ? collect_all(late, &search, processes, count, error) : 0;
 	if (!result && late->count > 1 && search.count)
 		judge(late, &search);
 	else

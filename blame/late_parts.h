@@ -7,6 +7,21 @@
 #include "blame/late.h"
 #include "blame/process.h"
 
+/* An occasion is of a window in which somebody waits for the last, or the last comes: not of one in which all
+ * just leave. What is waited counts in the windows in which it is; who comes last may show behind them. */
+static inline bool late_is_asked(const struct idle_question *question, uint64_t first_ns, uint64_t last_ns)
+{
+	return last_ns >= question->begin_ns && first_ns < question->end_ns;
+}
+
+/* Of a wait, what lies in the window. */
+static inline uint64_t late_within(const struct idle_question *question, uint64_t begin_ns, uint64_t end_ns)
+{
+	begin_ns = begin_ns > question->begin_ns ? begin_ns : question->begin_ns;
+	end_ns = end_ns < question->end_ns ? end_ns : question->end_ns;
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
 /* Appends the process's threads, if two or more of them meet at barriers, to late->threads, which has room.
  */
 int late_threads(struct late *late, struct run *run, const struct idle_question *question,

@@ -12,6 +12,16 @@ static void put_part(struct page *page, const char *key, const char *text, uint6
 	page->parts[page->part_count++] = (struct page_part){key, text, time_ns};
 }
 
+static const char *nobody_text(const struct page *page, const struct idle_question *question)
+{
+	if (!page->threads)
+		return "idle, and no CPU thread among the streams";
+	if (page->idle.unexplained_ns * 2 > page->idle.all_idle_ns)
+		return "idle, and no thread is known to work";
+	return question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
+						     : "idle, every thread waits";
+}
+
 static void put_parts(struct page *page, const struct idle_question *question)
 {
 	const struct idle *idle = &page->idle;
@@ -25,10 +35,7 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		question->group == IDLE_GROUP_PROCESS ? "idle while CPU code of the same process runs"
 						      : "idle while CPU code runs",
 		idle->blamed_ns);
-	put_part(page, "nobody",
-		question->group == IDLE_GROUP_PROCESS ? "idle, every thread of the process waits"
-						      : "idle, every thread waits",
-		idle->all_idle_ns);
+	put_part(page, "nobody", nobody_text(page, question), idle->all_idle_ns);
 	put_part(page, "unknown", "lost or unmonitored", idle->unknown_ns - idle->unused_ns - idle->ended_ns);
 	if (idle->unused_ns)
 		put_part(page, "unused", "before the first use of a GPU", idle->unused_ns);
@@ -72,6 +79,39 @@ static const struct gap *find_gap(struct page *page, const struct run *run, cons
 
 #define GAPS_LOOKED_AT 4096
 
+/* When the last stream of a queue's group ended. */
+static uint64_t group_until(const struct run *run, const struct idle_question *question, uint32_t queue)
+{
+	const struct run_stream *of = run_stream(run, queue);
+	uint64_t until_ns = 0;
+
+	for (uint32_t i = 0; i < question->stream_count; i++) {
+		const struct run_stream *r = run_stream(run, question->streams[i]);
+		bool is_same = question->group == IDLE_GROUP_ALL ||
+			       (r->s.pid == of->s.pid && r->s.generation == of->s.generation &&
+				       r->s.rank == of->s.rank && strcmp(r->host, of->host) == 0);
+
+		if (is_same && r->s.end_ns > until_ns)
+			until_ns = r->s.end_ns;
+	}
+	return until_ns;
+}
+
+/* What a program does after its last work, to its exit, keeps no work waiting. */
+static void find_largest(struct page *page, const struct run *run, const struct idle_question *question)
+{
+	size_t count;
+	const struct gap *list = gaps_list(page->gaps, &count);
+
+	for (size_t i = 0; i < count && !page->largest; i++)
+		if (list[i].end_ns < group_until(run, question, list[i].stream))
+			page->largest = &list[i];
+	if (!page->largest)
+		page->largest = count ? list : NULL;
+	else if (page->largest != list)
+		page->end = list;
+}
+
 static int put_causes(struct page *page, const struct run *run, enum place_by by, uint32_t depth,
 	uint64_t top, struct arena *arena, struct error *error)
 {
@@ -99,8 +139,6 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	const struct idle *idle = &page->idle;
 	const enum place_by by = page->by;
 	uint32_t depth = select_depth(select);
-	size_t count;
-	const struct gap *list;
 	int result;
 
 	calls_fold(run, idle->blamed, idle->blamed_count, select, by);
@@ -117,10 +155,9 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	if (result)
 		return result;
 	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
-	put_parts(page, question);
 	count_streams(page, run, question);
-	list = gaps_list(page->gaps, &count);
-	page->largest = count ? list : NULL;
+	put_parts(page, question);
+	find_largest(page, run, question);
 	if (page->known < PAGE_COVERAGE_CAUSES)
 		return 0;
 	return put_causes(page, run, by, depth, select_top(select), arena, error);

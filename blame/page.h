@@ -37,7 +37,8 @@ struct page {
 	struct share_rows rows, waited;
 	struct page_cause causes[PAGE_CAUSES];
 	size_t cause_count;	   /* 0 where too little is known */
-	const struct gap *largest; /* gap of all; NULL: none */
+	const struct gap *largest; /* gap that work follows, or else of all; NULL: none */
+	const struct gap *end;	   /* a larger one, after a group's last work; NULL: none */
 	struct late late;
 	struct findings findings;
 	struct coverage coverage;

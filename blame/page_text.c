@@ -18,6 +18,8 @@ void page_nobody(struct program_call *call, const struct page *page, char text[P
 		snprintf(text, PAGE_TEXT_MAX, "%s was last at %llu of %llu collective calls",
 			answer_party_name(call->run, last->stream, &call->arena),
 			(unsigned long long)last->last, (unsigned long long)page->late.occasions);
+	else if (!page->threads)
+		snprintf(text, PAGE_TEXT_MAX, "no CPU thread is among the streams");
 	else if (page->idle.no_core_ns * 2 > page->idle.all_idle_ns)
 		snprintf(text, PAGE_TEXT_MAX, "a thread that could work waits for a core");
 	else if (page->waited.count && page->waited.rows[0].time_ns >= page->idle.unexplained_ns)
@@ -136,67 +138,6 @@ void page_path_print(const char *path)
 	else
 		path_shorten(text, length, width);
 	free(text);
-}
-
-#define WINDOW_MAX 64
-
-/* As --time takes it: in ms, to the microseconds around it where it is not that small. */
-static void put_window(char *text, uint64_t begin_ns, uint64_t end_ns)
-{
-	uint64_t begin_us = begin_ns / 1000, end_us = (end_ns + 999) / 1000;
-
-	if (end_ns - begin_ns < 10000)
-		snprintf(text, WINDOW_MAX, "%lluns..%lluns", (unsigned long long)begin_ns,
-			(unsigned long long)end_ns);
-	else
-		snprintf(text, WINDOW_MAX, "%llu.%03llums..%llu.%03llums",
-			(unsigned long long)(begin_us / 1000), (unsigned long long)(begin_us % 1000),
-			(unsigned long long)(end_us / 1000), (unsigned long long)(end_us % 1000));
-}
-
-size_t page_hints(struct program_call *call, const struct page *page, struct page_hint hints[PAGE_HINTS])
-{
-	const char *run = run_path(call->run);
-	const struct idle *idle = &page->idle;
-	struct arena *arena = &call->arena;
-	size_t count = 0;
-
-	if (page->largest) {
-		char window[WINDOW_MAX];
-
-		put_window(window, page->largest->begin_ns - run_origin_ns(call->run),
-			page->largest->end_ns - run_origin_ns(call->run));
-		hints[count++] = (struct page_hint){
-			arena_printf(arena, "hpct-view %s --time %s", run, window),
-			arena_printf(arena, "the largest gap: %s", gap_cause_text(page->largest->cause))};
-		hints[count++] = (struct page_hint){
-			arena_printf(arena, "hpct-blame %s --gaps", run), "all gaps with their causes"};
-	}
-	if (page->cause_count)
-		hints[count++] = (struct page_hint){
-			arena_printf(arena, "hpct-blame %s --tree", run), "blame top-down by call path"};
-	if (page->late.held_ns)
-		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --late", run),
-			"who came last at collective calls"};
-	if (idle->all_idle_ns > idle->blamed_ns)
-		hints[count++] = (struct page_hint){arena_printf(arena, "hpct-blame %s --of all-idle", run),
-			"what threads waited in while none was at work"};
-	if (idle->copy_ns * 10 > idle->window_ns)
-		hints[count++] =
-			(struct page_hint){arena_printf(arena, "hpct-stats %s --by op", run), "the copies"};
-	return count + page_hint_python(call->run, &hints[count]);
-}
-
-void page_hints_print(const struct page_hint *hints, size_t count)
-{
-	printf("\nLook next\n");
-	for (size_t i = 0; i < count; i++) {
-		char line[1024];
-		int bytes = snprintf(line, sizeof line, "  %s   %s", hints[i].command, hints[i].why);
-		bool is_one = bytes < (int)sizeof line && page_fits(line);
-
-		printf("  %s%s%s\n", hints[i].command, is_one ? "   " : "\n      ", hints[i].why);
-	}
 }
 
 /* ---- rows for scripts ---- */

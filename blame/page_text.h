@@ -6,6 +6,7 @@
 #ifndef BLAME_PAGE_TEXT_H
 #define BLAME_PAGE_TEXT_H
 
+#include "blame/answer.h"
 #include "blame/page.h"
 #include "blame/queued.h"
 #include "timeline/program.h"
@@ -20,6 +21,9 @@
 #define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
 
 #define PAGE_TEXT_MAX 160
+/* Why much is not known of a flight recording. */
+#define PAGE_THINNED "records older than what hpct-record --keep kept were dropped"
+
 /* Why no thread was at work. */
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX]);
 
@@ -35,9 +39,17 @@ void page_path_print(const char *path);
 struct page_hint {
 	const char *command, *why;
 };
-#define PAGE_HINTS 8
+#define PAGE_HINTS 10
 /* How many; texts in the call's arena. */
-size_t page_hints(struct program_call *call, const struct page *page, struct page_hint hints[PAGE_HINTS]);
+size_t page_hints(struct program_call *call, const struct ask *ask, const struct page *page,
+	struct page_hint hints[PAGE_HINTS]);
+/* "PROGRAM RUN ANSWER OPTIONS". */
+struct page_hint page_hint_of(struct program_call *call, const char *program, const char *answer,
+	const char *options, const char *why);
+/* What the page was asked for, as a command says it, each option behind a space: of hpct-blame's own options
+ * these ("group busy waits"), of the selector's those (NULL: all). In the call's arena. */
+const char *page_options(
+	struct program_call *call, const struct ask *ask, const char *own, const char *selector);
 void page_hints_print(const struct page_hint *hints, size_t count);
 
 /* Another one (1) where Python's interpreter was recorded and none of Python's functions has a name; else 0.

@@ -144,6 +144,12 @@ static int file_line(struct waits *waits, char *line)
 	return *line ? pattern_add(waits, line, waits_for) : 0;
 }
 
+static int file_fail(const char *path, struct error *error)
+{
+	return error_set(error, ERROR_USAGE, "cannot read the file of waiting functions %s: %s", path,
+		strerror(errno));
+}
+
 static int file_read(struct waits *waits, const char *path, struct error *error)
 {
 	FILE *file = fopen(path, "re");
@@ -152,13 +158,14 @@ static int file_read(struct waits *waits, const char *path, struct error *error)
 	int result = 0;
 
 	if (!file)
-		return error_set(error, ERROR_USAGE, "cannot read the file of waiting functions %s: %s", path,
-			strerror(errno));
-	while (!result && getline(&line, &room, file) >= 0)
-		result = file_line(waits, line);
+		return file_fail(path, error);
+	while (!result && (errno = 0, getline(&line, &room, file) >= 0))
+		result = file_line(waits, line) ? error_memory(error) : 0;
+	if (!result && !feof(file)) /* a directory, a disk that fails, no memory */
+		result = file_fail(path, error);
 	free(line);
 	fclose(file);
-	return result ? error_memory(error) : 0;
+	return result;
 }
 
 int waits_new(struct waits **out, struct run *run, const char *path, struct error *error)

@@ -50,6 +50,8 @@ const char *error_place(int reason)
 		return "; a file stands where a directory should: choose another place with -o";
 	case ENAMETOOLONG:
 		return "; choose a shorter name with -o";
+	case ENOMEM:
+		return "; raise `ulimit -v`, or close other programs";
 	default:
 		return "; choose a place that can be written with -o";
 	}

@@ -62,6 +62,8 @@ int store_file_failed(const struct store_file *file, const char *doing, int code
 		advice = "; the disk is full: make room, what was committed before is safe";
 	else if (code == EDQUOT || code == EFBIG)
 		advice = "; make room on the disk, what was committed before is safe";
+	else if (code == ENOMEM)
+		advice = "; raise `ulimit -v`, or close other programs";
 	else if (code == EIO) /* LMDB's word for a write that was cut short, too */
 		advice = "; the disk is full or fails: make room, what was committed before is safe";
 	else if (code == ENOLCK || code == ENOTSUP)
@@ -355,7 +357,8 @@ static int try_open(struct store_file **file_out, const char *path, struct error
 		goto free_file;
 	}
 	if (!store_file_identify(file)) {
-		rc = error_set(error, ERROR_RUN, "'%s' is not a store of hpct (not a file)", path);
+		rc = error_set(error, ERROR_RUN,
+			"'%s' is not a store of hpct (not a file); take it out of the run", path);
 		goto free_file;
 	}
 	rc = look_at_head(file, error);

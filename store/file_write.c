@@ -12,7 +12,7 @@
 #include "store/file_state.h"
 
 #define MAP_WRITER_BYTES ((size_t)1 << 40)
-#define MAP_LEAST_BYTES ((size_t)1 << 24)
+#define MAP_LEAST_BYTES ((size_t)1 << 22)
 
 /* The writer's view of its readers' slots. Mapped before LMDB opens the file: no descriptor of it may be
  * closed later. Where it cannot be had, sleeping readers make the file grow, and that is all. */
@@ -40,13 +40,27 @@ unsigned store_file_give_up(struct store_file *file, uint64_t patience_ns)
 	return store_slow_give_up(&file->slow, file->env, patience_ns);
 }
 
-/* The map is address space, not memory; where `ulimit -v` forbids so much, a smaller one will grow. */
+/* May that much more address space be had? LMDB gives its old map up before it asks for the new one. */
+static bool can_map(size_t more)
+{
+	void *probe = mmap(NULL, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (probe == MAP_FAILED)
+		return false;
+	munmap(probe, more);
+	return true;
+}
+
+/* The map is address space, not memory; where `ulimit -v` forbids so much, a smaller one will grow. It takes
+ * half of what there is at most: the writer has to live on the rest. */
 static int env_open_writer(struct store_file *file)
 {
 	int rc = ENOMEM;
 
 	lock_map(file);
 	for (size_t bytes = MAP_WRITER_BYTES; rc == ENOMEM && bytes >= MAP_LEAST_BYTES; bytes /= 2) {
+		if (bytes > MAP_LEAST_BYTES && !can_map(2 * bytes))
+			continue;
 		rc = store_file_env_open(file, bytes, MDB_NOMETASYNC);
 		file->map_bytes = bytes;
 	}
@@ -88,23 +102,12 @@ int store_file_create(struct store_file **file_out, const char *path, struct err
 	return 0;
 }
 
-/* May that much more address space be had? LMDB gives its old map up before it asks for the new one. */
-static bool can_map(size_t more)
-{
-	void *probe = mmap(NULL, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (probe == MAP_FAILED)
-		return false;
-	munmap(probe, more);
-	return true;
-}
-
 int store_file_grow(struct store_file *file, struct error *error)
 {
 	size_t more = file->map_bytes;
 	int rc;
 
-	while (more >= MAP_LEAST_BYTES / 16 && !can_map(more))
+	while (more >= MAP_LEAST_BYTES / 16 && !can_map(2 * more))
 		more /= 2;
 	if (more < MAP_LEAST_BYTES / 16)
 		return error_set(error, ERROR_IO,

@@ -57,7 +57,8 @@ int store_pages_check(
 	uint64_t page_bytes, second;
 
 	if (head_bytes < META_BYTES || !is_meta(head, &page_bytes))
-		return error_set(error, ERROR_RUN, "'%s' is not a store of hpct", path);
+		return error_set(error, ERROR_RUN,
+			"'%s' is not a store of hpct; restore it, or take it out of the run", path);
 	if (head_bytes < page_bytes + META_BYTES || !is_meta(head + page_bytes, &second) ||
 		second != page_bytes)
 		return error_set(error, ERROR_RUN,

@@ -93,7 +93,7 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 	struct line_walk *line = &roller->line;
 	const struct roller_sample *first = roller->samples.list + roller->samples.head, *at = first,
 				   *end = roller->samples.list + roller->samples.count;
-	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns, time_ns = 0, begun = 0;
+	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns;
 	uint64_t begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
 	uint32_t context = line->force.context;
 	struct tally tally;
@@ -103,23 +103,17 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 		return false;
 	tally_begin(&tally, roller);
 	for (; at < end && at->begin_ns < limit_ns && at->begin_ns <= until_ns; at++) {
-		tally.pieces += at->begin_ns > now_ns;
-		begun += at->begin_ns > now_ns ? begins : 0;
-		time_ns += at->begin_ns - now_ns;
+		if (at->begin_ns > now_ns) {
+			tally.pieces++;
+			tally_add(&tally, context, metric, begins, at->begin_ns - now_ns);
+		}
 		now_ns = at->begin_ns;
 		begins = 1;
 		until_ns = now_ns + reach_ns;
-		if (at->context == context)
-			continue;
-		if (time_ns)
-			tally_add(&tally, context, metric, begun, time_ns);
 		context = at->context;
-		time_ns = begun = 0;
 	}
 	if (at == first)
 		return false;
-	if (time_ns)
-		tally_add(&tally, context, metric, begun, time_ns);
 	tally_end(&tally, now_ns);
 	line->serial += (uint64_t)(at - first) - 1;
 	line_take_sample(line, now_ns, context);
@@ -149,6 +143,7 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 	const struct store_record *first = roller->spans.records + roller->spans.head, *at = first,
 				  *end = roller->spans.records + roller->spans.count;
 	uint64_t now_ns = line->now_ns, idle_ns = 0;
+	uint32_t work = STORE_OP_KERNEL; /* an operation that is */
 	struct tally tally;
 
 	limit_ns = earlier(limit_ns, idle_until(line));
@@ -158,9 +153,11 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 	for (; at < end && at->end_ns < limit_ns; at++) {
 		enum extent_state state = (enum extent_state)at->flags;
 
-		if ((at + 1 < end && at[1].begin_ns < at->end_ns) ||
-			line_kind_of(at->what, true, false) != LINE_KIND_WORK)
+		if (at + 1 < end && at[1].begin_ns < at->end_ns)
 			break;
+		if (at->what != work && line_kind_of(at->what, true, false) != LINE_KIND_WORK)
+			break;
+		work = at->what;
 		idle_ns += at->begin_ns - now_ns;
 		tally.pieces += 1 + (at->begin_ns > now_ns);
 		tally_add(&tally, at->context, store_line_roll_metric(state, at->what), 1,

@@ -88,8 +88,10 @@ static int check_version(struct store_snapshot *snapshot, struct error *error)
 	if (rc < 0)
 		return rc;
 	if (rc == 0)
-		return error_set(
-			error, ERROR_RUN, "'%s' is not a store of hpct (it has no format version)", path);
+		return error_set(error, ERROR_RUN,
+			"'%s' is not a store of hpct (it has no format version); restore it, or take it out "
+			"of the run",
+			path);
 	input = store_input_sealed(value, STORE_FORMAT_KEY, strlen(STORE_FORMAT_KEY));
 	if (input.bad || input.end - input.at >= (ptrdiff_t)sizeof text)
 		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);

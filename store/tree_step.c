@@ -204,7 +204,9 @@ int store_tree_open(
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || value.size != TREE_BYTES)
-		return error_set(error, ERROR_RUN, "'%s' is not a store of hpct (it has no table '%s')",
+		return error_set(error, ERROR_RUN,
+			"'%s' is not a store of hpct (it has no table '%s'); restore it, or take it out of "
+			"the run",
 			pages->path, name);
 	return store_pages_tree(tree, pages, value.bytes, error);
 }

@@ -2,6 +2,7 @@
 /*
  * main_simulate.c - hpct-simulate: writes a deterministic run for tests, benchmarks and screenshots.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,21 +53,25 @@ static void help(void)
 	     "  -h, --help   -V, --version");
 }
 
-/* A whole number in decimal; false when it is none or out of bounds. */
-static int parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+/* A whole number in decimal. */
+static int parse_number(
+	const char *name, uint64_t least, uint64_t most, uint64_t *number, struct error *error)
 {
-	char *end;
+	char *end = optarg;
 
-	if (*text < '0' || *text > '9')
+	errno = 0;
+	if (*optarg >= '0' && *optarg <= '9')
+		*number = strtoull(optarg, &end, 10);
+	if (end != optarg && *end == '\0' && !errno && *number >= least && *number <= most)
 		return 0;
-	*number = strtoull(text, &end, 10);
-	return *end == '\0' && *number >= least && *number <= most;
+	return error_set(error, ERROR_USAGE, "--%s %s: say a whole number from %llu to %llu", name, optarg,
+		(unsigned long long)least, (unsigned long long)most);
 }
 
 static int parse(int argc, char **argv, struct simulate_options *chosen, struct error *error)
 {
 	uint64_t number = 0;
-	int option, is_good = 1;
+	int option, code = 0;
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "o:hV", options, NULL)) != -1) {
@@ -78,14 +83,14 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 			chosen->shape = optarg;
 			break;
 		case 's':
-			is_good = parse_number(optarg, 1, 1u << 24, &number);
+			code = parse_number("streams", 1, 1u << 24, &number, error);
 			chosen->streams = (uint32_t)number;
 			break;
 		case 'r':
-			is_good = parse_number(optarg, 1, UINT64_MAX / 4, &chosen->records);
+			code = parse_number("records", 1, UINT64_MAX / 4, &chosen->records, error);
 			break;
 		case 'e':
-			is_good = parse_number(optarg, 0, UINT64_MAX, &chosen->seed);
+			code = parse_number("seed", 0, UINT64_MAX, &chosen->seed, error);
 			break;
 		case 'h':
 			help();
@@ -98,11 +103,13 @@ static int parse(int argc, char **argv, struct simulate_options *chosen, struct 
 				"%s is no option, or has no value; hpct-simulate --help lists them",
 				argv[optind - 1]);
 		}
-		if (!is_good)
-			return error_set(error, ERROR_USAGE,
-				"'%s' is not a number that fits; --help shows how", optarg);
+		if (code)
+			return code;
 	}
-	if (optind != argc || !chosen->run)
+	if (optind < argc)
+		return error_set(error, ERROR_USAGE,
+			"%s is one argument too many; name the run with -o, --help shows how", argv[optind]);
+	if (!chosen->run)
 		return error_set(error, ERROR_USAGE, "say where with -o RUN.hpct; --help shows how");
 	if (!access(chosen->run, F_OK))
 		return error_set(error, ERROR_USAGE,

@@ -53,8 +53,8 @@ static void say(const struct diff_gate *gate, const struct diff_row *row, const 
 	report_human_duration(a, row->time_ns[DIFF_A]);
 	report_human_duration(b, row->time_ns[DIFF_B]);
 	report_human_duration(noise, row->noise_ns);
-	error_set(why, code, "gate '%s' %s: %s went from %s to %s, noise %s%s", gate->text, what, row->key, a,
-		b, noise, others ? ", and others" : "");
+	error_set(why, code, "gate '%s' %s: %s went from %s to %s, noise %s%s", gate->text, what,
+		report_shown_path(row->key), a, b, noise, others ? ", and others" : "");
 }
 
 static bool is_covered(

@@ -412,3 +412,22 @@ int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent 
 		back_ns = back_ns > UINT64_MAX / 64 ? UINT64_MAX : back_ns ? back_ns * 64 : 4096;
 	}
 }
+
+int extent_in_force(
+	struct run *run, uint32_t stream, uint64_t time_ns, bool *is_in_force, struct error *error)
+{
+	struct extent_walk *walk;
+	struct extent extent;
+	long count;
+	int code = extent_open(&walk, run, stream, time_ns, time_ns + 1, error);
+
+	*is_in_force = false;
+	if (code)
+		return code;
+	do
+		count = extent_next(walk, &extent, 1, error);
+	while (count > 0 && extent.end_ns <= time_ns);
+	*is_in_force = walk->sweep.force.holds && time_ns < walk->sweep.force.end_ns;
+	extent_close(walk);
+	return count < 0 ? (int)count : 0;
+}

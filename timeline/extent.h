@@ -74,4 +74,8 @@ void extent_tell_ended(struct extent_walk *walk);
 /* The whole piece that holds time_ns, however far it reaches. */
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);
 
+/* Whether a sample is in force there: it shows, or will again when what covers it (a wait) is over. */
+int extent_in_force(
+	struct run *run, uint32_t stream, uint64_t time_ns, bool *is_in_force, struct error *error);
+
 #endif

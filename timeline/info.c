@@ -141,14 +141,18 @@ static uint64_t count_modules(const struct run *run)
 	return modules;
 }
 
-/* How far what is complete everywhere lies behind the newest that is. */
+/* How far what is complete everywhere lies behind the present; where nobody knows that, behind the newest
+ * that is complete. */
 static void put_live(struct report *report, const struct run *run, const struct totals *totals)
 {
+	uint64_t now_ns = run_now_ns(run), end_ns = run_end_ns(run);
+
 	if (!run_is_live(run))
 		return;
+	if (now_ns < totals->newest_ns)
+		now_ns = totals->newest_ns;
 	put_number(report, "streams_open", totals->open_streams);
-	put_number(report, "behind_ns",
-		totals->newest_ns > run_end_ns(run) ? totals->newest_ns - run_end_ns(run) : 0);
+	put_number(report, "behind_ns", now_ns > end_ns ? now_ns - end_ns : 0);
 }
 
 static void put_archived(struct report *report, const struct run *run)

@@ -9,6 +9,7 @@
 #include "timeline/diff.h"
 #include "timeline/program.h"
 #include "timeline/progress.h"
+#include "timeline/report_fit.h"
 
 #define GATES_MAX 64
 #define LEAST_COVERAGE 0.9
@@ -238,11 +239,12 @@ static void print_head(const struct opened *opened, const struct ask *ask, const
 		char window[REPORT_HUMAN_MAX];
 
 		report_human_duration(window, opened->windows_ns[side]);
-		printf("%c  %s, %s, %.1f %% of the streams' time is known\n", side == DIFF_A ? 'A' : 'B',
-			opened->names[side], window, 100 * result->coverage[side]);
+		report_fit_say("%c  %s, %s, %.1f %% of the streams' time is known",
+			side == DIFF_A ? 'A' : 'B', opened->names[side], window,
+			100 * result->coverage[side]);
 	}
 	if (ask->question.scaling == DIFF_SCALING_WEAK)
-		printf("weak scaling: times are those of one of %" PRIu64 " and of %" PRIu64 " %s\n",
+		report_fit_say("weak scaling: times are those of one of %" PRIu64 " and of %" PRIu64 " %s",
 			result->parts[DIFF_A], result->parts[DIFF_B], result->part_name);
 }
 

@@ -8,6 +8,7 @@
 #include "timeline/profile_merge.h"
 #include "timeline/program.h"
 #include "timeline/progress.h"
+#include "timeline/report_fit.h"
 #include "timeline/source_report.h"
 
 #define FIXED_COLUMNS 8
@@ -179,8 +180,8 @@ static const struct report_column *table_columns(const struct profile *profile, 
 			return NULL;
 	}
 	if (columns) {
-		columns[4 * count] = (struct report_column){"name", REPORT_TEXT};
-		columns[4 * count + 1] = (struct report_column){"place", REPORT_TEXT};
+		columns[4 * count] = (struct report_column){"name", REPORT_TEXT, 26};
+		columns[4 * count + 1] = (struct report_column){"place", REPORT_TEXT, 14};
 	}
 	return columns;
 }
@@ -228,22 +229,24 @@ static void table_row(struct report *report, const struct profile *profile, size
 	report_row(report);
 }
 
-/* Of a run that the selector is bound to. */
-static int print_coverage(
-	const struct program_call *call, struct run *run, const char *name, struct error *error)
+static void print_coverage(const struct coverage *coverage, const struct run *run, const char *name)
+{
+	char text[COVERAGE_TEXT_MAX];
+
+	coverage_print(coverage, text);
+	progress_end();
+	report_fit_say("%s%s%s%s%s", name ? name : "", name ? " " : "", name ? run_path(run) : "",
+		name ? ": " : "", text);
+}
+
+static int print_own_coverage(const struct program_call *call, struct error *error)
 {
 	struct coverage coverage;
-	char text[COVERAGE_TEXT_MAX];
-	int rc = coverage_compute(&coverage, run, call->select, error);
+	int rc = coverage_compute(&coverage, call->run, call->select, error);
 
-	if (rc < 0)
-		return rc;
-	coverage_print(&coverage, text);
-	progress_end();
-	if (name)
-		printf("%s %s: ", name, run_path(run));
-	printf("%s\n", text);
-	return 0;
+	if (rc == 0)
+		print_coverage(&coverage, call->run, NULL);
+	return rc;
 }
 
 /* ---- the whole ---- */
@@ -291,7 +294,7 @@ static int work_source(struct program_call *call, struct choice *choice, struct 
 
 	choice->file.run = call->run;
 	if (rc == 0 && call->format == REPORT_TABLE)
-		rc = print_coverage(call, call->run, NULL, error);
+		rc = print_own_coverage(call, error);
 	if (rc == 0)
 		rc = source_report(call->run, call->select, &ask, call->format, &call->arena, error);
 	source_file_fini(&choice->file);
@@ -299,8 +302,8 @@ static int work_source(struct program_call *call, struct choice *choice, struct 
 }
 
 /* One of the runs of a merged tree: its window is chosen as if it were alone. */
-static int take_part(struct program_call *call, struct run *run, const char *name, struct profile *profile,
-	struct error *error)
+static int take_part(struct program_call *call, struct run *run, struct profile *profile,
+	struct coverage *coverage, struct error *error)
 {
 	const struct choice *choice = call->own;
 	int rc = select_bind(call->select, run, error);
@@ -309,15 +312,15 @@ static int take_part(struct program_call *call, struct run *run, const char *nam
 		rc = coverage_require(run, call->select, error);
 	if (rc == 0)
 		rc = profile_compute(profile, run, call->select, choice->view, &call->arena, error);
-	if (rc == 0 && call->format == REPORT_TABLE)
-		rc = print_coverage(call, run, name, error);
-	return rc;
+	return rc == 0 ? coverage_compute(coverage, run, call->select, error) : rc;
 }
 
+/* Nothing is printed until all runs are read. */
 static int work_merge(struct program_call *call, const struct choice *choice, struct error *error)
 {
 	struct run *runs[MERGE_RUNS] = {call->run};
 	struct profile profiles[MERGE_RUNS] = {{0}}, merged;
+	struct coverage coverages[MERGE_RUNS];
 	static char letters[MERGE_RUNS][2];
 	const char *names[MERGE_RUNS] = {NULL};
 	size_t count = choice->other_count + 1;
@@ -329,11 +332,13 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 		if (i)
 			rc = run_open(&runs[i], choice->others[i - 1], &call->run_options, error);
 		if (rc == 0)
-			rc = take_part(call, runs[i], names[i], &profiles[i], error);
+			rc = take_part(call, runs[i], &profiles[i], &coverages[i], error);
 	}
 	if (rc == 0)
 		rc = profile_merge(&merged, profiles, names, count, choice->view == PROFILE_TOP_DOWN, false,
 			&call->arena, error);
+	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
+		print_coverage(&coverages[i], runs[i], names[i]);
 	if (rc == 0)
 		rc = print_rows(call, &merged, &call->arena, error);
 	for (size_t i = 1; i < count; i++)
@@ -358,7 +363,7 @@ static int work(struct program_call *call, struct error *error)
 	if (rc == 0)
 		rc = profile_compute(&profile, call->run, call->select, choice->view, &call->arena, error);
 	if (rc == 0 && call->format == REPORT_TABLE)
-		rc = print_coverage(call, call->run, NULL, error);
+		rc = print_own_coverage(call, error);
 	return rc < 0 ? rc : print_rows(call, &profile, &call->arena, error);
 }
 

@@ -6,6 +6,7 @@
 #include "timeline/derived.h"
 #include "timeline/operations.h"
 #include "timeline/program.h"
+#include "timeline/report_fit.h"
 #include "timeline/stats.h"
 
 static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_ns", REPORT_DURATION},
@@ -47,7 +48,7 @@ static void print_coverage(const struct program_call *call, const struct stats *
 	coverage.window_ns = stats->total_ns;
 	coverage.streams = stats->streams;
 	coverage_print(&coverage, text);
-	printf("%s\n", text);
+	report_fit_say("%s", text);
 }
 
 static void print_row(

@@ -28,10 +28,12 @@ struct report {
 	struct store_bytes field, line; /* scratch */
 	size_t *ends;			/* table: where each kept cell ends in `text` */
 	size_t *widths;			/* of the columns; behind them, of a row's cells */
+	size_t *least, *row_least;	/* what is left of each text at least */
 	bool *are_texts;		/* columns */
+	bool *begins;			/* columns: a further line of the row */
 	size_t terminal;		/* its width, 0: none */
 	size_t rows_kept;
-	bool widths_known, failed;
+	bool widths_known, is_folded, failed;
 };
 
 static const char *const format_names[] = {
@@ -90,20 +92,37 @@ static void put_spaces(struct store_bytes *out, size_t count)
 	out->size += count;
 }
 
+static void trim(struct store_bytes *line)
+{
+	while (line->size > 0 && line->data[line->size - 1] == ' ')
+		line->size--;
+}
+
+/* A further line of a row; one that holds nothing is left out. */
+static void put_break(struct store_bytes *line)
+{
+	trim(line);
+	if (line->size > 0 && line->data[line->size - 1] != '\n')
+		store_bytes_put(line, "\n", 1);
+	put_spaces(line, REPORT_FIT_HANG);
+}
+
 /* In so many characters at most. */
 static void put_aligned(struct report *report, size_t column, const char *bytes, size_t size, size_t most)
 {
 	size_t width = report_fit_width(bytes, size), room = report->widths[column], spaces;
-	bool is_left = report->are_texts[column], is_last = column + 1 == report->column_count;
+	bool is_left = report->are_texts[column];
 
 	width = width < most ? width : most;
 	spaces = width < room ? room - width : 0;
-	if (column > 0)
+	if (report->begins[column])
+		put_break(&report->line);
+	else if (column > 0)
 		put_spaces(&report->line, 2);
 	if (!is_left)
 		put_spaces(&report->line, spaces);
 	report_fit_put(&report->line, bytes, size, most);
-	if (is_left && !is_last)
+	if (is_left)
 		put_spaces(&report->line, spaces);
 }
 
@@ -111,8 +130,7 @@ static void write_line(struct report *report)
 {
 	struct store_bytes *line = &report->line;
 
-	while (line->size > 0 && line->data[line->size - 1] == ' ')
-		line->size--;
+	trim(line);
 	store_bytes_put(line, "\n", 1);
 	if (line->failed || fwrite(line->data, 1, line->size, report->out) != line->size)
 		report->failed = true;
@@ -128,13 +146,17 @@ static const size_t *row_fit(struct report *report, size_t row)
 		size_t cell = row * report->column_count + column, begin = cell_begin(report, cell);
 		size_t width =
 			report_fit_width((const char *)report->text.data + begin, report->ends[cell] - begin);
-		bool is_last = column + 1 == report->column_count;
+		bool is_last = column + 1 == report->column_count, is_text = report->are_texts[column];
+		size_t own = report->widths[column];
 
-		widths[column] = width > report->widths[column] || (is_last && report->are_texts[column])
-					 ? width
-					 : report->widths[column];
+		widths[column] = width > own || (is_last && is_text) ? width : own;
+		if (report->is_folded && is_text && widths[column] > own)
+			widths[column] = own;
+		report->row_least[column] = own > report->least[column] ? own : report->least[column];
 	}
-	report_fit(widths, report->are_texts, report->widths, report->column_count, report->terminal);
+	if (!report->is_folded)
+		report_fit(
+			widths, report->are_texts, report->row_least, report->column_count, report->terminal);
 	return widths;
 }
 
@@ -170,6 +192,7 @@ static size_t heading_bytes(const struct report_column *column)
 static void table_fix_widths(struct report *report)
 {
 	size_t most = report->terminal ? report->terminal : TABLE_WIDTH_MAX;
+	size_t *natural = report->widths + report->column_count;
 
 	for (size_t column = 0; column < report->column_count; column++) {
 		size_t width = heading_bytes(&report->columns[column]);
@@ -184,9 +207,11 @@ static void table_fix_widths(struct report *report)
 			if (wanted > width)
 				width = wanted;
 		}
-		report->widths[column] = width < most ? width : most;
+		report->widths[column] = natural[column] = width < most ? width : most;
 	}
-	report_fit(report->widths, report->are_texts, NULL, report->column_count, report->terminal);
+	report_fit(report->widths, report->are_texts, report->least, report->column_count, report->terminal);
+	report->is_folded = report_fit_fold(report->widths, natural, report->are_texts, report->least,
+		report->begins, report->column_count, report->terminal);
 	report->widths_known = true;
 	for (size_t column = 0; column < report->column_count; column++)
 		put_aligned(report, column, report->columns[column].name,
@@ -365,7 +390,9 @@ static void report_free(struct report *report)
 	store_bytes_fini(&report->line);
 	free(report->ends);
 	free(report->widths);
+	free(report->least);
 	free(report->are_texts);
+	free(report->begins);
 	free(report);
 }
 
@@ -384,13 +411,20 @@ int report_open(struct report **result, FILE *out, enum report_format format, co
 	if (format == REPORT_TABLE) {
 		report->ends = calloc(TABLE_ROWS_KEPT, count * sizeof *report->ends);
 		report->widths = calloc(2 * count, sizeof *report->widths);
+		report->least = calloc(2 * count, sizeof *report->least);
 		report->are_texts = calloc(count, sizeof *report->are_texts);
-		if (!report->ends || !report->widths || !report->are_texts) {
+		report->begins = calloc(count, sizeof *report->begins);
+		if (!report->ends || !report->widths || !report->least || !report->are_texts ||
+			!report->begins) {
 			report_free(report);
 			return error_memory(error);
 		}
-		for (size_t column = 0; column < count; column++)
+		report->row_least = report->least + count;
+		for (size_t column = 0; column < count; column++) {
 			report->are_texts[column] = columns[column].kind <= REPORT_COMPOSED;
+			report->least[column] =
+				columns[column].least ? columns[column].least : REPORT_FIT_LEAST;
+		}
 		report->terminal = report_fit_terminal(out);
 	} else {
 		put_header(report, schema);

@@ -34,6 +34,7 @@ enum report_kind {
 struct report_column {
 	const char *name; /* raw bytes: a metric's name may be part of it */
 	enum report_kind kind;
+	unsigned least; /* characters that a terminal has of a text at least; 0: as report_fit.h says */
 };
 
 struct report;

@@ -2,6 +2,8 @@
 /* report_fit.c - see report_fit.h. */
 #include "timeline/report_fit.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -9,17 +11,13 @@
 static const char gap[] = "...";
 
 #define GAP_WIDTH (sizeof gap - 1)
+#define FOLDED_LEAST 44u /* of a text, where a row takes several lines anyway */
 
 size_t report_fit_terminal(FILE *out)
 {
 	struct winsize size;
 
 	return isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_col : 0;
-}
-
-static size_t least_of(const size_t *least, size_t column)
-{
-	return least && least[column] > REPORT_FIT_LEAST ? least[column] : REPORT_FIT_LEAST;
 }
 
 void report_fit(size_t *widths, const bool *are_texts, const size_t *least, size_t count, size_t terminal)
@@ -32,16 +30,49 @@ void report_fit(size_t *widths, const bool *are_texts, const size_t *least, size
 		size_t widest = count, excess = total - terminal, spare;
 
 		for (size_t i = 0; i < count; i++)
-			if (are_texts[i] && widths[i] > least_of(least, i) &&
+			if (are_texts[i] && widths[i] > least[i] &&
 				(widest == count || widths[i] > widths[widest]))
 				widest = i;
 		if (widest == count)
 			return;
-		spare = widths[widest] - least_of(least, widest);
+		spare = widths[widest] - least[widest];
 		spare = spare < excess ? spare : excess;
 		widths[widest] -= spare;
 		total -= spare;
 	}
+}
+
+/* How many columns a line has room for, one at least, where texts take so much of what they want. */
+static size_t line_count(
+	const size_t *wanted, const bool *are_texts, size_t text_most, size_t count, size_t room)
+{
+	size_t columns = 0, width = 0;
+
+	for (; columns < count; columns++) {
+		bool is_cut = are_texts[columns] && wanted[columns] > text_most;
+
+		width += (columns ? 2 : 0) + (is_cut ? text_most : wanted[columns]);
+		if (columns && width > room)
+			break;
+	}
+	return columns;
+}
+
+bool report_fit_fold(size_t *widths, const size_t *wanted, const bool *are_texts, const size_t *least,
+	bool *begins, size_t count, size_t terminal)
+{
+	size_t first = 0, room = terminal, columns;
+
+	if (!terminal || line_count(widths, are_texts, SIZE_MAX, count, terminal) == count)
+		return false;
+	for (; first < count; first += columns) {
+		columns = line_count(wanted + first, are_texts + first, FOLDED_LEAST, count - first, room);
+		memcpy(widths + first, wanted + first, columns * sizeof *widths);
+		report_fit(widths + first, are_texts + first, least + first, columns, room);
+		begins[first] = first > 0;
+		room = terminal > REPORT_FIT_HANG ? terminal - REPORT_FIT_HANG : 1;
+	}
+	return true;
 }
 
 static bool begins_character(char byte)
@@ -115,4 +146,33 @@ void report_fit_words(FILE *out, const char *text, size_t size, size_t hang, siz
 		spaces = count_of(text, end, " \n", true);
 	}
 	putc('\n', out);
+}
+
+#define SAY_HANG 2
+
+static void say_line(const char *text, size_t size, size_t terminal)
+{
+	if (terminal && report_fit_width(text, size) > terminal)
+		report_fit_words(stdout, text, size, SAY_HANG, terminal);
+	else
+		printf("%.*s\n", (int)size, text);
+}
+
+void report_fit_say(const char *format, ...)
+{
+	size_t terminal = report_fit_terminal(stdout);
+	char *text;
+	va_list arguments;
+	int bytes;
+
+	va_start(arguments, format);
+	bytes = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (bytes < 0)
+		return;
+	for (const char *at = text, *end; at; at = *end ? end + 1 : NULL) {
+		end = at + strcspn(at, "\n");
+		say_line(at, (size_t)(end - at), terminal);
+	}
+	free(text);
 }

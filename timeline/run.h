@@ -41,6 +41,7 @@ uint64_t run_begin_ns(const struct run *run); /* of the first record, or of the 
 uint64_t run_end_ns(
 	const struct run *run);		 /* of the last record; of a live run: what is complete everywhere */
 bool run_is_live(const struct run *run); /* a collector still writes it */
+uint64_t run_now_ns(const struct run *run);   /* the present on the run's clock; 0: nobody knows */
 uint64_t run_wall_ns(const struct run *run);  /* CLOCK_REALTIME at the origin, 0: not known */
 bool run_sums_rollups(const struct run *run); /* not `no_rollups`: sums made before may be used */
 uint64_t run_bytes(const struct run *run);

@@ -138,6 +138,23 @@ static bool part_is_live(const struct run_part *part)
 	return !stat(part->path, &status) && status.st_mtime > time(NULL) - LIVE_SECONDS;
 }
 
+static uint64_t clock_now(clockid_t clock)
+{
+	struct timespec now;
+
+	return clock_gettime(clock, &now) ? 0 : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t run_now_ns(const struct run *run)
+{
+	uint64_t wall_ns = clock_now(CLOCK_REALTIME);
+
+	for (unsigned i = 0; i < run->part_count; i++)
+		if (is_this_boot(part_meta(&run->parts[i], "boot")))
+			return run_part_time(&run->parts[i], clock_now(CLOCK_MONOTONIC));
+	return run->wall_ns && wall_ns > run->wall_ns ? run->origin_ns + (wall_ns - run->wall_ns) : 0;
+}
+
 static uint64_t part_origin(const struct run_part *part)
 {
 	return run_part_time(part, store_reader_meta_number(part->reader, "origin_ns", 0));

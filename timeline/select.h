@@ -59,8 +59,11 @@ uint64_t select_min_ns(const struct select *select);	    /* 0: none */
 uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none */
 const char *select_by(const struct select *select);	    /* NULL: none */
 uint64_t select_top(const struct select *select);	    /* UINT64_MAX: none */
-/* The command line that says the same, in `arena`: "--time 1.2s..1.4s --depth 4". */
+/* The command line that says the same, in `arena`: "--time 1.2s..1.4s --depth 4"; of the options with these
+ * names ("time depth"), NULL: of all. */
 struct arena;
-char *select_command(const struct select *select, struct arena *arena);
+char *select_command(const struct select *select, const char *names, struct arena *arena);
+/* The value as a shell takes it for one word; maybe in `arena`. NULL: memory is out. */
+const char *select_word(const char *value, struct arena *arena);
 
 #endif

@@ -15,8 +15,7 @@ static bool is_plain(const char *value)
 				 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-")];
 }
 
-/* A word that a shell takes as it is. */
-static const char *quoted(const char *value, struct arena *arena)
+const char *select_word(const char *value, struct arena *arena)
 {
 	size_t size = 3;
 	char *word, *at;
@@ -55,17 +54,31 @@ static const char *value_text(const struct select *select, int option, struct ar
 	char begin[40], end[40];
 
 	if (option != SELECT_OPTION_TIME || !select->run)
-		return quoted(select->values[option], arena);
+		return select_word(select->values[option], arena);
 	return arena_printf(arena, "%s..%s", seconds(select->begin_ns, run_origin_ns(select->run), begin),
 		seconds(select->end_ns, run_origin_ns(select->run), end));
 }
 
-char *select_command(const struct select *select, struct arena *arena)
+/* "top" among "by top". */
+static bool is_among(const char *name, const char *names)
+{
+	size_t size = strlen(name), word;
+
+	for (; *names; names += word + (names[word] == ' ')) {
+		word = strcspn(names, " ");
+		if (word == size && memcmp(names, name, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+char *select_command(const struct select *select, const char *names, struct arena *arena)
 {
 	char *command = arena_copy(arena, "", 0);
 
 	for (int i = 0; i < SELECT_OPTION_COUNT && command; i++) {
-		const char *value = select->values[i] ? value_text(select, i, arena) : NULL;
+		bool is_asked = !names || is_among(select_option_names[i], names);
+		const char *value = is_asked && select->values[i] ? value_text(select, i, arena) : NULL;
 
 		if (value)
 			command = arena_printf(arena, "%s%s--%s %s", command, *command ? " " : "",

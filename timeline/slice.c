@@ -122,14 +122,14 @@ static int keep_track(struct slice *slice, uint32_t stream, enum store_track tra
 static int carry_flags(
 	const struct slice *slice, uint32_t stream, uint64_t begin_ns, unsigned *flags, struct error *error)
 {
-	struct extent extent;
+	bool is_in_force;
 	int rc;
 
 	*flags = 0;
 	if (begin_ns == 0 || begin_ns != slice->cut.begin_ns || !slice->cut.samples)
 		return 0;
-	rc = extent_at(slice->run, stream, begin_ns, &extent, error);
-	if (rc == 0 && extent.state == EXTENT_WORK && extent.op == STORE_OP_NONE)
+	rc = extent_in_force(slice->run, stream, begin_ns, &is_in_force, error);
+	if (rc == 0 && is_in_force)
 		*flags = SCAN_CARRY;
 	return rc;
 }

@@ -142,14 +142,14 @@ static int copy_open_spans(struct copy *copy, struct copy_stream *stream, struct
 static int copy_carry(struct copy *copy, struct copy_stream *stream, struct error *error)
 {
 	struct store_record record;
-	struct extent extent;
 	uint64_t begin_ns = stream->cut.begin_ns;
+	bool is_in_force;
 	int rc;
 
 	if (begin_ns == 0 || !stream->cut.samples)
 		return 0;
-	rc = extent_at(copy->run, stream->run_stream, begin_ns + stream->shift_ns, &extent, error);
-	if (rc < 0 || extent.state != EXTENT_WORK || extent.op != STORE_OP_NONE)
+	rc = extent_in_force(copy->run, stream->run_stream, begin_ns + stream->shift_ns, &is_in_force, error);
+	if (rc < 0 || !is_in_force)
 		return rc;
 	rc = store_reader_sample_before(copy->reader, stream->from, begin_ns + 1, &record, error);
 	if (rc <= 0 || record.begin_ns == begin_ns || !is_wanted(copy, STORE_SAMPLES, &record))

@@ -181,7 +181,8 @@ static void name_filter(struct session *session, const struct select *select)
 {
 	static const char option[] = "--streams ";
 	struct arena arena = {0};
-	const char *command = select_command(select, &arena), *at = command ? strstr(command, option) : NULL;
+	const char *command = select_command(select, "streams", &arena),
+		   *at = command ? strstr(command, option) : NULL;
 	size_t used = 0;
 	bool is_quoted;
 

@@ -13,6 +13,8 @@ cp -r good.hpct torn.hpct
 for file in torn.hpct/*.mdb; do
 	dd if=/dev/urandom of="$file" bs=4096 seek=2 count=4 conv=notrunc status=none
 done
+code "a file that is no store" 4 hpct-info notrun.hpct
+check "it says what to do: $(cat err)" grep -q 'restore it, or take it out of the run$' err
 for reader in $readers "hpct-view --print 80x24" "hpct-export --to folded" "hpct-diff good.hpct"; do
 	for run in missing.hpct empty.hpct notrun.hpct file.hpct cut.hpct; do
 		# shellcheck disable=SC2086
@@ -68,6 +70,10 @@ code "hpct-simulate, unknown option" 2 hpct-simulate --no-such-option
 sentence "hpct-simulate, unknown option"
 code "hpct-simulate over a run" 2 hpct-simulate -o good.hpct
 sentence "hpct-simulate over a run"
+code "hpct-simulate, too large a number" 2 hpct-simulate -o new.hpct --seed 99999999999999999999
+check "it names the option: $(cat err)" grep -q -e '--seed 99999999999999999999: say a whole number' err
+code "hpct-simulate, an argument too many" 2 hpct-simulate -o new.hpct more
+check "it names the argument: $(cat err)" grep -q 'more is one argument too many' err
 
 # A path of the root alone is empty for scripts, and has a name for people.
 check "a row without a path: $(hpct-stats good.hpct --by path --format tsv | cut -f1 | paste -sd,)" \

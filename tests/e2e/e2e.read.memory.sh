@@ -60,3 +60,11 @@ same_file "an export" bound.json free.json
 for size in 0 1M 64X M 99999999999G 64MB -1; do
 	code "--mem $size" 2 hpct-info big.hpct --mem "$size"
 done
+# Where the address space is limited, a map leaves room for what writes it, wherever the limit lies.
+hpct-simulate -o few.hpct --shape mixed --streams 6 --records 20000 || fail "no small run"
+for kib in $(seq 60000 5000 160000); do
+	rm -rf simulated.hpct sliced.hpct
+	(ulimit -v "$kib" && hpct-simulate -o simulated.hpct --records 20000) 2>err ||
+		fail "hpct-simulate in $kib KiB: $(head -n 1 err)"
+	(ulimit -v "$kib" && hpct-slice few.hpct -o sliced.hpct) 2>err || fail "hpct-slice in $kib KiB: $(head -n 1 err)"
+done

@@ -15,6 +15,8 @@ long=at::native::vectorized_elementwise_kernel\<4,at::native::AUnaryFunctor\<flo
 } >rows.tsv
 hpct-import --from tsv rows.tsv
 
+hpct-import --from tsv "$HPCT_SOURCE/tests/golden/blame/rows.tsv" -o blame.hpct || fail "the rows of blame"
+
 on_terminal() { # COLUMNS COMMAND
 	script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r'
 }
@@ -28,13 +30,25 @@ on_terminal 60 "hpct-stats rows.hpct --by path --op kernel" >narrow
 same "the widest line of 60" "" "$(one_byte_each narrow | awk '/kernel/ && length > 60')"
 check "a short name is whole" grep -q 'main;train;<gpu kernel>;gemm$' narrow
 check "characters are whole, too" iconv -f UTF-8 -t UTF-16 narrow
+# What is too wide even so takes several lines a row, and loses nothing.
+for question in "hpct-info blame.hpct --streams" "hpct-stats blame.hpct --operations" "hpct-blame blame.hpct --imbalance" \
+	"hpct-blame blame.hpct --findings" "hpct-blame blame.hpct --by mark" "hpct-blame blame.hpct --gaps" \
+	"hpct-blame blame.hpct --of all-idle" "hpct-blame blame.hpct --late" "hpct-blame blame.hpct --summary" \
+	"hpct-diff blame.hpct blame.hpct --scaling strong" "hpct-stats blame.hpct" "hpct-profile blame.hpct"; do
+	on_terminal 80 "$question" >folded
+	same "the widest line of 80: $question" "" "$(awk 'length > 80' folded)"
+	$question | tr -s ' #\n' '\n\n' >words
+	same_file "all words: $question" words <(tr -s ' #\n' '\n\n' <folded)
+done
+check "the rows of streams have two lines" \
+	[ "$(on_terminal 80 "hpct-info blame.hpct --streams" | grep -c '^    ')" -eq "$(hpct-info blame.hpct --streams | wc -l)" ]
 on_terminal 1000 "hpct-stats rows.hpct --by path --op kernel" >whole
 check "a wide terminal has all" grep -qF "main;train;<gpu kernel>;$long" whole
 # The page of hpct-blame: of GPUs, of threads; names, sentences and commands with what they show.
 sed 's/main;build/main;load_the_configuration_of_everything;py::run_all:pages.py;evaluate_the_whole_expression_tree;simplify_the_terms_in_place;build/' \
-	"$HPCT_SOURCE/tests/golden/blame/rows.tsv" | hpct-import --from tsv -o blame.hpct - || fail "the rows of blame"
+	"$HPCT_SOURCE/tests/golden/blame/rows.tsv" | hpct-import --from tsv -o page.hpct - || fail "the rows of blame"
 for streams in '*' 'kind=cpu'; do
-	[ "$streams" = '*' ] && question="hpct-blame blame.hpct" || question="hpct-blame blame.hpct --streams '$streams'"
+	[ "$streams" = '*' ] && question="hpct-blame page.hpct" || question="hpct-blame page.hpct --streams '$streams'"
 	for columns in 80 100; do
 		on_terminal $columns "$question" >page
 		same "the widest line of $columns: $streams" "" "$(awk -v c=$columns 'length > c' page)"
@@ -45,7 +59,7 @@ for streams in '*' 'kind=cpu'; do
 	bash -c "$question" >piped
 	same_file "a wide terminal shows what a pipe gets: $streams" piped page
 done
-on_terminal 80 "hpct-blame blame.hpct" >page
+on_terminal 80 "hpct-blame page.hpct" >page
 check "a gap has a line of its own: $(cat page)" grep -qE '^ +largest gap: .* at ' page
 check "the function of Python's is kept" grep -q ';py::run_all:pages.py;' page
 # Help, likewise.

@@ -34,6 +34,8 @@ same "rows say what is missing" 1 "$(hpct-slice flight.hpct --op thinned --forma
 	$c["op"] == "thinned" && $c["weight"] > 100 { n++ } END { print n + 0 }')"
 hpct-profile flight.hpct >table
 check "the profile says so" grep -q 'thinned (known by rollups' table
+hpct-blame flight.hpct >page
+check "the page says why it knows little: $(head -n 4 page)" grep -q 'hpct-record --keep kept were dropped' page
 code "a slice" 0 hpct-slice flight.hpct -o part.hpct
 check "a slice says that sums of what was dropped are not in it" grep -q 'part.hpct has the records that are left' err
 code "an archive" 0 hpct-slice flight.hpct -o kept.hpct --archive

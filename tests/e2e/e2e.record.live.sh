@@ -19,6 +19,8 @@ half_sampled() {
 }
 check "samples are read while recording" await sampled live
 check "a slice of a run that is being recorded has samples: $(head -n 1 err)" await half_sampled
+behind=$(info live behind_ns)
+check "what is complete lies behind the present: ${behind:-nothing}" [ "${behind:-0}" -gt 0 ]
 first=$(sample_count live)
 hpct-profile live.hpct --format tsv >out || fail "profile of a run that is being recorded"
 hpct-view live.hpct --print 120x36 >out || fail "view of a run that is being recorded"
@@ -29,3 +31,4 @@ same "the program ends as it was told, under readers" 143 $?
 hpct-slice live.hpct --time "..$complete" --format tsv >late
 numbers <late >late.numbers
 same_file "a complete window, read during and after the recording" late.numbers early.numbers
+same "a run that is over is behind nothing" "" "$(info live behind_ns)"

@@ -390,13 +390,17 @@ static void test_command(void **unused)
 
 	(void)unused;
 	assert_int_equal(bind("time", "-10s..+1.335886s", &select, &error), 0);
-	assert_string_equal(select_command(select, &arena), "--time 50s..51.335886s");
+	assert_string_equal(select_command(select, NULL, &arena), "--time 50s..51.335886s");
 	assert_int_equal(select_option(select, "streams", "kind=cpu & !name='x'", &error), 0);
 	assert_int_equal(select_option(select, "depth", "4", &error), 0);
 	assert_int_equal(select_option(select, "context", "main;*", &error), 0);
-	assert_string_equal(select_command(select, &arena),
+	assert_string_equal(select_command(select, NULL, &arena),
 		"--time 50s..51.335886s --streams 'kind=cpu & "
 		"!name='\\''x'\\''' --context 'main;*' --depth 4");
+	assert_string_equal(select_command(select, "by top depth op", &arena), "--depth 4");
+	assert_string_equal(select_command(select, "", &arena), "");
+	assert_string_equal(select_word("a/run-1.hpct", &arena), "a/run-1.hpct");
+	assert_string_equal(select_word("my run", &arena), "'my run'");
 	arena_fini(&arena);
 	select_free(select);
 }
