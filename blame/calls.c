@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "blame/mpi_name.h"
+#include "timeline/path.h"
 
 /* Of files: whose functions are a runtime's. */
 static const char *const modules[] = {"libcuda.so*", "libcudart.so*", "libnvidia-*", "libOpenCL.so*",
@@ -14,8 +15,7 @@ static const char *const modules[] = {"libcuda.so*", "libcudart.so*", "libnvidia
 
 static bool is_runtime(const struct run_function *function)
 {
-	const char *slash = strrchr(function->module, '/');
-	const char *file = slash ? slash + 1 : function->module;
+	const char *file = path_base(function->module);
 
 	/* It is linked into programs as a rule. */
 	if (!strncmp(function->name, "cuda", 4) && function->name[4] >= 'A' && function->name[4] <= 'Z')
@@ -31,12 +31,10 @@ static bool is_runtime(const struct run_function *function)
 /* Names of Fortran may be the program's own: the file tells. */
 static bool is_mpi(const struct run_function *function)
 {
-	const char *slash = strrchr(function->module, '/');
 	char plain[MPI_NAME_BYTES];
 
 	return !strncmp(function->name, "MPI_", 4) || !strncmp(function->name, "PMPI_", 5) ||
-	       (!strncmp(slash ? slash + 1 : function->module, "libmpi", 6) &&
-		       mpi_name(plain, function->name));
+	       (!strncmp(path_base(function->module), "libmpi", 6) && mpi_name(plain, function->name));
 }
 
 /* "libx.so+0x1234" */

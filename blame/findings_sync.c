@@ -12,7 +12,7 @@
 
 #include "blame/findings_parts.h"
 #include "blame/sweep.h"
-#include "timeline/room.h"
+#include "store/room.h"
 
 #define COPIES_TOLD 16u
 

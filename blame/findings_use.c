@@ -13,6 +13,7 @@
 #include "store/attribute.h"
 #include "store/hash.h"
 #include "store/line_stack.h"
+#include "store/room.h"
 
 #define ARGS_MAX 64u
 #define TEXT_BYTES 2048u
@@ -135,15 +136,9 @@ static bool take_copy(struct findings_search *search, const struct batch *batch,
 	state = line_copy_state(attributes, size);
 	if (state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT)
 		return true;
-	if (use->transfer_count == use->transfer_room) {
-		size_t room = use->transfer_room ? 2 * use->transfer_room : 64;
-		struct findings_transfer *transfers = realloc(use->transfers, room * sizeof(*transfers));
-
-		if (!transfers)
-			return false;
-		use->transfers = transfers;
-		use->transfer_room = room;
-	}
+	if (!room_widen((void **)&use->transfers, &use->transfer_room, use->transfer_count,
+		    sizeof *use->transfers))
+		return false;
 	hash = store_hash128(name, strlen(name));
 	buffer = numbering_put(&use->buffers, &hash, NULL);
 	use->transfers[use->transfer_count++] =

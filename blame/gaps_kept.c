@@ -4,6 +4,7 @@
 
 #include "blame/gaps_parts.h"
 #include "blame/idle_group.h"
+#include "store/room.h"
 
 static int gap_compare(const void *left, const void *right)
 {
@@ -63,15 +64,8 @@ bool gaps_keep(struct gaps *gaps, const struct gap *gap)
 		}
 		return true;
 	}
-	if (gaps->count == gaps->room) {
-		size_t room = gaps->room ? 2 * gaps->room : 256;
-		struct gap *list = realloc(gaps->list, room * sizeof(*list));
-
-		if (!list)
-			return false;
-		gaps->list = list;
-		gaps->room = room;
-	}
+	if (!room_widen((void **)&gaps->list, &gaps->room, gaps->count, sizeof *gaps->list))
+		return false;
 	gaps->list[gaps->count++] = *gap;
 	if (gaps->count == gaps->limit)
 		heap_make(gaps);

@@ -6,6 +6,7 @@
 
 #include "blame/late_parts.h"
 #include "blame/sweep.h"
+#include "store/room.h"
 
 /* A process comes in, or goes out. */
 struct move {
@@ -24,15 +25,8 @@ struct search {
 
 static bool put_move(struct search *search, struct move move)
 {
-	if (search->count == search->room) {
-		size_t room = search->room ? 2 * search->room : 256;
-		struct move *moves = realloc(search->moves, room * sizeof(*moves));
-
-		if (!moves)
-			return false;
-		search->moves = moves;
-		search->room = room;
-	}
+	if (!room_widen((void **)&search->moves, &search->room, search->count, sizeof *search->moves))
+		return false;
 	search->moves[search->count++] = move;
 	return true;
 }

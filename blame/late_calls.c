@@ -15,6 +15,7 @@
 #include "blame/late_parts.h"
 #include "store/arena.h"
 #include "store/attribute.h"
+#include "store/room.h"
 #include "timeline/numbering.h"
 #include "timeline/scan.h"
 
@@ -53,15 +54,8 @@ struct search {
 
 static bool put_stay(struct search *search, const struct stay *stay)
 {
-	if (search->count == search->room) {
-		size_t room = search->room ? 2 * search->room : 1024;
-		struct stay *stays = realloc(search->stays, room * sizeof(*stays));
-
-		if (!stays)
-			return false;
-		search->stays = stays;
-		search->room = room;
-	}
+	if (!room_widen((void **)&search->stays, &search->room, search->count, sizeof *search->stays))
+		return false;
 	search->stays[search->count++] = *stay;
 	return true;
 }

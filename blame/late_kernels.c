@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "blame/late_parts.h"
+#include "store/room.h"
 #include "timeline/scan.h"
 
 /* They leave so far apart: by their clocks, and by a part of what the call takes. Neighbours in an all-reduce
@@ -65,15 +66,8 @@ static bool is_collective(struct search *search, uint32_t context)
 
 static bool put_stay(struct search *search, const struct stay *stay)
 {
-	if (search->count == search->room) {
-		size_t room = search->room ? 2 * search->room : 1024;
-		struct stay *stays = realloc(search->stays, room * sizeof(*stays));
-
-		if (!stays)
-			return false;
-		search->stays = stays;
-		search->room = room;
-	}
+	if (!room_widen((void **)&search->stays, &search->room, search->count, sizeof *search->stays))
+		return false;
 	search->stays[search->count++] = *stay;
 	return true;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/room.h"
 #include "store/wide.h"
 
 #define APART 4u /* rows of the table for a launch, at most */
@@ -24,15 +25,8 @@ static bool is_near(const struct launches_part *part, struct launches_reach reac
 
 static bool pairs_put(struct launches_part *part, uint64_t link, uint64_t end_ns)
 {
-	if (part->count == part->pair_room) {
-		size_t room = part->pair_room ? 2 * part->pair_room : 256;
-		struct launch *pairs = realloc(part->pairs, room * sizeof(*pairs));
-
-		if (!pairs)
-			return false;
-		part->pairs = pairs;
-		part->pair_room = room;
-	}
+	if (!room_widen((void **)&part->pairs, &part->pair_room, part->count, sizeof *part->pairs))
+		return false;
 	part->pairs[part->count++] = (struct launch){link, end_ns};
 	return true;
 }

@@ -5,6 +5,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "timeline/path.h"
+
 static bool is_any(const char *text, const char *const *globs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -13,13 +15,6 @@ static bool is_any(const char *text, const char *const *globs, size_t count)
 	return false;
 }
 #define IS_ANY(text, globs) is_any(text, globs, sizeof(globs) / sizeof *(globs))
-
-static const char *file_of(const struct run_function *function)
-{
-	const char *slash = strrchr(function->module, '/');
-
-	return slash ? slash + 1 : function->module;
-}
 
 bool openmp_is_nameless(const struct run_function *function)
 {
@@ -33,7 +28,7 @@ bool openmp_is_own(const struct run_function *function)
 	static const char *const names[] = {"gomp_*", "GOMP_*", "omp_*", "__kmp*"};
 	static const char *const files[] = {"libgomp.so*", "libomp.so*", "libiomp5.so*"};
 
-	return IS_ANY(function->name, names) || IS_ANY(file_of(function), files) ||
+	return IS_ANY(function->name, names) || IS_ANY(path_base(function->module), files) ||
 	       openmp_is_nameless(function);
 }
 
@@ -47,5 +42,5 @@ bool openmp_is_program(const struct run_function *function, const struct run_fun
 		return false;
 	if (IS_ANY(function->name, names))
 		return true;
-	return !IS_ANY(file_of(function), files) && strcmp(function->module, own->module) != 0;
+	return !IS_ANY(path_base(function->module), files) && strcmp(function->module, own->module) != 0;
 }

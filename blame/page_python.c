@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "blame/page_text.h"
+#include "timeline/path.h"
 
 #define LOOKED_AT 65536 /* contexts, the earliest: a program that runs Python for long does so there, too */
 #define SEEN_LEAST 100	/* of those looked at a hundredth: not one script of a build */
@@ -12,7 +13,7 @@
 
 static bool is_interpreter(const char *module)
 {
-	const char *slash = strrchr(module, '/'), *base = slash ? slash + 1 : module;
+	const char *base = path_base(module);
 
 	return strncmp(base, "python", 6) == 0 || strncmp(base, "libpython", 9) == 0;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/room.h"
+#include "store/room.h"
 #include "timeline/scan.h"
 
 struct search {

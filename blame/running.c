@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/room.h"
 #include "timeline/scan.h"
 
 struct queue {
@@ -25,7 +26,8 @@ struct running {
 	struct queue *queues;
 	uint32_t queue_count;
 	struct kernel *heap;
-	uint32_t count, room;
+	uint32_t count;
+	size_t room;
 };
 
 int running_new(
@@ -104,15 +106,8 @@ static bool heap_push(struct running *running, struct kernel kernel)
 {
 	uint32_t at = running->count;
 
-	if (at == running->room) {
-		uint32_t room = running->room ? 2 * running->room : 64;
-		struct kernel *heap = realloc(running->heap, room * sizeof(*heap));
-
-		if (!heap)
-			return false;
-		running->heap = heap;
-		running->room = room;
-	}
+	if (!room_widen((void **)&running->heap, &running->room, at, sizeof *running->heap))
+		return false;
 	running->count++;
 	for (; at && running->heap[(at - 1) / 2].end_ns > kernel.end_ns; at = (at - 1) / 2)
 		running->heap[at] = running->heap[(at - 1) / 2];

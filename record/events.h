@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "store/error.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 
 /* The fields of struct perf_event_attr that name an event. */
 struct events_code {

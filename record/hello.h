@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "store/event.h"
+#include "store/event_hello.h"
 
 enum hello_result {
 	HELLO_LATER,

@@ -16,7 +16,7 @@
 
 #include "record/agent/environment.h"
 #include "record/agent/process.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 #include "store/hash.h"
 
 static int base_check(const char *path, struct error *error)

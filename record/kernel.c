@@ -11,6 +11,7 @@
 
 #include "record/clock.h"
 #include "record/kernel_symbols.h"
+#include "store/room.h"
 
 #define PARTS_MAX 512u
 #define PART_NAME_BYTES 60u
@@ -38,7 +39,8 @@ static struct waiting {
 	uint64_t offset;
 	uint32_t part;
 } * waiting;
-static uint32_t waiting_count, waiting_room;
+static uint32_t waiting_count;
+static size_t waiting_room;
 static uint64_t walked_ns;
 
 /* ---- what the kernel says of itself ---- */
@@ -189,15 +191,8 @@ static struct part *part_of(struct store_writer *writer, uint64_t address)
 
 static void waiting_add(const struct part *part, uint64_t offset)
 {
-	if (waiting_count == waiting_room) {
-		uint32_t room = waiting_room ? 2 * waiting_room : 256;
-		struct waiting *grown = realloc(waiting, room * sizeof(*grown));
-
-		if (!grown)
-			return;
-		waiting = grown;
-		waiting_room = room;
-	}
+	if (!room_widen((void **)&waiting, &waiting_room, waiting_count, sizeof *waiting))
+		return;
 	waiting[waiting_count++] = (struct waiting){.offset = offset, .part = (uint32_t)(part - parts)};
 }
 
@@ -356,5 +351,6 @@ void kernel_close(void)
 	kernel_symbols_fini(&strays);
 	free(waiting);
 	waiting = NULL;
-	waiting_count = waiting_room = 0;
+	waiting_count = 0;
+	waiting_room = 0;
 }

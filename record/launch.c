@@ -23,7 +23,7 @@
 #include "record/clock.h"
 #include "record/signals.h"
 #include "record/witness.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 
 /* A list of libraries separated by colons, ours at its head. */
 static int list_set(const char *name, const char *agent)

@@ -13,6 +13,7 @@
 #include "record/modules.h"
 #include "record/names_child.h"
 #include "store/names.h"
+#include "store/room.h"
 
 #define OFFSETS 512 /* of one request: small, so that answers come steadily */
 
@@ -29,9 +30,11 @@ struct naming {
 	struct frame *known;   /* open addressing: frames asked for */
 	uint32_t known_count, known_room;
 	struct frame *waiting; /* not yet in a request */
-	uint32_t waiting_count, waiting_room;
+	uint32_t waiting_count;
+	size_t waiting_room;
 	struct frame *asked; /* in requests since the last start: asked again after a death */
-	uint32_t asked_count, asked_room, answered;
+	uint32_t asked_count, answered;
+	size_t asked_room;
 };
 
 int naming_new(struct naming **out, const char *program, struct sources *sources, struct error *error)
@@ -71,17 +74,10 @@ uint32_t naming_outstanding(const struct naming *naming)
 	return naming->failed ? 0 : naming->waiting_count + naming->asked_count - naming->answered;
 }
 
-static bool frames_add(struct frame **frames, uint32_t *count, uint32_t *room, struct frame frame)
+static bool frames_add(struct frame **frames, uint32_t *count, size_t *room, struct frame frame)
 {
-	if (*count == *room) {
-		uint32_t wanted = *room ? 2 * *room : 256;
-		struct frame *grown = realloc(*frames, wanted * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		*frames = grown;
-		*room = wanted;
-	}
+	if (!room_widen((void **)frames, room, *count, sizeof **frames))
+		return false;
 	(*frames)[(*count)++] = frame;
 	return true;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 
 static bool is_word(const char *word, size_t length, const char *wanted)
 {

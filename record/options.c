@@ -14,7 +14,7 @@
 #include "record/agent/unwind_plugin.h"
 #include "record/launch_name.h"
 #include "record/parts.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 
 const char options_help[] =
 	"usage: hpct-record [options] [--] PROGRAM [ARGUMENTS]\n"

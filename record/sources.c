@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/room.h"
+
 void sources_fini(struct sources *sources)
 {
 	free(sources->is_known);
@@ -44,15 +46,9 @@ void sources_mention(struct sources *sources, uint32_t text)
 {
 	if (!sources->is_wanted || !text || text == UINT32_MAX || !known_add(sources, text))
 		return;
-	if (sources->waiting_count == sources->waiting_room) {
-		uint32_t room = sources->waiting_room ? 2 * sources->waiting_room : 64;
-		uint32_t *grown = realloc(sources->waiting, room * sizeof(*grown));
-
-		if (!grown)
-			return;
-		sources->waiting = grown;
-		sources->waiting_room = room;
-	}
+	if (!room_widen((void **)&sources->waiting, &sources->waiting_room, sources->waiting_count,
+		    sizeof *sources->waiting))
+		return;
 	sources->waiting[sources->waiting_count++] = text;
 }
 

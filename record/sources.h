@@ -18,7 +18,8 @@ struct sources {
 	uint8_t *is_known; /* a bit for each text of the store */
 	uint32_t known_room;
 	uint32_t *waiting; /* texts not read yet */
-	uint32_t waiting_count, waiting_room;
+	uint32_t waiting_count;
+	size_t waiting_room;
 	uint64_t bytes;
 	uint32_t kept, missing, left_out; /* left out: beyond the limits */
 };

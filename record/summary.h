@@ -7,6 +7,7 @@
 #define RECORD_SUMMARY_H
 
 #include "record/measured.h"
+#include "store/event_hello.h"
 
 struct summary {
 	uint64_t begin_ns, period_ns;

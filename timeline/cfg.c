@@ -8,22 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
 #include "timeline/cfg_parts.h"
 #include "timeline/jump_table.h"
 
 /* A new item at the end; NULL, and builder->failed, when memory is out. */
 static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)
 {
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? 2 * list->capacity : 64;
-		void *items = reallocarray(list->items, capacity, item_bytes);
-
-		if (!items) {
-			builder->failed = true;
-			return NULL;
-		}
-		list->items = items;
-		list->capacity = capacity;
+	if (!room_widen(&list->items, &list->room, list->count, item_bytes)) {
+		builder->failed = true;
+		return NULL;
 	}
 	return (char *)list->items + list->count++ * item_bytes;
 }

@@ -27,7 +27,7 @@ struct cfg_link {
 
 struct cfg_list {
 	void *items;
-	size_t count, capacity;
+	size_t count, room;
 };
 
 struct cfg_builder {

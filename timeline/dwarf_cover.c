@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
 #include "timeline/dwarf.h"
 #include "timeline/dwarf_name.h"
 
@@ -24,15 +25,8 @@ static int cover_compare(const void *left, const void *right)
 static int cover_add(
 	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
 {
-	if (module->cover_count == *capacity) {
-		size_t wanted = *capacity ? 2 * *capacity : 256;
-		struct dwarf_cover *covers = realloc(module->covers, wanted * sizeof *covers);
-
-		if (!covers)
-			return -1;
-		module->covers = covers;
-		*capacity = wanted;
-	}
+	if (!room_widen((void **)&module->covers, capacity, module->cover_count, sizeof *module->covers))
+		return -1;
 	module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
 #include "timeline/gpu_lines_parts.h"
 
 #define FILES_MAX 65536u
@@ -45,15 +46,8 @@ static bool path_add(struct gpu_unit *unit, struct gpu_paths *paths, const char 
 {
 	if (paths->count == FILES_MAX || unit->code->path_count++ >= PATHS_MAX)
 		return false;
-	if (paths->count == paths->room) {
-		size_t room = paths->room ? 2 * paths->room : 16;
-		const char **list = realloc(paths->list, room * sizeof *list);
-
-		if (!list)
-			return false;
-		paths->list = list;
-		paths->room = room;
-	}
+	if (!room_widen((void **)&paths->list, &paths->room, paths->count, sizeof *paths->list))
+		return false;
 	paths->list[paths->count++] = path;
 	return true;
 }

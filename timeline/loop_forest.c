@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
+
 /* The inside of a loop: members[begin .. begin + count). */
 struct region {
 	uint32_t loop, begin, count;
@@ -19,7 +21,8 @@ struct search {
 	const struct loop_graph *graph;
 	struct budget *budget;
 	struct region *regions; /* done ones too */
-	uint32_t region_count, region_capacity, loop_capacity;
+	uint32_t region_count;
+	size_t region_room, loop_room;
 	uint32_t *members; /* nodes, those of one region side by side */
 	uint32_t *scratch;
 	uint32_t *region_of; /* [node] number of the region it is looked at in */
@@ -83,15 +86,9 @@ static void find_reached(struct search *search)
 
 static bool region_add(struct search *search, uint32_t loop, uint32_t begin, uint32_t count)
 {
-	if (search->region_count == search->region_capacity) {
-		uint32_t capacity = search->region_capacity ? 2 * search->region_capacity : 64;
-		void *regions = reallocarray(search->regions, capacity, sizeof *search->regions);
-
-		if (!regions)
-			return false;
-		search->regions = regions;
-		search->region_capacity = capacity;
-	}
+	if (!room_widen((void **)&search->regions, &search->region_room, search->region_count,
+		    sizeof *search->regions))
+		return false;
 	search->regions[search->region_count++] = (struct region){loop, begin, count};
 	return true;
 }
@@ -100,15 +97,8 @@ static uint32_t loop_add(struct search *search, uint32_t parent)
 {
 	struct loop_forest *forest = search->forest;
 
-	if (forest->count == search->loop_capacity) {
-		uint32_t capacity = search->loop_capacity ? 2 * search->loop_capacity : 32;
-		void *loops = reallocarray(forest->loops, capacity, sizeof *forest->loops);
-
-		if (!loops)
-			return LOOP_NONE;
-		forest->loops = loops;
-		search->loop_capacity = capacity;
-	}
+	if (!room_widen((void **)&forest->loops, &search->loop_room, forest->count, sizeof *forest->loops))
+		return LOOP_NONE;
 	forest->loops[forest->count] = (struct loop){.parent = parent,
 		.header = LOOP_NONE,
 		.depth = parent == LOOP_NONE ? 1 : forest->loops[parent].depth + 1};

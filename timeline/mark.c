@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/attribute.h"
+#include "store/room.h"
 #include "timeline/escape.h"
 #include "timeline/scan.h"
 
@@ -25,15 +26,8 @@ struct collector {
 
 static int add(struct collector *c, const struct mark *mark, size_t name_bytes, struct error *error)
 {
-	if (c->count == c->room) {
-		size_t room = c->room ? c->room * 2 : 16;
-		struct mark *marks = realloc(c->marks, room * sizeof *marks);
-
-		if (!marks)
-			return error_memory(error);
-		c->marks = marks;
-		c->room = room;
-	}
+	if (!room_widen((void **)&c->marks, &c->room, c->count, sizeof *c->marks))
+		return error_memory(error);
 	c->marks[c->count] = *mark;
 	c->marks[c->count].name = arena_copy(c->arena, mark->name, name_bytes);
 	return c->marks[c->count++].name ? 0 : error_memory(error);

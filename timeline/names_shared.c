@@ -15,6 +15,7 @@
 
 #include "store/cached.h"
 #include "store/hash.h"
+#include "store/room.h"
 #include "timeline/numbering.h"
 
 #define MAGIC "hpctnam2"
@@ -72,15 +73,8 @@ static int file_open(const uint8_t *file, size_t size, const char *key, size_t *
 
 static bool place_add(struct places *places, const struct place *place)
 {
-	if (places->count == places->room) {
-		size_t room = places->room ? 2 * places->room : 256;
-		struct place *list = reallocarray(places->list, room, sizeof *list);
-
-		if (!list)
-			return false;
-		places->list = list;
-		places->room = room;
-	}
+	if (!room_widen((void **)&places->list, &places->room, places->count, sizeof *places->list))
+		return false;
 	places->list[places->count++] = *place;
 	return true;
 }

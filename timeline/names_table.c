@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "timeline/escape.h"
+#include "timeline/path.h"
 
 #define OUT_BYTES 65536u
 
 void names_table_init(struct names_table *table, const char *path, FILE *to)
 {
-	const char *slash = strrchr(path, '/');
-
-	*table = (struct names_table){.to = to, .module = slash ? slash + 1 : path};
+	*table = (struct names_table){.to = to, .module = path_base(path)};
 }
 
 int names_table_header(FILE *to)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
 #include "timeline/symbols.h"
 
 static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail",
@@ -50,15 +51,8 @@ static bool is_known(const char *name)
 
 static bool place_add(struct no_return *known, uint64_t place)
 {
-	if (known->count == known->capacity) {
-		size_t capacity = known->capacity ? 2 * known->capacity : 64;
-		uint64_t *places = realloc(known->places, capacity * sizeof *places);
-
-		if (!places)
-			return false;
-		known->places = places;
-		known->capacity = capacity;
-	}
+	if (!room_widen((void **)&known->places, &known->capacity, known->count, sizeof *known->places))
+		return false;
 	known->places[known->count++] = place;
 	return true;
 }

@@ -8,9 +8,9 @@
 
 #include "store/attribute.h"
 #include "store/hash.h"
+#include "store/room.h"
 #include "timeline/operations_parts.h"
 #include "timeline/place.h"
-#include "timeline/room.h"
 #include "timeline/scan.h"
 
 #define REACH_NS UINT64_C(1000000000) /* launches are sought so far before the window */

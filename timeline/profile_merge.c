@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "timeline/path.h"
 #include "timeline/profile_tree.h"
 
 struct merge {
@@ -101,13 +102,6 @@ static int make_metrics(struct merge *merge, struct arena *arena, struct error *
 
 /* ---- rows ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static struct tree_key key_of(const struct merge *merge, const struct profile_row *row, uint32_t parent)
 {
 	struct store_hash hash = store_hash128(row->name, row->name_bytes);
@@ -116,7 +110,7 @@ static struct tree_key key_of(const struct merge *merge, const struct profile_ro
 
 	if (!merge->is_top_down) {
 		key.line = row->line;
-		key.file ^= store_hash64(base_name(row->file), strlen(base_name(row->file)), 0);
+		key.file ^= store_hash64(path_base(row->file), strlen(path_base(row->file)), 0);
 	}
 	return key;
 }

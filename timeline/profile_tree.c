@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/arena.h"
+#include "timeline/path.h"
 
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value)
 {
@@ -98,13 +99,6 @@ struct entry {
 	const struct tree *tree; /* for the comparison */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool name_row(
 	struct profile_row *row, const struct run *run, const struct tree_key *key, struct arena *arena)
 {
@@ -113,18 +107,18 @@ static bool name_row(
 
 	switch (row->kind) {
 	case PROFILE_LINE:
-		row->name = arena_printf(arena, "%s:%u", base_name(row->file), row->line);
+		row->name = arena_printf(arena, "%s:%u", path_base(row->file), row->line);
 		break;
 	case PROFILE_LOOP:
 		row->name = run_loop(run, (uint32_t)key->what)->name;
 		row->module = run_function(run, run_loop(run, (uint32_t)key->what)->function)->module;
 		break;
 	case PROFILE_FILE:
-		row->name = text[0] ? base_name(text) : "<unknown file>";
+		row->name = text[0] ? path_base(text) : "<unknown file>";
 		row->file = text;
 		break;
 	case PROFILE_MODULE:
-		row->name = text[0] ? base_name(text) : "<unknown module>";
+		row->name = text[0] ? path_base(text) : "<unknown module>";
 		row->module = text;
 		break;
 	default:

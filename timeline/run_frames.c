@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "timeline/demangle.h"
+#include "timeline/path.h"
 #include "timeline/run_function.h"
 #include "timeline/run_kernels.h"
 
@@ -170,12 +171,12 @@ static bool loop_equal(const void *element, const void *key)
 
 static const char *loop_name(struct run *run, const struct run_module *module, const struct run_loop *loop)
 {
-	const char *slash = strrchr(loop->file, '/'), *name = "";
+	const char *name = "";
 	char *text = NULL;
 	int size;
 
 	if (loop->line)
-		size = asprintf(&text, "loop at %s: %u", slash ? slash + 1 : loop->file, loop->line);
+		size = asprintf(&text, "loop at %s: %u", path_base(loop->file), loop->line);
 	else
 		size = asprintf(&text, "loop at %s+0x%llx", module->base, (unsigned long long)loop->start);
 	if (size >= 0) {

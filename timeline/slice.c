@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/room.h"
 #include "timeline/coverage.h"
 #include "timeline/extent.h"
 #include "timeline/run_parts.h"
@@ -44,15 +45,8 @@ static bool is_wanted(const struct slice *slice, const struct slice_row *row)
 
 static bool keep(struct slice *slice, const struct slice_row *row)
 {
-	if (slice->count == slice->capacity) {
-		size_t capacity = slice->capacity ? slice->capacity * 2 : 1024;
-		void *rows = reallocarray(slice->rows, capacity, sizeof *slice->rows);
-
-		if (!rows)
-			return false;
-		slice->rows = rows;
-		slice->capacity = capacity;
-	}
+	if (!room_widen((void **)&slice->rows, &slice->capacity, slice->count, sizeof *slice->rows))
+		return false;
 	slice->rows[slice->count++] = *row;
 	return true;
 }

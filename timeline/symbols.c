@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
+
 #define SECTIONS_MAX 65536u
 
 void symbol_table_fini(struct symbol_table *table)
@@ -48,15 +50,8 @@ static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
 
 static int table_push(struct symbol_table *table, const GElf_Sym *from, const char *name)
 {
-	if (table->count == table->capacity) {
-		size_t capacity = table->capacity ? 2 * table->capacity : 1024;
-		struct symbol *symbols = realloc(table->symbols, capacity * sizeof *symbols);
-
-		if (!symbols)
-			return -1;
-		table->symbols = symbols;
-		table->capacity = capacity;
-	}
+	if (!room_widen((void **)&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
+		return -1;
 	table->symbols[table->count++] = (struct symbol){
 		.start = from->st_value,
 		.end = from->st_size > UINT64_MAX - from->st_value ? UINT64_MAX

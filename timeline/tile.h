@@ -62,6 +62,14 @@ struct tile_columns {
 void tile_columns_fit(
 	struct tile_columns *columns, uint64_t begin_ns, uint64_t end_ns, uint32_t width, uint64_t origin_ns);
 
+/* Where a column begins; `count`: where the last one ends. */
+static inline uint64_t tile_columns_ns(const struct tile_columns *columns, uint32_t column)
+{
+	return columns->edges[column] << columns->shift;
+}
+/* The column that holds a moment; the first or the last one for what lies outside. */
+uint32_t tile_columns_at(const struct tile_columns *columns, uint64_t time_ns);
+
 /* The cells of a stream under these columns: out[i] sums the tiles of column i. Valid until the next call. */
 int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
 	struct error *error);

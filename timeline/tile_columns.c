@@ -67,3 +67,18 @@ void tile_columns_fit(
 		columns->edges[i] = edge < 0 ? 0 : edge > last ? last : (uint64_t)edge;
 	}
 }
+
+uint32_t tile_columns_at(const struct tile_columns *columns, uint64_t time_ns)
+{
+	uint32_t low = 0, high = columns->count;
+
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (tile_columns_ns(columns, middle) <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}

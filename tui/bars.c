@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "timeline/path.h"
 #include "tui/label.h"
 #include "tui/profile_page.h"
 #include "tui/quantity.h"
@@ -30,18 +31,6 @@ static void put_parts(const struct rows *rows, char *out, size_t size)
 	if (rows->device_count)
 		snprintf(out + used, size - (size_t)used, " %u GPU%s", rows->device_count,
 			rows->device_count == 1 ? "" : "s");
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	while (slash && !slash[1]) { /* RUN.hpct/ */
-		while (slash > path && slash[-1] != '/')
-			slash--;
-		return slash;
-	}
-	return slash ? slash + 1 : path;
 }
 
 static void put_length(const struct session *session, char *out, size_t size)
@@ -125,7 +114,7 @@ void bars_draw_title(struct session *session, struct grid *grid)
 
 	if (grid->columns >= 100)
 		put_piece(&title, "hpct-view", GRID_HEADING);
-	label_stream(text, base_name(run_path(session->run)), grid->columns >= 100 ? 32 : 20, grid->is_ascii);
+	label_stream(text, path_base(run_path(session->run)), grid->columns >= 100 ? 32 : 20, grid->is_ascii);
 	put_piece(&title, text, GRID_TEXT);
 	if (session->full && session->full != &view_stack && session->full->key) {
 		put_full(session, &title);

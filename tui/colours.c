@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/room.h"
 #include "timeline/glob.h"
 #include "tui/palette.h"
 
@@ -56,14 +57,9 @@ bool colours_add(struct colours *colours, const char *glob, size_t glob_bytes, c
 
 static void add_match(struct colours *colours, uint64_t hash, int slot)
 {
-	if (colours->match_count == colours->match_room) {
-		size_t room = colours->match_room ? colours->match_room * 2 : 64;
-		struct colours_match *grown = realloc(colours->matches, room * sizeof(*grown));
-		if (!grown)
-			return;
-		colours->matches = grown;
-		colours->match_room = room;
-	}
+	if (!room_widen((void **)&colours->matches, &colours->match_room, colours->match_count,
+		    sizeof *colours->matches))
+		return;
 	colours->matches[colours->match_count++] = (struct colours_match){hash, slot};
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "timeline/path.h"
 #include "tui/command.h"
 #include "tui/profile_page.h"
 #include "tui/session_read.h"
@@ -196,9 +197,7 @@ bool compare_has_screen(const struct session *session)
 
 const char *compare_base_name(const struct run *run)
 {
-	const char *path = run_path(run), *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return path_base(run_path(run));
 }
 
 int compare_choose_streams(struct session *session, struct error *error)

@@ -281,7 +281,7 @@ const struct tile_entry *frame_leaves_at(
 
 uint64_t frame_column_ns(const struct frame *frame, uint32_t column)
 {
-	return frame->columns.edges[column] << frame->columns.shift;
+	return tile_columns_ns(&frame->columns, column);
 }
 
 uint64_t frame_column_length(const struct frame *frame, uint32_t column)
@@ -291,14 +291,5 @@ uint64_t frame_column_length(const struct frame *frame, uint32_t column)
 
 uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns)
 {
-	uint32_t low = 0, high = frame->columns.count;
-
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (frame_column_ns(frame, middle) <= time_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return tile_columns_at(&frame->columns, time_ns);
 }

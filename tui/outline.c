@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "store/room.h"
 
 #define NONE UINT32_MAX
 
@@ -45,14 +46,8 @@ static void set_change(struct outline_set *set, uint64_t hash, bool is_in)
 	if (!is_in && at < set->count) {
 		set->items[at] = set->items[--set->count];
 	} else if (is_in && at == set->count) {
-		if (set->count == set->capacity) {
-			size_t capacity = set->capacity ? set->capacity * 2 : 64;
-			uint64_t *items = realloc(set->items, capacity * sizeof(*items));
-			if (!items)
-				return; /* the row stays closed */
-			set->items = items;
-			set->capacity = capacity;
-		}
+		if (!room_widen((void **)&set->items, &set->capacity, set->count, sizeof *set->items))
+			return; /* the row stays closed */
 		set->items[set->count++] = hash;
 	}
 }

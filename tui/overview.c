@@ -27,21 +27,12 @@ void overview_forget(struct overview *overview)
 
 uint64_t overview_column_ns(const struct overview *overview, uint32_t column)
 {
-	return overview->edges.edges[column] << overview->edges.shift;
+	return tile_columns_ns(&overview->edges, column);
 }
 
 uint32_t overview_column_at(const struct overview *overview, uint64_t time_ns)
 {
-	uint32_t low = 0, high = overview->edges.count;
-
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (overview_column_ns(overview, middle) <= time_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return tile_columns_at(&overview->edges, time_ns);
 }
 
 /* ---- laying ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "store/room.h"
 #include "timeline/extent.h"
 #include "tui/label.h"
 #include "tui/pattern.h"
@@ -85,14 +86,8 @@ static int add(struct stretches *list, const struct extent *extent, uint64_t key
 		last->end_ns = extent->end_ns;
 		return 0;
 	}
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity ? list->capacity * 2 : 256;
-		struct stretch *items = realloc(list->items, capacity * sizeof(*items));
-		if (!items)
-			return error_memory(error);
-		list->items = items;
-		list->capacity = capacity;
-	}
+	if (!room_widen((void **)&list->items, &list->capacity, list->count, sizeof *list->items))
+		return error_memory(error);
 	list->items[list->count++] = (struct stretch){extent->begin_ns, extent->end_ns, key};
 	return 0;
 }

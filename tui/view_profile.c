@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/path.h"
 #include "tui/label.h"
 #include "tui/plot.h"
 #include "tui/profile_page.h"
@@ -47,13 +48,6 @@ static struct table lay_table(struct profile_page *page, int width)
 
 /* ---- one line ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
 {
 	char raw[LABEL_BYTES];
@@ -64,12 +58,12 @@ void view_profile_name(const struct profile_row *row, char *out, int cells, bool
 		/* the name of a loop without a line says that it is one */
 		snprintf(raw, sizeof(raw), row->line ? "%s%s:%u" : "%s%s",
 			row->kind == PROFILE_LOOP && row->file[0] ? "loop " : "",
-			base_name(row->file[0] ? row->file : row->name), row->line);
+			path_base(row->file[0] ? row->file : row->name), row->line);
 		label_stream(out, raw, cells, is_ascii);
 		return;
 	case PROFILE_FILE:
 	case PROFILE_MODULE:
-		label_stream(out, base_name(row->name), cells, is_ascii);
+		label_stream(out, path_base(row->name), cells, is_ascii);
 		return;
 	case PROFILE_INLINE:
 		if (cells > 8) {
@@ -281,9 +275,9 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 	row = &page->outline.profile.rows[at];
 	view_profile_name(row, name, 40, session->looks.is_ascii);
 	if (row->file[0] && row->kind != PROFILE_LINE && row->kind != PROFILE_LOOP)
-		label_file(place, base_name(row->file), (int)row->line, 32, session->looks.is_ascii);
+		label_file(place, path_base(row->file), (int)row->line, 32, session->looks.is_ascii);
 	else if (row->kind == PROFILE_FUNCTION)
-		label_file(place, base_name(row->module), 0, 32, session->looks.is_ascii);
+		label_file(place, path_base(row->module), 0, 32, session->looks.is_ascii);
 	number = page->outline.column_count ? outline_value(&page->outline, at, page->outline.sort) : 0;
 	root = page->outline.column_count
 		       ? outline_value(&page->outline, 0,

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "store/reader.h"
+#include "timeline/path.h"
 #include "tui/compare.h"
 #include "tui/desk.h"
 #include "tui/label.h"
@@ -124,7 +125,7 @@ static void draw_entry(struct session *session, struct grid *grid, int row, size
 {
 	const struct run_found *run = &session->runs->found[at];
 	const struct runs_entry *entry = &session->runs->entries[at];
-	const char *name = strrchr(run->path, '/') ? strrchr(run->path, '/') + 1 : run->path;
+	const char *name = path_base(run->path);
 	char text[LABEL_BYTES], when[32] = "", size[32];
 	int column = 3 + RUNS_NAME + 1;
 	struct tm tm;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/path.h"
 #include "tui/label.h"
 #include "tui/quantity.h"
 #include "tui/session.h"
@@ -119,7 +120,7 @@ static void frame_position(
 	const struct session *session, const struct stack *stack, uint32_t at, char *out, bool is_ascii)
 {
 	const struct run_function *function;
-	const char *file, *module;
+	const char *file;
 	uint32_t line;
 
 	out[0] = '\0';
@@ -133,11 +134,10 @@ static void frame_position(
 	}
 	if (function->is_placeholder)
 		return;
-	module = strrchr(function->module, '/');
 	if (file && file[0])
-		label_file(out, strrchr(file, '/') ? strrchr(file, '/') + 1 : file, (int)line, 40, is_ascii);
+		label_file(out, path_base(file), (int)line, 40, is_ascii);
 	else if (!strchr(function->name, '+')) /* module+0xstart says it already */
-		label_file(out, module ? module + 1 : function->module, 0, 40, is_ascii);
+		label_file(out, path_base(function->module), 0, 40, is_ascii);
 }
 
 /* Template arguments may have gone, but nothing of the name's own words. */

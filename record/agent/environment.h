@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "record/agent/target.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 
 /* Value of NAME in envp, or NULL. */
 const char *environment_value(char *const *envp, const char *name);

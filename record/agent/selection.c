@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/event.h"
+#include "store/event_hello.h"
 
 /* What follows the word, or NULL. */
 static const char *value_of(const char *events, const char *word)

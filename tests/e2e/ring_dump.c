@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/event.h"
+#include "store/event_hello.h"
 
 #define PROCESSES_MAX 4096
 

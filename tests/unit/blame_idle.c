@@ -3,40 +3,13 @@
  * blame_idle.c - blame for idle GPUs in closed form: traces of a few records whose answer is known to the
  * nanosecond.
  */
-#include "tests/unit/blame_trace.h"
+#include "tests/unit/blame_asked.h"
 
-#include "blame/idle.h"
-
-struct asked {
-	struct small_run small;
-	struct idle_question question;
-	struct idle idle;
-	struct arena arena;
-	struct error error;
-	int result;
-	uint32_t streams[16];
-};
-
-static void begin(struct asked *asked)
-{
-	*asked = (struct asked){.question.end_ns = 100};
-	small_begin(&asked->small);
-}
-
-/* All streams, a window of 100 ns unless the case said otherwise. */
 static void ask(struct asked *asked)
 {
-	struct idle_question *question = &asked->question;
-
-	if (!asked->small.run)
-		small_ready(&asked->small);
-	question->stream_count = run_stream_count(asked->small.run);
-	for (uint32_t i = 0; i < question->stream_count; i++)
-		asked->streams[i] = i;
-	question->streams = asked->streams;
-	if (!question->waits)
-		assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
-	asked->result = idle_sweep(&asked->idle, asked->small.run, question, &asked->arena, &asked->error);
+	asked_ready(asked);
+	asked->result =
+		idle_sweep(&asked->idle, asked->small.run, &asked->question, &asked->arena, &asked->error);
 	if (!asked->result) {
 		assert_int_equal(asked->idle.busy_ns + asked->idle.idle_ns + asked->idle.unknown_ns,
 			asked->idle.window_ns);
@@ -44,34 +17,14 @@ static void ask(struct asked *asked)
 	}
 }
 
-static void end(struct asked *asked)
-{
-	waits_free(asked->question.waits);
-	arena_fini(&asked->arena);
-	small_end(&asked->small);
-}
-
-static uint64_t row_of(struct asked *asked, const struct share *shares, size_t count, const char *path)
-{
-	struct share_rows rows;
-
-	assert_int_equal(share_rows_make(&rows, asked->small.run, shares, count, NULL, PLACE_PATH, UINT32_MAX,
-				 &asked->arena, &asked->error),
-		0);
-	for (size_t i = 0; i < rows.count; i++)
-		if (strcmp(rows.rows[i].key, path) == 0)
-			return rows.rows[i].time_ns;
-	return 0;
-}
-
 static uint64_t blamed(struct asked *asked, const char *path)
 {
-	return row_of(asked, asked->idle.blamed, asked->idle.blamed_count, path);
+	return asked_row(asked, asked->idle.blamed, asked->idle.blamed_count, path);
 }
 
 static uint64_t waited(struct asked *asked, const char *path)
 {
-	return row_of(asked, asked->idle.waited, asked->idle.waited_count, path);
+	return asked_row(asked, asked->idle.waited, asked->idle.waited_count, path);
 }
 
 /* Kernels at [0, 20) and [70, 100): 50 ns idle. */
@@ -89,7 +42,7 @@ static void test_one_thread(void **unused)
 	uint32_t thread;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -100,7 +53,7 @@ static void test_one_thread(void **unused)
 	assert_int_equal(asked.idle.blamed_ns, 50);
 	assert_int_equal(blamed(&asked, "main;a"), 30);
 	assert_int_equal(blamed(&asked, "main;b"), 20);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* Threads b and c wait until 30 and 40: k = 1 in [20, 30), 2 in [30, 40), 3 in [40, 70). */
@@ -110,7 +63,7 @@ static void test_three_threads(void **unused)
 	struct asked asked;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t thread = trace_thread(asked.small.writer, 1, i, 100);
 
@@ -124,7 +77,7 @@ static void test_three_threads(void **unused)
 	assert_int_equal(blamed(&asked, "main;a"), 10 + 5 + 10);
 	assert_int_equal(blamed(&asked, "main;b"), 5 + 10);
 	assert_int_equal(blamed(&asked, "main;c"), 10);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* 50 ns among three: 16 2/3 each; the two missing ns go to the first two, and the sum is exact. */
@@ -135,7 +88,7 @@ static void test_rounding(void **unused)
 	uint64_t sum = 0;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	for (uint32_t i = 0; i < 3; i++)
 		trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, i, 100), 0, paths[i]);
 	put_queue(asked.small.writer, 1);
@@ -145,7 +98,7 @@ static void test_rounding(void **unused)
 		sum += blamed(&asked, paths[i]);
 	}
 	assert_int_equal(sum, 50);
-	end(&asked);
+	asked_end(&asked);
 }
 
 static void test_overlapping_queues(void **unused)
@@ -154,7 +107,7 @@ static void test_overlapping_queues(void **unused)
 	uint32_t first, second;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
 	first = trace_queue(asked.small.writer, 1, 1, 100);
 	second = trace_queue(asked.small.writer, 1, 2, 100);
@@ -170,7 +123,7 @@ static void test_overlapping_queues(void **unused)
 	ask(&asked);
 	assert_int_equal(asked.idle.busy_ns, 35);
 	assert_int_equal(blamed(&asked, "main;a"), 65);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* Each process is blamed for its own device; together the devices idle only while both do. */
@@ -180,7 +133,7 @@ static void test_two_processes(void **unused)
 	uint32_t queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 2, 0, 100), 0, "main;b");
@@ -195,7 +148,7 @@ static void test_two_processes(void **unused)
 	ask(&asked);
 	assert_int_equal(asked.idle.idle_ns, 0);
 	assert_int_equal(asked.idle.window_ns, 100);
-	end(&asked);
+	asked_end(&asked);
 }
 
 static void test_window_cuts(void **unused)
@@ -204,7 +157,7 @@ static void test_window_cuts(void **unused)
 	uint32_t thread;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -215,7 +168,7 @@ static void test_window_cuts(void **unused)
 	assert_int_equal(asked.idle.busy_ns, 10);
 	assert_int_equal(blamed(&asked, "main;a"), 30);
 	assert_int_equal(blamed(&asked, "main;b"), 10);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* Blocked in [20, 40), in a function that only waits after. */
@@ -225,7 +178,7 @@ static void test_nobody_active(void **unused)
 	uint32_t thread;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, thread, 0, "main;read");
@@ -237,7 +190,7 @@ static void test_nobody_active(void **unused)
 	assert_int_equal(asked.idle.unexplained_ns, 0);
 	assert_int_equal(waited(&asked, "main;read"), 20);
 	assert_int_equal(waited(&asked, "main;PMPI_Waitall;progress"), 30);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* A thread of which nothing is known is not at work. */
@@ -247,7 +200,7 @@ static void test_lost_thread(void **unused)
 	uint32_t thread;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -255,7 +208,7 @@ static void test_lost_thread(void **unused)
 	ask(&asked);
 	assert_int_equal(blamed(&asked, "main;a"), 10);
 	assert_int_equal(asked.idle.unexplained_ns, 40);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* Lost in [30, 40), unmonitored in [50, 60): neither idle nor busy. */
@@ -265,7 +218,7 @@ static void test_unknown_gpu(void **unused)
 	uint32_t queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
 	queue = trace_queue(asked.small.writer, 1, 1, 100);
 	trace_kernel(asked.small.writer, queue, 0, 20);
@@ -279,7 +232,7 @@ static void test_unknown_gpu(void **unused)
 	asked.question.end_ns = 40;
 	ask(&asked);
 	assert_int_equal(asked.result, -ERROR_EMPTY);
-	end(&asked);
+	asked_end(&asked);
 }
 
 static void test_empty(void **unused)
@@ -287,19 +240,19 @@ static void test_empty(void **unused)
 	struct asked asked;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
 	ask(&asked);
 	assert_int_equal(asked.result, -ERROR_EMPTY);
-	end(&asked);
-	begin(&asked);
+	asked_end(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
 	put_queue(asked.small.writer, 1);
 	asked.question.begin_ns = 200;
 	asked.question.end_ns = 300;
 	ask(&asked);
 	assert_int_equal(asked.result, -ERROR_EMPTY);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* A queue that is born at 50: before, its device was idle. */
@@ -309,7 +262,7 @@ static void test_late_queue(void **unused)
 	uint32_t queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 80), 0, "main;a");
 	queue = trace_stream(asked.small.writer, STORE_STREAM_GPU, 1, 1, 50, 80);
 	trace_kernel(asked.small.writer, queue, 50, 80);
@@ -317,7 +270,7 @@ static void test_late_queue(void **unused)
 	assert_int_equal(blamed(&asked, "main;a"), 50);
 	assert_int_equal(asked.idle.busy_ns, 30);
 	assert_int_equal(asked.idle.unknown_ns, 20);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* Two processes, of which one has ended at 60: nobody misses its GPU any more, and before the other's window
@@ -328,7 +281,7 @@ static void test_ended_process(void **unused)
 	uint32_t queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 60), 0, "main;a");
 	queue = trace_stream(asked.small.writer, STORE_STREAM_GPU, 1, 1, 0, 60);
 	trace_kernel(asked.small.writer, queue, 10, 30);
@@ -342,7 +295,7 @@ static void test_ended_process(void **unused)
 	assert_int_equal(asked.idle.unknown_ns, 40);
 	assert_int_equal(asked.idle.ended_ns, 40);
 	assert_int_equal(asked.idle.window_ns, 200);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* The same, but its recorder says that the process used no GPU before. */
@@ -352,7 +305,7 @@ static void test_first_use(void **unused)
 	uint32_t queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
 	queue = trace_stream_said(
 		asked.small.writer, STORE_STREAM_GPU, 1, 1, 40, 100, "name=queue,since=first-use");
@@ -364,7 +317,7 @@ static void test_first_use(void **unused)
 	assert_int_equal(asked.idle.unused_ns, 40);
 	assert_int_equal(asked.idle.unknown_ns, 40);
 	assert_int_equal(asked.idle.window_ns, 100);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /*
@@ -380,7 +333,7 @@ static void test_synchronization(void **unused)
 	uint32_t thread, queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	queue = trace_queue(asked.small.writer, 1, 1, 100);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -398,7 +351,7 @@ static void test_synchronization(void **unused)
 	asked.question.end_ns = 40;
 	ask(&asked);
 	assert_int_equal(waited(&asked, "main;sync"), 10);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* A copy is work to wait for, though no kernel. */
@@ -408,7 +361,7 @@ static void test_synchronization_of_a_copy(void **unused)
 	uint32_t thread, queue;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	queue = trace_queue(asked.small.writer, 1, 1, 100);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -418,7 +371,7 @@ static void test_synchronization_of_a_copy(void **unused)
 	ask(&asked);
 	assert_int_equal(blamed(&asked, "main;sync"), 90);
 	assert_int_equal(waited(&asked, "main;sync"), 10);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* A kernel runs at [10, 50), the thread waits for it there and is sampled at 30 at work in `sampled`; then
@@ -428,7 +381,7 @@ static void check_after_synchronization(const char *wait, const char *sampled, c
 	struct asked asked;
 	uint32_t thread;
 
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	trace_kernel(asked.small.writer, trace_queue(asked.small.writer, 1, 1, 100), 10, 50);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -448,7 +401,7 @@ static void check_after_synchronization(const char *wait, const char *sampled, c
 	assert_int_equal(asked.idle.blamed_ns, 40);
 	assert_int_equal(blamed(&asked, after), 10);
 	assert_int_equal(waited(&asked, after), 5);
-	end(&asked);
+	asked_end(&asked);
 }
 
 static void test_after_synchronization(void **unused)
@@ -472,7 +425,7 @@ static void test_before_synchronization(void **unused)
 	uint32_t thread;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, thread, 0, "main;a");
@@ -480,7 +433,7 @@ static void test_before_synchronization(void **unused)
 	ask(&asked);
 	assert_int_equal(blamed(&asked, "main;cudaDeviceSynchronize"), 10);
 	assert_int_equal(blamed(&asked, "main;a"), 40);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* A thread with a period of `period_ns` in a and b by turns of 30 ns, the second always in c. */
@@ -517,7 +470,7 @@ static void test_sampled(void **unused)
 		struct asked asked;
 		uint32_t queue;
 
-		begin(&asked);
+		asked_begin(&asked);
 		put_sampled(asked.small.writer, 0, periods[p]);
 		put_sampled(asked.small.writer, 1, periods[p]);
 		queue = trace_queue(asked.small.writer, 1, 1, 12000);
@@ -530,13 +483,13 @@ static void test_sampled(void **unused)
 		assert_int_equal(asked.idle.blamed_ns, 12000 - 40 * 104);
 		for (int i = 0; i < 3; i++) {
 			uint64_t sampled =
-				row_of(&asked, asked.idle.sampled, asked.idle.sampled_count, paths[i]);
+				asked_row(&asked, asked.idle.sampled, asked.idle.sampled_count, paths[i]);
 
 			assert_true(distance(sampled, blamed(&asked, paths[i])) <= 2 * 40 * periods[p]);
 			if (periods[p] == 1)
 				assert_int_equal(sampled, blamed(&asked, paths[i]));
 		}
-		end(&asked);
+		asked_end(&asked);
 	}
 }
 
@@ -548,7 +501,7 @@ static void test_waits_file(void **unused)
 	uint32_t thread;
 
 	(void)unused;
-	begin(&asked);
+	asked_begin(&asked);
 	thread = trace_thread(asked.small.writer, 1, 0, 100);
 	put_queue(asked.small.writer, 1);
 	trace_run(asked.small.writer, thread, 0, "main;spin_*;x");
@@ -568,7 +521,7 @@ static void test_waits_file(void **unused)
 	asked.question.waits = NULL;
 	assert_int_equal(
 		waits_new(&asked.question.waits, asked.small.run, "/none/such", &asked.error), -ERROR_USAGE);
-	end(&asked);
+	asked_end(&asked);
 }
 
 int main(void)

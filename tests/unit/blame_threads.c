@@ -3,7 +3,7 @@
  * blame_threads.c - waiting, serial sections, late ranks and imbalance, in closed form; the parts of the
  * threads' time sum to it on random traces.
  */
-#include "tests/unit/blame_trace.h"
+#include "tests/unit/blame_asked.h"
 
 #include "blame/balance.h"
 #include "blame/late.h"
@@ -12,45 +12,10 @@
 #define ROUNDS 100
 #define LENGTH 1000u
 
-struct asked {
-	struct small_run small;
-	struct idle_question question;
-	struct arena arena;
-	struct error error;
-	uint32_t streams[16];
-};
-
 static void ready(struct asked *asked, uint64_t end_ns)
 {
-	struct idle_question *question = &asked->question;
-
-	small_ready(&asked->small);
-	question->end_ns = end_ns;
-	question->stream_count = run_stream_count(asked->small.run);
-	for (uint32_t i = 0; i < question->stream_count; i++)
-		asked->streams[i] = i;
-	question->streams = asked->streams;
-	assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
-}
-
-static void end(struct asked *asked)
-{
-	waits_free(asked->question.waits);
-	arena_fini(&asked->arena);
-	small_end(&asked->small);
-}
-
-static uint64_t row_of(struct asked *asked, const struct share *shares, size_t count, const char *path)
-{
-	struct share_rows rows;
-
-	assert_int_equal(share_rows_make(&rows, asked->small.run, shares, count, NULL, PLACE_PATH, UINT32_MAX,
-				 &asked->arena, &asked->error),
-		0);
-	for (size_t i = 0; i < rows.count; i++)
-		if (strcmp(rows.rows[i].key, path) == 0)
-			return rows.rows[i].time_ns;
-	return 0;
+	asked->question.end_ns = end_ns;
+	asked_ready(asked);
 }
 
 /*
@@ -89,14 +54,14 @@ static void test_waiting_and_serial(void **unused)
 	assert_int_equal(threads.pathless_ns, 60);
 	assert_int_equal(threads.spin_ns, 20);
 	assert_int_equal(threads.runnable_ns, 15);
-	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;b"), 60);
-	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;c;read"), 100);
-	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;poll"), 20);
-	assert_int_equal(row_of(&asked, threads.waited, threads.waited_count, "main;sync"), 10);
+	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;b"), 60);
+	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;c;read"), 100);
+	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;poll"), 20);
+	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;sync"), 10);
 	assert_int_equal(threads.serial_ns, 50 + 5);
-	assert_int_equal(row_of(&asked, threads.serial, threads.serial_count, "main;a"), 50);
-	assert_int_equal(row_of(&asked, threads.serial, threads.serial_count, "main;b"), 5);
-	end(&asked);
+	assert_int_equal(asked_row(&asked, threads.serial, threads.serial_count, "main;a"), 50);
+	assert_int_equal(asked_row(&asked, threads.serial, threads.serial_count, "main;b"), 5);
+	asked_end(&asked);
 }
 
 /* Rank 3 comes last to the first call, rank 1 to the second. */
@@ -134,7 +99,7 @@ static void test_late(void **unused)
 	assert_int_equal(run_stream(asked.small.run, late.parties[1].stream)->s.rank, 1);
 	assert_int_equal(late.parties[1].held_ns, 25 + 15);
 	assert_int_equal(late.parties[2].held_ns, 0);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /*
@@ -191,7 +156,7 @@ static void test_late_threads(void **unused)
 		"main;slow");
 	assert_int_equal(late.threads[2].held_ns, 0);
 	assert_int_equal(late.threads[2].waited_ns, 20 + 40);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* One thread yields its core in the barrier, and has it back twice: it has left once. So for ranks. */
@@ -222,7 +187,7 @@ static void check_yielding(uint32_t second_pid, const char *barrier)
 	assert_int_equal(run_stream(asked.small.run, last->stream)->s.thread, 1);
 	assert_int_equal(last->occasions, 1);
 	assert_int_equal(last->held_ns, 50);
-	end(&asked);
+	asked_end(&asked);
 }
 
 static void test_yielding(void **unused)
@@ -272,7 +237,7 @@ static void test_imbalance(void **unused)
 	assert_true(row->sd_ns > 12.4721 && row->sd_ns < 12.4723);
 	assert_true(row->cv > 0.9354 && row->cv < 0.9355);
 	select_free(select);
-	end(&asked);
+	asked_end(&asked);
 }
 
 /* Any trace: the parts sum to threads x window, and no more is serial than the work. */
@@ -310,7 +275,7 @@ static void test_parts(void **unused)
 			waited += (uint64_t)(t.waited[i].amount >> 64);
 		assert_int_equal(waited, t.sync_ns + t.blocked_ns + t.spin_ns);
 		assert_true(t.serial_ns <= t.work_ns);
-		end(&asked);
+		asked_end(&asked);
 	}
 }
 

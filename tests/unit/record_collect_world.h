@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 #include "record/collect.h"
-#include "store/event.h"
+#include "store/event_hello.h"
 #include "store/reader.h"
 
 #define RINGS 8u

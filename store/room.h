@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.h - lists on the heap that grow by doubling, for readers that cannot tell how much is to come. */
-#ifndef TIMELINE_ROOM_H
-#define TIMELINE_ROOM_H
+/* room.h - lists on the heap that grow by doubling, where nobody can tell how much is to come. */
+#ifndef STORE_ROOM_H
+#define STORE_ROOM_H
 
 #include <stdbool.h>
 #include <stddef.h>

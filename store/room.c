@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* room.c - see room.h. */
-#include "timeline/room.h"
+#include "store/room.h"
 
 #include <stdlib.h>
 
-#define ROOM_LEAST 256u
+#define ROOM_LEAST 64u
 
 bool room_double(void **list, size_t *room, size_t item_bytes)
 {

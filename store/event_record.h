@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event_record.h - the records in a ring: 8-byte aligned, each behind a header that says how many 64-bit
+ * words it is long. Layouts and constants alone.
+ *
+ *   | type flags words node | ... |  | type flags words node | ... |  ...
+ *     event_header                     the next record
+ *
+ * Call paths are sent as nodes: EVENT_NODE defines one by its parent and a place in a module, once for each
+ * claim of a ring, and later records name it in their header. Times are CLOCK_MONOTONIC.
+ */
+#ifndef STORE_EVENT_RECORD_H
+#define STORE_EVENT_RECORD_H
+
+#include <assert.h>
+#include <stdint.h>
+
+/* Operations of spans. Ids from STORE_OP_TEXT on are STORE_OP_TEXT + text id of the store. */
+#define STORE_OPS(X)                  \
+	X(NONE, "")                   \
+	X(MONITORED, "monitored")     \
+	X(UNMONITORED, "unmonitored") \
+	X(BLOCKED, "blocked")         \
+	X(RUNNABLE, "runnable")       \
+	X(LOST, "lost")               \
+	X(MARK, "mark")               \
+	X(KERNEL, "kernel")           \
+	X(COPY, "copy")               \
+	X(SET, "set")                 \
+	X(SYNC, "sync")               \
+	X(ALLOC, "alloc")             \
+	X(FREE, "free")               \
+	X(GRAPH, "graph")             \
+	X(COMPILE, "compile")         \
+	X(LAUNCH, "launch")           \
+	X(MPI, "mpi")                 \
+	X(IO, "io")                   \
+	X(RANGE, "range")             \
+	X(THINNED, "thinned")         \
+	X(LOAD, "load")
+enum store_op {
+#define X(name, text) STORE_OP_##name,
+	STORE_OPS(X)
+#undef X
+		STORE_OP_COUNT,
+	STORE_OP_TEXT = 64
+};
+
+enum event_type {
+	EVENT_PAD,	       /* skip `words`; only the header is there */
+	EVENT_NODE,	       /* a context node that later records name */
+	EVENT_SAMPLE,	       /* one sample of a metric */
+	EVENT_SPAN,	       /* a finished span; STORE_OP_BLOCKED without a duration: the path of the
+				  wait that was over just before */
+	EVENT_OPEN,	       /* an event_span that has begun; EVENT_CLOSE with its id ends it */
+	EVENT_CLOSE,	       /* the same span, whole */
+	EVENT_VALUE,	       /* one value of a metric */
+	EVENT_LOST,	       /* so many records were dropped between two times */
+	EVENT_NAME,	       /* the thread's new name */
+	EVENT_FORK,	       /* this thread made a child process */
+	EVENT_LAUNCH,	       /* a GPU operation was launched from this context */
+	EVENT_GPU,	       /* a GPU operation that has finished */
+	EVENT_TEXT,	       /* a string, named by id in later records of this ring */
+	EVENT_GPU_DEVICE,      /* activity ring: what a device is */
+	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
+	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
+	EVENT_GPU_USED,	       /* activity ring: since when the process uses GPUs at all */
+	EVENT_TYPE_COUNT
+};
+
+struct event_header {
+	uint8_t type;	/* enum event_type */
+	uint8_t flags;	/* EVENT_F_* */
+	uint16_t words; /* length of the whole record in 64-bit words, this one included */
+	uint32_t node;	/* the ring's own context node id; see enum event_node */
+};
+
+/* Node ids that need no EVENT_NODE record. Others count up from EVENT_NODE_FIRST, per claim. */
+enum event_node {
+	EVENT_NODE_PROGRAM_ROOT,
+	EVENT_NODE_THREAD_ROOT,
+	EVENT_NODE_PARTIAL_PROGRAM, /* <program root>;<partial> */
+	EVENT_NODE_PARTIAL_THREAD,  /* <thread root>;<partial> */
+	EVENT_NODE_FIRST = 16
+};
+
+#define EVENT_F_EXTENT 1u /* sample of the time source: it owns a stretch of the line */
+#define EVENT_F_FIRST 2u  /* the zero-weight record that opens a thread */
+#define EVENT_F_LAST 4u	  /* the record that carries the rest of the CPU clock */
+#define EVENT_F_SAVED 8u  /* its weight is also that of samples that were passed over, on other paths */
+
+#define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
+
+struct event_node_record {
+	struct event_header h; /* h.node = the id that this record defines */
+	uint32_t parent;
+	uint32_t module; /* slot in the module table, or EVENT_MODULE_RESERVED */
+	uint64_t offset; /* callers: return address - 1; leaf and signal frames: the pc. Minus bias. */
+};
+
+struct event_sample {
+	struct event_header h;
+	uint64_t time_ns;
+	uint64_t weight; /* in the metric's unit (ns for CPUTIME), overruns included */
+	uint32_t metric; /* 0: the time source; i: counter i - 1 */
+	uint32_t _pad;
+};
+
+#define EVENT_TEXT_BIT 0x80000000u /* event_span.operation: the rest is a text id */
+
+struct event_span {
+	struct event_header h;
+	uint64_t begin_ns;
+	uint64_t end_ns; /* EVENT_OPEN: 0 */
+	uint64_t bytes;
+	uint64_t link; /* correlation with other records; 0: none. EVENT_OPEN, EVENT_CLOSE: the span's id,
+			  not 0, unique in its ring */
+	uint32_t operation;  /* enum store_op, or a text id with EVENT_TEXT_BIT */
+	uint32_t attributes; /* text id, 0: none */
+};
+
+struct event_value {
+	struct event_header h;
+	uint64_t time_ns;
+	uint64_t value;
+	uint32_t metric;
+	uint32_t _pad;
+};
+
+struct event_lost {
+	struct event_header h;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t count;
+	uint64_t weight; /* of the dropped samples, in the time source's unit */
+};
+
+struct event_text {
+	struct event_header h; /* EVENT_NAME, EVENT_TEXT: h.node = byte count */
+	uint64_t id;	       /* EVENT_TEXT: id, counts from 1. EVENT_NAME: time_ns */
+	char bytes[];
+};
+
+struct event_fork {
+	struct event_header h;
+	uint64_t time_ns;
+	uint32_t child_pid;
+	uint32_t kind; /* enum event_fork_kind */
+};
+
+/* Ids of open spans: those of the program's own marks and ranges count up from here. */
+#define EVENT_PROGRAM_SPAN (UINT64_C(1) << 40)
+
+enum event_fork_kind {
+	EVENT_FORK_CHILD,	      /* fork: child_pid registers by itself */
+	EVENT_FORK_SPAWN,	      /* posix_spawn: registers once it has called exec */
+	EVENT_FORK_EXEC,	      /* this process calls exec now; it may fail and the program go on */
+	EVENT_FORK_SPAWN_UNMONITORED, /* the same two, but no agent can be loaded into the target: */
+	EVENT_FORK_EXEC_UNMONITORED   /* static, 32-bit, musl, ... */
+};
+
+/* Begin and end of the call that starts a GPU operation; equal where only the moment is known. */
+struct event_launch {
+	struct event_header h;
+	uint64_t correlation;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+};
+
+struct event_gpu {
+	struct event_header h; /* node unused: joined by correlation */
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+	uint64_t correlation;
+	uint32_t operation; /* enum store_op */
+	uint32_t device;
+	uint32_t context;
+	uint32_t queue;
+	uint32_t name;	     /* text id of the kernel's name */
+	uint32_t attributes; /* text id */
+};
+
+struct event_gpu_device {
+	struct event_header h;
+	uint32_t device;
+	uint32_t name; /* text ids, 0: not known */
+	uint32_t uuid;
+	uint32_t _pad;
+};
+
+struct event_gpu_queue {
+	struct event_header h;
+	uint32_t device;
+	uint32_t context;
+	uint32_t queue;
+	uint32_t name;	     /* text ids, 0: nothing is said */
+	uint32_t attributes; /* more that is known of it, as "key=value,..." */
+	uint32_t _pad;
+};
+
+struct event_gpu_unmonitored {
+	struct event_header h;
+	uint64_t time_ns;
+	uint32_t reason; /* text id; 0: it is watched again */
+	uint32_t _pad;
+};
+
+struct event_gpu_used {
+	struct event_header h;
+	uint64_t time_ns;
+};
+
+static_assert(sizeof(struct event_header) == 8, "event header");
+static_assert(sizeof(struct event_node_record) == 24, "node");
+static_assert(sizeof(struct event_sample) == 32, "sample");
+static_assert(sizeof(struct event_span) == 48, "span");
+static_assert(sizeof(struct event_launch) == 32, "launch");
+static_assert(sizeof(struct event_gpu) == 64, "gpu");
+static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 32 &&
+		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16,
+	"what is known of GPUs");
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* path.h - paths of files, as text. */
+#ifndef TIMELINE_PATH_H
+#define TIMELINE_PATH_H
+
+#include <string.h>
+
+/* The last part of a path, within it: what stands behind its last slash; of one that ends in a slash, as a
+ * run may be named, the directory's name with it. */
+static inline const char *path_base(const char *path)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path && at[-1] == '/')
+		at--;
+	while (at > path && at[-1] != '/')
+		at--;
+	return at;
+}
+
+#endif
