@@ -90,6 +90,18 @@ static inline void arch_call_interrupt(ucontext_t *context)
 	context->uc_mcontext.regs[0] = (uint64_t)-EINTR;
 }
 
+/* The result has taken the place of the first argument. */
+static inline int arch_ring_wait_ended(const ucontext_t *context)
+{
+	(void)context;
+	return -1;
+}
+
+static inline void arch_ring_wait_again(ucontext_t *context)
+{
+	(void)context;
+}
+
 #define ARCH_HERE_KNOWN (((UINT64_C(1) << ARCH_REGISTERS) - 1) & ~((UINT64_C(1) << 19) - 1))
 static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[ARCH_REGISTERS])
 {

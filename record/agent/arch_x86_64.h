@@ -84,6 +84,25 @@ static inline void arch_call_interrupt(ucontext_t *context)
 	context->uc_mcontext.gregs[REG_RAX] = -EINTR;
 }
 
+#define ARCH_RING_ENTER 426 /* io_uring_enter */
+
+/* The first argument of a call that has just ended with EINTR, and may be io_uring_enter without a mask and a
+ * time of its own: which it was is lost. -1: none was. */
+static inline int arch_ring_wait_ended(const ucontext_t *context)
+{
+	const greg_t *value = context->uc_mcontext.gregs;
+
+	if (value[REG_RAX] != -EINTR || value[REG_RCX] != value[REG_RIP] || value[REG_R8])
+		return -1;
+	return (int)value[REG_RDI];
+}
+
+static inline void arch_ring_wait_again(ucontext_t *context)
+{
+	context->uc_mcontext.gregs[REG_RIP] -= 2;
+	context->uc_mcontext.gregs[REG_RAX] = ARCH_RING_ENTER;
+}
+
 /* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
  * Their numbers are in the order above. */
 #define ARCH_HERE_KNOWN                                                                            \

@@ -2,6 +2,8 @@
 /* interrupt.c - see interrupt.h. */
 #include "record/agent/interrupt.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -59,11 +61,37 @@ static bool may_end(const ucontext_t *context)
 	       is_restarted(arch_call_number(context), arch_call_second(context));
 }
 
+#define RING_LINK "anon_inode:[io_uring]"
+
+/* A descriptor of a ring: nothing else takes one and waits. */
+static bool is_ring(int descriptor)
+{
+	char path[32] = "/proc/self/fd/", link[sizeof(RING_LINK)];
+	size_t at = strlen(path);
+	unsigned divisor = 1;
+	bool result;
+	int error = errno;
+
+	if (descriptor < 0)
+		return false;
+	while ((unsigned)descriptor / divisor >= 10)
+		divisor *= 10;
+	for (; divisor; divisor /= 10)
+		path[at++] = (char)('0' + (unsigned)descriptor / divisor % 10);
+	path[at] = '\0';
+	result = syscall(SYS_readlinkat, AT_FDCWD, path, link, sizeof(link)) == sizeof(RING_LINK) - 1 &&
+		 !memcmp(link, RING_LINK, sizeof(RING_LINK) - 1);
+	errno = error;
+	return result;
+}
+
 void interrupt_settle(ucontext_t *context)
 {
 	uint64_t flags;
 
-	if (may_end(context) && next_flags(context, &flags) && !(flags & SA_RESTART))
+	if (is_ring(arch_ring_wait_ended(context)) && !next_flags(context, &flags))
+		arch_ring_wait_again(context);
+	else if (may_end(context) && next_flags(context, &flags) && !(flags & SA_RESTART))
 		arch_call_interrupt(context);
 }
 

@@ -3,6 +3,9 @@
  * interrupt.h - a system call that a signal has woken ends by that signal's rules: a read() starts again or
  * gives EINTR. Where one of ours comes together with one of the program's the kernel delivers ours first and
  * goes by ours, which would let the program's read() sleep on after its alarm.
+ *
+ * A wait for io_uring is woken by what only raises a signal, a timer's too, gives EINTR always and says so to
+ * programs that take that for a failure: where none but ours came, it is made again.
  */
 #ifndef RECORD_AGENT_INTERRUPT_H
 #define RECORD_AGENT_INTERRUPT_H

@@ -47,6 +47,7 @@ static const struct own_call {
 	{SYS_prctl, PR_GET_NAME, 0},
 	{SYS_openat, 0, 0},
 	{SYS_read, 0, 0},
+	{SYS_readlinkat, 0, 0},
 	{SYS_close, 0, 0},
 	{SYS_memfd_create, 0, 0},
 	{SYS_ftruncate, 0, 0},
