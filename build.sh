@@ -69,10 +69,13 @@ configure() {
 	cmake -S . -B "$dir" "$@" >"$dir/cmake.log" 2>&1 || { cat "$dir/cmake.log" >&2; exit 1; }
 }
 
+# make_in DIR [TARGET...]
+make_in() { make -C "$1" --no-print-directory -j"$(nproc)" "${@:2}"; }
+
 # compile DIR [CMAKE OPTION...]
 compile() {
 	configure "$@"
-	make -C "$1" --no-print-directory -j"$(nproc)"
+	make_in "$1"
 }
 
 # junit_count KEY : that count of the suite in $report, 0 without one
@@ -121,9 +124,11 @@ verb_build() {
 	say "done; the programs are in build/bin, and \`build/bin/hpct\` lists what they answer"
 }
 
+# Builds what it shows and no test: whoever is new waits for this.
 verb_demo() {
 	ensure build
-	compile build
+	configure build
+	make_in build programs sample_phases
 	PATH=$PWD/build/bin:$PATH
 	local run=build/demo/phases.hpct columns=120 there=
 	[ ! -t 0 ] || [ ! -t 1 ] || there=$(stty size 2>/dev/null) || true
@@ -170,7 +175,8 @@ verb_test() {
 
 verb_install() {
 	ensure build
-	compile build ${PREFIX:+"-DCMAKE_INSTALL_PREFIX=$PREFIX"}
+	configure build ${PREFIX:+"-DCMAKE_INSTALL_PREFIX=$PREFIX"}
+	make_in build programs
 	cmake --install build # DESTDIR is CMake's own
 }
 
@@ -271,7 +277,7 @@ verb_lint() {
 sanitized() {
 	ensure build test
 	configure "build-$1" -DHPCT_WERROR=OFF "-DHPCT_SANITIZE=$2" # their instrumentation confuses warnings
-	make -C "build-$1" --no-print-directory -j"$(nproc)" "${@:4}"
+	make_in "build-$1" "${@:4}"
 	run_tests "build-$1" -R "$3"
 }
 
@@ -316,7 +322,7 @@ verb_real() {
 verb_monkey() {
 	ensure build test
 	configure build-asan -DHPCT_WERROR=OFF -DHPCT_SANITIZE=address,undefined
-	make -C build-asan --no-print-directory -j"$(nproc)" test_tui_monkey
+	make_in build-asan test_tui_monkey
 	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_RANDOM=1 HPCT_MONKEY_SECONDS=${1:-300} \
 		"$(find build-asan -name test_tui_monkey -type f)"
 }
@@ -340,7 +346,7 @@ verb_fuzz() {
 	local seconds=${1:-30} target name
 	ensure build fuzz
 	configure build-fuzz -DHPCT_FUZZ=ON -DCMAKE_C_COMPILER=clang-14 -DHPCT_SANITIZE=address,undefined,fuzzer-no-link
-	make -C build-fuzz --no-print-directory -j"$(nproc)" fuzz
+	make_in build-fuzz fuzz
 	for target in build-fuzz/fuzz/fuzz_*; do
 		name=${target##*/fuzz_}
 		mkdir -p "build-fuzz/corpus/$name"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_page.c - the page without options (screens.md 5): three blocks for people, the same as rows for
+/* answer_page.c - the page without options: three blocks for people, the same as rows for
  * scripts. */
 #include <stdio.h>
 #include <string.h>

@@ -187,12 +187,10 @@ static const struct program program = {
 	.refused = "metric op",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, script or "
-		 "mark. In "
-		 "every\n"
-		 "interval in which no queue of a process works, the threads at work share it equally; "
-		 "<nobody\n"
-		 "active> is the rest.\n"
+	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, "
+		 "script or mark.\n"
+		 "In every interval in which no queue of a process works, the threads at work share it "
+		 "equally; <nobody active> is the rest.\n"
 		 "--mem bounds gaps and launches; what a second launches is remembered in any case.\n",
 	.work = work,
 };

@@ -191,7 +191,7 @@ static const char *elf_judge(const struct head *head, struct check_target *targe
 						   : "it is linked with musl instead of glibc";
 	target_linked(head->fd, "", environ, &linked);
 	if (linked.with_tsan)
-		return "it is built with the thread sanitizer, which would take the agent for a part of it";
+		return "it runs with the thread sanitizer, which would take the agent for a part of it";
 	target->breaks_preload = false;
 	if (head->is_privileged)
 		return "it gains privileges when it starts (setuid, setgid or capabilities)";

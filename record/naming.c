@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* naming.c - see naming.h. */
+/*
+ * naming.c - see naming.h. A frame is `known` from when it is first met, `waiting` until a request has it,
+ * `asked` until its answer is there; answers come in the order of requests.
+ */
 #include "record/naming.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "record/agent/process.h"
 #include "record/modules.h"
+#include "record/names_child.h"
 #include "store/names.h"
 
-#define OFFSETS 512  /* of one request: small, so that answers come steadily */
-#define STARTS_MAX 3 /* a hpct-names that dies is started again so often */
-#define READ_BYTES 65536
-#define END_MS 2000 /* for what hpct-names keeps for other runs; nobody waits for that */
+#define OFFSETS 512 /* of one request: small, so that answers come steadily */
 
 struct frame {
 	uint64_t offset;
@@ -27,11 +22,8 @@ struct frame {
 };
 
 struct naming {
-	char *program;
+	struct names_child child;
 	struct sources *sources;
-	pid_t pid; /* 0: not running */
-	int to, from;
-	unsigned starts;
 	bool failed;
 	uint32_t context_seen; /* contexts looked at */
 	struct frame *known;   /* open addressing: frames asked for */
@@ -40,72 +32,38 @@ struct naming {
 	uint32_t waiting_count, waiting_room;
 	struct frame *asked; /* in requests since the last start: asked again after a death */
 	uint32_t asked_count, asked_room, answered;
-	struct store_bytes out;
-	size_t out_sent;
-	struct store_bytes in;
 };
 
 int naming_new(struct naming **out, const char *program, struct sources *sources, struct error *error)
 {
 	struct naming *naming = calloc(1, sizeof(*naming));
 
-	if (naming)
-		naming->program = strdup(program);
-	if (!naming || !naming->program) {
+	if (!naming || names_child_init(&naming->child, program)) {
 		free(naming);
 		return error_memory(error);
 	}
 	naming->sources = sources;
-	naming->to = naming->from = -1;
 	naming->context_seen = STORE_CONTEXT_FIRST;
 	*out = naming;
 	return 0;
-}
-
-/* With nothing left to answer it ends by itself, once nothing more can come, and keeps what it found for
- * other runs. Its end closes the pipe. */
-static void child_end(struct naming *naming)
-{
-	struct pollfd answers = {naming->from, POLLIN, 0};
-
-	close(naming->to);
-	naming->to = -1;
-	poll(&answers, 1, END_MS);
-}
-
-static void child_stop(struct naming *naming)
-{
-	if (naming->to >= 0)
-		close(naming->to);
-	if (naming->from >= 0)
-		close(naming->from);
-	naming->to = naming->from = -1;
-	if (naming->pid) {
-		kill(naming->pid, SIGKILL);
-		waitpid(naming->pid, NULL, 0);
-	}
-	naming->pid = 0;
 }
 
 void naming_free(struct naming *naming)
 {
 	if (!naming)
 		return;
-	if (naming->pid && !naming_outstanding(naming))
-		child_end(naming);
-	child_stop(naming);
-	free(naming->program);
+	if (naming->child.pid && !naming_outstanding(naming))
+		names_child_end(&naming->child);
+	names_child_fini(&naming->child);
 	free(naming->known);
 	free(naming->waiting);
 	free(naming->asked);
-	store_bytes_fini(&naming->out);
-	store_bytes_fini(&naming->in);
 	free(naming);
 }
 
 int naming_descriptor(const struct naming *naming)
 {
-	return naming->from;
+	return naming->child.from;
 }
 
 uint32_t naming_outstanding(const struct naming *naming)
@@ -207,7 +165,7 @@ static void request_put(
 		request.path = place;
 	for (uint32_t i = 0; i < count; i++)
 		offsets[i] = frames[i].offset;
-	if (names_request_put(&naming->out, &request, &error))
+	if (names_request_put(&naming->child.out, &request, &error))
 		naming->failed = true;
 }
 
@@ -248,64 +206,18 @@ void naming_ask(struct naming *naming, struct store_writer *writer)
 	}
 }
 
-static void child_run(const char *program, int from, int to)
-{
-	if (dup2(from, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0)
-		_exit(126);
-	execl(program, "hpct-names", "--pipe", (char *)NULL);
-	_exit(127);
-}
-
-/* Close-on-exec, and out of the way of 0, 1 and 2. */
-static int pipe_open(int ends[2])
-{
-	return pipe2(ends, O_CLOEXEC);
-}
-
-static bool child_start(struct naming *naming)
-{
-	int requests[2], answers[2];
-	pid_t pid;
-
-	if (naming->starts++ == STARTS_MAX || pipe_open(requests))
-		return false;
-	if (pipe_open(answers)) {
-		close(requests[0]);
-		close(requests[1]);
-		return false;
-	}
-	/* A copy of us would have us copy all pages that we write from then on. */
-	pid = vfork();
-	if (!pid)
-		child_run(naming->program, requests[0], answers[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
-	naming->pid = pid;
-	close(requests[0]);
-	close(answers[1]);
-	naming->to = requests[1];
-	naming->from = answers[0];
-	fcntl(naming->to, F_SETFL, O_NONBLOCK);
-	fcntl(naming->from, F_SETFL, O_NONBLOCK);
-	naming->out.size = naming->out_sent = naming->in.size = 0;
-	if (naming->pid < 0) {
-		naming->pid = 0;
-		child_stop(naming);
-		return false;
-	}
-	return true;
-}
-
 /* It died: what was asked and not answered is asked again, but for the frame that it died on. */
 static void child_lost(struct naming *naming)
 {
 	uint32_t from = naming->answered + 1;
 
-	child_stop(naming);
+	names_child_stop(&naming->child);
 	for (uint32_t i = from; i < naming->asked_count; i++)
 		if (!frames_add(&naming->waiting, &naming->waiting_count, &naming->waiting_room,
 			    naming->asked[i]))
 			naming->failed = true;
 	naming->asked_count = naming->answered = 0;
-	if (naming->starts >= STARTS_MAX)
+	if (names_child_is_over(&naming->child))
 		naming->failed = true;
 }
 
@@ -356,74 +268,49 @@ static bool answer_take(struct naming *naming, struct store_writer *writer, cons
 
 static bool answers_take(struct naming *naming, struct store_writer *writer)
 {
+	struct store_bytes *in = &naming->child.in;
 	size_t at = 0;
 	struct error error;
 
 	for (;;) {
 		uint32_t type;
-		ssize_t size = names_frame_peek(naming->in.data + at, naming->in.size - at, &type, &error);
+		ssize_t size = names_frame_peek(in->data + at, in->size - at, &type, &error);
 
 		if (size < 0)
 			return false;
-		if (!size || (size_t)size > naming->in.size - at)
+		if (!size || (size_t)size > in->size - at)
 			break;
-		if (type == NAMES_ANSWER && !answer_take(naming, writer, naming->in.data + at, (size_t)size))
+		if (type == NAMES_ANSWER && !answer_take(naming, writer, in->data + at, (size_t)size))
 			return false;
 		at += (size_t)size;
 	}
 	if (at)
-		memmove(naming->in.data, naming->in.data + at, naming->in.size - at);
-	naming->in.size -= at;
-	return true;
-}
-
-/* 1: more may come, 0: nothing now, -1: the child is gone. */
-static int answers_read(struct naming *naming)
-{
-	uint8_t *room = store_bytes_reserve(&naming->in, READ_BYTES);
-	ssize_t got = room ? read(naming->from, room, READ_BYTES) : -1;
-
-	if (got > 0) {
-		naming->in.size += (size_t)got;
-		return 1;
-	}
-	return got < 0 && room && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
-}
-
-static bool requests_write(struct naming *naming)
-{
-	while (naming->out_sent < naming->out.size) {
-		ssize_t put = write(
-			naming->to, naming->out.data + naming->out_sent, naming->out.size - naming->out_sent);
-
-		if (put < 0)
-			return errno == EAGAIN || errno == EINTR;
-		naming->out_sent += (size_t)put;
-	}
-	naming->out.size = naming->out_sent = 0;
+		memmove(in->data, in->data + at, in->size - at);
+	in->size -= at;
 	return true;
 }
 
 void naming_pump(struct naming *naming, struct store_writer *writer)
 {
+	struct names_child *child = &naming->child;
 	int more = 1;
 
 	if (naming->failed)
 		return;
-	if (!naming->pid && naming->waiting_count && !child_start(naming)) {
+	if (!child->pid && naming->waiting_count && !names_child_start(child)) {
 		naming->failed = true;
 		return;
 	}
-	if (!naming->pid)
+	if (!child->pid)
 		return;
 	if (naming->waiting_count)
 		requests_put(naming, writer);
-	if (!requests_write(naming)) {
+	if (!names_child_write(child)) {
 		child_lost(naming);
 		return;
 	}
 	while (more > 0) {
-		more = answers_read(naming);
+		more = names_child_read(child);
 		if (more >= 0 && !answers_take(naming, writer))
 			more = -1;
 	}

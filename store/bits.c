@@ -79,7 +79,10 @@ static inline void block_pack(uint8_t *to, const uint64_t *values, unsigned widt
 #ifdef STORE_HAS_WIDE
 STORE_WIDE static void block_pack_wide(uint8_t *to, const uint64_t *values, unsigned width)
 {
-	block_pack(to, values, width);
+	if (width <= 32)
+		block_put_wide(to, values, width);
+	else
+		block_pack(to, values, width);
 }
 #endif
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits_wide.h - for bits.c alone: a block's eight lanes to values with vectors of 256 bits. Each width has
- * code of its own, in which where a row lies is known: a row is shifted, masked and put without a jump.
+ * bits_wide.h - for bits.c alone: a block's eight lanes to values and back with vectors of 256 bits. Each
+ * width has code of its own, in which where a row lies is known: a row is shifted, masked and put without a
+ * jump.
  */
 #ifndef STORE_BITS_WIDE_H
 #define STORE_BITS_WIDE_H
@@ -43,6 +44,36 @@ __attribute__((target("avx2"), always_inline)) static inline void rows_get(
 	}
 }
 
+/* Eight values of 64 bits, whose low halves are wanted. */
+__attribute__((target("avx2"), always_inline)) static inline __m256i row_narrow(const uint64_t *from)
+{
+	__m256 low = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)from));
+	__m256 high = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(from + STORE_ROW / 2)));
+	__m256i halves = _mm256_castps_si256(_mm256_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+
+	return _mm256_permute4x64_epi64(halves, _MM_SHUFFLE(3, 1, 2, 0));
+}
+
+__attribute__((target("avx2"), always_inline)) static inline void rows_put(
+	uint8_t *to, const uint64_t *from, unsigned width)
+{
+	const __m256i mask = _mm256_set1_epi32((int)((UINT64_C(1) << width) - 1));
+	__m256i words = _mm256_setzero_si256();
+
+#pragma GCC unroll 32
+	for (unsigned row = 0; row < STORE_BLOCK_RECORDS / STORE_ROW; row++, from += STORE_ROW) {
+		unsigned used = row * width % 32;
+		__m256i values = _mm256_and_si256(row_narrow(from), mask);
+
+		words = _mm256_or_si256(words, _mm256_slli_epi32(values, (int)used));
+		if (used + width < 32)
+			continue;
+		_mm256_storeu_si256((__m256i *)to, words);
+		to += sizeof words;
+		words = _mm256_srli_epi32(values, (int)(32 - used));
+	}
+}
+
 #define STORE_WIDTHS_8(X, more) \
 	X(more + 1) X(more + 2) X(more + 3) X(more + 4) X(more + 5) X(more + 6) X(more + 7) X(more + 8)
 #define STORE_WIDTHS(X) STORE_WIDTHS_8(X, 0) STORE_WIDTHS_8(X, 8) STORE_WIDTHS_8(X, 16) STORE_WIDTHS_8(X, 24)
@@ -54,6 +85,18 @@ __attribute__((target("avx2"))) static void block_get_wide(const uint8_t *from, 
 #define X(width)                           \
 	case width:                        \
 		rows_get(from, to, width); \
+		break;
+		STORE_WIDTHS(X)
+#undef X
+	}
+}
+
+__attribute__((target("avx2"))) static void block_put_wide(uint8_t *to, const uint64_t *from, unsigned width)
+{
+	switch (width) {
+#define X(width)                           \
+	case width:                        \
+		rows_put(to, from, width); \
 		break;
 		STORE_WIDTHS(X)
 #undef X

@@ -78,13 +78,17 @@ _Static_assert(sizeof(struct store_chunk_entry) == 12, "block directory entry");
 
 /* Scratch memory of encoding, kept from chunk to chunk. All-zero is ready. */
 struct store_chunk_coder {
-	uint32_t *slots; /* hash table: 1 + number in `ids` */
+	uint64_t *slots; /* hash table: context, 1 + its place in `entries` */
 	size_t slot_count;
-	uint32_t *ids;	      /* contexts in order of appearance, then by descending frequency */
-	uint32_t *uses;	      /* of each */
-	uint32_t known, most; /* contexts, and at how many there is no dictionary */
-	uint32_t *index;      /* of each record, into the dictionary */
-	uint64_t *values;     /* table under construction */
+	struct store_sum *entries; /* contexts in order of appearance, then by descending frequency */
+	struct store_sum *ordered; /* memory for that */
+	uint32_t known, most;	   /* contexts, and at how many there is no dictionary */
+	uint32_t *firsts;	   /* records: where each context appears, in that order */
+	uint32_t *index;	   /* of each record, into the dictionary */
+	uint32_t *seen;		   /* of each context, while its samples are looked for */
+	uint32_t *samples; /* records, the first few of each context in turn: tables are made of them */
+	uint32_t sample_count;
+	uint64_t *values; /* a table or dictionary under construction */
 	uint64_t *tables[CHUNK_COLUMN_COUNT];
 	void *memory;
 };

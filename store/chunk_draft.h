@@ -15,6 +15,8 @@ struct store_chunk_draft {
 	unsigned count;
 	struct store_bytes *out;
 	size_t start;			    /* of the chunk in `out` */
+	uint64_t longest_ns, shortest_ns;   /* between two records */
+	unsigned varies;		    /* bits of columns of which tables do not say all */
 	uint8_t chosen[CHUNK_COLUMN_COUNT]; /* transforms of the block before */
 	struct store_chunk_header header;
 };
@@ -28,6 +30,11 @@ static inline bool store_chunk_draft_is_constant(
 /* That column of some records. */
 void store_chunk_gather(
 	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count);
+/* And of those whose numbers are given. */
+void store_chunk_gather_some(uint64_t *to, enum chunk_column column, const struct store_record *from,
+	const uint32_t *numbers, unsigned count);
+/* Adds weights and times of records to the entries of their contexts, behind store_dictionary_add(). */
+void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned count);
 /* Puts the sums by context behind the tables, where a chunk has any. */
 void store_chunk_put_sums(struct store_chunk_draft *draft);
 /* Puts one column of the block of `count` records from `at` on: the smallest of its transforms. */

@@ -3,6 +3,8 @@
  * chunk_write.c - sorted records to the bytes of a chunk: what is the same for all records (constant columns,
  * dictionary, tables), the sums (chunk_write_sums.c), then block by block its columns (chunk_write_column.c).
  */
+#include <limits.h>
+
 #include "store/chunk_draft.h"
 #include "store/dictionary.h"
 #include "store/hash.h"
@@ -14,7 +16,7 @@
 #define SUMS_PAY 4u	     /* where there are sums, so many */
 #define TABLE_PAYS 4u	     /* a table wants so many records per context */
 
-#define TABLE_COLUMNS (1u << CHUNK_DURATION | 1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
+#define TABLE_COLUMNS (1u << CHUNK_DURATION | STORE_DICTIONARY_WORDS)
 
 /* A record is seven words: the first four and the last four of them at once. */
 typedef uint64_t words __attribute__((vector_size(32), aligned(8), may_alias));
@@ -111,6 +113,10 @@ static void look_through(struct store_chunk_draft *draft)
 		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
 		survey_block(&survey, draft, at, left);
 		store_dictionary_add(draft->coder, draft->records, at, left);
+		if (draft->header.track == STORE_SPANS)
+			draft->varies |= store_dictionary_varies(draft->coder, draft->records, at, left);
+		else
+			store_chunk_add_sums(draft, at, left);
 	}
 	survey_end(draft, &survey);
 }
@@ -133,25 +139,26 @@ static void put_dictionary(struct store_chunk_draft *draft)
 	unsigned contexts = draft->header.dictionary;
 
 	for (unsigned i = 0; i < contexts; i++)
-		coder->values[i] = coder->ids[i];
+		coder->values[i] = coder->entries[i].context;
 	store_sums_put_array(draft->out, coder->values, contexts);
 }
 
-/* Contexts have no table of their own: its memory holds the column that a table is made from. */
 static void put_tables(struct store_chunk_draft *draft)
 {
+	struct store_chunk_coder *coder = draft->coder;
 	unsigned contexts = draft->header.dictionary;
 
 	if (contexts * TABLE_PAYS > draft->count)
 		return;
 	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
-		uint64_t *values = draft->coder->tables[CHUNK_CONTEXT];
-
 		if (store_chunk_draft_is_constant(draft, column) || !(TABLE_COLUMNS >> column & 1))
 			continue;
-		store_chunk_gather(values, column, draft->records, draft->count);
-		store_dictionary_table(draft->coder, column, values, draft->count, contexts);
-		store_sums_put_array(draft->out, draft->coder->tables[column], contexts);
+		if (!draft->header.tables)
+			store_dictionary_sample(coder, contexts);
+		store_chunk_gather_some(
+			coder->values, column, draft->records, coder->samples, coder->sample_count);
+		store_dictionary_table(coder, column, coder->values, contexts);
+		store_sums_put_array(draft->out, coder->tables[column], contexts);
 		draft->header.tables |= (uint16_t)(1u << column);
 	}
 }
@@ -201,6 +208,8 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 		.count = count,
 		.out = out,
 		.start = out->size,
+		.shortest_ns = UINT64_MAX,
+		.varies = key->track == STORE_SPANS ? ~STORE_DICTIONARY_WORDS : UINT_MAX,
 		.header = {.stream = key->stream,
 			.track = key->track,
 			.shift = key->shift,

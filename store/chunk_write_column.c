@@ -21,32 +21,36 @@ static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
 	[CHUNK_FLAGS] = {CHUNK_PLAIN, UINT8_MAX},
 };
 
-static inline void gather(
-	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
+/* Of all records, or of those whose numbers are given. */
+static inline void gather(uint64_t *to, enum chunk_column column, const struct store_record *records,
+	const uint32_t *numbers, unsigned count)
 {
-#define EACH(value)                          \
-	for (unsigned i = 0; i < count; i++) \
-		to[i] = from[i].value;       \
+#define EACH(value)                                                                     \
+	for (unsigned i = 0; i < count; i++) {                                          \
+		const struct store_record *record = &records[numbers ? numbers[i] : i]; \
+                                                                                        \
+		to[i] = value;                                                          \
+	}                                                                               \
 	break
 	switch (column) {
 	case CHUNK_CONTEXT:
-		EACH(context);
+		EACH(record->context);
 	case CHUNK_DURATION:
-		EACH(end_ns - from[i].begin_ns);
+		EACH(record->end_ns - record->begin_ns);
 	case CHUNK_BEGIN:
-		EACH(begin_ns);
+		EACH(record->begin_ns);
 	case CHUNK_AMOUNT:
-		EACH(amount);
+		EACH(record->amount);
 	case CHUNK_BYTES:
-		EACH(bytes);
+		EACH(record->bytes);
 	case CHUNK_LINK:
-		EACH(link);
+		EACH(record->link);
 	case CHUNK_WHAT:
-		EACH(what);
+		EACH(record->what);
 	case CHUNK_ATTRIBUTES:
-		EACH(attributes);
+		EACH(record->attributes);
 	case CHUNK_FLAGS:
-		EACH(flags);
+		EACH(record->flags);
 	default:
 		break;
 	}
@@ -56,7 +60,13 @@ static inline void gather(
 void store_chunk_gather(
 	uint64_t *to, enum chunk_column column, const struct store_record *from, unsigned count)
 {
-	gather(to, column, from, count);
+	gather(to, column, from, NULL, count);
+}
+
+void store_chunk_gather_some(uint64_t *to, enum chunk_column column, const struct store_record *from,
+	const uint32_t *numbers, unsigned count)
+{
+	gather(to, column, from, numbers, count);
 }
 
 /* A column's values in a block, on their way through a transform. */
@@ -67,21 +77,65 @@ struct attempt {
 	struct store_codec_plan plan;
 };
 
-/* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
-static uint64_t centre_of(const uint64_t *steps, unsigned count)
-{
-	int64_t sample[CENTRE_SAMPLES];
-	unsigned taken = 0, stride = count / CENTRE_SAMPLES + 1;
+/* Signed numbers of 32 bits, as many as fit a vector. */
+typedef int32_t lanes __attribute__((vector_size(32), may_alias));
+#define LANES (sizeof(lanes) / sizeof(int32_t))
+#define VECTORS ((CENTRE_SAMPLES + LANES) / LANES)
 
-	for (unsigned i = 1; i < count && taken < CENTRE_SAMPLES; i += stride) {
-		int64_t value = (int64_t)steps[i];
-		unsigned at = taken++;
+/* The largest number below which there are no more than half of the others: all are counted for all at once,
+ * which is faster than to sort them. What fills up the last vector is the largest of all. */
+static inline int32_t median_narrow(const int32_t *sample, unsigned count)
+{
+	const lanes *all = (const lanes *)sample;
+	lanes below[VECTORS] = {0}, median = (lanes){0} + INT32_MIN;
+	int32_t largest = INT32_MIN;
+
+	for (unsigned i = 0; i < count; i++) {
+#pragma GCC unroll 4
+		for (unsigned v = 0; v < VECTORS; v++)
+			below[v] -= (lanes)(all[v] > sample[i]);
+	}
+#pragma GCC unroll 4
+	for (unsigned v = 0; v < VECTORS; v++) {
+		lanes is_larger = (below[v] <= (int32_t)(count / 2)) & (all[v] > median);
+
+		median = (all[v] & is_larger) | (median & ~is_larger);
+	}
+	for (unsigned l = 0; l < LANES; l++)
+		largest = median[l] > largest ? median[l] : largest;
+	return largest;
+}
+
+static int64_t median_wide(int64_t *sample, unsigned count)
+{
+	for (unsigned i = 1; i < count; i++) {
+		int64_t value = sample[i];
+		unsigned at = i;
 
 		for (; at > 0 && sample[at - 1] > value; at--)
 			sample[at] = sample[at - 1];
 		sample[at] = value;
 	}
-	return taken ? (uint64_t)sample[taken / 2] : 0;
+	return sample[count / 2];
+}
+
+/* Median of a sample of the steps, as signed numbers: a few outliers must not move it. */
+static inline uint64_t centre_of(const uint64_t *steps, unsigned count)
+{
+	int32_t narrow[VECTORS * LANES] __attribute__((aligned(sizeof(lanes))));
+	int64_t sample[CENTRE_SAMPLES], differs = 0;
+	unsigned taken = 0, stride = count / CENTRE_SAMPLES + 1;
+
+	for (unsigned i = 1; i < count && taken < CENTRE_SAMPLES; i += stride, taken++) {
+		sample[taken] = (int64_t)steps[i];
+		narrow[taken] = (int32_t)sample[taken];
+		differs |= sample[taken] ^ narrow[taken];
+	}
+	if (!taken)
+		return 0;
+	for (unsigned i = taken; i < VECTORS * LANES; i++)
+		narrow[i] = INT32_MAX;
+	return (uint64_t)(differs ? median_wide(sample, taken) : median_narrow(narrow, taken));
 }
 
 static void centre_steps(struct attempt *attempt, unsigned count)
@@ -124,9 +178,11 @@ static void transform(struct attempt *attempt, const struct store_chunk_draft *d
 			attempt->residual[i] = values[i] - records[i - 1].end_ns;
 		centre_steps(attempt, count);
 		break;
-	case CHUNK_TABLE:
+	case CHUNK_TABLE: /* two loops: vectors do the second */
 		for (unsigned i = 0; i < count; i++)
-			attempt->residual[i] = store_zigzag(values[i] - table[index[i]]);
+			attempt->residual[i] = table[index[i]];
+		for (unsigned i = 0; i < count; i++)
+			attempt->residual[i] = store_zigzag(values[i] - attempt->residual[i]);
 		break;
 	case CHUNK_CENTRE:
 		attempt->parameter = centre_of(values, count);
@@ -162,6 +218,16 @@ static void put_attempt(struct store_chunk_draft *draft, enum chunk_column colum
 	if (how == CHUNK_GAP)
 		draft->header.tables |= 1u << CHUNK_BEGIN;
 	store_codec_put_planned(draft->out, attempt->residual, count, &attempt->plan);
+}
+
+/* All are what their contexts' table says. */
+static void put_as_table(struct store_chunk_draft *draft, enum chunk_column column)
+{
+	static const uint64_t nothing[1];
+
+	draft->chosen[column] = CHUNK_TABLE;
+	store_bytes_put(draft->out, &(uint8_t){CHUNK_TABLE}, 1);
+	store_codec_put(draft->out, nothing, 1);
 }
 
 /* ---- contexts that are new, as most of a young program's are: their ids are the next ones ---- */
@@ -225,12 +291,16 @@ static inline void put_column(
 	struct attempt attempts[2], *best = NULL, *next = attempts;
 	uint64_t values[STORE_BLOCK_RECORDS];
 
+	if (draft->header.tables & ~draft->varies & 1u << column) {
+		put_as_table(draft, column);
+		return;
+	}
 	values[0] = 0; /* there is a record, which the compiler cannot know */
 	if (column == CHUNK_CONTEXT && draft->header.dictionary)
 		for (unsigned i = 0; i < count; i++)
 			values[i] = draft->coder->index[at + i];
 	else
-		gather(values, column, draft->records + at, count);
+		gather(values, column, draft->records + at, NULL, count);
 	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {
 		if (!is_possible(draft, column, *how) || !tries(draft, column, *how, at))
 			continue;

@@ -41,35 +41,39 @@ static void sum_metric(
 	}
 }
 
-/* Those of records of one metric, with each one's time until the next. The longest such time; 0: they are not
- * plain, so that times mean nothing. Most records are where the one before them was. */
-static uint64_t sum_all(struct store_chunk_draft *draft, struct store_sum *sums, unsigned contexts)
+void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned count)
 {
+	struct store_sum *entries = draft->coder->entries;
 	const struct store_record *records = draft->records;
-	const uint32_t *index = draft->header.dictionary ? draft->coder->index : NULL;
-	const unsigned last = draft->count - 1;
-	uint64_t longest = 0, shortest = UINT64_MAX;
+	const uint32_t *index = draft->coder->index;
+	uint64_t longest = draft->longest_ns, shortest = draft->shortest_ns;
+	const bool is_end = at + count == draft->count;
 
-	memset(sums, 0, contexts * sizeof *sums);
-	for (unsigned i = 0, from; i <= last;) {
-		uint32_t at = index ? index[i] : 0;
-		uint64_t weight = 0;
+	if (draft->coder->known > draft->coder->most)
+		return;
+	for (unsigned i = at; i < at + count - is_end; i++) {
+		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;
+		struct store_sum *entry = &entries[index[i]];
 
-		for (from = i; i <= last && (!index || index[i] == at); i++) {
-			uint64_t gap_ns = records[i < last ? i + 1 : i].begin_ns - records[i].begin_ns;
-
-			weight += records[i].amount;
-			longest = gap_ns > longest ? gap_ns : longest;
-			shortest = gap_ns < shortest && i < last ? gap_ns : shortest;
-		}
-		sums[at].samples += i - from;
-		sums[at].weight += weight;
-		sums[at].time_ns += records[i <= last ? i : last].begin_ns - records[from].begin_ns;
+		entry->weight += records[i].amount;
+		entry->time_ns += gap_ns;
+		longest = gap_ns > longest ? gap_ns : longest;
+		shortest = gap_ns < shortest ? gap_ns : shortest;
 	}
-	if (!store_chunk_draft_is_constant(draft, CHUNK_FLAGS) || !last ||
-		!(records->flags & STORE_RECORD_EXTENT))
+	if (is_end)
+		entries[index[draft->count - 1]].weight += records[draft->count - 1].amount;
+	draft->longest_ns = longest;
+	draft->shortest_ns = shortest;
+}
+
+/* The longest time from a record of one metric to the next; 0: they are not plain, so that times mean
+ * nothing. */
+static uint64_t longest_of(const struct store_chunk_draft *draft)
+{
+	if (!store_chunk_draft_is_constant(draft, CHUNK_FLAGS) || draft->count == 1 ||
+		!(draft->records->flags & STORE_RECORD_EXTENT))
 		return 0;
-	return shortest ? longest : 0;
+	return draft->shortest_ns ? draft->longest_ns : 0;
 }
 
 static void put_sum_column(struct store_chunk_draft *draft, const struct store_sum *sums, unsigned contexts,
@@ -95,13 +99,13 @@ static void put_sum_column(struct store_chunk_draft *draft, const struct store_s
 }
 
 /* | metrics | metrics x | id | samples | unit, weights | | longest gap | last context | unit, times |;
- * without a gap nothing follows it. What tables are made in holds the sums. */
+ * without a gap nothing follows it. */
 void store_chunk_put_sums(struct store_chunk_draft *draft)
 {
 	uint32_t metrics[CHUNK_SUMS_METRICS];
 	unsigned contexts = draft->header.dictionary ? draft->header.dictionary : 1, count;
-	struct store_sum *sums = (struct store_sum *)draft->coder->values;
-	uint64_t longest_ns = 0;
+	struct store_sum *sums = draft->coder->entries;
+	uint64_t longest_ns;
 
 	if (draft->header.track == STORE_SPANS ||
 		(!draft->header.dictionary && !store_chunk_draft_is_constant(draft, CHUNK_CONTEXT)))
@@ -111,10 +115,9 @@ void store_chunk_put_sums(struct store_chunk_draft *draft)
 		return;
 	draft->header.constant |= 1u << CHUNK_SUMS;
 	store_bytes_put_varint(draft->out, count);
+	longest_ns = count == 1 ? longest_of(draft) : 0;
 	for (unsigned m = 0; m < count; m++) {
-		if (count == 1)
-			longest_ns = sum_all(draft, sums, contexts);
-		else
+		if (count > 1)
 			sum_metric(draft, metrics[m], sums, contexts);
 		store_bytes_put_varint(draft->out, metrics[m]);
 		put_sum_column(draft, sums, contexts, STORE_SUMS_SAMPLES);

@@ -203,18 +203,19 @@ static void consider_split(
 	struct store_codec_plan *plan, const uint16_t *bins, unsigned widest, unsigned count)
 {
 	size_t limit = plan->size - plan->size / SPLIT_SHARE;
-	unsigned above = 0;
+	unsigned above = 0, bits = 0; /* which those above have there: PACKED takes as many at least */
 
 	for (unsigned width = widest; width-- > 0;) {
 		struct store_codec_packed second;
 		size_t size, slow;
 
 		above += bins[width + 1];
+		bits += above;
 		if (above > UINT8_MAX)
 			break;
 		size = 3 + store_bits_size(width, count) + where_size(count, above);
 		slow = above / SPLIT_EACH;
-		if (size + slow + 2 + above / 8 >= limit)
+		if (size + slow + 2 + bits / 8 >= limit)
 			continue;
 		second = store_codec_plan_widths(bins + width, widest - width, above);
 		if (size + slow + second.size >= limit)

@@ -5,6 +5,7 @@
 #include "store/bits.h"
 #include "store/wide.h"
 
+#define GROUP 8u      /* values of which mostly none is above */
 #define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */
 
 static unsigned bits_of(uint64_t value)
@@ -12,15 +13,52 @@ static unsigned bits_of(uint64_t value)
 	return 64 - (value ? (unsigned)__builtin_clzll(value) : 64);
 }
 
-static inline unsigned count_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+/* Sixteen values in a vector: all of a block are asked for each width in the time that takes one by one to
+ * their bins. */
+typedef uint16_t lanes __attribute__((vector_size(32), may_alias));
+#define NARROW 16u /* bits */
+#define VECTORS (STORE_BLOCK_RECORDS * sizeof(uint16_t) / sizeof(lanes))
+#define WIDE_FEW 64u /* such values are looked for, and counted one by one */
+
+static inline unsigned sum_of(lanes vector)
+{
+	uint64_t quarters[sizeof(lanes) / 8], sum;
+
+	memcpy(quarters, &vector, sizeof quarters);
+	/* No lane counts above 16, so that no sum of 16 bits runs over into the next one. */
+	sum = quarters[0] + quarters[1] + quarters[2] + quarters[3];
+	return (unsigned)(sum * UINT64_C(0x0001000100010001) >> 48);
+}
+
+/* Bins 0..widest of a block, 16 at most: what is wider counts as 16 bits. */
+static inline void count_narrow(const uint64_t *values, unsigned widest, uint16_t *bins)
+{
+	uint16_t narrow[STORE_BLOCK_RECORDS] __attribute__((aligned(sizeof(lanes))));
+	unsigned above = 0;
+
+	for (unsigned v = 0; v < STORE_BLOCK_RECORDS; v++)
+		narrow[v] = (uint16_t)values[v];
+	for (unsigned v = 0; v < STORE_BLOCK_RECORDS && widest > NARROW; v++)
+		narrow[v] = values[v] > UINT16_MAX ? UINT16_MAX : narrow[v];
+	for (unsigned width = widest < NARROW ? widest : NARROW; width-- > 0;) {
+		lanes within = {0};
+		unsigned wider;
+
+#pragma GCC unroll 16
+		for (unsigned v = 0; v < VECTORS; v++)
+			within -= (lanes)(((const lanes *)narrow)[v] >> (uint16_t)width == 0);
+		wider = STORE_BLOCK_RECORDS - sum_of(within);
+		bins[width + 1] = (uint16_t)(wider - above);
+		above = wider;
+	}
+	bins[0] = (uint16_t)(STORE_BLOCK_RECORDS - above);
+}
+
+static inline void count_each(const uint64_t *values, unsigned count, unsigned widest, uint16_t *bins)
 {
 	uint16_t partial[HISTOGRAMS][STORE_CODEC_BINS];
-	uint64_t all = 0;
-	unsigned widest, i = 0;
+	unsigned i = 0;
 
-	for (unsigned v = 0; v < count; v++)
-		all |= values[v];
-	widest = bits_of(all);
 	for (unsigned h = 0; h < HISTOGRAMS; h++)
 		memset(partial[h], 0, (widest + 1) * sizeof **partial);
 	for (; i + HISTOGRAMS <= count; i += HISTOGRAMS)
@@ -30,6 +68,36 @@ static inline unsigned count_widths(const uint64_t *values, unsigned count, uint
 		partial[0][bits_of(values[i])]++;
 	for (unsigned b = 0; b <= widest; b++)
 		bins[b] = (uint16_t)(partial[0][b] + partial[1][b] + partial[2][b] + partial[3][b]);
+}
+
+static inline void count_wide(const uint64_t *values, unsigned widest, uint16_t *bins)
+{
+	for (unsigned b = NARROW + 1; b <= widest; b++)
+		bins[b] = 0;
+	for (unsigned v = 0; v < STORE_BLOCK_RECORDS; v++)
+		if (values[v] > UINT16_MAX) {
+			bins[NARROW]--;
+			bins[bits_of(values[v])]++;
+		}
+}
+
+static inline unsigned count_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+{
+	uint64_t all = 0;
+	unsigned widest;
+
+	for (unsigned v = 0; v < count; v++)
+		all |= values[v];
+	widest = bits_of(all);
+	if (count < STORE_BLOCK_RECORDS) {
+		count_each(values, count, widest, bins);
+		return widest;
+	}
+	count_narrow(values, widest, bins);
+	if (widest > NARROW && bins[NARROW] <= WIDE_FEW)
+		count_wide(values, widest, bins);
+	else if (widest > NARROW)
+		count_each(values, count, widest, bins);
 	return widest;
 }
 
@@ -77,9 +145,19 @@ struct store_codec_packed store_codec_plan_packed(const uint64_t *values, unsign
 
 unsigned store_codec_above(uint8_t *positions, const uint64_t *values, unsigned count, unsigned width)
 {
-	unsigned found = 0;
+	unsigned found = 0, i = 0;
 
-	for (unsigned i = 0; i < count; i++) {
+	for (; i + GROUP <= count; i += GROUP) {
+		uint64_t any = 0;
+
+		for (unsigned v = i; v < i + GROUP; v++)
+			any |= values[v];
+		for (unsigned v = i; any >> width && v < i + GROUP; v++) {
+			positions[found] = (uint8_t)v;
+			found += values[v] >> width != 0;
+		}
+	}
+	for (; i < count; i++) {
 		positions[found] = (uint8_t)i;
 		found += values[i] >> width != 0;
 	}

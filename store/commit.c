@@ -130,8 +130,8 @@ static int put_all(struct store_writer *writer, MDB_txn *txn)
 
 	rc = rc ? rc : put_thinned(writer, txn);
 	rc = rc ? rc
-		: store_roll_put_total(
-			  &writer->ingest.rolls, &writer->total, txn, writer->dbi, writer->is_closing);
+		: store_total_put(
+			  &writer->total, &writer->ingest.rolls, txn, writer->dbi, writer->is_closing);
 	rc = rc ? rc : store_rollers_put(&writer->rollers, txn, writer->dbi[STORE_TREE_ROLL]);
 	rc = rc ? rc : put_tables(writer, txn);
 	rc = rc ? rc : put_facts(writer, txn);

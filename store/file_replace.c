@@ -142,6 +142,18 @@ static int take_name(
 	return rc;
 }
 
+/* The lock file was that of the file before. Who has that open still has the lock file, too; nobody writes to
+ * either, and who comes now needs none. */
+static void drop_lock(const struct store_file *of)
+{
+	char *lock;
+
+	if (asprintf(&lock, "%s-lock", name_of(of)) < 0)
+		return;
+	unlinkat(of->directory, lock, 0);
+	free(lock);
+}
+
 /* A name that the disk does not know yet leads to the file before, whose last commit was not synced. */
 static void make_name_durable(const struct store_file *of)
 {
@@ -171,6 +183,7 @@ bool store_file_replace(struct store_file *file, uint64_t map_bytes, uint32_t pa
 		      make_durable(by, file) == 0 && take_name(by, file, hidden, is_named) == 0;
 	if (is_replaced) {
 		make_alike(by, file);
+		drop_lock(file);
 		make_name_durable(file);
 	}
 	store_file_close(by);

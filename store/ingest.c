@@ -292,15 +292,42 @@ static struct store_record cleaned(struct store_record record, enum store_track 
 	return record;
 }
 
-/* How many of the records, from the first, this builder takes. */
+/* Do all of them begin in the base bucket, and end no later than fits it? And does each begin behind the one
+ * before? Without a jump: most batches are taken as they come. */
+static inline bool all_fit(const struct store_track_state *track, const struct store_builder *builder,
+	const struct store_record *records, uint32_t count, bool *rises)
+{
+	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
+	const uint64_t longest_ns = track->track == STORE_SPANS ? width_ns : 0;
+	uint64_t outside = 0, last_ns = 0;
+	bool is_long = false, falls = false;
+
+	/* No sum of two widths is beyond time itself. */
+	if (builder->key.shift != track->base_shift || builder->key.shift >= SHIFT_MAX ||
+		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		outside |= records[i].begin_ns ^ builder->key.bucket_ns;
+		is_long |= records[i].end_ns - records[i].begin_ns > longest_ns;
+		falls |= records[i].begin_ns < last_ns;
+		last_ns = records[i].begin_ns + 1;
+	}
+	*rises = !falls;
+	return outside < width_ns && !is_long;
+}
+
+/* How many of the records, from the first, this builder takes. `rises`: they surely do. */
 static uint32_t run_length(const struct store_track_state *track, const struct store_builder *builder,
-	const struct store_record *records, size_t count)
+	const struct store_record *records, size_t count, bool *rises)
 {
 	const uint64_t width_mask = ~(uint64_t)0 << builder->key.shift;
 	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, length = 1;
 
 	if (count < room)
 		room = (uint32_t)count;
+	if (all_fit(track, builder, records, room, rises))
+		return room;
+	*rises = false;
 	for (; length < room; length++) {
 		const struct store_record *record = &records[length];
 
@@ -324,7 +351,7 @@ static uint32_t order_length(const struct store_record *first, const struct stor
 }
 
 static bool builder_add(struct store_ingest *ingest, struct store_builder *builder,
-	const struct store_record *records, uint32_t count)
+	const struct store_record *records, uint32_t count, bool rises)
 {
 	const struct store_record *last;
 	struct store_record *to;
@@ -335,7 +362,10 @@ static bool builder_add(struct store_ingest *ingest, struct store_builder *build
 	to = builder->records + builder->count;
 	memcpy(to, records, count * sizeof *to);
 	last = builder->count ? to - 1 : to;
-	ordered = order_length(last, to + count);
+	if (rises && (last == to || last->begin_ns < to->begin_ns))
+		ordered = (uint32_t)(to + count - last);
+	else
+		ordered = order_length(last, to + count);
 	builder->max_ns =
 		last[ordered - 1].begin_ns > builder->max_ns ? last[ordered - 1].begin_ns : builder->max_ns;
 	builder->min_ns = to->begin_ns < builder->min_ns ? to->begin_ns : builder->min_ns;
@@ -356,6 +386,7 @@ static uint32_t append_run(struct store_ingest *ingest, struct store_track_state
 	struct store_record slow;
 	struct store_builder *builder;
 	uint32_t length = 1;
+	bool rises = true;
 
 	if (!is_clean(records, track->track)) {
 		slow = cleaned(*records, track->track);
@@ -366,11 +397,11 @@ static uint32_t append_run(struct store_ingest *ingest, struct store_track_state
 	if (!builder)
 		return 0;
 	if (count > 1)
-		length = run_length(track, builder, records, count);
+		length = run_length(track, builder, records, count, &rises);
 	builder->used = ingest->tick;
 	builder->order = ++track->order;
 	*shifts |= (uint64_t)1 << builder->key.shift;
-	return builder_add(ingest, builder, records, length) ? length : 0;
+	return builder_add(ingest, builder, records, length, rises) ? length : 0;
 }
 
 bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,

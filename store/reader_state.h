@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader_state.h - what reader.c, cursor.c and check.c share: the open store at one snapshot.
+ * reader_state.h - what reader.c, reader_spans.c, cursor.c and check.c share: the open store at one snapshot.
  */
 #ifndef STORE_READER_STATE_H
 #define STORE_READER_STATE_H

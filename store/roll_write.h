@@ -36,25 +36,6 @@ static inline void store_roll_front_open(struct store_roll_front *front, uint64_
 
 void store_roll_front_committed(struct store_roll_front *front);
 
-/* The samples of all streams, by context. */
-struct store_total {
-	struct store_total_metric {
-		struct store_total_sum {
-			uint64_t samples, weight;
-		} * sums; /* [context] */
-		uint32_t metric, room;
-	} * metrics;
-	uint32_t metric_count, metric_capacity;
-	uint64_t samples, put_samples; /* so far; when it was put last */
-	uint32_t entries;
-	bool is_put; /* by the transaction at hand */
-	bool is_bad; /* a record's context was none, or memory is out: there is no total */
-};
-void store_total_add(
-	struct store_total *total, const struct store_record *records, size_t count, uint32_t contexts);
-void store_total_committed(struct store_total *total);
-void store_total_fini(struct store_total *total);
-
 /* Scratch memory, kept from commit to commit. All-zero is ready. */
 struct store_roll_maker {
 	struct store_sums made, part;
@@ -75,8 +56,5 @@ int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll 
 	const MDB_dbi dbi[STORE_TREE_COUNT]);
 int store_roll_put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT]);
-/* Puts the total, with `is_end` or when that costs little beside what is new. */
-int store_roll_put_total(struct store_roll_maker *maker, struct store_total *total, MDB_txn *txn,
-	const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
 
 #endif

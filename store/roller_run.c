@@ -7,16 +7,25 @@
  */
 #include "store/roller_state.h"
 
-#define TALLY_SLOTS 64u
+#define TALLY_BITS 9u
+#define TALLY_SLOTS \
+	(1u << TALLY_BITS) /* more than a phase of a program has contexts: most never meet in one */
 #define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
 
 /* What waits to be added: a cache of sums, a newer one takes the place of an older one in its slot. */
 struct tally {
 	struct store_roller *roller;
-	uint64_t used; /* bit s: there is something in slot s */
+	uint64_t used[TALLY_SLOTS / 64]; /* a bit for each slot: there is something in it */
 	uint64_t pieces;
 	struct store_sum sums[TALLY_SLOTS];
 };
+
+static void tally_begin(struct tally *tally, struct store_roller *roller)
+{
+	tally->roller = roller;
+	tally->pieces = 0;
+	memset(tally->used, 0, sizeof tally->used);
+}
 
 static void tally_put(struct tally *tally, const struct store_sum *sum)
 {
@@ -30,20 +39,20 @@ static void tally_put(struct tally *tally, const struct store_sum *sum)
 static inline void tally_add(
 	struct tally *tally, uint32_t context, uint32_t metric, uint64_t samples, uint64_t time_ns)
 {
-	unsigned slot = (context * 0x9e3779b1u ^ metric * 0x85ebca6bu) >> 26;
-	uint64_t bit = (uint64_t)1 << slot;
+	unsigned slot = (context * 0x9e3779b1u ^ metric * 0x85ebca6bu) >> (32 - TALLY_BITS);
+	uint64_t bit = (uint64_t)1 << slot % 64, *used = &tally->used[slot / 64];
 	struct store_sum *sum = &tally->sums[slot];
 
-	if (tally->used & bit && sum->context == context && sum->metric == metric) {
+	if (*used & bit && sum->context == context && sum->metric == metric) {
 		sum->samples += samples;
 		sum->weight += time_ns;
 		return;
 	}
-	if (tally->used & bit)
+	if (*used & bit)
 		tally_put(tally, sum);
 	*sum = (struct store_sum){
 		.samples = samples, .weight = time_ns, .context = context, .metric = metric};
-	tally->used |= bit;
+	*used |= bit;
 }
 
 /* The stretch from the line's `now_ns` to here is over. */
@@ -51,8 +60,9 @@ static void tally_end(struct tally *tally, uint64_t now_ns)
 {
 	struct store_roller *roller = tally->roller;
 
-	for (; tally->used; tally->used &= tally->used - 1)
-		tally_put(tally, &tally->sums[__builtin_ctzll(tally->used)]);
+	for (unsigned w = 0; w < TALLY_SLOTS / 64; w++)
+		for (uint64_t used = tally->used[w]; used; used &= used - 1)
+			tally_put(tally, &tally->sums[64 * w + (unsigned)__builtin_ctzll(used)]);
 	store_crowd_count(roller->crowd, tally->pieces);
 	if (roller->sizes) {
 		roller->sizes[roller->base].next_ns = now_ns;
@@ -83,7 +93,7 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 	struct line_walk *line = &roller->line;
 	const struct roller_sample *first = roller->samples.list + roller->samples.head, *at = first,
 				   *end = roller->samples.list + roller->samples.count;
-	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns, time_ns = 0, begun = 0;
+	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns;
 	uint64_t begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
 	uint32_t context = line->force.context;
 	struct tally tally;
@@ -91,26 +101,19 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 	limit_ns = earlier(limit_ns, line->steady_ns);
 	if (!line->is_base_open || !line->force.holds || at->begin_ns >= limit_ns)
 		return false;
-	tally.roller = roller;
-	tally.used = tally.pieces = 0;
+	tally_begin(&tally, roller);
 	for (; at < end && at->begin_ns < limit_ns && at->begin_ns <= until_ns; at++) {
-		tally.pieces += at->begin_ns > now_ns;
-		begun += at->begin_ns > now_ns ? begins : 0;
-		time_ns += at->begin_ns - now_ns;
+		if (at->begin_ns > now_ns) {
+			tally.pieces++;
+			tally_add(&tally, context, metric, begins, at->begin_ns - now_ns);
+		}
 		now_ns = at->begin_ns;
 		begins = 1;
 		until_ns = now_ns + reach_ns;
-		if (at->context == context)
-			continue;
-		if (time_ns)
-			tally_add(&tally, context, metric, begun, time_ns);
 		context = at->context;
-		time_ns = begun = 0;
 	}
 	if (at == first)
 		return false;
-	if (time_ns)
-		tally_add(&tally, context, metric, begun, time_ns);
 	tally_end(&tally, now_ns);
 	line->serial += (uint64_t)(at - first) - 1;
 	line_take_sample(line, now_ns, context);
@@ -140,19 +143,21 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 	const struct store_record *first = roller->spans.records + roller->spans.head, *at = first,
 				  *end = roller->spans.records + roller->spans.count;
 	uint64_t now_ns = line->now_ns, idle_ns = 0;
+	uint32_t work = STORE_OP_KERNEL; /* an operation that is */
 	struct tally tally;
 
 	limit_ns = earlier(limit_ns, idle_until(line));
 	if (at->end_ns >= limit_ns)
 		return false;
-	tally.roller = roller;
-	tally.used = tally.pieces = 0;
+	tally_begin(&tally, roller);
 	for (; at < end && at->end_ns < limit_ns; at++) {
 		enum extent_state state = (enum extent_state)at->flags;
 
-		if ((at + 1 < end && at[1].begin_ns < at->end_ns) ||
-			line_kind_of(at->what, true, false) != LINE_KIND_WORK)
+		if (at + 1 < end && at[1].begin_ns < at->end_ns)
 			break;
+		if (at->what != work && line_kind_of(at->what, true, false) != LINE_KIND_WORK)
+			break;
+		work = at->what;
 		idle_ns += at->begin_ns - now_ns;
 		tally.pieces += 1 + (at->begin_ns > now_ns);
 		tally_add(&tally, at->context, store_line_roll_metric(state, at->what), 1,

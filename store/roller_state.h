@@ -41,6 +41,13 @@ struct roller_bucket {
 	bool is_whole; /* nothing is missing so far */
 };
 
+#define ROLLER_COPIES 8u
+/* What copies of these attributes are; 0: none yet. */
+struct roller_copy {
+	uint32_t attributes;
+	enum extent_state state;
+};
+
 struct store_roller {
 	struct line_walk line;
 	struct store_crowd *crowd;
@@ -49,10 +56,9 @@ struct store_roller {
 	uint32_t stream;
 	struct roller_samples samples;
 	struct roller_queue spans;
-	uint32_t copy_attributes; /* of the last copy that had some */
-	enum extent_state copy_state;
-	uint64_t valid_ns;     /* the sweep knows the line from here on */
-	bool awaits_sample;    /* ... once a sample begins there */
+	struct roller_copy copies[ROLLER_COPIES]; /* [attributes modulo that] */
+	uint64_t valid_ns;			  /* the sweep knows the line from here on */
+	bool awaits_sample;			  /* ... once a sample begins there */
 	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
 	bool has_begun, is_over;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */

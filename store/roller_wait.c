@@ -43,7 +43,9 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 
 /* ---- waiting ---- */
 
-static bool queue_add(struct roller_queue *queue, const struct store_record *record)
+/* The record's flags mean nothing here: its state takes their place. */
+static inline bool queue_add(
+	struct roller_queue *queue, const struct store_record *record, enum extent_state state)
 {
 	struct store_record *to = queue->count < queue->capacity
 					  ? &queue->records[queue->count++]
@@ -53,6 +55,7 @@ static bool queue_add(struct roller_queue *queue, const struct store_record *rec
 	if (!to)
 		return false;
 	*to = *record;
+	to->flags = (uint32_t)state;
 	if (queue->count - queue->head > 1 && to[-1].begin_ns >= to->begin_ns &&
 		store_record_compare(to - 1, to) > 0)
 		queue->is_unsorted = true;
@@ -162,31 +165,45 @@ void roller_note_switches(struct store_roller *roller)
 	roller->line.rules.has_switches = true;
 }
 
+/* The direction of a copy, which its attributes tell; most are one of a few. */
+static enum extent_state copy_state(
+	struct store_roller *roller, uint32_t attributes, const struct store_texts *texts)
+{
+	struct roller_copy *known = &roller->copies[attributes % ROLLER_COPIES];
+	struct store_slice text;
+
+	if (known->attributes == attributes)
+		return known->state;
+	text = store_texts_at(texts, attributes);
+	*known = (struct roller_copy){attributes, line_copy_state((const char *)text.bytes, text.size)};
+	return known->state;
+}
+
+/* A span that the line knows, in `state` unless it is a copy. */
+static inline bool wait_span(struct store_roller *roller, const struct store_record *record,
+	enum extent_state state, const struct store_texts *texts)
+{
+	if (record->end_ns <= record->begin_ns)
+		return true;
+	if (roller_is_late(roller, record))
+		roller_tear(roller, record->begin_ns, record->end_ns);
+	if (record->what == STORE_OP_COPY && roller->line.rules.is_gpu && record->attributes)
+		state = copy_state(roller, record->attributes, texts);
+	return queue_add(&roller->spans, record, state);
+}
+
 bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
 {
 	bool is_gpu = roller->line.rules.is_gpu;
-	struct store_record span = *record;
 
 	if (line_kind_of(record->what, is_gpu, roller->line.rules.has_samples) == LINE_KIND_COUNT ||
 		record->end_ns <= record->begin_ns)
 		return true;
-	if (roller_is_late(roller, record))
-		roller_tear(roller, record->begin_ns, record->end_ns);
 	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
 		!roller->is_switches_said)
 		roller_note_switches(roller);
-	span.flags = (uint32_t)line_state_of(record->what, is_gpu);
-	if (record->what == STORE_OP_COPY && is_gpu && record->attributes) {
-		if (record->attributes != roller->copy_attributes) {
-			struct store_slice text = store_texts_at(texts, record->attributes);
-
-			roller->copy_state = line_copy_state((const char *)text.bytes, text.size);
-			roller->copy_attributes = record->attributes;
-		}
-		span.flags = (uint32_t)roller->copy_state;
-	}
-	return queue_add(&roller->spans, &span);
+	return wait_span(roller, record, line_state_of(record->what, is_gpu), texts);
 }
 
 /* Does a span of that operation tell more than that it is there? */
@@ -201,18 +218,24 @@ static bool tells_more(const struct store_roller *roller, uint32_t what)
 size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
 	const struct store_texts *texts)
 {
+	const bool is_gpu = roller->line.rules.is_gpu;
 	enum line_kind kind = LINE_KIND_COUNT;
+	enum extent_state state = EXTENT_ABSENT;
 	size_t i = 0;
 
 	for (; i < count; i++) {
 		if (i == 0 || records[i].what != records[i - 1].what) {
 			if (tells_more(roller, records[i].what))
 				break;
-			kind = line_kind_of(
-				records[i].what, roller->line.rules.is_gpu, roller->line.rules.has_samples);
+			kind = line_kind_of(records[i].what, is_gpu, roller->line.rules.has_samples);
+			state = line_state_of(records[i].what, is_gpu);
 		}
-		if (kind != LINE_KIND_COUNT && !roller_wait_span(roller, &records[i], texts))
+		if (kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE) {
+			if (!roller_wait_span(roller, &records[i], texts))
+				return SIZE_MAX;
+		} else if (kind != LINE_KIND_COUNT && !wait_span(roller, &records[i], state, texts)) {
 			return SIZE_MAX;
+		}
 	}
 	return i;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_state.h - what writer.c (adding) and commit.c (putting into the file) share.
+ * writer_state.h - what writer.c, writer_spans.c (adding) and commit.c (putting into the file) share.
  */
 #ifndef STORE_WRITER_STATE_H
 #define STORE_WRITER_STATE_H
@@ -11,6 +11,7 @@
 #include "store/roller.h"
 #include "store/stream.h"
 #include "store/thin.h"
+#include "store/total.h"
 #include "store/writer.h"
 
 /* Spans that have begun, of one stream. */

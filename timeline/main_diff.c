@@ -358,13 +358,10 @@ static const struct program program = {
 	.refused = "metric min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes =
-		"A and B are runs, or repeats of a run: RUN,RUN,RUN. KEY is function (default), path, "
-		"module, line, "
-		"op\n"
-		"or mark; keys meet by name. Noise: half the 95 % interval of the delta, from the scatter of "
-		"repeats and\n"
-		"from what sampling brings.\n",
+	.notes = "A and B are runs, or repeats of a run: RUN,RUN,RUN. KEY is function (default), path, "
+		 "module, line, op or mark; keys meet by name.\n"
+		 "Noise: half the 95 % interval of the delta, from the scatter of repeats and from "
+		 "what sampling brings.\n",
 	.work = work,
 };
 

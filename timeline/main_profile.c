@@ -385,12 +385,12 @@ static const struct program program = {
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "incl: with callees, a recursion once; excl: without. ~ marks inlined functions. A place is "
-		 "the\n"
-		 "call site; of what is on top, its definition.\n"
-		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' wall time, off the "
-		 "timeline.\n"
-		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU operations.\n",
+	.notes = "incl: with callees, a recursion once; excl: without. ~ marks inlined functions. A "
+		 "place is the call site; of the topmost row, the definition.\n"
+		 "--metric REALTIME counts the wall time of threads, at work or waiting; BLOCKED, "
+		 "RUNNABLE and SYNC count waits alone, by the place that waits.\n"
+		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU "
+		 "operations.\n",
 	.work = work,
 };
 

@@ -81,9 +81,9 @@ static const struct program program = {
 	.refused = "by",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "With --time spans are cut at the window, and each stream opens with a zero-weight sample "
-		 "of\n"
-		 "the context in force. hpct-import --from tsv reads what --format tsv writes.\n",
+	.notes = "With --time spans are cut at the window, and each stream opens with a zero-weight "
+		 "sample of the context in force. hpct-import --from tsv reads what --format tsv "
+		 "writes.\n",
 	.work = work,
 };
 

@@ -192,13 +192,12 @@ static const struct program program = {
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
-	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction,\n"
+	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, "
 		 "script, stream or op.\n"
-		 "Time is what each sample or span owns of its stream's line; states are rows too, and all "
-		 "rows\n"
-		 "sum to streams x window.\n"
-		 "--metric REALTIME, BLOCKED, RUNNABLE, SYNC count the threads' time running or not, only\n"
-		 "waits ..., by where they wait.\n",
+		 "Time is what each sample or span owns of its stream's line; states are rows too, and "
+		 "all rows sum to streams x window.\n"
+		 "--metric REALTIME counts the wall time of threads, at work or waiting; BLOCKED, "
+		 "RUNNABLE and SYNC count waits alone, by the place that waits.\n",
 	.work = work,
 };
 

@@ -19,7 +19,7 @@ int names_gpu_open(
 	struct names_gpu **gpu, const void *bytes, size_t size, bool wants_debug, struct error *error);
 void names_gpu_close(struct names_gpu *gpu);
 struct gpu_code *names_gpu_code(struct names_gpu *gpu);
-/* What it has instead of NVIDIA's line tables with inlined calls does not tell all of them (row D-20). */
+/* What it has instead of NVIDIA's line tables with inlined calls does not tell all of them. */
 bool names_gpu_lacks_inlined(const struct names_gpu *gpu);
 /* What the next look-ups may cost together: CPU time (0: any). */
 void names_gpu_allow(struct names_gpu *gpu, uint64_t cpu_ns);

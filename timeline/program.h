@@ -53,7 +53,7 @@ struct program {
 	const char *refused; /* options of the selector that say nothing here: "by top", NULL: none */
 	const struct program_option *options;
 	size_t option_count;
-	const char *notes; /* lines below the options, NULL: none */
+	const char *notes; /* below the options, a paragraph a line, broken when printed; NULL: none */
 	int (*work)(struct program_call *call, struct error *error);
 };
 

@@ -2,7 +2,6 @@
 /* program_help.c - see program_help.h. */
 #include "timeline/program_help.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "timeline/report_fit.h"
 
 #define HELP_COLUMN 20 /* as in select_help() */
+#define NOTES_WIDTH 96 /* of notes; options take the room that there is */
 
 static void print_option(FILE *out, const struct program_option *option)
 {
@@ -61,19 +61,32 @@ static void put_help(FILE *out, const struct program *program, const struct prog
 		print_selector(out, program);
 	for (size_t i = 0; i < shared_count; i++)
 		print_option(out, shared[i]);
-	if (program->notes)
-		fputs(program->notes, out);
 }
 
-/* A line, with those that go on where it was broken for a wider terminal. */
-static size_t sentence_bytes(const char *line)
+static void print_options(const char *text, size_t terminal)
 {
-	size_t bytes = strcspn(line, "\n");
+	for (const char *line = text; *line; line += *line == '\n') {
+		size_t bytes = strcspn(line, "\n"), indent = strspn(line, " ");
 
-	while (line[0] != ' ' && line[bytes] && islower((unsigned char)line[bytes + 1]) &&
-		strncmp(line + bytes + 1, "usage:", 6) != 0)
-		bytes += 1 + strcspn(line + bytes + 1, "\n");
-	return bytes;
+		if (!terminal || report_fit_width(line, bytes) <= terminal)
+			printf("%.*s\n", (int)bytes, line);
+		else
+			report_fit_words(stdout, line, bytes, indent == 2 ? HELP_COLUMN : indent, terminal);
+		line += bytes;
+	}
+}
+
+static void print_notes(const char *notes, size_t terminal)
+{
+	size_t width = terminal && terminal < NOTES_WIDTH ? terminal : NOTES_WIDTH;
+
+	putchar('\n');
+	for (const char *at = notes; *at; at += *at == '\n') {
+		size_t bytes = strcspn(at, "\n");
+
+		report_fit_words(stdout, at, bytes, 0, width);
+		at += bytes;
+	}
 }
 
 int program_help(const struct program *program, const struct program_option *const *shared,
@@ -88,15 +101,9 @@ int program_help(const struct program *program, const struct program_option *con
 	put_help(out, program, shared, shared_count);
 	if (fclose(out) != 0)
 		return error_memory(error);
-	for (const char *line = text; *line; line += *line == '\n') {
-		size_t bytes = sentence_bytes(line), indent = strspn(line, " ");
-
-		if (!terminal || report_fit_width(line, bytes) <= terminal)
-			printf("%.*s\n", (int)bytes, line);
-		else
-			report_fit_words(stdout, line, bytes, indent == 2 ? HELP_COLUMN : indent, terminal);
-		line += bytes;
-	}
+	print_options(text, terminal);
 	free(text);
+	if (program->notes)
+		print_notes(program->notes, terminal);
 	return 0;
 }

@@ -95,7 +95,7 @@ struct run_function {
 	const char *module; /* path of its module, "" when none */
 	const char *file;   /* where it is defined, "" when not known */
 	uint32_t line;
-	uint64_t hash;	     /* of its name as screens.md B says: picks its colour */
+	uint64_t hash;	     /* of its name as run_function_key() cuts it: picks its colour */
 	bool is_placeholder; /* <program root>, <partial>, ... */
 	uint32_t name_bytes; /* length of the name, which may hold any byte */
 };

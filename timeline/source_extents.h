@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source_extents.h - stands in for a source file that is not found: the functions that it defines and the
- * lines that each has, as far as paths of the run pass them (S4 12.6.11, row D-26).
+ * lines that each has, as far as paths of the run pass them (S4 12.6.11).
  */
 #ifndef TIMELINE_SOURCE_EXTENTS_H
 #define TIMELINE_SOURCE_EXTENTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source_file.h - finds the text of a source file by the path that debug information knows it by, and splits
- * it into lines. Says where it looked when there is no such file. The order (D-25; S4 12.6.11):
+ * it into lines. Says where it looked when there is no such file. The order (S4 12.6.11):
  *
  *   path --maps, the newest first--> the copy kept in the run --> as it is --> its tails below the working
  *   directory --> below the directories of the search, the best match of the path's end first --> text

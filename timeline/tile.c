@@ -9,231 +9,8 @@
 
 #include <stdlib.h>
 
-#include "timeline/line_sum.h"
-#include "timeline/progress.h"
 #include "timeline/run_parts.h"
 #include "timeline/tile_cache.h"
-
-/* ---- walking what is missing ---- */
-
-static uint64_t tile_begin(unsigned shift, uint64_t index)
-{
-	return index > UINT64_MAX >> shift ? UINT64_MAX : index << shift;
-}
-
-/* Cells on their way: cell i holds tiles [edges[i], edges[i + 1]). */
-struct fill {
-	struct tiles *tiles;
-	const uint64_t *edges;
-	uint64_t end_ns, last_ns; /* of the cell that is being filled; of the last one */
-	uint64_t stable_ns;
-	uint32_t stream, at, count;
-	uint8_t shift, rules;
-};
-
-static uint32_t level_of(const struct tiles *tiles)
-{
-	return tiles->sum.map.by ? tiles->sum.map.level : 0;
-}
-
-static int finish_cell(struct fill *fill, struct error *error)
-{
-	const uint64_t *edge = &fill->edges[fill->at++];
-	struct tile_cached what = {.index = edge[0],
-		.stable_ns = fill->stable_ns,
-		.span = (uint32_t)(edge[1] - edge[0]),
-		.stream = fill->stream,
-		.level = level_of(fill->tiles),
-		.shift = fill->shift,
-		.rules = fill->rules};
-	int code;
-
-	/* Behind the last one nothing comes. */
-	if (fill->end_ns < fill->last_ns)
-		fill->end_ns = tile_begin(fill->shift, edge[2]);
-	/* what is kept is not made again when the rest is asked for once more */
-	code = tile_cache_keep(fill->tiles, &what, error);
-	if (!code && !progress_at("reading", fill->at, fill->count))
-		code = progress_refuse(error);
-	return code;
-}
-
-/* Spreads a piece over the cells that it crosses; its records begin in the first. */
-static int fill_piece(struct fill *fill, const struct tile_entry *piece, uint64_t at_ns, uint64_t end_ns,
-	struct error *error)
-{
-	struct tile_entry entry = *piece;
-	int code = 0;
-
-	while (at_ns < end_ns && !code) {
-		uint64_t to_ns = end_ns < fill->end_ns ? end_ns : fill->end_ns;
-
-		entry.time_ns = to_ns - at_ns;
-		if (!tile_sum_add(&fill->tiles->sum, &entry))
-			return error_memory(error);
-		entry.records = 0;
-		at_ns = to_ns;
-		if (to_ns == fill->end_ns)
-			code = finish_cell(fill, error);
-	}
-	return code;
-}
-
-static int take_piece(void *own, const struct extent *extent, struct error *error)
-{
-	return fill_piece(own,
-		&(struct tile_entry){extent->context, extent->op, extent->state, extent->is_record_begin, 0},
-		extent->begin_ns, extent->end_ns, error);
-}
-
-/* The first row from `from` on that does not begin before a moment, or the last one. */
-static size_t row_at(const struct line_rows *rows, size_t from, uint64_t time_ns)
-{
-	size_t to = rows->count - 1;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (rows->begin_ns[middle] < time_ns)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return to;
-}
-
-/* Row by row, what ends behind the cell's end is cut there. */
-static int take_rows(void *own, const struct line_rows *rows, struct error *error)
-{
-	const uint64_t *begin_ns = rows->begin_ns;
-	struct fill *fill = own;
-	int code = 0;
-
-	for (size_t from = 0, to; from + 1 < rows->count && !code; from = to) {
-		uint64_t end_ns = fill->end_ns - rows->shift_ns;
-
-		to = row_at(rows, from, end_ns);
-		if (begin_ns[to] > end_ns)
-			to--;
-		if (!tile_sum_add_rows(&fill->tiles->sum, rows, from, to))
-			return error_memory(error);
-		if (begin_ns[to] == end_ns) {
-			code = finish_cell(fill, error);
-		} else if (to + 1 < rows->count) {
-			uint32_t context = rows->context[to];
-
-			code = fill_piece(fill,
-				&(struct tile_entry){rows->contexts ? rows->contexts[context] : context,
-					STORE_OP_NONE, EXTENT_WORK, 1, 0},
-				begin_ns[to] + rows->shift_ns, begin_ns[to + 1] + rows->shift_ns, error);
-			to++;
-		}
-	}
-	return code;
-}
-
-/* All of it lies in the cell that is being filled. */
-static int take_sum(
-	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
-{
-	struct fill *fill = own;
-	struct tile_entry entry = {key->context, key->op, key->state, (uint32_t)records, time_ns};
-
-	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
-}
-
-static int take_works(
-	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
-{
-	struct fill *fill = own;
-
-	return tile_sum_add_works(&fill->tiles->sum, works, contexts) ? 0 : error_memory(error);
-}
-
-/* Do both lie in one cell? */
-static bool is_one_cell(void *own, uint64_t first_ns, uint64_t last_ns)
-{
-	const struct fill *fill = own;
-	uint32_t from = fill->at, to = fill->count;
-
-	while (from + 1 < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (tile_begin(fill->shift, fill->edges[middle]) <= first_ns)
-			from = middle;
-		else
-			to = middle;
-	}
-	return from < fill->count && last_ns < tile_begin(fill->shift, fill->edges[from + 1]);
-}
-
-static int take_reach(void *own, uint64_t at_ns, struct error *error)
-{
-	struct fill *fill = own;
-
-	return at_ns == fill->end_ns ? finish_cell(fill, error) : 0;
-}
-
-/* What, learnt late, changes how the whole line is read. */
-static uint8_t line_rules(const struct run_line *line)
-{
-	return (uint8_t)(line->has_monitored | line->has_switches << 1 | (line->period_ns != 0) << 2);
-}
-
-/* Until where more records cannot change the line. */
-static uint64_t line_stable_ns(const struct run_line *line)
-{
-	return line->has_monitored || line->complete_ns < line->last_ns ? line->complete_ns : line->last_ns;
-}
-
-/* 2^this ns is as long as the longest cell, at least. */
-static unsigned widest(unsigned shift, const uint64_t *edges, size_t count)
-{
-	uint64_t most = 1;
-
-	for (size_t i = 0; i < count; i++)
-		most = edges[i + 1] - edges[i] > most ? edges[i + 1] - edges[i] : most;
-	while (shift < 63 && most > 1) {
-		most -= most / 2;
-		shift++;
-	}
-	return shift;
-}
-
-/* Makes the cells between `count` + 1 edges, of which none is there. */
-static int fill_cells(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64_t *edges,
-	size_t count, struct error *error)
-{
-	struct fill fill = {.tiles = tiles,
-		.edges = edges,
-		.end_ns = tile_begin(shift, edges[1]),
-		.last_ns = tile_begin(shift, edges[count]),
-		.stream = stream,
-		.count = (uint32_t)count,
-		.shift = (uint8_t)shift};
-	const struct line_sink sink = {.own = &fill,
-		.piece = take_piece,
-		.rows = take_rows,
-		.sum = take_sum,
-		.works = take_works,
-		.is_one = is_one_cell,
-		.reach = take_reach};
-	struct store_reader *reader = run_store(tiles->run, run_stream(tiles->run, stream)->store);
-	const struct run_line *line;
-	int code;
-
-	store_reader_expect_scattered(reader, run_sums_rollups(tiles->run));
-	code = run_line(tiles->run, stream, &line, error);
-	if (!code) {
-		fill.stable_ns = line_stable_ns(line);
-		fill.rules = line_rules(line);
-		tile_sum_take(&tiles->sum, NULL);
-		code = line_sum(tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns,
-			widest(shift, edges, count), &sink, error);
-	}
-	store_reader_expect_scattered(reader, false);
-	return code;
-}
 
 /* Before and behind all time columns have nothing to show. */
 static bool is_nothing(const struct tile_columns *columns, size_t i)
@@ -262,7 +39,7 @@ static int check_place(
 static int read_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, uint32_t also,
 	struct error *error)
 {
-	uint32_t from = 0, level = level_of(tiles);
+	uint32_t from = 0, level = tile_level(tiles);
 	int code = 0;
 
 	/* What is missing from `from` on is made at once when a cell that is there, or the end, comes. */
@@ -275,7 +52,7 @@ static int read_cells(struct tiles *tiles, uint32_t stream, const struct tile_co
 		if (!c && i < columns->count && !is_nothing(columns, i))
 			continue;
 		if (from < i)
-			code = fill_cells(
+			code = tile_fill(
 				tiles, stream, columns->shift, columns->edges + from, i - from, error);
 		from = i + 1;
 		if (c)
@@ -289,7 +66,7 @@ static int project_cell(struct tiles *tiles, const struct tile_cached *leaves, s
 {
 	struct tile_cached what = *leaves;
 
-	what.level = level_of(tiles);
+	what.level = tile_level(tiles);
 	tile_sum_take(&tiles->sum, NULL);
 	for (uint32_t i = 0; i < leaves->tile.count; i++)
 		if (!tile_sum_add(&tiles->sum, &leaves->entries[i]))
@@ -306,7 +83,7 @@ static int project_cells(
 	for (uint32_t i = 0; i < columns->count && !code; i++) {
 		struct tile_cached *leaves;
 
-		if (is_nothing(columns, i) || cell_find(tiles, stream, columns, i, level_of(tiles)))
+		if (is_nothing(columns, i) || cell_find(tiles, stream, columns, i, tile_level(tiles)))
 			continue;
 		leaves = cell_find(tiles, stream, columns, i, 0);
 		code = leaves ? project_cell(tiles, leaves, error) : 0;
@@ -328,7 +105,7 @@ static int make_cells(
 	}
 	if (by && !code)
 		code = project_cells(tiles, stream, columns, error);
-	return code ? code : read_cells(tiles, stream, columns, level_of(tiles), error);
+	return code ? code : read_cells(tiles, stream, columns, tile_level(tiles), error);
 }
 
 int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns *columns, struct tile *out,
@@ -340,7 +117,7 @@ int tiles_cells(struct tiles *tiles, uint32_t stream, const struct tile_columns 
 	if (!code)
 		code = make_cells(tiles, stream, columns, error);
 	for (uint32_t i = 0; i < columns->count && !code; i++) {
-		struct tile_cached *c = cell_find(tiles, stream, columns, i, level_of(tiles));
+		struct tile_cached *c = cell_find(tiles, stream, columns, i, tile_level(tiles));
 
 		out[i] = c ? c->tile : (struct tile){NULL, 0};
 	}
@@ -408,7 +185,7 @@ void tiles_renew(struct tiles *tiles)
 	for (struct tile_cached *c = tiles->oldest, *newer; c; c = newer) {
 		const struct run_line *line;
 		bool reads_same =
-			!run_line(tiles->run, c->stream, &line, NULL) && c->rules == line_rules(line);
+			!run_line(tiles->run, c->stream, &line, NULL) && c->rules == tile_rules(line);
 
 		newer = c->newer;
 		/* Names may have come that tell contexts apart. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tile.h - what a screen needs: exact time by (context, state) in cells of 2^shift ns, aligned to
- * multiples of 2^shift of the absolute clock (screens.md C), and the same folded into columns.
+ * multiples of 2^shift of the absolute clock (tui/SCREEN.md, "Columns"), and the same folded into columns.
  * Tiles are kept in memory; a pan reads nothing again. Leaf contexts are kept, so that a projection to a
  * depth is the caller's (run_scope_at), unless it says beforehand which contexts are to be one
  * (tiles_project): a tile of many records has a thousand contexts, and a screen shows a dozen functions.
@@ -52,7 +52,7 @@ int tiles_project(struct tiles *tiles, const struct tile_projection *projection,
 int tiles_row(struct tiles *tiles, uint32_t stream, unsigned shift, uint64_t first, size_t count,
 	struct tile *out, struct error *error);
 
-/* A window laid on columns by the rule of screens.md C: every edge is a tile edge. */
+/* A window laid on columns by the rule of tui/SCREEN.md, "Columns": every edge is a tile edge. */
 struct tile_columns {
 	unsigned shift;
 	uint32_t count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_cache.h - for tile.c alone: the sum that is being made, and the ones that are kept.
+ * tile_cache.h - what tile.c (which cells are asked for), tile_fill.c (makes them) and tile_cache.c (keeps
+ * them) share.
  */
 #ifndef TIMELINE_TILE_CACHE_H
 #define TIMELINE_TILE_CACHE_H
@@ -39,6 +40,27 @@ struct tiles {
 	uint32_t use; /* counts calls: what the current one uses is not dropped */
 	struct tile_sum sum;
 };
+
+/* Where a tile begins. */
+static inline uint64_t tile_begin(unsigned shift, uint64_t index)
+{
+	return index > UINT64_MAX >> shift ? UINT64_MAX : index << shift;
+}
+
+/* Of the projection in force; 0: none. */
+static inline uint32_t tile_level(const struct tiles *tiles)
+{
+	return tiles->sum.map.by ? tiles->sum.map.level : 0;
+}
+
+/* Makes and keeps the `count` cells between `count` + 1 edges, of which none is there. Also when it fails,
+ * those that it had made are kept. */
+int tile_fill(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64_t *edges, size_t count,
+	struct error *error);
+/* What, learnt late, changes how the whole line is read. */
+uint8_t tile_rules(const struct run_line *line);
+
+/* ---- what is kept ---- */
 
 /* NULL: not there. */
 struct tile_cached *tile_cache_find(const struct tiles *tiles, const struct tile_place *place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell.c - the table of screens.md C, case by case.
+ * cell.c - the table of tui/SCREEN.md, "Cells", line by line.
  */
 #include "tui/cell.h"
 

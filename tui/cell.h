@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell.h - what one cell of the timeline shows (screens.md C), from the exact shares of its column. Pure:
- * shares in, decision out; the thresholds are all in one table here.
+ * cell.h - what one cell of the timeline shows (tui/SCREEN.md, "Cells"), from the exact shares of its column.
+ * Pure: shares in, decision out; the thresholds are all in one table here.
  */
 #ifndef TUI_CELL_H
 #define TUI_CELL_H

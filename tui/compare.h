@@ -74,6 +74,8 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error);
 /* Computes the difference where something has changed. False: nothing to show, `trouble` says why. */
 bool compare_take(struct session *session);
 
+/* Draws the difference on the area, whose first row is the title line: compare_table.c. */
+void compare_table_draw(struct session *session, struct grid *grid, struct grid_area area);
 /* Turns the difference into that of one step, where marks tell steps: compare_steps.c. */
 void compare_take_steps(struct session *session);
 /* Both sessions' streams are those of the pairs on the screen while view_both has it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.c - the table (screens.md E). A new key is a line here and a case where its action is done.
+ * keys.c - the table of keys. A new key is a line here and a case where its action is done.
  */
 #include "tui/keys.h"
 

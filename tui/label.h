@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label.h - long names made short enough for their place (screens.md D). Pure functions from text and a
- * width in cells to text; nothing here knows runs or screens.
+ * label.h - long names made short enough for their place (tui/SCREEN.md, "Names"). Pure functions from text
+ * and a width in cells to text; nothing here knows runs or screens.
  *
  * Names go in as they are in the run, of any bytes, and come out printable (text_clean). Results are UTF-8,
  * NUL-terminated, and at most `cells` wide; an ellipsis is one cell, two where the label is ASCII.
@@ -16,7 +16,7 @@
 #define LABEL_BYTES 2048
 
 enum label_place {
-	LABEL_TABLE, /* every step of D: template arguments as long as they fit */
+	LABEL_TABLE, /* every step: template arguments as long as they fit */
 	LABEL_CELL,  /* on the timeline: the qualified name without arguments if it fits, else its own name */
 	LABEL_STACK  /* own name with <...> first, so that a source position finds room */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes.h - how busy a group is in each column: the mean share of a process's threads at work, the union of a
- * device's queues (screens.md C). A group may have more streams than the screen has rows: they are read one
+ * device's queues. A group may have more streams than the screen has rows: they are read one
  * by one, summed and forgotten, and the sums are kept with the frame, so that moving the cursor costs
  * nothing.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - the sizes of screens.md A7. Spare width goes to the cells, spare height to the rows.
+ * layout.c - the sizes of tui/SCREEN.md, "Layout".
  */
 #include "tui/layout.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - where everything stands, from the size of the screen alone (screens.md A2, A7).
+ * layout.h - where everything stands, from the size of the screen alone (tui/SCREEN.md, "Layout").
  *
  *   title
  *   overview line                                  | call stack

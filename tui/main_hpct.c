@@ -30,11 +30,9 @@ static const struct {
 	{"What was recorded, and what is missing?", "hpct info", "info"},
 	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},
 	{"Who is to blame for idle GPUs and CPUs?", "hpct blame", "blame"},
-	{"What should I change to be faster?", "hpct advise", "advise"},
 	{"What differs between two runs?", "hpct diff A B", "diff"},
 	{"How do other tools read it?", "hpct export --to chrome", "export"},
 	{"How do I read what other tools wrote?", "hpct import --from tsv", "import"},
-	{"May I ask in SQL?", "hpct sql", "sql"},
 	{"What can be measured on this machine?", "hpct doctor", "doctor"},
 };
 

@@ -12,6 +12,7 @@
 
 #include "timeline/coverage.h"
 #include "timeline/program.h"
+#include "tui/bars.h"
 #include "tui/command.h"
 #include "tui/compare.h"
 #include "tui/config.h"
@@ -20,7 +21,6 @@
 #include "tui/long_read.h"
 #include "tui/picture.h"
 #include "tui/screen.h"
-#include "tui/session.h"
 #include "tui/session_read.h"
 
 #define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
@@ -379,8 +379,8 @@ static const struct program program = {
 	.refused = "context op metric min top",
 	.options = view_options,
 	.option_count = sizeof(view_options) / sizeof(view_options[0]),
-	.notes = "Keys: ? lists them. In --keys: <Enter> <Tab> <Esc> <Space> <BS> <Del> <Left> <Right> <Up>\n"
-		 "<Down> <Home> <End> <PageUp> <PageDown> <lt> <C-x>; anything else is itself.\n",
+	.notes = "Keys: ? lists them. In --keys: <Enter> <Tab> <Esc> <Space> <BS> <Del> <Left> <Right> "
+		 "<Up> <Down> <Home> <End> <PageUp> <PageDown> <lt> <C-x>; anything else is itself.\n",
 	.work = view,
 };
 

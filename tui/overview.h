@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overview.h - the whole run on one line: how busy its GPUs are in each column, its threads where it has no
- * GPU (screens.md C, the minimap). Read in small steps, so that neither a key nor the first picture waits.
+ * GPU (the minimap). Read in small steps, so that neither a key nor the first picture waits.
  *
  * The share of a column is the mean over the devices. Queues of one device that work at the same time count
  * once as far as sums can tell: a device is never busier than the column is long. Of very many devices or

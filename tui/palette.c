@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * palette.c - the tables of screens.md B. The 256-colour indices were searched for distance under normal and
- * colour-blind sight and for contrast with their text on black and on white; do not change one alone.
+ * palette.c - the tables behind tui/SCREEN.md, "Colours". The 256-colour indices were searched for distance
+ * under normal and colour-blind sight and for contrast with their text on black and on white; do not change
+ * one alone.
  */
 #include "tui/palette.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * palette.h - how each style of a cell looks on a terminal of 256, 16, 8 or no colours (screens.md B).
- * Backgrounds are the terminal's own; blocks are the only painted ones, and text on them is black or white.
+ * palette.h - how each style of a cell looks on a terminal of 256, 16, 8 or no colours (tui/SCREEN.md,
+ * "Colours"). Backgrounds are the terminal's own; blocks are the only painted ones, and text on them is black
+ * or white.
  */
 #ifndef TUI_PALETTE_H
 #define TUI_PALETTE_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ruler.h - the line of times above the cells: ticks at 1, 2 or 5 x 10^n, far enough apart for their labels
- * (screens.md C).
+ * ruler.h - the line of times above the cells: ticks at 1, 2 or 5 x 10^n, far enough apart for their labels.
  */
 #ifndef TUI_RULER_H
 #define TUI_RULER_H

@@ -239,20 +239,5 @@ void prompt_do(struct session *session, const char *command, const char *value);
 void prompt_type(struct session *session, const char *text);
 void prompt_key(struct session *session, uint32_t key);
 void prompt_draw(const struct session *session, struct grid *grid, int row);
-/* bars.c: the lines around the views. */
-/* How much of the streams x time on the screen is known. */
-struct bars_coverage {
-	uint64_t there_ns, known_ns, lost_ns;
-	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
-	bool is_damaged;      /* of some streams nothing is known, though there were records */
-};
-struct bars_coverage bars_take_coverage(struct session *session);
-/* The views that can stand in the pane, as its title lists them; NULL ends them. */
-const struct view *const *session_panes(void);
-void bars_draw_title(struct session *session, struct grid *grid);
-void bars_draw_pane_title(const struct session *session, struct grid *grid);
-void bars_draw_path(struct session *session, struct grid *grid);
-void bars_draw_status(struct session *session, struct grid *grid);
-void bars_draw_keys(const struct session *session, struct grid *grid);
 
 #endif

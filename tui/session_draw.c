@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "timeline/progress.h"
+#include "tui/bars.h"
 #include "tui/compare.h"
-#include "tui/session.h"
 #include "tui/session_read.h"
 
 #define SESSION_LIVE_READ_MS 50
@@ -202,7 +202,7 @@ static size_t cell_bytes(const struct session *session, const struct grid *grid)
 	return bytes;
 }
 
-/* Above the run budget cells are drawn two, then four columns wide (screens.md A10). */
+/* Above the run budget cells are drawn two, then four columns wide. */
 static bool is_over_budget(const struct session *session, const struct grid *grid)
 {
 	return session->looks.colours && !session->looks.is_single && !session->is_unread &&

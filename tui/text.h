@@ -20,7 +20,7 @@ size_t text_rune(const char *text, uint32_t *rune);
 size_t text_encode(char *bytes, uint32_t rune);
 /* Cells that a character takes: 1 or 2; 0 for what cannot be drawn (control, combining, unassigned). */
 int text_rune_cells(uint32_t rune);
-/* The nearest ASCII character (screens.md B: eighths, folds, lines, cursor mark). */
+/* The nearest ASCII character: eighths, folds, lines, cursor mark. */
 uint32_t text_rune_ascii(uint32_t rune);
 
 /* Cells that clean text takes. */

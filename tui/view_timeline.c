@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/bars.h"
 #include "tui/label.h"
 #include "tui/lanes.h"
 #include "tui/quantity.h"
 #include "tui/runs.h"
-#include "tui/session.h"
 #include "tui/text.h"
 
 static bool is_live_tail(const struct session *session, uint32_t column)

@@ -18,6 +18,9 @@
 #define ARCH_PC 32
 #define ARCH_RED_ZONE 0
 #define ARCH_CALL_PUSHES 0
+#define ARCH_RETURN 0 /* the first byte of its instruction */
+#define ARCH_RAISE_PLACE 0
+#define ARCH_RAISE_REGISTERS 0
 #define ARCH_LOST_BY_CALL (UINT64_C(1) << ARCH_LINK)
 #define ARCH_TRAMPOLINE_BYTES 8
 #define ARCH_SIGNAL_CONTEXT (sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs))

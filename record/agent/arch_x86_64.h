@@ -12,6 +12,9 @@
 #define ARCH_PC 16
 #define ARCH_RED_ZONE 128	/* bytes below the stack pointer that a leaf may use */
 #define ARCH_CALL_PUSHES 8	/* bytes by which a call lowers the stack pointer */
+#define ARCH_RETURN 0xc3	/* the first byte of its instruction */
+#define ARCH_RAISE_PLACE 2	/* rcx, for GCC */
+#define ARCH_RAISE_REGISTERS 2	/* the first ones: they hand over to an exception's handler */
 #define ARCH_LOST_BY_CALL 0	/* registers whose value in a caller its callee cannot give back */
 #define ARCH_TRAMPOLINE_BYTES 0 /* of the code that signal handlers return to, where tables do not tell */
 #define ARCH_CALL_BYTES_MAX 8	/* longest call that arch_is_call recognizes */

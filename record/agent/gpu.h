@@ -177,7 +177,7 @@ uint64_t gpu_now_ns(void);
 /* Operations that the agent knows it missed since the last call (runtime's buffers full). */
 void gpu_lost(uint64_t count);
 
-/* The calling thread belongs to a GPU runtime and is not to be sampled. */
+/* The calling thread belongs to a GPU runtime and is not to be sampled. */
 void gpu_thread_hide(void);
 
 /* Marks the calling process's GPU streams as not watched from now on, and why ("torch.profiler"); NULL: they

@@ -4,12 +4,15 @@
  * functions, devices with their clocks and events, command lists with the
  * operations in them.
  *
- *   gpu_level0.c         stands between the loader and its table of functions
+ *   gpu_level0.c         stands between the loader and its tables of functions
+ *   gpu_level0_queue.c   wrappers of contexts, queues, fences and waits
+ *   gpu_level0_append.c  wrappers of what puts operations into command lists
+ *   gpu_level0_object.c  wrappers of memory, modules, kernels, the program's events
  *   gpu_level0_list.c    which operation runs where, and when it has ended
  *   gpu_level0_replay.c  times of a run whose list is executed again meanwhile
  *   gpu_level0_device.c  devices, clocks, events to time operations by, names
  *
- * One lock (level0_lock) around all of it; the runtime is called with it held only
+ * One lock (level0_enter) around all of it; the runtime is called with it held only
  * for questions that it answers at once. Nothing here is called from a signal handler.
  */
 #ifndef RECORD_AGENT_GPU_LEVEL0_H
@@ -85,6 +88,8 @@ struct level0_list {
 
 /* ---- gpu_level0.c ---- */
 
+/* All that the agent calls is there, and this process is not a fork child. */
+bool level0_is_on(void);
 /* Takes the lock. false, and it is not taken: Level Zero is not watched (any more). */
 bool level0_enter(void);
 void level0_leave(void);
@@ -93,8 +98,16 @@ void level0_start(void);
 /* Hands over what has ended, unless another thread is at it. */
 void level0_look(void);
 
-/* ---- gpu_level0_append.c and gpu_level0_object.c: put wrappers into the loader's tables ---- */
+/* ---- gpu_level0_queue.c, gpu_level0_append.c, gpu_level0_object.c: put wrappers into the loader's tables
+ * ---- */
 
+/* A slot that the driver leaves empty stays so. */
+#define LEVEL0_WRAP(to, slot, wrapper) ((to)->slot = (to)->slot ? (wrapper) : NULL)
+
+void level0_wrap_context(ze_context_dditable_t *to);
+void level0_wrap_command_queue(ze_command_queue_dditable_t *to);
+void level0_wrap_fence(ze_fence_dditable_t *to);
+void level0_wrap_event_wait(ze_event_dditable_t *to);
 void level0_wrap_command_list(ze_command_list_dditable_t *to);
 void level0_wrap_memory(ze_mem_dditable_t *to);
 void level0_wrap_module(ze_module_dditable_t *to);

@@ -408,26 +408,24 @@ static ze_result_t ZE_APICALL append_reset(ze_command_list_handle_t handle, ze_e
 
 /* ---- the table ---- */
 
-#define WRAP(slot, wrapper) (to->slot = to->slot ? (wrapper) : NULL)
-
 void level0_wrap_command_list(ze_command_list_dditable_t *to)
 {
-	WRAP(pfnCreate, list_create);
-	WRAP(pfnCreateImmediate, list_create_immediate);
-	WRAP(pfnDestroy, list_destroy);
-	WRAP(pfnReset, list_reset);
-	WRAP(pfnAppendLaunchKernel, append_kernel);
-	WRAP(pfnAppendLaunchCooperativeKernel, append_cooperative);
-	WRAP(pfnAppendLaunchKernelIndirect, append_indirect);
-	WRAP(pfnAppendLaunchMultipleKernelsIndirect, append_several);
-	WRAP(pfnAppendMemoryCopy, append_copy);
-	WRAP(pfnAppendMemoryCopyRegion, append_copy_region);
-	WRAP(pfnAppendMemoryCopyFromContext, append_copy_context);
-	WRAP(pfnAppendImageCopy, append_image);
-	WRAP(pfnAppendImageCopyRegion, append_image_region);
-	WRAP(pfnAppendImageCopyToMemory, append_image_to);
-	WRAP(pfnAppendImageCopyFromMemory, append_image_from);
-	WRAP(pfnAppendMemoryFill, append_fill);
-	WRAP(pfnAppendWaitOnEvents, append_waits);
-	WRAP(pfnAppendEventReset, append_reset);
+	LEVEL0_WRAP(to, pfnCreate, list_create);
+	LEVEL0_WRAP(to, pfnCreateImmediate, list_create_immediate);
+	LEVEL0_WRAP(to, pfnDestroy, list_destroy);
+	LEVEL0_WRAP(to, pfnReset, list_reset);
+	LEVEL0_WRAP(to, pfnAppendLaunchKernel, append_kernel);
+	LEVEL0_WRAP(to, pfnAppendLaunchCooperativeKernel, append_cooperative);
+	LEVEL0_WRAP(to, pfnAppendLaunchKernelIndirect, append_indirect);
+	LEVEL0_WRAP(to, pfnAppendLaunchMultipleKernelsIndirect, append_several);
+	LEVEL0_WRAP(to, pfnAppendMemoryCopy, append_copy);
+	LEVEL0_WRAP(to, pfnAppendMemoryCopyRegion, append_copy_region);
+	LEVEL0_WRAP(to, pfnAppendMemoryCopyFromContext, append_copy_context);
+	LEVEL0_WRAP(to, pfnAppendImageCopy, append_image);
+	LEVEL0_WRAP(to, pfnAppendImageCopyRegion, append_image_region);
+	LEVEL0_WRAP(to, pfnAppendImageCopyToMemory, append_image_to);
+	LEVEL0_WRAP(to, pfnAppendImageCopyFromMemory, append_image_from);
+	LEVEL0_WRAP(to, pfnAppendMemoryFill, append_fill);
+	LEVEL0_WRAP(to, pfnAppendWaitOnEvents, append_waits);
+	LEVEL0_WRAP(to, pfnAppendEventReset, append_reset);
 }

@@ -317,41 +317,39 @@ bool level0_event_has_times(ze_event_handle_t event)
 
 /* ---- the tables ---- */
 
-#define WRAP(slot, wrapper) (to->slot = to->slot ? (wrapper) : NULL)
-
 void level0_wrap_memory(ze_mem_dditable_t *to)
 {
-	WRAP(pfnAllocShared, memory_shared);
-	WRAP(pfnAllocDevice, memory_device);
-	WRAP(pfnAllocHost, memory_host);
-	WRAP(pfnFree, memory_free);
-	WRAP(pfnFreeExt, memory_free_ext);
+	LEVEL0_WRAP(to, pfnAllocShared, memory_shared);
+	LEVEL0_WRAP(to, pfnAllocDevice, memory_device);
+	LEVEL0_WRAP(to, pfnAllocHost, memory_host);
+	LEVEL0_WRAP(to, pfnFree, memory_free);
+	LEVEL0_WRAP(to, pfnFreeExt, memory_free_ext);
 }
 
 void level0_wrap_module(ze_module_dditable_t *to)
 {
-	WRAP(pfnCreate, module_create);
-	WRAP(pfnDestroy, module_destroy);
+	LEVEL0_WRAP(to, pfnCreate, module_create);
+	LEVEL0_WRAP(to, pfnDestroy, module_destroy);
 }
 
 void level0_wrap_kernel(ze_kernel_dditable_t *to)
 {
-	WRAP(pfnCreate, kernel_create);
-	WRAP(pfnDestroy, kernel_destroy);
-	WRAP(pfnSetGroupSize, kernel_group_size);
+	LEVEL0_WRAP(to, pfnCreate, kernel_create);
+	LEVEL0_WRAP(to, pfnDestroy, kernel_destroy);
+	LEVEL0_WRAP(to, pfnSetGroupSize, kernel_group_size);
 }
 
 void level0_wrap_event(ze_event_dditable_t *to)
 {
-	WRAP(pfnCreate, event_create);
-	WRAP(pfnDestroy, event_destroy);
-	WRAP(pfnHostReset, event_reset);
+	LEVEL0_WRAP(to, pfnCreate, event_create);
+	LEVEL0_WRAP(to, pfnDestroy, event_destroy);
+	LEVEL0_WRAP(to, pfnHostReset, event_reset);
 }
 
 void level0_wrap_event_pool(ze_event_pool_dditable_t *to)
 {
-	WRAP(pfnCreate, pool_create);
-	WRAP(pfnDestroy, pool_destroy);
-	WRAP(pfnOpenIpcHandle, pool_open);
-	WRAP(pfnCloseIpcHandle, pool_close);
+	LEVEL0_WRAP(to, pfnCreate, pool_create);
+	LEVEL0_WRAP(to, pfnDestroy, pool_destroy);
+	LEVEL0_WRAP(to, pfnOpenIpcHandle, pool_open);
+	LEVEL0_WRAP(to, pfnCloseIpcHandle, pool_close);
 }

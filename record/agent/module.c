@@ -1,58 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - see module.h. glibc 2.35 and newer answer through _dl_find_object;
- * older ones through an immutable list, replaced as a whole and never freed,
- * since a handler may be reading it.
+ * module.c - see module.h. Where a module lies is loaded.h's business; here it gets its slot, its build id
+ * and its unwind tables.
  */
 #include "record/agent/module.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 
-#include "record/agent/environment.h"
+#include "record/agent/loaded.h"
 #include "record/agent/module_path.h"
 #include "record/agent/process.h"
-#include "record/agent/real.h"
 #include "record/agent/unwind.h"
 
-/* What a lookup gives: where a module lies and where its tables are. */
-struct found {
-	uint64_t begin;
-	uint64_t end;
-	uint64_t bias;
-	uint64_t frame_header;
-	const char *name;
-};
-
-#ifndef DLFO_STRUCT_HAS_EH_DBASE
-struct dl_find_object {
-	unsigned long long dlfo_flags;
-	void *dlfo_map_start;
-	void *dlfo_map_end;
-	struct link_map *dlfo_link_map;
-	void *dlfo_eh_frame;
-	unsigned long long reserved[7];
-};
-#endif
-
-struct list {
-	unsigned long long changes; /* loads + unloads when it was made */
-	size_t bytes;
-	unsigned count;
-	struct found entry[];
-};
-
-static int (*find_object)(void *, struct dl_find_object *);
-static struct list *_Atomic list;
 static _Atomic uint32_t generation;
 static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
-static uint64_t vdso_begin;
-static uint64_t loader_begin;
-static struct found program; /* end 0: not known */
 
 uint32_t module_generation(void)
 {
@@ -64,43 +27,9 @@ uint64_t module_bias(uint32_t slot)
 	return slot < EVENT_MODULE_MAX ? process.modules[slot].bias : 0;
 }
 
-static bool list_search(uint64_t pc, struct found *found)
-{
-	const struct list *now = atomic_load_explicit(&list, memory_order_acquire);
-
-	for (unsigned i = 0; now && i < now->count; i++)
-		if (pc >= now->entry[i].begin && pc < now->entry[i].end) {
-			*found = now->entry[i];
-			return true;
-		}
-	return false;
-}
-
-static bool lookup(uint64_t pc, struct found *found)
-{
-	struct dl_find_object object;
-
-	if (!find_object)
-		return list_search(pc, found);
-	if (find_object((void *)(uintptr_t)pc, &object))
-		return false;
-	*found = (struct found){.begin = (uintptr_t)object.dlfo_map_start,
-		.end = (uintptr_t)object.dlfo_map_end,
-		.bias = object.dlfo_link_map->l_addr,
-		.frame_header = (uintptr_t)object.dlfo_eh_frame,
-		.name = object.dlfo_link_map->l_name};
-	/* The kernel may have left gaps between the program's segments: libc then finds its code alone,
-	 * without the page that its headers are on. */
-	if (found->bias == program.bias && pc >= program.begin && pc < program.end) {
-		found->begin = program.begin;
-		found->end = program.end;
-	}
-	return true;
-}
-
 /* The module's ELF header, if its first page holds header and program headers. A page is there as a whole: a
  * small program's code may end within it. */
-static const ElfW(Ehdr) * elf_header(const struct found *found)
+static const ElfW(Ehdr) * elf_header(const struct loaded *found)
 {
 	const ElfW(Ehdr) *header = (const void *)(uintptr_t)found->begin;
 
@@ -123,7 +52,7 @@ static bool segment_holds(const ElfW(Phdr) * segment, uint64_t bias, uint64_t ad
 }
 
 /* The tables may be read inside the segment that holds them, and nowhere else. */
-static void image_set(struct cfi_module *module, const struct found *found)
+static void image_set(struct cfi_module *module, const struct loaded *found)
 {
 	const ElfW(Ehdr) *header = elf_header(found);
 	const ElfW(Phdr) *segment = header ? elf_segments(header) : NULL;
@@ -162,7 +91,7 @@ static void build_id_read(struct event_module *slot, const ElfW(Phdr) * note, ui
 	}
 }
 
-static void build_id_find(struct event_module *slot, const struct found *found)
+static void build_id_find(struct event_module *slot, const struct loaded *found)
 {
 	const ElfW(Ehdr) *header = elf_header(found);
 	const ElfW(Phdr) *segment = header ? elf_segments(header) : NULL;
@@ -199,7 +128,7 @@ static void slot_live(struct event_module *slot)
 	atomic_store_explicit(&slot->state, EVENT_MODULE_LIVE, memory_order_release);
 }
 
-static bool slot_is(const struct event_module *slot, const struct found *found)
+static bool slot_is(const struct event_module *slot, const struct loaded *found)
 {
 	return slot->bias == found->bias && slot->begin == found->begin && slot->end == found->end &&
 	       module_path_is(slot->path, sizeof(slot->path), found->name ? found->name : "");
@@ -207,7 +136,7 @@ static bool slot_is(const struct event_module *slot, const struct found *found)
 
 /* A program that loads and unloads for ever would fill the table: beyond half of it, a file that comes back
  * to the place that it had takes up its old slot again. */
-static bool slot_revive(const struct found *found, uint32_t *index)
+static bool slot_revive(const struct loaded *found, uint32_t *index)
 {
 	uint32_t used = slots_used();
 
@@ -227,7 +156,7 @@ static bool slot_revive(const struct found *found, uint32_t *index)
 
 /* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
  * path, and waiting here is not possible. */
-static uint32_t slot_add(const struct found *found)
+static uint32_t slot_add(const struct loaded *found)
 {
 	struct event_module *slot;
 	uint32_t index;
@@ -240,7 +169,7 @@ static uint32_t slot_add(const struct found *found)
 	slot->bias = found->bias;
 	slot->begin = found->begin;
 	slot->end = found->end;
-	slot->is_vdso = found->begin == vdso_begin;
+	slot->is_vdso = loaded_is_vdso(found);
 	module_path_set(slot->path, sizeof(slot->path), found->name ? found->name : "");
 	build_id_find(slot, found);
 	slot_live(slot);
@@ -253,7 +182,7 @@ static void slot_gone(struct event_module *slot)
 	atomic_store_explicit(&slot->state, EVENT_MODULE_GONE, memory_order_release);
 }
 
-static uint32_t slot_find(const struct found *found)
+static uint32_t slot_find(const struct loaded *found)
 {
 	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
 		struct event_module *slot = &process.modules[i];
@@ -293,12 +222,12 @@ const struct cfi_module *module_find(void *context, uint64_t pc)
 {
 	struct module_cache *cache = context;
 	struct cfi_module *module;
-	struct found found;
+	struct loaded found;
 
 	for (unsigned i = 0; i < cache->count; i++)
 		if (pc >= cache->entry[i].begin && pc < cache->entry[i].end)
 			return &cache->entry[i];
-	if (!lookup(pc, &found))
+	if (!loaded_find(pc, &found))
 		return NULL;
 	module = &cache->entry[cache->next];
 	cache->next = (cache->next + 1) % MODULE_CACHE_ENTRIES;
@@ -312,126 +241,21 @@ const struct cfi_module *module_find(void *context, uint64_t pc)
 
 void module_unloaded(void)
 {
-	module_list_refresh();
+	loaded_refresh();
 	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
 		struct event_module *slot = &process.modules[i];
-		struct found found;
+		struct loaded found;
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == EVENT_MODULE_LIVE &&
-			!slot->is_anonymous && (!lookup(slot->begin, &found) || !slot_is(slot, &found)))
+			!slot->is_anonymous && (!loaded_find(slot->begin, &found) || !slot_is(slot, &found)))
 			slot_gone(slot);
 	}
 	atomic_fetch_add_explicit(&generation, 1, memory_order_release);
 }
 
-int module_range(uint64_t address, uint64_t *begin, uint64_t *end)
-{
-	struct found found;
-
-	if (!lookup(address, &found))
-		return -1;
-	*begin = found.begin;
-	*end = found.end;
-	return 0;
-}
-
-int module_loader_range(uint64_t *begin, uint64_t *end)
-{
-	return loader_begin ? module_range(loader_begin, begin, end) : -1;
-}
-
-static void found_from_info(struct found *found, const struct dl_phdr_info *info)
-{
-	*found = (struct found){.begin = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type == PT_GNU_EH_FRAME)
-			found->frame_header = begin;
-		if (segment->p_type != PT_LOAD)
-			continue;
-		if ((begin & ~UINT64_C(4095)) < found->begin)
-			found->begin = begin & ~UINT64_C(4095);
-		if (begin + segment->p_memsz > found->end)
-			found->end = begin + segment->p_memsz;
-	}
-}
-
-struct listing {
-	struct list *list;
-	unsigned room;
-	unsigned count;
-	unsigned long long changes;
-};
-
-static int listing_add(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct listing *listing = context;
-
-	(void)size;
-	listing->changes = info->dlpi_adds + info->dlpi_subs;
-	if (listing->count < listing->room)
-		found_from_info(&listing->list->entry[listing->count], info);
-	listing->count++;
-	return 0;
-}
-
-void module_list_refresh(void)
-{
-	const struct list *old = atomic_load(&list);
-	struct listing listing = {0};
-	size_t bytes;
-
-	if (find_object)
-		return;
-	dl_iterate_phdr(listing_add, &listing);
-	if (old && old->changes == listing.changes)
-		return;
-	listing.room = listing.count + 8;
-	listing.count = 0;
-	bytes = sizeof(struct list) + listing.room * sizeof(struct found);
-	listing.list = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (listing.list == MAP_FAILED)
-		return;
-	dl_iterate_phdr(listing_add, &listing);
-	listing.list->changes = listing.changes;
-	listing.list->bytes = bytes;
-	listing.list->count = listing.count < listing.room ? listing.count : listing.room;
-	atomic_store_explicit(&list, listing.list, memory_order_release);
-}
-
-/* The program itself, by what the kernel says of its headers. */
-static void program_init(const ElfW(Phdr) * segments, size_t count)
-{
-	struct dl_phdr_info info = {.dlpi_phdr = segments, .dlpi_phnum = (ElfW(Half))count};
-
-	for (size_t i = 0; i < count; i++)
-		if (segments[i].p_type == PT_PHDR)
-			info.dlpi_addr = (uintptr_t)segments - segments[i].p_vaddr;
-	found_from_info(&program, &info);
-}
-
 void module_init(char **envp)
 {
-	char **auxiliary = envp + environment_count(envp) + 1;
-	const ElfW(Phdr) *segments = NULL;
-	size_t count = 0;
-
 	atomic_store(&anonymous_slot, 0);
 	module_path_init();
-	find_object = (int (*)(void *, struct dl_find_object *))real_symbol("_dl_find_object");
-	for (const ElfW(auxv_t) *entry = (const void *)auxiliary; entry->a_type != AT_NULL; entry++) {
-		if (entry->a_type == AT_SYSINFO_EHDR)
-			vdso_begin = entry->a_un.a_val;
-		if (entry->a_type == AT_BASE)
-			loader_begin = entry->a_un.a_val;
-		if (entry->a_type == AT_PHDR)
-			segments = (const void *)entry->a_un.a_val;
-		if (entry->a_type == AT_PHNUM)
-			count = entry->a_un.a_val;
-	}
-	if (segments)
-		program_init(segments, count);
-	module_list_refresh();
+	loaded_init(envp);
 }

@@ -37,13 +37,4 @@ uint32_t module_generation(void);
 /* After a dlclose: marks what is gone. Not from a handler. */
 void module_unloaded(void);
 
-/* After a program has loaded libraries, for C libraries without _dl_find_object. Not from a handler. */
-void module_list_refresh(void);
-
-/* The mapped range of the dynamic loader. 0 or -1. */
-int module_loader_range(uint64_t *begin, uint64_t *end);
-
-/* The mapped range of the module that holds an address. 0 or -1. */
-int module_range(uint64_t address, uint64_t *begin, uint64_t *end);
-
 #endif

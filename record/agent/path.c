@@ -192,7 +192,6 @@ int path_open_into(struct thread *t, const struct arch_registers *start, uint64_
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
 	ring_count(&t->ring.shared->errant, u->unreadable);
-	ring_count(&t->ring.shared->partial, result == UNWIND_PARTIAL);
 	return frames_open(t, u->frames, u->count,
 		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, bytes, now_ns, node);
 }

@@ -51,6 +51,9 @@ int process_open(char **argv, char **envp);
 /* Sends it to the collector, with the switch rings. 0 or negative; never waits. */
 int process_send(void);
 
+/* process_send.c: for process_send alone. `memory` stays open. */
+int process_send_memory(int memory);
+
 /* Sends one more switch ring, whose perf event is `event`. 0 or negative; never waits. */
 int process_send_switches(int event, uint32_t bytes);
 

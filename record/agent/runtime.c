@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "record/agent/module.h"
+#include "record/agent/loaded.h"
 
 #define RUNTIMES_MAX 16u
 
@@ -19,7 +19,7 @@ void runtime_add(uint64_t address, bool hidden)
 	uint64_t begin, end;
 	unsigned i;
 
-	if (runtime_has(address) || module_range(address, &begin, &end))
+	if (runtime_has(address) || loaded_range(address, &begin, &end))
 		return;
 	i = atomic_fetch_add(&claimed, 1);
 	if (i >= RUNTIMES_MAX)

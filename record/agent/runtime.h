@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runtime.h - libraries of GPU runtimes that the program works with, by address:
- * threads that they create are their own business (A-41), and frames of those that
+ * threads that they create are their own business, and frames of those that
  * stand between us and the program's call are not the program's.
  */
 #ifndef RECORD_AGENT_RUNTIME_H

@@ -29,6 +29,7 @@ static inline void sample_put(
 	sample->_pad = 0;
 	t->node = node;
 	ring_count(&t->ring.shared->samples, 1);
+	ring_count(&t->ring.shared->partial, t->node_is_partial);
 }
 
 bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
@@ -51,6 +52,7 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 		ring_lose(&t->ring, (enum ring_loss)result, 0, now_ns);
 		return;
 	}
+	t->node_is_partial = false;
 	sample_put(t, node, EVENT_F_FIRST, 0, 0, now_ns);
 	ring_commit(&t->ring);
 }
@@ -68,6 +70,7 @@ static inline void path_sample(struct thread *t, const ucontext_t *context, uint
 		ring_lose(&t->ring, (enum ring_loss)result, metric ? 0 : weight, now_ns);
 		return;
 	}
+	t->node_is_partial = t->path_root != t->root;
 	sample_put(t, node, flags, metric, weight, now_ns);
 	ring_commit(&t->ring);
 }
@@ -81,7 +84,7 @@ static void took(struct thread *t, uint64_t since_ns)
 
 	if (rest_ns)
 		t->rest_until_ns = now_ns + rest_ns;
-	ring_count(&t->ring.shared->handler_ns, now_ns - since_ns);
+	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, u->walked, is_far));
 }
 
 /* Samples for which stacks had no room; whose they were is not known. */

@@ -33,8 +33,8 @@ bool target_is_loader(const char *path);
 /* What a program was linked with that asks for more than the agent. */
 struct target_linked {
 	bool with_mpi;	/* or in a rank, by `envp`: it is to have MPI's names preloaded, see mpi_names.c */
-	bool with_tsan; /* the thread sanitizer takes the agent for a part of the program, and finds races
-			   there */
+	bool with_tsan; /* or by LD_PRELOAD: the thread sanitizer takes the agent for a part of the program,
+			   and finds races there */
 	char asan[64];	/* the address sanitizer's library, which must be loaded ahead of all others; "": none
 			 */
 };

@@ -2,7 +2,8 @@
 /*
  * target_linked.c - has a program to do with MPI or with a sanitizer? The libraries that it was linked with
  * tell; of MPI also a launcher that counts ranks, for whatever it starts (Python loads MPI late). clang puts
- * the thread sanitizer into the program, where one of its names tells. Fit for vfork children, as target.c.
+ * the thread sanitizer into the program, where one of its names tells; who wants it for a module of Python's
+ * preloads it. Fit for vfork children, as target.c.
  */
 #include "record/agent/target.h"
 
@@ -125,11 +126,29 @@ static bool begins(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
+static bool is_tsan(const char *name)
+{
+	return begins(name, "libtsan.so") || begins(name, "libclang_rt.tsan");
+}
+
+static bool is_tsan_preloaded(char *const *envp)
+{
+	const char *name = environment_value(envp, "LD_PRELOAD");
+
+	for (const char *at = name; at && *at; at++) {
+		if (*at == '/' || *at == ':' || *at == ' ')
+			name = at + 1;
+		else if (at == name && is_tsan(name))
+			return true;
+	}
+	return false;
+}
+
 static void library_judge(struct target_linked *linked, const char *name)
 {
 	if (begins(name, "libmpi")) /* libmpi.so of both, libmpi_mpifh.so, libmpich.so, libmpifort.so */
 		linked->with_mpi = true;
-	if (begins(name, "libtsan.so"))
+	if (is_tsan(name))
 		linked->with_tsan = true;
 	if ((begins(name, "libasan.so") || begins(name, "libclang_rt.asan")) &&
 		strlen(name) < sizeof(linked->asan))
@@ -229,7 +248,8 @@ void target_linked(int at, const char *path, char *const *envp, struct target_li
 	char script[TARGET_INTERPRETER];
 	int error = errno;
 
-	*linked = (struct target_linked){.with_mpi = path && environment_may_have_mpi(envp)};
+	*linked = (struct target_linked){.with_mpi = path && environment_may_have_mpi(envp),
+		.with_tsan = path && is_tsan_preloaded(envp)};
 	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && program_judge(at, path, linked, script);
 		i++) {
 		path = script;

@@ -17,6 +17,7 @@
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
 #include "record/agent/handover.h"
+#include "record/agent/loaded.h"
 #include "record/agent/papi.h"
 #include "record/agent/plugin.h"
 #include "record/agent/process.h"
@@ -84,9 +85,9 @@ void thread_init(void)
 	space->hidden_begin = (uintptr_t)__start_hpct_agent;
 	space->hidden_end = (uintptr_t)__stop_hpct_agent;
 	if (!space->hidden_begin)
-		module_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
+		loaded_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
 	space->hides = runtime_hides;
-	module_loader_range(&space->loader_begin, &space->loader_end);
+	loaded_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;
 	process.shared->fence_end = space->fence_end;
 	process.shared->hidden_begin = space->hidden_begin;

@@ -44,6 +44,7 @@ struct thread {
 	uint32_t believed;    /* hits since the thread's clock was read last */
 	uint32_t root;	      /* enum event_node */
 	uint32_t node;	      /* context of the last sample */
+	bool node_is_partial; /* its path has no end */
 	uint32_t generation;  /* of the caches below, see module_generation */
 	/* The last path that was published, innermost first, and its nodes, root first. */
 	uint32_t path_root;

@@ -52,27 +52,36 @@ void trace_end(struct thread *t)
 	t->is_tracing = false;
 }
 
-/* What is deferred from here on belongs to the caller. */
-uint32_t trace_path(struct thread *t)
-{
-	t->node = trace_path_into(t, 0);
-	return t->node;
-}
-
-uint32_t trace_path_into(struct thread *t, uint64_t function)
+static uint32_t path_into(struct thread *t, uint64_t function, bool *is_partial)
 {
 	struct arch_registers start;
 	uint32_t node;
 
+	*is_partial = false;
 	arch_registers_here(&start);
 	node = trail_find(t, &start, function);
 	if (node)
 		return node;
 	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN)
 		return t->root;
-	if (t->path_root == t->root)
+	*is_partial = t->path_root != t->root;
+	if (!*is_partial)
 		trail_note(t, &start, function, node);
 	return node;
+}
+
+/* What is deferred from here on belongs to the caller. */
+uint32_t trace_path(struct thread *t)
+{
+	t->node = path_into(t, 0, &t->node_is_partial);
+	return t->node;
+}
+
+uint32_t trace_path_into(struct thread *t, uint64_t function)
+{
+	bool is_partial;
+
+	return path_into(t, function, &is_partial);
 }
 
 uint32_t trace_path_walk(struct thread *t)

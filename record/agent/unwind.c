@@ -124,7 +124,7 @@ static bool walk_simple(struct unwinder *u, bool *exact)
 		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
 		const struct unwind_rule *rule = unwind_cache_entry(u, at);
 
-		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN | RULE_PLANTED)) ||
+		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN | RULE_PLANTED | RULE_RAISES)) ||
 			!is_simple(rule) || (rule->kind != RULE_SP && !(known & FP_KNOWN)))
 			break;
 		cfa = (rule->kind == RULE_SP ? sp : fp) + (uint64_t)(int64_t)rule->cfa_offset;
@@ -180,12 +180,14 @@ static enum step walk(struct unwinder *u, bool thorough)
 	u->count = 0;
 	u->walked = 0;
 	u->unreadable = u->switched = u->go_top = 0;
+	u->raised.count = 0;
 	u->bare_known = u->registers.known;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
 		uint64_t pc;
+		bool raises, lands;
 
-		if (!thorough && !walk_simple(u, &exact))
+		if (!thorough && !unwind_raise_looks(u) && !walk_simple(u, &exact))
 			u->bare_known = 0;
 		pc = u->registers.value[ARCH_PC] - !exact;
 		rule = unwind_rule_find(u, pc);
@@ -197,7 +199,16 @@ static enum step walk(struct unwinder *u, bool thorough)
 			u->count = 0;
 		if (!(rule->flags & RULE_HIDDEN))
 			frame_add(u, rule, pc, exact);
+		raises = rule->flags & RULE_RAISES && !unwind_rule_is_bare(rule);
+		lands = raises && exact && unwind_raise_lands(u, rule);
 		step = step_take(u, rule, pc, thorough, &exact);
+		if (lands)
+			exact = true;
+		else if (raises && step == STEP_ON)
+			unwind_raise_note(u);
+		else if (u->raised.count && step != STEP_AGAIN &&
+			 unwind_raise_doubts(u, step == STEP_PARTIAL, &exact))
+			step = STEP_ON;
 	}
 	if (step == STEP_PARTIAL && u->go_top) {
 		u->count = u->go_top < u->count ? u->go_top : u->count;
@@ -269,6 +280,8 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 	unsigned count = 0;
 	bool exact = true;
 
+	if (u->raised.count && u->raised.tries)
+		return 0;
 	u->registers = *start;
 	*with_fp = false;
 	for (;;) {

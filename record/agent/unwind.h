@@ -68,6 +68,16 @@ struct unwind_read {
 	uint16_t slot;
 };
 
+/* Where a walk stepped out of what goes on where an exception is caught. */
+struct unwind_raised {
+	unsigned count;	 /* frames up to there; 0: nowhere */
+	unsigned walked; /* before folding */
+	unsigned tries;
+	bool is_settled; /* no doubts any more */
+	uint64_t at;	 /* words of the stack that were looked at end here */
+	struct arch_registers registers;
+};
+
 struct unwind_plugin;
 
 struct unwinder {
@@ -79,6 +89,7 @@ struct unwinder {
 	unsigned switched; /* stacks, by frame pointers */
 	unsigned go_top;   /* of the last walk: frames up to where Go's own walks end; 0: none */
 	struct unwind_read read[UNWIND_READ_KEPT];
+	struct unwind_raised raised; /* of the last walk */
 	unsigned read_next;	     /* the place that the next one takes */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */

@@ -2,8 +2,8 @@
 /*
  * unwind_bare.c - frames of code without tables: hand-written assembly, code made at run time, stripped
  * libraries. In this order: a recipe read from the machine code (recipe.h), a leaf that has pushed nothing,
- * the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the last. All
- * are guesses, so each must lead right behind a call.
+ * the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the last, and
+ * so is one that leads there from a file. All are guesses, so each must lead right behind a call.
  */
 #include "record/agent/unwind_step.h"
 
@@ -33,6 +33,11 @@ static bool is_return_address(struct unwinder *u, uint64_t address, bool anywher
 		return false;
 	return !u->space.memory.read(u->space.memory.context, address - sizeof(code), code, sizeof(code)) &&
 	       arch_is_call(code + sizeof(code));
+}
+
+bool unwind_is_called(struct unwinder *u, uint64_t address)
+{
+	return is_return_address(u, address, true);
 }
 
 /* What a call has led to is asked for once: reading code takes a system call. */
@@ -122,7 +127,7 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 }
 
 /* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
-static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
+static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
@@ -139,7 +144,7 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact)
 		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > RECIPE_FRAME_MAX) ||
 		cfi_word_read(memory, cfa - 8, &caller) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
-		!is_return_address(u, caller, rule->slot == UNWIND_NO_SLOT))
+		!is_return_address(u, caller, anywhere || rule->slot == UNWIND_NO_SLOT))
 		return false;
 	if (base == value[ARCH_SP])
 		read_keep(u, rule, caller);
@@ -176,9 +181,9 @@ static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 
-	if (!step_recipe(u, pc, exact))
+	if (!step_recipe(u, pc, exact, true))
 		return false;
-	if (!exact && rule->pc == pc && rule->kind == RULE_MISSING)
+	if (!exact && rule->pc == pc && rule->kind == RULE_MISSING && rule->slot == UNWIND_NO_SLOT)
 		rule->kind = RULE_MADE;
 	return true;
 }
@@ -354,11 +359,11 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 
 	if (!was_exact && u->space.is_go)
 		unwind_go_top_note(u, pc + 1);
-	if (is_read_first && step_recipe(u, pc, was_exact))
+	if (is_read_first && step_recipe(u, pc, was_exact, false))
 		return STEP_ON;
 	step = step_guess(u, pc, leaf, exact);
-	if (step == STEP_PARTIAL && ((!is_read_first && step_made(u, pc, was_exact)) || step_as_read(u, pc) ||
-					    step_standing(u, pc, was_exact)))
+	if (step == STEP_PARTIAL &&
+		(step_made(u, pc, was_exact) || step_as_read(u, pc) || step_standing(u, pc, was_exact)))
 		step = STEP_ON;
 	return step;
 }

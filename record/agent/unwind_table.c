@@ -102,6 +102,7 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 		if (!cfi_row_find(module, pc, &u->scratch)) {
 			rule->kind = row_compress(&u->scratch.row, &module->image, rule);
 			rule->function = (uint32_t)u->scratch.pc_begin;
+			rule->flags |= unwind_row_raises(&u->scratch.row) ? RULE_RAISES : 0;
 		}
 	}
 	if (pc >= space->fence_begin && pc < space->fence_end)

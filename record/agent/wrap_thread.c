@@ -8,6 +8,7 @@
 
 #include "record/agent/guard.h"
 #include "record/agent/handover.h"
+#include "record/agent/loaded.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/runtime.h"
@@ -117,7 +118,7 @@ static struct thread *prepare(
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 		return NULL;
 	}
-	module_list_refresh();
+	loaded_refresh();
 	t->routine = routine;
 	t->argument = argument;
 	t->index = atomic_fetch_add(&process.shared->thread_count, 1);

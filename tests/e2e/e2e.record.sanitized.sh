@@ -68,6 +68,12 @@ if [ $? -eq 3 ]; then
 	record inside -- sh -c './tsan; exit $?' >measured.out
 	same "tsan below a shell: exit code" 3 "$?"
 	same_file "tsan below a shell: stdout" bare.out measured.out
+	library=$(gcc -print-file-name=libtsan.so)
+	LD_PRELOAD=$library "$samples/threads8" >bare.out 2>bare.err
+	bare=$?
+	record preloaded -- env LD_PRELOAD="$library" "$samples/threads8" >measured.out 2>measured.err
+	same "tsan preloaded: exit code" "$bare" "$?"
+	same "tsan preloaded: races" "$(grep -c WARNING bare.err)" "$(grep -c WARNING measured.err)"
 else
 	echo "no program with gcc's thread sanitizer runs here: $(head -n 1 err)"
 fi

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # pages_test.sh HOUSE : what the pages name is there: each file in backquotes, each page that is linked, each program
-# hpct-VERB, each verb of build.sh. Words with NAME, ROOM, PART or PID in them stand for many.
+# hpct-VERB, each verb of build.sh. Words with NAME, ROOM, PART or PID in them stand for many. What comments name is there
+# as well: pages, and texts that methods come from (S4: docs/sources.md).
 set -uo pipefail
 cd -- "${1:-.}" || exit 1
 failed=0
-pages=(README.md CONTRIBUTING.md CHANGELOG.md store/FORMAT.md samples/README.md tests/gpu/README.md docs/*.md
+pages=(README.md CONTRIBUTING.md CHANGELOG.md store/FORMAT.md tui/SCREEN.md samples/README.md tests/gpu/README.md docs/*.md
 	docs/recipes/*.md)
 
 missing() { # PAGE WORD
@@ -39,6 +40,14 @@ for page in man/*.1; do
 		[ -f "man/$other.1" ] || missing "$page" "$other(1)"
 	done < <(sed -n 's/^\.Xr \(hpct[a-z-]*\) 1.*/\1/p' "$page" | sort -u)
 done
+code=(record store timeline blame tui formats tests samples docs)
+while read -r page; do
+	[ -e "$page" ] || [ -n "$(find . -path ./build -prune -o -path "*/$page" -print -quit)" ] || missing "a comment" "$page"
+done < <(grep -rohE '(^|[ ("])[A-Za-z][A-Za-z0-9_./-]+\.md\b' --include='*.[ch]' --include='*.c[cu]' --include='*.sh' "${code[@]}" | tr -d ' ("' | sort -u)
+while read -r text; do
+	grep -q "^| $text |" docs/sources.md || missing "a comment" "$text, a text in docs/sources.md"
+done < <(grep -rohE '\bS[0-9] ([0-9]+(\.[0-9]+)*|tables?|[IVX]+-)' --include='*.[ch]' --include='*.c[cu]' --include='*.sh' "${code[@]}" |
+	cut -d' ' -f1 | sort -u)
 for sample in samples/*.{c,cc,cu,f90,py}; do
 	name=$(basename "$sample")
 	grep -qE "\`(${name%.*}|$name)[\`,]" samples/README.md || { echo "samples/README.md has no line for $sample" && failed=1; }

@@ -29,7 +29,8 @@ static struct unwinder unwinder;
 static struct unwind_frame frames[UNWIND_FRAMES_MAX];
 static struct cfi_module found;
 static bool without_tables;
-static uint64_t stack_high; /* 0: every word goes through safe_read */
+static uint64_t code_around; /* bytes of a module beside a pc */
+static uint64_t stack_high;  /* 0: every word goes through safe_read */
 static uint64_t stack_top;
 static unsigned reads; /* by system calls */
 
@@ -95,6 +96,8 @@ static const struct cfi_module *module_at(void *context, uint64_t pc)
 		return NULL;
 	if (without_tables)
 		found.image = (struct cfi_image){0};
+	found.begin -= code_around;
+	found.end += code_around;
 	return &found;
 }
 
@@ -103,6 +106,7 @@ static int set_up(void **state)
 	(void)state;
 	memset(&unwinder, 0, sizeof(unwinder));
 	without_tables = false;
+	code_around = 0;
 	stack_high = 0;
 	unwinder.frames = frames;
 	unwinder.space.memory.read = safe_read;
@@ -674,6 +678,41 @@ static void test_made_code_is_read_once(void **state)
 	munmap(made, 4096);
 }
 
+/* What Mono has compiled ahead lies in a file, without tables, and is called by what it makes at run time. */
+__asm__(".text\n"
+	"without_a_table: call *%rcx\n"
+	".globl without_a_table_calls\n"
+	"without_a_table_calls: add $8,%rsp\n"
+	"ret\n");
+extern const uint8_t without_a_table_calls[];
+
+static void test_made_code_calls_into_files(void **state)
+{
+	static const uint8_t calls[] = {0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	uint8_t *made =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	uint64_t words[8] = {0}, after_call;
+
+	(void)state;
+	down(1, walk_here);
+	after_call = (uintptr_t)theirs[1];
+	memcpy(made + 64, calls, sizeof(calls));
+	code_around = 16;
+	words[1] = (uintptr_t)&made[64 + 2];
+	words[3] = after_call;
+	unwinder.space.fence_begin = after_call - 1;
+	unwinder.space.fence_end = after_call;
+	unwind_cache_clear(&unwinder);
+	start.value[ARCH_PC] = (uintptr_t)without_a_table_calls;
+	start.value[ARCH_SP] = (uintptr_t)words;
+	start.value[ARCH_FP] = UINT64_MAX - 15;
+	assert_int_equal(unwind_walk(&unwinder, &start), UNWIND_FULL);
+	assert_int_equal(unwinder.count, 2);
+	assert_int_equal(frames[1].address, &made[64 + 1]);
+	munmap(made, 4096);
+}
+
 /* Where nothing lies, or a function begins that nobody has called there, a stack ends. */
 static void test_a_planted_address_ends_a_stack(void **state)
 {
@@ -735,6 +774,16 @@ static void test_calls_are_recognized(void **state)
 	}
 }
 
+/* A handler that lost its core has not worked all that time; one with a long walk has. */
+static void test_time_of_others_is_no_cost(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_counted_ns(3000, 20, false), 3000);
+	assert_in_range(sample_counted_ns(4000000, 20, false), 20000, 100000);
+	assert_int_equal(sample_counted_ns(16000000, 1000000, false), 16000000);
+	assert_int_equal(sample_counted_ns(600000, 1000, true), 600000);
+}
+
 /* A thread in a deep recursion is left a fraction of its time; an ordinary stack costs no sample. */
 static void test_rest_follows_long_walks(void **state)
 {
@@ -765,9 +814,11 @@ int main(int argc, char **argv)
 #if defined(__x86_64__)
 		cmocka_unit_test_setup(test_a_frame_is_known_by_one_that_was_read, set_up),
 		cmocka_unit_test_setup(test_made_code_is_read_once, set_up),
+		cmocka_unit_test_setup(test_made_code_calls_into_files, set_up),
 		cmocka_unit_test_setup(test_a_planted_address_ends_a_stack, set_up),
 #endif
 		cmocka_unit_test(test_calls_are_recognized),
+		cmocka_unit_test(test_time_of_others_is_no_cost),
 		cmocka_unit_test(test_rest_follows_long_walks),
 	};
 

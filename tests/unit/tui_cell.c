@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_cell.c - each line of the table of screens.md C with its thresholds from both sides, ties, and at
- * random shares what must hold always: work is never drawn as rest, nor rest as work.
+ * tui_cell.c - each line of the table of tui/SCREEN.md, "Cells", with its thresholds from both sides, ties,
+ * and at random shares what must hold always: work is never drawn as rest, nor rest as work.
  */
 #include <setjmp.h>
 #include <stdarg.h>

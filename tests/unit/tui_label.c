@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_label.c - names made to fit (screens.md D), hostile names made harmless, and for any name and any
- * width: never wider than asked for, never a byte that a terminal would obey.
+ * tui_label.c - names made to fit (tui/SCREEN.md, "Names"), hostile names made harmless, and for any name and
+ * any width: never wider than asked for, never a byte that a terminal would obey.
  */
 #include <locale.h>
 #include <setjmp.h>

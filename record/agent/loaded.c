@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loaded.c - see loaded.h. glibc 2.35 and newer answer through _dl_find_object; older ones through an
+ * immutable list, replaced as a whole and never freed, since a handler may be reading it.
+ */
+#include "record/agent/loaded.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "record/agent/environment.h"
+#include "record/agent/real.h"
+
+#ifndef DLFO_STRUCT_HAS_EH_DBASE
+struct dl_find_object {
+	unsigned long long dlfo_flags;
+	void *dlfo_map_start;
+	void *dlfo_map_end;
+	struct link_map *dlfo_link_map;
+	void *dlfo_eh_frame;
+	unsigned long long reserved[7];
+};
+#endif
+
+struct list {
+	unsigned long long changes; /* loads + unloads when it was made */
+	size_t bytes;
+	unsigned count;
+	struct loaded entry[];
+};
+
+static int (*find_object)(void *, struct dl_find_object *);
+static struct list *_Atomic list;
+static uint64_t vdso_begin;
+static uint64_t loader_begin;
+static struct loaded program; /* end 0: not known */
+
+static bool list_search(uint64_t pc, struct loaded *found)
+{
+	const struct list *now = atomic_load_explicit(&list, memory_order_acquire);
+
+	for (unsigned i = 0; now && i < now->count; i++)
+		if (pc >= now->entry[i].begin && pc < now->entry[i].end) {
+			*found = now->entry[i];
+			return true;
+		}
+	return false;
+}
+
+bool loaded_find(uint64_t pc, struct loaded *found)
+{
+	struct dl_find_object object;
+
+	if (!find_object)
+		return list_search(pc, found);
+	if (find_object((void *)(uintptr_t)pc, &object))
+		return false;
+	*found = (struct loaded){.begin = (uintptr_t)object.dlfo_map_start,
+		.end = (uintptr_t)object.dlfo_map_end,
+		.bias = object.dlfo_link_map->l_addr,
+		.frame_header = (uintptr_t)object.dlfo_eh_frame,
+		.name = object.dlfo_link_map->l_name};
+	/* The kernel may have left gaps between the program's segments: libc then finds its code alone,
+	 * without the page that its headers are on. */
+	if (found->bias == program.bias && pc >= program.begin && pc < program.end) {
+		found->begin = program.begin;
+		found->end = program.end;
+	}
+	return true;
+}
+
+int loaded_range(uint64_t address, uint64_t *begin, uint64_t *end)
+{
+	struct loaded found;
+
+	if (!loaded_find(address, &found))
+		return -1;
+	*begin = found.begin;
+	*end = found.end;
+	return 0;
+}
+
+int loaded_loader_range(uint64_t *begin, uint64_t *end)
+{
+	return loader_begin ? loaded_range(loader_begin, begin, end) : -1;
+}
+
+static void fill_from_info(struct loaded *found, const struct dl_phdr_info *info)
+{
+	*found = (struct loaded){.begin = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_GNU_EH_FRAME)
+			found->frame_header = begin;
+		if (segment->p_type != PT_LOAD)
+			continue;
+		if ((begin & ~UINT64_C(4095)) < found->begin)
+			found->begin = begin & ~UINT64_C(4095);
+		if (begin + segment->p_memsz > found->end)
+			found->end = begin + segment->p_memsz;
+	}
+}
+
+struct listing {
+	struct list *list;
+	unsigned room;
+	unsigned count;
+	unsigned long long changes;
+};
+
+static int listing_add(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct listing *listing = context;
+
+	(void)size;
+	listing->changes = info->dlpi_adds + info->dlpi_subs;
+	if (listing->count < listing->room)
+		fill_from_info(&listing->list->entry[listing->count], info);
+	listing->count++;
+	return 0;
+}
+
+void loaded_refresh(void)
+{
+	const struct list *old = atomic_load(&list);
+	struct listing listing = {0};
+	size_t bytes;
+
+	if (find_object)
+		return;
+	dl_iterate_phdr(listing_add, &listing);
+	if (old && old->changes == listing.changes)
+		return;
+	listing.room = listing.count + 8;
+	listing.count = 0;
+	bytes = sizeof(struct list) + listing.room * sizeof(struct loaded);
+	listing.list = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (listing.list == MAP_FAILED)
+		return;
+	dl_iterate_phdr(listing_add, &listing);
+	listing.list->changes = listing.changes;
+	listing.list->bytes = bytes;
+	listing.list->count = listing.count < listing.room ? listing.count : listing.room;
+	atomic_store_explicit(&list, listing.list, memory_order_release);
+}
+
+/* The program itself, by what the kernel says of its headers. */
+static void program_init(const ElfW(Phdr) * segments, size_t count)
+{
+	struct dl_phdr_info info = {.dlpi_phdr = segments, .dlpi_phnum = (ElfW(Half))count};
+
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].p_type == PT_PHDR)
+			info.dlpi_addr = (uintptr_t)segments - segments[i].p_vaddr;
+	fill_from_info(&program, &info);
+}
+
+void loaded_init(char **envp)
+{
+	char **auxiliary = envp + environment_count(envp) + 1;
+	const ElfW(Phdr) *segments = NULL;
+	size_t count = 0;
+
+	find_object = (int (*)(void *, struct dl_find_object *))real_symbol("_dl_find_object");
+	for (const ElfW(auxv_t) *entry = (const void *)auxiliary; entry->a_type != AT_NULL; entry++) {
+		if (entry->a_type == AT_SYSINFO_EHDR)
+			vdso_begin = entry->a_un.a_val;
+		if (entry->a_type == AT_BASE)
+			loader_begin = entry->a_un.a_val;
+		if (entry->a_type == AT_PHDR)
+			segments = (const void *)entry->a_un.a_val;
+		if (entry->a_type == AT_PHNUM)
+			count = entry->a_un.a_val;
+	}
+	if (segments)
+		program_init(segments, count);
+	loaded_refresh();
+}
+
+bool loaded_is_vdso(const struct loaded *module)
+{
+	return module->begin == vdso_begin;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loaded.h - what the dynamic loader has mapped where, by address. May be asked from
+ * the sampling handler, and takes no lock.
+ */
+#ifndef RECORD_AGENT_LOADED_H
+#define RECORD_AGENT_LOADED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A module as it lies in memory. `name` is the loader's, valid while the module is loaded. */
+struct loaded {
+	uint64_t begin, end;
+	uint64_t bias;	       /* runtime address - address in the file's program headers */
+	uint64_t frame_header; /* runtime address of .eh_frame_hdr; 0: none */
+	const char *name;      /* "": the executable */
+};
+
+/* Once per process, before any question. */
+void loaded_init(char **envp);
+
+/* The module that holds an address; false: none does. */
+bool loaded_find(uint64_t address, struct loaded *found);
+
+/* The kernel's own, which no file holds. */
+bool loaded_is_vdso(const struct loaded *module);
+
+/* The mapped range of the module that holds an address, and of the dynamic loader. 0 or -1. */
+int loaded_range(uint64_t address, uint64_t *begin, uint64_t *end);
+int loaded_loader_range(uint64_t *begin, uint64_t *end);
+
+/* After a program has loaded or unloaded libraries, for C libraries without _dl_find_object. Not from a
+ * handler. */
+void loaded_refresh(void);
+
+#endif

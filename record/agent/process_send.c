@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process_send.c - what this process tells the collector over its socket: each time one connection, one
+ * message, and never a wait for an answer.
+ */
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "record/agent/process.h"
+#include "record/agent/real.h"
+#include "record/agent/switches.h"
+
+/* One message with its descriptors; all that was ever said on its connection. */
+static int message_send(
+	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t word)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, kind, process.shared->pid, switch_bytes,
+		(uint32_t)syscall(SYS_gettid), word};
+	struct iovec data = {&hello, sizeof(hello)};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE((2 + EVENT_SWITCHES_MAX) * sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), result = -1;
+
+	if (connection < 0)
+		return -1;
+	control.header = (struct cmsghdr){
+		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(count * sizeof(int))};
+	memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
+	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
+	if (!REAL(connect)(connection, (struct sockaddr *)&address, sizeof(address)) &&
+		REAL(sendmsg)(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello))
+		result = 0;
+	close(connection);
+	return result;
+}
+
+/* Without descriptors to spare the program is measured all the same, without switch records. */
+static int send_with_switches(int memory, int pidfd)
+{
+	struct switches switches = {0};
+	int descriptors[2 + EVENT_SWITCHES_MAX] = {memory, pidfd}, result = -1;
+
+	if (process.settings.switches && !switches_open(&switches)) {
+		memcpy(descriptors + 2, switches.events, switches.count * sizeof(int));
+		result = message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes,
+			process_now_ns());
+		switches_hand_over(&switches, result);
+	}
+	return result ? message_send(EVENT_HELLO_PROCESS, descriptors, 2, 0, 0) : 0;
+}
+
+int process_send_memory(int memory)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0), result = -1;
+
+	if (pidfd >= 0) {
+		result = send_with_switches(memory, pidfd);
+		close(pidfd);
+	}
+	return result;
+}
+
+int process_send_switches(int event, uint32_t bytes)
+{
+	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes, process_now_ns());
+}
+
+int process_send_gpu_module(int memory, uint64_t hash)
+{
+	return message_send(EVENT_HELLO_GPU_MODULE, &memory, 1, 0, hash);
+}
+
+int process_send_kept(int event)
+{
+	return message_send(EVENT_HELLO_KEEP, &event, 1, 0, 0);
+}

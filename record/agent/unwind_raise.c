@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind_raise.c - out of the function of the C++ runtime that goes on where an exception is caught. It does
+ * so by its own end: what the catcher's registers were is copied over what it has saved of its caller's, its
+ * return address too, and the stack pointer is taken back last. From then on the return address is the
+ * catcher's, in the right place for the caller's, and a walk would look for the catcher's caller too far in:
+ *
+ *     _Unwind_RaiseException   return address: in main     copied from ...  | to this one the stack is
+ *     __cxa_throw              ...                                          | taken back by the last
+ *     thrower                  return address: in main     ... here         v two instructions
+ *     main
+ *
+ * Where the next return address is none, or the walk leads nowhere, it is done again from where the copy was
+ * made from; or, when the handler's address has just been put there, from where a register says that it was.
+ */
+#include "record/agent/unwind_step.h"
+
+#define RAISE_BYTES_MAX (UINT64_C(256) << 10) /* of the frames between */
+#define RAISE_TRIES_MAX 8u		      /* what lies there may be left from before */
+
+bool unwind_row_raises(const struct cfi_row *row)
+{
+	for (unsigned i = 0; i < ARCH_RAISE_REGISTERS; i++)
+		if (row->reg[i].kind != CFI_OFFSET)
+			return false;
+	return ARCH_RAISE_REGISTERS && row->cfa.kind == CFI_REGISTER;
+}
+
+bool unwind_raise_lands(struct unwinder *u, const struct unwind_rule *rule)
+{
+	uint8_t code;
+
+	if (rule->kind == RULE_COMPLEX)
+		return true;
+	return rule->kind == RULE_SP && rule->cfa_offset == ARCH_CALL_PUSHES &&
+	       !u->space.memory.read(u->space.memory.context, rule->pc, &code, sizeof(code)) &&
+	       code != ARCH_RETURN;
+}
+
+void unwind_raise_note(struct unwinder *u)
+{
+	/* What it calls by then calls nothing. */
+	if (u->raised.count || u->count > 2)
+		return;
+	u->raised.tries = 0;
+	u->raised.is_settled = false;
+	u->raised.count = u->count;
+	u->raised.walked = u->walked;
+	u->raised.at = u->registers.value[ARCH_SP];
+	u->raised.registers = u->registers;
+}
+
+/* The last instructions hold the place in a register, and how far away it is before that. Not a place of the
+ * stack: they are not the ones. */
+static uint64_t place_told(const struct unwind_raised *raised)
+{
+	uint64_t told = raised->registers.value[ARCH_RAISE_PLACE];
+
+	return told < RAISE_BYTES_MAX ? raised->registers.value[ARCH_SP] - 8 + told : told;
+}
+
+static void take_up(struct unwinder *u, uint64_t sp)
+{
+	u->registers = u->raised.registers;
+	u->registers.value[ARCH_SP] = sp;
+	u->count = u->raised.count;
+	u->walked = u->raised.walked;
+	u->unreadable = 0;
+}
+
+/* The handler, if it was put at the place that is told. */
+static bool handler_take(struct unwinder *u)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	uint64_t begin = u->raised.registers.value[ARCH_SP], at = place_told(&u->raised), handler;
+
+	if (u->raised.count != 1 || at % 8 || at < memory->low || at < begin - 8 || at >= memory->high ||
+		cfi_word_read(memory, at, &handler))
+		return false;
+	take_up(u, at + ARCH_CALL_PUSHES);
+	u->registers.value[ARCH_PC] = handler;
+	return true;
+}
+
+/* The next place that it can be. */
+static bool place_take(struct unwinder *u, bool *exact)
+{
+	const struct cfi_memory *memory = &u->space.memory;
+	struct unwind_raised *raised = &u->raised;
+	uint64_t begin = raised->registers.value[ARCH_SP], caller = raised->registers.value[ARCH_PC], at;
+
+	*exact = false;
+	if (begin % 8 || raised->tries++ >= RAISE_TRIES_MAX)
+		return false;
+	if (raised->tries == 1 && handler_take(u))
+		return *exact = true;
+	for (at = raised->at; at - begin < RAISE_BYTES_MAX && at >= memory->low && at < memory->high &&
+			      memory->high - at >= sizeof(caller);
+		at += 8) {
+		if (*(const uint64_t *)(uintptr_t)(at + memory->shift) != caller)
+			continue;
+		raised->at = at + 8;
+		take_up(u, at + ARCH_CALL_PUSHES);
+		return true;
+	}
+	return false;
+}
+
+bool unwind_raise_doubts(struct unwinder *u, bool is_lost, bool *exact)
+{
+	struct unwind_raised *raised = &u->raised;
+
+	if (raised->is_settled || (!is_lost && (u->walked != raised->walked + 1 ||
+						       unwind_is_called(u, u->registers.value[ARCH_PC]))))
+		return false;
+	if (place_take(u, exact))
+		return true;
+	/* All as it was. What is no return address may be right all the same: a handler's, a fiber's. */
+	raised->is_settled = true;
+	take_up(u, raised->registers.value[ARCH_SP]);
+	return true;
+}

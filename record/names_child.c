@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* names_child.c - see names_child.h. */
+#include "record/names_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STARTS_MAX 3 /* one that dies is started again so often */
+#define READ_BYTES 65536
+#define END_MS 2000 /* for what it keeps for other runs: the program has ended, nobody waits for us */
+
+int names_child_init(struct names_child *child, const char *program)
+{
+	*child = (struct names_child){.program = strdup(program), .to = -1, .from = -1};
+	return child->program ? 0 : -1;
+}
+
+void names_child_fini(struct names_child *child)
+{
+	names_child_stop(child);
+	free(child->program);
+	store_bytes_fini(&child->out);
+	store_bytes_fini(&child->in);
+}
+
+static void run(const char *program, int from, int to)
+{
+	if (dup2(from, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0)
+		_exit(126);
+	execl(program, "hpct-names", "--pipe", (char *)NULL);
+	_exit(127);
+}
+
+bool names_child_start(struct names_child *child)
+{
+	int requests[2], answers[2];
+	pid_t pid;
+
+	if (child->starts++ == STARTS_MAX || pipe2(requests, O_CLOEXEC))
+		return false;
+	if (pipe2(answers, O_CLOEXEC)) {
+		close(requests[0]);
+		close(requests[1]);
+		return false;
+	}
+	/* A copy of us would have us copy all pages that we write from then on. */
+	pid = vfork();
+	if (!pid)
+		run(child->program, requests[0], answers[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
+	child->pid = pid;
+	close(requests[0]);
+	close(answers[1]);
+	child->to = requests[1];
+	child->from = answers[0];
+	fcntl(child->to, F_SETFL, O_NONBLOCK);
+	fcntl(child->from, F_SETFL, O_NONBLOCK);
+	child->out.size = child->out_sent = child->in.size = 0;
+	if (child->pid < 0) {
+		child->pid = 0;
+		names_child_stop(child);
+		return false;
+	}
+	return true;
+}
+
+void names_child_stop(struct names_child *child)
+{
+	if (child->to >= 0)
+		close(child->to);
+	if (child->from >= 0)
+		close(child->from);
+	child->to = child->from = -1;
+	if (child->pid) {
+		kill(child->pid, SIGKILL);
+		waitpid(child->pid, NULL, 0);
+	}
+	child->pid = 0;
+}
+
+bool names_child_is_over(const struct names_child *child)
+{
+	return child->starts >= STARTS_MAX;
+}
+
+void names_child_end(struct names_child *child)
+{
+	struct pollfd answers = {child->from, POLLIN, 0};
+
+	close(child->to);
+	child->to = -1;
+	poll(&answers, 1, END_MS); /* its end closes the pipe */
+}
+
+bool names_child_write(struct names_child *child)
+{
+	while (child->out_sent < child->out.size) {
+		ssize_t put = write(
+			child->to, child->out.data + child->out_sent, child->out.size - child->out_sent);
+
+		if (put < 0)
+			return errno == EAGAIN || errno == EINTR;
+		child->out_sent += (size_t)put;
+	}
+	child->out.size = child->out_sent = 0;
+	return true;
+}
+
+int names_child_read(struct names_child *child)
+{
+	uint8_t *room = store_bytes_reserve(&child->in, READ_BYTES);
+	ssize_t got = room ? read(child->from, room, READ_BYTES) : -1;
+
+	if (got > 0) {
+		child->in.size += (size_t)got;
+		return 1;
+	}
+	return got < 0 && room && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_child.h - hpct-names as a child of the collector, and the two pipes to it. It is started when there
+ * is something to ask, again after it has died, and nothing here waits for it but names_child_end.
+ *
+ *   out -> REQUESTs -> hpct-names --pipe -> ANSWERs -> in        (store/names.h)
+ */
+#ifndef RECORD_NAMES_CHILD_H
+#define RECORD_NAMES_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "store/bytes.h"
+
+struct names_child {
+	char *program;
+	pid_t pid;		/* 0: not running */
+	int to, from;		/* ends of the pipes, -1: none */
+	unsigned starts;	/* so far */
+	struct store_bytes out; /* to be written: the caller appends */
+	size_t out_sent;	/* of it */
+	struct store_bytes in;	/* was read: the caller takes it out */
+};
+
+/* `program`: path of hpct-names; it is copied. 0, or -1: memory is out. */
+int names_child_init(struct names_child *child, const char *program);
+/* Kills it if it runs. */
+void names_child_fini(struct names_child *child);
+
+/* Both pipes are empty then. false: it cannot be started, or has been started too often. */
+bool names_child_start(struct names_child *child);
+/* Kills it if it runs; what is in `out` and `in` is of no use any more. */
+void names_child_stop(struct names_child *child);
+/* It has died so often that it is not started again. */
+bool names_child_is_over(const struct names_child *child);
+/* Lets it end by itself: with nothing left to answer it keeps what it found for other runs. Waits for that a
+ * moment. */
+void names_child_end(struct names_child *child);
+
+/* Writes of `out` what the pipe takes. false: the child is gone. */
+bool names_child_write(struct names_child *child);
+/* Reads into `in`: 1: more may come, 0: nothing now, -1: the child is gone. */
+int names_child_read(struct names_child *child);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * total.h - the weights of the whole run by context, over all streams and all time, added up while samples
+ * come. It is the rollup of stream STORE_ROLL_ALL: what a profile of the whole run asks for is then one read,
+ * however long the run.
+ */
+#ifndef STORE_TOTAL_H
+#define STORE_TOTAL_H
+
+#include "store/roll_write.h"
+
+/* All-zero is empty. */
+struct store_total {
+	struct store_total_metric {
+		struct store_total_sum {
+			uint64_t samples, weight;
+		} * sums; /* [context] */
+		uint32_t metric, room;
+	} * metrics;
+	uint32_t metric_count, metric_capacity;
+	uint64_t samples, put_samples; /* so far; when it was put last */
+	uint32_t entries;
+	bool is_put; /* by the transaction at hand */
+	bool is_bad; /* a record's context was none, or memory is out: there is no total */
+};
+void store_total_fini(struct store_total *total);
+
+/* Adds samples whose contexts are below `contexts`. */
+void store_total_add(
+	struct store_total *total, const struct store_record *records, size_t count, uint32_t contexts);
+/* Puts it with `is_end`, else only when so much is new that putting costs little beside it. LMDB's code or
+ * ENOMEM. */
+int store_total_put(struct store_total *total, struct store_roll_maker *maker, MDB_txn *txn,
+	const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
+/* The transaction of the last put is in the file. */
+void store_total_committed(struct store_total *total);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_unwind_raise.c - the walk out of the C++ runtime while it goes on where an exception is caught: this
+ * very process runs cleanups as exceptions do, one instruction at a time, and is walked at each.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifdef __x86_64__
+#include <link.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "record/agent/unwind.h"
+
+#define FRAMES 7
+#define TRAP_FLAG 0x100
+
+static struct unwinder unwinder;
+static struct unwind_frame frames[UNWIND_FRAMES_MAX];
+static struct {
+	struct cfi_module module;
+	uint64_t header;
+} modules[64];
+static unsigned module_count, steps, partial, lost;
+static unsigned cleanups; /* that ran */
+static uint64_t bottom;	  /* where the stack that is unwound begins: further out than all of its frames */
+static bool is_unwinding;
+static volatile int sink;
+static jmp_buf out;
+
+static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
+{
+	struct iovec local = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
+
+	(void)context;
+	return process_vm_readv(getpid(), &local, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
+}
+
+static int module_take(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct cfi_module *module = &modules[module_count].module;
+	uint64_t header = 0;
+
+	(void)size;
+	(void)context;
+	assert_true(module_count < sizeof(modules) / sizeof(modules[0]));
+	*module = (struct cfi_module){.begin = UINT64_MAX, .slot = module_count};
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_GNU_EH_FRAME)
+			header = begin;
+		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X)) {
+			module->begin = begin;
+			module->end = begin + segment->p_memsz;
+		}
+	}
+	for (unsigned i = 0; header && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uint64_t begin = info->dlpi_addr + segment->p_vaddr, end = begin + segment->p_filesz;
+
+		if (segment->p_type == PT_LOAD && header >= begin && header < end) {
+			module->image = (struct cfi_image){(const uint8_t *)begin, begin, end};
+			module_count += !cfi_module_init(module, header);
+			break;
+		}
+	}
+	return 0;
+}
+
+static const struct cfi_module *module_find(void *context, uint64_t pc)
+{
+	(void)context;
+	for (unsigned i = 0; i < module_count; i++)
+		if (pc >= modules[i].module.begin && pc < modules[i].module.end)
+			return &modules[i].module;
+	return NULL;
+}
+
+__attribute__((noinline)) static void unwind_all(void);
+
+static void walk_at_step(int number, siginfo_t *info, void *context)
+{
+	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
+	bool found = false;
+
+	(void)number;
+	(void)info;
+	arch_registers_read(context, start.value);
+	unwinder.space.memory.low = start.value[ARCH_SP];
+	unwinder.space.memory.high = bottom;
+	partial += unwind_walk(&unwinder, &start) != UNWIND_FULL;
+	for (unsigned i = 0; i < unwinder.count; i++)
+		found |= frames[i].address - (uint64_t)(uintptr_t)unwind_all < 512;
+	lost += is_unwinding && !found;
+	steps++;
+}
+
+static void step_by_step(bool on)
+{
+	if (on)
+		__asm__ volatile("pushf; orl %0,(%%rsp); popf" ::"i"(TRAP_FLAG) : "memory", "cc");
+	else
+		__asm__ volatile("pushf; andl %0,(%%rsp); popf" ::"i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+/* As a catch does that throws on. */
+static void clean(const int *held)
+{
+	sink += *held;
+	cleanups++;
+}
+
+static _Unwind_Reason_Code leave(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+	struct _Unwind_Exception *exception, struct _Unwind_Context *context, void *argument)
+{
+	(void)version;
+	(void)actions;
+	(void)class;
+	(void)exception;
+	(void)argument;
+	if (cleanups == FRAMES || _Unwind_GetCFA(context) >= bottom) {
+		is_unwinding = false;
+		step_by_step(false);
+		longjmp(out, 1);
+	}
+	return _URC_NO_REASON;
+}
+
+/* Frames of several sizes, each with something to clean up. */
+#define FRAME(name, bytes, call)                                       \
+	__attribute__((noinline)) static void name(unsigned depth)     \
+	{                                                              \
+		int held __attribute__((cleanup(clean))) = (int)depth; \
+		volatile char room[bytes];                             \
+                                                                       \
+		room[0] = (char)depth;                                 \
+		call;                                                  \
+		sink += room[0];                                       \
+	}
+
+static struct _Unwind_Exception exception;
+
+FRAME(throw_on, 40, (is_unwinding = true, step_by_step(true), _Unwind_ForcedUnwind(&exception, leave, NULL)))
+FRAME(small, 8, throw_on(depth))
+FRAME(large, 1000, small(depth))
+FRAME(again, 200, depth ? again(depth - 1) : large(depth))
+FRAME(plain, 72, again(depth))
+
+__attribute__((noinline)) static void unwind_all(void)
+{
+	plain(2);
+	sink++;
+}
+
+static void landing(void **state)
+{
+	struct sigaction action = {.sa_sigaction = walk_at_step, .sa_flags = SA_SIGINFO};
+
+	(void)state;
+	bottom = (uint64_t)(uintptr_t)__builtin_frame_address(0) + sizeof(uint64_t);
+	unwinder.frames = frames;
+	unwinder.space.memory.read = memory_read;
+	unwinder.space.module_find = module_find;
+	dl_iterate_phdr(module_take, NULL);
+	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
+	if (!setjmp(out))
+		unwind_all();
+	print_message("steps %u partial %u without the function that is unwound %u\n", steps, partial, lost);
+	assert_int_equal(cleanups, FRAMES);
+	assert_true(steps > 1000);
+	assert_int_equal(partial, 0);
+	assert_int_equal(lost, 0);
+}
+#else
+static void landing(void **state)
+{
+	(void)state;
+	print_message("return addresses are elsewhere on this processor\n");
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(landing)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bars.h - the lines around the views. The last two, status and keys, stand in every picture and always tell
+ * where the cursor is and how far the numbers can be trusted.
+ *
+ *   title                what is shown, of which run, through which filter     bars.c
+ *   (the views)
+ *   pane title           which views there are, and which one is open          bars.c
+ *   path                 the call path at the cursor, below 100 columns        bars.c
+ *   status               the cursor; coverage and losses; or a message         bars_status.c
+ *   keys                 those that matter here, or the prompt                 bars.c
+ */
+#ifndef TUI_BARS_H
+#define TUI_BARS_H
+
+#include "tui/session.h"
+
+/* How much of the streams x time on the screen is known. */
+struct bars_coverage {
+	uint64_t there_ns, known_ns, lost_ns;
+	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	bool is_damaged;      /* of some streams nothing is known, though there were records */
+};
+struct bars_coverage bars_take_coverage(struct session *session);
+
+/* The views that can stand in the pane, as its title lists them; NULL ends them. */
+const struct view *const *bars_panes(void);
+
+void bars_draw_title(struct session *session, struct grid *grid);
+void bars_draw_pane_title(const struct session *session, struct grid *grid);
+void bars_draw_path(struct session *session, struct grid *grid);
+void bars_draw_status(struct session *session, struct grid *grid);
+void bars_draw_keys(const struct session *session, struct grid *grid);
+
+#endif
