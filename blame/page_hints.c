@@ -59,6 +59,7 @@ static struct page_hint gap_hint(struct program_call *call, const struct gap *ga
 /* ---- CUDA graphs ---- */
 
 #define GRAPHS_LEAST 100 /* operations: not one replay of a small graph */
+#define GRAPHS_QUEUES 64 /* are looked at: of thousands the others are like them */
 
 /* Counts the first operations of a queue, and those that are nodes. */
 static int count_nodes(struct program_call *call, uint32_t stream, uint64_t *operations, uint64_t *nodes)
@@ -91,13 +92,16 @@ static int count_nodes(struct program_call *call, uint32_t stream, uint64_t *ope
 static size_t hint_graphs(struct program_call *call, struct page_hint *hint)
 {
 	uint64_t operations = 0, nodes = 0;
-	uint32_t count;
+	uint32_t count, queues = 0;
 	const uint32_t *streams = select_streams(call->select, &count);
 
-	for (uint32_t i = 0; i < count; i++)
-		if (run_stream(call->run, streams[i])->s.kind == STORE_STREAM_GPU &&
-			count_nodes(call, streams[i], &operations, &nodes))
+	for (uint32_t i = 0; i < count && queues < GRAPHS_QUEUES; i++) {
+		if (run_stream(call->run, streams[i])->s.kind != STORE_STREAM_GPU)
+			continue;
+		queues++;
+		if (count_nodes(call, streams[i], &operations, &nodes))
 			return 0;
+	}
 	if (operations < GRAPHS_LEAST || nodes * 2 <= operations)
 		return 0;
 	*hint = (struct page_hint){"hpct-record --cuda-graphs graph ...",
