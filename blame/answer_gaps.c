@@ -8,7 +8,7 @@
 #include "blame/idle_shared.h"
 #include "blame/queued.h"
 
-#define TABLE_ROWS 20 /* unless --top says otherwise */
+#define TABLE_ROWS 20u /* unless --top says otherwise */
 #define BAR 39
 
 static const struct report_column script_columns[] = {{"begin_ns", REPORT_NUMBER}, {"end_ns", REPORT_NUMBER},
@@ -50,8 +50,9 @@ static void print_gap(const struct program_call *call, struct report *report, co
 	report_row(report);
 }
 
-static int print_list(
-	const struct program_call *call, struct gaps *gaps, struct report *report, struct error *error)
+/* *is_cut: a table that was not told how many has not got all. */
+static int print_list(const struct program_call *call, struct gaps *gaps, struct report *report, bool *is_cut,
+	struct error *error)
 {
 	struct store_bytes key = {0};
 	enum place_by by = PLACE_FUNCTION;
@@ -59,8 +60,7 @@ static int print_list(
 	const struct gap *gap;
 	int result = answer_find_by(call, &by, error);
 
-	if (top == UINT64_MAX && call->format == REPORT_TABLE)
-		top = TABLE_ROWS;
+	*is_cut = false;
 	if (!result)
 		result = gaps_rewind(gaps, error);
 	while (!result && shown < top && (gap = gaps_next(gaps, &result, error))) {
@@ -68,6 +68,9 @@ static int print_list(
 
 		if (!select_wants_context(call->select, gap->context))
 			continue;
+		*is_cut = top == UINT64_MAX && call->format == REPORT_TABLE && shown == TABLE_ROWS;
+		if (*is_cut)
+			break;
 		shown++;
 		result = key_of(call, gap->context, by, &key, error);
 		if (!result)
@@ -128,28 +131,31 @@ static int print_gaps(const struct program_call *call, struct gaps *gaps, struct
 {
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report;
+	bool is_cut;
 	int closed, result = report_open(&report, stdout, call->format, "hpct-blame",
 			    is_table ? table_columns : script_columns, is_table ? 5 : 7, error);
 
 	if (result)
 		return result;
-	result = print_list(call, gaps, report, error);
+	result = print_list(call, gaps, report, &is_cut, error);
 	closed = report_close(report, result ? NULL : error);
 	if (!result)
 		result = closed;
+	if (!result && is_cut)
+		printf("The %u largest; --top N shows more\n", TABLE_ROWS);
 	if (!result && is_table)
 		print_histogram(gaps);
 	return result;
 }
 
-/* How many are shown: all, where the selector has yet to choose. */
+/* How many are looked at: all, where the selector has yet to choose; one more than a table shows. */
 static size_t limit_of(const struct program_call *call)
 {
 	uint64_t top = select_top(call->select);
 
 	if (select_has_context(call->select))
 		return SIZE_MAX;
-	return top == UINT64_MAX && call->format == REPORT_TABLE ? TABLE_ROWS : top;
+	return top == UINT64_MAX && call->format == REPORT_TABLE ? TABLE_ROWS + 1 : top;
 }
 
 int answer_gaps(struct program_call *call, const struct ask *ask, struct error *error)

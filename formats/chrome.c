@@ -173,7 +173,7 @@ static void put_flow(struct chrome *chrome, const struct chrome_place *place, ui
 	bool is_gpu = chrome->at.stream->s.kind == STORE_STREAM_GPU;
 	char id[48];
 
-	snprintf(id, sizeof id, "%u-%" PRIu64, chrome->at.stream->store, link);
+	snprintf(id, sizeof id, "%u-%" PRIu64, place->pid, link);
 	chrome_event_begin(&chrome->file, is_gpu ? 'f' : 's', place, "launch", 6);
 	chrome_event_text(&chrome->file, "cat", "link", 4);
 	chrome_event_text(&chrome->file, "id", id, strlen(id));

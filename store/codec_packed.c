@@ -20,11 +20,11 @@ typedef uint16_t lanes __attribute__((vector_size(32), may_alias));
 #define VECTORS (STORE_BLOCK_RECORDS * sizeof(uint16_t) / sizeof(lanes))
 #define WIDE_FEW 64u /* such values are looked for, and counted one by one */
 
-static inline unsigned sum_of(lanes vector)
+static inline unsigned sum_of(const lanes *vector)
 {
 	uint64_t quarters[sizeof(lanes) / 8], sum;
 
-	memcpy(quarters, &vector, sizeof quarters);
+	memcpy(quarters, vector, sizeof quarters);
 	/* No lane counts above 16, so that no sum of 16 bits runs over into the next one. */
 	sum = quarters[0] + quarters[1] + quarters[2] + quarters[3];
 	return (unsigned)(sum * UINT64_C(0x0001000100010001) >> 48);
@@ -47,7 +47,7 @@ static inline void count_narrow(const uint64_t *values, unsigned widest, uint16_
 #pragma GCC unroll 16
 		for (unsigned v = 0; v < VECTORS; v++)
 			within -= (lanes)(((const lanes *)narrow)[v] >> (uint16_t)width == 0);
-		wider = STORE_BLOCK_RECORDS - sum_of(within);
+		wider = STORE_BLOCK_RECORDS - sum_of(&within);
 		bins[width + 1] = (uint16_t)(wider - above);
 		above = wider;
 	}

@@ -20,6 +20,11 @@ struct row_key {
 	uint64_t op;
 };
 
+struct process_key {
+	int64_t rank;
+	uint32_t store, host, pid, generation;
+};
+
 /* ---- launches ---- */
 
 static int take_launches(struct operations_work *work, const struct batch *batch, struct error *error)
@@ -27,8 +32,7 @@ static int take_launches(struct operations_work *work, const struct batch *batch
 	int result = 0;
 
 	for (size_t i = 0; i < batch->count && !result; i++) {
-		const struct launch launch = {
-			batch->link[i], batch->end_ns[i], run_stream(work->run, batch->stream)->store};
+		const struct launch launch = {batch->link[i], batch->end_ns[i], work->process};
 
 		if (batch->what[i] == STORE_OP_LAUNCH && launch.link)
 			result = spill_put(work->launches, &launch, error);
@@ -104,8 +108,7 @@ static int take_operation(
 	uint64_t begin_ns = batch->begin_ns[i], end_ns = batch->end_ns[i];
 	struct took took = {.time_ns = end_ns - begin_ns};
 	struct operations_row *row = row_of(work, batch->what[i], key, &took.row);
-	const struct operation operation = {
-		batch->link[i], begin_ns, end_ns, run_stream(work->run, batch->stream)->store, took.row};
+	const struct operation operation = {batch->link[i], begin_ns, end_ns, work->process, took.row};
 	int result;
 
 	if (!row)
@@ -132,6 +135,21 @@ static int take_operations(struct operations_work *work, const struct batch *bat
 	return result;
 }
 
+static bool find_process(struct operations_work *work, uint32_t stream)
+{
+	const struct run_stream *r = run_stream(work->run, stream);
+	struct process_key key;
+
+	memset(&key, 0, sizeof(key)); /* it is a key: no stray bytes */
+	key.rank = r->s.rank;
+	key.store = r->store;
+	key.host = r->s.host;
+	key.pid = r->s.pid;
+	key.generation = r->s.generation;
+	work->process = numbering_put(&work->processes, &key, NULL);
+	return work->process != NUMBERING_NONE;
+}
+
 static int read_stream(struct operations_work *work, uint32_t stream, uint64_t begin_ns, unsigned flags,
 	int (*take)(struct operations_work *work, const struct batch *batch, struct error *error),
 	struct error *error)
@@ -144,6 +162,8 @@ static int read_stream(struct operations_work *work, uint32_t stream, uint64_t b
 
 	if (result)
 		return result;
+	if (!find_process(work, stream))
+		result = error_memory(error);
 	while (!result && (count = scan_next(scan, &batch, error)) != 0)
 		result = count < 0 ? (int)count : take(work, batch, error);
 	scan_close(scan);
@@ -184,12 +204,14 @@ int operations_count(struct operations *operations, struct run *run, const struc
 
 	*operations = (struct operations){0};
 	numbering_init(&work.keys, sizeof(struct row_key));
+	numbering_init(&work.processes, sizeof(struct process_key));
 	result = operations_lists_new(&work, error);
 	if (!result)
 		result = read_all(&work, operations, error);
 	if (!result)
 		result = operations_sum(&work, operations, error);
 	numbering_fini(&work.keys);
+	numbering_fini(&work.processes);
 	operations_lists_free(&work);
 	free(work.rows);
 	return result;

@@ -12,12 +12,13 @@
 
 struct operation {
 	uint64_t link, begin_ns, end_ns;
-	uint32_t store, row;
+	uint32_t process, row;
 };
 
+/* A process numbers its links by itself, where a script made the trace. */
 struct launch {
 	uint64_t link, end_ns;
-	uint32_t store;
+	uint32_t process;
 };
 
 /* How long an operation took, or waited. */
@@ -40,6 +41,8 @@ struct operations_work {
 	struct spill *delays, *queued;
 	uint64_t begin_ns, end_ns; /* of the queue at hand: what it does now; end 0: nothing yet */
 	struct numbering keys;	   /* of rows */
+	struct numbering processes;
+	uint32_t process; /* of the stream at hand */
 	struct operations_row *rows;
 	size_t row_room;
 };

@@ -25,8 +25,8 @@ static int launch_compare(const void *left, const void *right)
 {
 	const struct launch *a = left, *b = right;
 
-	if (a->store != b->store)
-		return a->store < b->store ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
 	if (a->link != b->link)
 		return a->link < b->link ? -1 : 1;
 	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
@@ -36,8 +36,8 @@ static int operation_compare(const void *left, const void *right)
 {
 	const struct operation *a = left, *b = right;
 
-	if (a->store != b->store)
-		return a->store < b->store ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
 	return a->link < b->link ? -1 : a->link > b->link;
 }
 
@@ -183,14 +183,14 @@ static int join(struct operations_work *work, struct error *error)
 		const struct operation operation = *next;
 
 		while (launch && !result &&
-			(launch->store < operation.store ||
-				(launch->store == operation.store && launch->link < operation.link)))
+			(launch->process < operation.process ||
+				(launch->process == operation.process && launch->link < operation.link)))
 			launch = spill_next(work->launches, &result, error);
 		if (launch)
 			at = *launch;
 		if (!result)
 			result = put_queued(work, &operation,
-				launch && at.store == operation.store && at.link == operation.link
+				launch && at.process == operation.process && at.link == operation.link
 					? at.end_ns
 					: UNKNOWN_NS,
 				error);

@@ -7,6 +7,7 @@
 #include "store/arena.h"
 #include "timeline/escape.h"
 #include "timeline/extent.h"
+#include "timeline/report_fit.h"
 
 #define BACK_MAX 4 /* waits in a row, each with a look-up of its own */
 
@@ -23,6 +24,38 @@ static void write_line(struct store_bytes *line, FILE *out)
 	line->size = 0;
 }
 
+/* The name of a frame, then its place if it has one: on a terminal in one line, of which a place has half
+ * where both want more. */
+static void put_frame(struct store_bytes *line, const struct run_function *function, const char *file,
+	uint32_t at_line, size_t terminal)
+{
+	struct store_bytes name = {0}, place = {0};
+	size_t room = terminal > line->size ? terminal - line->size : SIZE_MAX, half = room / 2;
+	size_t name_width, place_width;
+	char number[16] = "";
+
+	escape_field(&name, function->name, function->name_bytes);
+	if (file[0]) {
+		put_text(&name, "  "); /* goes with the name's end */
+		put_text(&place, file);
+		snprintf(number, sizeof number, ":%u", at_line);
+		put_text(&place, number);
+	}
+	name_width = report_fit_width((const char *)name.data, name.size);
+	place_width = report_fit_width((const char *)place.data, place.size);
+	if (name_width + place_width > room && name_width <= half) {
+		place_width = room - name_width;
+	} else if (name_width + place_width > room) {
+		place_width = place_width < half ? place_width : half;
+		name_width = room - place_width;
+	}
+	line->failed |= name.failed | place.failed;
+	report_fit_put(line, (const char *)name.data, name.size, name_width);
+	report_fit_put(line, (const char *)place.data, place.size, place_width);
+	store_bytes_fini(&name);
+	store_bytes_fini(&place);
+}
+
 /* "  #2 solve  solver.c:81" for each frame. */
 static void write_frames(
 	struct run *run, uint32_t context, uint32_t depth, struct store_bytes *line, FILE *out)
@@ -31,6 +64,7 @@ static void write_frames(
 	uint32_t scope = leaf->scope, shown = scope == UINT32_MAX ? scope : run_scope_at(run, scope, depth);
 	const char *file = leaf->file;
 	uint32_t at_line = leaf->line;
+	size_t terminal = report_fit_terminal(out);
 	unsigned number = 0;
 	char text[32];
 
@@ -41,13 +75,7 @@ static void write_frames(
 		if (s->depth <= run_scope(run, shown)->depth) {
 			snprintf(text, sizeof text, "  #%-3u", number++);
 			store_bytes_put(line, text, strlen(text));
-			escape_field(line, function->name, function->name_bytes);
-			if (file[0]) {
-				put_text(line, "  ");
-				put_text(line, file);
-				snprintf(text, sizeof text, ":%u", at_line);
-				put_text(line, text);
-			}
+			put_frame(line, function, file, at_line, terminal);
 			write_line(line, out);
 		}
 		file = s->call_file;

@@ -41,8 +41,10 @@ static int draw_parts(const struct blame_page *page, struct grid *grid, int row)
 	draw_bar(grid, row++, "only copies and sets", idle->copy_ns, idle->window_ns, unit);
 	draw_bar(grid, row++, "idle while CPU code of the process runs", idle->blamed_ns, idle->window_ns,
 		unit);
-	draw_bar(grid, row++, "idle, every thread of the process waits", idle->all_idle_ns, idle->window_ns,
-		unit);
+	draw_bar(grid, row++,
+		idle->unexplained_ns * 2 > idle->all_idle_ns ? "idle, and no thread is known to work"
+							     : "idle, every thread of the process waits",
+		idle->all_idle_ns, idle->window_ns, unit);
 	draw_bar(grid, row++, "not known: lost or unmonitored", idle->unknown_ns, idle->window_ns, unit);
 	return row + 1;
 }

@@ -73,8 +73,10 @@ struct unwind_raised {
 	unsigned count;	 /* frames up to there; 0: nowhere */
 	unsigned walked; /* before folding */
 	unsigned tries;
-	bool is_settled; /* no doubts any more */
-	uint64_t at;	 /* words of the stack that were looked at end here */
+	bool is_settled;      /* no doubts any more */
+	bool is_near;	      /* the first step from there was lost */
+	uint32_t frame_bytes; /* of the next frame, that were looked at */
+	uint64_t at;	      /* words of the stack that were looked at end here */
 	struct arch_registers registers;
 };
 

@@ -12,10 +12,13 @@
  *
  * Where the next return address is none, or the walk leads nowhere, it is done again from where the copy was
  * made from; or, when the handler's address has just been put there, from where a register says that it was.
+ * The frame pointer is copied ahead of it: a caller that has one (Rust's) is then taken to be so large that a
+ * return address ends it.
  */
 #include "record/agent/unwind_step.h"
 
 #define RAISE_BYTES_MAX (UINT64_C(256) << 10) /* of the frames between */
+#define RAISE_FRAME_MAX 512u		      /* bytes of that caller */
 #define RAISE_TRIES_MAX 8u		      /* what lies there may be left from before */
 
 bool unwind_row_raises(const struct cfi_row *row)
@@ -42,7 +45,7 @@ void unwind_raise_note(struct unwinder *u)
 	/* What it calls by then calls nothing. */
 	if (u->raised.count || u->count > 2)
 		return;
-	u->raised.tries = 0;
+	u->raised.tries = u->raised.frame_bytes = 0;
 	u->raised.is_settled = false;
 	u->raised.count = u->count;
 	u->raised.walked = u->walked;
@@ -82,6 +85,34 @@ static bool handler_take(struct unwinder *u)
 	return true;
 }
 
+/* The next end of the caller's frame, which is told by its frame pointer. */
+static bool frame_take(struct unwinder *u)
+{
+	const struct unwind_space *space = &u->space;
+	uint64_t begin = u->raised.registers.value[ARCH_SP], caller = u->raised.registers.value[ARCH_PC],
+		 word;
+	const struct unwind_rule *rule = unwind_rule_find(u, caller - 1);
+	uint64_t most = space->memory.high > begin ? (space->memory.high - begin) / 8 * 8 : 0;
+
+	if (rule->kind != RULE_FP || begin < space->memory.low)
+		return false;
+	most = most < RAISE_FRAME_MAX ? most : RAISE_FRAME_MAX;
+	while (u->raised.frame_bytes < most) {
+		uint64_t at = begin + u->raised.frame_bytes,
+			 fp = at + 8 - (uint64_t)(int64_t)rule->cfa_offset;
+
+		u->raised.frame_bytes += 8;
+		word = *(const uint64_t *)(uintptr_t)(at + space->memory.shift);
+		if (fp < begin || !space->module_find(space->context, word - 1) || !unwind_is_called(u, word))
+			continue;
+		take_up(u, begin);
+		u->registers.value[ARCH_FP] = fp;
+		u->registers.known |= FP_KNOWN;
+		return true;
+	}
+	return false;
+}
+
 /* The next place that it can be. */
 static bool place_take(struct unwinder *u, bool *exact)
 {
@@ -103,7 +134,8 @@ static bool place_take(struct unwinder *u, bool *exact)
 		take_up(u, at + ARCH_CALL_PUSHES);
 		return true;
 	}
-	return false;
+	raised->at = at;
+	return raised->is_near && frame_take(u);
 }
 
 bool unwind_raise_doubts(struct unwinder *u, bool is_lost, bool *exact)
@@ -113,6 +145,8 @@ bool unwind_raise_doubts(struct unwinder *u, bool is_lost, bool *exact)
 	if (raised->is_settled || (!is_lost && (u->walked != raised->walked + 1 ||
 						       unwind_is_called(u, u->registers.value[ARCH_PC]))))
 		return false;
+	if (!raised->tries)
+		raised->is_near = u->walked == raised->walked + 1;
 	if (place_take(u, exact))
 		return true;
 	/* All as it was. What is no return address may be right all the same: a handler's, a fiber's. */

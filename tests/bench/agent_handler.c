@@ -2,8 +2,10 @@
 /*
  * agent_handler.c - what one sample costs inside the agent, the interrupt itself
  * left out: sample_take on this process's own stack at some depths, hot (the same
- * path again) and with a new innermost frame each time. Printed, never asserted:
- * "frames N unwind_ns N same_ns N other_ns N".
+ * path again) and with a new innermost frame each time; and so after so many MiB of
+ * other memory were written, which takes the place of the agent's in the caches.
+ * Printed, never asserted: "frames N unwind_ns N same_ns N other_ns N", then
+ * "after_MiB N median_ns N" for some of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 #include "record/agent/sample.h"
 
 #define ROUNDS 20000
+#define COLD_ROUNDS 301
+#define OTHER_MOST ((size_t)64 << 20)
 
 static void sample(struct thread *t, const ucontext_t *context)
 {
@@ -30,6 +34,14 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static uint64_t wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static uint64_t sampled_ns(struct thread *t, ucontext_t *context, unsigned ways)
 {
 	greg_t pc = context->uc_mcontext.gregs[REG_RIP];
@@ -41,6 +53,33 @@ static uint64_t sampled_ns(struct thread *t, ucontext_t *context, unsigned ways)
 	}
 	context->uc_mcontext.gregs[REG_RIP] = pc;
 	return (cpu_ns() - begin) / ROUNDS;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median: whoever had the core meanwhile is in some of them. */
+static uint64_t cold_ns(struct thread *t, ucontext_t *context, size_t bytes)
+{
+	static volatile unsigned char other[OTHER_MOST];
+	static uint64_t took[COLD_ROUNDS];
+	greg_t pc = context->uc_mcontext.gregs[REG_RIP];
+
+	for (unsigned i = 0; i < COLD_ROUNDS; i++) {
+		for (size_t at = 0; at < bytes; at += 64)
+			other[at]++;
+		context->uc_mcontext.gregs[REG_RIP] = pc + i % 4;
+		took[i] = wall_ns();
+		sample(t, context);
+		took[i] = wall_ns() - took[i];
+	}
+	context->uc_mcontext.gregs[REG_RIP] = pc;
+	qsort(took, COLD_ROUNDS, sizeof *took, compare);
+	return took[COLD_ROUNDS / 2];
 }
 
 __attribute__((noinline)) static void measure(void)
@@ -60,6 +99,8 @@ __attribute__((noinline)) static void measure(void)
 		unwind_walk(&t->unwinder, &start);
 	printf("frames %u unwind_ns %lu same_ns %lu other_ns %lu\n", t->unwinder.walked,
 		(cpu_ns() - begin) / ROUNDS, same, other);
+	for (size_t bytes = (size_t)1 << 20; bytes <= OTHER_MOST; bytes *= 8)
+		printf("\tafter_MiB %zu median_ns %lu\n", bytes >> 20, cold_ns(t, &context, bytes));
 }
 
 __attribute__((noinline)) static int down(unsigned depth)

@@ -42,6 +42,10 @@ for question in "hpct-info blame.hpct --streams" "hpct-stats blame.hpct --operat
 done
 check "the rows of streams have two lines" \
 	[ "$(on_terminal 80 "hpct-info blame.hpct --streams" | grep -c '^    ')" -eq "$(hpct-info blame.hpct --streams | wc -l)" ]
+on_terminal 80 "hpct-stacks rows.hpct --at 200us" >stacks
+same "the widest line of 80: hpct-stacks" "" "$(one_byte_each stacks | awk 'length > 80')"
+check "a frame keeps its ends: $(cat stacks)" grep -q '^  #0  at::native::vec.*\.\.\..*char\*,2ul>>$' stacks
+check "a pipe has all of a frame" grep -qF "$long" <(hpct-stacks rows.hpct --at 200us)
 on_terminal 1000 "hpct-stats rows.hpct --by path --op kernel" >whole
 check "a wide terminal has all" grep -qF "main;train;<gpu kernel>;$long" whole
 # The page of hpct-blame: of GPUs, of threads; names, sentences and commands with what they show.

@@ -25,7 +25,8 @@ for run in first second; do
 	code "$run" 0 hpct-record -o $run.hpct -e $event -- "$program" works
 	same_file "$run: stdout" bare out
 	near "$run: faults where the pages are touched" 131072 "$(count $run touches_pages)" 2000
-	near "$run: faults in all" "$(count $run main)" "$(count $run '<program root>')" 200
+	# Those since the last sample are with the record at the thread's end, which may be behind main.
+	near "$run: faults in all" "$(count $run main)" "$(count $run '<program root>')" 2000
 	weights_agree $run
 done
 code "threads" 0 hpct-record -o threads.hpct -e $event -- "$samples/threads8" 0.01
