@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.h - lists on the heap that grow by doubling, where nobody can tell how much is to come. */
+/* room.h - lists on the heap that grow by doubling, where nobody can tell how much is to come.
+ * table.h has those whose places are 32-bit ids. */
 #ifndef STORE_ROOM_H
 #define STORE_ROOM_H
 

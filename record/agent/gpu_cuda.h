@@ -7,7 +7,8 @@
  *   gpu_cuda.c         comes in through the driver, subscribes, flushes, leaves
  *   gpu_cuda_library.c finds the CUPTI that belongs to the program
  *   gpu_cuda_call.c    driver calls: launches and waits, on the calling thread
- *   gpu_cuda_record.c  finished operations, on CUPTI's thread
+ *   gpu_cuda_buffer.c  which records CUPTI makes, and buffers for them
+ *   gpu_cuda_record.c  what records say of finished operations, on CUPTI's thread
  *   gpu_cuda_share.c   the program's own CUPTI tool (torch.profiler) comes and goes
  */
 #ifndef RECORD_AGENT_GPU_CUDA_H
@@ -76,6 +77,9 @@ void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
 
 /* Correlation of a call that was loading a GPU binary at that time, 0: none. */
 uint64_t cuda_load_at(uint64_t time_ns);
+
+/* gpu_cuda_record.c: tells the collector of it. Any kind; those that were not asked for are passed over. */
+void cuda_record_take(const CUpti_Activity *record);
 
 /* Buffers and kinds of records. 0 or a CUptiResult. */
 int cuda_records_enable(void);

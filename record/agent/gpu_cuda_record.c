@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_record.c - finished operations: CUPTI fills buffers of ours and hands
- * them back on its own thread (or on whoever flushes). A record's layout grew only
- * at its end from CUDA 11.8 on, so the oldest one is read, whatever CUPTI is there.
+ * gpu_cuda_record.c - CUPTI's records of finished operations, told as the agent's own. A record's layout grew
+ * only at its end from CUDA 11.8 on, so the oldest one is read, whatever CUPTI is there.
  */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "record/agent/gpu_cuda.h"
 
-/* CUPTI keeps a buffer until all in it has finished, and a killed program loses what it keeps; but each
- * change of buffers holds up launches. */
-#define BUFFER_BYTES (256u << 10)
-#define BUFFER_BUSY_BYTES (1u << 20) /* where one lasts less than a flush's period all the same */
-#define BUSY_NS_PER_BYTE 200u	     /* 24,000 kernels a second */
-#define BUSY_LEAST_BYTES (64u << 10)
-#define SLOTS 256u
 #define CONTEXTS_MAX 256u
 #define DEVICES_MAX 64u
 #define WARP 32u
@@ -273,7 +264,7 @@ static void take_context(const context_record *record)
 	atomic_store_explicit(&contexts[i].device, record->deviceId + 1, memory_order_release);
 }
 
-static void take(const CUpti_Activity *record)
+void cuda_record_take(const CUpti_Activity *record)
 {
 	switch ((int)record->kind) {
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
@@ -307,109 +298,4 @@ static void take(const CUpti_Activity *record)
 		take_context((const context_record *)record);
 		break;
 	}
-}
-
-/* ---- buffers: slots of one reservation, so that another tool's are told from ours ---- */
-
-static unsigned char *slots;			 /* of BUFFER_BUSY_BYTES each */
-static _Atomic uint64_t slots_taken[SLOTS / 64]; /* a bit each */
-static uint64_t slots_since_ns[SLOTS];
-static _Atomic bool is_busy;
-
-static int slots_reserve(void)
-{
-	void *memory = slots;
-
-	if (!memory)
-		memory = mmap(NULL, (size_t)SLOTS * BUFFER_BUSY_BYTES, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	slots = memory == MAP_FAILED ? NULL : memory;
-	return slots ? 0 : CUPTI_ERROR_OUT_OF_MEMORY;
-}
-
-static void CUPTIAPI buffer_wanted(uint8_t **buffer, size_t *bytes, size_t *records_max)
-{
-	*buffer = NULL;
-	*bytes = 0;
-	*records_max = 0;
-	for (unsigned i = 0; i < SLOTS && !*buffer; i++) {
-		uint64_t bit = UINT64_C(1) << i % 64;
-
-		if (!(atomic_fetch_or(&slots_taken[i / 64], bit) & bit)) {
-			slots_since_ns[i] = gpu_now_ns();
-			*buffer = slots + (size_t)i * BUFFER_BUSY_BYTES;
-			*bytes = atomic_load_explicit(&is_busy, memory_order_relaxed) ? BUFFER_BUSY_BYTES
-										      : BUFFER_BYTES;
-		}
-	}
-}
-
-static void buffer_give_back(const uint8_t *buffer, size_t valid_bytes)
-{
-	size_t slot = (size_t)(buffer - slots) / BUFFER_BUSY_BYTES;
-	uint64_t lasted_ns = gpu_now_ns() - slots_since_ns[slot];
-
-	atomic_store_explicit(&is_busy,
-		valid_bytes >= BUSY_LEAST_BYTES && lasted_ns < valid_bytes * BUSY_NS_PER_BYTE,
-		memory_order_relaxed);
-	atomic_fetch_and(&slots_taken[slot / 64], ~(UINT64_C(1) << slot % 64));
-}
-
-static void CUPTIAPI buffer_full(
-	CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
-{
-	CUpti_Activity *record = NULL;
-	size_t dropped = 0;
-
-	(void)bytes;
-	if (buffer < slots || buffer >= slots + (size_t)SLOTS * BUFFER_BUSY_BYTES)
-		return;
-	while (valid_bytes && !cuda.api.cuptiActivityGetNextRecord(buffer, valid_bytes, &record))
-		take(record);
-	if (!cuda.api.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) && dropped)
-		gpu_lost(dropped);
-	buffer_give_back(buffer, valid_bytes);
-}
-
-/* ---- which kinds ---- */
-
-/* Without the first three there is nothing to tell. Waits come from calls: CUPTI's own records of them say no
- * more. */
-static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-	CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT,
-	CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMORY2};
-
-int cuda_records_enable(void)
-{
-	CUptiResult result = slots_reserve()
-				     ? CUPTI_ERROR_OUT_OF_MEMORY
-				     : cuda.api.cuptiActivityRegisterCallbacks(buffer_wanted, buffer_full);
-
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds) && !result; i++) {
-		CUptiResult refused = cuda.api.cuptiActivityEnable(kinds[i]);
-
-		if (i < 3)
-			result = refused;
-	}
-	/* With records of code that is loaded beside those of whole graphs, programs failed that change their
-	 * graphs between launches (JAX, CUDA 13): an unspecified launch failure. */
-	if (!result && cuda.whole_graphs)
-		cuda.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-#if CUPTI_API_VERSION >= 18
-	else
-		cuda.tells_compiles = !result && !cuda.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_JIT);
-#endif
-	return (int)result;
-}
-
-void cuda_records_disable(void)
-{
-	if (cuda.whole_graphs)
-		cuda.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-#if CUPTI_API_VERSION >= 18
-	if (cuda.tells_compiles)
-		cuda.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_JIT);
-#endif
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		cuda.api.cuptiActivityDisable(kinds[i]);
 }
