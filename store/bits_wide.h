@@ -31,7 +31,7 @@ __attribute__((target("avx2"), always_inline)) static inline __m256i row_get(
 }
 
 __attribute__((target("avx2"), always_inline)) static inline void rows_get(
-	const uint8_t *from, uint64_t *to, unsigned width)
+	uint64_t *to, const uint8_t *from, unsigned width)
 {
 #pragma GCC unroll 32
 	for (unsigned row = 0; row < STORE_BLOCK_RECORDS / STORE_ROW; row++, to += STORE_ROW) {
@@ -74,32 +74,37 @@ __attribute__((target("avx2"), always_inline)) static inline void rows_put(
 	}
 }
 
-#define STORE_WIDTHS_8(X, more) \
-	X(more + 1) X(more + 2) X(more + 3) X(more + 4) X(more + 5) X(more + 6) X(more + 7) X(more + 8)
-#define STORE_WIDTHS(X) STORE_WIDTHS_8(X, 0) STORE_WIDTHS_8(X, 8) STORE_WIDTHS_8(X, 16) STORE_WIDTHS_8(X, 24)
+/* Each width from 1 to 32 as a constant. */
+#define STORE_CASE(rows, width)        \
+	case width:                    \
+		rows(to, from, width); \
+		break;
+#define STORE_CASES_8(rows, more)  \
+	STORE_CASE(rows, more + 1) \
+	STORE_CASE(rows, more + 2) \
+	STORE_CASE(rows, more + 3) \
+	STORE_CASE(rows, more + 4) \
+	STORE_CASE(rows, more + 5) \
+	STORE_CASE(rows, more + 6) \
+	STORE_CASE(rows, more + 7) \
+	STORE_CASE(rows, more + 8)
+#define STORE_CASES(rows)       \
+	STORE_CASES_8(rows, 0)  \
+	STORE_CASES_8(rows, 8)  \
+	STORE_CASES_8(rows, 16) \
+	STORE_CASES_8(rows, 24)
 
-/* 1..32 bits each. */
 __attribute__((target("avx2"))) static void block_get_wide(const uint8_t *from, uint64_t *to, unsigned width)
 {
 	switch (width) {
-#define X(width)                           \
-	case width:                        \
-		rows_get(from, to, width); \
-		break;
-		STORE_WIDTHS(X)
-#undef X
+		STORE_CASES(rows_get)
 	}
 }
 
 __attribute__((target("avx2"))) static void block_put_wide(uint8_t *to, const uint64_t *from, unsigned width)
 {
 	switch (width) {
-#define X(width)                           \
-	case width:                        \
-		rows_put(to, from, width); \
-		break;
-		STORE_WIDTHS(X)
-#undef X
+		STORE_CASES(rows_put)
 	}
 }
 #endif
