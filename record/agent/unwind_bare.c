@@ -84,10 +84,15 @@ static bool base_pack(const struct recipe *recipe, int16_t *packed)
 	return true;
 }
 
+static unsigned base_number(const struct unwind_rule *rule)
+{
+	return (unsigned)rule->ra_words & 15u;
+}
+
 /* False: it is not known. */
 static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64_t *base)
 {
-	unsigned number = (unsigned)rule->ra_words & 15u;
+	unsigned number = base_number(rule);
 	int64_t at = 8 * (int64_t)((rule->ra_words - (int)number) / 16);
 
 	if (number != ARCH_SP && !((u->registers.known | u->bare_known) & UINT64_C(1) << number))
@@ -164,9 +169,9 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 
 	if (!unwind_rule_is_bare(rule) || u->space.is_go ||
 		(rule->flags & (RULE_RECIPE | RULE_LOADED)) != RULE_RECIPE ||
-		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) ||
-		((unsigned)rule->ra_words & 15u) != ARCH_SP || cfa % 8 || cfa <= value[ARCH_SP] ||
-		cfi_word_read(memory, cfa - 8, &caller) || !is_called(u, caller - 1) ||
+		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) || base_number(rule) != ARCH_SP ||
+		cfa % 8 || cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
+		!is_called(u, caller - 1) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)))
 		return false;
 	value[ARCH_PC] = caller;

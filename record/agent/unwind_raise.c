@@ -23,7 +23,7 @@
 
 bool unwind_row_raises(const struct cfi_row *row)
 {
-	for (unsigned i = 0; i < ARCH_RAISE_REGISTERS; i++)
+	for (int i = 0; i < ARCH_RAISE_REGISTERS; i++) /* none on some processors */
 		if (row->reg[i].kind != CFI_OFFSET)
 			return false;
 	return ARCH_RAISE_REGISTERS && row->cfa.kind == CFI_REGISTER;
