@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "store/file_state.h"
@@ -51,15 +52,23 @@ static bool can_map(size_t more)
 	return true;
 }
 
+static bool is_limited(void)
+{
+	struct rlimit space;
+
+	return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+}
+
 /* The map is address space, not memory; where `ulimit -v` forbids so much, a smaller one will grow. It takes
- * half of what there is at most: the writer has to live on the rest. */
+ * half of what there is at most: the writer has to live on the rest. Where nothing is limited nothing is
+ * tried in vain, either: qemu's user mode keeps books of each page of a map. */
 static int env_open_writer(struct store_file *file)
 {
 	int rc = ENOMEM;
 
 	lock_map(file);
 	for (size_t bytes = MAP_WRITER_BYTES; rc == ENOMEM && bytes >= MAP_LEAST_BYTES; bytes /= 2) {
-		if (bytes > MAP_LEAST_BYTES && !can_map(2 * bytes))
+		if (bytes > MAP_LEAST_BYTES && is_limited() && !can_map(2 * bytes))
 			continue;
 		rc = store_file_env_open(file, bytes, MDB_NOMETASYNC);
 		file->map_bytes = bytes;
