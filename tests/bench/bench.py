@@ -190,15 +190,21 @@ def blame(bench):
     path = bench.path(".hpct")
     records = os.environ.get("HPCT_BENCH_RECORDS", "16000000")
     run([bench.bin + "/hpct-simulate", "-o", path, "--shape", "gpu", "--records", records, "--streams", "4"])
-    spans = sum(int(row["spans"] or 0) for row in info(bench, path, "--streams") if row["kind"] == "gpu")
+    streams = info(bench, path, "--streams")
+    spans = sum(int(row["spans"] or 0) for row in streams if row["kind"] == "gpu")
+    beside = sum(int(row["spans"] or 0) + int(row["samples"] or 0) for row in streams if row["kind"] == "cpu")
     command = [bench.bin + "/hpct-blame", path, "--format", "tsv"]
     idle = command + ["--of", "gpu-idle"]
-    for what, options in (("swept", idle + ["--no-rollups"]), ("swept, --busy kernel", idle + ["--busy", "kernel"]),
+    queues = ["--streams", "gpu:*"]
+    for what, options in (("swept", idle + ["--no-rollups"]),
+                          ("swept, queues alone", idle + ["--no-rollups", *queues]),
+                          ("swept, --busy kernel", idle + ["--busy", "kernel"]),
                           ("swept, gaps", command + ["--gaps", "--top", "1"]), ("page", command)):
         cpu = statistics.median(run(options)[1] for _ in range(bench.rounds))
+        threads = "" if options[-2:] == queues else f", {beside / 1e6:.1f} M records of threads"
         line(f"idle blame, whole run, {what}, M GPU spans/s/core", f"{spans / cpu / 1e6:.1f}",
              "" if what == "page" else ">= 50",
-             f"{spans / 1e6:.1f} M spans")
+             f"{spans / 1e6:.1f} M spans{threads}")
     made = run(idle)[1]
     kept = sum(os.path.getsize(os.path.join(path, name)) for name in os.listdir(path) if name.startswith("cache-idle"))
     line("idle blame, sums of stretches made, M GPU spans/s/core", f"{spans / made / 1e6:.1f}", "",
