@@ -137,15 +137,15 @@ static _Unwind_Reason_Code leave(int version, _Unwind_Action actions, _Unwind_Ex
 }
 
 /* Frames of several sizes, each with something to clean up. */
-#define FRAME(name, bytes, call)                                       \
-	__attribute__((noinline)) static void name(unsigned depth)     \
-	{                                                              \
-		int held __attribute__((cleanup(clean))) = (int)depth; \
-		volatile char room[bytes];                             \
-                                                                       \
-		room[0] = (char)depth;                                 \
-		call;                                                  \
-		sink += room[0];                                       \
+#define FRAME(name, bytes, call)                                               \
+	__attribute__((noinline)) static void name(unsigned depth)             \
+	{                                                                      \
+		int held __attribute__((cleanup(clean), unused)) = (int)depth; \
+		volatile char room[bytes];                                     \
+                                                                               \
+		room[0] = (char)depth;                                         \
+		call;                                                          \
+		sink += room[0];                                               \
 	}
 
 static struct _Unwind_Exception exception;
