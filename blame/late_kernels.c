@@ -100,23 +100,24 @@ static int read_queue(struct search *search, uint32_t stream, uint32_t party, st
 	return result ? result : (int)count;
 }
 
-static uint32_t party_of(const struct late *late, uint32_t stream)
+/* The party of that stream among the first `known`, or else the next new one. */
+static uint32_t party_of(const struct late *late, uint32_t known, uint32_t stream)
 {
-	uint32_t party = 0;
-
-	while (party < late->count && late->parties[party].stream != stream)
-		party++;
-	return party;
+	for (uint32_t party = 0; party < known; party++)
+		if (late->parties[party].stream == stream)
+			return party;
+	return late->count;
 }
 
 /* The processes that have such kernels become parties. */
 static int collect(struct late *late, struct search *search, const struct process *processes, uint32_t count,
 	struct error *error)
 {
+	const uint32_t known = late->count; /* from the window; what lies behind it is read next */
 	int result = 0;
 
 	for (uint32_t p = 0; p < count && !result; p++) {
-		uint32_t party = party_of(late, processes[p].streams[0]);
+		uint32_t party = party_of(late, known, processes[p].streams[0]);
 		size_t before = search->count;
 
 		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)

@@ -18,6 +18,7 @@
 #define BUILDERS_PER_SHIFT 4u /* random times soon have a base of 2^62: these are all its buckets */
 #define RATE_RECORDS 64u      /* fewer say little about the rate */
 #define STEP_BLIND 3	      /* how far the shift may go on so little */
+#define FIT_GROUP 16u	      /* records looked at before it is asked whether they fit */
 #define PUSHED_OUT_FEW 512u   /* pushed out with fewer, a bucket was too small */
 
 /* ---- tracks ---- */
@@ -292,43 +293,53 @@ static struct store_record cleaned(struct store_record record, enum store_track 
 	return record;
 }
 
-/* Do all of them begin in the base bucket, and end no later than fits it? And does each begin behind the one
- * before? Without a jump: most batches are taken as they come. */
-static inline bool all_fit(const struct store_track_state *track, const struct store_builder *builder,
+/* How many of the records, from the first, surely fit this base bucket: groups of them are looked at without
+ * a jump, since most batches are taken as they come. `rises` stays: each begins behind the one before. */
+static inline uint32_t fit_length(const struct store_track_state *track, const struct store_builder *builder,
 	const struct store_record *records, uint32_t count, bool *rises)
 {
 	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
 	const uint64_t longest_ns = track->track == STORE_SPANS ? width_ns : 0;
-	uint64_t outside = 0, last_ns = 0;
-	bool is_long = false, falls = false;
+	uint64_t next_ns = 0;
+	uint32_t length = 0;
 
 	/* No sum of two widths is beyond time itself. */
 	if (builder->key.shift != track->base_shift || builder->key.shift >= SHIFT_MAX ||
 		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns)
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
-		outside |= records[i].begin_ns ^ builder->key.bucket_ns;
-		is_long |= records[i].end_ns - records[i].begin_ns > longest_ns;
-		falls |= records[i].begin_ns < last_ns;
-		last_ns = records[i].begin_ns + 1;
+		return 0;
+	while (length < count) {
+		uint32_t end = count - length < FIT_GROUP ? count : length + FIT_GROUP;
+		uint64_t outside = 0;
+		bool is_long = false, falls = false;
+
+		for (uint32_t i = length; i < end; i++) {
+			outside |= records[i].begin_ns ^ builder->key.bucket_ns;
+			is_long |= records[i].end_ns - records[i].begin_ns > longest_ns;
+			falls |= records[i].begin_ns < next_ns;
+			next_ns = records[i].begin_ns + 1;
+		}
+		if (outside >= width_ns || is_long)
+			break;
+		*rises &= !falls;
+		length = end;
 	}
-	*rises = !falls;
-	return outside < width_ns && !is_long;
+	return length;
 }
 
-/* How many of the records, from the first, this builder takes. `rises`: they surely do. */
+/* How many of the records, from the first, this builder takes. `rises` stays: they surely do. */
 static uint32_t run_length(const struct store_track_state *track, const struct store_builder *builder,
 	const struct store_record *records, size_t count, bool *rises)
 {
 	const uint64_t width_mask = ~(uint64_t)0 << builder->key.shift;
-	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, length = 1;
+	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, length;
 
 	if (count < room)
 		room = (uint32_t)count;
-	if (all_fit(track, builder, records, room, rises))
+	length = fit_length(track, builder, records, room, rises);
+	if (length == room)
 		return room;
 	*rises = false;
-	for (; length < room; length++) {
+	for (length = length ? length : 1; length < room; length++) {
 		const struct store_record *record = &records[length];
 
 		if ((record->begin_ns & width_mask) != builder->key.bucket_ns ||

@@ -7,9 +7,8 @@
  */
 #include "store/roller_state.h"
 
-#define TALLY_BITS 9u
-#define TALLY_SLOTS \
-	(1u << TALLY_BITS) /* more than a phase of a program has contexts: most never meet in one */
+#define TALLY_BITS 9u /* more slots than a phase of a program has contexts: most never meet in one */
+#define TALLY_SLOTS (1u << TALLY_BITS)
 #define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
 
 /* What waits to be added: a cache of sums, a newer one takes the place of an older one in its slot. */
