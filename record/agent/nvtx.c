@@ -8,18 +8,15 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <wchar.h>
 
+#include "record/agent/nvtx_name.h"
 #include "record/agent/process.h"
 #include "record/agent/trace.h"
 #include "record/agent/wrap.h"
 
 #define DEPTH_MAX 64
-#define NAME_BYTES 200
-#define STRINGS_BYTES (256u * 1024u) /* a block of registered strings and domains' names */
-#define STRINGS_BLOCKS 256u	     /* XLA registers a string for each instruction that it compiles */
-#define STARTED_MAX 1024u	     /* ranges by id that are open at once, a power of two */
+#define STARTED_MAX 1024u /* ranges by id that are open at once, a power of two */
 
 /* What NVTX 3 hands over: tables of pointers to the pointers that its functions call. */
 enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
@@ -43,7 +40,6 @@ enum {
 	DOMAIN_A,
 	DOMAIN_W
 };
-enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
 
 typedef void (**slot)(void);
 struct callbacks {
@@ -51,23 +47,6 @@ struct callbacks {
 	int (*module_table)(int module, slot **table, unsigned *count);
 };
 typedef const void *(*export_table)(uint32_t id);
-
-struct attributes {
-	uint16_t version, bytes;
-	uint32_t category;
-	int32_t color_type;
-	uint32_t color;
-	int32_t payload_type, reserved;
-	uint64_t payload;
-	int32_t message_type;
-	union {
-		const char *ascii;
-		const wchar_t *wide;
-		const char *registered; /* what register_string returned */
-	} message;
-};
-
-static_assert(offsetof(struct attributes, message) == 40, "nvtxEventAttributes_t");
 
 /* An open range. The path is that of its begin; node and text are the ring's, of one claim. */
 struct range {
@@ -84,90 +63,12 @@ static __thread struct {
 static struct {
 	_Atomic uint64_t id; /* 0: free */
 	uint64_t begin_ns;
-	char name[NAME_BYTES];
+	struct nvtx_name name;
+	char text[NVTX_NAME_BYTES];
 } started[STARTED_MAX];
 static _Atomic uint64_t started_count;
 
-/* Memory of registered strings, block by block. No lock: a thread may be in here when another forks. */
-static struct strings {
-	_Atomic size_t used;
-	char text[STRINGS_BYTES];
-} * _Atomic strings;
-static _Atomic unsigned strings_blocks;
-
-/* The next block, which is the one of whoever comes first; NULL: there is no memory for it. */
-static struct strings *strings_next(struct strings *full)
-{
-	struct strings *next;
-
-	if (atomic_fetch_add(&strings_blocks, 1) >= STRINGS_BLOCKS)
-		return NULL;
-	next = mmap(NULL, sizeof(*next), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (next == MAP_FAILED)
-		return NULL;
-	if (atomic_compare_exchange_strong(&strings, &full, next))
-		return next;
-	munmap(next, sizeof(*next));
-	atomic_fetch_sub(&strings_blocks, 1);
-	return full;
-}
-
-/* Lives for good; "" when there is no room. */
-static const char *string_keep(const char *text)
-{
-	size_t bytes = strnlen(text, NAME_BYTES - 1) + 1, at;
-	struct strings *block = atomic_load(&strings);
-
-	for (;; block = strings_next(block)) {
-		if (!block && !(block = strings_next(NULL)))
-			return "";
-		at = atomic_fetch_add(&block->used, bytes);
-		if (at + bytes <= sizeof(block->text))
-			break;
-		atomic_store(&block->used, sizeof(block->text)); /* nor for a shorter one */
-	}
-	memcpy(block->text + at, text, bytes - 1);
-	return block->text + at;
-}
-
-static void narrow(char *to, const wchar_t *from)
-{
-	size_t used = 0;
-
-	for (; from && *from && used + 1 < NAME_BYTES; from++)
-		to[used++] = *from < 0x80 ? (char)*from : '?';
-	to[used] = '\0';
-}
-
-static void message_copy(char *to, const struct attributes *attributes)
-{
-	*to = '\0';
-	if (!attributes || !attributes->message.ascii)
-		return;
-	if (attributes->message_type == MESSAGE_WIDE)
-		narrow(to, attributes->message.wide);
-	else if (attributes->message_type == MESSAGE_ASCII || attributes->message_type == MESSAGE_REGISTERED)
-		snprintf(to, NAME_BYTES, "%s", attributes->message.ascii);
-}
-
-/* "name=...,domain=...", in which `,` `=` and `\` are escaped. Returns the text's id, 0: none. */
-static uint32_t range_text(struct thread *t, const char *domain, const char *name)
-{
-	const char *const parts[] = {"name=", name, domain ? ",domain=" : NULL, domain};
-	char text[4 * NAME_BYTES + 32];
-	size_t used = 0;
-
-	for (unsigned i = 0; i < 4 && parts[i]; i++)
-		for (const char *from = parts[i]; *from; from++) {
-			if (i % 2 && strchr(",=\\", *from))
-				text[used++] = '\\';
-			text[used++] = *from;
-		}
-	text[used] = '\0';
-	return trace_text(t, text);
-}
-
-static int push(const char *domain, const char *name)
+static int push(const struct nvtx_name *name)
 {
 	struct thread *t = stack.depth < DEPTH_MAX ? trace_begin() : NULL;
 	struct range *range = &stack.open[stack.depth % DEPTH_MAX];
@@ -176,7 +77,7 @@ static int push(const char *domain, const char *name)
 		*range = (struct range){0};
 	if (t) {
 		*range = (struct range){
-			process_now_ns(), trace_path(t), range_text(t, domain, name), t->ring.shared->claim};
+			process_now_ns(), trace_path(t), nvtx_name_text(t, name), t->ring.shared->claim};
 		trace_end(t);
 	}
 	return (int)stack.depth++;
@@ -206,15 +107,19 @@ static int pop(void)
 	return (int)stack.depth;
 }
 
-static uint64_t start(const char *domain, const char *name)
+static uint64_t start(const struct nvtx_name *name)
 {
 	uint64_t id = atomic_fetch_add(&started_count, 1) + 1, none = 0;
+	char *text = started[id % STARTED_MAX].text;
 
-	(void)domain;
 	if (!atomic_compare_exchange_strong(&started[id % STARTED_MAX].id, &none, id))
 		return id;
 	started[id % STARTED_MAX].begin_ns = process_now_ns();
-	snprintf(started[id % STARTED_MAX].name, NAME_BYTES, "%s", name);
+	started[id % STARTED_MAX].name = *name;
+	if (!name->registered) {
+		snprintf(text, NVTX_NAME_BYTES, "%s", name->name);
+		started[id % STARTED_MAX].name.name = text;
+	}
 	return id;
 }
 
@@ -232,7 +137,7 @@ static void end(uint64_t id)
 			.operation = STORE_OP_RANGE};
 
 		span.h.node = trace_path(t);
-		span.attributes = range_text(t, NULL, started[id % STARTED_MAX].name);
+		span.attributes = nvtx_name_text(t, &started[id % STARTED_MAX].name);
 		trace_span(t, EVENT_SPAN, &span);
 		trace_end(t);
 	}
@@ -243,26 +148,26 @@ static void end(uint64_t id)
 
 static int push_ascii(const char *name)
 {
-	return push(NULL, name ? name : "");
+	return push(&(struct nvtx_name){.name = name ? name : ""});
 }
 
 static int push_wide(const wchar_t *name)
 {
-	char text[NAME_BYTES];
+	char text[NVTX_NAME_BYTES];
 
-	narrow(text, name);
-	return push(NULL, text);
+	nvtx_narrow(text, name);
+	return push_ascii(text);
 }
 
-static int push_domain(const char *domain, const struct attributes *attributes)
+static int push_domain(const char *domain, const struct nvtx_attributes *attributes)
 {
-	char text[NAME_BYTES];
+	char wide[NVTX_NAME_BYTES];
+	struct nvtx_name name = nvtx_name_of(domain, attributes, wide);
 
-	message_copy(text, attributes);
-	return push(domain, text);
+	return push(&name);
 }
 
-static int push_attributes(const struct attributes *attributes)
+static int push_attributes(const struct nvtx_attributes *attributes)
 {
 	return push_domain(NULL, attributes);
 }
@@ -275,26 +180,26 @@ static int pop_domain(const char *domain)
 
 static uint64_t start_ascii(const char *name)
 {
-	return start(NULL, name ? name : "");
+	return start(&(struct nvtx_name){.name = name ? name : ""});
 }
 
 static uint64_t start_wide(const wchar_t *name)
 {
-	char text[NAME_BYTES];
+	char text[NVTX_NAME_BYTES];
 
-	narrow(text, name);
-	return start(NULL, text);
+	nvtx_narrow(text, name);
+	return start_ascii(text);
 }
 
-static uint64_t start_domain(const char *domain, const struct attributes *attributes)
+static uint64_t start_domain(const char *domain, const struct nvtx_attributes *attributes)
 {
-	char text[NAME_BYTES];
+	char wide[NVTX_NAME_BYTES];
+	struct nvtx_name name = nvtx_name_of(domain, attributes, wide);
 
-	message_copy(text, attributes);
-	return start(domain, text);
+	return start(&name);
 }
 
-static uint64_t start_attributes(const struct attributes *attributes)
+static uint64_t start_attributes(const struct nvtx_attributes *attributes)
 {
 	return start_domain(NULL, attributes);
 }
@@ -305,28 +210,30 @@ static void end_domain(const char *domain, uint64_t id)
 	end(id);
 }
 
-static const char *register_ascii(const char *domain, const char *text)
+static const struct nvtx_registered *register_ascii(const char *domain, const char *name)
 {
-	(void)domain;
-	return string_keep(text ? text : "");
+	return nvtx_register(domain, name ? name : "");
 }
 
-static const char *register_wide(const char *domain, const wchar_t *text)
+static const struct nvtx_registered *register_wide(const char *domain, const wchar_t *name)
 {
-	char name[NAME_BYTES];
+	char text[NVTX_NAME_BYTES];
 
-	narrow(name, text);
-	return register_ascii(domain, name);
+	nvtx_narrow(text, name);
+	return nvtx_register(domain, text);
 }
 
 static const char *domain_ascii(const char *name)
 {
-	return string_keep(name ? name : "");
+	return nvtx_domain_keep(name ? name : "");
 }
 
 static const char *domain_wide(const wchar_t *name)
 {
-	return register_wide(NULL, name);
+	char text[NVTX_NAME_BYTES];
+
+	nvtx_narrow(text, name);
+	return nvtx_domain_keep(text);
 }
 
 #define FUNCTION(pointer) ((void (*)(void))(pointer))

@@ -8,18 +8,18 @@
 #include "record/agent/sample.h"
 #include "record/agent/trail.h"
 
-#define TEXT_BYTES_MAX 1024u
 #define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
 
 void trace_init(struct thread *t)
 {
 	t->is_tracing = false;
 	t->deferred_ns = 0;
+	if (t->text_count) /* else they are zero and most of them untouched pages */
+		memset(t->texts, 0, sizeof(t->texts));
 	t->text_count = 0;
 	t->wait_frame = 0;
 	trail_clear(t);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
-	memset(t->texts, 0, sizeof(t->texts));
 }
 
 struct thread *trace_begin(void)
@@ -90,20 +90,25 @@ uint32_t trace_path_walk(struct thread *t)
 	return trace_path(t);
 }
 
-/* FNV-1a, never 0. */
-static uint64_t text_hash(const char *text, size_t length)
+uint64_t trace_text_hash(const char *text, size_t length)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	for (size_t i = 0; i < length; i++)
+	for (size_t i = 0; i < length; i++) /* FNV-1a */
 		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
 	return hash ? hash : 1;
 }
 
 uint32_t trace_text(struct thread *t, const char *text)
 {
-	size_t length = strnlen(text, TEXT_BYTES_MAX);
-	uint64_t hash = text_hash(text, length), bytes = sizeof(struct event_text) + length;
+	size_t length = strnlen(text, TRACE_TEXT_BYTES_MAX);
+
+	return trace_text_hashed(t, text, length, trace_text_hash(text, length));
+}
+
+uint32_t trace_text_hashed(struct thread *t, const char *text, size_t length, uint64_t hash)
+{
+	uint64_t bytes = sizeof(struct event_text) + length;
 	struct trace_text *known = &t->texts[hash & (TRACE_TEXTS - 1)];
 	struct event_text *record;
 

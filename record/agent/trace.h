@@ -15,6 +15,8 @@
 
 #include "record/agent/thread.h"
 
+#define TRACE_TEXT_BYTES_MAX 1024u
+
 /* Once per claim of a ring. */
 void trace_init(struct thread *t);
 
@@ -35,6 +37,12 @@ uint32_t trace_path_into(struct thread *t, uint64_t function);
 
 /* Id of a string in this ring, 0: none. Some thousand are remembered. */
 uint32_t trace_text(struct thread *t, const char *text);
+
+/* The same for who has its hash: a name that is noted again and again. At most TRACE_TEXT_BYTES_MAX. */
+uint32_t trace_text_hashed(struct thread *t, const char *text, size_t length, uint64_t hash);
+
+/* Never 0. */
+uint64_t trace_text_hash(const char *text, size_t length);
 
 /* One record. `span->h` needs its node only; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */
 void trace_span(struct thread *t, uint8_t type, const struct event_span *span);

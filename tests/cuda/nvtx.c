@@ -2,8 +2,8 @@
 /*
  * nvtx.c - a program that marks its ranges with NVTX, as NVTX's headers do it: the library that
  * NVTX_INJECTION64_PATH names fills in a table of functions. It registers argv[1] names, as XLA does one for
- * each instruction, and puts a range of each into ranges of two other kinds, argv[2] times. Without a tool it
- * does nothing.
+ * each instruction, and puts a range of each into ranges of three other kinds, argv[2] times. Without a tool
+ * it does nothing.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -80,8 +80,18 @@ APART static void inner(const char *domain, const char *name)
 	((int (*)(const char *))core2[5])(domain);
 }
 
+/* Around all of `outer`, by an id: with its text in a domain or, without one, registered. */
+APART static uint64_t begin(const char *domain, int message_type, const char *message)
+{
+	const struct attributes attributes = {.message_type = message_type, .message = message};
+
+	return ((uint64_t(*)(const char *, const struct attributes *))core2[2])(domain, &attributes);
+}
+
 APART static void outer(const char *domain, const char *const *names, unsigned count)
 {
+	uint64_t ids[] = {begin(domain, 1, "turn, by=id"), begin(domain, 3, names[0])};
+
 	((int (*)(const char *))core[9])("step, the outer=one");
 	for (unsigned i = 0; i < count; i++) {
 		inner(domain, names[i]);
@@ -89,6 +99,9 @@ APART static void outer(const char *domain, const char *const *names, unsigned c
 			nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	}
 	((int (*)(void))core[11])();
+	((void (*)(const char *, uint64_t))core2[3])(domain, ids[0]);
+	((void (*)(const char *, uint64_t))core2[3])(domain, ids[1]);
+	__asm__ volatile(""); /* no tail call: it would be main's */
 }
 
 int main(int argc, char **argv)

@@ -12,10 +12,12 @@ hpct-slice ranges.hpct --op range --format tsv | tsv '
 	}' | sort | uniq -c | awk '{ $1 = $1 } 1' >got
 cat >wanted <<ROWS
 $((names * turns)) inner by name
+$turns outer by name
 $turns outer name=step\\, the outer\\=one
+$turns outer name=turn\\, by\\=id,domain=instructions
 ROWS
 same_file "ranges by path and name" wanted got
-same "different names" $names "$(hpct-slice ranges.hpct --op range --format tsv |
+same "different names" $((names + 1)) "$(hpct-slice ranges.hpct --op range --format tsv |
 	tsv '$c["attributes"] ~ /domain/ && !seen[$c["attributes"]]++' | wc -l)"
 same "lost" 0 "$(info ranges lost)"
 record off -e gpu=off -- "$HPCT_BIN/../tests/cuda_nvtx" 10 1 || fail "the program does not end well without GPUs"
