@@ -86,6 +86,7 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
 	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
+	summary->gpu_graphs_by_node += atomic_load(&process->shared->graphs_by_node);
 	summary->unmonitored_execs += process->unmonitored_ns && measured_is_in_exec(process);
 	summary->signals += process->signals;
 	summary->overruns += process->overruns;
@@ -175,6 +176,8 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 	store_writer_meta_number(writer, "gpu_unmatched", summary->gpu_unmatched);
 	store_writer_meta_number(writer, "gpu_untimed", summary->gpu_untimed);
 	store_writer_meta_number(writer, "gpu_lost", summary->gpu_lost);
+	if (summary->gpu_graphs_by_node)
+		store_writer_meta_number(writer, "gpu_graphs_by_node", summary->gpu_graphs_by_node);
 	if (summary->gpu_unwatched[0])
 		store_writer_meta(writer, "gpu_unwatched", summary->gpu_unwatched);
 }

@@ -24,8 +24,9 @@ struct summary {
 	uint64_t foreign;	 /* signals that met threads of unknown make */
 	char uncounted[256];	 /* counters that threads went without */
 	uint64_t switches_read, switches_lost,
-		switches_refused; /* records; processes or threads without them */
-	char gpu_unwatched[96];	  /* why a process's GPUs were not watched all the time, the last */
+		switches_refused;    /* records; processes or threads without them */
+	uint64_t gpu_graphs_by_node; /* processes whose CUDA graphs were asked for as wholes, and are not */
+	char gpu_unwatched[96];	     /* why a process's GPUs were not watched all the time, the last */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one of those; 0: not known */
 	uint64_t program_cpu_ns; /* as wait4 told hpct-record */

@@ -40,6 +40,9 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 	if (summary->gpu_untimed)
 		put(lines, "gpu operations without possible times: %lu, shown at their launch\n",
 			(unsigned long)summary->gpu_untimed);
+	if (summary->gpu_graphs_by_node)
+		put(lines,
+			"CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes\n");
 	if (summary->gpu_unwatched[0])
 		put(lines, "gpu not watched all the time: %s\n", summary->gpu_unwatched);
 }

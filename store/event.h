@@ -117,6 +117,7 @@ struct event_process {
 	_Atomic uint32_t pauses_taken;
 	_Atomic uint32_t pauses_refused;       /* starts without room: it stayed off */
 	_Atomic uint32_t children_unmonitored; /* of vfork: they became programs that take no agent */
+	_Atomic uint32_t graphs_by_node;       /* CUDA graphs were asked for as wholes and are not */
 	_Atomic uint64_t pause_ns[EVENT_PAUSES_MAX];
 	/* For who walks its stacks from outside: code at which stacks end, code whose frames are passed over,
 	 * the dynamic loader. */

@@ -83,7 +83,7 @@ static void put_provenance(struct report *report, const struct run *run)
 		"gpu_untimed", "gpu_lost", "recursion", "sources", "file_system", "copied_from",
 		"sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started", "threads_unmonitored",
 		"children_unmonitored", "processes_refused", "faults_caught", "program_cpu_ns",
-		"gpu_unwatched"};
+		"gpu_graphs_by_node", "gpu_unwatched"};
 	const char *state = run_meta(run, "state");
 
 	put_number(report, "schema", 1);

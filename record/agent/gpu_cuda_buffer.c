@@ -96,8 +96,8 @@ int cuda_records_enable(void)
 		if (i < 3)
 			result = refused;
 	}
-	/* With records of code that is loaded beside those of whole graphs, programs failed that change their
-	 * graphs between launches (JAX, CUDA 13): an unspecified launch failure. */
+	/* Not records of code that is loaded beside those of whole graphs: CUPTI fails more often with them.
+	 */
 	if (!result && cuda.whole_graphs)
 		cuda.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 #if CUPTI_API_VERSION >= 18

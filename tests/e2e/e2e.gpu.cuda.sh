@@ -114,6 +114,20 @@ if [ ! -e /usr/local/cuda/lib64/libcupti.so ]; then
 fi
 cp "$tests/cuda_cupti.so" "$cupti"
 
+# Whole graphs, but for a program with XLA, which they would end.
+graphs() { # RUN COMMAND... : what CUPTI is asked for, and what is said
+	local run=$1
+	shift
+	FAKE_CUPTI=none hpct-record -o "$run.hpct" --cuda-graphs graph --summary "$run.summary" -- "$@" 2>&1 >/dev/null |
+		cat - "$run.summary" | grep -E '^whole|^CUDA graphs' || true
+	info "$run" gpu_graphs_by_node
+}
+same "graphs are wholes when asked for" "whole graphs" "$(graphs wholes "$tests/cuda_program" "$cupti")"
+cp "$tests/cuda_cupti.so" xla_cuda_plugin.so
+same "graphs of XLA are not" \
+	"$(printf '%s\n' "CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes" 1)" \
+	"$(graphs xla env LD_PRELOAD="$PWD/xla_cuda_plugin.so" "$tests/cuda_program" "$cupti")"
+
 # The driver's variable names another tool, and stays as it is: libcuda.so is there, and has not called us.
 cp "$tests/cuda_cupti.so" libcuda.so.1
 CUDA_INJECTION64_PATH=/other/tool.so both other env LD_PRELOAD="$PWD/libcuda.so.1" "$tests/cuda_program"
