@@ -169,6 +169,7 @@ static void children_judge(struct collector *collector)
 		is_over &= at->has_ended;
 	children_sweep(&collector->children, collector->writer, collector->host_text, is_over);
 	collector->is_closing = is_over;
+	collector->is_settled &= is_over;
 }
 
 /* All that was recorded so far is committed and named; whoever waits for that is told. */
@@ -180,6 +181,7 @@ static void settle(struct collector *collector)
 	sources_keep(&collector->sources, collector->writer);
 	summary_put(&collector->summary, collector->writer, naming_outstanding(collector->naming),
 		collector->has_failed ? collector->failure.text : NULL);
+	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {
 		store_writer_meta(collector->writer, "state", "complete");
 		store_writer_hurry(collector->writer); /* who waits for us need not wait for the disk */
@@ -194,11 +196,20 @@ static void settle(struct collector *collector)
 	collector->ending_ns = 0;
 }
 
+/* What outlived its launchers, a daemon or the program of an hpct-record that was killed, has come to its
+ * end. */
+static bool is_left_alone(const struct collector *collector)
+{
+	return collector->is_closing && !collector->is_settled && !collector->launchers &&
+	       collector->summary.processes > 0;
+}
+
 /* A launcher whose program has ended waits for the names of what was seen last. Meanwhile others are recorded
- * on: programs that outlive the one that was started (daemons), other ranks. */
+ * on: programs that outlive the one that was started (daemons), other ranks. They are named and summed up
+ * when the last of them has ended. */
 static void launchers_answer(struct collector *collector)
 {
-	if (!collect_launchers_have_ended(collector))
+	if (!collect_launchers_have_ended(collector) && !is_left_alone(collector))
 		return;
 	if (!collector->ending_ns) {
 		collector->ending_ns = collector->told_ns = clock_now_ns();
@@ -243,7 +254,7 @@ static void collect(struct collector *collector)
 	do
 		step(collector);
 	while (collector->processes || collector->launchers || collector->callers ||
-		children_may_register(&collector->children) ||
+		children_may_register(&collector->children) || is_left_alone(collector) ||
 		!host_close(collector->host.place, collector->host.socket, collector->listener));
 }
 

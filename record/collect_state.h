@@ -51,7 +51,8 @@ struct collector {
 	struct summary summary;
 	bool is_dirty;	 /* there is something to commit */
 	bool has_failed; /* the store takes no more: drain and count on */
-	bool is_closing;
+	bool is_closing; /* nobody is left to be recorded */
+	bool is_settled; /* and all of it is named and summed up */
 	bool is_full; /* no descriptor was left for who waits at the listener: one that is freed lets it in */
 	bool is_called; /* the listener has a connection, or a launcher something to say */
 	struct error failure;

@@ -2,13 +2,16 @@
 /*
  * jit.c - makes code at run time, with frame pointers and without unwind tables, and tells perf its names in
  * /tmp/perf-PID.map, as run-time compilers do. Argument: CPU seconds (default 0.3). With `gone` as a second
- * one the map is removed at the end, with `silent` there is none.
+ * one the map is removed at the end, with `silent` there is none, and with `deep` the inner one is called at
+ * the end of a recursion of 20000 frames, in code of that kind as well ("jit deep").
  *
  * What the trace must show: full stacks, nearly all time in main;run;jit outer;jit inner, the name that was
- * written last for an address counting.
+ * written last for an address counting; with `deep` in main;run;jit deep;jit deep;jit deep;jit inner, as
+ * calls from one place are folded.
  */
 #include "samples/burn.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +24,19 @@ static const unsigned char outer_code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0
 static const unsigned char inner_code[] = {
 	0x55, 0x48, 0x89, 0xe5, 0xb9, 0x40, 0x42, 0x0f, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3};
 
-typedef void (*code_function)(void (*)(void));
+/* push %rbp; mov %rsp, %rbp; test %esi, %esi; jz 1f; dec %esi; call .; 0: pop %rbp; ret; 1: call *%rdi; jmp
+ * 0b */
+static const unsigned char deep_code[] = {0x55, 0x48, 0x89, 0xe5, 0x85, 0xf6, 0x74, 0x09, 0xff, 0xce, 0xe8,
+	0xf1, 0xff, 0xff, 0xff, 0x5d, 0xc3, 0xff, 0xd7, 0xeb, 0xfa};
+
+typedef void (*code_function)(void (*)(void), int);
 
 APART static void run(code_function outer, void (*inner)(void), double ns)
 {
 	double until = (double)cpu_now_ns() + ns;
 
 	while ((double)cpu_now_ns() < until)
-		outer(inner);
+		outer(inner, 20000);
 	NO_TAIL_CALL();
 }
 
@@ -36,6 +44,7 @@ int main(int argc, char **argv)
 {
 	double ns = (argc > 1 ? atof(argv[1]) : 0.3) * 1e9;
 	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool is_deep = argc > 2 && !strcmp(argv[2], "deep");
 	char path[64];
 	FILE *map;
 
@@ -44,16 +53,17 @@ int main(int argc, char **argv)
 	code += 64; /* such code has something before it, as a rule */
 	memcpy(code, outer_code, sizeof(outer_code));
 	memcpy(code + 256, inner_code, sizeof(inner_code));
+	memcpy(code + 512, deep_code, sizeof(deep_code));
 	mprotect(code - 64, 4096, PROT_READ | PROT_EXEC);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	map = fopen(argc > 2 && !strcmp(argv[2], "silent") ? "/dev/null" : path, "w");
 	if (!map)
 		return 1;
-	fprintf(map, "%lx 100 jit before\nnonsense\n%lx %zx jit outer\n%lx %zx jit inner\n",
+	fprintf(map, "%lx 100 jit before\nnonsense\n%lx %zx jit outer\n%lx %zx jit inner\n%lx %zx jit deep\n",
 		(unsigned long)code, (unsigned long)code, sizeof(outer_code), (unsigned long)code + 256,
-		sizeof(inner_code));
+		sizeof(inner_code), (unsigned long)code + 512, sizeof(deep_code));
 	fclose(map);
-	run((code_function)(void *)code, (void (*)(void))(void *)(code + 256), ns);
+	run((code_function)(void *)(is_deep ? code + 512 : code), (void (*)(void))(void *)(code + 256), ns);
 	if (argc > 2 && !strcmp(argv[2], "gone"))
 		unlink(path);
 	printf("%s\n", path);

@@ -74,30 +74,97 @@ static void put_clocks(struct report *report, const struct run *run)
 	}
 }
 
+/* Each store has the words of its own collector, and a run as many stores as hosts. */
+enum pooling {
+	POOL_FIRST, /* of the first store that has it */
+	POOL_SUM,
+	POOL_FAILED, /* the first that is not 0 */
+	POOL_RATE    /* the mean, by sampled CPU time */
+};
+
+static const struct {
+	const char *key;
+	enum pooling how;
+} told[] = {{"launch", POOL_FIRST}, {"events", POOL_FIRST}, {"recorder", POOL_FIRST}, {"exit", POOL_FAILED},
+	{"signal", POOL_FIRST}, {"summary", POOL_FIRST}, {"collector_pid", POOL_FIRST},
+	{"processes", POOL_SUM}, {"threads", POOL_SUM}, {"sampler", POOL_FIRST}, {"rate_asked", POOL_FIRST},
+	{"rate_got", POOL_RATE}, {"signals", POOL_SUM}, {"signals_foreign", POOL_SUM}, {"overruns", POOL_SUM},
+	{"samples_shared", POOL_SUM}, {"switches_read", POOL_SUM}, {"switches_lost", POOL_SUM},
+	{"switches_refused", POOL_SUM}, {"stacks_refused", POOL_SUM}, {"gpu_operations", POOL_SUM},
+	{"gpu_launches", POOL_SUM}, {"gpu_unmatched", POOL_SUM}, {"gpu_untimed", POOL_SUM},
+	{"gpu_lost", POOL_SUM}, {"recursion", POOL_FIRST}, {"sources", POOL_FIRST},
+	{"file_system", POOL_FIRST}, {"copied_from", POOL_FIRST}, {"sampled_cpu_ns", POOL_SUM},
+	{"handler_ns", POOL_SUM}, {"collector_cpu_ns", POOL_SUM}, {"never_started", POOL_SUM},
+	{"threads_unmonitored", POOL_SUM}, {"children_unmonitored", POOL_SUM},
+	{"processes_refused", POOL_SUM}, {"faults_caught", POOL_SUM}, {"program_cpu_ns", POOL_SUM},
+	{"gpu_graphs_by_node", POOL_SUM}, {"gpu_unwatched", POOL_FIRST}, {"problem", POOL_FIRST}};
+
+static const char *meta_at(const struct run *run, unsigned store, const char *key)
+{
+	return store_reader_meta(run_store(run, store), key);
+}
+
+static uint64_t number_at(const struct run *run, unsigned store, const char *key)
+{
+	const char *text = meta_at(run, store, key);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static uint64_t pooled(const struct run *run, const char *key, enum pooling how)
+{
+	uint64_t sum = 0;
+	double weight = 0, of = 0;
+
+	for (unsigned i = 0; i < run_store_count(run); i++) {
+		uint64_t number = number_at(run, i, key);
+		double cpu_ns = (double)number_at(run, i, "sampled_cpu_ns");
+
+		sum += how == POOL_SUM || sum == 0 ? number : 0;
+		weight += cpu_ns;
+		of += cpu_ns * (double)number;
+	}
+	return how == POOL_RATE ? (uint64_t)(weight > 0 ? of / weight + 0.5 : 0) : sum;
+}
+
+static void put_told(struct report *report, const struct run *run)
+{
+	for (size_t i = 0; i < COUNT(told); i++) {
+		const char *first = NULL;
+
+		for (unsigned store = 0; store < run_store_count(run) && !first; store++)
+			first = meta_at(run, store, told[i].key);
+		if (first && (told[i].how == POOL_FIRST || run_store_count(run) == 1))
+			put_pair(report, told[i].key, first);
+		else if (first)
+			put_number(report, told[i].key, pooled(run, told[i].key, told[i].how));
+	}
+}
+
+static bool is_complete(const struct run *run)
+{
+	bool is_all = true;
+
+	for (unsigned i = 0; i < run_store_count(run); i++) {
+		const char *state = meta_at(run, i, "state");
+
+		is_all &= state && strcmp(state, "complete") == 0;
+	}
+	return is_all;
+}
+
 static void put_provenance(struct report *report, const struct run *run)
 {
-	static const char *const optional[] = {"launch", "events", "recorder", "exit", "signal", "summary",
-		"collector_pid", "processes", "threads", "sampler", "rate_asked", "rate_got", "signals",
-		"signals_foreign", "overruns", "samples_shared", "switches_read", "switches_lost",
-		"switches_refused", "stacks_refused", "gpu_operations", "gpu_launches", "gpu_unmatched",
-		"gpu_untimed", "gpu_lost", "recursion", "sources", "file_system", "copied_from",
-		"sampled_cpu_ns", "handler_ns", "collector_cpu_ns", "never_started", "threads_unmonitored",
-		"children_unmonitored", "processes_refused", "faults_caught", "program_cpu_ns",
-		"gpu_graphs_by_node", "gpu_unwatched"};
-	const char *state = run_meta(run, "state");
-
 	put_number(report, "schema", 1);
 	put_pair(report, "format", run_meta(run, "format"));
 	put_pair(report, "run", run_path(run));
 	put_pair(report, "command", run_meta(run, "command"));
 	put_pair(report, "host", run_meta(run, "host"));
-	for (size_t i = 0; i < COUNT(optional); i++)
-		if (run_meta(run, optional[i]))
-			put_pair(report, optional[i], run_meta(run, optional[i]));
+	put_told(report, run);
 	put_pair(report, "state",
-		run_is_live(run)			  ? "recording"
-		: state && strcmp(state, "complete") == 0 ? "complete"
-							  : "cut short");
+		run_is_live(run)   ? "recording"
+		: is_complete(run) ? "complete"
+				   : "cut short");
 	put_wall(report, run);
 	put_number(report, "stores", run_store_count(run));
 	put_clocks(report, run);

@@ -105,6 +105,8 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 			rule->flags |= unwind_row_raises(&u->scratch.row) ? RULE_RAISES : 0;
 		}
 	}
+	if (!rule->function) /* made at run time, assembly: who calls from one place is one function */
+		rule->function = (uint32_t)pc;
 	if (pc >= space->fence_begin && pc < space->fence_end)
 		rule->kind = RULE_FENCE;
 	else if (unwind_is_planted(u, module, pc, rule->kind != RULE_MISSING))

@@ -57,6 +57,8 @@ same "away: exit code" 0 "$?"
 has_ended() { [ "$(info away state)" = complete ]; }
 check "away: the run ends" await has_ended
 near "away: weights of a daemon" 0.3e9 "$(weight_sum away)" 40e6
+same "away: the run's own sum has the daemon's" "$(weight_sum away)" "$(info away sampled_cpu_ns)"
+check "away: so have its signals" calc "$(info away signals) > 0 && $(info away rate_got) > 0"
 
 # Odd places: spaces, colons and quotes in the paths of the program and of the run.
 mkdir "odd: a 'b'" && cp "$samples/exits" "odd: a 'b'/prog ram"

@@ -11,6 +11,14 @@ near "time in main;run;jit outer;jit inner" 100 "$(hpct-slice jit.hpct --format 
 weights_agree jit
 # Named code that was made at run time is a script's, and has what it calls.
 same "functions of scripts" "jit inner" "$(hpct-stats jit.hpct --by script --format tsv | tsv '$c["key"] ~ /^jit/ { print $c["key"]; exit }')"
+# Recursion in such code is folded: where it calls itself is one place.
+record deep -e CPUTIME@1000 -- "$samples/jit" 0.4 deep >map || fail "deep"
+rm -f "$(cat map)"
+same "deep: partial" 0 "$(info deep partial_stacks)"
+same "deep: lost" 0 "$(info deep lost)"
+near "time in main;run;jit deep;jit deep;jit deep;jit inner" 100 "$(hpct-slice deep.hpct --format tsv | tsv '
+	$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] == "main;run;jit deep;jit deep;jit deep;jit inner") n += $c["weight"] }
+	END { printf "%.1f", all ? 100 * n / all : 0 }')" 25
 hpct-record -o deleted.hpct -- "$samples/jit" 1000 >/dev/null & # as long as it takes
 launcher=$!
 is_named() { calc "$(share deleted 'jit inner' 2>/dev/null) > 0"; }

@@ -84,3 +84,14 @@ read -r last most < <(hpct-slice many.hpct --format tsv | tsv '
 	$c["track"] == "samples" { if (last && $c["begin_ns"] - last > most) most = $c["begin_ns"] - last; last = $c["begin_ns"] }
 	END { printf "%.0f %.0f\n", last, 3 * most }')
 near "time from the last sample to the kill" 0 "$((stopped - origin - last))" "$((most > 300000000 ? most : 300000000))"
+
+# hpct-record is killed, and the program with it: what there was is named and summed up all the same.
+hpct-record -o above.hpct -- "$samples/deep" 1000 &
+launcher=$!
+await sampled above 50
+kill -KILL "$launcher"
+wait "$launcher" 2>/dev/null
+has_ended() { [ "$(info above state)" = complete ]; }
+check "above: the run ends" await has_ended
+same "above: processes" 1 "$(info above processes)"
+check "above: signals became samples" calc "$(info above signals) > 0 && $(info above samples) >= $(info above signals) - 1"

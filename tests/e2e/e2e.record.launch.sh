@@ -35,6 +35,17 @@ wait
 PMIX_NAMESPACE=job@1 PMIX_RANK=3 hpct-record -o ranks.hpct -- true
 same "ranks in one run" "0 1 2 3" "$(hpct-info ranks.hpct --streams --format tsv |
 	tsv '{ print $c["rank"] }' | sort -un | paste -sd' ')"
+# What each store's collector has summed up is summed up, and a rank that failed is not hidden by one that did not.
+same "the late one has a store of its own" 2 "$(info ranks stores)"
+same "processes of all stores" 4 "$(info ranks processes)"
+same "threads of all stores" 4 "$(info ranks threads)"
+same "sampled CPU time of all stores" "$(weight_sum ranks)" "$(info ranks sampled_cpu_ns)"
+for rank in 0 1; do
+	PMIX_NAMESPACE=job@3 PMIX_RANK=$rank hpct-record -o fails.hpct -- "$samples/exits" return $((rank * 7))
+	is_whole() { [ "$(info fails state)" = complete ]; }
+	await is_whole
+done
+same "exit code of the rank that failed" 7 "$(info fails exit)"
 
 # torchrun's ranks, as each of its children learns them; the name alone is anybody's.
 rank_of() { hpct-info "$1.hpct" --streams --format tsv | tsv '$c["pid"] { print $c["rank"] }' | sort -u | paste -sd' '; }
