@@ -160,6 +160,11 @@ static bool needs_roller(const struct store_stream *properties, enum store_track
 static void monitored_set(
 	struct store_rollers *rollers, struct roller_place *place, const struct store_record *span)
 {
+	const struct store_record *last = &place->monitored;
+	bool is_its_end = last->end_ns == STORE_OPEN_NS && last->begin_ns == span->begin_ns;
+
+	if (place->has_monitored && !place->roller && !is_its_end)
+		roller_unseen_until(place, last->end_ns);
 	/* Which of them readers go by depends on where they meet them. */
 	if (place->has_monitored && place->monitored.attributes != span->attributes)
 		store_crowd_give_up(&rollers->crowd);
@@ -167,37 +172,20 @@ static void monitored_set(
 	place->has_monitored = true;
 }
 
-/* The roller may come into being in the middle of the stream: samples before are not known. */
+/* The roller may come into being in the middle of the stream: what came before is not known. */
 static bool roller_begin(struct store_rollers *rollers, struct roller_place *place, uint32_t stream,
 	const struct store_stream *properties, uint64_t now_ns, const struct store_texts *texts)
 {
 	struct store_roller *roller = roller_new(rollers, place, stream, properties, texts);
 
-	if (roller && properties->kind == STORE_STREAM_CPU && properties->count[STORE_SAMPLES]) {
-		roller->valid_ns = now_ns;
+	if (!roller)
+		return false;
+	roller->valid_ns = place->unseen_ns;
+	if (properties->kind == STORE_STREAM_CPU && properties->count[STORE_SAMPLES]) {
+		roller->valid_ns = now_ns > place->unseen_ns ? now_ns : place->unseen_ns;
 		roller->awaits_sample = true;
 	}
-	return roller != NULL;
-}
-
-/* The span that began there, as the sweep knows it, ends. */
-static void monitored_end(struct store_roller *roller, const struct store_record *ended)
-{
-	struct line_stack *stack = &roller->line.stacks[LINE_KIND_MONITORED];
-
-	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
-		if (roller->spans.records[i].what == STORE_OP_MONITORED &&
-			roller->spans.records[i].end_ns == STORE_OPEN_NS) {
-			roller->spans.records[i].end_ns = ended->end_ns;
-			roller->spans.is_unsorted = true;
-		}
-	for (size_t i = 0; i < stack->count; i++)
-		if (stack->spans[i].end_ns == STORE_OPEN_NS)
-			stack->spans[i].end_ns = ended->end_ns;
-	roller->line.steady_ns = 0;
-	roller->monitored_ns = UINT64_MAX;
-	if (roller->has_begun && ended->end_ns < roller->line.now_ns)
-		roller_tear(roller, ended->end_ns, 0);
+	return true;
 }
 
 /* False: memory is out. */
@@ -211,7 +199,7 @@ static bool monitored_take(struct store_rollers *rollers, struct roller_place *p
 		return true;
 	monitored_note(roller, span, texts);
 	if (roller->monitored_ns == span->begin_ns && span->end_ns != STORE_OPEN_NS) {
-		monitored_end(roller, span);
+		roller_monitored_end(roller, span);
 		return true;
 	}
 	if (span->end_ns == STORE_OPEN_NS) {
@@ -237,6 +225,7 @@ static void retire(const struct store_rollers *rollers, struct roller_place *pla
 
 	if (!roller || !rollers->crowd.is_bad || roller->sizes || roller->is_over)
 		return;
+	roller_unseen_all(place);
 	roller_free(roller);
 	place->roller = NULL;
 }
@@ -255,6 +244,8 @@ static bool record_take(struct store_rollers *rollers, struct roller_place *plac
 		return false;
 	if (place->roller && needs_rolls && !place->roller->sizes && !rolls_begin(place->roller))
 		return false;
+	if (!place->roller && !is_monitored)
+		roller_unseen(place, track, record);
 	if (!place->roller || is_monitored)
 		return true;
 	return track == STORE_SAMPLES ? roller_wait_sample(place->roller, record)
@@ -272,8 +263,11 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 		return;
 	retire(rollers, place);
 	if (!place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU &&
-		rollers->crowd.is_bad)
+		rollers->crowd.is_bad) {
+		for (size_t i = 0; i < count; i++)
+			roller_unseen(place, track, &records[i]);
 		return;
+	}
 	if (place->roller && place->roller->is_over) {
 		late_only(place->roller, records, count);
 		return;

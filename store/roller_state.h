@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
- * filled. Shared by roller.c, roller_wait.c, roller_run.c, roller_sweep.c and roller_put.c.
+ * filled. Shared by roller.c, roller_wait.c, roller_run.c, roller_sweep.c, roller_unseen.c and
+ * roller_put.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
@@ -75,6 +76,7 @@ struct roller_place {
 	struct store_roller *roller;
 	struct store_record monitored; /* the last one; end STORE_OPEN_NS while it is open */
 	bool has_monitored;
+	uint64_t unseen_ns; /* what else was appended while there was no roller says nothing from here on */
 };
 
 static inline unsigned roller_shift(unsigned size)
@@ -105,6 +107,8 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 bool roller_is_late(const struct store_roller *roller, const struct store_record *record);
 /* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
 void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns);
+/* The `monitored` span that is open, as the sweep knows it, ends. */
+void roller_monitored_end(struct store_roller *roller, const struct store_record *ended);
 /* The stream turns out to have switch records, or samples: it was swept by other rules so far. */
 void roller_note_switches(struct store_roller *roller);
 void roller_note_samples(struct store_roller *roller);
@@ -116,6 +120,14 @@ static inline int roller_sample_compare(const struct roller_sample *a, const str
 		return a->begin_ns < b->begin_ns ? -1 : 1;
 	return (a->context > b->context) - (a->context < b->context);
 }
+
+/* ---- roller_unseen.c ---- */
+
+/* Of a stream without a roller: what it does not remember of its records is over by then. */
+void roller_unseen_until(struct roller_place *place, uint64_t until_ns);
+void roller_unseen(struct roller_place *place, enum store_track track, const struct store_record *record);
+/* Its roller is about to go, and what that knew with it. */
+void roller_unseen_all(struct roller_place *place);
 
 /* ---- roller_run.c ---- */
 

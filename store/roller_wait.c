@@ -41,6 +41,25 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 	store_made_tear(&roller->made, from_ns);
 }
 
+void roller_monitored_end(struct store_roller *roller, const struct store_record *ended)
+{
+	struct line_stack *stack = &roller->line.stacks[LINE_KIND_MONITORED];
+
+	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
+		if (roller->spans.records[i].what == STORE_OP_MONITORED &&
+			roller->spans.records[i].end_ns == STORE_OPEN_NS) {
+			roller->spans.records[i].end_ns = ended->end_ns;
+			roller->spans.is_unsorted = true;
+		}
+	for (size_t i = 0; i < stack->count; i++)
+		if (stack->spans[i].end_ns == STORE_OPEN_NS)
+			stack->spans[i].end_ns = ended->end_ns;
+	roller->line.steady_ns = 0;
+	roller->monitored_ns = UINT64_MAX;
+	if (roller->has_begun && ended->end_ns < roller->line.now_ns)
+		roller_tear(roller, ended->end_ns, 0);
+}
+
 /* ---- waiting ---- */
 
 /* The record's flags mean nothing here: its state takes their place. */

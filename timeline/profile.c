@@ -245,6 +245,8 @@ static int add_weights(struct scope_sums *sums, const struct profile *profile, c
 			value.real = weight->real;
 		value_add(&profile->metrics[metric], &sums->exclusive[scope * profile->metric_count + metric],
 			value);
+		if (!values_are_zero(&value, 1))
+			sums->met[scope] |= SCOPE_MET_OWN;
 		if (!add_line(sums, context, profile, metric, value))
 			return error_memory(error);
 	}
@@ -259,6 +261,8 @@ static void sum_subtrees(struct scope_sums *sums, const struct profile *profile)
 	for (uint32_t scope = sums->scope_count; scope-- > 0;) {
 		uint32_t parent = run_scope(sums->run, scope)->parent;
 
+		if (sums->met[scope] && parent != TREE_NONE)
+			sums->met[parent] |= SCOPE_MET_BELOW;
 		for (size_t m = 0; m < row; m++) {
 			union profile_value *own = &sums->inclusive[scope * row + m];
 
@@ -300,7 +304,8 @@ static int sum_scopes(struct scope_sums *sums, const struct profile *profile, co
 	values = (size_t)sums->scope_count * profile->metric_count + 1;
 	sums->inclusive = calloc(values, sizeof *sums->inclusive);
 	sums->exclusive = calloc(values, sizeof *sums->exclusive);
-	if (!sums->inclusive || !sums->exclusive)
+	sums->met = calloc((size_t)sums->scope_count + 1, sizeof *sums->met);
+	if (!sums->inclusive || !sums->exclusive || !sums->met)
 		return error_memory(error);
 	if (add_weights(sums, profile, select, window, error) < 0)
 		return -ERROR_IO;
@@ -314,6 +319,15 @@ void scope_sums_fini(struct scope_sums *sums)
 	free(sums->line_values);
 	free(sums->inclusive);
 	free(sums->exclusive);
+	free(sums->met);
+}
+
+static bool has_met(const struct scope_sums *sums)
+{
+	for (uint32_t scope = 0; scope < sums->scope_count; scope++)
+		if (sums->met[scope])
+			return true;
+	return false;
 }
 
 /* ---- the whole ---- */
@@ -375,7 +389,7 @@ int profile_compute(struct profile *profile, struct run *run, const struct selec
 
 	if (rc == 0)
 		rc = make_rows(profile, &sums, select, view, arena, error);
-	if (rc == 0 && values_are_zero(profile->rows[0].inclusive, profile->metric_count))
+	if (rc == 0 && !has_met(&sums))
 		profile->count = 0;
 	scope_sums_fini(&sums);
 	return rc;

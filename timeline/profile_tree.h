@@ -52,11 +52,17 @@ struct line_key {
 	uint32_t scope, line, loop, unused;
 };
 
+/* What adds to a scope's sums, which may come out as nothing: numbers are summed modulo 2^64, values have
+ * signs. */
+#define SCOPE_MET_OWN 1u   /* it is right in the scope */
+#define SCOPE_MET_BELOW 2u /* it is in what the scope calls */
+
 /* Sums by scope: arrays [scope][metric]. */
 struct scope_sums {
 	struct run *run;
 	uint32_t scope_count;
 	union profile_value *inclusive, *exclusive;
+	uint8_t *met;			  /* [scope] SCOPE_MET_*; 0: it has no row */
 	struct numbering lines;		  /* of line_key */
 	union profile_value *line_values; /* [line][metric] */
 };

@@ -28,13 +28,12 @@ static enum profile_kind kind_of(const struct run_scope *scope)
 }
 
 /* A root is a row of its own only where something was sampled right in it. */
-static bool has_row(const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
+static bool has_row(const struct scope_sums *sums, uint32_t scope)
 {
-	const union profile_value *values = is_root(run_scope(sums->run, scope))
-						    ? scope_exclusive(tree, sums, scope)
-						    : scope_inclusive(tree, sums, scope);
+	unsigned wanted =
+		is_root(run_scope(sums->run, scope)) ? SCOPE_MET_OWN : SCOPE_MET_OWN | SCOPE_MET_BELOW;
 
-	return scope != RUN_SCOPE_PROGRAM_ROOT && !values_are_zero(values, tree->metric_count);
+	return scope != RUN_SCOPE_PROGRAM_ROOT && sums->met[scope] & wanted;
 }
 
 static void add_root(struct tree *tree, const struct scope_sums *sums)
@@ -159,7 +158,7 @@ int profile_top_down(struct tree *tree, const struct scope_sums *sums)
 		struct tree_key key = {
 			.what = scope->function, .kind = kind_of(scope), .line = scope->call_line};
 
-		if (values_are_zero(scope_inclusive(tree, sums, i), tree->metric_count))
+		if (!sums->met[i])
 			continue;
 		key.parent = is_root(scope)
 				     ? TREE_ROOT
@@ -259,7 +258,7 @@ int profile_flat(struct tree *tree, const struct scope_sums *sums)
 	add_root(tree, sums);
 	for (uint32_t i = 0; i < sums->scope_count && rc == 0; i++) {
 		homes[i] = (struct home){TREE_NONE, TREE_NONE, TREE_NONE};
-		if (!has_row(tree, sums, i))
+		if (!has_row(sums, i))
 			continue;
 		homes[i] = home_of(tree, sums, homes, i);
 		nodes[i] = homes[i].node;
@@ -319,7 +318,7 @@ static bool visit(struct bottom_up *work, uint32_t scope_id, bool is_entering)
 	struct tree_key key = {.what = scope->function, .kind = PROFILE_FUNCTION, .parent = TREE_ROOT};
 
 	set_definition(&key, run, scope->function);
-	if (!has_row(work->tree, work->sums, scope_id))
+	if (!has_row(work->sums, scope_id))
 		return true;
 	for (uint32_t depth = 1; depth <= work->depth; depth++) {
 		uint32_t node = tree_node(work->tree, &key);

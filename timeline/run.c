@@ -53,6 +53,17 @@ const char *run_intern_text(struct run *run, unsigned part, uint32_t text)
 
 /* ---- stores ---- */
 
+/* A copy beside its original would be counted with it. */
+static int refuse_twin(const struct run *run, const struct run_part *part, struct error *error)
+{
+	for (unsigned i = 0; i < run->part_count; i++)
+		if (run_part_is_twin(&run->parts[i], part))
+			return error_set(error, ERROR_RUN,
+				"%s holds one recording twice, as %s and as %s: move one of them out of it",
+				run->path, run->parts[i].name, part->name);
+	return 0;
+}
+
 static int part_open(struct run *run, const char *name, struct error *error)
 {
 	struct run_part *parts = realloc(run->parts, (run->part_count + 1) * sizeof *parts);
@@ -67,6 +78,12 @@ static int part_open(struct run *run, const char *name, struct error *error)
 		return error_memory(error);
 	part->name = part->path + strlen(run->path) + 1;
 	if (store_reader_open(&part->reader, part->path, error)) {
+		free(part->path);
+		return -(int)ERROR_RUN;
+	}
+	part->origin_hash = run_part_origin_hash(part);
+	if (refuse_twin(run, part, error)) {
+		store_reader_close(part->reader);
 		free(part->path);
 		return -(int)ERROR_RUN;
 	}

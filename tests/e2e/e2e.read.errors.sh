@@ -111,6 +111,25 @@ check "hpct, a run and no verb: $(cat err)" grep -q 'hpct view good.hpct/$' err
 code "hpct, a word like a run" 2 hpct nothere.hpct
 check "hpct, a word like a run: $(cat err)" grep -q 'no verb' err
 
+# A copy of a store beside it would count everything twice; slices of one recording are parts of it.
+cp -r good.hpct twice.hpct && cp good.hpct/*.mdb twice.hpct/copy.mdb
+hpct-slice good.hpct --archive -o packed.hpct && cp -r good.hpct both.hpct && cp packed.hpct/*.mdz both.hpct
+for reader in $readers; do
+	for run in twice both; do
+		code "$reader $run.hpct" 4 "$reader" "$run.hpct"
+		sentence "$reader $run.hpct"
+		check "$reader $run.hpct: $(cat err)" grep -q "$run.hpct holds one recording twice, as .* and as .*: move" err
+	done
+done
+rm -r twice.hpct both.hpct packed.hpct
+hpct-slice good.hpct --time ..100ms -o parts.hpct && hpct-slice good.hpct --time 100ms.. -o rest.hpct || fail "slices"
+cp rest.hpct/*.mdb parts.hpct/rest.mdb
+same "slices of two windows beside each other" "$(weight_sum good)" "$(weight_sum parts)"
+cp parts.hpct/rest.mdb parts.hpct/more.mdb
+code "a slice twice" 4 hpct-stats parts.hpct
+check "a slice twice: $(cat err)" grep -q 'twice' err
+rm -r parts.hpct rest.hpct
+
 # A run of somebody else's, which is for its owner alone: what it is, and what lifts that.
 cp -r good.hpct locked.hpct && chmod 755 . locked.hpct && chmod 000 locked.hpct/*.mdb
 cp -r good.hpct closed.hpct && chmod 000 closed.hpct

@@ -459,6 +459,39 @@ static void test_parts_sum_to_the_whole(void **state)
 	small_end(&world.small);
 }
 
+/* Sums are modulo 2^64: what comes out as nothing is still there, with what it calls. */
+static void test_sums_of_nothing(void **state)
+{
+	enum { MAIN_A = 1, MAIN_B, A, B };
+	const uint64_t half = (uint64_t)1 << 63;
+	struct program program;
+
+	(void)state;
+	program_begin(&program);
+	program_line(&program, MAIN_A, "main", "f.c", 1, 2);
+	program_line(&program, MAIN_B, "main", "f.c", 1, 3);
+	program_line(&program, A, "a", "f.c", 5, 6);
+	program_line(&program, B, "b", "f.c", 8, 9);
+	program_sample(&program, half, 2, (uint64_t[]){MAIN_A, A});
+	program_sample(&program, half, 2, (uint64_t[]){MAIN_B, B});
+	small_ready(&program.small);
+	assert_view(program.small.run, PROFILE_TOP_DOWN,
+		"0 root <program root> :0 0 0\n"
+		"1 function main f.c:1 0 0\n"
+		"2 function a f.c:2 9223372036854775808 9223372036854775808\n"
+		"3 line f.c:6 f.c:6 9223372036854775808 9223372036854775808\n"
+		"2 function b f.c:3 9223372036854775808 9223372036854775808\n"
+		"3 line f.c:9 f.c:9 9223372036854775808 9223372036854775808\n");
+	assert_view(program.small.run, PROFILE_BOTTOM_UP,
+		"0 root <program root> :0 0 0\n"
+		"1 function a f.c:5 9223372036854775808 9223372036854775808\n"
+		"2 function main f.c:2 9223372036854775808 9223372036854775808\n"
+		"1 function b f.c:8 9223372036854775808 9223372036854775808\n"
+		"2 function main f.c:3 9223372036854775808 9223372036854775808\n"
+		"1 function main f.c:1 0 0\n");
+	small_end(&program.small);
+}
+
 /* Very deep recursion: no stack of ours grows with it, and the bottom-up view stays of bounded size. */
 static void test_deep_recursion(void **state)
 {
@@ -498,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_bottom_up_twin),
 		cmocka_unit_test(test_flat_twin),
 		cmocka_unit_test(test_parts_sum_to_the_whole),
+		cmocka_unit_test(test_sums_of_nothing),
 		cmocka_unit_test(test_deep_recursion),
 	};
 
