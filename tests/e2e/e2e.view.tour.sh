@@ -13,10 +13,11 @@ export LC_ALL=C.UTF-8
 commands() { # FILE : the indented commands of a page, one a line
 	grep -E '^    [^ ]' "$HPCT_SOURCE/$1" | sed 's/^    //; s/  *#.*//'
 }
-on_screen() { # WHAT KEYS TEXT... : the text is on the screen after the keys
+on_screen() { # WHAT KEYS TEXT... : the text is on the screen after the keys, $run being one run or two
 	local what=$1 keys=$2 text
 	shift 2
-	hpct-view "$run" --print 120x36 --keys "$keys" >screen 2>err || fail "$what: $(cat err)"
+	# shellcheck disable=SC2086 # runs
+	hpct-view $run --print 120x36 --keys "$keys" >screen 2>err || fail "$what: $(cat err)"
 	for text; do
 		grep -qF -- "$text" screen || { fail "$what: '$keys' does not show '$text'" && head -n 6 screen; }
 	done
@@ -39,6 +40,18 @@ on_screen "6, the profile" "60P" '6 Profile' 'worker' 'step' 'solve' 'smooth'
 on_screen "6, bottom-up" "60b" '[bottom-up]'
 on_screen "6, the source" "60P7" 'Source'
 on_screen "7, is the work even" "60/assemble<Enter>G" 'assemble'
+run="$run build/demo/again.hpct"
+on_screen "8, what changed" "" '9 Compare' 'A phases.hpct' 'B again.hpct' 'Difference of the windows' 'solve' 'noise' 'shift 0'
+on_screen "8, shifted" ">" ' shift '
+check "8, the second run is elsewhere" calc "$(grep -oE 'shift [0-9.]+ ms' screen | grep -oE '[0-9.]+') > 1"
+on_screen "8, aligned" "lllllT" 'at '
+on_screen "8, the table" "<Enter>jj" '9 Compare' 'B - A'
+on_screen "8, the gaps of both" "5" 'A phases.hpct' 'B again.hpct' 'Gaps of both'
+on_screen "8, one tree of both" "6" 'B-A:CPUTIME' 'main'
+on_screen "8, the command" "Y" 'hpct diff'
+command=$(hpct-view build/demo/phases.hpct build/demo/again.hpct --print 200x40 --keys Y | grep -o 'hpct diff.*' | sed 's/ *$//')
+check "what Y prints of two runs can be run: $command" bash -c "$command" >out
+run=${run%% *}
 on_screen "9, the command" "Y" 'hpct stats'
 on_screen "9, a table as CSV" ":csv stats.csv<Enter>"
 check "stats.csv" grep -q 'worker' stats.csv
