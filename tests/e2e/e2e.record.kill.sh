@@ -95,3 +95,15 @@ has_ended() { [ "$(info above state)" = complete ]; }
 check "above: the run ends" await has_ended
 same "above: processes" 1 "$(info above processes)"
 check "above: signals became samples" calc "$(info above signals) > 0 && $(info above samples) >= $(info above signals) - 1"
+
+# The collector is killed: the program runs on, and where they met nothing is left.
+mkdir -m 700 place
+XDG_RUNTIME_DIR=$PWD/place hpct-record -o below.hpct -- "$samples/deep" 1 2>err &
+launcher=$!
+await sampled below 20
+kill -KILL "$(info below collector_pid)"
+wait "$launcher"
+same "below: exit code" 0 "$?"
+sentence "below"
+check "below: $(cat err)" grep -q 'the collector has ended before its time' err
+same "below: what is left where they met" "" "$(find place/hpct -mindepth 1 -type d)"
