@@ -26,6 +26,7 @@ struct ring {
 	/* as last read: */
 	uint64_t signals, overruns, samples, partial, errant, handler_ns, counts;
 	bool is_broken;	 /* its bytes made no sense: skipped from there on */
+	bool is_dying;	 /* killed in a wait: what its switches tell from there on is its death */
 	bool has_ended;	 /* drained to its end: ring_release may close the stream */
 	uint64_t end_ns; /* of the thread's measurement; 0: not known yet */
 	struct switch_line line;
