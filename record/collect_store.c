@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "record/agent/process.h"
@@ -19,6 +20,7 @@
 #define COMMIT_BYTES (8u << 20)
 #define FIRST_COMMIT_NS UINT64_C(100000000) /* shorter programs do not wait for two commits */
 #define MOMENT_MS 2
+#define DESCRIPTORS_LEAST 14u /* nine of its own, and a process's: socket, memory, pidfd, a switch ring */
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
 
 static void boot_read(char *boot, size_t room)
@@ -58,6 +60,18 @@ static void metas_put(struct collector *collector, const char *host, const char 
 	store_writer_meta(writer, "state", "recording");
 }
 
+/* With fewer nobody would be let in, and what runs out later is told by none. */
+static int descriptors_check(struct error *error)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_LEAST)
+		return 0;
+	return error_set(error, ERROR_IO,
+		"the collector may have %lu descriptors and needs %u for one process; raise `ulimit -n`",
+		(unsigned long)limit.rlim_cur, DESCRIPTORS_LEAST);
+}
+
 int collect_store_make(struct collector *collector, struct error *error)
 {
 	char host[256] = "", boot[64], path[PATH_MAX + 512];
@@ -68,6 +82,8 @@ int collect_store_make(struct collector *collector, struct error *error)
 		if (*at == '/' || (unsigned char)*at <= ' ')
 			*at = '_';
 	boot_read(boot, sizeof(boot));
+	if (descriptors_check(error))
+		return -ERROR_IO;
 	if (rundir_store_path(path, sizeof(path), collector->plan->run, *host ? host : "host", boot))
 		return error_set(error, ERROR_USAGE, "the run's path %s is too long", collector->plan->run);
 	result = elsewhere_choose(&collector->elsewhere, collector->plan->run, path, error);

@@ -20,10 +20,13 @@ struct ring {
 	uint64_t begin_ns, last_ns;
 	uint64_t taken_bytes;
 	uint64_t cpu_begin_ns;
-	uint64_t lost; /* told by records so far */
+	uint64_t weight_ns;    /* of its samples so far */
+	uint32_t last_context; /* of the last one */
+	uint64_t lost;	       /* told by records so far */
 	/* as last read: */
 	uint64_t signals, overruns, samples, partial, errant, handler_ns, counts;
 	bool is_broken;	 /* its bytes made no sense: skipped from there on */
+	bool is_dying;	 /* killed in a wait: what its switches tell from there on is its death */
 	bool has_ended;	 /* drained to its end: ring_release may close the stream */
 	uint64_t end_ns; /* of the thread's measurement; 0: not known yet */
 	struct switch_line line;

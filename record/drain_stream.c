@@ -6,9 +6,12 @@
 #include "record/drain_state.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "record/attributes.h"
 #include "record/switches.h"
+
+#define TICKS_LATE 16
 
 /* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
 static uint32_t monitored_attributes(const struct measured *process, const struct ring *ring,
@@ -101,6 +104,37 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* What a last record may carry, as record/agent/thread.c has it: more is samples that did not come. */
+static uint64_t rest_most_ns(const struct measured *process)
+{
+	struct timespec tick = {0};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return 2 * process->period_ns + TICKS_LATE * (uint64_t)tick.tv_nsec;
+}
+
+/* A thread that lives on to the end of its process has no last record of its own: what its clock has beyond
+ * its samples comes to where the last one was. */
+static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
+{
+	struct measured *process = drain->process;
+	struct ring *ring = drain->ring;
+	uint64_t covered_ns = ring->weight_ns + atomic_load(&shared->lost_weight) + ring->cpu_begin_ns +
+			      paused_cpu_ns(shared, cpu_end_ns);
+	struct store_record sample = {
+		.begin_ns = end_ns, .end_ns = end_ns, .context = ring->last_context, .what = process->metric};
+
+	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
+		ring->is_broken || process->is_discarded)
+		return;
+	sample.amount = cpu_end_ns - covered_ns;
+	if (sample.amount > rest_most_ns(process))
+		sample.amount = rest_most_ns(process);
+	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
+	process->weight_ns += sample.amount;
+	process->samples++;
+}
+
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
 {
 	struct ring *ring = drain->ring;
@@ -129,6 +163,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	if (!stream)
 		return;
+	rest_put(drain, shared, cpu_end_ns, end_ns);
 	stream = store_writer_stream_edit(drain->writer, ring->stream);
 	stream->end_ns = end_ns;
 	for (int track = 0; track < STORE_TRACK_COUNT; track++)

@@ -123,6 +123,8 @@ static void sample_put(struct drain *drain, const struct event_sample *sample, u
 		.what = drain->process->metric,
 		.flags = sample->h.flags & EVENT_F_EXTENT ? STORE_RECORD_EXTENT : 0};
 	drain->process->weight_ns += weight;
+	drain->ring->weight_ns += weight;
+	drain->ring->last_context = context;
 }
 
 /* The hits that a sample stands for: those inside one system call come as one signal when it is over. Each

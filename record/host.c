@@ -97,6 +97,11 @@ static int agent_link(struct host *host, const char *agent, struct error *error)
 	return link_make(link, names, error);
 }
 
+static const char *descriptors_advice(int reason)
+{
+	return reason == EMFILE || reason == ENFILE ? error_place(reason) : "";
+}
+
 static int place_lock(struct host *host, struct error *error)
 {
 	for (int tries = 0; tries < 100; tries++) {
@@ -115,8 +120,10 @@ static int place_lock(struct host *host, struct error *error)
 		close(host->lock);
 		host->lock = -1;
 	}
-	return error_set(
-		error, ERROR_IO, "cannot make the private directory %s: %s", host->place, strerror(errno));
+	error_set(error, ERROR_IO, "cannot make the private directory %s: %s%s", host->place, strerror(errno),
+		descriptors_advice(errno));
+	rmdir(host->place); /* made, but not opened? */
+	return -ERROR_IO;
 }
 
 static void address_set(struct sockaddr_un *address, const char *path)
@@ -148,7 +155,8 @@ static int listener_bind(struct host *host, struct error *error)
 	host->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (host->listener < 0 || bind(host->listener, (struct sockaddr *)&address, sizeof(address)) ||
 		chmod(host->socket, 0600) || listen(host->listener, HOST_BACKLOG))
-		return error_set(error, ERROR_IO, "cannot listen at %s: %s", host->socket, strerror(errno));
+		return error_set(error, ERROR_IO, "cannot listen at %s: %s%s", host->socket, strerror(errno),
+			descriptors_advice(errno));
 	return 0;
 }
 
@@ -169,6 +177,9 @@ int host_meet(struct host *host, const char *launch, const char *run, const char
 	if (result)
 		return result;
 	host->connection = socket_connect(host->socket);
+	if (host->connection < 0 && errno != ENOENT && errno != ECONNREFUSED) /* perhaps one is there */
+		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s", host->socket,
+			strerror(errno), descriptors_advice(errno));
 	return host->connection >= 0 ? 0 : listener_bind(host, error);
 }
 
@@ -185,8 +196,8 @@ int host_connect(struct host *host, struct error *error)
 	if (host->connection < 0)
 		host->connection = socket_connect(host->socket);
 	if (host->connection < 0 || hello_send(host->connection))
-		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s", host->socket,
-			strerror(errno));
+		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s", host->socket,
+			strerror(errno), descriptors_advice(errno));
 	if (host->listener >= 0)
 		close(host->listener);
 	host->listener = -1;
@@ -208,11 +219,29 @@ void host_leave(struct host *host)
 
 void host_give_up(struct host *host)
 {
-	if (host->listener >= 0) {
+	if (host->listener >= 0)
 		unlink(host->socket);
+	if (host->lock >= 0 && host->connection < 0) /* it is nobody else's */
 		rmdir(host->place);
-	}
 	host_leave(host);
+}
+
+void host_clear(const struct host *host)
+{
+	int lock = open(host->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), connection;
+
+	if (lock < 0)
+		return;
+	if (!flock(lock, LOCK_EX | LOCK_NB)) {
+		connection = socket_connect(host->socket);
+		if (connection >= 0) {
+			close(connection);
+		} else if (errno == ECONNREFUSED) {
+			unlink(host->socket);
+			rmdir(host->place);
+		}
+	}
+	close(lock);
 }
 
 bool host_close(const char *place, const char *socket, int listener)

@@ -69,6 +69,9 @@ void host_leave(struct host *host);
 /* The same, when no collector was started: the meeting place goes, too. */
 void host_give_up(struct host *host);
 
+/* The collector was killed: its meeting place goes, unless another one is there by now. */
+void host_clear(const struct host *host);
+
 /* For the collector's end: true when nobody waits at the socket and the meeting place is gone. */
 bool host_close(const char *place, const char *socket, int listener);
 

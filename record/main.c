@@ -31,6 +31,7 @@
 
 #define DONE_WAIT_NS UINT64_C(30000000000)
 #define NAMES_MAX 10000
+#define LOADER_FAILED 127 /* exit code of a dynamic loader that misses something */
 #define READY_WAIT_MS 5000
 #define ENDS_WAIT_MS 2000
 #define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
@@ -239,6 +240,17 @@ static void summary_write(const struct record *record, const char *text)
 			path, strerror(errno), record->run);
 }
 
+/* No agent has registered, of a program that was to be measured. Its dynamic loader has said itself what it
+ * misses. */
+static const char *unmeasured_why(int status)
+{
+	if (launch_has_no_room())
+		return "its arguments and environment leave no room for ours";
+	if (WIFEXITED(status) && WEXITSTATUS(status) == LOADER_FAILED)
+		return "its dynamic loader ended it before the agent could start; see what that has said";
+	return "the agent could not start in it; see ulimit -v, -f and -n";
+}
+
 static void measuring_finish(struct record *record, int status, const struct rusage *usage)
 {
 	struct host_message ended = {.type = HOST_ENDED,
@@ -259,10 +271,7 @@ static void measuring_finish(struct record *record, int status, const struct rus
 			word.problem[sizeof(word.problem) - 1] = '\0';
 			if (word.status)
 				fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
-					launch_has_no_room()
-						? "its arguments and environment leave no room for ours"
-						: "the agent could not start in it; see ulimit -v, -f and "
-						  "-n");
+					unmeasured_why(status));
 			if (word.problem[0])
 				fprintf(stderr, "hpct-record: the recording stopped early: %s\n",
 					word.problem);
@@ -273,6 +282,8 @@ static void measuring_finish(struct record *record, int status, const struct rus
 			result < 0 ? "has ended before its time" : "does not answer, and may go on later",
 			record->run);
 	}
+	if (result < 0)
+		host_clear(&record->host);
 	host_leave(&record->host);
 }
 
@@ -322,8 +333,8 @@ static int program_run_here(struct record *record, const struct launch *launch, 
 		while (word_await(record, &word, ENDS_WAIT_MS) > 0)
 			;
 		host_leave(&record->host);
-	}
-	fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);
+		fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);
+	} /* else that is said */
 	launch_here(launch);
 	fprintf(stderr, "hpct-record: %s cannot be started: %s\n", record->target.path, strerror(errno));
 	return LAUNCH_FAILED;

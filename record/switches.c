@@ -185,6 +185,26 @@ static bool is_before_rings(const struct switches *switches, uint32_t tid, uint6
 	return false;
 }
 
+/* Who is killed is woken for that alone: it was in its wait to the end. Known of waits that were under way,
+ * or had been looked at from outside, and that nothing came after. */
+static bool is_woken_to_die(
+	const struct measured *process, const struct ring *ring, const struct switch_event *event)
+{
+	const struct switch_events *waiting = &process->switches->waiting;
+	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
+	const struct waits *waits = &ring->waits;
+	uint64_t out_ns = ring->line.out_ns;
+	bool is_waiting = (waits->since_ns && waits->since_ns <= out_ns) ||
+			  (waits->outside && waits->outside_ns == out_ns);
+
+	if (!process->end_ns || atomic_load(&process->shared->ended) || event->kind != SWITCH_IN || !out_ns ||
+		ring->line.what != STORE_OP_BLOCKED || !is_waiting || ring->last_ns >= event->time_ns)
+		return false;
+	while (next < end && next->tid == event->tid && next->kind != SWITCH_OUT)
+		next++; /* preempted on its way */
+	return next == end || next->tid != event->tid;
+}
+
 /* `event` is one of those that wait. */
 static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
 	const struct switch_event *event)
@@ -194,7 +214,8 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	struct hit hit;
 	uint32_t hits;
 
-	if (event->time_ns < ring->begin_ns || event->time_ns >= end_of(process, ring) ||
+	ring->is_dying |= is_woken_to_die(process, ring, event);
+	if (ring->is_dying || event->time_ns < ring->begin_ns || event->time_ns >= end_of(process, ring) ||
 		!switch_line_take(&ring->line, event, &span))
 		return;
 	if (span.what == STORE_OP_LOST && is_before_rings(process->switches, event->tid, span.begin_ns))

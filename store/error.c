@@ -52,6 +52,9 @@ const char *error_place(int reason)
 		return "; choose a shorter name with -o";
 	case ENOMEM:
 		return "; raise `ulimit -v`, or close other programs";
+	case EMFILE:
+	case ENFILE:
+		return "; raise `ulimit -n`";
 	default:
 		return "; choose a place that can be written with -o";
 	}

@@ -346,6 +346,31 @@ static int forks(void)
 	return result != NULL;
 }
 
+static sem_t has_burnt;
+
+static void *burn_and_idle(void *argument)
+{
+	burn(12);
+	sem_post(&has_burnt);
+	for (;;)
+		pause();
+	return argument;
+}
+
+/* Threads that have worked for less than a period and live on when their process ends. */
+static int idlers(void)
+{
+	pthread_t threads[3];
+
+	sem_init(&has_burnt, 0, 0);
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&threads[i], NULL, burn_and_idle, NULL) != 0)
+			return 1;
+	for (int i = 0; i < 3; i++)
+		sem_wait(&has_burnt);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -353,7 +378,8 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} ways[] = {{"vforks", vforks}, {"storm", storm}, {"deep", deep}, {"names", names},
 		{"own_profiler", own_profiler}, {"waits", waits}, {"unload", unload}, {"c11", c11},
-		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}, {"starts", starts}};
+		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}, {"starts", starts},
+		{"idlers", idlers}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)

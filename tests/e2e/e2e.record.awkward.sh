@@ -51,6 +51,13 @@ for _ in 1 2 3 4 5; do
 done
 check "crowd: a ring is used again" [ "$streams" -gt 4096 ]
 
+# Threads that live on to the end of their process, on a path that no sample was ever on, have all their CPU time.
+record idlers -e CPUTIME@40000 -- "$awkward" idlers
+same "idlers: exit code" 0 "$?"
+clocks idlers >idlers.clocks
+same "idlers: threads whose weights are their CPU clock" 3 \
+	"$(awk -F '\t' '$1 !~ /\/0$/ && $2 >= 10e6 && $2 == $3' idlers.clocks | wc -l)"
+
 # A daemon outlives its parent; the run is whole once it has ended.
 record away -- "$awkward" away >out
 same "away: exit code" 0 "$?"

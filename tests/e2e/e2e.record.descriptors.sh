@@ -48,3 +48,15 @@ ignoring() { bash -c 'trap "" HUP; ulimit -n 4; exec "$@"' sh "$@" grep SigIgn /
 bare=$(ignoring)
 check "no descriptor: $bare" [ -n "$bare" ]
 same "no descriptor: ignored signals" "$bare" "$(ignoring hpct-record -o none.hpct --)"
+
+# With next to none the program runs, one sentence says what to do, and nothing is left of it.
+mkdir -m 700 place
+for limit in 4 5 6 9 10 13; do
+	code "limit $limit" 7 env XDG_RUNTIME_DIR="$PWD/place" bash -c 'exec 3>&- 4>&- 5>&- 6>&-; ulimit -n "$0"; exec hpct-record -o "next$0.hpct" -- "$1"/exits return 7' \
+		"$limit" "$samples"
+	sentence "limit $limit"
+	check "limit $limit: what to do: $(cat err)" grep -q 'ulimit -n' err
+	check "limit $limit: no empty run" [ ! -e "next$limit.hpct" ]
+	nothing_left() { [ -z "$(find place/hpct -mindepth 1 -type d)" ]; }
+	check "limit $limit: nothing is left: $(find place/hpct -type d)" await nothing_left
+done

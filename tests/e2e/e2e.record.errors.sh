@@ -61,3 +61,10 @@ check "%j and %h in the name: $(ls -d x-*)" [ -d "$(ls -d "x-4711"*"-$(hostname)
 printf '#!/bin/sh\nexit 5\n' >script && chmod +x script
 code "a script" 5 record script -- ./script
 check "a script: its interpreter is recorded" [ "$(info script streams)" -ge 1 ]
+
+# What the dynamic loader refuses is not a matter of limits.
+cc -shared -x c - -o libgone.so <<<'int gone(void) { return 0; }' &&
+	cc -x c - -o needs -L. -lgone <<<'int gone(void); int main(void) { return gone(); }' && rm libgone.so
+code "a library is missing" 127 hpct-record -o gone.hpct -- ./needs
+check "the loader says so: $(cat err)" grep -q libgone.so err
+check "hpct-record has no other advice: $(cat err)" grep -q 'ran unmeasured: its dynamic loader ended it' err

@@ -29,6 +29,7 @@ for option in --switches --no-switches; do
 	got=0
 	wait "$recorder" || got=$?
 	same "$run: ends as it was told" 143 "$got"
+	hanging "$run" || { fail "$run: the last that is known is not the hang:" && cat "$run.stacks"; }
 	hpct-slice "$run.hpct" --format tsv | tsv '
 		$c["op"] == "blocked" && $c["path"] ~ /main;hang;.*read$/ { n += $c["end_ns"] - $c["begin_ns"] }
 		END { exit n < 1e9 }' || fail "$run: the wait that the program died in has no path"

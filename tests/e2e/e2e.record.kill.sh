@@ -95,3 +95,17 @@ has_ended() { [ "$(info above state)" = complete ]; }
 check "above: the run ends" await has_ended
 same "above: processes" 1 "$(info above processes)"
 check "above: signals became samples" calc "$(info above signals) > 0 && $(info above samples) >= $(info above signals) - 1"
+
+# The collector is killed: the program runs on, and where they met nothing is left.
+mkdir -m 700 place
+XDG_RUNTIME_DIR=$PWD/place hpct-record -o below.hpct -- "$samples/deep" 1000 2>err &
+launcher=$!
+await sampled below 20
+program=$(pgrep -P "$launcher" -x deep)
+kill -KILL "$(info below collector_pid)"
+check "below: the program runs on" kill -TERM "$program"
+wait "$launcher" 2>/dev/null
+same "below: exit code" 143 "$?"
+sentence "below"
+check "below: $(cat err)" grep -q 'the collector has ended before its time' err
+same "below: what is left where they met" "" "$(find place/hpct -mindepth 1 -type d)"
