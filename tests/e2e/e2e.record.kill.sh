@@ -84,3 +84,19 @@ read -r last most < <(hpct-slice many.hpct --format tsv | tsv '
 	$c["track"] == "samples" { if (last && $c["begin_ns"] - last > most) most = $c["begin_ns"] - last; last = $c["begin_ns"] }
 	END { printf "%.0f %.0f\n", last, 3 * most }')
 near "time from the last sample to the kill" 0 "$((stopped - origin - last))" "$((most > 300000000 ? most : 300000000))"
+
+# A collector that is killed at once: its store says from the first commit on who writes it, so it is known as cut short.
+for round in 1 2 3 4; do
+	hpct-record -o "early$round.hpct" -- sleep 1000 2>early.err &
+	launcher=$!
+	opened() { hpct-info "early$round.hpct" --format tsv >first 2>early.not; }
+	await opened
+	collector=$(tsv '$c["key"] == "collector_pid" { print $c["value"] }' <first)
+	check "round $round: nobody records" [ "${collector:-0}" -gt 0 ]
+	same "round $round: command" "sleep 1000" "$(tsv '$c["key"] == "command" { print $c["value"] }' <first)"
+	kill -KILL "$collector"
+	same "round $round: state" "cut short" "$(info "early$round" state)"
+	code "round $round: --check" 0 hpct-info --check "early$round.hpct"
+	await pkill -KILL -P "$launcher" -x sleep
+	wait "$launcher" 2>early.not
+done
