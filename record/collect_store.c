@@ -34,15 +34,22 @@ static void boot_read(char *boot, size_t room)
 		fclose(file);
 }
 
-static void metas_put(struct collector *collector, const char *host, const char *boot)
+/* What is known of the run before it has begun. */
+struct facts {
+	struct collector *collector;
+	const char *host, *boot;
+};
+
+static void metas_put(struct store_writer *writer, void *own)
 {
+	const struct facts *facts = own;
+	struct collector *collector = facts->collector;
 	const struct collect_plan *plan = collector->plan;
-	struct store_writer *writer = collector->writer;
 
 	collector->anchor = anchor_take();
 	store_writer_meta(writer, "command", plan->command);
-	store_writer_meta(writer, "host", host);
-	store_writer_meta(writer, "boot", boot);
+	store_writer_meta(writer, "host", facts->host);
+	store_writer_meta(writer, "boot", facts->boot);
 	store_writer_meta(writer, "launch", plan->launch);
 	store_writer_meta(writer, "events", plan->events);
 	store_writer_meta(
@@ -57,7 +64,10 @@ static void metas_put(struct collector *collector, const char *host, const char 
 		/* Before the first record, or its chunk may be longer than what is kept. */
 		store_writer_keep(writer, collector->origin_ns, plan->keep_ns);
 	}
-	store_writer_meta(writer, "state", "recording");
+	if (collector->elsewhere.is_used) {
+		store_writer_meta(writer, "file_system", collector->elsewhere.file_system);
+		store_writer_meta(writer, STORE_META_COPIED, collector->elsewhere.store);
+	}
 }
 
 /* With fewer nobody would be let in, and what runs out later is told by none. */
@@ -87,7 +97,9 @@ int collect_store_make(struct collector *collector, struct error *error)
 	if (rundir_store_path(path, sizeof(path), collector->plan->run, *host ? host : "host", boot))
 		return error_set(error, ERROR_USAGE, "the run's path %s is too long", collector->plan->run);
 	result = elsewhere_choose(&collector->elsewhere, collector->plan->run, path, error);
-	result = result ? result : store_writer_create(&collector->writer, collector->elsewhere.store, error);
+	result = result ? result
+			: store_writer_create_telling(&collector->writer, collector->elsewhere.store,
+				  metas_put, &(struct facts){collector, host, boot}, error);
 	if (result) {
 		elsewhere_forget(&collector->elsewhere);
 		/* LMDB's own, which no reader is without; the run is to be empty then. */
@@ -96,11 +108,6 @@ int collect_store_make(struct collector *collector, struct error *error)
 		return result;
 	}
 	collector->host_text = store_writer_text(collector->writer, host, strlen(host));
-	metas_put(collector, host, boot);
-	if (collector->elsewhere.is_used) {
-		store_writer_meta(collector->writer, "file_system", collector->elsewhere.file_system);
-		store_writer_meta(collector->writer, STORE_META_COPIED, collector->elsewhere.store);
-	}
 	return 0;
 }
 

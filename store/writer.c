@@ -79,6 +79,12 @@ static int init_tables(struct store_writer *writer, struct error *error)
 
 int store_writer_create(struct store_writer **writer_out, const char *path, struct error *error)
 {
+	return store_writer_create_telling(writer_out, path, NULL, NULL, error);
+}
+
+int store_writer_create_telling(struct store_writer **writer_out, const char *path,
+	void (*tell)(struct store_writer *writer, void *own), void *own, struct error *error)
+{
 	struct store_writer *writer = calloc(1, sizeof *writer);
 	char version[32];
 	int rc;
@@ -99,6 +105,8 @@ int store_writer_create(struct store_writer **writer_out, const char *path, stru
 	if (!rc) {
 		store_writer_meta(writer, STORE_FORMAT_KEY, version);
 		store_writer_meta(writer, "state", "recording");
+		if (tell)
+			tell(writer, own);
 		rc = store_writer_commit(writer, error);
 	}
 	if (rc) {

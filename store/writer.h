@@ -19,6 +19,9 @@ struct store_writer;
 /* Creates the file (mode 0600; refuses an existing one) with its first commit, so that readers can open it at
  * once. */
 int store_writer_create(struct store_writer **writer, const char *path, struct error *error);
+/* The same; `tell` says facts that are to be in the first commit: no reader sees the store without them. */
+int store_writer_create_telling(struct store_writer **writer, const char *path,
+	void (*tell)(struct store_writer *writer, void *own), void *own, struct error *error);
 /* Commits, marks the store as ended in order (meta "state" = "complete"), closes. The writer is gone,
  * whatever is returned. */
 int store_writer_close(struct store_writer *writer, struct error *error);

@@ -109,3 +109,19 @@ same "below: exit code" 143 "$?"
 sentence "below"
 check "below: $(cat err)" grep -q 'the collector has ended before its time' err
 same "below: what is left where they met" "" "$(find place/hpct -mindepth 1 -type d)"
+
+# A collector that is killed at once: its store says from the first commit on who writes it, so it is known as cut short.
+for round in 1 2 3 4; do
+	hpct-record -o "early$round.hpct" -- sleep 1000 2>early.err &
+	launcher=$!
+	opened() { hpct-info "early$round.hpct" --format tsv >first 2>early.not; }
+	await opened
+	collector=$(tsv '$c["key"] == "collector_pid" { print $c["value"] }' <first)
+	check "round $round: nobody records" [ "${collector:-0}" -gt 0 ]
+	same "round $round: command" "sleep 1000" "$(tsv '$c["key"] == "command" { print $c["value"] }' <first)"
+	kill -KILL "$collector"
+	same "round $round: state" "cut short" "$(info "early$round" state)"
+	code "round $round: --check" 0 hpct-info --check "early$round.hpct"
+	await pkill -KILL -P "$launcher" -x sleep
+	wait "$launcher" 2>early.not
+done
