@@ -34,6 +34,11 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
 }
 
+static inline uint64_t arch_stack_pointer(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
 /* rdfsbase may be used. */
 static inline bool arch_has_thread_pointer(void)
 {

@@ -96,15 +96,14 @@ static void missed_count(struct thread *t, uint64_t now_ns)
 		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
 }
 
-static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
+void sample_take_ns(
+	struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight, uint64_t now_ns)
 {
-	uint64_t now_ns;
 	uint8_t flags;
 
 	if (control_is_paused())
 		return;
 	weight = control_weight(t, weight);
-	now_ns = process_now_ns();
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
 		t->saved_ns += weight; /* the next sample has it */
@@ -131,14 +130,9 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 	took(t, now_ns);
 }
 
-void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
+void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t now_ns)
 {
-	take(t, context, periods, periods * process.settings.period_ns);
-}
-
-void sample_take_ns(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight_ns)
-{
-	take(t, context, periods, weight_ns);
+	sample_take_ns(t, context, periods, periods * process.settings.period_ns, now_ns);
 }
 
 void sample_catch_up(struct thread *t)
@@ -233,8 +227,12 @@ void sample_handle(int signal, siginfo_t *info, void *context)
 	int error = errno;
 
 	heard.is_taken = source_timer_periods(info, &heard.periods);
-	if (heard.thread)
+	if (heard.thread && thread_stack_take(heard.thread)) {
 		own_stack_call(heard.thread->handler_stack + OWN_STACK_BYTES, heard_take, &heard);
+		thread_stack_give(heard.thread);
+	} else if (heard.thread && heard.is_taken) {
+		atomic_fetch_add(&own_stack_missed, 1);
+	}
 	if (heard.is_taken)
 		interrupt_settle(context);
 	else

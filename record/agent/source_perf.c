@@ -28,7 +28,7 @@ void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 	if (owed < least)
 		return;
 	t->hit_ns = 0;
-	sample_take(t, context, (uint64_t)(owed / period_ns));
+	sample_take(t, context, (uint64_t)(owed / period_ns), process_now_ns());
 }
 
 int source_perf_open(uint64_t flags)

@@ -69,7 +69,7 @@ static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t per
 
 	t->ahead_ns -= known;
 	if (known < weight)
-		sample_take_ns(t, context, periods, weight - known);
+		sample_take_ns(t, context, periods, weight - known, process_now_ns());
 	else
 		ring_count(&t->ring.shared->overruns, periods);
 }

@@ -83,6 +83,7 @@ struct thread {
 	struct event_span open[CONTROL_OPEN_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
+	_Atomic bool stack_is_taken;				   /* the one that follows */
 	_Alignas(64) unsigned char handler_stack[OWN_STACK_BYTES]; /* see own_stack.h */
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];
 	struct unwind_frame frames[2][UNWIND_FRAMES_MAX];
@@ -152,6 +153,18 @@ static inline struct thread *thread_self(void)
 static inline struct thread *thread_own(void)
 {
 	return process_is_own() ? thread_place.self : NULL;
+}
+
+/* Around a handler's stay on the stack of the thread's block. False: somebody is there, who can only be a
+ * thread that libc does not know and that has this one's storage. */
+static inline bool thread_stack_take(struct thread *thread)
+{
+	return !atomic_exchange_explicit(&thread->stack_is_taken, true, memory_order_acquire);
+}
+
+static inline void thread_stack_give(struct thread *thread)
+{
+	atomic_store_explicit(&thread->stack_is_taken, false, memory_order_release);
 }
 
 #endif
