@@ -39,7 +39,7 @@ void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 static inline int64_t source_perf_owed_ns(const struct thread *t)
 {
 	const struct event_ring *ring = t->ring.shared;
-	uint64_t cpu_ns = process_thread_cpu_ns();
+	uint64_t cpu_ns = process_handler_cpu_ns();
 	uint64_t ran_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 
 	return (int64_t)(ran_ns - t->covered_ns);
@@ -90,7 +90,7 @@ static inline bool source_perf_is_one_period(struct thread *t, uint64_t now_ns)
 /* The event has fired. */
 static inline void source_perf_hit(struct thread *t, const ucontext_t *context)
 {
-	uint64_t now_ns = process_now_ns();
+	uint64_t now_ns = process_handler_now_ns();
 
 	if (!source_perf.kernel || source_perf_is_one_period(t, now_ns))
 		sample_take(t, context, 1, now_ns);

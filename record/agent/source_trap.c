@@ -13,6 +13,7 @@
 
 #include "record/agent/counter.h"
 #include "record/agent/guard.h"
+#include "record/agent/hot.h"
 #include "record/agent/interrupt.h"
 #include "record/agent/perf.h"
 #include "record/agent/source_perf.h"
@@ -27,7 +28,7 @@
 
 static const char cookies[2 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
 
-static struct {
+static HOT_DATA struct {
 	int event;     /* until it is handed over; -1: none */
 	pid_t owner;   /* the thread that opened it */
 	bool waits;    /* each wait traps */
@@ -47,7 +48,7 @@ struct known {
 	uint64_t stack_low, stack_high;
 };
 
-static struct known *known; /* KNOWN_SLOTS, empty again in a fork child */
+static HOT_DATA struct known *known; /* KNOWN_SLOTS, empty again in a fork child */
 
 static int known_init(void)
 {
@@ -108,7 +109,7 @@ int source_trap_thread_add(struct thread *thread)
 /* That of the calling thread, whose stack pointer is `sp`. One of its own threads that a program made without
  * libc may have the storage of another, but hardly its stack, too: on that nobody asks the kernel, which
  * takes as long as half of a sample. 0: it is asked in any case. */
-static struct known *known_find(uint64_t sp)
+HOT static struct known *known_find(uint64_t sp)
 {
 	uint64_t base = base_now(), key = base;
 	uint32_t tid = 0;
@@ -276,7 +277,7 @@ uint64_t source_trap_data(unsigned index)
 	return (uintptr_t)&cookies[index];
 }
 
-int source_trap_index(const siginfo_t *info)
+HOT int source_trap_index(const siginfo_t *info)
 {
 	const struct perf_trap *raised = (const void *)info;
 	uint64_t index = raised->data - source_trap_data(0);
@@ -290,7 +291,7 @@ struct trapped {
 	int index;
 };
 
-static void trapped_take(void *what)
+HOT static void trapped_take(void *what)
 {
 	const struct trapped *trapped = what;
 
@@ -301,7 +302,7 @@ static void trapped_take(void *what)
 	counters_take(trapped->thread, trapped->context);
 }
 
-void source_trap_handle(int signal, siginfo_t *info, void *context)
+HOT void source_trap_handle(int signal, siginfo_t *info, void *context)
 {
 	int error, index = source_trap_index(info);
 	const struct known *slot;
@@ -319,12 +320,12 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 		interrupt_settle(context);
 		return;
 	}
-	error = errno;
+	error = *slot->thread->error_place;
 	own_stack_call(slot->thread->handler_stack + OWN_STACK_BYTES, trapped_take,
 		&(struct trapped){slot->thread, context, index});
 	thread_stack_give(slot->thread);
 	interrupt_settle(context);
-	errno = error;
+	*slot->thread->error_place = error;
 	if (guard_trap_dropped(&dropped))
 		guard_forward_trap(signal, &dropped, context, true);
 }

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "record/agent/hot.h"
 #include "record/agent/unwind_plugin.h"
 
 static inline bool is_simple(const struct unwind_rule *rule)
@@ -104,7 +105,8 @@ static inline unsigned frames_fold(struct unwind_frame *frames, unsigned count)
 			same++;
 		if (same < 2 * round)
 			continue;
-		memmove(&frames[count - 2 * round], &frames[count - round], round * sizeof(*frames));
+		for (unsigned i = count - round; i < count; i++)
+			frames[i - round] = frames[i];
 		return count - round;
 	}
 	return count;
@@ -112,7 +114,7 @@ static inline unsigned frames_fold(struct unwind_frame *frames, unsigned count)
 
 /* Takes simple steps for as long as their rules are cached and their words lie in the readable stack, with
  * everything in registers of our own: nearly all frames of nearly all stacks. True: it took none. */
-static bool walk_simple(struct unwinder *u, bool *exact)
+HOT static bool walk_simple(struct unwinder *u, bool *exact)
 {
 	uint64_t *value = u->registers.value, low = u->space.memory.low, span = u->space.memory.high - low;
 	uint64_t pc = value[ARCH_PC], sp = value[ARCH_SP], fp = value[ARCH_FP], shift = u->space.memory.shift;
@@ -172,7 +174,7 @@ static void frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64
 		u->count = frames_fold(u->frames, u->count);
 }
 
-static enum step walk(struct unwinder *u, bool thorough)
+HOT static enum step walk(struct unwinder *u, bool thorough)
 {
 	enum step step = STEP_ON;
 	bool exact = true;
@@ -240,7 +242,7 @@ static enum step plugin_walk(struct unwinder *u, const struct arch_registers *st
 	return STEP_PARTIAL;
 }
 
-enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *start)
+HOT enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *start)
 {
 	enum step step;
 
