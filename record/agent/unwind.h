@@ -10,6 +10,7 @@
 
 #include "record/agent/cfi.h"
 #include "record/agent/recipe.h"
+#include "record/agent/unwind_kept.h"
 
 #define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
@@ -94,6 +95,7 @@ struct unwinder {
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
 	struct arch_registers registers;
+	struct unwind_kept kept;     /* of the last walk that had what is worth it */
 	struct unwind_raised raised; /* of the last walk */
 	struct unwind_read read[UNWIND_READ_KEPT];
 	unsigned read_next; /* the place that the next one takes */
