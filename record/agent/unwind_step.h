@@ -80,11 +80,18 @@ static inline uint64_t unwind_rule_fp_place(const struct unwind_rule *rule, uint
 	return (rule->kind == RULE_ALIGNED ? fp : cfa) + (uint64_t)(rule->fp_words * 8L);
 }
 
+static_assert(UNWIND_CYCLE_MAX == 4, "as many frames are looked at first");
+
 /* Folds what the newest frame has completed; the number of frames that are left. */
 static inline unsigned unwind_frames_fold(struct unwind_frame *frames, unsigned count)
 {
-	uint32_t function = frames[count - 1].function;
+	const struct unwind_frame *last = &frames[count - 1];
+	uint32_t function = last->function;
 
+	/* As nearly always. */
+	if (count >= 3 * UNWIND_CYCLE_MAX && last[-1].function != function && last[-2].function != function &&
+		last[-3].function != function && last[-4].function != function)
+		return count;
 	for (unsigned round = 1; round <= UNWIND_CYCLE_MAX && 3 * round <= count; round++) {
 		unsigned same = 0;
 
