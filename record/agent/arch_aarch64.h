@@ -39,6 +39,11 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 	to[ARCH_PC] = from->uc_mcontext.pc;
 }
 
+static inline uint64_t arch_stack_pointer(const ucontext_t *context)
+{
+	return context->uc_mcontext.sp;
+}
+
 static inline bool arch_has_thread_pointer(void)
 {
 	return true;

@@ -30,8 +30,15 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 		REG_RIP};
 
+	/* As so many moves, the table is none to be read. */
+#pragma GCC unroll 17
 	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
+}
+
+static inline uint64_t arch_stack_pointer(const ucontext_t *context)
+{
+	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
 /* rdfsbase may be used. */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "record/agent/hot.h"
 #include "store/event.h"
 
 static uint32_t hash_of(uint32_t parent, uint32_t slot, uint64_t offset)
@@ -43,7 +44,8 @@ void context_clear(struct context_tree *tree)
 	tree->bucket_count = 1;
 }
 
-uint32_t context_child_find(const struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset)
+HOT uint32_t context_child_find(
+	const struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset)
 {
 	uint32_t hash = hash_of(parent, slot, offset);
 	uint32_t id = tree->buckets[bucket_of(tree, hash)];
@@ -59,7 +61,7 @@ uint32_t context_child_find(const struct context_tree *tree, uint32_t parent, ui
 	return id;
 }
 
-uint32_t context_room(const struct context_tree *tree)
+HOT uint32_t context_room(const struct context_tree *tree)
 {
 	return tree->capacity - tree->count;
 }

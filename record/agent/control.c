@@ -4,10 +4,11 @@
 
 #include <string.h>
 
+#include "record/agent/hot.h"
 #include "record/agent/sample.h"
 #include "record/agent/trace.h"
 
-static struct {
+static HOT_DATA struct {
 	atomic_flag busy; /* never waited for: of two that call at once, one counts */
 	_Atomic bool is_paused;
 	_Atomic uint32_t epoch; /* counts starts */
@@ -18,7 +19,7 @@ void control_init(bool delayed)
 	atomic_store(&control.is_paused, delayed);
 }
 
-bool control_is_paused(void)
+HOT bool control_is_paused(void)
 {
 	return atomic_load_explicit(&control.is_paused, memory_order_acquire);
 }
@@ -58,7 +59,7 @@ void control_ring_begin(struct event_ring *ring)
 	atomic_store(&ring->pause_cpu_ns, control_is_paused() ? ring->cpu_begin_ns : EVENT_NOT_PAUSED);
 }
 
-uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns)
+HOT uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns)
 {
 	uint64_t paused = atomic_load(&ring->paused_cpu_ns), since = atomic_load(&ring->pause_cpu_ns);
 
@@ -74,7 +75,7 @@ uint64_t control_uncovered_ns(const struct thread *t)
 	return cpu_ns > known ? cpu_ns - known : 0;
 }
 
-uint64_t control_weight(struct thread *t, uint64_t weight)
+HOT uint64_t control_weight(struct thread *t, uint64_t weight)
 {
 	uint32_t epoch = atomic_load_explicit(&control.epoch, memory_order_acquire);
 

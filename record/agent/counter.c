@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counter.c - see counter.h. The event's mapping keeps it alive: no descriptor stays. */
 #include "record/agent/counter.h"
+#include "record/agent/hot.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@ struct counter {
 };
 
 static struct counter counters[EVENT_COUNTERS_MAX];
-static unsigned count;
+static HOT_DATA unsigned count;
 static bool is_on; /* not before the agent has done its own work */
 
 unsigned counter_count(void)
@@ -222,7 +223,7 @@ static void counter_take(struct thread *t, unsigned index, const ucontext_t *con
 		sample_take_counter(t, context, index, value);
 }
 
-void counters_take(struct thread *t, const ucontext_t *context)
+HOT void counters_take(struct thread *t, const ucontext_t *context)
 {
 	/* The thread is publishing: the counts wait in their rings for the next trap. */
 	if (t->ring.busy)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "record/agent/guard.h"
+#include "record/agent/hot.h"
 #include "record/agent/interrupt.h"
 #include "record/agent/own_stack.h"
 #include "record/agent/process.h"
@@ -296,7 +297,7 @@ void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_know
 	}
 }
 
-bool guard_trap_dropped(siginfo_t *info)
+HOT bool guard_trap_dropped(siginfo_t *info)
 {
 	if (thread_place.trap_waits != TRAP_WAITS_FOR_THREAD)
 		return false;

@@ -85,7 +85,7 @@ static bool is_ring(int descriptor)
 	return result;
 }
 
-void interrupt_settle(ucontext_t *context)
+void interrupt_settle_call(ucontext_t *context)
 {
 	uint64_t flags;
 

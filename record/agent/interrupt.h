@@ -13,8 +13,17 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "record/agent/arch.h"
+
+/* The same where it goes back to a system call. */
+void interrupt_settle_call(ucontext_t *context);
+
 /* A signal of ours was handled, `context` is what it goes back to. Touches no thread-local storage. */
-void interrupt_settle(ucontext_t *context);
+static inline void interrupt_settle(ucontext_t *context)
+{
+	if (arch_ring_wait_ended(context) >= 0 || arch_call_restarts(context))
+		interrupt_settle_call(context);
+}
 
 /* The program's handler, of those sa_flags, is called by ours. */
 void interrupt_by(ucontext_t *context, uint64_t flags);

@@ -9,20 +9,21 @@
 #include <link.h>
 #include <string.h>
 
+#include "record/agent/hot.h"
 #include "record/agent/loaded.h"
 #include "record/agent/module_path.h"
 #include "record/agent/process.h"
 #include "record/agent/unwind.h"
 
-static _Atomic uint32_t generation;
+static HOT_DATA _Atomic uint32_t generation;
 static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
 
-uint32_t module_generation(void)
+HOT uint32_t module_generation(void)
 {
 	return atomic_load_explicit(&generation, memory_order_acquire);
 }
 
-uint64_t module_bias(uint32_t slot)
+HOT uint64_t module_bias(uint32_t slot)
 {
 	return slot < EVENT_MODULE_MAX ? process.modules[slot].bias : 0;
 }

@@ -3,17 +3,18 @@
 #include "record/agent/own_stack.h"
 
 #include "record/agent/arch.h"
+#include "record/agent/hot.h"
 
-#define CODE(name, body)                                     \
-	__asm__(".text\n"                                    \
-		".p2align 4\n"                               \
-		".globl " name "\n"                          \
-		".hidden " name "\n"                         \
-		".type " name ", %function\n" name ":\n\t"   \
-		".cfi_startproc\n\t" body ".cfi_endproc\n\t" \
-		".size " name ", . - " name "\n");
+#define CODE(name, body)                                        \
+	__asm__(".section " HOT_SECTION ", \"ax\", %progbits\n" \
+		".p2align 4\n"                                  \
+		".globl " name "\n"                             \
+		".hidden " name "\n"                            \
+		".type " name ", %function\n" name ":\n\t"      \
+		".cfi_startproc\n\t" body ".cfi_endproc\n\t"    \
+		".size " name ", . - " name "\n.text\n");
 
-_Atomic uint64_t own_stack_missed;
+HOT_DATA _Atomic uint64_t own_stack_missed;
 
 CODE("own_stack_call", ARCH_CALL_ON)
 CODE("own_stack_sample", ARCH_HANDLER("sample_handle", "own_stack_missed"))

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "record/agent/hot.h"
 /* A path with more new nodes than this sends them ahead in batches: a whole ring might not hold them. What is
  * then known stays known, even when the record itself has to be dropped. */
 #define NODES_AT_ONCE 2048
@@ -90,7 +91,7 @@ static unsigned path_find(struct thread *t, const struct unwind_frame *frames, u
 
 /* Opens the batch, or for 0 bytes publishes the nodes alone, on the path frames[0..count), innermost first,
  * which is t's other frame buffer. */
-static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
+HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	unsigned depth = path_find(t, frames, count, root);
@@ -165,14 +166,14 @@ static void frame_add(struct thread *t, struct unwinder *u, uint64_t function)
 		.address = function, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
 }
 
-int path_open(
+HOT int path_open(
 	struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	return path_open_into(t, start, 0, bytes, now_ns, node);
 }
 
-int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function, uint64_t bytes,
-	uint64_t now_ns, uint32_t *node)
+HOT int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
+	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	struct unwinder *u = &t->unwinder;
 	enum unwind_result result;

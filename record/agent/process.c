@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/agent/environment.h"
+#include "record/agent/hot.h"
 #include "record/agent/module_path.h"
 #include "record/agent/real.h"
 #include "record/agent/reserve.h"
@@ -26,7 +27,7 @@
 #define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
 #define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
 
-struct process process;
+HOT_DATA struct process process;
 
 /* Alone on a page that the kernel clears in every child that got a copy of this memory. */
 struct live {
@@ -34,7 +35,7 @@ struct live {
 	pid_t pid;
 };
 
-static struct live *live;
+static HOT_DATA struct live *live;
 
 pid_t process_number(void)
 {
@@ -42,6 +43,11 @@ pid_t process_number(void)
 }
 
 OWN uint64_t process_now_ns(void)
+{
+	return process_handler_now_ns();
+}
+
+HOT uint64_t process_handler_now_ns(void)
 {
 	struct timespec now;
 
@@ -51,13 +57,18 @@ OWN uint64_t process_now_ns(void)
 
 OWN uint64_t process_thread_cpu_ns(void)
 {
+	return process_handler_cpu_ns();
+}
+
+HOT uint64_t process_handler_cpu_ns(void)
+{
 	struct timespec now;
 
 	vdso_clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool process_is_live(void)
+HOT bool process_is_live(void)
 {
 	return live && atomic_load_explicit(&live->active, memory_order_relaxed);
 }

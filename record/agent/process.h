@@ -98,6 +98,9 @@ void process_rest(bool rests);
 pid_t process_number(void);
 uint64_t process_now_ns(void);
 uint64_t process_thread_cpu_ns(void);
+/* The same for our handlers, which no signal interrupts: nobody sees their frames. */
+uint64_t process_handler_now_ns(void);
+uint64_t process_handler_cpu_ns(void);
 /* The CPU clock of any thread of this process; 0: it has gone. */
 uint64_t process_cpu_of_thread_ns(uint32_t tid);
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "record/agent/hot.h"
 void ring_init(struct ring *ring, struct event_ring *shared, uint64_t bytes)
 {
 	memset(ring, 0, sizeof(*ring));
@@ -16,7 +17,7 @@ void ring_init(struct ring *ring, struct event_ring *shared, uint64_t bytes)
 	ring->at = atomic_load_explicit(&shared->head, memory_order_relaxed);
 }
 
-bool ring_enter(struct ring *ring)
+HOT bool ring_enter(struct ring *ring)
 {
 	if (ring->busy)
 		return false;
@@ -25,7 +26,7 @@ bool ring_enter(struct ring *ring)
 	return true;
 }
 
-void ring_leave(struct ring *ring)
+HOT void ring_leave(struct ring *ring)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	ring->busy = false;
@@ -43,7 +44,7 @@ static void put_lost(struct ring *ring, uint64_t now_ns)
 	lost->count = atomic_exchange_explicit(&ring->lost_count, 0, memory_order_relaxed);
 }
 
-bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t now_ns)
+HOT bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t now_ns)
 {
 	uint64_t tail = atomic_load_explicit(&ring->shared->tail, memory_order_acquire);
 	bool lost = atomic_load_explicit(&ring->lost_count, memory_order_relaxed) != 0;
@@ -58,7 +59,7 @@ bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t no
 	return true;
 }
 
-void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node, uint64_t bytes)
+HOT void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node, uint64_t bytes)
 {
 	uint64_t place = ring->at & (ring->bytes - 1), room = ring->bytes - place;
 	struct event_header *header = (struct event_header *)(ring->data + place);
@@ -74,7 +75,7 @@ void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node, ui
 	return header;
 }
 
-void ring_commit(struct ring *ring)
+HOT void ring_commit(struct ring *ring)
 {
 	atomic_store_explicit(&ring->shared->head, ring->at, memory_order_release);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "record/agent/control.h"
+#include "record/agent/hot.h"
 #include "record/agent/interrupt.h"
 #include "record/agent/papi.h"
 #include "record/agent/path.h"
@@ -75,9 +76,9 @@ static inline void path_sample(struct thread *t, const ucontext_t *context, uint
 	ring_commit(&t->ring);
 }
 
-static void took(struct thread *t, uint64_t since_ns)
+HOT static void took(struct thread *t, uint64_t since_ns)
 {
-	uint64_t now_ns = process_now_ns();
+	uint64_t now_ns = process_handler_now_ns();
 	const struct unwinder *u = &t->unwinder;
 	bool is_far = u->space.memory.low == u->space.memory.high;
 	uint64_t rest_ns = sample_rest_ns(u->walked, is_far, process.settings.period_ns);
@@ -96,15 +97,14 @@ static void missed_count(struct thread *t, uint64_t now_ns)
 		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
 }
 
-static inline void take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight)
+HOT void sample_take_ns(
+	struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight, uint64_t now_ns)
 {
-	uint64_t now_ns;
 	uint8_t flags;
 
 	if (control_is_paused())
 		return;
 	weight = control_weight(t, weight);
-	now_ns = process_now_ns();
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
 		t->saved_ns += weight; /* the next sample has it */
@@ -124,21 +124,17 @@ static inline void take(struct thread *t, const ucontext_t *context, uint64_t pe
 		return;
 	}
 	path_sample(t, context, flags, 0, weight, now_ns);
-	papi_take(t, now_ns);
+	if (t->papi)
+		papi_take(t, now_ns);
 	ring_leave(&t->ring);
 	if (atomic_load_explicit(&own_stack_missed, memory_order_relaxed))
 		missed_count(t, now_ns);
 	took(t, now_ns);
 }
 
-void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods)
+HOT void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t now_ns)
 {
-	take(t, context, periods, periods * process.settings.period_ns);
-}
-
-void sample_take_ns(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight_ns)
-{
-	take(t, context, periods, weight_ns);
+	sample_take_ns(t, context, periods, periods * process.settings.period_ns, now_ns);
 }
 
 void sample_catch_up(struct thread *t)
@@ -209,7 +205,7 @@ struct heard {
 	bool is_taken;
 };
 
-static void heard_take(void *what)
+HOT static void heard_take(void *what)
 {
 	struct heard *heard = what;
 	struct thread *t = heard->thread;
@@ -227,17 +223,22 @@ static void heard_take(void *what)
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
 #endif
-void sample_handle(int signal, siginfo_t *info, void *context)
+HOT void
+sample_handle(int signal, siginfo_t *info, void *context)
 {
 	struct heard heard = {.thread = thread_self(), .info = info, .context = context};
-	int error = errno;
+	int *error_place = heard.thread ? heard.thread->error_place : &errno, error = *error_place;
 
 	heard.is_taken = source_timer_periods(info, &heard.periods);
-	if (heard.thread)
+	if (heard.thread && thread_stack_take(heard.thread)) {
 		own_stack_call(heard.thread->handler_stack + OWN_STACK_BYTES, heard_take, &heard);
+		thread_stack_give(heard.thread);
+	} else if (heard.thread && heard.is_taken) {
+		atomic_fetch_add(&own_stack_missed, 1);
+	}
 	if (heard.is_taken)
 		interrupt_settle(context);
 	else
 		guard_forward(signal, info, context);
-	errno = error;
+	*error_place = error;
 }

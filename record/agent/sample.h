@@ -46,11 +46,13 @@ static inline uint64_t sample_rest_ns(unsigned walked, bool is_far, uint64_t per
 /* Handler of AGENT_SIGNAL. In the steady state: no system call, no lock, no allocation. */
 void sample_handle(int signal, siginfo_t *info, void *context);
 
-/* Takes one sample of the calling thread, interrupted at `context`, that stands for so many periods. */
-void sample_take(struct thread *thread, const ucontext_t *context, uint64_t periods);
+/* Takes one sample of the calling thread, interrupted at `context`, that stands for so many periods. now_ns:
+ * when the handler began. */
+void sample_take(struct thread *thread, const ucontext_t *context, uint64_t periods, uint64_t now_ns);
 
 /* The same where the weight is no whole number of periods. */
-void sample_take_ns(struct thread *thread, const ucontext_t *context, uint64_t periods, uint64_t weight_ns);
+void sample_take_ns(struct thread *thread, const ucontext_t *context, uint64_t periods, uint64_t weight_ns,
+	uint64_t now_ns);
 
 /* The same for a counter, by its index, that has come by `value`. */
 void sample_take_counter(struct thread *thread, const ucontext_t *context, unsigned counter, uint64_t value);

@@ -90,6 +90,9 @@ uint64_t source_trap_data(unsigned index);
 /* The calling thread is the agent's, and may meet traps. 0 or negative. */
 int source_trap_thread_add(struct thread *thread);
 void source_trap_thread_remove(void);
+/* The program makes a thread that will have the storage of the calling one, and perhaps a part of its stack.
+ */
+void source_trap_shared(void);
 
 /* Handler of SIGTRAP, once source_trap_prepare was called. */
 void source_trap_handle(int signal, siginfo_t *info, void *context);

@@ -6,16 +6,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/hot.h"
 #include "record/agent/perf.h"
 
 #define SAFETY_NS UINT64_C(10000000) /* the timer beside an event that counts kernel hits */
 #define TICKS_PATIENT 6
 
-struct source_perf source_perf;
+HOT_DATA struct source_perf source_perf;
 
 /* A tick in user code leaves the rest to the next one inside the kernel, until that would long have come:
  * page faults do not show as system calls. */
-void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
+HOT void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
 	int64_t tick_ns = (int64_t)source_perf.tick_ns, least = TICKS_PATIENT * tick_ns;
@@ -28,7 +29,7 @@ void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 	if (owed < least)
 		return;
 	t->hit_ns = 0;
-	sample_take(t, context, (uint64_t)(owed / period_ns));
+	sample_take(t, context, (uint64_t)(owed / period_ns), process_handler_now_ns());
 }
 
 int source_perf_open(uint64_t flags)

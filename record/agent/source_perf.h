@@ -39,7 +39,7 @@ void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t peri
 static inline int64_t source_perf_owed_ns(const struct thread *t)
 {
 	const struct event_ring *ring = t->ring.shared;
-	uint64_t cpu_ns = process_thread_cpu_ns();
+	uint64_t cpu_ns = process_handler_cpu_ns();
 	uint64_t ran_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 
 	return (int64_t)(ran_ns - t->covered_ns);
@@ -48,7 +48,7 @@ static inline int64_t source_perf_owed_ns(const struct thread *t)
 /* A whole number of periods, which takes the least room, unless that were too far from what is owed: samples
  * may be ahead of the clock by half a period, since the next one comes within a period, and lag behind by
  * little. */
-static inline void source_perf_owed_take(struct thread *t, const ucontext_t *context)
+static inline void source_perf_owed_take(struct thread *t, const ucontext_t *context, uint64_t now_ns)
 {
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
 	int64_t periods = (owed + period_ns / 2) / period_ns, ahead = periods * period_ns - owed;
@@ -58,11 +58,11 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
 		return;
 	t->believed = 0;
 	if (ahead >= -period_ns / 16 && ahead <= period_ns / 16)
-		t->hit_ns = process_now_ns();
+		t->hit_ns = now_ns;
 	if (ahead < -period_ns / 16)
-		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed);
+		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed, now_ns);
 	else
-		sample_take(t, context, (uint64_t)periods);
+		sample_take(t, context, (uint64_t)periods, now_ns);
 }
 
 #define SOURCE_PERF_BELIEVED_MAX 15u
@@ -73,13 +73,14 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
  * from one to the next), so that only periods are believed that are too short for a turn. The thread's clock,
  * a system call and the dearest thing that we do at a sample, is asked now and then, so that nothing adds up.
  */
-static inline bool source_perf_is_one_period(struct thread *t)
+static inline bool source_perf_is_one_period(struct thread *t, uint64_t now_ns)
 {
-	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns();
-	uint64_t since_ns = now_ns - t->hit_ns;
+	uint64_t period_ns = process.settings.period_ns, since_ns;
 
-	if (period_ns > SOURCE_PERF_BELIEVED_NS || since_ns < period_ns - period_ns / 16 ||
-		since_ns > period_ns + period_ns / 16 || t->believed == SOURCE_PERF_BELIEVED_MAX)
+	if (period_ns > SOURCE_PERF_BELIEVED_NS || !t->hit_ns || t->believed == SOURCE_PERF_BELIEVED_MAX)
+		return false;
+	since_ns = now_ns - t->hit_ns;
+	if (since_ns < period_ns - period_ns / 16 || since_ns > period_ns + period_ns / 16)
 		return false;
 	t->hit_ns = now_ns;
 	t->believed++;
@@ -89,10 +90,12 @@ static inline bool source_perf_is_one_period(struct thread *t)
 /* The event has fired. */
 static inline void source_perf_hit(struct thread *t, const ucontext_t *context)
 {
-	if (!source_perf.kernel || source_perf_is_one_period(t))
-		sample_take(t, context, 1);
+	uint64_t now_ns = process_handler_now_ns();
+
+	if (!source_perf.kernel || source_perf_is_one_period(t, now_ns))
+		sample_take(t, context, 1, now_ns);
 	else
-		source_perf_owed_take(t, context);
+		source_perf_owed_take(t, context, now_ns);
 }
 
 #endif

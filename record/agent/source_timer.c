@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/agent/guard.h"
+#include "record/agent/hot.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
 #include "record/agent/source.h"
@@ -53,7 +54,7 @@ void source_timer_stop(struct source_handle *handle)
 	handle->timer = -1;
 }
 
-bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
+HOT bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 {
 	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &cookie)
 		return false;
@@ -62,14 +63,14 @@ bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 }
 
 /* The signal tells of all periods since the last one: some of them a sample may stand for already. */
-static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
+HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns;
 	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight;
 
 	t->ahead_ns -= known;
 	if (known < weight)
-		sample_take_ns(t, context, periods, weight - known);
+		sample_take_ns(t, context, periods, weight - known, process_handler_now_ns());
 	else
 		ring_count(&t->ring.shared->overruns, periods);
 }

@@ -3,8 +3,8 @@
  * source_trap.c - `trap`: one perf event, inherited by the threads to come, raises a synchronous SIGTRAP,
  * which interrupts no system call. Counters (counter.c) and, if asked for, waits trap in the same way.
  *
- * Threads that the program made without libc have the event, too, and perhaps no
- * thread-local storage of ours: the handler looks a thread up by its kernel id first.
+ * Threads that the program made without libc have the event, too, and perhaps no thread-local storage of
+ * ours, or that of another: the handler looks a thread up by where its storage and its stack are.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -13,6 +13,7 @@
 
 #include "record/agent/counter.h"
 #include "record/agent/guard.h"
+#include "record/agent/hot.h"
 #include "record/agent/interrupt.h"
 #include "record/agent/perf.h"
 #include "record/agent/source_perf.h"
@@ -27,24 +28,27 @@
 
 static const char cookies[2 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
 
-static struct {
+static HOT_DATA struct {
 	int event;     /* until it is handed over; -1: none */
 	pid_t owner;   /* the thread that opened it */
 	bool waits;    /* each wait traps */
 	bool in_rings; /* the switch rings' events are to do it */
 	bool has_base; /* arch_thread_pointer may be used */
+	_Atomic bool
+		has_sharers; /* a thread was made that may have another's storage and a part of its stack */
 } trap = {.event = -1};
 
-/* ---- threads by kernel id ---- */
+/* ---- threads by their storage ---- */
 
-/* Written and looked up by the very thread that it tells of. */
+/* Written by the very thread that it tells of. A line of its own: a sample reads one. */
 struct known {
-	_Atomic uint32_t tid; /* 0: never used; TID_GONE */
-	uint64_t base;	      /* thread pointer */
+	_Alignas(64) _Atomic uint32_t tid; /* 0: never used; TID_GONE */
+	_Atomic uint64_t base;		   /* thread pointer, 0 where it cannot be read */
 	struct thread *thread;
+	uint64_t stack_low, stack_high;
 };
 
-static struct known *known; /* KNOWN_SLOTS, empty again in a fork child */
+static HOT_DATA struct known *known; /* KNOWN_SLOTS, empty again in a fork child */
 
 static int known_init(void)
 {
@@ -65,9 +69,14 @@ static int known_init(void)
 	return 0;
 }
 
-static struct known *known_slot(uint32_t tid, uint32_t i)
+static struct known *known_slot(uint64_t key, uint32_t i)
 {
-	return &known[(tid * 2654435761u + i) & (KNOWN_SLOTS - 1)];
+	return &known[((key * UINT64_C(0x9e3779b97f4a7c15) >> 32) + i) & (KNOWN_SLOTS - 1)];
+}
+
+static uint32_t tid_now(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
 }
 
 static uint64_t base_now(void)
@@ -77,45 +86,68 @@ static uint64_t base_now(void)
 
 int source_trap_thread_add(struct thread *thread)
 {
-	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t tid = tid_now();
+	uint64_t base = base_now();
 
 	source_trap_thread_remove();
 	for (uint32_t i = 0; i < KNOWN_PROBES; i++) {
-		struct known *slot = known_slot(tid, i);
+		struct known *slot = known_slot(base ? base : tid, i);
 		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_relaxed);
 
 		if (seen > TID_GONE || !atomic_compare_exchange_strong(&slot->tid, &seen, TID_GONE + 1))
 			continue;
-		slot->base = base_now();
+		atomic_store_explicit(&slot->base, base, memory_order_relaxed);
 		slot->thread = thread;
+		slot->stack_low = thread_place.stack_low;
+		slot->stack_high = thread_place.stack_high;
 		atomic_store_explicit(&slot->tid, tid, memory_order_release);
 		return 0;
 	}
 	return -1;
 }
 
-static struct known *known_find(void)
+/* That of the calling thread, whose stack pointer is `sp`. One of its own threads that a program made without
+ * libc may have the storage of another, but hardly its stack, too: on that nobody asks the kernel, which
+ * takes as long as half of a sample. 0: it is asked in any case. */
+HOT static struct known *known_find(uint64_t sp)
 {
-	uint32_t tid = known ? (uint32_t)syscall(SYS_gettid) : 0;
+	uint64_t base = base_now(), key = base;
+	uint32_t tid = 0;
 
-	for (uint32_t i = 0; tid && i < KNOWN_PROBES; i++) {
-		struct known *slot = known_slot(tid, i);
-		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_relaxed);
+	if (!known)
+		return NULL;
+	if (!trap.has_base)
+		key = tid = tid_now();
+	for (uint32_t i = 0; i < KNOWN_PROBES; i++) {
+		struct known *slot = known_slot(key, i);
+		uint32_t seen = atomic_load_explicit(&slot->tid, memory_order_acquire);
 
-		if (seen == tid)
-			return slot->base == base_now() ? slot : NULL;
 		if (!seen)
 			break;
+		if (seen <= TID_GONE + 1 || atomic_load_explicit(&slot->base, memory_order_relaxed) != base ||
+			(tid && seen != tid))
+			continue;
+		if (tid || (sp >= slot->stack_low && sp < slot->stack_high &&
+				   !atomic_load_explicit(&trap.has_sharers, memory_order_relaxed)))
+			return slot;
+		tid = tid_now();
+		if (seen == tid)
+			return slot;
 	}
 	return NULL;
 }
 
 void source_trap_thread_remove(void)
 {
-	struct known *slot = known_find();
+	struct known *slot = known_find(0);
 
 	if (slot)
 		atomic_store_explicit(&slot->tid, TID_GONE, memory_order_release);
+}
+
+void source_trap_shared(void)
+{
+	atomic_store(&trap.has_sharers, true);
 }
 
 /* ---- the source ---- */
@@ -245,7 +277,7 @@ uint64_t source_trap_data(unsigned index)
 	return (uintptr_t)&cookies[index];
 }
 
-int source_trap_index(const siginfo_t *info)
+HOT int source_trap_index(const siginfo_t *info)
 {
 	const struct perf_trap *raised = (const void *)info;
 	uint64_t index = raised->data - source_trap_data(0);
@@ -259,7 +291,7 @@ struct trapped {
 	int index;
 };
 
-static void trapped_take(void *what)
+HOT static void trapped_take(void *what)
 {
 	const struct trapped *trapped = what;
 
@@ -270,7 +302,7 @@ static void trapped_take(void *what)
 	counters_take(trapped->thread, trapped->context);
 }
 
-void source_trap_handle(int signal, siginfo_t *info, void *context)
+HOT void source_trap_handle(int signal, siginfo_t *info, void *context)
 {
 	int error, index = source_trap_index(info);
 	const struct known *slot;
@@ -278,21 +310,22 @@ void source_trap_handle(int signal, siginfo_t *info, void *context)
 
 	if (index >= 0 && !process_is_live())
 		return; /* and makes no call: a sandbox may forbid any */
-	slot = known_find();
+	slot = known_find(index < 0 ? 0 : arch_stack_pointer(context));
 	if (index < 0) {
 		guard_forward_trap(signal, info, context, slot);
 		return;
 	}
-	if (!slot) {
+	if (!slot || !thread_stack_take(slot->thread)) {
 		atomic_fetch_add_explicit(&process.shared->signals_foreign, 1, memory_order_relaxed);
 		interrupt_settle(context);
 		return;
 	}
-	error = errno;
+	error = *slot->thread->error_place;
 	own_stack_call(slot->thread->handler_stack + OWN_STACK_BYTES, trapped_take,
 		&(struct trapped){slot->thread, context, index});
+	thread_stack_give(slot->thread);
 	interrupt_settle(context);
-	errno = error;
+	*slot->thread->error_place = error;
 	if (guard_trap_dropped(&dropped))
 		guard_forward_trap(signal, &dropped, context, true);
 }

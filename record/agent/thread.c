@@ -6,6 +6,7 @@
  */
 #include "record/agent/thread.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -203,6 +204,7 @@ void thread_begin(struct thread *t, uint32_t index)
 		return;
 	}
 	t->source = source_chosen();
+	t->error_place = &errno;
 	header_fill(ring, index, now_ns, process_thread_cpu_ns());
 	ring_init(&t->ring, ring, EVENT_RING_DATA);
 	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;

@@ -29,7 +29,11 @@ struct trace_text {
 };
 
 struct thread {
+	_Alignas(4096) unsigned char handler_stack[OWN_STACK_BYTES]; /* see own_stack.h */
+	/* What each sample needs: a page with the stack's end. */
 	struct ring ring;
+	_Atomic bool stack_is_taken;
+	int *error_place; /* the thread's errno: libc is not asked for it */
 	const struct source *source;
 	struct source_handle handle;
 	void *counters[EVENT_COUNTERS_MAX];   /* rings of the thread's counters, mapped; NULL: refused */
@@ -41,6 +45,11 @@ struct thread {
 	uint64_t ahead_ns;    /* of those, what the timer's signals still tell of, see sample_catch_up */
 	uint64_t catch_up_ns; /* no earlier can it have run for so long, see sample_catch_up */
 	uint64_t hit_ns;      /* of the last sample, if an event's hit in time made it; else 0 */
+	/* After a walk that took long no other is begun for a while: weight of the samples that came
+	 * meanwhile. */
+	uint64_t saved_ns;
+	uint64_t rest_until_ns;
+	uint32_t pause_epoch; /* see control.h */
 	uint32_t believed;    /* hits since the thread's clock was read last */
 	uint32_t root;	      /* enum event_node */
 	uint32_t node;	      /* context of the last sample */
@@ -51,8 +60,8 @@ struct thread {
 	unsigned path_count;
 	struct unwind_frame *path;
 	struct context_tree tree;
-	struct module_cache modules;
 	struct unwinder unwinder;
+	struct module_cache modules;
 	/* For the trampoline of a new thread. */
 	void *(*routine)(void *);
 	void *argument;
@@ -72,18 +81,12 @@ struct thread {
 	uint64_t random;		   /* see memory.c; 0: not begun */
 	struct tallied *tallied;	   /* see tally.h; NULL: nothing was so far */
 	uintptr_t wait_frame;		   /* of the outermost wait under way, see wait.h */
-	/* After a walk that took long no other is begun for a while: weight of the samples that came
-	 * meanwhile. */
-	uint64_t saved_ns;
-	uint64_t rest_until_ns;
 	/* See control.h. */
-	uint32_t pause_epoch;
 	uint32_t open_count; /* beyond CONTROL_OPEN_MAX: counted alone */
 	uint64_t open_serial;
 	struct event_span open[CONTROL_OPEN_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
-	_Alignas(64) unsigned char handler_stack[OWN_STACK_BYTES]; /* see own_stack.h */
 	uint32_t path_nodes[UNWIND_FRAMES_MAX];
 	struct unwind_frame frames[2][UNWIND_FRAMES_MAX];
 };
@@ -152,6 +155,18 @@ static inline struct thread *thread_self(void)
 static inline struct thread *thread_own(void)
 {
 	return process_is_own() ? thread_place.self : NULL;
+}
+
+/* Around a handler's stay on the stack of the thread's block. False: somebody is there, who can only be a
+ * thread that libc does not know and that has this one's storage. */
+static inline bool thread_stack_take(struct thread *thread)
+{
+	return !atomic_exchange_explicit(&thread->stack_is_taken, true, memory_order_acquire);
+}
+
+static inline void thread_stack_give(struct thread *thread)
+{
+	atomic_store_explicit(&thread->stack_is_taken, false, memory_order_release);
 }
 
 #endif

@@ -16,28 +16,8 @@
 
 #include <string.h>
 
+#include "record/agent/hot.h"
 #include "record/agent/unwind_plugin.h"
-
-static inline bool is_simple(const struct unwind_rule *rule)
-{
-	return rule->kind >= RULE_SP && rule->kind <= RULE_ALIGNED;
-}
-
-static inline bool takes_fp(const struct unwind_rule *rule)
-{
-	return rule->kind == RULE_FP || rule->kind == RULE_ALIGNED;
-}
-
-static inline bool saves_fp(const struct unwind_rule *rule)
-{
-	return rule->fp_words || rule->kind == RULE_ALIGNED;
-}
-
-/* Where the caller's frame pointer lies, if it is saved. */
-static inline uint64_t fp_place_of(const struct unwind_rule *rule, uint64_t cfa, uint64_t fp)
-{
-	return (rule->kind == RULE_ALIGNED ? fp : cfa) + (uint64_t)(rule->fp_words * 8L);
-}
 
 /* `exact`: a leaf, which may have taken its return address off the stack, to keep it elsewhere meanwhile. */
 static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule, bool exact)
@@ -54,11 +34,12 @@ static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule,
 	if (cfi_word_read(&u->space.memory, cfa + (uint64_t)(rule->ra_words * 8L), &value[ARCH_PC]))
 		return unwind_step_unreadable(u);
 	value[ARCH_PC] = arch_return_address(value[ARCH_PC]);
-	if (saves_fp(rule) &&
-		cfi_word_read(&u->space.memory, fp_place_of(rule, cfa, value[ARCH_FP]), &value[ARCH_FP]))
+	if (unwind_rule_saves_fp(rule) &&
+		cfi_word_read(
+			&u->space.memory, unwind_rule_fp_place(rule, cfa, value[ARCH_FP]), &value[ARCH_FP]))
 		return unwind_step_unreadable(u);
 	value[ARCH_SP] = cfa;
-	u->registers.known = (u->registers.known & QUICK_KNOWN) | (saves_fp(rule) ? FP_KNOWN : 0);
+	u->registers.known = (u->registers.known & QUICK_KNOWN) | (unwind_rule_saves_fp(rule) ? FP_KNOWN : 0);
 	return STEP_ON;
 }
 
@@ -88,91 +69,15 @@ static enum step step_take(
 	}
 }
 
-/* Folds what the newest frame has completed; the number of frames that are left. */
-static inline unsigned frames_fold(struct unwind_frame *frames, unsigned count)
-{
-	uint32_t function = frames[count - 1].function;
-
-	for (unsigned round = 1; round <= UNWIND_CYCLE_MAX && 3 * round <= count; round++) {
-		unsigned same = 0;
-
-		if (frames[count - 1 - round].function != function)
-			continue;
-		while (same < 2 * round &&
-			frames[count - 1 - same].function == frames[count - 1 - same - round].function &&
-			frames[count - 1 - same].function)
-			same++;
-		if (same < 2 * round)
-			continue;
-		memmove(&frames[count - 2 * round], &frames[count - round], round * sizeof(*frames));
-		return count - round;
-	}
-	return count;
-}
-
-/* Takes simple steps for as long as their rules are cached and their words lie in the readable stack, with
- * everything in registers of our own: nearly all frames of nearly all stacks. True: it took none. */
-static bool walk_simple(struct unwinder *u, bool *exact)
-{
-	uint64_t *value = u->registers.value, low = u->space.memory.low, span = u->space.memory.high - low;
-	uint64_t pc = value[ARCH_PC], sp = value[ARCH_SP], fp = value[ARCH_FP], shift = u->space.memory.shift;
-	uint64_t known = u->registers.known;
-	unsigned count = u->count, walked = u->walked;
-	bool took_none;
-
-	for (; span >= 16 && count < UNWIND_FRAMES_MAX && walked < UNWIND_WALK_MAX; walked++) {
-		uint64_t at = pc - !*exact, cfa, ra_place, fp_place;
-		const struct unwind_rule *rule = unwind_cache_entry(u, at);
-
-		if (rule->pc != at || (rule->flags & (RULE_LOADER | RULE_OWN | RULE_PLANTED | RULE_RAISES)) ||
-			!is_simple(rule) || (rule->kind != RULE_SP && !(known & FP_KNOWN)))
-			break;
-		cfa = (rule->kind == RULE_SP ? sp : fp) + (uint64_t)(int64_t)rule->cfa_offset;
-		if (rule->kind == RULE_ALIGNED) {
-			if (cfa - low > span - 8)
-				break;
-			cfa = *(const uint64_t *)(uintptr_t)(cfa + shift);
-		}
-		ra_place = cfa + (uint64_t)(rule->ra_words * 8L);
-		fp_place = fp_place_of(rule, cfa, fp);
-		if (cfa <= sp || ra_place - low > span - 8 || (saves_fp(rule) && fp_place - low > span - 8))
-			break;
-		if (!(rule->flags & RULE_HIDDEN)) {
-			u->frames[count++] = (struct unwind_frame){.address = at,
-				.slot = rule->slot,
-				.exact = *exact,
-				.function = rule->function};
-			if (u->folds)
-				count = frames_fold(u->frames, count);
-		}
-		pc = arch_return_address(*(const uint64_t *)(uintptr_t)(ra_place + shift));
-		if (saves_fp(rule)) {
-			fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
-			known |= FP_KNOWN;
-		}
-		sp = cfa;
-		known &= QUICK_KNOWN;
-		*exact = false;
-	}
-	took_none = walked == u->walked;
-	value[ARCH_PC] = pc;
-	value[ARCH_SP] = sp;
-	value[ARCH_FP] = fp;
-	u->registers.known = known;
-	u->count = count;
-	u->walked = walked;
-	return took_none;
-}
-
 static void frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact)
 {
 	u->frames[u->count++] = (struct unwind_frame){
 		.address = pc, .slot = rule->slot, .exact = exact, .function = rule->function};
 	if (u->folds)
-		u->count = frames_fold(u->frames, u->count);
+		u->count = unwind_frames_fold(u->frames, u->count);
 }
 
-static enum step walk(struct unwinder *u, bool thorough)
+HOT static enum step walk(struct unwinder *u, bool thorough)
 {
 	enum step step = STEP_ON;
 	bool exact = true;
@@ -187,7 +92,7 @@ static enum step walk(struct unwinder *u, bool thorough)
 		uint64_t pc;
 		bool raises, lands;
 
-		if (!thorough && !unwind_raise_looks(u) && !walk_simple(u, &exact))
+		if (!thorough && !unwind_raise_looks(u) && !unwind_walk_simple(u, &exact))
 			u->bare_known = 0;
 		pc = u->registers.value[ARCH_PC] - !exact;
 		rule = unwind_rule_find(u, pc);
@@ -240,7 +145,7 @@ static enum step plugin_walk(struct unwinder *u, const struct arch_registers *st
 	return STEP_PARTIAL;
 }
 
-enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *start)
+HOT enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registers *start)
 {
 	enum step step;
 
@@ -294,17 +199,18 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 		if (rule->kind == RULE_FENCE || rule->kind == RULE_OUTERMOST ||
 			(!exact && rule->flags & RULE_PLANTED))
 			return count;
-		if (is_simple(rule) ? step_simple(u, rule, exact) != STEP_ON : !unwind_step_as_made(u, rule))
+		if (unwind_rule_is_simple(rule) ? step_simple(u, rule, exact) != STEP_ON
+						: !unwind_step_as_made(u, rule))
 			return 0;
-		if (takes_fp(rule) && fp_place)
+		if (unwind_rule_takes_fp(rule) && fp_place)
 			words[count++] = word_at(memory, sp, fp_place);
-		else if (takes_fp(rule))
+		else if (unwind_rule_takes_fp(rule))
 			*with_fp = true;
 		/* A step leaves the CFA as the stack pointer. */
 		ra_place = u->registers.value[ARCH_SP] +
-			   (is_simple(rule) ? (uint64_t)(rule->ra_words * 8L) : (uint64_t)-8);
-		if (saves_fp(rule))
-			fp_place = fp_place_of(rule, u->registers.value[ARCH_SP], fp);
+			   (unwind_rule_is_simple(rule) ? (uint64_t)(rule->ra_words * 8L) : (uint64_t)-8);
+		if (unwind_rule_saves_fp(rule))
+			fp_place = unwind_rule_fp_place(rule, u->registers.value[ARCH_SP], fp);
 		if (!is_on_stack(memory, sp, ra_place) || (fp_place && !is_on_stack(memory, sp, fp_place)) ||
 			(rule->kind == RULE_ALIGNED && !is_on_stack(memory, sp, cfa_place)))
 			return 0;

@@ -10,6 +10,7 @@
 
 #include "record/agent/cfi.h"
 #include "record/agent/recipe.h"
+#include "record/agent/unwind_kept.h"
 
 #define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
@@ -85,18 +86,19 @@ struct unwind_plugin;
 struct unwinder {
 	const struct unwind_plugin *plugin; /* walks in our place; NULL: we do */
 	struct unwind_space space;
-	unsigned count;	   /* frames of the last walk, innermost first */
-	bool folds;	   /* recursion, as it goes: see unwind.c */
-	unsigned walked;   /* frames of the last walk, before folding */
-	unsigned switched; /* stacks, by frame pointers */
-	unsigned go_top;   /* of the last walk: frames up to where Go's own walks end; 0: none */
-	struct unwind_read read[UNWIND_READ_KEPT];
-	struct unwind_raised raised; /* of the last walk */
-	unsigned read_next;	     /* the place that the next one takes */
+	unsigned count;		     /* frames of the last walk, innermost first */
+	bool folds;		     /* recursion, as it goes: see unwind.c */
+	unsigned walked;	     /* frames of the last walk, before folding */
+	unsigned switched;	     /* stacks, by frame pointers */
+	unsigned go_top;	     /* of the last walk: frames up to where Go's own walks end; 0: none */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
 	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
 	struct arch_registers registers;
+	struct unwind_kept kept;     /* of the last walk that had what is worth it */
+	struct unwind_raised raised; /* of the last walk */
+	struct unwind_read read[UNWIND_READ_KEPT];
+	unsigned read_next; /* the place that the next one takes */
 	struct cfi_scratch scratch;
 	struct recipe_scratch reading;
 	uint8_t cache_next[UNWIND_CACHE_SETS]; /* the rule of each set that makes room */

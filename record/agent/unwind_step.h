@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unwind_step.h - inside the walk: a place's rule, and one step from a frame to its caller. Only unwind*.c
- * includes it. Steps by simple rules are in unwind.c, by all other tables in unwind_table.c, without tables
+ * includes it. Steps by simple rules are in unwind.c, runs of them
+ * in unwind_simple.c, by all other tables in unwind_table.c, without tables
  * in unwind_bare.c.
  */
 #ifndef RECORD_AGENT_UNWIND_STEP_H
@@ -58,6 +59,57 @@ static inline bool unwind_rule_is_bare(const struct unwind_rule *rule)
 	return rule->kind == RULE_MISSING || rule->kind == RULE_MADE;
 }
 
+static inline bool unwind_rule_is_simple(const struct unwind_rule *rule)
+{
+	return rule->kind >= RULE_SP && rule->kind <= RULE_ALIGNED;
+}
+
+static inline bool unwind_rule_takes_fp(const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_FP || rule->kind == RULE_ALIGNED;
+}
+
+static inline bool unwind_rule_saves_fp(const struct unwind_rule *rule)
+{
+	return rule->fp_words || rule->kind == RULE_ALIGNED;
+}
+
+/* Where the caller's frame pointer lies, if it is saved. */
+static inline uint64_t unwind_rule_fp_place(const struct unwind_rule *rule, uint64_t cfa, uint64_t fp)
+{
+	return (rule->kind == RULE_ALIGNED ? fp : cfa) + (uint64_t)(rule->fp_words * 8L);
+}
+
+static_assert(UNWIND_CYCLE_MAX == 4, "as many frames are looked at first");
+
+/* Folds what the newest frame has completed; the number of frames that are left. */
+static inline unsigned unwind_frames_fold(struct unwind_frame *frames, unsigned count)
+{
+	const struct unwind_frame *last = &frames[count - 1];
+	uint32_t function = last->function;
+
+	/* As nearly always. */
+	if (count >= 3 * UNWIND_CYCLE_MAX && last[-1].function != function && last[-2].function != function &&
+		last[-3].function != function && last[-4].function != function)
+		return count;
+	for (unsigned round = 1; round <= UNWIND_CYCLE_MAX && 3 * round <= count; round++) {
+		unsigned same = 0;
+
+		if (frames[count - 1 - round].function != function)
+			continue;
+		while (same < 2 * round &&
+			frames[count - 1 - same].function == frames[count - 1 - same - round].function &&
+			frames[count - 1 - same].function)
+			same++;
+		if (same < 2 * round)
+			continue;
+		for (unsigned i = count - round; i < count; i++)
+			frames[i - round] = frames[i];
+		return count - round;
+	}
+	return count;
+}
+
 /* Fills `rule`, the cache's entry for pc, by what the module's tables say. */
 const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc);
 
@@ -67,6 +119,10 @@ static inline const struct unwind_rule *unwind_rule_find(struct unwinder *u, uin
 
 	return rule->pc == pc && rule->kind != RULE_EMPTY ? rule : unwind_rule_fill(u, rule, pc);
 }
+
+/* Takes simple steps for as long as their rules are cached. True: it took none. *exact tells whether pc is.
+ */
+bool unwind_walk_simple(struct unwinder *u, bool *exact);
 
 static inline enum step unwind_step_unreadable(struct unwinder *u)
 {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/agent/arch.h"
+#include "record/agent/hot.h"
 
 #define SYMBOLS_MAX 256
 
@@ -24,9 +25,9 @@ struct library {
 	size_t name_bytes;
 };
 
-static struct timespec shift; /* of CLOCK_MONOTONIC in our time namespace, against the machine's */
+static HOT_DATA struct timespec shift; /* of CLOCK_MONOTONIC in our time namespace, against the machine's */
 
-static int (*clock_of_kernel)(clockid_t clock, struct timespec *now);
+static HOT_DATA int (*clock_of_kernel)(clockid_t clock, struct timespec *now);
 
 static void dynamic_read(const Elf64_Dyn *entry, struct library *library)
 {
@@ -131,7 +132,7 @@ void vdso_init(void)
 		shift = (struct timespec){0, 0};
 }
 
-int vdso_clock_gettime(clockid_t clock, struct timespec *now)
+HOT int vdso_clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int result = clock_of_kernel ? clock_of_kernel(clock, now) : clock_gettime(clock, now);
 

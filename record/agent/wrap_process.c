@@ -16,6 +16,7 @@
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/reserve.h"
+#include "record/agent/source.h"
 #include "record/agent/target.h"
 #include "record/agent/thread.h"
 #include "record/agent/wrap.h"
@@ -75,6 +76,8 @@ WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *argumen
 	for (unsigned i = 0; i < 3; i++)
 		more[i] = va_arg(list, void *);
 	va_end(list);
+	if ((flags & CLONE_THREAD) && !(flags & CLONE_SETTLS))
+		source_trap_shared();
 	child = REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
 	if (!(flags & CLONE_VM))
 		wrap_process_born(child, since_ns);

@@ -75,9 +75,19 @@ static long foreign_clone(unsigned long flags, char *stack, void *storage)
 	return result;
 }
 
-/* A third each: with storage of zeros, with storage at address 0, with that of the thread that made them. */
+static int foreign_start(void *argument)
+{
+	(void)argument;
+	foreign_run();
+	return 0;
+}
+
+/* A third each: with storage of zeros, with storage at address 0, with that of the thread that made them; and
+ * one with a part of that thread's stack, too. */
 static int foreign(unsigned ms)
 {
+	static volatile pid_t is_there = 1;
+	_Alignas(16) char part[STACK_BYTES];
 	unsigned long flags =
 		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
@@ -90,8 +100,13 @@ static int foreign(unsigned ms)
 				i % 3 ? NULL : memory + STACK_BYTES) < 0)
 			return 1;
 	}
+	if (clone(foreign_start, part + STACK_BYTES, (int)flags | CLONE_CHILD_CLEARTID, NULL, NULL, NULL,
+		    &is_there) < 0)
+		return 1;
 	burn_ms(ms);
 	is_over = 1;
+	while (is_there)
+		;
 	puts("done");
 	return 0;
 }

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by the cached rules, until they
+ * meet the last walk's (unwind_kept.h).
+ */
+#include "record/agent/hot.h"
+#include "record/agent/unwind_step.h"
+
+/* A walk by simple steps, everything in registers of our own. */
+struct simple {
+	uint64_t pc, sp, fp, known;
+	unsigned count, walked;
+	bool exact;
+	unsigned next; /* of the kept steps: all before lie further in */
+	bool has_met;  /* them, at `met` */
+	unsigned met;
+};
+
+static inline void simple_emit(
+	struct unwinder *u, struct simple *at, uint64_t address, uint32_t function, uint16_t slot)
+{
+	u->frames[at->count++] = (struct unwind_frame){
+		.address = address, .slot = slot, .exact = at->exact, .function = function};
+	if (u->folds)
+		at->count = unwind_frames_fold(u->frames, at->count);
+}
+
+/* The first kept step, from `next` on, whose words are not what they were. */
+HOT static unsigned kept_differ(const struct unwinder *u, const struct unwind_kept *kept, unsigned next)
+{
+	uint64_t shift = u->space.memory.shift;
+
+	for (; next < UNWIND_KEPT_MAX - 1; next++) {
+		const struct unwind_kept_step *step = &kept->steps[next], *outer = step + 1;
+		const uint64_t *cfa = (const uint64_t *)(uintptr_t)(kept->high - outer->below + shift);
+
+		if (arch_return_address(cfa[step->ra_words]) != outer->pc ||
+			(step->fp_words && cfa[step->fp_words] != outer->fp))
+			break;
+	}
+	return next;
+}
+
+/* Does the walk come to where a kept one was, and leads it on from there as it did? Then it is where that
+ * ended. */
+HOT static bool kept_meet(struct unwinder *u, struct simple *at)
+{
+	const struct unwind_kept *kept = &u->kept;
+	const struct unwind_kept_step *step = &kept->steps[at->next],
+				      *end = &kept->steps[UNWIND_KEPT_MAX - 1];
+	unsigned steps = (unsigned)(end - step), differs;
+
+	if (at->sp < u->space.memory.low || step->pc != at->pc || step->fp != at->fp ||
+		step->knows_fp != !!(at->known & FP_KNOWN) || at->count + steps > UNWIND_FRAMES_MAX ||
+		at->walked + steps > UNWIND_WALK_MAX)
+		return false;
+	differs = kept_differ(u, kept, at->next);
+	if (differs < UNWIND_KEPT_MAX - 1) {
+		at->next = differs + 1;
+		return false;
+	}
+	at->met = at->next;
+	at->has_met = true;
+	for (; step < end; step++)
+		if (!step->is_hidden)
+			simple_emit(u, at, step->pc - 1, step->function, step->slot);
+	at->pc = end->pc;
+	at->sp = kept->high - end->below;
+	at->fp = end->fp;
+	at->known = (at->known & QUICK_KNOWN & ~FP_KNOWN) | (end->knows_fp ? FP_KNOWN : 0);
+	at->walked += steps;
+	at->next = UNWIND_KEPT_MAX;
+	return true;
+}
+
+/* As long as the walk is not yet among the kept steps. */
+static inline bool kept_may_meet(const struct unwinder *u, struct simple *at)
+{
+	uint64_t below = u->kept.high - at->sp;
+
+	while (at->next < UNWIND_KEPT_MAX - 1 && u->kept.steps[at->next].below > below)
+		at->next++;
+	return at->next < UNWIND_KEPT_MAX - 1 && u->kept.steps[at->next].below == below;
+}
+
+static inline struct unwind_kept_step kept_here(const struct simple *at, uint64_t high)
+{
+	return (struct unwind_kept_step){.pc = at->pc,
+		.fp = at->fp,
+		.below = (uint32_t)(high - at->sp),
+		.knows_fp = at->known & FP_KNOWN};
+}
+
+/* The step that is about to be taken. Words further in than the frame may not be there the next time. */
+static inline void kept_add(struct unwinder *u, const struct simple *at, const struct unwind_rule *rule,
+	uint64_t ra_place, uint64_t fp_place)
+{
+	struct unwind_kept *kept = &u->kept;
+	struct unwind_kept_step *step = &kept->fresh[kept->fresh_count];
+
+	if (at->exact || rule->kind == RULE_ALIGNED || ra_place < at->sp ||
+		(rule->fp_words && fp_place < at->sp) || u->space.memory.high - at->sp > UINT32_MAX ||
+		kept->fresh_count == UNWIND_KEPT_MAX - 1) {
+		kept->fresh_count = 0;
+		return;
+	}
+	*step = kept_here(at, u->space.memory.high);
+	step->function = rule->function;
+	step->slot = rule->slot;
+	step->ra_words = rule->ra_words;
+	step->fp_words = rule->fp_words;
+	step->is_hidden = rule->flags & RULE_HIDDEN;
+	kept->fresh_count++;
+}
+
+/* Fresh steps come ahead of those that they have met, or take their place. */
+HOT static void kept_end(struct unwinder *u, const struct simple *at)
+{
+	struct unwind_kept *kept = &u->kept;
+	unsigned fresh = kept->fresh_count, end = UNWIND_KEPT_MAX;
+
+	if (at->has_met) {
+		end = at->met;
+	} else if (fresh >= UNWIND_KEPT_LEAST) {
+		kept->high = u->space.memory.high;
+		kept->fresh[fresh++] = kept_here(at, kept->high);
+	} else {
+		return;
+	}
+	if (fresh > end) {
+		kept->count = 0;
+		return;
+	}
+	for (unsigned i = 0; i < fresh; i++)
+		kept->steps[end - fresh + i] = kept->fresh[i];
+	if (fresh)
+		kept->count = UNWIND_KEPT_MAX - end + fresh;
+}
+
+/* By the rule of the place; false: it is none for a simple step, or its words do not lie in the readable
+ * stack. */
+static inline bool simple_step(struct unwinder *u, struct simple *at)
+{
+	uint64_t low = u->space.memory.low, span = u->space.memory.high - low, shift = u->space.memory.shift;
+	uint64_t pc = at->pc - !at->exact, cfa, ra_place, fp_place;
+	const struct unwind_rule *rule = unwind_cache_entry(u, pc);
+
+	if (rule->pc != pc || (rule->flags & (RULE_LOADER | RULE_OWN | RULE_PLANTED | RULE_RAISES)) ||
+		!unwind_rule_is_simple(rule) || (rule->kind != RULE_SP && !(at->known & FP_KNOWN)))
+		return false;
+	cfa = (rule->kind == RULE_SP ? at->sp : at->fp) + (uint64_t)(int64_t)rule->cfa_offset;
+	if (rule->kind == RULE_ALIGNED) {
+		if (cfa - low > span - 8)
+			return false;
+		cfa = *(const uint64_t *)(uintptr_t)(cfa + shift);
+	}
+	ra_place = cfa + (uint64_t)(rule->ra_words * 8L);
+	fp_place = unwind_rule_fp_place(rule, cfa, at->fp);
+	if (cfa <= at->sp || ra_place - low > span - 8 ||
+		(unwind_rule_saves_fp(rule) && fp_place - low > span - 8))
+		return false;
+	kept_add(u, at, rule, ra_place, fp_place);
+	if (!(rule->flags & RULE_HIDDEN))
+		simple_emit(u, at, pc, rule->function, rule->slot);
+	at->pc = arch_return_address(*(const uint64_t *)(uintptr_t)(ra_place + shift));
+	if (unwind_rule_saves_fp(rule)) {
+		at->fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
+		at->known |= FP_KNOWN;
+	}
+	at->sp = cfa;
+	at->known &= QUICK_KNOWN;
+	at->exact = false;
+	return true;
+}
+
+HOT bool unwind_walk_simple(struct unwinder *u, bool *exact)
+{
+	uint64_t *value = u->registers.value;
+	struct simple at = {.pc = value[ARCH_PC],
+		.sp = value[ARCH_SP],
+		.fp = value[ARCH_FP],
+		.known = u->registers.known,
+		.count = u->count,
+		.walked = u->walked,
+		.exact = *exact,
+		.next = UNWIND_KEPT_MAX};
+	bool took_none;
+
+	if (u->space.memory.high - u->space.memory.low < 16)
+		return true;
+	if (u->kept.count && u->kept.high == u->space.memory.high)
+		at.next = UNWIND_KEPT_MAX - u->kept.count;
+	u->kept.fresh_count = 0;
+	while (at.count < UNWIND_FRAMES_MAX && at.walked < UNWIND_WALK_MAX) {
+		if (!at.exact && kept_may_meet(u, &at) && kept_meet(u, &at))
+			continue;
+		if (!simple_step(u, &at))
+			break;
+		at.walked++;
+		if (at.has_met)
+			u->kept.count = 0; /* the kept run was not a whole one */
+	}
+	if (!at.has_met || u->kept.count)
+		kept_end(u, &at);
+	took_none = at.walked == u->walked;
+	value[ARCH_PC] = at.pc;
+	value[ARCH_SP] = at.sp;
+	value[ARCH_FP] = at.fp;
+	u->registers.known = at.known;
+	u->count = at.count;
+	u->walked = at.walked;
+	*exact = at.exact;
+	return took_none;
+}
