@@ -309,7 +309,10 @@ int collect_start(const struct collect_plan *plan, const struct host *host, stru
 	pid_t pid = fork();
 
 	if (pid < 0)
-		return error_set(error, ERROR_IO, "cannot start the collector: %s", strerror(errno));
+		return error_set(error, ERROR_IO,
+			"no process can be made for the collector (%s); see ulimit -u, and pids.max of its "
+			"cgroup",
+			strerror(errno));
 	if (!pid)
 		collector_run(plan, host, origin_ns);
 	return 0;

@@ -15,6 +15,7 @@
 #include "record/doctor.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define MOUNT_PROC "mount -t proc proc /proc"
 #define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
 
 /* Flags newer than the headers of old systems. */
@@ -61,6 +62,8 @@ static void refusal_say(struct doctor_row *row, int error, int paranoid, const c
 	else if (doctor_number(PARANOID, -1) > paranoid && geteuid())
 		doctor_say(row, DOCTOR_NO, remedy, "perf_event_paranoid is %ld: %s",
 			doctor_number(PARANOID, -1), without);
+	else if (error == EACCES && access("/proc/self", F_OK))
+		doctor_say(row, DOCTOR_NO, MOUNT_PROC, "not allowed, and why /proc would tell: %s", without);
 	else if (error == EINVAL || error == E2BIG)
 		doctor_say(
 			row, DOCTOR_NO, "Linux 5.18 or newer", "this kernel does not know it: %s", without);
@@ -97,7 +100,9 @@ static void paranoid_look(struct doctor_row *row)
 {
 	long paranoid = doctor_number(PARANOID, 99);
 
-	if (paranoid == 99)
+	if (paranoid == 99 && access("/proc/self", F_OK))
+		doctor_say(row, DOCTOR_PARTLY, MOUNT_PROC, "not known: /proc is not mounted");
+	else if (paranoid == 99)
 		doctor_say(row, DOCTOR_NO, "a kernel with perf events", "there is no %s", PARANOID);
 	else if (paranoid > 2 && geteuid())
 		doctor_say(row, DOCTOR_NO, "sysctl kernel.perf_event_paranoid=2, better 1",

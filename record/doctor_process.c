@@ -143,8 +143,11 @@ static void descriptors_look(struct doctor_row *row)
 	char remedy[DOCTOR_TEXT];
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	snprintf(remedy, sizeof(remedy), "ulimit -n %lu",
-		(unsigned long)(limit.rlim_max < 4096 ? limit.rlim_max : 4096));
+	if (limit.rlim_max < 1024) /* what `ulimit -n` may do is done for the collector */
+		snprintf(remedy, sizeof(remedy), "a higher hard limit: nofile in /etc/security/limits.conf");
+	else
+		snprintf(remedy, sizeof(remedy), "ulimit -n %lu",
+			(unsigned long)(limit.rlim_max < 4096 ? limit.rlim_max : 4096));
 	if (limit.rlim_cur < 1024)
 		doctor_say(row, DOCTOR_PARTLY, remedy,
 			"%lu at most: many processes at once, and modules that are deleted, may go without",

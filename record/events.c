@@ -127,6 +127,7 @@ static int sampler_check(const char *name, struct error *error)
 struct composed {
 	char time[96];
 	char counters[EVENT_EVENTS_MAX - 160];
+	char names[EVENT_COUNTERS_MAX][sizeof(((struct wish *)0)->name)]; /* of the counters */
 	unsigned count;
 	bool is_perf;
 	bool has_waits;
@@ -179,6 +180,14 @@ static int counter_add(struct composed *all, const struct wish *wish, struct err
 
 	if (result)
 		return result;
+	/* They would be summed up under one name. */
+	for (unsigned i = 0; i < all->count; i++)
+		if (!strcasecmp(all->names[i], wish->name))
+			return error_set(error, ERROR_USAGE,
+				"event %s is named twice; name it once, with the period that is wanted",
+				wish->name);
+	if (all->count < EVENT_COUNTERS_MAX)
+		snprintf(all->names[all->count], sizeof(all->names[0]), "%s", wish->name);
 	if (all->count++ == EVENT_COUNTERS_MAX ||
 		strlen(all->counters) + strlen(word) >= sizeof(all->counters))
 		return error_set(error, ERROR_USAGE,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/agent/process.h"
 #include "record/modules.h"
@@ -158,7 +159,7 @@ static void request_put(
 	memcpy(request.build_id, module.build_id, sizeof(request.build_id));
 	snprintf(place, sizeof(place), "/proc/%d/fd/%d", process_number(), file);
 	if (file >= 0)
-		request.path = place;
+		request.path = access(place, R_OK) ? request.real_path : place; /* without /proc */
 	for (uint32_t i = 0; i < count; i++)
 		offsets[i] = frames[i].offset;
 	if (names_request_put(&naming->child.out, &request, &error))

@@ -6,16 +6,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+
+/* Where this program lies: as /proc tells, or, without one, as the kernel was told to start it. */
+static ssize_t own_path(char *path, size_t room)
+{
+	ssize_t length = readlink("/proc/self/exe", path, room - 1);
+	const char *told = length < 0 ? (const char *)(uintptr_t)getauxval(AT_EXECFN) : NULL;
+
+	if (!told)
+		return length;
+	return room >= PATH_MAX && realpath(told, path) ? (ssize_t)strlen(path) : -1;
+}
 
 int parts_find(struct parts *parts, struct error *error)
 {
 	static const char *const places[] = {"../lib/hpct", HPCT_AGENT_DIRECTORY, "../lib"};
 	char own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	ssize_t length = own_path(own, sizeof(own));
 
 	if (length < 0)
-		return error_set(error, ERROR_IO, "cannot tell where hpct-record lies: %s", strerror(errno));
+		return error_set(error, ERROR_IO,
+			"cannot tell where hpct-record lies: %s; call it by its whole path", strerror(errno));
 	own[length] = '\0';
 	*strrchr(own, '/') = '\0';
 	snprintf(parts->names, sizeof(parts->names), "%s/hpct-names", own);

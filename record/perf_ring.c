@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -67,7 +68,10 @@ static bool is_perf_event(int descriptor)
 {
 	static const char wanted[] = "anon_inode:[perf_event]";
 	char path[40], got[sizeof(wanted)] = "";
+	uint64_t id;
 
+	if (access("/proc/self/fd", F_OK)) /* without /proc it is known by what it answers */
+		return !ioctl(descriptor, PERF_EVENT_IOC_ID, &id);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
 	return readlink(path, got, sizeof(got)) == sizeof(wanted) - 1 &&
 	       !memcmp(got, wanted, sizeof(wanted) - 1);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -146,12 +147,16 @@ static void command_fill(char *to, size_t bytes, char **argv)
 	}
 }
 
-/* Where the loader was called by its name, the program is its first argument. */
+/* Where the loader was called by its name, the program is its first argument. Without /proc it is what the
+ * kernel was told to execute. */
 static void executable_find(struct event_process *shared, char **argv)
 {
 	ssize_t length = readlink("/proc/self/exe", shared->executable, sizeof(shared->executable) - 1);
+	const char *told = length < 0 ? (const char *)(uintptr_t)getauxval(AT_EXECFN) : NULL;
 
 	shared->executable[length > 0 ? length : 0] = '\0';
+	if (told && !access(told, R_OK))
+		module_path_set(shared->executable, sizeof(shared->executable), told);
 	if (argv && argv[0] && target_is_loader(shared->executable) && !target_is_loader(argv[0]) &&
 		!access(argv[0], R_OK))
 		module_path_set(shared->executable, sizeof(shared->executable), argv[0]);

@@ -10,12 +10,14 @@
 #include <sched.h>
 #include <stdarg.h>
 
+#include "record/agent/environment.h"
 #include "record/agent/guard.h"
 #include "record/agent/handover.h"
 #include "record/agent/peek.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
 #include "record/agent/reserve.h"
+#include "record/agent/selection.h"
 #include "record/agent/source.h"
 #include "record/agent/target.h"
 #include "record/agent/thread.h"
@@ -101,10 +103,12 @@ static char *const *handed(const struct handover *next, char *const *envp)
 	return next ? next->words : envp;
 }
 
-/* A vfork child's: it has no ring to note that in, and the program will not tell. */
+/* A vfork child's: it has no ring to note that in, and the program will not tell, or is left out. */
 static bool is_untold(const struct handover *next)
 {
-	return next->kind != TARGET_TAKES && thread_self() && !thread_own();
+	return thread_self() && !thread_own() &&
+	       (next->kind != TARGET_TAKES || !selection_wants(process.settings.events, process_number(),
+						      environment_rank(next->words)));
 }
 
 static char *const *exec_prepare(struct handover *next, char *const *envp)

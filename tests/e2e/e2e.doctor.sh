@@ -48,6 +48,8 @@ same "hpct doctor" "$(wc -l <table)" "$(hpct doctor | wc -l)"
 
 examine "64 descriptors" bash -c 'ulimit -n 64; exec "$@"' -
 same "64 descriptors" partly "$(row descriptors state)"
+examine "60 descriptors at most" bash -c 'ulimit -n 60; exec "$@"' -
+check "60 descriptors at most: not to be lifted by ulimit: $(row descriptors remedy)" grep -q limits.conf <(row descriptors remedy)
 examine "limited memory" bash -c 'ulimit -v 4000000; exec "$@"' -
 same "limited memory" partly "$(row 'memory limits' state)"
 examine "no perf events" "$HPCT_BIN/../tests/refuse" 1

@@ -25,6 +25,10 @@ sentence "wrong period"
 code "wrong period text" 125 hpct-record -e CPUTIME@x -- true
 sentence "wrong period text"
 
+code "an event named twice" 125 record twice -e page-faults@1 -e minor-faults -e Page-Faults@5 -- true
+sentence "an event named twice"
+check "an event named twice: $(cat err)" grep -q 'named twice' err
+
 code "first run" 0 record d -- true
 hpct-slice d.hpct --format tsv >before
 code "a run of that name exists" 125 record d -- false

@@ -79,9 +79,13 @@ code "unmade" 7 unshare -m sh -c 'mkdir -p ro; mount --bind ro ro; mount -o remo
 same "unmade: stdout" "worked 1" "$(cat out)"
 sentence "unmade"
 check "unmade: it does not say why: $(cat err)" grep -q 'cannot make the run' err
-code "no /proc" 7 unshare -m sh -c 'umount -l /proc; exec hpct-record -o proc.hpct ./works'
-same "no /proc: stdout" "worked 1" "$(cat out)"
-sentence "no /proc"
+
+# Without /proc: measured, with switches and names, as elsewhere.
+inside proc 'umount -l /proc'
+check "no /proc: time in main, by its name" calc "$(share proc main) > 50"
+same "no /proc: switch records" 0 "$(info proc switches_refused)"
+check "no /proc: what is not known is not told otherwise" grep -q 'perf_event_paranoid.*not known: /proc is not mounted' \
+	<(unshare -m sh -c 'umount -l /proc; exec hpct-doctor')
 
 # As many processes as the program needs, and no more: it takes the place of hpct-record.
 crowded() { # RUN MOST [OPTION]

@@ -13,6 +13,16 @@ same "processes measured" 1 "$(measured alone | sed 's/.*\/\([0-9]*\)\.[0-9]*\/.
 same "its generations" 2 "$(measured alone | wc -l)"
 check "the others are said" grep -q 'left out by --no-children' <(hpct-slice alone.hpct --op unmonitored --format tsv)
 
+# Children of vfork are counted, as dash makes them: each of them is measured or not. The shell's own draw counts, too.
+for number in 1 2 3; do
+	record vforked -f 1/2 --overwrite -- dash -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true; done' || fail "vforked"
+	measured vforked >got
+	grep -q 'dash' <(hpct-info vforked.hpct --streams) || continue # nobody looks at its children
+	same "vforked: children, measured or counted" 8 $(($(wc -l <got) - 1 + $(info vforked children_unmonitored)))
+done
+record alone --no-children --overwrite -- dash -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true; done' || fail "alone, vfork"
+same "vforked, --no-children" 8 "$(info alone children_unmonitored)"
+
 # By draw: 60 processes, a third of them; fewer than 4 or more than 38 come once in a million.
 record drawn -f 1/3 -- sh -c 'for i in $(seq 60); do /bin/true; done' || fail "-f 1/3"
 count=$(measured drawn | wc -l)
