@@ -157,8 +157,10 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 static int work(struct program_call *call, struct error *error)
 {
 	struct ask *ask = call->own;
-	int result = waits_new(&ask->waits, call->run, ask->waits_path, error);
+	int result = select_require_sums(call->select, error);
 
+	if (!result)
+		result = waits_new(&ask->waits, call->run, ask->waits_path, error);
 	if (!result)
 		result = answer(call, ask, error);
 	/* Of a window in which nothing at all is known every reader says the same. */
