@@ -64,5 +64,6 @@ for reader in "hpct-stats --by op" "hpct-blame --imbalance" "hpct-profile --metr
 	sentence "$reader of 3 streams from end to end"
 	check "$reader: what to do: $(cat err)" grep -q 'fewer --streams' err
 done
+code "late threads of them, which nobody adds up" 0 hpct-blame wide.hpct --late
 code "a time that is none" 2 hpct-stats wide.hpct --time 18446744073709551616ns..
 check "a run of the widest times is sound" hpct-info --check wide.hpct >out
