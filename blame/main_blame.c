@@ -154,11 +154,19 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 				       : answer_gpu_idle(call, ask, error);
 }
 
+/* Lists of single stretches, calls and habits add up no windows. */
+static bool adds_up(const struct ask *ask)
+{
+	return ask->shape != ASK_GAPS && ask->shape != ASK_LATE && ask->shape != ASK_FINDINGS;
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	struct ask *ask = call->own;
-	int result = waits_new(&ask->waits, call->run, ask->waits_path, error);
+	int result = adds_up(ask) ? select_require_sums(call->select, error) : 0;
 
+	if (!result)
+		result = waits_new(&ask->waits, call->run, ask->waits_path, error);
 	if (!result)
 		result = answer(call, ask, error);
 	/* Of a window in which nothing at all is known every reader says the same. */

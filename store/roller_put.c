@@ -48,7 +48,8 @@ void store_rollers_crowd(struct store_rollers *rollers, const struct store_strea
 	*head = (struct store_crowd_head){.streams = count, .begin_ns = UINT64_MAX};
 	for (uint32_t i = 0; i < count && !rollers->crowd.is_bad; i++)
 		account(&rollers->crowd, i < rollers->count ? &rollers->places[i] : NULL, &streams[i], head);
-	if (rollers->failed || rollers->thinned_ns || head->begin_ns > head->end_ns)
+	if (rollers->failed || rollers->thinned_ns || head->begin_ns > head->end_ns ||
+		(count && head->end_ns - head->begin_ns > UINT64_MAX / count)) /* sums are 64 bits wide */
 		store_crowd_give_up(&rollers->crowd);
 }
 

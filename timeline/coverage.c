@@ -37,24 +37,27 @@ static int find_monitored(struct run *run, uint32_t stream, const struct select 
 	return count < 0 ? (int)count : 0;
 }
 
+/* As far as 64 bits say it. */
+static void add_time(uint64_t *sum_ns, uint64_t time_ns)
+{
+	if (__builtin_add_overflow(*sum_ns, time_ns, sum_ns))
+		*sum_ns = UINT64_MAX;
+}
+
 static int take_piece(void *own, const struct extent *extent, struct error *error)
 {
-	uint64_t *monitored_ns = own;
-
 	(void)error;
 	if (is_monitored(extent->state))
-		*monitored_ns += extent->end_ns - extent->begin_ns;
+		add_time(own, extent->end_ns - extent->begin_ns);
 	return 0;
 }
 
 static int take_sum(
 	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
 {
-	uint64_t *monitored_ns = own;
-
 	(void)records, (void)error;
 	if (is_monitored(key->state))
-		*monitored_ns += time_ns;
+		add_time(own, time_ns);
 	return 0;
 }
 
@@ -103,7 +106,9 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
 
 	*coverage = (struct coverage){.streams = count};
-	coverage->window_ns = end_ns > begin_ns ? (end_ns - begin_ns) * count : 0;
+	if (__builtin_mul_overflow(
+		    end_ns > begin_ns ? end_ns - begin_ns : 0, (uint64_t)count, &coverage->window_ns))
+		coverage->window_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct run_part *part;
 		const struct store_stream *stream = run_stored_stream(run, streams[i], &part);

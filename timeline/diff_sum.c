@@ -278,8 +278,9 @@ static int add_time(struct work *work, struct error *error)
 {
 	uint32_t count, *wanted;
 	struct window *window;
-	int code = window_new(&window, work->run, error);
+	int code = select_require_sums(work->select, error);
 
+	code = code ? code : window_new(&window, work->run, error);
 	if (code)
 		return code;
 	select_streams(work->select, &count);

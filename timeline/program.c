@@ -6,6 +6,7 @@
 #include "timeline/program.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "timeline/program_words.h"
@@ -98,6 +99,7 @@ void program_standard_reserve(void)
 	while (null >= 0 && null <= STDERR_FILENO);
 	if (null >= 0)
 		close(null);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int program_standard_flush(struct error *error)

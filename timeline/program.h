@@ -62,7 +62,7 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 
 /* For mains of their own; program_main does both. Where stdin, stdout or stderr is closed, no descriptor
  * opened behind the first takes its place: an answer would go to a file of ours, or to a worker. Writing
- * still fails. */
+ * still fails. A file that grows beyond `ulimit -f` is an error like a full disk, and not the end at once. */
 void program_standard_reserve(void);
 
 /* An error (ERROR_IO) when something printed to stdout did not arrive. */

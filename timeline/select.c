@@ -111,6 +111,21 @@ uint64_t select_end_ns(const struct select *select)
 	return select->end_ns;
 }
 
+int select_require_sums(const struct select *select, struct error *error)
+{
+	uint64_t sum_ns,
+		length_ns = select->end_ns > select->begin_ns ? select->end_ns - select->begin_ns : 0;
+	uint32_t count;
+
+	select_streams(select, &count);
+	if (!__builtin_mul_overflow(length_ns, (uint64_t)count, &sum_ns))
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"the time of %u streams is more than 2^64 ns (584 years) in this window: choose fewer "
+		"--streams, or a part of it with --time",
+		count);
+}
+
 uint64_t select_records_begin_ns(const struct select *select)
 {
 	bool is_left_out = !select->values[SELECT_OPTION_TIME] ||

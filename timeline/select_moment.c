@@ -14,7 +14,7 @@
 
 static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
-	return a < STORE_OPEN_NS - 1 - b ? a + b : STORE_OPEN_NS - 1;
+	return b < STORE_OPEN_NS - 1 && a < STORE_OPEN_NS - 1 - b ? a + b : STORE_OPEN_NS - 1;
 }
 
 /* ---- marks ---- */

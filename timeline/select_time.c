@@ -18,19 +18,17 @@ static bool read_number(const char **at, uint64_t unit_ns, uint64_t *ns)
 	uint64_t whole = 0, part = 0, step = unit_ns;
 	bool any = false;
 
-	for (; *c >= '0' && *c <= '9'; c++, any = true) {
-		if (whole > (UINT64_MAX / 2 / unit_ns - 9) / 10)
+	for (; *c >= '0' && *c <= '9'; c++, any = true)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+			__builtin_add_overflow(whole, (uint64_t)(*c - '0'), &whole))
 			return false;
-		whole = whole * 10 + (uint64_t)(*c - '0');
-	}
 	if (*c == '.' && c[1] >= '0' && c[1] <= '9')
 		for (c++; *c >= '0' && *c <= '9'; c++, any = true) {
 			step /= 10;
 			part += step * (uint64_t)(*c - '0');
 		}
-	*ns = whole * unit_ns + part;
 	*at = c;
-	return any;
+	return any && !__builtin_mul_overflow(whole, unit_ns, ns) && !__builtin_add_overflow(*ns, part, ns);
 }
 
 bool select_duration(const char *text, uint64_t *ns)

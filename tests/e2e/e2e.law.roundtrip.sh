@@ -45,3 +45,25 @@ check "odd names come out as they went in" grep -qF 'main;newline\nhere;\x1b[31m
 hpct-import --from tsv apart.tsv || fail "import of streams far apart"
 hpct-slice apart.hpct --time 5.2s..5.4s -o within.hpct || fail "a window of one stream of three"
 same "a slice's begin and end" "5200000000 5400000000" "$(info within begin_ns) $(info within end_ns)"
+# Any time that a record may have can be named, and sums that 64 bits do not hold are refused, not wrapped around.
+{
+	echo "stream${tab}track${tab}begin_ns${tab}end_ns${tab}path${tab}op"
+	for thread in 0 1 2; do
+		row cpu:h/-/1.0/$thread spans 5 18446744073709551600 '' monitored
+		row cpu:h/-/1.0/$thread spans 9223372036854775808 9223372036854775908 main blocked
+	done
+} >wide.tsv
+hpct-import --from tsv wide.tsv -o wide.hpct || fail "import of the widest times"
+blocked() { hpct-stats wide.hpct --by op --format tsv "$@" | tsv '$c["key"] == "blocked" { print $c["time_ns"] }'; }
+same "a window behind 2^63" 90 "$(blocked --time 9223372036854775838ns..9223372036854775868ns)"
+same "a window to the end of time" 300 "$(blocked --time 9223372036.854775807s..9223372036.854776807s)"
+same "one stream from end to end" 100 "$(blocked --streams thread=0 --time 5ns..18446744073709551600ns)"
+for reader in "hpct-stats --by op" "hpct-blame --imbalance" "hpct-profile --metric REALTIME"; do
+	# shellcheck disable=SC2086 # words
+	code "$reader of 3 streams from end to end" 2 $reader wide.hpct
+	sentence "$reader of 3 streams from end to end"
+	check "$reader: what to do: $(cat err)" grep -q 'fewer --streams' err
+done
+code "late threads of them, which nobody adds up" 0 hpct-blame wide.hpct --late
+code "a time that is none" 2 hpct-stats wide.hpct --time 18446744073709551616ns..
+check "a run of the widest times is sound" hpct-info --check wide.hpct >out

@@ -122,13 +122,31 @@ for reader in $readers; do
 	done
 done
 rm -r twice.hpct both.hpct packed.hpct
-hpct-slice good.hpct --time ..100ms -o parts.hpct && hpct-slice good.hpct --time 100ms.. -o rest.hpct || fail "slices"
+hpct-simulate -o whole.hpct && hpct-slice whole.hpct --time ..1s -o parts.hpct && hpct-slice whole.hpct --time 1s.. -o rest.hpct ||
+	fail "slices"
 cp rest.hpct/*.mdb parts.hpct/rest.mdb
-same "slices of two windows beside each other" "$(weight_sum good)" "$(weight_sum parts)"
+same "slices of two windows beside each other" "$(weight_sum whole)" "$(weight_sum parts)"
 cp parts.hpct/rest.mdb parts.hpct/more.mdb
 code "a slice twice" 4 hpct-stats parts.hpct
 check "a slice twice: $(cat err)" grep -q 'twice' err
-rm -r parts.hpct rest.hpct
+rm -r whole.hpct parts.hpct rest.hpct
+
+# What may not grow (ulimit -f) is like a full disk: a sentence, and nothing is left of the run.
+hpct-simulate -o long.hpct --shape mixed --records 20000 && hpct-slice long.hpct --format tsv >long.tsv || fail "simulate"
+for blocks in 1 8 24 60; do
+	for writer in "hpct-slice long.hpct -o small.hpct" "hpct-slice long.hpct --archive -o small.hpct" \
+		"hpct-import --from tsv long.tsv -o small.hpct" "hpct-export long.hpct --to chrome -o small.json"; do
+		# shellcheck disable=SC2086 # words
+		code "$writer, $blocks KiB" 5 bash -c "ulimit -f $blocks; exec \"\$@\"" - $writer
+		sentence "$writer, $blocks KiB"
+		same "$writer, $blocks KiB: what is left" "" "$(ls -Ad small* .small* 2>/dev/null)"
+	done
+done
+got=0
+(ulimit -f 8 && hpct-slice long.hpct --format tsv) >cut.tsv 2>err || got=$?
+same "an answer that a file does not hold" 5 "$got"
+sentence "an answer that a file does not hold"
+rm -r long.hpct long.tsv cut.tsv
 
 # A run of somebody else's, which is for its owner alone: what it is, and what lifts that.
 cp -r good.hpct locked.hpct && chmod 755 . locked.hpct && chmod 000 locked.hpct/*.mdb
