@@ -45,9 +45,14 @@ static inline int64_t source_perf_owed_ns(const struct thread *t)
 	return (int64_t)(ran_ns - t->covered_ns);
 }
 
+static inline bool source_perf_is_near(int64_t ns, int64_t period_ns)
+{
+	return ns >= -period_ns / 16 && ns <= period_ns / 16;
+}
+
 /* A whole number of periods, which takes the least room, unless that were too far from what is owed: samples
  * may be ahead of the clock by half a period, since the next one comes within a period, and lag behind by
- * little. */
+ * little. A hit has come in time if they are ahead by what they were. */
 static inline void source_perf_owed_take(struct thread *t, const ucontext_t *context, uint64_t now_ns)
 {
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
@@ -57,12 +62,15 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
 	if (owed <= period_ns / 16)
 		return;
 	t->believed = 0;
-	if (ahead >= -period_ns / 16 && ahead <= period_ns / 16)
-		t->hit_ns = now_ns;
-	if (ahead < -period_ns / 16)
+	if (ahead < -period_ns / 16) {
+		t->lead_ns = 0;
 		sample_take_ns(t, context, (uint64_t)(periods ? periods : 1), (uint64_t)owed, now_ns);
-	else
-		sample_take(t, context, (uint64_t)periods, now_ns);
+		return;
+	}
+	if (source_perf_is_near(ahead - t->lead_ns, period_ns))
+		t->hit_ns = now_ns;
+	t->lead_ns = ahead;
+	sample_take(t, context, (uint64_t)periods, now_ns);
 }
 
 #define SOURCE_PERF_BELIEVED_MAX 15u
@@ -75,12 +83,11 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
  */
 static inline bool source_perf_is_one_period(struct thread *t, uint64_t now_ns)
 {
-	uint64_t period_ns = process.settings.period_ns, since_ns;
+	uint64_t period_ns = process.settings.period_ns;
 
 	if (period_ns > SOURCE_PERF_BELIEVED_NS || !t->hit_ns || t->believed == SOURCE_PERF_BELIEVED_MAX)
 		return false;
-	since_ns = now_ns - t->hit_ns;
-	if (since_ns < period_ns - period_ns / 16 || since_ns > period_ns + period_ns / 16)
+	if (!source_perf_is_near((int64_t)(now_ns - t->hit_ns - period_ns), (int64_t)period_ns))
 		return false;
 	t->hit_ns = now_ns;
 	t->believed++;

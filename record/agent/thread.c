@@ -210,6 +210,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	t->root = thread_place.start_routine ? EVENT_NODE_THREAD_ROOT : EVENT_NODE_PROGRAM_ROOT;
 	t->covered_ns = 0;
 	t->hit_ns = 0;
+	t->lead_ns = 0;
 	trace_init(t);
 	t->open_count = 0;
 	t->saved_ns = t->rest_until_ns = 0;

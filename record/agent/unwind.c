@@ -16,7 +16,6 @@
 
 #include <string.h>
 
-#include "record/agent/hot.h"
 #include "record/agent/unwind_plugin.h"
 
 /* `exact`: a leaf, which may have taken its return address off the stack, to keep it elsewhere meanwhile. */

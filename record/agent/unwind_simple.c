@@ -3,7 +3,6 @@
  * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by the cached rules, until they
  * meet the last walk's (unwind_kept.h).
  */
-#include "record/agent/hot.h"
 #include "record/agent/unwind_step.h"
 
 /* A walk by simple steps, everything in registers of our own. */
@@ -131,8 +130,10 @@ HOT static void kept_end(struct unwinder *u, const struct simple *at)
 		kept->count = 0;
 		return;
 	}
-	for (unsigned i = 0; i < fresh; i++)
+	for (unsigned i = 0; i < fresh; i++) {
 		kept->steps[end - fresh + i] = kept->fresh[i];
+		hot_loop();
+	}
 	if (fresh)
 		kept->count = UNWIND_KEPT_MAX - end + fresh;
 }

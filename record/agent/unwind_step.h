@@ -8,6 +8,7 @@
 #ifndef RECORD_AGENT_UNWIND_STEP_H
 #define RECORD_AGENT_UNWIND_STEP_H
 
+#include "record/agent/hot.h"
 #include "record/agent/unwind.h"
 
 enum rule_kind {
@@ -103,8 +104,10 @@ static inline unsigned unwind_frames_fold(struct unwind_frame *frames, unsigned 
 			same++;
 		if (same < 2 * round)
 			continue;
-		for (unsigned i = count - round; i < count; i++)
+		for (unsigned i = count - round; i < count; i++) {
 			frames[i - round] = frames[i];
+			hot_loop();
+		}
 		return count - round;
 	}
 	return count;
