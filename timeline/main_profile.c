@@ -358,6 +358,8 @@ static int work(struct program_call *call, struct error *error)
 			       ? error_set(error, ERROR_USAGE, "--source is of one run, not with --merge")
 			       : work_merge(call, choice, error);
 	rc = coverage_require(call->run, call->select, error);
+	if (rc == 0 && select_derived(call->select))
+		rc = select_require_sums(call->select, error);
 	if (rc == 0 && choice->source)
 		return work_source(call, choice, error);
 	if (rc == 0)

@@ -169,6 +169,8 @@ static int work(struct program_call *call, struct error *error)
 	if (rc == 0)
 		rc = require_derived(call, error);
 	if (rc == 0)
+		rc = select_require_sums(call->select, error);
+	if (rc == 0)
 		rc = stats_of_selection(&stats, call->run, call->select, by, &call->arena, error);
 	if (rc == 0 && stats.monitored_ns == 0)
 		rc = coverage_empty(call->run, call->select, error);

@@ -54,8 +54,6 @@ static int sum_samples(
 		rc = window_add_weights(*window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = window_add_values(*window, streams, count, begin_ns, end_ns, error);
-	if (rc == 0 && select_derived(select))
-		rc = select_require_sums(select, error);
 	if (rc == 0)
 		rc = derived_add_weights(*window, run, streams, count, select_begin_ns(select),
 			select_end_ns(select), select_derived(select), error);

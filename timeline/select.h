@@ -33,7 +33,7 @@ int select_bind(struct select *select, struct run *run, struct error *error);
 
 /* ---- after binding ---- */
 uint64_t select_begin_ns(const struct select *select); /* absolute, half-open */
-/* Sums of time are 64 bits wide: ERROR_USAGE where streams x window is more. */
+/* Sums of time are modulo 2^64: ERROR_USAGE where streams x window is more, for programs that print them. */
 int select_require_sums(const struct select *select, struct error *error);
 uint64_t select_end_ns(const struct select *select);
 /* The same for records: an end that was left out lets through every record there is, the last one included,
