@@ -72,6 +72,7 @@ void _mcleanup(void);
 	X(setrlimit)                 \
 	X(setrlimit64)               \
 	X(sigaction)                 \
+	X(sigaltstack)               \
 	X(signal)                    \
 	X(signalfd)                  \
 	X(sigpending)                \

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "record/agent/alternate.h"
 #include "record/agent/fault.h"
 #include "record/agent/guard.h"
 #include "record/agent/process.h"
@@ -58,18 +59,6 @@ static int action_of_ours(struct guard *guard, const struct sigaction *action, s
 	return 0;
 }
 
-/* An alternate stack may have no room for our frame: handlers there run unsampled. */
-static void handler_mask_filter(struct sigaction *action)
-{
-	if (action->sa_flags & SA_ONSTACK) {
-		for (unsigned i = 0; i < GUARDS; i++)
-			if (guards[i].is_on)
-				sigaddset(&action->sa_mask, guards[i].number);
-	} else {
-		sigdelset(&action->sa_mask, AGENT_SIGNAL);
-	}
-}
-
 /* Bits by guard: whose handler mask names it. */
 static unsigned masks_of(const struct sigaction *action)
 {
@@ -115,7 +104,7 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	asked = masks_of(action); /* `old` may be the same place */
 	if (action) {
 		filtered = *action;
-		handler_mask_filter(&filtered);
+		alternate_filter(&filtered);
 		if (number == SIGSEGV)
 			before = fault_guard(&filtered);
 	}

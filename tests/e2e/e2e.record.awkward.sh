@@ -51,6 +51,13 @@ for _ in 1 2 3 4 5; do
 done
 check "crowd: a ring is used again" [ "$streams" -gt 4096 ]
 
+# Who leaves handlers on an alternate stack by a jump is sampled on; who has none to spare is not harmed.
+for rate in 5000 200; do
+	event=CPUTIME@$rate both leaves "$HPCT_BIN/../tests/leaves"
+	weights_agree leaves all
+	rm -rf leaves.hpct
+done
+
 # Threads that live on to the end of their process, on a path that no sample was ever on, have all their CPU time.
 record idlers -e CPUTIME@40000 -- "$awkward" idlers
 same "idlers: exit code" 0 "$?"

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alternate.c - see alternate.h. A thread that sets a stack that is not roomy has all handlers that were let
+ * off block our signals from there on.
+ */
+#include "record/agent/alternate.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/guard.h"
+#include "record/agent/real.h"
+#include "record/agent/source.h"
+#include "record/agent/wrap.h"
+
+#define ROOMY_BYTES 32768u /* the stacks of runtimes that think of others: Ada's, Go's */
+/* For the program's handler, beside two frames of the kernel's, which the processor's registers fill. */
+#define HANDLER_BYTES 8192u
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+static _Atomic bool has_narrow; /* some thread has had a stack that is not roomy */
+
+static bool is_roomy(const stack_t *stack)
+{
+	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size >= ROOMY_BYTES &&
+	       stack->ss_size >= 2 * getauxval(AT_MINSIGSTKSZ) + HANDLER_BYTES;
+}
+
+static void mask_ours(struct sigaction *action)
+{
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			sigaddset(&action->sa_mask, guards[i].number);
+}
+
+void alternate_filter(struct sigaction *action)
+{
+	stack_t now = {.ss_flags = SS_DISABLE};
+
+	if (!(action->sa_flags & SA_ONSTACK)) {
+		sigdelset(&action->sa_mask, AGENT_SIGNAL);
+		return;
+	}
+	syscall(SYS_sigaltstack, NULL, &now);
+	if (atomic_load(&has_narrow) || !is_roomy(&now))
+		mask_ours(action);
+	else
+		sigdelset(&action->sa_mask, AGENT_SIGNAL);
+}
+
+static void narrow_begin(void)
+{
+	atomic_store(&has_narrow, true);
+	for (int number = 1; number < _NSIG; number++) {
+		struct sigaction action;
+
+		if (guard_of(number) || REAL(sigaction)(number, NULL, &action) ||
+			!(action.sa_flags & SA_ONSTACK) || action.sa_handler == SIG_DFL ||
+			action.sa_handler == SIG_IGN)
+			continue;
+		mask_ours(&action);
+		REAL(sigaction)(number, &action, NULL);
+	}
+}
+
+WRAPPER int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	if (stack && guards[GUARD_SAMPLES].is_on && !(stack->ss_flags & SS_DISABLE) && !is_roomy(stack) &&
+		!atomic_load(&has_narrow))
+		narrow_begin();
+	return REAL(sigaltstack)(stack, old);
+}
