@@ -299,8 +299,8 @@ static inline uint32_t fit_length(const struct store_track_state *track, const s
 	const struct store_record *records, uint32_t count, bool *rises)
 {
 	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
-	const uint64_t longest_ns = track->track == STORE_SPANS ? width_ns : 0;
-	uint64_t next_ns = 0;
+	const uint64_t longest_ns = track->track == STORE_SPANS ? width_ns : 1; /* too long for the base */
+	uint64_t last_ns = 0;
 	uint32_t length = 0;
 
 	/* No sum of two widths is beyond time itself. */
@@ -309,18 +309,19 @@ static inline uint32_t fit_length(const struct store_track_state *track, const s
 		return 0;
 	while (length < count) {
 		uint32_t end = count - length < FIT_GROUP ? count : length + FIT_GROUP;
-		uint64_t outside = 0;
-		bool is_long = false, falls = false;
+		uint64_t outside = 0, durations = 0, falls = 0;
 
 		for (uint32_t i = length; i < end; i++) {
 			outside |= records[i].begin_ns ^ builder->key.bucket_ns;
-			is_long |= records[i].end_ns - records[i].begin_ns > longest_ns;
-			falls |= records[i].begin_ns < next_ns;
-			next_ns = records[i].begin_ns + 1;
+			durations |= records[i].end_ns - records[i].begin_ns;
+			/* Has the highest bit where it does not rise: within a bucket nothing is as far
+			 * apart. */
+			falls |= records[i].begin_ns - last_ns - 1;
+			last_ns = records[i].begin_ns;
 		}
-		if (outside >= width_ns || is_long)
+		if (outside >= width_ns || durations >= longest_ns)
 			break;
-		*rises &= !falls;
+		*rises &= !(falls >> 63);
 		length = end;
 	}
 	return length;
