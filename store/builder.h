@@ -30,6 +30,7 @@ struct store_track_state {
 	bool is_active;
 	uint32_t expected; /* as many records had the last one that was closed */
 	uint64_t order;
+	uint64_t latest_ns; /* begin of a record */
 	struct store_builder *builders;
 	struct store_roll_front front;
 };

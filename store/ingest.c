@@ -95,6 +95,14 @@ static struct store_track_state *track_of(
 	return state;
 }
 
+uint64_t store_ingest_latest(const struct store_ingest *ingest, uint32_t stream)
+{
+	size_t at = (size_t)stream * STORE_TRACK_COUNT + STORE_SAMPLES;
+	const struct store_track_state *track = at < ingest->track_count ? ingest->tracks[at] : NULL;
+
+	return track ? track->latest_ns : 0;
+}
+
 static bool activate(struct store_ingest *ingest, struct store_track_state *track)
 {
 	struct store_track_state **entry;
@@ -413,7 +421,10 @@ static uint32_t append_run(struct store_ingest *ingest, struct store_track_state
 	builder->used = ingest->tick;
 	builder->order = ++track->order;
 	*shifts |= (uint64_t)1 << builder->key.shift;
-	return builder_add(ingest, builder, records, length, rises) ? length : 0;
+	if (!builder_add(ingest, builder, records, length, rises))
+		return 0;
+	track->latest_ns = builder->max_ns > track->latest_ns ? builder->max_ns : track->latest_ns;
+	return length;
 }
 
 bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,

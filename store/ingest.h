@@ -59,6 +59,8 @@ struct store_ingest {
 };
 
 void store_ingest_fini(struct store_ingest *ingest);
+/* When the last of the stream's samples began, in the order of time; 0: there are none. */
+uint64_t store_ingest_latest(const struct store_ingest *ingest, uint32_t stream);
 /* Adds records; sets the bits of bucket sizes in *shifts. False: memory is out (and failed). */
 bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count, uint64_t *shifts);

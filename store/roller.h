@@ -23,9 +23,12 @@
 #include "store/united.h"
 
 struct store_roller;
+struct store_ingest;
 
 /* All-zero is none. */
 struct store_rollers {
+	const struct store_ingest
+		*ingest; /* of the same writer; NULL: each stream is told from its first record on */
 	struct roller_place *places; /* [stream] */
 	uint32_t count, capacity;
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
@@ -33,7 +36,6 @@ struct store_rollers {
 	struct store_uniteds uniteds;
 	struct store_crowd_head head; /* once the crowd is complete */
 	bool is_thinned;	      /* a flight recording: devices are not united */
-	uint64_t waiting;	      /* samples that only the crowd waits for, counted anew by each commit */
 	bool failed;		      /* memory is out: no more rollups, and nothing else is lost */
 };
 void store_rollers_fini(struct store_rollers *rollers);
@@ -45,6 +47,9 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 /* A span has begun and is open. Its record is appended when it ends. */
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
 	const struct store_record *record, const struct store_texts *texts);
+
+/* There are STORE_CROWD_STREAMS: from here on the crowd counts, see crowd.h. */
+void store_rollers_wake(struct store_rollers *rollers);
 
 /* So many records wait that the stream should be advanced before the next commit. */
 bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream);

@@ -139,8 +139,9 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 {
 	const uint32_t idle = store_line_roll_metric(EXTENT_IDLE, STORE_OP_NONE);
 	struct line_walk *line = &roller->line;
-	const struct store_record *first = roller->spans.records + roller->spans.head, *at = first,
-				  *end = roller->spans.records + roller->spans.count;
+	const struct roller_span *first = roller->spans.list + roller->spans.head, *at = first,
+				 *end = roller->spans.list + roller->spans.count;
+	const bool unites = roller->united && store_united_is_fed(roller->united);
 	uint64_t now_ns = line->now_ns, idle_ns = 0;
 	uint32_t work = STORE_OP_KERNEL; /* an operation that is */
 	struct tally tally;
@@ -150,18 +151,16 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 		return false;
 	tally_begin(&tally, roller);
 	for (; at < end && at->end_ns < limit_ns; at++) {
-		enum extent_state state = (enum extent_state)at->flags;
-
 		if (at + 1 < end && at[1].begin_ns < at->end_ns)
 			break;
-		if (at->what != work && line_kind_of(at->what, true, false) != LINE_KIND_WORK)
+		if (at->op != work && line_kind_of(at->op, true, false) != LINE_KIND_WORK)
 			break;
-		work = at->what;
+		work = at->op;
 		idle_ns += at->begin_ns - now_ns;
 		tally.pieces += 1 + (at->begin_ns > now_ns);
-		tally_add(&tally, at->context, store_line_roll_metric(state, at->what), 1,
+		tally_add(&tally, at->context, store_line_roll_metric(at->state, at->op), 1,
 			at->end_ns - at->begin_ns);
-		if (roller->united && line_state_is_busy(state))
+		if (unites && line_state_is_busy(at->state))
 			store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
 		now_ns = at->end_ns;
 	}
@@ -188,6 +187,6 @@ bool roller_run(struct store_roller *roller, uint64_t limit_ns)
 	if (line->rules.is_gpu)
 		return has_spans && run_spans(roller, limit_ns);
 	if (has_spans)
-		limit_ns = earlier(limit_ns, roller->spans.records[roller->spans.head].begin_ns);
+		limit_ns = earlier(limit_ns, roller->spans.list[roller->spans.head].begin_ns);
 	return has_samples && run_samples(roller, limit_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
- * filled. Shared by roller.c, roller_wait.c, roller_run.c, roller_sweep.c and roller_put.c.
+ * filled. Shared by roller*.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
@@ -13,9 +13,17 @@
 
 #define ROLLER_TOP (STORE_LINE_ROLL_SIZES - 1)
 
+/* What the line wants to know of a span. */
+struct roller_span {
+	uint64_t begin_ns, end_ns;
+	uint32_t context, op;
+	enum extent_state state; /* of a copy by its attributes */
+};
+_Static_assert(sizeof(struct roller_span) == 32, "many wait");
+
 /* Spans that wait, sorted from `head` on unless `is_unsorted`. */
-struct roller_queue {
-	struct store_record *records;
+struct roller_spans {
+	struct roller_span *list;
 	uint32_t head, count, capacity;
 	bool is_unsorted;
 };
@@ -55,10 +63,11 @@ struct store_roller {
 	uint32_t united_queue;
 	uint32_t stream;
 	struct roller_samples samples;
-	struct roller_queue spans;
+	struct roller_spans spans;
 	struct roller_copy copies[ROLLER_COPIES]; /* [attributes modulo that] */
 	uint64_t valid_ns;			  /* the sweep knows the line from here on */
 	bool awaits_sample;			  /* ... once a sample begins there */
+	uint32_t asked;				  /* how many records waited when it was swept last */
 	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
 	bool has_begun, is_over;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
@@ -73,6 +82,8 @@ struct store_roller {
 /* What is known of a stream before it needs a roller. */
 struct roller_place {
 	struct store_roller *roller;
+	uint64_t passed_ns;	       /* the latest end of spans that no roller was given; 0: none were */
+	bool is_passed;		       /* some records were given to none */
 	struct store_record monitored; /* the last one; end STORE_OPEN_NS while it is open */
 	bool has_monitored;
 };
@@ -89,6 +100,31 @@ static inline void roller_spoil(struct store_roller *roller, uint64_t begin_ns, 
 	if (roller->united && begin_ns < end_ns)
 		store_united_spoil(roller->united, begin_ns, end_ns);
 }
+
+static inline uint32_t roller_samples_waiting(const struct store_roller *roller)
+{
+	return roller->samples.count - roller->samples.head;
+}
+
+static inline uint32_t roller_spans_waiting(const struct store_roller *roller)
+{
+	return roller->spans.count - roller->spans.head;
+}
+
+/* ---- roller.c ---- */
+
+void roller_free(struct store_roller *roller);
+
+/* ---- roller_sleep.c ---- */
+
+/* Once nobody will ask for the crowd, or while nobody may, streams that only feed it need no roller: it goes.
+ */
+void roller_retire(const struct store_rollers *rollers, struct roller_place *place);
+/* A record that no roller is given. */
+void roller_pass(struct roller_place *place, enum store_track track, const struct store_record *record);
+/* So many samples of a stream, or of all, wait for a crowd that it is not waited for. */
+void roller_doze(struct store_rollers *rollers, const struct store_roller *roller);
+void roller_count_waiting(struct store_rollers *rollers);
 
 /* ---- roller_wait.c ---- */
 
@@ -110,6 +146,19 @@ void roller_note_switches(struct store_roller *roller);
 void roller_note_samples(struct store_roller *roller);
 
 /* The order in which the line takes them. */
+static inline int roller_span_compare(const struct roller_span *a, const struct roller_span *b)
+{
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	if (a->op != b->op)
+		return a->op < b->op ? -1 : 1;
+	return (a->state > b->state) - (a->state < b->state);
+}
+
 static inline int roller_sample_compare(const struct roller_sample *a, const struct roller_sample *b)
 {
 	if (a->begin_ns != b->begin_ns)

@@ -43,25 +43,6 @@ void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_n
 
 /* ---- waiting ---- */
 
-/* The record's flags mean nothing here: its state takes their place. */
-static inline bool queue_add(
-	struct roller_queue *queue, const struct store_record *record, enum extent_state state)
-{
-	struct store_record *to = queue->count < queue->capacity
-					  ? &queue->records[queue->count++]
-					  : store_table_add((void **)&queue->records, &queue->count,
-						    &queue->capacity, sizeof *to);
-
-	if (!to)
-		return false;
-	*to = *record;
-	to->flags = (uint32_t)state;
-	if (queue->count - queue->head > 1 && to[-1].begin_ns >= to->begin_ns &&
-		store_record_compare(to - 1, to) > 0)
-		queue->is_unsorted = true;
-	return true;
-}
-
 bool roller_is_late(const struct store_roller *roller, const struct store_record *record)
 {
 	return roller->has_begun && record->begin_ns < roller->line.now_ns;
@@ -179,17 +160,38 @@ static enum extent_state copy_state(
 	return known->state;
 }
 
-/* A span that the line knows, in `state` unless it is a copy. */
-static inline bool wait_span(struct store_roller *roller, const struct store_record *record,
+static bool spans_reserve(struct roller_spans *spans, size_t more)
+{
+	size_t wanted = spans->count + more;
+
+	if (wanted <= spans->capacity)
+		return true;
+	wanted = wanted < 2 * (size_t)spans->capacity ? 2 * (size_t)spans->capacity : wanted;
+	return wanted <= UINT32_MAX && store_table_reserve((void **)&spans->list, &spans->capacity,
+					       (uint32_t)wanted, sizeof *spans->list);
+}
+
+/* A span that the line knows, in `state` unless it is a copy. There is room. */
+static inline void wait_span(struct store_roller *roller, const struct store_record *record,
 	enum extent_state state, const struct store_texts *texts)
 {
+	struct roller_spans *spans = &roller->spans;
+	struct roller_span *to = &spans->list[spans->count];
+
 	if (record->end_ns <= record->begin_ns)
-		return true;
+		return;
 	if (roller_is_late(roller, record))
 		roller_tear(roller, record->begin_ns, record->end_ns);
 	if (record->what == STORE_OP_COPY && roller->line.rules.is_gpu && record->attributes)
 		state = copy_state(roller, record->attributes, texts);
-	return queue_add(&roller->spans, record, state);
+	*to = (struct roller_span){.begin_ns = record->begin_ns,
+		.end_ns = record->end_ns,
+		.context = record->context,
+		.op = record->what,
+		.state = state};
+	if (spans->count++ > spans->head && to[-1].begin_ns >= to->begin_ns &&
+		roller_span_compare(to - 1, to) > 0)
+		spans->is_unsorted = true;
 }
 
 bool roller_wait_span(
@@ -203,7 +205,10 @@ bool roller_wait_span(
 	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
 		!roller->is_switches_said)
 		roller_note_switches(roller);
-	return wait_span(roller, record, line_state_of(record->what, is_gpu), texts);
+	if (!spans_reserve(&roller->spans, 1))
+		return false;
+	wait_span(roller, record, line_state_of(record->what, is_gpu), texts);
+	return true;
 }
 
 /* Does a span of that operation tell more than that it is there? */
@@ -223,6 +228,8 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 	enum extent_state state = EXTENT_ABSENT;
 	size_t i = 0;
 
+	if (!spans_reserve(&roller->spans, count))
+		return SIZE_MAX;
 	for (; i < count; i++) {
 		if (i == 0 || records[i].what != records[i - 1].what) {
 			if (tells_more(roller, records[i].what))
@@ -233,8 +240,8 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 		if (kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE) {
 			if (!roller_wait_span(roller, &records[i], texts))
 				return SIZE_MAX;
-		} else if (kind != LINE_KIND_COUNT && !wait_span(roller, &records[i], state, texts)) {
-			return SIZE_MAX;
+		} else if (kind != LINE_KIND_COUNT) {
+			wait_span(roller, &records[i], state, texts);
 		}
 	}
 	return i;

@@ -73,6 +73,8 @@ static int init_tables(struct store_writer *writer, struct error *error)
 		store_contexts_init(&writer->contexts, &writer->modules, &writer->texts))
 		return error_memory(error);
 	writer->ingest.env = store_file_env(writer->file);
+	writer->rollers.ingest = &writer->ingest;
+	writer->rollers.crowd.is_few = true;
 	memcpy(writer->ingest.dbi, writer->dbi, sizeof writer->dbi);
 	return 0;
 }
@@ -318,6 +320,8 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 	memset(to->shifts, 0, sizeof to->shifts);
 	memset(to->dropped, 0, sizeof to->dropped);
 	to->thinned_ns = 0;
+	if (writer->stream_count == STORE_CROWD_STREAMS)
+		store_rollers_wake(&writer->rollers);
 	return writer->stream_count - 1;
 }
 
