@@ -112,11 +112,12 @@ static void look_through(struct store_chunk_draft *draft)
 
 		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
 		survey_block(&survey, draft, at, left);
-		store_dictionary_add(draft->coder, draft->records, at, left);
-		if (draft->header.track == STORE_SPANS)
+		if (draft->header.track == STORE_SPANS) {
+			store_dictionary_add(draft->coder, draft->records, at, left);
 			draft->varies |= store_dictionary_varies(draft->coder, draft->records, at, left);
-		else
+		} else {
 			store_chunk_add_sums(draft, at, left);
+		}
 	}
 	survey_end(draft, &survey);
 }
@@ -158,7 +159,7 @@ static void put_tables(struct store_chunk_draft *draft)
 		store_chunk_gather_some(
 			coder->values, column, draft->records, coder->samples, coder->sample_count);
 		store_dictionary_table(coder, column, coder->values, contexts);
-		store_sums_put_array(draft->out, coder->tables[column], contexts);
+		store_sums_put_array(draft->out, coder->values, contexts);
 		draft->header.tables |= (uint16_t)(1u << column);
 	}
 }
@@ -226,7 +227,7 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 	look_through(&draft);
 	put_constants(&draft);
 	if (!store_chunk_draft_is_constant(&draft, CHUNK_CONTEXT))
-		contexts = store_dictionary_end(coder, count);
+		contexts = store_dictionary_end(coder);
 	draft.header.dictionary = contexts;
 	if (contexts) {
 		put_dictionary(&draft);

@@ -48,6 +48,7 @@ void store_rollers_fini(struct store_rollers *rollers)
 	for (uint32_t i = 0; i < rollers->count; i++)
 		roller_free(rollers->places[i].roller);
 	free(rollers->places);
+	free(rollers->tally);
 	store_crowd_fini(&rollers->crowd);
 	store_uniteds_fini(&rollers->uniteds);
 	*rollers = (struct store_rollers){0};
@@ -95,10 +96,14 @@ static unsigned base_of(uint64_t period_ns)
 static struct store_roller *roller_new(struct store_rollers *rollers, struct roller_place *place,
 	uint32_t stream, const struct store_stream *properties, const struct store_texts *texts)
 {
-	struct store_roller *roller = calloc(1, sizeof *roller);
+	struct store_roller *roller;
 
+	if (!rollers->tally)
+		rollers->tally = roller_tally_new();
+	roller = rollers->tally ? calloc(1, sizeof *roller) : NULL;
 	if (!roller)
 		return NULL;
+	roller->tally = rollers->tally;
 	roller->crowd = &rollers->crowd;
 	roller->stream = stream;
 	roller->torn_ns = UINT64_MAX;
@@ -285,9 +290,10 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 		return;
 	}
 	for (size_t i = 0; i < count && !rollers->failed; i++) {
-		size_t taken = track == STORE_SPANS && place->roller
-				       ? roller_wait_spans(place->roller, records + i, count - i, texts)
-				       : 0;
+		size_t taken =
+			track == STORE_SPANS && place->roller
+				? roller_wait_spans(place->roller, records + i, count - i, texts, false)
+				: 0;
 
 		if (taken == count - i)
 			return;

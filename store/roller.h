@@ -24,12 +24,14 @@
 
 struct store_roller;
 struct store_ingest;
+struct roller_tally;
 
 /* All-zero is none. */
 struct store_rollers {
 	const struct store_ingest
 		*ingest; /* of the same writer; NULL: each stream is told from its first record on */
 	struct roller_place *places; /* [stream] */
+	struct roller_tally *tally;
 	uint32_t count, capacity;
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
 	struct store_crowd crowd;

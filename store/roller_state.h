@@ -59,6 +59,7 @@ struct roller_copy {
 struct store_roller {
 	struct line_walk line;
 	struct store_crowd *crowd;
+	struct roller_tally *tally;  /* of all rollers, see roller_run.c */
 	struct store_united *united; /* a GPU queue's device, or NULL */
 	uint32_t united_queue;
 	uint32_t stream;
@@ -135,9 +136,9 @@ bool roller_wait_samples(struct store_roller *roller, const struct store_record 
 bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts);
 /* Those at the front that change nothing of what is known of the stream, many at once: the first that may is
- * not taken. How many they are; SIZE_MAX: memory is out. */
+ * not taken, unless all is told. How many they are; SIZE_MAX: memory is out. */
 size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
-	const struct store_texts *texts);
+	const struct store_texts *texts, bool is_told);
 bool roller_is_late(const struct store_roller *roller, const struct store_record *record);
 /* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
 void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns);
@@ -167,6 +168,9 @@ static inline int roller_sample_compare(const struct roller_sample *a, const str
 }
 
 /* ---- roller_run.c ---- */
+
+/* free() lets it go; NULL: memory is out. */
+struct roller_tally *roller_tally_new(void);
 
 /* Sweeps what is quickly swept of the time before `limit_ns`, which is in the bucket that is being filled;
  * all that begins now or before is taken. False: nothing of it. */

@@ -171,44 +171,66 @@ static bool spans_reserve(struct roller_spans *spans, size_t more)
 					       (uint32_t)wanted, sizeof *spans->list);
 }
 
-/* A span that the line knows, in `state` unless it is a copy. There is room. */
-static inline void wait_span(struct store_roller *roller, const struct store_record *record,
-	enum extent_state state, const struct store_texts *texts)
+/* What is the same for all spans of an operation. */
+struct meaning {
+	uint32_t op;
+	enum line_kind kind;
+	enum extent_state state; /* unless its attributes tell */
+	bool tells_state, tells_switches;
+};
+
+static struct meaning meaning_of(const struct store_roller *roller, uint32_t op)
+{
+	const bool is_gpu = roller->line.rules.is_gpu;
+
+	return (struct meaning){.op = op,
+		.kind = line_kind_of(op, is_gpu, roller->line.rules.has_samples),
+		.state = line_state_of(op, is_gpu),
+		.tells_state = is_gpu && op == STORE_OP_COPY,
+		.tells_switches =
+			(op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !roller->is_switches_said};
+}
+
+/* Those at the front of one operation, behind what waits already; how many they are. There is room. */
+static size_t wait_alike(struct store_roller *roller, const struct meaning *meaning,
+	const struct store_record *records, size_t count, const struct store_texts *texts)
 {
 	struct roller_spans *spans = &roller->spans;
-	struct roller_span *to = &spans->list[spans->count];
+	struct roller_span *to = spans->list + spans->count, *const first = spans->list + spans->head;
+	const uint32_t op = meaning->op;
+	const uint64_t late_ns = roller->has_begun ? roller->line.now_ns : 0;
+	bool falls = false;
+	size_t i = 0;
 
-	if (record->end_ns <= record->begin_ns)
-		return;
-	if (roller_is_late(roller, record))
-		roller_tear(roller, record->begin_ns, record->end_ns);
-	if (record->what == STORE_OP_COPY && roller->line.rules.is_gpu && record->attributes)
-		state = copy_state(roller, record->attributes, texts);
-	*to = (struct roller_span){.begin_ns = record->begin_ns,
-		.end_ns = record->end_ns,
-		.context = record->context,
-		.op = record->what,
-		.state = state};
-	if (spans->count++ > spans->head && to[-1].begin_ns >= to->begin_ns &&
-		roller_span_compare(to - 1, to) > 0)
-		spans->is_unsorted = true;
+	for (; i < count && records[i].what == op; i++) {
+		const struct store_record *record = &records[i];
+
+		if (record->end_ns <= record->begin_ns)
+			continue;
+		if (record->begin_ns < late_ns)
+			roller_tear(roller, record->begin_ns, record->end_ns);
+		to->begin_ns = record->begin_ns;
+		to->end_ns = record->end_ns;
+		to->context = record->context;
+		to->op = op;
+		to->state = meaning->tells_state && record->attributes
+				    ? copy_state(roller, record->attributes, texts)
+				    : meaning->state;
+		if (to > first && to[-1].begin_ns >= to->begin_ns)
+			falls |= roller_span_compare(to - 1, to) > 0;
+		to++;
+	}
+	if (meaning->tells_switches && to > spans->list + spans->count)
+		roller_note_switches(roller);
+	spans->count = (uint32_t)(to - spans->list);
+	spans->is_unsorted |= falls;
+	return i;
 }
 
 bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
 {
-	bool is_gpu = roller->line.rules.is_gpu;
-
-	if (line_kind_of(record->what, is_gpu, roller->line.rules.has_samples) == LINE_KIND_COUNT ||
-		record->end_ns <= record->begin_ns)
-		return true;
-	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
-		!roller->is_switches_said)
-		roller_note_switches(roller);
-	if (!spans_reserve(&roller->spans, 1))
-		return false;
-	wait_span(roller, record, line_state_of(record->what, is_gpu), texts);
-	return true;
+	return roller_wait_spans(roller, record, 1, texts, true) == 1;
 }
 
 /* Does a span of that operation tell more than that it is there? */
@@ -221,28 +243,19 @@ static bool tells_more(const struct store_roller *roller, uint32_t what)
 }
 
 size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
-	const struct store_texts *texts)
+	const struct store_texts *texts, bool is_told)
 {
-	const bool is_gpu = roller->line.rules.is_gpu;
-	enum line_kind kind = LINE_KIND_COUNT;
-	enum extent_state state = EXTENT_ABSENT;
 	size_t i = 0;
 
 	if (!spans_reserve(&roller->spans, count))
 		return SIZE_MAX;
-	for (; i < count; i++) {
-		if (i == 0 || records[i].what != records[i - 1].what) {
-			if (tells_more(roller, records[i].what))
-				break;
-			kind = line_kind_of(records[i].what, is_gpu, roller->line.rules.has_samples);
-			state = line_state_of(records[i].what, is_gpu);
-		}
-		if (kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE) {
-			if (!roller_wait_span(roller, &records[i], texts))
-				return SIZE_MAX;
-		} else if (kind != LINE_KIND_COUNT) {
-			wait_span(roller, &records[i], state, texts);
-		}
+	while (i < count && (is_told || !tells_more(roller, records[i].what))) {
+		const struct meaning meaning = meaning_of(roller, records[i].what);
+
+		if (meaning.kind != LINE_KIND_COUNT)
+			i += wait_alike(roller, &meaning, records + i, count - i, texts);
+		else
+			i++;
 	}
 	return i;
 }
