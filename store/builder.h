@@ -15,6 +15,7 @@ struct store_builder {
 	bool is_unsorted;
 	uint32_t count, capacity;
 	uint32_t fresh;	   /* records since the last commit */
+	uint32_t counted;  /* records, the first, that the total of all streams has */
 	uint32_t expected; /* records, by the bucket before; 0: who knows */
 	uint64_t min_ns, max_ns;
 	uint64_t used;		      /* tick of the last record */

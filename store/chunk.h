@@ -83,10 +83,12 @@ struct store_chunk_coder {
 	struct store_sum *entries; /* contexts in order of appearance, then by descending frequency */
 	struct store_sum *ordered; /* memory for that */
 	uint32_t known, most;	   /* contexts, and at how many there is no dictionary */
-	uint32_t *firsts;	   /* records: where each context appears, in that order */
-	uint32_t *index;	   /* of each record: its context in order of appearance ... */
-	uint32_t *rank;		   /* ... and of that, once all are known, its place in the dictionary */
-	uint32_t *seen;		   /* of each context, while its samples are looked for */
+	uint32_t summed;  /* entries that tell what all records of the last chunk have, of one metric; 0: none
+			     do */
+	uint32_t *firsts; /* records: where each context appears, in that order */
+	uint32_t *index;  /* of each record: its context in order of appearance ... */
+	uint32_t *rank;	  /* ... and of that, once all are known, its place in the dictionary */
+	uint32_t *seen;	  /* of each context, while its samples are looked for */
 	uint32_t *samples; /* records, the first few of each context in turn: tables are made of them */
 	uint32_t sample_count;
 	uint64_t *values;		      /* a table or dictionary under construction */

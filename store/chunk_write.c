@@ -234,6 +234,10 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 		put_tables(&draft);
 	}
 	store_chunk_put_sums(&draft);
+	coder->summed = key->track != STORE_SPANS && coder->known <= coder->most &&
+					store_chunk_draft_is_constant(&draft, CHUNK_WHAT)
+				? coder->known
+				: 0;
 	put_blocks(&draft);
 	finish(&draft);
 }

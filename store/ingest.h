@@ -19,6 +19,7 @@
 #include "store/chunk.h"
 #include "store/file.h"
 #include "store/roll_write.h"
+#include "store/total.h"
 
 struct store_track_state;
 
@@ -56,6 +57,7 @@ struct store_ingest {
 	MDB_env *env;	    /* to fetch parked builders; may be NULL until the first commit */
 	MDB_dbi dbi[STORE_TREE_COUNT];
 	struct store_roll_maker rolls;
+	struct store_total *total; /* takes the samples as they are encoded; may be NULL */
 };
 
 void store_ingest_fini(struct store_ingest *ingest);
