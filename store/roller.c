@@ -10,7 +10,8 @@
 #include "store/table.h"
 
 #define WAIT_MANY (1u << 12) /* they should be in the nearer caches still when they are swept */
-#define WAIT_MAX (1u << 20)  /* records of a stream without a watermark; then it is not rolled */
+#define WAIT_MAX (15u << 16) /* records of a stream without a watermark; then it is not rolled */
+#define WAIT_OVER (1u << 15) /* above that, until it is asked again whether they still wait */
 #define BASE_FIRST 10u	     /* 2^30 ns, where no period tells */
 #define SWITCHES_NOT_SAID UINT64_MAX
 #define BASE_RECORDS 4096u	     /* in a bucket, about */
@@ -309,7 +310,8 @@ bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
 
 	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
 	 * many. */
-	return waiting > WAIT_MANY && waiting / 2 >= roller->asked;
+	return (waiting > WAIT_MANY && waiting / 2 >= roller->asked) ||
+	       (waiting > WAIT_MAX + WAIT_OVER && roller->asked <= WAIT_MAX);
 }
 
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,

@@ -8,6 +8,8 @@
 #include "store/roller_state.h"
 #include "store/table.h"
 
+#define SPANS_GROWTH 4u
+
 /* ---- late records ---- */
 
 /* The line is not known now, but again from `again_ns`. */
@@ -166,7 +168,9 @@ static bool spans_reserve(struct roller_spans *spans, size_t more)
 
 	if (wanted <= spans->capacity)
 		return true;
-	wanted = wanted < 2 * (size_t)spans->capacity ? 2 * (size_t)spans->capacity : wanted;
+	/* What is not touched costs nothing, what is moved is touched twice. */
+	if (wanted < SPANS_GROWTH * (size_t)spans->capacity)
+		wanted = SPANS_GROWTH * (size_t)spans->capacity;
 	return wanted <= UINT32_MAX && store_table_reserve((void **)&spans->list, &spans->capacity,
 					       (uint32_t)wanted, sizeof *spans->list);
 }
