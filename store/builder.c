@@ -143,7 +143,8 @@ void store_builder_encode(struct store_ingest *ingest, struct store_builder *bui
 		count_rest(ingest, builder);
 	if (builder->is_unsorted)
 		sort_records(builder);
-	store_chunk_encode(&ingest->coder, &builder->key, builder->records, builder->count, out);
+	store_chunk_encode_surveyed(&ingest->coder, &builder->key, builder->records, builder->count,
+		builder->surveyed == builder->count ? &builder->survey : NULL, out);
 	ingest->failed |= out->failed;
 	if (is_counted && !out->failed)
 		count_all(ingest, builder);
@@ -229,6 +230,8 @@ void store_builder_unpark(struct store_ingest *ingest, struct store_builder *bui
 		return;
 	builder->is_stored = false;
 	builder->count = builder->counted = 0;
+	builder->surveyed = 0;
+	builder->survey = (struct store_survey){.end_ns = 0};
 }
 
 void store_builder_park(

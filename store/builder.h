@@ -15,11 +15,13 @@ struct store_builder {
 	bool is_unsorted;
 	uint32_t count, capacity;
 	uint32_t fresh;	   /* records since the last commit */
+	uint32_t surveyed; /* records, all or the first, that its survey has */
 	uint32_t counted;  /* records, the first, that the total of all streams has */
 	uint32_t expected; /* records, by the bucket before; 0: who knows */
 	uint64_t min_ns, max_ns;
-	uint64_t used;		      /* tick of the last record */
-	uint64_t order;		      /* of opening and use, for choosing whom to push out */
+	uint64_t used;	/* tick of the last record */
+	uint64_t order; /* of opening and use, for choosing whom to push out */
+	struct store_survey survey;
 	struct store_record *records; /* NULL: parked */
 };
 

@@ -16,6 +16,7 @@
 #include "store/error.h"
 #include "store/key.h"
 #include "store/store.h"
+#include "store/survey.h"
 
 #define STORE_CHUNK_RECORDS_MAX 12288u
 /* 1, before 2.0, knows neither FRESH nor CENTRE; 2, before 4.0, no SPLIT bodies. */
@@ -103,6 +104,11 @@ void store_chunk_coder_fini(struct store_chunk_coder *coder);
  * out->failed. */
 void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
 	const struct store_record *records, unsigned count, struct store_bytes *out);
+
+/* The same for who knows what store_survey_add() says of these records, in any order; NULL: nobody. */
+void store_chunk_encode_surveyed(struct store_chunk_coder *coder, const struct store_key_chunk *key,
+	const struct store_record *records, unsigned count, const struct store_survey *survey,
+	struct store_bytes *out);
 
 /* The header's facts without checking the checksum: false when they cannot be a chunk's. */
 struct store_chunk;

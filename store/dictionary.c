@@ -11,6 +11,7 @@
 
 #define SLOTS_FIRST 512u
 #define SLOTS_GROWTH 8u
+#define SLOTS_EACH 4u	 /* for a context, at least: so most are in their first */
 #define SLOTS_MAX 32768u /* SLOTS_FIRST grown, twice the records */
 _Static_assert(SLOTS_MAX >= 2 * STORE_CHUNK_RECORDS_MAX, "slots for all records");
 #define TABLE_SAMPLES 7u
@@ -86,7 +87,7 @@ uint32_t store_dictionary_behind(struct store_chunk_coder *coder, uint32_t id, u
 	coder->firsts[number] = i;
 	coder->slots[at] = slot_with(id, number);
 	coder->known++;
-	if (coder->known > coder->slot_count / 2)
+	if (coder->known > coder->slot_count / SLOTS_EACH && coder->slot_count < SLOTS_MAX)
 		slots_grow(coder, coder->known);
 	return number;
 }
