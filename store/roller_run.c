@@ -22,6 +22,9 @@ struct roller_tally {
 		uint64_t samples, time_ns;
 	} sums[TALLY_SLOTS];
 	uint64_t used[TALLY_SLOTS / 64]; /* a bit for each slot that is not free */
+	/* [its switches are known to be told][GPU, CPU, CPU with samples][operation]: metric of a span, 0:
+	 * none, or such a one tells more */
+	uint32_t metrics[2][3][STORE_OP_COUNT];
 };
 _Static_assert(EXTENT_ABSENT == 0, "a free slot's state");
 
@@ -86,9 +89,42 @@ static void tally_end(struct store_roller *roller, uint64_t now_ns, uint64_t pie
 	roller->line.now_ns = now_ns;
 }
 
+static bool is_closed(enum line_kind kind, bool knows_switches)
+{
+	if (kind == LINE_KIND_COUNT || kind == LINE_KIND_MONITORED)
+		return true;
+	return !knows_switches && (kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE);
+}
+
+static void learn_metrics(struct roller_tally *tally, unsigned rules, bool is_gpu, bool has_samples)
+{
+	for (uint32_t op = 0; op < STORE_OP_COUNT; op++) {
+		enum line_kind kind = line_kind_of(op, is_gpu, has_samples);
+		uint32_t metric = store_line_roll_metric(line_state_of(op, is_gpu), op);
+
+		tally->metrics[false][rules][op] = is_closed(kind, false) ? 0 : metric;
+		tally->metrics[true][rules][op] = is_closed(kind, true) ? 0 : metric;
+	}
+}
+
 struct roller_tally *roller_tally_new(void)
 {
-	return calloc(1, sizeof(struct roller_tally));
+	struct roller_tally *tally = calloc(1, sizeof *tally);
+
+	if (!tally)
+		return NULL;
+	learn_metrics(tally, 0, true, false);
+	learn_metrics(tally, 1, false, false);
+	learn_metrics(tally, 2, false, true);
+	return tally;
+}
+
+const uint32_t *roller_metrics(const struct store_roller *roller)
+{
+	const struct line_rules *rules = &roller->line.rules;
+
+	return roller->tally->metrics[roller->is_switches_said || rules->has_switches]
+				     [rules->is_gpu ? 0 : 1 + rules->has_samples];
 }
 
 static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
@@ -179,9 +215,8 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 		work = at->op;
 		idle_ns += at->begin_ns - now_ns;
 		pieces += 1 + (at->begin_ns > now_ns);
-		tally_add(roller, tally, at->context, store_line_roll_metric(at->state, at->op), 1,
-			at->end_ns - at->begin_ns);
-		if (unites && line_state_is_busy(at->state))
+		tally_add(roller, tally, at->context, at->metric, 1, at->end_ns - at->begin_ns);
+		if (unites && line_state_is_busy(roller_span_state(at)))
 			store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
 		now_ns = at->end_ns;
 	}

@@ -16,10 +16,16 @@
 /* What the line wants to know of a span. */
 struct roller_span {
 	uint64_t begin_ns, end_ns;
-	uint32_t context, op;
-	enum extent_state state; /* of a copy by its attributes */
+	uint32_t context;
+	uint32_t metric; /* store_line_roll_metric(): the state of a copy is told by its attributes */
+	uint32_t op;
 };
 _Static_assert(sizeof(struct roller_span) == 32, "many wait");
+
+static inline enum extent_state roller_span_state(const struct roller_span *span)
+{
+	return (enum extent_state)(span->metric & 15);
+}
 
 /* Spans that wait, sorted from `head` on unless `is_unsorted`. */
 struct roller_spans {
@@ -157,7 +163,7 @@ static inline int roller_span_compare(const struct roller_span *a, const struct 
 		return a->context < b->context ? -1 : 1;
 	if (a->op != b->op)
 		return a->op < b->op ? -1 : 1;
-	return (a->state > b->state) - (a->state < b->state);
+	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
 static inline int roller_sample_compare(const struct roller_sample *a, const struct roller_sample *b)
@@ -171,6 +177,8 @@ static inline int roller_sample_compare(const struct roller_sample *a, const str
 
 /* free() lets it go; NULL: memory is out. */
 struct roller_tally *roller_tally_new(void);
+/* [operation]: what a span of it is to the stream, as store_line_roll_metric() has it; 0: look closer. */
+const uint32_t *roller_metrics(const struct store_roller *roller);
 
 /* Sweeps what is quickly swept of the time before `limit_ns`, which is in the bucket that is being filled;
  * all that begins now or before is taken. False: nothing of it. */

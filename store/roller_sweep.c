@@ -144,7 +144,7 @@ static void spans_shrink(struct roller_spans *spans)
 static bool is_twin(const struct roller_span *a, const struct roller_span *b)
 {
 	return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->context == b->context &&
-	       a->op == b->op && a->state != b->state;
+	       a->op == b->op && a->metric != b->metric;
 }
 
 static bool take_span(struct store_roller *roller)
@@ -157,7 +157,7 @@ static bool take_span(struct store_roller *roller)
 						     .end_ns = span->end_ns,
 						     .context = span->context,
 						     .op = span->op,
-						     .state = span->state});
+						     .state = roller_span_state(span)});
 }
 
 static void take_sample(struct store_roller *roller, const struct roller_sample *sample)

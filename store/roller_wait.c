@@ -216,10 +216,11 @@ static size_t wait_alike(struct store_roller *roller, const struct meaning *mean
 		to->begin_ns = record->begin_ns;
 		to->end_ns = record->end_ns;
 		to->context = record->context;
+		to->metric = store_line_roll_metric(meaning->tells_state && record->attributes
+							    ? copy_state(roller, record->attributes, texts)
+							    : meaning->state,
+			op);
 		to->op = op;
-		to->state = meaning->tells_state && record->attributes
-				    ? copy_state(roller, record->attributes, texts)
-				    : meaning->state;
 		if (to > first && to[-1].begin_ns >= to->begin_ns)
 			falls |= roller_span_compare(to - 1, to) > 0;
 		to++;
@@ -235,6 +236,42 @@ bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
 {
 	return roller_wait_spans(roller, record, 1, texts, true) == 1;
+}
+
+/* What tables know of them: spans of a stream that has rollups, in order, not late, of
+ * operations of which no more is to be asked. How many they are, from the first on. There is room. */
+static size_t wait_quick(struct store_roller *roller, const struct store_record *records, size_t count,
+	const struct store_texts *texts)
+{
+	struct roller_spans *spans = &roller->spans;
+	const bool is_gpu = roller->line.rules.is_gpu;
+	const uint32_t *metrics = roller_metrics(roller);
+	struct roller_span *to = spans->list + spans->count;
+	const struct store_record *record = records, *const end = records + count;
+	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
+
+	if (!roller->sizes)
+		return 0;
+	if (spans->count > spans->head && to[-1].begin_ns >= least_ns)
+		least_ns = to[-1].begin_ns + 1;
+	for (; record < end; record++, to++) {
+		const uint64_t begin_ns = record->begin_ns;
+		const uint32_t op = record->what;
+
+		if (op >= STORE_OP_COUNT || !metrics[op] || begin_ns < least_ns || record->end_ns <= begin_ns)
+			break;
+		to->begin_ns = begin_ns;
+		to->end_ns = record->end_ns;
+		to->context = record->context;
+		to->metric = metrics[op];
+		to->op = op;
+		least_ns = begin_ns + 1;
+		if (op == STORE_OP_COPY && is_gpu && record->attributes)
+			to->metric =
+				store_line_roll_metric(copy_state(roller, record->attributes, texts), op);
+	}
+	spans->count = (uint32_t)(to - spans->list);
+	return (size_t)(record - records);
 }
 
 /* Does a span of that operation tell more than that it is there? */
@@ -253,11 +290,14 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 
 	if (!spans_reserve(&roller->spans, count))
 		return SIZE_MAX;
-	while (i < count && (is_told || !tells_more(roller, records[i].what))) {
-		const struct meaning meaning = meaning_of(roller, records[i].what);
+	while ((i += wait_quick(roller, records + i, count - i, texts)) < count) {
+		struct meaning meaning;
 
+		if (!is_told && tells_more(roller, records[i].what))
+			break;
+		meaning = meaning_of(roller, records[i].what);
 		if (meaning.kind != LINE_KIND_COUNT)
-			i += wait_alike(roller, &meaning, records + i, count - i, texts);
+			i += wait_alike(roller, &meaning, records + i, 1, texts);
 		else
 			i++;
 	}

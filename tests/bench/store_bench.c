@@ -178,6 +178,7 @@ struct event {
 struct source {
 	struct event events[POOL];
 	struct store_record batch[BATCH];
+	struct store_record kernels[KERNELS];
 	enum store_track track;
 	uint64_t now_ns;
 };
@@ -188,6 +189,8 @@ static void source_begin(struct source *source, const struct store_record *recor
 
 	source->track = track;
 	source->now_ns = now_ns;
+	for (uint32_t kernel = 0; kernel < KERNELS; kernel++)
+		source->kernels[kernel] = span_of(kernel, 0);
 	for (uint32_t i = 0; i < POOL; i++) {
 		source->events[i] = (struct event){.step_ns = (uint32_t)(records[i].begin_ns - now_ns),
 			.duration_ns = (uint32_t)(records[i].end_ns - records[i].begin_ns),
@@ -203,12 +206,14 @@ static const struct store_record *source_next(struct source *source, uint32_t at
 	for (uint32_t i = 0; i < BATCH; i++) {
 		struct store_record *to = &source->batch[i];
 
-		if (source->track == STORE_SPANS)
-			*to = span_of(events[i].context - KERNEL_FIRST, at + i);
-		else
+		if (source->track == STORE_SPANS) {
+			*to = source->kernels[events[i].context - KERNEL_FIRST];
+			to->link += at + i;
+		} else {
 			*to = (struct store_record){.amount = 1000000,
 				.context = events[i].context,
 				.flags = STORE_RECORD_EXTENT};
+		}
 		source->now_ns += events[i].step_ns;
 		to->begin_ns = source->now_ns;
 		to->end_ns = source->now_ns + events[i].duration_ns;
