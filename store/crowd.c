@@ -63,6 +63,7 @@ static void join(struct store_crowd *crowd, struct crowd_bucket *to, struct crow
 	to->is_spoiled |= from->is_spoiled;
 	crowd->is_bad |= to->sums.failed;
 	store_sums_fini(&from->sums);
+	from->is_spoiled = false; /* its place is the next one's */
 }
 
 static void bucket_add(struct store_crowd *crowd, uint64_t index, const struct store_sum *sum)

@@ -8,9 +8,12 @@
  *   stream 1      |====a====|---|==c==|
  *   buckets    |       |       |       |       |    a thousand at most: wider ones when the run grows
  *
- * What a sweep does not know (records came late, rules changed) spoils the buckets it touches: those are not
- * put, and readers ask the streams themselves. They are put once, when the store is closed: a store that is
- * still recorded, or whose writer was killed, has none.
+ * Nobody reads that of fewer than STORE_CROWD_STREAMS: while there are few, all but the first pieces are
+ * missed.
+ *
+ * What a sweep does not know (it was missed, records came late, rules changed) spoils the buckets it touches:
+ * those are not put, and readers ask the streams themselves. They are put once, when the store is closed: a
+ * store that is still recorded, or whose writer was killed, has none.
  *
  *   key     | STORE_ROLL_ALL | kind CROWD | begin | shift |     (key.h)
  *   bucket  sealed: | sums |                                    (sums.h; metric = state + 16 x operation)

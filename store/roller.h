@@ -3,7 +3,8 @@
  * roller.h - makes a writer's rollups of lines (line_roll.h) out of the records as they are appended: nothing
  * is read back. Streams that are only sampled have none of their own: the sums of their samples tell their
  * line (rollup.h). A stream makes some from its first span that owns the line on, or when its `monitored`
- * span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd (crowd.h).
+ * span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd (crowd.h) unless
+ * it sleeps (roller_sleep.c).
  *
  *   append --> samples, spans that wait --watermark at a commit--> sweep (line.h) --> bucket --> larger ones
  *                                                                                  |
