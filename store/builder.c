@@ -115,12 +115,39 @@ static void sort_records(struct store_builder *builder)
 	builder->is_unsorted = false;
 }
 
+/* What of the records the total does not have, which are those behind the others: before they are sorted. */
+static void count_rest(struct store_ingest *ingest, struct store_builder *builder)
+{
+	if (builder->counted)
+		store_total_add(ingest->total, builder->records + builder->counted,
+			builder->count - builder->counted);
+}
+
+/* Of a chunk that is new to it the total takes the sums. */
+static void count_all(struct store_ingest *ingest, struct store_builder *builder)
+{
+	const struct store_chunk_coder *coder = &ingest->coder;
+
+	if (!builder->counted && coder->summed)
+		store_total_add_sums(ingest->total, builder->records->what, coder->entries, coder->summed);
+	else if (!builder->counted)
+		store_total_add(ingest->total, builder->records, builder->count);
+	builder->counted = builder->count;
+}
+
 void store_builder_encode(struct store_ingest *ingest, struct store_builder *builder, struct store_bytes *out)
 {
+	bool is_counted = ingest->total && builder->key.track == STORE_SAMPLES;
+
+	if (is_counted)
+		count_rest(ingest, builder);
 	if (builder->is_unsorted)
 		sort_records(builder);
-	store_chunk_encode(&ingest->coder, &builder->key, builder->records, builder->count, out);
+	store_chunk_encode_surveyed(&ingest->coder, &builder->key, builder->records, builder->count,
+		builder->surveyed == builder->count ? &builder->survey : NULL, out);
 	ingest->failed |= out->failed;
+	if (is_counted && !out->failed)
+		count_all(ingest, builder);
 }
 
 /* ---- closing ---- */
@@ -202,7 +229,9 @@ void store_builder_unpark(struct store_ingest *ingest, struct store_builder *bui
 	if (is_there)
 		return;
 	builder->is_stored = false;
-	builder->count = 0;
+	builder->count = builder->counted = 0;
+	builder->surveyed = 0;
+	builder->survey = (struct store_survey){.end_ns = 0};
 }
 
 void store_builder_park(

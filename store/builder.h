@@ -15,10 +15,13 @@ struct store_builder {
 	bool is_unsorted;
 	uint32_t count, capacity;
 	uint32_t fresh;	   /* records since the last commit */
+	uint32_t surveyed; /* records, all or the first, that its survey has */
+	uint32_t counted;  /* records, the first, that the total of all streams has */
 	uint32_t expected; /* records, by the bucket before; 0: who knows */
 	uint64_t min_ns, max_ns;
-	uint64_t used;		      /* tick of the last record */
-	uint64_t order;		      /* of opening and use, for choosing whom to push out */
+	uint64_t used;	/* tick of the last record */
+	uint64_t order; /* of opening and use, for choosing whom to push out */
+	struct store_survey survey;
 	struct store_record *records; /* NULL: parked */
 };
 
@@ -30,6 +33,7 @@ struct store_track_state {
 	bool is_active;
 	uint32_t expected; /* as many records had the last one that was closed */
 	uint64_t order;
+	uint64_t latest_ns; /* begin of a record */
 	struct store_builder *builders;
 	struct store_roll_front front;
 };

@@ -16,6 +16,7 @@
 #include "store/error.h"
 #include "store/key.h"
 #include "store/store.h"
+#include "store/survey.h"
 
 #define STORE_CHUNK_RECORDS_MAX 12288u
 /* 1, before 2.0, knows neither FRESH nor CENTRE; 2, before 4.0, no SPLIT bodies. */
@@ -83,13 +84,16 @@ struct store_chunk_coder {
 	struct store_sum *entries; /* contexts in order of appearance, then by descending frequency */
 	struct store_sum *ordered; /* memory for that */
 	uint32_t known, most;	   /* contexts, and at how many there is no dictionary */
-	uint32_t *firsts;	   /* records: where each context appears, in that order */
-	uint32_t *index;	   /* of each record, into the dictionary */
-	uint32_t *seen;		   /* of each context, while its samples are looked for */
+	uint32_t summed;  /* entries that tell what all records of the last chunk have, of one metric; 0: none
+			     do */
+	uint32_t *firsts; /* records: where each context appears, in that order */
+	uint32_t *index;  /* of each record: its context in order of appearance ... */
+	uint32_t *rank;	  /* ... and of that, once all are known, its place in the dictionary */
+	uint32_t *seen;	  /* of each context, while its samples are looked for */
 	uint32_t *samples; /* records, the first few of each context in turn: tables are made of them */
 	uint32_t sample_count;
-	uint64_t *values; /* a table or dictionary under construction */
-	uint64_t *tables[CHUNK_COLUMN_COUNT];
+	uint64_t *values;		      /* a table or dictionary under construction */
+	uint64_t *tables[CHUNK_COLUMN_COUNT]; /* by contexts in order of appearance */
 	void *memory;
 };
 bool store_chunk_coder_prepare(struct store_chunk_coder *coder); /* false: memory is out */
@@ -100,6 +104,11 @@ void store_chunk_coder_fini(struct store_chunk_coder *coder);
  * out->failed. */
 void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
 	const struct store_record *records, unsigned count, struct store_bytes *out);
+
+/* The same for who knows what store_survey_add() says of these records, in any order; NULL: nobody. */
+void store_chunk_encode_surveyed(struct store_chunk_coder *coder, const struct store_key_chunk *key,
+	const struct store_record *records, unsigned count, const struct store_survey *survey,
+	struct store_bytes *out);
 
 /* The header's facts without checking the checksum: false when they cannot be a chunk's. */
 struct store_chunk;

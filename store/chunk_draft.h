@@ -33,7 +33,8 @@ void store_chunk_gather(
 /* And of those whose numbers are given. */
 void store_chunk_gather_some(uint64_t *to, enum chunk_column column, const struct store_record *from,
 	const uint32_t *numbers, unsigned count);
-/* Adds weights and times of records to the entries of their contexts, behind store_dictionary_add(). */
+/* What store_dictionary_add() does, and adds the records' weights and times to the entries of their contexts.
+ */
 void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned count);
 /* Puts the sums by context behind the tables, where a chunk has any. */
 void store_chunk_put_sums(struct store_chunk_draft *draft);

@@ -9,7 +9,6 @@
 #include "store/dictionary.h"
 #include "store/hash.h"
 #include "store/sums.h"
-#include "store/wide.h"
 
 #define DICTIONARY_LEAST 16u /* contexts that always have one */
 #define DICTIONARY_PAYS 2u   /* more want so many records each */
@@ -18,69 +17,16 @@
 
 #define TABLE_COLUMNS (1u << CHUNK_DURATION | STORE_DICTIONARY_WORDS)
 
-/* A record is seven words: the first four and the last four of them at once. */
-typedef uint64_t words __attribute__((vector_size(32), aligned(8), may_alias));
-#define HIGH_AT (sizeof(struct store_record) - sizeof(words))
-_Static_assert(sizeof(struct store_record) == 56 && HIGH_AT == 24, "two times four words cover a record");
-
-/* What the records have in common. */
-struct survey {
-	words low, high; /* bits that are not the same in all */
-	words any_high;	 /* bits that some have */
-	uint64_t duration_differs, end_ns;
-};
-
-static inline void survey_add(struct survey *survey, const struct store_record *first,
-	const struct store_record *records, unsigned count)
-{
-	const uint64_t duration = first->end_ns - first->begin_ns;
-	struct survey all = *survey;
-	words low, high, first_low, first_high;
-
-	memcpy(&first_low, first, sizeof low);
-	memcpy(&first_high, (const uint8_t *)first + HIGH_AT, sizeof high);
-	for (unsigned i = 0; i < count; i++) {
-		memcpy(&low, &records[i], sizeof low);
-		memcpy(&high, (const uint8_t *)&records[i] + HIGH_AT, sizeof high);
-		all.low |= low ^ first_low;
-		all.high |= high ^ first_high;
-		all.any_high |= high;
-		all.duration_differs |= (records[i].end_ns - records[i].begin_ns) ^ duration;
-		all.end_ns = records[i].end_ns > all.end_ns ? records[i].end_ns : all.end_ns;
-	}
-	*survey = all;
-}
-
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void survey_add_wide(struct survey *survey, const struct store_record *first,
-	const struct store_record *records, unsigned count)
-{
-	survey_add(survey, first, records, count);
-}
-#endif
-
-static void survey_block(
-	struct survey *survey, const struct store_chunk_draft *draft, unsigned at, unsigned count)
-{
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
-		survey_add_wide(survey, draft->records, draft->records + at, count);
-		return;
-	}
-#endif
-	survey_add(survey, draft->records, draft->records + at, count);
-}
-
 /* Which columns are constant, the latest end, the flags. */
-static void survey_end(struct store_chunk_draft *draft, const struct survey *all)
+static void survey_end(struct store_chunk_draft *draft, const struct store_survey *all)
 {
 	struct store_chunk_header *header = &draft->header;
 	const struct store_record *first = draft->records;
 	struct store_record differs, any;
 
 	memcpy(&differs, &all->low, sizeof all->low);
-	memcpy((uint8_t *)&differs + HIGH_AT, &all->high, sizeof all->high);
-	memcpy((uint8_t *)&any + HIGH_AT, &all->any_high, sizeof all->any_high);
+	memcpy((uint8_t *)&differs + STORE_SURVEY_HIGH, &all->high, sizeof all->high);
+	memcpy((uint8_t *)&any + STORE_SURVEY_HIGH, &all->any_high, sizeof all->any_high);
 	header->constant =
 		(uint16_t)(!differs.context << CHUNK_CONTEXT | !all->duration_differs << CHUNK_DURATION |
 			   !differs.begin_ns << CHUNK_BEGIN | !differs.amount << CHUNK_AMOUNT |
@@ -102,23 +48,25 @@ static unsigned dictionary_most(const struct store_chunk_draft *draft)
 
 /* All that is looked for in all records before any is put, block by block: each is in the nearest cache but
  * once. */
-static void look_through(struct store_chunk_draft *draft)
+static void look_through(struct store_chunk_draft *draft, const struct store_survey *known)
 {
-	struct survey survey = {.end_ns = 0};
+	struct store_survey survey = {.end_ns = 0};
 
 	store_dictionary_begin(draft->coder, dictionary_most(draft));
 	for (unsigned at = 0; at < draft->count; at += STORE_BLOCK_RECORDS) {
 		unsigned left = draft->count - at;
 
 		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
-		survey_block(&survey, draft, at, left);
-		store_dictionary_add(draft->coder, draft->records, at, left);
-		if (draft->header.track == STORE_SPANS)
+		if (!known)
+			store_survey_add(&survey, draft->records, draft->records + at, left);
+		if (draft->header.track == STORE_SPANS) {
+			store_dictionary_add(draft->coder, draft->records, at, left);
 			draft->varies |= store_dictionary_varies(draft->coder, draft->records, at, left);
-		else
+		} else {
 			store_chunk_add_sums(draft, at, left);
+		}
 	}
-	survey_end(draft, &survey);
+	survey_end(draft, known ? known : &survey);
 }
 
 static void put_constants(struct store_chunk_draft *draft)
@@ -158,7 +106,7 @@ static void put_tables(struct store_chunk_draft *draft)
 		store_chunk_gather_some(
 			coder->values, column, draft->records, coder->samples, coder->sample_count);
 		store_dictionary_table(coder, column, coder->values, contexts);
-		store_sums_put_array(draft->out, coder->tables[column], contexts);
+		store_sums_put_array(draft->out, coder->values, contexts);
 		draft->header.tables |= (uint16_t)(1u << column);
 	}
 }
@@ -203,6 +151,13 @@ static void finish(struct store_chunk_draft *draft)
 void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
 	const struct store_record *records, unsigned count, struct store_bytes *out)
 {
+	store_chunk_encode_surveyed(coder, key, records, count, NULL, out);
+}
+
+void store_chunk_encode_surveyed(struct store_chunk_coder *coder, const struct store_key_chunk *key,
+	const struct store_record *records, unsigned count, const struct store_survey *survey,
+	struct store_bytes *out)
+{
 	struct store_chunk_draft draft = {.coder = coder,
 		.records = records,
 		.count = count,
@@ -223,16 +178,20 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 	if (!store_bytes_reserve(out, sizeof draft.header))
 		return;
 	out->size += sizeof draft.header;
-	look_through(&draft);
+	look_through(&draft, survey);
 	put_constants(&draft);
 	if (!store_chunk_draft_is_constant(&draft, CHUNK_CONTEXT))
-		contexts = store_dictionary_end(coder, count);
+		contexts = store_dictionary_end(coder);
 	draft.header.dictionary = contexts;
 	if (contexts) {
 		put_dictionary(&draft);
 		put_tables(&draft);
 	}
 	store_chunk_put_sums(&draft);
+	coder->summed = key->track != STORE_SPANS && coder->known <= coder->most &&
+					store_chunk_draft_is_constant(&draft, CHUNK_WHAT)
+				? coder->known
+				: 0;
 	put_blocks(&draft);
 	finish(&draft);
 }

@@ -289,6 +289,7 @@ static inline void put_column(
 	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
 {
 	struct attempt attempts[2], *best = NULL, *next = attempts;
+	const uint32_t *index = draft->coder->index + at, *rank = draft->coder->rank;
 	uint64_t values[STORE_BLOCK_RECORDS];
 
 	if (draft->header.tables & ~draft->varies & 1u << column) {
@@ -298,7 +299,7 @@ static inline void put_column(
 	values[0] = 0; /* there is a record, which the compiler cannot know */
 	if (column == CHUNK_CONTEXT && draft->header.dictionary)
 		for (unsigned i = 0; i < count; i++)
-			values[i] = draft->coder->index[at + i];
+			values[i] = rank[index[i]];
 	else
 		gather(values, column, draft->records + at, NULL, count);
 	for (const uint8_t *how = candidates[column]; *how != UINT8_MAX; how++) {

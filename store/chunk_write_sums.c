@@ -3,6 +3,7 @@
  * chunk_write_sums.c - what each context of a chunk has in it, for rollups: made once, beside the records.
  */
 #include "store/chunk_draft.h"
+#include "store/dictionary.h"
 #include "store/sums.h"
 
 /* The different metrics of the records; their number, or METRICS_MAX + 1. */
@@ -28,11 +29,11 @@ static unsigned find_metrics(const struct store_chunk_draft *draft, uint32_t *me
 static void sum_metric(
 	struct store_chunk_draft *draft, uint32_t metric, struct store_sum *sums, unsigned contexts)
 {
-	const uint32_t *index = draft->coder->index;
+	const uint32_t *index = draft->coder->index, *rank = draft->coder->rank;
 
 	memset(sums, 0, contexts * sizeof *sums);
 	for (unsigned i = 0; i < draft->count; i++) {
-		struct store_sum *sum = &sums[draft->header.dictionary ? index[i] : 0];
+		struct store_sum *sum = &sums[draft->header.dictionary ? rank[index[i]] : 0];
 
 		if (draft->records[i].what != metric)
 			continue;
@@ -41,29 +42,52 @@ static void sum_metric(
 	}
 }
 
-void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned count)
+/* Adds the records to the entries of their contexts, each with the time to the next one, which there is.
+ * False: there are too many contexts. */
+static bool add_records(struct store_chunk_draft *draft, unsigned at, unsigned count)
 {
-	struct store_sum *entries = draft->coder->entries;
-	const struct store_record *records = draft->records;
-	const uint32_t *index = draft->coder->index;
-	uint64_t longest = draft->longest_ns, shortest = draft->shortest_ns;
-	const bool is_end = at + count == draft->count;
+	struct store_chunk_coder *const coder = draft->coder;
+	struct store_sum *const entries = coder->entries;
+	const uint64_t *const slots = coder->slots;
+	const struct store_record *record = draft->records + at, *const end = record + count;
+	uint64_t longest = draft->longest_ns, shortest = draft->shortest_ns, begin_ns = record->begin_ns;
+	size_t mask = coder->slot_count - 1;
 
-	if (draft->coder->known > draft->coder->most)
-		return;
-	for (unsigned i = at; i < at + count - is_end; i++) {
-		uint64_t gap_ns = records[i + 1].begin_ns - records[i].begin_ns;
-		struct store_sum *entry = &entries[index[i]];
+	for (uint32_t *index = coder->index + at; record < end; record++, index++) {
+		const uint64_t next_ns = record[1].begin_ns, gap_ns = next_ns - begin_ns;
+		uint64_t number = store_dictionary_look(slots, mask, record->context);
 
-		entry->weight += records[i].amount;
-		entry->time_ns += gap_ns;
+		if (number >= STORE_DICTIONARY_OTHERS) {
+			number = store_dictionary_behind(
+				coder, record->context, (unsigned)(record - draft->records));
+			mask = coder->slot_count - 1;
+			if (coder->known > coder->most)
+				return false;
+		}
+		*index = (uint32_t)number;
+		entries[number].samples++;
+		entries[number].weight += record->amount;
+		entries[number].time_ns += gap_ns;
 		longest = gap_ns > longest ? gap_ns : longest;
 		shortest = gap_ns < shortest ? gap_ns : shortest;
+		begin_ns = next_ns;
 	}
-	if (is_end)
-		entries[index[draft->count - 1]].weight += records[draft->count - 1].amount;
 	draft->longest_ns = longest;
 	draft->shortest_ns = shortest;
+	return true;
+}
+
+void store_chunk_add_sums(struct store_chunk_draft *draft, unsigned at, unsigned count)
+{
+	struct store_chunk_coder *const coder = draft->coder;
+	const unsigned last = draft->count - 1;
+	const bool is_end = at + count == draft->count;
+
+	if (coder->known > coder->most || !add_records(draft, at, count - is_end) || !is_end)
+		return;
+	store_dictionary_add(coder, draft->records, last, 1);
+	if (coder->known <= coder->most)
+		coder->entries[coder->index[last]].weight += draft->records[last].amount;
 }
 
 /* The longest time from a record of one metric to the next; 0: they are not plain, so that times mean

@@ -12,9 +12,6 @@
 enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_SPLIT };
 
 #define RUN_AHEAD 8u
-/* What SPLIT must save to be taken: its exceptions are slower to read than bits. */
-#define SPLIT_SHARE 32u /* so much of the bytes */
-#define SPLIT_EACH 3u	/* and a byte for so many exceptions */
 
 /* ---- RUNS ---- */
 
@@ -78,17 +75,11 @@ static bool get_runs(struct store_input *input, uint64_t *values, unsigned count
 
 /* ---- SPLIT ---- */
 
-/* Where `exceptions` of `count` values are: their positions, or a bit for each value if that is less. */
-static unsigned where_size(unsigned count, unsigned exceptions)
-{
-	return exceptions < (count + 7) / 8 ? exceptions : (count + 7) / 8;
-}
-
 static void put_where(
 	struct store_bytes *out, const uint64_t *values, unsigned count, unsigned width, unsigned exceptions)
 {
 	uint8_t where[STORE_BLOCK_RECORDS] = {0};
-	unsigned size = where_size(count, exceptions);
+	unsigned size = store_codec_where_size(count, exceptions);
 
 	if (size == exceptions)
 		store_codec_above(where, values, count, width);
@@ -166,7 +157,7 @@ static bool get_split(struct store_input *input, uint64_t *values, unsigned coun
 		return false;
 	}
 	bits = store_input_take(input, store_bits_size(width, count));
-	size = where_size(count, exceptions);
+	size = store_codec_where_size(count, exceptions);
 	where = store_input_take(input, size);
 	if (!where || !store_codec_get_packed(input, values ? above : NULL, exceptions))
 		return false;
@@ -200,12 +191,14 @@ static void consider_runs(struct store_codec_plan *plan, const uint64_t *values,
 
 /* Many exceptions of about one size, such as the steps of a timer whose thread had to wait for its turn. */
 static void consider_split(
-	struct store_codec_plan *plan, const uint16_t *bins, unsigned widest, unsigned count)
+	struct store_codec_plan *plan, const struct store_codec_widths *widths, unsigned count)
 {
-	size_t limit = plan->size - plan->size / SPLIT_SHARE;
+	const uint16_t *bins = widths->bins;
+	const unsigned widest = widths->widest;
+	size_t limit = plan->size - plan->size / STORE_CODEC_SPLIT_SHARE;
 	unsigned above = 0, bits = 0; /* which those above have there: PACKED takes as many at least */
 
-	for (unsigned width = widest; width-- > 0;) {
+	for (unsigned width = widest; width-- > widths->lowest;) {
 		struct store_codec_packed second;
 		size_t size, slow;
 
@@ -213,11 +206,11 @@ static void consider_split(
 		bits += above;
 		if (above > UINT8_MAX)
 			break;
-		size = 3 + store_bits_size(width, count) + where_size(count, above);
-		slow = above / SPLIT_EACH;
+		size = 3 + store_bits_size(width, count) + store_codec_where_size(count, above);
+		slow = above / STORE_CODEC_SPLIT_EACH;
 		if (size + slow + 2 + bits / 8 >= limit)
 			continue;
-		second = store_codec_plan_widths(bins + width, widest - width, above);
+		second = store_codec_plan_widths(bins + width, widest - width, 0, above);
 		if (size + slow + second.size >= limit)
 			continue;
 		limit = size + slow + second.size;
@@ -234,14 +227,13 @@ static inline struct store_codec_plan plan_of(const uint64_t *values, unsigned c
 {
 	struct store_codec_plan plan = {.packing = PACKING_CONST, .size = 2};
 	struct store_codec_packed packed;
-	uint16_t bins[STORE_CODEC_BINS];
-	unsigned widest;
+	struct store_codec_widths widths;
 
 	plan.runs = (uint16_t)count_runs(values, count);
 	if (plan.runs == 1)
 		return plan;
-	widest = store_codec_widths(values, count, bins);
-	packed = store_codec_plan_widths(bins, widest, count);
+	store_codec_count(&widths, values, count);
+	packed = store_codec_plan_widths(widths.bins, widths.widest, widths.lowest, count);
 	plan.packing = PACKING_PACKED;
 	plan.width = (uint8_t)packed.width;
 	plan.exceptions = (uint8_t)packed.exceptions;
@@ -250,7 +242,7 @@ static inline struct store_codec_plan plan_of(const uint64_t *values, unsigned c
 		plan.packing = PACKING_RAW;
 		plan.size = 1 + 8 * count;
 	}
-	consider_split(&plan, bins, widest, count);
+	consider_split(&plan, &widths, count);
 	if (plan.runs < count / 2)
 		consider_runs(&plan, values, count);
 	return plan;

@@ -13,12 +13,16 @@ static unsigned bits_of(uint64_t value)
 	return 64 - (value ? (unsigned)__builtin_clzll(value) : 64);
 }
 
-/* Sixteen values in a vector: all of a block are asked for each width in the time that takes one by one to
- * their bins. */
-typedef uint16_t lanes __attribute__((vector_size(32), may_alias));
+/* Sixteen values in a vector: all of a block are compared with a width at once. Their highest bit is turned
+ * over, since vectors compare signed numbers. */
+typedef int16_t lanes __attribute__((vector_size(32), may_alias));
 #define NARROW 16u /* bits */
-#define VECTORS (STORE_BLOCK_RECORDS * sizeof(uint16_t) / sizeof(lanes))
+#define VECTORS (STORE_BLOCK_RECORDS * sizeof(int16_t) / sizeof(lanes))
 #define WIDE_FEW 64u /* such values are looked for, and counted one by one */
+
+struct narrow {
+	int16_t values[STORE_BLOCK_RECORDS] __attribute__((aligned(sizeof(lanes))));
+};
 
 static inline unsigned sum_of(const lanes *vector)
 {
@@ -30,28 +34,25 @@ static inline unsigned sum_of(const lanes *vector)
 	return (unsigned)(sum * UINT64_C(0x0001000100010001) >> 48);
 }
 
-/* Bins 0..widest of a block, 16 at most: what is wider counts as 16 bits. */
-static inline void count_narrow(const uint64_t *values, unsigned widest, uint16_t *bins)
+/* What is wider counts as 16 bits. */
+static inline void make_narrow(struct narrow *narrow, const uint64_t *values, unsigned widest)
 {
-	uint16_t narrow[STORE_BLOCK_RECORDS] __attribute__((aligned(sizeof(lanes))));
-	unsigned above = 0;
-
 	for (unsigned v = 0; v < STORE_BLOCK_RECORDS; v++)
-		narrow[v] = (uint16_t)values[v];
+		narrow->values[v] = (int16_t)(values[v] ^ INT16_MIN);
 	for (unsigned v = 0; v < STORE_BLOCK_RECORDS && widest > NARROW; v++)
-		narrow[v] = values[v] > UINT16_MAX ? UINT16_MAX : narrow[v];
-	for (unsigned width = widest < NARROW ? widest : NARROW; width-- > 0;) {
-		lanes within = {0};
-		unsigned wider;
+		narrow->values[v] = values[v] > UINT16_MAX ? INT16_MAX : narrow->values[v];
+}
+
+/* How many have a bit above `width` < 16. */
+static inline unsigned count_above(const struct narrow *narrow, unsigned width)
+{
+	const lanes limit = (lanes){0} + (int16_t)(((1u << width) - 1) ^ INT16_MIN);
+	lanes wider = {0};
 
 #pragma GCC unroll 16
-		for (unsigned v = 0; v < VECTORS; v++)
-			within -= (lanes)(((const lanes *)narrow)[v] >> (uint16_t)width == 0);
-		wider = STORE_BLOCK_RECORDS - sum_of(&within);
-		bins[width + 1] = (uint16_t)(wider - above);
-		above = wider;
-	}
-	bins[0] = (uint16_t)(STORE_BLOCK_RECORDS - above);
+	for (unsigned v = 0; v < VECTORS; v++)
+		wider -= (lanes)(((const lanes *)narrow->values)[v] > limit);
+	return sum_of(&wider);
 }
 
 static inline void count_each(const uint64_t *values, unsigned count, unsigned widest, uint16_t *bins)
@@ -75,60 +76,119 @@ static inline void count_wide(const uint64_t *values, unsigned widest, uint16_t 
 	for (unsigned b = NARROW + 1; b <= widest; b++)
 		bins[b] = 0;
 	for (unsigned v = 0; v < STORE_BLOCK_RECORDS; v++)
-		if (values[v] > UINT16_MAX) {
-			bins[NARROW]--;
+		if (values[v] > UINT16_MAX)
 			bins[bits_of(values[v])]++;
-		}
 }
 
-static inline unsigned count_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+/* A search for the best width that goes from the widest down. */
+struct search {
+	unsigned widest, width;
+	unsigned above, bits; /* values above that width; bits that those have there */
+	size_t least;	      /* bytes PACKED, so far */
+};
+
+/* May a smaller width still be better? Below, no fewer values are above, and they have no fewer bits there.
+ */
+static inline bool is_open(const struct search *search)
 {
+	const unsigned above = search->above, count = STORE_BLOCK_RECORDS;
+	unsigned bytes = (search->widest - search->width) / 7 + 1, width;
+	size_t split;
+
+	if (above > UINT8_MAX)
+		return false;
+	split = 5 + store_codec_where_size(count, above) + above / STORE_CODEC_SPLIT_EACH +
+		(search->bits + search->width * above) / 8;
+	if (split < search->least + 1 - (search->least + 1) / STORE_CODEC_SPLIT_SHARE)
+		return true;
+	do { /* the smallest width for each number of bytes that an exception takes */
+		width = search->widest > 7 * bytes ? search->widest - 7 * bytes : 0;
+		if (2 + store_bits_size(width, count) + above * (1 + (size_t)bytes) < search->least)
+			return true;
+		bytes++;
+	} while (width);
+	return false;
+}
+
+static size_t packed_size(unsigned widest, unsigned width, unsigned count, unsigned above)
+{
+	return 2 + store_bits_size(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
+}
+
+/* Bins of a block's values, from the widest down, as far as they matter; those above 16 bits are there. */
+static inline void count_down(struct store_codec_widths *widths, const struct narrow *narrow)
+{
+	struct search search = {.widest = widths->widest,
+		.width = widths->widest,
+		.least = packed_size(widths->widest, widths->widest, STORE_BLOCK_RECORDS, 0)};
+
+	while (search.width > 0 && is_open(&search)) {
+		unsigned above, width = --search.width;
+		size_t size;
+
+		above = width < NARROW ? count_above(narrow, width) : search.above + widths->bins[width + 1];
+		widths->bins[width + 1] = (uint16_t)(above - search.above);
+		search.above = above;
+		search.bits += above;
+		size = packed_size(search.widest, width, STORE_BLOCK_RECORDS, above);
+		search.least = size < search.least ? size : search.least;
+	}
+	widths->lowest = search.width;
+}
+
+static inline void count_widths(struct store_codec_widths *widths, const uint64_t *values, unsigned count)
+{
+	struct narrow narrow;
 	uint64_t all = 0;
-	unsigned widest;
 
 	for (unsigned v = 0; v < count; v++)
 		all |= values[v];
-	widest = bits_of(all);
-	if (count < STORE_BLOCK_RECORDS) {
-		count_each(values, count, widest, bins);
-		return widest;
+	widths->widest = bits_of(all);
+	widths->lowest = 0;
+	if (count == STORE_BLOCK_RECORDS) {
+		make_narrow(&narrow, values, widths->widest);
+		if (widths->widest <= NARROW || count_above(&narrow, NARROW - 1) <= WIDE_FEW) {
+			if (widths->widest > NARROW)
+				count_wide(values, widths->widest, widths->bins);
+			count_down(widths, &narrow);
+			return;
+		}
 	}
-	count_narrow(values, widest, bins);
-	if (widest > NARROW && bins[NARROW] <= WIDE_FEW)
-		count_wide(values, widest, bins);
-	else if (widest > NARROW)
-		count_each(values, count, widest, bins);
-	return widest;
+	count_each(values, count, widths->widest, widths->bins);
 }
 
 #ifdef STORE_HAS_WIDE
-STORE_WIDE static unsigned count_widths_wide(const uint64_t *values, unsigned count, uint16_t *bins)
+STORE_WIDE static void count_widths_wide(
+	struct store_codec_widths *widths, const uint64_t *values, unsigned count)
 {
-	return count_widths(values, count, bins);
+	count_widths(widths, values, count);
 }
 #endif
 
-unsigned store_codec_widths(const uint64_t *values, unsigned count, uint16_t *bins)
+void store_codec_count(struct store_codec_widths *widths, const uint64_t *values, unsigned count)
 {
 #ifdef STORE_HAS_WIDE
-	if (store_is_wide())
-		return count_widths_wide(values, count, bins);
+	if (store_is_wide()) {
+		count_widths_wide(widths, values, count);
+		return;
+	}
 #endif
-	return count_widths(values, count, bins);
+	count_widths(widths, values, count);
 }
 
-struct store_codec_packed store_codec_plan_widths(const uint16_t *bins, unsigned widest, unsigned count)
+struct store_codec_packed store_codec_plan_widths(
+	const uint16_t *bins, unsigned widest, unsigned lowest, unsigned count)
 {
-	struct store_codec_packed best = {.width = widest, .size = 2 + store_bits_size(widest, count)};
+	struct store_codec_packed best = {.width = widest, .size = packed_size(widest, widest, count, 0)};
 	unsigned above = 0;
 
-	for (unsigned width = widest; width-- > 0;) {
+	for (unsigned width = widest; width-- > lowest;) {
 		size_t size;
 
 		above += bins[width + 1];
 		if (above > UINT8_MAX || above >= best.size)
 			break;
-		size = 2 + store_bits_size(width, count) + above * (1 + (size_t)(widest - width + 6) / 7);
+		size = packed_size(widest, width, count, above);
 		if (size < best.size)
 			best = (struct store_codec_packed){.width = width, .exceptions = above, .size = size};
 	}
@@ -137,10 +197,10 @@ struct store_codec_packed store_codec_plan_widths(const uint16_t *bins, unsigned
 
 struct store_codec_packed store_codec_plan_packed(const uint64_t *values, unsigned count)
 {
-	uint16_t bins[STORE_CODEC_BINS];
-	unsigned widest = store_codec_widths(values, count, bins);
+	struct store_codec_widths widths;
 
-	return store_codec_plan_widths(bins, widest, count);
+	store_codec_count(&widths, values, count);
+	return store_codec_plan_widths(widths.bins, widths.widest, widths.lowest, count);
 }
 
 unsigned store_codec_above(uint8_t *positions, const uint64_t *values, unsigned count, unsigned width)

@@ -210,7 +210,6 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 		return error_set(error, ERROR_IO,
 			"memory ran out while '%s' was written; what was committed before is safe",
 			store_file_path(writer->file));
-	writer->rollers.waiting = 0;
 	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
 		store_writer_roll(writer, stream);
 	store_rollers_unite(&writer->rollers, writer->is_closing);

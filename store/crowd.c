@@ -36,6 +36,21 @@ void store_crowd_give_up(struct store_crowd *crowd)
 	store_crowd_fini(crowd);
 }
 
+void store_crowd_sleep(struct store_crowd *crowd)
+{
+	store_crowd_fini(crowd);
+	crowd->is_few = true;
+	crowd->is_asleep = true;
+}
+
+bool store_crowd_wake(struct store_crowd *crowd)
+{
+	bool was_asleep = crowd->is_asleep;
+
+	crowd->is_few = crowd->is_asleep = false;
+	return was_asleep;
+}
+
 /* ---- buckets ---- */
 
 static void join(struct store_crowd *crowd, struct crowd_bucket *to, struct crowd_bucket *from)
@@ -48,6 +63,7 @@ static void join(struct store_crowd *crowd, struct crowd_bucket *to, struct crow
 	to->is_spoiled |= from->is_spoiled;
 	crowd->is_bad |= to->sums.failed;
 	store_sums_fini(&from->sums);
+	from->is_spoiled = false; /* its place is the next one's */
 }
 
 static void bucket_add(struct store_crowd *crowd, uint64_t index, const struct store_sum *sum)
@@ -190,7 +206,7 @@ static void piece_add(struct store_crowd *crowd, const struct line_piece *piece)
 
 void store_crowd_add_sum(struct store_crowd *crowd, uint64_t at_ns, const struct store_sum *sum)
 {
-	if (crowd->is_bad)
+	if (store_crowd_is_idle(crowd))
 		return;
 	bucket_add(crowd, at_ns >> crowd->shift, sum);
 	bound(crowd);
@@ -241,16 +257,25 @@ static bool list_add(struct store_crowd *crowd, const struct line_piece *piece)
 
 void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece)
 {
-	if (piece->state == EXTENT_ABSENT || piece->begin_ns >= piece->end_ns || list_add(crowd, piece))
+	if (crowd->is_asleep || piece->state == EXTENT_ABSENT || piece->begin_ns >= piece->end_ns ||
+		list_add(crowd, piece))
 		return;
+	if (crowd->is_few) {
+		store_crowd_sleep(crowd);
+		return;
+	}
 	list_empty(crowd);
 	piece_add(crowd, piece);
 }
 
 void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (begin_ns >= end_ns)
+	if (begin_ns >= end_ns || crowd->is_asleep)
 		return;
+	if (crowd->is_few) {
+		store_crowd_sleep(crowd);
+		return;
+	}
 	list_empty(crowd);
 	if (!cover(crowd, begin_ns, end_ns == UINT64_MAX ? begin_ns + 1 : end_ns))
 		return;
@@ -349,7 +374,7 @@ static void make(struct store_crowd *crowd, const struct store_crowd_head *head)
 int store_crowd_put(
 	struct store_crowd *crowd, const struct store_crowd_head *head, MDB_txn *txn, MDB_dbi rolls)
 {
-	if (crowd->is_bad || head->streams < STORE_CROWD_STREAMS)
+	if (store_crowd_is_idle(crowd) || head->streams < STORE_CROWD_STREAMS)
 		return 0;
 	list_empty(crowd);
 	if (!crowd->has_begun)

@@ -8,9 +8,12 @@
  *   stream 1      |====a====|---|==c==|
  *   buckets    |       |       |       |       |    a thousand at most: wider ones when the run grows
  *
- * What a sweep does not know (records came late, rules changed) spoils the buckets it touches: those are not
- * put, and readers ask the streams themselves. They are put once, when the store is closed: a store that is
- * still recorded, or whose writer was killed, has none.
+ * Nobody reads that of fewer than STORE_CROWD_STREAMS: while there are few, all but the first pieces are
+ * missed.
+ *
+ * What a sweep does not know (it was missed, records came late, rules changed) spoils the buckets it touches:
+ * those are not put, and readers ask the streams themselves. They are put once, when the store is closed: a
+ * store that is still recorded, or whose writer was killed, has none.
  *
  *   key     | STORE_ROLL_ALL | kind CROWD | begin | shift |     (key.h)
  *   bucket  sealed: | sums |                                    (sums.h; metric = state + 16 x operation)
@@ -34,8 +37,7 @@
 
 /* ---- writing ---- */
 
-/* All-zero is empty. The first pieces wait in a list: most runs have few streams and end before it is full,
- * and need no buckets. */
+/* All-zero is empty. The first pieces wait in a list: most runs have few streams, and need no buckets. */
 struct store_crowd {
 	struct line_piece *list;
 	uint32_t list_count, list_room;
@@ -51,8 +53,19 @@ struct store_crowd {
 	struct store_bytes made; /* to be put */
 	bool has_begun;		 /* with buckets; the list is empty from then on */
 	bool is_bad;		 /* there will be none: memory is out, or something cannot be known */
+	bool is_few;		 /* there are not STORE_CROWD_STREAMS yet: while the list is full it sleeps */
+	bool is_asleep;		 /* what is added is not kept */
 };
 void store_crowd_fini(struct store_crowd *crowd);
+/* Does it take nothing, for ever or for now? */
+static inline bool store_crowd_is_idle(const struct store_crowd *crowd)
+{
+	return crowd->is_bad || crowd->is_asleep;
+}
+/* While there are few streams: forgets what was added, and takes nothing until it wakes. */
+void store_crowd_sleep(struct store_crowd *crowd);
+/* There are few no more. True: it slept, and who added to it spoils what it has missed. */
+bool store_crowd_wake(struct store_crowd *crowd);
 /* There will be none. */
 void store_crowd_give_up(struct store_crowd *crowd);
 
@@ -64,7 +77,7 @@ static inline uint64_t store_crowd_edge(const struct store_crowd *crowd, uint64_
 {
 	uint64_t index = at_ns >> crowd->shift;
 
-	if (crowd->is_bad)
+	if (store_crowd_is_idle(crowd))
 		return UINT64_MAX;
 	return index >= crowd->first && index - crowd->first < crowd->count ? (index + 1) << crowd->shift
 									    : at_ns;

@@ -11,6 +11,7 @@
 
 #define SLOTS_FIRST 512u
 #define SLOTS_GROWTH 8u
+#define SLOTS_EACH 4u	 /* for a context, at least: so most are in their first */
 #define SLOTS_MAX 32768u /* SLOTS_FIRST grown, twice the records */
 _Static_assert(SLOTS_MAX >= 2 * STORE_CHUNK_RECORDS_MAX, "slots for all records");
 #define TABLE_SAMPLES 7u
@@ -32,7 +33,7 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 		return true;
 	coder->memory = malloc(2 * records * sizeof *coder->entries +
 			       ((CHUNK_COLUMN_COUNT + 1) * records + SLOTS_MAX) * sizeof *wide +
-			       4 * records * sizeof *coder->index);
+			       5 * records * sizeof *coder->index);
 	if (!coder->memory)
 		return false;
 	coder->entries = coder->memory;
@@ -46,12 +47,8 @@ bool store_chunk_coder_prepare(struct store_chunk_coder *coder)
 	coder->seen = coder->index + records;
 	coder->samples = coder->seen + records;
 	coder->firsts = coder->samples + records;
+	coder->rank = coder->firsts + records;
 	return true;
-}
-
-static size_t slot_of(uint32_t id, size_t mask)
-{
-	return (id * 0x9e3779b1u >> 7) & mask;
 }
 
 static void slots_begin(struct store_chunk_coder *coder, size_t count)
@@ -65,19 +62,12 @@ static uint64_t slot_with(uint32_t id, uint32_t number)
 	return (uint64_t)id << 32 | (number + 1);
 }
 
-#define OTHERS UINT32_MAX
-/* The number in a slot; OTHERS or more: it is another context's or, even for context 0, nobody's. */
-static inline uint64_t number_in(uint64_t slot, uint32_t id)
-{
-	return (slot ^ (uint64_t)id << 32) - 1;
-}
-
 /* Most chunks have few contexts, whose slots had better stay in the nearest cache. */
 static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
 {
 	slots_begin(coder, coder->slot_count * SLOTS_GROWTH);
 	for (uint32_t i = 0; i < known; i++) {
-		size_t at = slot_of(coder->entries[i].context, coder->slot_count - 1);
+		size_t at = store_dictionary_slot(coder->entries[i].context, coder->slot_count - 1);
 
 		while (coder->slots[at])
 			at = (at + 1) & (coder->slot_count - 1);
@@ -85,21 +75,21 @@ static void slots_grow(struct store_chunk_coder *coder, uint32_t known)
 	}
 }
 
-/* The number of record i's context in order of appearance, which is not in its first slot. */
-static __attribute__((noinline)) uint32_t number_behind(
-	struct store_chunk_coder *coder, uint32_t id, unsigned i, uint32_t *known)
+uint32_t store_dictionary_behind(struct store_chunk_coder *coder, uint32_t id, unsigned i)
 {
-	size_t at = slot_of(id, coder->slot_count - 1);
+	size_t at = store_dictionary_slot(id, coder->slot_count - 1);
+	uint32_t number = coder->known;
 
 	for (; coder->slots[at]; at = (at + 1) & (coder->slot_count - 1))
-		if (number_in(coder->slots[at], id) < OTHERS)
-			return (uint32_t)number_in(coder->slots[at], id);
-	coder->entries[*known] = (struct store_sum){.context = id};
-	coder->firsts[*known] = i;
-	coder->slots[at] = slot_with(id, *known);
-	if (++*known > coder->slot_count / 2)
-		slots_grow(coder, *known);
-	return *known - 1;
+		if (store_dictionary_number(coder->slots[at], id) < STORE_DICTIONARY_OTHERS)
+			return (uint32_t)store_dictionary_number(coder->slots[at], id);
+	coder->entries[number] = (struct store_sum){.context = id};
+	coder->firsts[number] = i;
+	coder->slots[at] = slot_with(id, number);
+	coder->known++;
+	if (coder->known > coder->slot_count / SLOTS_EACH && coder->slot_count < SLOTS_MAX)
+		slots_grow(coder, coder->known);
+	return number;
 }
 
 static uint32_t place_of(uint64_t uses)
@@ -107,26 +97,22 @@ static uint32_t place_of(uint64_t uses)
 	return USES_KEPT - 1 - (uint32_t)(uses < USES_KEPT ? uses : USES_KEPT - 1);
 }
 
-/* Sorts entries by descending use (counting sort) and renumbers the records. `slots` is free to be scratch.
- */
-static void order_by_use(struct store_chunk_coder *coder, unsigned count, uint32_t known)
+/* Sorts entries by descending use (counting sort). */
+static void order_by_use(struct store_chunk_coder *coder)
 {
-	uint32_t starts[USES_KEPT + 1] = {0}, *rank = (uint32_t *)coder->slots;
+	uint32_t starts[USES_KEPT + 1] = {0}, *rank = coder->rank;
 	struct store_sum *entries = coder->entries;
-	uint32_t *index = coder->index;
 
-	for (uint32_t i = 0; i < known; i++)
+	for (uint32_t i = 0; i < coder->known; i++)
 		starts[place_of(entries[i].samples) + 1]++;
 	for (uint32_t use = 1; use <= USES_KEPT; use++)
 		starts[use] += starts[use - 1];
-	for (uint32_t i = 0; i < known; i++) {
+	for (uint32_t i = 0; i < coder->known; i++) {
 		rank[i] = starts[place_of(entries[i].samples)]++;
 		coder->ordered[rank[i]] = entries[i];
 	}
 	coder->entries = coder->ordered;
 	coder->ordered = entries;
-	for (unsigned i = 0; i < count; i++)
-		index[i] = rank[index[i]];
 }
 
 void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
@@ -139,23 +125,26 @@ void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
 void store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
 {
-	struct store_sum *entries = coder->entries;
-	const uint64_t *slots = coder->slots;
-	uint32_t *index = coder->index, known = coder->known;
+	struct store_sum *const entries = coder->entries;
+	const uint64_t *const slots = coder->slots;
+	const struct store_record *record = records + at, *const end = record + count;
 	size_t mask = coder->slot_count - 1;
 
-	for (unsigned i = at; i < at + count && known <= coder->most; i++) {
-		uint32_t id = records[i].context;
-		uint64_t number = number_in(slots[slot_of(id, mask)], id);
+	if (coder->known > coder->most)
+		return;
+	for (uint32_t *index = coder->index + at; record < end; record++, index++) {
+		uint64_t number = store_dictionary_look(slots, mask, record->context);
 
-		if (number >= OTHERS) {
-			number = number_behind(coder, id, i, &known);
+		if (number >= STORE_DICTIONARY_OTHERS) {
+			number =
+				store_dictionary_behind(coder, record->context, (unsigned)(record - records));
 			mask = coder->slot_count - 1;
+			if (coder->known > coder->most)
+				return;
 		}
-		index[i] = (uint32_t)number;
+		*index = (uint32_t)number;
 		entries[number].samples++;
 	}
-	coder->known = known;
 }
 
 /* The columns of 32 bits of a record at once: their order is the record's. */
@@ -185,11 +174,11 @@ unsigned store_dictionary_varies(const struct store_chunk_coder *coder, const st
 	       (unsigned)(any.attributes != 0) << CHUNK_ATTRIBUTES;
 }
 
-unsigned store_dictionary_end(struct store_chunk_coder *coder, unsigned count)
+unsigned store_dictionary_end(struct store_chunk_coder *coder)
 {
 	if (coder->known > coder->most)
 		return 0;
-	order_by_use(coder, count, coder->known);
+	order_by_use(coder);
 	return coder->known;
 }
 
@@ -223,7 +212,7 @@ void store_dictionary_sample(struct store_chunk_coder *coder, unsigned contexts)
 	}
 	coder->sample_count = wanted;
 	for (uint32_t i = 0; wanted; i++) {
-		uint32_t at = coder->index[i];
+		uint32_t at = coder->rank[coder->index[i]];
 
 		if (next[at] == ends[at])
 			continue;
@@ -235,10 +224,15 @@ void store_dictionary_sample(struct store_chunk_coder *coder, unsigned contexts)
 void store_dictionary_table(
 	struct store_chunk_coder *coder, enum chunk_column column, uint64_t *values, unsigned contexts)
 {
+	const uint64_t *from = values;
+
+	/* What is written is never behind what is read: each context has a value at least. */
 	for (unsigned at = 0; at < contexts; at++) {
 		uint32_t count = sampled(&coder->entries[at]);
 
-		coder->tables[column][at] = median_of(values, count);
-		values += count;
+		values[at] = median_of((uint64_t *)from, count);
+		from += count;
 	}
+	for (unsigned number = 0; number < contexts; number++)
+		coder->tables[column][number] = values[coder->rank[number]];
 }

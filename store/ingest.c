@@ -18,7 +18,7 @@
 #define BUILDERS_PER_SHIFT 4u /* random times soon have a base of 2^62: these are all its buckets */
 #define RATE_RECORDS 64u      /* fewer say little about the rate */
 #define STEP_BLIND 3	      /* how far the shift may go on so little */
-#define FIT_GROUP 16u	      /* records looked at before it is asked whether they fit */
+#define QUICK 16u	      /* so many that fit are a sign that more will */
 #define PUSHED_OUT_FEW 512u   /* pushed out with fewer, a bucket was too small */
 
 /* ---- tracks ---- */
@@ -93,6 +93,14 @@ static struct store_track_state *track_of(
 	state->base_shift = (uint8_t)at_most(ingest, SHIFT_FIRST);
 	ingest->tracks[at] = state;
 	return state;
+}
+
+uint64_t store_ingest_latest(const struct store_ingest *ingest, uint32_t stream)
+{
+	size_t at = (size_t)stream * STORE_TRACK_COUNT + STORE_SAMPLES;
+	const struct store_track_state *track = at < ingest->track_count ? ingest->tracks[at] : NULL;
+
+	return track ? track->latest_ns : 0;
 }
 
 static bool activate(struct store_ingest *ingest, struct store_track_state *track)
@@ -293,53 +301,16 @@ static struct store_record cleaned(struct store_record record, enum store_track 
 	return record;
 }
 
-/* How many of the records, from the first, surely fit this base bucket: groups of them are looked at without
- * a jump, since most batches are taken as they come. `rises` stays: each begins behind the one before. */
-static inline uint32_t fit_length(const struct store_track_state *track, const struct store_builder *builder,
-	const struct store_record *records, uint32_t count, bool *rises)
-{
-	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
-	const uint64_t longest_ns = track->track == STORE_SPANS ? width_ns : 0;
-	uint64_t next_ns = 0;
-	uint32_t length = 0;
-
-	/* No sum of two widths is beyond time itself. */
-	if (builder->key.shift != track->base_shift || builder->key.shift >= SHIFT_MAX ||
-		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns)
-		return 0;
-	while (length < count) {
-		uint32_t end = count - length < FIT_GROUP ? count : length + FIT_GROUP;
-		uint64_t outside = 0;
-		bool is_long = false, falls = false;
-
-		for (uint32_t i = length; i < end; i++) {
-			outside |= records[i].begin_ns ^ builder->key.bucket_ns;
-			is_long |= records[i].end_ns - records[i].begin_ns > longest_ns;
-			falls |= records[i].begin_ns < next_ns;
-			next_ns = records[i].begin_ns + 1;
-		}
-		if (outside >= width_ns || is_long)
-			break;
-		*rises &= !falls;
-		length = end;
-	}
-	return length;
-}
-
-/* How many of the records, from the first, this builder takes. `rises` stays: they surely do. */
+/* How many of the records, from the first, which does, this builder takes. */
 static uint32_t run_length(const struct store_track_state *track, const struct store_builder *builder,
-	const struct store_record *records, size_t count, bool *rises)
+	const struct store_record *records, size_t count)
 {
 	const uint64_t width_mask = ~(uint64_t)0 << builder->key.shift;
-	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, length;
+	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, length = 1;
 
 	if (count < room)
 		room = (uint32_t)count;
-	length = fit_length(track, builder, records, room, rises);
-	if (length == room)
-		return room;
-	*rises = false;
-	for (length = length ? length : 1; length < room; length++) {
+	for (; length < room; length++) {
 		const struct store_record *record = &records[length];
 
 		if ((record->begin_ns & width_mask) != builder->key.bucket_ns ||
@@ -361,18 +332,14 @@ static uint32_t order_length(const struct store_record *first, const struct stor
 	return (uint32_t)(at - first);
 }
 
-static bool builder_add(struct store_ingest *ingest, struct store_builder *builder,
-	const struct store_record *records, uint32_t count, bool rises)
+/* So many more stand behind the others, and are in the survey if those are. `rises`: they surely do. */
+static void builder_added(
+	struct store_ingest *ingest, struct store_builder *builder, uint32_t count, bool rises)
 {
-	const struct store_record *last;
-	struct store_record *to;
+	const struct store_record *to = builder->records + builder->count,
+				  *last = builder->count ? to - 1 : to;
 	uint32_t ordered;
 
-	if (!store_builder_reserve(ingest, builder, builder->count + count))
-		return false;
-	to = builder->records + builder->count;
-	memcpy(to, records, count * sizeof *to);
-	last = builder->count ? to - 1 : to;
 	if (rises && (last == to || last->begin_ns < to->begin_ns))
 		ordered = (uint32_t)(to + count - last);
 	else
@@ -385,19 +352,64 @@ static bool builder_add(struct store_ingest *ingest, struct store_builder *build
 		builder->min_ns = last->begin_ns < builder->min_ns ? last->begin_ns : builder->min_ns;
 		builder->max_ns = last->begin_ns > builder->max_ns ? last->begin_ns : builder->max_ns;
 	}
+	if (builder->surveyed == builder->count)
+		builder->surveyed += count;
 	builder->count += count;
 	builder->fresh += count;
 	ingest->fresh_bytes += count * sizeof *to;
+}
+
+static bool builder_add(struct store_ingest *ingest, struct store_builder *builder,
+	const struct store_record *records, uint32_t count)
+{
+	struct store_record *to;
+
+	if (!store_builder_reserve(ingest, builder, builder->count + count))
+		return false;
+	to = builder->records + builder->count;
+	memcpy(to, records, count * sizeof *to);
+	if (builder->surveyed == builder->count)
+		store_survey_add(&builder->survey, builder->records, to, count);
+	builder_added(ingest, builder, count, false);
 	return true;
 }
 
+/* Takes those records, from the first on, that surely fit this base bucket, without looking at each of them;
+ * how many. */
+static uint32_t builder_take(struct store_ingest *ingest, const struct store_track_state *track,
+	struct store_builder *builder, const struct store_record *records, size_t count)
+{
+	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
+	const struct store_survey_bounds bounds = {.bucket_ns = builder->key.bucket_ns,
+		.width_ns = width_ns,
+		.longest_ns = track->track == STORE_SPANS ? width_ns : 1};
+	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, taken;
+	bool rises = true;
+
+	/* No sum of two widths is beyond time itself. */
+	if (builder->key.shift != track->base_shift || builder->key.shift >= SHIFT_MAX ||
+		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns || builder->surveyed != builder->count)
+		return 0;
+	room = count < room ? (uint32_t)count : room;
+	/* How many will fit nobody knows: memory is made for few. */
+	if (!store_builder_reserve(ingest, builder, builder->count + (room < QUICK ? room : QUICK)))
+		return 0;
+	if (room > builder->capacity - builder->count)
+		room = builder->capacity - builder->count;
+	taken = store_survey_take(&builder->survey, &bounds, builder->count ? builder->records : records,
+		records, room, builder->records + builder->count, &rises);
+	if (taken)
+		builder_added(ingest, builder, taken, rises);
+	return taken;
+}
+
+/* `is_quick`: many fit, as far as is known. */
 static uint32_t append_run(struct store_ingest *ingest, struct store_track_state *track,
-	const struct store_record *records, size_t count, uint64_t *shifts)
+	const struct store_record *records, size_t count, uint64_t *shifts, bool *is_quick)
 {
 	struct store_record slow;
 	struct store_builder *builder;
-	uint32_t length = 1;
-	bool rises = true;
+	uint32_t length = 0;
 
 	if (!is_clean(records, track->track)) {
 		slow = cleaned(*records, track->track);
@@ -407,25 +419,33 @@ static uint32_t append_run(struct store_ingest *ingest, struct store_track_state
 	builder = builder_for(ingest, track, records);
 	if (!builder)
 		return 0;
-	if (count > 1)
-		length = run_length(track, builder, records, count, &rises);
 	builder->used = ingest->tick;
 	builder->order = ++track->order;
 	*shifts |= (uint64_t)1 << builder->key.shift;
-	return builder_add(ingest, builder, records, length, rises) ? length : 0;
+	if (*is_quick && count > 1)
+		length = builder_take(ingest, track, builder, records, count);
+	if (!length) {
+		length = run_length(track, builder, records, count);
+		if (!builder_add(ingest, builder, records, length))
+			return 0;
+	}
+	*is_quick = length >= QUICK;
+	track->latest_ns = builder->max_ns > track->latest_ns ? builder->max_ns : track->latest_ns;
+	return length;
 }
 
 bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count, uint64_t *shifts)
 {
 	struct store_track_state *state = track_of(ingest, stream, track);
+	bool is_quick = true;
 
 	if (!state || !activate(ingest, state)) {
 		ingest->failed = true;
 		return false;
 	}
 	while (count) {
-		uint32_t length = append_run(ingest, state, records, count, shifts);
+		uint32_t length = append_run(ingest, state, records, count, shifts, &is_quick);
 
 		if (!length)
 			return false;

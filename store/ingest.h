@@ -19,6 +19,7 @@
 #include "store/chunk.h"
 #include "store/file.h"
 #include "store/roll_write.h"
+#include "store/total.h"
 
 struct store_track_state;
 
@@ -56,9 +57,12 @@ struct store_ingest {
 	MDB_env *env;	    /* to fetch parked builders; may be NULL until the first commit */
 	MDB_dbi dbi[STORE_TREE_COUNT];
 	struct store_roll_maker rolls;
+	struct store_total *total; /* takes the samples as they are encoded; may be NULL */
 };
 
 void store_ingest_fini(struct store_ingest *ingest);
+/* When the last of the stream's samples began, in the order of time; 0: there are none. */
+uint64_t store_ingest_latest(const struct store_ingest *ingest, uint32_t stream);
 /* Adds records; sets the bits of bucket sizes in *shifts. False: memory is out (and failed). */
 bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count, uint64_t *shifts);

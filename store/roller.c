@@ -5,13 +5,14 @@
 #include <stdlib.h>
 
 #include "store/attribute.h"
+#include "store/ingest.h"
 #include "store/roller_state.h"
 #include "store/table.h"
 
-#define WAIT_MANY (1u << 16)
-#define WAIT_MAX (1u << 20) /* records of a stream without a watermark; then it is not rolled */
-#define WAIT_ALL (1u << 20) /* of all that are swept for the crowd alone; then there is none */
-#define BASE_FIRST 10u	    /* 2^30 ns, where no period tells */
+#define WAIT_MANY (1u << 12) /* they should be in the nearer caches still when they are swept */
+#define WAIT_MAX (15u << 16) /* records of a stream without a watermark; then it is not rolled */
+#define WAIT_OVER (1u << 15) /* above that, until it is asked again whether they still wait */
+#define BASE_FIRST 10u	     /* 2^30 ns, where no period tells */
 #define SWITCHES_NOT_SAID UINT64_MAX
 #define BASE_RECORDS 4096u	     /* in a bucket, about */
 #define TIME_MAX (UINT64_C(1) << 62) /* buckets of all sizes end before the end of time */
@@ -24,8 +25,8 @@ static void roller_end(struct store_roller *roller)
 	line_fini(&roller->line);
 	free(roller->samples.list);
 	roller->samples = (struct roller_samples){0};
-	free(roller->spans.records);
-	roller->spans = (struct roller_queue){0};
+	free(roller->spans.list);
+	roller->spans = (struct roller_spans){0};
 	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
 		store_sums_fini(&roller->sizes[size].sums);
 	free(roller->sizes);
@@ -34,7 +35,7 @@ static void roller_end(struct store_roller *roller)
 	roller->is_over = true;
 }
 
-static void roller_free(struct store_roller *roller)
+void roller_free(struct store_roller *roller)
 {
 	if (!roller)
 		return;
@@ -48,6 +49,7 @@ void store_rollers_fini(struct store_rollers *rollers)
 	for (uint32_t i = 0; i < rollers->count; i++)
 		roller_free(rollers->places[i].roller);
 	free(rollers->places);
+	free(rollers->tally);
 	store_crowd_fini(&rollers->crowd);
 	store_uniteds_fini(&rollers->uniteds);
 	*rollers = (struct store_rollers){0};
@@ -95,10 +97,14 @@ static unsigned base_of(uint64_t period_ns)
 static struct store_roller *roller_new(struct store_rollers *rollers, struct roller_place *place,
 	uint32_t stream, const struct store_stream *properties, const struct store_texts *texts)
 {
-	struct store_roller *roller = calloc(1, sizeof *roller);
+	struct store_roller *roller;
 
+	if (!rollers->tally)
+		rollers->tally = roller_tally_new();
+	roller = rollers->tally ? calloc(1, sizeof *roller) : NULL;
 	if (!roller)
 		return NULL;
+	roller->tally = rollers->tally;
 	roller->crowd = &rollers->crowd;
 	roller->stream = stream;
 	roller->torn_ns = UINT64_MAX;
@@ -164,7 +170,7 @@ static void monitored_set(
 	bool is_its_end = last->end_ns == STORE_OPEN_NS && last->begin_ns == span->begin_ns;
 
 	if (place->has_monitored && !place->roller && !is_its_end)
-		roller_unseen_until(place, last->end_ns);
+		roller_pass_until(place, last->end_ns);
 	/* Which of them readers go by depends on where they meet them. */
 	if (place->has_monitored && place->monitored.attributes != span->attributes)
 		store_crowd_give_up(&rollers->crowd);
@@ -172,7 +178,7 @@ static void monitored_set(
 	place->has_monitored = true;
 }
 
-/* The roller may come into being in the middle of the stream: what came before is not known. */
+/* The roller may come into being in the middle of the stream: what was before is not known. */
 static bool roller_begin(struct store_rollers *rollers, struct roller_place *place, uint32_t stream,
 	const struct store_stream *properties, uint64_t now_ns, const struct store_texts *texts)
 {
@@ -180,9 +186,12 @@ static bool roller_begin(struct store_rollers *rollers, struct roller_place *pla
 
 	if (!roller)
 		return false;
-	roller->valid_ns = place->unseen_ns;
+	roller->valid_ns = place->passed_ns;
 	if (properties->kind == STORE_STREAM_CPU && properties->count[STORE_SAMPLES]) {
-		roller->valid_ns = now_ns > place->unseen_ns ? now_ns : place->unseen_ns;
+		uint64_t latest_ns = rollers->ingest ? store_ingest_latest(rollers->ingest, stream) : 0;
+
+		now_ns = latest_ns < now_ns ? now_ns : latest_ns + 1;
+		roller->valid_ns = now_ns > place->passed_ns ? now_ns : place->passed_ns;
 		roller->awaits_sample = true;
 	}
 	return true;
@@ -213,21 +222,9 @@ static bool monitored_take(struct store_rollers *rollers, struct roller_place *p
 /* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
 static void late_only(struct store_roller *roller, const struct store_record *records, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && roller->has_begun; i++)
 		if (roller_is_late(roller, &records[i]))
 			roller_tear(roller, records[i].begin_ns, 0);
-}
-
-/* Once the crowd is given up, streams that only fed it need no roller. */
-static void retire(const struct store_rollers *rollers, struct roller_place *place)
-{
-	struct store_roller *roller = place->roller;
-
-	if (!roller || !rollers->crowd.is_bad || roller->sizes || roller->is_over)
-		return;
-	roller_unseen_all(place);
-	roller_free(roller);
-	place->roller = NULL;
 }
 
 static bool record_take(struct store_rollers *rollers, struct roller_place *place, uint32_t stream,
@@ -239,15 +236,17 @@ static bool record_take(struct store_rollers *rollers, struct roller_place *plac
 
 	if (is_monitored && !monitored_take(rollers, place, record, texts))
 		return false;
-	if (!place->roller && (needs_rolls || !rollers->crowd.is_bad) &&
+	if (!place->roller && (needs_rolls || !store_crowd_is_idle(&rollers->crowd)) &&
 		!roller_begin(rollers, place, stream, properties, record->begin_ns, texts))
 		return false;
 	if (place->roller && needs_rolls && !place->roller->sizes && !rolls_begin(place->roller))
 		return false;
-	if (!place->roller && !is_monitored)
-		roller_unseen(place, track, record);
-	if (!place->roller || is_monitored)
+	if (is_monitored)
 		return true;
+	if (!place->roller) {
+		roller_pass(place, track, record);
+		return true;
+	}
 	return track == STORE_SAMPLES ? roller_wait_sample(place->roller, record)
 				      : roller_wait_span(place->roller, record, texts);
 }
@@ -261,11 +260,10 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 
 	if (!place)
 		return;
-	retire(rollers, place);
+	roller_retire(rollers, place);
 	if (!place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU &&
-		rollers->crowd.is_bad) {
-		for (size_t i = 0; i < count; i++)
-			roller_unseen(place, track, &records[i]);
+		store_crowd_is_idle(&rollers->crowd)) {
+		place->is_passed = true;
 		return;
 	}
 	if (place->roller && place->roller->is_over) {
@@ -274,12 +272,14 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 	}
 	if (place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU) {
 		rollers->failed = !roller_wait_samples(place->roller, records, count);
+		roller_doze(rollers, place->roller);
 		return;
 	}
 	for (size_t i = 0; i < count && !rollers->failed; i++) {
-		size_t taken = track == STORE_SPANS && place->roller
-				       ? roller_wait_spans(place->roller, records + i, count - i, texts)
-				       : 0;
+		size_t taken =
+			track == STORE_SPANS && place->roller
+				? roller_wait_spans(place->roller, records + i, count - i, texts, false)
+				: 0;
 
 		if (taken == count - i)
 			return;
@@ -291,8 +291,12 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
 {
 	const struct store_roller *roller = stream < rollers->count ? rollers->places[stream].roller : NULL;
+	uint32_t waiting = roller ? roller_samples_waiting(roller) + roller_spans_waiting(roller) : 0;
 
-	return roller && (roller->samples.count > WAIT_MANY || roller->spans.count > WAIT_MANY);
+	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
+	 * many. */
+	return (waiting > WAIT_MANY && waiting / 2 >= roller->asked) ||
+	       (waiting > WAIT_MAX + WAIT_OVER && roller->asked <= WAIT_MAX);
 }
 
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
@@ -336,7 +340,8 @@ static bool rules_learn(
 /* Its records wait for a watermark that does not come. */
 static void stop_waiting(struct store_roller *roller)
 {
-	if (roller->is_over || (roller->samples.count <= WAIT_MAX && roller->spans.count <= WAIT_MAX))
+	if (roller->is_over ||
+		(roller_samples_waiting(roller) <= WAIT_MAX && roller_spans_waiting(roller) <= WAIT_MAX))
 		return;
 	if (!roller->has_begun)
 		store_crowd_give_up(roller->crowd);
@@ -352,14 +357,12 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 
 	if (!place || rollers->failed)
 		return;
-	retire(rollers, place);
+	roller_retire(rollers, place);
 	roller = place->roller;
 	if (!roller || roller->is_over)
 		return;
 	if (!rules_learn(roller, properties, &until_ns)) {
-		rollers->waiting += roller->sizes ? 0 : roller->samples.count;
-		if (rollers->waiting > WAIT_ALL)
-			store_crowd_give_up(&rollers->crowd);
+		roller->asked = roller_samples_waiting(roller) + roller_spans_waiting(roller);
 		stop_waiting(roller);
 		return;
 	}
@@ -371,9 +374,7 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 		rollers->failed = true;
 		return;
 	}
-	rollers->waiting += roller->sizes ? 0 : roller->samples.count;
-	if (rollers->waiting > WAIT_ALL)
-		store_crowd_give_up(&rollers->crowd);
+	roller->asked = roller_samples_waiting(roller) + roller_spans_waiting(roller);
 	if (roller->united)
 		store_united_know(roller->united, roller->united_queue, roller->line.now_ns,
 			roller->line.now_ns == roller->line.rules.end_ns);
@@ -387,6 +388,7 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 
 void store_rollers_unite(struct store_rollers *rollers, bool is_end)
 {
+	roller_count_waiting(rollers);
 	for (uint32_t i = 0; i < rollers->uniteds.count && rollers->is_thinned; i++)
 		store_united_spoil(rollers->uniteds.devices[i], 0, UINT64_MAX);
 	if (!rollers->failed)

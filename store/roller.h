@@ -3,7 +3,8 @@
  * roller.h - makes a writer's rollups of lines (line_roll.h) out of the records as they are appended: nothing
  * is read back. Streams that are only sampled have none of their own: the sums of their samples tell their
  * line (rollup.h). A stream makes some from its first span that owns the line on, or when its `monitored`
- * span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd (crowd.h).
+ * span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd (crowd.h) unless
+ * it sleeps (roller_sleep.c).
  *
  *   append --> samples, spans that wait --watermark at a commit--> sweep (line.h) --> bucket --> larger ones
  *                                                                                  |
@@ -23,17 +24,21 @@
 #include "store/united.h"
 
 struct store_roller;
+struct store_ingest;
+struct roller_tally;
 
 /* All-zero is none. */
 struct store_rollers {
+	const struct store_ingest
+		*ingest; /* of the same writer; NULL: each stream is told from its first record on */
 	struct roller_place *places; /* [stream] */
+	struct roller_tally *tally;
 	uint32_t count, capacity;
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
 	struct store_crowd crowd;
 	struct store_uniteds uniteds;
 	struct store_crowd_head head; /* once the crowd is complete */
 	bool is_thinned;	      /* a flight recording: devices are not united */
-	uint64_t waiting;	      /* samples that only the crowd waits for, counted anew by each commit */
 	bool failed;		      /* memory is out: no more rollups, and nothing else is lost */
 };
 void store_rollers_fini(struct store_rollers *rollers);
@@ -45,6 +50,9 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 /* A span has begun and is open. Its record is appended when it ends. */
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
 	const struct store_record *record, const struct store_texts *texts);
+
+/* There are STORE_CROWD_STREAMS: from here on the crowd counts, see crowd.h. */
+void store_rollers_wake(struct store_rollers *rollers);
 
 /* So many records wait that the stream should be advanced before the next commit. */
 bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream);

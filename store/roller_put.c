@@ -23,8 +23,11 @@ static void account(struct store_crowd *crowd, const struct roller_place *place,
 		return;
 	head->begin_ns = properties->begin_ns < head->begin_ns ? properties->begin_ns : head->begin_ns;
 	head->end_ns = properties->end_ns > head->end_ns ? properties->end_ns : head->end_ns;
-	if (!has_life || properties->end_ns > TIME_MAX || (!roller && has_records)) {
+	if (!has_life || properties->end_ns > TIME_MAX ||
+		(!roller && has_records && !(place && place->is_passed))) {
 		store_crowd_give_up(crowd);
+	} else if (!roller && has_records) {
+		store_crowd_spoil(crowd, properties->begin_ns, properties->end_ns);
 	} else if (!roller) {
 		store_crowd_add(crowd, &(struct line_piece){.begin_ns = properties->begin_ns,
 					       .end_ns = properties->end_ns,

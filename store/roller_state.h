@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
- * filled. Shared by roller.c, roller_wait.c, roller_run.c, roller_sweep.c, roller_unseen.c and
- * roller_put.c.
+ * filled. Shared by roller*.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
@@ -14,9 +13,23 @@
 
 #define ROLLER_TOP (STORE_LINE_ROLL_SIZES - 1)
 
+/* What the line wants to know of a span. */
+struct roller_span {
+	uint64_t begin_ns, end_ns;
+	uint32_t context;
+	uint32_t metric; /* store_line_roll_metric(): the state of a copy is told by its attributes */
+	uint32_t op;
+};
+_Static_assert(sizeof(struct roller_span) == 32, "many wait");
+
+static inline enum extent_state roller_span_state(const struct roller_span *span)
+{
+	return (enum extent_state)(span->metric & 15);
+}
+
 /* Spans that wait, sorted from `head` on unless `is_unsorted`. */
-struct roller_queue {
-	struct store_record *records;
+struct roller_spans {
+	struct roller_span *list;
 	uint32_t head, count, capacity;
 	bool is_unsorted;
 };
@@ -52,14 +65,16 @@ struct roller_copy {
 struct store_roller {
 	struct line_walk line;
 	struct store_crowd *crowd;
+	struct roller_tally *tally;  /* of all rollers, see roller_run.c */
 	struct store_united *united; /* a GPU queue's device, or NULL */
 	uint32_t united_queue;
 	uint32_t stream;
 	struct roller_samples samples;
-	struct roller_queue spans;
+	struct roller_spans spans;
 	struct roller_copy copies[ROLLER_COPIES]; /* [attributes modulo that] */
 	uint64_t valid_ns;			  /* the sweep knows the line from here on */
 	bool awaits_sample;			  /* ... once a sample begins there */
+	uint32_t asked;				  /* how many records waited when it was swept last */
 	uint64_t monitored_ns; /* begin of the `monitored` span that is open; UINT64_MAX: none is */
 	bool has_begun, is_over;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
@@ -74,9 +89,10 @@ struct store_roller {
 /* What is known of a stream before it needs a roller. */
 struct roller_place {
 	struct store_roller *roller;
+	uint64_t passed_ns;	       /* the latest end of spans that no roller knows; 0: there are none */
+	bool is_passed;		       /* some records were given to none */
 	struct store_record monitored; /* the last one; end STORE_OPEN_NS while it is open */
 	bool has_monitored;
-	uint64_t unseen_ns; /* what else was appended while there was no roller says nothing from here on */
 };
 
 static inline unsigned roller_shift(unsigned size)
@@ -92,6 +108,32 @@ static inline void roller_spoil(struct store_roller *roller, uint64_t begin_ns, 
 		store_united_spoil(roller->united, begin_ns, end_ns);
 }
 
+static inline uint32_t roller_samples_waiting(const struct store_roller *roller)
+{
+	return roller->samples.count - roller->samples.head;
+}
+
+static inline uint32_t roller_spans_waiting(const struct store_roller *roller)
+{
+	return roller->spans.count - roller->spans.head;
+}
+
+/* ---- roller.c ---- */
+
+void roller_free(struct store_roller *roller);
+
+/* ---- roller_sleep.c ---- */
+
+/* Once nobody will ask for the crowd, or while nobody may, streams that only feed it need no roller: it goes.
+ */
+void roller_retire(const struct store_rollers *rollers, struct roller_place *place);
+/* A record that no roller is given, and the end of a span that none will know. */
+void roller_pass_until(struct roller_place *place, uint64_t end_ns);
+void roller_pass(struct roller_place *place, enum store_track track, const struct store_record *record);
+/* So many samples of a stream, or of all, wait for a crowd that it is not waited for. */
+void roller_doze(struct store_rollers *rollers, const struct store_roller *roller);
+void roller_count_waiting(struct store_rollers *rollers);
+
 /* ---- roller_wait.c ---- */
 
 /* Let a record wait for the sweep; one that comes behind it tears what it made. False: memory is out. */
@@ -101,9 +143,9 @@ bool roller_wait_samples(struct store_roller *roller, const struct store_record 
 bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts);
 /* Those at the front that change nothing of what is known of the stream, many at once: the first that may is
- * not taken. How many they are; SIZE_MAX: memory is out. */
+ * not taken, unless all is told. How many they are; SIZE_MAX: memory is out. */
 size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
-	const struct store_texts *texts);
+	const struct store_texts *texts, bool is_told);
 bool roller_is_late(const struct store_roller *roller, const struct store_record *record);
 /* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
 void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns);
@@ -114,6 +156,19 @@ void roller_note_switches(struct store_roller *roller);
 void roller_note_samples(struct store_roller *roller);
 
 /* The order in which the line takes them. */
+static inline int roller_span_compare(const struct roller_span *a, const struct roller_span *b)
+{
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	if (a->op != b->op)
+		return a->op < b->op ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
 static inline int roller_sample_compare(const struct roller_sample *a, const struct roller_sample *b)
 {
 	if (a->begin_ns != b->begin_ns)
@@ -121,15 +176,12 @@ static inline int roller_sample_compare(const struct roller_sample *a, const str
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* ---- roller_unseen.c ---- */
-
-/* Of a stream without a roller: what it does not remember of its records is over by then. */
-void roller_unseen_until(struct roller_place *place, uint64_t until_ns);
-void roller_unseen(struct roller_place *place, enum store_track track, const struct store_record *record);
-/* Its roller is about to go, and what that knew with it. */
-void roller_unseen_all(struct roller_place *place);
-
 /* ---- roller_run.c ---- */
+
+/* free() lets it go; NULL: memory is out. */
+struct roller_tally *roller_tally_new(void);
+/* [operation]: what a span of it is to the stream, as store_line_roll_metric() has it; 0: look closer. */
+const uint32_t *roller_metrics(const struct store_roller *roller);
 
 /* Sweeps what is quickly swept of the time before `limit_ns`, which is in the bucket that is being filled;
  * all that begins now or before is taken. False: nothing of it. */

@@ -92,18 +92,18 @@ static void bucket_finish(struct store_roller *roller, unsigned size)
 
 /* ---- the sweep ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_spans(const void *a, const void *b)
 {
-	return store_record_compare(a, b);
+	return roller_span_compare(a, b);
 }
 
-static uint64_t queue_next(struct roller_queue *queue)
+static uint64_t spans_next(struct roller_spans *spans)
 {
-	if (queue->is_unsorted)
-		qsort(queue->records + queue->head, queue->count - queue->head, sizeof *queue->records,
-			compare);
-	queue->is_unsorted = false;
-	return queue->head < queue->count ? queue->records[queue->head].begin_ns : UINT64_MAX;
+	if (spans->is_unsorted)
+		qsort(spans->list + spans->head, spans->count - spans->head, sizeof *spans->list,
+			compare_spans);
+	spans->is_unsorted = false;
+	return spans->head < spans->count ? spans->list[spans->head].begin_ns : UINT64_MAX;
 }
 
 static int compare_samples(const void *a, const void *b)
@@ -120,9 +120,10 @@ static uint64_t samples_next(struct roller_samples *samples)
 	return samples->head < samples->count ? samples->list[samples->head].begin_ns : UINT64_MAX;
 }
 
+/* No more is moved than was taken. */
 static void samples_shrink(struct roller_samples *samples)
 {
-	if (samples->head == 0)
+	if (samples->head < samples->count - samples->head || samples->head == 0)
 		return;
 	memmove(samples->list, samples->list + samples->head,
 		(samples->count - samples->head) * sizeof *samples->list);
@@ -130,24 +131,33 @@ static void samples_shrink(struct roller_samples *samples)
 	samples->head = 0;
 }
 
-static void queue_shrink(struct roller_queue *queue)
+static void spans_shrink(struct roller_spans *spans)
 {
-	if (queue->head == 0) /* nothing was taken, or there never was anything */
+	if (spans->head < spans->count - spans->head || spans->head == 0)
 		return;
-	memmove(queue->records, queue->records + queue->head,
-		(queue->count - queue->head) * sizeof *queue->records);
-	queue->count -= queue->head;
-	queue->head = 0;
+	memmove(spans->list, spans->list + spans->head, (spans->count - spans->head) * sizeof *spans->list);
+	spans->count -= spans->head;
+	spans->head = 0;
 }
 
-static bool take_span(struct store_roller *roller, const struct store_record *record)
+/* Two at once that differ in their copies' directions: which of them readers meet first is not known here. */
+static bool is_twin(const struct roller_span *a, const struct roller_span *b)
 {
-	/* The copy's direction came with it, see roller_wait_span(). */
-	return line_take_span(&roller->line, (struct line_span){.begin_ns = record->begin_ns,
-						     .end_ns = record->end_ns,
-						     .context = record->context,
-						     .op = record->what,
-						     .state = (enum extent_state)record->flags});
+	return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->context == b->context &&
+	       a->op == b->op && a->metric != b->metric;
+}
+
+static bool take_span(struct store_roller *roller)
+{
+	const struct roller_span *span = &roller->spans.list[roller->spans.head++];
+
+	if (roller_spans_waiting(roller) && is_twin(span, span + 1))
+		roller_tear(roller, span->begin_ns, span->end_ns);
+	return line_take_span(&roller->line, (struct line_span){.begin_ns = span->begin_ns,
+						     .end_ns = span->end_ns,
+						     .context = span->context,
+						     .op = span->op,
+						     .state = roller_span_state(span)});
 }
 
 static void take_sample(struct store_roller *roller, const struct roller_sample *sample)
@@ -163,13 +173,13 @@ static void take_sample(struct store_roller *roller, const struct roller_sample 
 static bool take_all(struct store_roller *roller)
 {
 	for (;;) {
-		uint64_t sample_ns = samples_next(&roller->samples), span_ns = queue_next(&roller->spans);
+		uint64_t sample_ns = samples_next(&roller->samples), span_ns = spans_next(&roller->spans);
 
 		if (sample_ns > roller->line.now_ns && span_ns > roller->line.now_ns)
 			return true;
 		if (sample_ns <= span_ns)
 			take_sample(roller, &roller->samples.list[roller->samples.head++]);
-		else if (!take_span(roller, &roller->spans.records[roller->spans.head++]))
+		else if (!take_span(roller))
 			return false;
 	}
 }
@@ -236,7 +246,7 @@ bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
 			return false;
 		if (roller_run(roller, stop_at(roller, until_ns)))
 			continue;
-		line_step(line, samples_next(&roller->samples), queue_next(&roller->spans),
+		line_step(line, samples_next(&roller->samples), spans_next(&roller->spans),
 			stop_at(roller, until_ns), &piece);
 		piece_add(roller, &piece);
 		if (roller->sizes && line->now_ns == bucket_end(&roller->sizes[roller->base], roller->base)) {
@@ -245,7 +255,7 @@ bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
 		}
 	}
 	samples_shrink(&roller->samples);
-	queue_shrink(&roller->spans);
+	spans_shrink(&roller->spans);
 	return true;
 }
 

@@ -8,6 +8,8 @@
 #include "store/roller_state.h"
 #include "store/table.h"
 
+#define SPANS_GROWTH 4u
+
 /* ---- late records ---- */
 
 /* The line is not known now, but again from `again_ns`. */
@@ -46,9 +48,9 @@ void roller_monitored_end(struct store_roller *roller, const struct store_record
 	struct line_stack *stack = &roller->line.stacks[LINE_KIND_MONITORED];
 
 	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
-		if (roller->spans.records[i].what == STORE_OP_MONITORED &&
-			roller->spans.records[i].end_ns == STORE_OPEN_NS) {
-			roller->spans.records[i].end_ns = ended->end_ns;
+		if (roller->spans.list[i].op == STORE_OP_MONITORED &&
+			roller->spans.list[i].end_ns == STORE_OPEN_NS) {
+			roller->spans.list[i].end_ns = ended->end_ns;
 			roller->spans.is_unsorted = true;
 		}
 	for (size_t i = 0; i < stack->count; i++)
@@ -61,25 +63,6 @@ void roller_monitored_end(struct store_roller *roller, const struct store_record
 }
 
 /* ---- waiting ---- */
-
-/* The record's flags mean nothing here: its state takes their place. */
-static inline bool queue_add(
-	struct roller_queue *queue, const struct store_record *record, enum extent_state state)
-{
-	struct store_record *to = queue->count < queue->capacity
-					  ? &queue->records[queue->count++]
-					  : store_table_add((void **)&queue->records, &queue->count,
-						    &queue->capacity, sizeof *to);
-
-	if (!to)
-		return false;
-	*to = *record;
-	to->flags = (uint32_t)state;
-	if (queue->count - queue->head > 1 && to[-1].begin_ns >= to->begin_ns &&
-		store_record_compare(to - 1, to) > 0)
-		queue->is_unsorted = true;
-	return true;
-}
 
 bool roller_is_late(const struct store_roller *roller, const struct store_record *record)
 {
@@ -198,31 +181,116 @@ static enum extent_state copy_state(
 	return known->state;
 }
 
-/* A span that the line knows, in `state` unless it is a copy. */
-static inline bool wait_span(struct store_roller *roller, const struct store_record *record,
-	enum extent_state state, const struct store_texts *texts)
+static bool spans_reserve(struct roller_spans *spans, size_t more)
 {
-	if (record->end_ns <= record->begin_ns)
+	size_t wanted = spans->count + more;
+
+	if (wanted <= spans->capacity)
 		return true;
-	if (roller_is_late(roller, record))
-		roller_tear(roller, record->begin_ns, record->end_ns);
-	if (record->what == STORE_OP_COPY && roller->line.rules.is_gpu && record->attributes)
-		state = copy_state(roller, record->attributes, texts);
-	return queue_add(&roller->spans, record, state);
+	/* What is not touched costs nothing, what is moved is touched twice. */
+	if (wanted < SPANS_GROWTH * (size_t)spans->capacity)
+		wanted = SPANS_GROWTH * (size_t)spans->capacity;
+	return wanted <= UINT32_MAX && store_table_reserve((void **)&spans->list, &spans->capacity,
+					       (uint32_t)wanted, sizeof *spans->list);
+}
+
+/* What is the same for all spans of an operation. */
+struct meaning {
+	uint32_t op;
+	enum line_kind kind;
+	enum extent_state state; /* unless its attributes tell */
+	bool tells_state, tells_switches;
+};
+
+static struct meaning meaning_of(const struct store_roller *roller, uint32_t op)
+{
+	const bool is_gpu = roller->line.rules.is_gpu;
+
+	return (struct meaning){.op = op,
+		.kind = line_kind_of(op, is_gpu, roller->line.rules.has_samples),
+		.state = line_state_of(op, is_gpu),
+		.tells_state = is_gpu && op == STORE_OP_COPY,
+		.tells_switches =
+			(op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !roller->is_switches_said};
+}
+
+/* Those at the front of one operation, behind what waits already; how many they are. There is room. */
+static size_t wait_alike(struct store_roller *roller, const struct meaning *meaning,
+	const struct store_record *records, size_t count, const struct store_texts *texts)
+{
+	struct roller_spans *spans = &roller->spans;
+	struct roller_span *to = spans->list + spans->count, *const first = spans->list + spans->head;
+	const uint32_t op = meaning->op;
+	const uint64_t late_ns = roller->has_begun ? roller->line.now_ns : 0;
+	bool falls = false;
+	size_t i = 0;
+
+	for (; i < count && records[i].what == op; i++) {
+		const struct store_record *record = &records[i];
+
+		if (record->end_ns <= record->begin_ns)
+			continue;
+		if (record->begin_ns < late_ns)
+			roller_tear(roller, record->begin_ns, record->end_ns);
+		to->begin_ns = record->begin_ns;
+		to->end_ns = record->end_ns;
+		to->context = record->context;
+		to->metric = store_line_roll_metric(meaning->tells_state && record->attributes
+							    ? copy_state(roller, record->attributes, texts)
+							    : meaning->state,
+			op);
+		to->op = op;
+		if (to > first && to[-1].begin_ns >= to->begin_ns)
+			falls |= roller_span_compare(to - 1, to) > 0;
+		to++;
+	}
+	if (meaning->tells_switches && to > spans->list + spans->count)
+		roller_note_switches(roller);
+	spans->count = (uint32_t)(to - spans->list);
+	spans->is_unsorted |= falls;
+	return i;
 }
 
 bool roller_wait_span(
 	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
 {
-	bool is_gpu = roller->line.rules.is_gpu;
+	return roller_wait_spans(roller, record, 1, texts, true) == 1;
+}
 
-	if (line_kind_of(record->what, is_gpu, roller->line.rules.has_samples) == LINE_KIND_COUNT ||
-		record->end_ns <= record->begin_ns)
-		return true;
-	if ((record->what == STORE_OP_BLOCKED || record->what == STORE_OP_RUNNABLE) &&
-		!roller->is_switches_said)
-		roller_note_switches(roller);
-	return wait_span(roller, record, line_state_of(record->what, is_gpu), texts);
+/* What tables know of them: spans of a stream that has rollups, in order, not late, of
+ * operations of which no more is to be asked. How many they are, from the first on. There is room. */
+static size_t wait_quick(struct store_roller *roller, const struct store_record *records, size_t count,
+	const struct store_texts *texts)
+{
+	struct roller_spans *spans = &roller->spans;
+	const bool is_gpu = roller->line.rules.is_gpu;
+	const uint32_t *metrics = roller_metrics(roller);
+	struct roller_span *to = spans->list + spans->count;
+	const struct store_record *record = records, *const end = records + count;
+	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
+
+	if (!roller->sizes)
+		return 0;
+	if (spans->count > spans->head && to[-1].begin_ns >= least_ns)
+		least_ns = to[-1].begin_ns + 1;
+	for (; record < end; record++, to++) {
+		const uint64_t begin_ns = record->begin_ns;
+		const uint32_t op = record->what;
+
+		if (op >= STORE_OP_COUNT || !metrics[op] || begin_ns < least_ns || record->end_ns <= begin_ns)
+			break;
+		to->begin_ns = begin_ns;
+		to->end_ns = record->end_ns;
+		to->context = record->context;
+		to->metric = metrics[op];
+		to->op = op;
+		least_ns = begin_ns + 1;
+		if (op == STORE_OP_COPY && is_gpu && record->attributes)
+			to->metric =
+				store_line_roll_metric(copy_state(roller, record->attributes, texts), op);
+	}
+	spans->count = (uint32_t)(to - spans->list);
+	return (size_t)(record - records);
 }
 
 /* Does a span of that operation tell more than that it is there? */
@@ -235,26 +303,22 @@ static bool tells_more(const struct store_roller *roller, uint32_t what)
 }
 
 size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
-	const struct store_texts *texts)
+	const struct store_texts *texts, bool is_told)
 {
-	const bool is_gpu = roller->line.rules.is_gpu;
-	enum line_kind kind = LINE_KIND_COUNT;
-	enum extent_state state = EXTENT_ABSENT;
 	size_t i = 0;
 
-	for (; i < count; i++) {
-		if (i == 0 || records[i].what != records[i - 1].what) {
-			if (tells_more(roller, records[i].what))
-				break;
-			kind = line_kind_of(records[i].what, is_gpu, roller->line.rules.has_samples);
-			state = line_state_of(records[i].what, is_gpu);
-		}
-		if (kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE) {
-			if (!roller_wait_span(roller, &records[i], texts))
-				return SIZE_MAX;
-		} else if (kind != LINE_KIND_COUNT && !wait_span(roller, &records[i], state, texts)) {
-			return SIZE_MAX;
-		}
+	if (!spans_reserve(&roller->spans, count))
+		return SIZE_MAX;
+	while ((i += wait_quick(roller, records + i, count - i, texts)) < count) {
+		struct meaning meaning;
+
+		if (!is_told && tells_more(roller, records[i].what))
+			break;
+		meaning = meaning_of(roller, records[i].what);
+		if (meaning.kind != LINE_KIND_COUNT)
+			i += wait_alike(roller, &meaning, records + i, 1, texts);
+		else
+			i++;
 	}
 	return i;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * total.c - adds up samples by metric and context, in an array by context: one addition for each sample that
- * is recorded.
+ * total.c - adds up samples by metric and context, in an array by context: what each chunk has of each, as a
+ * rule, since a chunk adds that up anyway.
  */
 #include "store/total.h"
 
@@ -36,34 +36,52 @@ static bool widen(struct store_total_metric *metric, uint32_t contexts)
 	return true;
 }
 
-void store_total_add(
-	struct store_total *total, const struct store_record *records, size_t count, uint32_t contexts)
+/* Where a context is added up; NULL: there is no total. */
+static struct store_total_sum *sum_of(
+	struct store_total *total, struct store_total_metric *metric, uint32_t context)
+{
+	const uint32_t contexts = *total->contexts;
+
+	if (metric && context < contexts && (context < metric->room || widen(metric, contexts)))
+		return &metric->sums[context];
+	total->is_bad = true;
+	return NULL;
+}
+
+static void add(struct store_total *total, struct store_total_sum *sum, uint64_t samples, uint64_t weight)
+{
+	total->entries += sum->samples == 0;
+	sum->samples += samples;
+	sum->weight += weight;
+	total->samples += samples;
+}
+
+void store_total_add(struct store_total *total, const struct store_record *records, size_t count)
 {
 	struct store_total_metric *metric = NULL;
 
-	for (size_t i = 0, next; i < count && !total->is_bad; i = next) {
-		const struct store_record *record = &records[i];
-		uint64_t weight = record->amount;
+	for (size_t i = 0; i < count && !total->is_bad; i++) {
 		struct store_total_sum *sum;
 
-		for (next = i + 1; next < count && records[next].context == record->context &&
-				   records[next].what == record->what;
-			next++)
-			weight += records[next].amount;
-
-		if (!metric || metric->metric != record->what)
-			metric = metric_of(total, record->what);
-		if (!metric || record->context >= contexts ||
-			(record->context >= metric->room && !widen(metric, contexts))) {
-			total->is_bad = true;
-			break;
-		}
-		sum = &metric->sums[record->context];
-		total->entries += sum->samples == 0;
-		sum->samples += next - i;
-		sum->weight += weight;
+		if (!metric || metric->metric != records[i].what)
+			metric = metric_of(total, records[i].what);
+		sum = sum_of(total, metric, records[i].context);
+		if (sum)
+			add(total, sum, 1, records[i].amount);
 	}
-	total->samples += count;
+}
+
+void store_total_add_sums(
+	struct store_total *total, uint32_t metric_id, const struct store_sum *entries, uint32_t count)
+{
+	struct store_total_metric *metric = total->is_bad ? NULL : metric_of(total, metric_id);
+
+	for (uint32_t i = 0; i < count && !total->is_bad; i++) {
+		struct store_total_sum *sum = sum_of(total, metric, entries[i].context);
+
+		if (sum)
+			add(total, sum, entries[i].samples, entries[i].weight);
+	}
 }
 
 void store_total_committed(struct store_total *total)

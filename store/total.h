@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * total.h - the weights of the whole run by context, over all streams and all time, added up while samples
- * come. It is the rollup of stream STORE_ROLL_ALL: what a profile of the whole run asks for is then one read,
- * however long the run.
+ * are encoded. It is the rollup of stream STORE_ROLL_ALL: what a profile of the whole run asks for is then
+ * one read, however long the run.
  */
 #ifndef STORE_TOTAL_H
 #define STORE_TOTAL_H
 
 #include "store/roll_write.h"
 
-/* All-zero is empty. */
+/* All-zero is empty, but that `contexts` must be set. */
 struct store_total {
+	const uint32_t *contexts; /* how many there are: a record names none beyond */
 	struct store_total_metric {
 		struct store_total_sum {
 			uint64_t samples, weight;
@@ -25,9 +26,11 @@ struct store_total {
 };
 void store_total_fini(struct store_total *total);
 
-/* Adds samples whose contexts are below `contexts`. */
-void store_total_add(
-	struct store_total *total, const struct store_record *records, size_t count, uint32_t contexts);
+/* Adds samples. */
+void store_total_add(struct store_total *total, const struct store_record *records, size_t count);
+/* Adds what each of `count` contexts has in samples of one metric. */
+void store_total_add_sums(
+	struct store_total *total, uint32_t metric, const struct store_sum *entries, uint32_t count);
 /* Puts it with `is_end`, else only when so much is new that putting costs little beside it. LMDB's code or
  * ENOMEM. */
 int store_total_put(struct store_total *total, struct store_roll_maker *maker, MDB_txn *txn,

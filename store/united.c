@@ -164,7 +164,7 @@ void store_united_add(struct store_united *united, uint32_t queue, uint64_t begi
 	struct store_united_queue *to;
 	struct store_united_span *span;
 
-	if (united->is_over || united->count < 2)
+	if (!store_united_is_fed(united))
 		return;
 	if (begin_ns < united->merged_ns) { /* the queue is new, but began long ago */
 		store_united_spoil(united, begin_ns, united->merged_ns);

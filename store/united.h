@@ -72,6 +72,11 @@ struct store_united *store_united_join(struct store_uniteds *uniteds, uint32_t s
 
 /* The queue is busy from `begin_ns` to `end_ns`, which is before 2^62 and not before what was added last. */
 void store_united_add(struct store_united *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns);
+/* Does it want to know what its queues do? */
+static inline bool store_united_is_fed(const struct store_united *united)
+{
+	return !united->is_over && united->count > 1;
+}
 /* What was added there is not what it did, or nobody knows. end_ns UINT64_MAX: for ever. */
 void store_united_spoil(struct store_united *united, uint64_t begin_ns, uint64_t end_ns);
 /* The queue is swept until then; with `is_end` nothing comes behind it. */

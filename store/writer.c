@@ -73,6 +73,10 @@ static int init_tables(struct store_writer *writer, struct error *error)
 		store_contexts_init(&writer->contexts, &writer->modules, &writer->texts))
 		return error_memory(error);
 	writer->ingest.env = store_file_env(writer->file);
+	writer->ingest.total = &writer->total;
+	writer->total.contexts = &writer->contexts.count;
+	writer->rollers.ingest = &writer->ingest;
+	writer->rollers.crowd.is_few = true;
 	memcpy(writer->ingest.dbi, writer->dbi, sizeof writer->dbi);
 	return 0;
 }
@@ -326,6 +330,8 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 	memset(to->shifts, 0, sizeof to->shifts);
 	memset(to->dropped, 0, sizeof to->dropped);
 	to->thinned_ns = 0;
+	if (writer->stream_count == STORE_CROWD_STREAMS)
+		store_rollers_wake(&writer->rollers);
 	return writer->stream_count - 1;
 }
 
@@ -353,8 +359,6 @@ static void append(struct store_writer *writer, uint32_t stream, enum store_trac
 		writer->failed = true;
 	if (store_rollers_is_full(&writer->rollers, stream))
 		store_writer_roll(writer, stream);
-	if (track == STORE_SAMPLES)
-		store_total_add(&writer->total, records, count, writer->contexts.count);
 }
 
 void store_writer_append(struct store_writer *writer, uint32_t stream, enum store_track track,

@@ -22,6 +22,8 @@
 #define ROUNDS 5
 #define CONTEXTS 5000u
 #define HOT 64u
+#define KERNELS 40u
+#define KERNEL_FIRST 100u /* context of the first */
 
 static uint64_t chance = 1;
 
@@ -60,9 +62,22 @@ static void make_samples(struct store_record *records)
 		records[i] = (struct store_record){.begin_ns = now,
 			.end_ns = now,
 			.amount = 1000000,
-			.context = draw() % 100 < 3 ? (uint32_t)(draw() % CONTEXTS) : hot,
+			.context = STORE_CONTEXT_FIRST +
+				   (draw() % 100 < 3 ? (uint32_t)(draw() % CONTEXTS) : hot),
 			.flags = STORE_RECORD_EXTENT};
 	}
+}
+
+/* What of a span follows from its kernel and its number. */
+static struct store_record span_of(uint32_t kernel, uint32_t number)
+{
+	bool is_copy = kernel % 10 == 9;
+
+	return (struct store_record){.context = KERNEL_FIRST + kernel,
+		.what = is_copy ? STORE_OP_COPY : STORE_OP_KERNEL,
+		.bytes = is_copy ? 65536ull << kernel / 10 : 0,
+		.link = number + 1,
+		.attributes = kernel + 1};
 }
 
 /* Kernels of 5-50 us in repeating sequences, 2 % jitter, linked, each tenth a copy with bytes. */
@@ -71,16 +86,11 @@ static void make_spans(struct store_record *records)
 	uint64_t now = 1000000000;
 
 	for (uint32_t i = 0; i < RECORDS; i++) {
-		uint32_t kernel = i % 40;
-		uint64_t duration = 5000 + kernel * 1125;
+		uint64_t duration = 5000 + i % KERNELS * 1125;
 
-		records[i] =
-			(struct store_record){.begin_ns = now + 500 + draw() % 600, .context = 100 + kernel};
+		records[i] = span_of(i % KERNELS, i);
+		records[i].begin_ns = now + 500 + draw() % 600;
 		records[i].end_ns = records[i].begin_ns + duration + draw() % (duration / 50);
-		records[i].what = kernel % 10 == 9 ? STORE_OP_COPY : STORE_OP_KERNEL;
-		records[i].bytes = kernel % 10 == 9 ? 65536ull << kernel / 10 : 0;
-		records[i].link = i + 1;
-		records[i].attributes = kernel + 1;
 		now = records[i].end_ns;
 	}
 }
@@ -159,15 +169,65 @@ static void bench_raw(const struct store_record *records)
 	free(copy);
 }
 
-static struct store_record *batch_at(struct store_record *records, uint32_t at, uint64_t width_ns)
-{
-	struct store_record *batch = records + at % POOL;
+/* A record as a ring has it: what a collector makes a record of. */
+struct event {
+	uint32_t step_ns, duration_ns, context;
+};
 
-	for (uint32_t i = 0; at >= POOL && i < BATCH; i++) {
-		batch[i].begin_ns += width_ns;
-		batch[i].end_ns += width_ns;
+/* A collector's one batch, and the ring from which it is filled, again and again. */
+struct source {
+	struct event events[POOL];
+	struct store_record batch[BATCH];
+	struct store_record kernels[KERNELS];
+	enum store_track track;
+	uint64_t now_ns;
+};
+
+static void source_begin(struct source *source, const struct store_record *records, enum store_track track)
+{
+	uint64_t now_ns = records->begin_ns - 1000;
+
+	source->track = track;
+	source->now_ns = now_ns;
+	for (uint32_t kernel = 0; kernel < KERNELS; kernel++)
+		source->kernels[kernel] = span_of(kernel, 0);
+	for (uint32_t i = 0; i < POOL; i++) {
+		source->events[i] = (struct event){.step_ns = (uint32_t)(records[i].begin_ns - now_ns),
+			.duration_ns = (uint32_t)(records[i].end_ns - records[i].begin_ns),
+			.context = records[i].context};
+		now_ns = records[i].begin_ns;
 	}
-	return batch;
+}
+
+static const struct store_record *source_next(struct source *source, uint32_t at)
+{
+	const struct event *events = source->events + at % POOL;
+
+	for (uint32_t i = 0; i < BATCH; i++) {
+		struct store_record *to = &source->batch[i];
+
+		if (source->track == STORE_SPANS) {
+			*to = source->kernels[events[i].context - KERNEL_FIRST];
+			to->link += at + i;
+		} else {
+			*to = (struct store_record){.amount = 1000000,
+				.context = events[i].context,
+				.flags = STORE_RECORD_EXTENT};
+		}
+		source->now_ns += events[i].step_ns;
+		to->begin_ns = source->now_ns;
+		to->end_ns = source->now_ns + events[i].duration_ns;
+	}
+	return source->batch;
+}
+
+static double make_all(struct source *source)
+{
+	double begin = seconds();
+
+	for (uint32_t at = 0; at < ROUNDS * RECORDS; at += BATCH)
+		__asm__ volatile("" : : "r"(source_next(source, at)) : "memory");
+	return seconds() - begin;
 }
 
 /* A stream as a collector has it while its program runs: alive, and listened to. */
@@ -183,6 +243,13 @@ static void make_stream(struct store_writer *writer, enum store_track track)
 		&(struct store_record){.begin_ns = 1, .end_ns = STORE_OPEN_NS, .what = STORE_OP_MONITORED});
 }
 
+/* Records name contexts that there are: else there is no total to add them to. */
+static void make_contexts(struct store_writer *writer)
+{
+	for (uint32_t i = 0; i < CONTEXTS; i++)
+		store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, STORE_MODULE_RESERVED, i);
+}
+
 static void append(struct store_writer *writer, enum store_track track, const struct store_record *batch,
 	bool is_watched)
 {
@@ -195,33 +262,33 @@ static void append(struct store_writer *writer, enum store_track track, const st
 		exit(error_report(&error, "store_bench"));
 }
 
-/* Writer and commits: records appended 256 at a time, a commit each 8 MiB. They come from the processor's
- * cache, as a collector's do that has just taken them out of a ring: POOL of them, again and again, later
- * each time, which is timed alone and left out. With watermarks all rollups are made: of contexts, of the
- * stream's line, of its device, of the crowd; without, those of contexts. Settling a file that is small
- * enough follows the end of its program and is not part of it. */
+/* Writer and commits: records appended 256 at a time, a commit each 8 MiB. As a collector's, who takes them
+ * out of a ring, they are made one batch after the other in the same place, so that they are in the nearest
+ * cache; making them is timed alone and left out. With watermarks all rollups are made: of contexts, of the
+ * stream's line, of its device (of the crowd only from 16 streams on); without, those of contexts. Settling a
+ * file that is small enough follows the end of its program and is not part of it. */
 static void bench_writer(
-	const char *name, struct store_record *records, enum store_track track, bool is_watched)
+	const char *name, const struct store_record *records, enum store_track track, bool is_watched)
 {
 	const char *path = "/tmp/hpct-store-bench.mdb";
-	const uint64_t width_ns = records[POOL - 1].end_ns - records[0].begin_ns + 1;
+	static struct source source;
 	struct store_writer *writer;
 	struct store_reader *reader;
 	struct error error = {0};
 	double begin, making;
 
 	unlink(path);
-	begin = seconds();
-	for (uint32_t at = 0; at < ROUNDS * RECORDS; at += BATCH)
-		__asm__ volatile("" : : "r"(batch_at(records, at, width_ns)) : "memory");
-	making = seconds() - begin;
-	begin = seconds();
+	source_begin(&source, records, track);
+	making = make_all(&source);
+	source_begin(&source, records, track);
 	if (store_writer_create(&writer, path, &error))
 		exit(error_report(&error, "store_bench"));
 	store_writer_metric(writer, "CPUTIME", "ns", false);
+	make_contexts(writer);
 	make_stream(writer, track);
+	begin = seconds();
 	for (uint32_t at = 0; at < ROUNDS * RECORDS; at += BATCH)
-		append(writer, track, batch_at(records, at, width_ns), is_watched);
+		append(writer, track, source_next(&source, at), is_watched);
 	if (store_writer_commit(writer, &error))
 		exit(error_report(&error, "store_bench"));
 	begin = seconds() - begin - making;

@@ -16,6 +16,8 @@
 #define STREAMS 18u
 #define STEPS 12
 #define STEP_RECORDS 300
+#define EARLY 3u       /* streams that are alone for a while */
+#define EARLY_STEPS 24 /* more than the writer keeps for a crowd of so few */
 #define CONTEXTS 12u
 #define WINDOWS 12
 #define PERIOD_NS 1000000u
@@ -100,7 +102,28 @@ static void go_on(struct made *made, uint32_t stream)
 		properties->complete_ns[track] = t - small_below(4) * PERIOD_NS;
 }
 
-static void record(struct made *made, bool is_late)
+static void steps(struct made *made, uint32_t streams, int count)
+{
+	for (int step = 0; step < count; step++) {
+		for (uint32_t stream = 0; stream < streams; stream++)
+			if (small_below(8))
+				go_on(made, stream);
+		if (small_below(2))
+			small_commit(&made->small);
+	}
+}
+
+static void begin_streams(struct made *made, uint32_t first, uint32_t end)
+{
+	for (uint32_t stream = first; stream < end; stream++) {
+		begin_stream(made, stream);
+		monitored(made, stream, STORE_OPEN_NS);
+	}
+}
+
+/* The first `early` streams are alone at first; some of them do nothing any more when the others have come.
+ */
+static void record(struct made *made, bool is_late, uint32_t early)
 {
 	*made = (struct made){.late_chance = is_late ? 4000 : 0};
 	small_begin(&made->small);
@@ -108,17 +131,13 @@ static void record(struct made *made, bool is_late)
 	for (uint32_t i = 0; i < CONTEXTS; i++)
 		made->contexts[i] = small_path(made->small.writer, (char[]){(char)('a' + i), '\0'});
 	made->begin_ns = small_below((uint64_t)1 << (30 + small_below(20)));
-	for (uint32_t stream = 0; stream < STREAMS; stream++) {
-		begin_stream(made, stream);
-		monitored(made, stream, STORE_OPEN_NS);
-	}
-	for (int step = 0; step < STEPS; step++) {
-		for (uint32_t stream = 0; stream < STREAMS; stream++)
-			if (small_below(8))
-				go_on(made, stream);
-		if (small_below(2))
-			small_commit(&made->small);
-	}
+	begin_streams(made, 0, early);
+	steps(made, early, EARLY_STEPS);
+	for (uint32_t stream = 0; stream < early; stream++)
+		made->begin_ns =
+			made->now_ns[stream] > made->begin_ns ? made->now_ns[stream] : made->begin_ns;
+	begin_streams(made, early, STREAMS);
+	steps(made, STREAMS, STEPS);
 	for (uint32_t stream = 0; stream < STREAMS; stream++) {
 		struct store_record span = {.begin_ns = made->born_ns[stream],
 			.end_ns = made->now_ns[stream] + small_below(3) * PERIOD_NS + 1,
@@ -135,7 +154,7 @@ static void record(struct made *made, bool is_late)
 
 static void make(struct made *made, bool is_late)
 {
-	record(made, is_late);
+	record(made, is_late, 0);
 	small_ready(&made->small);
 }
 
@@ -229,6 +248,38 @@ static void test_late(void **state)
 	try(true);
 }
 
+/* Is there a bucket that holds this time? */
+static int has_bucket(const struct made *made, const struct store_crowd_head *head, uint64_t at_ns)
+{
+	const struct store_sums *sums;
+	struct error error = {0};
+
+	return store_crowd_read(made->small.run->parts[0].reader, store_bucket_of(at_ns, head->shift),
+		head->shift, &sums, &error);
+}
+
+/* Of few streams nothing is added up but of the very first: when there are more it begins, and what it has
+ * missed is told by the streams. */
+static void test_grown(void **state)
+{
+	(void)state;
+	small_seed("grown");
+	for (int round = 0; round < ROUNDS; round++) {
+		struct store_crowd_head head;
+		struct error error = {0};
+		struct made made;
+
+		record(&made, round % 2, EARLY);
+		small_ready(&made.small);
+		check_made(&made);
+		assert_int_equal(store_crowd_head(made.small.run->parts[0].reader, &head, &error), 1);
+		assert_false(head.is_whole);
+		assert_int_equal(has_bucket(&made, &head, made.born_ns[0]), 0);
+		assert_true(round % 2 || has_bucket(&made, &head, head.end_ns - 1) == 1);
+		small_end(&made.small);
+	}
+}
+
 /* A host whose clock lies so far off that part of its time is before all time: its sums are no sums of what
  * the run shows, and no damage. */
 static void test_bent(void **state)
@@ -242,7 +293,7 @@ static void test_bent(void **state)
 
 	(void)state;
 	small_seed("bent");
-	record(&made, false);
+	record(&made, false, 0);
 	for (uint32_t stream = 0; stream < STREAMS; stream++)
 		end_ns = made.now_ns[stream] > end_ns ? made.now_ns[stream] : end_ns;
 	store_writer_meta_number(made.small.writer, "wall_ns",
@@ -414,7 +465,8 @@ static void test_too_fine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_order), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_bent), cmocka_unit_test(test_lie), cmocka_unit_test(test_too_fine)};
+		cmocka_unit_test(test_grown), cmocka_unit_test(test_bent), cmocka_unit_test(test_lie),
+		cmocka_unit_test(test_too_fine)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

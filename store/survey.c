@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* survey.c - see survey.h. */
+#include "store/survey.h"
+
+#include <string.h>
+
+#include "store/wide.h"
+
+#define GROUP 16u /* records looked at before it is asked whether they fit, since most do */
+
+static inline void add_words(struct store_survey *survey, store_words low, store_words high,
+	store_words first_low, store_words first_high)
+{
+	survey->low |= low ^ first_low;
+	survey->high |= high ^ first_high;
+	survey->any_high |= high;
+}
+
+static inline void load(store_words *low, store_words *high, const struct store_record *record)
+{
+	memcpy(low, record, sizeof *low);
+	memcpy(high, (const uint8_t *)record + STORE_SURVEY_HIGH, sizeof *high);
+}
+
+static inline void survey_add(struct store_survey *survey, const struct store_record *first,
+	const struct store_record *records, unsigned count)
+{
+	const uint64_t duration = first->end_ns - first->begin_ns;
+	struct store_survey all = *survey;
+	store_words low, high, first_low, first_high;
+
+	load(&first_low, &first_high, first);
+	for (unsigned i = 0; i < count; i++) {
+		load(&low, &high, &records[i]);
+		add_words(&all, low, high, first_low, first_high);
+		all.duration_differs |= (records[i].end_ns - records[i].begin_ns) ^ duration;
+		all.end_ns = records[i].end_ns > all.end_ns ? records[i].end_ns : all.end_ns;
+	}
+	*survey = all;
+}
+
+static inline unsigned survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
+	const struct store_record *first, const struct store_record *records, unsigned count,
+	struct store_record *to, bool *rises)
+{
+	const uint64_t duration = first->end_ns - first->begin_ns;
+	store_words first_low, first_high;
+	uint64_t last_ns = 0, falls = 0;
+	unsigned taken = 0;
+
+	load(&first_low, &first_high, first);
+	while (taken < count) {
+		const unsigned end = count - taken < GROUP ? count : taken + GROUP;
+		struct store_survey all = *survey;
+		uint64_t outside = 0, durations = 0, latest_ns = all.end_ns;
+
+		for (unsigned i = taken; i < end; i++) {
+			const uint64_t begin_ns = records[i].begin_ns, end_ns = records[i].end_ns;
+			store_words low, high;
+
+			load(&low, &high, &records[i]);
+			memcpy(&to[i], &low, sizeof low);
+			memcpy((uint8_t *)&to[i] + STORE_SURVEY_HIGH, &high, sizeof high);
+			add_words(&all, low, high, first_low, first_high);
+			outside |= begin_ns ^ bounds->bucket_ns;
+			durations |= end_ns - begin_ns;
+			all.duration_differs |= (end_ns - begin_ns) ^ duration;
+			latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
+			/* Has the highest bit where it does not rise: within a bucket nothing is as far
+			 * apart. */
+			falls |= begin_ns - last_ns - 1;
+			last_ns = begin_ns;
+		}
+		if (outside >= bounds->width_ns || durations >= bounds->longest_ns)
+			break;
+		all.end_ns = latest_ns;
+		*survey = all;
+		*rises &= !(falls >> 63);
+		taken = end;
+	}
+	return taken;
+}
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static void survey_add_wide(struct store_survey *survey, const struct store_record *first,
+	const struct store_record *records, unsigned count)
+{
+	survey_add(survey, first, records, count);
+}
+
+STORE_WIDE static unsigned survey_take_wide(struct store_survey *survey,
+	const struct store_survey_bounds *bounds, const struct store_record *first,
+	const struct store_record *records, unsigned count, struct store_record *to, bool *rises)
+{
+	return survey_take(survey, bounds, first, records, count, to, rises);
+}
+#endif
+
+void store_survey_add(struct store_survey *survey, const struct store_record *first,
+	const struct store_record *records, unsigned count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide()) {
+		survey_add_wide(survey, first, records, count);
+		return;
+	}
+#endif
+	survey_add(survey, first, records, count);
+}
+
+unsigned store_survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
+	const struct store_record *first, const struct store_record *records, unsigned count,
+	struct store_record *to, bool *rises)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return survey_take_wide(survey, bounds, first, records, count, to, rises);
+#endif
+	return survey_take(survey, bounds, first, records, count, to, rises);
+}
