@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ingest.c - builders: where a record goes, when a chunk is closed, how bucket sizes follow the rate.
- * Which bytes come of it is chunk_write.c's affair, what a commit is writer.c's.
+ * ingest.c - builders: where a record goes, when a chunk is closed. How large its bucket is, ingest_shift.c
+ * says; which bytes come of it is chunk_write.c's affair, what a commit is writer.c's.
  */
 #include "store/ingest.h"
 
 #include <stdlib.h>
 
 #include "store/builder.h"
+#include "store/ingest_shift.h"
 #include "store/table.h"
 
-#define SHIFT_FIRST 30u
-#define SHIFT_MIN 10u
-#define SHIFT_MAX 62u	     /* of the base; a span as long as time itself takes 63 */
-#define TARGET_RECORDS 9216u /* at most, as the rate foretells: so half of it at least */
 #define BUILDERS_MAX 128u
 #define BUILDERS_PER_SHIFT 4u /* random times soon have a base of 2^62: these are all its buckets */
-#define RATE_RECORDS 64u      /* fewer say little about the rate */
-#define STEP_BLIND 3	      /* how far the shift may go on so little */
 #define QUICK 16u	      /* so many that fit are a sign that more will */
-#define PUSHED_OUT_FEW 512u   /* pushed out with fewer, a bucket was too small */
 
 /* ---- tracks ---- */
 
@@ -67,13 +61,6 @@ static bool tracks_reserve(struct store_ingest *ingest, size_t wanted)
 	return true;
 }
 
-static unsigned at_most(const struct store_ingest *ingest, unsigned shift)
-{
-	unsigned most = ingest->shift_most ? ingest->shift_most : SHIFT_MAX;
-
-	return shift < most ? shift : most;
-}
-
 static struct store_track_state *track_of(
 	struct store_ingest *ingest, uint32_t stream, enum store_track track)
 {
@@ -90,7 +77,7 @@ static struct store_track_state *track_of(
 		return NULL;
 	state->stream = stream;
 	state->track = (uint8_t)track;
-	state->base_shift = (uint8_t)at_most(ingest, SHIFT_FIRST);
+	state->base_shift = (uint8_t)ingest_shift_most(ingest, INGEST_SHIFT_FIRST);
 	ingest->tracks[at] = state;
 	return state;
 }
@@ -116,60 +103,6 @@ static bool activate(struct store_ingest *ingest, struct store_track_state *trac
 	*entry = track;
 	track->is_active = true;
 	return true;
-}
-
-/* ---- bucket sizes ---- */
-
-/* The largest shift whose bucket holds no more than the target at `count` records in `covered_ns`. */
-static unsigned shift_for_rate(uint32_t count, uint64_t covered_ns)
-{
-	long double bucket_ns = (long double)(covered_ns ? covered_ns : 1) * TARGET_RECORDS / count;
-	unsigned shift = SHIFT_MIN;
-
-	while (shift < SHIFT_MAX && (long double)((uint64_t)2 << shift) <= bucket_ns)
-		shift++;
-	return shift;
-}
-
-static unsigned clamp_step(unsigned shift, unsigned from, int most)
-{
-	if ((int)shift > (int)from + most)
-		return from + (unsigned)most;
-	if ((int)shift < (int)from - most)
-		return (int)from - most < (int)SHIFT_MIN ? SHIFT_MIN : from - (unsigned)most;
-	return shift;
-}
-
-/* A record leaves the base bucket where the last ones went: what was the rate there? */
-static void adapt_to_next(
-	const struct store_ingest *ingest, struct store_track_state *track, const struct store_record *record)
-{
-	const struct store_builder *last = NULL;
-	uint64_t covered;
-	unsigned shift;
-
-	for (unsigned i = 0; i < track->count; i++)
-		if (track->builders[i].key.shift == track->base_shift &&
-			(!last || track->builders[i].order > last->order))
-			last = &track->builders[i];
-	if (!last || !last->count || (record->begin_ns <= last->max_ns && last->count >= PUSHED_OUT_FEW))
-		return;
-	covered = record->begin_ns > last->min_ns ? record->begin_ns - last->min_ns
-						  : last->max_ns - record->begin_ns;
-	shift = shift_for_rate(last->count, covered);
-	if (last->count < RATE_RECORDS)
-		shift = clamp_step(shift, track->base_shift, STEP_BLIND);
-	track->base_shift = (uint8_t)at_most(ingest, shift);
-}
-
-/* A base bucket is full before its time is over: smaller ones from here. */
-static void adapt_to_full(struct store_track_state *track, const struct store_builder *full)
-{
-	unsigned shift = shift_for_rate(full->count, full->max_ns - full->min_ns);
-
-	if (full->key.shift != track->base_shift || shift >= track->base_shift)
-		return;
-	track->base_shift = (uint8_t)shift;
 }
 
 /* ---- where a record goes ---- */
@@ -238,9 +171,9 @@ static struct store_builder *builder_open(
 	unsigned shift;
 
 	/* A flight recording may have begun behind the track's first records. */
-	track->base_shift = (uint8_t)at_most(ingest, track->base_shift);
+	track->base_shift = (uint8_t)ingest_shift_most(ingest, track->base_shift);
 	if (shift_of(track, record) == track->base_shift)
-		adapt_to_next(ingest, track, record);
+		ingest_shift_next(ingest, track, record);
 	builder = builder_find(track, record);
 	if (builder)
 		return builder;
@@ -270,7 +203,7 @@ static struct store_builder *builder_for(
 	struct store_builder *builder = builder_find(track, record);
 
 	if (builder && builder->count == STORE_CHUNK_RECORDS_MAX) {
-		adapt_to_full(track, builder);
+		ingest_shift_full(track, builder);
 		store_builder_close(ingest, track, builder);
 		builder = builder_find(track, record);
 	}
@@ -387,7 +320,7 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 	bool rises = true;
 
 	/* No sum of two widths is beyond time itself. */
-	if (builder->key.shift != track->base_shift || builder->key.shift >= SHIFT_MAX ||
+	if (builder->key.shift != track->base_shift || builder->key.shift >= INGEST_SHIFT_MAX ||
 		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns || builder->surveyed != builder->count)
 		return 0;
 	room = count < room ? (uint32_t)count : room;

@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 #include "record/agent/unwind_step.h"
+#include "tests/unit/unwind_blind.h"
 
 #define DEEP 300 /* frames; as Python's are that call PyTorch */
 #define PATHS 200
 #define SITES 3000 /* of a training step */
 
 static struct unwinder unwinder;
-static unsigned asked; /* for tables */
 static uint64_t chance = 1;
 
 static uint64_t draw(void)
@@ -26,23 +26,6 @@ static uint64_t draw(void)
 
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	return z ^ z >> 27;
-}
-
-static const struct cfi_module *no_module(void *context, uint64_t pc)
-{
-	(void)context;
-	(void)pc;
-	asked++;
-	return NULL;
-}
-
-static int no_memory(void *context, uint64_t address, void *to, size_t size)
-{
-	(void)context;
-	(void)address;
-	(void)to;
-	(void)size;
-	return -1;
 }
 
 static int set_up(void **state)

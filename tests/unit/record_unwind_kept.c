@@ -13,6 +13,7 @@
 
 #include "record/agent/unwind_step.h"
 #include "tests/unit/seed.h"
+#include "tests/unit/unwind_blind.h"
 
 #define STACK_WORDS 8192
 #define SITES 40
@@ -24,7 +25,6 @@
 static struct unwinder keeping, plain;
 static struct unwind_frame keeping_frames[UNWIND_FRAMES_MAX], plain_frames[UNWIND_FRAMES_MAX];
 static uint64_t stack[STACK_WORDS];
-static unsigned asked; /* for tables */
 static uint64_t chance;
 
 /* What is called from a site; sizes are words, the return address is the outermost. */
@@ -35,23 +35,6 @@ static struct site {
 
 static unsigned path[DEEP], depth; /* sites, outermost first */
 static struct arch_registers start;
-
-static const struct cfi_module *no_module(void *context, uint64_t pc)
-{
-	(void)context;
-	(void)pc;
-	asked++;
-	return NULL;
-}
-
-static int no_memory(void *context, uint64_t address, void *to, size_t size)
-{
-	(void)context;
-	(void)address;
-	(void)to;
-	(void)size;
-	return -1;
-}
 
 static uint64_t draw(uint64_t below)
 {
