@@ -9,14 +9,15 @@ unheard() { # RUN REASON : of it there is an unmonitored stretch, and one proces
 	same "$1: the run" complete "$(info "$1" state)"
 }
 
-# Too little room for rings, and no descriptor to send them by.
-for limit in f:100 n:10; do
-	code "ulimit -${limit%:*}" 7 bash -c 'ulimit "-${1%:*}" "${1#*:}" && exec hpct-record -o "$2.hpct" -- "$3" return 7 0.02' - \
-		"$limit" "limit${limit%:*}" "$samples/exits"
-	sentence "ulimit -${limit%:*}"
-	check "ulimit -${limit%:*}: $(cat err)" grep -q 'exits ran unmeasured: .*ulimit' err
-	unheard "limit${limit%:*}" "agent could not start"
-done
+# Too little room for rings.
+code "ulimit -f" 7 bash -c 'ulimit -f 100 && exec hpct-record -o limitf.hpct -- "$1" return 7 0.02' - "$samples/exits"
+sentence "ulimit -f"
+check "ulimit -f: $(cat err)" grep -q 'exits ran unmeasured: .*ulimit' err
+unheard limitf "agent could not start"
+
+# No descriptor to send them by. (Where the collector has too few: e2e.record.descriptors.)
+code "ulimit -n" 7 record limitn -- bash -c 'exec 3>&- 4>&- 5>&- 6>&-; ulimit -n 4 && exec "$1" return 7 0.02' - "$samples/exits"
+unheard limitn "agent could not start"
 
 # One that is heard, alone, after an exec, and after one that failed.
 code "heard" 7 record heard -- "$samples/exits" return 7 0.02
