@@ -24,6 +24,15 @@ static inline void simple_emit(
 		at->count = unwind_frames_fold(u->frames, at->count);
 }
 
+/* A frame pointer that holds something else than a frame need not be aligned. */
+static inline uint64_t word_at(uint64_t address)
+{
+	uint64_t word;
+
+	__builtin_memcpy(&word, (const void *)(uintptr_t)address, sizeof(word));
+	return word;
+}
+
 /* The first kept step, from `next` on, whose words are not what they were. */
 HOT static unsigned kept_differ(const struct unwinder *u, const struct unwind_kept *kept, unsigned next)
 {
@@ -31,10 +40,10 @@ HOT static unsigned kept_differ(const struct unwinder *u, const struct unwind_ke
 
 	for (; next < UNWIND_KEPT_MAX - 1; next++) {
 		const struct unwind_kept_step *step = &kept->steps[next], *outer = step + 1;
-		const uint64_t *cfa = (const uint64_t *)(uintptr_t)(kept->high - outer->below + shift);
+		uint64_t cfa = kept->high - outer->below + shift;
 
-		if (arch_return_address(cfa[step->ra_words]) != outer->pc ||
-			(step->fp_words && cfa[step->fp_words] != outer->fp))
+		if (arch_return_address(word_at(cfa + (uint64_t)(step->ra_words * 8L))) != outer->pc ||
+			(step->fp_words && word_at(cfa + (uint64_t)(step->fp_words * 8L)) != outer->fp))
 			break;
 	}
 	return next;
@@ -153,7 +162,7 @@ static inline bool simple_step(struct unwinder *u, struct simple *at)
 	if (rule->kind == RULE_ALIGNED) {
 		if (cfa - low > span - 8)
 			return false;
-		cfa = *(const uint64_t *)(uintptr_t)(cfa + shift);
+		cfa = word_at(cfa + shift);
 	}
 	ra_place = cfa + (uint64_t)(rule->ra_words * 8L);
 	fp_place = unwind_rule_fp_place(rule, cfa, at->fp);
@@ -163,9 +172,9 @@ static inline bool simple_step(struct unwinder *u, struct simple *at)
 	kept_add(u, at, rule, ra_place, fp_place);
 	if (!(rule->flags & RULE_HIDDEN))
 		simple_emit(u, at, pc, rule->function, rule->slot);
-	at->pc = arch_return_address(*(const uint64_t *)(uintptr_t)(ra_place + shift));
+	at->pc = arch_return_address(word_at(ra_place + shift));
 	if (unwind_rule_saves_fp(rule)) {
-		at->fp = *(const uint64_t *)(uintptr_t)(fp_place + shift);
+		at->fp = word_at(fp_place + shift);
 		at->known |= FP_KNOWN;
 	}
 	at->sp = cfa;
