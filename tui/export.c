@@ -66,6 +66,14 @@ static bool write_profile(struct session *session, FILE *out)
 	return true;
 }
 
+int export_close(FILE *out)
+{
+	bool has_failed = ferror(out) != 0;
+	int error = fclose(out) ? errno : 0;
+
+	return has_failed && !error ? ENOSPC : error; /* of an earlier write errno may be gone */
+}
+
 /* Half a table is none, and would be in the way of the next. */
 static void cut_away(struct session *session, const char *path, const char *why)
 {
@@ -76,6 +84,7 @@ static void cut_away(struct session *session, const char *path, const char *why)
 void export_csv(struct session *session, const char *path)
 {
 	bool is_profile = session->full == &view_profile, is_there;
+	int why;
 	FILE *out;
 
 	if (!*path) {
@@ -89,8 +98,9 @@ void export_csv(struct session *session, const char *path)
 		return;
 	}
 	is_there = is_profile ? write_profile(session, out) : stats_page_write(session, out);
-	if (fclose(out) != 0 || !is_there)
-		cut_away(session, path, is_there ? strerror(errno) : "nothing to write");
+	why = export_close(out);
+	if (why || !is_there)
+		cut_away(session, path, is_there ? strerror(why) : "nothing to write");
 	else
 		session_say(session, "%s: the %s as CSV", path, is_profile ? "profile" : "statistics");
 }

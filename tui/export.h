@@ -15,6 +15,9 @@ void export_csv(struct session *session, const char *path);
 /* The key `y`: into $XDG_CACHE_HOME/hpct/copied. */
 void export_copy(struct session *session);
 
+/* Closes the file. 0, or the error of any of its writes: fclose tells only of the last. */
+int export_close(FILE *out);
+
 /* One field, quoted where it must be; `is_first`: no comma before it. */
 void export_field(FILE *out, const char *text, bool is_first);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tui/ansi.h"
+#include "tui/export.h"
 #include "tui/session_read.h"
 #include "tui/svg.h"
 
@@ -53,7 +54,7 @@ void picture_save(struct session *session, const char *path)
 	struct grid grid;
 	struct error error;
 	FILE *out;
-	int result;
+	int result, why;
 
 	if (!*path) {
 		session_say(session, ":picture FILE.svg, FILE.ansi or FILE.txt keeps what is on the screen");
@@ -74,8 +75,8 @@ void picture_save(struct session *session, const char *path)
 			session, &grid, format, session->looks.colours ? session->looks.colours : 256, out);
 	if (result)
 		session_say(session, "%s", error.text);
-	else if (!out || fclose(out) != 0) {
-		session_say(session, "cannot write %s: %s", path, strerror(errno));
+	else if ((why = out ? export_close(out) : errno)) {
+		session_say(session, "cannot write %s: %s", path, strerror(why));
 		if (out) /* half a picture is none, and would be in the way of the next */
 			unlink(path);
 	} else
