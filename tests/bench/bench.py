@@ -13,6 +13,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -305,6 +306,7 @@ def main():
     parser.add_argument("--programs", help="of the table of overheads: one,eight,short,sqlite3,lammps")
     arguments = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     bench = Bench(arguments)
     parts = {
         "start": lambda: start_up(bench),

@@ -91,18 +91,27 @@ def remove(path):
         os.remove(path)
 
 
+def one_round(bench, rows, command, stdin):
+    """{row: (wall s, CPU s, samples)}, the bare program's too, in a random order."""
+    order = ["bare", *rows]
+    random.shuffle(order)
+    got = {}
+    for row in order:
+        wrapped, path = command_of(bench, row, command) if row != "bare" else (command, None)
+        wall, cpu = bench.run(wrapped, stdin)[:2]
+        got[row] = (wall, cpu, count_of(bench, row, path) if path else 0)
+        remove(path)
+    return got
+
+
 def measure(bench, command, stdin):
     """{row: [(CPU ratio, wall ratio, us of CPU per sample or None, share of the samples)]}"""
     taken = {row: [] for row in ROWS if command_of(bench, row, command)}
     for _ in range(bench.rounds):
-        order = ["bare", *taken]
-        random.shuffle(order)
-        got = {}
-        for row in order:
-            wrapped, path = command_of(bench, row, command) if row != "bare" else (command, None)
-            wall, cpu = bench.run(wrapped, stdin)[:2]
-            got[row] = (wall, cpu, count_of(bench, row, path) if path else 0)
-            remove(path)
+        try:
+            got = one_round(bench, list(taken), command, stdin)
+        except KeyboardInterrupt:  # the rounds that were whole are worth their table
+            break
         bare_wall, bare_cpu, _ = got.pop("bare")
         for row, (wall, cpu, count) in got.items():
             rate = ROWS[row][1]
@@ -125,9 +134,12 @@ def table(bench, sql, wanted=None):
     for peer in ("perf", "hpcrun"):
         if not shutil.which(peer):
             print(f"{peer} is not installed")
-    print("CPU/wall as ratios to bare, CPU time per sample, share of the samples promised; "
-          f"medians of {bench.rounds} rounds")
     measured = {name: measure(bench, command, stdin) for name, (command, stdin) in columns.items()}
+    rounds = min(len(next(iter(rows.values()))) for rows in measured.values())
+    if not rounds:
+        raise SystemExit("bench.py: stopped before the first round of each program was whole")
+    print("CPU/wall as ratios to bare, CPU time per sample, share of the samples promised; "
+          f"medians of {rounds} rounds")
     print(f"{'':<39}{'target':<8}" + "".join(f"{name:<26}" for name in columns))
     for row in ROWS:
         if all(row in rows for rows in measured.values()):
