@@ -8,10 +8,21 @@
 #include "record/join.h"
 #include "record/switches.h"
 
+void drain_spans_flush(struct drain *drain)
+{
+	struct batch *spans = drain->spans;
+
+	if (spans->count && !drain->process->is_discarded)
+		store_writer_append(
+			drain->writer, drain->ring->stream, STORE_SPANS, spans->record, spans->count);
+	spans->count = 0;
+}
+
 void drain_span_put(struct drain *drain, const struct store_record *record)
 {
-	if (!drain->process->is_discarded)
-		store_writer_append(drain->writer, drain->ring->stream, STORE_SPANS, record, 1);
+	drain->spans->record[drain->spans->count++] = *record;
+	if (drain->spans->count == BATCH)
+		drain_spans_flush(drain);
 }
 
 /* STORE_OP_NONE: no operation that a program can have. */
@@ -43,9 +54,12 @@ static void wait_take(struct drain *drain, const struct store_record *wait)
 {
 	struct ring *ring = drain->ring;
 
-	if (switches_cover(drain->process->switches, ring->tid))
+	if (switches_cover(drain->process->switches, ring->tid)) {
 		waits_add(&ring->waits, wait->begin_ns, wait->end_ns, wait->context);
-	else if (!drain->process->is_discarded)
+		return;
+	}
+	drain_spans_flush(drain);
+	if (!drain->process->is_discarded)
 		waits_put_wait(&ring->waits, drain->writer, ring->stream, wait);
 }
 
@@ -73,6 +87,7 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 		drain_span_put(drain, &record);
 		return true;
 	}
+	drain_spans_flush(drain);
 	record.link = 0;
 	record.end_ns = is_open ? STORE_OPEN_NS : span->end_ns;
 	if (is_open)

@@ -11,7 +11,7 @@
  * share of commits included; 20 ns are 50 M records/s per core). A GPU operation is two records: its launch
  * in the thread's ring, and itself in the activity ring, which comes a round later. With a directory as
  * argument (`-`: none) the stores stay there, to be held against those of another build; `samples` or `gpu`
- * behind it chooses.
+ * behind it chooses, a number behind that says how many threads at most.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -32,6 +32,7 @@
 #define NODES 5000u
 #define HOT 64u
 #define KERNELS 40u
+#define LAUNCHES_PER_SAMPLE 200u
 #define COMMIT_BYTES (8u << 20)
 #define BEGIN_NS UINT64_C(40000000000) /* a join's watermark begins at 30 s */
 #define LATE_NS UINT64_C(50000000)
@@ -150,9 +151,9 @@ static void put_nodes(struct event_ring *ring, uint32_t first, uint32_t end)
 	}
 }
 
-static void put_sample(struct source *source, uint32_t thread)
+static void put_sample(struct source *source, uint32_t thread, uint64_t weight)
 {
-	uint64_t now_ns = source->now_ns[thread] += 980000 + draw() % 40000;
+	uint64_t now_ns = source->now_ns[thread];
 	uint32_t phase = (uint32_t)(now_ns / 2000000000);
 	uint32_t hot = (phase * 977 + (uint32_t)(draw() % HOT >> draw() % 6) * 61) % NODES;
 	uint32_t node = draw() % 100 < 3 ? (uint32_t)(draw() % NODES) : hot;
@@ -161,8 +162,9 @@ static void put_sample(struct source *source, uint32_t thread)
 
 	sample->h.flags = EVENT_F_EXTENT;
 	sample->time_ns = now_ns;
-	sample->weight = 1000000;
+	sample->weight = weight;
 	sample->metric = 0;
+	source->records++;
 }
 
 /* The launch, and what its operation will be: kernels in sequences that repeat, each tenth a copy. */
@@ -191,6 +193,20 @@ static void put_launch(struct source *source, uint32_t thread, uint32_t number)
 		.name = is_copy ? 0 : 1 + kernel,
 		.attributes = 1 + KERNELS + kernel};
 	*busy_ns = gpu->end_ns;
+	source->records++;
+}
+
+/* A thread that launches is sampled as well, at the default rate. */
+static void put_one(struct source *source, uint32_t thread, uint32_t number)
+{
+	if (!source->is_gpu) {
+		source->now_ns[thread] += 980000 + draw() % 40000;
+		put_sample(source, thread, 1000000);
+		return;
+	}
+	if (number % LAUNCHES_PER_SAMPLE == 0)
+		put_sample(source, thread, 5000000);
+	put_launch(source, thread, number);
 }
 
 static void put_operations(struct source *source)
@@ -212,12 +228,8 @@ static void round_make(struct source *source)
 	put_operations(source);
 	for (uint32_t number = 0; number < ROUND; number++)
 		for (uint32_t thread = 0; thread < source->threads; thread++)
-			if (source->is_gpu)
-				put_launch(source, thread, number);
-			else
-				put_sample(source, thread);
+			put_one(source, thread, number);
 	source->late_count = source->is_gpu ? ROUND * source->threads : 0;
-	source->records += ROUND * source->threads;
 }
 
 static void thread_begin(const struct source *source, uint32_t thread)
@@ -358,9 +370,10 @@ int main(int argc, char **argv)
 {
 	const char *directory = argc > 1 && strcmp(argv[1], "-") ? argv[1] : NULL;
 	const char *only = argc > 2 ? argv[2] : NULL;
+	uint32_t most = argc > 3 ? (uint32_t)atoi(argv[3]) : THREADS_MAX;
 
 	printf("what\tthreads\trecords\tns_per_record\n");
-	for (uint32_t threads = 1; threads <= THREADS_MAX; threads *= THREADS_MAX) {
+	for (uint32_t threads = 1; threads <= most && threads <= THREADS_MAX; threads *= THREADS_MAX) {
 		if (!only || !strcmp(only, "samples"))
 			bench("cpu samples", directory, "samples", false, threads);
 		if (!only || !strcmp(only, "gpu"))
