@@ -18,13 +18,6 @@ void drain_spans_flush(struct drain *drain)
 	spans->count = 0;
 }
 
-void drain_span_put(struct drain *drain, const struct store_record *record)
-{
-	drain->spans->record[drain->spans->count++] = *record;
-	if (drain->spans->count == BATCH)
-		drain_spans_flush(drain);
-}
-
 /* STORE_OP_NONE: no operation that a program can have. */
 static uint32_t operation_of(const struct drain *drain, uint32_t operation)
 {
@@ -84,7 +77,7 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 		return true;
 	}
 	if (span->h.type == EVENT_SPAN) {
-		drain_span_put(drain, &record);
+		*drain_span_new(drain) = record;
 		return true;
 	}
 	drain_spans_flush(drain);
@@ -105,10 +98,10 @@ void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uin
 	drain->process->lost += count;
 	if (stream)
 		stream->lost += count;
-	drain_span_put(drain, &(struct store_record){.begin_ns = begin_ns,
-				      .end_ns = end_ns > begin_ns ? end_ns : begin_ns,
-				      .amount = count,
-				      .what = STORE_OP_LOST});
+	*drain_span_new(drain) = (struct store_record){.begin_ns = begin_ns,
+		.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+		.amount = count,
+		.what = STORE_OP_LOST};
 }
 
 bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
@@ -121,14 +114,14 @@ bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
 /* The call is a span of the thread; the join knows it from here on. */
 bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 {
-	struct store_record span = {.begin_ns = drain_credible(drain, launch->begin_ns),
+	struct store_record *span = drain_span_new(drain);
+
+	*span = (struct store_record){.begin_ns = drain_credible(drain, launch->begin_ns),
 		.end_ns = drain_credible(drain, launch->end_ns),
 		.context = drain_context_of(drain, launch->h.node),
 		.what = STORE_OP_LAUNCH};
-
-	if (span.end_ns < span.begin_ns)
-		span.end_ns = span.begin_ns;
-	span.link = join_launch(drain->process, launch->correlation, drain->ring->stream, &span);
-	drain_span_put(drain, &span);
+	if (span->end_ns < span->begin_ns)
+		span->end_ns = span->begin_ns;
+	span->link = join_launch(drain->process, launch->correlation, drain->ring->stream, span);
 	return true;
 }

@@ -45,10 +45,15 @@ bool drain_counter_take(struct drain *drain, const struct event_sample *sample, 
 
 /* drain_spans.c */
 
-/* A finished span; the writer has it after drain_spans_flush() at the latest: before anything else is said of
- * the stream's spans. */
-void drain_span_put(struct drain *drain, const struct store_record *record);
+/* Hands finished spans on to the writer: before anything else is said of the stream's spans. */
 void drain_spans_flush(struct drain *drain);
+/* The place of one more finished span, which is to be filled in. */
+static inline struct store_record *drain_span_new(struct drain *drain)
+{
+	if (drain->spans->count == BATCH)
+		drain_spans_flush(drain);
+	return &drain->spans->record[drain->spans->count++];
+}
 void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count);
 /* As drain_record_take. */
 bool drain_span_take(struct drain *drain, const struct event_span *span);

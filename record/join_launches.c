@@ -6,19 +6,21 @@
 #include "record/join_state.h"
 
 #define ROOM_LEAST 1024u
-#define NEAR 32u /* chains side by side: those of correlations that follow each other */
+#define NEAR 512u /* chains side by side, a page of them: those of correlations that follow each other */
 
 static struct join_launch *launch_at(const struct join_launches *launches, uint32_t number)
 {
 	return &launches->list[number & (launches->room - 1)];
 }
 
-/* Runtimes count correlations up, so that neighbours are asked for together. */
+/* Runtimes count correlations up, so that neighbours are asked for together. Where others step by more, what
+ * they step by tells the place. */
 static struct join_chain *chain_of(const struct join_launches *launches, uint64_t correlation)
 {
 	uint64_t mixed = correlation / NEAR * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
-	return &launches->chains[(mixed * NEAR + correlation % NEAR) & (launches->room - 1)];
+	return &launches->chains[(mixed * NEAR + (correlation ^ correlation >> 12) % NEAR) &
+				 (launches->room - 1)];
 }
 
 /* How far a number lies back, 1 is the last one; more than there are: it is not there any more. */

@@ -173,8 +173,10 @@ static bool stream_put(const struct joining *at, const struct event_gpu *gpu,
 			store_writer_append(at->writer, launch->stream, STORE_SPANS, span, 1);
 		return true;
 	}
-	queue = join_queue_find(
-		&at->join->queues, at->process, at->writer, at->host, gpu->device, gpu->context, gpu->queue);
+	queue = join_queue_recent(&at->join->queues, gpu->device, gpu->context, gpu->queue);
+	if (!queue)
+		queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host, gpu->device,
+			gpu->context, gpu->queue);
 	if (!queue)
 		return false;
 	if (span->end_ns > queue->last_ns)

@@ -132,21 +132,13 @@ static struct join_queue *queue_new(struct join_queues *queues, const struct mea
 	return queue;
 }
 
-static bool is_queue(const struct join_queue *a, const struct join_queue *b)
-{
-	return a->queue == b->queue && a->context == b->context && a->device == b->device;
-}
-
 struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue)
 {
 	struct map_key key = {(uint64_t)device << 32 | context, queue};
 	const struct join_queue like = {.device = device, .context = context, .queue = queue};
-	uint32_t number;
+	uint32_t number = map_get(&queues->by_key, key);
 
-	if (queues->last < queues->count && is_queue(&queues->list[queues->last], &like))
-		return &queues->list[queues->last];
-	number = map_get(&queues->by_key, key);
 	if (number == MAP_NONE) {
 		number = queues->count;
 		if (!map_put(&queues->by_key, key, number))
@@ -156,7 +148,7 @@ struct join_queue *join_queue_find(struct join_queues *queues, const struct meas
 			return NULL;
 		}
 	}
-	queues->last = number;
+	queues->recent[join_recent_place(device, context, queue)] = number;
 	return &queues->list[number];
 }
 

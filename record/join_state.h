@@ -41,6 +41,7 @@ struct join_launch *join_launches_find(struct join_launches *launches, uint64_t 
 uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns);
 void join_launches_fini(struct join_launches *launches);
 
+#define JOIN_RECENT 64u	       /* a power of two */
 #define JOIN_BATCH 128u	       /* spans of a queue on their way to the writer */
 #define JOIN_BATCHES_MAX 1024u /* queues of a process that have such; spans of others go one by one */
 
@@ -69,7 +70,7 @@ struct join_queues {
 	uint64_t used_ns; /* since when the process uses GPUs; 0: not known */
 	struct join_queue *list;
 	uint32_t count, room;
-	uint32_t last; /* that was asked for */
+	uint32_t recent[JOIN_RECENT]; /* those asked for last, each in the place that its names give it */
 	struct map by_key;
 	struct join_device *devices;
 	uint32_t device_count;
@@ -80,6 +81,22 @@ struct join_queues {
 /* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
 struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
+static inline uint32_t join_recent_place(uint32_t device, uint32_t context, uint32_t queue)
+{
+	return (device * 5 + context * 11 + queue) & (JOIN_RECENT - 1);
+}
+/* The same of one that was asked for lately; NULL: ask. */
+static inline struct join_queue *join_queue_recent(
+	struct join_queues *queues, uint32_t device, uint32_t context, uint32_t queue)
+{
+	uint32_t number = queues->recent[join_recent_place(device, context, queue)];
+	struct join_queue *known = &queues->list[number];
+
+	return number < queues->count && known->queue == queue && known->context == context &&
+			       known->device == device
+		       ? known
+		       : NULL;
+}
 /* A finished operation of the queue; the writer has it after join_queues_flush() at the latest. */
 void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct store_writer *writer,
 	const struct store_record *span);

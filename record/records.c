@@ -53,7 +53,7 @@ uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64
 	uint64_t copy[RECORD_WORDS_MAX];
 
 	while (tail < head) {
-		uint64_t at = tail % bytes;
+		uint64_t at = tail & (bytes - 1);
 		struct event_header h;
 		uint32_t size;
 
