@@ -217,6 +217,11 @@ verb_bench() {
 		bench_view "${2:-1e8}"
 		return
 	fi
+	if [ "${1-}" = collect ]; then
+		build/bench/store_bench
+		build/bench/collect_bench
+		return
+	fi
 	if [ "${1-}" = store ]; then
 		shift
 		if [ $# -eq 0 ]; then
@@ -228,7 +233,7 @@ verb_bench() {
 	fi
 	unpack lammps usr/lib/x86_64-linux-gnu/liblammps.so.0 liblammps0
 	python3 tests/bench/bench.py --build build "$@"
-	[ $# -gt 0 ] || verb_bench store
+	[ $# -gt 0 ] || { verb_bench collect && verb_bench store; }
 }
 
 # verb_compare [[OPTION...] FILE...] : lines and inlined calls of 10,000 addresses of large binaries, beside addr2line -i
@@ -365,7 +370,8 @@ usage: ./build.sh [VERB]
   test     build, then run every test; the last line counts them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
-           of `bench store`;
+           of `bench collect` and `bench store`;
+           `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,

@@ -103,11 +103,23 @@ static void end_note(struct drain *drain, struct event_ring *shared)
 	drain->ring->taken_bytes = 0;
 }
 
+static struct drain drain_of(
+	struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
+{
+	static struct batch samples, spans;
+
+	return (struct drain){.process = process,
+		.ring = &process->rings[index],
+		.writer = writer,
+		.host = host,
+		.samples = &samples,
+		.spans = &spans};
+}
+
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	struct event_ring *shared = ring_at(process, index);
-	struct drain drain = {
-		.process = process, .ring = &process->rings[index], .writer = writer, .host = host};
+	struct drain drain = drain_of(process, index, writer, host);
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
 	/* Ahead of the head: a wait that is over now is in the ring. */
 	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
@@ -126,7 +138,8 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	drain.now_ns = clock_now_ns();
 	tail = records_take_until(&drain, shared, was, head);
 	if (drain.ring->stream != UINT32_MAX) {
-		drain_batch_flush(&drain);
+		drain_spans_flush(&drain);
+		drain_samples_flush(&drain);
 		counters_take(&drain, shared);
 		tallies_take(&drain, shared, index, tally_count);
 	}
@@ -148,7 +161,7 @@ void ring_pauses(struct measured *process, uint32_t index, struct store_writer *
 
 void ring_release(struct measured *process, uint32_t index, struct store_writer *writer)
 {
-	struct drain drain = {.process = process, .ring = &process->rings[index], .writer = writer};
+	struct drain drain = drain_of(process, index, writer, 0);
 	struct event_ring *shared = ring_at(process, index);
 
 	if (!drain.ring->has_ended)
@@ -162,7 +175,7 @@ void ring_release(struct measured *process, uint32_t index, struct store_writer 
 
 void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)
 {
-	struct drain drain = {.process = process, .ring = &process->rings[index], .writer = writer};
+	struct drain drain = drain_of(process, index, writer, 0);
 
 	if (drain.ring->stream != UINT32_MAX)
 		drain_stream_close(&drain, ring_at(process, index), end_ns);

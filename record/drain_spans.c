@@ -8,10 +8,14 @@
 #include "record/join.h"
 #include "record/switches.h"
 
-void drain_span_put(struct drain *drain, const struct store_record *record)
+void drain_spans_flush(struct drain *drain)
 {
-	if (!drain->process->is_discarded)
-		store_writer_append(drain->writer, drain->ring->stream, STORE_SPANS, record, 1);
+	struct batch *spans = drain->spans;
+
+	if (spans->count && !drain->process->is_discarded)
+		store_writer_append(
+			drain->writer, drain->ring->stream, STORE_SPANS, spans->record, spans->count);
+	spans->count = 0;
 }
 
 /* STORE_OP_NONE: no operation that a program can have. */
@@ -43,9 +47,12 @@ static void wait_take(struct drain *drain, const struct store_record *wait)
 {
 	struct ring *ring = drain->ring;
 
-	if (switches_cover(drain->process->switches, ring->tid))
+	if (switches_cover(drain->process->switches, ring->tid)) {
 		waits_add(&ring->waits, wait->begin_ns, wait->end_ns, wait->context);
-	else if (!drain->process->is_discarded)
+		return;
+	}
+	drain_spans_flush(drain);
+	if (!drain->process->is_discarded)
 		waits_put_wait(&ring->waits, drain->writer, ring->stream, wait);
 }
 
@@ -70,9 +77,10 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 		return true;
 	}
 	if (span->h.type == EVENT_SPAN) {
-		drain_span_put(drain, &record);
+		*drain_span_new(drain) = record;
 		return true;
 	}
+	drain_spans_flush(drain);
 	record.link = 0;
 	record.end_ns = is_open ? STORE_OPEN_NS : span->end_ns;
 	if (is_open)
@@ -90,10 +98,10 @@ void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uin
 	drain->process->lost += count;
 	if (stream)
 		stream->lost += count;
-	drain_span_put(drain, &(struct store_record){.begin_ns = begin_ns,
-				      .end_ns = end_ns > begin_ns ? end_ns : begin_ns,
-				      .amount = count,
-				      .what = STORE_OP_LOST});
+	*drain_span_new(drain) = (struct store_record){.begin_ns = begin_ns,
+		.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+		.amount = count,
+		.what = STORE_OP_LOST};
 }
 
 bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
@@ -106,14 +114,14 @@ bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
 /* The call is a span of the thread; the join knows it from here on. */
 bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 {
-	struct store_record span = {.begin_ns = drain_credible(drain, launch->begin_ns),
+	struct store_record *span = drain_span_new(drain);
+
+	*span = (struct store_record){.begin_ns = drain_credible(drain, launch->begin_ns),
 		.end_ns = drain_credible(drain, launch->end_ns),
 		.context = drain_context_of(drain, launch->h.node),
 		.what = STORE_OP_LAUNCH};
-
-	if (span.end_ns < span.begin_ns)
-		span.end_ns = span.begin_ns;
-	span.link = join_launch(drain->process, launch->correlation, drain->ring->stream, &span);
-	drain_span_put(drain, &span);
+	if (span->end_ns < span->begin_ns)
+		span->end_ns = span->begin_ns;
+	span->link = join_launch(drain->process, launch->correlation, drain->ring->stream, span);
 	return true;
 }

@@ -8,7 +8,7 @@
 
 #define BATCH 256
 
-/* Samples on their way to the writer. */
+/* Records on their way to the writer. Empty between two drains, which take turns with those there are. */
 struct batch {
 	struct store_record record[BATCH];
 	size_t count;
@@ -19,7 +19,7 @@ struct drain {
 	struct ring *ring;
 	struct store_writer *writer;
 	uint32_t host;
-	struct batch samples;
+	struct batch *samples, *spans;
 	size_t records;
 	uint64_t now_ns; /* no time in a record is later: the end of time means "open" in the store */
 };
@@ -35,7 +35,7 @@ static inline uint64_t drain_credible(const struct drain *drain, uint64_t time_n
  * sense. */
 bool drain_record_take(void *context, const struct event_header *h);
 /* Hands the samples on to the writer. */
-void drain_batch_flush(struct drain *drain);
+void drain_samples_flush(struct drain *drain);
 /* Counts what the store does not get. */
 void drain_discard(struct drain *drain, uint64_t count);
 /* Store context of a node; STORE_CONTEXT_NONE for an id the ring never defined. */
@@ -45,7 +45,15 @@ bool drain_counter_take(struct drain *drain, const struct event_sample *sample, 
 
 /* drain_spans.c */
 
-void drain_span_put(struct drain *drain, const struct store_record *record);
+/* Hands finished spans on to the writer: before anything else is said of the stream's spans. */
+void drain_spans_flush(struct drain *drain);
+/* The place of one more finished span, which is to be filled in. */
+static inline struct store_record *drain_span_new(struct drain *drain)
+{
+	if (drain->spans->count == BATCH)
+		drain_spans_flush(drain);
+	return &drain->spans->record[drain->spans->count++];
+}
 void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count);
 /* As drain_record_take. */
 bool drain_span_take(struct drain *drain, const struct event_span *span);

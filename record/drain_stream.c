@@ -161,6 +161,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 		&drain->process->pauses, &ring->pause, drain->writer, ring->stream, ring->begin_ns, end_ns);
 	if (lost > ring->lost)
 		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
+	drain_spans_flush(drain);
 	if (!stream)
 		return;
 	rest_put(drain, shared, cpu_end_ns, end_ns);

@@ -23,14 +23,16 @@ void drain_discard(struct drain *drain, uint64_t count)
 		stream->lost += count;
 }
 
-void drain_batch_flush(struct drain *drain)
+void drain_samples_flush(struct drain *drain)
 {
+	struct batch *samples = drain->samples;
+
 	if (drain->process->is_discarded)
-		drain_discard(drain, drain->samples.count);
+		drain_discard(drain, samples->count);
 	else
-		store_writer_append(drain->writer, drain->ring->stream, STORE_SAMPLES, drain->samples.record,
-			drain->samples.count);
-	drain->samples.count = 0;
+		store_writer_append(
+			drain->writer, drain->ring->stream, STORE_SAMPLES, samples->record, samples->count);
+	samples->count = 0;
 }
 
 static uint32_t context_partial(struct store_writer *writer, uint32_t root)
@@ -113,9 +115,9 @@ static void sample_put(struct drain *drain, const struct event_sample *sample, u
 
 	if (hit && hit->depth && context)
 		context = kernel_context(drain->writer, context, hit->address, hit->depth);
-	if (drain->samples.count == BATCH)
-		drain_batch_flush(drain);
-	record = &drain->samples.record[drain->samples.count++];
+	if (drain->samples->count == BATCH)
+		drain_samples_flush(drain);
+	record = &drain->samples->record[drain->samples->count++];
 	*record = (struct store_record){.begin_ns = time_ns,
 		.end_ns = time_ns,
 		.amount = weight,

@@ -101,12 +101,14 @@ static bool record_take(void *context, const struct event_header *h)
 	struct joining *at = context;
 
 	at->records++;
-	switch (h->type) {
-	case EVENT_TEXT:
-		return texts_add(&at->join->texts, at->writer, (const void *)h);
-	case EVENT_GPU:
+	if (h->type == EVENT_GPU) {
 		join_operation_take(at, (const void *)h);
 		return true;
+	}
+	if (h->type == EVENT_TEXT)
+		return texts_add(&at->join->texts, at->writer, (const void *)h);
+	join_queues_flush(&at->join->queues, at->writer);
+	switch (h->type) {
 	case EVENT_GPU_QUEUE:
 		queue_take(at, (const void *)h);
 		return true;
@@ -170,9 +172,11 @@ size_t join_drain(struct measured *process, struct store_writer *writer, uint32_
 
 	if (!at.join)
 		return 0;
+	join_kinds_look(&at);
 	join_waiting_look(&at);
 	if (shared)
 		ring_take(&at, shared);
+	join_queues_flush(&at.join->queues, writer);
 	lost_tell(&at, shared);
 	return at.records;
 }

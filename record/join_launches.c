@@ -6,47 +6,70 @@
 #include "record/join_state.h"
 
 #define ROOM_LEAST 1024u
+#define NEAR 512u /* chains side by side, a page of them: those of correlations that follow each other */
 
-static struct join_launch *launch_at(struct join_launches *launches, uint64_t number)
+static struct join_launch *launch_at(const struct join_launches *launches, uint32_t number)
 {
 	return &launches->list[number & (launches->room - 1)];
 }
 
-static struct map_key key_of(uint64_t correlation)
+/* Runtimes count correlations up, so that neighbours are asked for together. Where others step by more, what
+ * they step by tells the place. */
+static struct join_chain *chain_of(const struct join_launches *launches, uint64_t correlation)
 {
-	return (struct map_key){0, correlation};
+	uint64_t mixed = correlation / NEAR * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+	return &launches->chains[(mixed * NEAR + (correlation ^ correlation >> 12) % NEAR) &
+				 (launches->room - 1)];
 }
 
-static void oldest_drop(struct join_launches *launches)
+/* How far a number lies back, 1 is the last one; more than there are: it is not there any more. */
+static uint32_t age_of(const struct join_launches *launches, uint32_t number)
 {
-	uint32_t place = (uint32_t)(launches->first & (launches->room - 1));
-	uint64_t correlation = launches->list[place].correlation;
-
-	/* The number may have been launched again since. */
-	if (map_get(&launches->by_correlation, key_of(correlation)) == place)
-		map_remove(&launches->by_correlation, key_of(correlation));
-	launches->first++;
-	if (launches->unmatched < launches->first)
-		launches->unmatched = launches->first;
+	return (uint32_t)launches->next - number;
 }
 
-/* Places change with the room: all are entered anew. */
+static bool is_there(const struct join_launches *launches, uint32_t age)
+{
+	return age && age <= launches->next - launches->first;
+}
+
+/* Puts the newest launch at the head of its chain. One with the same correlation is found no more. */
+static void chain_enter(struct join_launches *launches, uint32_t number)
+{
+	struct join_launch *launch = launch_at(launches, number);
+	struct join_chain *chain = chain_of(launches, launch->correlation);
+
+	launch->older = chain->newest;
+	if (chain->tag == (uint32_t)launch->correlation &&
+		is_there(launches, age_of(launches, chain->newest)) &&
+		launch_at(launches, chain->newest)->correlation == launch->correlation)
+		launch->older = launch_at(launches, chain->newest)->older;
+	*chain = (struct join_chain){number, (uint32_t)launch->correlation};
+}
+
+/* Places and chains change with the room: all are entered anew. */
 static bool room_widen(struct join_launches *launches)
 {
-	uint32_t room = launches->room ? 2 * launches->room : ROOM_LEAST;
-	struct join_launch *wider = malloc(room * sizeof(*wider));
+	const struct join_launches old = *launches;
+	uint32_t room = old.room ? 2 * old.room : ROOM_LEAST;
+	struct join_launch *list = malloc(room * sizeof(*list));
+	struct join_chain *chains = calloc(room, sizeof(*chains));
 
-	if (!wider)
+	if (!list || !chains) {
+		free(list);
+		free(chains);
 		return false;
-	for (uint64_t n = launches->first; n < launches->next; n++)
-		wider[n & (room - 1)] = *launch_at(launches, n);
-	free(launches->list);
-	launches->list = wider;
+	}
+	launches->list = list;
+	launches->chains = chains;
 	launches->room = room;
-	map_fini(&launches->by_correlation);
-	for (uint64_t n = launches->first; n < launches->next; n++)
-		map_put(&launches->by_correlation, key_of(launch_at(launches, n)->correlation),
-			(uint32_t)(n & (room - 1)));
+	for (launches->next = old.first; launches->next < old.next; launches->next++) {
+		*launch_at(launches, (uint32_t)launches->next) = *launch_at(&old, (uint32_t)launches->next);
+		chain_enter(launches, (uint32_t)launches->next);
+	}
+	free(old.list);
+	free(old.chains);
 	return true;
 }
 
@@ -56,27 +79,39 @@ bool join_launches_add(struct join_launches *launches, const struct join_launch 
 		(launches->room >= JOIN_LAUNCHES_MAX || !room_widen(launches))) {
 		if (!launches->room)
 			return false;
-		oldest_drop(launches);
+		launches->first++;
+		if (launches->unmatched < launches->first)
+			launches->unmatched = launches->first;
 	}
-	*launch_at(launches, launches->next) = *launch;
-	if (!map_put(&launches->by_correlation, key_of(launch->correlation),
-		    (uint32_t)(launches->next & (launches->room - 1))))
-		return false;
+	*launch_at(launches, (uint32_t)launches->next) = *launch;
+	chain_enter(launches, (uint32_t)launches->next);
 	launches->next++;
 	return true;
 }
 
 struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation)
 {
-	uint32_t place = correlation ? map_get(&launches->by_correlation, key_of(correlation)) : MAP_NONE;
+	uint32_t number, age, last_age = 0;
 
-	return place == MAP_NONE ? NULL : &launches->list[place];
+	if (!correlation || !launches->room)
+		return NULL;
+	number = chain_of(launches, correlation)->newest;
+	/* Numbers of launches that are gone may mean younger ones: no chain goes that way. */
+	while (is_there(launches, age = age_of(launches, number)) && age > last_age) {
+		struct join_launch *launch = launch_at(launches, number);
+
+		if (launch->correlation == correlation)
+			return launch;
+		last_age = age;
+		number = launch->older;
+	}
+	return NULL;
 }
 
 uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns)
 {
 	while (launches->unmatched < launches->next) {
-		const struct join_launch *launch = launch_at(launches, launches->unmatched);
+		const struct join_launch *launch = launch_at(launches, (uint32_t)launches->unmatched);
 
 		if (!launch->is_matched && launch->begin_ns >= since_ns)
 			return launch->begin_ns;
@@ -88,5 +123,5 @@ uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns)
 void join_launches_fini(struct join_launches *launches)
 {
 	free(launches->list);
-	map_fini(&launches->by_correlation);
+	free(launches->chains);
 }

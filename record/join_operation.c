@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/join_state.h"
 #include "store/attribute.h"
@@ -36,10 +37,9 @@ static bool is_of_host(uint32_t operation)
 }
 
 /* launching call path ; <gpu kernel> ; name of the kernel */
-static uint32_t context_of(
-	const struct joining *at, const struct event_gpu *gpu, const struct join_launch *launch)
+static uint32_t context_of(const struct joining *at, uint32_t launched, uint32_t operation, uint32_t name)
 {
-	uint32_t context = launch ? launch->context : STORE_CONTEXT_NONE, name;
+	uint32_t context = launched;
 
 	if (context == STORE_CONTEXT_NONE) {
 		context = store_writer_context(
@@ -47,9 +47,7 @@ static uint32_t context_of(
 		context =
 			store_writer_context(at->writer, context, STORE_MODULE_RESERVED, STORE_FRAME_UNKNOWN);
 	}
-	context = store_writer_context(
-		at->writer, context, STORE_MODULE_RESERVED, placeholder_of(gpu->operation));
-	name = texts_at(&at->join->texts, gpu->name);
+	context = store_writer_context(at->writer, context, STORE_MODULE_RESERVED, placeholder_of(operation));
 	if (name)
 		context =
 			store_writer_context(at->writer, context, store_writer_text_module(at->writer), name);
@@ -97,21 +95,18 @@ static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes
 
 /* A kernel's attributes, with the binary that it is from where the agent did not know but one alone has it.
  */
-static uint32_t attributes_of(const struct joining *at, const struct event_gpu *gpu)
+static uint32_t attributes_of(
+	const struct joining *at, uint32_t operation, uint32_t name, uint32_t attributes)
 {
 	const struct gpu_module_kernels *kernels = &at->process->gpu_kernels;
-	uint32_t attributes = texts_at(&at->join->texts, gpu->attributes),
-		 name = texts_at(&at->join->texts, gpu->name), known;
 	struct map_key key = {name, attributes};
 	const char *bytes;
 	uint64_t module;
+	uint32_t known;
 	size_t size;
 
-	if (gpu->operation != STORE_OP_KERNEL || !name || !kernels->count)
+	if (operation != STORE_OP_KERNEL || !name || !kernels->count)
 		return attributes;
-	if (at->join->attributes_since != kernels->count)
-		map_fini(&at->join->attributes);
-	at->join->attributes_since = kernels->count;
 	known = map_get(&at->join->attributes, key);
 	if (known != MAP_NONE)
 		return known;
@@ -123,33 +118,92 @@ static uint32_t attributes_of(const struct joining *at, const struct event_gpu *
 	return attributes;
 }
 
+void join_kinds_look(const struct joining *at)
+{
+	struct join *join = at->join;
+
+	if (join->attributes_since == at->process->gpu_kernels.count)
+		return;
+	map_fini(&join->attributes);
+	memset(join->kinds, 0, sizeof(join->kinds));
+	join->attributes_since = at->process->gpu_kernels.count;
+}
+
+static struct join_kind kind_new(const struct joining *at, const struct event_gpu *gpu, uint32_t launched)
+{
+	uint32_t name = texts_at(&at->join->texts, gpu->name);
+
+	return (struct join_kind){.operation = gpu->operation,
+		.launched = launched,
+		.name = gpu->name,
+		.said = gpu->attributes,
+		.context = context_of(at, launched, gpu->operation, name),
+		.attributes =
+			attributes_of(at, gpu->operation, name, texts_at(&at->join->texts, gpu->attributes))};
+}
+
+/* A program launches the same again and again. */
+static const struct join_kind *kind_of(
+	const struct joining *at, const struct event_gpu *gpu, uint32_t launched, struct join_kind *other)
+{
+	uint64_t mixed = (((uint64_t)launched << 32 | gpu->name) ^ (uint64_t)gpu->attributes << 16 ^
+				 (uint64_t)gpu->operation << 56) *
+			 UINT64_C(0x9e3779b97f4a7c15);
+	struct join_kind *kind = &at->join->kinds[mixed >> (64 - JOIN_KIND_BITS)];
+
+	if (kind->operation == gpu->operation && kind->launched == launched && kind->name == gpu->name &&
+		kind->said == gpu->attributes)
+		return kind;
+	*other = kind_new(at, gpu, launched);
+	/* A text that is not there may come yet, and so may memory. */
+	if (gpu->name > at->join->texts.count || gpu->attributes > at->join->texts.count || !other->context)
+		return other;
+	*kind = *other;
+	return kind;
+}
+
+/* The queue's stream, or that of the thread whose call it was. False: there is none. */
+static bool stream_put(const struct joining *at, const struct event_gpu *gpu,
+	const struct join_launch *launch, const struct store_record *span)
+{
+	struct join_queue *queue;
+
+	if (launch && is_of_host(gpu->operation)) {
+		if (!at->process->is_discarded)
+			store_writer_append(at->writer, launch->stream, STORE_SPANS, span, 1);
+		return true;
+	}
+	queue = join_queue_recent(&at->join->queues, gpu->device, gpu->context, gpu->queue);
+	if (!queue)
+		queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host, gpu->device,
+			gpu->context, gpu->queue);
+	if (!queue)
+		return false;
+	if (span->end_ns > queue->last_ns)
+		queue->last_ns = span->end_ns;
+	if (!at->process->is_discarded)
+		join_queue_put(&at->join->queues, queue, at->writer, span);
+	return true;
+}
+
 static void span_put(const struct joining *at, const struct event_gpu *gpu, struct join_launch *launch)
 {
+	struct join_kind other;
+	const struct join_kind *kind =
+		kind_of(at, gpu, launch ? launch->context : STORE_CONTEXT_NONE, &other);
 	struct store_record span = {.begin_ns = gpu->begin_ns,
 		.end_ns = gpu->end_ns,
 		.bytes = gpu->bytes,
 		.link = launch ? launch->link : 0,
+		.context = kind->context,
 		.what = gpu->operation,
-		.attributes = attributes_of(at, gpu)};
-	struct join_queue *queue;
-	uint32_t stream = launch ? launch->stream : 0;
+		.attributes = kind->attributes};
 
 	times_check(at, &span, launch);
 	call_take(&span, launch);
-	span.context = context_of(at, gpu, launch);
-	if (!launch || !is_of_host(gpu->operation)) {
-		queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host, gpu->device,
-			gpu->context, gpu->queue);
-		if (!queue)
-			return;
-		if (span.end_ns > queue->last_ns)
-			queue->last_ns = span.end_ns;
-		stream = queue->stream;
-	}
-	if (at->process->is_discarded)
-		at->process->lost++;
-	else
-		store_writer_append(at->writer, stream, STORE_SPANS, &span, 1);
+	if (!stream_put(at, gpu, launch, &span))
+		return;
+	at->process->lost += at->process->is_discarded;
 	at->process->gpu_operations++;
 	at->process->gpu_unmatched += !launch;
 	if (launch)

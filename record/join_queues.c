@@ -136,17 +136,47 @@ struct join_queue *join_queue_find(struct join_queues *queues, const struct meas
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue)
 {
 	struct map_key key = {(uint64_t)device << 32 | context, queue};
-	uint32_t number = map_get(&queues->by_key, key);
 	const struct join_queue like = {.device = device, .context = context, .queue = queue};
+	uint32_t number = map_get(&queues->by_key, key);
 
-	if (number != MAP_NONE)
-		return &queues->list[number];
-	if (!map_put(&queues->by_key, key, queues->count))
-		return NULL;
-	if (queue_new(queues, process, writer, host, &like))
-		return &queues->list[queues->count - 1];
-	map_remove(&queues->by_key, key);
-	return NULL;
+	if (number == MAP_NONE) {
+		number = queues->count;
+		if (!map_put(&queues->by_key, key, number))
+			return NULL;
+		if (!queue_new(queues, process, writer, host, &like)) {
+			map_remove(&queues->by_key, key);
+			return NULL;
+		}
+	}
+	queues->recent[join_recent_place(device, context, queue)] = number;
+	return &queues->list[number];
+}
+
+static void queue_flush(struct join_queue *queue, struct store_writer *writer)
+{
+	if (queue->batch_count)
+		store_writer_append(writer, queue->stream, STORE_SPANS, queue->batch, queue->batch_count);
+	queue->batch_count = 0;
+}
+
+void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct store_writer *writer,
+	const struct store_record *span)
+{
+	if (!queue->batch && queue - queues->list < JOIN_BATCHES_MAX)
+		queue->batch = malloc(JOIN_BATCH * sizeof(*queue->batch));
+	if (!queue->batch) {
+		store_writer_append(writer, queue->stream, STORE_SPANS, span, 1);
+		return;
+	}
+	queue->batch[queue->batch_count++] = *span;
+	if (queue->batch_count == JOIN_BATCH)
+		queue_flush(queue, writer);
+}
+
+void join_queues_flush(struct join_queues *queues, struct store_writer *writer)
+{
+	for (uint32_t i = 0; i < queues->count; i++)
+		queue_flush(&queues->list[i], writer);
 }
 
 void join_queue_tell(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
@@ -241,6 +271,8 @@ void join_queues_close(struct join_queues *queues, const struct measured *proces
 
 void join_queues_fini(struct join_queues *queues)
 {
+	for (uint32_t i = 0; i < queues->count; i++)
+		free(queues->list[i].batch);
 	free(queues->list);
 	free(queues->devices);
 	free(queues->gaps);

@@ -11,16 +11,26 @@ struct join_launch {
 	uint64_t correlation, link;
 	uint64_t begin_ns, end_ns; /* of the call */
 	uint32_t context, stream;
+	uint32_t older; /* the next one of its chain */
 	bool is_matched;
 };
 
-/* The last JOIN_LAUNCHES_MAX launches, numbered from 0 on; number n lies at list[n % room]. */
+/*
+ * The last JOIN_LAUNCHES_MAX launches, numbered from 0 on; number n lies at list[n % room]. Each is in the
+ * chain of its correlation, the newest first. A chain ends where it names a launch that is not there any
+ * more: nobody takes that out, so that a launch that makes room costs nothing.
+ *
+ *   chains[c] --newest--> number 9041 --older--> number 702 --older--> number 17: before `first`, the end
+ */
 struct join_launches {
 	struct join_launch *list;
-	uint32_t room;
+	struct join_chain {
+		uint32_t newest; /* low 32 bits of a launch's number, as `older` has them */
+		uint32_t tag;	 /* low 32 bits of its correlation: most others need not be looked at */
+	} * chains;		 /* [room] */
+	uint32_t room;		 /* a power of two, or 0 */
 	uint64_t first, next;
 	uint64_t unmatched; /* all before it are matched or given up */
-	struct map by_correlation;
 };
 
 /* False: no memory, the launch is not known. */
@@ -31,12 +41,18 @@ struct join_launch *join_launches_find(struct join_launches *launches, uint64_t 
 uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns);
 void join_launches_fini(struct join_launches *launches);
 
+#define JOIN_RECENT 64u	       /* a power of two */
+#define JOIN_BATCH 128u	       /* spans of a queue on their way to the writer */
+#define JOIN_BATCHES_MAX 1024u /* queues of a process that have such; spans of others go one by one */
+
 /* A queue of a device: one stream. */
 struct join_queue {
 	uint32_t device, context, queue;
 	uint32_t stream;
 	uint32_t name, attributes; /* texts */
 	uint64_t begin_ns, last_ns;
+	struct store_record *batch; /* [JOIN_BATCH], NULL: it has none so far */
+	uint32_t batch_count;
 };
 
 struct join_device {
@@ -54,6 +70,7 @@ struct join_queues {
 	uint64_t used_ns; /* since when the process uses GPUs; 0: not known */
 	struct join_queue *list;
 	uint32_t count, room;
+	uint32_t recent[JOIN_RECENT]; /* those asked for last, each in the place that its names give it */
 	struct map by_key;
 	struct join_device *devices;
 	uint32_t device_count;
@@ -64,6 +81,27 @@ struct join_queues {
 /* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
 struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
+static inline uint32_t join_recent_place(uint32_t device, uint32_t context, uint32_t queue)
+{
+	return (device * 5 + context * 11 + queue) & (JOIN_RECENT - 1);
+}
+/* The same of one that was asked for lately; NULL: ask. */
+static inline struct join_queue *join_queue_recent(
+	struct join_queues *queues, uint32_t device, uint32_t context, uint32_t queue)
+{
+	uint32_t number = queues->recent[join_recent_place(device, context, queue)];
+	struct join_queue *known = &queues->list[number];
+
+	return number < queues->count && known->queue == queue && known->context == context &&
+			       known->device == device
+		       ? known
+		       : NULL;
+}
+/* A finished operation of the queue; the writer has it after join_queues_flush() at the latest. */
+void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct store_writer *writer,
+	const struct store_record *span);
+/* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
+void join_queues_flush(struct join_queues *queues, struct store_writer *writer);
 /* Texts; 0: as it was. */
 void join_queue_tell(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
 	struct join_queue *queue, uint32_t name, uint32_t attributes);
@@ -82,12 +120,22 @@ struct join_waiting {
 	uint64_t since_ns;
 };
 
+/* What is the same for all operations of one kernel with one shape that one path launches. */
+struct join_kind {
+	uint32_t operation;  /* STORE_OP_NONE: nothing is known */
+	uint32_t launched;   /* context of the launch */
+	uint32_t name, said; /* texts of the ring */
+	uint32_t context, attributes;
+};
+#define JOIN_KIND_BITS 10u
+
 struct join {
 	uint64_t head; /* of the activity ring, as join_look found it */
 	bool is_broken;
 	struct numbers texts;
 	struct map attributes; /* of kernels, by name and what the agent said: a text; see attributes_of() */
-	uint32_t attributes_since; /* binaries known then */
+	uint32_t attributes_since;		      /* binaries known then, also by `kinds` */
+	struct join_kind kinds[1u << JOIN_KIND_BITS]; /* a newer one takes the place of an older one */
 	struct join_launches launches;
 	struct join_queues queues;
 	struct join_waiting *waiting;
@@ -106,6 +154,8 @@ struct joining {
 	size_t records;
 };
 
+/* What was said of kernels is forgotten where binaries that came since may say otherwise. */
+void join_kinds_look(const struct joining *at);
 /* An operation to its launch, or to those that wait for theirs. */
 void join_operation_take(struct joining *at, const struct event_gpu *gpu);
 /* Takes those whose launch has come since, and those that waited long enough. */

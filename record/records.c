@@ -7,6 +7,7 @@
 
 /* The longest record that a producer may write. */
 #define RECORD_WORDS_MAX (4096u / 8u)
+#define RECORD_SHORT 64u
 #define TEXTS_MAX (1u << 22) /* of one ring */
 
 static bool is_whole(const struct event_header *h)
@@ -34,13 +35,25 @@ static bool is_whole(const struct event_header *h)
 	return h->type < EVENT_TYPE_COUNT && h->words <= RECORD_WORDS_MAX && h->words * 8u >= least[h->type];
 }
 
+/* Out of the producer's reach, once, but for the header, which was read before. Most are short: what is
+ * behind them is cheaper to copy than to leave. */
+static inline void record_copy(
+	uint64_t *copy, const uint8_t *record, uint32_t size, uint64_t room, const struct event_header *h)
+{
+	if (size <= RECORD_SHORT && room >= RECORD_SHORT)
+		memcpy(copy, record, RECORD_SHORT);
+	else
+		memcpy(copy, record, size);
+	memcpy(copy, h, sizeof(*h));
+}
+
 uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head, records_take *take,
 	void *context, bool *is_broken)
 {
 	uint64_t copy[RECORD_WORDS_MAX];
 
 	while (tail < head) {
-		uint64_t at = tail % bytes;
+		uint64_t at = tail & (bytes - 1);
 		struct event_header h;
 		uint32_t size;
 
@@ -51,8 +64,7 @@ uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64
 		if (h.type != EVENT_PAD) {
 			if (!is_whole(&h))
 				break;
-			memcpy(copy, data + at, size);
-			memcpy(copy, &h, sizeof(h));
+			record_copy(copy, data + at, size, bytes - at, &h);
 			if (!take(context, (const struct event_header *)copy))
 				break;
 		}

@@ -11,6 +11,13 @@ add_executable(store_bench bench/store_bench.c)
 target_link_libraries(store_bench PRIVATE hpct_store)
 set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 
+# Prints ns per record of the whole collector, from rings to its store; ./build.sh bench runs it.
+if(TARGET hpct_record)
+  add_executable(collect_bench bench/collect_bench.c)
+  target_link_libraries(collect_bench PRIVATE hpct_record)
+  set_target_properties(collect_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endif()
+
 # Where the bytes of a store are, by hand.
 add_executable(store_account bench/store_account.c)
 target_link_libraries(store_account PRIVATE hpct_store m)

@@ -24,6 +24,7 @@
 #define HOT 64u
 #define KERNELS 40u
 #define KERNEL_FIRST 100u /* context of the first */
+#define STREAMS_MAX 32u	  /* from STORE_CROWD_STREAMS on the crowd is rolled, too */
 
 static uint64_t chance = 1;
 
@@ -180,15 +181,19 @@ struct source {
 	struct store_record batch[BATCH];
 	struct store_record kernels[KERNELS];
 	enum store_track track;
-	uint64_t now_ns;
+	uint32_t streams;
+	uint64_t now_ns[STREAMS_MAX];
 };
 
-static void source_begin(struct source *source, const struct store_record *records, enum store_track track)
+static void source_begin(
+	struct source *source, const struct store_record *records, enum store_track track, uint32_t streams)
 {
 	uint64_t now_ns = records->begin_ns - 1000;
 
 	source->track = track;
-	source->now_ns = now_ns;
+	source->streams = streams;
+	for (uint32_t stream = 0; stream < streams; stream++)
+		source->now_ns[stream] = now_ns + 7 * stream;
 	for (uint32_t kernel = 0; kernel < KERNELS; kernel++)
 		source->kernels[kernel] = span_of(kernel, 0);
 	for (uint32_t i = 0; i < POOL; i++) {
@@ -202,6 +207,7 @@ static void source_begin(struct source *source, const struct store_record *recor
 static const struct store_record *source_next(struct source *source, uint32_t at)
 {
 	const struct event *events = source->events + at % POOL;
+	uint64_t *now_ns = &source->now_ns[at / BATCH % source->streams];
 
 	for (uint32_t i = 0; i < BATCH; i++) {
 		struct store_record *to = &source->batch[i];
@@ -214,9 +220,9 @@ static const struct store_record *source_next(struct source *source, uint32_t at
 				.context = events[i].context,
 				.flags = STORE_RECORD_EXTENT};
 		}
-		source->now_ns += events[i].step_ns;
-		to->begin_ns = source->now_ns;
-		to->end_ns = source->now_ns + events[i].duration_ns;
+		*now_ns += events[i].step_ns;
+		to->begin_ns = *now_ns;
+		to->end_ns = *now_ns + events[i].duration_ns;
 	}
 	return source->batch;
 }
@@ -250,14 +256,14 @@ static void make_contexts(struct store_writer *writer)
 		store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, STORE_MODULE_RESERVED, i);
 }
 
-static void append(struct store_writer *writer, enum store_track track, const struct store_record *batch,
-	bool is_watched)
+static void append(struct store_writer *writer, uint32_t stream, enum store_track track,
+	const struct store_record *batch, bool is_watched)
 {
 	struct error error;
 
-	store_writer_append(writer, 0, track, batch, BATCH);
+	store_writer_append(writer, stream, track, batch, BATCH);
 	for (unsigned t = 0; is_watched && t < STORE_TRACK_COUNT; t++)
-		store_writer_stream_edit(writer, 0)->complete_ns[t] = batch->begin_ns;
+		store_writer_stream_edit(writer, stream)->complete_ns[t] = batch->begin_ns;
 	if (store_writer_pending_bytes(writer) > 8u << 20 && store_writer_commit(writer, &error))
 		exit(error_report(&error, "store_bench"));
 }
@@ -266,9 +272,9 @@ static void append(struct store_writer *writer, enum store_track track, const st
  * out of a ring, they are made one batch after the other in the same place, so that they are in the nearest
  * cache; making them is timed alone and left out. With watermarks all rollups are made: of contexts, of the
  * stream's line, of its device (of the crowd only from 16 streams on); without, those of contexts. Settling a
- * file that is small enough follows the end of its program and is not part of it. */
-static void bench_writer(
-	const char *name, const struct store_record *records, enum store_track track, bool is_watched)
+ * file that is small enough follows the end of its program and is not part of it. Streams take turns. */
+static void bench_writer(const char *name, const struct store_record *records, enum store_track track,
+	bool is_watched, uint32_t streams)
 {
 	const char *path = "/tmp/hpct-store-bench.mdb";
 	static struct source source;
@@ -278,17 +284,18 @@ static void bench_writer(
 	double begin, making;
 
 	unlink(path);
-	source_begin(&source, records, track);
+	source_begin(&source, records, track, streams);
 	making = make_all(&source);
-	source_begin(&source, records, track);
+	source_begin(&source, records, track, streams);
 	if (store_writer_create(&writer, path, &error))
 		exit(error_report(&error, "store_bench"));
 	store_writer_metric(writer, "CPUTIME", "ns", false);
 	make_contexts(writer);
-	make_stream(writer, track);
+	for (uint32_t stream = 0; stream < streams; stream++)
+		make_stream(writer, track);
 	begin = seconds();
 	for (uint32_t at = 0; at < ROUNDS * RECORDS; at += BATCH)
-		append(writer, track, source_next(&source, at), is_watched);
+		append(writer, at / BATCH % streams, track, source_next(&source, at), is_watched);
 	if (store_writer_commit(writer, &error))
 		exit(error_report(&error, "store_bench"));
 	begin = seconds() - begin - making;
@@ -313,12 +320,15 @@ int main(void)
 	make_samples(records);
 	bench_raw(records);
 	bench_codec("cpu samples", records, STORE_SAMPLES);
-	bench_writer("cpu samples, writer", records, STORE_SAMPLES, false);
-	bench_writer("cpu samples, writer, all rollups", records, STORE_SAMPLES, true);
+	bench_writer("cpu samples, writer", records, STORE_SAMPLES, false, 1);
+	bench_writer("cpu samples, writer, all rollups", records, STORE_SAMPLES, true, 1);
+	bench_writer(
+		"cpu samples, writer, all rollups, 32 streams", records, STORE_SAMPLES, true, STREAMS_MAX);
 	make_spans(records);
 	bench_codec("gpu spans", records, STORE_SPANS);
-	bench_writer("gpu spans, writer", records, STORE_SPANS, false);
-	bench_writer("gpu spans, writer, all rollups", records, STORE_SPANS, true);
+	bench_writer("gpu spans, writer", records, STORE_SPANS, false, 1);
+	bench_writer("gpu spans, writer, all rollups", records, STORE_SPANS, true, 1);
+	bench_writer("gpu spans, writer, all rollups, 32 streams", records, STORE_SPANS, true, STREAMS_MAX);
 	free(records);
 	return 0;
 }

@@ -3,112 +3,7 @@
  * record_join.c - operations and launches in every order: which join, which wait, which give up; the table of
  * launches against its bound, the map under it against a plain list, and a ring that holds nonsense.
  */
-#include <elf.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "record/agent/ring.h"
-#include "record/gpu_module.h"
-#include "record/join_state.h"
-#include "tests/unit/seed.h"
-
-#define BYTES (EVENT_MODULES_AT + EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
-
-struct fixture {
-	struct store_writer *writer;
-	struct measured process;
-	struct ring ring;
-	uint32_t host, path, thread;
-	char store[64];
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	struct store_stream stream = {.kind = STORE_STREAM_CPU, .rank = -1, .end_ns = STORE_OPEN_NS};
-	struct event_ring *shared;
-	struct error error;
-
-	snprintf(f->store, sizeof(f->store), "/tmp/hpct-join-%d.mdb", (int)getpid());
-	unlink(f->store);
-	assert_int_equal(store_writer_create(&f->writer, f->store, &error), 0);
-	f->process.shared =
-		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	assert_ptr_not_equal(f->process.shared, MAP_FAILED);
-	f->process.activity_at = EVENT_MODULES_AT;
-	f->process.command = (char *)"test";
-	f->process.begin_ns = 1000;
-	f->process.rank = -1;
-	shared = (struct event_ring *)((char *)f->process.shared + EVENT_MODULES_AT);
-	shared->state = EVENT_RING_CLAIMED;
-	ring_init(&f->ring, shared, EVENT_ACTIVITY_DATA);
-	f->host = store_writer_text(f->writer, "node", 4);
-	f->path = store_writer_context(f->writer, STORE_CONTEXT_PROGRAM_ROOT,
-		store_writer_text_module(f->writer), store_writer_text(f->writer, "main", 4));
-	f->thread = store_writer_stream(f->writer, &stream);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	char lock[80];
-
-	join_free(f->process.join);
-	munmap(f->process.shared, BYTES);
-	store_writer_abort(f->writer);
-	snprintf(lock, sizeof(lock), "%s-lock", f->store);
-	unlink(f->store);
-	unlink(lock);
-	free(f);
-	return 0;
-}
-
-static uint64_t launch(struct fixture *f, uint64_t correlation, uint64_t time_ns)
-{
-	struct store_record call = {.begin_ns = time_ns, .end_ns = time_ns + 10, .context = f->path};
-
-	return join_launch(&f->process, correlation, f->thread, &call);
-}
-
-static void operation(struct fixture *f, uint32_t what, uint64_t correlation, uint64_t begin_ns,
-	uint64_t end_ns, uint32_t queue)
-{
-	struct event_gpu *gpu;
-
-	assert_true(ring_begin(&f->ring, sizeof(*gpu), sizeof(*gpu), 1));
-	gpu = ring_put(&f->ring, EVENT_GPU, 0, 0, sizeof(*gpu));
-	gpu->begin_ns = begin_ns;
-	gpu->end_ns = end_ns;
-	gpu->bytes = 8;
-	gpu->correlation = correlation;
-	gpu->operation = what;
-	gpu->device = gpu->context = gpu->name = gpu->attributes = 0;
-	gpu->queue = queue;
-	ring_commit(&f->ring);
-}
-
-static void drain(struct fixture *f, uint64_t until_ns)
-{
-	join_look(&f->process);
-	join_drain(&f->process, f->writer, f->host, until_ns);
-}
-
-/* Spans of the n-th stream; the thread's is 0, its queues follow. */
-static uint64_t spans(struct fixture *f, uint32_t stream)
-{
-	return store_writer_stream_edit(f->writer, stream)->count[STORE_SPANS];
-}
+#include "tests/unit/record_join_world.h"
 
 static void test_launch_first_and_operation_first(void **state)
 {
@@ -301,7 +196,7 @@ static void test_old_launches_make_room(void **state)
 	/* A number that comes again is the new one's. */
 	join_launches_add(&launches, &(struct join_launch){.correlation = many, .link = 1});
 	assert_int_equal(join_launches_find(&launches, many)->link, 1);
-	assert_int_equal(launches.by_correlation.count, JOIN_LAUNCHES_MAX - 1);
+	assert_int_equal(launches.next - launches.first, JOIN_LAUNCHES_MAX);
 	join_launches_fini(&launches);
 }
 
@@ -353,32 +248,6 @@ static void test_binaries_are_taken_only_if_they_cannot_change(void **state)
 	assert_int_equal(store_writer_pending_bytes(f->writer), before);
 	gpu_module_take(f->writer, memory_of("binary", F_SEAL_SHRINK | F_SEAL_WRITE), 1, NULL);
 	assert_true(store_writer_pending_bytes(f->writer) > before);
-}
-
-/* An ELF file with sections of these names, "" ends them: as much of a cubin as is looked at. */
-static size_t image_of(char image[1024], const char *const *names)
-{
-	Elf64_Ehdr header = {.e_shentsize = sizeof(Elf64_Shdr), .e_shoff = sizeof(header), .e_shstrndx = 0};
-	Elf64_Shdr sections[8] = {{.sh_type = SHT_STRTAB}};
-	char strings[256] = "";
-	size_t used = 1;
-	unsigned count = 1;
-
-	memcpy(header.e_ident, ELFMAG, SELFMAG);
-	header.e_ident[EI_CLASS] = ELFCLASS64;
-	header.e_ident[EI_DATA] = ELFDATA2LSB;
-	for (; **names; names++, count++) {
-		sections[count] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_name = (uint32_t)used};
-		strcpy(strings + used, *names);
-		used += strlen(*names) + 1;
-	}
-	header.e_shnum = (uint16_t)count;
-	sections[0].sh_offset = sizeof(header) + count * sizeof(*sections);
-	sections[0].sh_size = used;
-	memcpy(image, &header, sizeof(header));
-	memcpy(image + sizeof(header), sections, count * sizeof(*sections));
-	memcpy(image + sections[0].sh_offset, strings, used);
-	return sections[0].sh_offset + used;
 }
 
 static void test_a_kernel_s_binary_is_known_by_its_name(void **state)
