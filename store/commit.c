@@ -70,13 +70,15 @@ static int put_streams(struct store_writer *writer, MDB_txn *txn)
 	int rc = 0;
 
 	for (uint32_t block = 0; block < writer->dirty_count && !rc; block++) {
-		uint32_t first = block * STORE_STREAM_BLOCK;
+		const uint32_t first = block * STORE_STREAM_DENSE;
+		uint32_t count;
 
 		if (!writer->dirty_streams[block] || first >= writer->stream_count)
 			continue;
+		count = writer->stream_count - first;
 		store_bytes_begin_sealed(&writer->scratch);
-		for (uint32_t id = first; id < writer->stream_count && id < first + STORE_STREAM_BLOCK; id++)
-			store_stream_put(&writer->streams[id], &writer->scratch);
+		store_stream_block_put(&writer->scratch, &writer->streams[first],
+			count < STORE_STREAM_DENSE ? count : STORE_STREAM_DENSE);
 		rc = put_value(writer, txn, STORE_TREE_STREAM, first);
 	}
 	return rc;

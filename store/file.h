@@ -16,8 +16,8 @@
 #include "store/slow.h"
 #include "store/tree.h"
 
-#define STORE_FORMAT_MAJOR 4u /* a reader refuses a larger one */
-#define STORE_FORMAT_MINOR 1u /* a reader passes over what it does not know */
+#define STORE_FORMAT_MAJOR 5u /* a reader refuses a larger one */
+#define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
 #define STORE_FORMAT_KEY "format"
 
 /* The named databases. Stores of format 1.0 have no `roll`, of 1.1 no `blob`. */
@@ -81,8 +81,9 @@ struct store_snapshot {
 	uint64_t *known; /* store_pages.known */
 	size_t known_words;
 	struct store_tree trees[STORE_TREE_COUNT];
-	bool is_dense;	 /* texts, contexts and symbols are packed (dense.h) */
-	bool is_bundled; /* trees hold bundles (bundle.h) */
+	bool is_dense;	  /* texts, contexts and symbols are packed (dense.h) */
+	bool is_bundled;  /* trees hold bundles (bundle.h) */
+	bool has_columns; /* streams lie column by column (stream_block.h) */
 };
 
 /* An all-zero snapshot with `file` set is ready for renew, which moves it to the newest commit. */

@@ -6,12 +6,9 @@
 
 #include "store/bundle.h"
 #include "store/dense.h"
-#include "store/key.h"
 #include "store/page_fit.h"
 #include "store/roll_worth.h"
 #include "store/store.h"
-#include "store/stream.h"
-#include "store/stream_block.h"
 
 #define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
 #define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */
@@ -25,8 +22,6 @@ struct copy {
 	size_t pending; /* bytes since the last commit */
 	struct store_dense dense;
 	struct store_bundle_draft bundle;
-	struct store_stream streams[STORE_STREAM_DENSE]; /* on their way to a value */
-	uint32_t first_stream, stream_count;
 	bool is_settled, is_bundled, drops_rolls;
 };
 
@@ -92,46 +87,10 @@ static int take_dense(struct copy *copy, enum store_tree_id tree, const struct s
 	return rc;
 }
 
-static int put_streams(struct copy *copy)
-{
-	struct store_bytes bytes = {0};
-	uint8_t key[STORE_KEY_ID_BYTES];
-	int rc = ENOMEM;
-
-	store_key_id_put(key, copy->first_stream);
-	store_bytes_begin_sealed(&bytes);
-	store_stream_block_put(&bytes, copy->streams, copy->stream_count);
-	store_bytes_seal(&bytes, key, sizeof key);
-	if (!bytes.failed)
-		rc = put_node(copy, (struct store_slice){key, sizeof key},
-			(struct store_slice){bytes.data, bytes.size});
-	store_bytes_fini(&bytes);
-	copy->first_stream += copy->stream_count;
-	copy->stream_count = 0;
-	return rc;
-}
-
-static int take_streams(struct copy *copy, const struct store_tree_cursor *cursor)
-{
-	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
-	uint32_t first;
-
-	if (!store_key_id_get(&first, cursor->key.bytes, cursor->key.size) ||
-		first != copy->first_stream + copy->stream_count)
-		return MDB_CORRUPTED;
-	copy->stream_count += store_streams_get(&copy->streams[copy->stream_count],
-		STORE_STREAM_DENSE - copy->stream_count, &input, UINT32_MAX);
-	if (input.bad || input.at < input.end)
-		return MDB_CORRUPTED;
-	return copy->stream_count == STORE_STREAM_DENSE ? put_streams(copy) : 0;
-}
-
 static int copy_value(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)
 {
 	if (copy->is_settled && !copy->from->is_dense && store_dense_has(tree))
 		return take_dense(copy, tree, cursor);
-	if (tree == STORE_TREE_STREAM && copy->is_bundled && !copy->from->is_bundled)
-		return take_streams(copy, cursor);
 	if (tree == STORE_TREE_ROLL && copy->drops_rolls &&
 		!store_roll_is_worth(copy->from, cursor->key, cursor->value.size))
 		return 0;
@@ -152,8 +111,6 @@ static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *e
 		rc = put_dense(copy, tree);
 	if (!rc && found == 0 && copy->bundle.count)
 		rc = put_bundle(copy);
-	if (!rc && found == 0 && copy->stream_count)
-		rc = put_streams(copy);
 	if (rc)
 		return store_file_failed(copy->to, "write", rc, error);
 	return found < 0 ? found : 0;

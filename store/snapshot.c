@@ -12,6 +12,7 @@
 #include "store/store.h"
 
 #define RENEW_TRIES 64
+#define COLUMNS_MAJOR 5u /* before, those of settled stores alone */
 #define UNHELD_COMMITS 2 /* LMDB gives out what the last commit but one freed */
 
 static int txn_renew(struct store_snapshot *snapshot)
@@ -75,13 +76,12 @@ static int open_pages(struct store_snapshot *snapshot, struct error *error)
 }
 
 /* The first word of the format is looked at before anything that another version may have changed. */
-static int check_version(struct store_snapshot *snapshot, struct error *error)
+static int check_version(struct store_snapshot *snapshot, unsigned *major, struct error *error)
 {
 	const char *path = snapshot->file->path;
 	char text[32] = "";
 	struct store_slice value;
 	struct store_input input;
-	unsigned major;
 	int rc = store_tree_get(&snapshot->pages, &snapshot->trees[STORE_TREE_META], STORE_FORMAT_KEY,
 		strlen(STORE_FORMAT_KEY), &value, error);
 
@@ -96,9 +96,9 @@ static int check_version(struct store_snapshot *snapshot, struct error *error)
 	if (input.bad || input.end - input.at >= (ptrdiff_t)sizeof text)
 		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);
 	memcpy(text, input.at, (size_t)(input.end - input.at));
-	if (sscanf(text, "%u.", &major) != 1)
+	if (sscanf(text, "%u.", major) != 1)
 		return error_set(error, ERROR_RUN, "'%s' is damaged (its format version)", path);
-	if (major <= STORE_FORMAT_MAJOR)
+	if (*major <= STORE_FORMAT_MAJOR)
 		return 0;
 	return error_set(error, ERROR_RUN,
 		"'%s' was written by a newer hpct (format %s, this one reads up to %u.x); install a newer "
@@ -143,13 +143,15 @@ static void forget_pages(struct store_snapshot *snapshot)
 
 static int open_trees(struct store_snapshot *snapshot, struct error *error)
 {
+	unsigned major = 0;
 	int rc;
 
 	forget_pages(snapshot);
 	rc = store_tree_open(
 		&snapshot->trees[STORE_TREE_META], &snapshot->pages, store_tree_name(STORE_TREE_META), error);
-	rc = rc ? rc : check_version(snapshot, error);
+	rc = rc ? rc : check_version(snapshot, &major, error);
 	rc = rc ? rc : find_form(snapshot, error);
+	snapshot->has_columns = major >= COLUMNS_MAJOR || snapshot->is_bundled;
 	for (unsigned tree = 0; tree < STORE_TREE_ROLL && !rc; tree++)
 		rc = store_tree_open(&snapshot->trees[tree], &snapshot->pages, store_tree_name(tree), error);
 	for (unsigned tree = STORE_TREE_ROLL; tree < STORE_TREE_COUNT && !rc; tree++)

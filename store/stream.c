@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - streams and open spans as varints.
+ * stream.c - streams, as stores before 5.0 have them, and open spans as varints.
  */
 #include "store/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-void store_stream_put(const struct store_stream *stream, struct store_bytes *out)
-{
-	const uint64_t fields[] = {stream->kind, stream->host, (uint64_t)((int64_t)stream->rank + 1),
-		stream->pid, stream->generation, stream->thread, stream->device, stream->context,
-		stream->queue, stream->tid, stream->name, stream->device_name, stream->begin_ns,
-		stream->end_ns + 1, stream->lost, stream->partial, STORE_TRACK_COUNT};
-	struct store_bytes entry = {0};
-
-	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		store_bytes_put_varint(&entry, fields[i]);
-	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
-		store_bytes_put_varint(&entry, stream->count[track]);
-		store_bytes_put_varint(&entry, stream->complete_ns[track]);
-		store_bytes_put_varint(&entry, stream->shifts[track]);
-	}
-	store_bytes_put_varint(&entry, stream->thinned_ns);
-	for (unsigned track = 0; track < STORE_TRACK_COUNT && stream->thinned_ns; track++)
-		store_bytes_put_varint(&entry, stream->dropped[track]);
-	out->failed |= entry.failed;
-	store_bytes_put_varint(out, entry.size);
-	store_bytes_put(out, entry.data, entry.size);
-	store_bytes_fini(&entry);
-}
 
 #define FIELDS 17u	/* before the tracks, whose number is the last */
 #define TRACK_FIELDS 3u /* of each track */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h - streams and their open spans, to bytes and back.
+ * stream.h - streams as stores before 5.0 have them (those of today: stream_block.h), lists of streams, and
+ * open spans, to bytes and back.
  *
  *   stream | size | kind host rank+1 pid generation thread device context queue tid name device-name
  *          | begin_ns end_ns+1 lost partial | tracks x | count | complete_ns | shifts | |
  *   open   | spans x | handle begin_ns amount bytes link context what attributes flags | |
  *
- * All are varints. STORE_STREAM_BLOCK streams lie in one value: one look-up brings many rows of a list,
- * and a commit rewrites a page, not the table.
+ * All are varints. STORE_STREAM_BLOCK streams lay in one value.
  */
 #ifndef STORE_STREAM_H
 #define STORE_STREAM_H
@@ -18,7 +18,6 @@
 
 #define STORE_STREAM_BLOCK 32u
 
-void store_stream_put(const struct store_stream *stream, struct store_bytes *out);
 /* As many as there are, but no more than `room`: their number. Text ids must lie below `texts`. */
 uint32_t store_streams_get(
 	struct store_stream *streams, uint32_t room, struct store_input *input, uint32_t texts);

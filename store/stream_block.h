@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_block.h - the streams of a settled store, 256 a value and column by column: a run may have many
- * thousand, which differ in a few of their numbers, by as much as from one to the next.
+ * stream_block.h - the streams of a store, 256 a value and column by column: a run may have many thousand,
+ * which differ in a few of their numbers, by as much as from one to the next. Before 5.0 those of settled
+ * stores alone (stream.h).
  *
  *   value | seal | streams - 1 u8 | varying u32 | constants, varints | varying columns |     key: the first
  * id

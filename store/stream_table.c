@@ -145,7 +145,7 @@ static int load_block(struct store_stream_table *table, const struct store_tree_
 int store_stream_table_load(struct store_stream_table *table, const struct store_snapshot *snapshot,
 	uint32_t texts, bool is_listed, bool *is_damaged, struct error *error)
 {
-	const uint32_t block = snapshot->is_bundled ? STORE_STREAM_DENSE : STORE_STREAM_BLOCK;
+	const uint32_t block = snapshot->has_columns ? STORE_STREAM_DENSE : STORE_STREAM_BLOCK;
 	const uint32_t most = most_streams(snapshot, block);
 	struct store_tree_cursor cursor;
 	int rc;

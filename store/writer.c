@@ -302,14 +302,14 @@ const char *store_writer_text_at(const struct store_writer *writer, uint32_t id,
 
 static bool mark_stream(struct store_writer *writer, uint32_t stream)
 {
-	while (writer->dirty_count <= stream / STORE_STREAM_BLOCK) {
+	while (writer->dirty_count <= stream / STORE_STREAM_DENSE) {
 		if (!store_table_add((void **)&writer->dirty_streams, &writer->dirty_count,
 			    &writer->dirty_capacity, 1)) {
 			writer->failed = true;
 			return false;
 		}
 	}
-	writer->dirty_streams[stream / STORE_STREAM_BLOCK] = 1;
+	writer->dirty_streams[stream / STORE_STREAM_DENSE] = 1;
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "store/pack.h"
 #include "store/roller.h"
 #include "store/stream.h"
+#include "store/stream_block.h"
 #include "store/thin.h"
 #include "store/total.h"
 #include "store/writer.h"

@@ -465,7 +465,7 @@ static int bench_run(const char *what, const char *only)
 	check(run_open(&run, path, &(struct run_options){.no_cache = true}, &error), &error);
 	streams = run_stream_count(run);
 	for (uint32_t i = 0; i < streams; i++)
-		records += run_stream(run, i)->s.count[STORE_SAMPLES];
+		records += run_stream_peek(run, i)->s.count[STORE_SAMPLES];
 	run_close(run);
 	ask_all(streams, records, only);
 	return 0;

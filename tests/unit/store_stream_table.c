@@ -2,7 +2,7 @@
 /*
  * store_stream_table.c - the streams and strings of a store that is complete are decoded as they are asked
  * for, in any order, and are what they were; its list says what they are together, and is not there, or is
- * found to be wrong, where it is not so.
+ * found to be wrong, where it is not so. Streams of a store before 5.0 are read as they were put.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/key.h"
 #include "store/reader.h"
 #include "store/reader_state.h"
 #include "store/store.h"
 #include "store/stream.h"
+#include "store/stream_block.h"
 #include "store/writer.h"
 
 #define STREAMS 3001u /* the last block is not full */
@@ -180,7 +182,7 @@ static void expect_renewed(struct store_reader *reader, uint32_t streams, uint32
 static void test_renewal(void **unused)
 {
 	const struct store_stream another = {.rank = -1, .pid = 5, .end_ns = STORE_OPEN_NS};
-	const uint32_t in_last = STREAMS % STORE_STREAM_BLOCK;
+	const uint32_t in_last = STREAMS % STORE_STREAM_DENSE;
 	struct store_writer *writer = create();
 	struct store_reader *reader;
 	uint32_t decoded = STREAMS;
@@ -192,7 +194,7 @@ static void test_renewal(void **unused)
 	assert_int_equal(reader->table->decoded, decoded);
 	store_writer_stream_edit(writer, 100)->pid = 7;
 	assert_int_equal(store_writer_commit(writer, NULL), 0);
-	expect_renewed(reader, STREAMS, decoded += STORE_STREAM_BLOCK);
+	expect_renewed(reader, STREAMS, decoded += STORE_STREAM_DENSE);
 	store_writer_meta(writer, "said", "something else");
 	assert_int_equal(store_writer_commit(writer, NULL), 0);
 	expect_renewed(reader, STREAMS, decoded);
@@ -205,22 +207,132 @@ static void test_renewal(void **unused)
 	assert_int_equal(store_writer_close(writer, NULL), 0);
 }
 
-static void damage_metrics(void)
+static MDB_env *begin_change(MDB_txn **txn)
 {
-	MDB_val key = {4, "\0\0\0"}, value = {7, "damaged"};
 	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi dbi;
 
 	assert_int_equal(mdb_env_create(&env), 0);
 	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
 	assert_int_equal(mdb_env_set_mapsize(env, (size_t)64 << 20), 0);
 	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0600), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, "metric", 0, &dbi), 0);
-	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, txn), 0);
+	return env;
+}
+
+static void end_change(MDB_env *env, MDB_txn *txn)
+{
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);
+}
+
+static void damage_metrics(void)
+{
+	MDB_val key = {4, "\0\0\0"}, value = {7, "damaged"};
+	MDB_txn *txn;
+	MDB_env *env = begin_change(&txn);
+	MDB_dbi dbi;
+
+	assert_int_equal(mdb_dbi_open(txn, "metric", 0, &dbi), 0);
+	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	end_change(env, txn);
+}
+
+/* ---- stores of format 4.1 ---- */
+
+static void put_fact(MDB_txn *txn, const char *name, const char *text)
+{
+	MDB_val key = {strlen(name), (void *)name}, value;
+	struct store_bytes bytes = {0};
+	MDB_dbi dbi;
+
+	store_bytes_begin_sealed(&bytes);
+	store_bytes_put(&bytes, text, strlen(text));
+	store_bytes_seal(&bytes, name, strlen(name));
+	value = (MDB_val){bytes.size, bytes.data};
+	assert_int_equal(mdb_dbi_open(txn, "meta", 0, &dbi), 0);
+	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	store_bytes_fini(&bytes);
+}
+
+/* As writers before 5.0 put it. */
+static void put_old_stream(const struct store_stream *stream, struct store_bytes *out)
+{
+	const uint64_t fields[] = {stream->kind, stream->host, (uint64_t)((int64_t)stream->rank + 1),
+		stream->pid, stream->generation, stream->thread, stream->device, stream->context,
+		stream->queue, stream->tid, stream->name, stream->device_name, stream->begin_ns,
+		stream->end_ns + 1, stream->lost, stream->partial, STORE_TRACK_COUNT};
+	struct store_bytes entry = {0};
+
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		store_bytes_put_varint(&entry, fields[i]);
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
+		store_bytes_put_varint(&entry, stream->count[track]);
+		store_bytes_put_varint(&entry, stream->complete_ns[track]);
+		store_bytes_put_varint(&entry, stream->shifts[track]);
+	}
+	store_bytes_put_varint(&entry, stream->thinned_ns);
+	store_bytes_put_varint(out, entry.size);
+	store_bytes_put(out, entry.data, entry.size);
+	store_bytes_fini(&entry);
+}
+
+static void put_old_block(MDB_txn *txn, MDB_dbi dbi, const struct store_stream *streams, uint32_t first)
+{
+	uint8_t id[STORE_KEY_ID_BYTES];
+	MDB_val key = {sizeof id, id}, value;
+	struct store_bytes bytes = {0};
+
+	store_key_id_put(id, first);
+	store_bytes_begin_sealed(&bytes);
+	for (uint32_t i = first; i < STREAMS && i < first + STORE_STREAM_BLOCK; i++)
+		put_old_stream(&streams[i], &bytes);
+	store_bytes_seal(&bytes, id, sizeof id);
+	value = (MDB_val){bytes.size, bytes.data};
+	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+	store_bytes_fini(&bytes);
+}
+
+/* The streams of the store, which has not settled, as a writer of 4.1 would have left them. */
+static void make_old(void)
+{
+	struct store_reader *reader = open_it();
+	uint32_t count;
+	const struct store_stream *streams = store_reader_streams(reader, &count);
+	struct store_stream *copy = malloc(count * sizeof *copy);
+	MDB_txn *txn;
+	MDB_env *env;
+	MDB_dbi dbi;
+
+	assert_non_null(copy);
+	memcpy(copy, streams, count * sizeof *copy);
+	store_reader_close(reader);
+	env = begin_change(&txn);
+	put_fact(txn, "format", "4.1");
+	assert_int_equal(mdb_dbi_open(txn, "stream", 0, &dbi), 0);
+	assert_int_equal(mdb_drop(txn, dbi, 0), 0);
+	for (uint32_t first = 0; first < count; first += STORE_STREAM_BLOCK)
+		put_old_block(txn, dbi, copy, first);
+	end_change(env, txn);
+	free(copy);
+}
+
+static void test_old_format(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+
+	(void)unused;
+	put_streams(writer);
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	store_writer_abort(writer);
+	make_old();
+	reader = open_it();
+	assert_int_equal(store_reader_stream_count(reader), STREAMS);
+	assert_int_equal(reader->table->block, STORE_STREAM_BLOCK);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		check_stream(reader, store_reader_stream(reader, i), i);
+	assert_int_equal(store_reader_check(reader, NULL), 0);
+	store_reader_close(reader);
 }
 
 static struct store_writer *create_copy(void)
@@ -388,6 +500,7 @@ int main(void)
 		TEST(test_list_is_lost),
 		TEST(test_wrong_list),
 		TEST(test_other_list),
+		TEST(test_old_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
