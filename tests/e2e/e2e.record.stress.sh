@@ -115,13 +115,17 @@ trouble_kill_collector() {
 	opens "collector killed"
 }
 
-# Paths so deep that a ring does not hold one, and nobody to empty it.
+# Paths so deep that a ring does not hold one, and nobody to empty it: the program begins once that is so.
 trouble_overflow() {
 	local collecting
-	rm -rf run.hpct
-	timeout 300 hpct-record -o run.hpct -r -- "$samples/million" 1 1 15000 >out 2>err &
+	rm -rf run.hpct go && mkfifo go
+	# shellcheck disable=SC2016 # for the inner shell
+	timeout 300 hpct-record -o run.hpct -r -- bash -c 'read -r _ <go; exec "$@"' - "$samples/million" 1 1 15000 \
+		>out 2>err &
 	collecting=$(collector)
-	[ -z "$collecting" ] || { kill -STOP "$collecting"; sleep 1; kill -CONT "$collecting"; }
+	[ -z "$collecting" ] || kill -STOP "$collecting"
+	echo >go
+	[ -z "$collecting" ] || { sleep 1; kill -CONT "$collecting"; }
 	wait "$!"
 	same "overflow: exit code" 0 "$?"
 	same "overflow: output" 15001 "$(cat out)"
