@@ -54,13 +54,16 @@ static struct store_record *records_grow(
 	return grown;
 }
 
-/* As many as the bucket before had are likely, which spares growing step by step; where many streams live at
- * once, nobody's memory is taken on trust. */
-static uint32_t first_capacity(const struct store_ingest *ingest, const struct store_builder *builder)
+/* As many as the bucket before had are likely, which spares growing step by step. Where many streams live at
+ * once, nobody's memory is taken on trust, but for what a builder that was closed has left. */
+static uint32_t first_capacity(struct store_ingest *ingest, const struct store_builder *builder)
 {
-	if (builder->expected <= BUILDER_LARGE / 2 || ingest->raw_bytes >= TRUST_BYTES)
+	uint32_t likely = builder->expected <= BUILDER_LARGE ? BUILDER_LARGE : STORE_CHUNK_RECORDS_MAX;
+
+	if (builder->expected <= BUILDER_LARGE / 2 ||
+		(ingest->raw_bytes >= TRUST_BYTES && !spares_of(ingest, likely)->count))
 		return BUILDER_FIRST;
-	return builder->expected <= BUILDER_LARGE ? BUILDER_LARGE : STORE_CHUNK_RECORDS_MAX;
+	return likely;
 }
 
 bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)
@@ -155,6 +158,7 @@ void store_builder_encode(struct store_ingest *ingest, struct store_builder *bui
 void store_builder_remove(
 	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder)
 {
+	track->expected = builder->count;
 	records_free(ingest, builder);
 	*builder = track->builders[--track->count];
 }
@@ -164,7 +168,6 @@ void store_builder_close(
 {
 	struct store_closed_chunk *closed;
 
-	track->expected = builder->count;
 	if (builder->fresh) {
 		closed = store_table_add((void **)&ingest->closed, &ingest->closed_count,
 			&ingest->closed_capacity, sizeof *closed);

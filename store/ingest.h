@@ -30,7 +30,7 @@ struct store_closed_chunk {
 	size_t at, size;
 };
 
-#define STORE_SPARES 2u
+#define STORE_SPARES 32u /* streams come to their next bucket together */
 /* Memory of builders that are closed, for the next ones. */
 struct store_spares {
 	struct store_record *records[STORE_SPARES];

@@ -12,8 +12,9 @@
 #include "store/table.h"
 
 #define TOP (STORE_UNITED_SIZES - 1u)
-#define QUEUES_MAX 128u		     /* of one device: the merge looks at each of them for each span */
-#define WAIT_MAX (1u << 20)	     /* spans of a queue that wait for another one's watermark */
+#define QUEUES_MAX 128u	    /* of one device */
+#define WAIT_MAX (1u << 20) /* spans of a queue that wait for another one's watermark */
+#define SPANS_FIRST 64u
 #define CHANGES_LEAST 1024u	     /* a bucket of fewer is not worth its entry in the file */
 #define TIME_MAX (UINT64_C(1) << 62) /* rollers sweep no further */
 
@@ -159,10 +160,22 @@ struct store_united *store_united_join(struct store_uniteds *uniteds, uint32_t s
 
 /* ---- what queues do ---- */
 
+static bool spans_widen(struct store_united_queue *queue)
+{
+	uint32_t capacity = queue->capacity ? 2 * queue->capacity : SPANS_FIRST;
+	struct store_united_span *wider =
+		queue->count < WAIT_MAX ? reallocarray(queue->spans, capacity, sizeof *wider) : NULL;
+
+	if (!wider)
+		return false;
+	queue->spans = wider;
+	queue->capacity = capacity;
+	return true;
+}
+
 void store_united_add(struct store_united *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct store_united_queue *to;
-	struct store_united_span *span;
 
 	if (!store_united_is_fed(united))
 		return;
@@ -177,11 +190,8 @@ void store_united_add(struct store_united *united, uint32_t queue, uint64_t begi
 		to->spans[to->count - 1].end_ns = end_ns;
 		return;
 	}
-	span = to->count < WAIT_MAX
-		       ? store_table_add((void **)&to->spans, &to->count, &to->capacity, sizeof *span)
-		       : NULL;
-	if (span)
-		*span = (struct store_united_span){begin_ns, end_ns};
+	if (to->count < to->capacity || spans_widen(to))
+		to->spans[to->count++] = (struct store_united_span){begin_ns, end_ns};
 	else
 		store_united_spoil(united, united->merged_ns, UINT64_MAX);
 }
@@ -284,20 +294,61 @@ static void fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns
 
 /* ---- the merge ---- */
 
-/* The queue whose next span begins first, before `until_ns`. */
-static struct store_united_queue *next_queue(const struct store_united *united, uint64_t until_ns)
-{
-	struct store_united_queue *next = NULL;
+/* Queues by when their next spans begin, a heap: the first is at its top. */
+struct turns {
+	uint32_t count;
+	struct turn {
+		uint64_t begin_ns;
+		struct store_united_queue *queue;
+	} list[QUEUES_MAX];
+};
 
+/* The turn at `at` may be later than those below it. */
+static void turn_sink(struct turns *turns, uint32_t at)
+{
+	const struct turn turn = turns->list[at];
+	uint32_t below;
+
+	while ((below = 2 * at + 1) < turns->count) {
+		below += below + 1 < turns->count &&
+			 turns->list[below + 1].begin_ns < turns->list[below].begin_ns;
+		if (turn.begin_ns <= turns->list[below].begin_ns)
+			break;
+		turns->list[at] = turns->list[below];
+		at = below;
+	}
+	turns->list[at] = turn;
+}
+
+static bool has_turn(const struct store_united_queue *queue, uint64_t until_ns)
+{
+	return queue->head < queue->count && queue->spans[queue->head].begin_ns < until_ns;
+}
+
+static void turns_begin(struct turns *turns, const struct store_united *united, uint64_t until_ns)
+{
+	turns->count = 0;
 	for (uint32_t i = 0; i < united->count; i++) {
 		struct store_united_queue *queue = &united->queues[i];
 
-		if (queue->head == queue->count || queue->spans[queue->head].begin_ns >= until_ns)
-			continue;
-		until_ns = queue->spans[queue->head].begin_ns;
-		next = queue;
+		if (has_turn(queue, until_ns))
+			turns->list[turns->count++] =
+				(struct turn){queue->spans[queue->head].begin_ns, queue};
 	}
-	return next;
+	for (uint32_t i = turns->count / 2; i-- > 0;)
+		turn_sink(turns, i);
+}
+
+/* The first queue has had its turn. */
+static void turns_next(struct turns *turns, uint64_t until_ns)
+{
+	struct turn *first = &turns->list[0];
+
+	if (has_turn(first->queue, until_ns))
+		first->begin_ns = first->queue->spans[first->queue->head].begin_ns;
+	else
+		*first = turns->list[--turns->count];
+	turn_sink(turns, 0);
 }
 
 static void shrink(struct store_united_queue *queue)
@@ -313,9 +364,10 @@ static void shrink(struct store_united_queue *queue)
 static void merge(struct store_united *united, uint64_t until_ns)
 {
 	struct store_united_span all = {0};
-	struct store_united_queue *queue;
+	struct turns turns;
 
-	while ((queue = next_queue(united, until_ns))) {
+	for (turns_begin(&turns, united, until_ns); turns.count; turns_next(&turns, until_ns)) {
+		struct store_united_queue *queue = turns.list[0].queue;
 		struct store_united_span *span = &queue->spans[queue->head], part = *span;
 
 		if (span->end_ns > until_ns) {

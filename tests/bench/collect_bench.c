@@ -11,7 +11,8 @@
  * share of commits included; 20 ns are 50 M records/s per core). A GPU operation is two records: its launch
  * in the thread's ring, and itself in the activity ring, which comes a round later. With a directory as
  * argument (`-`: none) the stores stay there, to be held against those of another build; `samples` or `gpu`
- * behind it chooses, a number behind that says how many threads at most.
+ * behind it chooses, a number behind that says how many threads at most. LMDB's map is larger than valgrind
+ * takes: `(ulimit -v 60000000; valgrind --tool=callgrind build/bench/collect_bench - gpu 1)`.
  */
 #include <fcntl.h>
 #include <limits.h>

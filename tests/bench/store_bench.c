@@ -3,7 +3,8 @@
  * store_bench.c - bytes per record and ns per record of the codec, beside raw bytes copied; then the whole
  * writer with its commits. Prints TSV: what, records, bytes/record, encode ns, decode ns (all columns),
  * decode ns (time and context). Times are of CPU (the machine is shared; 20 ns are 50 M records/s per core),
- * the fastest of several rounds; the writer's of all rounds, the kernel's share of its commits included.
+ * the fastest of several rounds; the writer's of all rounds, the kernel's share of its commits included. A
+ * word as argument chooses the rows that have it in their name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #define STREAMS_MAX 32u	  /* from STORE_CROWD_STREAMS on the crowd is rolled, too */
 
 static uint64_t chance = 1;
+static const char *only = ""; /* rows whose name has it */
 
 static uint64_t draw(void)
 {
@@ -143,6 +145,8 @@ static void bench_codec(const char *name, const struct store_record *records, en
 	struct store_bytes bytes = {0};
 	double encode_ns = 1e9, all_ns = 1e9, some_ns = 1e9;
 
+	if (!strstr(name, only))
+		return;
 	for (int round = 0; round < ROUNDS; round++) {
 		encode_ns = least(encode_ns, encode(records, track, &bytes, offsets));
 		all_ns = least(all_ns, decode(&bytes, offsets, STORE_ALL));
@@ -283,6 +287,8 @@ static void bench_writer(const char *name, const struct store_record *records, e
 	struct error error = {0};
 	double begin, making;
 
+	if (!strstr(name, only))
+		return;
 	unlink(path);
 	source_begin(&source, records, track, streams);
 	making = make_all(&source);
@@ -310,12 +316,13 @@ static void bench_writer(const char *name, const struct store_record *records, e
 	unlink("/tmp/hpct-store-bench.mdb-lock");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct store_record *records = malloc(RECORDS * sizeof *records);
 
 	if (!records)
 		return 5;
+	only = argc > 1 ? argv[1] : only;
 	printf("what\trecords\tbytes_per_record\tencode_ns\tdecode_all_ns\tdecode_time_context_ns\n");
 	make_samples(records);
 	bench_raw(records);

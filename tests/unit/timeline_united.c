@@ -13,7 +13,7 @@
 
 #define ROUNDS 12
 #define STEPS 50
-#define QUEUES 4u
+#define QUEUES 9u
 #define WINDOWS 30
 #define SPANS_MAX 200000u
 #define STEP_NS 30000u
@@ -116,7 +116,7 @@ static void add_stretch(void *own, uint64_t begin_ns, uint64_t end_ns)
 
 static uint64_t sweep(struct run *run, uint32_t count, uint64_t begin_ns, uint64_t end_ns)
 {
-	static const uint32_t queues[QUEUES] = {0, 1, 2, 3};
+	static const uint32_t queues[QUEUES] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 	uint64_t busy_ns = 0;
 	struct error error = {0};
 
@@ -128,7 +128,7 @@ static uint64_t sweep(struct run *run, uint32_t count, uint64_t begin_ns, uint64
 /* By buckets and, where there are none, by sweeping; *swept_ns more were swept. */
 static uint64_t ask(struct run *run, uint32_t count, uint64_t begin_ns, uint64_t end_ns, uint64_t *swept_ns)
 {
-	static const uint32_t queues[QUEUES] = {0, 1, 2, 3};
+	static const uint32_t queues[QUEUES] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 	struct united_gaps gaps = {0};
 	uint64_t busy_ns = 0, last_ns = begin_ns;
 	struct error error = {0};
