@@ -221,12 +221,18 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 							 : true;
 }
 
-/* Constant columns are the same in every block: they are filled once. */
+/* Constant columns are the same in every block: they are filled once, those that are asked for. */
 static void fill_constants(struct store_chunk_job *job)
 {
-	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
-		if (store_chunk_is_constant(job, column))
-			fill(job->columns[column], STORE_BLOCK_RECORDS, job->constants[column]);
+	const uint32_t count = job->header.count;
+	unsigned columns = job->wanted & job->header.constant;
+
+	for (; columns; columns &= columns - 1) {
+		const unsigned column = (unsigned)__builtin_ctz(columns);
+
+		fill(job->columns[column], count < STORE_BLOCK_RECORDS ? count : STORE_BLOCK_RECORDS,
+			job->constants[column]);
+	}
 }
 
 static bool get_block(struct store_chunk_job *job, unsigned block, uint32_t count)

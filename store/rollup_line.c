@@ -9,7 +9,8 @@
 #include "store/rollup_parts.h"
 #include "store/table.h"
 
-#define PROBES 2u /* values of a quarter that are in memory already: so are the others, then */
+#define PREFETCH_RECORDS 65536u /* of a stream: fewer lie in a few chunks */
+#define PROBES 2u		/* values of a quarter that are in memory already: so are the others, then */
 
 static int compare_parts(const void *x, const void *y)
 {
@@ -128,7 +129,8 @@ static int prefetch(const struct store_line_query *query, struct error *error)
 	struct store_slice value;
 	int rc = 0;
 
-	if (is_warm(query, &source, page_bytes))
+	if (store_reader_at(query->reader, query->stream)->count[STORE_SAMPLES] < PREFETCH_RECORDS ||
+		is_warm(query, &source, page_bytes))
 		return 0;
 	walk_from(&walk, &source, query, query->begin_ns);
 	while (value = next_value(&walk, query, &rc, error), rc == 1) {

@@ -95,8 +95,12 @@ int line_open_find(struct line_open *open, struct run *run, uint32_t stream, con
 	const struct search search = {run, line, begin_ns, end_ns, stream, has_all_spans};
 	struct line_open monitored = {0}, covered = {0};
 	uint32_t next = 0;
-	int code = find_spans(&search, &monitored, &covered, error);
+	int code = 0;
 
+	if (!line->only_end_ns)
+		code = find_spans(&search, &monitored, &covered, error);
+	else if (!add(&monitored, line->only_begin_ns, line->only_end_ns))
+		code = error_memory(error);
 	if (!code && !line->has_monitored && !add(&monitored, line->first_ns, line->last_ns))
 		code = error_memory(error);
 	for (uint32_t i = 0; i < monitored.count && !code; i++)
@@ -107,17 +111,22 @@ int line_open_find(struct line_open *open, struct run *run, uint32_t stream, con
 	return code;
 }
 
-bool line_open_holds(const struct line_open *open, uint64_t first_ns, uint64_t last_ns)
+uint64_t line_open_end(const struct line_open *open, uint64_t at_ns)
 {
 	uint32_t from = 0, to = open->count;
 
 	while (from < to) {
 		uint32_t middle = from + (to - from) / 2;
 
-		if (open->at[middle].end_ns <= first_ns)
+		if (open->at[middle].end_ns <= at_ns)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	return from < open->count && open->at[from].begin_ns <= first_ns && last_ns < open->at[from].end_ns;
+	return from < open->count && open->at[from].begin_ns <= at_ns ? open->at[from].end_ns : 0;
+}
+
+bool line_open_holds(const struct line_open *open, uint64_t first_ns, uint64_t last_ns)
+{
+	return last_ns < line_open_end(open, first_ns);
 }

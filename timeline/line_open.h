@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_open.h - for line_samples.c alone: where nothing but samples makes a stream's line.
+ * line_open.h - for line_samples.c and line_edges.c alone: where nothing but samples makes a stream's line.
  */
 #ifndef TIMELINE_LINE_OPEN_H
 #define TIMELINE_LINE_OPEN_H
@@ -20,5 +20,7 @@ int line_open_find(struct line_open *open, struct run *run, uint32_t stream, con
 	uint64_t begin_ns, uint64_t end_ns, bool has_all_spans, struct error *error);
 /* Is the line open from one moment to the other, both included? */
 bool line_open_holds(const struct line_open *open, uint64_t first_ns, uint64_t last_ns);
+/* Until when is it from there on? 0: it is not. */
+uint64_t line_open_end(const struct line_open *open, uint64_t at_ns);
 
 #endif

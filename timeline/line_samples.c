@@ -7,31 +7,13 @@
 #include <stdlib.h>
 
 #include "store/rollup.h"
-#include "timeline/line_open.h"
+#include "timeline/line_job.h"
 #include "timeline/line_parts.h"
 
 #define EXTENTS 512
 #define PERIODS 2 /* as in extent.c */
 
-struct job {
-	struct run *run;
-	const struct run_part *part;
-	const struct run_line *line;
-	const struct line_sink *sink;
-	uint32_t stream;
-	uint64_t begin_ns, end_ns;
-	uint64_t limit_ns; /* of an extent */
-	unsigned shift_max;
-	struct line_open open;	 /* nothing but samples makes the line */
-	uint64_t at_ns;		 /* what lies before has been given */
-	uint64_t last_bucket_ns; /* of the last sum, in the store's time */
-	uint64_t thinned_ns;	 /* chunks before it may be gone; 0 where spans may be, too */
-	bool is_after_sum;	 /* a sample begins at at_ns, and is counted */
-	uint32_t last_context;	 /* its context in the store */
-	struct store_batch batch;
-};
-
-static int walk_until(struct job *job, uint64_t end_ns, struct error *error)
+static int walk_until(struct line_job *job, uint64_t end_ns, struct error *error)
 {
 	struct extent extents[EXTENTS];
 	struct extent_walk *walk;
@@ -60,11 +42,6 @@ static int walk_until(struct job *job, uint64_t end_ns, struct error *error)
 	return code;
 }
 
-static uint32_t context_of(const struct job *job, uint32_t context)
-{
-	return job->part->contexts ? job->part->contexts[context] : context;
-}
-
 static uint64_t part_begin(const struct store_line_part *part)
 {
 	return part->at.is_roll ? part->at.roll.begin_ns : part->at.key.bucket_ns;
@@ -76,18 +53,18 @@ static uint64_t part_last(const struct store_line_part *part)
 }
 
 /* May chunks that are gone have held samples between the last sum and this part? */
-static bool may_miss(const struct job *job, const struct store_line_part *part)
+static bool may_miss(const struct line_job *job, const struct store_line_part *part)
 {
 	return job->at_ns < job->thinned_ns && part_begin(part) != job->last_bucket_ns + 1;
 }
 
 /* From the sample at the end of the last sum to the first of the next one. */
 static int go_on_until(
-	struct job *job, const struct store_line_part *part, uint64_t first_ns, struct error *error)
+	struct line_job *job, const struct store_line_part *part, uint64_t first_ns, struct error *error)
 {
 	struct extent piece = {.begin_ns = job->at_ns,
 		.end_ns = first_ns,
-		.context = job->is_after_sum ? context_of(job, job->last_context) : 0,
+		.context = job->is_after_sum ? line_job_context(job, job->last_context) : 0,
 		.op = STORE_OP_NONE,
 		.state = EXTENT_WORK};
 
@@ -99,13 +76,13 @@ static int go_on_until(
 	return job->sink->piece(job->sink->own, &piece, error);
 }
 
-static bool may_be_sum(const struct job *job, uint64_t first_ns, uint64_t last_ns)
+static bool may_be_sum(const struct line_job *job, uint64_t first_ns, uint64_t last_ns)
 {
 	return line_sink_is_one(job->sink, job->shift_max, first_ns, last_ns) &&
 	       line_open_holds(&job->open, first_ns, last_ns);
 }
 
-static bool is_usable(const struct job *job, const struct store_line *line)
+static bool is_usable(const struct line_job *job, const struct store_line *line)
 {
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	uint64_t last_ns = run_part_time(job->part, line->last_ns);
@@ -119,20 +96,20 @@ static bool wants(void *own, const struct store_line *line)
 	return is_usable(own, line);
 }
 
-static int give_each(struct job *job, const struct store_works *works, struct error *error)
+static int give_each(struct line_job *job, const struct store_works *works, struct error *error)
 {
 	struct extent key = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
 	int code = 0;
 
 	for (uint32_t i = 0; i < works->count && !code; i++) {
-		key.context = context_of(job, works->contexts[i]);
+		key.context = line_job_context(job, works->contexts[i]);
 		code = job->sink->sum(job->sink->own, &key, works->times_ns[i], works->samples[i], error);
 	}
 	return code;
 }
 
-static int give_works(struct job *job, const struct store_line_part *part, const struct store_works *works,
-	struct error *error)
+static int give_works(struct line_job *job, const struct store_line_part *part,
+	const struct store_works *works, struct error *error)
 {
 	const struct store_line *line = &works->line;
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
@@ -148,7 +125,7 @@ static int give_works(struct job *job, const struct store_line_part *part, const
 	return code;
 }
 
-static int give_pieces(const struct job *job, const struct line_rows *rows, struct error *error)
+static int give_pieces(const struct line_job *job, const struct line_rows *rows, struct error *error)
 {
 	struct extent piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK, .is_record_begin = true};
 	int code = 0;
@@ -156,20 +133,20 @@ static int give_pieces(const struct job *job, const struct line_rows *rows, stru
 	for (size_t i = 0; i + 1 < rows->count && !code; i++) {
 		piece.begin_ns = rows->begin_ns[i] + rows->shift_ns;
 		piece.end_ns = rows->begin_ns[i + 1] + rows->shift_ns;
-		piece.context = context_of(job, rows->context[i]);
+		piece.context = line_job_context(job, rows->context[i]);
 		code = job->sink->piece(job->sink->own, &piece, error);
 	}
 	return code;
 }
 
 /* Each sample's time until the next one. The last one is counted, its time follows. */
-static int give_rows(struct job *job, const struct store_line_part *part, const struct line_rows *rows,
+static int give_rows(struct line_job *job, const struct store_line_part *part, const struct line_rows *rows,
 	struct error *error)
 {
 	const struct line_sink *sink = job->sink;
 	uint32_t last_context = rows->context[rows->count - 1];
 	struct extent last = {
-		.context = context_of(job, last_context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+		.context = line_job_context(job, last_context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
 	int code = go_on_until(job, part, rows->begin_ns[0] + rows->shift_ns, error);
 
 	if (!code)
@@ -183,7 +160,8 @@ static int give_rows(struct job *job, const struct store_line_part *part, const 
 
 /* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
  * `is_next`: the part before it was given, too. */
-static int try_sums(struct job *job, const struct store_line_part *part, bool is_next, struct error *error)
+static int try_sums(
+	struct line_job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
 	uint64_t first_ns = run_part_time(job->part, part->first_ns);
 	const struct store_works *works;
@@ -200,12 +178,13 @@ static int try_sums(struct job *job, const struct store_line_part *part, bool is
 	return code ? code : 1;
 }
 
-/* The same, as what is in the chunk. */
-static int try_rows(struct job *job, const struct store_line_query *query, const struct store_line_part *part,
-	bool is_next, struct error *error)
+/* The same, as what is in the chunk, up to where the line is not open any more: a thread's last record lies
+ * at its life's end. */
+static int try_rows(struct line_job *job, const struct store_line_query *query,
+	const struct store_line_part *part, bool is_next, struct error *error)
 {
 	const struct store_batch *batch = &job->batch;
-	uint64_t first_ns, last_ns;
+	uint64_t first_ns, open_ns;
 	struct line_rows rows;
 	size_t from, to;
 	int code = store_line_rows(
@@ -214,21 +193,24 @@ static int try_rows(struct job *job, const struct store_line_query *query, const
 	if (code <= 0)
 		return code;
 	first_ns = run_part_time(job->part, batch->begin_ns[from]);
-	last_ns = run_part_time(job->part, batch->begin_ns[to - 1]);
-	if (run_part_is_bent(job->part, batch->begin_ns[from], batch->begin_ns[to - 1]) ||
-		!line_open_holds(&job->open, first_ns, last_ns))
+	if (run_part_is_bent(job->part, batch->begin_ns[from], batch->begin_ns[to - 1]))
+		return 0;
+	open_ns = line_open_end(&job->open, first_ns);
+	while (to > from && batch->begin_ns[to - 1] - batch->begin_ns[from] + first_ns >= open_ns)
+		to--;
+	if (to == from)
 		return 0;
 	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
 		.context = batch->context + from,
 		.count = to - from,
 		.shift_ns = first_ns - batch->begin_ns[from],
 		.contexts = job->part->contexts};
-	code = is_next ? 0 : walk_until(job, first_ns, error);
+	code = is_next ? line_edge_begin(job, query, from, error) : walk_until(job, first_ns, error);
 	code = code ? code : give_rows(job, part, &rows, error);
 	return code ? code : 1;
 }
 
-static int give_parts(struct job *job, const struct store_line_query *query,
+static int give_parts(struct line_job *job, const struct store_line_query *query,
 	const struct store_line_part *parts, uint32_t count, struct error *error)
 {
 	bool is_next = true;
@@ -239,10 +221,11 @@ static int give_parts(struct job *job, const struct store_line_query *query,
 		code = code ? code : try_rows(job, query, &parts[i], is_next, error);
 		is_next = code == 1;
 	}
+	job->is_even = is_next;
 	return code < 0 ? code : 0;
 }
 
-static bool may_sum(const struct job *job)
+static bool may_sum(const struct line_job *job)
 {
 	const struct run_stream *r = run_stream(job->run, job->stream);
 
@@ -250,7 +233,7 @@ static bool may_sum(const struct job *job)
 	       job->begin_ns < job->line->end_ns && job->end_ns > job->line->begin_ns;
 }
 
-static int sum_up(struct job *job, struct error *error)
+static int sum_up(struct line_job *job, struct error *error)
 {
 	struct store_line_query query = {.reader = job->part->reader,
 		.stream = run_stream(job->run, job->stream)->id_in_store,
@@ -268,7 +251,10 @@ static int sum_up(struct job *job, struct error *error)
 	if (!code && query.begin_ns < query.end_ns)
 		code = store_line_parts(&query, &parts, &count, error);
 	if (!code)
+		code = line_edge_absent(job, job->line->begin_ns, error);
+	if (!code)
 		code = give_parts(job, &query, parts, count, error);
+	code = code ? code : line_edge_end(job, error);
 	free(parts);
 	store_batch_fini(&job->batch);
 	free(job->open.at);
@@ -278,7 +264,7 @@ static int sum_up(struct job *job, struct error *error)
 int line_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
 	const struct line_sink *sink, struct error *error)
 {
-	struct job job = {.run = run,
+	struct line_job job = {.run = run,
 		.part = &run->parts[run_stream(run, stream)->store],
 		.sink = sink,
 		.stream = stream,

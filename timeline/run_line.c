@@ -10,6 +10,7 @@
 #include "timeline/run_parts.h"
 
 #define SWITCHES_NOT_SAID UINT64_MAX
+#define FEW 256u /* spans whose attributes are read at once */
 
 /* ---- which operations the spans track holds ---- */
 
@@ -50,7 +51,8 @@ static bool knows_enough(const struct run_line_state *stream)
 static int look_into(struct run *run, struct run_line_state *stream, const struct store_chunk *chunk,
 	struct store_batch *batch, struct error *error)
 {
-	int code = store_chunk_decode(chunk, STORE_WHAT, batch, error);
+	const unsigned columns = STORE_WHAT | (chunk->count <= FEW ? STORE_ATTRIBUTES : 0);
+	int code = store_chunk_decode(chunk, columns, batch, error);
 	bool has_monitored = false;
 
 	for (size_t i = 0; !code && i < batch->count; i++) {
@@ -60,14 +62,20 @@ static int look_into(struct run *run, struct run_line_state *stream, const struc
 	}
 	if (code || !has_monitored)
 		return code;
-	code = store_chunk_decode(chunk, STORE_WHAT | STORE_ATTRIBUTES, batch, error);
+	if (!(columns & STORE_ATTRIBUTES))
+		code = store_chunk_decode(chunk, STORE_WHAT | STORE_ATTRIBUTES, batch, error);
 	for (size_t i = 0; !code && i < batch->count; i++)
 		note(run, stream, batch->what[i], batch->attributes[i]);
 	return code;
 }
 
+/* What was looked at. */
+struct look {
+	uint64_t spans, begin_ns, end_ns; /* how many; of the last chunk */
+};
+
 static int look_between(struct run *run, struct run_line_state *stream, uint64_t begin_ns, uint64_t end_ns,
-	struct error *error)
+	struct look *seen, struct error *error)
 {
 	struct store_reader *reader = run->parts[stream->r.store].reader;
 	struct store_cursor *cursor;
@@ -83,10 +91,21 @@ static int look_between(struct run *run, struct run_line_state *stream, uint64_t
 		code = look_into(run, stream, &chunk, &batch, error);
 		if (code)
 			break;
+		*seen = (struct look){seen->spans + chunk.count, chunk.first_ns, chunk.end_ns};
 	}
 	store_batch_fini(&batch);
 	store_cursor_close(cursor);
 	return code < 0 ? code : 0;
+}
+
+/* Where `monitored` is all that there is, nobody need look for spans again. */
+static void note_only(
+	const struct run_part *part, struct run_line *line, const struct look *seen, uint64_t spans)
+{
+	bool is_only = spans == 1 && seen->spans == 1 && line->has_monitored && seen->end_ns != STORE_OPEN_NS;
+
+	line->only_begin_ns = is_only ? run_part_time(part, seen->begin_ns) : 0;
+	line->only_end_ns = is_only ? run_part_time(part, seen->end_ns) : 0;
 }
 
 static int look(struct run *run, struct run_line_state *stream, struct error *error)
@@ -95,21 +114,26 @@ static int look(struct run *run, struct run_line_state *stream, struct error *er
 	const struct store_record *records;
 	uint64_t birth_ns = run_part_store_time(part, stream->r.s.begin_ns);
 	uint64_t spans = stream->r.s.count[STORE_SPANS];
+	struct look seen = {0};
 	size_t count;
 	int code = store_reader_open_spans(part->reader, stream->r.id_in_store, &records, &count, error);
 
 	for (size_t i = 0; !code && i < count; i++)
 		note(run, stream, records[i].what, records[i].attributes);
+	if (count)
+		stream->line->only_begin_ns = stream->line->only_end_ns = 0;
 	if (code || spans == stream->spans_seen)
 		return code;
 	/* A stream is monitored from its birth as a rule: look there before reading all. */
 	if (birth_ns < STORE_OPEN_NS)
-		code = look_between(run, stream, birth_ns, birth_ns + 1, error);
-	if (!code)
-		code = look_between(run, stream, 0, STORE_OPEN_NS, error);
-	if (!code)
-		stream->spans_seen = spans;
-	return code;
+		code = look_between(run, stream, birth_ns, birth_ns + 1, &seen, error);
+	if (!code && seen.spans < spans)
+		code = look_between(run, stream, 0, STORE_OPEN_NS, &seen, error);
+	if (code)
+		return code;
+	stream->spans_seen = spans;
+	note_only(part, stream->line, &seen, spans + count);
+	return 0;
 }
 
 /* ---- from the first to the last record ---- */

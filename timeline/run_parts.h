@@ -55,6 +55,8 @@ struct run_line {
 	uint64_t complete_ns;	    /* where a span that is still open is cut */
 	uint64_t period_ns;
 	const char *metric;
+	uint64_t only_begin_ns,
+		only_end_ns; /* of `monitored`, where that is the only span; 0, 0: it is not */
 	bool has_monitored;
 	bool has_switches; /* all blocked and runnable time is in spans */
 };

@@ -173,6 +173,21 @@ static int take_works(
 	return 0;
 }
 
+/* Each until the next one; the last one is given apart. */
+static int take_rows(void *own, const struct line_rows *rows, struct error *error)
+{
+	for (size_t i = 0; i + 1 < rows->count; i++) {
+		uint32_t context = rows->context[i];
+		struct window_time *row = work_row(own, rows->contexts ? rows->contexts[context] : context);
+
+		if (!row)
+			return error_memory(error);
+		row->time_ns += rows->begin_ns[i + 1] - rows->begin_ns[i];
+		row->records++;
+	}
+	return 0;
+}
+
 static int take_piece(void *own, const struct extent *extent, struct error *error)
 {
 	return take_sum(own, extent, extent->end_ns - extent->begin_ns, extent->is_record_begin, error);
@@ -182,7 +197,7 @@ int window_add_time(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	const struct line_sink sink = {
-		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works};
+		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works, .rows = take_rows};
 
 	return line_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
 }
@@ -198,7 +213,7 @@ int window_add_times(struct window *window, const uint32_t *streams, uint32_t co
 	uint64_t end_ns, struct error *error)
 {
 	const struct line_sink sink = {
-		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works};
+		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works, .rows = take_rows};
 	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, error);
 
 	if (code)

@@ -200,7 +200,7 @@ static void test_renewal(void **unused)
 	expect_renewed(reader, STREAMS, decoded);
 	assert_int_equal(store_writer_stream(writer, &another), STREAMS);
 	assert_int_equal(store_writer_commit(writer, NULL), 0);
-	expect_renewed(reader, STREAMS + 1, decoded += in_last + 1);
+	expect_renewed(reader, STREAMS + 1, decoded + in_last + 1);
 	assert_int_equal(store_reader_stream(reader, STREAMS)->pid, 5);
 	assert_int_equal(store_reader_check(reader, NULL), 0);
 	store_reader_close(reader);
