@@ -41,6 +41,10 @@ struct wait_call {
 void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call);
 
+/* The calling thread has given its core to others, which is no wait, ahead of the kernel's tick perhaps: see
+ * sample_catch_up. */
+void wait_yielded(struct thread *thread);
+
 /* The frame of the wait under way may be gone, by a longjmp: then it is shallower than ours, or as deep. */
 static inline void wait_begin(struct wait *wait)
 {
