@@ -12,15 +12,17 @@
 
 #include "record/attributes.h"
 #include "record/clock.h"
+#include "record/ended.h"
 
 #define PIDFDS_MAX 512
 #define NO_STREAM UINT32_MAX
-#define REGISTER_NS UINT64_C(5000000000) /* a loaded machine may take that long to start a program */
+#define REGISTER_NS ENDED_SOON_NS
 
 struct child {
 	struct measured_child born;
 	int32_t rank;
 	int pidfd;	   /* -1: none */
+	bool was_killed;   /* known at its end */
 	bool has_ended;	   /* what it said before is heard ahead of the sweep */
 	bool is_elsewhere; /* in a pid namespace: what we have of that number is another */
 	uint32_t stream;   /* NO_STREAM: not yet, its agent may still come */
@@ -80,15 +82,17 @@ static bool is_registered(const struct children *children, const struct measured
 
 /* ---- streams of those that have not ---- */
 
-static uint32_t reason_text(const struct children *children, struct store_writer *writer, uint32_t kind)
+static uint32_t reason_text(
+	const struct children *children, const struct child *child, struct store_writer *writer)
 {
 	struct store_bytes text = {0};
 	uint32_t id = 0;
 
 	attribute_put(&text, "reason",
-		kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
-		: children->left_out		     ? children->left_out
-						     : "its agent could not start");
+		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
+		: children->left_out				 ? children->left_out
+		: child->was_killed				 ? "it was killed before its agent was heard"
+								 : "its agent could not start");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -101,7 +105,7 @@ static struct store_record span_of(const struct children *children, const struct
 	return (struct store_record){.begin_ns = child->born.time_ns,
 		.end_ns = end_ns,
 		.what = STORE_OP_UNMONITORED,
-		.attributes = reason_text(children, writer, child->born.kind)};
+		.attributes = reason_text(children, child, writer)};
 }
 
 static void stream_open(
@@ -129,6 +133,8 @@ static void stream_close(
 	struct store_stream *stream;
 
 	children->unmonitored++;
+	child->was_killed = !child->is_elsewhere && end_ns < child->born.time_ns + ENDED_SOON_NS &&
+			    ended_by_signal(child->born.pid, child->pidfd);
 	if (child->stream == NO_STREAM)
 		stream_open(children, child, writer, host);
 	if (end_ns < child->born.time_ns)

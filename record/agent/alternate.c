@@ -5,8 +5,7 @@
  */
 #include "record/agent/alternate.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
+#include <errno.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,7 +23,7 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-static _Atomic bool has_narrow; /* some thread has had a stack that is not roomy */
+_Atomic bool alternate_has_narrow;
 
 static bool is_roomy(const stack_t *stack)
 {
@@ -48,15 +47,24 @@ void alternate_filter(struct sigaction *action)
 		return;
 	}
 	syscall(SYS_sigaltstack, NULL, &now);
-	if (atomic_load(&has_narrow) || !is_roomy(&now))
+	if (atomic_load(&alternate_has_narrow) || !is_roomy(&now))
 		mask_ours(action);
 	else
 		sigdelset(&action->sa_mask, AGENT_SIGNAL);
 }
 
+void alternate_let_through(void)
+{
+	int error = errno;
+
+	if (!alternate_is_here() && !thread_place.samples_wait && !thread_place.trap_waits)
+		guards_unblock();
+	errno = error;
+}
+
 static void narrow_begin(void)
 {
-	atomic_store(&has_narrow, true);
+	atomic_store(&alternate_has_narrow, true);
 	for (int number = 1; number < _NSIG; number++) {
 		struct sigaction action;
 
@@ -71,8 +79,19 @@ static void narrow_begin(void)
 
 WRAPPER int sigaltstack(const stack_t *stack, stack_t *old)
 {
-	if (stack && guards[GUARD_SAMPLES].is_on && !(stack->ss_flags & SS_DISABLE) && !is_roomy(stack) &&
-		!atomic_load(&has_narrow))
+	bool is_narrow =
+		stack && guards[GUARD_SAMPLES].is_on && !(stack->ss_flags & SS_DISABLE) && !is_roomy(stack);
+	uint64_t low = is_narrow ? (uintptr_t)stack->ss_sp : 0; /* `old` may be the same place */
+	uint64_t high = is_narrow ? low + stack->ss_size : 0;
+	bool is_set = stack;
+	int result;
+
+	if (is_narrow && !atomic_load(&alternate_has_narrow))
 		narrow_begin();
-	return REAL(sigaltstack)(stack, old);
+	result = REAL(sigaltstack)(stack, old);
+	if (!result && is_set) {
+		thread_place.narrow_low = low;
+		thread_place.narrow_high = high;
+	}
+	return result;
 }

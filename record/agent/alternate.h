@@ -2,15 +2,57 @@
 /*
  * alternate.h - handlers of the program on alternate stacks. Such a stack may have no room for our signals'
  * frame beside its own, and the kernel ends a program whose alternate stack overflows: so these handlers
- * block our signals, unless it is roomy. (Not always: who leaves such a handler by longjmp or an exception,
- * as Ada does, would leave them blocked for good.)
+ * block our signals, unless it is roomy, whatever they do with masks. Who leaves such a handler by longjmp
+ * leaves them blocked, and by siglongjmp lets them in while still there: wrap_jump.c sees to that. Of other
+ * ways out (exceptions, jumps that compilers make) wait.h looks for traces.
  */
 #ifndef RECORD_AGENT_ALTERNATE_H
 #define RECORD_AGENT_ALTERNATE_H
 
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/agent/thread.h"
+
+#define ALTERNATE_WALK_BYTES 4096
+#define ALTERNATE_LOOKS 64 /* of so many waits one looks: a power of two */
 
 /* The mask of a handler that the program installs, as it is to be. Any thread, one at a time for a signal. */
 void alternate_filter(struct sigaction *action);
+
+/* Some thread has had a stack that is not roomy. */
+extern _Atomic bool alternate_has_narrow;
+
+/* On the calling thread's alternate stack, which is not roomy? */
+static inline bool alternate_is_narrow(uint64_t address)
+{
+	return address - thread_place.narrow_low < thread_place.narrow_high - thread_place.narrow_low;
+}
+
+static inline bool alternate_is_here(void)
+{
+	return alternate_is_narrow((uintptr_t)__builtin_frame_address(0));
+}
+
+/* There, and with less room than walking a stack takes? */
+static inline bool alternate_is_scarce(void)
+{
+	return alternate_is_here() &&
+	       (uintptr_t)__builtin_frame_address(0) - thread_place.narrow_low < ALTERNATE_WALK_BYTES;
+}
+
+/* Lets our signals through, unless that stack is in use: the handler that had blocked them may be gone. Keeps
+ * errno. */
+void alternate_let_through(void);
+
+/* The same now and then. */
+static inline void alternate_look(void)
+{
+	if (atomic_load_explicit(&alternate_has_narrow, memory_order_relaxed) &&
+		!(thread_place.looks++ & (ALTERNATE_LOOKS - 1)))
+		alternate_let_through();
+}
 
 #endif

@@ -133,6 +133,13 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 	"mov sp, x29\n\tldp x29, x30, [sp], 16\n\t.cfi_restore 29\n\t.cfi_restore 30\n\t"               \
 	".cfi_def_cfa 31, 0\n\tret\n\t"
 
+/* Where a jmp_buf leads to. false: it is not known, here where the loader alone has the key. */
+static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
+{
+	(void)buffer, (void)sp;
+	return false;
+}
+
 /* Frames are small there beside the pages that stacks end with. */
 #define ARCH_HANDLER_BYTES 0
 #define ARCH_HANDLER(handle, count) "b " handle "\n\t"

@@ -138,6 +138,14 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 	"movq %rdi, %rsp\n\tmovq %rdx, %rdi\n\tcallq *%rsi\n\t"             \
 	"movq %rbp, %rsp\n\tpopq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t"
 
+/* Where a jmp_buf leads to, as glibc keeps it. false: it is not known. */
+static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
+{
+	*sp = ((const uint64_t *)buffer)[6];
+	__asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(*sp) : : "cc");
+	return true;
+}
+
 /* The body of a signal handler that goes on in `handle` if the stack has ARCH_HANDLER_BYTES more: if they lie
  * on the page that is in use, or rt_sigprocmask can write there. Else it counts, in a 64-bit `count`, and is
  * over. What it overwrites sigreturn brings back. */

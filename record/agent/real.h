@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <threads.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "record/agent/real_waits.h"
@@ -33,13 +35,16 @@ int dlclose(void *handle);
 pid_t _Fork(void); /* since glibc 2.34 */
 void __monstartup(unsigned long begin, unsigned long end);
 void _mcleanup(void);
+void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));
 
 #define REAL_FUNCTIONS(X)            \
 	X(_Fork)                     \
 	X(__libc_start_main)         \
+	X(__longjmp_chk)             \
 	X(__monstartup)              \
 	X(__ppoll_chk)               \
 	X(_exit)                     \
+	X(_longjmp)                  \
 	X(_mcleanup)                 \
 	X(clone)                     \
 	X(dlclose)                   \
@@ -52,6 +57,7 @@ void _mcleanup(void);
 	X(fork)                      \
 	X(getrlimit)                 \
 	X(getrlimit64)               \
+	X(longjmp)                   \
 	X(mlockall)                  \
 	X(munlockall)                \
 	X(posix_spawn)               \
@@ -69,10 +75,12 @@ void _mcleanup(void);
 	X(pthread_setspecific)       \
 	X(pthread_sigmask)           \
 	X(quick_exit)                \
+	X(setcontext)                \
 	X(setrlimit)                 \
 	X(setrlimit64)               \
 	X(sigaction)                 \
 	X(sigaltstack)               \
+	X(siglongjmp)                \
 	X(signal)                    \
 	X(signalfd)                  \
 	X(sigpending)                \

@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -97,6 +98,7 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(recvfrom)                   \
 	X(recvmmsg)                   \
 	X(recvmsg)                    \
+	X(sched_yield)                \
 	X(select)                     \
 	X(sem_clockwait)              \
 	X(sem_timedwait)              \

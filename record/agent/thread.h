@@ -109,7 +109,9 @@ struct thread_place {
 	uint8_t program_masked;	   /* the program believes signals of ours blocked: bits by guard, see
 				      guard.h */
 	uint8_t trap_waits;	   /* enum trap_waits; who sent the thread's: */
-	bool samples_wait;	   /* and AGENT_SIGNALs of the program's: the kernel blocks it meanwhile */
+	uint8_t looks;		   /* see alternate.h; the alternate stack, if it is not roomy: */
+	uint64_t narrow_low, narrow_high;
+	bool samples_wait; /* and AGENT_SIGNALs of the program's: the kernel blocks it meanwhile */
 	pid_t trap_pid;
 	uid_t trap_uid;
 };

@@ -98,3 +98,19 @@ OWN void wait_publish(
 	}
 	errno = error;
 }
+
+/* Yields may be the whole of what a thread calls. */
+OWN void wait_yielded(struct thread *t)
+{
+	uint64_t all = UINT64_MAX, before;
+	int error = errno;
+
+	if (process_is_own() && !syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
+		if (trace_begin()) {
+			sample_catch_up(t);
+			trace_end(t);
+		}
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
+	}
+	errno = error;
+}

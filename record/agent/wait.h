@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "record/agent/alternate.h"
 #include "record/agent/thread.h"
 
 #define WAIT_LEAST_NS UINT64_C(20000) /* shorter waits are not published */
@@ -40,14 +41,19 @@ struct wait_call {
 void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call);
 
+/* The calling thread has given its core to others, which is no wait, ahead of the kernel's tick perhaps: see
+ * sample_catch_up. */
+void wait_yielded(struct thread *thread);
+
 /* The frame of the wait under way may be gone, by a longjmp: then it is shallower than ours, or as deep. */
 static inline void wait_begin(struct wait *wait)
 {
-	struct thread *t = thread_self();
+	struct thread *t = alternate_is_scarce() ? NULL : thread_self();
 
 	wait->thread = t;
 	if (!t)
 		return;
+	alternate_look();
 	wait->begin_ns = process_now_ns();
 	wait->outer_ns = (uintptr_t)wait < t->wait_frame
 				 ? atomic_load_explicit(&t->ring.shared->wait_begin_ns, memory_order_relaxed)

@@ -24,23 +24,29 @@ static bool is_guarding(void)
 	return guards[GUARD_SAMPLES].is_on;
 }
 
-static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
-{
-	if (!set || !is_guarding())
-		return set;
-	*copy = *set;
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			sigdelset(copy, guards[i].number);
-	return copy;
-}
-
 static void member_set(sigset_t *set, int number, bool member)
 {
 	if (member)
 		sigaddset(set, number);
 	else
 		sigdelset(set, number);
+}
+
+static const sigset_t *with_ours(const sigset_t *set, sigset_t *copy, bool member)
+{
+	if (!set || !is_guarding())
+		return set;
+	*copy = *set;
+	for (unsigned i = 0; i < GUARDS; i++)
+		if (guards[i].is_on)
+			member_set(copy, guards[i].number, member);
+	return copy;
+}
+
+/* A mask with which none of ours is blocked, unless there is no room for them here. */
+static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
+{
+	return with_ours(set, copy, alternate_is_here());
 }
 
 static int action_of_ours(struct guard *guard, const struct sigaction *action, struct sigaction *old)
@@ -164,7 +170,11 @@ static int mask_change(
 	/* The program's view comes first: what the call lets through finds it. */
 	if (set)
 		program_mask_update(how, named);
-	result = real_call(how, how == SIG_UNBLOCK ? set : without_ours(set, &copy), old);
+	if (how != SIG_UNBLOCK)
+		set = without_ours(set, &copy);
+	else if (alternate_is_here())
+		set = with_ours(set, &copy, false);
+	result = real_call(how, set, old);
 	if (result)
 		thread_place.program_masked = was;
 	for (unsigned i = 0; !result && old && i < GUARDS; i++)

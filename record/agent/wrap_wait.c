@@ -77,6 +77,17 @@ WAITS(int, epoll_wait, (int fd, struct epoll_event *events, int most, int timeou
 
 /* ---- time and signals ---- */
 
+/* No wait: nobody else may want the core. */
+WRAPPER int sched_yield(void)
+{
+	int result = REAL(sched_yield)();
+	struct thread *t = thread_self();
+
+	if (t && t->source == &source_timer && process_now_ns() >= t->catch_up_ns)
+		wait_yielded(t);
+	return result;
+}
+
 WAITS(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest))
 WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
 	(clock, flags, time, rest))

@@ -56,6 +56,12 @@ for rate in 5000 200; do
 	event=CPUTIME@$rate both leaves "$HPCT_BIN/../tests/leaves"
 	weights_agree leaves all
 	rm -rf leaves.hpct
+	for way in plain saved unsaved unseen context sets unblocks polls; do
+		event=CPUTIME@$rate both "jumps_$way" "$HPCT_BIN/../tests/jumps" $way
+		same "jumps $way: exit code" 0 "$measured"
+		weights_agree "jumps_$way" all
+		rm -rf "jumps_$way.hpct"
+	done
 done
 
 # Threads that live on to the end of their process, on a path that no sample was ever on, have all their CPU time.

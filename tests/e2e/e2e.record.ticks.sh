@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A thread that gives way before each of the kernel's ticks, from which CPU timers are looked at, has its CPU time all the
-# same: where it waits, in a call that the agent knows, it takes a sample itself. What the timer tells of late, if ever, is
-# counted once.
+# same: where it waits, in a call that the agent knows, or yields, it takes a sample itself. What the timer tells of late,
+# if ever, is counted once.
 . "$(dirname -- "$0")/expect.sh"
 program=$HPCT_BIN/../tests/gives_way
 
-for how in ticks never late; do
+for how in ticks never late yields; do
 	for rate in 200 1000; do
 		run=$how$rate
 		code "$run" 0 hpct-record -o "$run.hpct" --sampler timer -e "CPUTIME@f$rate" -- "$program" $how 200

@@ -19,6 +19,42 @@ unheard limitf "agent could not start"
 code "ulimit -n" 7 record limitn -- bash -c 'exec 3>&- 4>&- 5>&- 6>&-; ulimit -n 4 && exec "$1" return 7 0.02' - "$samples/exits"
 unheard limitn "agent could not start"
 
+# One that was killed as soon as its exec was done, measured until then, and one without an agent of its own.
+cat >kills.c <<'END'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int becomes(void *name)
+{
+	ptrace(PTRACE_TRACEME, 0, 0, 0);
+	execl(name, name, "ended", (char *)0);
+	_exit(1);
+}
+static int stops(void *nothing) { return ptrace(PTRACE_TRACEME, 0, 0, 0) || raise(SIGSTOP); }
+int main(int argc, char **argv)
+{
+	static char stack[65536];
+	pid_t child = strcmp(argv[1], "exec") ? clone(stops, stack + sizeof(stack), SIGCHLD, 0) : fork();
+	int status;
+	if (!child)
+		becomes(argv[0]);
+	waitpid(child, &status, 0); /* it stops there */
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? 7 : 1;
+}
+END
+if gcc -w -o kills kills.c; then
+	for way in exec clone; do
+		code "killed, $way" 7 record "killed_$way" -- ./kills $way
+		unheard "killed_$way" "killed before its agent was heard"
+	done
+fi
+
 # One that is heard, alone, after an exec, and after one that failed.
 code "heard" 7 record heard -- "$samples/exits" return 7 0.02
 same "heard: stderr" "" "$(cat err)"

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_jump.c - jumps out of handlers on alternate stacks that are not roomy (alternate.h). Our signals,
+ * blocked there, are let through where the jump leads to: on that stack first, and then it goes on.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "record/agent/alternate.h"
+#include "record/agent/arch.h"
+#include "record/agent/guard.h"
+#include "record/agent/own_stack.h"
+#include "record/agent/real.h"
+#include "record/agent/wrap.h"
+
+#define BELOW 512u /* what the one who is jumped to may use below its stack pointer, and we below that */
+
+typedef void jump_function(struct __jmp_buf_tag buffer[1], int value);
+
+struct jump {
+	jump_function *real; /* NULL: setcontext */
+	void *to;
+	int value;
+	int result;
+};
+
+static void go(void *what)
+{
+	struct jump *jump = what;
+
+	alternate_let_through();
+	if (jump->real)
+		jump->real(jump->to, jump->value);
+	else
+		jump->result = REAL(setcontext)(jump->to);
+}
+
+/* Nobody uses what lies below where a jump leads to; but it may be damaged. */
+static bool is_stack(uint64_t sp)
+{
+	return sp > 2 * BELOW && !alternate_is_narrow(sp) &&
+	       !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL,
+		       (void *)(uintptr_t)((sp - BELOW - 16) & ~UINT64_C(7)), 8);
+}
+
+static void jump_to(struct jump *jump, uint64_t sp)
+{
+	if (is_stack(sp))
+		own_stack_call((void *)(uintptr_t)((sp - BELOW) & ~UINT64_C(15)), go, jump);
+}
+
+static void jump_by(jump_function *real_jump, struct __jmp_buf_tag buffer[1], int value)
+{
+	uint64_t sp;
+
+	if (alternate_is_here() && arch_jump_stack(buffer, &sp))
+		jump_to(&(struct jump){real_jump, buffer, value, 0}, sp);
+}
+
+#define JUMP(name)                                                                             \
+	WRAPPER __attribute__((noreturn)) void name(struct __jmp_buf_tag buffer[1], int value) \
+	{                                                                                      \
+		jump_by(REAL(name), buffer, value);                                            \
+		REAL(name)(buffer, value);                                                     \
+		__builtin_unreachable();                                                       \
+	}
+
+JUMP(__longjmp_chk)
+JUMP(_longjmp)
+JUMP(longjmp)
+JUMP(siglongjmp)
+
+WRAPPER int setcontext(const ucontext_t *context)
+{
+	struct jump jump = {NULL, (void *)(uintptr_t)context, 0, 0};
+
+	if (alternate_is_here()) {
+		jump_to(&jump, arch_stack_pointer(context));
+		if (jump.result)
+			return jump.result;
+	}
+	return REAL(setcontext)(context);
+}
