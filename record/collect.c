@@ -272,6 +272,7 @@ static void collector_fini(struct collector *collector)
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
 	elsewhere_end(&collector->elsewhere);
+	host_sweep(&collector->host);
 	naming_free(collector->naming); /* which may take a while */
 }
 

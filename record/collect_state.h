@@ -43,6 +43,7 @@ struct collector {
 	struct children children;
 	uint32_t host_text;
 	uint64_t committed_ns, drained_ns;
+	uint64_t commit_ns; /* that the last commit took */
 	uint64_t filled_ns; /* how long rings had filled when they were last drained */
 	uint64_t ending_ns; /* since when a launcher waits for our last word; 0: none does */
 	uint64_t told_ns;

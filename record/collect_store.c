@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
- * what was recorded is committed: once a second, earlier above 8 MiB.
+ * what was recorded is committed: within a second, earlier above 8 MiB.
  */
 #include "record/collect_state.h"
 
@@ -16,7 +16,8 @@
 #include "record/kernel.h"
 #include "record/rundir.h"
 
-#define COMMIT_NS UINT64_C(1000000000)
+#define COMMIT_NS UINT64_C(1000000000)	   /* what is older is in the file, whenever we are killed ... */
+#define COMMIT_SPARE_NS UINT64_C(50000000) /* ... for we begin so much earlier, and as a commit takes */
 #define COMMIT_BYTES (8u << 20)
 #define FIRST_COMMIT_NS UINT64_C(100000000) /* shorter programs do not wait for two commits */
 #define MOMENT_MS 2
@@ -121,6 +122,7 @@ void collect_store_failed(struct collector *collector, const struct error *error
 
 void collect_commit(struct collector *collector)
 {
+	uint64_t begin_ns = clock_now_ns();
 	struct error error;
 
 	for (struct measured *at = collector->processes; at; at = at->next)
@@ -133,13 +135,26 @@ void collect_commit(struct collector *collector)
 	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
 		collect_store_failed(collector, &error);
 	collector->committed_ns = clock_now_ns();
+	collector->commit_ns = collector->committed_ns - begin_ns;
 	collector->is_dirty = false;
+}
+
+/* From one commit's end to the next one's begin. Records wait from the last look at the rings before a commit
+ * to the end of the next one: that is two commits' time and this. On a disk so slow that it does not work
+ * out, half of the time. */
+static uint64_t commit_interval_ns(const struct collector *collector)
+{
+	uint64_t spare_ns = COMMIT_SPARE_NS + 2 * collector->commit_ns;
+
+	if (spare_ns > COMMIT_NS / 2)
+		return collector->commit_ns > COMMIT_NS / 2 ? collector->commit_ns : COMMIT_NS / 2;
+	return COMMIT_NS - spare_ns;
 }
 
 void collect_commit_if_due(struct collector *collector)
 {
 	if (collector->has_failed || !collector->is_dirty ||
-		(clock_now_ns() - collector->committed_ns < COMMIT_NS &&
+		(clock_now_ns() - collector->committed_ns < commit_interval_ns(collector) &&
 			store_writer_pending_bytes(collector->writer) <= COMMIT_BYTES))
 		return;
 	naming_ask(collector->naming, collector->writer);
@@ -150,15 +165,15 @@ void collect_commit_if_due(struct collector *collector)
 
 int collect_commit_due_ms(const struct collector *collector)
 {
-	uint64_t since_ns = clock_now_ns() - collector->committed_ns;
+	uint64_t since_ns = clock_now_ns() - collector->committed_ns, all_ns = commit_interval_ns(collector);
 
 	if (collector->has_failed || !collector->is_dirty)
 		return INT_MAX;
-	return MOMENT_MS + (since_ns < COMMIT_NS ? (int)((COMMIT_NS - since_ns) / 1000000) : 0);
+	return MOMENT_MS + (since_ns < all_ns ? (int)((all_ns - since_ns) / 1000000) : 0);
 }
 
 void collect_commit_soon(struct collector *collector)
 {
-	collector->committed_ns = clock_now_ns() + FIRST_COMMIT_NS - COMMIT_NS;
+	collector->committed_ns = clock_now_ns() + FIRST_COMMIT_NS - commit_interval_ns(collector);
 	collector->is_dirty = true;
 }

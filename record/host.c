@@ -2,6 +2,7 @@
 /* host.c - see host.h. */
 #include "record/host.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,6 +19,8 @@
 #include "record/agent/process.h"
 #include "store/event_hello.h"
 #include "store/hash.h"
+
+#define HASH_LETTERS 16
 
 static int base_check(const char *path, struct error *error)
 {
@@ -226,22 +229,63 @@ void host_give_up(struct host *host)
 	host_leave(host);
 }
 
-void host_clear(const struct host *host)
+/* The collector of a meeting place was killed, if nobody listens at its socket. A queue that is full
+ * (EAGAIN) is somebody's. */
+static bool is_deserted(const char *socket_path)
 {
-	int lock = open(host->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), connection;
+	struct sockaddr_un address;
+	int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool is_refused;
+
+	address_set(&address, socket_path);
+	is_refused = connection >= 0 && connect(connection, (struct sockaddr *)&address, sizeof(address)) &&
+		     (errno == ECONNREFUSED || errno == ENOENT);
+	if (connection >= 0)
+		close(connection);
+	return is_refused;
+}
+
+/* Nobody can take the lock of a place and then start a collector there while we hold it. */
+static void place_clear(const char *place, const char *socket_path)
+{
+	int lock = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (lock < 0)
 		return;
-	if (!flock(lock, LOCK_EX | LOCK_NB)) {
-		connection = socket_connect(host->socket);
-		if (connection >= 0) {
-			close(connection);
-		} else if (errno == ECONNREFUSED) {
-			unlink(host->socket);
-			rmdir(host->place);
-		}
+	if (!flock(lock, LOCK_EX | LOCK_NB) && is_deserted(socket_path)) {
+		unlink(socket_path);
+		rmdir(place);
 	}
 	close(lock);
+}
+
+void host_clear(const struct host *host)
+{
+	place_clear(host->place, host->socket);
+}
+
+/* HASH/ */
+static bool is_place(const char *name)
+{
+	return strlen(name) == HASH_LETTERS && strspn(name, "0123456789abcdef") == HASH_LETTERS;
+}
+
+void host_sweep(const struct host *host)
+{
+	char place[HOST_PATH_MAX], socket_path[HOST_PATH_MAX];
+	DIR *base = opendir(host->base);
+	struct dirent *entry;
+
+	while (base && (entry = readdir(base))) {
+		if (!is_place(entry->d_name))
+			continue;
+		snprintf(place, sizeof(place), "%.60s/%.*s", host->base, HASH_LETTERS, entry->d_name);
+		snprintf(socket_path, sizeof(socket_path), "%.90s/s", place);
+		if (strcmp(place, host->place) != 0)
+			place_clear(place, socket_path);
+	}
+	if (base)
+		closedir(base);
 }
 
 bool host_close(const char *place, const char *socket, int listener)

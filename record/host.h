@@ -71,6 +71,9 @@ void host_give_up(struct host *host);
 
 /* The collector was killed: its meeting place goes, unless another one is there by now. */
 void host_clear(const struct host *host);
+/* The same for all other meeting places of ours: of a collector and an hpct-record that were both killed,
+ * nobody was left to do it. */
+void host_sweep(const struct host *host);
 
 /* For the collector's end: true when nobody waits at the socket and the meeting place is gone. */
 bool host_close(const char *place, const char *socket, int listener);

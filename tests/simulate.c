@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate.c - the run around a shape: directory, store, facts; and a world's chance, program and
+ * simulate.c - the run around a shape: store, facts; and a world's chance, program and
  * streams. The shapes themselves are in simulate_shapes.c and simulate_odd.c.
  */
 #include "tests/simulate.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/simulate_world.h"
+#include "timeline/new_run.h"
 
 #define BOOT_ID "0f0e0d0c-0b0a-4908-8706-050403020100"
 #define WALL_NS 1700000000000000000ull
@@ -354,23 +353,6 @@ void simulate_monitored_end(struct simulate_world *world, uint32_t stream, uint6
 
 /* ---- the run ---- */
 
-static int create(struct simulate_world *world)
-{
-	char path[4096];
-	int rc;
-
-	if (mkdir(world->options->run, 0777) != 0)
-		return error_set(world->error, ERROR_IO, "cannot create '%s': %s%s", world->options->run,
-			strerror(errno), error_place(errno));
-	if (snprintf(path, sizeof path, "%s/node01-%s" STORE_SUFFIX, world->options->run, BOOT_ID) >=
-		(int)sizeof path)
-		return error_set(world->error, ERROR_IO, "the name '%s' is too long", world->options->run);
-	rc = store_writer_create(&world->writer, path, world->error);
-	if (rc < 0)
-		rmdir(world->options->run);
-	return rc;
-}
-
 static void put_facts(struct simulate_world *world)
 {
 	struct store_writer *writer = world->writer;
@@ -406,9 +388,24 @@ static void complete_streams(struct simulate_world *world)
 			stream->complete_ns[track] = stream->end_ns;
 }
 
+static int fill_store(
+	struct simulate_world *world, void (*fill)(struct simulate_world *world), struct error *error)
+{
+	put_facts(world);
+	simulate_program(world);
+	if (!world->rc)
+		fill(world);
+	complete_streams(world);
+	if (!world->rc)
+		return store_writer_close(world->writer, error);
+	store_writer_abort(world->writer);
+	return world->rc;
+}
+
 int simulate_run(const struct simulate_options *options, struct error *error)
 {
 	struct simulate_world *world;
+	struct new_run new_run;
 	unsigned shape;
 	int rc = shape_find(options, &shape, error);
 
@@ -420,19 +417,15 @@ int simulate_run(const struct simulate_options *options, struct error *error)
 	world->options = options;
 	world->chance = options->seed;
 	world->error = error;
-	rc = create(world);
+	rc = new_run_begin(&new_run, options->run, error);
 	if (rc)
 		goto free_world;
-	put_facts(world);
-	simulate_program(world);
-	if (!world->rc)
-		shapes[shape].fill(world);
-	rc = world->rc;
-	complete_streams(world);
+	rc = new_run_store(&new_run, "node01-" BOOT_ID, &world->writer, error);
+	rc = rc ? rc : fill_store(world, shapes[shape].fill, error);
 	if (rc)
-		store_writer_abort(world->writer);
+		new_run_abort(&new_run);
 	else
-		rc = store_writer_close(world->writer, error);
+		rc = new_run_commit(&new_run, error);
 free_world:
 	free(world->leaves);
 	free(world);

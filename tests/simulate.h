@@ -18,7 +18,8 @@ struct simulate_options {
 	uint64_t seed;
 };
 
-/* Creates the run. ERROR_USAGE: no such shape; ERROR_IO: the run exists or cannot be written. */
+/* Creates the run, whole or not at all. ERROR_USAGE: no such shape, or the run exists; ERROR_IO: it cannot be
+ * written. */
 int simulate_run(const struct simulate_options *options, struct error *error);
 /* The shapes by name, NULL behind the last. */
 const char *simulate_shape_name(unsigned index);

@@ -135,7 +135,8 @@ rm -r whole.hpct parts.hpct rest.hpct
 hpct-simulate -o long.hpct --shape mixed --records 20000 && hpct-slice long.hpct --format tsv >long.tsv || fail "simulate"
 for blocks in 1 8 24 60; do
 	for writer in "hpct-slice long.hpct -o small.hpct" "hpct-slice long.hpct --archive -o small.hpct" \
-		"hpct-import --from tsv long.tsv -o small.hpct" "hpct-export long.hpct --to chrome -o small.json"; do
+		"hpct-import --from tsv long.tsv -o small.hpct" "hpct-export long.hpct --to chrome -o small.json" \
+		"hpct-simulate -o small.hpct --shape mixed --records 20000"; do
 		# shellcheck disable=SC2086 # words
 		code "$writer, $blocks KiB" 5 bash -c "ulimit -f $blocks; exec \"\$@\"" - $writer
 		sentence "$writer, $blocks KiB"

@@ -110,6 +110,33 @@ sentence "below"
 check "below: $(cat err)" grep -q 'the collector has ended before its time' err
 same "below: what is left where they met" "" "$(find place/hpct -mindepth 1 -type d)"
 
+# Collector and hpct-record are both killed: nobody is left to clear the place where they met. The next recording does,
+# and leaves one alone whose collector lives.
+export XDG_RUNTIME_DIR=$PWD/place
+places() { find place/hpct -mindepth 1 -type d | wc -l; }
+hpct-record -o alive.hpct -- "$samples/deep" 1000 2>/dev/null &
+alive=$!
+hpct-record -o gone.hpct -- "$samples/deep" 1000 2>/dev/null &
+launcher=$!
+await sampled gone 5
+await sampled alive 5
+program=$(pgrep -P "$launcher" -x deep)
+kill -KILL "$(info gone collector_pid)" "$launcher"
+wait "$launcher" 2>/dev/null
+same "gone: places that are left" 2 "$(places)"
+kill -KILL "$program"
+code "another recording" 0 hpct-record -o next.hpct true
+is_cleared() { [ "$(places)" -eq 1 ]; }
+check "gone: its place is left: $(places)" await is_cleared
+before=$(sample_count alive)
+check "alive: it is recorded on" await sampled alive $((before + 5))
+kill -TERM "$(pgrep -P "$alive" -x deep)"
+wait "$alive" 2>/dev/null
+same "alive: exit code" 143 "$?"
+same "alive: state" complete "$(info alive state)"
+same "places at the end" 0 "$(places)"
+unset XDG_RUNTIME_DIR
+
 # A collector that is killed at once: its store says from the first commit on who writes it, so it is known as cut short.
 for round in 1 2 3 4; do
 	hpct-record -o "early$round.hpct" -- sleep 1000 2>early.err &

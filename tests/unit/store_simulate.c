@@ -113,6 +113,8 @@ static void test_refusals(void **unused)
 	struct error error;
 
 	(void)unused;
+	assert_int_equal(simulate_run(&options, &error), -ERROR_USAGE); /* it is there */
+	options.run = "/nowhere/run.hpct";
 	assert_int_equal(simulate_run(&options, &error), -ERROR_IO);
 	options.shape = "round";
 	assert_int_equal(simulate_run(&options, &error), -ERROR_USAGE);
