@@ -33,8 +33,8 @@ struct join_launches {
 	uint64_t unmatched; /* all before it are matched or given up */
 };
 
-/* False: no memory, the launch is not known. */
-bool join_launches_add(struct join_launches *launches, const struct join_launch *launch);
+/* A new one, which is to be filled in but for what is of the chain. NULL: no memory, it is not known. */
+struct join_launch *join_launches_add(struct join_launches *launches, uint64_t correlation);
 /* NULL: it is not known. Valid until the next add. */
 struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation);
 /* When the oldest launch began that is unmatched and not older than `since_ns`; UINT64_MAX: none. */
