@@ -5,7 +5,7 @@
  *   listener   agents and launchers say hello        rings      drained every 50 ms while many records come,
  *   launchers  "my program has ended"                           250 while few do, and few can; see drain_ms()
  *   pidfds     a process has died: drain and close   hpct-names answers become symbols
- *                                                    commit     once a second, earlier above 8 MiB
+ *                                                    commit     once a second, or when much waits
  */
 #include "record/collect.h"
 

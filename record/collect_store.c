@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
- * what was recorded is committed: within a second, earlier above 8 MiB.
+ * what was recorded is committed: within a second, earlier above 8 MiB and half of what is in memory.
  */
 #include "record/collect_state.h"
 
@@ -155,7 +155,7 @@ void collect_commit_if_due(struct collector *collector)
 {
 	if (collector->has_failed || !collector->is_dirty ||
 		(clock_now_ns() - collector->committed_ns < commit_interval_ns(collector) &&
-			store_writer_pending_bytes(collector->writer) <= COMMIT_BYTES))
+			!store_writer_is_laden(collector->writer, COMMIT_BYTES)))
 		return;
 	naming_ask(collector->naming, collector->writer);
 	naming_pump(collector->naming, collector->writer);

@@ -38,8 +38,17 @@ bool drain_record_take(void *context, const struct event_header *h);
 void drain_samples_flush(struct drain *drain);
 /* Counts what the store does not get. */
 void drain_discard(struct drain *drain, uint64_t count);
+/* Store context of a node that the ring need not define; STORE_CONTEXT_NONE for any other. */
+uint32_t drain_context_reserved(const struct drain *drain, uint32_t node);
 /* Store context of a node; STORE_CONTEXT_NONE for an id the ring never defined. */
-uint32_t drain_context_of(const struct drain *drain, uint32_t node);
+static inline uint32_t drain_context_of(const struct drain *drain, uint32_t node)
+{
+	const struct numbers *contexts = &drain->ring->contexts;
+
+	if (node >= EVENT_NODE_FIRST && node - EVENT_NODE_FIRST < contexts->count)
+		return contexts->list[node - EVENT_NODE_FIRST];
+	return drain_context_reserved(drain, node);
+}
 /* What a counter has come by: a value, not a stretch of time. False: there is no such counter. */
 bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns);
 

@@ -40,7 +40,7 @@ static uint32_t context_partial(struct store_writer *writer, uint32_t root)
 	return store_writer_context(writer, root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
 }
 
-uint32_t drain_context_of(const struct drain *drain, uint32_t node)
+uint32_t drain_context_reserved(const struct drain *drain, uint32_t node)
 {
 	switch (node) {
 	case EVENT_NODE_PROGRAM_ROOT:
@@ -52,9 +52,7 @@ uint32_t drain_context_of(const struct drain *drain, uint32_t node)
 	case EVENT_NODE_PARTIAL_THREAD:
 		return context_partial(drain->writer, STORE_CONTEXT_THREAD_ROOT);
 	default:
-		if (node < EVENT_NODE_FIRST || node - EVENT_NODE_FIRST >= drain->ring->contexts.count)
-			return STORE_CONTEXT_NONE;
-		return drain->ring->contexts.list[node - EVENT_NODE_FIRST];
+		return STORE_CONTEXT_NONE;
 	}
 }
 
@@ -107,7 +105,7 @@ static bool value_take(struct drain *drain, const struct event_value *value)
 	return value->metric && drain_counter_take(drain, &sample, drain_credible(drain, value->time_ns));
 }
 
-static void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
+static inline void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
 	uint64_t weight, const struct hit *hit)
 {
 	struct store_record *record;

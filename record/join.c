@@ -19,17 +19,17 @@ uint64_t join_launch(
 {
 	static uint64_t links; /* of the one store of this collector */
 	struct join *join = correlation ? join_of(process) : NULL;
-	struct join_launch launch = {.correlation = correlation,
-		.link = links + 1,
-		.begin_ns = call->begin_ns,
-		.end_ns = call->end_ns,
-		.context = call->context,
-		.stream = stream};
+	struct join_launch *launch = join ? join_launches_add(&join->launches, correlation) : NULL;
 
-	if (!join || !join_launches_add(&join->launches, &launch))
+	if (!launch)
 		return 0;
+	launch->link = ++links;
+	launch->begin_ns = call->begin_ns;
+	launch->end_ns = call->end_ns;
+	launch->context = call->context;
+	launch->stream = stream;
 	process->gpu_launches++;
-	return ++links;
+	return launch->link;
 }
 
 /* ---- records of the activity ring ---- */

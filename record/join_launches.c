@@ -35,7 +35,7 @@ static bool is_there(const struct join_launches *launches, uint32_t age)
 }
 
 /* Puts the newest launch at the head of its chain. One with the same correlation is found no more. */
-static void chain_enter(struct join_launches *launches, uint32_t number)
+static inline void chain_enter(struct join_launches *launches, uint32_t number)
 {
 	struct join_launch *launch = launch_at(launches, number);
 	struct join_chain *chain = chain_of(launches, launch->correlation);
@@ -73,20 +73,24 @@ static bool room_widen(struct join_launches *launches)
 	return true;
 }
 
-bool join_launches_add(struct join_launches *launches, const struct join_launch *launch)
+struct join_launch *join_launches_add(struct join_launches *launches, uint64_t correlation)
 {
+	struct join_launch *launch;
+
 	if (launches->next - launches->first == launches->room &&
 		(launches->room >= JOIN_LAUNCHES_MAX || !room_widen(launches))) {
 		if (!launches->room)
-			return false;
+			return NULL;
 		launches->first++;
 		if (launches->unmatched < launches->first)
 			launches->unmatched = launches->first;
 	}
-	*launch_at(launches, (uint32_t)launches->next) = *launch;
+	launch = launch_at(launches, (uint32_t)launches->next);
+	launch->correlation = correlation;
+	launch->is_matched = false;
 	chain_enter(launches, (uint32_t)launches->next);
 	launches->next++;
-	return true;
+	return launch;
 }
 
 struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation)

@@ -33,8 +33,8 @@ struct join_launches {
 	uint64_t unmatched; /* all before it are matched or given up */
 };
 
-/* False: no memory, the launch is not known. */
-bool join_launches_add(struct join_launches *launches, const struct join_launch *launch);
+/* A new one, which is to be filled in but for what is of the chain. NULL: no memory, it is not known. */
+struct join_launch *join_launches_add(struct join_launches *launches, uint64_t correlation);
 /* NULL: it is not known. Valid until the next add. */
 struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation);
 /* When the oldest launch began that is unmatched and not older than `since_ns`; UINT64_MAX: none. */
@@ -81,22 +81,23 @@ struct join_queues {
 /* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
 struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
+
 static inline uint32_t join_recent_place(uint32_t device, uint32_t context, uint32_t queue)
 {
 	return (device * 5 + context * 11 + queue) & (JOIN_RECENT - 1);
 }
+
 /* The same of one that was asked for lately; NULL: ask. */
 static inline struct join_queue *join_queue_recent(
 	struct join_queues *queues, uint32_t device, uint32_t context, uint32_t queue)
 {
 	uint32_t number = queues->recent[join_recent_place(device, context, queue)];
-	struct join_queue *known = &queues->list[number];
+	struct join_queue *known = number < queues->count ? &queues->list[number] : NULL;
 
-	return number < queues->count && known->queue == queue && known->context == context &&
-			       known->device == device
-		       ? known
-		       : NULL;
+	return known && known->queue == queue && known->context == context && known->device == device ? known
+												      : NULL;
 }
+
 /* A finished operation of the queue; the writer has it after join_queues_flush() at the latest. */
 void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct store_writer *writer,
 	const struct store_record *span);

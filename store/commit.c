@@ -8,6 +8,7 @@
 #include "store/key.h"
 #include "store/writer_state.h"
 
+#define WORTH 2u		 /* part of the builders' memory that makes a commit worth it */
 #define READER_CHECK_COMMITS 16u /* how often stale readers are looked for */
 
 static int put_facts(struct store_writer *writer, MDB_txn *txn)
@@ -234,4 +235,16 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 		return store_file_failed(writer->file, "commit to", rc, error);
 	committed(writer);
 	return 0;
+}
+
+size_t store_writer_pending_bytes(const struct store_writer *writer)
+{
+	return store_ingest_pending_bytes(&writer->ingest) + writer->facts.size;
+}
+
+bool store_writer_is_laden(const struct store_writer *writer, size_t least_bytes)
+{
+	size_t bytes = store_writer_pending_bytes(writer);
+
+	return bytes > least_bytes && bytes >= writer->ingest.raw_bytes / WORTH;
 }

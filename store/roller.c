@@ -276,11 +276,13 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 		return;
 	}
 	for (size_t i = 0; i < count && !rollers->failed; i++) {
-		size_t taken =
-			track == STORE_SPANS && place->roller
-				? roller_wait_spans(place->roller, records + i, count - i, texts, false)
-				: 0;
+		size_t taken = 0;
 
+		if (track == STORE_SPANS && place->roller)
+			taken = roller_wait_spans(place->roller, records + i, count - i, texts, false);
+		else if (track == STORE_SPANS && properties->kind == STORE_STREAM_CPU &&
+			 store_crowd_is_idle(&rollers->crowd))
+			taken = roller_pass_alike(place, records + i, count - i);
 		if (taken == count - i)
 			return;
 		rollers->failed = taken == SIZE_MAX || !record_take(rollers, place, stream, properties, track,

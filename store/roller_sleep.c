@@ -60,6 +60,18 @@ void roller_pass(struct roller_place *place, enum store_track track, const struc
 	roller_pass_until(place, track == STORE_SPANS ? record->end_ns : 0);
 }
 
+size_t roller_pass_alike(struct roller_place *place, const struct store_record *records, size_t count)
+{
+	const enum line_kind kind = line_kind_of(records->what, false, true);
+	size_t i = 0;
+
+	if (kind != LINE_KIND_COUNT && kind != LINE_KIND_WORK)
+		return 0;
+	for (; i < count && records[i].what == records->what; i++)
+		roller_pass(place, STORE_SPANS, &records[i]);
+	return i;
+}
+
 void roller_doze(struct store_rollers *rollers, const struct store_roller *roller)
 {
 	if (rollers->crowd.is_few && !roller->sizes && roller_samples_waiting(roller) > DOZE_SAMPLES)

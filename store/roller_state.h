@@ -130,6 +130,8 @@ void roller_retire(const struct store_rollers *rollers, struct roller_place *pla
 /* A record that no roller is given, and the end of a span that none will know. */
 void roller_pass_until(struct roller_place *place, uint64_t end_ns);
 void roller_pass(struct roller_place *place, enum store_track track, const struct store_record *record);
+/* Spans at the front, of one operation, for which a CPU stream without a roller needs none; how many. */
+size_t roller_pass_alike(struct roller_place *place, const struct store_record *records, size_t count);
 /* So many samples of a stream, or of all, wait for a crowd that it is not waited for. */
 void roller_doze(struct store_rollers *rollers, const struct store_roller *roller);
 void roller_count_waiting(struct store_rollers *rollers);

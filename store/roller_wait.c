@@ -310,15 +310,17 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 	if (!spans_reserve(&roller->spans, count))
 		return SIZE_MAX;
 	while ((i += wait_quick(roller, records + i, count - i, texts)) < count) {
+		const uint32_t op = records[i].what;
 		struct meaning meaning;
 
-		if (!is_told && tells_more(roller, records[i].what))
+		if (!is_told && tells_more(roller, op))
 			break;
-		meaning = meaning_of(roller, records[i].what);
+		meaning = meaning_of(roller, op);
 		if (meaning.kind != LINE_KIND_COUNT)
 			i += wait_alike(roller, &meaning, records + i, 1, texts);
-		else
-			i++;
+		else /* nothing to a line: launches are, of threads with samples */
+			while (i < count && records[i].what == op)
+				i++;
 	}
 	return i;
 }

@@ -389,8 +389,3 @@ void store_writer_patience(struct store_writer *writer, uint64_t patience_ns)
 {
 	writer->patience_ns = patience_ns;
 }
-
-size_t store_writer_pending_bytes(const struct store_writer *writer)
-{
-	return store_ingest_pending_bytes(&writer->ingest) + writer->facts.size;
-}

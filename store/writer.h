@@ -92,7 +92,10 @@ void store_writer_span_open(
 void store_writer_span_close(
 	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *finished);
 
-/* Bytes waiting for the next commit: the collector commits early above some MiB. */
+/* Bytes waiting for the next commit. */
 size_t store_writer_pending_bytes(const struct store_writer *writer);
+/* Does more wait than that, and enough for a commit to be worth it early? Each encodes anew all that is still
+ * in memory: of many streams that grow slowly, much more than is new. */
+bool store_writer_is_laden(const struct store_writer *writer, size_t least_bytes);
 
 #endif

@@ -4,7 +4,7 @@
  * records that an agent would write are put into memory as an agent's is, then the collector's own functions
  * take them (measured.h), set watermarks and commit, as its loop does.
  *
- *   ring of each thread --measured_drain--> join, writer --measured_complete, commit at 8 MiB--> store
+ *   ring of each thread --measured_drain--> join, writer --measured_complete, commit when laden--> store
  *   activity ring ------------------------>
  *
  * Prints TSV: what, threads, records, ns per record (CPU time of the collector's part alone, the kernel's
@@ -290,7 +290,7 @@ static void collect(struct source *source, bool is_end)
 	measured_drain(source->process, source->writer, source->host, 1);
 	for (uint32_t thread = 0; thread < source->threads; thread++)
 		least_ns = source->now_ns[thread] < least_ns ? source->now_ns[thread] : least_ns;
-	if (is_end || store_writer_pending_bytes(source->writer) > COMMIT_BYTES) {
+	if (is_end || store_writer_is_laden(source->writer, COMMIT_BYTES)) {
 		measured_complete(source->process, source->writer, least_ns - LATE_NS);
 		if (store_writer_commit(source->writer, &error))
 			exit(error_report(&error, "collect_bench"));

@@ -147,6 +147,8 @@ for round in 1 2 3 4; do
 	check "round $round: nobody records" [ "${collector:-0}" -gt 0 ]
 	same "round $round: command" "sleep 1000" "$(tsv '$c["key"] == "command" { print $c["value"] }' <first)"
 	kill -KILL "$collector"
+	dead() { [ "$(info "early$round" state)" != recording ]; } # a busy machine takes its time to end it
+	await dead
 	same "round $round: state" "cut short" "$(info "early$round" state)"
 	code "round $round: --check" 0 hpct-info --check "early$round.hpct"
 	await pkill -KILL -P "$launcher" -x sleep

@@ -186,15 +186,14 @@ static void test_old_launches_make_room(void **state)
 
 	(void)state;
 	for (uint64_t n = 1; n <= many; n++)
-		assert_true(join_launches_add(
-			&launches, &(struct join_launch){.correlation = n, .link = n, .begin_ns = n}));
+		launch_add(&launches, n, n);
 	assert_null(join_launches_find(&launches, many - JOIN_LAUNCHES_MAX));
 	assert_int_equal(join_launches_find(&launches, many - JOIN_LAUNCHES_MAX + 1)->link,
 		many - JOIN_LAUNCHES_MAX + 1);
 	assert_int_equal(join_launches_find(&launches, many)->link, many);
 	assert_null(join_launches_find(&launches, 0));
 	/* A number that comes again is the new one's. */
-	join_launches_add(&launches, &(struct join_launch){.correlation = many, .link = 1});
+	launch_add(&launches, many, 1);
 	assert_int_equal(join_launches_find(&launches, many)->link, 1);
 	assert_int_equal(launches.next - launches.first, JOIN_LAUNCHES_MAX);
 	join_launches_fini(&launches);

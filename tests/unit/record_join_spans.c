@@ -237,8 +237,7 @@ static void test_the_launches_against_a_list(void **state)
 		struct join_launch *found;
 
 		list[n] = kinds[rand() % 5];
-		assert_true(join_launches_add(
-			&launches, &(struct join_launch){.correlation = list[n], .link = n, .begin_ns = n}));
+		launch_add(&launches, list[n], n);
 		for (uint64_t other = (uint64_t)rand() % (n + 1), last = n; last + 1 > 0; last--) {
 			if (list[last] != list[other])
 				continue;

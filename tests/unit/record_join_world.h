@@ -133,6 +133,14 @@ static inline uint64_t spans(struct fixture *f, uint32_t stream)
 	return store_writer_stream_edit(f->writer, stream)->count[STORE_SPANS];
 }
 
+static inline void launch_add(struct join_launches *launches, uint64_t correlation, uint64_t link)
+{
+	struct join_launch *launch = join_launches_add(launches, correlation);
+
+	assert_non_null(launch);
+	launch->link = launch->begin_ns = link;
+}
+
 /* The spans of a stream as a reader of the run finds them, by time; returns how many. */
 static inline size_t spans_read(
 	struct store_reader *reader, uint32_t stream, struct store_record *spans, size_t room)

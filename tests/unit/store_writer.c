@@ -301,10 +301,46 @@ static void test_random_records(void **unused)
 		one_round(seed + round * UINT64_C(7919));
 }
 
+/* A commit is worth it early by what is new beside all that it encodes. */
+static void test_many_slow_streams_are_not_committed_early(void **unused)
+{
+	enum { STREAMS = 300, FIRST = 130, FEW = 10, MANY = 350 };
+	const char *path = "/tmp/hpct-writer-laden.mdb";
+	static struct store_record records[FIRST + FEW + MANY];
+	const size_t least = 100000;
+	struct store_writer *writer;
+	struct error error;
+
+	(void)unused;
+	for (uint64_t i = 0; i < FIRST + FEW + MANY; i++)
+		records[i] = (struct store_record){.begin_ns = 1000 + i, .end_ns = 1000 + i, .amount = 1};
+	unlink(path);
+	assert_int_equal(store_writer_create(&writer, path, &error), 0);
+	assert_false(store_writer_is_laden(writer, least));
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		store_writer_stream(writer, &(struct store_stream){.rank = -1});
+		store_writer_append(writer, i, STORE_SAMPLES, records, FIRST);
+	}
+	assert_true(store_writer_is_laden(writer, least));
+	assert_false(store_writer_is_laden(writer, store_writer_pending_bytes(writer)));
+	assert_int_equal(store_writer_commit(writer, &error), 0);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		store_writer_append(writer, i, STORE_SAMPLES, records + FIRST, FEW);
+	assert_true(store_writer_pending_bytes(writer) > least);
+	assert_false(store_writer_is_laden(writer, least));
+	for (uint32_t i = 0; i < STREAMS; i++)
+		store_writer_append(writer, i, STORE_SAMPLES, records + FIRST + FEW, MANY);
+	assert_true(store_writer_is_laden(writer, least));
+	store_writer_abort(writer);
+	unlink(path);
+	unlink("/tmp/hpct-writer-laden.mdb-lock");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_records),
+		cmocka_unit_test(test_many_slow_streams_are_not_committed_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
