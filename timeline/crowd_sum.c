@@ -7,7 +7,7 @@
 #include "store/crowd.h"
 #include "store/table.h"
 
-#define RECORDS_WORTH 2048u /* of a stream: fewer are walked sooner than two edges */
+#define RECORDS_WORTH 512u /* of a stream: fewer are walked sooner than two edges */
 
 struct place {
 	uint64_t begin_ns, end_ns; /* what of it the window shows, in the store's time */

@@ -126,11 +126,11 @@ static int take_sum(
 
 static bool reach_works(struct window *window, uint32_t context)
 {
-	uint32_t count = run_context_count(window->run);
-	uint32_t *wider;
+	uint32_t count, *wider;
 
 	if (context < window->work_count)
 		return true;
+	count = run_context_count(window->run);
 	count = count > context ? count : context + 1;
 	wider = reallocarray(window->works, count, sizeof *wider);
 	if (!wider)
@@ -142,15 +142,15 @@ static bool reach_works(struct window *window, uint32_t context)
 }
 
 /* The row of a context's work between samples; NULL when memory is out. */
-static struct window_time *work_row(struct window *window, uint32_t context)
+static inline struct window_time *work_row(struct window *window, uint32_t context)
 {
 	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
 	struct window_time *row;
 
+	if (__builtin_expect(context < window->work_count && window->works[context], true))
+		return (struct window_time *)window->times.rows + (window->works[context] - 1);
 	if (!reach_works(window, context))
 		return NULL;
-	if (window->works[context])
-		return (struct window_time *)window->times.rows + (window->works[context] - 1);
 	row = window_row(&window->times, &key);
 	if (row)
 		window->works[context] = (uint32_t)(row - (struct window_time *)window->times.rows) + 1;
