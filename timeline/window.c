@@ -209,12 +209,48 @@ static int share_time(void *own, struct window *window, uint32_t stream, uint64_
 	return window_add_time(window, stream, begin_ns, end_ns, error);
 }
 
+/* Who asks what buckets do not tell. */
+struct asking {
+	struct window *window;
+	const uint32_t *streams;
+	uint32_t count, gap_count;
+	const struct crowd_gap *gaps;
+};
+
+static int share_gaps(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	const struct asking *asking = own;
+	const unsigned store = run_stream(window->run, stream)->store;
+	int code = 0;
+
+	(void)begin_ns;
+	(void)end_ns;
+	for (uint32_t i = 0; i < asking->gap_count && !code; i++)
+		if (asking->gaps[i].store == store)
+			code = window_add_time(
+				window, stream, asking->gaps[i].begin_ns, asking->gaps[i].end_ns, error);
+	return code;
+}
+
+static int ask_gaps(void *own, const struct crowd_gap *gaps, uint32_t count, struct error *error)
+{
+	struct asking *asking = own;
+
+	asking->gaps = gaps;
+	asking->gap_count = count;
+	return share_streams(asking->window, asking->window->run, asking->streams, asking->count, 0, 0,
+		share_gaps, asking, error);
+}
+
 int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
 	const struct line_sink sink = {
 		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works, .rows = take_rows};
-	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, error);
+	struct asking asking = {.window = window, .streams = streams, .count = count};
+	const struct crowd_asker asker = {&asking, ask_gaps};
+	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, &asker, error);
 
 	if (code)
 		return code < 0 ? code : 0;
