@@ -123,6 +123,10 @@ struct store_sums;
  * records must be summed; negative: damage. */
 int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
 	struct error *error);
+struct store_works;
+/* The line alone: 1; 0: it is not among what is stored; negative: damage, or memory is out. */
+int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
+	struct error *error);
 /* Adds the same to `sums`, which are empty, record by record: 0; -ERROR_IO: memory is out; or damage. */
 int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch, struct store_sums *sums,
 	struct error *error);

@@ -5,6 +5,7 @@
  */
 #include "store/chunk_job.h"
 #include "store/sums.h"
+#include "store/works.h"
 
 static uint32_t sum_contexts(const struct store_chunk_job *job)
 {
@@ -88,14 +89,20 @@ static void drop_empty(struct store_sums *sums)
 	sums->count = kept;
 }
 
+/* The one of all, where there is no dictionary. */
+static bool is_context_sound(const struct store_chunk_job *job)
+{
+	return job->header.dictionary ||
+	       (job->constants[CHUNK_CONTEXT] <= UINT32_MAX &&
+		       (!job->chunk->contexts || job->constants[CHUNK_CONTEXT] < job->chunk->contexts));
+}
+
 static bool get_sums(
 	struct store_chunk_job *job, struct store_input *input, struct store_sums *sums, struct error *error)
 {
 	uint64_t metrics;
 
-	if (!job->header.dictionary &&
-		(job->constants[CHUNK_CONTEXT] > UINT32_MAX ||
-			(job->chunk->contexts && job->constants[CHUNK_CONTEXT] >= job->chunk->contexts)))
+	if (!is_context_sound(job))
 		return store_chunk_damaged(job, "a context that does not exist");
 	metrics = store_input_varint(input);
 	if (input->bad || metrics > CHUNK_SUMS_METRICS)
@@ -112,6 +119,12 @@ static bool get_sums(
 	return true;
 }
 
+static bool has_sums(const struct store_chunk_job *job)
+{
+	return job->header.constant >> CHUNK_SUMS & 1 &&
+	       (job->header.dictionary || store_chunk_is_constant(job, CHUNK_CONTEXT));
+}
+
 int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
 	struct error *error)
 {
@@ -120,12 +133,97 @@ int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratc
 
 	if (!store_chunk_job_begin(&job, 0, &input, error))
 		return store_chunk_job_failed(&job, error);
-	if (!(job.header.constant >> CHUNK_SUMS & 1) ||
-		(!job.header.dictionary && !store_chunk_is_constant(&job, CHUNK_CONTEXT)))
+	if (!has_sums(&job))
 		return 0;
 	if (!get_sums(&job, &input, sums, error))
 		return store_chunk_job_failed(&job, error);
 	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : 1;
+}
+
+/* ---- the line alone ---- */
+
+/* Only bytes that nobody wrote have any. */
+static uint32_t drop_idle(struct store_works *works, uint32_t count)
+{
+	uint32_t kept = 0;
+	bool has_idle = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		has_idle |= !works->samples[i];
+	if (!has_idle)
+		return count;
+	for (uint32_t i = 0; i < count; i++) {
+		works->contexts[kept] = works->contexts[i];
+		works->samples[kept] = works->samples[i];
+		works->times_ns[kept] = works->times_ns[i];
+		kept += works->samples[i] != 0;
+	}
+	return kept;
+}
+
+static bool get_works_line(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+{
+	struct store_line line = {.first_ns = job->header.first_ns,
+		.last_ns = job->header.last_ns,
+		.gap_ns = store_input_varint(input),
+		.is_plain = true};
+
+	if (!line.gap_ns || input->bad)
+		return !input->bad || store_chunk_damaged(job, "sums that are cut short");
+	line.last_context = store_input_u32(input);
+	if (job->chunk->contexts && line.last_context >= job->chunk->contexts)
+		return store_chunk_damaged(job, "a line of no context");
+	if (!store_works_get_times(works, sum_contexts(job), input))
+		return store_chunk_damaged(job, "sums that are cut short");
+	if (job->header.dictionary)
+		memcpy(works->contexts, job->dictionary, job->header.dictionary * sizeof *job->dictionary);
+	else
+		works->contexts[0] = (uint32_t)job->constants[CHUNK_CONTEXT];
+	works->count = drop_idle(works, sum_contexts(job));
+	works->line = line;
+	return true;
+}
+
+/* A line is of one metric. */
+static bool get_works(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+{
+	const uint32_t count = sum_contexts(job);
+	uint64_t metrics, metric;
+
+	if (!is_context_sound(job))
+		return store_chunk_damaged(job, "a context that does not exist");
+	if (!store_works_reserve(works, count))
+		return false;
+	works->line = (struct store_line){0};
+	metrics = store_input_varint(input);
+	if (input->bad || metrics > CHUNK_SUMS_METRICS)
+		return store_chunk_damaged(job, "sums of too many metrics");
+	if (metrics != 1)
+		return true;
+	metric = store_input_varint(input);
+	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
+		return store_chunk_damaged(job, "sums of no metric");
+	if (!store_sums_get_array(input, works->samples, count) || !store_sums_skip(input, count))
+		return store_chunk_damaged(job, "sums that are cut short");
+	return get_works_line(job, input, works);
+}
+
+int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
+	struct error *error)
+{
+	struct store_chunk_job job = {.chunk = chunk, .batch = scratch};
+	struct store_input input;
+
+	if (!store_chunk_job_begin(&job, 0, &input, error))
+		return store_chunk_job_failed(&job, error);
+	if (!has_sums(&job))
+		return 0;
+	if (!get_works(&job, &input, works)) {
+		if (works->failed)
+			error_memory(error);
+		return store_chunk_job_failed(&job, error);
+	}
+	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : works->line.is_plain;
 }
 
 /* ---- from the records ---- */

@@ -200,12 +200,7 @@ int store_line_works(struct store_reader *reader, const struct store_line_part *
 	if (part->at.is_roll)
 		return read_works(reader, part, error);
 	rc = store_reader_chunk_of(reader, &part->at.key, part->at.bytes, &chunk, error);
-	store_sums_clear(&reader->sums);
-	rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
-	if (rc != 1)
-		return rc;
-	store_works_of(&reader->works, &reader->sums);
-	return reader->works.failed ? error_memory(error) : reader->works.line.is_plain;
+	return rc ? rc : store_chunk_works(&chunk, &reader->batch, &reader->works, error);
 }
 
 static bool are_plain(const struct store_batch *batch, size_t from, size_t to, uint64_t gap_ns)

@@ -17,11 +17,12 @@ void store_works_fini(struct store_works *works)
 }
 
 /* In whole blocks: the next part may be a little longer. */
-static bool works_reserve(struct store_works *works, uint64_t count)
+bool store_works_reserve(struct store_works *works, uint64_t count)
 {
 	uint64_t wanted = (count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS * STORE_BLOCK_RECORDS;
 
 	works->count = 0;
+	works->failed = false;
 	if (wanted <= works->capacity)
 		return true;
 	store_works_fini(works);
@@ -53,7 +54,7 @@ static bool get_contexts(struct store_works *works, uint32_t count, struct store
 	return all <= UINT32_MAX && next <= limit;
 }
 
-static bool get_times(struct store_works *works, uint32_t count, struct store_input *input)
+bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input)
 {
 	uint64_t unit = store_input_varint(input);
 
@@ -80,27 +81,13 @@ void store_works_get(
 	metric = store_input_varint(input);
 	count = store_input_varint(input);
 	input->bad |= groups != 1 || metric >= metrics || count > contexts;
-	if (input->bad || !works_reserve(works, count))
+	if (input->bad || !store_works_reserve(works, count))
 		return;
 	works->line = line; /* widening has cleared it */
 	if (!get_contexts(works, (uint32_t)count, input, contexts) ||
 		!store_sums_get_array(input, works->samples, (uint32_t)count) ||
-		!store_sums_skip(input, (uint32_t)count) || !get_times(works, (uint32_t)count, input) ||
-		input->at != input->end)
+		!store_sums_skip(input, (uint32_t)count) ||
+		!store_works_get_times(works, (uint32_t)count, input) || input->at != input->end)
 		input->bad = true;
 	works->count = input->bad ? 0 : (uint32_t)count;
-}
-
-void store_works_of(struct store_works *works, const struct store_sums *sums)
-{
-	works->failed = false;
-	if (!works_reserve(works, sums->line.is_plain ? sums->count : 0))
-		return;
-	works->line = sums->line;
-	works->count = sums->line.is_plain ? sums->count : 0;
-	for (uint32_t i = 0; i < works->count; i++) {
-		works->contexts[i] = sums->entries[i].context;
-		works->samples[i] = sums->entries[i].samples;
-		works->times_ns[i] = sums->entries[i].time_ns;
-	}
 }

@@ -17,10 +17,13 @@ struct store_works {
 	bool failed;
 };
 
-/* Takes what is of the line out of such bytes, or out of sums; `failed` when memory is out. */
+/* Takes what is of the line out of the bytes of a rollup; `failed` when memory is out. */
 void store_works_get(
 	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
-void store_works_of(struct store_works *works, const struct store_sums *sums);
+/* For who reads other bytes (chunk_sums.c): room for so many contexts, none yet, and no line; false:
+ * `failed`. Their times, once their samples are there; false: they are cut short. */
+bool store_works_reserve(struct store_works *works, uint64_t count);
+bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input);
 void store_works_fini(struct store_works *works);
 
 #endif

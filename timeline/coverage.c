@@ -163,7 +163,8 @@ int coverage_compute(
 	int code;
 
 	coverage_count(coverage, run, select);
-	code = crowd_sum(run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, error);
+	code = crowd_sum(
+		run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, NULL, error);
 	if (code)
 		return code < 0 ? code : 0;
 	return add_lines(&coverage->monitored_ns, run, streams, count, select, error);

@@ -7,7 +7,7 @@
 #include "store/crowd.h"
 #include "store/table.h"
 
-#define RECORDS_WORTH 2048u /* of a stream: fewer are walked sooner than two edges */
+#define RECORDS_WORTH 512u /* of a stream: fewer are walked sooner than two edges */
 
 struct place {
 	uint64_t begin_ns, end_ns; /* what of it the window shows, in the store's time */
@@ -143,6 +143,7 @@ static int layout_init(struct layout *layout, struct run *run, unsigned p, uint6
 /* ---- giving ---- */
 
 struct giving {
+	struct run *run;
 	const struct line_sink *sink;
 	const uint32_t *streams;
 	uint32_t count;
@@ -169,16 +170,48 @@ static int give_bucket(const struct layout *layout, const struct place *place, c
 	return code;
 }
 
-static int give_gap(const struct layout *layout, const struct place *place, const struct giving *giving,
-	struct error *error)
+/* Both edges of a stream, one behind the other: what is read for the first is at hand for the second. */
+static int ask_each(void *own, const struct crowd_gap *gaps, uint32_t count, struct error *error)
 {
-	const struct run_part *part = &layout->run->parts[layout->part];
+	const struct giving *giving = own;
 	int code = 0;
 
-	for (uint32_t i = 0; i < giving->count && !code; i++)
-		if (run_stream(layout->run, giving->streams[i])->store == layout->part)
-			code = line_sum(layout->run, giving->streams[i], run_part_time(part, place->begin_ns),
-				run_part_time(part, place->end_ns), 63, giving->sink, error);
+	for (uint32_t i = 0; i < giving->count && !code; i++) {
+		const unsigned store = run_stream(giving->run, giving->streams[i])->store;
+
+		for (uint32_t gap = 0; gap < count && !code; gap++)
+			if (gaps[gap].store == store)
+				code = line_sum(giving->run, giving->streams[i], gaps[gap].begin_ns,
+					gaps[gap].end_ns, 63, giving->sink, error);
+	}
+	return code;
+}
+
+static int ask_gaps(const struct layout *layouts, unsigned parts, struct giving *giving,
+	const struct crowd_asker *asker, struct error *error)
+{
+	struct crowd_gap *gaps = NULL, *gap;
+	uint32_t count = 0, capacity = 0;
+	int code = 0;
+
+	for (unsigned p = 0; p < parts; p++)
+		for (uint32_t i = 0; i < layouts[p].count && !code; i++) {
+			const struct run_part *part = &giving->run->parts[p];
+			const struct place *place = &layouts[p].places[i];
+
+			if (!place->is_gap)
+				continue;
+			gap = store_table_add((void **)&gaps, &count, &capacity, sizeof *gap);
+			if (gap)
+				*gap = (struct crowd_gap){p, run_part_time(part, place->begin_ns),
+					run_part_time(part, place->end_ns)};
+			else
+				code = error_memory(error);
+		}
+	if (!code && count)
+		code = asker ? asker->ask(asker->own, gaps, count, error)
+			     : ask_each(giving, gaps, count, error);
+	free(gaps);
 	return code;
 }
 
@@ -191,18 +224,17 @@ static int give(const struct layout *layout, const struct giving *giving, struct
 	int code = 0;
 
 	for (uint32_t i = 0; i < layout->count && !code; i++)
-		code = layout->places[i].is_gap
-			       ? give_gap(layout, &layout->places[i], giving, error)
-			       : give_bucket(layout, &layout->places[i], giving, &given_ns, error);
+		if (!layout->places[i].is_gap)
+			code = give_bucket(layout, &layout->places[i], giving, &given_ns, error);
 	if (!code && all_ns != given_ns)
 		code = giving->sink->sum(giving->sink->own, &absent, all_ns - given_ns, 0, error);
 	return code;
 }
 
 int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
-	const struct line_sink *sink, struct error *error)
+	const struct line_sink *sink, const struct crowd_asker *asker, struct error *error)
 {
-	const struct giving giving = {sink, streams, count, begin_ns, end_ns};
+	struct giving giving = {run, sink, streams, count, begin_ns, end_ns};
 	struct layout *layouts;
 	int code = 1;
 
@@ -213,6 +245,10 @@ int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t
 		return error_memory(error);
 	for (unsigned p = 0; p < run->part_count && code == 1; p++)
 		code = layout_init(&layouts[p], run, p, begin_ns, end_ns, error);
+	if (code == 1) {
+		code = ask_gaps(layouts, run->part_count, &giving, asker, error);
+		code = code ? code : 1;
+	}
 	for (unsigned p = 0; p < run->part_count && code == 1; p++) {
 		code = give(&layouts[p], &giving, error);
 		code = code ? code : 1;

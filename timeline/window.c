@@ -126,11 +126,11 @@ static int take_sum(
 
 static bool reach_works(struct window *window, uint32_t context)
 {
-	uint32_t count = run_context_count(window->run);
-	uint32_t *wider;
+	uint32_t count, *wider;
 
 	if (context < window->work_count)
 		return true;
+	count = run_context_count(window->run);
 	count = count > context ? count : context + 1;
 	wider = reallocarray(window->works, count, sizeof *wider);
 	if (!wider)
@@ -142,15 +142,15 @@ static bool reach_works(struct window *window, uint32_t context)
 }
 
 /* The row of a context's work between samples; NULL when memory is out. */
-static struct window_time *work_row(struct window *window, uint32_t context)
+static inline struct window_time *work_row(struct window *window, uint32_t context)
 {
 	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
 	struct window_time *row;
 
+	if (__builtin_expect(context < window->work_count && window->works[context], true))
+		return (struct window_time *)window->times.rows + (window->works[context] - 1);
 	if (!reach_works(window, context))
 		return NULL;
-	if (window->works[context])
-		return (struct window_time *)window->times.rows + (window->works[context] - 1);
 	row = window_row(&window->times, &key);
 	if (row)
 		window->works[context] = (uint32_t)(row - (struct window_time *)window->times.rows) + 1;
@@ -209,12 +209,48 @@ static int share_time(void *own, struct window *window, uint32_t stream, uint64_
 	return window_add_time(window, stream, begin_ns, end_ns, error);
 }
 
+/* Who asks what buckets do not tell. */
+struct asking {
+	struct window *window;
+	const uint32_t *streams;
+	uint32_t count, gap_count;
+	const struct crowd_gap *gaps;
+};
+
+static int share_gaps(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	const struct asking *asking = own;
+	const unsigned store = run_stream(window->run, stream)->store;
+	int code = 0;
+
+	(void)begin_ns;
+	(void)end_ns;
+	for (uint32_t i = 0; i < asking->gap_count && !code; i++)
+		if (asking->gaps[i].store == store)
+			code = window_add_time(
+				window, stream, asking->gaps[i].begin_ns, asking->gaps[i].end_ns, error);
+	return code;
+}
+
+static int ask_gaps(void *own, const struct crowd_gap *gaps, uint32_t count, struct error *error)
+{
+	struct asking *asking = own;
+
+	asking->gaps = gaps;
+	asking->gap_count = count;
+	return share_streams(asking->window, asking->window->run, asking->streams, asking->count, 0, 0,
+		share_gaps, asking, error);
+}
+
 int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
 	const struct line_sink sink = {
 		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works, .rows = take_rows};
-	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, error);
+	struct asking asking = {.window = window, .streams = streams, .count = count};
+	const struct crowd_asker asker = {&asking, ask_gaps};
+	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, &asker, error);
 
 	if (code)
 		return code < 0 ? code : 0;

@@ -10,6 +10,7 @@
 #include "store/hash.h"
 #include "store/reader.h"
 #include "store/sums.h"
+#include "store/works.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,6 +18,27 @@ static void check_contexts(const struct store_batch *batch, const struct store_c
 {
 	for (size_t i = 0; batch->context && i < batch->count; i++)
 		if (batch->context[i] >= chunk->contexts)
+			abort();
+}
+
+/* The line alone is what it is among all sums. */
+static void check_works(
+	const struct store_chunk *chunk, struct store_batch *batch, const struct store_sums *sums)
+{
+	static struct store_works works;
+	const int rc = store_chunk_works(chunk, batch, &works, NULL);
+
+	for (uint32_t i = 0; rc == 1 && i < works.count; i++)
+		if (works.contexts[i] >= chunk->contexts)
+			abort();
+	if (!sums || !sums->line.is_plain)
+		return;
+	if (rc != 1 || works.count != sums->count || works.line.last_context != sums->line.last_context)
+		abort();
+	for (uint32_t i = 0; i < works.count; i++)
+		if (works.contexts[i] != sums->entries[i].context ||
+			works.samples[i] != sums->entries[i].samples ||
+			works.times_ns[i] != sums->entries[i].time_ns)
 			abort();
 }
 
@@ -45,10 +67,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			while (store_chunk_decode_next(&batch, NULL) == 1)
 				check_contexts(&batch, &chunk);
 		store_sums_clear(&sums);
-		if (store_chunk_sums(&chunk, &batch, &sums, NULL) == 1)
+		if (store_chunk_sums(&chunk, &batch, &sums, NULL) == 1) {
 			for (uint32_t i = 0; i < sums.count; i++)
 				if (sums.entries[i].context >= chunk.contexts)
 					abort();
+			check_works(&chunk, &batch, &sums);
+		} else {
+			check_works(&chunk, &batch, NULL);
+		}
 	}
 	free(copy);
 	return 0;

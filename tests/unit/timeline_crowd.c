@@ -182,7 +182,7 @@ static unsigned is_answered(struct run *run, uint64_t begin_ns, uint64_t end_ns)
 	const struct line_sink sink = {.piece = count_piece, .sum = count_sum};
 	struct error error = {0};
 
-	return crowd_sum(run, all_streams, STREAMS, begin_ns, end_ns, &sink, &error) == 1;
+	return crowd_sum(run, all_streams, STREAMS, begin_ns, end_ns, &sink, NULL, &error) == 1;
 }
 
 static unsigned check_made(const struct made *made)
