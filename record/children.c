@@ -22,7 +22,7 @@ struct child {
 	struct measured_child born;
 	int32_t rank;
 	int pidfd;	   /* -1: none */
-	bool was_killed;   /* known at its end */
+	enum ended ended;  /* known then; ENDED_BY_ITSELF for who has lived long enough to be heard */
 	bool has_ended;	   /* what it said before is heard ahead of the sweep */
 	bool is_elsewhere; /* in a pid namespace: what we have of that number is another */
 	uint32_t stream;   /* NO_STREAM: not yet, its agent may still come */
@@ -91,8 +91,10 @@ static uint32_t reason_text(
 	attribute_put(&text, "reason",
 		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out				 ? children->left_out
-		: child->was_killed				 ? "it was killed before its agent was heard"
-								 : "its agent could not start");
+		: child->ended == ENDED_BY_SIGNAL		 ? "it was killed before its agent was heard"
+		: child->ended == ENDED_UNKNOWN
+			? "it ended before its agent was heard, or its agent could not start"
+			: "its agent could not start");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -133,8 +135,9 @@ static void stream_close(
 	struct store_stream *stream;
 
 	children->unmonitored++;
-	child->was_killed = !child->is_elsewhere && end_ns < child->born.time_ns + ENDED_SOON_NS &&
-			    ended_by_signal(child->born.pid, child->pidfd);
+	child->ended = ENDED_BY_ITSELF;
+	if (end_ns < child->born.time_ns + ENDED_SOON_NS)
+		child->ended = child->is_elsewhere ? ENDED_UNKNOWN : ended_how(child->born.pid, child->pidfd);
 	if (child->stream == NO_STREAM)
 		stream_open(children, child, writer, host);
 	if (end_ns < child->born.time_ns)

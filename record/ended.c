@@ -2,6 +2,7 @@
 /* ended.c - see ended.h. */
 #include "record/ended.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,11 @@ static bool zombie_status(uint32_t pid, int *status)
 	return true;
 }
 
-bool ended_by_signal(uint32_t pid, int pidfd)
+enum ended ended_how(uint32_t pid, int pidfd)
 {
 	int status;
 
-	return (pidfd_status(pidfd, &status) || zombie_status(pid, &status)) && WIFSIGNALED(status);
+	if (!pidfd_status(pidfd, &status) && !zombie_status(pid, &status))
+		return ENDED_UNKNOWN;
+	return WIFSIGNALED(status) ? ENDED_BY_SIGNAL : ENDED_BY_ITSELF;
 }

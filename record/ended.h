@@ -6,12 +6,13 @@
 #ifndef RECORD_ENDED_H
 #define RECORD_ENDED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define ENDED_SOON_NS UINT64_C(5000000000) /* a loaded machine may take that long to start a program */
 
-/* Has a signal ended it? pid: as here; pidfd: of it, -1: none. false also where nobody knows. Any thread. */
-bool ended_by_signal(uint32_t pid, int pidfd);
+enum ended { ENDED_UNKNOWN, ENDED_BY_ITSELF, ENDED_BY_SIGNAL };
+
+/* pid: as here; pidfd: of it, -1: none. Any thread. */
+enum ended ended_how(uint32_t pid, int pidfd);
 
 #endif

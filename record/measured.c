@@ -276,8 +276,8 @@ static void exec_finish(
 	if (process->first_stream != UINT32_MAX)
 		unmonitored_put(process, writer, process->first_stream, now_ns,
 			is_told ? "exec of a program that takes no agent"
-			: now_ns < end_ns + ENDED_SOON_NS &&
-					ended_by_signal(measured_proc_pid(process), process->pidfd)
+			: now_ns < end_ns + ENDED_SOON_NS && ended_how(measured_proc_pid(process),
+								     process->pidfd) == ENDED_BY_SIGNAL
 				? "exec of a program that was killed before its agent was heard"
 				: "exec of a program whose agent could not start");
 }

@@ -180,6 +180,7 @@ HOT int path_open_into(struct thread *t, const struct arch_registers *start, uin
 
 	caches_check(t);
 	u->frames = other_frames(t);
+	t->far_reads = 0;
 	u->space.memory.low = thread_place.stack_low;
 	u->space.memory.high = thread_place.stack_high;
 	if (start->value[ARCH_SP] < thread_place.stack_low ||

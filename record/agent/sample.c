@@ -79,13 +79,12 @@ static inline void path_sample(struct thread *t, const ucontext_t *context, uint
 HOT static void took(struct thread *t, uint64_t since_ns)
 {
 	uint64_t now_ns = process_handler_now_ns();
-	const struct unwinder *u = &t->unwinder;
-	bool is_far = u->space.memory.low == u->space.memory.high;
-	uint64_t rest_ns = sample_rest_ns(u->walked, is_far, process.settings.period_ns);
+	unsigned walked = t->unwinder.walked;
+	uint64_t rest_ns = sample_rest_ns(walked, t->far_reads, process.settings.period_ns);
 
 	if (rest_ns)
 		t->rest_until_ns = now_ns + rest_ns;
-	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, u->walked, is_far));
+	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, walked, t->far_reads));
 }
 
 /* Samples for which stacks had no room; whose they were is not known. */

@@ -11,33 +11,33 @@
 #include "record/agent/thread.h"
 
 #define SAMPLE_FRAME_NS 16
-#define SAMPLE_FAR_FRAME_NS 600 /* on a stack that is not the thread's own: read by system calls */
-#define SAMPLE_LONG_WALK 16384	/* frames */
-#define SAMPLE_LONG_SHARE 4	/* of a period: the next sample could follow such a walk at once */
-#define SAMPLE_REST 16		/* times as long as the walk: a sixteenth of the thread's time */
+#define SAMPLE_READ_NS 600     /* on a stack that is not the thread's own each read is a system call */
+#define SAMPLE_LONG_WALK 16384 /* frames */
+#define SAMPLE_LONG_SHARE 4    /* of a period: the next sample could follow such a walk at once */
+#define SAMPLE_REST 16	       /* times as long as the walk: a sixteenth of the thread's time */
 
 #define SAMPLE_COUNTED_NS 50000 /* of a handler, and ... */
 #define SAMPLE_COUNTED_WALKS 4	/* ... times what its walk takes */
 
-static inline uint64_t sample_walk_ns(unsigned walked, bool is_far)
+static inline uint64_t sample_walk_ns(unsigned walked, unsigned reads)
 {
-	return walked * (uint64_t)(is_far ? SAMPLE_FAR_FRAME_NS : SAMPLE_FRAME_NS);
+	return walked * (uint64_t)SAMPLE_FRAME_NS + reads * (uint64_t)SAMPLE_READ_NS;
 }
 
 /* What of a handler's time by the clock is counted: the tick that brings a sample is often the one that takes
  * the core away, and what others do with it is no cost of ours. */
-static inline uint64_t sample_counted_ns(uint64_t by_clock_ns, unsigned walked, bool is_far)
+static inline uint64_t sample_counted_ns(uint64_t by_clock_ns, unsigned walked, unsigned reads)
 {
-	uint64_t most_ns = SAMPLE_COUNTED_NS + SAMPLE_COUNTED_WALKS * sample_walk_ns(walked, is_far);
+	uint64_t most_ns = SAMPLE_COUNTED_NS + SAMPLE_COUNTED_WALKS * sample_walk_ns(walked, reads);
 
 	return by_clock_ns < most_ns ? by_clock_ns : most_ns;
 }
 
-/* How long no sample follows a walk of so many frames. Told by them and not by the clock, to which a handler
- * that was preempted looks long. */
-static inline uint64_t sample_rest_ns(unsigned walked, bool is_far, uint64_t period_ns)
+/* How long no sample follows a walk of so many frames and reads. Told by them and not by the clock, to which
+ * a handler that was preempted looks long. */
+static inline uint64_t sample_rest_ns(unsigned walked, unsigned reads, uint64_t period_ns)
 {
-	uint64_t walk_ns = sample_walk_ns(walked, is_far);
+	uint64_t walk_ns = sample_walk_ns(walked, reads);
 	bool is_long = walked > SAMPLE_LONG_WALK || walk_ns > period_ns / SAMPLE_LONG_SHARE;
 
 	return is_long ? SAMPLE_REST * walk_ns : 0;

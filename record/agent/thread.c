@@ -60,7 +60,7 @@ static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
 
-	(void)context;
+	++*(unsigned *)context;
 	return syscall(SYS_process_vm_readv, process_pid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes ? 0
 													: -1;
 }
@@ -131,6 +131,7 @@ static struct thread *block_map(uint32_t nodes)
 	thread->unwinder.space = pool.space;
 	thread->unwinder.plugin = pool.unwinder;
 	thread->unwinder.folds = !process.settings.keeps_recursion;
+	thread->unwinder.space.memory.context = &thread->far_reads;
 	thread->unwinder.space.context = &thread->modules;
 	thread->generation = module_generation();
 	return thread;

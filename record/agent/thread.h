@@ -50,6 +50,7 @@ struct thread {
 	 * meanwhile. */
 	uint64_t saved_ns;
 	uint64_t rest_until_ns;
+	unsigned far_reads;   /* of the last walk: system calls */
 	uint32_t pause_epoch; /* see control.h */
 	uint32_t believed;    /* hits since the thread's clock was read last */
 	uint32_t root;	      /* enum event_node */

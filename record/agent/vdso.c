@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -116,9 +117,20 @@ static bool is_of_children(void)
 	return strcmp(ours, theirs) != 0;
 }
 
+static int clock_by_call(clockid_t clock, struct timespec *now)
+{
+	return (int)syscall(SYS_clock_gettime, clock, now);
+}
+
+void vdso_leave(void)
+{
+	clock_of_kernel = clock_by_call;
+}
+
 void vdso_init(void)
 {
 	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	int counter = 0;
 	struct library library = {0};
 	const void *found = NULL;
 
@@ -127,6 +139,8 @@ void vdso_init(void)
 	if (library.symbols && library.names)
 		found = symbol_find(&library, ARCH_VDSO_CLOCK);
 	memcpy(&clock_of_kernel, &found, sizeof(found));
+	if (!syscall(SYS_prctl, PR_GET_TSC, &counter, 0, 0, 0) && counter == PR_TSC_SIGSEGV)
+		vdso_leave();
 	vdso_look();
 	if ((shift.tv_sec || shift.tv_nsec) && is_of_children())
 		shift = (struct timespec){0, 0};

@@ -12,6 +12,9 @@
 void vdso_init(void);
 /* A child of fork may be in another time namespace than its parent. */
 void vdso_look(void);
+/* The program is about to forbid itself the processor's counter (PR_SET_TSC), which the library reads: the
+ * kernel is called from here on. */
+void vdso_leave(void);
 /* As clock_gettime, but for errno; CLOCK_MONOTONIC is the machine's, as perf events have it, whatever the
  * time namespace. From anywhere. */
 int vdso_clock_gettime(clockid_t clock, struct timespec *now);

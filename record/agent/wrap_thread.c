@@ -14,6 +14,7 @@
 #include "record/agent/runtime.h"
 #include "record/agent/sandbox.h"
 #include "record/agent/thread.h"
+#include "record/agent/vdso.h"
 #include "record/agent/wrap.h"
 
 #define DESTRUCTOR_ROUNDS 4	   /* PTHREAD_DESTRUCTOR_ITERATIONS: libc runs so many */
@@ -181,6 +182,8 @@ WRAPPER int prctl(int option, ...)
 	for (unsigned i = 0; i < 4; i++)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
+	if (option == PR_SET_TSC && argument[0] == PR_TSC_SIGSEGV)
+		vdso_leave();
 	locks = option == PR_SET_SECCOMP && sandbox_begin(argument[0], (const void *)argument[1]);
 	result = REAL(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	if (locks && result)

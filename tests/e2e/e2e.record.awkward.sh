@@ -10,6 +10,13 @@ for way in storm deep names own_profiler waits unload c11 cancel forks; do
 	same "$way: lost" 0 "$(info "$way" lost)"
 	weights_agree "$way"
 done
+event=CPUTIME@100
+for way in nested counterless; do
+	both "$way" timeout 300 "$awkward" "$way"
+	same "$way: exit code" 0 "$measured"
+	weights_agree "$way"
+done
+unset event
 check "storm: 601 streams, got $(info storm streams)" [ "$(info storm streams)" -eq 601 ]
 # Threads and processes cost some themselves, more on a busy machine; no thread has more than its clock, see above.
 check "storm: weights" calc "$(weight_sum storm) > 0.45e9 && $(weight_sum storm) < 1.5e9"

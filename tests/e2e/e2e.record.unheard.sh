@@ -48,11 +48,32 @@ int main(int argc, char **argv)
 	return WIFSIGNALED(status) ? 7 : 1;
 }
 END
+cat >reaps.c <<'END'
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 50; i++) {
+		pid_t child = fork();
+		if (!child)
+			for (;;)
+				;
+		kill(child, SIGKILL);
+		waitpid(child, 0, 0);
+	}
+	return 7;
+}
+END
 if gcc -w -o kills kills.c; then
 	for way in exec clone; do
 		code "killed, $way" 7 record "killed_$way" -- ./kills $way
 		unheard "killed_$way" "killed before its agent was heard"
 	done
+	# Of who was gone before anybody looked nobody knows how it has ended: nothing is said that may be false.
+	gcc -w -o reaps reaps.c && code "killed at once" 7 record at_once -- ./reaps
+	same "killed at once: said to be the agent's fault" "" \
+		"$(hpct-slice at_once.hpct --op unmonitored --format tsv | grep 'reason=its agent could not start')"
 fi
 
 # One that is heard, alone, after an exec, and after one that failed.

@@ -778,21 +778,22 @@ static void test_calls_are_recognized(void **state)
 static void test_time_of_others_is_no_cost(void **state)
 {
 	(void)state;
-	assert_int_equal(sample_counted_ns(3000, 20, false), 3000);
-	assert_in_range(sample_counted_ns(4000000, 20, false), 20000, 100000);
-	assert_int_equal(sample_counted_ns(16000000, 1000000, false), 16000000);
-	assert_int_equal(sample_counted_ns(600000, 1000, true), 600000);
+	assert_int_equal(sample_counted_ns(3000, 20, 0), 3000);
+	assert_in_range(sample_counted_ns(4000000, 20, 0), 20000, 100000);
+	assert_int_equal(sample_counted_ns(16000000, 1000000, 0), 16000000);
+	assert_int_equal(sample_counted_ns(600000, 1000, 1000), 600000);
 }
 
 /* A thread in a deep recursion is left a fraction of its time; an ordinary stack costs no sample. */
 static void test_rest_follows_long_walks(void **state)
 {
 	(void)state;
-	assert_int_equal(sample_rest_ns(100, false, 100000), 0);
-	assert_int_equal(sample_rest_ns(1000, false, 5000000), 0);
-	assert_true(sample_rest_ns(2000, false, 100000) > 100000);
-	assert_true(sample_rest_ns(100, true, 100000) > 100000);
-	assert_true(sample_rest_ns(1u << 20, false, 5000000) > 16u * 10000000);
+	assert_int_equal(sample_rest_ns(100, 0, 100000), 0);
+	assert_int_equal(sample_rest_ns(1000, 0, 5000000), 0);
+	assert_true(sample_rest_ns(2000, 0, 100000) > 100000);
+	assert_true(sample_rest_ns(100, 100, 100000) > 100000);
+	assert_true(sample_rest_ns(30, 600, 200000) > 200000); /* signal frames, of 17 registers each */
+	assert_true(sample_rest_ns(1u << 20, 0, 5000000) > 16u * 10000000);
 }
 
 int main(int argc, char **argv)
